@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Ethernet II with stacked VLAN tags (IEEE 802.3, 802.1Q). All fields big-endian.
+#pragma once
+
+#include <cstdint>
+
+#include "wire/layer.hpp"
+
+namespace rpcrdma::wire {
+
+namespace ether_type {
+inline constexpr std::uint16_t ipv4 = 0x0800;
+inline constexpr std::uint16_t ipv6 = 0x86DD;
+inline constexpr std::uint16_t roce = 0x8915;  ///< RoCEv1: a GRH follows
+inline constexpr std::uint16_t vlan = 0x8100;
+inline constexpr std::uint16_t vlan_service = 0x88A8;
+inline constexpr std::uint16_t vlan_service_old = 0x9100;  ///< what switches used before 802.1ad
+}  // namespace ether_type
+
+/// What every link layer comes down to: a protocol by its EtherType, and its octets.
+struct EtherPayload {
+  std::uint16_t type = 0;  ///< EtherType; below 0x0600 the field was a length (802.2 follows)
+  Layer payload;           ///< may end in Ethernet padding and the FCS: the next layer's length tells
+};
+
+/// Tags that are taken off before giving up; two are in use, more are an accident or an attack.
+inline constexpr int max_vlan_tags = 4;
+
+/// Takes VLAN tags off, whichever link layer they stand in.
+/// truncated / invalid: a tag is cut off. unsupported: more than max_vlan_tags.
+[[nodiscard]] inline Decoded<EtherPayload> strip_vlan_tags(EtherPayload in) noexcept {
+  for (int tags = 0;; ++tags) {
+    if (in.type != ether_type::vlan && in.type != ether_type::vlan_service && in.type != ether_type::vlan_service_old) {
+      return in;
+    }
+    if (tags == max_vlan_tags) return tl::make_unexpected(DecodeError{Fault::unsupported, "VLAN tags", 0});
+    if (in.payload.octets.size() < 4) return tl::make_unexpected(in.payload.missing(4, "VLAN tag"));
+    in.type = load_be16(in.payload.octets.data() + 2);
+    in.payload = in.payload.after(4);
+  }
+}
+
+/// `frame` from the destination address on. Preamble is not part of captures.
+[[nodiscard]] inline Decoded<EtherPayload> decode_ethernet(Layer frame) noexcept {
+  constexpr std::size_t size = 14;
+  if (frame.octets.size() < size) return tl::make_unexpected(frame.missing(size, "Ethernet header"));
+  return strip_vlan_tags({load_be16(frame.octets.data() + 12), frame.after(size)});
+}
+
+}  // namespace rpcrdma::wire

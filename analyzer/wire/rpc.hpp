@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Of ONC RPC (RFC 5531), what transactions need; and the names of NFS procedures and operations.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "wire/bytes.hpp"
+
+namespace rpcrdma::wire {
+
+enum class MessageType : std::uint32_t { call = 0, reply = 1 };
+
+/// XID and message type alone: enough for the direction. Needs 8 octets.
+struct RpcStart {
+  std::uint32_t xid = 0;
+  std::uint32_t type = 0;  ///< 0 CALL, 1 REPLY, anything else is not RPC
+};
+[[nodiscard]] Decoded<RpcStart> decode_rpc_start(Bytes octets, std::size_t wire_length) noexcept;
+
+inline constexpr std::uint32_t flavor_gss = 6;
+
+struct RpcCall {
+  std::uint32_t xid = 0;
+  std::uint32_t rpc_version = 0;
+  std::uint32_t program = 0;
+  std::uint32_t version = 0;
+  std::uint32_t procedure = 0;
+  std::uint32_t flavor = 0;
+  std::optional<std::uint32_t> gss_service;  ///< 1 none, 2 integrity, 3 privacy
+  std::size_t body = 0;                      ///< offset of the procedure's arguments (after the verifier)
+};
+/// Fault::invalid when rpc_version is not 2 or a length breaks RFC 5531 (credential, verifier above 400 octets).
+[[nodiscard]] Decoded<RpcCall> decode_rpc_call(Bytes octets, std::size_t wire_length) noexcept;
+
+struct RpcReply {
+  std::uint32_t xid = 0;
+  bool accepted = false;
+  std::uint32_t status = 0;  ///< accept_stat (0 SUCCESS ... 4 GARBAGE_ARGS) or reject_stat
+  std::uint32_t flavor = 0;  ///< of the verifier
+  std::size_t body = 0;      ///< offset of the results
+};
+[[nodiscard]] Decoded<RpcReply> decode_rpc_reply(Bytes octets, std::size_t wire_length) noexcept;
+
+/// NFSv4 COMPOUND arguments or CB_COMPOUND arguments: the tag and the operations' numbers as far as they can be
+/// walked inline. The walker knows the argument shapes of the common operations and stops at the first it cannot
+/// size; it never guesses. At most 64 operations.
+struct Compound {
+  std::string tag;
+  std::uint32_t minor_version = 0;
+  std::uint32_t count = 0;                   ///< as announced
+  std::vector<std::uint32_t> operations;     ///< as far as walked
+};
+[[nodiscard]] Decoded<Compound> decode_compound(Bytes arguments, std::size_t wire_length, bool callback);
+
+[[nodiscard]] std::string_view nfs4_operation_name(std::uint32_t operation, bool callback) noexcept;
+/// "NFSv3 READ", "NFSACLv3 GETACL", "NFSv4 COMPOUND", "NFSv4 CB_COMPOUND", "MOUNTv3 MNT", "NLMv4 LOCK", ... ; else
+/// "program 400000 version 1 procedure 3".
+[[nodiscard]] std::string procedure_name(std::uint32_t program, std::uint32_t version, std::uint32_t procedure);
+
+/// Programs in the transient range that servers use towards clients, and NFS callbacks: a Call of these from the
+/// active side would be odd.
+[[nodiscard]] bool callback_program(std::uint32_t program) noexcept;
+
+}  // namespace rpcrdma::wire
