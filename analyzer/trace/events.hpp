@@ -1,0 +1,240 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// The seam: what happened on the fabric, in transport-neutral words.
+//
+// The trace turns frames into these events and hands them to one EventSink. It has already removed retransmissions
+// and duplicates, put packets of each direction into PSN / TCP sequence order, and folded packets into messages.
+// Within one direction of one connection events come in wire order (PSN order), not in file order.
+// Spans are valid only during the call.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "trace/frame.hpp"
+#include "wire/bytes.hpp"
+
+namespace rpcrdma::trace {
+
+using wire::Bytes;
+
+/// One epoch of one connection: a reconnect, or reuse of QPNs or ports, gets a new number. From 1, by first appearance.
+using ConnectionId = std::uint32_t;
+
+enum class Transport : std::uint8_t { rocev2, rocev1, infiniband, iwarp };
+
+/// The active side opened the connection: it is the client. The passive side is the server.
+enum class Side : std::uint8_t { active, passive };
+[[nodiscard]] constexpr Side other(Side s) noexcept { return s == Side::active ? Side::passive : Side::active; }
+
+/// How the trace knows which side is active.
+enum class RolesFrom : std::uint8_t { handshake, port, traffic, unknown };
+
+struct Endpoint {
+  std::string address;                ///< "192.168.77.2", "fd77::1", GID text, or "lid 5"
+  std::optional<std::uint16_t> port;  ///< TCP port, or the port of the RDMA IP CM header / service ID
+  std::optional<std::uint32_t> qpn;   ///< 24 bits; never on iWARP
+};
+
+struct EventBase {
+  ConnectionId connection = 0;
+  Side side = Side::active;  ///< who did it (sent the message, issued the operation, refused, acknowledged)
+  FrameRef frame;            ///< where the thing starts
+};
+
+/// Consumer private data of one handshake message (RFC 8797 section 5.2; the RDMA IP CM header and the MPA enhanced
+/// word are already stripped).
+struct PrivateDataArea {
+  Bytes octets;                   ///< as captured
+  std::uint32_t wire_length = 0;  ///< length of the area on the wire
+  bool exact_length = false;      ///< MPA: the sender gave this length. IB: fixed size, zero padded
+};
+
+/// Handshake numbers; absent where the message has no such field.
+struct Depths {
+  std::optional<std::uint32_t> responder_resources;  ///< inbound READs accepted by the sender (IB) / IRD (MPA rev 2)
+  std::optional<std::uint32_t> initiator_depth;      ///< outbound READs wanted by the sender (IB) / ORD
+  std::optional<std::uint32_t> rnr_retry;            ///< IB: 0..7, how often the *receiver* of this message may retry
+  std::optional<std::uint32_t> retry_count;
+};
+
+/// REQ, or MPA Request frame. Always the first event of its connection. Repeated REQs are folded.
+struct ConnectRequest : EventBase {
+  Transport transport = Transport::rocev2;
+  Endpoint client;
+  Endpoint server;            ///< qpn not yet known
+  FrameRef opened;            ///< first frame of the connection (iWARP: the SYN if captured, else the MPA Request)
+  PrivateDataArea private_data;
+  Depths depths;
+  std::optional<std::uint64_t> service_id;  ///< IB only
+  // iWARP only
+  std::uint8_t mpa_revision = 0;
+  std::uint8_t mpa_flags = 0;  ///< M 0x80, C 0x40, R 0x20, S 0x10
+};
+
+/// REP, or MPA Reply without R. `server.qpn` is now known.
+struct ConnectReply : EventBase {
+  Endpoint server;
+  PrivateDataArea private_data;
+  Depths depths;
+  std::uint8_t mpa_revision = 0;
+  std::uint8_t mpa_flags = 0;
+};
+
+/// REJ, or MPA Reply with R. The epoch is over.
+struct ConnectReject : EventBase {
+  std::uint16_t reason = 0;  ///< IB REJ reason; 0 on iWARP
+  PrivateDataArea private_data;
+};
+
+/// RTU, or the first data of the active side when the RTU is not in the capture.
+struct ConnectReady : EventBase {
+  bool message_seen = false;  ///< an RTU was captured (IB)
+  PrivateDataArea private_data;
+};
+
+/// A connection whose handshake is not in the capture, found from its traffic. First event of its connection.
+/// Also used for half a connection (one_way): then only one side's events follow.
+struct Adopted : EventBase {
+  Transport transport = Transport::rocev2;
+  Endpoint client;
+  Endpoint server;
+  RolesFrom roles_from = RolesFrom::unknown;
+  bool one_way = false;
+};
+
+/// The end of an epoch, or a step towards it. DREQ, DREP, FIN and RST may each be reported; the first one tells who
+/// and how. `superseded`: the same QPN pair or TCP ports began a new epoch without a close in the capture.
+struct Disconnect : EventBase {
+  enum class How : std::uint8_t { request, reply, fin, reset, superseded } how = How::request;
+  PrivateDataArea private_data;  ///< of DREQ / DREP
+};
+
+/// One complete RDMA Send (zero-length RTR operations of iWARP are not reported as Sends).
+struct Send : EventBase {
+  Bytes octets;                   ///< as captured, contiguous from the start; may be shorter than wire_length
+  std::uint32_t wire_length = 0;  ///< octets of the message on the wire, without pad and ICRC
+  std::optional<std::uint32_t> invalidated;  ///< handle of Send With Invalidate
+  bool immediate = false;
+  bool holes = false;             ///< a packet in the middle is missing from the capture: wire_length is a lower bound
+  FrameRef last;                  ///< frame of the last packet (frame: of the first one)
+  std::uint64_t ordinal = 0;      ///< counts this side's Sends, from 1
+  std::uint64_t sequence = 0;     ///< position in this side's request order: unwrapped PSN, or TCP stream offset
+};
+
+/// One packet (FPDU) of an RDMA Write. `op` joins the packets of one Write.
+struct Write : EventBase {
+  std::uint64_t op = 0;
+  std::uint32_t handle = 0;
+  std::uint64_t offset = 0;       ///< where this packet's octets go
+  std::uint32_t length = 0;       ///< of this packet, on the wire, without pad
+  std::uint64_t announced = 0;    ///< IB: DMA length of the whole Write, on each of its packets; iWARP: 0
+  Bytes octets;                   ///< as captured
+  bool first = false;             ///< first packet of the Write
+  bool last = false;              ///< last packet
+  std::uint64_t sequence = 0;
+};
+
+/// `handle`/`offset`/`length` name the memory of the *other* side that is to be read (iWARP: source STag, source TO).
+/// A resumed READ (retransmission with advanced address) is not reported again.
+struct ReadRequest : EventBase {
+  std::uint64_t op = 0;
+  std::uint32_t handle = 0;
+  std::uint64_t offset = 0;
+  std::uint64_t length = 0;
+  std::uint64_t sequence = 0;
+};
+
+/// One packet of the answer to ReadRequest `op`; `side` is the owner of the memory that was read.
+/// handle/offset are translated back to the memory that was read, also on iWARP.
+struct ReadResponse : EventBase {
+  std::uint64_t op = 0;
+  std::uint32_t handle = 0;
+  std::uint64_t offset = 0;
+  std::uint32_t length = 0;
+  Bytes octets;
+  bool last = false;  ///< the whole request has been answered
+};
+
+/// NAK, RNR NAK or Terminate sent by `side` about something the other side sent.
+struct Refusal : EventBase {
+  enum class Kind : std::uint8_t {
+    nak_sequence,          ///< IB 0x60: loss on the fabric, the sender restarts
+    rnr,                   ///< IB RNR NAK
+    invalid_request,       ///< IB NAK 0x61
+    remote_access,         ///< IB NAK 0x62
+    remote_operational,    ///< IB NAK 0x63
+    nak_other,
+    terminate,             ///< iWARP
+  } kind = Kind::nak_other;
+  enum class Refused : std::uint8_t { unknown, send, write, read, nothing } refused = Refused::unknown;
+  FrameRef refused_frame;         ///< frame of the refused packet (number 0: not known)
+  std::uint64_t refused_op = 0;   ///< op of the Write or ReadRequest, ordinal of the Send (also if it never completed)
+  std::uint32_t refused_length = 0;  ///< octets of the refused Send as far as seen
+  // Terminate, as it stands on the wire; siw packs layer and type the other way round (see linux-behaviour 8.2)
+  std::uint8_t layer = 0;
+  std::uint8_t etype = 0;
+  std::uint8_t ecode = 0;
+  bool truncated = false;         ///< the Terminate's control word is not in the capture
+};
+
+/// `side` is proven to have received (not necessarily processed) every Send of the other side up to `ordinal`.
+/// Only reported when it advances.
+struct Acknowledged : EventBase {
+  std::uint64_t ordinal = 0;
+};
+
+/// The capture lacks packets (or octets) that `side` sent and that the other side is proven or presumed to have got.
+struct Gap : EventBase {
+  std::uint64_t count = 0;       ///< packets (IB) or octets (TCP) missing
+  bool proven = false;           ///< the receiver acknowledged them
+};
+
+/// A packet that was seen before. Never reaches the other events again.
+struct Repeated : EventBase {
+  enum class Kind : std::uint8_t {
+    retransmission,     ///< the transport sent it again
+    capture_duplicate,  ///< the capture holds the same frame twice (mirror port, two taps)
+    handshake,          ///< a CM message sent again
+  } kind = Kind::retransmission;
+};
+
+/// Anything about the capture's quality that belongs to no message. connection is 0 where no connection is meant.
+struct Quality : EventBase {
+  enum class Kind : std::uint8_t {
+    frame_truncated,     ///< caplen < wire length, in a frame that carries RDMA
+    checksum_bad,        ///< ICRC or MPA CRC32c
+    reordered,           ///< PSN order differs from file order
+    time_backwards,
+    immediate_or_atomic, ///< an opcode that RPC-over-RDMA never uses (rule unexpected-opcode)
+    limit_reached,       ///< an explicit bound on state was met; what it held is no longer judged
+    mpa_bad,             ///< MPA stream lost its FPDU alignment, or a header that cannot be
+  } kind = Kind::frame_truncated;
+};
+
+class EventSink {
+ public:
+  virtual ~EventSink() = default;
+  virtual void on(const ConnectRequest&) = 0;
+  virtual void on(const ConnectReply&) = 0;
+  virtual void on(const ConnectReject&) = 0;
+  virtual void on(const ConnectReady&) = 0;
+  virtual void on(const Adopted&) = 0;
+  virtual void on(const Disconnect&) = 0;
+  virtual void on(const Send&) = 0;
+  virtual void on(const Write&) = 0;
+  virtual void on(const ReadRequest&) = 0;
+  virtual void on(const ReadResponse&) = 0;
+  virtual void on(const Refusal&) = 0;
+  virtual void on(const Acknowledged&) = 0;
+  virtual void on(const Gap&) = 0;
+  virtual void on(const Repeated&) = 0;
+  virtual void on(const Quality&) = 0;
+
+ protected:
+  EventSink() = default;
+  EventSink(const EventSink&) = default;
+  EventSink& operator=(const EventSink&) = default;
+};
+
+}  // namespace rpcrdma::trace

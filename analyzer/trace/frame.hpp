@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// What goes into the trace: one captured frame.
+#pragma once
+
+#include <cstdint>
+
+#include "wire/bytes.hpp"
+
+namespace rpcrdma::trace {
+
+/// Nanoseconds since the Unix epoch.
+using TimeNs = std::int64_t;
+
+/// Which frame, and when. Frame numbers are Wireshark's: from 1, counted over all files of one trace. 0 = none.
+struct FrameRef {
+  std::uint64_t number = 0;
+  TimeNs time = 0;
+};
+
+/// The link-layer header types (LINKTYPE_ values of pcap files) that the trace can open.
+/// Readers translate to these numbers; any other number makes the frame count and go no further.
+enum class LinkType : std::uint32_t {
+  null_loopback = 0,
+  ethernet = 1,
+  raw_ip = 101,   // DLT_RAW as a LINKTYPE_
+  loop = 108,
+  linux_sll = 113,
+  erf = 197,       // octets begin with the ERF record header (16 octets, then extension headers)
+  ipv4 = 228,
+  ipv6 = 229,
+  infiniband = 247,  // octets begin with the LRH
+  linux_sll2 = 276,
+};
+
+struct Frame {
+  FrameRef ref;
+  LinkType link = LinkType::ethernet;
+  wire::Bytes octets;             ///< as captured, from the link-layer header on; valid only during the call
+  std::uint32_t wire_length = 0;  ///< original length; larger than octets.size() when the snap length cut the frame
+};
+
+}  // namespace rpcrdma::trace

@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "trace/ib/connection.hpp"
+
+#include <algorithm>
+#include <cstdlib>
+
+#include "trace/ib/roles.hpp"
+
+namespace rpcrdma::trace::ib {
+
+using wire::IbKind;
+
+Connection::Connection(EventSink& sink, Transport t, const Address& client, const Address& server)
+    : shared{sink},
+      streams{Stream(shared, Side::active), Stream(shared, Side::passive)},
+      transport(t),
+      addresses{client, server} {}
+
+/// Makes leg 0 that of the active side.
+void Connection::choose_roles() {
+  int score = 0;
+  if (legs[0] != nullptr) score += legs[0]->active_score;
+  if (legs[1] != nullptr) score -= legs[1]->active_score;
+  if (score < 0) {
+    std::swap(legs[0], legs[1]);
+    std::swap(addresses[0], addresses[1]);
+  }
+  for (const Side side : {Side::active, Side::passive})
+    if (legs[index(side)] != nullptr) legs[index(side)]->sender = side;
+  roles_known = std::abs(score) >= role_sure;
+}
+
+void Connection::announce(ConnectionNumbers& numbers) {
+  if (announced) return;
+  if (!handshake()) choose_roles();
+  for (const Side side : {Side::active, Side::passive}) {
+    const Leg* towards = legs[index(other(side))];
+    if (towards != nullptr) qpns[index(side)] = towards->key.qpn;
+  }
+  announced = true;
+  if (shared.id == 0) shared.id = numbers.next();
+
+  if (request) {
+    request->connection = shared.id;
+    request->client.qpn = qpns[index(Side::active)];
+    request->server.qpn = reply ? std::nullopt : qpns[index(Side::passive)];
+    request->private_data = request_area.area();
+    shared.sink.on(*request);
+  } else {
+    announce_adopted();
+  }
+  if (reply) emit_reply();
+  if (ready_message) {
+    ready_message->connection = shared.id;
+    ready_message->private_data = ready_area.area();
+    shared.sink.on(*ready_message);
+  }
+  for (const auto& [side, ref] : repeated_messages) shared.repeated(side, ref, Repeated::Kind::handshake);
+  repeated_messages = {};
+  replay();
+}
+
+void Connection::emit_reply() {
+  reply->connection = shared.id;
+  reply->server.qpn = qpns[index(Side::passive)];
+  if (request) {
+    reply->server.address = request->server.address;
+    reply->server.port = request->server.port;
+  }
+  reply->private_data = reply_area.area();
+  shared.sink.on(*reply);
+}
+
+void Connection::repeated_message(Side side, FrameRef ref) {
+  constexpr std::size_t plenty = 64;
+  if (announced) {
+    shared.repeated(side, ref, Repeated::Kind::handshake);
+  } else if (repeated_messages.size() < plenty) {
+    repeated_messages.emplace_back(side, ref);
+  }
+}
+
+void Connection::announce_adopted() {
+  Adopted a;
+  shared.fill(a, Side::active, first);
+  a.transport = transport;
+  a.client = {addresses[0].text(), std::nullopt, qpns[0]};
+  a.server = {addresses[1].text(), std::nullopt, qpns[1]};
+  if (handshake()) {
+    a.roles_from = RolesFrom::handshake;
+  } else {
+    a.roles_from = roles_known ? RolesFrom::traffic : RolesFrom::unknown;
+    a.one_way = !both_legs();
+    if (legs[0] == nullptr) a.side = Side::passive;
+  }
+  shared.sink.on(a);
+}
+
+/// Without a handshake the lowest PSN that waits is where the stream begins, whatever came first in the file.
+void Connection::find_start(Side side) {
+  const Leg* leg = legs[index(side)];
+  if (leg == nullptr) return;
+  constexpr std::int32_t plausible = 1 << 14;
+  std::optional<std::uint32_t> lowest;
+  for (const WaitingPacket& p : leg->waiting) {
+    const auto h = wire::decode_ib(p.octets, p.wire_length);
+    if (!h) continue;
+    const IbKind kind = h->op.kind;
+    if (kind != IbKind::send && kind != IbKind::write && kind != IbKind::read_request && kind != IbKind::atomic_request)
+      continue;
+    const std::int32_t d = lowest ? psn_distance(*lowest, h->psn) : -1;
+    if (d < 0 && d > -plausible) lowest = h->psn;
+  }
+  if (lowest) streams[index(side)].start_at(*lowest);
+}
+
+void Connection::replay() {
+  find_start(Side::active);
+  find_start(Side::passive);
+  std::array<std::vector<WaitingPacket>, 2> waiting;
+  for (std::size_t i = 0; i < 2; ++i) {
+    if (legs[i] == nullptr) continue;
+    waiting[i] = std::move(legs[i]->waiting);
+    legs[i]->waiting = {};
+    legs[i]->waiting_octets = 0;
+  }
+  std::array<std::size_t, 2> at{};
+  while (at[0] < waiting[0].size() || at[1] < waiting[1].size()) {
+    const std::size_t i = at[1] >= waiting[1].size() || (at[0] < waiting[0].size() &&
+                                                         waiting[0][at[0]].ref.number < waiting[1][at[1]].ref.number)
+                              ? 0
+                              : 1;
+    const WaitingPacket& p = waiting[i][at[i]++];
+    if (const auto h = wire::decode_ib(p.octets, p.wire_length))
+      deliver(*legs[i], p.ref, p.octets, p.wire_length, *h, p.crc_bad);
+  }
+}
+
+void Connection::deliver(Leg& leg, FrameRef ref, Bytes octets, std::uint32_t wire_length, const wire::IbHeader& header,
+                         bool crc_bad) {
+  last_used = ref.number;
+  if (crc_bad) shared.quality(leg.sender, ref, Quality::Kind::checksum_bad);
+  if (!ready && leg.sender == Side::active && handshake()) {
+    ready = true;
+    ConnectReady event;
+    shared.fill(event, Side::active, ref);
+    shared.sink.on(event);
+  }
+  const Arrival arrival{ref, header, fingerprint(octets, wire_length)};
+  switch (header.op.kind) {
+    case IbKind::send:
+    case IbKind::write:
+    case IbKind::read_request:
+    case IbKind::atomic_request:
+      streams[index(leg.sender)].request(arrival);
+      break;
+    case IbKind::read_response:
+    case IbKind::acknowledge:
+    case IbKind::atomic_acknowledge:
+      streams[index(other(leg.sender))].response(arrival);
+      break;
+    case IbKind::other:
+      break;
+  }
+}
+
+void Connection::finish(FrameRef last) {
+  if (!announced) return;
+  for (Stream& s : streams) s.finish(last);
+}
+
+}  // namespace rpcrdma::trace::ib

@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// One epoch of a connection and its two directions ("legs").
+//
+// RC packets name only their destination queue pair. A leg is what goes from one address to one queue pair of another;
+// two legs make a connection. What a connection does is told to the sink from its announcement on; what comes before
+// (roles or partner unknown, handshake incomplete) waits in the legs.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <list>
+#include <memory>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "trace/ib/stream.hpp"
+#include "trace/packet.hpp"
+
+namespace rpcrdma::trace::ib {
+
+struct FlowKey {
+  Address source;
+  Address destination;
+  std::uint32_t qpn = 0;  ///< of the destination
+
+  friend bool operator==(const FlowKey&, const FlowKey&) = default;
+};
+struct FlowKeyHash {
+  [[nodiscard]] std::size_t operator()(const FlowKey& k) const noexcept {
+    const AddressHash h;
+    return h(k.destination) ^ (h(k.source) * 3) ^ (k.qpn * std::size_t{0xD6E8FEB86659FD93ULL});
+  }
+};
+
+/// Two addresses, in either order.
+struct PairKey {
+  Address low;
+  Address high;
+
+  PairKey(const Address& a, const Address& b) noexcept : low(a), high(b) {
+    if (std::pair(b.kind, b.octets) < std::pair(a.kind, a.octets)) std::swap(low, high);
+  }
+  friend bool operator==(const PairKey&, const PairKey&) = default;
+};
+struct PairKeyHash {
+  [[nodiscard]] std::size_t operator()(const PairKey& k) const noexcept {
+    const AddressHash h;
+    return h(k.low) ^ (h(k.high) * 3);
+  }
+};
+
+/// A packet that waits for its connection's announcement.
+struct WaitingPacket {
+  FrameRef ref;
+  std::vector<std::uint8_t> octets;
+  std::uint32_t wire_length = 0;
+  bool crc_bad = false;
+};
+
+struct Connection;
+
+struct Leg {
+  static constexpr std::size_t max_waiting = 512;
+  static constexpr std::size_t max_waiting_octets = std::size_t{1} << 20U;
+
+  FlowKey key;
+  Transport transport = Transport::rocev2;
+  Connection* connection = nullptr;  ///< nullptr: an orphan, its partner unknown
+  Side sender = Side::active;        ///< meaningful with a connection
+  unsigned crc_checked = 0;
+
+  FrameRef first;
+  std::vector<WaitingPacket> waiting;
+  std::size_t waiting_octets = 0;
+  bool requests_seen = false;
+  int active_score = 0;                          ///< evidence that the sender opened the connection
+  std::vector<std::pair<Leg*, unsigned>> votes;  ///< legs that may be the other direction
+  std::vector<std::uint32_t> noted_requests;     ///< PSNs in the pair's index
+  std::vector<std::uint32_t> noted_responses;
+  std::list<Leg*>::iterator place;  ///< among the orphans
+
+  [[nodiscard]] bool over_bound() const noexcept {
+    return waiting.size() >= max_waiting || waiting_octets >= max_waiting_octets;
+  }
+};
+
+/// Private data kept until its event can be sent.
+struct SavedArea {
+  std::vector<std::uint8_t> octets;
+  std::uint32_t wire_length = 0;
+
+  [[nodiscard]] PrivateDataArea area() const noexcept { return {octets, wire_length, false}; }
+};
+
+struct CommKey {
+  Address owner;  ///< whose communication ID this is
+  Address peer;
+  std::uint32_t id = 0;
+
+  friend bool operator==(const CommKey&, const CommKey&) = default;
+};
+struct CommKeyHash {
+  [[nodiscard]] std::size_t operator()(const CommKey& k) const noexcept {
+    return FlowKeyHash{}(FlowKey{k.peer, k.owner, k.id});
+  }
+};
+
+struct Connection {
+  Connection(EventSink& sink, Transport t, const Address& client, const Address& server);
+  Connection(const Connection&) = delete;
+  Connection& operator=(const Connection&) = delete;
+
+  Shared shared;
+  std::array<Stream, 2> streams;  ///< by the side whose requests they are
+  std::array<Leg*, 2> legs{};     ///< by sender
+  Transport transport;
+  std::array<Address, 2> addresses;  ///< by side
+  std::list<std::unique_ptr<Connection>>::iterator place;
+  std::uint64_t last_used = 0;  ///< frame number
+
+  // The handshake, as far as seen
+  FrameRef first;  ///< first frame of the connection
+  std::optional<ConnectRequest> request;
+  SavedArea request_area;
+  std::optional<ConnectReply> reply;
+  SavedArea reply_area;
+  std::optional<ConnectReady> ready_message;
+  SavedArea ready_area;
+  std::vector<std::pair<Side, FrameRef>> repeated_messages;  ///< CM messages sent again before the announcement
+  std::uint64_t transaction = 0;                             ///< of the REQ
+  std::optional<std::uint32_t> request_psn;
+  std::array<std::optional<std::uint32_t>, 2> qpns;  ///< by side
+  std::array<std::optional<CommKey>, 2> comm;        ///< by side
+
+  bool roles_known = false;
+  bool announced = false;
+  bool ready = false;
+  bool closed = false;  ///< REJ, DREQ or DREP seen
+  bool rejected = false;
+  std::array<bool, 2> dreq_seen{};  ///< by sender
+  std::array<bool, 2> drep_seen{};
+
+  [[nodiscard]] bool handshake() const noexcept { return request.has_value() || reply.has_value(); }
+  [[nodiscard]] bool both_legs() const noexcept { return legs[0] != nullptr && legs[1] != nullptr; }
+
+  /// Data of this connection stands behind this frame, as far as the handshake tells.
+  [[nodiscard]] std::uint64_t data_after() const noexcept {
+    if (ready_message) return ready_message->frame.number;
+    return reply ? reply->frame.number : first.number;
+  }
+
+  /// Tells the sink about the connection, and then what has waited in its legs, in file order.
+  void announce(ConnectionNumbers& numbers);
+  void emit_reply();
+  /// A CM message that was seen before.
+  void repeated_message(Side side, FrameRef ref);
+  /// What has waited in legs that came after the announcement.
+  void replay();
+  void deliver(Leg& leg, FrameRef ref, Bytes octets, std::uint32_t wire_length, const wire::IbHeader& header,
+               bool crc_bad);
+  void finish(FrameRef last);
+
+ private:
+  void choose_roles();
+  void announce_adopted();
+  void find_start(Side side);
+};
+
+}  // namespace rpcrdma::trace::ib

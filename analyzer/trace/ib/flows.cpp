@@ -1,0 +1,259 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "trace/ib/flows.hpp"
+
+#include <algorithm>
+
+#include "wire/icrc.hpp"
+
+namespace rpcrdma::trace::ib {
+namespace {
+
+constexpr unsigned crc_checked_packets = 4;
+
+wire::IcrcLayout layout_of(const IbPacket& p) noexcept {
+  switch (p.transport) {
+    case Transport::rocev1:
+      return wire::IcrcLayout::grh;
+    case Transport::infiniband:
+      return wire::IcrcLayout::lrh;
+    default:
+      return p.source.kind == Address::Kind::ipv6 ? wire::IcrcLayout::rocev2_ipv6 : wire::IcrcLayout::rocev2_ipv4;
+  }
+}
+
+std::size_t slot(const FlowKey& k) noexcept {
+  return (k.qpn * 2U ^ k.destination.octets[3] ^ k.destination.octets[15] ^ k.destination.octets[1]) & 15U;
+}
+
+}  // namespace
+
+Leg* Flows::find(const FlowKey& key) noexcept {
+  Leg*& cached = cache_[slot(key)];
+  if (cached != nullptr && cached->key == key) return cached;
+  const auto it = legs_.find(key);
+  if (it == legs_.end()) return nullptr;
+  cached = it->second.get();
+  return cached;
+}
+
+Leg& Flows::new_orphan(const FlowKey& key, Transport transport, FrameRef first) {
+  if (orphans_.size() >= max_orphans) {
+    Leg& oldest = *orphans_.front();
+    Quality q;
+    q.frame = first;
+    q.kind = Quality::Kind::limit_reached;
+    sink_.on(q);
+    adopt_one_way(oldest);
+  }
+  auto owned = std::make_unique<Leg>();
+  Leg& leg = *owned;
+  leg.key = key;
+  leg.transport = transport;
+  leg.first = first;
+  legs_[key] = std::move(owned);
+  leg.place = orphans_.insert(orphans_.end(), &leg);
+  pairs_[PairKey(key.source, key.destination)].orphans.push_back(&leg);
+  return leg;
+}
+
+bool Flows::crc_bad(const IbPacket& packet, Leg& leg) const {
+  if (leg.crc_checked >= crc_checked_packets && !options_.check_crc) return false;
+  if (packet.octets.size() < packet.wire_length) return false;
+  if (leg.crc_checked < crc_checked_packets) ++leg.crc_checked;
+  return !wire::icrc_matches(layout_of(packet), packet.network, packet.octets);
+}
+
+void Flows::packet(const IbPacket& packet, const wire::IbHeader& header) {
+  const FlowKey key{packet.source, packet.destination, header.destination_qp};
+  Leg* leg = find(key);
+  if (leg == nullptr) leg = &new_orphan(key, packet.transport, packet.ref);
+  const bool bad = crc_bad(packet, *leg);
+  if (leg->connection != nullptr && leg->connection->announced) {
+    leg->connection->deliver(*leg, packet.ref, packet.octets, packet.wire_length, header, bad);
+  } else {
+    wait(*leg, packet, header, bad);
+  }
+}
+
+Connection& Flows::open(Transport transport, const Address& client, const Address& server, FrameRef first) {
+  if (connections_.size() >= max_connections && !finishing_) make_room(first);
+  connections_.push_back(std::make_unique<Connection>(sink_, transport, client, server));
+  Connection& c = *connections_.back();
+  c.place = std::prev(connections_.end());
+  c.first = first;
+  c.last_used = first.number;
+  pairs_[PairKey(client, server)].incomplete.push_back(&c);
+  return c;
+}
+
+/// Closed connections go first, then those that were quiet for longest.
+void Flows::make_room(FrameRef ref) {
+  std::vector<Connection*> all;
+  all.reserve(connections_.size());
+  for (const auto& c : connections_) all.push_back(c.get());
+  const std::size_t n = std::max<std::size_t>(all.size() / 8, 1);
+  std::nth_element(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(n - 1), all.end(),
+                   [](const Connection* a, const Connection* b) {
+                     return std::pair(!a->closed, a->last_used) < std::pair(!b->closed, b->last_used);
+                   });
+  for (std::size_t i = 0; i < n; ++i) {
+    Connection& c = *all[i];
+    announce(c);
+    if (!c.closed) c.shared.quality(Side::active, ref, Quality::Kind::limit_reached);
+    c.finish(ref);
+    erase(c);
+  }
+}
+
+Connection* Flows::by_comm(const CommKey& key) const {
+  const auto it = by_comm_.find(key);
+  return it == by_comm_.end() ? nullptr : it->second;
+}
+
+void Flows::set_comm(Connection& connection, Side side, const CommKey& key) {
+  const auto [it, fresh] = by_comm_.try_emplace(key, &connection);
+  if (!fresh && it->second != &connection) {
+    for (auto& k : it->second->comm)
+      if (k == key) k.reset();
+    it->second = &connection;
+  }
+  connection.comm[index(side)] = key;
+}
+
+Connection* Flows::by_leg(const FlowKey& key) {
+  Leg* leg = find(key);
+  if (leg == nullptr) return nullptr;
+  if (leg->connection == nullptr) {
+    settle_orphan(*leg);
+    leg = find(key);
+  }
+  return leg == nullptr ? nullptr : leg->connection;
+}
+
+void Flows::attach(Connection& connection, Side sender, const FlowKey& key, FrameRef ref) {
+  if (Leg* leg = find(key)) {
+    if (leg->connection == &connection) return;
+    if (leg->connection == nullptr && leg->first.number >= connection.first.number) {
+      join(connection, sender, *leg);  // the handshake message stands behind the first data
+      return;
+    }
+    if (leg->connection == nullptr) settle_orphan(*leg);
+    leg = find(key);
+    if (leg != nullptr && leg->connection != nullptr && leg->connection != &connection) retire(*leg->connection, ref);
+  }
+  auto owned = std::make_unique<Leg>();
+  Leg& leg = *owned;
+  leg.key = key;
+  leg.transport = connection.transport;
+  leg.first = ref;
+  legs_[key] = std::move(owned);
+  leg.connection = &connection;
+  leg.sender = sender;
+  connection.legs[index(sender)] = &leg;
+}
+
+/// An orphan becomes one direction of a connection.
+void Flows::join(Connection& connection, Side sender, Leg& leg) {
+  if (leg.connection == nullptr) {
+    orphans_.erase(leg.place);
+    auto& orphans = pairs_[PairKey(leg.key.source, leg.key.destination)].orphans;
+    std::erase(orphans, &leg);
+  }
+  leg.connection = &connection;
+  leg.sender = sender;
+  connection.legs[index(sender)] = &leg;
+}
+
+void Flows::announce(Connection& connection) {
+  if (connection.announced) return;
+  for (Leg* leg : connection.legs)
+    if (leg != nullptr) forget(*leg);
+  const auto pair = pairs_.find(PairKey(connection.addresses[0], connection.addresses[1]));
+  if (pair != pairs_.end()) {
+    std::erase(pair->second.incomplete, &connection);
+    if (pair->second.orphans.empty() && pair->second.incomplete.empty()) pairs_.erase(pair);
+  }
+  connection.announce(numbers_);
+}
+
+/// Another epoch took one of its queue pairs.
+void Flows::retire(Connection& connection, FrameRef ref) {
+  settle(connection);
+  connection.finish(ref);
+  if (!connection.closed) {
+    Disconnect d;
+    connection.shared.fill(d, Side::active, ref);
+    d.how = Disconnect::How::superseded;
+    sink_.on(d);
+  }
+  erase(connection);
+}
+
+void Flows::erase_leg(Leg& leg) {
+  forget(leg);
+  for (Leg*& cached : cache_)
+    if (cached == &leg) cached = nullptr;
+  const FlowKey key = leg.key;
+  const auto it = legs_.find(key);
+  if (it != legs_.end() && it->second.get() == &leg) legs_.erase(it);
+}
+
+void Flows::erase(Connection& connection) {
+  for (Leg*& leg : connection.legs) {
+    if (leg != nullptr) erase_leg(*leg);
+    leg = nullptr;
+  }
+  for (const auto& key : connection.comm) {
+    if (!key) continue;
+    const auto it = by_comm_.find(*key);
+    if (it != by_comm_.end() && it->second == &connection) by_comm_.erase(it);
+  }
+  connections_.erase(connection.place);
+}
+
+void Flows::finish(FrameRef last) {
+  // Pair what can be paired, then announce in the order of appearance.
+  finishing_ = true;
+  std::vector<Leg*> left(orphans_.begin(), orphans_.end());
+  for (Leg* leg : left) {
+    if (leg->connection != nullptr) continue;
+    Leg* partner = best_vote(*leg);
+    if (partner != nullptr) marry(*leg, *partner);
+  }
+  std::vector<Connection*> unannounced;
+  for (const auto& c : connections_)
+    if (!c->announced) unannounced.push_back(c.get());
+  for (Connection* c : unannounced) {
+    if (!c->handshake()) continue;
+    for (const Side s : {Side::active, Side::passive}) {
+      if (c->legs[index(s)] != nullptr) continue;
+      if (Leg* leg = only_candidate(*c, s)) join(*c, s, *leg);
+    }
+  }
+  struct Waiting {
+    std::uint64_t frame;
+    Connection* connection;
+    Leg* orphan;
+  };
+  std::vector<Waiting> all;
+  for (Connection* c : unannounced) all.push_back({c->first.number, c, nullptr});
+  for (Leg* leg : orphans_) all.push_back({leg->first.number, nullptr, leg});
+  std::sort(all.begin(), all.end(), [](const Waiting& a, const Waiting& b) { return a.frame < b.frame; });
+  for (const Waiting& w : all) {
+    if (w.connection != nullptr) {
+      announce(*w.connection);
+    } else {
+      adopt_one_way(*w.orphan);
+    }
+  }
+  for (const auto& c : connections_) c->finish(last);
+  connections_.clear();
+  by_comm_.clear();
+  pairs_.clear();
+  orphans_.clear();
+  cache_.fill(nullptr);
+  legs_.clear();
+  finishing_ = false;
+}
+
+}  // namespace rpcrdma::trace::ib

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// All legs and connections of one trace: finding the one a packet belongs to, their lifetime, and the pairing of legs
+// whose handshake is not in the capture (docs/design/ib-flows.md).
+#pragma once
+
+#include <array>
+#include <list>
+#include <memory>
+#include <unordered_map>
+#include <vector>
+
+#include "trace/ib/connection.hpp"
+#include "trace/trace.hpp"
+
+namespace rpcrdma::trace::ib {
+
+class Flows {
+ public:
+  static constexpr std::size_t max_connections = 4096;
+  static constexpr std::size_t max_orphans = 1024;
+
+  Flows(const Options& options, ConnectionNumbers& numbers, EventSink& sink)
+      : options_(options), numbers_(numbers), sink_(sink) {}
+
+  void packet(const IbPacket& packet, const wire::IbHeader& header);
+  void finish(FrameRef last);
+
+  // For the handshake
+  [[nodiscard]] Connection& open(Transport transport, const Address& client, const Address& server, FrameRef first);
+  [[nodiscard]] Connection* by_comm(const CommKey& key) const;
+  void set_comm(Connection& connection, Side side, const CommKey& key);
+  /// Any leg, also an orphan: then it is settled first. nullptr when nothing goes there.
+  [[nodiscard]] Connection* by_leg(const FlowKey& key);
+  /// The connection's `sender` sends to this queue pair; an older epoch that did is ended.
+  void attach(Connection& connection, Side sender, const FlowKey& key, FrameRef ref);
+  /// Both queue pairs are known, or it cannot wait: announces it with the legs that can be found.
+  void settle(Connection& connection);
+  /// Announces it with the legs it has.
+  void announce(Connection& connection);
+
+ private:
+  using ConnectionList = std::list<std::unique_ptr<Connection>>;
+  /// Legs between two addresses that wait for their partner, and what they sent.
+  struct Pair {
+    std::array<std::unordered_map<std::uint32_t, Leg*>, 2> requests;  ///< by direction, by PSN; nullptr: ambiguous
+    std::array<std::unordered_map<std::uint32_t, Leg*>, 2> responses;
+    std::vector<Leg*> orphans;
+    std::vector<Connection*> incomplete;  ///< not yet announced
+  };
+
+  // Table
+  [[nodiscard]] Leg* find(const FlowKey& key) noexcept;
+  [[nodiscard]] Leg& new_orphan(const FlowKey& key, Transport transport, FrameRef first);
+  [[nodiscard]] bool crc_bad(const IbPacket& packet, Leg& leg) const;
+  void join(Connection& connection, Side sender, Leg& leg);
+  void retire(Connection& connection, FrameRef ref);
+  void erase_leg(Leg& leg);
+  void erase(Connection& connection);
+  void make_room(FrameRef ref);
+
+  // Pairing
+  void wait(Leg& leg, const IbPacket& packet, const wire::IbHeader& header, bool crc_bad);
+  void note(Leg& leg, const wire::IbHeader& header);
+  void forget(Leg& leg);
+  void vote(Leg& a, Leg& b);
+  [[nodiscard]] bool alone(const Leg& a, const Leg& b);
+  bool marry(Leg& a, Leg& b);
+  void progress(Connection& connection);
+  void settle_orphan(Leg& leg);
+  void adopt_one_way(Leg& leg);
+  [[nodiscard]] Leg* only_candidate(const Connection& connection, Side sender);
+  [[nodiscard]] Connection* only_incomplete(const Leg& leg);
+  [[nodiscard]] static Leg* best_vote(const Leg& leg);
+
+  const Options& options_;
+  ConnectionNumbers& numbers_;
+  EventSink& sink_;
+  std::unordered_map<FlowKey, std::unique_ptr<Leg>, FlowKeyHash> legs_;
+  std::array<Leg*, 16> cache_{};  ///< legs used lately
+  ConnectionList connections_;
+  std::unordered_map<CommKey, Connection*, CommKeyHash> by_comm_;
+  std::unordered_map<PairKey, Pair, PairKeyHash> pairs_;
+  std::list<Leg*> orphans_;  ///< oldest first
+  bool finishing_ = false;   ///< nothing new comes: the bounds are met
+};
+
+}  // namespace rpcrdma::trace::ib

@@ -1,0 +1,221 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "trace/ib/handshakes.hpp"
+
+#include <algorithm>
+
+namespace rpcrdma::trace::ib {
+
+using wire::CmKind;
+using wire::CmMessage;
+
+namespace {
+
+CommKey sender_key(const IbPacket& p, std::uint32_t id) { return {p.source, p.destination, id}; }
+CommKey receiver_key(const IbPacket& p, std::uint32_t id) { return {p.destination, p.source, id}; }
+
+SavedArea save(const CmMessage& m) { return {{m.consumer.begin(), m.consumer.end()}, m.consumer_length}; }
+
+PrivateDataArea area(const CmMessage& m) { return {m.consumer, m.consumer_length, false}; }
+
+Depths depths(const CmMessage& m) {
+  Depths d;
+  d.responder_resources = m.responder_resources;
+  d.initiator_depth = m.initiator_depth;
+  d.rnr_retry = m.rnr_retry;
+  d.retry_count = m.retry_count;
+  return d;
+}
+
+/// An address of the RDMA IP CM header; the fabric's own (GID, LID) where there is none.
+std::string address_text(const Address& fabric, const CmMessage& m, bool source) {
+  if (fabric.kind == Address::Kind::ipv4 || fabric.kind == Address::Kind::ipv6 || !m.ip) return fabric.text();
+  const auto& octets = source ? m.ip->source : m.ip->destination;
+  Address a;
+  if (m.ip->ip_version == 4) {
+    a.kind = Address::Kind::ipv4;
+    std::copy_n(octets.begin() + 12, 4, a.octets.begin());
+  } else if (m.ip->ip_version == 6) {
+    a.kind = Address::Kind::ipv6;
+    a.octets = octets;
+  }
+  const bool given = std::any_of(a.octets.begin(), a.octets.end(), [](std::uint8_t o) { return o != 0; });
+  return given ? a.text() : fabric.text();
+}
+
+Side side_of(const Connection& c, const IbPacket& p, const CmMessage& m) {
+  const auto& client = c.comm[index(Side::active)];
+  const auto& server = c.comm[index(Side::passive)];
+  if (client && *client == sender_key(p, *m.local_id)) return Side::active;
+  if (server && *server == sender_key(p, *m.local_id)) return Side::passive;
+  if (m.remote_id && client && *client == receiver_key(p, *m.remote_id)) return Side::passive;
+  if (m.remote_id && server && *server == receiver_key(p, *m.remote_id)) return Side::active;
+  return p.source == c.addresses[index(Side::active)] ? Side::active : Side::passive;
+}
+
+}  // namespace
+
+void Handshakes::message(const IbPacket& packet, const CmMessage& m) {
+  switch (m.kind) {
+    case CmKind::req:
+      return request(packet, m);
+    case CmKind::rep:
+      return reply(packet, m);
+    case CmKind::rtu:
+      return ready(packet, m);
+    case CmKind::rej:
+      return reject(packet, m);
+    case CmKind::dreq:
+    case CmKind::drep:
+      return disconnect(packet, m);
+    case CmKind::mra:
+    case CmKind::sidr_req:
+    case CmKind::sidr_rep:
+    case CmKind::lap:
+    case CmKind::apr:
+      return;  // nothing about the connection's life or what it may do
+  }
+}
+
+Connection* Handshakes::find(const IbPacket& packet, const CmMessage& m) const {
+  if (m.remote_id && *m.remote_id != 0)
+    if (Connection* c = flows_.by_comm(receiver_key(packet, *m.remote_id))) return c;
+  if (*m.local_id != 0) return flows_.by_comm(sender_key(packet, *m.local_id));
+  return nullptr;
+}
+
+void Handshakes::request(const IbPacket& packet, const CmMessage& m) {
+  if (m.service_type && *m.service_type != 0) return;  // not a reliable connection
+  const CommKey key = sender_key(packet, *m.local_id);
+  if (Connection* c = flows_.by_comm(key)) {
+    const bool same = c->request && c->transaction == m.transaction && c->request_psn == m.starting_psn &&
+                      c->qpns[index(Side::active)] == m.local_qpn;
+    if (same) {
+      c->repeated_message(Side::active, packet.ref);
+      return;
+    }
+  }
+
+  Connection& c = flows_.open(packet.transport, packet.source, packet.destination, packet.ref);
+  c.shared.id = numbers_.next();
+  flows_.set_comm(c, Side::active, key);
+  c.roles_known = true;
+  c.transaction = m.transaction;
+  c.request_psn = m.starting_psn;
+  c.qpns[index(Side::active)] = m.local_qpn;
+  if (m.path_mtu) c.shared.mtu = wire::mtu_octets(*m.path_mtu);
+  if (m.starting_psn) c.streams[index(Side::passive)].start_at(*m.starting_psn);
+
+  ConnectRequest& r = c.request.emplace();
+  c.shared.fill(r, Side::active, packet.ref);
+  r.transport = packet.transport;
+  r.client.address = address_text(packet.source, m, true);
+  r.server.address = address_text(packet.destination, m, false);
+  if (m.ip) r.client.port = m.ip->source_port;
+  if (m.service_id && wire::is_ip_cm_service(*m.service_id)) r.server.port = wire::ip_cm_port(*m.service_id);
+  r.opened = packet.ref;
+  r.depths = depths(m);
+  r.service_id = m.service_id;
+  c.request_area = save(m);
+
+  if (m.local_qpn) flows_.attach(c, Side::passive, {packet.destination, packet.source, *m.local_qpn}, packet.ref);
+}
+
+void Handshakes::reply(const IbPacket& packet, const CmMessage& m) {
+  Connection* c = m.remote_id ? flows_.by_comm(receiver_key(packet, *m.remote_id)) : nullptr;
+  if (c != nullptr && c->reply) {
+    const auto& known = c->comm[index(Side::passive)];
+    if (known && *known == sender_key(packet, *m.local_id)) {
+      c->repeated_message(Side::passive, packet.ref);
+      return;
+    }
+    if (c->announced) c = nullptr;  // another epoch, whose REQ is not in the capture
+  }
+  if (c == nullptr) {
+    c = &flows_.open(packet.transport, packet.destination, packet.source, packet.ref);
+    c->shared.id = numbers_.next();
+    c->roles_known = true;
+    if (m.remote_id) flows_.set_comm(*c, Side::active, receiver_key(packet, *m.remote_id));
+  }
+  flows_.set_comm(*c, Side::passive, sender_key(packet, *m.local_id));
+  c->qpns[index(Side::passive)] = m.local_qpn;
+  if (m.starting_psn) c->streams[index(Side::active)].start_at(*m.starting_psn);
+
+  ConnectReply& r = c->reply.emplace();
+  c->shared.fill(r, Side::passive, packet.ref);
+  r.server.address = packet.source.text();
+  r.depths = depths(m);
+  c->reply_area = save(m);
+
+  if (m.local_qpn) flows_.attach(*c, Side::active, {packet.destination, packet.source, *m.local_qpn}, packet.ref);
+  if (c->announced) {
+    c->emit_reply();
+    c->replay();
+  } else if (c->both_legs()) {
+    flows_.settle(*c);
+  }
+}
+
+void Handshakes::ready(const IbPacket& packet, const CmMessage& m) {
+  Connection* c = find(packet, m);
+  if (c == nullptr) return;
+  if (c->ready) {
+    // Data may have told it already, when the RTU comes late; a second RTU is a repetition.
+    if (c->ready_message) c->repeated_message(Side::active, packet.ref);
+    return;
+  }
+  c->ready = true;
+  ConnectReady& r = c->ready_message.emplace();
+  c->shared.fill(r, Side::active, packet.ref);
+  r.message_seen = true;
+  if (!c->announced) {
+    c->ready_area = save(m);
+    return;
+  }
+  r.private_data = area(m);
+  sink_.on(r);
+  r.private_data = {};
+}
+
+void Handshakes::reject(const IbPacket& packet, const CmMessage& m) {
+  Connection* c = find(packet, m);
+  if (c == nullptr) return;
+  const Side side = side_of(*c, packet, m);
+  flows_.announce(*c);  // no data belongs to it
+  if (c->rejected) {
+    c->repeated_message(side, packet.ref);
+    return;
+  }
+  c->rejected = c->closed = true;
+  ConnectReject r;
+  c->shared.fill(r, side, packet.ref);
+  r.reason = m.reason.value_or(0);
+  r.private_data = area(m);
+  sink_.on(r);
+}
+
+void Handshakes::disconnect(const IbPacket& packet, const CmMessage& m) {
+  Connection* c = find(packet, m);
+  if (c == nullptr && m.remote_qpn) c = flows_.by_leg({packet.source, packet.destination, *m.remote_qpn});
+  if (c == nullptr) return;
+  flows_.settle(*c);
+  Side side = side_of(*c, packet, m);
+  if (m.kind == CmKind::dreq && c->addresses[0] == c->addresses[1] && m.remote_qpn && c->both_legs())
+    side = c->legs[index(Side::active)]->key.qpn == *m.remote_qpn ? Side::active : Side::passive;
+  // Found by its queue pair: from now on also by its communication IDs, for the DREP.
+  if (!c->comm[index(side)]) flows_.set_comm(*c, side, sender_key(packet, *m.local_id));
+
+  bool& seen = (m.kind == CmKind::dreq ? c->dreq_seen : c->drep_seen)[index(side)];
+  if (seen) {
+    c->repeated_message(side, packet.ref);
+    return;
+  }
+  seen = true;
+  c->closed = true;
+  Disconnect d;
+  c->shared.fill(d, side, packet.ref);
+  d.how = m.kind == CmKind::dreq ? Disconnect::How::request : Disconnect::How::reply;
+  d.private_data = area(m);
+  sink_.on(d);
+}
+
+}  // namespace rpcrdma::trace::ib

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// CM messages to epochs. Messages belong together by communication IDs and addresses; a transaction ID alone proves
+// nothing, and queue pairs and communication IDs are used again.
+#pragma once
+
+#include "trace/ib/flows.hpp"
+#include "wire/cm.hpp"
+
+namespace rpcrdma::trace::ib {
+
+class Handshakes {
+ public:
+  Handshakes(Flows& flows, ConnectionNumbers& numbers, EventSink& sink)
+      : flows_(flows), numbers_(numbers), sink_(sink) {}
+
+  void message(const IbPacket& packet, const wire::CmMessage& m);
+
+ private:
+  void request(const IbPacket& packet, const wire::CmMessage& m);
+  void reply(const IbPacket& packet, const wire::CmMessage& m);
+  void ready(const IbPacket& packet, const wire::CmMessage& m);
+  void reject(const IbPacket& packet, const wire::CmMessage& m);
+  void disconnect(const IbPacket& packet, const wire::CmMessage& m);
+  [[nodiscard]] Connection* find(const IbPacket& packet, const wire::CmMessage& m) const;
+
+  Flows& flows_;
+  ConnectionNumbers& numbers_;
+  EventSink& sink_;
+};
+
+}  // namespace rpcrdma::trace::ib

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// What the parts of one connection share.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <cstring>
+
+#include "trace/events.hpp"
+#include "trace/ib/psn.hpp"
+#include "wire/ib.hpp"
+
+namespace rpcrdma::trace::ib {
+
+inline constexpr TimeNs microsecond = 1'000;
+inline constexpr TimeNs second = 1'000'000'000;
+
+/// Two equal packets so close together, and no reason to send again between them: the capture has one twice.
+inline constexpr TimeNs duplicate_window = 300 * microsecond;
+
+[[nodiscard]] constexpr std::size_t index(Side s) noexcept { return static_cast<std::size_t>(s); }
+
+/// Same for both directions of a connection.
+struct Shared {
+  EventSink& sink;
+  ConnectionId id = 0;
+  std::uint32_t mtu = 0;  ///< path MTU in octets; 0: not yet known
+  std::array<bool, 2> reordered_said{};
+  std::array<bool, 2> limit_said{};
+
+  template <class Event>
+  void fill(Event& event, Side side, FrameRef frame) const noexcept {
+    event.connection = id;
+    event.side = side;
+    event.frame = frame;
+  }
+  void quality(Side side, FrameRef frame, Quality::Kind kind) const {
+    Quality q;
+    fill(q, side, frame);
+    q.kind = kind;
+    sink.on(q);
+  }
+  void repeated(Side side, FrameRef frame, Repeated::Kind kind) const {
+    Repeated r;
+    fill(r, side, frame);
+    r.kind = kind;
+    sink.on(r);
+  }
+  void gap(Side side, FrameRef frame, std::uint64_t count, bool proven) const {
+    Gap g;
+    fill(g, side, frame);
+    g.count = count;
+    g.proven = proven;
+    sink.on(g);
+  }
+  void say_reordered(Side side, FrameRef frame) {
+    if (reordered_said[index(side)]) return;
+    reordered_said[index(side)] = true;
+    quality(side, frame, Quality::Kind::reordered);
+  }
+  void say_limit(Side side, FrameRef frame) {
+    if (limit_said[index(side)]) return;
+    limit_said[index(side)] = true;
+    quality(side, frame, Quality::Kind::limit_reached);
+  }
+};
+
+/// A packet reduced to what tells it from others: enough to recognise the same frame captured twice.
+using Fingerprint = std::uint64_t;
+[[nodiscard]] inline Fingerprint fingerprint(Bytes octets, std::uint32_t wire_length) noexcept {
+  // Head, middle and tail; the tail holds the ICRC when the packet was captured whole.
+  constexpr std::uint64_t k = 0x9E3779B97F4A7C15ULL;
+  std::uint64_t h = wire_length * k ^ octets.size();
+  const auto mix = [&](std::size_t at) {
+    std::uint64_t v = 0;
+    std::memcpy(&v, octets.data() + at, sizeof v);
+    h = (h ^ v) * k;
+    h ^= h >> 29U;
+  };
+  if (octets.size() < sizeof h) return h;
+  mix(0);
+  mix(octets.size() / 2 >= sizeof h ? octets.size() / 2 - sizeof h : 0);
+  mix(octets.size() - sizeof h);
+  return h;
+}
+
+/// One packet on its way through a stream. The header's payload points into the frame or into a held copy.
+struct Arrival {
+  FrameRef ref;
+  const wire::IbHeader& header;
+  Fingerprint mark = 0;
+};
+
+[[nodiscard]] constexpr bool close_together(TimeNs a, TimeNs b) noexcept {
+  // Times come from the file and may be anything: no overflow.
+  const auto d = static_cast<std::uint64_t>(a) - static_cast<std::uint64_t>(b);
+  const auto e = static_cast<std::uint64_t>(b) - static_cast<std::uint64_t>(a);
+  return (a >= b ? d : e) <= static_cast<std::uint64_t>(duplicate_window);
+}
+/// Has more than `span` passed from `from` to `to`? Never true for clocks that ran backwards.
+[[nodiscard]] constexpr bool passed(TimeNs from, TimeNs to, TimeNs span) noexcept {
+  return to > from &&
+         static_cast<std::uint64_t>(to) - static_cast<std::uint64_t>(from) > static_cast<std::uint64_t>(span);
+}
+
+}  // namespace rpcrdma::trace::ib

@@ -1,0 +1,293 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "trace/ib/stream.hpp"
+
+namespace rpcrdma::trace::ib {
+
+using wire::AethType;
+using wire::IbKind;
+using wire::IbPart;
+
+void Stream::synchronise(std::uint32_t psn) noexcept {
+  expected_ = acknowledged_ = sequence_origin + psn;
+  synchronised_ = true;
+}
+
+void Stream::request(const Arrival& a) {
+  const wire::IbHeader& h = a.header;
+  requests_seen_ = true;
+  nak_.answered = true;
+  learn_mtu(h);
+  if (!synchronised_) synchronise(h.psn);
+  const Sequence at = unwrap(expected_, h.psn);
+  if (open_read_) guess_mtu(at);
+  if (at == expected_) {
+    if (held_.empty()) {
+      accept(a, at);
+      return;
+    }
+    shared_.say_reordered(side_, a.ref);
+    accept(a, at);
+    drain();
+    held_.waiting_since(a.ref.time);
+  } else if (at > expected_) {
+    hold(a, at);
+  } else {
+    repeated(a, at);
+  }
+}
+
+void Stream::accept(const Arrival& a, Sequence at) {
+  const wire::IbHeader& h = a.header;
+  lost_read_ = false;
+  if (h.op.kind == IbKind::send && wire::begins(h.op.part)) answers_.requester_went_on(a.ref);
+
+  const Issued issued = operations_.deliver(a, at);
+  Sent sent{at, 1, issued.length, issued.kind, issued.op, a.ref, a.mark};
+  if (h.op.kind == IbKind::read_request) {
+    const bool known = shared_.mtu != 0 || h.dma_length <= 256;
+    if (known && h.dma_length > 256) sent.span = read_span(h.dma_length, shared_.mtu);
+    if (known) {
+      open_read_.reset();
+    } else {
+      open_read_ = sent;
+    }
+    answers_.asked(at, known ? sent.span : 0, issued.op, h, a.ref);
+  }
+  history_.add(sent, acknowledged_);
+  if (issued.kind == Issued::Kind::send && wire::ends(h.op.part)) unacknowledged_.push_back({at, issued.op});
+  expected_ = at + sent.span;
+}
+
+void Stream::hold(const Arrival& a, Sequence at) {
+  if (!held_.empty() && at < held_.last()) shared_.say_reordered(side_, a.ref);
+  if (const HeldPacket* same = held_.hold(at, a)) {
+    const bool twice =
+        same->mark == a.mark && close_together(same->ref.time, a.ref.time) && retried_frame_ < same->ref.number;
+    shared_.repeated(side_, a.ref, twice ? Repeated::Kind::capture_duplicate : Repeated::Kind::retransmission);
+    return;
+  }
+  const bool full = held_.over_bound();
+  if (full) shared_.say_limit(side_, a.ref);
+  if (full || passed(held_.since(), a.ref.time, patience)) {
+    pass_holes(held_.first() + 1, false, a.ref);
+    held_.waiting_since(a.ref.time);
+  }
+}
+
+void Stream::drain() {
+  while (!held_.empty() && held_.first() <= expected_) {
+    const Sequence at = held_.first();
+    const HeldPacket p = held_.take_first();
+    if (at == expected_) {
+      accept(p.arrival(), at);
+    } else {
+      repeated(p.arrival(), at);  // inside a READ's range: its span was not known when the packet came
+    }
+  }
+}
+
+/// Gives up every hole before a held packet that lies before `upto`.
+void Stream::pass_holes(Sequence upto, bool proven, FrameRef ref) {
+  while (!held_.empty() && held_.first() < upto) {
+    if (held_.first() > expected_) lose(held_.first() - expected_, proven, ref);
+    drain();
+  }
+}
+
+void Stream::lose(std::uint64_t count, bool proven, FrameRef ref) {
+  shared_.gap(side_, ref, count, proven);
+  operations_.hole(count);
+  open_read_.reset();
+  expected_ += count;
+}
+
+void Stream::response(const Arrival& a) {
+  const wire::IbHeader& h = a.header;
+  learn_mtu(h);
+  const bool ack = h.op.kind == IbKind::acknowledge;
+  const AethType type = ack ? wire::aeth_type(h.syndrome) : AethType::ack;
+  if (type == AethType::reserved) return;
+  // An ACK covers the packet it names; a NAK only what is before.
+  const bool refused = type != AethType::ack;
+  if (!synchronised_) synchronise((h.psn + (refused ? 0U : 1U)) & wire::psn_mask);
+  const Sequence at = unwrap(expected_, h.psn);
+
+  if (refused) {
+    acknowledge(at, a.ref);
+    refusal(a, at);
+    return;
+  }
+  if (lost_read_ && at == expected_ && held_.empty() && h.op.kind == IbKind::read_response &&
+      !wire::begins(h.op.part)) {
+    // One more response to a READ Request that is not in the capture: no further packet is missing.
+    operations_.hole(1);
+    ++expected_;
+  }
+  const bool beyond = at >= expected_;
+  acknowledge(at + 1, a.ref);
+  if (h.op.kind != IbKind::read_response) return;
+  if (beyond && expected_ == at + 1) lost_read_ = true;
+  answers_.answer(a, at);
+}
+
+/// Everything before `end` has arrived at the other side.
+void Stream::acknowledge(Sequence end, FrameRef ref) {
+  if (end > expected_) {
+    pass_holes(end, true, ref);
+    // A READ of unknown span may reach as far.
+    const bool in_read = open_read_ && end - open_read_->at <= read_span(open_read_->length, 256);
+    if (end > expected_ && !in_read) lose(end - expected_, true, ref);
+    drain();
+    held_.waiting_since(ref.time);
+  }
+  if (end <= acknowledged_) return;
+  acknowledged_ = end;
+  report_acknowledged(ref);
+}
+
+void Stream::report_acknowledged(FrameRef ref) {
+  std::uint64_t ordinal = 0;
+  while (!unacknowledged_.empty() && unacknowledged_.front().last < acknowledged_) {
+    ordinal = unacknowledged_.front().ordinal;
+    unacknowledged_.pop_front();
+  }
+  if (ordinal == 0) return;
+  Acknowledged event;
+  shared_.fill(event, other(side_), ref);
+  event.ordinal = ordinal;
+  shared_.sink.on(event);
+}
+
+void Stream::refusal(const Arrival& a, Sequence at) {
+  const wire::IbHeader& h = a.header;
+  const bool again = !nak_.answered && nak_.psn == h.psn && nak_.syndrome == h.syndrome && nak_.msn == h.msn &&
+                     close_together(nak_.ref.time, a.ref.time);
+  if (again) {
+    shared_.repeated(other(side_), a.ref, Repeated::Kind::capture_duplicate);
+    return;
+  }
+  nak_ = {h.psn, h.msn, h.syndrome, false, a.ref};
+
+  Refusal r;
+  shared_.fill(r, other(side_), a.ref);
+  if (wire::aeth_type(h.syndrome) == AethType::rnr_nak) {
+    r.kind = Refusal::Kind::rnr;
+  } else {
+    switch (wire::aeth_value(h.syndrome)) {
+      case wire::nak_psn_sequence:
+        r.kind = Refusal::Kind::nak_sequence;
+        break;
+      case wire::nak_invalid_request:
+        r.kind = Refusal::Kind::invalid_request;
+        break;
+      case wire::nak_remote_access:
+        r.kind = Refusal::Kind::remote_access;
+        break;
+      case wire::nak_remote_operational:
+        r.kind = Refusal::Kind::remote_operational;
+        break;
+      default:
+        r.kind = Refusal::Kind::nak_other;
+        break;
+    }
+  }
+  if (r.kind == Refusal::Kind::rnr || r.kind == Refusal::Kind::nak_sequence) {
+    retried_frame_ = a.ref.number;
+    answers_.retried(a.ref);
+  }
+
+  if (const Sent* sent = history_.find(at)) {
+    r.refused_frame = sent->ref;
+    r.refused_op = sent->op;
+    switch (sent->kind) {
+      case Issued::Kind::send:
+        r.refused = Refusal::Refused::send;
+        r.refused_length = history_.message_length(at);
+        break;
+      case Issued::Kind::write:
+        r.refused = Refusal::Refused::write;
+        break;
+      case Issued::Kind::read:
+        r.refused = Refusal::Refused::read;
+        break;
+      case Issued::Kind::atomic:
+      case Issued::Kind::unknown:
+        break;
+    }
+  } else if (const HeldPacket* held = held_.find(at)) {
+    r.refused_frame = held->ref;
+  }
+  shared_.sink.on(r);
+}
+
+/// Packets that are older than any sender would send again: another epoch of the queue pair, its handshake not in the
+/// capture. After some of them the stream goes on from there.
+bool Stream::stranger(const Arrival& a, Sequence at) {
+  constexpr Sequence too_old = 1U << 16U;
+  constexpr unsigned enough = 16;
+  if (expected_ - at < too_old) {
+    strangers_ = 0;
+    return false;
+  }
+  if (++strangers_ < enough) return false;
+  strangers_ = 0;
+  const Sequence again = at + (Sequence{1} << 24U);
+  pass_holes(again, false, a.ref);
+  if (again < expected_) return false;
+  lose(again - expected_, false, a.ref);
+  accept(a, again);
+  return true;
+}
+
+void Stream::repeated(const Arrival& a, Sequence at) {
+  if (stranger(a, at)) return;
+  auto kind = Repeated::Kind::retransmission;
+  const Sent* sent = history_.find(at);
+  if (sent != nullptr && sent->at == at && sent->mark == a.mark && close_together(sent->ref.time, a.ref.time) &&
+      retried_frame_ < sent->ref.number) {
+    kind = Repeated::Kind::capture_duplicate;
+  } else {
+    retried_frame_ = a.ref.number;
+    answers_.retried(a.ref);
+  }
+  shared_.repeated(side_, a.ref, kind);
+}
+
+void Stream::learn_mtu(const wire::IbHeader& h) {
+  const bool whole = h.op.part == IbPart::first || h.op.part == IbPart::middle;
+  if (whole && h.payload_length != shared_.mtu && wire::is_mtu(h.payload_length)) shared_.mtu = h.payload_length;
+  if (shared_.mtu != 0 && open_read_) settle_read();
+}
+
+/// The request after a READ of unknown span tells the path MTU.
+void Stream::guess_mtu(Sequence next) {
+  if (!open_read_ || next <= open_read_->at) return;
+  const Sequence span = next - open_read_->at;
+  for (std::uint32_t mtu = 256; mtu <= 4096; mtu *= 2) {
+    if (read_span(open_read_->length, mtu) != span) continue;
+    if (span == 1) {  // the path MTU is at least the READ's length: nothing more is to be learned
+      answers_.known_span(open_read_->at, 1);
+      open_read_.reset();
+      return;
+    }
+    shared_.mtu = mtu;
+    settle_read();
+    return;
+  }
+}
+
+void Stream::settle_read() {
+  const std::uint32_t span = read_span(open_read_->length, shared_.mtu);
+  history_.respan(open_read_->at, span);
+  if (expected_ == open_read_->at + 1) expected_ = open_read_->at + span;
+  open_read_.reset();
+  answers_.mtu_known();
+  drain();
+}
+
+void Stream::finish(FrameRef last) {
+  if (!held_.empty()) pass_holes(held_.last() + 1, false, last);
+  answers_.finish(last);
+}
+
+}  // namespace rpcrdma::trace::ib

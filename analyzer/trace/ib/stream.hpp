@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// One side's requests and the other side's answers to them: both carry PSNs of the same space.
+//
+// Requests are delivered in PSN order. A packet behind a hole is held until the hole is filled, until the other side
+// acknowledges what is behind it (then the capture has lost it), or until a bound is met.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "trace/ib/held_packets.hpp"
+#include "trace/ib/operations.hpp"
+#include "trace/ib/read_answers.hpp"
+#include "trace/ib/ring.hpp"
+#include "trace/ib/sent_history.hpp"
+
+namespace rpcrdma::trace::ib {
+
+class Stream {
+ public:
+  /// A hole that is neither filled nor acknowledged for so long, while the flow goes on, is given up.
+  static constexpr TimeNs patience = 5 * second;
+
+  Stream(Shared& shared, Side requester)
+      : shared_(shared), side_(requester), operations_(shared, requester), answers_(shared, requester) {}
+
+  /// The PSN of the first request, when it is known before the first packet.
+  void start_at(std::uint32_t psn) noexcept {
+    if (!synchronised_) synchronise(psn);
+  }
+  void request(const Arrival& a);
+  void response(const Arrival& a);
+  /// The end of the capture or of the epoch: whatever is held goes out.
+  void finish(FrameRef last);
+  [[nodiscard]] bool requests_seen() const noexcept { return requests_seen_; }
+
+ private:
+  struct SentSend {
+    Sequence last = 0;
+    std::uint64_t ordinal = 0;
+  };
+  struct LastNak {
+    std::uint32_t psn = 0;
+    std::uint32_t msn = 0;
+    std::uint8_t syndrome = 0;
+    bool answered = true;  ///< a request came since
+    FrameRef ref;
+  };
+
+  void synchronise(std::uint32_t psn) noexcept;
+  void accept(const Arrival& a, Sequence at);
+  void hold(const Arrival& a, Sequence at);
+  void drain();
+  void pass_holes(Sequence upto, bool proven, FrameRef ref);
+  void lose(std::uint64_t count, bool proven, FrameRef ref);
+  void acknowledge(Sequence end, FrameRef ref);
+  void report_acknowledged(FrameRef ref);
+  void refusal(const Arrival& a, Sequence at);
+  void repeated(const Arrival& a, Sequence at);
+  bool stranger(const Arrival& a, Sequence at);
+  void learn_mtu(const wire::IbHeader& h);
+  void guess_mtu(Sequence next);
+  void settle_read();
+
+  Shared& shared_;
+  Side side_;
+  Operations operations_;
+  ReadAnswers answers_;
+  SentHistory history_;
+  HeldPackets held_;
+  Ring<SentSend> unacknowledged_{4096};
+  Sequence expected_ = sequence_origin;      ///< PSN of the next request in order
+  Sequence acknowledged_ = sequence_origin;  ///< all before this is acknowledged
+  bool synchronised_ = false;
+  bool requests_seen_ = false;
+  bool lost_read_ = false;         ///< what was lost last is a READ Request whose responses come now
+  std::optional<Sent> open_read_;  ///< newest READ whose span is not known, for want of the path MTU
+  unsigned strangers_ = 0;
+  LastNak nak_;
+  std::uint64_t retried_frame_ = 0;  ///< newest frame that makes the requester send again
+};
+
+}  // namespace rpcrdma::trace::ib

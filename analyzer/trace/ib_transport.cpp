@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "trace/ib_transport.hpp"
+
+#include "trace/ib/flows.hpp"
+#include "trace/ib/handshakes.hpp"
+#include "wire/cm.hpp"
+#include "wire/ib.hpp"
+
+namespace rpcrdma::trace {
+
+struct IbTransport::Impl {
+  Impl(const Options& options, ConnectionNumbers& numbers, EventSink& sink)
+      : flows(options, numbers, sink), handshakes(flows, numbers, sink) {}
+
+  void packet(const IbPacket& p) {
+    // What cannot be decoded (cut inside its headers, another service) says nothing about any connection.
+    const auto header = wire::decode_ib(p.octets, p.wire_length);
+    if (!header || header->op.kind == wire::IbKind::other) return;
+    if (header->op.service == wire::IbService::rc) {
+      flows.packet(p, *header);
+    } else if (header->destination_qp == wire::cm_queue_pair) {
+      if (const auto message = wire::decode_cm(header->payload, header->payload_length))
+        handshakes.message(p, *message);
+    }
+  }
+
+  ib::Flows flows;
+  ib::Handshakes handshakes;
+};
+
+IbTransport::IbTransport(const Options& options, ConnectionNumbers& numbers, EventSink& sink)
+    : impl_(std::make_unique<Impl>(options, numbers, sink)) {}
+IbTransport::~IbTransport() = default;
+
+void IbTransport::packet(const IbPacket& packet) { impl_->packet(packet); }
+void IbTransport::finish(FrameRef last) { impl_->flows.finish(last); }
+
+}  // namespace rpcrdma::trace

@@ -1,0 +1,275 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "trace/iwarp/alignment.hpp"
+
+#include <algorithm>
+
+#include "wire/crc32c.hpp"
+#include "wire/ddp.hpp"
+
+namespace rpcrdma::trace::iwarp {
+namespace {
+
+using Have = Window::Have;
+
+constexpr int chain_limit = 64;  // FPDUs
+
+// What an agreement weighs, in bits. Zeros weigh less than their number: padding and sparse data are full of them.
+constexpr int tagged_control = 14;  // two control octets, T agreeing with the opcode
+constexpr int untagged_control = 11;
+constexpr int queue_agrees = 10;
+constexpr int reserved_zero = 4;
+constexpr int offset_zero = 2;
+constexpr int msn_small = 6;
+constexpr int msn_expected = 16;
+constexpr int read_request_length_agrees = 16;
+constexpr int known_stag = 16;
+constexpr int begins_at_segment = 6;
+constexpr int ends_at_segment = 10;
+constexpr int crc_agrees = 32;
+
+constexpr std::uint32_t msn_window = 1U << 16U;
+
+/// Length word and control: enough to say no to nearly everything.
+bool head_plausible(const std::uint8_t* head) noexcept {
+  const wire::DdpControl control = wire::ddp_control(head + 2);
+  const std::uint16_t length = wire::load_be16(head);
+  if (!control.plausible() || length < control.header_length()) return false;
+  switch (control.rdmap()) {
+    case wire::RdmapOpcode::read_request:
+      return control.last && length == wire::ddp_untagged_length + wire::read_request_length;
+    case wire::RdmapOpcode::terminate:
+      return control.last && length >= wire::ddp_untagged_length + 4;
+    default:
+      return true;
+  }
+}
+
+/// Weighs the rest of an untagged header, -1 when it cannot be one. `p` is the ULPDU.
+int weigh_untagged(const std::uint8_t* p, const wire::DdpControl& control, const Expectation& expected) noexcept {
+  int weight = queue_agrees;
+  const std::uint32_t queue = wire::load_be32(p + 6);
+  const std::uint32_t msn = wire::load_be32(p + 10);
+  const bool send = control.send();
+  const bool read = control.rdmap() == wire::RdmapOpcode::read_request;
+  if (queue != (send ? wire::queue_send : read ? wire::queue_read_request : wire::queue_terminate)) return -1;
+  if (!control.invalidates() && wire::load_be32(p + 2) == 0) weight += reserved_zero;
+  if (wire::load_be32(p + 14) == 0) {
+    weight += offset_zero;
+  } else if (!send) {
+    return -1;
+  }
+  if (read) weight += read_request_length_agrees;
+  if (send) {
+    if (msn == 0) return -1;
+    if (expected.send_msn) {
+      // One back: the rest of a message that had begun.
+      if (msn - (*expected.send_msn - 1) >= msn_window) return -1;
+      weight += msn_expected;
+    } else if (msn < (1U << 24U)) {
+      weight += msn_small;
+    }
+  }
+  return weight;
+}
+
+int weigh_tagged(std::uint32_t stag, const Expectation& expected) noexcept {
+  const auto* end = expected.stags.begin() + expected.stag_count;
+  return std::find(expected.stags.begin(), end, stag) != end ? known_stag : 0;
+}
+
+}  // namespace
+
+std::size_t first_plausible(Bytes octets) noexcept {
+  if (octets.size() < 4) return octets.size();
+  for (std::size_t i = 0; i < octets.size() - 3; ++i) {
+    // DV and RV are 1, the reserved bits 0, the opcode below 8: says no to nearly everything.
+    if ((octets[i + 2] & 0x3FU) != 0x01U || (octets[i + 3] & 0xF8U) != 0x40U) continue;
+    if (head_plausible(octets.data() + i)) return i;
+  }
+  return octets.size();
+}
+
+Trial weigh_chain(const Window& window, Position from, const wire::Markers& markers, const Expectation& expected,
+                  int enough) {
+  Trial trial;
+  bool have_tag = false;
+  std::uint32_t last_tag = 0;
+  for (int i = 0; i < chain_limit; ++i) {
+    std::array<std::uint8_t, 2 + wire::ddp_untagged_length> head{};
+    switch (window.read(from, 4, markers, head.data())) {
+      case Have::beyond:
+        trial.verdict = Trial::Verdict::open;
+        return trial;
+      case Have::cut:
+        trial.verdict = i == 0 ? Trial::Verdict::no : Trial::Verdict::cut;
+        return trial;
+      case Have::yes:
+        break;
+    }
+    trial.verdict = Trial::Verdict::no;
+    if (!head_plausible(head.data())) return trial;
+    const wire::DdpControl control = wire::ddp_control(head.data() + 2);
+    const std::size_t header = 2 + control.header_length();
+    trial.weight += control.tagged ? tagged_control : untagged_control;
+    const Have rest = window.read(from, header, markers, head.data());
+    if (rest == Have::yes) {
+      if (control.tagged) {
+        const std::uint32_t tag = wire::load_be32(head.data() + 4);
+        trial.weight += have_tag && tag == last_tag ? known_stag : weigh_tagged(tag, expected);
+        have_tag = true;
+        last_tag = tag;
+      } else {
+        const int more = weigh_untagged(head.data() + 2, control, expected);
+        if (more < 0) return trial;
+        trial.weight += more;
+      }
+    }
+
+    const std::uint32_t size = wire::fpdu_size(wire::load_be16(head.data()));
+    const Position end = markers.after(from, size);
+    if (window.boundary(from)) trial.weight += begins_at_segment;
+    if (window.boundary(end)) trial.weight += ends_at_segment;
+    if (expected.crc.value_or(true) && end <= window.end()) {
+      std::array<std::uint8_t, 4> octets{};
+      const Position crc_at = markers.after(from, size - wire::fpdu_crc_octets);
+      if (window.read(crc_at, octets.size(), markers, octets.data()) == Have::yes) {
+        const auto crc = window.crc(from, crc_at);
+        const bool agrees = crc && *crc == wire::load_le32(octets.data());
+        if (agrees) trial.weight += crc_agrees;
+        // Proven to be in use and not agreeing: an FPDU would have to be damaged just here.
+        if (!agrees && crc && expected.crc.has_value() && !markers.used) return trial;
+      }
+    }
+    if (trial.weight >= enough) {
+      trial.verdict = Trial::Verdict::yes;
+      return trial;
+    }
+    if (rest == Have::beyond || end >= window.end()) {
+      trial.verdict = Trial::Verdict::open;
+      return trial;
+    }
+    from = end;
+  }
+  trial.verdict = Trial::Verdict::yes;
+  return trial;
+}
+
+void Alignment::restart(Position from) {
+  candidates_.clear();
+  scan_from_ = from;
+}
+
+void Alignment::keep(const Candidate& candidate) {
+  if (candidates_.size() >= candidates_limit) {
+    const auto least = std::min_element(candidates_.begin(), candidates_.end(),
+                                        [](const Candidate& a, const Candidate& b) { return a.weight < b.weight; });
+    if (least->weight >= candidate.weight) return;
+    candidates_.erase(least);
+  }
+  candidates_.push_back(candidate);
+}
+
+bool Alignment::try_at(const Window& window, const Found& at, const Expectation& expected, const Thresholds& thresholds,
+                       bool& rejected) {
+  const Trial trial = weigh_chain(window, at.position, at.markers, expected, thresholds.chain);
+  rejected = false;
+  switch (trial.verdict) {
+    case Trial::Verdict::yes:
+      return true;
+    case Trial::Verdict::cut:
+      if (trial.weight >= thresholds.cut) return true;
+      rejected = true;
+      return false;
+    case Trial::Verdict::open:
+      keep({at, trial.weight});
+      return false;
+    case Trial::Verdict::no:
+      break;
+  }
+  rejected = true;
+  return false;
+}
+
+std::optional<Alignment::Found> Alignment::again(const Window& window, const Expectation& expected,
+                                                 const Thresholds& thresholds) {
+  std::vector<Candidate> old;
+  old.swap(candidates_);
+  for (const Candidate& candidate : old) {
+    if (candidate.at.position < window.begin()) continue;
+    bool rejected = false;
+    if (try_at(window, candidate.at, expected, thresholds, rejected)) return candidate.at;
+  }
+  return std::nullopt;
+}
+
+namespace {
+
+/// Markers of unknown phase: inside the FPDU at `from` one must say how far back the FPDU began.
+std::optional<wire::Markers> marker_inside(const Window& window, Position from) {
+  std::array<std::uint8_t, 4> head{};
+  const wire::Markers none;
+  if (window.read(from, head.size(), none, head.data()) != Have::yes) return std::nullopt;
+  const std::uint64_t size = wire::fpdu_size(wire::load_be16(head.data()));
+  const std::uint64_t reach = std::min<std::uint64_t>(size + 4, wire::Markers::interval);
+  for (std::uint64_t distance = 4; distance < reach; distance += 4) {
+    std::array<std::uint8_t, 4> word{};
+    if (window.read(from + distance, word.size(), none, word.data()) != Have::yes) return std::nullopt;
+    const std::uint32_t value = wire::load_be32(word.data());
+    if (value == distance || (distance + 4 == wire::Markers::interval && value == wire::Markers::interval)) {
+      // Any earlier marker position will do as the base.
+      const Position first = from + distance;
+      return wire::Markers{true, first % wire::Markers::interval};
+    }
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+std::optional<Alignment::Found> Alignment::scan(const Window& window, const Expectation& expected,
+                                                const Thresholds& thresholds) {
+  const wire::Markers markers = expected.markers_known ? expected.markers : wire::Markers{};
+  int trials = 0;
+  scan_from_ = std::max(scan_from_, window.begin());
+  while (scan_from_ + 4 <= window.end() && trials < trials_limit) {
+    std::array<std::uint8_t, 4> head{};
+    const Bytes run = window.contiguous(scan_from_);
+    if (run.empty()) {  // cut by the snap length, or a hole: on to the next piece
+      scan_from_ = window.next_piece(scan_from_);
+      continue;
+    }
+    if (run.size() >= head.size() && !markers.used) {
+      // The common case, without looking up the piece for each octet.
+      const std::size_t at = first_plausible(run);
+      scan_from_ += std::min(at, run.size() - 3);
+      if (at == run.size()) continue;
+    }
+    const Position at = scan_from_;
+    const Have have = window.read(at, head.size(), markers, head.data());
+    if (have == Have::beyond) return std::nullopt;
+    ++scan_from_;
+    if (have == Have::cut || !head_plausible(head.data())) continue;
+    ++trials;
+    bool rejected = false;
+    if (try_at(window, {at, markers}, expected, thresholds, rejected)) return Found{at, markers};
+    if (!rejected || expected.markers_known) continue;
+    if (const auto guess = marker_inside(window, at)) {
+      if (try_at(window, {at, *guess}, expected, thresholds, rejected)) return Found{at, *guess};
+    }
+  }
+  return std::nullopt;
+}
+
+std::optional<Alignment::Found> Alignment::look(const Window& window, const Expectation& expected,
+                                                const Thresholds& thresholds, bool last) {
+  if (window.empty()) return std::nullopt;
+  if (auto found = again(window, expected, thresholds)) return found;
+  if (auto found = scan(window, expected, thresholds)) return found;
+  if (!last || candidates_.empty()) return std::nullopt;
+  const auto best = std::max_element(candidates_.begin(), candidates_.end(),
+                                     [](const Candidate& a, const Candidate& b) { return a.weight < b.weight; });
+  if (best->weight < thresholds.last) return std::nullopt;
+  return best->at;
+}
+
+}  // namespace rpcrdma::trace::iwarp

@@ -1,0 +1,300 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// TCP of one connection: order, acknowledgements, holes, the end. How a connection is opened: opening.cpp.
+#include "trace/iwarp/connection.hpp"
+
+#include <algorithm>
+
+namespace rpcrdma::trace::iwarp {
+namespace {
+
+/// A segment further away than this belongs to something else.
+constexpr std::int64_t far_away = std::int64_t{1} << 30U;
+constexpr int far_limit = 16;
+/// For a new epoch without SYN: the old one's octets would hardly lie outside of these.
+constexpr std::int64_t window_behind = 4 << 20;
+constexpr std::int64_t window_ahead = 64 << 20;
+/// With only one direction in the capture nobody says what was received: a retransmission comes soon or not at all.
+constexpr std::size_t one_way_pieces = 64;
+constexpr TimeNs one_way_wait = 1'000'000'000;
+
+std::int64_t distance(Position from, Position to) noexcept { return static_cast<std::int64_t>(to - from); }
+
+}  // namespace
+
+bool Context::service_port(std::uint16_t port) const noexcept {
+  const auto& ports = options.service_ports;
+  return std::find(ports.begin(), ports.end(), port) != ports.end();
+}
+
+Connection::Connection(const Context& context, const Ends& ends, const TcpOpening& opening)
+    : context_(context),
+      ends_(ends),
+      opening_(opening),
+      service_(context.service_port(ends.port[0]) || context.service_port(ends.port[1])),
+      halves_{{{*this, 0}, {*this, 1}}} {
+  for (Half& h : halves_) {
+    const auto& first = opening_.first[static_cast<std::size_t>(h.direction)];
+    if (!first) continue;
+    h.order.start_at(*first);
+    h.origin = h.order.next();
+    h.seen = true;
+  }
+}
+
+void Connection::Half::fpdu(const Fpdu& fpdu) { owner.messages_->fpdu(owner.side(direction), fpdu); }
+void Connection::Half::crc_bad(FrameRef frame) {
+  owner.messages_->quality(owner.side(direction), Quality::Kind::checksum_bad, frame);
+}
+void Connection::Half::mpa_bad(FrameRef frame) {
+  if (owner.messages_) owner.messages_->quality(owner.side(direction), Quality::Kind::mpa_bad, frame);
+}
+void Connection::Half::skipped(std::uint64_t octets, FrameRef frame) {
+  // Before the connection is open, what was skipped is the rest of something that began before the capture.
+  if (owner.live()) owner.messages_->gap(owner.side(direction), octets, false, frame);
+}
+
+bool Connection::foreign(int direction, const TcpSegment& segment) noexcept {
+  Half& h = half(direction);
+  if (!h.order.started()) return false;
+  const bool syn = (segment.flags & TcpSegment::syn) != 0;
+  const Position at = h.order.unwrap(segment.sequence + (syn ? 1U : 0U));
+  if (syn) return at != h.origin;
+  if (segment.wire_length == 0) return false;
+  const std::int64_t off = distance(h.order.next(), at);
+  if (off > far_away || off < -far_away) return ++h.far >= far_limit;
+  h.far = 0;
+  if (at == h.origin || wire::mpa_key(segment.payload) != wire::MpaKey::request) return false;
+  return halves_[0].fin || halves_[1].fin || over_ || off > window_ahead || off < -window_behind;
+}
+
+void Connection::segment(int direction, const TcpSegment& segment) {
+  if (status_ == Status::given_up) return;
+  Half& h = half(direction);
+  Half& peer = half(1 - direction);
+  h.seen = true;
+  if ((segment.flags & TcpSegment::ack) != 0) acknowledge(peer, segment);
+  if ((segment.flags & TcpSegment::rst) != 0) {
+    reset(h, segment.ref);
+    return;
+  }
+  const std::uint32_t sequence = segment.sequence + ((segment.flags & TcpSegment::syn) != 0 ? 1U : 0U);
+  if (segment.wire_length > 0 && !over_) payload(h, segment, sequence);
+  if ((segment.flags & TcpSegment::fin) != 0 && !h.fin) {
+    if (!h.order.started()) {
+      h.order.start_at(sequence + segment.wire_length);
+      h.origin = h.order.next();
+    }
+    h.fin = h.order.unwrap(sequence + segment.wire_length);
+    h.fin_frame = segment.ref;
+    close_holes(h, segment.ref, false);
+  }
+  const bool idle =
+      live() && halves_[0].framing.direct() && halves_[1].framing.direct() && !halves_[0].fin && !halves_[1].fin;
+  if (!idle) advance(segment.ref, false);
+}
+
+void Connection::acknowledge(Half& sender, const TcpSegment& segment) {
+  if (!sender.order.started()) return;
+  const Position at = sender.order.unwrap(segment.acknowledgement);
+  if (at <= sender.acknowledged || distance(sender.order.next(), at) > far_away) return;
+  sender.acknowledged = at;
+  close_holes(sender, segment.ref, false);
+  if (live()) {
+    messages_->acknowledged(side(1 - sender.direction), at, segment.ref);
+  }
+}
+
+void Connection::start(Half& h, const TcpSegment& segment, std::uint32_t sequence) {
+  h.order.start_at(sequence);
+  h.origin = h.order.next();
+  if (live()) messages_->origin(side(h.direction), h.origin);
+  const bool mpa_due = half(1 - h.direction).handshake != nullptr;
+  const bool mpa = segment.payload.size() >= 4 && wire::mpa_key(segment.payload) != wire::MpaKey::none;
+  if (!mpa_due && !mpa) h.framing.begin_search(h.origin);
+}
+
+void Connection::payload(Half& h, const TcpSegment& segment, std::uint32_t sequence) {
+  if (!h.order.started()) start(h, segment, sequence);
+  if (first_payload_.number == 0) first_payload_ = segment.ref;
+  ++pieces_;
+  h.payload += segment.wire_length;
+  Piece piece;
+  piece.start = h.order.unwrap(sequence);
+  piece.wire_length = segment.wire_length;
+  piece.octets = segment.payload.first(std::min<std::size_t>(segment.payload.size(), segment.wire_length));
+  piece.ref = segment.ref;
+  const std::int64_t off = distance(h.order.next(), piece.start);
+  if (off > far_away || off < -far_away) return;
+
+  Repeated repeated;
+  switch (h.order.arrive(piece, segment.acknowledgement)) {
+    case Arrival::next:
+      deliver(h, piece);
+      deliver_ready(h);
+      close_holes(h, segment.ref, false);
+      return;
+    case Arrival::held:
+      close_holes(h, segment.ref, false);
+      return;
+    case Arrival::full: {
+      limit(h, segment.ref);
+      close_holes(h, segment.ref, true);
+      give_up(h, piece.start > h.order.next() ? piece.start - h.order.next() : 0, false, segment.ref);
+      if (h.order.arrive(piece, segment.acknowledgement) != Arrival::next) return;
+      deliver(h, piece);
+      deliver_ready(h);
+      return;
+    }
+    case Arrival::keep_alive:
+      return;
+    case Arrival::retransmission:
+      repeated.kind = Repeated::Kind::retransmission;
+      break;
+    case Arrival::capture_duplicate:
+      repeated.kind = Repeated::Kind::capture_duplicate;
+      break;
+  }
+  if (!live()) return;
+  repeated.connection = id_;
+  repeated.side = side(h.direction);
+  repeated.frame = segment.ref;
+  context_.sink.on(repeated);
+}
+
+void Connection::deliver(Half& h, const Piece& piece) {
+  if (!h.framing.push(piece, live(), h)) limit(h, piece.ref);
+}
+
+void Connection::deliver_ready(Half& h) {
+  while (const auto piece = h.order.take_ready()) deliver(h, *piece);
+}
+
+void Connection::limit(Half& h, FrameRef frame) {
+  crowded_ = true;
+  if (!live() || h.limit_told) return;
+  h.limit_told = true;
+  messages_->quality(side(h.direction), Quality::Kind::limit_reached, frame);
+}
+
+/// Gives up the holes that no retransmission will fill: those the receiver has acknowledged, or `all`.
+void Connection::close_holes(Half& h, FrameRef now, bool all) {
+  while (h.order.started()) {
+    auto hole = h.order.hole();
+    if (!hole && h.fin && *h.fin > h.order.next() && h.order.held() == 0) {
+      hole = Hole{h.order.next(), *h.fin - h.order.next(), h.fin_frame};
+    }
+    if (!hole) return;
+    const bool proven = h.acknowledged > hole->start;
+    const bool one_way =
+        !half(1 - h.direction).seen && (h.order.held() >= one_way_pieces || now.time - hole->since.time > one_way_wait);
+    if (proven) {
+      // What lies beyond the acknowledgement may still come again.
+      give_up(h, std::min(hole->count, h.acknowledged - hole->start), true, hole->since);
+    } else if (all || one_way) {
+      give_up(h, hole->count, false, hole->since);
+    } else {
+      return;
+    }
+  }
+}
+
+void Connection::give_up(Half& h, std::uint64_t count, bool proven, FrameRef frame) {
+  if (count == 0) return;
+  const Position from = h.order.next();
+  h.order.skip(count);
+  if (live()) {
+    messages_->gap(side(h.direction), count, proven, frame);
+  } else {
+    h.early_gap += count;
+    h.early_gap_frame = frame;
+  }
+  if (!h.framing.hole(from, count, frame, live(), h)) limit(h, frame);
+  deliver_ready(h);
+}
+
+void Connection::reset(Half& h, FrameRef frame) {
+  if (over_) return;
+  for (Half& each : halves_) close_holes(each, frame, true);
+  advance(frame, true);
+  over_ = true;
+  if (live() && !h.closed && !rejected_) {
+    Disconnect e;
+    e.connection = id_;
+    e.side = side(h.direction);
+    e.frame = frame;
+    e.how = Disconnect::How::reset;
+    context_.sink.on(e);
+  }
+  h.closed = true;
+  for (Half& each : halves_) each.framing.silence();
+}
+
+void Connection::finish(FrameRef last) {
+  if (status_ == Status::given_up) return;
+  for (Half& each : halves_) close_holes(each, last, true);
+  advance(last, true);
+}
+
+void Connection::supersede(int direction, FrameRef frame) {
+  finish(frame);
+  if (!live() || rejected_ || halves_[0].closed || halves_[1].closed) return;
+  Disconnect e;
+  e.connection = id_;
+  e.side = side(direction);
+  e.frame = frame;
+  e.how = Disconnect::How::superseded;
+  context_.sink.on(e);
+}
+
+/// FIN, once everything before it was delivered.
+void Connection::close_half(Half& h) {
+  if (!h.fin || h.closed || h.order.next() < *h.fin) return;
+  if (live() && !rejected_) {
+    Disconnect e;
+    e.connection = id_;
+    e.side = side(h.direction);
+    e.frame = h.fin_frame;
+    e.how = Disconnect::How::fin;
+    context_.sink.on(e);
+  }
+  h.closed = true;
+  h.framing.silence();
+  over_ = halves_[0].closed && halves_[1].closed;
+}
+
+bool Connection::drain() {
+  bool any = false;
+  for (;;) {
+    Half* next = nullptr;
+    for (Half& h : halves_) {
+      if (!h.framing.ready()) continue;
+      const bool earlier = next == nullptr || h.framing.window().front().piece.ref.number <
+                                                  next->framing.window().front().piece.ref.number;
+      if (earlier) next = &h;
+    }
+    if (next == nullptr) return any;
+    next->framing.drain_one(*next);
+    any = true;
+  }
+}
+
+void Connection::advance(FrameRef now, bool last) {
+  bool progress = true;
+  while (progress && status_ != Status::given_up) {
+    progress = false;
+    const bool ending = last || halves_[0].fin || halves_[1].fin;
+    for (Half& h : halves_) {
+      const bool complete = h.fin && h.order.next() >= *h.fin;
+      progress = advance_half(h, last || complete || (ending && !live())) || progress;
+    }
+    if (status_ == Status::pending) {
+      try_open(now, ending);
+      progress = progress || live();
+    }
+    if (live()) progress = drain() || progress;
+  }
+  if (status_ == Status::given_up) return;
+  for (Half& h : halves_) close_half(h);
+}
+
+}  // namespace rpcrdma::trace::iwarp

@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// One epoch of one TCP connection that is, or may be, iWARP: both directions, the MPA handshake, the roles.
+#pragma once
+
+#include <array>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "trace/iwarp/framing.hpp"
+#include "trace/iwarp/messages.hpp"
+#include "trace/iwarp/role.hpp"
+#include "trace/iwarp/tcp_order.hpp"
+#include "trace/packet.hpp"
+#include "trace/trace.hpp"
+
+namespace rpcrdma::trace::iwarp {
+
+struct Context {
+  const Options& options;
+  ConnectionNumbers& numbers;
+  EventSink& sink;
+  Budget& budget;
+
+  [[nodiscard]] bool service_port(std::uint16_t port) const noexcept;
+};
+
+/// The two ends of a TCP connection, in an order that does not depend on who sends.
+struct Ends {
+  std::array<Address, 2> address;
+  std::array<std::uint16_t, 2> port{};
+};
+
+/// What was seen of the TCP handshake. Directions are indices of Ends: the sender's.
+struct TcpOpening {
+  std::array<std::optional<std::uint32_t>, 2> first;  ///< sequence number of the first octet
+  std::optional<int> opener;                          ///< who sent the SYN without ACK, or did not send the one with it
+  FrameRef syn;                                       ///< number 0: not in the capture
+};
+
+class Connection {
+ public:
+  enum class Status : std::uint8_t {
+    pending,   ///< not yet known to be iWARP, or its roles are not known: no event so far
+    open,      ///< events flow
+    given_up,  ///< not iWARP
+  };
+
+  Connection(const Context& context, const Ends& ends, const TcpOpening& opening);
+  Connection(const Connection&) = delete;
+  Connection& operator=(const Connection&) = delete;
+
+  void segment(int direction, const TcpSegment& segment);
+  /// No more frames: gives up every hole, decides what is undecided.
+  void finish(FrameRef last);
+  /// As finish(); the same ports began a new epoch.
+  void supersede(int direction, FrameRef frame);
+
+  [[nodiscard]] Status status() const noexcept { return status_; }
+  /// Both sides are done, or one reset the connection: only late repeats are to be expected.
+  [[nodiscard]] bool over() const noexcept { return over_; }
+  /// The segment cannot belong to this epoch of the ports.
+  [[nodiscard]] bool foreign(int direction, const TcpSegment& segment) noexcept;
+
+ private:
+  struct Handshake {
+    std::vector<std::uint8_t> octets;
+    std::size_t wire_length = 0;
+    FrameRef frame;
+    bool request = false;
+    wire::MpaFrame parsed;  // spans of octets
+  };
+  struct Half final : FpduHandler {
+    Half(Connection& c, int d)
+        : owner(c), direction(d), order(c.context_.budget), framing(c.context_.budget, c.context_.options.check_crc) {}
+    void fpdu(const Fpdu& fpdu) override;
+    void crc_bad(FrameRef frame) override;
+    void mpa_bad(FrameRef frame) override;
+    void skipped(std::uint64_t octets, FrameRef frame) override;
+
+    Connection& owner;
+    int direction;
+    TcpOrder order;
+    Framing framing;
+    bool seen = false;  // any segment
+    Position origin = 0;
+    Position acknowledged = 0;
+    std::uint64_t payload = 0;
+    std::uint64_t early_gap = 0;  // before the connection was open
+    FrameRef early_gap_frame;
+    std::optional<Position> fin;
+    FrameRef fin_frame;
+    bool closed = false;  // its Disconnect was reported
+    bool limit_told = false;
+    int far = 0;
+    std::unique_ptr<Handshake> handshake;
+    bool handshake_reported = false;
+  };
+
+  [[nodiscard]] Half& half(int direction) noexcept { return direction == 0 ? halves_[0] : halves_[1]; }
+  [[nodiscard]] Side side(int direction) const noexcept { return direction == active_ ? Side::active : Side::passive; }
+  [[nodiscard]] bool live() const noexcept { return status_ == Status::open; }
+  [[nodiscard]] Endpoint endpoint(int direction) const;
+
+  void acknowledge(Half& sender, const TcpSegment& segment);
+  void payload(Half& h, const TcpSegment& segment, std::uint32_t sequence);
+  void start(Half& h, const TcpSegment& segment, std::uint32_t sequence);
+  void deliver(Half& h, const Piece& piece);
+  void deliver_ready(Half& h);
+  void close_holes(Half& h, FrameRef now, bool all);
+  void give_up(Half& h, std::uint64_t count, bool proven, FrameRef frame);
+  void limit(Half& h, FrameRef frame);
+  void reset(Half& h, FrameRef frame);
+
+  void advance(FrameRef now, bool last);
+  bool advance_half(Half& h, bool last);
+  bool read_handshake(Half& h);
+  void take_handshake(Half& h, std::size_t known, std::size_t length);
+  void not_mpa(Half& h);
+  void apply_flags();
+  bool drain();
+  void close_half(Half& h);
+
+  void try_open(FrameRef now, bool last);
+  [[nodiscard]] bool waited_enough(FrameRef now, bool last);
+  void open_by_request(Half& h);
+  void adopt(RolesFrom roles, bool one_way, FrameRef frame);
+  void opened();
+  void report_handshake(Half& h);
+  void report_reply(Half& h);
+  void report_early();
+  [[nodiscard]] std::optional<int> active_by_port() const noexcept;
+  [[nodiscard]] std::optional<int> active_by_traffic(bool last);
+
+  Context context_;
+  Ends ends_;
+  TcpOpening opening_;
+  Status status_ = Status::pending;
+  bool over_ = false;
+  bool rejected_ = false;
+  bool service_ = false;
+  bool crowded_ = false;  // a window was full while pending
+  int active_ = 0;        // direction of the active side
+  FrameRef first_payload_;
+  std::uint64_t pieces_ = 0;
+  ConnectionId id_ = 0;
+  std::unique_ptr<Messages> messages_;
+  std::array<Half, 2> halves_;
+};
+
+}  // namespace rpcrdma::trace::iwarp

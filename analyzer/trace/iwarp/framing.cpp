@@ -1,0 +1,313 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "trace/iwarp/framing.hpp"
+
+#include <algorithm>
+#include <array>
+
+#include "wire/crc32c.hpp"
+#include "wire/ddp.hpp"
+
+namespace rpcrdma::trace::iwarp {
+namespace {
+
+/// FPDUs of each direction whose CRC is verified without being asked to.
+constexpr std::uint32_t verify_first = 32;
+/// Room for an FPDU's octets that a direction keeps while idle.
+constexpr std::size_t buffer_kept = 16U << 10U;
+
+/// The length word, and the control octets if they are there, could open an FPDU.
+bool head_possible(Bytes octets) noexcept {
+  const std::uint16_t length = wire::load_be16(octets.data());
+  if (length < wire::ddp_tagged_length) return false;
+  if (octets.size() < 4) return true;
+  const wire::DdpControl control = wire::ddp_control(octets.data() + 2);
+  return control.plausible() && length >= control.header_length();
+}
+
+}  // namespace
+
+bool Framing::verifying() const noexcept { return crc_ != Crc::unused && (check_all_ || verified_ < verify_first); }
+
+void Framing::judge_crc(bool good, FrameRef frame, FpduHandler& handler) {
+  ++verified_;
+  if (crc_ == Crc::unknown) {
+    crc_ = good ? Crc::used : Crc::unused;
+  } else if (!good) {
+    handler.crc_bad(frame);
+  }
+}
+
+void Framing::open_at(Position position, bool markers_expected, Crc crc) {
+  (void)window_.drop_before(position);
+  state_ = State::framed;
+  opened_at_ = position;
+  settled_ = false;
+  markers_expected_ = markers_expected;
+  markers_known_ = true;
+  crc_ = crc;
+}
+
+void Framing::begin_search(Position from) {
+  state_ = State::search;
+  alignment_.restart(from);
+}
+
+void Framing::silence() {
+  state_ = State::silent;
+  window_.clear();
+  partial_ = {};
+  buffer_ = {};
+}
+
+void Framing::make_room() {
+  const std::size_t pieces = window_.pieces() / 2;
+  for (std::size_t i = 0; i <= pieces && !window_.empty(); ++i) {
+    const Window::Front front = window_.front();
+    skipped_ += front.piece.wire_length;
+    window_.pop_front();
+  }
+}
+
+bool Framing::keep(const Piece& piece) {
+  if (window_.append(piece)) return true;
+  if (state_ == State::search) {
+    make_room();
+    if (window_.append(piece)) return false;
+    skipped_ += piece.wire_length;
+    if (!window_.empty()) (void)window_.append_hole(piece.start, piece.wire_length, piece.ref);
+  }
+  return false;
+}
+
+bool Framing::push(const Piece& piece, bool live, FpduHandler& handler) {
+  if (state_ == State::silent || piece.wire_length == 0) return true;
+  if (!live || !direct()) return keep(piece);
+  const Position reached = consume(piece, handler);
+  if (reached == piece.end()) return true;
+  Piece rest = piece;
+  rest.drop_front(reached - piece.start);
+  return keep(rest);
+}
+
+bool Framing::hole(Position start, std::uint64_t count, FrameRef frame, bool live, FpduHandler& handler) {
+  if (state_ == State::silent) return true;
+  if (live && direct()) {
+    missing(start, count, frame, handler);
+    return true;
+  }
+  if (window_.append_hole(start, count, frame)) return true;
+  if (state_ != State::search) return false;
+  make_room();
+  (void)window_.append_hole(start, count, frame);
+  return false;
+}
+
+void Framing::drain_one(FpduHandler& handler) {
+  if (!settled_) {
+    settled_ = true;
+    std::array<std::uint8_t, 2> first{};
+    const bool known = window_.read(opened_at_, first.size(), {}, first.data()) == Window::Have::yes;
+    markers_.used = known ? wire::load_be16(first.data()) == 0 : markers_expected_;
+    markers_.base = opened_at_;
+  }
+  const Window::Front front = window_.front();
+  if (front.hole != 0) {
+    const Position end = front.piece.start + front.hole;
+    missing(front.piece.start, front.hole, front.piece.ref, handler);
+    (void)window_.drop_before(end);
+  } else {
+    (void)window_.drop_before(consume(front.piece, handler));
+  }
+  if (window_.empty()) window_.clear();
+}
+
+bool Framing::align(Expectation expected, const Thresholds& thresholds, bool last, FpduHandler& handler) {
+  if (state_ != State::search) return false;
+  expected.markers_known = markers_known_;
+  expected.markers = markers_;
+  if (crc_ != Crc::unknown) expected.crc = crc_ == Crc::used;
+  const auto found = alignment_.look(window_, expected, thresholds, last);
+  if (!found) return false;
+  skipped_ += window_.drop_before(found->position);
+  markers_ = found->markers;
+  markers_known_ = markers_known_ || markers_.used;
+  state_ = State::framed;
+  settled_ = true;
+  if (skipped_ != 0) handler.skipped(skipped_, window_.front().piece.ref);
+  skipped_ = 0;
+  return true;
+}
+
+void Framing::lose(Position from, bool by_capture, FrameRef frame, FpduHandler& handler) {
+  skipped_ += partial_.have;
+  partial_ = {};
+  state_ = State::search;
+  alignment_.restart(from);
+  if (!by_capture) handler.mpa_bad(frame);
+}
+
+Position Framing::consume(Piece piece, FpduHandler& handler) {
+  while (piece.wire_length > 0 && state_ == State::framed) {
+    if (partial_.active || !in_place(piece, handler)) feed(piece, handler);
+  }
+  return piece.start;
+}
+
+bool Framing::in_place(Piece& piece, FpduHandler& handler) {
+  if (piece.octets.size() < wire::fpdu_length_octets || markers_.inside(piece.start) != 0) return false;
+  const std::uint16_t length = wire::load_be16(piece.octets.data());
+  const std::uint32_t size = wire::fpdu_size(length);
+  const bool possible = head_possible(piece.octets);
+  if (size > piece.wire_length || size > markers_.until_next(piece.start)) {
+    if (possible) return false;
+    lose(piece.start, false, piece.ref, handler);
+    return true;
+  }
+  bool crc_good = false;
+  if (piece.octets.size() >= size && (verifying() || !possible)) {
+    const std::uint32_t covered = size - static_cast<std::uint32_t>(wire::fpdu_crc_octets);
+    crc_good = wire::crc32c(piece.octets.first(covered)) == wire::load_le32(piece.octets.data() + covered);
+    if (possible) judge_crc(crc_good, piece.ref, handler);
+  }
+  if (!possible) {
+    // Where the CRC vouches for the frame, only what is inside it is wrong.
+    if (crc_ != Crc::used || !crc_good || length < wire::ddp_tagged_length) {
+      lose(piece.start, false, piece.ref, handler);
+      return true;
+    }
+    handler.mpa_bad(piece.ref);
+    piece.drop_front(size);
+    return true;
+  }
+  Fpdu fpdu;
+  fpdu.start = piece.start;
+  fpdu.end = piece.start + size;
+  fpdu.first = fpdu.last = piece.ref;
+  fpdu.ulpdu_length = length;
+  const Bytes behind = piece.octets.subspan(wire::fpdu_length_octets);
+  fpdu.ulpdu = behind.first(std::min<std::size_t>(length, behind.size()));
+  handler.fpdu(fpdu);
+  piece.drop_front(size);
+  return true;
+}
+
+void Framing::feed(Piece& piece, FpduHandler& handler) {
+  if (!partial_.active) {
+    partial_ = {};
+    partial_.active = true;
+    partial_.start = piece.start;
+    partial_.first = piece.ref;
+    partial_.verify = verifying();
+    buffer_.clear();
+  }
+  if (markers_.inside(piece.start) != 0) {
+    feed_marker(piece);
+  } else {
+    feed_octets(piece, handler);
+  }
+}
+
+void Framing::feed_marker(Piece& piece) {
+  const auto run = static_cast<std::uint32_t>(std::min<std::uint64_t>(markers_.inside(piece.start), piece.wire_length));
+  const Bytes known = piece.octets.first(std::min<std::size_t>(run, piece.octets.size()));
+  if (known.size() < run) partial_.verify = false;
+  const std::uint32_t covered = partial_.need - static_cast<std::uint32_t>(wire::fpdu_crc_octets);
+  if (partial_.verify && (partial_.need == 0 || partial_.have < covered)) {
+    partial_.crc = wire::crc32c(known, partial_.crc);
+    if (partial_.have != 0) partial_.crc_plain = wire::crc32c(known, partial_.crc_plain);
+  } else if (partial_.verify && partial_.have == covered) {
+    partial_.crc_tail = wire::crc32c(known, partial_.tail ? partial_.crc_tail : partial_.crc);
+    partial_.tail = true;
+  }
+  piece.drop_front(run);
+}
+
+void Framing::feed_octets(Piece& piece, FpduHandler& handler) {
+  if (partial_.have == 0) {
+    partial_.start = piece.start;
+    partial_.first = piece.ref;
+  }
+  const std::uint32_t wanted =
+      (partial_.need != 0 ? partial_.need : static_cast<std::uint32_t>(wire::fpdu_length_octets)) - partial_.have;
+  const auto run = static_cast<std::uint32_t>(
+      std::min<std::uint64_t>({wanted, piece.wire_length, markers_.until_next(piece.start)}));
+  const Bytes known = piece.octets.first(std::min<std::size_t>(run, piece.octets.size()));
+  if (!partial_.cut) {
+    buffer_.insert(buffer_.end(), known.begin(), known.end());
+    if (partial_.verify) {
+      const std::size_t covered = partial_.need == 0 ? known.size() : partial_.need - wire::fpdu_crc_octets;
+      const std::size_t left = partial_.need == 0 ? covered : (covered > partial_.have ? covered - partial_.have : 0);
+      const Bytes part = known.first(std::min(known.size(), left));
+      partial_.crc = wire::crc32c(part, partial_.crc);
+      partial_.crc_plain = wire::crc32c(part, partial_.crc_plain);
+    }
+  }
+  if (known.size() < run) {
+    partial_.cut = true;
+    partial_.verify = false;
+  }
+  partial_.have += run;
+  const FrameRef frame = piece.ref;
+  piece.drop_front(run);
+  if (partial_.need == 0) {
+    if (partial_.cut) {
+      lose(piece.start, true, frame, handler);
+      return;
+    }
+    if (partial_.have < wire::fpdu_length_octets) return;
+    const std::uint16_t length = wire::load_be16(buffer_.data());
+    if (length < wire::ddp_tagged_length) {
+      lose(piece.start, false, frame, handler);
+      return;
+    }
+    partial_.need = wire::fpdu_size(length);
+  }
+  if (!partial_.checked && buffer_.size() >= 4) {
+    partial_.checked = true;
+    if (!head_possible(buffer_)) {
+      lose(piece.start, false, frame, handler);
+      return;
+    }
+  }
+  if (partial_.have == partial_.need) complete(frame, piece.start, handler);
+}
+
+void Framing::complete(FrameRef last, Position end, FpduHandler& handler) {
+  if (partial_.verify) {
+    const std::uint32_t crc = wire::load_le32(buffer_.data() + partial_.need - wire::fpdu_crc_octets);
+    // Whether markers right before the length word and right before the CRC field belong to what is covered is read
+    // both ways; any reading that agrees proves the octets good.
+    const bool good = crc == partial_.crc || crc == partial_.crc_plain || (partial_.tail && crc == partial_.crc_tail);
+    judge_crc(good, partial_.first, handler);
+  }
+  Fpdu fpdu;
+  fpdu.start = partial_.start;
+  fpdu.end = end;
+  fpdu.first = partial_.first;
+  fpdu.last = last;
+  fpdu.ulpdu_length = wire::load_be16(buffer_.data());
+  const Bytes behind = Bytes(buffer_).subspan(wire::fpdu_length_octets);
+  fpdu.ulpdu = behind.first(std::min<std::size_t>(fpdu.ulpdu_length, behind.size()));
+  partial_ = {};
+  handler.fpdu(fpdu);
+  if (buffer_.capacity() > buffer_kept) buffer_ = {};
+}
+
+void Framing::missing(Position start, std::uint64_t count, FrameRef frame, FpduHandler& handler) {
+  const Position hole_end = start + count;
+  if (partial_.active && partial_.need != 0) {
+    const Position end = markers_.after(start, partial_.need - partial_.have);
+    partial_.cut = true;
+    partial_.verify = false;
+    if (hole_end < end) {
+      partial_.have += static_cast<std::uint32_t>(markers_.plain(start, hole_end));
+      return;
+    }
+    // Its length is known, so it counts, and when the hole ends with it, nothing else is lost.
+    complete(frame, end, handler);
+    if (hole_end == end) return;
+  }
+  lose(hole_end, true, frame, handler);
+}
+
+}  // namespace rpcrdma::trace::iwarp

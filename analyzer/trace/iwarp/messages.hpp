@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// RDMAP messages of one connection, both directions: from FPDUs to the events of the seam.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <deque>
+#include <optional>
+#include <vector>
+
+#include "trace/events.hpp"
+#include "trace/iwarp/framing.hpp"
+#include "wire/ddp.hpp"
+
+namespace rpcrdma::trace::iwarp {
+
+/// The latest N things of a kind, newest first.
+template <class T, std::size_t N>
+class Latest {
+ public:
+  T& add() noexcept {
+    at_ = (at_ + N - 1) % N;
+    if (size_ < N) ++size_;
+    items_[at_] = T{};
+    return items_[at_];
+  }
+  [[nodiscard]] std::size_t size() const noexcept { return size_; }
+  [[nodiscard]] T& operator[](std::size_t i) noexcept { return items_[(at_ + i) % N]; }
+  [[nodiscard]] const T& operator[](std::size_t i) const noexcept { return items_[(at_ + i) % N]; }
+
+ private:
+  std::array<T, N> items_{};
+  std::size_t at_ = 0;
+  std::size_t size_ = 0;
+};
+
+class Messages {
+ public:
+  Messages(EventSink& sink, ConnectionId connection) noexcept : sink_(sink), connection_(connection) {}
+
+  /// The MPA handshake opened the connection: ConnectReady is due, and the first operations may be the RTR.
+  void from_handshake() noexcept { ready_due_ = set_up_ = true; }
+  /// Stream position that counts as offset 0 of `sequence`.
+  void origin(Side side, Position position) noexcept { of(side).origin = position; }
+
+  void fpdu(Side side, const Fpdu& fpdu);
+  /// Octets of `side` are missing: reports them, and what is unfinished knows that it has holes.
+  void gap(Side side, std::uint64_t octets, bool proven, FrameRef frame);
+  /// `by` has acknowledged everything before `position`.
+  void acknowledged(Side by, Position position, FrameRef frame);
+  void quality(Side side, Quality::Kind kind, FrameRef frame);
+
+  [[nodiscard]] Expectation expectation(Side side) const;
+
+ private:
+  struct SentSend {
+    std::uint64_t ordinal = 0;
+    std::uint32_t msn = 0;
+    std::uint32_t length = 0;
+    FrameRef frame;
+  };
+  /// One FPDU of a Write.
+  struct SentWrite {
+    std::uint64_t op = 0;
+    std::uint32_t handle = 0;
+    std::uint64_t offset = 0;
+    FrameRef frame;
+  };
+  struct SentRead {
+    std::uint64_t op = 0;
+    std::uint32_t msn = 0;
+    wire::ReadRequestHeader request;
+    std::uint64_t answered = 0;
+    FrameRef frame;
+    bool set_up = false;
+  };
+  struct Unacknowledged {
+    Position end = 0;
+    std::uint64_t ordinal = 0;
+  };
+  struct Half {
+    Position origin = 0;
+    std::uint64_t fpdus = 0;
+    // Sends
+    std::uint64_t sends = 0;
+    std::optional<std::uint32_t> next_msn;
+    bool assembling = false;
+    bool msn_known = false;
+    std::uint32_t msn = 0;
+    bool whole_so_far = false;  // octets are contiguous from the start
+    Send send;
+    std::vector<std::uint8_t> octets;
+    Latest<SentSend, 16> sent;
+    std::deque<Unacknowledged> unacknowledged;
+    Position acknowledged = 0;  // by the other side
+    // tagged
+    bool writing = false;
+    std::uint64_t write_op = 0;
+    std::uint32_t write_handle = 0;
+    std::uint64_t write_next = 0;
+    std::uint64_t gap_since_write = 0;
+    Latest<SentWrite, 64> writes;
+    Latest<std::uint32_t, 8> stags;
+    // Reads
+    std::deque<SentRead> reads;  // requested by this side, not answered in full
+    Latest<SentRead, 16> answered_reads;
+  };
+
+  [[nodiscard]] Half& of(Side side) noexcept { return halves_[side == Side::active ? 0 : 1]; }
+  [[nodiscard]] const Half& of(Side side) const noexcept { return halves_[side == Side::active ? 0 : 1]; }
+  template <class Event>
+  [[nodiscard]] Event event(Side side, FrameRef frame) const;
+  [[nodiscard]] std::uint64_t sequence(Side side, const Fpdu& fpdu) const noexcept;
+
+  [[nodiscard]] bool swallow_set_up(Side side, const Fpdu& fpdu, const wire::DdpControl& control);
+  void unreadable(Side side, const Fpdu& fpdu);
+  void on_send(Side side, const Fpdu& fpdu, const wire::DdpControl& control);
+  void begin_send(Side side, const Fpdu& fpdu, const wire::DdpControl& control);
+  void end_send(Side side, const Fpdu& fpdu);
+  void abandon_send(Side side);
+  void report_acknowledged(Side by, FrameRef frame);
+  void on_write(Side side, const Fpdu& fpdu);
+  void on_read_request(Side side, const Fpdu& fpdu, bool set_up);
+  void on_read_response(Side side, const Fpdu& fpdu);
+  void on_terminate(Side side, const Fpdu& fpdu);
+  void name_refused(Refusal& refusal, const wire::Terminate& terminate) const;
+  void guess_refused(Refusal& refusal) const;
+  bool name_send(Refusal& refusal, std::optional<std::uint32_t> msn) const;
+  bool name_write(Refusal& refusal, const wire::DdpHeader* header) const;
+  bool name_read(Refusal& refusal, const wire::Terminate* terminate) const;
+  void remember_stag(Half& half, std::uint32_t stag) noexcept;
+
+  EventSink& sink_;
+  ConnectionId connection_;
+  bool ready_due_ = false;
+  bool set_up_ = false;
+  std::uint64_t ops_ = 0;
+  std::array<Half, 2> halves_;
+};
+
+}  // namespace rpcrdma::trace::iwarp

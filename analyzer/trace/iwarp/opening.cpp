@@ -1,0 +1,324 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// How a connection becomes known: by its MPA frames, or by FPDUs that can be nothing else.
+#include <algorithm>
+#include <string>
+
+#include "trace/iwarp/connection.hpp"
+
+namespace rpcrdma::trace::iwarp {
+namespace {
+
+/// How long a connection without handshake waits for the other direction to show, and for a Send that tells roles.
+constexpr std::uint64_t wait_pieces = 256;
+constexpr TimeNs wait_time = 2'000'000'000;
+/// Payload without any sign of FPDUs after which a stream is taken for something else.
+constexpr std::uint64_t service_payload_limit = 1U << 20U;
+constexpr std::uint64_t any_payload_limit = 192U << 10U;
+
+PrivateDataArea area(const wire::MpaFrame& frame) {
+  PrivateDataArea a;
+  a.octets = frame.private_data;
+  a.wire_length = frame.private_data_wire_length;
+  a.exact_length = true;
+  return a;
+}
+
+Depths depths(const wire::MpaFrame& frame) {
+  Depths d;
+  if (!frame.enhanced) return d;
+  if (frame.enhanced->ird) d.responder_resources = *frame.enhanced->ird;
+  if (frame.enhanced->ord) d.initiator_depth = *frame.enhanced->ord;
+  return d;
+}
+
+}  // namespace
+
+Endpoint Connection::endpoint(int direction) const {
+  const auto i = static_cast<std::size_t>(direction);
+  Endpoint e;
+  e.address = ends_.address[i].text();
+  e.port = ends_.port[i];
+  return e;
+}
+
+bool Connection::advance_half(Half& h, bool last) {
+  switch (h.framing.state()) {
+    case Framing::State::start:
+      if (read_handshake(h)) return true;
+      if (last && !h.framing.window().empty()) {  // an MPA frame that never was complete
+        not_mpa(h);
+        return true;
+      }
+      return false;
+    case Framing::State::search:
+      if (live()) return h.framing.align(messages_->expectation(side(h.direction)), known_stream, last, h);
+      return h.framing.align({}, service_ ? service_stream : any_stream, last, h);
+    default:
+      return false;
+  }
+}
+
+bool Connection::read_handshake(Half& h) {
+  const Window& window = h.framing.window();
+  if (window.empty()) return false;
+  const std::uint64_t available = window.end() - window.begin();
+  std::array<std::uint8_t, wire::mpa_header_length> head{};
+  std::size_t known = 0;
+  while (known < head.size() && window.read(window.begin() + known, 1, {}, head.data() + known) == Window::Have::yes) {
+    ++known;
+  }
+  const bool cut = known < head.size() && known < available;
+  const wire::MpaKey key = wire::mpa_key(Bytes(head).first(std::min(known, wire::mpa_key_length)));
+  if (key == wire::MpaKey::none || (key == wire::MpaKey::partial && cut)) {
+    not_mpa(h);
+    return true;
+  }
+  if (key == wire::MpaKey::partial) return false;
+  if (const auto header = wire::decode_mpa_header(Bytes(head).first(known), known)) {
+    if (available < header->frame_length()) return false;
+    take_handshake(h, known, header->frame_length());
+    return true;
+  }
+  if (!cut) return false;
+  // The capture ends between key and length. The frame ends where its segment ends: it waits for an answer, or is one.
+  take_handshake(h, known, window.front().piece.wire_length);
+  return true;
+}
+
+void Connection::take_handshake(Half& h, std::size_t known, std::size_t length) {
+  const Window& window = h.framing.window();
+  auto taken = std::make_unique<Handshake>();
+  taken->octets.resize(length);
+  taken->wire_length = length;
+  taken->frame = window.front().piece.ref;
+  std::size_t have = 0;
+  if (window.read(window.begin(), length, {}, taken->octets.data()) == Window::Have::yes) {
+    have = length;
+  } else {
+    while (have < length && window.read(window.begin() + have, 1, {}, taken->octets.data() + have) == Window::Have::yes)
+      ++have;
+  }
+  taken->octets.resize(have);
+  const Position end = window.begin() + length;
+  if (const auto frame = wire::decode_mpa_frame(taken->octets, length)) {
+    taken->parsed = *frame;
+  } else {  // cut inside of flags, revision or length
+    taken->parsed.header.request = wire::mpa_key(taken->octets) == wire::MpaKey::request;
+    taken->parsed.private_data_wire_length =
+        static_cast<std::uint32_t>(length - std::min(length, wire::mpa_header_length));
+    if (known > wire::mpa_key_length) taken->parsed.header.flags = taken->octets[wire::mpa_key_length];
+    if (known > wire::mpa_key_length + 1) taken->parsed.header.revision = taken->octets[wire::mpa_key_length + 1];
+  }
+  taken->request = taken->parsed.header.request;
+  const Half& peer = half(1 - h.direction);
+  if (peer.handshake && peer.handshake->request == taken->request) {
+    h.mpa_bad(taken->frame);
+    h.framing.silence();
+    return;
+  }
+  h.handshake = std::move(taken);
+  h.framing.open_at(end, false, Framing::Crc::unknown);
+  apply_flags();
+  if (live()) report_handshake(h);
+}
+
+void Connection::not_mpa(Half& h) {
+  const Window& window = h.framing.window();
+  const bool first_octet_seen = window.begin() == h.origin && !window.contiguous(h.origin).empty();
+  const bool start_known = opening_.first[static_cast<std::size_t>(h.direction)].has_value();
+  if (!live() && start_known && first_octet_seen) {
+    status_ = Status::given_up;
+    return;
+  }
+  if (live() && first_octet_seen) h.mpa_bad(window.front().piece.ref);
+  h.framing.begin_search(window.begin());
+}
+
+/// Markers go to whoever asked for them; CRCs are used when either side asked.
+void Connection::apply_flags() {
+  std::optional<std::uint8_t> request;
+  std::optional<std::uint8_t> reply;
+  for (const Half& h : halves_) {
+    if (h.handshake) (h.handshake->request ? request : reply) = h.handshake->parsed.header.flags;
+  }
+  const unsigned any = request.value_or(0) | unsigned{reply.value_or(0)};
+  auto crc = Framing::Crc::unknown;
+  if ((any & wire::mpa_flag_crc) != 0) {
+    crc = Framing::Crc::used;
+  } else if (request && reply) {
+    crc = Framing::Crc::unused;
+  }
+  for (Half& h : halves_) {
+    if (!h.handshake) continue;
+    const auto& asked = h.handshake->request ? reply : request;
+    h.framing.expect_markers((asked.value_or(0) & wire::mpa_flag_markers) != 0);
+    h.framing.set_crc(crc);
+  }
+}
+
+bool Connection::waited_enough(FrameRef now, bool last) {
+  return last || crowded_ || pieces_ > wait_pieces || now.time - first_payload_.time > wait_time;
+}
+
+void Connection::try_open(FrameRef now, bool last) {
+  for (Half& h : halves_) {
+    if (!h.handshake || !h.handshake->request) continue;
+    open_by_request(h);
+    return;
+  }
+  const bool enough = waited_enough(now, last);
+  for (Half& h : halves_) {
+    if (!h.handshake) continue;
+    // A Reply alone. The Request may be on its way only while the other direction has not shown anything.
+    const Half& peer = half(1 - h.direction);
+    if (!enough && (!peer.seen || peer.framing.state() == Framing::State::start)) return;
+    active_ = peer.direction;
+    adopt(RolesFrom::handshake, !peer.seen, h.handshake->frame);
+    return;
+  }
+
+  Half* aligned = nullptr;
+  for (Half& h : halves_) {
+    if (h.framing.state() != Framing::State::framed || h.framing.window().empty()) continue;
+    const bool earlier = aligned == nullptr || h.framing.window().front().piece.ref.number <
+                                                   aligned->framing.window().front().piece.ref.number;
+    if (earlier) aligned = &h;
+  }
+  if (aligned == nullptr) {
+    const std::uint64_t payload = std::max(halves_[0].payload, halves_[1].payload);
+    if (last || payload > (service_ ? service_payload_limit : any_payload_limit)) status_ = Status::given_up;
+    return;
+  }
+  const Half& peer = half(1 - aligned->direction);
+  if (!enough && !peer.seen) return;
+  const FrameRef frame = aligned->framing.window().front().piece.ref;
+  if (opening_.opener) {
+    active_ = *opening_.opener;
+    adopt(RolesFrom::handshake, !peer.seen, frame);
+  } else if (const auto by_port = active_by_port()) {
+    active_ = *by_port;
+    adopt(RolesFrom::port, !peer.seen, frame);
+  } else if (const auto by_traffic = active_by_traffic(enough)) {
+    active_ = *by_traffic;
+    adopt(RolesFrom::traffic, !peer.seen, frame);
+  } else if (enough) {
+    active_ = ends_.port[0] > ends_.port[1] ? 0 : 1;  // ephemeral ports are mostly high: said to be unknown
+    adopt(RolesFrom::unknown, !peer.seen, frame);
+  }
+}
+
+std::optional<int> Connection::active_by_port() const noexcept {
+  const bool first = context_.service_port(ends_.port[0]);
+  const bool second = context_.service_port(ends_.port[1]);
+  if (first == second) return std::nullopt;
+  return first ? 1 : 0;
+}
+
+std::optional<int> Connection::active_by_traffic(bool last) {
+  std::array<RoleHint, 2> hints{};
+  for (const Half& h : halves_) {
+    if (h.framing.state() != Framing::State::framed || h.framing.window().empty()) continue;
+    hints[static_cast<std::size_t>(h.direction)] =
+        role_in_window(h.framing.window(), h.framing.window().begin(), h.framing.markers());
+  }
+  for (int d = 0; d < 2; ++d) {
+    const RoleHint hint = d == 0 ? hints[0] : hints[1];
+    if (hint == RoleHint::client) return d;
+    if (hint == RoleHint::server) return 1 - d;
+  }
+  if (!last || hints[0] == hints[1]) return std::nullopt;
+  return hints[0] == RoleHint::replies ? 1 : 0;
+}
+
+void Connection::opened() {
+  status_ = Status::open;
+  id_ = context_.numbers.next();
+  messages_ = std::make_unique<Messages>(context_.sink, id_);
+  for (const Half& h : halves_) messages_->origin(side(h.direction), h.origin);
+}
+
+void Connection::open_by_request(Half& h) {
+  active_ = h.direction;
+  opened();
+  messages_->from_handshake();
+  const Handshake& shake = *h.handshake;
+  ConnectRequest e;
+  e.connection = id_;
+  e.side = Side::active;
+  e.frame = shake.frame;
+  e.transport = Transport::iwarp;
+  e.client = endpoint(h.direction);
+  e.server = endpoint(1 - h.direction);
+  e.opened = opening_.syn.number != 0 ? opening_.syn : shake.frame;
+  e.private_data = area(shake.parsed);
+  e.depths = depths(shake.parsed);
+  e.mpa_revision = shake.parsed.header.revision;
+  e.mpa_flags = shake.parsed.header.flags;
+  context_.sink.on(e);
+  h.handshake_reported = true;
+  report_handshake(h);
+  Half& peer = half(1 - h.direction);
+  if (peer.handshake) report_handshake(peer);
+  report_early();
+}
+
+void Connection::adopt(RolesFrom roles, bool one_way, FrameRef frame) {
+  opened();
+  Adopted e;
+  e.connection = id_;
+  e.side = Side::active;
+  e.frame = frame;
+  e.transport = Transport::iwarp;
+  e.client = endpoint(active_);
+  e.server = endpoint(1 - active_);
+  e.roles_from = roles;
+  e.one_way = one_way;
+  context_.sink.on(e);
+  for (Half& h : halves_) {
+    if (h.handshake) report_handshake(h);
+  }
+  report_early();
+}
+
+/// What was noticed before there was a connection to say it of.
+void Connection::report_early() {
+  for (Half& h : halves_) {
+    if (h.early_gap != 0) messages_->gap(side(h.direction), h.early_gap, false, h.early_gap_frame);
+    h.early_gap = 0;
+    messages_->acknowledged(side(1 - h.direction), h.acknowledged, {});
+  }
+}
+
+/// The frame's place in the protocol: a Reply, or something about a Request that was reported.
+void Connection::report_handshake(Half& h) {
+  if (h.handshake->parsed.header.private_data_length > wire::mpa_private_data_limit) h.mpa_bad(h.handshake->frame);
+  if (!h.handshake->request && !h.handshake_reported) report_reply(h);
+  h.handshake_reported = true;
+}
+
+void Connection::report_reply(Half& h) {
+  const Handshake& shake = *h.handshake;
+  if ((shake.parsed.header.flags & wire::mpa_flag_reject) != 0) {
+    ConnectReject e;
+    e.connection = id_;
+    e.side = side(h.direction);
+    e.frame = shake.frame;
+    e.private_data = area(shake.parsed);
+    context_.sink.on(e);
+    rejected_ = true;
+    for (Half& each : halves_) each.framing.silence();
+    return;
+  }
+  ConnectReply e;
+  e.connection = id_;
+  e.side = side(h.direction);
+  e.frame = shake.frame;
+  e.server = endpoint(h.direction);
+  e.private_data = area(shake.parsed);
+  e.depths = depths(shake.parsed);
+  e.mpa_revision = shake.parsed.header.revision;
+  e.mpa_flags = shake.parsed.header.flags;
+  context_.sink.on(e);
+}
+
+}  // namespace rpcrdma::trace::iwarp

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "trace/iwarp/ordinary.hpp"
+
+#include <algorithm>
+
+namespace rpcrdma::trace::iwarp {
+namespace {
+
+// The longest FPDU has 64 KiB, so that in so many octets one must begin.
+constexpr std::uint32_t octets_limit = 96U << 10U;
+constexpr std::uint16_t segments_limit = 128;
+/// Weight of a chain inside of one segment that makes a stream worth following.
+constexpr Thresholds first_look{30, 30, 30};
+
+}  // namespace
+
+void OrdinaryTcp::note_syn(Slot& slot, int direction, const TcpSegment& segment) noexcept {
+  const auto d = static_cast<std::size_t>(direction);
+  const std::uint32_t first = segment.sequence + 1;
+  const bool answer = (segment.flags & TcpSegment::ack) != 0;
+  if (!answer || (slot.first_known[d] && slot.first[d] != first)) {
+    const std::uint64_t hash = slot.hash;
+    // The SYN that comes again is the same opening.
+    const bool again = slot.first_known[d] && slot.first[d] == first;
+    if (!again) slot = {};
+    slot.hash = hash;
+  }
+  if (slot.syn.number == 0) slot.syn = segment.ref;
+  if (!answer || slot.opener < 0) slot.opener = static_cast<std::int8_t>(answer ? 1 - direction : direction);
+  slot.first[d] = first;
+  slot.first_known[d] = true;
+}
+
+bool OrdinaryTcp::evidence(Slot& slot, const TcpSegment& segment) {
+  if (slot.segments >= segments_limit || slot.octets >= octets_limit) {
+    slot.ignored = true;
+    return false;
+  }
+  ++slot.segments;
+  slot.octets += segment.wire_length;
+  if (first_plausible(segment.payload) == segment.payload.size()) return false;
+  Piece piece;
+  piece.start = Position{1} << 32U;
+  piece.wire_length = segment.wire_length;
+  piece.octets = segment.payload.first(std::min<std::size_t>(segment.payload.size(), segment.wire_length));
+  scratch_.clear();
+  alignment_.restart(0);
+  return scratch_.append(piece) && alignment_.look(scratch_, {}, first_look, true).has_value();
+}
+
+bool OrdinaryTcp::worth_a_look(std::uint64_t hash, int direction, const TcpSegment& segment, bool service,
+                               TcpOpening& opening) {
+  const bool syn = (segment.flags & TcpSegment::syn) != 0;
+  if (segment.wire_length == 0 && !syn) return false;
+  if (slots_.empty()) slots_.resize(slot_count);
+  Slot& s = slot(hash);
+  if (s.hash != hash) {
+    s = {};
+    s.hash = hash;
+  }
+  if (syn) note_syn(s, direction, segment);
+  if (segment.wire_length == 0 || s.ignored || segment.payload.empty()) return false;
+
+  const auto d = static_cast<std::size_t>(direction);
+  const wire::MpaKey key = wire::mpa_key(segment.payload);
+  bool worth = service || key == wire::MpaKey::request || key == wire::MpaKey::reply;
+  if (!worth && s.first_known[d]) {
+    const bool at_first = segment.sequence + (syn ? 1U : 0U) == s.first[d];
+    worth = at_first && key == wire::MpaKey::partial;
+    // The beginning of the stream, or what came earlier than it, says what it is.
+    s.ignored = !worth && at_first;
+  } else if (!worth) {
+    worth = evidence(s, segment);
+  }
+  if (!worth) return false;
+  opening = {};
+  for (std::size_t i = 0; i < 2; ++i) {
+    if (s.first_known[i]) opening.first[i] = s.first[i];
+  }
+  if (s.opener >= 0) opening.opener = s.opener;
+  opening.syn = s.syn;
+  return true;
+}
+
+void OrdinaryTcp::ignore(std::uint64_t hash) {
+  if (slots_.empty()) slots_.resize(slot_count);
+  Slot& s = slot(hash);
+  s = {};
+  s.hash = hash;
+  s.ignored = true;
+}
+
+}  // namespace rpcrdma::trace::iwarp

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// TCP streams that are not known to be iWARP: a table of fixed size, so that ordinary TCP costs next to nothing.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <vector>
+
+#include "trace/iwarp/connection.hpp"
+
+namespace rpcrdma::trace::iwarp {
+
+class OrdinaryTcp {
+ public:
+  OrdinaryTcp() : scratch_budget_(Window::octets_limit), scratch_(scratch_budget_) {}
+
+  /// True when the stream is worth a Connection: `opening` is then what was seen of its TCP handshake.
+  /// A stream that falls out of the table, because another one needs its place, is looked at anew.
+  [[nodiscard]] bool worth_a_look(std::uint64_t hash, int direction, const TcpSegment& segment, bool service,
+                                  TcpOpening& opening);
+  /// The stream was looked at and is something else, until it begins anew.
+  void ignore(std::uint64_t hash);
+
+ private:
+  struct Slot {
+    std::uint64_t hash = 0;
+    FrameRef syn;
+    std::array<std::uint32_t, 2> first{};
+    std::array<bool, 2> first_known{};
+    std::int8_t opener = -1;
+    bool ignored = false;
+    std::uint16_t segments = 0;
+    std::uint32_t octets = 0;
+  };
+
+  [[nodiscard]] Slot& slot(std::uint64_t hash) noexcept { return slots_[hash % slots_.size()]; }
+  static void note_syn(Slot& slot, int direction, const TcpSegment& segment) noexcept;
+  [[nodiscard]] bool evidence(Slot& slot, const TcpSegment& segment);
+
+  static constexpr std::size_t slot_count = 8192;
+  std::vector<Slot> slots_;  // empty until the first TCP segment
+  Budget scratch_budget_;
+  Window scratch_;
+  Alignment alignment_;
+};
+
+}  // namespace rpcrdma::trace::iwarp

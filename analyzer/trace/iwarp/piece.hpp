@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// A run of octets of one direction of a TCP stream.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+
+#include "trace/frame.hpp"
+#include "wire/bytes.hpp"
+
+namespace rpcrdma::trace::iwarp {
+
+using wire::Bytes;
+
+/// Stream positions are TCP sequence numbers unwrapped to 64 bits. The first octet of the first segment gets a
+/// position above 2^32, so that older octets still have one.
+using Position = std::uint64_t;
+
+struct Piece {
+  Position start = 0;
+  std::uint32_t wire_length = 0;  ///< octets on the wire
+  Bytes octets;                   ///< of these, what was captured: a prefix
+  FrameRef ref;
+  bool segment_start = true;  ///< a TCP segment began at `start`
+
+  [[nodiscard]] Position end() const noexcept { return start + wire_length; }
+
+  void drop_front(std::uint64_t count) noexcept {
+    if (count == 0) return;
+    const auto n = static_cast<std::uint32_t>(std::min<std::uint64_t>(count, wire_length));
+    start += n;
+    wire_length -= n;
+    octets = octets.subspan(std::min<std::size_t>(n, octets.size()));
+    segment_start = false;
+  }
+};
+
+/// Octets that all streams of one trace may hold back together.
+class Budget {
+ public:
+  explicit Budget(std::size_t limit) noexcept : left_(limit) {}
+  [[nodiscard]] bool take(std::size_t octets) noexcept {
+    if (octets > left_) return false;
+    left_ -= octets;
+    return true;
+  }
+  void give(std::size_t octets) noexcept { left_ += octets; }
+
+ private:
+  std::size_t left_;
+};
+
+}  // namespace rpcrdma::trace::iwarp

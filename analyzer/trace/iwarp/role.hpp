@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Which side is the client, when neither handshake nor port tell: a look into the first Sends.
+#pragma once
+
+#include "trace/iwarp/window.hpp"
+
+namespace rpcrdma::trace::iwarp {
+
+/// What the Sends of one direction say about their sender.
+enum class RoleHint : std::uint8_t {
+  none,
+  replies,  ///< weak: a client replies too, to callbacks
+  client,   ///< it calls a program that is no callback program
+  server,   ///< it calls a callback program
+};
+
+/// One RPC-over-RDMA message.
+[[nodiscard]] RoleHint role_of_message(Bytes octets, std::size_t wire_length);
+/// The Sends that wait in a window, from the FPDU at `from` on.
+[[nodiscard]] RoleHint role_in_window(const Window& window, Position from, const wire::Markers& markers);
+
+}  // namespace rpcrdma::trace::iwarp

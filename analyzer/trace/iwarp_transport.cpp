@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "trace/iwarp_transport.hpp"
+
+#include <list>
+#include <tuple>
+#include <unordered_map>
+
+#include "trace/iwarp/connection.hpp"
+#include "trace/iwarp/ordinary.hpp"
+
+namespace rpcrdma::trace {
+namespace {
+
+using iwarp::Connection;
+using iwarp::Ends;
+
+/// Octets that all connections together may hold back.
+constexpr std::size_t held_limit = 256U << 20U;
+/// Connections, undecided streams, and connections that ended but may still be repeated.
+constexpr std::size_t open_limit = 8192;
+constexpr std::size_t pending_limit = 1024;
+constexpr std::size_t over_limit = 512;
+
+struct SameEnds {
+  bool operator()(const Ends& a, const Ends& b) const noexcept { return a.port == b.port && a.address == b.address; }
+};
+
+std::uint64_t hash_of(const Ends& ends) noexcept {
+  const AddressHash hash;
+  std::uint64_t h = hash(ends.address[0]) * 0x9E3779B97F4A7C15ULL ^ hash(ends.address[1]);
+  h = (h ^ (static_cast<std::uint64_t>(ends.port[0]) << 16U) ^ ends.port[1]) * 0xFF51AFD7ED558CCDULL;
+  return h ^ (h >> 33U);
+}
+
+struct EndsHash {
+  std::size_t operator()(const Ends& ends) const noexcept { return hash_of(ends); }
+};
+
+/// Ends in their order, and which of them sent the segment.
+int ends_of(const TcpSegment& s, Ends& ends) noexcept {
+  const bool swap = std::tie(s.source.octets, s.source_port) > std::tie(s.destination.octets, s.destination_port);
+  const std::size_t source = swap ? 1 : 0;
+  ends.address[source] = s.source;
+  ends.port[source] = s.source_port;
+  ends.address[1 - source] = s.destination;
+  ends.port[1 - source] = s.destination_port;
+  return swap ? 1 : 0;
+}
+
+}  // namespace
+
+struct IwarpTransport::Impl {
+  enum class List : std::uint8_t { pending, open, over };
+  struct Entry {
+    std::unique_ptr<Connection> connection;
+    List list = List::pending;
+    std::list<Ends>::iterator place;
+  };
+  using Map = std::unordered_map<Ends, Entry, EndsHash, SameEnds>;
+
+  Impl(const Options& o, ConnectionNumbers& numbers, EventSink& s)
+      : options(o), sink(s), budget(held_limit), context{options, numbers, sink, budget} {}
+
+  [[nodiscard]] std::list<Ends>& list(List which) noexcept {
+    return which == List::pending ? pending : which == List::open ? open : over;
+  }
+
+  [[nodiscard]] Entry* find(const Ends& ends) {
+    if (latest != nullptr && SameEnds{}(latest->first, ends)) return &latest->second;
+    if (connections.empty()) return nullptr;
+    const auto found = connections.find(ends);
+    if (found == connections.end()) return nullptr;
+    latest = &*found;
+    return &found->second;
+  }
+
+  void erase(const Ends& ends) {
+    const auto found = connections.find(ends);
+    if (found == connections.end()) return;
+    list(found->second.list).erase(found->second.place);
+    latest = nullptr;
+    connections.erase(found);
+  }
+
+  void quality(FrameRef frame) {
+    Quality e;
+    e.frame = frame;
+    e.kind = Quality::Kind::limit_reached;
+    sink.on(e);
+  }
+
+  /// Makes room: the oldest of a full list goes. What was still undecided or open is ended as at the capture's end.
+  void bound(List which, std::size_t limit, FrameRef frame) {
+    std::list<Ends>& of = list(which);
+    if (of.size() <= limit) return;
+    const Ends oldest = of.front();
+    const auto found = connections.find(oldest);
+    found->second.connection->finish(frame);
+    if (which != List::over) quality(frame);
+    erase(oldest);
+  }
+
+  /// Moves the entry to the list that its state asks for.
+  void settle(const Ends& ends, Entry& entry, FrameRef frame) {
+    const Connection& connection = *entry.connection;
+    if (connection.status() == Connection::Status::given_up) {
+      ordinary.ignore(hash_of(ends));
+      erase(ends);
+      return;
+    }
+    const List now = connection.over()                                    ? List::over
+                     : connection.status() == Connection::Status::pending ? List::pending
+                                                                          : List::open;
+    if (now == entry.list) return;
+    list(now).splice(list(now).end(), list(entry.list), entry.place);
+    entry.list = now;
+    bound(now, now == List::over ? over_limit : open_limit, frame);
+  }
+
+  bool use(const Ends& ends, Entry& entry, int direction, const TcpSegment& segment) {
+    entry.connection->segment(direction, segment);
+    const bool known = entry.connection->status() == Connection::Status::open;
+    settle(ends, entry, segment.ref);
+    return known;
+  }
+
+  bool segment(const TcpSegment& segment) {
+    Ends ends;
+    const int direction = ends_of(segment, ends);
+    Entry* entry = find(ends);
+    if (entry != nullptr && entry->connection->foreign(direction, segment)) {
+      entry->connection->supersede(direction, segment.ref);
+      erase(ends);
+      entry = nullptr;
+    }
+    if (entry != nullptr) return use(ends, *entry, direction, segment);
+
+    const bool service = context.service_port(ends.port[0]) || context.service_port(ends.port[1]);
+    iwarp::TcpOpening opening;
+    if (!ordinary.worth_a_look(hash_of(ends), direction, segment, service, opening)) return false;
+    auto [at, added] = connections.try_emplace(ends);
+    at->second.connection = std::make_unique<Connection>(context, ends, opening);
+    at->second.place = pending.insert(pending.end(), ends);
+    latest = &*at;
+    bound(List::pending, pending_limit, segment.ref);
+    return use(ends, at->second, direction, segment);
+  }
+
+  void finish(FrameRef last) {
+    for (const std::list<Ends>* each : {&open, &pending, &over}) {
+      for (const Ends& ends : *each) connections.at(ends).connection->finish(last);
+    }
+  }
+
+  const Options& options;
+  EventSink& sink;
+  iwarp::Budget budget;
+  iwarp::Context context;
+  iwarp::OrdinaryTcp ordinary;
+  Map connections;
+  Map::value_type* latest = nullptr;
+  std::list<Ends> pending;
+  std::list<Ends> open;
+  std::list<Ends> over;
+};
+
+IwarpTransport::IwarpTransport(const Options& options, ConnectionNumbers& numbers, EventSink& sink)
+    : impl_(std::make_unique<Impl>(options, numbers, sink)) {}
+IwarpTransport::~IwarpTransport() = default;
+
+bool IwarpTransport::segment(const TcpSegment& segment) { return impl_->segment(segment); }
+void IwarpTransport::finish(FrameRef last) { impl_->finish(last); }
+
+}  // namespace rpcrdma::trace

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// iWARP: TCP streams, MPA, DDP, RDMAP.
+#pragma once
+
+#include <memory>
+
+#include "trace/packet.hpp"
+#include "trace/trace.hpp"
+
+namespace rpcrdma::trace {
+
+class IwarpTransport {
+ public:
+  IwarpTransport(const Options& options, ConnectionNumbers& numbers, EventSink& sink);
+  ~IwarpTransport();
+  IwarpTransport(const IwarpTransport&) = delete;
+  IwarpTransport& operator=(const IwarpTransport&) = delete;
+
+  /// True when the segment belongs to a stream taken for iWARP. Ordinary TCP must cost next to nothing.
+  bool segment(const TcpSegment& segment);
+  void finish(FrameRef last);
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace rpcrdma::trace

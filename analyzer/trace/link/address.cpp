@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include <arpa/inet.h>
+
+#include <array>
+
+#include <fmt/format.h>
+
+#include "trace/packet.hpp"
+
+namespace rpcrdma::trace {
+
+std::string Address::text() const {
+  std::array<char, INET6_ADDRSTRLEN> buffer{};
+  switch (kind) {
+    case Kind::ipv4:
+      return inet_ntop(AF_INET, octets.data(), buffer.data(), buffer.size());
+    case Kind::ipv6:
+    case Kind::gid:
+      return inet_ntop(AF_INET6, octets.data(), buffer.data(), buffer.size());
+    case Kind::lid:
+      return fmt::format("lid {}", wire::load_be16(octets.data()));
+    case Kind::none:
+      break;
+  }
+  return {};
+}
+
+}  // namespace rpcrdma::trace

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Inside trace: from a frame to the one transport packet in it. No state.
+#pragma once
+
+#include <cstdint>
+
+#include "trace/frame.hpp"
+#include "trace/packet.hpp"
+
+namespace rpcrdma::trace {
+
+enum class Content : std::uint8_t {
+  nothing,       ///< no RDMA and no TCP, or not enough of it captured to tell
+  infiniband,    ///< `ib` is filled
+  tcp,           ///< `tcp` is filled
+  unknown_link,  ///< a link type, or a link inside ERF, that is not opened
+};
+
+/// What a frame holds. Of `ib` and `tcp` only the one that `content` names means anything; the other may hold remains of
+/// earlier frames, so that one object can serve for all. Spans point into the frame.
+struct Opened {
+  Content content = Content::nothing;
+  bool frame_cut = false;  ///< the capture holds fewer octets of the frame than were on the wire
+  IbPacket ib;
+  TcpSegment tcp;
+};
+
+/// Opens link and network layers down to a BTH or a TCP header; anything else is passed by at the first field that
+/// tells. Never fails: a header that is cut off, broken or of an unknown form makes the frame hold nothing.
+void open_frame(const Frame& frame, Opened& out) noexcept;
+
+}  // namespace rpcrdma::trace

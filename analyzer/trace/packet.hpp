@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Inside trace: what the link and network layers hand to the two transports.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <cstring>
+#include <functional>
+#include <string>
+
+#include "trace/events.hpp"
+#include "trace/frame.hpp"
+#include "wire/bytes.hpp"
+
+namespace rpcrdma::trace {
+
+/// A network address of any fabric, comparable and hashable without allocation.
+struct Address {
+  enum class Kind : std::uint8_t { none, ipv4, ipv6, gid, lid };
+  std::array<std::uint8_t, 16> octets{};  ///< IPv4: the first 4; LID: the first 2; rest zero
+  Kind kind = Kind::none;
+
+  friend bool operator==(const Address&, const Address&) = default;
+  [[nodiscard]] std::string text() const;  ///< as Wireshark prints it; a LID as "lid 5"
+};
+
+struct AddressHash {
+  [[nodiscard]] std::size_t operator()(const Address& a) const noexcept {
+    std::uint64_t hi = 0;
+    std::uint64_t lo = 0;
+    std::memcpy(&hi, a.octets.data(), 8);
+    std::memcpy(&lo, a.octets.data() + 8, 8);
+    return static_cast<std::size_t>((hi * 0x9E3779B97F4A7C15ULL) ^ (lo * 0xC2B2AE3D27D4EB4FULL) ^
+                                    static_cast<std::uint64_t>(a.kind));
+  }
+};
+
+/// One InfiniBand transport packet, from the BTH on.
+struct IbPacket {
+  FrameRef ref;
+  Transport transport = Transport::rocev2;
+  Address source;
+  Address destination;
+  wire::Bytes network;            ///< for the ICRC: IP header / GRH / LRH to the end of the UDP header or GRH
+  wire::Bytes octets;             ///< from BTH, as captured, ICRC included if captured
+  std::uint32_t wire_length = 0;  ///< from BTH to the end of the ICRC, as the network layer says (Ethernet padding removed)
+};
+
+struct TcpSegment {
+  static constexpr std::uint8_t fin = 0x01;
+  static constexpr std::uint8_t syn = 0x02;
+  static constexpr std::uint8_t rst = 0x04;
+  static constexpr std::uint8_t ack = 0x10;
+
+  FrameRef ref;
+  Address source;
+  Address destination;
+  std::uint16_t source_port = 0;
+  std::uint16_t destination_port = 0;
+  std::uint32_t sequence = 0;
+  std::uint32_t acknowledgement = 0;
+  std::uint8_t flags = 0;
+  wire::Bytes payload;            ///< as captured
+  std::uint32_t wire_length = 0;  ///< payload octets on the wire
+};
+
+/// Numbers connections by first appearance over both transports.
+class ConnectionNumbers {
+ public:
+  [[nodiscard]] ConnectionId next() noexcept { return ++last_; }
+
+ private:
+  ConnectionId last_ = 0;
+};
+
+}  // namespace rpcrdma::trace

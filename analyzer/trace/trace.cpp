@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "trace/trace.hpp"
+
+#include <utility>
+
+#include "trace/ib_transport.hpp"
+#include "trace/iwarp_transport.hpp"
+#include "trace/link/open_frame.hpp"
+#include "trace/packet.hpp"
+
+namespace rpcrdma::trace {
+namespace {
+
+/// How far a frame's time may lie before its predecessor's without a word. A capture over several queues or processors
+/// is out of order by milliseconds; more than this is a clock that was set, or files in the wrong order.
+constexpr std::uint64_t time_slack = 1'000'000'000;
+
+bool backwards(TimeNs before, TimeNs now) noexcept {
+  return now<before&& static_cast<std::uint64_t>(before) - static_cast<std::uint64_t>(now)> time_slack;
+}
+
+}  // namespace
+
+struct Trace::Impl {
+  Impl(Options o, EventSink& s)
+      : options(std::move(o)), sink(s), infiniband(options, numbers, sink), iwarp(options, numbers, sink) {}
+
+  void quality(Quality::Kind kind, FrameRef frame) {
+    Quality event;
+    event.frame = frame;
+    event.kind = kind;
+    sink.on(event);
+  }
+
+  /// 0 stands for "no time": some formats have packets without one.
+  void watch_time(FrameRef frame) {
+    if (frame.time == 0) return;
+    if (backwards(last_time, frame.time)) quality(Quality::Kind::time_backwards, frame);
+    last_time = frame.time;
+  }
+
+  void frame(const Frame& frame) {
+    ++statistics.frames;
+    watch_time(frame.ref);
+    last = frame.ref;
+    open_frame(frame, opened);
+    if (opened.frame_cut) ++statistics.truncated_frames;
+    switch (opened.content) {
+      case Content::nothing:
+        return;
+      case Content::unknown_link:
+        ++statistics.unknown_link;
+        return;
+      case Content::infiniband:
+        infiniband.packet(opened.ib);
+        carried_rdma(frame.ref, opened.ib.octets.size() < opened.ib.wire_length);
+        return;
+      case Content::tcp:
+        if (iwarp.segment(opened.tcp)) carried_rdma(frame.ref, opened.tcp.payload.size() < opened.tcp.wire_length);
+        return;
+    }
+  }
+
+  void carried_rdma(FrameRef frame, bool cut) {
+    ++statistics.rdma_frames;
+    if (cut) quality(Quality::Kind::frame_truncated, frame);
+  }
+
+  void finish() {
+    infiniband.finish(last);
+    iwarp.finish(last);
+  }
+
+  Options options;  // before the transports, which may keep a reference
+  EventSink& sink;
+  ConnectionNumbers numbers;
+  IbTransport infiniband;
+  IwarpTransport iwarp;
+  Statistics statistics;
+  Opened opened;  // one for all frames
+  FrameRef last;
+  TimeNs last_time = 0;
+};
+
+Trace::Trace(Options options, EventSink& sink) : impl_(std::make_unique<Impl>(std::move(options), sink)) {}
+Trace::~Trace() = default;
+
+void Trace::frame(const Frame& frame) { impl_->frame(frame); }
+void Trace::finish() { impl_->finish(); }
+const Statistics& Trace::statistics() const noexcept { return impl_->statistics; }
+
+}  // namespace rpcrdma::trace

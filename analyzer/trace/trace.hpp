@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// From frames to RDMA events: the one entry to this folder.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "trace/events.hpp"
+#include "trace/frame.hpp"
+
+namespace rpcrdma::trace {
+
+struct Options {
+  std::vector<std::uint16_t> service_ports{20049};  ///< tell roles and where to look for FPDUs mid-stream
+  bool check_crc = false;  ///< ICRC and MPA CRC of every packet, not only of the first ones of each connection
+};
+
+struct Statistics {
+  std::uint64_t frames = 0;
+  std::uint64_t truncated_frames = 0;  ///< of all frames, RDMA or not
+  std::uint64_t rdma_frames = 0;       ///< frames that carry BTH, or a TCP stream taken for iWARP
+  std::uint64_t unknown_link = 0;      ///< frames whose link type cannot be opened
+};
+
+/// One instance a trace. Not thread-safe; instances share nothing.
+class Trace {
+ public:
+  Trace(Options options, EventSink& sink);
+  ~Trace();
+  Trace(const Trace&) = delete;
+  Trace& operator=(const Trace&) = delete;
+
+  void frame(const Frame& frame);
+  void finish();  ///< end of the capture: flush what was held back, report one-way and unanswered things
+
+  [[nodiscard]] const Statistics& statistics() const noexcept;
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace rpcrdma::trace
