@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// What the referee knows when it is done: facts, findings, and what could not be judged. Sinks read this and nothing
+// else. An empty optional means "not known", never "zero".
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "referee/rules/table.hpp"
+#include "trace/events.hpp"
+
+namespace rpcrdma::referee {
+
+using trace::ConnectionId;
+using trace::FrameRef;
+using trace::TimeNs;
+
+enum class Party : std::uint8_t { client, server };
+enum class Role : std::uint8_t { requester, responder };
+
+struct Finding {
+  RuleId rule = RuleId::private_data_absent;
+  Severity severity = Severity::note;      ///< at most the rule's
+  ConnectionId connection = 0;             ///< 0: the capture as a whole
+  std::vector<std::uint64_t> frames;       ///< offending frame first, then the evidence
+  TimeNs time = 0;                         ///< of the offending frame
+  std::optional<std::uint32_t> xid;
+  std::optional<Party> violator;
+  std::optional<Role> role;
+  std::string message;                     ///< for a person: what happened, with numbers
+  std::uint64_t occurrences = 1;           ///< notes about habits are folded: how often it was seen
+};
+
+struct Unchecked {
+  RuleId rule = RuleId::private_data_absent;
+  ConnectionId connection = 0;
+  std::string reason;
+};
+
+/// RFC 8797 fields of one side, sizes in octets.
+struct PrivateData {
+  std::uint64_t frame = 0;
+  std::uint32_t offset = 0;        ///< into the consumer's private data
+  std::uint8_t version = 0;
+  bool remote_invalidation = false;
+  std::uint32_t send_size = 0;
+  std::uint32_t receive_size = 0;
+  std::uint8_t reserved = 0;       ///< flags octet without R (0 when all is well)
+};
+
+enum class Basis : std::uint8_t { negotiated, default_, unknown };
+
+struct Thresholds {
+  std::optional<std::uint32_t> client_to_server;
+  std::optional<std::uint32_t> server_to_client;
+  Basis basis = Basis::unknown;
+};
+
+struct Cause {
+  RuleId rule = RuleId::connection_lost;
+  bool proven = false;
+  std::vector<std::uint64_t> frames;
+  std::string message;
+};
+
+struct Closed {
+  enum class How : std::uint8_t { disconnect, reset, terminate, nak, timeout, superseded } how = How::disconnect;
+  FrameRef frame;
+  std::optional<Party> by;
+  std::optional<Cause> cause;
+};
+
+/// Latencies in microseconds from a log-linear histogram (relative error below 2 %); min and max are exact.
+struct Latency {
+  std::uint64_t count = 0;
+  double min = 0;
+  double p50 = 0;
+  double p90 = 0;
+  double p99 = 0;
+  double max = 0;
+};
+
+struct ProcedureFacts {
+  std::uint32_t program = 0;
+  std::uint32_t version = 0;
+  std::uint32_t procedure = 0;
+  std::string name;                ///< "NFSv3 READ", "NFSv4 COMPOUND", "program 400000 procedure 3"
+  std::uint64_t calls = 0;
+  Latency latency;
+  std::map<std::string, std::uint64_t> operations;  ///< NFSv4: by name, as far as inline
+};
+
+struct ConnectionFacts {
+  ConnectionId id = 0;
+  trace::Transport transport = trace::Transport::rocev2;
+  trace::Endpoint client;
+  trace::Endpoint server;
+  trace::RolesFrom roles_from = trace::RolesFrom::unknown;
+  FrameRef opened;
+  bool handshake_seen = false;
+  std::optional<Closed> closed;
+  std::optional<std::uint32_t> version;
+  std::optional<PrivateData> private_data_client;
+  std::optional<PrivateData> private_data_server;
+  Thresholds thresholds;
+
+  struct Credits {
+    std::optional<std::uint32_t> requested;
+    std::optional<std::uint32_t> granted;
+    std::uint64_t outstanding_peak = 0;
+    std::uint64_t stalls = 0;
+  } credits;
+
+  struct Messages {
+    std::uint64_t calls = 0, replies = 0, reverse_calls = 0, reverse_replies = 0;
+    std::uint64_t rdma_msg = 0, rdma_nomsg = 0, rdma_msgp = 0, rdma_done = 0, rdma_error = 0;
+    std::map<std::string, std::uint64_t> v2;
+  } messages;
+
+  struct Operations {
+    std::uint64_t sends = 0, sends_with_invalidate = 0, reads = 0, writes = 0, read_bytes = 0, write_bytes = 0;
+    std::uint64_t naks = 0, rnr_naks = 0, retransmitted = 0;
+  } operations;
+
+  struct Pull {
+    std::uint64_t offered = 0, completed = 0, missing = 0;
+  } pull_completion;
+
+  Latency latency;
+  std::vector<ProcedureFacts> procedures;  ///< by program, version, procedure
+
+  // For the text report beside the contract
+  std::optional<std::uint32_t> path_mtu;
+  bool one_way = false;
+  std::uint64_t gaps = 0;                  ///< packets (octets on iWARP) that the capture lacks
+  std::uint64_t sends_unrecognised = 0;    ///< Sends that are no RPC-over-RDMA
+};
+
+struct Report {
+  std::vector<ConnectionFacts> connections;  ///< only those that carry, or were set up for, RPC-over-RDMA; by id
+  std::vector<Finding> findings;             ///< by frame
+  std::vector<Unchecked> unchecked;
+  std::uint64_t rdma_messages = 0;           ///< RPC-over-RDMA messages of all connections
+  bool any_rpcrdma = false;                  ///< false: nothing here is RPC-over-RDMA (exit status 3)
+  bool judged = false;                       ///< at least one connection was complete enough to judge something
+};
+
+}  // namespace rpcrdma::referee

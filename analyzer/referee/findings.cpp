@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "referee/findings.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace rpcrdma::referee {
+
+namespace {
+
+void add_frame(Finding& finding, std::uint64_t number) {
+  if (number == 0 || finding.frames.size() >= FindingBook::frames_each) return;
+  if (std::find(finding.frames.begin(), finding.frames.end(), number) != finding.frames.end()) return;
+  finding.frames.push_back(number);
+}
+
+}  // namespace
+
+std::size_t FindingBook::append(const Verdict& verdict) {
+  Finding finding;
+  finding.rule = verdict.rule;
+  const Severity most = rule(verdict.rule).severity;
+  finding.severity = verdict.severity ? std::min(*verdict.severity, most) : most;
+  finding.connection = verdict.connection;
+  for (const FrameRef& frame : verdict.frames) add_frame(finding, frame.number);
+  for (const FrameRef& frame : verdict.frames) {
+    if (frame.number != 0) {
+      finding.time = frame.time;
+      break;
+    }
+  }
+  finding.xid = verdict.xid;
+  finding.violator = verdict.violator;
+  finding.role = verdict.role;
+  finding.message = verdict.message;
+  findings_.push_back(std::move(finding));
+  return findings_.size() - 1;
+}
+
+std::size_t FindingBook::add_up_to(const Verdict& verdict, std::size_t most) {
+  Tally& tally = tallies_[key(verdict.rule, verdict.connection)];
+  if (tally.count >= most) {
+    ++findings_[tally.last].occurrences;
+    return tally.last;
+  }
+  ++tally.count;
+  tally.last = append(verdict);
+  return tally.last;
+}
+
+std::size_t FindingBook::fold(const Verdict& verdict) {
+  const std::uint64_t who = verdict.violator ? (*verdict.violator == Party::client ? 1U : 2U) : 0U;
+  const auto [found, fresh] = folded_.try_emplace(key(verdict.rule, verdict.connection, who), 0);
+  if (fresh) {
+    found->second = append(verdict);
+    return found->second;
+  }
+  Finding& finding = findings_[found->second];
+  ++finding.occurrences;
+  for (const FrameRef& frame : verdict.frames) {
+    add_frame(finding, frame.number);
+    break;
+  }
+  return found->second;
+}
+
+void FindingBook::evidence(std::size_t index, FrameRef frame) { add_frame(findings_[index], frame.number); }
+
+void FindingBook::unchecked(RuleId rule, ConnectionId connection, std::string reason) {
+  if (!unchecked_seen_.try_emplace(key(rule, connection), true).second) return;
+  unchecked_.push_back({rule, connection, std::move(reason)});
+}
+
+bool FindingBook::has(RuleId rule, ConnectionId connection) const {
+  return std::any_of(findings_.begin(), findings_.end(),
+                     [&](const Finding& f) { return f.rule == rule && f.connection == connection; });
+}
+
+std::vector<Finding> FindingBook::take_findings() {
+  std::stable_sort(findings_.begin(), findings_.end(), [](const Finding& a, const Finding& b) {
+    const std::uint64_t fa = a.frames.empty() ? 0 : a.frames.front();
+    const std::uint64_t fb = b.frames.empty() ? 0 : b.frames.front();
+    return fa < fb;
+  });
+  return std::exchange(findings_, {});
+}
+
+std::vector<Unchecked> FindingBook::take_unchecked() { return std::exchange(unchecked_, {}); }
+
+}  // namespace rpcrdma::referee

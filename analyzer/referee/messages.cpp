@@ -1,0 +1,634 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "referee/messages.hpp"
+
+#include <algorithm>
+#include <functional>
+#include <string_view>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "wire/rpc.hpp"
+
+namespace rpcrdma::referee {
+
+namespace {
+
+using wire::Proc;
+
+constexpr std::size_t kept_finished = 256;
+constexpr std::size_t most_open = 65536;
+constexpr std::uint64_t judge_other_after = 4;
+
+[[nodiscard]] const char* name(Side side) noexcept { return side == Side::active ? "client" : "server"; }
+
+[[nodiscard]] std::uint64_t hash(wire::Bytes octets) {
+  return std::hash<std::string_view>{}({reinterpret_cast<const char*>(octets.data()), octets.size()});
+}
+
+// --- lists of a transaction
+
+template <class Visit>
+void each_segment(const Transaction& call, Visit visit) {
+  for (const wire::ReadSegment& read : call.reads) visit(read.target, Access::read);
+  for (const wire::WriteChunk& chunk : call.writes) {
+    for (const wire::Segment& segment : chunk) visit(segment, Access::write);
+  }
+  if (call.reply_chunk) {
+    for (const wire::Segment& segment : *call.reply_chunk) visit(segment, Access::write);
+  }
+}
+
+void expose(Context& context, Connection& connection, const Transaction& call, FrameRef frame) {
+  MemoryMap& memory = connection.of(call.requester).memory;
+  bool all = true;
+  each_segment(call, [&](const wire::Segment& segment, Access access) {
+    all = memory.expose(segment, access, call.id, frame) && all;
+  });
+  if (!all) {
+    connection.trusted_from = connection.completed + kept_finished;
+    context.book.unchecked(RuleId::rdma_unknown_handle, connection.id(), "more memory is exposed than the analyzer keeps");
+  }
+}
+
+void retire(Connection& connection, const Transaction& call, FrameRef by) {
+  MemoryMap& memory = connection.of(call.requester).memory;
+  each_segment(call, [&](const wire::Segment& segment, Access) { memory.retire(call.id, segment.handle, by); });
+}
+
+void forget(Connection& connection, const Transaction& call) {
+  MemoryMap& memory = connection.of(call.requester).memory;
+  each_segment(call, [&](const wire::Segment& segment, Access) { memory.forget(call.id, segment.handle); });
+}
+
+void remember_finished(Connection& connection, TransactionId id) {
+  connection.finished.push_back(id);
+  while (connection.finished.size() > kept_finished) {
+    const TransactionId oldest = connection.finished.front();
+    connection.finished.pop_front();
+    if (Transaction* call = connection.find(oldest)) {
+      forget(connection, *call);
+      connection.transactions.erase(oldest.key);
+    }
+  }
+}
+
+/// Trust returns after a gap: what was open then was resolved unseen.
+void complete_one(Connection& connection) {
+  ++connection.completed;
+  if (connection.completed != connection.trusted_from) return;
+  for (Ledger& ledger : connection.credits) ledger.outstanding = 0;
+  for (auto at = connection.transactions.begin(); at != connection.transactions.end();) {
+    const Transaction& call = at->second;
+    if (call.answers == 0 && call.completed_before <= connection.untrusted_since) {
+      forget(connection, call);
+      at = connection.transactions.erase(at);
+      continue;
+    }
+    if (call.answers < call.copies) connection.ledger(call.requester).outstanding += call.copies - call.answers;
+    ++at;
+  }
+}
+
+// --- procedures
+
+void note_procedure(Connection& connection, Transaction& call, wire::Bytes message, std::size_t wire_length) {
+  if (call.procedure || message.size() < 24) return;
+  const std::uint8_t* p = message.data();
+  if (wire::load_be32(p + 4) != 0 || wire::load_be32(p + 8) != 2) return;
+  call.procedure = std::tuple(wire::load_be32(p + 12), wire::load_be32(p + 16), wire::load_be32(p + 20));
+  constexpr std::size_t most_procedures = 512;
+  if (connection.procedures.size() >= most_procedures && !connection.procedures.contains(*call.procedure)) return;
+  Procedure& procedure = connection.procedures[*call.procedure];
+  ++procedure.calls;
+  const auto [program, version, number] = *call.procedure;
+  const bool callback = wire::callback_program(program);
+  if (number != 1 || !((program == 100003 && version == 4) || callback)) return;
+  const auto decoded = wire::decode_rpc_call(message, wire_length);
+  if (!decoded || decoded->body > message.size()) return;
+  if (decoded->gss_service && *decoded->gss_service != 1) return;  // wrapped or encrypted arguments
+  const auto compound = wire::decode_compound(message.subspan(decoded->body), wire_length - decoded->body, callback);
+  if (!compound) return;
+  constexpr std::size_t most_names = 128;
+  for (const std::uint32_t operation : compound->operations) {
+    const std::string_view text = wire::nfs4_operation_name(operation, callback);
+    if (text.empty() || procedure.operations.size() >= most_names) continue;
+    ++procedure.operations[std::string(text)];
+  }
+}
+
+/// What came by RDMA Read (a Long Call) is looked at when the Reply comes.
+void look_at_heads(Context& context, Connection& connection, Transaction& call, FrameRef reply, Side responder) {
+  if (call.call_head.size() >= 8) {
+    note_procedure(connection, call, call.call_head, call.call_head.size());
+    if (connection.trusted()) {
+      judge_xid_by_rdma(context, connection, call.call, call.requester, Role::requester, call.xid,
+                        wire::load_be32(call.call_head.data()), reply);
+    }
+  }
+  if (call.reply_head.size() >= 8 && call.copies == 1 && connection.trusted()) {
+    judge_xid_by_rdma(context, connection, reply, responder, Role::responder, call.xid,
+                      wire::load_be32(call.reply_head.data()), call.call);
+  }
+  call.call_head = {};
+  call.reply_head = {};
+}
+
+// --- what a message is
+
+struct Reading {
+  Direction direction = Direction::unknown;
+  bool guessed = false;                        ///< from the XID only: good for counting, not for judging
+  std::optional<wire::RpcStart> rpc;
+};
+
+[[nodiscard]] bool open_call(Connection& connection, Side requester, std::uint32_t xid) {
+  const Transaction* call = connection.find(requester, xid);
+  return call != nullptr && call->answers < call->copies;
+}
+
+[[nodiscard]] Reading read_direction(Connection& connection, const trace::Send& event, const wire::HeaderV1& header,
+                                     bool lists_complete) {
+  Reading reading;
+  const Side sender = event.side;
+  const std::uint32_t xid = header.fixed.xid;
+  const auto proc = static_cast<Proc>(header.fixed.proc);
+  if (lists_complete && (proc == Proc::msg || proc == Proc::msgp) && event.octets.size() >= header.length) {
+    const auto start = wire::decode_rpc_start(event.octets.subspan(header.length), event.wire_length - header.length);
+    if (start) {
+      reading.rpc = *start;
+      if (start->type == 0) reading.direction = Direction::call;
+      if (start->type == 1) reading.direction = Direction::reply;
+      if (start->type <= 1) return reading;
+    }
+  }
+  const bool theirs_open = open_call(connection, other(sender), xid);
+  const bool mine_open = open_call(connection, sender, xid);
+  if (proc == Proc::nomsg && lists_complete) {
+    const bool position_zero = std::any_of(header.reads.begin(), header.reads.end(),
+                                           [](const wire::ReadSegment& read) { return read.position == 0; });
+    if (position_zero) {
+      // A Long Call, or a Reply that offers itself to be read: told apart by the open Call of the other side.
+      if (theirs_open && !mine_open) {
+        reading.direction = Direction::reply;
+      } else if (!theirs_open) {
+        reading.direction = Direction::call;
+      }
+      return reading;
+    }
+    if (header.reply && (theirs_open || connection.find(other(sender), xid) != nullptr || sender == Side::passive)) {
+      reading.direction = Direction::reply;
+      return reading;
+    }
+  }
+  reading.guessed = true;
+  reading.direction = theirs_open ? Direction::reply : Direction::call;
+  if (!theirs_open && sender == Side::passive) reading.direction = Direction::reply;
+  return reading;
+}
+
+// --- Calls
+
+Transaction& enter_call(Context& context, Connection& connection, const trace::Send& event, Transaction&& fresh) {
+  const std::uint64_t key = Connection::key(event.side, fresh.xid);
+  Transaction* old = connection.find(event.side, fresh.xid);
+  if (old != nullptr && old->answers < old->copies && !old->malformed && !fresh.malformed) {
+    judge_repeated_call(context, connection, event, *old, fresh);
+    ++old->copies;
+    fresh.id = old->id;
+    expose(context, connection, fresh, event.frame);
+    return *old;
+  }
+  if (old != nullptr) {
+    if (old->refused_by_error && !fresh.malformed && connection.trusted()) {
+      context.book.add({RuleId::error_retried_same_xid, connection.id(), {event.frame, old->reply, old->call},
+                        fmt::format("The {} sent a Call with XID {:#010x} again after ERR_CHUNK (frame {}) had ended it: a retry "
+                                    "needs a new XID.",
+                                    name(event.side), fresh.xid, old->reply.number),
+                        std::nullopt, fresh.xid, party(event.side), Role::requester});
+    }
+    forget(connection, *old);
+    connection.transactions.erase(key);
+  }
+  if (connection.transactions.size() >= most_open) {
+    context.book.unchecked(RuleId::call_unanswered, connection.id(), "more Calls are open than the analyzer keeps");
+    for (const auto& [k, call] : connection.transactions) forget(connection, call);
+    connection.transactions.clear();
+    connection.finished.clear();
+    connection.trusted_from = connection.completed + 2 * kept_finished;
+  }
+  fresh.id = {key, ++connection.generation};
+  fresh.completed_before = connection.completed;
+  Transaction& call = connection.transactions.emplace(key, std::move(fresh)).first->second;
+  expose(context, connection, call, event.frame);
+  return call;
+}
+
+/// A Reply that was delivered before its Call (its direction was held back behind a hole) is not without a Call.
+bool answered_already(Connection& connection, const trace::Send& event, std::uint32_t xid) {
+  const auto held = std::find_if(connection.pending.begin(), connection.pending.end(), [&](const Pending& p) {
+    return p.kind == Pending::Kind::reply_without_call && p.xid == xid && p.side == other(event.side) &&
+           p.frame.number > event.frame.number;
+  });
+  if (held == connection.pending.end()) return false;
+  connection.pending.erase(held);
+  return true;
+}
+
+void cancel_unknown_handles(Connection& connection, const Transaction& call) {
+  std::erase_if(connection.pending, [&](const Pending& p) {
+    if (p.kind != Pending::Kind::unknown_handle || p.side == call.requester || p.frame.number < call.call.number) return false;
+    return connection.of(call.requester).memory.regions(p.handle) != nullptr;
+  });
+}
+
+void take_call(Context& context, Connection& connection, const trace::Send& event, const wire::HeaderV1& header,
+               const Reading& reading, bool lists_complete, RecentSend& send) {
+  const bool reverse = event.side == Side::passive;
+  ++(reverse ? connection.facts.messages.reverse_calls : connection.facts.messages.calls);
+  Transaction fresh;
+  fresh.xid = header.fixed.xid;
+  fresh.requester = event.side;
+  fresh.call = event.frame;
+  fresh.call_last = event.last;
+  fresh.call_ordinal = event.ordinal;
+  fresh.version = header.fixed.version;
+  fresh.credit = header.fixed.credit;
+  fresh.wire_length = event.wire_length;
+  fresh.msgp = static_cast<Proc>(header.fixed.proc) == Proc::msgp;
+  fresh.lists_known = lists_complete && !reading.guessed;
+  fresh.responder_gaps = connection.of(other(event.side)).gaps;
+  if (fresh.lists_known) {
+    fresh.reads = header.reads;
+    fresh.writes = header.writes;
+    fresh.reply_chunk = header.reply;
+  } else {
+    // Chunks that were not captured: operations on them would look like operations on unknown memory (U3).
+    connection.trusted_from = std::max(connection.trusted_from, connection.completed + kept_finished);
+  }
+  const bool whole_payload = lists_complete && event.octets.size() == event.wire_length &&
+                             event.octets.size() > header.length && !event.holes;
+  if (whole_payload) {
+    fresh.payload_known = true;
+    fresh.payload_length = event.wire_length - header.length;
+    fresh.payload_hash = hash(event.octets.subspan(header.length));
+  }
+  send.call = true;
+  Transaction& call = enter_call(context, connection, event, std::move(fresh));
+  credit_call(context, connection, event, call, send);
+  if (lists_complete && event.octets.size() > header.length) {
+    note_procedure(connection, call, event.octets.subspan(header.length), event.wire_length - header.length);
+  }
+  cancel_unknown_handles(connection, call);
+  judge_call_form(context, connection, event, call);
+  if (answered_already(connection, event, call.xid)) {
+    call.answers = call.copies;
+    Ledger& ledger = connection.ledger(event.side);
+    if (ledger.outstanding > 0) --ledger.outstanding;
+    retire(connection, call, event.frame);
+    remember_finished(connection, call.id);
+  }
+}
+
+// --- Replies
+
+void finish_answer(Context& context, Connection& connection, const trace::Send& event, Transaction& call) {
+  ++call.answers;
+  const bool first = call.answers == 1;
+  if (first) {
+    call.reply = event.frame;
+    const TimeNs took = event.last.time - call.call.time;
+    if (call.requester == Side::active) connection.latency.add(took);
+    look_at_heads(context, connection, call, event.frame, event.side);
+    if (call.procedure) {
+      const auto at = connection.procedures.find(*call.procedure);
+      if (at != connection.procedures.end()) at->second.latency.add(took);
+    }
+    remember_finished(connection, call.id);
+  }
+}
+
+void take_reply(Context& context, Connection& connection, const trace::Send& event, const wire::HeaderV1& header,
+                const Reading& reading, bool lists_complete, RecentSend& send) {
+  const Side requester = other(event.side);
+  const bool reverse = requester == Side::passive;
+  const std::uint32_t xid = header.fixed.xid;
+  ++(reverse ? connection.facts.messages.reverse_replies : connection.facts.messages.replies);
+  send.reply = true;
+  Transaction* call = connection.find(requester, xid);
+  const std::optional<std::uint32_t> grant =
+      reading.guessed && header.fixed.credit == 0 ? std::nullopt : std::optional(header.fixed.credit);
+  if (call == nullptr) {
+    if (lists_complete && !header.reads.empty() && !reading.guessed) {
+      judge_offer(context, connection, event, header, nullptr, requester);
+    }
+    Ledger& ledger = connection.ledger(requester);
+    const std::uint64_t outstanding = ledger.outstanding;
+    credit_answer(context, connection, event, requester, grant);
+    ledger.outstanding = outstanding;  // nothing of what is open was answered
+    if (judge_answer_to_done(context, connection, event, xid)) return;
+    judge_orphan(context, connection, event, requester, xid);
+    return;
+  }
+  if (call->answers >= call->copies) {
+    if (judge_answer_to_done(context, connection, event, xid)) return;
+    if (connection.trusted()) {
+      context.book.add({RuleId::duplicate_reply, connection.id(), {event.frame, call->reply, call->call},
+                        fmt::format("The {} answered XID {:#010x} a second time (first: frame {}).", name(event.side), xid,
+                                    call->reply.number),
+                        std::nullopt, xid, party(event.side), Role::responder});
+    } else {
+      context.book.unchecked(RuleId::duplicate_reply, connection.id(), "a Call with the same XID may be missing");
+    }
+    return;
+  }
+  if (!reading.guessed) judge_reply_version(context, connection, event, header.fixed.version, *call);
+  judge_invalidation(context, connection, event, *call, send);
+  if (lists_complete && !reading.guessed) {
+    judge_reply_form(context, connection, event, header, *call);
+    if (call->copies == 1) judge_returned_lengths(context, connection, event, header, *call);
+    if (!header.reads.empty()) judge_offer(context, connection, event, header, call, requester);
+  }
+  credit_answer(context, connection, event, requester, grant);
+  finish_answer(context, connection, event, *call);
+  if (call->answers >= call->copies) retire(connection, *call, event.frame);
+  complete_one(connection);
+}
+
+void take_error(Context& context, Connection& connection, const trace::Send& event, const wire::HeaderV1& header,
+                RecentSend& send) {
+  const Side requester = other(event.side);
+  const std::uint32_t xid = header.fixed.xid;
+  Transaction* call = connection.find(requester, xid);
+  if (call != nullptr && call->answers < call->copies) {
+    send.reply = true;
+    judge_reply_version(context, connection, event, header.fixed.version, *call);
+    if (header.error == wire::err_chunk) {
+      judge_error_reply(context, connection, event, *call);
+      call->refused_by_error = !call->malformed;
+    }
+    const bool grant = event.side == Side::passive && header.fixed.credit != 0;
+    if (call->malformed) {
+      ++call->answers;
+      call->reply = event.frame;
+      remember_finished(connection, call->id);
+    } else {
+      credit_answer(context, connection, event, requester, grant ? std::optional(header.fixed.credit) : std::nullopt);
+      finish_answer(context, connection, event, *call);
+    }
+    retire(connection, *call, event.frame);
+    complete_one(connection);
+    return;
+  }
+  if (judge_answer_to_done(context, connection, event, xid)) return;
+  if (event.side == Side::active) {
+    if (!connection.whole()) {
+      context.book.unchecked(RuleId::error_from_requester, connection.id(), "a reverse Call may be missing from the capture");
+      return;
+    }
+    context.book.add({RuleId::error_from_requester, connection.id(), {event.frame},
+                      fmt::format("The {} sent RDMA_ERROR for XID {:#010x} although no Call with that XID had come to it: only "
+                                  "a responder may.",
+                                  name(event.side), xid),
+                      std::nullopt, xid, party(event.side), Role::requester});
+    return;
+  }
+  if (call != nullptr && connection.trusted()) {
+    context.book.add({RuleId::duplicate_reply, connection.id(), {event.frame, call->reply, call->call},
+                      fmt::format("The {} sent RDMA_ERROR for XID {:#010x}, which frame {} had already answered.",
+                                  name(event.side), xid, call->reply.number),
+                      std::nullopt, xid, party(event.side), Role::responder});
+    return;
+  }
+  judge_orphan(context, connection, event, requester, xid);
+}
+
+/// A Call whose header is broken: the RDMA_ERROR that follows answers it.
+void enter_malformed(Context& context, Connection& connection, const trace::Send& event, const wire::FixedWords& fixed) {
+  if (open_call(connection, other(event.side), fixed.xid)) return;  // a malformed Reply: to be dropped silently
+  if (connection.find(event.side, fixed.xid) != nullptr) return;
+  Transaction fresh;
+  fresh.xid = fixed.xid;
+  fresh.requester = event.side;
+  fresh.call = event.frame;
+  fresh.call_last = event.last;
+  fresh.version = fixed.version;
+  fresh.lists_known = false;
+  fresh.malformed = true;
+  enter_call(context, connection, event, std::move(fresh));
+}
+
+void count_proc(ConnectionFacts::Messages& counts, Proc proc) {
+  switch (proc) {
+    case Proc::msg: ++counts.rdma_msg; break;
+    case Proc::nomsg: ++counts.rdma_nomsg; break;
+    case Proc::msgp: ++counts.rdma_msgp; break;
+    case Proc::done: ++counts.rdma_done; break;
+    case Proc::error: ++counts.rdma_error; break;
+  }
+}
+
+/// After the close: counted, never judged.
+void count_late_message(Connection& connection, const trace::Send& event, wire::HeaderV1& header) {
+  const auto decoded = wire::decode_header_v1(event.octets, event.wire_length, header);
+  if (!decoded || header.fixed.version != 1) return;
+  ++connection.messages;
+  const auto proc = static_cast<Proc>(header.fixed.proc);
+  count_proc(connection.facts.messages, proc);
+  if (proc == Proc::done || proc == Proc::error) return;
+  const Reading reading = read_direction(connection, event, header, true);
+  const bool active = event.side == Side::active;
+  ConnectionFacts::Messages& counts = connection.facts.messages;
+  if (reading.direction == Direction::call) {
+    ++(active ? counts.calls : counts.reverse_calls);
+    Transaction late;
+    if (event.octets.size() > header.length) {
+      note_procedure(connection, late, event.octets.subspan(header.length), event.wire_length - header.length);
+    }
+  } else if (reading.direction == Direction::reply) {
+    ++(active ? counts.reverse_replies : counts.replies);
+  }
+}
+
+[[nodiscard]] bool accept_as_rpcrdma(Context& context, Connection& connection, const trace::Send& event) {
+  using Kind = Connection::Kind;
+  if (connection.kind == Kind::other) return false;
+  if (connection.messages > 0 && connection.kind == Kind::rpcrdma) return true;
+  switch (wire::plausible_rpcrdma(event.octets, event.wire_length)) {
+    case wire::Plausible::strong:
+      connection.kind = Kind::rpcrdma;
+      return true;
+    case wire::Plausible::weak:
+      if (++connection.weakly_plausible >= 2 || connection.kind == Kind::rpcrdma) {
+        connection.kind = Kind::rpcrdma;
+        return true;
+      }
+      return false;
+    case wire::Plausible::no:
+      break;
+  }
+  ++connection.implausible;
+  ++connection.facts.sends_unrecognised;
+  if (connection.implausible >= judge_other_after && connection.messages == 0) {
+    connection.kind = Kind::other;
+    context.book.add({RuleId::not_rpcrdma, connection.id(), {event.frame},
+                      "This connection carries something other than RPC-over-RDMA; it is not judged.", std::nullopt,
+                      std::nullopt, std::nullopt, std::nullopt});
+    return false;
+  }
+  // Set up for RPC-over-RDMA (port or private data): what comes is judged as such.
+  return connection.kind == Kind::rpcrdma;
+}
+
+}  // namespace
+
+void take_message(Context& context, Connection& connection, const trace::Send& event, wire::HeaderV1& scratch) {
+  if (event.wire_length == 0) return;
+  if (connection.over) {
+    if (connection.rpcrdma()) count_late_message(connection, event, scratch);
+    return;
+  }
+  if (!accept_as_rpcrdma(context, connection, event)) return;
+  ++connection.messages;
+
+  RecentSend send;
+  send.ordinal = event.ordinal;
+  send.frame = event.frame;
+  send.wire_length = event.wire_length;
+  const auto finish = [&] { connection.of(event.side).sends.add(send); };
+
+  const auto fixed = wire::decode_fixed_words(event.octets, event.wire_length);
+  if (!fixed) {
+    judge_undecodable(context, connection, event, {}, fixed.error());
+    finish();
+    return;
+  }
+  send.xid = fixed->xid;
+  if (fixed->version == 2 && !wire::htype_name_v2(fixed->proc).empty() &&
+      !(fixed->proc == 4 && open_call(connection, other(event.side), fixed->xid))) {
+    connection.version2 = true;
+    connection.facts.version = 2;
+    ++connection.facts.messages.v2[std::string(wire::htype_name_v2(fixed->proc))];
+    finish();
+    return;
+  }
+  wire::HeaderV1& header = scratch;
+  const auto decoded = wire::decode_header_v1(event.octets, event.wire_length, header);
+  const bool cut = !decoded && (decoded.error().fault == wire::Fault::truncated || event.holes);
+  const bool is_error = fixed->proc == static_cast<std::uint32_t>(Proc::error);
+  if (fixed->version != 1 && fixed->version != 2) judge_version(context, connection, event, *fixed);
+  if (fixed->version != 1 && !is_error) {
+    // A probe with another version: what counts is the RDMA_ERROR that answers it.
+    enter_malformed(context, connection, event, *fixed);
+    finish();
+    return;
+  }
+  if (!decoded && !cut) {
+    judge_undecodable(context, connection, event, *fixed, decoded.error());
+    enter_malformed(context, connection, event, *fixed);
+    finish();
+    return;
+  }
+  if (!connection.facts.version && fixed->version == 1) connection.facts.version = 1;
+  if (cut) judge_undecodable(context, connection, event, *fixed, decoded.error());
+
+  const auto proc = static_cast<Proc>(fixed->proc);
+  count_proc(connection.facts.messages, proc);
+  if (proc == Proc::done) {
+    judge_done(context, connection, event, fixed->xid);
+    finish();
+    return;
+  }
+  if (proc == Proc::error) {
+    if (!cut) take_error(context, connection, event, header, send);
+    finish();
+    return;
+  }
+  const Reading reading = read_direction(connection, event, header, !cut);
+  if (reading.direction == Direction::unknown) {
+    context.book.unchecked(RuleId::reply_without_call, connection.id(),
+                           fmt::format("the direction of the message in frame {} cannot be told", event.frame.number));
+    finish();
+    return;
+  }
+  if (proc == Proc::msgp) {
+    context.book.add({RuleId::rdma_msgp_sent, connection.id(), {event.frame},
+                      fmt::format("The {} sent RDMA_MSGP, which must not be used.", name(event.side)), std::nullopt,
+                      fixed->xid, party(event.side),
+                      reading.direction == Direction::call ? Role::requester : Role::responder});
+  }
+  if (reading.rpc) judge_xid(context, connection, event, fixed->xid, reading.rpc->xid);
+  send.call = reading.direction == Direction::call;
+  send.reply = !send.call;
+  if (connection.of(event.side).judged_partial != event.ordinal) judge_send_size(context, connection, event, send);
+  if (reading.direction == Direction::call) {
+    take_call(context, connection, event, header, reading, !cut, send);
+  } else {
+    take_reply(context, connection, event, header, reading, !cut, send);
+  }
+  finish();
+}
+
+namespace {
+
+void settle(Context& context, Connection& connection, const Pending& pending) {
+  switch (pending.kind) {
+    case Pending::Kind::unknown_handle:
+      settle_unknown_handle(context, connection, pending);
+      return;
+    case Pending::Kind::reply_without_call:
+      context.book.add({RuleId::reply_without_call, connection.id(), {pending.frame},
+                        fmt::format("The {} answered XID {:#010x}, with which no Call was sent to it.", name(pending.side),
+                                    pending.xid),
+                        std::nullopt, pending.xid, party(pending.side), Role::responder});
+      return;
+    case Pending::Kind::credits: {
+      if (pending.excess == 0) return;
+      Ledger& ledger = connection.ledger(pending.side);
+      if (ledger.reported_episode == pending.episode) {
+        Finding& finding = context.book.at(ledger.episode_finding);
+        context.book.evidence(ledger.episode_finding, pending.frame);
+        finding.severity = std::max(finding.severity, std::min(pending.severity, rule(finding.rule).severity));
+        ++finding.occurrences;
+        return;
+      }
+      ledger.reported_episode = pending.episode;
+      std::string message;
+      if (pending.rule == RuleId::credit_initial_exceeded) {
+        message = fmt::format("The {} sent Call number {} before the first Reply; until then only one may be outstanding.",
+                              name(pending.side), pending.outstanding);
+      } else if (pending.severity == Severity::warning) {
+        message = fmt::format("The {} has {} Calls outstanding; it asked for {} credits only.", name(pending.side),
+                              pending.outstanding, pending.limit);
+      } else {
+        message = fmt::format("The {} has {} Calls outstanding; its peer granted {} (frame {}).", name(pending.side),
+                              pending.outstanding, pending.limit, pending.evidence.number);
+      }
+      ledger.episode_finding =
+          context.book.add({pending.rule, connection.id(), {pending.frame, pending.evidence}, std::move(message),
+                            pending.severity, pending.xid, party(pending.side), Role::requester});
+      return;
+    }
+  }
+}
+
+}  // namespace
+
+void settle_pending(Context& context, Connection& connection, Side side, std::uint64_t before_frame) {
+  if (connection.pending.empty()) return;
+  // The accused side's opposite has now sent something later: nothing earlier of it can still be on its way here.
+  std::vector<Pending> ready;
+  std::erase_if(connection.pending, [&](const Pending& pending) {
+    if (pending.side == side || pending.frame.number >= before_frame) return false;
+    ready.push_back(pending);
+    return true;
+  });
+  for (const Pending& pending : ready) settle(context, connection, pending);
+}
+
+void settle_all_pending(Context& context, Connection& connection) {
+  const std::vector<Pending> all = std::exchange(connection.pending, {});
+  for (const Pending& pending : all) settle(context, connection, pending);
+}
+
+}  // namespace rpcrdma::referee

@@ -1,0 +1,493 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "referee/referee.hpp"
+
+#include <algorithm>
+#include <map>
+#include <string>
+#include <unordered_map>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "referee/connection.hpp"
+#include "referee/findings.hpp"
+#include "referee/messages.hpp"
+#include "referee/rules/checks.hpp"
+#include "wire/rpc.hpp"
+
+namespace rpcrdma::referee {
+
+namespace {
+
+constexpr std::size_t kept_closed = 64;
+constexpr std::size_t most_connections = 65536;
+constexpr std::size_t most_lost_xids = 256;
+constexpr std::size_t most_pairs = 4096;
+constexpr TimeNs unanswered_after = 10'000'000'000;
+
+/// What is remembered of a client and a server from one connection to the next.
+struct Pair {
+  std::optional<PrivateData> client;
+  std::optional<PrivateData> server;
+  FrameRef handshake;
+  std::vector<std::pair<std::uint32_t, FrameRef>> lost_xids;  ///< Calls that were open when a connection ended
+};
+
+[[nodiscard]] bool same(const std::optional<PrivateData>& a, const std::optional<PrivateData>& b) noexcept {
+  if (a.has_value() != b.has_value()) return false;
+  if (!a) return true;
+  return a->remote_invalidation == b->remote_invalidation && a->send_size == b->send_size &&
+         a->receive_size == b->receive_size && a->reserved == b->reserved;
+}
+
+}  // namespace
+
+struct Referee::Impl {
+  explicit Impl(Options o) : options(std::move(o)) {}
+
+  Options options;
+  FindingBook book;
+  Context context{options, book};
+  std::unordered_map<ConnectionId, std::unique_ptr<Connection>> connections;
+  std::vector<ConnectionId> closed_order;      // oldest first: their state is dropped, their facts are kept
+  std::vector<ConnectionFacts> finished;
+  std::map<std::string, Pair> pairs;
+  wire::HeaderV1 scratch;
+  std::uint64_t rdma_messages = 0;
+  bool any_rpcrdma = false;
+  bool judged = false;
+  bool table_full = false;
+  std::size_t lost_xids = 0;                   // in all pairs: usually none, and then nothing is looked up
+  Connection* cached = nullptr;
+
+  [[nodiscard]] Connection* find(ConnectionId id) {
+    if (cached != nullptr && cached->facts.id == id) return cached;
+    const auto at = connections.find(id);
+    if (at == connections.end()) return nullptr;
+    cached = at->second.get();
+    return cached;
+  }
+
+  Connection* open(ConnectionId id) {
+    if (connections.size() >= most_connections) {
+      if (!table_full) book.unchecked(RuleId::capture_gap, 0, "more connections are open than the analyzer keeps");
+      table_full = true;
+      return nullptr;
+    }
+    auto connection = std::make_unique<Connection>();
+    connection->facts.id = id;
+    Connection* raw = connection.get();
+    connections[id] = std::move(connection);
+    cached = raw;
+    return raw;
+  }
+
+  [[nodiscard]] static std::string pair_key(const Connection& connection) {
+    return fmt::format("{}>{}:{}", connection.facts.client.address, connection.facts.server.address,
+                       connection.facts.server.port.value_or(0));
+  }
+
+  [[nodiscard]] Pair& pair_of(const Connection& connection) {
+    if (pairs.size() >= most_pairs) {
+      pairs.clear();
+      lost_xids = 0;
+    }
+    return pairs[pair_key(connection)];
+  }
+
+  [[nodiscard]] bool service_port(const Connection& connection) const {
+    const auto& port = connection.facts.server.port;
+    return port && std::find(options.service_ports.begin(), options.service_ports.end(), *port) != options.service_ports.end();
+  }
+
+  /// Everything common to what one side did: who is alive, and what may be settled now.
+  Connection* seen(const trace::EventBase& event, bool in_order) {
+    Connection* connection = find(event.connection);
+    if (connection == nullptr) return nullptr;
+    SideState& state = connection->of(event.side);
+    ++state.events;
+    if (state.first_event.number == 0) state.first_event = event.frame;
+    if (in_order && event.frame.number > state.last_event.number) state.last_event = event.frame;
+    connection->last_frame = event.frame;
+    SideState& opposite = connection->of(other(event.side));
+    opposite.repeats = 0;
+    opposite.first_repeat = {};
+    return connection;
+  }
+
+  void after(Connection& connection, const trace::EventBase& event) {
+    if (!connection.pending.empty()) settle_pending(context, connection, event.side, event.frame.number);
+  }
+
+  void note_close(Connection& connection) {
+    if (!connection.over) return;
+    Pair& pair = pair_of(connection);
+    for (const auto& [key, call] : connection.transactions) {
+      if (call.answers == 0 && call.requester == Side::active && pair.lost_xids.size() < most_lost_xids) {
+        pair.lost_xids.emplace_back(call.xid, call.call);
+        ++lost_xids;
+      }
+    }
+    connection.transactions.clear();
+    connection.finished.clear();
+    for (SideState& side : connection.sides) side.memory.clear();
+    closed_order.push_back(connection.id());
+    if (closed_order.size() > kept_closed) {
+      const ConnectionId oldest = closed_order.front();
+      closed_order.erase(closed_order.begin());
+      drop(oldest);
+    }
+  }
+
+  void drop(ConnectionId id) {
+    const auto at = connections.find(id);
+    if (at == connections.end()) return;
+    finish_connection(*at->second);
+    if (cached == at->second.get()) cached = nullptr;
+    connections.erase(at);
+  }
+
+  [[nodiscard]] static bool reported(const Connection& connection) {
+    if (connection.kind == Connection::Kind::other) return false;
+    if (connection.messages > 0 || connection.rpcrdma()) return true;
+    return connection.facts.private_data_client || connection.facts.private_data_server;
+  }
+
+  void finish_connection(Connection& connection) {
+    ConnectionFacts& facts = connection.facts;
+    if (!reported(connection)) return;
+    any_rpcrdma = true;
+    rdma_messages += connection.messages;
+    if (connection.messages > 0 && !facts.one_way) judged = true;
+    if (connection.rejected) judged = true;
+    const Ledger& ledger = connection.credits[0];
+    facts.credits.requested = ledger.requested;
+    facts.credits.granted = ledger.granted;
+    facts.credits.outstanding_peak = ledger.peak;
+    facts.credits.stalls = ledger.stalls;
+    facts.latency = connection.latency.facts();
+    for (const auto& [id, procedure] : connection.procedures) {
+      const auto& [program, version, number] = id;
+      facts.procedures.push_back({program, version, number, wire::procedure_name(program, version, number),
+                                  procedure.calls, procedure.latency.facts(), procedure.operations});
+    }
+    finished.push_back(std::move(facts));
+  }
+
+  void retransmissions_after_reconnect(Connection& connection, const trace::Send& event) {
+    if (lost_xids == 0 || event.side != Side::active || event.octets.size() < 4) return;
+    const auto at = pairs.find(pair_key(connection));
+    if (at == pairs.end() || at->second.lost_xids.empty()) return;
+    const std::uint32_t xid = wire::load_be32(event.octets.data());
+    auto& lost = at->second.lost_xids;
+    const auto same_xid = std::find_if(lost.begin(), lost.end(), [&](const auto& entry) { return entry.first == xid; });
+    if (same_xid == lost.end()) return;
+    book.add({RuleId::retransmit_after_reconnect, connection.id(), {event.frame, same_xid->second},
+              fmt::format("The client sent XID {:#010x} again after a reconnect; the first Call (frame {}) got no Reply before "
+                          "its connection ended.",
+                          xid, same_xid->second.number),
+              std::nullopt, xid, std::nullopt, Role::requester});
+    lost.erase(same_xid);
+    --lost_xids;
+  }
+
+  void private_data_changed(Connection& connection) {
+    Pair& pair = pair_of(connection);
+    const ConnectionFacts& facts = connection.facts;
+    if (pair.handshake.number != 0 && connection.of(Side::active).private_data.known() &&
+        connection.of(Side::passive).private_data.known() &&
+        !(same(pair.client, facts.private_data_client) && same(pair.server, facts.private_data_server))) {
+      book.add({RuleId::private_data_changed, connection.id(), {connection.reply_frame, pair.handshake},
+                "The private data differs from that of the previous connection of these peers: thresholds are per "
+                "connection.",
+                std::nullopt, std::nullopt, std::nullopt, std::nullopt});
+    }
+    pair.client = facts.private_data_client;
+    pair.server = facts.private_data_server;
+    pair.handshake = connection.reply_frame;
+  }
+
+  void end_of_capture(Connection& connection, FrameRef last) {
+    // One direction only: nothing that needs both can be judged.
+    const bool client_seen = connection.sides[0].events > 0;
+    const bool server_seen = connection.sides[1].events > 0;
+    if (connection.messages > 0 && client_seen != server_seen) connection.facts.one_way = true;
+    if (connection.facts.one_way) {
+      connection.pending.clear();
+      if (reported(connection)) {
+        book.add({RuleId::capture_one_way, connection.id(), {connection.facts.opened},
+                  fmt::format("Only the {}'s frames are in the capture: credits, bounds and lifetimes cannot be judged.",
+                              client_seen ? "client" : "server"),
+                  std::nullopt, std::nullopt, std::nullopt, std::nullopt});
+        for (const RuleId rule : {RuleId::credit_limit_exceeded, RuleId::rdma_unknown_handle, RuleId::reply_without_call}) {
+          book.unchecked(rule, connection.id(), "only one direction is in the capture");
+        }
+      }
+      return;
+    }
+    settle_all_pending(context, connection);
+    if (connection.over || connection.rejected || connection.kind == Connection::Kind::other) return;
+    if (connection.request_seen && !connection.reply_seen && !connection.ready_seen && connection.messages == 0) {
+      if (reported(connection) &&
+          (connection.handshake_repeats >= 2 || last.time - connection.request_frame.time > unanswered_after)) {
+        book.add({RuleId::cm_unanswered, connection.id(), {connection.request_frame},
+                  fmt::format("The client's connection request got no answer in {:.1f} s ({} repetitions).",
+                              static_cast<double>(last.time - connection.request_frame.time) / 1e9,
+                              connection.handshake_repeats),
+                  std::nullopt, std::nullopt, std::nullopt, std::nullopt});
+      }
+      return;
+    }
+    if (!connection.rpcrdma()) return;
+    const bool successor = connection.successor.number != 0 &&
+                           connection.successor.number > std::max(connection.sides[0].last_repeat.number,
+                                                                  connection.sides[1].last_repeat.number);
+    const std::uint64_t quiet_side = connection.sides[0].repeats >= connection.sides[1].repeats ? 0 : 1;
+    const bool quiet = last.time - connection.sides[quiet_side].last_repeat.time > 2'000'000'000;
+    if (retries_exhausted(connection, successor) && (successor || quiet)) {
+      judge_lost(context, connection, successor ? connection.successor : last, successor ? connection.successor : FrameRef{});
+      return;
+    }
+    if (!connection.suspects.empty() && connection.suspects.back().refused_ordinal == 0) {
+      judge_lost(context, connection, last, {});  // refused, and nothing more: the close itself is not in the capture
+      return;
+    }
+    offers_at_end(context, connection, last, true, std::nullopt, false);
+    judge_open_calls(context, connection, last, false, false);
+  }
+};
+
+Referee::Referee(Options options) : impl_(std::make_unique<Impl>(std::move(options))) {}
+Referee::~Referee() = default;
+
+void Referee::on(const trace::ConnectRequest& event) {
+  Connection* connection = impl_->open(event.connection);
+  if (connection == nullptr) return;
+  ConnectionFacts& facts = connection->facts;
+  facts.transport = event.transport;
+  facts.client = event.client;
+  facts.server = event.server;
+  facts.roles_from = trace::RolesFrom::handshake;
+  facts.opened = event.opened.number != 0 ? event.opened : event.frame;
+  facts.handshake_seen = true;
+  connection->request_seen = true;
+  connection->request_frame = event.frame;
+  SideState& client = connection->of(Side::active);
+  client.depths = event.depths;
+  client.mpa_revision = event.mpa_revision;
+  ++client.events;
+  client.last_event = event.frame;
+  judge_private_data(impl_->context, *connection, Side::active, event.private_data, event.frame);
+  if (facts.private_data_client || impl_->service_port(*connection)) connection->kind = Connection::Kind::rpcrdma;
+  if (connection->rpcrdma()) {
+    if (facts.server.port && !impl_->service_port(*connection)) {
+      impl_->book.add({RuleId::service_port_unusual, connection->id(), {event.frame},
+                       fmt::format("The server's port is {}; NFS/RDMA uses 20049 by default. Any port is allowed.",
+                                   *facts.server.port),
+                       std::nullopt, std::nullopt, std::nullopt, std::nullopt});
+    }
+  }
+  for (auto& [id, earlier] : impl_->connections) {
+    if (earlier.get() != connection && !earlier->over && earlier->facts.client.address == facts.client.address &&
+        earlier->facts.server.address == facts.server.address && earlier->facts.server.port == facts.server.port) {
+      earlier->successor = event.frame;
+    }
+  }
+}
+
+void Referee::on(const trace::ConnectReply& event) {
+  Connection* connection = impl_->seen(event, true);
+  if (connection == nullptr) return;
+  ConnectionFacts& facts = connection->facts;
+  if (event.server.qpn) facts.server.qpn = event.server.qpn;
+  if (!facts.server.port && event.server.port) facts.server.port = event.server.port;
+  if (facts.server.address.empty()) facts.server.address = event.server.address;
+  connection->reply_seen = true;
+  connection->reply_frame = event.frame;
+  SideState& server = connection->of(Side::passive);
+  server.depths = event.depths;
+  server.mpa_revision = event.mpa_revision;
+  judge_private_data(impl_->context, *connection, Side::passive, event.private_data, event.frame);
+  if (facts.private_data_server && connection->kind == Connection::Kind::undecided) {
+    connection->kind = Connection::Kind::rpcrdma;
+  }
+  settle_thresholds(*connection);
+  if (connection->rpcrdma()) {
+    judge_handshake(impl_->context, *connection);
+    impl_->private_data_changed(*connection);
+  }
+}
+
+void Referee::on(const trace::ConnectReject& event) {
+  Connection* connection = impl_->seen(event, true);
+  if (connection == nullptr) return;
+  if (connection->rpcrdma()) {
+    judge_reject(impl_->context, *connection, event);
+    judge_stray_private_data(impl_->context, *connection, event.side, event.private_data, event.frame);
+  }
+}
+
+void Referee::on(const trace::ConnectReady& event) {
+  Connection* connection = impl_->seen(event, true);
+  if (connection == nullptr) return;
+  connection->ready_seen = true;
+  if (!connection->rpcrdma()) return;
+  judge_stray_private_data(impl_->context, *connection, event.side, event.private_data, event.frame);
+  if (!event.message_seen && connection->facts.transport != trace::Transport::iwarp) {
+    impl_->book.add({RuleId::cm_rtu_missing, connection->id(), {event.frame},
+                     "The connection carries data without an RTU in the capture: legal, the first message of the client "
+                     "establishes it as well.",
+                     std::nullopt, std::nullopt, std::nullopt, std::nullopt});
+  }
+}
+
+void Referee::on(const trace::Adopted& event) {
+  Connection* connection = impl_->open(event.connection);
+  if (connection == nullptr) return;
+  ConnectionFacts& facts = connection->facts;
+  facts.transport = event.transport;
+  facts.client = event.client;
+  facts.server = event.server;
+  facts.roles_from = event.roles_from;
+  facts.opened = event.frame;
+  facts.one_way = event.one_way;
+}
+
+void Referee::on(const trace::Disconnect& event) {
+  Connection* connection = impl_->find(event.connection);
+  if (connection == nullptr) return;
+  if (connection->rpcrdma()) {
+    judge_stray_private_data(impl_->context, *connection, event.side, event.private_data, event.frame);
+  }
+  if (!connection->over) {
+    if (event.how != trace::Disconnect::How::superseded) settle_all_pending(impl_->context, *connection);
+    if (!connection->rejected && (connection->messages > 0 || connection->reply_seen || connection->ready_seen)) {
+      judge_close(impl_->context, *connection, event);
+      if (connection->over) impl_->note_close(*connection);
+    }
+  }
+  impl_->seen(event, true);
+}
+
+void Referee::on(const trace::Send& event) {
+  Connection* connection = impl_->seen(event, true);
+  if (connection == nullptr) return;
+  ConnectionFacts::Operations& operations = connection->facts.operations;
+  ++operations.sends;
+  if (event.invalidated) ++operations.sends_with_invalidate;
+  const std::uint64_t before = connection->messages;
+  impl_->after(*connection, event);
+  if (!connection->over) impl_->retransmissions_after_reconnect(*connection, event);
+  take_message(impl_->context, *connection, event, impl_->scratch);
+  if (before == 0 && connection->messages == 1 && !connection->facts.handshake_seen) {
+    impl_->book.add({RuleId::capture_start_missing, connection->id(), {event.frame},
+                     "The start of this connection is not in the capture: private data, thresholds and earlier Calls are not "
+                     "known, and nothing that needs them is judged.",
+                     std::nullopt, std::nullopt, std::nullopt, std::nullopt});
+    impl_->book.unchecked(RuleId::inline_threshold_exceeded, connection->id(), "the handshake is not in the capture");
+  }
+  if (!connection->offers.empty() && !connection->over) offers_overdue(impl_->context, *connection, event.frame);
+}
+
+void Referee::on(const trace::Write& event) {
+  Connection* connection = impl_->seen(event, true);
+  if (connection == nullptr) return;
+  ConnectionFacts::Operations& operations = connection->facts.operations;
+  if (event.first) ++operations.writes;
+  operations.write_bytes += event.length;
+  if (connection->over || !connection->rpcrdma()) return;
+  impl_->after(*connection, event);
+  judge_write(impl_->context, *connection, event);
+}
+
+void Referee::on(const trace::ReadRequest& event) {
+  Connection* connection = impl_->seen(event, true);
+  if (connection == nullptr) return;
+  ConnectionFacts::Operations& operations = connection->facts.operations;
+  ++operations.reads;
+  operations.read_bytes += event.length;
+  if (connection->over || !connection->rpcrdma()) return;
+  impl_->after(*connection, event);
+  judge_read(impl_->context, *connection, event);
+}
+
+void Referee::on(const trace::ReadResponse& event) {
+  Connection* connection = impl_->seen(event, false);
+  if (connection == nullptr || connection->over || !connection->rpcrdma()) return;
+  judge_read_response(*connection, event);
+}
+
+void Referee::on(const trace::Refusal& event) {
+  Connection* connection = impl_->seen(event, false);
+  if (connection == nullptr) return;
+  ConnectionFacts::Operations& operations = connection->facts.operations;
+  if (event.kind == trace::Refusal::Kind::rnr) {
+    ++operations.rnr_naks;
+  } else if (event.kind != trace::Refusal::Kind::terminate) {
+    ++operations.naks;
+  }
+  if (connection->over || !connection->rpcrdma()) return;
+  if (event.kind != trace::Refusal::Kind::nak_sequence) {
+    settle_pending(impl_->context, *connection, event.side, event.frame.number);
+  }
+  judge_refusal(impl_->context, *connection, event);
+}
+
+void Referee::on(const trace::Acknowledged& event) {
+  Connection* connection = impl_->seen(event, false);
+  if (connection == nullptr) return;
+  connection->of(other(event.side)).acknowledged = event.ordinal;
+  if (!connection->over) credit_acknowledged(*connection, event);
+}
+
+void Referee::on(const trace::Gap& event) {
+  Connection* connection = impl_->find(event.connection);
+  if (connection == nullptr || connection->over || connection->kind == Connection::Kind::other) return;
+  judge_gap(impl_->context, *connection, event);
+}
+
+void Referee::on(const trace::Repeated& event) {
+  Connection* connection = impl_->find(event.connection);
+  if (connection == nullptr || connection->kind == Connection::Kind::other) return;
+  judge_repeat(impl_->context, *connection, event);
+}
+
+void Referee::on(const trace::Quality& event) {
+  Connection* connection = event.connection == 0 ? nullptr : impl_->find(event.connection);
+  if (connection != nullptr && connection->kind == Connection::Kind::other) return;
+  judge_quality(impl_->context, connection, event);
+}
+
+Report Referee::finish(FrameRef last) {
+  Impl& impl = *impl_;
+  std::vector<ConnectionId> ids;
+  ids.reserve(impl.connections.size());
+  for (const auto& [id, connection] : impl.connections) ids.push_back(id);
+  std::sort(ids.begin(), ids.end());
+  for (const ConnectionId id : ids) impl.end_of_capture(*impl.connections[id], last);
+  for (const ConnectionId id : ids) impl.finish_connection(*impl.connections[id]);
+  impl.connections.clear();
+  impl.cached = nullptr;
+
+  Report report;
+  report.connections = std::exchange(impl.finished, {});
+  std::sort(report.connections.begin(), report.connections.end(),
+            [](const ConnectionFacts& a, const ConnectionFacts& b) { return a.id < b.id; });
+  report.findings = impl.book.take_findings();
+  // What was found on connections that turned out to carry something else accuses nobody.
+  const auto known = [&](ConnectionId id) {
+    return id == 0 || std::any_of(report.connections.begin(), report.connections.end(),
+                                  [&](const ConnectionFacts& c) { return c.id == id; });
+  };
+  std::erase_if(report.findings, [&](const Finding& finding) {
+    return finding.rule != RuleId::not_rpcrdma && !known(finding.connection);
+  });
+  report.unchecked = impl.book.take_unchecked();
+  std::erase_if(report.unchecked, [&](const Unchecked& unchecked) { return !known(unchecked.connection); });
+  report.rdma_messages = impl.rdma_messages;
+  report.any_rpcrdma = impl.any_rpcrdma;
+  report.judged = impl.judged;
+  return report;
+}
+
+}  // namespace rpcrdma::referee

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// The reference state machine: RDMA events in, facts and findings out. One entry for both seats.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "referee/facts.hpp"
+#include "trace/events.hpp"
+
+namespace rpcrdma::referee {
+
+enum class Profile : std::uint8_t { automatic, rfc8166, reliable_reply };
+
+struct Options {
+  Profile profile = Profile::automatic;
+  TimeNs pull_timeout = 60'000'000'000;
+  std::vector<std::uint16_t> service_ports{20049};
+};
+
+class Referee final : public trace::EventSink {
+ public:
+  explicit Referee(Options options);
+  ~Referee() override;
+  Referee(const Referee&) = delete;
+  Referee& operator=(const Referee&) = delete;
+
+  void on(const trace::ConnectRequest&) override;
+  void on(const trace::ConnectReply&) override;
+  void on(const trace::ConnectReject&) override;
+  void on(const trace::ConnectReady&) override;
+  void on(const trace::Adopted&) override;
+  void on(const trace::Disconnect&) override;
+  void on(const trace::Send&) override;
+  void on(const trace::Write&) override;
+  void on(const trace::ReadRequest&) override;
+  void on(const trace::ReadResponse&) override;
+  void on(const trace::Refusal&) override;
+  void on(const trace::Acknowledged&) override;
+  void on(const trace::Gap&) override;
+  void on(const trace::Repeated&) override;
+  void on(const trace::Quality&) override;
+
+  /// End of capture: judge what is still open, hand over the report. The referee is empty afterwards.
+  [[nodiscard]] Report finish(FrameRef last);
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace rpcrdma::referee

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// The checks, one file a group. Each is called at a defined moment with the connection's state and writes to the book.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "referee/connection.hpp"
+#include "referee/findings.hpp"
+#include "referee/referee.hpp"
+#include "wire/rpc.hpp"
+#include "wire/rpcrdma.hpp"
+
+namespace rpcrdma::referee {
+
+struct Context {
+  const Options& options;
+  FindingBook& book;
+};
+
+// --- private_data.cpp: group A, and the thresholds that follow from it
+void judge_private_data(Context& context, Connection& connection, Side side, const trace::PrivateDataArea& area,
+                        FrameRef frame);
+/// RTU, REJ, DREQ, DREP: no place for it.
+void judge_stray_private_data(Context& context, Connection& connection, Side side, const trace::PrivateDataArea& area,
+                              FrameRef frame);
+void settle_thresholds(Connection& connection);
+
+// --- thresholds.cpp: group B
+/// Sets send.size_finding when the Send is larger than its receiver takes.
+void judge_send_size(Context& context, Connection& connection, const trace::Send& event, RecentSend& send);
+void judge_call_form(Context& context, Connection& connection, const trace::Send& event, const Transaction& call);
+void judge_reply_form(Context& context, Connection& connection, const trace::Send& event, const wire::HeaderV1& header,
+                      const Transaction& call);
+void judge_error_reply(Context& context, Connection& connection, const trace::Send& event, const Transaction& call);
+/// The refused Send was too large: true when that explains the refusal.
+bool judge_refused_size(Context& context, Connection& connection, const trace::Refusal& refusal, RecentSend& send);
+
+// --- credits.cpp: group C
+void credit_call(Context& context, Connection& connection, const trace::Send& event, const Transaction& call,
+                 RecentSend& send);
+void credit_answer(Context& context, Connection& connection, const trace::Send& event, Side requester,
+                   std::optional<std::uint32_t> grant);
+void credit_acknowledged(Connection& connection, const trace::Acknowledged& event);
+void judge_rnr(Context& context, Connection& connection, const trace::Refusal& refusal, RecentSend* send);
+void credit_stall_check(Context& context, Connection& connection, Ledger& ledger, FrameRef now);
+
+// --- header.cpp: group D
+enum class Direction : std::uint8_t { unknown, call, reply };
+void judge_undecodable(Context& context, Connection& connection, const trace::Send& event,
+                       const wire::FixedWords& fixed, const wire::DecodeError& error);
+void judge_version(Context& context, Connection& connection, const trace::Send& event, const wire::FixedWords& fixed);
+void judge_xid(Context& context, Connection& connection, const trace::Send& event, std::uint32_t header_xid,
+               std::uint32_t rpc_xid);
+void judge_xid_by_rdma(Context& context, Connection& connection, FrameRef frame, Side violator, Role role,
+                       std::uint32_t header_xid, std::uint32_t rpc_xid, FrameRef data);
+
+// --- memory.cpp: group F
+void judge_write(Context& context, Connection& connection, const trace::Write& event);
+void judge_read(Context& context, Connection& connection, const trace::ReadRequest& event);
+void judge_read_response(Connection& connection, const trace::ReadResponse& event);
+void judge_returned_lengths(Context& context, Connection& connection, const trace::Send& event,
+                            const wire::HeaderV1& header, Transaction& call);
+/// NAK 0x62 or a protection Terminate.
+void judge_access_refused(Context& context, Connection& connection, const trace::Refusal& refusal);
+void settle_unknown_handle(Context& context, Connection& connection, const Pending& pending);
+
+// --- invalidation.cpp: group G
+void judge_invalidation(Context& context, Connection& connection, const trace::Send& event, const Transaction& call,
+                        RecentSend& send);
+
+// --- pull_completion.cpp: group H
+/// A Reply with a Read list.
+void judge_offer(Context& context, Connection& connection, const trace::Send& event, const wire::HeaderV1& header,
+                 const Transaction* call, Side requester);
+void judge_done(Context& context, Connection& connection, const trace::Send& event, std::uint32_t xid);
+/// True when an answer with this XID, for which no Call is open, answers an RDMA_DONE.
+bool judge_answer_to_done(Context& context, Connection& connection, const trace::Send& event, std::uint32_t xid);
+[[nodiscard]] Offer* find_offer(Connection& connection, TransactionId transaction);
+void offer_read(Connection& connection, Offer& offer, FrameRef frame);
+void offer_read_answered(Offer& offer);
+[[nodiscard]] bool offer_pulled(Connection& connection, const Offer& offer);
+void offers_overdue(Context& context, Connection& connection, FrameRef now);
+enum class Ending : std::uint8_t { by_requester, otherwise, capture_end };
+void offers_at_end(Context& context, Connection& connection, FrameRef now, bool capture_end,
+                   std::optional<Side> closed_by, bool orderly);
+
+// --- transactions.cpp: group I
+void judge_repeated_call(Context& context, Connection& connection, const trace::Send& event, Transaction& old,
+                         const Transaction& fresh);
+void judge_reply_version(Context& context, Connection& connection, const trace::Send& event, std::uint32_t version,
+                         const Transaction& call);
+/// An answer for which no Call is open.
+void judge_orphan(Context& context, Connection& connection, const trace::Send& event, Side requester,
+                  std::uint32_t xid);
+void judge_open_calls(Context& context, Connection& connection, FrameRef now, bool closed, bool closed_by_client);
+
+// --- connection.cpp: group L
+void judge_handshake(Context& context, Connection& connection);
+void judge_reject(Context& context, Connection& connection, const trace::ConnectReject& event);
+void judge_refusal(Context& context, Connection& connection, const trace::Refusal& refusal);
+void judge_close(Context& context, Connection& connection, const trace::Disconnect& event);
+void judge_lost(Context& context, Connection& connection, FrameRef noticed, FrameRef superseded_by);
+/// Traffic stopped: retransmissions that nobody answered. True when that is proven enough to speak of a loss.
+[[nodiscard]] bool retries_exhausted(const Connection& connection, bool successor);
+
+// --- capture.cpp: group M
+void judge_gap(Context& context, Connection& connection, const trace::Gap& event);
+void judge_quality(Context& context, Connection* connection, const trace::Quality& event);
+void judge_repeat(Context& context, Connection& connection, const trace::Repeated& event);
+
+}  // namespace rpcrdma::referee

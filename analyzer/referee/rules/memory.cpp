@@ -1,0 +1,348 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Group F: RDMA operations against advertised memory.
+#include <algorithm>
+#include <limits>
+
+#include <fmt/format.h>
+
+#include "referee/rules/checks.hpp"
+
+namespace rpcrdma::referee {
+
+namespace {
+
+constexpr std::size_t call_head_most = 512;
+constexpr std::size_t reply_head_most = 64;
+constexpr std::size_t most_pending = 256;
+constexpr TimeNs stale_call = 5'000'000'000;
+
+[[nodiscard]] const char* name(Side side) noexcept { return side == Side::active ? "client" : "server"; }
+
+[[nodiscard]] std::string range(std::uint64_t offset, std::uint64_t length) {
+  return fmt::format("{} octets at {:#x}", length, offset);
+}
+
+struct Access_ {
+  Side initiator;
+  FrameRef frame;
+  std::uint64_t op;
+  std::uint32_t handle;
+  std::uint64_t offset;
+  std::uint64_t length;
+  bool writing;
+};
+
+/// Judges one operation against the owner's map and remembers how, for a later refusal.
+JudgedOp& judge_access(Context& context, Connection& connection, const Access_& access, MemoryMap::Hit& hit) {
+  using Verdict = MemoryMap::Hit::Verdict;
+  const Side owner = other(access.initiator);
+  hit = connection.of(owner).memory.find(access.handle, access.offset, access.length, access.writing);
+  JudgedOp judged;
+  judged.op = access.op;
+  judged.frame = access.frame;
+  judged.writing = access.writing;
+  judged.handle = access.handle;
+  judged.offset = access.offset;
+  judged.length = access.length;
+  const Region* region = hit.region;
+  std::optional<std::uint32_t> xid;
+  if (region != nullptr) {
+    judged.transaction = region->owner;
+    judged.offer = region->access == Access::offer;
+    xid = static_cast<std::uint32_t>(region->owner.key);
+  }
+  const Role role = judged.offer ? Role::requester : Role::responder;
+  const char* verb = access.writing ? "wrote" : "read";
+  const auto accuse = [&](RuleId rule, std::string message) {
+    if (!connection.trusted()) {
+      context.book.unchecked(rule, connection.id(), "frames of this connection are missing from the capture");
+      return;
+    }
+    judged.state = JudgedOp::State::guilty;
+    judged.rule = rule;
+    judged.finding = context.book.add({rule, connection.id(), {access.frame, region->exposed, region->retired},
+                                       std::move(message), std::nullopt, xid, party(access.initiator), role});
+  };
+  switch (hit.verdict) {
+    case Verdict::inside:
+      judged.state = JudgedOp::State::inside;
+      break;
+    case Verdict::wrong_kind:
+      break;
+    case Verdict::outside:
+      if (region->access == Access::offer && access.writing) break;
+      accuse(access.writing ? RuleId::rdma_write_out_of_bounds : RuleId::rdma_read_out_of_bounds,
+             fmt::format("The {} {} {} of handle {:#010x}; the {} exposed {} (frame {}).", name(access.initiator), verb,
+                         range(access.offset, access.length), access.handle, name(owner),
+                         range(region->begin, region->end - region->begin), region->exposed.number));
+      break;
+    case Verdict::retired:
+      if (region->access == Access::offer) {
+        accuse(RuleId::read_after_done,
+               fmt::format("The {} read {} of handle {:#010x} after its RDMA_DONE (frame {}) said it was finished with it.",
+                           name(access.initiator), range(access.offset, access.length), access.handle,
+                           region->retired.number));
+      } else {
+        accuse(access.writing ? RuleId::rdma_write_after_reply : RuleId::rdma_read_after_reply,
+               fmt::format("The {} {} {} of handle {:#010x} after its Reply (frame {}) had ended the use of that memory.",
+                           name(access.initiator), verb, range(access.offset, access.length), access.handle,
+                           region->retired.number));
+      }
+      break;
+    case Verdict::unknown_handle:
+      if (!connection.whole()) {
+        context.book.unchecked(RuleId::rdma_unknown_handle, connection.id(),
+                               "the capture may lack the Call that named the handle");
+        break;
+      }
+      if (connection.pending.size() < most_pending) {
+        Pending pending;
+        pending.kind = Pending::Kind::unknown_handle;
+        pending.rule = RuleId::rdma_unknown_handle;
+        pending.side = access.initiator;
+        pending.frame = access.frame;
+        pending.handle = access.handle;
+        pending.offset = access.offset;
+        pending.length = access.length;
+        pending.writing = access.writing;
+        pending.op = access.op;
+        connection.pending.push_back(pending);
+      }
+      break;
+  }
+  return connection.of(access.initiator).ops.add(judged);
+}
+
+/// Octets of the Reply chunk: the first ones tell the XID of the reply.
+void keep_reply_head(Connection& connection, const Region& region, const trace::Write& event) {
+  Transaction* call = connection.find(region.owner);
+  if (call == nullptr || !call->reply_chunk || call->reply_chunk->empty()) return;
+  const wire::Segment& first = call->reply_chunk->front();
+  if (first.handle != region.handle || first.offset != event.offset || !call->reply_head.empty()) return;
+  const std::size_t n = std::min(event.octets.size(), reply_head_most);
+  call->reply_head.assign(event.octets.begin(), event.octets.begin() + static_cast<std::ptrdiff_t>(n));
+}
+
+[[nodiscard]] std::uint64_t written(Connection& connection, Side owner, TransactionId id, const wire::Segment& segment,
+                                    bool& known) {
+  std::uint64_t sum = 0;
+  const std::vector<Region>* regions = connection.of(owner).memory.regions(segment.handle);
+  if (regions == nullptr) {
+    known = false;
+    return 0;
+  }
+  bool found = false;
+  for (const Region& region : *regions) {
+    if (!(region.owner == id) || region.begin != segment.offset || found) continue;
+    found = true;
+    if (region.touched.overflow()) known = false;
+    sum += region.touched.within(segment.offset, segment.offset + segment.length);
+  }
+  if (!found) known = false;
+  return sum;
+}
+
+}  // namespace
+
+void judge_write(Context& context, Connection& connection, const trace::Write& event) {
+  const Side owner = other(event.side);
+  if (connection.version2) return;
+  if (event.first) {
+    const std::uint64_t length = std::max<std::uint64_t>(event.announced, event.length);
+    MemoryMap::Hit hit;
+    judge_access(context, connection, {event.side, event.frame, event.op, event.handle, event.offset, length, true}, hit);
+    if (hit.verdict == MemoryMap::Hit::Verdict::inside) keep_reply_head(connection, *hit.region, event);
+  } else if (event.announced == 0) {
+    JudgedOp* judged = connection.of(event.side).ops.newest([&](const JudgedOp& op) { return op.op == event.op; });
+    if (judged != nullptr && judged->state == JudgedOp::State::inside) {
+      const MemoryMap::Hit hit = connection.of(owner).memory.find(event.handle, event.offset, event.length, true);
+      if (hit.verdict != MemoryMap::Hit::Verdict::inside) {
+        const FrameRef start = judged->frame;  // the ring may move below
+        MemoryMap::Hit again;
+        const JudgedOp fresh = judge_access(
+            context, connection,
+            {event.side, event.frame, event.op, event.handle, event.offset, event.length, true}, again);
+        if (fresh.state == JudgedOp::State::guilty) {
+          // The Write as a whole is the offence: its first frame stands in front.
+          Finding& finding = context.book.at(fresh.finding);
+          finding.frames.insert(finding.frames.begin(), start.number);
+          finding.time = start.time;
+        }
+      }
+    }
+  }
+  connection.of(owner).memory.touch(event.handle, event.offset, event.length, false, true);
+}
+
+void judge_read(Context& context, Connection& connection, const trace::ReadRequest& event) {
+  if (connection.version2 || event.length == 0) return;
+  const Side owner = other(event.side);
+  MemoryMap::Hit hit;
+  const JudgedOp judged = judge_access(
+      context, connection, {event.side, event.frame, event.op, event.handle, event.offset, event.length, false}, hit);
+  connection.of(owner).memory.touch(event.handle, event.offset, event.length, true, false);
+  if (judged.offer && judged.state == JudgedOp::State::inside) {
+    if (Offer* offer = find_offer(connection, judged.transaction)) offer_read(connection, *offer, event.frame);
+  }
+}
+
+void judge_read_response(Connection& connection, const trace::ReadResponse& event) {
+  if (connection.version2) return;
+  const Side owner = event.side;
+  connection.of(owner).memory.touch(event.handle, event.offset, event.length, false, false);
+  // A Position-Zero Read chunk holds the Call itself: keep its beginning.
+  if (!event.octets.empty()) {
+    if (const std::vector<Region>* regions = connection.of(owner).memory.regions(event.handle)) {
+      for (const Region& region : *regions) {
+        if (!region.live || region.access != Access::read || event.offset < region.begin || event.offset >= region.end) continue;
+        Transaction* call = connection.find(region.owner);
+        if (call == nullptr || call->reads.empty() || call->reads.front().position != 0) break;
+        const wire::Segment& first = call->reads.front().target;
+        if (first.handle != event.handle || event.offset != first.offset + call->call_head.size() ||
+            call->call_head.size() >= call_head_most) {
+          break;
+        }
+        const std::size_t n = std::min(event.octets.size(), call_head_most - call->call_head.size());
+        call->call_head.insert(call->call_head.end(), event.octets.begin(),
+                               event.octets.begin() + static_cast<std::ptrdiff_t>(n));
+        break;
+      }
+    }
+  }
+  if (!event.last) return;
+  const JudgedOp* judged =
+      connection.of(other(owner)).ops.newest([&](const JudgedOp& op) { return op.op == event.op && !op.writing; });
+  if (judged != nullptr && judged->offer) {
+    if (Offer* offer = find_offer(connection, judged->transaction)) offer_read_answered(*offer);
+  }
+}
+
+void judge_returned_lengths(Context& context, Connection& connection, const trace::Send& event,
+                            const wire::HeaderV1& header, Transaction& call) {
+  if (!call.lists_known) return;
+  if (!connection.trusted() || connection.of(event.side).gaps != call.responder_gaps) {
+    context.book.unchecked(RuleId::write_bytes_missing, connection.id(), "frames of the responder are missing");
+    return;
+  }
+  std::uint64_t returned = 0;
+  std::uint64_t seen = 0;
+  bool known = true;
+  const auto add = [&](const wire::WriteChunk& chunk) {
+    for (const wire::Segment& segment : chunk) {
+      if (segment.length == 0 || segment.offset > std::numeric_limits<std::uint64_t>::max() - segment.length) continue;
+      returned += segment.length;
+      seen += written(connection, call.requester, call.id, segment, known);
+    }
+  };
+  for (const wire::WriteChunk& chunk : header.writes) add(chunk);
+  if (header.reply) add(*header.reply);
+  if (!known || seen >= returned) return;
+  context.book.add({RuleId::write_bytes_missing, connection.id(), {event.frame, call.call},
+                    fmt::format("The {}'s Reply says that {} octets were written into the Call's chunks; RDMA Writes brought "
+                                "only {}.",
+                                name(event.side), returned, seen),
+                    std::nullopt, call.xid, party(event.side), Role::responder});
+}
+
+void settle_unknown_handle(Context& context, Connection& connection, const Pending& pending) {
+  const std::size_t finding = context.book.add(
+      {RuleId::rdma_unknown_handle, connection.id(), {pending.frame},
+       fmt::format("The {} {} {} of handle {:#010x}, which no message of the {} ever named.", name(pending.side),
+                   pending.writing ? "wrote" : "read", range(pending.offset, pending.length), pending.handle,
+                   name(other(pending.side))),
+       std::nullopt, std::nullopt, party(pending.side), std::nullopt});
+  JudgedOp* judged = connection.of(pending.side).ops.newest(
+      [&](const JudgedOp& op) { return op.op == pending.op && op.writing == pending.writing; });
+  if (judged == nullptr) return;
+  judged->state = JudgedOp::State::guilty;
+  judged->rule = RuleId::rdma_unknown_handle;
+  judged->finding = finding;
+}
+
+void judge_access_refused(Context& context, Connection& connection, const trace::Refusal& refusal) {
+  const Side initiator = other(refusal.side);
+  SideState& state = connection.of(initiator);
+  JudgedOp* judged = nullptr;
+  using Refused = trace::Refusal::Refused;
+  if (refusal.refused_op != 0 && (refusal.refused == Refused::write || refusal.refused == Refused::read)) {
+    const bool writing = refusal.refused == Refused::write;
+    judged = state.ops.newest([&](const JudgedOp& op) { return op.op == refusal.refused_op && op.writing == writing; });
+  }
+  if (judged == nullptr && refusal.refused != Refused::send) {
+    judged = state.ops.newest([](const JudgedOp& op) { return op.state == JudgedOp::State::guilty; });
+    if (judged == nullptr) judged = state.ops.newest([](const JudgedOp&) { return true; });
+  }
+  Suspect suspect;
+  suspect.how = refusal.kind == trace::Refusal::Kind::terminate ? Closed::How::terminate : Closed::How::nak;
+  suspect.frame = refusal.frame;
+  suspect.by = party(refusal.side);
+  suspect.completed = connection.completed;
+  const std::uint64_t refused_number =
+      judged != nullptr ? judged->frame.number : refusal.refused_frame.number;
+  suspect.frames = {refused_number, refusal.frame.number};
+
+  if (judged != nullptr) {
+    const auto held = std::find_if(connection.pending.begin(), connection.pending.end(), [&](const Pending& p) {
+      return p.kind == Pending::Kind::unknown_handle && p.op == judged->op && p.side == initiator;
+    });
+    if (held != connection.pending.end()) {
+      const Pending pending = *held;
+      connection.pending.erase(held);
+      settle_unknown_handle(context, connection, pending);
+    }
+  }
+  if (judged != nullptr && judged->state == JudgedOp::State::guilty) {
+    context.book.evidence(judged->finding, refusal.frame);
+    suspect.rule = judged->rule;
+    suspect.proven = true;
+    suspect.culprit = party(initiator);
+    suspect.message = fmt::format("{} The {} refused it (frame {}).", context.book.at(judged->finding).message,
+                                  name(refusal.side), refusal.frame.number);
+  } else if (judged != nullptr && judged->state == JudgedOp::State::inside && connection.trusted()) {
+    const auto xid = static_cast<std::uint32_t>(judged->transaction.key);
+    const char* what = judged->writing ? "Write" : "Read";
+    if (judged->offer) {
+      Offer* offer = find_offer(connection, judged->transaction);
+      if (offer != nullptr) offer->refused = true;
+      const bool early = offer == nullptr || refusal.frame.time - offer->frame.time < context.options.pull_timeout;
+      suspect.message = fmt::format("The {} refused a Read of memory it had offered (frame {}) before any RDMA_DONE: it took "
+                                    "the memory back{}.",
+                                    name(refusal.side), refusal.frame.number, early ? " early" : " after a while, as it may");
+      context.book.add({RuleId::offer_invalidated_early, connection.id(), {judged->frame, refusal.frame},
+                        suspect.message, early ? Severity::warning : Severity::note, xid, party(refusal.side),
+                        Role::responder});
+      suspect.rule = RuleId::remote_access_error;
+      suspect.culprit = party(refusal.side);
+    } else {
+      suspect.message = fmt::format("The {}'s RDMA {} (frame {}) stays inside the memory that the {} exposed for XID {:#010x}, "
+                                    "yet the {} refused it (frame {}): its registration does not hold what its message "
+                                    "promised.",
+                                    name(initiator), what, judged->frame.number, name(refusal.side), xid,
+                                    name(refusal.side), refusal.frame.number);
+      context.book.add({RuleId::remote_access_error, connection.id(), {judged->frame, refusal.frame}, suspect.message,
+                        std::nullopt, xid, party(refusal.side), Role::requester});
+      suspect.rule = RuleId::remote_access_error;
+      suspect.proven = true;
+      suspect.culprit = party(refusal.side);
+      const Transaction* call = connection.find(judged->transaction);
+      if (judged->writing && call != nullptr && refusal.frame.time - call->call.time > stale_call) {
+        context.book.add({RuleId::cancelled_write_hazard, connection.id(), {judged->frame, call->call, refusal.frame},
+                          fmt::format("The refused Write belongs to a Call {:.1f} s old: its application may have given up and "
+                                      "the memory be in other use.",
+                                      static_cast<double>(refusal.frame.time - call->call.time) / 1e9),
+                          std::nullopt, xid, std::nullopt, Role::requester});
+      }
+    }
+  } else {
+    suspect.message = fmt::format("The {} refused access to its memory (frame {}); which side is at fault cannot be told from "
+                                  "this capture.",
+                                  name(refusal.side), refusal.frame.number);
+    context.book.add({RuleId::remote_access_error, connection.id(), {refusal.refused_frame, refusal.frame},
+                      suspect.message, Severity::warning, std::nullopt, std::nullopt, std::nullopt});
+    suspect.rule = RuleId::remote_access_error;
+  }
+  std::erase(suspect.frames, 0U);
+  connection.suspects.push_back(std::move(suspect));
+}
+
+}  // namespace rpcrdma::referee

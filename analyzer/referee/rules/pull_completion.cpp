@@ -1,0 +1,299 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Group H: responder-provided Read chunks and their completion by RDMA_DONE, as a state machine for each offer.
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "referee/rules/checks.hpp"
+
+namespace rpcrdma::referee {
+
+namespace {
+
+constexpr std::size_t most_offers = 1024;
+constexpr std::size_t kept_finished_offers = 64;
+
+[[nodiscard]] const char* name(Side side) noexcept { return side == Side::active ? "client" : "server"; }
+
+[[nodiscard]] std::uint64_t chunk_length(const wire::WriteChunk& chunk) noexcept {
+  std::uint64_t sum = 0;
+  for (const wire::Segment& segment : chunk) sum += segment.length;
+  return sum;
+}
+
+void drop_offer(Connection& connection, const Offer& offer) {
+  for (const wire::Segment& segment : offer.segments) {
+    connection.of(other(offer.requester)).memory.forget(offer.transaction, segment.handle);
+  }
+}
+
+void bound_offers(Context& context, Connection& connection) {
+  std::size_t finished = 0;
+  for (const Offer& offer : connection.offers) finished += offer.done.number != 0 ? 1U : 0U;
+  while (finished > kept_finished_offers) {
+    const auto oldest = std::find_if(connection.offers.begin(), connection.offers.end(),
+                                     [](const Offer& offer) { return offer.done.number != 0; });
+    drop_offer(connection, *oldest);
+    connection.offers.erase(oldest);
+    --finished;
+  }
+  if (connection.offers.size() > most_offers) {
+    context.book.unchecked(RuleId::pull_completion_missing, connection.id(),
+                           "more responder-provided Read chunks are open than the analyzer keeps");
+    drop_offer(connection, connection.offers.front());
+    connection.offers.pop_front();
+  }
+}
+
+/// The newest offer with this XID whose requester is `requester`.
+[[nodiscard]] Offer* newest_offer(Connection& connection, Side requester, std::uint32_t xid) {
+  for (auto at = connection.offers.rbegin(); at != connection.offers.rend(); ++at) {
+    if (at->xid == xid && at->requester == requester) return &*at;
+  }
+  return nullptr;
+}
+
+void judge_missing(Context& context, Connection& connection, Offer& offer, FrameRef now, Severity severity,
+                   std::string_view why) {
+  if (offer.overdue) return;
+  offer.overdue = true;
+  ++connection.facts.pull_completion.missing;
+  if (offer.undecidable) {
+    severity = Severity::note;
+    context.book.unchecked(RuleId::pull_completion_missing, connection.id(),
+                           "frames of the requester are missing since the Read chunk was offered");
+  }
+  context.book.add({RuleId::pull_completion_missing, connection.id(), {offer.frame, offer.last_read, now},
+                    fmt::format("The {} never told the {} that it was finished with the Read chunk offered in frame {} ({} "
+                                "octets, {}): no RDMA_DONE, {}.",
+                                name(offer.requester), name(other(offer.requester)), offer.frame.number, offer.length,
+                                offer.reads != 0 ? "read" : "never read", why),
+                    severity, offer.xid, party(offer.requester), Role::requester});
+}
+
+}  // namespace
+
+Offer* find_offer(Connection& connection, TransactionId transaction) {
+  const auto at = std::find_if(connection.offers.rbegin(), connection.offers.rend(),
+                               [&](const Offer& offer) { return offer.transaction == transaction; });
+  return at == connection.offers.rend() ? nullptr : &*at;
+}
+
+void offer_read(Connection& /*connection*/, Offer& offer, FrameRef frame) {
+  ++offer.reads;
+  ++offer.reads_outstanding;
+  offer.last_read = frame;
+}
+
+void offer_read_answered(Offer& offer) {
+  if (offer.reads_outstanding > 0) --offer.reads_outstanding;
+}
+
+bool offer_pulled(Connection& connection, const Offer& offer) {
+  MemoryMap& memory = connection.of(other(offer.requester)).memory;
+  std::uint64_t pulled = 0;
+  for (const wire::Segment& segment : offer.segments) {
+    const std::vector<Region>* regions = memory.regions(segment.handle);
+    if (regions == nullptr) continue;
+    for (const Region& region : *regions) {
+      if (region.owner == offer.transaction && region.begin == segment.offset) {
+        pulled += region.touched.within(region.begin, region.end);
+        break;
+      }
+    }
+  }
+  return pulled >= offer.length;
+}
+
+void judge_offer(Context& context, Connection& connection, const trace::Send& event, const wire::HeaderV1& header,
+                 const Transaction* call, Side requester) {
+  const Side responder = other(requester);
+  const std::uint32_t xid = header.fixed.xid;
+  const bool proper = header.fixed.proc == static_cast<std::uint32_t>(wire::Proc::nomsg) &&
+                      std::all_of(header.reads.begin(), header.reads.end(),
+                                  [](const wire::ReadSegment& read) { return read.position == 0; });
+  const FrameRef call_frame = call != nullptr ? call->call : FrameRef{};
+  const auto accuse = [&](RuleId rule, std::string message) {
+    context.book.add({rule, connection.id(), {event.frame, call_frame}, std::move(message), std::nullopt, xid,
+                      party(responder), Role::responder});
+  };
+  const Profile profile = context.options.profile;
+  if (profile == Profile::automatic && proper && !connection.reliable_reply) {
+    connection.reliable_reply = true;
+    context.book.unchecked(RuleId::read_list_in_reply, connection.id(),
+                           fmt::format("the Reply in frame {} offers a Position-Zero Read chunk, which RFC 8166 does not "
+                                       "allow; from there on the connection is judged by the reliable-reply draft "
+                                       "(--profile rfc8166 reports it)",
+                                       event.frame.number));
+  }
+  if (profile == Profile::rfc8166) {
+    accuse(RuleId::read_list_in_reply,
+           fmt::format("The {}'s Reply carries a Read list; in a Reply it has to be empty.", name(responder)));
+  } else if (!proper) {
+    accuse(connection.reliable_reply ? RuleId::pull_offer_form : RuleId::read_list_in_reply,
+           fmt::format("The {}'s Reply carries a Read list in a form that nothing allows: a responder-provided Read chunk "
+                       "belongs into an RDMA_NOMSG, all of it at Position 0.",
+                       name(responder)));
+  }
+
+  Offer offer;
+  offer.transaction = call != nullptr ? call->id : TransactionId{Connection::key(requester, xid), ++connection.generation};
+  offer.xid = xid;
+  offer.requester = requester;
+  offer.frame = event.frame;
+  offer.proper = proper;
+  for (const wire::ReadSegment& read : header.reads) {
+    offer.segments.push_back(read.target);
+    offer.length += read.target.length;
+    connection.of(responder).memory.expose(read.target, Access::offer, offer.transaction, event.frame);
+  }
+  ++connection.facts.pull_completion.offered;
+
+  if (proper && connection.reliable_reply) {
+    const std::optional<std::uint32_t> limit = connection.threshold(responder);
+    const bool room = call != nullptr && call->lists_known && call->reply_chunk &&
+                      chunk_length(*call->reply_chunk) >= offer.length;
+    if (room || (limit && offer.length + 28 <= *limit)) {
+      context.book.add({RuleId::pull_offer_unneeded, connection.id(), {event.frame, call_frame},
+                        room ? fmt::format("The {} offered {} octets to be read although the Call's Reply chunk had room for "
+                                           "them.",
+                                           name(responder), offer.length)
+                             : fmt::format("The {} offered {} octets to be read although they fit inline (threshold {}).",
+                                           name(responder), offer.length, *limit),
+                        room ? Severity::warning : Severity::note, xid, room ? std::optional(party(responder)) : std::nullopt,
+                        Role::responder});
+    }
+  }
+  connection.offers.push_back(std::move(offer));
+  bound_offers(context, connection);
+}
+
+void judge_done(Context& context, Connection& connection, const trace::Send& event, std::uint32_t xid) {
+  const Side sender = event.side;
+  connection.dones.add({xid, sender, event.frame});
+  const bool strict = context.options.profile == Profile::rfc8166 ||
+                      (context.options.profile == Profile::automatic && !connection.reliable_reply);
+  const auto say = [&](RuleId rule, std::string message, FrameRef evidence, Severity severity,
+                       Role role = Role::requester) {
+    context.book.add({rule, connection.id(), {event.frame, evidence}, std::move(message), severity, xid, party(sender), role});
+  };
+  Offer* offer = newest_offer(connection, sender, xid);
+  Offer* theirs = newest_offer(connection, other(sender), xid);
+  if (strict) {
+    if (context.options.profile == Profile::automatic && !connection.whole()) {
+      context.book.unchecked(RuleId::rdma_done_sent, connection.id(),
+                             "whether a Read chunk was offered before is not in the capture");
+    } else {
+      say(RuleId::rdma_done_sent,
+          offer != nullptr
+              ? fmt::format("The {} sent RDMA_DONE, which RFC 8166 forbids. It fits the reliable-reply draft: it ends the "
+                            "Read chunk offered in frame {}.",
+                            name(sender), offer->frame.number)
+              : fmt::format("The {} sent RDMA_DONE, which RFC 8166 forbids; nothing had been offered to be read.", name(sender)),
+          offer != nullptr ? offer->frame : FrameRef{}, Severity::error);
+    }
+  }
+  if (offer == nullptr) {
+    if (theirs != nullptr && theirs->done.number == 0) {
+      say(RuleId::done_wrong_sender,
+          fmt::format("The {} sent RDMA_DONE for XID {:#010x}, whose Read chunk it offered itself (frame {}): only the "
+                      "requester may end it.",
+                      name(sender), xid, theirs->frame.number),
+          theirs->frame, Severity::error, Role::responder);
+    } else if (!strict) {
+      say(RuleId::done_without_pending_chunk,
+          fmt::format("The {} sent RDMA_DONE for XID {:#010x}, for which no Read chunk is waiting; the receiver drops it.",
+                      name(sender), xid),
+          FrameRef{}, Severity::note);
+    }
+    return;
+  }
+  if (offer->done.number != 0) {
+    say(RuleId::done_duplicate,
+        fmt::format("The {} sent RDMA_DONE for XID {:#010x} a second time (first: frame {}); the receiver drops it.",
+                    name(sender), xid, offer->done.number),
+        offer->done, Severity::note);
+    return;
+  }
+  const bool pulled = offer_pulled(connection, *offer);
+  if (offer->reads_outstanding > 0 && !pulled && !offer->refused) {
+    if (offer->undecidable) {
+      context.book.unchecked(RuleId::done_with_reads_in_flight, connection.id(), "frames are missing since the offer");
+    } else {
+      say(RuleId::done_with_reads_in_flight,
+          fmt::format("The {} sent RDMA_DONE while its RDMA Read in frame {} was still unanswered: the responder may take "
+                      "the memory away under it.",
+                      name(sender), offer->last_read.number),
+          offer->last_read, Severity::warning);
+    }
+  } else if (!pulled && !offer->refused) {
+    if (offer->undecidable) {
+      context.book.unchecked(RuleId::done_before_complete_pull, connection.id(), "frames are missing since the offer");
+    } else {
+      say(RuleId::done_before_complete_pull,
+          fmt::format("The {} sent RDMA_DONE before it had read all {} octets offered in frame {}: right when it gave up on "
+                      "the reply, odd otherwise.",
+                      name(sender), offer->length, offer->frame.number),
+          offer->frame, Severity::note);
+    }
+  }
+  if (event.invalidated) {
+    const std::optional<bool> client = connection.of(Side::active).private_data.remote_invalidation();
+    const std::optional<bool> server = connection.of(Side::passive).private_data.remote_invalidation();
+    const bool offered = std::any_of(offer->segments.begin(), offer->segments.end(),
+                                     [&](const wire::Segment& s) { return s.handle == *event.invalidated; });
+    if (!client || !server) {
+      context.book.unchecked(RuleId::done_invalidate_rule, connection.id(), "the private data is not in the capture");
+    }
+    if (!offered || (client && !*client) || (server && !*server)) {
+      say(RuleId::done_invalidate_rule,
+          offered ? fmt::format("The {} sent RDMA_DONE with invalidation although not both sides had set R.", name(sender))
+                  : fmt::format("The {}'s RDMA_DONE invalidates handle {:#010x}, which was not offered in frame {}.",
+                                name(sender), *event.invalidated, offer->frame.number),
+          offer->frame, Severity::error);
+    }
+  }
+  offer->done = event.frame;
+  ++connection.facts.pull_completion.completed;
+  for (const wire::Segment& segment : offer->segments) {
+    connection.of(other(sender)).memory.retire(offer->transaction, segment.handle, event.frame);
+  }
+}
+
+bool judge_answer_to_done(Context& context, Connection& connection, const trace::Send& event, std::uint32_t xid) {
+  const Connection::Done* done = connection.dones.newest(
+      [&](const Connection::Done& d) { return d.xid == xid && d.side == other(event.side); });
+  if (done == nullptr) return false;
+  context.book.add({RuleId::done_answered, connection.id(), {event.frame, done->frame},
+                    fmt::format("The {} answered an RDMA_DONE (frame {}); it has to be taken, or dropped, silently.",
+                                name(event.side), done->frame.number),
+                    std::nullopt, xid, party(event.side), Role::responder});
+  return true;
+}
+
+void offers_overdue(Context& context, Connection& connection, FrameRef now) {
+  for (Offer& offer : connection.offers) {
+    if (offer.done.number != 0 || offer.overdue) continue;
+    if (now.time - offer.frame.time <= context.options.pull_timeout) continue;
+    judge_missing(context, connection, offer, now, Severity::warning,
+                  fmt::format("{} s after the offer, while it goes on working",
+                              (now.time - offer.frame.time) / 1'000'000'000));
+  }
+}
+
+void offers_at_end(Context& context, Connection& connection, FrameRef now, bool capture_end,
+                   std::optional<Side> closed_by, bool orderly) {
+  for (Offer& offer : connection.offers) {
+    if (offer.done.number != 0) continue;
+    if (capture_end) {
+      judge_missing(context, connection, offer, now, Severity::note, "until the end of the capture");
+    } else if (orderly && closed_by == offer.requester) {
+      judge_missing(context, connection, offer, now, Severity::error, "and then it closed the connection in good order");
+    } else {
+      judge_missing(context, connection, offer, now, Severity::warning, "until the connection ended");
+    }
+  }
+  connection.offers.clear();
+}
+
+}  // namespace rpcrdma::referee
