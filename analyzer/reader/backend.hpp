@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// One library's way of reading one capture. Inside this folder only.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "reader/capture.hpp"
+#include "trace/frame.hpp"
+
+namespace rpcrdma::reader {
+
+struct Record {
+  trace::Frame frame;     ///< octets valid until the next record is read
+  bool is_packet = true;  ///< false: counts as a frame (Wireshark numbers it), holds none
+  bool has_time = true;
+};
+
+enum class Step : std::uint8_t {
+  record,
+  end,
+  damaged,  ///< see damage(); nothing follows
+  refused,  ///< this library cannot go on, another one may: it has to skip the records that were delivered
+};
+
+inline constexpr std::string_view kCut = "the file ends in the middle of a record";
+
+class Backend {
+ public:
+  Backend() = default;
+  Backend(const Backend&) = delete;
+  Backend& operator=(const Backend&) = delete;
+  virtual ~Backend() = default;
+
+  [[nodiscard]] virtual Step next(Record& record) = 0;
+  /// Of the step that was damaged or refused: where and why.
+  [[nodiscard]] virtual const Damage& damage() const noexcept = 0;
+  [[nodiscard]] virtual std::string format() const = 0;
+  [[nodiscard]] virtual std::optional<double> position() const = 0;
+};
+
+/// Seconds and nanoseconds as a file has them, which may be anything; what does not fit is held at the limit.
+[[nodiscard]] constexpr trace::TimeNs time_of(std::int64_t seconds, std::int64_t nanoseconds) noexcept {
+  constexpr std::int64_t kMostSeconds = 9'200'000'000;
+  constexpr std::int64_t kMostNanoseconds = 10'000'000'000'000;
+  return std::clamp(seconds, -kMostSeconds, kMostSeconds) * 1'000'000'000 +
+         std::clamp(nanoseconds, std::int64_t{0}, kMostNanoseconds);
+}
+
+}  // namespace rpcrdma::reader

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Capture files to frames.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <tl/expected.hpp>
+
+#include "trace/frame.hpp"
+
+namespace rpcrdma::reader {
+
+struct Damage {
+  std::uint64_t offset = 0;  ///< octet offset in the (decompressed, where it is compressed) file
+  std::string reason;
+};
+
+/// What became of one input, for the report.
+struct InputFacts {
+  std::string path;
+  std::string format;  ///< "pcap", "pcap (ns)", "pcapng", "erf", ...; compression appended: "pcap, gzip"
+  std::vector<std::string> link_types;  ///< in order of first appearance, names as libpcap gives them ("EN10MB")
+  std::uint64_t frames = 0;
+  std::uint64_t bytes = 0;  ///< captured octets of all frames
+  std::optional<trace::TimeNs> first_time;
+  std::optional<trace::TimeNs> last_time;
+  std::uint64_t truncated_frames = 0;
+  std::optional<Damage> damaged;
+};
+
+/// One open capture. Chosen by content: libpcap first, libwiretap for what libpcap refuses.
+class Capture {
+ public:
+  /// "-" is standard input. The error is one line for a person, without the program's name.
+  [[nodiscard]] static tl::expected<std::unique_ptr<Capture>, std::string> open(const std::string& path);
+  virtual ~Capture() = default;
+
+  /// The next frame, or nullptr at the end (also at damage: see facts().damaged). `number` is left 0 for the caller.
+  /// Valid until the next call.
+  [[nodiscard]] virtual const trace::Frame* next() = 0;
+  [[nodiscard]] virtual const InputFacts& facts() const = 0;
+  /// 0..1 how far into the file, for progress; nullopt where that is not known.
+  [[nodiscard]] virtual std::optional<double> position() const = 0;
+
+ protected:
+  Capture() = default;
+};
+
+}  // namespace rpcrdma::reader

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// What the first octets of a file say about it. Names and suffixes are never looked at.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+#include "wire/bytes.hpp"
+
+namespace rpcrdma::reader {
+
+enum class Content : std::uint8_t {
+  empty,
+  pcap,
+  pcap_ns,
+  pcap_modified,
+  pcapng,
+  gzip,
+  zstd,
+  lz4,
+  xz,
+  bzip2,
+  text,
+  other
+};
+
+[[nodiscard]] Content content_of(wire::Bytes head) noexcept;
+/// "gzip", "xz", ...; empty for what is not compressed.
+[[nodiscard]] std::string_view compression_name(Content content) noexcept;
+
+}  // namespace rpcrdma::reader

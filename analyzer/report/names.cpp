@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "report/names.hpp"
+
+namespace rpcrdma::report {
+
+std::string_view name(trace::Transport transport) noexcept {
+  switch (transport) {
+    case trace::Transport::rocev2:
+      return "rocev2";
+    case trace::Transport::rocev1:
+      return "rocev1";
+    case trace::Transport::infiniband:
+      return "infiniband";
+    case trace::Transport::iwarp:
+      return "iwarp";
+  }
+  return "rocev2";
+}
+
+std::string_view name(referee::Party party) noexcept { return party == referee::Party::client ? "client" : "server"; }
+
+std::string_view name(referee::Role role) noexcept {
+  return role == referee::Role::requester ? "requester" : "responder";
+}
+
+std::string_view name(referee::Basis basis) noexcept {
+  switch (basis) {
+    case referee::Basis::negotiated:
+      return "negotiated";
+    case referee::Basis::default_:
+      return "default";
+    case referee::Basis::unknown:
+      return "unknown";
+  }
+  return "unknown";
+}
+
+std::string_view name(referee::Closed::How how) noexcept {
+  using How = referee::Closed::How;
+  switch (how) {
+    case How::disconnect:
+      return "disconnect";
+    case How::reset:
+      return "reset";
+    case How::terminate:
+      return "terminate";
+    case How::nak:
+      return "nak";
+    case How::timeout:
+      return "timeout";
+    case How::superseded:
+      return "superseded";
+  }
+  return "disconnect";
+}
+
+std::string_view name(trace::RolesFrom from) noexcept {
+  switch (from) {
+    case trace::RolesFrom::handshake:
+      return "handshake";
+    case trace::RolesFrom::port:
+      return "port";
+    case trace::RolesFrom::traffic:
+      return "traffic";
+    case trace::RolesFrom::unknown:
+      return {};
+  }
+  return {};
+}
+
+}  // namespace rpcrdma::report

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "report/quantity.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <limits>
+
+namespace rpcrdma::report {
+
+std::string decimal_seconds(trace::TimeNs time) {
+  constexpr std::uint64_t second = 1'000'000'000;
+  const bool negative = time < 0;
+  const auto magnitude = negative ? 0 - static_cast<std::uint64_t>(time) : static_cast<std::uint64_t>(time);
+  return fmt::format("{}{}.{:09}", negative ? "-" : "", magnitude / second, magnitude % second);
+}
+
+std::string calendar(trace::TimeNs time) {
+  using std::chrono::days;
+  using std::chrono::floor;
+  using std::chrono::microseconds;
+  using std::chrono::nanoseconds;
+  const std::chrono::sys_time<nanoseconds> point{nanoseconds{time}};
+  const auto day = floor<days>(point);
+  const std::chrono::year_month_day date{day};
+  // The first day an int64_t of nanoseconds can name does not fit itself: count from a coarser unit.
+  const std::chrono::hh_mm_ss clock{floor<microseconds>(point) - std::chrono::time_point_cast<microseconds>(day)};
+  return fmt::format("{:04}-{:02}-{:02} {:02}:{:02}:{:02}.{:06} UTC", static_cast<int>(date.year()),
+                     static_cast<unsigned>(date.month()), static_cast<unsigned>(date.day()), clock.hours().count(),
+                     clock.minutes().count(), clock.seconds().count(), clock.subseconds().count());
+}
+
+std::string grouped(std::uint64_t number) {
+  std::string digits = fmt::format("{}", number);
+  for (std::size_t at = digits.size(); at > 3;) {
+    at -= 3;
+    digits.insert(at, 1, ',');
+  }
+  return digits;
+}
+
+std::string counted(std::uint64_t number, std::string_view noun) {
+  return fmt::format("{} {}{}", grouped(number), noun, number == 1 ? "" : "s");
+}
+
+std::string duration(double microseconds) {
+  if (!std::isfinite(microseconds)) return "unknown";
+  if (microseconds < 999.5) return fmt::format("{:.0f} us", microseconds);
+  if (microseconds < 999'500) return fmt::format("{:.3g} ms", microseconds / 1e3);
+  return fmt::format("{:.2f} s", microseconds / 1e6);
+}
+
+std::string listed(const std::vector<std::uint64_t>& numbers, std::size_t limit) {
+  std::string out;
+  const std::size_t shown = std::min(limit, numbers.size());
+  for (std::size_t i = 0; i < shown; ++i)
+    fmt::format_to(std::back_inserter(out), "{}{}", i == 0 ? "" : ", ", numbers[i]);
+  if (shown < numbers.size()) fmt::format_to(std::back_inserter(out), " and {} more", numbers.size() - shown);
+  return out;
+}
+
+std::string xid(std::uint32_t value) { return fmt::format("0x{:08x}", value); }
+
+}  // namespace rpcrdma::report

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Numbers, times and lists as a person reads them.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "referee/facts.hpp"
+
+namespace rpcrdma::report {
+
+/// Seconds since the epoch with nanoseconds: "1764900000.123456789". Also right before the epoch.
+[[nodiscard]] std::string decimal_seconds(trace::TimeNs time);
+
+/// "2025-12-05 02:00:00.123456 UTC"
+[[nodiscard]] std::string calendar(trace::TimeNs time);
+
+/// "1,234,567"
+[[nodiscard]] std::string grouped(std::uint64_t number);
+
+/// "1 frame", "2 frames", "1,024 octets"
+[[nodiscard]] std::string counted(std::uint64_t number, std::string_view noun);
+
+/// "412 us", "1.23 ms", "2.10 s"
+[[nodiscard]] std::string duration(double microseconds);
+
+/// "12, 13, 15 and 4 more": at most `limit` of the numbers
+[[nodiscard]] std::string listed(const std::vector<std::uint64_t>& numbers, std::size_t limit);
+
+[[nodiscard]] std::string xid(std::uint32_t value);  ///< "0x08ea8cef"
+
+}  // namespace rpcrdma::report

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "report/tally.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "report/quantity.hpp"
+
+namespace rpcrdma::report {
+namespace {
+
+std::string judgement(const Run& run, const Tally& tally) {
+  const auto connections = static_cast<std::uint64_t>(run.report.connections.size());
+  if (!run.report.any_rpcrdma) return fmt::format("No RPC-over-RDMA found in {}", counted(run.frames, "frame"));
+  const std::string where = counted(connections, "connection");
+  if (tally.errors == 0 && tally.warnings == 0) {
+    if (!run.report.judged) return fmt::format("The capture is too incomplete to judge anything in {}", where);
+    return fmt::format("No violations found in {}", where);
+  }
+  if (tally.warnings == 0) return fmt::format("{} found in {}", counted(tally.errors, "error"), where);
+  if (tally.errors == 0) return fmt::format("{} found in {}", counted(tally.warnings, "warning"), where);
+  return fmt::format("{} and {} found in {}", counted(tally.errors, "error"), counted(tally.warnings, "warning"),
+                     where);
+}
+
+}  // namespace
+
+Tally count(const std::vector<referee::Finding>& findings) {
+  Tally tally;
+  for (const auto& finding : findings) {
+    switch (finding.severity) {
+      case referee::Severity::error:
+        ++tally.errors;
+        break;
+      case referee::Severity::warning:
+        ++tally.warnings;
+        break;
+      case referee::Severity::note:
+        ++tally.notes;
+        break;
+    }
+  }
+  return tally;
+}
+
+std::string verdict(const Run& run) {
+  const Tally tally = count(run.report.findings);
+  std::string sentence = judgement(run, tally);
+  if (tally.notes != 0) sentence += "; " + counted(tally.notes, "note");
+  const bool damaged = std::any_of(run.inputs.begin(), run.inputs.end(), [](const Input& i) { return i.damaged; });
+  if (damaged) sentence += "; the input is damaged and was read only in part";
+  return sentence + ".";
+}
+
+}  // namespace rpcrdma::report

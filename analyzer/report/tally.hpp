@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "report/report.hpp"
+
+namespace rpcrdma::report {
+
+/// Findings by severity. A folded finding counts once, however often it was seen.
+struct Tally {
+  std::uint64_t errors = 0;
+  std::uint64_t warnings = 0;
+  std::uint64_t notes = 0;
+};
+
+[[nodiscard]] Tally count(const std::vector<referee::Finding>& findings);
+
+/// The run in one sentence: "No violations found in 1 connection; 2 notes."
+[[nodiscard]] std::string verdict(const Run& run);
+
+}  // namespace rpcrdma::report

@@ -1,0 +1,270 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "report/text_connection.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+#include "report/names.hpp"
+#include "report/quantity.hpp"
+
+namespace rpcrdma::report {
+namespace {
+
+using referee::ConnectionFacts;
+
+std::string_view spoken(trace::Transport transport) {
+  switch (transport) {
+    case trace::Transport::rocev2:
+      return "RoCEv2";
+    case trace::Transport::rocev1:
+      return "RoCEv1";
+    case trace::Transport::infiniband:
+      return "InfiniBand";
+    case trace::Transport::iwarp:
+      return "iWARP";
+  }
+  return "RoCEv2";
+}
+
+std::string spoken(const trace::Endpoint& end) {
+  std::string out = end.address.empty() ? "unknown address" : end.address;
+  if (end.port) {
+    const bool v6 = out.find(':') != std::string::npos;
+    out = v6 ? fmt::format("[{}]:{}", out, *end.port) : fmt::format("{}:{}", out, *end.port);
+  }
+  if (end.qpn) fmt::format_to(std::back_inserter(out), " (QP 0x{:06x})", *end.qpn);
+  return out;
+}
+
+std::string spoken(const std::optional<referee::PrivateData>& data, const ConnectionFacts& c) {
+  if (!data) {
+    if (!c.handshake_seen) return "private data not in the capture";
+    return c.thresholds.basis == referee::Basis::unknown
+               ? "private data not known"
+               : "no usable private data: counts as 1,024 octets and no remote invalidation";
+  }
+  std::string out =
+      fmt::format("sends up to {}, receives up to {} octets, {} remote invalidation (private data version {}",
+                  grouped(data->send_size), grouped(data->receive_size),
+                  data->remote_invalidation ? "supports" : "does not offer", data->version);
+  if (data->offset != 0) fmt::format_to(std::back_inserter(out), " at offset {}", data->offset);
+  if (data->reserved != 0) fmt::format_to(std::back_inserter(out), ", reserved bits 0x{:02x}", data->reserved);
+  fmt::format_to(std::back_inserter(out), ", frame {})", data->frame);
+  return out;
+}
+
+std::string spoken(const referee::Thresholds& t) {
+  const auto side = [](const std::optional<std::uint32_t>& octets) {
+    return octets ? grouped(*octets) + " octets" : std::string("unknown");
+  };
+  std::string_view why;
+  switch (t.basis) {
+    case referee::Basis::negotiated:
+      why = "negotiated";
+      break;
+    case referee::Basis::default_:
+      why = "the default, for want of private data";
+      break;
+    case referee::Basis::unknown:
+      why = "the handshake is not in the capture";
+      break;
+  }
+  return fmt::format("client to server {}, server to client {} ({})", side(t.client_to_server),
+                     side(t.server_to_client), why);
+}
+
+std::string spoken(const ConnectionFacts::Credits& credits) {
+  const auto amount = [](const std::optional<std::uint32_t>& n) { return n ? grouped(*n) : std::string("unknown"); };
+  std::string out = fmt::format("{} requested, {} granted, at most {} outstanding", amount(credits.requested),
+                                amount(credits.granted), counted(credits.outstanding_peak, "call"));
+  if (credits.stalls != 0) out += ", " + counted(credits.stalls, "stall");
+  return out;
+}
+
+/// "3 NAKs, 1 RNR NAK": only what there was.
+std::string present(const std::vector<std::pair<std::uint64_t, std::string_view>>& amounts) {
+  std::string out;
+  for (const auto& [number, noun] : amounts) {
+    if (number == 0) continue;
+    if (!out.empty()) out += ", ";
+    out += counted(number, noun);
+  }
+  return out;
+}
+
+std::string messages(const ConnectionFacts::Messages& m) {
+  std::string out =
+      fmt::format("{}, {}", counted(m.calls, "call"), grouped(m.replies) + (m.replies == 1 ? " reply" : " replies"));
+  if (m.reverse_calls != 0 || m.reverse_replies != 0) {
+    fmt::format_to(std::back_inserter(out), "; reverse direction {}, {} answered", counted(m.reverse_calls, "call"),
+                   grouped(m.reverse_replies));
+  }
+  std::string kinds;
+  const auto kind = [&](std::uint64_t number, std::string_view noun) {
+    if (number == 0) return;
+    fmt::format_to(std::back_inserter(kinds), "{}{} {}", kinds.empty() ? "" : ", ", grouped(number), noun);
+  };
+  kind(m.rdma_msg, "RDMA_MSG");
+  kind(m.rdma_nomsg, "RDMA_NOMSG");
+  kind(m.rdma_msgp, "RDMA_MSGP");
+  kind(m.rdma_done, "RDMA_DONE");
+  kind(m.rdma_error, "RDMA_ERROR");
+  for (const auto& [htype, number] : m.v2) kind(number, htype);
+  if (!kinds.empty()) fmt::format_to(std::back_inserter(out), " ({})", kinds);
+  return out;
+}
+
+std::string operations(const ConnectionFacts& c) {
+  const auto& o = c.operations;
+  std::string out = counted(o.sends, "Send");
+  if (o.sends_with_invalidate != 0)
+    fmt::format_to(std::back_inserter(out), " ({} with invalidate)", grouped(o.sends_with_invalidate));
+  fmt::format_to(std::back_inserter(out), ", {} of {}, {} of {}", counted(o.reads, "Read"),
+                 counted(o.read_bytes, "octet"), counted(o.writes, "Write"), counted(o.write_bytes, "octet"));
+  const std::string trouble =
+      present({{o.naks, "NAK"}, {o.rnr_naks, "RNR NAK"}, {o.retransmitted, "retransmitted packet"}});
+  if (!trouble.empty()) out += "; " + trouble;
+  return out;
+}
+
+std::string latency(const referee::Latency& l) {
+  return fmt::format("{}: median {}, 90% {}, 99% {}, worst {}", counted(l.count, "call"), duration(l.p50),
+                     duration(l.p90), duration(l.p99), duration(l.max));
+}
+
+void procedures(Page& page, const ConnectionFacts& c, bool verbose) {
+  if (c.procedures.empty()) return;
+  std::vector<const referee::ProcedureFacts*> order;
+  for (const auto& p : c.procedures) order.push_back(&p);
+  if (verbose) {
+    for (const auto* p : order) {
+      std::string line = fmt::format("{}: {}", p->name, counted(p->calls, "call"));
+      if (p->latency.count != 0) {
+        fmt::format_to(std::back_inserter(line), ", median {}, 99% {}", duration(p->latency.p50),
+                       duration(p->latency.p99));
+      }
+      std::string operations;
+      for (const auto& [operation, count] : p->operations) {
+        fmt::format_to(std::back_inserter(operations), "{}{} {}", operations.empty() ? "" : ", ", operation,
+                       grouped(count));
+      }
+      if (!operations.empty()) line += "; operations " + operations;
+      page.field(p == order.front() ? "procedures" : "", line);
+    }
+    return;
+  }
+  // The busiest ones; -v shows all with their times.
+  constexpr std::size_t shown = 8;
+  std::stable_sort(order.begin(), order.end(), [](const auto* a, const auto* b) { return a->calls > b->calls; });
+  std::string line;
+  for (std::size_t i = 0; i < std::min(shown, order.size()); ++i) {
+    fmt::format_to(std::back_inserter(line), "{}{} {}", i == 0 ? "" : ", ", order[i]->name, grouped(order[i]->calls));
+  }
+  if (order.size() > shown) fmt::format_to(std::back_inserter(line), " and {} more", order.size() - shown);
+  page.field("procedures", line);
+}
+
+std::string ending(const referee::Closed& closed, std::optional<trace::TimeNs> epoch) {
+  using How = referee::Closed::How;
+  const std::string by = closed.by ? fmt::format(" by the {}", name(*closed.by)) : "";
+  std::string out;
+  switch (closed.how) {
+    case How::disconnect:
+      out = "closed in good order" + by;
+      break;
+    case How::reset:
+      out = "reset" + by;
+      break;
+    case How::terminate:
+      out = "terminated" + by;
+      break;
+    case How::nak:
+      out = "ended by a refusal (NAK)" + by;
+      break;
+    case How::timeout:
+      out = "fell silent";
+      break;
+    case How::superseded:
+      out = "replaced by a new connection without a close";
+      break;
+  }
+  if (closed.frame.number != 0) out += ", " + place(closed.frame, epoch);
+  return out;
+}
+
+}  // namespace
+
+std::string place(const trace::FrameRef& frame, std::optional<trace::TimeNs> epoch) {
+  std::string out = fmt::format("frame {}", frame.number);
+  if (epoch && frame.time >= *epoch) {
+    // Unsigned: the distance of two extreme times does not fit a signed number.
+    const auto since = static_cast<std::uint64_t>(frame.time) - static_cast<std::uint64_t>(*epoch);
+    fmt::format_to(std::back_inserter(out), ", +{}.{:06} s", since / 1'000'000'000, since % 1'000'000'000 / 1000);
+  }
+  return out;
+}
+
+void connection_block(Page& page, const ConnectionFacts& c, std::optional<trace::TimeNs> epoch,
+                      const TextStyle& style) {
+  page.line();
+  page.line(fmt::format("Connection {}: {}", c.id, spoken(c.transport)), Ink::bold);
+  std::string peers = fmt::format("client {}, server {}", spoken(c.client), spoken(c.server));
+  switch (c.roles_from) {
+    case trace::RolesFrom::handshake:
+      break;
+    case trace::RolesFrom::port:
+      peers += "; roles told by the port";
+      break;
+    case trace::RolesFrom::traffic:
+      peers += "; roles told by the traffic";
+      break;
+    case trace::RolesFrom::unknown:
+      peers += "; which of them is the client is not known";
+      break;
+  }
+  page.field("peers", peers);
+  std::string opened = c.opened.number == 0 ? std::string("not seen") : place(c.opened, epoch);
+  opened += c.handshake_seen ? "" : "; its handshake is not in the capture";
+  if (c.path_mtu) fmt::format_to(std::back_inserter(opened), "; path MTU {}", *c.path_mtu);
+  page.field("opened", opened);
+  if (c.handshake_seen || c.private_data_client || c.private_data_server) {
+    page.field("client", spoken(c.private_data_client, c));
+    page.field("server", spoken(c.private_data_server, c));
+  }
+  page.field("thresholds", spoken(c.thresholds));
+  if (c.credits.requested || c.credits.granted || c.credits.outstanding_peak != 0) {
+    page.field("credits", spoken(c.credits));
+  }
+  page.field("messages", (c.version ? fmt::format("version {}: ", *c.version) : std::string()) + messages(c.messages));
+  page.field("operations", operations(c));
+  if (c.pull_completion.offered != 0) {
+    page.field("pulls", fmt::format("{} offered, {} reported complete, {} missing", grouped(c.pull_completion.offered),
+                                    grouped(c.pull_completion.completed), grouped(c.pull_completion.missing)));
+  }
+  if (c.latency.count != 0) page.field("latency", latency(c.latency));
+  procedures(page, c, style.verbose);
+  std::string quality;
+  if (c.one_way) quality = "only one direction was captured";
+  if (c.gaps != 0) {
+    quality += fmt::format("{}{} missing", quality.empty() ? "" : "; ",
+                           counted(c.gaps, c.transport == trace::Transport::iwarp ? "octet" : "packet"));
+  }
+  if (c.sends_unrecognised != 0) {
+    quality +=
+        fmt::format("{}{} not RPC-over-RDMA", quality.empty() ? "" : "; ", counted(c.sends_unrecognised, "Send"));
+  }
+  if (!quality.empty()) page.field("capture", quality);
+  page.field("end", c.closed ? ending(*c.closed, epoch) : "still open when the capture ends");
+  if (c.closed && c.closed->cause) {
+    const auto& cause = *c.closed->cause;
+    std::string why =
+        fmt::format("{} ({}, {})", cause.message, referee::rule(cause.rule).name, cause.proven ? "proven" : "probable");
+    if (!cause.frames.empty()) why += "; frames " + listed(cause.frames, 8);
+    page.field("cause", why);
+  }
+}
+
+}  // namespace rpcrdma::report

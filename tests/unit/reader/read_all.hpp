@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// A capture read to its end, kept for looking at.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "capture_writer.hpp"
+#include "reader/capture.hpp"
+
+namespace rpcrdma::reader::test {
+
+struct Got {
+  trace::TimeNs time = 0;
+  trace::LinkType link = trace::LinkType::ethernet;
+  Octets octets;
+  std::uint32_t wire_length = 0;
+
+  bool operator==(const Got&) const = default;
+};
+
+struct Reading {
+  std::string error;  ///< open() failed
+  std::vector<Got> frames;
+  InputFacts facts;
+};
+
+inline Reading read_all(const std::string& path) {
+  Reading out;
+  auto capture = Capture::open(path);
+  if (!capture) {
+    out.error = capture.error();
+    return out;
+  }
+  while (const trace::Frame* frame = (*capture)->next()) {
+    out.frames.push_back(
+        {frame->ref.time, frame->link, Octets(frame->octets.begin(), frame->octets.end()), frame->wire_length});
+  }
+  out.facts = (*capture)->facts();
+  return out;
+}
+
+}  // namespace rpcrdma::reader::test

@@ -1,0 +1,272 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <regex>
+#include <sstream>
+
+#include "report/layout.hpp"
+#include "report/tally.hpp"
+#include "sample_run.hpp"
+
+namespace rpcrdma::report {
+namespace {
+
+using testing::HasSubstr;
+using testing::Not;
+using testing::StartsWith;
+
+std::vector<std::string> lines(const std::string& text) {
+  std::vector<std::string> out;
+  std::istringstream in(text);
+  for (std::string line; std::getline(in, line);) out.push_back(line);
+  return out;
+}
+
+std::string without_colors(const std::string& text) {
+  return std::regex_replace(text, std::regex("\x1b\\[[0-9;]*m"), "");
+}
+
+/// Blanks and line ends are the layout's business.
+std::string flowing(const std::string& text) { return std::regex_replace(text, std::regex("\\s+"), " "); }
+
+TEST(TextReport, TellsTheWholeStory) {
+  const std::string out = flowing(text(sample_run(), {}));
+  const char* pieces[] = {
+      "mount.pcap capture pcap, EN10MB, 846 frames, 123,456 octets",
+      "from 2025-12-05 02:00:00.123456 UTC, for 2.50 s",
+      "cut 3 frames cut short by the snap length",
+      "Connection 1: RoCEv2 peers client 192.168.77.2:43180 (QP 0x000011), server 192.168.77.1:20049 (QP 0x000012)",
+      "opened frame 3, +0.001000 s; path MTU 1024",
+      "client sends up to 4,096, receives up to 8,192 octets, supports remote invalidation (private data version 1, "
+      "frame 3)",
+      "server sends up to 4,096, receives up to 4,096 octets, does not offer remote invalidation (private data version "
+      "1 at offset 2, reserved bits 0x40, frame 4)",
+      "thresholds client to server 4,096 octets, server to client 4,096 octets (negotiated)",
+      "credits 128 requested, 64 granted, at most 3 calls outstanding, 1 stall",
+      "messages version 1: 37 calls, 36 replies; reverse direction 2 calls, 1 answered (50 RDMA_MSG, 21 RDMA_NOMSG, 3 "
+      "RDMA_ERROR, 4 RDMA2_GRANT)",
+      "operations 74 Sends (21 with invalidate), 5 Reads of 4,096 octets, 16 Writes of 65,536 octets; 1 NAK, 2 RNR "
+      "NAKs, 7 retransmitted packets",
+      "pulls 2 offered, 1 reported complete, 1 missing",
+      "latency 36 calls: median 412 us, 90% 900 us, 99% 1.5 ms, worst 2.50 s",
+      "procedures NFSv3 GETATTR 36, NFSv4 COMPOUND 1",
+      "end ended by a refusal (NAK) by the client, frame 840, +2.400000 s",
+      "cause the reply did not fit (inline-overrun-fatal, proven); frames 812, 840",
+      "Connection 2: iWARP peers client fd77::2, server [fd77::1]:20049; which of them is the client is not known",
+      "opened frame 500, +1.500000 s; its handshake is not in the capture",
+      "thresholds client to server unknown, server to client unknown (the handshake is not in the capture)",
+      "capture only one direction was captured; 1,460 octets missing",
+      "end still open when the capture ends",
+      "ERROR inline-threshold-exceeded: A message is larger than the peer can receive "
+      "where connection 1, frame 812, +1.900000 s, XID 0x08ea8cef who the server, as responder "
+      "what a Reply of 20,100 octets to a client that receives 4,096 evidence frames 812, 4, 3, 4",
+      "Wireshark frame.number in {3, 4, 812} next Linux client: rpcrdma:xprtrdma_inline_thresh",
+      "WARNING rnr-nak-seen",
+      "who not decided",
+      "remote-invalidation-server-r-clear: the server invalidates remotely though its own R bit is clear (frame 831, "
+      "21 "
+      "times)",
+      "capture-time-backwards: the clock was set back once",
+      "Not checked the handshake is not in the capture (connection 2): inline-threshold-exceeded, "
+      "credit-limit-exceeded no checksums in this link type: icrc-bad",
+  };
+  std::size_t from = 0;
+  for (const char* piece : pieces) {
+    const auto at = out.find(piece, from);
+    ASSERT_NE(at, std::string::npos) << "missing, or too early: " << piece << "\n" << text(sample_run(), {});
+    from = at;
+  }
+  EXPECT_EQ(lines(text(sample_run(), {})).back(), "1 error and 1 warning found in 2 connections; 2 notes.");
+}
+
+TEST(TextReport, FitsThePage) {
+  for (const bool verbose : {false, true}) {
+    TextStyle style;
+    style.verbose = verbose;
+    for (const auto& line : lines(text(sample_run(), style))) {
+      EXPECT_LE(width(line), page_width) << line;
+      EXPECT_TRUE(line.empty() || line.back() != ' ') << "[" << line << "]";
+    }
+  }
+}
+
+TEST(TextReport, HealthyIsShort) {
+  const std::string out = text(healthy_run(), {});
+  EXPECT_LE(lines(out).size(), 26U) << out;
+  EXPECT_EQ(lines(out).back(), "No violations found in 1 connection; 1 note.");
+}
+
+TEST(TextReport, ManyOfAKindAreFolded) {
+  report::Run run = sample_run();
+  for (std::uint64_t i = 0; i < 500; ++i) {
+    referee::Finding f = run.report.findings[1];
+    f.frames = {1000 + i};
+    run.report.findings.push_back(f);
+    referee::Finding note = run.report.findings[0];
+    note.frames = {2000 + i};
+    run.report.findings.push_back(note);
+  }
+  const std::string out = text(run, {});
+  EXPECT_LE(lines(out).size(), 90U);
+  EXPECT_THAT(flowing(out), HasSubstr("also 500 more of the same kind, frames 1000, 1001, 1002"));
+  EXPECT_THAT(flowing(out), HasSubstr("(frame 831, 10,521 times)"));
+  EXPECT_THAT(out, HasSubstr("501 errors"));
+  TextStyle verbose;
+  verbose.verbose = true;
+  const std::string all = text(run, verbose);
+  EXPECT_THAT(all, HasSubstr("frame 1499"));
+  EXPECT_THAT(all, HasSubstr("frame 2499"));
+}
+
+TEST(TextReport, OtherViolatorIsAnotherKind) {
+  report::Run run = sample_run();
+  referee::Finding f = run.report.findings[1];
+  f.violator = referee::Party::client;
+  run.report.findings.push_back(f);
+  EXPECT_THAT(text(run, {}), HasSubstr("the client, as responder"));
+}
+
+TEST(TextReport, VerboseShowsProceduresWithTheirTimes) {
+  TextStyle style;
+  style.verbose = true;
+  const std::string out = flowing(text(sample_run(), style));
+  EXPECT_THAT(out, HasSubstr("NFSv3 GETATTR: 36 calls, median 400 us, 99% 1.5 ms"));
+  EXPECT_THAT(out, HasSubstr("NFSv4 COMPOUND: 1 call; operations PUTFH 1, READ 1"));
+}
+
+TEST(TextReport, QuietIsFindingsOnly) {
+  TextStyle style;
+  style.quiet = true;
+  const std::string out = text(sample_run(), style);
+  EXPECT_THAT(out, StartsWith("ERROR inline-threshold-exceeded"));
+  EXPECT_THAT(out, HasSubstr("WARNING rnr-nak-seen"));
+  EXPECT_THAT(out, Not(HasSubstr("Connection 1")));
+  EXPECT_THAT(out, Not(HasSubstr("Not checked")));
+  report::Run none = healthy_run();
+  none.report.findings.clear();
+  EXPECT_EQ(text(none, style), "");
+}
+
+TEST(TextReport, ColorsOnlyWhenAsked) {
+  EXPECT_THAT(text(sample_run(), {}), Not(HasSubstr("\x1b")));
+  TextStyle style;
+  style.color = true;
+  const std::string out = text(sample_run(), style);
+  EXPECT_THAT(out, HasSubstr("\x1b[1;31mERROR inline-threshold-exceeded"));
+  EXPECT_EQ(without_colors(out), text(sample_run(), {}));
+}
+
+TEST(TextReport, DamageIsShown) {
+  report::Run run = healthy_run();
+  run.inputs[0].damaged = Input::Damaged{1234567, "the last packet is cut off"};
+  const std::string out = text(run, {});
+  EXPECT_THAT(flowing(out), HasSubstr("DAMAGED at octet 1,234,567: the last packet is cut off."));
+  EXPECT_EQ(lines(out).back(),
+            "No violations found in 1 connection; 1 note; the input is damaged and was read only in part.");
+}
+
+TEST(TextReport, HostileTextCannotActOnATerminal) {
+  const std::string hostile =
+      "\x1b]0;title\a\x1b[2J\r\n\t\xff\xc2\x9b"
+      "31m\xe2\x80\xae";
+  report::Run run = sample_run();
+  run.inputs[0].path = run.inputs[0].format = hostile;
+  run.inputs[0].link_types = {hostile};
+  run.inputs[0].damaged = Input::Damaged{1, hostile};
+  auto& c = run.report.connections[0];
+  c.client.address = c.procedures[0].name = c.closed->cause->message = hostile;
+  c.messages.v2 = {{hostile, 1}};
+  c.procedures[1].operations = {{hostile, 1}};
+  for (auto& f : run.report.findings) f.message = hostile;
+  for (auto& u : run.report.unchecked) u.reason = hostile;
+  for (const bool verbose : {false, true}) {
+    TextStyle style;
+    style.verbose = verbose;
+    const std::string out = text(run, style);
+    for (const char ch : out) {
+      const auto octet = static_cast<unsigned char>(ch);
+      ASSERT_TRUE(ch == '\n' || (octet >= 0x20 && octet < 0x7F)) << "octet " << int{octet};
+    }
+    EXPECT_THAT(out, HasSubstr("\\x1b]0;title\\x07"));
+  }
+}
+
+TEST(Printable, KeepsTextAndUnmasksTheRest) {
+  const std::pair<std::string, std::string> table[] = {
+      {"", ""},
+      {"plain ~", "plain ~"},
+      {"\xc3\xbc \xe2\x82\xac \xf0\x9f\x98\x80", "\xc3\xbc \xe2\x82\xac \xf0\x9f\x98\x80"},
+      {std::string("\0", 1), "\\x00"},
+      {"\x7f", "\\x7f"},
+      {"\xc2\x85", "\\xc2\\x85"},
+      {"\xc3", "\\xc3"},
+      {"\xc0\x80", "\\xc0\\x80"},
+      {"\xed\xa0\x80", "\\xed\\xa0\\x80"},
+      {"\xf4\x90\x80\x80", "\\xf4\\x90\\x80\\x80"},
+      {"\xe2\x80\xaeX", "\\xe2\\x80\\xaeX"},
+  };
+  for (const auto& [raw, wanted] : table) EXPECT_EQ(printable(raw), wanted);
+}
+
+TEST(Verdict, OneSentence) {
+  report::Run run;
+  run.frames = 12;
+  EXPECT_EQ(verdict(run), "No RPC-over-RDMA found in 12 frames.");
+  run = healthy_run();
+  run.report.findings.clear();
+  EXPECT_EQ(verdict(run), "No violations found in 1 connection.");
+  run.report.judged = false;
+  EXPECT_EQ(verdict(run), "The capture is too incomplete to judge anything in 1 connection.");
+  run = sample_run();
+  run.report.findings = {run.report.findings[1], run.report.findings[1]};
+  EXPECT_EQ(verdict(run), "2 errors found in 2 connections.");
+  run.report.findings = {sample_run().report.findings[2]};
+  EXPECT_EQ(verdict(run), "1 warning found in 2 connections.");
+}
+
+TEST(DisplayFilter, IsWhatStockWiresharkUnderstands) {
+  const auto with = [](std::vector<std::uint64_t> frames) {
+    referee::Finding f;
+    f.frames = std::move(frames);
+    return display_filter(f);
+  };
+  EXPECT_EQ(with({812}), "frame.number == 812");
+  EXPECT_EQ(with({815, 812, 813, 812}), "frame.number in {812, 813, 815}");
+  EXPECT_EQ(with({}), "");
+  EXPECT_EQ(with({0}), "");
+  EXPECT_EQ(with({5, 5'000'000'000}), "frame.number == 5") << "frame.number has 32 bits";
+  EXPECT_EQ(with({4'294'967'295}), "frame.number == 4294967295");
+}
+
+TEST(ListRules, OneLineForEveryRule) {
+  const auto table = lines(list_rules_text(false));
+  ASSERT_EQ(table.size(), referee::all_rules().size() + 1);
+  EXPECT_THAT(table[0], testing::MatchesRegex("NAME +SEVERITY +VERSIONS +SOURCE +TITLE"));
+  for (std::size_t i = 0; i < referee::all_rules().size(); ++i) {
+    const auto& rule = referee::all_rules()[i];
+    EXPECT_THAT(table[i + 1], StartsWith(std::string(rule.name) + " "));
+    EXPECT_THAT(table[i + 1], HasSubstr(std::string(referee::text(rule.severity))));
+    EXPECT_THAT(table[i + 1], testing::EndsWith(std::string(rule.title)));
+  }
+  EXPECT_THAT(list_rules_text(false), HasSubstr("RFC 8166 3.3.2, 4.2.4; RFC 8797 4.2; v2 draft 4.2.2"));
+  EXPECT_THAT(list_rules_text(false), Not(HasSubstr("\x1b")));
+  EXPECT_EQ(without_colors(list_rules_text(true)), list_rules_text(false));
+}
+
+TEST(Explain, EveryRule) {
+  for (const auto& rule : referee::all_rules()) {
+    const auto page = explain(rule.name, false);
+    ASSERT_TRUE(page);
+    for (const auto part : {rule.name, rule.title, rule.explanation, rule.evidence, rule.next, rule.source}) {
+      EXPECT_THAT(flowing(*page), HasSubstr(std::string(part)));
+    }
+    for (const auto& line : lines(*page)) EXPECT_LE(width(line), page_width) << line;
+    EXPECT_THAT(*page, Not(HasSubstr("\x1b")));
+    EXPECT_EQ(without_colors(*explain(rule.name, true)), *page);
+  }
+  EXPECT_FALSE(explain("no-such-rule", false));
+}
+
+}  // namespace
+}  // namespace rpcrdma::report

@@ -1,0 +1,268 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// CM messages to epochs of connections.
+#include <gtest/gtest.h>
+
+#include "ib_peers.hpp"
+
+namespace rpcrdma::test {
+namespace {
+
+class IbHandshake : public testing::Test {
+ protected:
+  IbHandshake() { p.set_up_fields(); }
+  Peers p;
+};
+
+TEST_F(IbHandshake, OpensAConnection) {
+  p.client_cm.responder_resources = 9;
+  p.client_cm.rnr_retry = 0;
+  p.server_cm.initiator_depth = 8;
+  p.server_cm.rnr_retry = 7;
+  p.req();
+  p.rep();
+  p.rtu();
+  EXPECT_EQ(p.sink.news(), (Lines{"1A #1 request 10.0.0.2:40000/0x11 10.0.0.1:20049/-",
+                                  "1P #2 reply 10.0.0.1:20049/0x22", "1A #3 ready"}));
+  EXPECT_EQ(p.sink.private_data, (Lines{"f6ab0e1801010303 56/56", "f6ab0e1801000303 196/196"}));
+  const auto& request = p.sink.requests.at(0);
+  EXPECT_EQ(request.transport, trace::Transport::rocev2);
+  EXPECT_EQ(request.opened.number, 1U);
+  EXPECT_EQ(request.service_id, 0x0000000001064E51ULL);
+  EXPECT_EQ(request.depths.responder_resources, 9U);
+  EXPECT_EQ(request.depths.retry_count, 6U);
+  EXPECT_EQ(request.depths.rnr_retry, 0U);
+  EXPECT_EQ(p.sink.replies.at(0).depths.initiator_depth, 8U);
+  EXPECT_EQ(p.sink.replies.at(0).depths.rnr_retry, 7U);
+  EXPECT_FALSE(p.sink.replies.at(0).depths.retry_count);
+}
+
+TEST_F(IbHandshake, FoldsRepeatedMessages) {
+  p.req();
+  p.req();
+  p.rep();
+  p.rep();
+  p.rtu();
+  p.rtu();
+  p.client_dreq();
+  p.client_dreq();
+  p.server_drep();
+  p.server_drep();
+  EXPECT_EQ(p.sink.news(),
+            (Lines{"1A #1 request 10.0.0.2:40000/0x11 10.0.0.1:20049/-", "1P #3 reply 10.0.0.1:20049/0x22",
+                   "1A #2 repeated handshake", "1P #4 repeated handshake", "1A #5 ready", "1A #6 repeated handshake",
+                   "1A #7 disconnect request", "1A #8 repeated handshake", "1P #9 disconnect reply",
+                   "1P #10 repeated handshake"}));
+}
+
+TEST_F(IbHandshake, IgnoresMra) {
+  p.req();
+  CmFields f = p.server_cm;
+  p.from_server(cm_packet(cm_mra(f)));
+  p.rep();
+  EXPECT_EQ(p.sink.news().size(), 2U);
+}
+
+TEST_F(IbHandshake, Reject) {
+  p.req();
+  CmFields f = p.server_cm;
+  f.reason = 28;
+  p.from_server(cm_packet(cm_rej(f)));
+  p.from_server(cm_packet(cm_rej(f)));
+  EXPECT_EQ(p.sink.news(), (Lines{"1A #1 request 10.0.0.2:40000/0x11 10.0.0.1:20049/-", "1P #2 reject 28",
+                                  "1P #3 repeated handshake"}));
+  // Asked again with the same queue pair: no epoch is superseded, the first one was over.
+  p.client_cm.local_id += 1;
+  p.client_cm.transaction += 1;
+  p.server_cm.remote_id += 1;
+  p.req();
+  p.rep();
+  EXPECT_EQ(p.sink.news(),
+            (Lines{"2A #4 request 10.0.0.2:40000/0x11 10.0.0.1:20049/-", "2P #5 reply 10.0.0.1:20049/0x22"}));
+}
+
+// A REJ's local ID may be 0 when its sender never made one.
+TEST_F(IbHandshake, RejectWithoutLocalId) {
+  p.req();
+  CmFields f = p.server_cm;
+  f.local_id = 0;
+  p.from_server(cm_packet(cm_rej(f)));
+  EXPECT_EQ(p.sink.news().back(), "1P #2 reject 8");
+}
+
+TEST_F(IbHandshake, ClientRejectsTheReply) {
+  p.req();
+  p.rep();
+  CmFields f = p.client_cm;
+  f.remote_id = p.server_cm.local_id;
+  f.reason = 10;
+  p.from_client(cm_packet(cm_rej(f)));
+  EXPECT_EQ(p.sink.news().back(), "1A #3 reject 10");
+}
+
+TEST_F(IbHandshake, DataEstablishesWithoutRtu) {
+  p.req();
+  p.rep();
+  p.sink.news();
+  p.call(Peers::client_psn);
+  p.rtu();
+  EXPECT_EQ(p.sink.news(), (Lines{"1A #3 ready by data", "1A #3 send 1 length 64 to #3"}));
+}
+
+TEST_F(IbHandshake, QueuePairUsedAgainSupersedes) {
+  p.handshake();
+  p.call(Peers::client_psn);
+  p.sink.news();
+  p.client_cm.local_id = 0x0A0A0A02;
+  p.client_cm.transaction += 7;
+  p.client_cm.source_port = 40001;
+  p.server_cm.local_id = 0x0B0B0B02;
+  p.server_cm.remote_id = 0x0A0A0A02;
+  p.server_cm.psn = 0x500;
+  p.req();
+  p.rep();
+  p.rtu();
+  p.call(0x500);
+  EXPECT_EQ(p.sink.news(), (Lines{"1A #5 disconnect superseded", "2A #5 request 10.0.0.2:40001/0x11 10.0.0.1:20049/-",
+                                  "2P #6 reply 10.0.0.1:20049/0x22", "2A #7 ready", "2A #8 send 1 length 64 to #8"}));
+}
+
+TEST_F(IbHandshake, ClosedEpochIsNotSuperseded) {
+  p.handshake();
+  p.client_dreq();
+  p.server_drep();
+  p.sink.news();
+  p.client_cm.local_id += 1;
+  p.server_cm.remote_id += 1;
+  p.server_cm.local_id += 1;
+  p.req();
+  p.rep();
+  EXPECT_EQ(p.sink.news(),
+            (Lines{"2A #6 request 10.0.0.2:40000/0x11 10.0.0.1:20049/-", "2P #7 reply 10.0.0.1:20049/0x22"}));
+}
+
+// The same communication ID with other numbers is another epoch, not a repetition.
+TEST_F(IbHandshake, CommunicationIdUsedAgain) {
+  p.handshake();
+  p.client_cm.qpn = 0x33;
+  p.client_cm.transaction += 1;
+  p.server_cm.local_id += 1;
+  p.server_cm.qpn = 0x44;
+  p.req();
+  p.rep();
+  EXPECT_EQ(p.sink.news(),
+            (Lines{"2A #4 request 10.0.0.2:40000/0x33 10.0.0.1:20049/-", "2P #5 reply 10.0.0.1:20049/0x44"}));
+}
+
+// Messages of two clients with the same IDs must not meet.
+TEST_F(IbHandshake, IdsBelongToAddresses) {
+  p.req();
+  const trace::Address first = p.client;
+  p.client = ipv4_address(3);
+  p.req();
+  p.rep();
+  p.client = first;
+  p.rep();
+  EXPECT_EQ(p.sink.news(),
+            (Lines{"2A #2 request 10.0.0.3:40000/0x11 10.0.0.1:20049/-", "2P #3 reply 10.0.0.1:20049/0x22",
+                   "1A #1 request 10.0.0.2:40000/0x11 10.0.0.1:20049/-", "1P #4 reply 10.0.0.1:20049/0x22"}));
+}
+
+TEST_F(IbHandshake, DataAfterDisconnectIsStillDelivered) {
+  p.handshake();
+  CmFields f = p.server_cm;
+  f.qpn = Peers::client_qpn;
+  p.from_server(cm_packet(cm_dreq(f)));
+  p.call(Peers::client_psn);
+  EXPECT_EQ(p.sink.news(), (Lines{"1P #4 disconnect request", "1A #5 send 1 length 64 to #5"}));
+}
+
+TEST_F(IbHandshake, OtherServiceIdsHandOverTheWholeArea) {
+  p.client_cm.service_id = 0x1234500000000000ULL;
+  p.req();
+  p.rep();
+  EXPECT_EQ(p.sink.private_data.at(0), "f6ab0e1801010303 92/92");
+  EXPECT_EQ(p.sink.news().at(0), "1A #1 request 10.0.0.2:-/0x11 10.0.0.1:-/-");
+}
+
+TEST_F(IbHandshake, LidsGetTheAddressesOfTheIpHeader) {
+  p.fabric = trace::Transport::infiniband;
+  p.client = lid_address(5);
+  p.server = lid_address(7);
+  p.req();
+  p.rep();
+  EXPECT_EQ(p.sink.news(),
+            (Lines{"1A #1 request 10.0.0.2:40000/0x11 10.0.0.1:20049/-", "1P #2 reply 10.0.0.1:20049/0x22"}));
+  p.client_cm.local_id = 77;
+  p.client_cm.qpn = 0x55;
+  p.client_cm.service_id = 0x99;
+  p.req();
+  p.finish();
+  EXPECT_EQ(p.sink.news(), (Lines{"2A #3 request lid 5:-/0x55 lid 7:-/-"}));
+}
+
+TEST_F(IbHandshake, UnansweredRequestIsToldAtTheEnd) {
+  p.req();
+  p.req();
+  EXPECT_TRUE(p.sink.news().empty());
+  p.finish();
+  EXPECT_EQ(p.sink.news(), (Lines{"1A #1 request 10.0.0.2:40000/0x11 10.0.0.1:20049/-", "1A #2 repeated handshake"}));
+}
+
+// The snap length may cut the messages before their queue pairs: the traffic tells them.
+TEST_F(IbHandshake, CutBeforeTheQueuePairs) {
+  p.snap = 54;
+  p.req();
+  p.rep();
+  p.rtu();
+  EXPECT_TRUE(p.sink.news().empty());
+  p.call(0x9100, filled(64));
+  p.server_acks(0x9100);
+  p.reply(0x8200);
+  p.client_acks(0x8200);
+  EXPECT_EQ(p.sink.news(), (Lines{"1A #1 request 10.0.0.2:-/0x11 10.0.0.1:-/-", "1P #2 reply 10.0.0.1:-/0x22",
+                                  "1A #3 ready", "1A #4 send 1 length 64 captured 42 to #4", "1P #5 acknowledges 1",
+                                  "1P #6 send 1 length 48 captured 42 to #6", "1A #7 acknowledges 1"}));
+  EXPECT_EQ(p.sink.private_data, (Lines{" 0/56", " 0/196"}));
+}
+
+TEST_F(IbHandshake, MessagesCutAtEveryLength) {
+  for (std::size_t snap = 0; snap < 280; ++snap) {
+    Peers q;
+    q.set_up_fields();
+    q.snap = snap;
+    q.req();
+    q.rep();
+    q.rtu();
+    q.client_dreq();
+    q.server_drep();
+    q.finish();
+    const Lines got = q.sink.news();
+    if (snap < 20 + 24 + 8) {
+      EXPECT_LE(got.size(), 5U) << snap;
+    } else {
+      ASSERT_EQ(got.size(), 5U) << snap;
+      EXPECT_EQ(got[0].substr(0, 13), "1A #1 request") << snap;
+      EXPECT_EQ(got[4], "1P #5 disconnect reply") << snap;
+    }
+  }
+}
+
+TEST_F(IbHandshake, ManyConnectionsStayWithinTheBound) {
+  for (std::uint32_t i = 0; i < 6000; ++i) {
+    p.client_cm.local_id = 1000 + i;
+    p.client_cm.qpn = 100 + i;
+    p.req();
+  }
+  p.finish();
+  std::size_t requests = 0;
+  std::size_t limits = 0;
+  for (const auto& line : p.sink.lines) {
+    requests += line.find(" request ") != std::string::npos ? 1U : 0U;
+    limits += line.find("quality limit") != std::string::npos ? 1U : 0U;
+  }
+  EXPECT_EQ(requests, 6000U);
+  EXPECT_GT(limits, 0U);
+}
+
+}  // namespace
+}  // namespace rpcrdma::test

@@ -1,0 +1,307 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "trace/link/open_frame.hpp"
+
+#include <gtest/gtest.h>
+
+#include "../wire/packets.hpp"
+#include "wire/icrc.hpp"
+
+namespace rpcrdma::test {
+namespace {
+
+using namespace trace;  // NOLINT(google-build-using-namespace): the names under test
+
+Frame frame_of(LinkType link, const Octets& octets) {
+  return {{7, 1'700'000'000'000'000'000}, link, octets, static_cast<std::uint32_t>(octets.size())};
+}
+
+Opened open(LinkType link, const Octets& octets) {
+  Opened out;
+  open_frame(frame_of(link, octets), out);
+  return out;
+}
+
+Octets list(wire::Bytes b) { return {b.begin(), b.end()}; }
+
+const Octets& bth() {
+  static const Octets packet = bth_packet(8);
+  return packet;
+}
+
+struct IbCase {
+  const char* name;
+  LinkType link;
+  Octets frame;
+  Transport transport;
+  const char* source;
+  const char* destination;
+  std::size_t network;  ///< octets before the BTH that the ICRC covers
+};
+
+const std::vector<IbCase>& ib_cases() {
+  static const Octets v4 = ipv4(17, udp(bth()));
+  static const Octets v6 = ipv6(17, udp(bth()));
+  static const Octets v1 = grh(bth());
+  static const char* const v4s = "192.168.77.2";
+  static const char* const v4d = "192.168.77.1";
+  static const char* const v6s = "fd77::2";
+  static const char* const v6d = "fd77::1";
+  static const char* const gs = "fe80::5054:ff:fe00:2";
+  static const char* const gd = "fe80::5054:ff:fe00:1";
+  static const Octets sll = hex("0000 0001 0006 525400000001 0000");
+  using T = Transport;
+  static const std::vector<IbCase> all{
+      {"Ethernet, IPv4", LinkType::ethernet, ethernet(0x0800, v4), T::rocev2, v4s, v4d, 28},
+      {"Ethernet, IPv4, padded", LinkType::ethernet, ethernet(0x0800, v4) + filled(20, 0xEE), T::rocev2, v4s, v4d, 28},
+      {"Ethernet, IPv4 with options", LinkType::ethernet, ethernet(0x0800, ipv4(17, udp(bth()), filled(8, 1))),
+       T::rocev2, v4s, v4d, 36},
+      {"VLAN, IPv6", LinkType::ethernet, ethernet(0x86DD, v6, hex("8100004d")), T::rocev2, v6s, v6d, 48},
+      {"QinQ, IPv4", LinkType::ethernet, ethernet(0x0800, v4, hex("88a8004d81000001")), T::rocev2, v4s, v4d, 28},
+      {"IPv6, extension header", LinkType::ethernet, ethernet(0x86DD, ipv6(60, hex("1100010400000000") + udp(bth()))),
+       T::rocev2, v6s, v6d, 56},
+      {"Ethernet, RoCEv1", LinkType::ethernet, ethernet(0x8915, v1), T::rocev1, gs, gd, 40},
+      {"VLAN, RoCEv1, padded", LinkType::ethernet, ethernet(0x8915, v1, hex("8100004d")) + filled(9, 0xEE), T::rocev1,
+       gs, gd, 40},
+      {"cooked, IPv4", LinkType::linux_sll, sll + hex("0800") + v4, T::rocev2, v4s, v4d, 28},
+      {"cooked, RoCEv1", LinkType::linux_sll, sll + hex("8915") + v1, T::rocev1, gs, gd, 40},
+      {"cooked 2, IPv6", LinkType::linux_sll2, hex("86dd 0000 00000002 0001 00 06 525400000001 0000") + v6, T::rocev2,
+       v6s, v6d, 48},
+      {"null, IPv4", LinkType::null_loopback, hex("02000000") + v4, T::rocev2, v4s, v4d, 28},
+      {"loop, IPv6", LinkType::loop, hex("00000018") + v6, T::rocev2, v6s, v6d, 48},
+      {"raw IPv4", LinkType::raw_ip, v4, T::rocev2, v4s, v4d, 28},
+      {"raw IPv6", LinkType::raw_ip, v6, T::rocev2, v6s, v6d, 48},
+      {"IPv4", LinkType::ipv4, v4, T::rocev2, v4s, v4d, 28},
+      {"IPv6", LinkType::ipv6, v6, T::rocev2, v6s, v6d, 48},
+      {"InfiniBand, local", LinkType::infiniband, lrh(2, bth()), T::infiniband, "lid 5", "lid 7", 8},
+      {"InfiniBand, global", LinkType::infiniband, lrh(3, v1), T::infiniband, gs, gd, 48},
+      {"ERF, Ethernet", LinkType::erf, erf(2, ethernet(0x0800, v4)), T::rocev2, v4s, v4d, 28},
+      {"ERF, Ethernet with stream and extension headers", LinkType::erf,
+       erf(0x80 | 16, ethernet(0x8915, v1), hex("8300000000000000 0500000000000000")), T::rocev1, gs, gd, 40},
+      {"ERF, InfiniBand", LinkType::erf, erf(21, lrh(2, bth())), T::infiniband, "lid 5", "lid 7", 8},
+      {"ERF, InfiniBand with an extension header", LinkType::erf, erf(0x80 | 21, lrh(3, v1), hex("0500000000000000")),
+       T::infiniband, gs, gd, 48},
+      {"ERF, IPv4", LinkType::erf, erf(22, v4), T::rocev2, v4s, v4d, 28},
+      {"ERF, IPv6", LinkType::erf, erf(23, v6), T::rocev2, v6s, v6d, 48},
+  };
+  return all;
+}
+
+TEST(OpenFrame, InfinibandOverEveryLink) {
+  for (const auto& c : ib_cases()) {
+    const Opened o = open(c.link, c.frame);
+    ASSERT_EQ(o.content, Content::infiniband) << c.name;
+    EXPECT_FALSE(o.frame_cut) << c.name;
+    EXPECT_EQ(o.ib.ref.number, 7U) << c.name;
+    EXPECT_EQ(o.ib.transport, c.transport) << c.name;
+    EXPECT_EQ(o.ib.source.text(), c.source) << c.name;
+    EXPECT_EQ(o.ib.destination.text(), c.destination) << c.name;
+    EXPECT_EQ(list(o.ib.octets), bth()) << c.name;
+    EXPECT_EQ(o.ib.wire_length, bth().size()) << c.name;
+    EXPECT_EQ(o.ib.network.size(), c.network) << c.name;
+    EXPECT_EQ(o.ib.network.data() + c.network, o.ib.octets.data()) << c.name;
+  }
+}
+
+// What the ICRC is computed over is what the frame is opened to, on every transport.
+TEST(OpenFrame, NetworkFitsTheIcrc) {
+  for (const auto& c : ib_cases()) {
+    const Opened o = open(c.link, c.frame);
+    const auto layout = o.ib.transport == Transport::rocev1       ? wire::IcrcLayout::grh
+                        : o.ib.transport == Transport::infiniband ? wire::IcrcLayout::lrh
+                        : o.ib.source.kind == Address::Kind::ipv4 ? wire::IcrcLayout::rocev2_ipv4
+                                                                  : wire::IcrcLayout::rocev2_ipv6;
+    EXPECT_TRUE(wire::icrc(layout, o.ib.network, o.ib.octets).has_value()) << c.name;
+  }
+}
+
+TEST(OpenFrame, InfinibandCutAtEveryLength) {
+  for (const auto& c : ib_cases()) {
+    const Opened all = open(c.link, c.frame);
+    const auto start = static_cast<std::size_t>(all.ib.octets.data() - c.frame.data());
+    for (std::size_t n = 0; n < c.frame.size(); ++n) {
+      Frame f = frame_of(c.link, c.frame);
+      f.octets = f.octets.first(n);
+      Opened o;
+      open_frame(f, o);
+      if (c.link != LinkType::erf || n < start) {
+        EXPECT_TRUE(o.frame_cut) << c.name << " " << n;
+      }
+      if (n >= start) {
+        ASSERT_EQ(o.content, Content::infiniband) << c.name << " " << n;
+        EXPECT_EQ(o.ib.octets.size(), std::min(n - start, bth().size())) << c.name << " " << n;
+        EXPECT_EQ(o.ib.wire_length, bth().size()) << c.name << " " << n;
+        EXPECT_EQ(o.ib.network.size(), c.network) << c.name << " " << n;
+      } else if (o.content == Content::infiniband) {
+        // The ports were enough to tell RoCEv2.
+        EXPECT_EQ(o.ib.transport, Transport::rocev2) << c.name << " " << n;
+        EXPECT_LT(start - n, 5U) << c.name << " " << n;
+        EXPECT_TRUE(o.ib.octets.empty()) << c.name << " " << n;
+        EXPECT_EQ(o.ib.wire_length, bth().size()) << c.name << " " << n;
+      } else {
+        EXPECT_EQ(o.content, Content::nothing) << c.name << " " << n;
+      }
+    }
+  }
+}
+
+struct TcpCase {
+  const char* name;
+  LinkType link;
+  Octets frame;
+  const char* source;
+};
+
+const std::vector<TcpCase>& tcp_cases() {
+  static const Octets segment = tcp(hex("a1a2a3a4a5"), filled(12, 1));
+  static const std::vector<TcpCase> all{
+      {"Ethernet, IPv4, padded", LinkType::ethernet, ethernet(0x0800, ipv4(6, segment)) + filled(6, 0xEE),
+       "192.168.77.2"},
+      {"VLAN, IPv6", LinkType::ethernet, ethernet(0x86DD, ipv6(6, segment), hex("8100004d")), "fd77::2"},
+      {"cooked 2", LinkType::linux_sll2, hex("0800 0000 00000002 0001 00 06 525400000001 0000") + ipv4(6, segment),
+       "192.168.77.2"},
+      {"ERF, Ethernet", LinkType::erf, erf(2, ethernet(0x0800, ipv4(6, segment))), "192.168.77.2"},
+  };
+  return all;
+}
+
+TEST(OpenFrame, Tcp) {
+  for (const auto& c : tcp_cases()) {
+    const Opened o = open(c.link, c.frame);
+    ASSERT_EQ(o.content, Content::tcp) << c.name;
+    EXPECT_EQ(o.tcp.ref.number, 7U);
+    EXPECT_EQ(o.tcp.source.text(), c.source) << c.name;
+    EXPECT_EQ(o.tcp.source_port, 0xC002);
+    EXPECT_EQ(o.tcp.destination_port, 20049);
+    EXPECT_EQ(o.tcp.sequence, 0x01020304U);
+    EXPECT_EQ(o.tcp.acknowledgement, 0x05060708U);
+    EXPECT_EQ(o.tcp.flags, 0x18);
+    EXPECT_EQ(list(o.tcp.payload), hex("a1a2a3a4a5")) << c.name;
+    EXPECT_EQ(o.tcp.wire_length, 5U) << c.name;
+  }
+}
+
+TEST(OpenFrame, TcpCutAtEveryLength) {
+  for (const auto& c : tcp_cases()) {
+    const Opened all = open(c.link, c.frame);
+    const auto start = static_cast<std::size_t>(all.tcp.payload.data() - c.frame.data());
+    for (std::size_t n = 0; n < c.frame.size(); ++n) {
+      Frame f = frame_of(c.link, c.frame);
+      f.octets = f.octets.first(n);
+      Opened o;
+      open_frame(f, o);
+      ASSERT_EQ(o.content == Content::tcp, n + 18 >= start) << c.name << " " << n;  // 14 of 32 octets of header
+      if (o.content != Content::tcp) continue;
+      EXPECT_EQ(o.tcp.payload.size(), n < start ? 0 : std::min<std::size_t>(n - start, 5)) << c.name << " " << n;
+      EXPECT_EQ(o.tcp.wire_length, 5U) << c.name << " " << n;
+    }
+  }
+}
+
+TEST(OpenFrame, SegmentationOffloadShowsTotalLengthZero) {
+  Octets packet = ipv4(6, tcp(filled(70'000)));
+  packet[2] = packet[3] = 0;
+  const Octets octets = ethernet(0x0800, packet);
+  const Opened o = open(LinkType::ethernet, octets);
+  ASSERT_EQ(o.content, Content::tcp);
+  EXPECT_EQ(o.tcp.payload.size(), 70'000U);
+  EXPECT_EQ(o.tcp.wire_length, 70'000U);
+}
+
+TEST(OpenFrame, LostFrameLengthIsTruncation) {
+  // A tool cut the frame and wrote the shorter length into the record too: IP still knows.
+  const Octets octets = ethernet(0x0800, ipv4(17, udp(bth_packet(1000))));
+  const Octets start(octets.begin(), octets.begin() + 96);
+  const Opened o = open(LinkType::ethernet, start);
+  ASSERT_EQ(o.content, Content::infiniband);
+  EXPECT_EQ(o.ib.octets.size(), 96U - 42U);
+  EXPECT_EQ(o.ib.wire_length, 1016U);
+}
+
+struct Nothing {
+  const char* name;
+  LinkType link;
+  Octets frame;
+  Content content = Content::nothing;
+};
+
+TEST(OpenFrame, EverythingElse) {
+  const Octets v4 = ipv4(17, udp(bth()));
+  Octets fragment = v4;
+  fragment[6] = 0x20;
+  Octets later = v4;
+  later[7] = 0x10;
+  Octets long_lrh = lrh(3, grh(bth()));
+  long_lrh[5] = 4;  // 16 octets: not even the GRH
+  const Nothing cases[] = {
+      {"no octets", LinkType::ethernet, {}},
+      {"ARP", LinkType::ethernet, ethernet(0x0806, filled(46))},
+      {"802.2", LinkType::ethernet, ethernet(0x0026, filled(46))},
+      {"UDP source port 4791", LinkType::ethernet, ethernet(0x0800, ipv4(17, udp(bth(), 69, 4791)))},
+      {"DNS", LinkType::ethernet, ethernet(0x0800, ipv4(17, udp(filled(40), 53)))},
+      {"UDP 4791 too short for a BTH", LinkType::ethernet, ethernet(0x0800, ipv4(17, udp(filled(11)))) + filled(40)},
+      {"ICMP", LinkType::ethernet, ethernet(0x0800, ipv4(1, bth()))},
+      {"first fragment", LinkType::ethernet, ethernet(0x0800, fragment)},
+      {"later fragment", LinkType::ethernet, ethernet(0x0800, later)},
+      {"IPv6 fragment", LinkType::ethernet, ethernet(0x86DD, ipv6(44, hex("1100000100000001") + udp(bth())))},
+      {"ESP", LinkType::ethernet, ethernet(0x86DD, ipv6(50, udp(bth())))},
+      {"IPv4 announced, IPv6 inside", LinkType::ethernet, ethernet(0x0800, ipv6(17, udp(bth())))},
+      {"RoCEv1 with another next header", LinkType::ethernet, ethernet(0x8915, grh(bth(), 17))},
+      {"raw IP of version 5", LinkType::raw_ip, hex("55") + filled(60)},
+      {"loopback, other family", LinkType::null_loopback, hex("07000000") + v4},
+      {"InfiniBand, raw", LinkType::infiniband, lrh(0, bth())},
+      {"InfiniBand, GRH beyond the packet length", LinkType::infiniband, long_lrh},
+      {"ERF, IB link packet", LinkType::erf, erf(25, filled(6))},
+      {"ERF, metadata", LinkType::erf, erf(0x80 | 27, filled(24), hex("1000000000000000"))},
+      {"ERF, HDLC", LinkType::erf, erf(1, filled(40)), Content::unknown_link},
+      {"unknown link", static_cast<LinkType>(147), ethernet(0x0800, v4), Content::unknown_link},
+      {"no such link", static_cast<LinkType>(0xFFFFFFFF), {}, Content::unknown_link},
+  };
+  for (const auto& c : cases) EXPECT_EQ(open(c.link, c.frame).content, c.content) << c.name;
+}
+
+TEST(OpenFrame, DisagreeingLengthsOfLrhAndGrhEndAtTheShorter) {
+  Octets octets = lrh(3, grh(bth()));
+  octets[8 + 4] = 0xFF;  // GRH PayLen
+  const Opened a = open(LinkType::infiniband, octets);
+  ASSERT_EQ(a.content, Content::infiniband);
+  EXPECT_EQ(a.ib.wire_length, bth().size());
+  octets[8 + 4] = 0;
+  octets[8 + 5] = 16;
+  const Opened b = open(LinkType::infiniband, octets);
+  ASSERT_EQ(b.content, Content::infiniband);
+  EXPECT_EQ(b.ib.wire_length, 16U);
+  EXPECT_EQ(b.ib.octets.size(), 16U);
+}
+
+// One object serves all frames: an address of an earlier frame must not shine through.
+TEST(OpenFrame, ObjectIsReused) {
+  Opened o;
+  const Octets v6 = ipv6(17, udp(bth()));
+  const Octets local = lrh(2, bth());
+  open_frame(frame_of(LinkType::raw_ip, v6), o);
+  open_frame(frame_of(LinkType::infiniband, local), o);
+  EXPECT_EQ(o.ib.source, open(LinkType::infiniband, local).ib.source);
+  open_frame(frame_of(LinkType::raw_ip, {}), o);
+  EXPECT_EQ(o.content, Content::nothing);
+  EXPECT_FALSE(o.frame_cut);
+}
+
+TEST(AddressText, EveryKind) {
+  Address a;
+  EXPECT_EQ(a.text(), "");
+  a = {{192, 168, 77, 2}, Address::Kind::ipv4};
+  EXPECT_EQ(a.text(), "192.168.77.2");
+  a = {{0, 5}, Address::Kind::lid};
+  EXPECT_EQ(a.text(), "lid 5");
+  a = {{0xC0, 0x01}, Address::Kind::lid};
+  EXPECT_EQ(a.text(), "lid 49153");
+  a = {{0xfd, 0x77, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1}, Address::Kind::ipv6};
+  EXPECT_EQ(a.text(), "fd77::1");
+  a.kind = Address::Kind::gid;
+  EXPECT_EQ(a.text(), "fd77::1");
+  a = {{0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff, 192, 168, 77, 1}, Address::Kind::gid};
+  EXPECT_EQ(a.text(), "::ffff:192.168.77.1");
+}
+
+}  // namespace
+}  // namespace rpcrdma::test
