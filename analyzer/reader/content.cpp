@@ -30,9 +30,9 @@ constexpr std::array kMagics{
 };
 
 [[nodiscard]] bool is_text(wire::Bytes head) noexcept {
-  return std::all_of(head.begin(), head.end(), [](std::uint8_t c) {
-    return c >= 0x20 ? c != 0x7f : c == '\n' || c == '\r' || c == '\t' || c == '\f';
-  });
+  const auto printable = [](std::uint8_t c) { return c >= 0x20 ? c != 0x7f : c == '\n' || c == '\r' || c == '\t'; };
+  const auto ascii = std::count_if(head.begin(), head.end(), [](std::uint8_t c) { return c < 0x80; });
+  return std::all_of(head.begin(), head.end(), printable) && static_cast<std::size_t>(ascii) * 2 >= head.size();
 }
 
 }  // namespace

@@ -88,7 +88,8 @@ struct Offer {
   FrameRef done;                    ///< RDMA_DONE; number 0: none yet
   bool refused = false;             ///< a Read of it was refused before RDMA_DONE
   bool overdue = false;             ///< pull-completion-missing has been reported
-  bool undecidable = false;         ///< frames of the requester are missing since the offer
+  bool undecidable = false;         ///< frames are missing since the offer
+  bool in_flight_said = false;      ///< done-with-reads-in-flight has been reported
   bool superseded = false;          ///< no longer the newest with its XID
 };
 
@@ -183,6 +184,8 @@ struct RecentSend {
   std::uint32_t xid = 0;
   bool call = false;
   bool reply = false;
+  bool holes = false;
+  bool credits_known = true;                ///< false: other messages of the time were delivered out of file order
   std::optional<std::size_t> size_finding;  ///< index of the threshold finding, when it is over
   std::optional<std::size_t> invalidate_finding;
   std::uint64_t in_flight = 0;              ///< Calls: outstanding including this one
@@ -279,6 +282,12 @@ struct Connection {
   std::uint64_t trusted_from = 0;         ///< `completed` count from which "never seen" proves something again
   std::uint64_t untrusted_since = 0;      ///< `completed` count at the newest gap
   std::uint32_t generation = 0;
+  /// A message that is a Reply if its Call turns up right behind it in the file, and a reverse Call otherwise.
+  struct Held {
+    trace::Send event;
+    std::vector<std::uint8_t> octets;
+  };
+  std::optional<Held> held;
   FrameRef successor;                     ///< newest connection request of the same client to the same server
   std::map<std::tuple<std::uint32_t, std::uint32_t, std::uint32_t>, Procedure> procedures;
   LatencyHistogram latency;
@@ -292,6 +301,11 @@ struct Connection {
   [[nodiscard]] static std::uint64_t key(Side requester, std::uint32_t xid) noexcept {
     return (static_cast<std::uint64_t>(index(requester)) << 32U) | xid;
   }
+  /// Messages were cut or dropped: what they exposed is not known. Like a gap, without a finding of its own.
+  void distrust(std::uint64_t transactions) noexcept {
+    untrusted_since = completed;
+    if (trusted_from < completed + transactions) trusted_from = completed + transactions;
+  }
   [[nodiscard]] Transaction* find(Side requester, std::uint32_t xid) {
     const auto at = transactions.find(key(requester, xid));
     return at == transactions.end() ? nullptr : &at->second;
@@ -301,7 +315,8 @@ struct Connection {
     return at == transactions.end() || at->second.id.generation != id.generation ? nullptr : &at->second;
   }
   /// The start is in the capture and nothing is missing since: "never seen" proves "never sent" (not U2, not U4).
-  [[nodiscard]] bool whole() const noexcept { return facts.handshake_seen && !facts.one_way && trusted(); }
+  /// A capture that begins in the middle is like one with a gap before its first frame: trust grows with what is seen.
+  [[nodiscard]] bool whole() const noexcept { return !facts.one_way && trusted(); }
   [[nodiscard]] bool trusted() const noexcept { return completed >= trusted_from; }
   /// The threshold that binds what `sender` sends (RFC 8797 section 4.2). nullopt: not known.
   [[nodiscard]] std::optional<std::uint32_t> threshold(Side sender) const noexcept {

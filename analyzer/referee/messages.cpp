@@ -46,7 +46,7 @@ void expose(Context& context, Connection& connection, const Transaction& call, F
     all = memory.expose(segment, access, call.id, frame) && all;
   });
   if (!all) {
-    connection.trusted_from = connection.completed + kept_finished;
+    connection.distrust(kept_finished);
     context.book.unchecked(RuleId::rdma_unknown_handle, connection.id(), "more memory is exposed than the analyzer keeps");
   }
 }
@@ -215,7 +215,7 @@ Transaction& enter_call(Context& context, Connection& connection, const trace::S
     for (const auto& [k, call] : connection.transactions) forget(connection, call);
     connection.transactions.clear();
     connection.finished.clear();
-    connection.trusted_from = connection.completed + 2 * kept_finished;
+    connection.distrust(2 * kept_finished);
   }
   fresh.id = {key, ++connection.generation};
   fresh.completed_before = connection.completed;
@@ -224,11 +224,14 @@ Transaction& enter_call(Context& context, Connection& connection, const trace::S
   return call;
 }
 
+/// `a` was on the wire after `b`, by file order and by the clock (captures of two queues or taps disagree a little).
+[[nodiscard]] bool later(FrameRef a, FrameRef b) noexcept { return a.number > b.number && a.time > b.time; }
+
 /// A Reply that was delivered before its Call (its direction was held back behind a hole) is not without a Call.
 bool answered_already(Connection& connection, const trace::Send& event, std::uint32_t xid) {
   const auto held = std::find_if(connection.pending.begin(), connection.pending.end(), [&](const Pending& p) {
     return p.kind == Pending::Kind::reply_without_call && p.xid == xid && p.side == other(event.side) &&
-           p.frame.number > event.frame.number;
+           !later(event.frame, p.frame);
   });
   if (held == connection.pending.end()) return false;
   connection.pending.erase(held);
@@ -237,8 +240,11 @@ bool answered_already(Connection& connection, const trace::Send& event, std::uin
 
 void cancel_unknown_handles(Connection& connection, const Transaction& call) {
   std::erase_if(connection.pending, [&](const Pending& p) {
-    if (p.kind != Pending::Kind::unknown_handle || p.side == call.requester || p.frame.number < call.call.number) return false;
-    return connection.of(call.requester).memory.regions(p.handle) != nullptr;
+    if (p.kind != Pending::Kind::unknown_handle || p.side == call.requester || later(call.call, p.frame)) return false;
+    MemoryMap& memory = connection.of(call.requester).memory;
+    if (memory.regions(p.handle) == nullptr) return false;
+    memory.touch(p.handle, p.offset, p.length, !p.writing, p.writing);
+    return true;
   });
 }
 
@@ -264,7 +270,7 @@ void take_call(Context& context, Connection& connection, const trace::Send& even
     fresh.reply_chunk = header.reply;
   } else {
     // Chunks that were not captured: operations on them would look like operations on unknown memory (U3).
-    connection.trusted_from = std::max(connection.trusted_from, connection.completed + kept_finished);
+    connection.distrust(kept_finished);
   }
   const bool whole_payload = lists_complete && event.octets.size() == event.wire_length &&
                              event.octets.size() > header.length && !event.holes;
@@ -482,6 +488,18 @@ void count_late_message(Connection& connection, const trace::Send& event, wire::
 
 }  // namespace
 
+bool hold_message(Connection& connection, const trace::Send& event, wire::HeaderV1& scratch) {
+  if (event.side != Side::passive || connection.held || !connection.rpcrdma() || connection.over) return false;
+  const auto decoded = wire::decode_header_v1(event.octets, event.wire_length, scratch);
+  if (!decoded || scratch.fixed.version != 1 || static_cast<Proc>(scratch.fixed.proc) != Proc::nomsg) return false;
+  if (scratch.reads.empty() || scratch.reads.front().position != 0) return false;
+  if (connection.find(Side::active, scratch.fixed.xid) != nullptr) return false;
+  connection.held.emplace();
+  connection.held->octets.assign(event.octets.begin(), event.octets.end());
+  connection.held->event = event;
+  return true;
+}
+
 void take_message(Context& context, Connection& connection, const trace::Send& event, wire::HeaderV1& scratch) {
   if (event.wire_length == 0) return;
   if (connection.over) {
@@ -495,11 +513,13 @@ void take_message(Context& context, Connection& connection, const trace::Send& e
   send.ordinal = event.ordinal;
   send.frame = event.frame;
   send.wire_length = event.wire_length;
+  send.holes = event.holes;
   const auto finish = [&] { connection.of(event.side).sends.add(send); };
 
   const auto fixed = wire::decode_fixed_words(event.octets, event.wire_length);
   if (!fixed) {
     judge_undecodable(context, connection, event, {}, fixed.error());
+    if (fixed.error().fault == wire::Fault::truncated) connection.distrust(kept_finished);
     finish();
     return;
   }
@@ -530,7 +550,10 @@ void take_message(Context& context, Connection& connection, const trace::Send& e
     return;
   }
   if (!connection.facts.version && fixed->version == 1) connection.facts.version = 1;
-  if (cut) judge_undecodable(context, connection, event, *fixed, decoded.error());
+  if (cut) {
+    judge_undecodable(context, connection, event, *fixed, decoded.error());
+    connection.distrust(kept_finished);  // the lists that were cut may expose memory
+  }
 
   const auto proc = static_cast<Proc>(fixed->proc);
   count_proc(connection.facts.messages, proc);
@@ -571,16 +594,19 @@ void take_message(Context& context, Connection& connection, const trace::Send& e
 
 namespace {
 
-void settle(Context& context, Connection& connection, const Pending& pending) {
+/// `proven`: something later of the other side was delivered without a hole, so that nothing can be missing in between.
+/// At the end of a capture the last packets may be, and then an accusation is a warning.
+void settle(Context& context, Connection& connection, const Pending& pending, bool proven) {
   switch (pending.kind) {
     case Pending::Kind::unknown_handle:
-      settle_unknown_handle(context, connection, pending);
+      settle_unknown_handle(context, connection, pending, proven);
       return;
     case Pending::Kind::reply_without_call:
       context.book.add({RuleId::reply_without_call, connection.id(), {pending.frame},
                         fmt::format("The {} answered XID {:#010x}, with which no Call was sent to it.", name(pending.side),
                                     pending.xid),
-                        std::nullopt, pending.xid, party(pending.side), Role::responder});
+                        proven ? std::nullopt : std::optional(Severity::warning), pending.xid, party(pending.side),
+                        Role::responder});
       return;
     case Pending::Kind::credits: {
       if (pending.excess == 0) return;
@@ -623,12 +649,12 @@ void settle_pending(Context& context, Connection& connection, Side side, std::ui
     ready.push_back(pending);
     return true;
   });
-  for (const Pending& pending : ready) settle(context, connection, pending);
+  for (const Pending& pending : ready) settle(context, connection, pending, true);
 }
 
-void settle_all_pending(Context& context, Connection& connection) {
+void settle_all_pending(Context& context, Connection& connection, std::optional<Side> complete) {
   const std::vector<Pending> all = std::exchange(connection.pending, {});
-  for (const Pending& pending : all) settle(context, connection, pending);
+  for (const Pending& pending : all) settle(context, connection, pending, complete == other(pending.side));
 }
 
 }  // namespace rpcrdma::referee

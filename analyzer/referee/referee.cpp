@@ -23,6 +23,7 @@ constexpr std::size_t kept_closed = 64;
 constexpr std::size_t most_connections = 65536;
 constexpr std::size_t most_lost_xids = 256;
 constexpr std::size_t most_pairs = 4096;
+constexpr std::uint64_t adopted_distrust = 128;  // twice what Linux grants: as after a gap
 constexpr TimeNs unanswered_after = 10'000'000'000;
 
 /// What is remembered of a client and a server from one connection to the next.
@@ -113,6 +114,39 @@ struct Referee::Impl {
     opposite.repeats = 0;
     opposite.first_repeat = {};
     return connection;
+  }
+
+  /// The message, and the one that was held for it. False: held.
+  bool take(Connection& connection, const trace::Send& event) {
+    if (connection.held) {
+      const bool its_call = event.side == Side::active && event.octets.size() >= 4 && connection.held->octets.size() >= 4 &&
+                            std::equal(event.octets.begin(), event.octets.begin() + 4, connection.held->octets.begin());
+      if (its_call) {
+        take_message(context, connection, event, scratch);
+        release(connection);
+        return true;
+      }
+      release(connection);
+    }
+    if (hold_message(connection, event, scratch)) return false;
+    take_message(context, connection, event, scratch);
+    return true;
+  }
+
+  void release(Connection& connection) {
+    if (!connection.held) return;
+    Connection::Held held = std::move(*connection.held);
+    connection.held.reset();
+    held.event.octets = held.octets;
+    take_message(context, connection, held.event, scratch);
+  }
+
+  void credits_in_doubt(Connection& connection, const trace::Send& event) {
+    SideState& state = connection.of(event.side);
+    if (event.frame.number >= state.last_event.number) return;
+    if (RecentSend* send = state.sends.newest([&](const RecentSend& s) { return s.frame.number > event.frame.number; })) {
+      send->credits_known = false;
+    }
   }
 
   void after(Connection& connection, const trace::EventBase& event) {
@@ -208,6 +242,7 @@ struct Referee::Impl {
   }
 
   void end_of_capture(Connection& connection, FrameRef last) {
+    release(connection);
     // One direction only: nothing that needs both can be judged.
     const bool client_seen = connection.sides[0].events > 0;
     const bool server_seen = connection.sides[1].events > 0;
@@ -225,7 +260,7 @@ struct Referee::Impl {
       }
       return;
     }
-    settle_all_pending(context, connection);
+    settle_all_pending(context, connection, std::nullopt);
     if (connection.over || connection.rejected || connection.kind == Connection::Kind::other) return;
     if (connection.request_seen && !connection.reply_seen && !connection.ready_seen && connection.messages == 0) {
       if (reported(connection) &&
@@ -351,6 +386,7 @@ void Referee::on(const trace::Adopted& event) {
   facts.roles_from = event.roles_from;
   facts.opened = event.frame;
   facts.one_way = event.one_way;
+  connection->distrust(adopted_distrust);
 }
 
 void Referee::on(const trace::Disconnect& event) {
@@ -360,7 +396,12 @@ void Referee::on(const trace::Disconnect& event) {
     judge_stray_private_data(impl_->context, *connection, event.side, event.private_data, event.frame);
   }
   if (!connection->over) {
-    if (event.how != trace::Disconnect::How::superseded) settle_all_pending(impl_->context, *connection);
+    impl_->release(*connection);
+    if (event.how != trace::Disconnect::How::superseded) {
+      // A FIN has its place in the stream: nothing before it is missing unnoticed.
+      const bool complete = event.how == trace::Disconnect::How::fin;
+      settle_all_pending(impl_->context, *connection, complete ? std::optional(event.side) : std::nullopt);
+    }
     if (!connection->rejected && (connection->messages > 0 || connection->reply_seen || connection->ready_seen)) {
       judge_close(impl_->context, *connection, event);
       if (connection->over) impl_->note_close(*connection);
@@ -376,9 +417,10 @@ void Referee::on(const trace::Send& event) {
   ++operations.sends;
   if (event.invalidated) ++operations.sends_with_invalidate;
   const std::uint64_t before = connection->messages;
-  impl_->after(*connection, event);
   if (!connection->over) impl_->retransmissions_after_reconnect(*connection, event);
-  take_message(impl_->context, *connection, event, impl_->scratch);
+  impl_->credits_in_doubt(*connection, event);  // behind a later frame of its own direction: a hole was filled
+  if (!impl_->take(*connection, event)) return;
+  impl_->after(*connection, event);
   if (before == 0 && connection->messages == 1 && !connection->facts.handshake_seen) {
     impl_->book.add({RuleId::capture_start_missing, connection->id(), {event.frame},
                      "The start of this connection is not in the capture: private data, thresholds and earlier Calls are not "
@@ -414,7 +456,7 @@ void Referee::on(const trace::ReadRequest& event) {
 void Referee::on(const trace::ReadResponse& event) {
   Connection* connection = impl_->seen(event, false);
   if (connection == nullptr || connection->over || !connection->rpcrdma()) return;
-  judge_read_response(*connection, event);
+  judge_read_response(impl_->context, *connection, event);
 }
 
 void Referee::on(const trace::Refusal& event) {

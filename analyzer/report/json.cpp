@@ -140,7 +140,8 @@ Json document(const referee::ConnectionFacts& c) {
   out["opened"] = std::move(opened);
   out["closed"] = document(c.closed);
   // The contract knows 1 and 2; any other value on the wire is a finding, not this connection's version.
-  out["version"] = c.version == 1U || c.version == 2U ? Json(*c.version) : Json(nullptr);
+  const std::uint32_t version = c.version.value_or(0);
+  out["version"] = version == 1 || version == 2 ? Json(version) : Json(nullptr);
   out["private_data"] = {{"client", document(c.private_data_client)}, {"server", document(c.private_data_server)}};
   out["thresholds"] = {{"client_to_server", maybe(c.thresholds.client_to_server)},
                        {"server_to_client", maybe(c.thresholds.server_to_client)},

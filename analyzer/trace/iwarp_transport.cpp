@@ -131,6 +131,7 @@ struct IwarpTransport::Impl {
     if (entry != nullptr && entry->connection->foreign(direction, segment)) {
       entry->connection->supersede(direction, segment.ref);
       erase(ends);
+      ordinary.forget(hash_of(ends));
       entry = nullptr;
     }
     if (entry != nullptr) return use(ends, *entry, direction, segment);

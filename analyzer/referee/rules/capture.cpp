@@ -27,8 +27,7 @@ void judge_gap(Context& context, Connection& connection, const trace::Gap& event
   ++state.gaps;
   state.gap_amount += event.count;
   connection.facts.gaps += event.count;
-  connection.untrusted_since = connection.completed;
-  connection.trusted_from = connection.completed + recovery(connection);
+  connection.distrust(recovery(connection));
   // What was held back behind the hole was judged without it.
   const std::uint64_t since = state.last_event.number;
   std::erase_if(connection.pending, [&](const Pending& pending) {
@@ -71,14 +70,14 @@ void judge_quality(Context& context, Connection* connection, const trace::Qualit
       break;
     case Kind::limit_reached:
       if (connection != nullptr) {
-        connection->trusted_from = std::max(connection->trusted_from, connection->completed + recovery(*connection));
+        connection->distrust(recovery(*connection));
       }
       context.book.unchecked(RuleId::capture_gap, id,
                              fmt::format("a limit on what is kept in memory was reached near frame {}", event.frame.number));
       break;
     case Kind::mpa_bad:
       if (connection != nullptr) {
-        connection->trusted_from = std::max(connection->trusted_from, connection->completed + recovery(*connection));
+        connection->distrust(recovery(*connection));
       }
       context.book.unchecked(RuleId::capture_gap, id,
                              fmt::format("the FPDU framing of the stream was lost near frame {}", event.frame.number));

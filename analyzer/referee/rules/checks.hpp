@@ -59,12 +59,12 @@ void judge_xid_by_rdma(Context& context, Connection& connection, FrameRef frame,
 // --- memory.cpp: group F
 void judge_write(Context& context, Connection& connection, const trace::Write& event);
 void judge_read(Context& context, Connection& connection, const trace::ReadRequest& event);
-void judge_read_response(Connection& connection, const trace::ReadResponse& event);
+void judge_read_response(Context& context, Connection& connection, const trace::ReadResponse& event);
 void judge_returned_lengths(Context& context, Connection& connection, const trace::Send& event,
                             const wire::HeaderV1& header, Transaction& call);
 /// NAK 0x62 or a protection Terminate.
 void judge_access_refused(Context& context, Connection& connection, const trace::Refusal& refusal);
-void settle_unknown_handle(Context& context, Connection& connection, const Pending& pending);
+void settle_unknown_handle(Context& context, Connection& connection, const Pending& pending, bool proven);
 
 // --- invalidation.cpp: group G
 void judge_invalidation(Context& context, Connection& connection, const trace::Send& event, const Transaction& call,
@@ -79,7 +79,7 @@ void judge_done(Context& context, Connection& connection, const trace::Send& eve
 bool judge_answer_to_done(Context& context, Connection& connection, const trace::Send& event, std::uint32_t xid);
 [[nodiscard]] Offer* find_offer(Connection& connection, TransactionId transaction);
 void offer_read(Connection& connection, Offer& offer, FrameRef frame);
-void offer_read_answered(Offer& offer);
+void offer_read_answered(Context& context, Connection& connection, Offer& offer, FrameRef frame);
 [[nodiscard]] bool offer_pulled(Connection& connection, const Offer& offer);
 void offers_overdue(Context& context, Connection& connection, FrameRef now);
 enum class Ending : std::uint8_t { by_requester, otherwise, capture_end };

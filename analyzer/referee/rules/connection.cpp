@@ -118,7 +118,8 @@ bool partial_send_too_large(Context& context, Connection& connection, const trac
 void refused_send_unexplained(Context& context, Connection& connection, const trace::Refusal& refusal, RuleId rule,
                               std::string message, std::optional<Party> culprit, const RecentSend* send) {
   // A verdict needs the threshold: without it the size may be the cause (U1), and with gaps anything may be (U2).
-  const bool decided = connection.trusted() && connection.threshold(other(refusal.side)).has_value();
+  const bool decided = connection.trusted() && connection.threshold(other(refusal.side)).has_value() && send != nullptr &&
+                       !send->holes;
   const FrameRef refused = send != nullptr ? send->frame : refusal.refused_frame;
   context.book.add({rule, connection.id(), {refusal.frame, refused}, message,
                     decided ? std::nullopt : std::optional(Severity::warning),
@@ -161,7 +162,7 @@ void judge_terminate(Context& context, Connection& connection, const trace::Refu
       note();
       return;
     }
-    if (send != nullptr && what == Meaning::no_buffer && connection.whole()) {
+    if (send != nullptr && what == Meaning::no_buffer && connection.whole() && send->credits_known) {
       const Ledger& ledger = connection.ledger(sender);
       Suspect suspect = suspect_from(connection, refusal, RuleId::credit_overrun_fatal, send->frame, {});
       if (send->call && send->in_flight > send->limit) {

@@ -55,9 +55,11 @@ void credit_call(Context& context, Connection& connection, const trace::Send& ev
                                   name(event.side)),
                       std::nullopt, call.xid, party(event.side), Role::requester});
   }
+  // Delivered late (its direction was held back behind a hole): how many were outstanding when it was sent is not known.
+  if (ledger.last_reply.number > event.frame.number) send.credits_known = false;
   const RuleId limit_rule = event.side == Side::active ? RuleId::credit_limit_exceeded : RuleId::reverse_credit_exceeded;
   if (connection.version2) return;
-  if (!connection.whole()) {
+  if (!connection.whole() || !send.credits_known) {
     context.book.unchecked(limit_rule, connection.id(), "the capture lacks frames that may have answered Calls");
     return;
   }
@@ -88,7 +90,7 @@ void credit_answer(Context& context, Connection& connection, const trace::Send& 
   // An answer that stands earlier in the file than an accused Call was only delivered late: the Call was counted twice.
   for (Pending& pending : connection.pending) {
     if (pending.kind == Pending::Kind::credits && pending.side == requester && pending.excess > 0 &&
-        event.last.number < pending.frame.number) {
+        (event.last.number < pending.frame.number || event.last.time < pending.frame.time)) {
       --pending.excess;
     }
   }
@@ -169,7 +171,7 @@ void judge_rnr(Context& context, Connection& connection, const trace::Refusal& r
     connection.suspects.push_back(std::move(suspect));
     return;
   }
-  if (send != nullptr && send->call && connection.whole()) {
+  if (send != nullptr && send->call && send->credits_known && send->frame.number < refusal.frame.number && connection.whole()) {
     Ledger& ledger = connection.ledger(sender);
     if (send->in_flight > send->limit) {
       context.book.fold({RuleId::rnr_nak_seen, connection.id(), {refusal.frame, send->frame},

@@ -186,7 +186,7 @@ void judge_read(Context& context, Connection& connection, const trace::ReadReque
   }
 }
 
-void judge_read_response(Connection& connection, const trace::ReadResponse& event) {
+void judge_read_response(Context& context, Connection& connection, const trace::ReadResponse& event) {
   if (connection.version2) return;
   const Side owner = event.side;
   connection.of(owner).memory.touch(event.handle, event.offset, event.length, false, false);
@@ -213,7 +213,7 @@ void judge_read_response(Connection& connection, const trace::ReadResponse& even
   const JudgedOp* judged =
       connection.of(other(owner)).ops.newest([&](const JudgedOp& op) { return op.op == event.op && !op.writing; });
   if (judged != nullptr && judged->offer) {
-    if (Offer* offer = find_offer(connection, judged->transaction)) offer_read_answered(*offer);
+    if (Offer* offer = find_offer(connection, judged->transaction)) offer_read_answered(context, connection, *offer, event.frame);
   }
 }
 
@@ -244,13 +244,13 @@ void judge_returned_lengths(Context& context, Connection& connection, const trac
                     std::nullopt, call.xid, party(event.side), Role::responder});
 }
 
-void settle_unknown_handle(Context& context, Connection& connection, const Pending& pending) {
+void settle_unknown_handle(Context& context, Connection& connection, const Pending& pending, bool proven) {
   const std::size_t finding = context.book.add(
       {RuleId::rdma_unknown_handle, connection.id(), {pending.frame},
        fmt::format("The {} {} {} of handle {:#010x}, which no message of the {} ever named.", name(pending.side),
                    pending.writing ? "wrote" : "read", range(pending.offset, pending.length), pending.handle,
                    name(other(pending.side))),
-       std::nullopt, std::nullopt, party(pending.side), std::nullopt});
+       proven ? std::nullopt : std::optional(Severity::warning), std::nullopt, party(pending.side), std::nullopt});
   JudgedOp* judged = connection.of(pending.side).ops.newest(
       [&](const JudgedOp& op) { return op.op == pending.op && op.writing == pending.writing; });
   if (judged == nullptr) return;
@@ -288,7 +288,7 @@ void judge_access_refused(Context& context, Connection& connection, const trace:
     if (held != connection.pending.end()) {
       const Pending pending = *held;
       connection.pending.erase(held);
-      settle_unknown_handle(context, connection, pending);
+      settle_unknown_handle(context, connection, pending, true);  // the owner itself says that it knows no such memory
     }
   }
   if (judged != nullptr && judged->state == JudgedOp::State::guilty) {

@@ -85,8 +85,19 @@ void offer_read(Connection& /*connection*/, Offer& offer, FrameRef frame) {
   offer.last_read = frame;
 }
 
-void offer_read_answered(Offer& offer) {
+void offer_read_answered(Context& context, Connection& connection, Offer& offer, FrameRef frame) {
   if (offer.reads_outstanding > 0) --offer.reads_outstanding;
+  // Proven only by a response behind RDMA_DONE: one that never shows may just be missing from the capture.
+  if (offer.done.number == 0 || offer.in_flight_said || frame.number < offer.done.number || frame.time < offer.done.time ||
+      offer.last_read.number > offer.done.number) {
+    return;
+  }
+  offer.in_flight_said = true;
+  context.book.add({RuleId::done_with_reads_in_flight, connection.id(), {offer.done, offer.last_read, frame},
+                    fmt::format("The {} sent RDMA_DONE while its RDMA Read in frame {} was still unanswered (answer: frame {}): "
+                                "the responder may take the memory away under it.",
+                                name(offer.requester), offer.last_read.number, frame.number),
+                    std::nullopt, offer.xid, party(offer.requester), Role::requester});
 }
 
 bool offer_pulled(Connection& connection, const Offer& offer) {
@@ -129,6 +140,9 @@ void judge_offer(Context& context, Connection& connection, const trace::Send& ev
   if (profile == Profile::rfc8166) {
     accuse(RuleId::read_list_in_reply,
            fmt::format("The {}'s Reply carries a Read list; in a Reply it has to be empty.", name(responder)));
+  } else if (!proper && !connection.reliable_reply && profile == Profile::automatic && !connection.whole()) {
+    context.book.unchecked(RuleId::read_list_in_reply, connection.id(),
+                           "whether these peers agreed on responder-provided Read chunks before is not in the capture");
   } else if (!proper) {
     accuse(connection.reliable_reply ? RuleId::pull_offer_form : RuleId::read_list_in_reply,
            fmt::format("The {}'s Reply carries a Read list in a form that nothing allows: a responder-provided Read chunk "
@@ -216,17 +230,7 @@ void judge_done(Context& context, Connection& connection, const trace::Send& eve
     return;
   }
   const bool pulled = offer_pulled(connection, *offer);
-  if (offer->reads_outstanding > 0 && !pulled && !offer->refused) {
-    if (offer->undecidable) {
-      context.book.unchecked(RuleId::done_with_reads_in_flight, connection.id(), "frames are missing since the offer");
-    } else {
-      say(RuleId::done_with_reads_in_flight,
-          fmt::format("The {} sent RDMA_DONE while its RDMA Read in frame {} was still unanswered: the responder may take "
-                      "the memory away under it.",
-                      name(sender), offer->last_read.number),
-          offer->last_read, Severity::warning);
-    }
-  } else if (!pulled && !offer->refused) {
+  if (offer->reads_outstanding == 0 && !pulled && !offer->refused) {
     if (offer->undecidable) {
       context.book.unchecked(RuleId::done_before_complete_pull, connection.id(), "frames are missing since the offer");
     } else {

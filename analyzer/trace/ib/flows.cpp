@@ -131,6 +131,7 @@ Connection* Flows::by_leg(const FlowKey& key) {
 }
 
 void Flows::attach(Connection& connection, Side sender, const FlowKey& key, FrameRef ref) {
+  connection.last_used = ref.number;  // making room must not take this one
   if (Leg* leg = find(key)) {
     if (leg->connection == &connection) return;
     if (leg->connection == nullptr && leg->first.number >= connection.first.number) {

@@ -96,6 +96,8 @@ void Handshakes::request(const IbPacket& packet, const CmMessage& m) {
   }
 
   Connection& c = flows_.open(packet.transport, packet.source, packet.destination, packet.ref);
+  // First, for an older epoch may get its number only now.
+  if (m.local_qpn) flows_.attach(c, Side::passive, {packet.destination, packet.source, *m.local_qpn}, packet.ref);
   c.shared.id = numbers_.next();
   flows_.set_comm(c, Side::active, key);
   c.roles_known = true;
@@ -116,12 +118,11 @@ void Handshakes::request(const IbPacket& packet, const CmMessage& m) {
   r.depths = depths(m);
   r.service_id = m.service_id;
   c.request_area = save(m);
-
-  if (m.local_qpn) flows_.attach(c, Side::passive, {packet.destination, packet.source, *m.local_qpn}, packet.ref);
 }
 
 void Handshakes::reply(const IbPacket& packet, const CmMessage& m) {
-  Connection* c = m.remote_id ? flows_.by_comm(receiver_key(packet, *m.remote_id)) : nullptr;
+  if (!m.remote_id) return;  // cut: whose REQ it answers is not known
+  Connection* c = flows_.by_comm(receiver_key(packet, *m.remote_id));
   if (c != nullptr && c->reply) {
     const auto& known = c->comm[index(Side::passive)];
     if (known && *known == sender_key(packet, *m.local_id)) {
@@ -134,7 +135,7 @@ void Handshakes::reply(const IbPacket& packet, const CmMessage& m) {
     c = &flows_.open(packet.transport, packet.destination, packet.source, packet.ref);
     c->shared.id = numbers_.next();
     c->roles_known = true;
-    if (m.remote_id) flows_.set_comm(*c, Side::active, receiver_key(packet, *m.remote_id));
+    flows_.set_comm(*c, Side::active, receiver_key(packet, *m.remote_id));
   }
   flows_.set_comm(*c, Side::passive, sender_key(packet, *m.local_id));
   c->qpns[index(Side::passive)] = m.local_qpn;

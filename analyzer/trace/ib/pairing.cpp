@@ -123,6 +123,7 @@ bool Flows::marry(Leg& a, Leg& b) {
     Connection* c = only_incomplete(earlier);
     if (c == nullptr || only_incomplete(later) != c) {
       c = &open(earlier.transport, earlier.key.source, earlier.key.destination, earlier.first);
+      c->shared.id = numbers_.next();
       join(*c, Side::active, earlier);
       join(*c, Side::passive, later);
     } else {

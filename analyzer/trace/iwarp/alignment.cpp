@@ -11,7 +11,7 @@ namespace {
 
 using Have = Window::Have;
 
-constexpr int chain_limit = 64;  // FPDUs
+constexpr int chain_limit = 16;  // FPDUs
 
 // What an agreement weighs, in bits. Zeros weigh less than their number: padding and sparse data are full of them.
 constexpr int tagged_control = 14;  // two control octets, T agreeing with the opcode
@@ -72,9 +72,30 @@ int weigh_untagged(const std::uint8_t* p, const wire::DdpControl& control, const
   return weight;
 }
 
-int weigh_tagged(std::uint32_t stag, const Expectation& expected) noexcept {
-  const auto* end = expected.stags.begin() + expected.stag_count;
-  return std::find(expected.stags.begin(), end, stag) != end ? known_stag : 0;
+/// The tagged segment before, in the same chain.
+struct Tagged {
+  bool open = false;  // its message goes on
+  std::uint32_t stag = 0;
+  std::uint64_t next = 0;
+};
+
+/// Weighs the rest of a tagged header, -1 when it cannot be one. `p` is the ULPDU.
+int weigh_tagged(const std::uint8_t* p, std::size_t data, bool last, Tagged& before,
+                 const Expectation& expected) noexcept {
+  const std::uint32_t stag = wire::load_be32(p + 2);
+  const std::uint64_t offset = wire::load_be64(p + 6);
+  // Data that repeats one word would go on for ever as a chain.
+  if (offset == ((std::uint64_t{stag} << 32U) | stag)) return -1;
+  int weight = 0;
+  if (before.open && before.stag == stag) {
+    if (offset != before.next) return -1;
+    weight = known_stag;
+  } else {
+    const auto* end = expected.stags.begin() + expected.stag_count;
+    if (std::find(expected.stags.begin(), end, stag) != end) weight = known_stag;
+  }
+  before = {!last, stag, offset + data};
+  return weight;
 }
 
 }  // namespace
@@ -92,8 +113,7 @@ std::size_t first_plausible(Bytes octets) noexcept {
 Trial weigh_chain(const Window& window, Position from, const wire::Markers& markers, const Expectation& expected,
                   int enough) {
   Trial trial;
-  bool have_tag = false;
-  std::uint32_t last_tag = 0;
+  Tagged before;
   for (int i = 0; i < chain_limit; ++i) {
     std::array<std::uint8_t, 2 + wire::ddp_untagged_length> head{};
     switch (window.read(from, 4, markers, head.data())) {
@@ -113,16 +133,11 @@ Trial weigh_chain(const Window& window, Position from, const wire::Markers& mark
     trial.weight += control.tagged ? tagged_control : untagged_control;
     const Have rest = window.read(from, header, markers, head.data());
     if (rest == Have::yes) {
-      if (control.tagged) {
-        const std::uint32_t tag = wire::load_be32(head.data() + 4);
-        trial.weight += have_tag && tag == last_tag ? known_stag : weigh_tagged(tag, expected);
-        have_tag = true;
-        last_tag = tag;
-      } else {
-        const int more = weigh_untagged(head.data() + 2, control, expected);
-        if (more < 0) return trial;
-        trial.weight += more;
-      }
+      const std::size_t data = wire::load_be16(head.data()) - control.header_length();
+      const int more = control.tagged ? weigh_tagged(head.data() + 2, data, control.last, before, expected)
+                                      : weigh_untagged(head.data() + 2, control, expected);
+      if (more < 0) return trial;
+      trial.weight += more;
     }
 
     const std::uint32_t size = wire::fpdu_size(wire::load_be16(head.data()));
@@ -154,6 +169,32 @@ Trial weigh_chain(const Window& window, Position from, const wire::Markers& mark
   return trial;
 }
 
+namespace {
+
+/// Markers of unknown phase: inside the FPDU at `from` one must say how far back the FPDU began.
+std::optional<wire::Markers> marker_inside(const Window& window, Position from) {
+  std::array<std::uint8_t, wire::Markers::interval + 4> copy{};
+  Bytes octets = window.contiguous(from);
+  if (octets.size() < copy.size()) {
+    std::size_t n = copy.size();
+    while (n > octets.size() && window.read(from, n, {}, copy.data()) != Have::yes) n /= 2;
+    if (n > octets.size()) octets = Bytes(copy).first(n);
+  }
+  if (octets.size() < 4) return std::nullopt;
+  const std::uint64_t size = wire::fpdu_size(wire::load_be16(octets.data()));
+  const std::uint64_t reach = std::min<std::uint64_t>({size + 4, wire::Markers::interval, octets.size() - 3});
+  for (std::uint64_t distance = 4; distance < reach; distance += 4) {
+    const std::uint32_t value = wire::load_be32(octets.data() + distance);
+    // The last one counts from a marker in front of the length word.
+    if (value == distance || (distance + 4 == wire::Markers::interval && value == wire::Markers::interval)) {
+      return wire::Markers{true, (from + distance) % wire::Markers::interval};
+    }
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
 void Alignment::restart(Position from) {
   candidates_.clear();
   scan_from_ = from;
@@ -169,24 +210,20 @@ void Alignment::keep(const Candidate& candidate) {
   candidates_.push_back(candidate);
 }
 
-bool Alignment::try_at(const Window& window, const Found& at, const Expectation& expected, const Thresholds& thresholds,
-                       bool& rejected) {
+bool Alignment::try_at(const Window& window, const Found& at, const Expectation& expected,
+                       const Thresholds& thresholds) {
   const Trial trial = weigh_chain(window, at.position, at.markers, expected, thresholds.chain);
-  rejected = false;
   switch (trial.verdict) {
     case Trial::Verdict::yes:
       return true;
     case Trial::Verdict::cut:
-      if (trial.weight >= thresholds.cut) return true;
-      rejected = true;
-      return false;
+      return trial.weight >= thresholds.cut;
     case Trial::Verdict::open:
       keep({at, trial.weight});
       return false;
     case Trial::Verdict::no:
       break;
   }
-  rejected = true;
   return false;
 }
 
@@ -196,35 +233,10 @@ std::optional<Alignment::Found> Alignment::again(const Window& window, const Exp
   old.swap(candidates_);
   for (const Candidate& candidate : old) {
     if (candidate.at.position < window.begin()) continue;
-    bool rejected = false;
-    if (try_at(window, candidate.at, expected, thresholds, rejected)) return candidate.at;
+    if (try_at(window, candidate.at, expected, thresholds)) return candidate.at;
   }
   return std::nullopt;
 }
-
-namespace {
-
-/// Markers of unknown phase: inside the FPDU at `from` one must say how far back the FPDU began.
-std::optional<wire::Markers> marker_inside(const Window& window, Position from) {
-  std::array<std::uint8_t, 4> head{};
-  const wire::Markers none;
-  if (window.read(from, head.size(), none, head.data()) != Have::yes) return std::nullopt;
-  const std::uint64_t size = wire::fpdu_size(wire::load_be16(head.data()));
-  const std::uint64_t reach = std::min<std::uint64_t>(size + 4, wire::Markers::interval);
-  for (std::uint64_t distance = 4; distance < reach; distance += 4) {
-    std::array<std::uint8_t, 4> word{};
-    if (window.read(from + distance, word.size(), none, word.data()) != Have::yes) return std::nullopt;
-    const std::uint32_t value = wire::load_be32(word.data());
-    if (value == distance || (distance + 4 == wire::Markers::interval && value == wire::Markers::interval)) {
-      // Any earlier marker position will do as the base.
-      const Position first = from + distance;
-      return wire::Markers{true, first % wire::Markers::interval};
-    }
-  }
-  return std::nullopt;
-}
-
-}  // namespace
 
 std::optional<Alignment::Found> Alignment::scan(const Window& window, const Expectation& expected,
                                                 const Thresholds& thresholds) {
@@ -250,12 +262,20 @@ std::optional<Alignment::Found> Alignment::scan(const Window& window, const Expe
     ++scan_from_;
     if (have == Have::cut || !head_plausible(head.data())) continue;
     ++trials;
-    bool rejected = false;
-    if (try_at(window, {at, markers}, expected, thresholds, rejected)) return Found{at, markers};
-    if (!rejected || expected.markers_known) continue;
-    if (const auto guess = marker_inside(window, at)) {
-      if (try_at(window, {at, *guess}, expected, thresholds, rejected)) return Found{at, *guess};
+    // Without markers, unless a marker is seen and reading it as one makes more sense.
+    Found found{at, markers};
+    if (!expected.markers_known) {
+      if (const auto guess = marker_inside(window, at)) {
+        constexpr int compare = 1000;  // far beyond any threshold: follow the chains as far as they go
+        const Trial plain = weigh_chain(window, at, markers, expected, compare);
+        const Trial marked = weigh_chain(window, at, *guess, expected, compare);
+        const bool better = plain.verdict == Trial::Verdict::no || marked.weight > plain.weight;
+        if (marked.verdict != Trial::Verdict::no && better) found.markers = *guess;
+      } else if (expected.markers_used) {
+        continue;
+      }
     }
+    if (try_at(window, found, expected, thresholds)) return found;
   }
   return std::nullopt;
 }

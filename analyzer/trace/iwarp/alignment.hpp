@@ -16,7 +16,8 @@ namespace rpcrdma::trace::iwarp {
 
 /// What is known about the direction, from before the gap or from the handshake.
 struct Expectation {
-  bool markers_known = false;
+  bool markers_known = false;  ///< whether and where
+  bool markers_used = false;   ///< the handshake says so, but not where
   wire::Markers markers;
   std::optional<bool> crc;                ///< in use?
   std::optional<std::uint32_t> send_msn;  ///< MSN of the next Send
@@ -71,12 +72,12 @@ class Alignment {
                                           const Thresholds& thresholds);
   /// True when the position is believed. Keeps it as a candidate while its chain is open.
   [[nodiscard]] bool try_at(const Window& window, const Found& at, const Expectation& expected,
-                            const Thresholds& thresholds, bool& rejected);
+                            const Thresholds& thresholds);
   void keep(const Candidate& candidate);
 
   static constexpr std::size_t candidates_limit = 16;
-  static constexpr int trials_limit = 256;  // for one look: octets made to look like headers must not cost much
-  std::vector<Candidate> candidates_;       // by position
+  static constexpr int trials_limit = 64;  // for one look: octets made to look like headers must not cost much
+  std::vector<Candidate> candidates_;      // by position
   Position scan_from_ = 0;
 };
 

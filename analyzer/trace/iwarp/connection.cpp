@@ -163,6 +163,12 @@ void Connection::payload(Half& h, const TcpSegment& segment, std::uint32_t seque
 
 void Connection::deliver(Half& h, const Piece& piece) {
   if (!h.framing.push(piece, live(), h)) limit(h, piece.ref);
+  // Behind a hole much may have waited: it must not pile up again.
+  while (live() && !h.framing.window().empty() && h.framing.state() != Framing::State::start) {
+    (void)h.framing.align(messages_->expectation(side(h.direction)), known_stream, false, h);
+    if (!h.framing.ready()) return;
+    while (h.framing.ready()) h.framing.drain_one(h);
+  }
 }
 
 void Connection::deliver_ready(Half& h) {

@@ -47,6 +47,11 @@ void Framing::open_at(Position position, bool markers_expected, Crc crc) {
   crc_ = crc;
 }
 
+void Framing::expect_markers(bool expected) noexcept {
+  markers_expected_ = expected;
+  if (state_ == State::search && !expected) markers_known_ = true;
+}
+
 void Framing::begin_search(Position from) {
   state_ = State::search;
   alignment_.restart(from);
@@ -124,6 +129,7 @@ void Framing::drain_one(FpduHandler& handler) {
 bool Framing::align(Expectation expected, const Thresholds& thresholds, bool last, FpduHandler& handler) {
   if (state_ != State::search) return false;
   expected.markers_known = markers_known_;
+  expected.markers_used = markers_expected_;
   expected.markers = markers_;
   if (crc_ != Crc::unknown) expected.crc = crc_ == Crc::used;
   const auto found = alignment_.look(window_, expected, thresholds, last);
@@ -141,6 +147,7 @@ bool Framing::align(Expectation expected, const Thresholds& thresholds, bool las
 void Framing::lose(Position from, bool by_capture, FrameRef frame, FpduHandler& handler) {
   skipped_ += partial_.have;
   partial_ = {};
+  plain_run_ = 0;
   state_ = State::search;
   alignment_.restart(from);
   if (!by_capture) handler.mpa_bad(frame);
@@ -153,7 +160,40 @@ Position Framing::consume(Piece piece, FpduHandler& handler) {
   return piece.start;
 }
 
+/// A stream that was adopted without its handshake: are there markers after all? Every 512 octets there would be one.
+void Framing::look_for_markers(const Piece& piece) noexcept {
+  const Bytes octets = piece.octets;
+  if (octets.size() < 8) return;
+  if (wire::load_be32(octets.data()) == 0 && head_possible(octets.subspan(4))) {
+    markers_ = {true, piece.start % wire::Markers::interval};
+    markers_known_ = true;
+    return;
+  }
+  if (!head_possible(octets)) return;
+  const std::uint32_t size = wire::fpdu_size(wire::load_be16(octets.data()));
+  if (plain_run_ > wire::Markers::interval) {
+    markers_known_ = true;
+    return;
+  }
+  plain_run_ += size;
+  auto ends_well = [&](std::uint64_t end) {
+    if (end >= piece.wire_length) return end == piece.wire_length;
+    return end + 4 <= octets.size() && head_possible(octets.subspan(static_cast<std::size_t>(end)));
+  };
+  if (ends_well(size)) return;
+  const std::uint64_t reach = std::min<std::uint64_t>({size + 4, wire::Markers::interval, octets.size() - 4});
+  for (std::uint64_t distance = 4; distance < reach; distance += 4) {
+    if (wire::load_be32(octets.data() + distance) != distance) continue;
+    const wire::Markers seen{true, (piece.start + distance) % wire::Markers::interval};
+    if (!ends_well(seen.after(piece.start, size) - piece.start)) continue;
+    markers_ = seen;
+    markers_known_ = true;
+    return;
+  }
+}
+
 bool Framing::in_place(Piece& piece, FpduHandler& handler) {
+  if (!markers_known_) look_for_markers(piece);
   if (piece.octets.size() < wire::fpdu_length_octets || markers_.inside(piece.start) != 0) return false;
   const std::uint16_t length = wire::load_be16(piece.octets.data());
   const std::uint32_t size = wire::fpdu_size(length);

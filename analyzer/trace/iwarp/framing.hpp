@@ -64,8 +64,8 @@ class Framing {
   void begin_search(Position from);
   void silence();
   void set_crc(Crc crc) noexcept { crc_ = crc; }
-  /// Known only after the stream was opened, but before its first FPDU was delivered.
-  void expect_markers(bool expected) noexcept { markers_expected_ = expected; }
+  /// What the other side's MPA frame asks for; may come at any time before the first FPDU is delivered.
+  void expect_markers(bool expected) noexcept;
 
   /// Octets in order. `live`: FPDUs may be delivered at once; else everything waits in the window. False: a bound was
   /// met and octets were given up.
@@ -94,6 +94,7 @@ class Framing {
 
   /// Consumes until the piece's end or until alignment is lost; answers the position reached.
   Position consume(Piece piece, FpduHandler& handler);
+  void look_for_markers(const Piece& piece) noexcept;
   bool in_place(Piece& piece, FpduHandler& handler);
   void feed(Piece& piece, FpduHandler& handler);
   void feed_marker(Piece& piece);
@@ -110,13 +111,14 @@ class Framing {
   Window window_;
   Alignment alignment_;
   wire::Markers markers_;
-  bool markers_known_ = false;     // by the handshake, or by one that was seen
+  bool markers_known_ = false;     // whether and where: by the handshake, by one that was seen, or by their absence
   bool markers_expected_ = false;  // asked when the first octets do not tell
   bool settled_ = true;            // false: the first octets will tell whether there are markers
   Position opened_at_ = 0;
   Crc crc_ = Crc::unknown;
   bool check_all_ = false;
   std::uint32_t verified_ = 0;
+  std::uint64_t plain_run_ = 0;  // octets without markers, while these are not known
   std::uint64_t skipped_ = 0;
   Partial partial_;
   std::vector<std::uint8_t> buffer_;  // of partial_, from the length word on

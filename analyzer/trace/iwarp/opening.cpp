@@ -149,9 +149,10 @@ void Connection::apply_flags() {
     crc = Framing::Crc::unused;
   }
   for (Half& h : halves_) {
-    if (!h.handshake) continue;
-    const auto& asked = h.handshake->request ? reply : request;
-    h.framing.expect_markers((asked.value_or(0) & wire::mpa_flag_markers) != 0);
+    const Half& peer = half(1 - h.direction);
+    if (peer.handshake) {
+      h.framing.expect_markers((peer.handshake->parsed.header.flags & wire::mpa_flag_markers) != 0);
+    }
     h.framing.set_crc(crc);
   }
 }

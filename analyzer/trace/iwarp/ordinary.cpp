@@ -82,6 +82,10 @@ bool OrdinaryTcp::worth_a_look(std::uint64_t hash, int direction, const TcpSegme
   return true;
 }
 
+void OrdinaryTcp::forget(std::uint64_t hash) noexcept {
+  if (!slots_.empty() && slot(hash).hash == hash) slot(hash) = {};
+}
+
 void OrdinaryTcp::ignore(std::uint64_t hash) {
   if (slots_.empty()) slots_.resize(slot_count);
   Slot& s = slot(hash);

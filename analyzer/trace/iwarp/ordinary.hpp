@@ -20,6 +20,8 @@ class OrdinaryTcp {
                                   TcpOpening& opening);
   /// The stream was looked at and is something else, until it begins anew.
   void ignore(std::uint64_t hash);
+  /// The ports have a new epoch: what is known is of the old one.
+  void forget(std::uint64_t hash) noexcept;
 
  private:
   struct Slot {

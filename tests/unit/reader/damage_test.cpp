@@ -258,7 +258,7 @@ TEST(Refused, WithOneLineThatSaysWhatAndWhy) {
        {Refusal{"empty", {}, "empty"}, Refusal{"text", text("hello\n"), "text file"},
         Refusal{"long-text", text(std::string(3000, 'x')), "text file"},
         Refusal{"json", text("{\"schema\": \"rpcrdma-analyzer/1\"}\n"), "text file"},
-        Refusal{"noise", noise, "not a capture"},
+        Refusal{"noise", noise, "not a capture of a known format"},
         Refusal{"text.gz", gzip(text("hello, this is no capture\n")), "gzip is not a capture"},
         Refusal{"empty.gz", gzip({}), "gzip"},
         Refusal{"x.xz", {0xfd, '7', 'z', 'X', 'Z', 0, 0, 4}, "decompress it first"},

@@ -101,7 +101,7 @@ std::vector<std::string> operations_without_numbers(const Recorder& recorder) {
 TEST(IwarpStream, TheWholeStoryEventByEvent) {
   const Recorder got = run(full_story({}));
   const auto lines = got.without({"Acknowledged"});
-  ASSERT_EQ(lines.size(), 26U) << got.text();
+  ASSERT_EQ(lines.size(), 23U) << got.text();
   EXPECT_THAT(lines[0],
               StartsWith("Request 192.0.2.2:50000 -> 192.0.2.1:20049 rev 2 flags 50 ird 16 ord 8 private 8/8!"));
   EXPECT_THAT(lines[1], StartsWith("Accept rev 2 flags 50 ird 16 ord 8 private 8/8!"));
@@ -125,7 +125,9 @@ TEST(IwarpStream, TheWholeStoryEventByEvent) {
   EXPECT_THAT(lines[15], StartsWith("Send C #4 "));
   EXPECT_THAT(lines[16], StartsWith("Write S op 4 "));
   EXPECT_THAT(lines[17], HasSubstr("invalidates aaaa0005"));
-  EXPECT_EQ(lines[24 - 2], "Send S #5 at " + lines[22].substr(13));
+  EXPECT_THAT(lines[18], StartsWith("Send S #4 "));
+  EXPECT_THAT(lines[19], StartsWith("Send C #5 "));
+  EXPECT_THAT(lines[20], StartsWith("Send S #5 "));
   EXPECT_EQ(lines[lines.size() - 2], "Disconnect C fin");
   EXPECT_EQ(lines.back(), "Disconnect S fin");
   ASSERT_EQ(got.sends.size(), 10U);
@@ -137,9 +139,15 @@ TEST(IwarpStream, TheWholeStoryEventByEvent) {
 TEST(IwarpStream, FramesOfAMessage) {
   const Recorder got = run(full_story({}));
   for (std::size_t i = 0; i < got.lines.size(); ++i) {
-    if (got.lines[i].rfind("Request", 0) == 0) EXPECT_EQ(got.frames[i], "4");
-    if (got.lines[i].rfind("Send C #2", 0) == 0) EXPECT_EQ(got.frames[i], "10-12");
-    if (got.lines[i].rfind("Disconnect C", 0) == 0) EXPECT_EQ(got.frames[i], "22");
+    if (got.lines[i].rfind("Request", 0) == 0) {
+      EXPECT_EQ(got.frames[i], "4");
+    }
+    if (got.lines[i].rfind("Send C #2", 0) == 0) {
+      EXPECT_EQ(got.frames[i], "10-12");
+    }
+    if (got.lines[i].rfind("Disconnect C", 0) == 0) {
+      EXPECT_EQ(got.frames[i], "23");
+    }
   }
 }
 
@@ -200,7 +208,9 @@ TEST_P(IwarpForms, OneLostSegment) {
     some.erase(some.begin() + static_cast<std::ptrdiff_t>(i));
     const Recorder got = run(some);
     SCOPED_TRACE("without segment " + std::to_string(i) + "\n" + got.text());
-    if (i > 4) EXPECT_GE(got.gap_octets, whole[i].octets.size());
+    if (i > 4) {
+      EXPECT_GE(got.gap_octets, whole[i].octets.size());
+    }
     for (const SeenSend& send : got.sends) {
       const bool whole_send = std::any_of(everything.sends.begin(), everything.sends.end(), [&](const SeenSend& s) {
         const bool prefix = send.octets.size() <= s.octets.size() &&
@@ -318,8 +328,12 @@ TEST_P(IwarpForms, EverySnapLength) {
     // One FPDU a segment: all are there, with their lengths. Behind the first of several nothing is known.
     EXPECT_GE(got.count("Send"), full.count("Send") - 3) << full.text();
     EXPECT_GE(got.count("Write"), full.count("Write"));
-    if (snap >= 60) EXPECT_EQ(got.count("Read "), full.count("Read "));
-    if (got.count("Send") < full.count("Send")) EXPECT_GE(got.count("Gap"), 1U);
+    if (snap >= 60) {
+      EXPECT_EQ(got.count("Read "), full.count("Read "));
+    }
+    if (got.count("Send") < full.count("Send")) {
+      EXPECT_GE(got.count("Gap"), 1U);
+    }
   }
 }
 

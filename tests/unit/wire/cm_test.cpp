@@ -150,7 +150,7 @@ TEST(Cm, ReqCutAtEveryLength) {
     EXPECT_EQ(d->ip.has_value(), data >= 176) << n;
     EXPECT_EQ(d->consumer.size(), data > 176 ? data - 176 : 0) << n;
     EXPECT_EQ(d->consumer_length, 56U) << n;
-    if (d->local_qpn) EXPECT_EQ(*d->local_qpn, f.qpn);
+    EXPECT_EQ(d->local_qpn.value_or(f.qpn), f.qpn) << n;
   }
 }
 

@@ -77,9 +77,15 @@ TEST_P(RcOpcode, DecodesItsHeaders) {
     EXPECT_EQ(h->address, 0x0102030405060708ULL);
     EXPECT_EQ(h->key, 0x090A0B0CU);
   }
-  if (c.extended == 16 || c.extended == 20) EXPECT_EQ(h->dma_length, 0x0D0E0F10U);
-  if (c.immediate) EXPECT_EQ(h->immediate, c.extended == 20 ? 0x11121314U : 0x01020304U);
-  if (c.invalidate) EXPECT_EQ(h->invalidated, 0x01020304U);
+  if (c.extended == 16 || c.extended == 20) {
+    EXPECT_EQ(h->dma_length, 0x0D0E0F10U);
+  }
+  if (c.immediate) {
+    EXPECT_EQ(h->immediate, c.extended == 20 ? 0x11121314U : 0x01020304U);
+  }
+  if (c.invalidate) {
+    EXPECT_EQ(h->invalidated, 0x01020304U);
+  }
   if (c.kind == IbKind::acknowledge || (c.kind == IbKind::read_response && c.extended == 4)) {
     EXPECT_EQ(h->syndrome, 0x01);
     EXPECT_EQ(h->msn, 0x020304U);

@@ -19,7 +19,7 @@ Layer whole(const Octets& o) { return {o, o.size()}; }
 Layer cut(const Octets& o, std::size_t n) { return {wire::Bytes(o).first(n), o.size()}; }
 
 Octets with(Octets o, std::size_t at, const Octets& replacement) {
-  std::copy(replacement.begin(), replacement.end(), o.begin() + static_cast<std::ptrdiff_t>(at));
+  for (const std::uint8_t octet : replacement) o.at(at++) = octet;
   return o;
 }
 

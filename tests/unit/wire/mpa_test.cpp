@@ -15,6 +15,7 @@ namespace {
 
 using test::hex;
 using test::Octets;
+using test::operator+;
 using test::text;
 
 const std::string request_key = "MPA ID Req Frame";

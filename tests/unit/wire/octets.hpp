@@ -42,7 +42,7 @@ inline Octets hex(std::string_view text) {
 }
 
 inline Octets operator+(Octets a, const Octets& b) {
-  a.insert(a.end(), b.begin(), b.end());
+  for (const std::uint8_t octet : b) a.push_back(octet);  // GCC 12 warns wrongly of insert() with an empty range
   return a;
 }
 

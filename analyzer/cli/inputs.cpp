@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "cli/inputs.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include <fmt/format.h>
+
+namespace rpcrdma::cli {
+
+Inputs::Inputs(std::vector<std::string> paths, bool merge) : merge_(merge) {
+  inputs_.reserve(paths.size());
+  for (std::string& path : paths) {
+    inputs_.emplace_back().path = std::move(path);
+  }
+}
+
+void Inputs::open(Input& input) {
+  if (auto capture = reader::Capture::open(input.path)) {
+    input.capture = std::move(*capture);
+  } else {
+    input.unreadable = std::move(capture).error();
+  }
+}
+
+const trace::Frame* Inputs::read(Input& input) {
+  if (!input.capture) {
+    return nullptr;
+  }
+  const trace::Frame* frame = input.capture->next();
+  if (frame == nullptr) {
+    input.facts = input.capture->facts();
+    input.capture.reset();
+  }
+  return frame;
+}
+
+// Each is opened when its turn comes: a ring buffer may have more files than a process may have open.
+const trace::Frame* Inputs::next_in_order() {
+  for (; at_ < inputs_.size(); ++at_, started_ = false) {
+    if (!started_) {
+      started_ = true;
+      open(inputs_[at_]);
+    }
+    if (const trace::Frame* frame = read(inputs_[at_])) {
+      return frame;
+    }
+  }
+  at_ = inputs_.empty() ? 0 : inputs_.size() - 1;
+  started_ = true;
+  return nullptr;
+}
+
+const trace::Frame* Inputs::next_in_time() {
+  if (!started_) {
+    started_ = true;
+    for (Input& input : inputs_) {
+      open(input);
+      input.ahead = read(input);
+    }
+  } else if (!inputs_.empty()) {
+    inputs_[at_].ahead = read(inputs_[at_]);
+  }
+  const Input* first = nullptr;
+  for (const Input& input : inputs_) {
+    // Of equal times the input named first comes first.
+    if (input.ahead != nullptr && (first == nullptr || input.ahead->ref.time < first->ahead->ref.time)) {
+      first = &input;
+    }
+  }
+  if (first == nullptr) {
+    return nullptr;
+  }
+  at_ = static_cast<std::size_t>(first - inputs_.data());
+  return first->ahead;
+}
+
+const trace::Frame* Inputs::next() {
+  const trace::Frame* frame = merge_ ? next_in_time() : next_in_order();
+  if (frame == nullptr) {
+    return nullptr;
+  }
+  const std::uint64_t number = frame_.ref.number + 1;
+  frame_ = *frame;
+  frame_.ref.number = number;
+  return &frame_;
+}
+
+std::optional<double> Inputs::position() const {
+  const Input& input = inputs_[at_];
+  return input.capture ? input.capture->position() : std::nullopt;
+}
+
+std::vector<report::Input> Inputs::report() const {
+  std::vector<report::Input> out;
+  for (const Input& input : inputs_) {
+    report::Input shown;
+    shown.path = input.path;
+    if (input.unreadable.empty()) {
+      const reader::InputFacts& facts = input.facts;
+      shown.format = facts.format;
+      shown.link_types = facts.link_types;
+      shown.frames = facts.frames;
+      shown.bytes = facts.bytes;
+      shown.first_time = facts.first_time;
+      shown.last_time = facts.last_time;
+      shown.truncated_frames = facts.truncated_frames;
+      if (facts.damaged) {
+        shown.damaged = report::Input::Damaged{facts.damaged->offset, facts.damaged->reason};
+      }
+    } else {
+      shown.format = "unreadable";
+      shown.damaged = report::Input::Damaged{0, input.unreadable};
+    }
+    out.push_back(std::move(shown));
+  }
+  return out;
+}
+
+std::size_t Inputs::opened() const noexcept {
+  return static_cast<std::size_t>(
+      std::count_if(inputs_.begin(), inputs_.end(), [](const Input& input) { return input.unreadable.empty(); }));
+}
+
+std::vector<std::string> Inputs::complaints() const {
+  std::vector<std::string> out;
+  for (const Input& input : inputs_) {
+    if (!input.unreadable.empty()) {
+      out.push_back(input.unreadable);
+    } else if (input.facts.damaged) {
+      out.push_back(fmt::format("{}: damaged at octet {}: {}; analysed up to there ({} frames)", name(input),
+                                input.facts.damaged->offset, input.facts.damaged->reason, input.facts.frames));
+    }
+  }
+  return out;
+}
+
+}  // namespace rpcrdma::cli

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// The captures of one run as one row of frames.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "reader/capture.hpp"
+#include "report/report.hpp"
+#include "trace/frame.hpp"
+
+namespace rpcrdma::cli {
+
+/// One file after the other, or interleaved by time. A capture that cannot be read is complained of and passed over; of
+/// a damaged one everything before the damage is given.
+class Inputs {
+ public:
+  Inputs(std::vector<std::string> paths, bool merge);
+
+  /// The next frame, numbered from 1 over all captures; nullptr at the end. Valid until the next call.
+  [[nodiscard]] const trace::Frame* next();
+
+  [[nodiscard]] std::uint64_t frames() const noexcept { return frame_.ref.number; }
+  /// Time of the last frame given.
+  [[nodiscard]] trace::FrameRef last() const noexcept { return frame_.ref; }
+
+  // For progress
+  [[nodiscard]] std::string_view current() const noexcept { return name(inputs_[at_]); }
+  [[nodiscard]] std::optional<double> position() const;
+
+  // When all is read
+  /// What became of each, in the order given.
+  [[nodiscard]] std::vector<report::Input> report() const;
+  /// How many could be opened.
+  [[nodiscard]] std::size_t opened() const noexcept;
+  /// One line each: unreadable and damaged captures.
+  [[nodiscard]] std::vector<std::string> complaints() const;
+
+ private:
+  struct Input {
+    std::string path;
+    std::unique_ptr<reader::Capture> capture;  ///< while it is being read
+    const trace::Frame* ahead = nullptr;       ///< of a merge: the frame that comes next
+    reader::InputFacts facts;                  ///< once it was read
+    std::string unreadable;                    ///< why it could not be opened
+  };
+
+  /// For people.
+  [[nodiscard]] static std::string_view name(const Input& input) noexcept {
+    return input.path == "-" ? std::string_view("standard input") : std::string_view(input.path);
+  }
+  void open(Input& input);
+  [[nodiscard]] const trace::Frame* read(Input& input);
+  [[nodiscard]] const trace::Frame* next_in_order();
+  [[nodiscard]] const trace::Frame* next_in_time();
+
+  std::vector<Input> inputs_;
+  bool merge_;
+  std::size_t at_ = 0;  ///< which input gave the last frame
+  bool started_ = false;
+  trace::Frame frame_;
+};
+
+}  // namespace rpcrdma::cli

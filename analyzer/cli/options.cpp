@@ -1,0 +1,293 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "cli/options.hpp"
+
+#include <CLI/CLI.hpp>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <map>
+#include <numeric>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "report/version.hpp"
+
+namespace rpcrdma::cli {
+namespace {
+
+constexpr std::string_view kLater = "not available in this version";
+
+[[nodiscard]] Stop usage(std::string error) { return Stop{ExitStatus::trouble, {}, std::move(error)}; }
+
+/// What CLI11 fills; the rest is derived from it when it is done.
+struct Given {
+  bool version = false;
+  bool list_rules = false;
+  bool json = false;
+  bool no_progress = false;
+  std::string explain;
+  std::string format = "text";
+  std::string html;
+  std::string annotate;
+  std::string profile = "auto";
+  double pull_timeout = 60;
+  std::vector<std::uint32_t> ports;
+  std::vector<std::string> rules;
+  std::vector<std::string> no_rules;
+  std::string severity = "note";
+  std::string fail_on = "warning";
+  std::string color = "auto";
+  trace::ConnectionId connection = 0;
+};
+
+void declare(CLI::App& app, Given& given, Options& options) {
+  app.set_help_flag("-h,--help", "this text");
+  app.add_flag("-V,--version", given.version, "name and version");
+  app.add_option("CAPTURE,-r,--read", options.captures,
+                 "capture to analyse; - is standard input; several are read in this order as one trace")
+      ->type_name("FILE");
+  app.add_flag("--merge", options.merge, "interleave several captures by time (two taps)");
+
+  const std::string output = "Output";
+  app.add_option("--format", given.format, "what goes to standard output")
+      ->type_name("text|json|ndjson|csv|junit")
+      ->group(output);
+  app.add_flag("--json", given.json, "short for --format json")->group(output);
+  app.add_option("--html", given.html, "also write the one-file HTML report (not available in this version)")
+      ->type_name("FILE")
+      ->group(output);
+  app.add_option("--annotate", given.annotate,
+                 "also write the capture with findings as packet comments (not available in this version)")
+      ->type_name("FILE.pcapng")
+      ->group(output);
+  app.add_option("--color", given.color, "auto: on a terminal, unless NO_COLOR is set")
+      ->type_name("auto|always|never")
+      ->group(output);
+  app.add_flag("--no-progress", given.no_progress, "no progress on the terminal")->group(output);
+  app.add_flag("-q,--quiet", options.quiet, "findings only")->group(output);
+  app.add_flag("-v,--verbose", options.verbose, "every note and every procedure")->group(output);
+
+  const std::string judging = "Judging";
+  app.add_option("--profile", given.profile, "pull-completion rules: when a Reply offers a Read chunk, never, always")
+      ->type_name("auto|rfc8166|reliable-reply")
+      ->group(judging);
+  app.add_option("--pull-timeout", given.pull_timeout, "how long an offered chunk may wait for its RDMA_DONE (60)")
+      ->type_name("SECONDS")
+      ->group(judging);
+  app.add_option("--port", given.ports, "further service port beside 20049; may be repeated")
+      ->type_name("N")
+      ->allow_extra_args(false)
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)
+      ->group(judging);
+  app.add_flag("--check-crc", options.check_crc, "verify ICRC and MPA CRC of every packet")->group(judging);
+
+  const std::string selection = "Selection (what is shown, and counts for the exit status)";
+  for (auto [name, to, what] :
+       {std::tuple{"--rule", &given.rules, "only findings of this rule; may be repeated"},
+        std::tuple{"--no-rule", &given.no_rules, "no findings of this rule; may be repeated"}}) {
+    app.add_option(name, *to, what)
+        ->type_name("NAME")
+        ->allow_extra_args(false)
+        ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)
+        ->group(selection);
+  }
+  app.add_option("--severity", given.severity, "only findings at or above it")
+      ->type_name("note|warning|error")
+      ->group(selection);
+  app.add_option("--connection", given.connection, "only this connection")->type_name("ID")->group(selection);
+  app.add_option("--fail-on", given.fail_on, "which finding makes the exit status 1 (warning)")
+      ->type_name("note|warning|error|never")
+      ->group(selection);
+
+  const std::string rules = "Rules";
+  app.add_flag("--list-rules", given.list_rules, "every rule; with --json as a document")->group(rules);
+  app.add_option("--explain", given.explain, "what a rule means, what proves it, what to do next")
+      ->type_name("RULE")
+      ->group(rules);
+  app.footer(
+      "Exit status: 0 nothing at or above --fail-on; 1 findings; 2 usage, unreadable or damaged input;\n"
+      "3 no RPC-over-RDMA in the capture, or too little of it to judge anything.");
+}
+
+template <class Value>
+struct Choice {
+  std::string_view name;
+  Value value;
+};
+
+template <class Value, std::size_t N>
+[[nodiscard]] tl::expected<Value, Stop> choose(std::string_view option, std::string_view given,
+                                               const std::array<Choice<Value>, N>& choices) {
+  std::string names;
+  for (const auto& choice : choices) {
+    if (choice.name == given) {
+      return choice.value;
+    }
+    names += fmt::format("{}{}", names.empty() ? "" : ", ", choice.name);
+  }
+  return tl::unexpected(usage(fmt::format("{}: '{}' is none of {}", option, given, names)));
+}
+
+using Severity = referee::Severity;
+
+constexpr std::array kSeverities{Choice<Severity>{"note", Severity::note},
+                                 Choice<Severity>{"warning", Severity::warning},
+                                 Choice<Severity>{"error", Severity::error}};
+constexpr std::array kFailOn{Choice<std::optional<Severity>>{"note", Severity::note},
+                             Choice<std::optional<Severity>>{"warning", Severity::warning},
+                             Choice<std::optional<Severity>>{"error", Severity::error},
+                             Choice<std::optional<Severity>>{"never", std::nullopt}};
+constexpr std::array kProfiles{Choice<referee::Profile>{"auto", referee::Profile::automatic},
+                               Choice<referee::Profile>{"rfc8166", referee::Profile::rfc8166},
+                               Choice<referee::Profile>{"reliable-reply", referee::Profile::reliable_reply}};
+constexpr std::array kColors{Choice<Color>{"auto", Color::automatic}, Choice<Color>{"always", Color::always},
+                             Choice<Color>{"never", Color::never}};
+/// Empty: a format that is named in the contract and comes with a later version.
+constexpr std::array kFormats{
+    Choice<std::optional<Format>>{"text", Format::text}, Choice<std::optional<Format>>{"json", Format::json},
+    Choice<std::optional<Format>>{"ndjson", std::nullopt}, Choice<std::optional<Format>>{"csv", std::nullopt},
+    Choice<std::optional<Format>>{"junit", std::nullopt}};
+
+[[nodiscard]] tl::expected<std::vector<referee::RuleId>, Stop> rules(std::string_view option,
+                                                                     const std::vector<std::string>& names) {
+  std::vector<referee::RuleId> out;
+  for (const std::string& name : names) {
+    const referee::Rule* rule = referee::find_rule(name);
+    if (rule == nullptr) {
+      return tl::unexpected(
+          usage(fmt::format("{}: no rule is named '{}'; the nearest is {}", option, name, nearest_rule(name))));
+    }
+    out.push_back(rule->id);
+  }
+  return out;
+}
+
+/// Puts a value where it belongs or remembers the first thing that is wrong.
+class Check {
+ public:
+  template <class Target, class Value>
+  void set(Target& target, tl::expected<Value, Stop> value) {
+    if (value) {
+      target = std::move(*value);
+    } else {
+      fail(std::move(value.error()));
+    }
+  }
+  void require(bool condition, std::string_view error) {
+    if (!condition) {
+      fail(usage(std::string(error)));
+    }
+  }
+  void fail(Stop stop) {
+    if (!wrong_) {
+      wrong_ = std::move(stop);
+    }
+  }
+  [[nodiscard]] std::optional<Stop>& wrong() noexcept { return wrong_; }
+
+ private:
+  std::optional<Stop> wrong_;
+};
+
+void numbers(const CLI::App& app, const Given& given, Options& options, Check& check) {
+  constexpr double kMostSeconds = 1e9;
+  check.require(std::isfinite(given.pull_timeout) && given.pull_timeout >= 0 && given.pull_timeout <= kMostSeconds,
+                "--pull-timeout: not a number of seconds from 0 to 1000000000");
+  if (!check.wrong()) {
+    options.pull_timeout = std::llround(given.pull_timeout * 1e9);
+  }
+  for (const std::uint32_t port : given.ports) {
+    check.require(port >= 1 && port <= 65535, fmt::format("--port: {} is not a port from 1 to 65535", port));
+    options.service_ports.push_back(static_cast<std::uint16_t>(port));
+  }
+  if (app.count("--connection") != 0) {
+    check.require(given.connection != 0, "--connection: connections are numbered from 1");
+    options.connection = given.connection;
+  }
+}
+
+[[nodiscard]] tl::expected<Options, Stop> derive(const CLI::App& app, const Given& given, Options options) {
+  Check check;
+  std::optional<Format> format;
+  check.set(format, choose("--format", given.format, kFormats));
+  check.require(check.wrong() || format, fmt::format("--format {}: {}", given.format, kLater));
+  check.require(app.count("--html") == 0, fmt::format("--html: {}", kLater));
+  check.require(app.count("--annotate") == 0, fmt::format("--annotate: {}", kLater));
+  check.require(!given.json || app.count("--format") == 0 || given.format == "json",
+                "--json and another --format exclude each other");
+  options.format = given.json ? Format::json : format.value_or(Format::text);
+  options.progress = !given.no_progress && !options.quiet;
+  check.require(!options.quiet || !options.verbose, "-q and -v exclude each other");
+  check.set(options.color, choose("--color", given.color, kColors));
+  check.set(options.profile, choose("--profile", given.profile, kProfiles));
+  check.set(options.least, choose("--severity", given.severity, kSeverities));
+  check.set(options.fail_on, choose("--fail-on", given.fail_on, kFailOn));
+  check.set(options.only_rules, rules("--rule", given.rules));
+  check.set(options.hidden_rules, rules("--no-rule", given.no_rules));
+  numbers(app, given, options, check);
+
+  if (given.list_rules) {
+    options.action = Action::list_rules;
+  } else if (app.count("--explain") != 0) {
+    options.action = Action::explain_rule;
+    check.set(options.only_rules, rules("--explain", {given.explain}));
+    options.rule_to_explain = given.explain;
+  } else {
+    check.require(!options.captures.empty(), "no capture named; see --help");
+    check.require(std::count(options.captures.begin(), options.captures.end(), "-") <= 1,
+                  "standard input can be read only once");
+  }
+  if (check.wrong()) {
+    return tl::unexpected(std::move(*check.wrong()));
+  }
+  return options;
+}
+
+}  // namespace
+
+std::string_view nearest_rule(std::string_view name) {
+  std::string_view best;
+  std::size_t least = SIZE_MAX;
+  for (const referee::Rule& rule : referee::all_rules()) {
+    // Levenshtein distance, one row at a time.
+    std::vector<std::size_t> row(rule.name.size() + 1);
+    std::iota(row.begin(), row.end(), std::size_t{0});
+    for (std::size_t i = 0; i < name.size(); ++i) {
+      std::size_t diagonal = std::exchange(row[0], i + 1);
+      for (std::size_t j = 0; j < rule.name.size(); ++j) {
+        const std::size_t replaced = diagonal + (name[i] == rule.name[j] ? 0 : 1);
+        diagonal = std::exchange(row[j + 1], std::min({replaced, row[j + 1] + 1, row[j] + 1}));
+      }
+    }
+    if (row.back() < least) {
+      least = row.back();
+      best = rule.name;
+    }
+  }
+  return best;
+}
+
+tl::expected<Options, Stop> parse(int argc, const char* const* argv) {
+  CLI::App app("Judges NFS over RDMA captures: what both sides did, and which rule who broke where.",
+               "rpcrdma-analyzer");
+  Given given;
+  Options options;
+  declare(app, given, options);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::CallForHelp&) {
+    return tl::unexpected(Stop{ExitStatus::clean, app.help(), {}});
+  } catch (const CLI::ParseError& error) {
+    std::string line = error.what();
+    std::replace(line.begin(), line.end(), '\n', ' ');
+    return tl::unexpected(usage(std::move(line)));
+  }
+  if (given.version) {
+    return tl::unexpected(Stop{ExitStatus::clean, fmt::format("{} {}\n", report::tool_name, report::tool_version), {}});
+  }
+  return derive(app, given, std::move(options));
+}
+
+}  // namespace rpcrdma::cli

@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "cli/run.hpp"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <string>
+#include <system_error>
+
+#include <fmt/format.h>
+
+#include "cli/inputs.hpp"
+#include "cli/progress.hpp"
+#include "cli/selection.hpp"
+#include "report/report.hpp"
+#include "trace/trace.hpp"
+
+namespace rpcrdma::cli {
+namespace {
+
+/// False: it could not be written, and that was said. A reader that went away is no fault of anybody.
+[[nodiscard]] bool print(std::string_view text) {
+  while (!text.empty()) {
+    const ssize_t put = ::write(STDOUT_FILENO, text.data(), text.size());
+    if (put >= 0) {
+      text.remove_prefix(static_cast<std::size_t>(put));
+    } else if (errno == EPIPE) {
+      return true;
+    } else if (errno != EINTR) {
+      complain(fmt::format("standard output: {}", std::generic_category().message(errno)));
+      return false;
+    }
+  }
+  return true;
+}
+
+[[nodiscard]] bool in_color(Color color) noexcept {
+  if (color != Color::automatic) {
+    return color == Color::always;
+  }
+  const char* no_color = std::getenv("NO_COLOR");
+  const char* terminal = std::getenv("TERM");
+  return ::isatty(STDOUT_FILENO) == 1 && (no_color == nullptr || *no_color == '\0') && terminal != nullptr &&
+         std::strcmp(terminal, "dumb") != 0;
+}
+
+[[nodiscard]] std::string names(const std::vector<std::string>& captures) {
+  const std::string first = captures.front() == "-" ? "standard input" : captures.front();
+  return captures.size() == 1 ? first : fmt::format("{} and {} more", first, captures.size() - 1);
+}
+
+/// Why there is nothing to judge, for a person who hoped there was.
+[[nodiscard]] std::string nothing_to_judge(const Options& options, const report::Run& run,
+                                           const trace::Statistics& statistics) {
+  const std::string where = names(options.captures);
+  if (run.report.any_rpcrdma) {
+    return fmt::format("{}: holds too little of any connection to judge it", where);
+  }
+  if (run.frames == 0) {
+    return fmt::format("{}: no RPC-over-RDMA: the capture holds no frames", where);
+  }
+  if (statistics.unknown_link == run.frames) {
+    return fmt::format("{}: no RPC-over-RDMA found: none of the {} frames has a link type that can be opened", where,
+                       run.frames);
+  }
+  if (statistics.rdma_frames != 0) {
+    return fmt::format("{}: no RPC-over-RDMA: {} of the {} frames carry RDMA for other uses", where,
+                       statistics.rdma_frames, run.frames);
+  }
+  return fmt::format("{}: no RPC-over-RDMA: none of the {} frames carries RDMA", where, run.frames);
+}
+
+[[nodiscard]] ExitStatus analyse(const Options& options) {
+  referee::Referee judge({options.profile, options.pull_timeout, options.service_ports});
+  trace::Trace trace({options.service_ports, options.check_crc}, judge);
+  Inputs inputs(options.captures, options.merge);
+  {
+    Progress progress(options.progress);
+    while (const trace::Frame* frame = inputs.next()) {
+      trace.frame(*frame);
+      if (progress.due(frame->ref.number)) {
+        progress.show(inputs.current(), frame->ref.number, inputs.position());
+      }
+    }
+  }
+  trace.finish();
+
+  report::Run run{inputs.report(), judge.finish(inputs.last()), inputs.frames()};
+  const std::vector<std::string> complaints = inputs.complaints();
+  Outcome outcome{.trouble = !complaints.empty(), .any_rpcrdma = run.report.any_rpcrdma, .judged = run.report.judged};
+  const std::size_t connections = run.report.connections.size();
+  select(run.report, options);
+  outcome.failed = fails(run.report, options.fail_on);
+  const bool connection_missing = options.connection && run.report.any_rpcrdma && run.report.connections.empty();
+
+  if (inputs.opened() != 0 && !connection_missing) {
+    const report::TextStyle style{in_color(options.color), options.quiet, options.verbose};
+    if (!print(options.format == Format::json ? report::json(run) : report::text(run, style))) {
+      outcome.trouble = true;
+    }
+  }
+  for (const std::string& line : complaints) {
+    complain(line);
+  }
+  if (connection_missing) {
+    complain(
+        fmt::format("--connection: there is no connection {}; the capture has {}", *options.connection, connections));
+    outcome.trouble = true;
+  }
+  const ExitStatus status = exit_status(outcome);
+  if (status == ExitStatus::nothing) {
+    complain(nothing_to_judge(options, run, trace.statistics()));
+  }
+  return status;
+}
+
+}  // namespace
+
+void complain(std::string_view line) noexcept {
+  std::string whole = "rpcrdma-analyzer: ";
+  // Names of files may hold anything; the line stays one line.
+  std::replace_copy_if(
+      line.begin(), line.end(), std::back_inserter(whole),
+      [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; }, '?');
+  whole += '\n';
+  [[maybe_unused]] const auto ignored = ::write(STDERR_FILENO, whole.data(), whole.size());
+}
+
+ExitStatus stop(const Stop& stop) {
+  if (!stop.error.empty()) {
+    complain(stop.error);
+  }
+  return print(stop.output) ? stop.status : ExitStatus::trouble;
+}
+
+ExitStatus run(const Options& options) {
+  const bool color = in_color(options.color);
+  switch (options.action) {
+    case Action::analyse:
+      return analyse(options);
+    case Action::list_rules:
+      return stop({ExitStatus::clean,
+                   options.format == Format::json ? report::list_rules_json() : report::list_rules_text(color),
+                   {}});
+    case Action::explain_rule:
+      return stop({ExitStatus::clean, report::explain(options.rule_to_explain, color).value_or(""), {}});
+  }
+  return ExitStatus::trouble;
+}
+
+}  // namespace rpcrdma::cli

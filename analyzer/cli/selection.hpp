@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// --rule, --no-rule, --severity and --connection: what of a report is shown and counts.
+#pragma once
+
+#include "cli/options.hpp"
+#include "referee/facts.hpp"
+
+namespace rpcrdma::cli {
+
+/// Takes out of the report what was not asked for. Whether there is RPC-over-RDMA in it, and whether anything could be
+/// judged, stays as it was.
+void select(referee::Report& report, const Options& options);
+
+/// Whether a finding that is left makes the exit status 1.
+[[nodiscard]] bool fails(const referee::Report& report, std::optional<referee::Severity> fail_on) noexcept;
+
+}  // namespace rpcrdma::cli
