@@ -85,17 +85,16 @@ class PcapBackend final : public Backend {
   PcapBackend(Source& source, Content content) : source_(source), content_(content), stream_(source, content) {}
 
   [[nodiscard]] tl::expected<void, std::string> open() {
-    std::FILE* file = stream_.open();
-    if (file == nullptr) {
+    std::unique_ptr<std::FILE, int (*)(std::FILE*)> file(stream_.open(), std::fclose);
+    if (!file) {
       return tl::unexpected(std::string("out of memory"));
     }
     std::array<char, PCAP_ERRBUF_SIZE> error{};
-    handle_.reset(pcap_fopen_offline_with_tstamp_precision(file, PCAP_TSTAMP_PRECISION_NANO, error.data()));
+    handle_.reset(pcap_fopen_offline_with_tstamp_precision(file.get(), PCAP_TSTAMP_PRECISION_NANO, error.data()));
     if (!handle_) {
-      (void)std::fclose(file);
       return tl::unexpected(std::string(error.data()));
     }
-    file_ = file;  // libpcap's now: closed with the handle
+    file_ = file.release();  // libpcap's now: closed with the handle
     link_ = link_type_of_dlt(pcap_datalink(handle_.get()));
     record_start_ = where();
     return {};

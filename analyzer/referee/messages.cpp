@@ -321,6 +321,7 @@ void take_reply(Context& context, Connection& connection, const trace::Send& eve
   const std::uint32_t xid = header.fixed.xid;
   ++(reverse ? connection.facts.messages.reverse_replies : connection.facts.messages.replies);
   send.reply = true;
+  if (reading.guessed && !header.reads.empty()) connection.distrust(kept_finished);  // an offer that cannot be told apart
   Transaction* call = connection.find(requester, xid);
   const std::optional<std::uint32_t> grant =
       reading.guessed && header.fixed.credit == 0 ? std::nullopt : std::optional(header.fixed.credit);
@@ -608,6 +609,14 @@ void settle(Context& context, Connection& connection, const Pending& pending, bo
                         proven ? std::nullopt : std::optional(Severity::warning), pending.xid, party(pending.side),
                         Role::responder});
       return;
+    case Pending::Kind::done: {
+      trace::Send event;
+      event.connection = connection.id();
+      event.side = pending.side;
+      event.frame = pending.frame;
+      settle_done(context, connection, event, pending.xid);
+      return;
+    }
     case Pending::Kind::credits: {
       if (pending.excess == 0) return;
       Ledger& ledger = connection.ledger(pending.side);

@@ -417,6 +417,9 @@ void Referee::on(const trace::Send& event) {
   ++operations.sends;
   if (event.invalidated) ++operations.sends_with_invalidate;
   const std::uint64_t before = connection->messages;
+  if (before == 0 && connection->facts.handshake_seen && !connection->reply_seen) {
+    connection->distrust(adopted_distrust);  // where the client's packets begin is not known
+  }
   if (!connection->over) impl_->retransmissions_after_reconnect(*connection, event);
   impl_->credits_in_doubt(*connection, event);  // behind a later frame of its own direction: a hole was filled
   if (!impl_->take(*connection, event)) return;

@@ -74,6 +74,8 @@ void judge_invalidation(Context& context, Connection& connection, const trace::S
 /// A Reply with a Read list.
 void judge_offer(Context& context, Connection& connection, const trace::Send& event, const wire::HeaderV1& header,
                  const Transaction* call, Side requester);
+/// RDMA_DONE, once it is certain whether its offer has been seen.
+void settle_done(Context& context, Connection& connection, const trace::Send& event, std::uint32_t xid);
 void judge_done(Context& context, Connection& connection, const trace::Send& event, std::uint32_t xid);
 /// True when an answer with this XID, for which no Call is open, answers an RDMA_DONE.
 bool judge_answer_to_done(Context& context, Connection& connection, const trace::Send& event, std::uint32_t xid);

@@ -212,7 +212,7 @@ void judge_read_response(Context& context, Connection& connection, const trace::
   if (!event.last) return;
   const JudgedOp* judged =
       connection.of(other(owner)).ops.newest([&](const JudgedOp& op) { return op.op == event.op && !op.writing; });
-  if (judged != nullptr && judged->offer) {
+  if (judged != nullptr && judged->offer && judged->state == JudgedOp::State::inside) {
     if (Offer* offer = find_offer(connection, judged->transaction)) offer_read_answered(context, connection, *offer, event.frame);
   }
 }

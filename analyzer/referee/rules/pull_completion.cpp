@@ -12,6 +12,7 @@ namespace {
 
 constexpr std::size_t most_offers = 1024;
 constexpr std::size_t kept_finished_offers = 64;
+constexpr std::size_t most_pending = 256;
 
 [[nodiscard]] const char* name(Side side) noexcept { return side == Side::active ? "client" : "server"; }
 
@@ -58,10 +59,10 @@ void judge_missing(Context& context, Connection& connection, Offer& offer, Frame
   if (offer.overdue) return;
   offer.overdue = true;
   ++connection.facts.pull_completion.missing;
-  if (offer.undecidable) {
+  if (offer.undecidable || !connection.whole()) {
     severity = Severity::note;
     context.book.unchecked(RuleId::pull_completion_missing, connection.id(),
-                           "frames of the requester are missing since the Read chunk was offered");
+                           "frames of this connection are missing");
   }
   context.book.add({RuleId::pull_completion_missing, connection.id(), {offer.frame, offer.last_read, now},
                     fmt::format("The {} never told the {} that it was finished with the Read chunk offered in frame {} ({} "
@@ -180,11 +181,39 @@ void judge_offer(Context& context, Connection& connection, const trace::Send& ev
   }
   connection.offers.push_back(std::move(offer));
   bound_offers(context, connection);
+
+  // Its RDMA_DONE may have been delivered first.
+  const auto early = std::find_if(connection.pending.begin(), connection.pending.end(), [&](const Pending& pending) {
+    return pending.kind == Pending::Kind::done && pending.xid == xid && pending.side == requester &&
+           pending.frame.number > event.frame.number;
+  });
+  if (early == connection.pending.end()) return;
+  trace::Send done;
+  done.connection = connection.id();
+  done.side = requester;
+  done.frame = early->frame;
+  connection.pending.erase(early);
+  connection.offers.back().undecidable = true;  // which Reads came in between is not certain
+  settle_done(context, connection, done, xid);
 }
 
 void judge_done(Context& context, Connection& connection, const trace::Send& event, std::uint32_t xid) {
+  connection.dones.add({xid, event.side, event.frame});
+  if (newest_offer(connection, event.side, xid) == nullptr && connection.pending.size() < most_pending) {
+    // Its offer may still be held back behind a hole in the other direction: wait for what the peer sends next.
+    Pending pending;
+    pending.kind = Pending::Kind::done;
+    pending.side = event.side;
+    pending.frame = event.frame;
+    pending.xid = xid;
+    connection.pending.push_back(pending);
+    return;
+  }
+  settle_done(context, connection, event, xid);
+}
+
+void settle_done(Context& context, Connection& connection, const trace::Send& event, std::uint32_t xid) {
   const Side sender = event.side;
-  connection.dones.add({xid, sender, event.frame});
   const bool strict = context.options.profile == Profile::rfc8166 ||
                       (context.options.profile == Profile::automatic && !connection.reliable_reply);
   const auto say = [&](RuleId rule, std::string message, FrameRef evidence, Severity severity,
@@ -268,6 +297,10 @@ bool judge_answer_to_done(Context& context, Connection& connection, const trace:
   const Connection::Done* done = connection.dones.newest(
       [&](const Connection::Done& d) { return d.xid == xid && d.side == other(event.side); });
   if (done == nullptr) return false;
+  if (!connection.whole()) {
+    context.book.unchecked(RuleId::done_answered, connection.id(), "frames of this connection are missing from the capture");
+    return true;
+  }
   context.book.add({RuleId::done_answered, connection.id(), {event.frame, done->frame},
                     fmt::format("The {} answered an RDMA_DONE (frame {}); it has to be taken, or dropped, silently.",
                                 name(event.side), done->frame.number),

@@ -110,7 +110,16 @@ Connection* Flows::by_comm(const CommKey& key) const {
   return it == by_comm_.end() ? nullptr : it->second;
 }
 
+void Flows::drop_comm(Connection& connection, Side side) {
+  auto& key = connection.comm[index(side)];
+  if (!key) return;
+  const auto it = by_comm_.find(*key);
+  if (it != by_comm_.end() && it->second == &connection) by_comm_.erase(it);
+  key.reset();
+}
+
 void Flows::set_comm(Connection& connection, Side side, const CommKey& key) {
+  drop_comm(connection, side);
   const auto [it, fresh] = by_comm_.try_emplace(key, &connection);
   if (!fresh && it->second != &connection) {
     for (auto& k : it->second->comm)
@@ -132,6 +141,10 @@ Connection* Flows::by_leg(const FlowKey& key) {
 
 void Flows::attach(Connection& connection, Side sender, const FlowKey& key, FrameRef ref) {
   connection.last_used = ref.number;  // making room must not take this one
+  if (Leg* before = connection.legs[index(sender)]; before != nullptr && !(before->key == key)) {
+    connection.legs[index(sender)] = nullptr;  // a guess, or an earlier answer: this message knows better
+    erase_leg(*before);
+  }
   if (Leg* leg = find(key)) {
     if (leg->connection == &connection) return;
     if (leg->connection == nullptr && leg->first.number >= connection.first.number) {
@@ -204,11 +217,8 @@ void Flows::erase(Connection& connection) {
     if (leg != nullptr) erase_leg(*leg);
     leg = nullptr;
   }
-  for (const auto& key : connection.comm) {
-    if (!key) continue;
-    const auto it = by_comm_.find(*key);
-    if (it != by_comm_.end() && it->second == &connection) by_comm_.erase(it);
-  }
+  drop_comm(connection, Side::active);
+  drop_comm(connection, Side::passive);
   connections_.erase(connection.place);
 }
 

@@ -55,6 +55,7 @@ class Flows {
   void join(Connection& connection, Side sender, Leg& leg);
   void retire(Connection& connection, FrameRef ref);
   void erase_leg(Leg& leg);
+  void drop_comm(Connection& connection, Side side);
   void erase(Connection& connection);
   void make_room(FrameRef ref);
 

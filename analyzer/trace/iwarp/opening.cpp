@@ -130,7 +130,7 @@ void Connection::not_mpa(Half& h) {
     status_ = Status::given_up;
     return;
   }
-  if (live() && first_octet_seen) h.mpa_bad(window.front().piece.ref);
+  if (live() && start_known && first_octet_seen) h.mpa_bad(window.front().piece.ref);
   h.framing.begin_search(window.begin());
 }
 

@@ -16,8 +16,8 @@ enum class Content : std::uint8_t {
   unknown_link,  ///< a link type, or a link inside ERF, that is not opened
 };
 
-/// What a frame holds. Of `ib` and `tcp` only the one that `content` names means anything; the other may hold remains of
-/// earlier frames, so that one object can serve for all. Spans point into the frame.
+/// What a frame holds. Of `ib` and `tcp` only the one that `content` names means anything; the other may hold remains
+/// of earlier frames, so that one object can serve for all. Spans point into the frame.
 struct Opened {
   Content content = Content::nothing;
   bool frame_cut = false;  ///< the capture holds fewer octets of the frame than were on the wire

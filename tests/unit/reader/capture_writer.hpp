@@ -176,7 +176,7 @@ class Folder {
     std::filesystem::remove_all(path_, ignored);
   }
   [[nodiscard]] std::string write(const std::string& name, std::span<const std::uint8_t> octets) const {
-    const std::string path = path_ + "/" + name;
+    std::string path = path_ + "/" + name;
     std::ofstream(path, std::ios::binary)
         .write(reinterpret_cast<const char*>(octets.data()), static_cast<std::streamsize>(octets.size()));
     return path;
