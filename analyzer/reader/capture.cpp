@@ -33,8 +33,8 @@ class FileCapture final : public Capture {
   }
 
   [[nodiscard]] tl::expected<void, std::string> choose() {
-    if (content_ == Content::empty) {
-      return tl::unexpected(fmt::format("{}: empty", source_->name()));
+    if (is_hopeless(content_)) {
+      return tl::unexpected(fmt::format("{}: {}", source_->name(), not_a_capture(content_)));
     }
     const bool plain_pcap = is_libpcaps(content_) && content_ != Content::pcapng;
     // libpcap may have to hand a pcapng over half way, and libwiretap wants a file: only a plain pcap streams.

@@ -5,6 +5,8 @@
 #include <array>
 #include <cstddef>
 
+#include <fmt/format.h>
+
 namespace rpcrdma::reader {
 namespace {
 
@@ -64,6 +66,30 @@ std::string_view compression_name(Content content) noexcept {
       return "bzip2";
     default:
       return {};
+  }
+}
+
+bool is_hopeless(Content content) noexcept {
+  return content == Content::empty || content == Content::text || content == Content::xz || content == Content::bzip2;
+}
+
+std::string not_a_capture(Content content) {
+  switch (content) {
+    case Content::empty:
+      return "empty";
+    case Content::text:
+      return "a text file, not a capture";
+    case Content::xz:
+    case Content::bzip2:
+      return fmt::format("compressed with {}, which cannot be read here: decompress it first",
+                         compression_name(content));
+    case Content::gzip:
+    case Content::zstd:
+    case Content::lz4:
+      return fmt::format("what is compressed here with {} is not a capture of a known format",
+                         compression_name(content));
+    default:
+      return "not a capture of a known format";
   }
 }
 

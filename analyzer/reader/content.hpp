@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <string_view>
 
 #include "wire/bytes.hpp"
@@ -27,5 +28,10 @@ enum class Content : std::uint8_t {
 [[nodiscard]] Content content_of(wire::Bytes head) noexcept;
 /// "gzip", "xz", ...; empty for what is not compressed.
 [[nodiscard]] std::string_view compression_name(Content content) noexcept;
+
+/// Nothing that any library here reads can begin like this.
+[[nodiscard]] bool is_hopeless(Content content) noexcept;
+/// Why what begins like this is no capture, for a person.
+[[nodiscard]] std::string not_a_capture(Content content);
 
 }  // namespace rpcrdma::reader

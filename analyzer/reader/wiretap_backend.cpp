@@ -91,24 +91,6 @@ struct Failure {
   }
 };
 
-[[nodiscard]] std::string not_a_capture(Content content) {
-  switch (content) {
-    case Content::text:
-      return "a text file, not a capture";
-    case Content::xz:
-    case Content::bzip2:
-      return fmt::format("compressed with {}, which cannot be read here: decompress it first",
-                         compression_name(content));
-    case Content::gzip:
-    case Content::zstd:
-    case Content::lz4:
-      return fmt::format("what is compressed here with {} is not a capture of a known format",
-                         compression_name(content));
-    default:
-      return "not a capture of a known format";
-  }
-}
-
 [[nodiscard]] std::string why_not_opened(const Failure& failure, Content content) {
   switch (failure.number) {
     case WTAP_ERR_FILE_UNKNOWN_FORMAT:

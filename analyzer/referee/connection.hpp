@@ -24,9 +24,7 @@ namespace rpcrdma::referee {
 using trace::Side;
 
 [[nodiscard]] constexpr std::size_t index(Side side) noexcept { return static_cast<std::size_t>(side); }
-[[nodiscard]] constexpr Party party(Side side) noexcept {
-  return side == Side::active ? Party::client : Party::server;
-}
+[[nodiscard]] constexpr Party party(Side side) noexcept { return side == Side::active ? Party::client : Party::server; }
 
 /// What is known of one side's private data. `not_captured` and `cut` make thresholds unknown (U1, U3).
 struct PeerPrivateData {
@@ -46,28 +44,28 @@ struct Transaction {
   TransactionId id;
   std::uint32_t xid = 0;
   Side requester = Side::active;
-  FrameRef call;                    ///< first frame of the Call
+  FrameRef call;  ///< first frame of the Call
   FrameRef call_last;
   std::uint64_t call_ordinal = 0;
   std::uint32_t version = 1;
   std::uint32_t credit = 0;
-  std::uint32_t wire_length = 0;    ///< of the Call's Send
-  std::uint32_t copies = 1;         ///< the Call was sent so often on this connection
-  std::uint32_t answers = 0;        ///< Replies and RDMA_ERRORs
-  bool lists_known = true;          ///< false: the chunk lists are not (all) in the capture
-  bool malformed = false;           ///< the Call's header is broken: an RDMA_ERROR is the right answer
-  bool msgp = false;                ///< RDMA_MSGP: an RDMA_ERROR is a right answer
+  std::uint32_t wire_length = 0;  ///< of the Call's Send
+  std::uint32_t copies = 1;       ///< the Call was sent so often on this connection
+  std::uint32_t answers = 0;      ///< Replies and RDMA_ERRORs
+  bool lists_known = true;        ///< false: the chunk lists are not (all) in the capture
+  bool malformed = false;         ///< the Call's header is broken: an RDMA_ERROR is the right answer
+  bool msgp = false;              ///< RDMA_MSGP: an RDMA_ERROR is a right answer
   bool payload_known = false;
-  std::uint64_t payload_hash = 0;   ///< of the inline RPC message
+  std::uint64_t payload_hash = 0;  ///< of the inline RPC message
   std::uint64_t payload_length = 0;
   std::vector<wire::ReadSegment> reads;
   std::vector<wire::WriteChunk> writes;
   std::optional<wire::WriteChunk> reply_chunk;
   std::optional<std::tuple<std::uint32_t, std::uint32_t, std::uint32_t>> procedure;  // program, version, procedure
-  FrameRef reply;                   ///< first frame of the first Reply; number 0: none yet
-  bool refused_by_error = false;    ///< answered by RDMA_ERROR ERR_CHUNK
+  FrameRef reply;                      ///< first frame of the first Reply; number 0: none yet
+  bool refused_by_error = false;       ///< answered by RDMA_ERROR ERR_CHUNK
   std::uint64_t completed_before = 0;  ///< transactions completed on the connection when the Call came
-  std::uint64_t responder_gaps = 0; ///< gaps of the responder's direction when the Call came
+  std::uint64_t responder_gaps = 0;    ///< gaps of the responder's direction when the Call came
   // The first octets of a payload that travels by RDMA (Position-Zero Read chunk, Reply chunk)
   std::vector<std::uint8_t> call_head;
   std::vector<std::uint8_t> reply_head;
@@ -81,38 +79,38 @@ struct Offer {
   FrameRef frame;
   std::vector<wire::Segment> segments;
   std::uint64_t length = 0;
-  bool proper = true;               ///< RDMA_NOMSG, all at Position 0
+  bool proper = true;  ///< RDMA_NOMSG, all at Position 0
   std::uint64_t reads_outstanding = 0;
   std::uint64_t reads = 0;
   FrameRef last_read;
-  FrameRef done;                    ///< RDMA_DONE; number 0: none yet
-  bool refused = false;             ///< a Read of it was refused before RDMA_DONE
-  bool overdue = false;             ///< pull-completion-missing has been reported
-  bool undecidable = false;         ///< frames are missing since the offer
-  bool in_flight_said = false;      ///< done-with-reads-in-flight has been reported
-  bool superseded = false;          ///< no longer the newest with its XID
+  FrameRef done;                ///< RDMA_DONE; number 0: none yet
+  bool refused = false;         ///< a Read of it was refused before RDMA_DONE
+  bool overdue = false;         ///< pull-completion-missing has been reported
+  bool undecidable = false;     ///< frames are missing since the offer
+  bool in_flight_said = false;  ///< done-with-reads-in-flight has been reported
+  bool superseded = false;      ///< no longer the newest with its XID
 };
 
 /// One direction's credit ledger (RFC 8166 section 3.3.1); the index is the requester.
 struct Ledger {
   std::optional<std::uint32_t> requested;
-  std::optional<std::uint32_t> granted;   ///< newest grant seen
+  std::optional<std::uint32_t> granted;  ///< newest grant seen
   struct Grant {
-    std::uint64_t ordinal = 0;            ///< of the Reply that carried it
+    std::uint64_t ordinal = 0;  ///< of the Reply that carried it
     std::uint32_t value = 0;
   };
-  std::vector<Grant> grants;              ///< those that may still be in force: the newest acknowledged one and later
+  std::vector<Grant> grants;  ///< those that may still be in force: the newest acknowledged one and later
   std::uint64_t outstanding = 0;
   std::uint64_t peak = 0;
-  bool answered = false;                  ///< a Reply or RDMA_ERROR has been seen in this epoch
+  bool answered = false;  ///< a Reply or RDMA_ERROR has been seen in this epoch
   FrameRef first_call;
   FrameRef last_reply;
-  bool over = false;                      ///< inside an episode of too many Calls
+  bool over = false;  ///< inside an episode of too many Calls
   std::uint64_t episodes = 0;
   std::uint64_t reported_episode = 0;
   std::size_t episode_finding = 0;
   std::uint64_t stalls = 0;
-  FrameRef full_since;                    ///< in-flight equals the grant since then; number 0: it does not
+  FrameRef full_since;  ///< in-flight equals the grant since then; number 0: it does not
   bool full_reported = false;
 
   /// The limit that the requester is bound by, giving it every benefit of the doubt. 0 counts as 1.
@@ -124,11 +122,11 @@ struct Ledger {
 struct Pending {
   enum class Kind : std::uint8_t { credits, reply_without_call, unknown_handle, done } kind = Kind::credits;
   RuleId rule = RuleId::credit_limit_exceeded;
-  Side side = Side::active;               ///< the accused
+  Side side = Side::active;  ///< the accused
   FrameRef frame;
   FrameRef evidence;
   std::uint32_t xid = 0;
-  std::uint64_t excess = 0;               ///< credits: Calls above the limit
+  std::uint64_t excess = 0;  ///< credits: Calls above the limit
   std::uint64_t outstanding = 0;
   std::uint64_t limit = 0;
   std::uint32_t handle = 0;
@@ -136,7 +134,7 @@ struct Pending {
   std::uint64_t length = 0;
   bool writing = false;
   std::uint64_t op = 0;
-  std::uint64_t episode = 0;              ///< credits: Calls above the limit without a pause are one finding
+  std::uint64_t episode = 0;  ///< credits: Calls above the limit without a pause are one finding
   Severity severity = Severity::error;
 };
 
@@ -171,10 +169,10 @@ struct Suspect {
   Closed::How how = Closed::How::nak;
   FrameRef frame;
   std::optional<Party> by;
-  std::uint64_t refused_ordinal = 0;      ///< RNR: no longer a suspect once this Send of `sender` is acknowledged
+  std::uint64_t refused_ordinal = 0;  ///< RNR: no longer a suspect once this Send of `sender` is acknowledged
   Side sender = Side::active;
-  std::optional<std::size_t> finding;     ///< raised to an error when this is what ended the connection
-  std::uint64_t completed = 0;            ///< transactions answered by then: what goes on afterwards was not ended by it
+  std::optional<std::size_t> finding;  ///< raised to an error when this is what ended the connection
+  std::uint64_t completed = 0;         ///< transactions answered by then: what goes on afterwards was not ended by it
 };
 
 struct RecentSend {
@@ -188,7 +186,7 @@ struct RecentSend {
   bool credits_known = true;                ///< false: other messages of the time were delivered out of file order
   std::optional<std::size_t> size_finding;  ///< index of the threshold finding, when it is over
   std::optional<std::size_t> invalidate_finding;
-  std::uint64_t in_flight = 0;              ///< Calls: outstanding including this one
+  std::uint64_t in_flight = 0;  ///< Calls: outstanding including this one
   std::uint64_t limit = 0;
 };
 
@@ -232,28 +230,28 @@ struct SideState {
   PeerPrivateData private_data;
   trace::Depths depths;
   std::uint8_t mpa_revision = 0;
-  MemoryMap memory;                       ///< what this side exposed
-  std::uint64_t gaps = 0;                 ///< how often frames of this side were found missing
+  MemoryMap memory;        ///< what this side exposed
+  std::uint64_t gaps = 0;  ///< how often frames of this side were found missing
   std::uint64_t gap_amount = 0;
-  FrameRef last_event;                    ///< newest frame of this side that was delivered
+  FrameRef last_event;  ///< newest frame of this side that was delivered
   FrameRef first_event;
   std::uint64_t events = 0;
-  std::uint64_t repeats = 0;              ///< rounds of retransmission since the other side last showed a sign of life
+  std::uint64_t repeats = 0;  ///< rounds of retransmission since the other side last showed a sign of life
   FrameRef first_repeat;
   FrameRef last_repeat;
-  std::uint64_t acknowledged = 0;         ///< ordinal of the newest Send that the other side is proven to have received
-  std::uint64_t judged_partial = 0;       ///< ordinal of a Send that was refused, and judged, before it was complete
+  std::uint64_t acknowledged = 0;    ///< ordinal of the newest Send that the other side is proven to have received
+  std::uint64_t judged_partial = 0;  ///< ordinal of a Send that was refused, and judged, before it was complete
   Recent<RecentSend, 64> sends;
   Recent<JudgedOp, 128> ops;
 };
 
 struct Connection {
-  ConnectionFacts facts;                  ///< counts are kept here as they come
+  ConnectionFacts facts;  ///< counts are kept here as they come
   enum class Kind : std::uint8_t { undecided, rpcrdma, other } kind = Kind::undecided;
   std::array<SideState, 2> sides;
-  std::array<Ledger, 2> credits;          ///< by requester
+  std::array<Ledger, 2> credits;                                ///< by requester
   std::unordered_map<std::uint64_t, Transaction> transactions;  ///< by key(requester, XID), the newest generation
-  std::deque<TransactionId> finished;     ///< answered ones, oldest first: bounded memory of the past
+  std::deque<TransactionId> finished;  ///< answered ones, oldest first: bounded memory of the past
   std::deque<Offer> offers;
   struct Done {
     std::uint32_t xid = 0;
@@ -264,12 +262,12 @@ struct Connection {
   std::vector<Pending> pending;
   std::vector<Suspect> suspects;
   bool request_seen = false;
-  bool reply_seen = false;                ///< REP / MPA Reply
+  bool reply_seen = false;  ///< REP / MPA Reply
   bool ready_seen = false;
   bool rejected = false;
-  bool over = false;                      ///< closed: nothing that follows is judged
-  bool reliable_reply = false;            ///< pull completion is judged by the reliable-reply column
-  bool version2 = false;                  ///< version 2 messages were seen: version 1's rules stand back
+  bool over = false;            ///< closed: nothing that follows is judged
+  bool reliable_reply = false;  ///< pull completion is judged by the reliable-reply column
+  bool version2 = false;        ///< version 2 messages were seen: version 1's rules stand back
   bool handshake_judged = false;
   std::uint64_t handshake_repeats = 0;
   FrameRef request_frame;
@@ -278,9 +276,9 @@ struct Connection {
   std::uint64_t implausible = 0;
   std::uint64_t weakly_plausible = 0;
   std::uint64_t messages = 0;
-  std::uint64_t completed = 0;            ///< transactions answered
-  std::uint64_t trusted_from = 0;         ///< `completed` count from which "never seen" proves something again
-  std::uint64_t untrusted_since = 0;      ///< `completed` count at the newest gap
+  std::uint64_t completed = 0;        ///< transactions answered
+  std::uint64_t trusted_from = 0;     ///< `completed` count from which "never seen" proves something again
+  std::uint64_t untrusted_since = 0;  ///< `completed` count at the newest gap
   std::uint32_t generation = 0;
   /// A message that is a Reply if its Call turns up right behind it in the file, and a reverse Call otherwise.
   struct Held {
@@ -288,7 +286,7 @@ struct Connection {
     std::vector<std::uint8_t> octets;
   };
   std::optional<Held> held;
-  FrameRef successor;                     ///< newest connection request of the same client to the same server
+  FrameRef successor;  ///< newest connection request of the same client to the same server
   std::map<std::tuple<std::uint32_t, std::uint32_t, std::uint32_t>, Procedure> procedures;
   LatencyHistogram latency;
 

@@ -24,15 +24,15 @@ enum class Role : std::uint8_t { requester, responder };
 
 struct Finding {
   RuleId rule = RuleId::private_data_absent;
-  Severity severity = Severity::note;      ///< at most the rule's
-  ConnectionId connection = 0;             ///< 0: the capture as a whole
-  std::vector<std::uint64_t> frames;       ///< offending frame first, then the evidence
-  TimeNs time = 0;                         ///< of the offending frame
+  Severity severity = Severity::note;  ///< at most the rule's
+  ConnectionId connection = 0;         ///< 0: the capture as a whole
+  std::vector<std::uint64_t> frames;   ///< offending frame first, then the evidence
+  TimeNs time = 0;                     ///< of the offending frame
   std::optional<std::uint32_t> xid;
   std::optional<Party> violator;
   std::optional<Role> role;
-  std::string message;                     ///< for a person: what happened, with numbers
-  std::uint64_t occurrences = 1;           ///< notes about habits are folded: how often it was seen
+  std::string message;            ///< for a person: what happened, with numbers
+  std::uint64_t occurrences = 1;  ///< notes about habits are folded: how often it was seen
 };
 
 struct Unchecked {
@@ -44,12 +44,12 @@ struct Unchecked {
 /// RFC 8797 fields of one side, sizes in octets.
 struct PrivateData {
   std::uint64_t frame = 0;
-  std::uint32_t offset = 0;        ///< into the consumer's private data
+  std::uint32_t offset = 0;  ///< into the consumer's private data
   std::uint8_t version = 0;
   bool remote_invalidation = false;
   std::uint32_t send_size = 0;
   std::uint32_t receive_size = 0;
-  std::uint8_t reserved = 0;       ///< flags octet without R (0 when all is well)
+  std::uint8_t reserved = 0;  ///< flags octet without R (0 when all is well)
 };
 
 enum class Basis : std::uint8_t { negotiated, default_, unknown };
@@ -88,7 +88,7 @@ struct ProcedureFacts {
   std::uint32_t program = 0;
   std::uint32_t version = 0;
   std::uint32_t procedure = 0;
-  std::string name;                ///< "NFSv3 READ", "NFSv4 COMPOUND", "program 400000 procedure 3"
+  std::string name;  ///< "NFSv3 READ", "NFSv4 COMPOUND", "program 400000 procedure 3"
   std::uint64_t calls = 0;
   Latency latency;
   std::map<std::string, std::uint64_t> operations;  ///< NFSv4: by name, as far as inline
@@ -136,17 +136,17 @@ struct ConnectionFacts {
   // For the text report beside the contract
   std::optional<std::uint32_t> path_mtu;
   bool one_way = false;
-  std::uint64_t gaps = 0;                  ///< packets (octets on iWARP) that the capture lacks
-  std::uint64_t sends_unrecognised = 0;    ///< Sends that are no RPC-over-RDMA
+  std::uint64_t gaps = 0;                ///< packets (octets on iWARP) that the capture lacks
+  std::uint64_t sends_unrecognised = 0;  ///< Sends that are no RPC-over-RDMA
 };
 
 struct Report {
   std::vector<ConnectionFacts> connections;  ///< only those that carry, or were set up for, RPC-over-RDMA; by id
   std::vector<Finding> findings;             ///< by frame
   std::vector<Unchecked> unchecked;
-  std::uint64_t rdma_messages = 0;           ///< RPC-over-RDMA messages of all connections
-  bool any_rpcrdma = false;                  ///< false: nothing here is RPC-over-RDMA (exit status 3)
-  bool judged = false;                       ///< at least one connection was complete enough to judge something
+  std::uint64_t rdma_messages = 0;  ///< RPC-over-RDMA messages of all connections
+  bool any_rpcrdma = false;         ///< false: nothing here is RPC-over-RDMA (exit status 3)
+  bool judged = false;              ///< at least one connection was complete enough to judge something
 };
 
 }  // namespace rpcrdma::referee

@@ -14,6 +14,11 @@ void add_frame(Finding& finding, std::uint64_t number) {
   finding.frames.push_back(number);
 }
 
+[[nodiscard]] std::uint64_t who(std::optional<Party> violator) noexcept {
+  if (!violator) return 0;
+  return *violator == Party::client ? 1 : 2;
+}
+
 }  // namespace
 
 std::size_t FindingBook::append(const Verdict& verdict) {
@@ -49,8 +54,7 @@ std::size_t FindingBook::add_up_to(const Verdict& verdict, std::size_t most) {
 }
 
 std::size_t FindingBook::fold(const Verdict& verdict) {
-  const std::uint64_t who = verdict.violator ? (*verdict.violator == Party::client ? 1U : 2U) : 0U;
-  const auto [found, fresh] = folded_.try_emplace(key(verdict.rule, verdict.connection, who), 0);
+  const auto [found, fresh] = folded_.try_emplace(key(verdict.rule, verdict.connection, who(verdict.violator)), 0);
   if (fresh) {
     found->second = append(verdict);
     return found->second;
@@ -64,11 +68,20 @@ std::size_t FindingBook::fold(const Verdict& verdict) {
   return found->second;
 }
 
+bool FindingBook::fold_again(RuleId rule, ConnectionId connection, FrameRef frame, std::optional<Party> violator) {
+  const auto found = folded_.find(key(rule, connection, who(violator)));
+  if (found == folded_.end()) return false;
+  Finding& finding = findings_[found->second];
+  ++finding.occurrences;
+  add_frame(finding, frame.number);
+  return true;
+}
+
 void FindingBook::evidence(std::size_t index, FrameRef frame) { add_frame(findings_[index], frame.number); }
 
-void FindingBook::unchecked(RuleId rule, ConnectionId connection, std::string reason) {
+void FindingBook::unchecked(RuleId rule, ConnectionId connection, std::string_view reason) {
   if (!unchecked_seen_.try_emplace(key(rule, connection), true).second) return;
-  unchecked_.push_back({rule, connection, std::move(reason)});
+  unchecked_.push_back({rule, connection, std::string(reason)});
 }
 
 bool FindingBook::has(RuleId rule, ConnectionId connection) const {

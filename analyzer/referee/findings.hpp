@@ -5,7 +5,9 @@
 #include <cstddef>
 #include <cstdint>
 #include <initializer_list>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <unordered_map>
 #include <vector>
 
@@ -19,7 +21,7 @@ struct Verdict {
   ConnectionId connection = 0;
   std::initializer_list<FrameRef> frames;  ///< offending frame first; frames with number 0 are left out
   std::string message;
-  std::optional<Severity> severity;        ///< when an undecidable condition lowers it
+  std::optional<Severity> severity;  ///< when an undecidable condition lowers it
   std::optional<std::uint32_t> xid;
   std::optional<Party> violator;
   std::optional<Role> role;
@@ -38,12 +40,14 @@ class FindingBook {
   std::size_t add_few(const Verdict& verdict) { return add_up_to(verdict, kept_few); }
   /// One finding for each (rule, connection, violator): the first frame stays the primary one.
   std::size_t fold(const Verdict& verdict);
+  /// fold() without the cost of a message nobody will read: true when that finding exists and was counted up.
+  bool fold_again(RuleId rule, ConnectionId connection, FrameRef frame, std::optional<Party> violator = std::nullopt);
   /// Adds evidence to a finding.
   void evidence(std::size_t index, FrameRef frame);
   [[nodiscard]] Finding& at(std::size_t index) noexcept { return findings_[index]; }
 
   /// "Not checked because ...": once for each (rule, connection).
-  void unchecked(RuleId rule, ConnectionId connection, std::string reason);
+  void unchecked(RuleId rule, ConnectionId connection, std::string_view reason);
 
   [[nodiscard]] bool has(RuleId rule, ConnectionId connection) const;
 
@@ -63,8 +67,8 @@ class FindingBook {
 
   std::vector<Finding> findings_;
   std::vector<Unchecked> unchecked_;
-  std::unordered_map<std::uint64_t, Tally> tallies_;         // by rule and connection
-  std::unordered_map<std::uint64_t, std::size_t> folded_;    // by rule, connection, violator
+  std::unordered_map<std::uint64_t, Tally> tallies_;       // by rule and connection
+  std::unordered_map<std::uint64_t, std::size_t> folded_;  // by rule, connection, violator
   std::unordered_map<std::uint64_t, bool> unchecked_seen_;
 };
 

@@ -9,7 +9,8 @@ namespace rpcrdma::referee {
 std::size_t LatencyHistogram::slot(std::uint64_t value) noexcept {
   constexpr std::uint64_t linear = std::uint64_t{1} << steps_log2;
   if (value < linear) return static_cast<std::size_t>(value);
-  const auto octave = static_cast<unsigned>(std::bit_width(value)) - 1U - steps_log2;  // 0: the first octave after the linear part
+  const auto octave =
+      static_cast<unsigned>(std::bit_width(value)) - 1U - steps_log2;  // 0: the first octave after the linear part
   return ((static_cast<std::size_t>(octave) + 1U) << steps_log2) + static_cast<std::size_t>((value >> octave) - linear);
 }
 
@@ -22,10 +23,18 @@ std::uint64_t LatencyHistogram::middle(std::size_t slot) noexcept {
 }
 
 void LatencyHistogram::add(TimeNs nanoseconds) {
-  if (!counts_) counts_ = std::make_unique<std::array<std::uint32_t, slots>>();
   const std::uint64_t value = nanoseconds < 0 ? 0 : static_cast<std::uint64_t>(nanoseconds);
-  ++(*counts_)[slot(value)];
   ++count_;
+  if (!counts_ && values_.size() < few) {
+    values_.push_back(value);
+  } else {
+    if (!counts_) {
+      counts_ = std::make_unique<std::array<std::uint32_t, slots>>();
+      for (const std::uint64_t early : values_) ++(*counts_)[slot(early)];
+      values_ = {};
+    }
+    ++(*counts_)[slot(value)];
+  }
   min_ = std::min(min_, value);
   max_ = std::max(max_, value);
 }
@@ -46,6 +55,17 @@ Latency LatencyHistogram::facts() const {
   if (count_ == 0) return result;
   result.min = static_cast<double>(min_) / 1000.0;
   result.max = static_cast<double>(max_) / 1000.0;
+  if (!counts_) {
+    std::vector<std::uint64_t> sorted = values_;
+    std::sort(sorted.begin(), sorted.end());
+    const auto exact = [&](double fraction) {
+      return static_cast<double>(sorted[static_cast<std::size_t>(fraction * static_cast<double>(count_ - 1))]) / 1000.0;
+    };
+    result.p50 = exact(0.50);
+    result.p90 = exact(0.90);
+    result.p99 = exact(0.99);
+    return result;
+  }
   result.p50 = percentile(0.50);
   result.p90 = percentile(0.90);
   result.p99 = percentile(0.99);

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Percentiles in bounded memory: a log-linear histogram of nanoseconds, 64 steps an octave.
+// Percentiles in bounded memory: the values themselves while they are few, then a log-linear histogram of nanoseconds
+// with 64 steps an octave.
 #pragma once
 
 #include <array>
 #include <cstdint>
 #include <limits>
 #include <memory>
+#include <vector>
 
 #include "referee/facts.hpp"
 
@@ -25,7 +27,9 @@ class LatencyHistogram {
   [[nodiscard]] static std::uint64_t middle(std::size_t slot) noexcept;
   [[nodiscard]] double percentile(double fraction) const noexcept;
 
-  std::unique_ptr<std::array<std::uint32_t, slots>> counts_;  // allocated at the first value
+  static constexpr std::size_t few = 64;
+  std::vector<std::uint64_t> values_;                         // while there are at most `few`
+  std::unique_ptr<std::array<std::uint32_t, slots>> counts_;  // afterwards
   std::uint64_t count_ = 0;
   std::uint64_t min_ = std::numeric_limits<std::uint64_t>::max();
   std::uint64_t max_ = 0;

@@ -29,14 +29,14 @@ struct TransactionId {
 struct Region {
   std::uint32_t handle = 0;
   std::uint64_t begin = 0;
-  std::uint64_t end = 0;      ///< exclusive; begin + length never wraps here
+  std::uint64_t end = 0;  ///< exclusive; begin + length never wraps here
   Access access = Access::read;
   TransactionId owner;
-  FrameRef exposed;           ///< the message that named it
-  bool live = true;           ///< false: the Reply (or RDMA_DONE) has been sent
-  FrameRef retired;           ///< by which message
-  Coverage touched;           ///< octets written, or read and answered
-  Coverage requested;         ///< octets that a READ Request asked for
+  FrameRef exposed;    ///< the message that named it
+  bool live = true;    ///< false: the Reply (or RDMA_DONE) has been sent
+  FrameRef retired;    ///< by which message
+  Coverage touched;    ///< octets written, or read and answered
+  Coverage requested;  ///< octets that a READ Request asked for
 };
 
 class MemoryMap {

@@ -47,7 +47,8 @@ void expose(Context& context, Connection& connection, const Transaction& call, F
   });
   if (!all) {
     connection.distrust(kept_finished);
-    context.book.unchecked(RuleId::rdma_unknown_handle, connection.id(), "more memory is exposed than the analyzer keeps");
+    context.book.unchecked(RuleId::rdma_unknown_handle, connection.id(),
+                           "more memory is exposed than the analyzer keeps");
   }
 }
 
@@ -138,7 +139,7 @@ void look_at_heads(Context& context, Connection& connection, Transaction& call, 
 
 struct Reading {
   Direction direction = Direction::unknown;
-  bool guessed = false;                        ///< from the XID only: good for counting, not for judging
+  bool guessed = false;  ///< from the XID only: good for counting, not for judging
   std::optional<wire::RpcStart> rpc;
 };
 
@@ -201,11 +202,17 @@ Transaction& enter_call(Context& context, Connection& connection, const trace::S
   }
   if (old != nullptr) {
     if (old->refused_by_error && !fresh.malformed && connection.trusted()) {
-      context.book.add({RuleId::error_retried_same_xid, connection.id(), {event.frame, old->reply, old->call},
-                        fmt::format("The {} sent a Call with XID {:#010x} again after ERR_CHUNK (frame {}) had ended it: a retry "
-                                    "needs a new XID.",
-                                    name(event.side), fresh.xid, old->reply.number),
-                        std::nullopt, fresh.xid, party(event.side), Role::requester});
+      context.book.add(
+          {RuleId::error_retried_same_xid,
+           connection.id(),
+           {event.frame, old->reply, old->call},
+           fmt::format("The {} sent a Call with XID {:#010x} again after ERR_CHUNK (frame {}) had ended it: a retry "
+                       "needs a new XID.",
+                       name(event.side), fresh.xid, old->reply.number),
+           std::nullopt,
+           fresh.xid,
+           party(event.side),
+           Role::requester});
     }
     forget(connection, *old);
     connection.transactions.erase(key);
@@ -272,8 +279,8 @@ void take_call(Context& context, Connection& connection, const trace::Send& even
     // Chunks that were not captured: operations on them would look like operations on unknown memory (U3).
     connection.distrust(kept_finished);
   }
-  const bool whole_payload = lists_complete && event.octets.size() == event.wire_length &&
-                             event.octets.size() > header.length && !event.holes;
+  const bool whole_payload =
+      lists_complete && event.octets.size() == event.wire_length && event.octets.size() > header.length && !event.holes;
   if (whole_payload) {
     fresh.payload_known = true;
     fresh.payload_length = event.wire_length - header.length;
@@ -321,7 +328,8 @@ void take_reply(Context& context, Connection& connection, const trace::Send& eve
   const std::uint32_t xid = header.fixed.xid;
   ++(reverse ? connection.facts.messages.reverse_replies : connection.facts.messages.replies);
   send.reply = true;
-  if (reading.guessed && !header.reads.empty()) connection.distrust(kept_finished);  // an offer that cannot be told apart
+  if (reading.guessed && !header.reads.empty())
+    connection.distrust(kept_finished);  // an offer that cannot be told apart
   Transaction* call = connection.find(requester, xid);
   const std::optional<std::uint32_t> grant =
       reading.guessed && header.fixed.credit == 0 ? std::nullopt : std::optional(header.fixed.credit);
@@ -340,10 +348,15 @@ void take_reply(Context& context, Connection& connection, const trace::Send& eve
   if (call->answers >= call->copies) {
     if (judge_answer_to_done(context, connection, event, xid)) return;
     if (connection.trusted()) {
-      context.book.add({RuleId::duplicate_reply, connection.id(), {event.frame, call->reply, call->call},
-                        fmt::format("The {} answered XID {:#010x} a second time (first: frame {}).", name(event.side), xid,
-                                    call->reply.number),
-                        std::nullopt, xid, party(event.side), Role::responder});
+      context.book.add({RuleId::duplicate_reply,
+                        connection.id(),
+                        {event.frame, call->reply, call->call},
+                        fmt::format("The {} answered XID {:#010x} a second time (first: frame {}).", name(event.side),
+                                    xid, call->reply.number),
+                        std::nullopt,
+                        xid,
+                        party(event.side),
+                        Role::responder});
     } else {
       context.book.unchecked(RuleId::duplicate_reply, connection.id(), "a Call with the same XID may be missing");
     }
@@ -390,28 +403,41 @@ void take_error(Context& context, Connection& connection, const trace::Send& eve
   if (judge_answer_to_done(context, connection, event, xid)) return;
   if (event.side == Side::active) {
     if (!connection.whole()) {
-      context.book.unchecked(RuleId::error_from_requester, connection.id(), "a reverse Call may be missing from the capture");
+      context.book.unchecked(RuleId::error_from_requester, connection.id(),
+                             "a reverse Call may be missing from the capture");
       return;
     }
-    context.book.add({RuleId::error_from_requester, connection.id(), {event.frame},
-                      fmt::format("The {} sent RDMA_ERROR for XID {:#010x} although no Call with that XID had come to it: only "
-                                  "a responder may.",
-                                  name(event.side), xid),
-                      std::nullopt, xid, party(event.side), Role::requester});
+    context.book.add(
+        {RuleId::error_from_requester,
+         connection.id(),
+         {event.frame},
+         fmt::format("The {} sent RDMA_ERROR for XID {:#010x} although no Call with that XID had come to it: only "
+                     "a responder may.",
+                     name(event.side), xid),
+         std::nullopt,
+         xid,
+         party(event.side),
+         Role::requester});
     return;
   }
   if (call != nullptr && connection.trusted()) {
-    context.book.add({RuleId::duplicate_reply, connection.id(), {event.frame, call->reply, call->call},
+    context.book.add({RuleId::duplicate_reply,
+                      connection.id(),
+                      {event.frame, call->reply, call->call},
                       fmt::format("The {} sent RDMA_ERROR for XID {:#010x}, which frame {} had already answered.",
                                   name(event.side), xid, call->reply.number),
-                      std::nullopt, xid, party(event.side), Role::responder});
+                      std::nullopt,
+                      xid,
+                      party(event.side),
+                      Role::responder});
     return;
   }
   judge_orphan(context, connection, event, requester, xid);
 }
 
 /// A Call whose header is broken: the RDMA_ERROR that follows answers it.
-void enter_malformed(Context& context, Connection& connection, const trace::Send& event, const wire::FixedWords& fixed) {
+void enter_malformed(Context& context, Connection& connection, const trace::Send& event,
+                     const wire::FixedWords& fixed) {
   if (open_call(connection, other(event.side), fixed.xid)) return;  // a malformed Reply: to be dropped silently
   if (connection.find(event.side, fixed.xid) != nullptr) return;
   Transaction fresh;
@@ -427,11 +453,21 @@ void enter_malformed(Context& context, Connection& connection, const trace::Send
 
 void count_proc(ConnectionFacts::Messages& counts, Proc proc) {
   switch (proc) {
-    case Proc::msg: ++counts.rdma_msg; break;
-    case Proc::nomsg: ++counts.rdma_nomsg; break;
-    case Proc::msgp: ++counts.rdma_msgp; break;
-    case Proc::done: ++counts.rdma_done; break;
-    case Proc::error: ++counts.rdma_error; break;
+    case Proc::msg:
+      ++counts.rdma_msg;
+      break;
+    case Proc::nomsg:
+      ++counts.rdma_nomsg;
+      break;
+    case Proc::msgp:
+      ++counts.rdma_msgp;
+      break;
+    case Proc::done:
+      ++counts.rdma_done;
+      break;
+    case Proc::error:
+      ++counts.rdma_error;
+      break;
   }
 }
 
@@ -478,9 +514,14 @@ void count_late_message(Connection& connection, const trace::Send& event, wire::
   ++connection.facts.sends_unrecognised;
   if (connection.implausible >= judge_other_after && connection.messages == 0) {
     connection.kind = Kind::other;
-    context.book.add({RuleId::not_rpcrdma, connection.id(), {event.frame},
-                      "This connection carries something other than RPC-over-RDMA; it is not judged.", std::nullopt,
-                      std::nullopt, std::nullopt, std::nullopt});
+    context.book.add({RuleId::not_rpcrdma,
+                      connection.id(),
+                      {event.frame},
+                      "This connection carries something other than RPC-over-RDMA; it is not judged.",
+                      std::nullopt,
+                      std::nullopt,
+                      std::nullopt,
+                      std::nullopt});
     return false;
   }
   // Set up for RPC-over-RDMA (port or private data): what comes is judged as such.
@@ -576,9 +617,13 @@ void take_message(Context& context, Connection& connection, const trace::Send& e
     return;
   }
   if (proc == Proc::msgp) {
-    context.book.add({RuleId::rdma_msgp_sent, connection.id(), {event.frame},
-                      fmt::format("The {} sent RDMA_MSGP, which must not be used.", name(event.side)), std::nullopt,
-                      fixed->xid, party(event.side),
+    context.book.add({RuleId::rdma_msgp_sent,
+                      connection.id(),
+                      {event.frame},
+                      fmt::format("The {} sent RDMA_MSGP, which must not be used.", name(event.side)),
+                      std::nullopt,
+                      fixed->xid,
+                      party(event.side),
                       reading.direction == Direction::call ? Role::requester : Role::responder});
   }
   if (reading.rpc) judge_xid(context, connection, event, fixed->xid, reading.rpc->xid);
@@ -603,10 +648,14 @@ void settle(Context& context, Connection& connection, const Pending& pending, bo
       settle_unknown_handle(context, connection, pending, proven);
       return;
     case Pending::Kind::reply_without_call:
-      context.book.add({RuleId::reply_without_call, connection.id(), {pending.frame},
-                        fmt::format("The {} answered XID {:#010x}, with which no Call was sent to it.", name(pending.side),
-                                    pending.xid),
-                        proven ? std::nullopt : std::optional(Severity::warning), pending.xid, party(pending.side),
+      context.book.add({RuleId::reply_without_call,
+                        connection.id(),
+                        {pending.frame},
+                        fmt::format("The {} answered XID {:#010x}, with which no Call was sent to it.",
+                                    name(pending.side), pending.xid),
+                        proven ? std::nullopt : std::optional(Severity::warning),
+                        pending.xid,
+                        party(pending.side),
                         Role::responder});
       return;
     case Pending::Kind::done: {
@@ -630,8 +679,9 @@ void settle(Context& context, Connection& connection, const Pending& pending, bo
       ledger.reported_episode = pending.episode;
       std::string message;
       if (pending.rule == RuleId::credit_initial_exceeded) {
-        message = fmt::format("The {} sent Call number {} before the first Reply; until then only one may be outstanding.",
-                              name(pending.side), pending.outstanding);
+        message =
+            fmt::format("The {} sent Call number {} before the first Reply; until then only one may be outstanding.",
+                        name(pending.side), pending.outstanding);
       } else if (pending.severity == Severity::warning) {
         message = fmt::format("The {} has {} Calls outstanding; it asked for {} credits only.", name(pending.side),
                               pending.outstanding, pending.limit);
@@ -639,9 +689,14 @@ void settle(Context& context, Connection& connection, const Pending& pending, bo
         message = fmt::format("The {} has {} Calls outstanding; its peer granted {} (frame {}).", name(pending.side),
                               pending.outstanding, pending.limit, pending.evidence.number);
       }
-      ledger.episode_finding =
-          context.book.add({pending.rule, connection.id(), {pending.frame, pending.evidence}, std::move(message),
-                            pending.severity, pending.xid, party(pending.side), Role::requester});
+      ledger.episode_finding = context.book.add({pending.rule,
+                                                 connection.id(),
+                                                 {pending.frame, pending.evidence},
+                                                 std::move(message),
+                                                 pending.severity,
+                                                 pending.xid,
+                                                 party(pending.side),
+                                                 Role::requester});
       return;
     }
   }

@@ -50,7 +50,7 @@ struct Referee::Impl {
   FindingBook book;
   Context context{options, book};
   std::unordered_map<ConnectionId, std::unique_ptr<Connection>> connections;
-  std::vector<ConnectionId> closed_order;      // oldest first: their state is dropped, their facts are kept
+  std::vector<ConnectionId> closed_order;  // oldest first: their state is dropped, their facts are kept
   std::vector<ConnectionFacts> finished;
   std::map<std::string, Pair> pairs;
   wire::HeaderV1 scratch;
@@ -58,7 +58,7 @@ struct Referee::Impl {
   bool any_rpcrdma = false;
   bool judged = false;
   bool table_full = false;
-  std::size_t lost_xids = 0;                   // in all pairs: usually none, and then nothing is looked up
+  std::size_t lost_xids = 0;  // in all pairs: usually none, and then nothing is looked up
   Connection* cached = nullptr;
 
   [[nodiscard]] Connection* find(ConnectionId id) {
@@ -98,7 +98,8 @@ struct Referee::Impl {
 
   [[nodiscard]] bool service_port(const Connection& connection) const {
     const auto& port = connection.facts.server.port;
-    return port && std::find(options.service_ports.begin(), options.service_ports.end(), *port) != options.service_ports.end();
+    return port &&
+           std::find(options.service_ports.begin(), options.service_ports.end(), *port) != options.service_ports.end();
   }
 
   /// Everything common to what one side did: who is alive, and what may be settled now.
@@ -119,7 +120,8 @@ struct Referee::Impl {
   /// The message, and the one that was held for it. False: held.
   bool take(Connection& connection, const trace::Send& event) {
     if (connection.held) {
-      const bool its_call = event.side == Side::active && event.octets.size() >= 4 && connection.held->octets.size() >= 4 &&
+      const bool its_call = event.side == Side::active && event.octets.size() >= 4 &&
+                            connection.held->octets.size() >= 4 &&
                             std::equal(event.octets.begin(), event.octets.begin() + 4, connection.held->octets.begin());
       if (its_call) {
         take_message(context, connection, event, scratch);
@@ -144,7 +146,8 @@ struct Referee::Impl {
   void credits_in_doubt(Connection& connection, const trace::Send& event) {
     SideState& state = connection.of(event.side);
     if (event.frame.number >= state.last_event.number) return;
-    if (RecentSend* send = state.sends.newest([&](const RecentSend& s) { return s.frame.number > event.frame.number; })) {
+    if (RecentSend* send =
+            state.sends.newest([&](const RecentSend& s) { return s.frame.number > event.frame.number; })) {
       send->credits_known = false;
     }
   }
@@ -216,11 +219,17 @@ struct Referee::Impl {
     auto& lost = at->second.lost_xids;
     const auto same_xid = std::find_if(lost.begin(), lost.end(), [&](const auto& entry) { return entry.first == xid; });
     if (same_xid == lost.end()) return;
-    book.add({RuleId::retransmit_after_reconnect, connection.id(), {event.frame, same_xid->second},
-              fmt::format("The client sent XID {:#010x} again after a reconnect; the first Call (frame {}) got no Reply before "
-                          "its connection ended.",
-                          xid, same_xid->second.number),
-              std::nullopt, xid, std::nullopt, Role::requester});
+    book.add({RuleId::retransmit_after_reconnect,
+              connection.id(),
+              {event.frame, same_xid->second},
+              fmt::format(
+                  "The client sent XID {:#010x} again after a reconnect; the first Call (frame {}) got no Reply before "
+                  "its connection ended.",
+                  xid, same_xid->second.number),
+              std::nullopt,
+              xid,
+              std::nullopt,
+              Role::requester});
     lost.erase(same_xid);
     --lost_xids;
   }
@@ -231,10 +240,15 @@ struct Referee::Impl {
     if (pair.handshake.number != 0 && connection.of(Side::active).private_data.known() &&
         connection.of(Side::passive).private_data.known() &&
         !(same(pair.client, facts.private_data_client) && same(pair.server, facts.private_data_server))) {
-      book.add({RuleId::private_data_changed, connection.id(), {connection.reply_frame, pair.handshake},
+      book.add({RuleId::private_data_changed,
+                connection.id(),
+                {connection.reply_frame, pair.handshake},
                 "The private data differs from that of the previous connection of these peers: thresholds are per "
                 "connection.",
-                std::nullopt, std::nullopt, std::nullopt, std::nullopt});
+                std::nullopt,
+                std::nullopt,
+                std::nullopt,
+                std::nullopt});
     }
     pair.client = facts.private_data_client;
     pair.server = facts.private_data_server;
@@ -250,11 +264,18 @@ struct Referee::Impl {
     if (connection.facts.one_way) {
       connection.pending.clear();
       if (reported(connection)) {
-        book.add({RuleId::capture_one_way, connection.id(), {connection.facts.opened},
-                  fmt::format("Only the {}'s frames are in the capture: credits, bounds and lifetimes cannot be judged.",
-                              client_seen ? "client" : "server"),
-                  std::nullopt, std::nullopt, std::nullopt, std::nullopt});
-        for (const RuleId rule : {RuleId::credit_limit_exceeded, RuleId::rdma_unknown_handle, RuleId::reply_without_call}) {
+        book.add(
+            {RuleId::capture_one_way,
+             connection.id(),
+             {connection.facts.opened},
+             fmt::format("Only the {}'s frames are in the capture: credits, bounds and lifetimes cannot be judged.",
+                         client_seen ? "client" : "server"),
+             std::nullopt,
+             std::nullopt,
+             std::nullopt,
+             std::nullopt});
+        for (const RuleId rule :
+             {RuleId::credit_limit_exceeded, RuleId::rdma_unknown_handle, RuleId::reply_without_call}) {
           book.unchecked(rule, connection.id(), "only one direction is in the capture");
         }
       }
@@ -265,22 +286,28 @@ struct Referee::Impl {
     if (connection.request_seen && !connection.reply_seen && !connection.ready_seen && connection.messages == 0) {
       if (reported(connection) &&
           (connection.handshake_repeats >= 2 || last.time - connection.request_frame.time > unanswered_after)) {
-        book.add({RuleId::cm_unanswered, connection.id(), {connection.request_frame},
+        book.add({RuleId::cm_unanswered,
+                  connection.id(),
+                  {connection.request_frame},
                   fmt::format("The client's connection request got no answer in {:.1f} s ({} repetitions).",
                               static_cast<double>(last.time - connection.request_frame.time) / 1e9,
                               connection.handshake_repeats),
-                  std::nullopt, std::nullopt, std::nullopt, std::nullopt});
+                  std::nullopt,
+                  std::nullopt,
+                  std::nullopt,
+                  std::nullopt});
       }
       return;
     }
     if (!connection.rpcrdma()) return;
     const bool successor = connection.successor.number != 0 &&
-                           connection.successor.number > std::max(connection.sides[0].last_repeat.number,
-                                                                  connection.sides[1].last_repeat.number);
+                           connection.successor.number >
+                               std::max(connection.sides[0].last_repeat.number, connection.sides[1].last_repeat.number);
     const std::uint64_t quiet_side = connection.sides[0].repeats >= connection.sides[1].repeats ? 0 : 1;
     const bool quiet = last.time - connection.sides[quiet_side].last_repeat.time > 2'000'000'000;
     if (retries_exhausted(connection, successor) && (successor || quiet)) {
-      judge_lost(context, connection, successor ? connection.successor : last, successor ? connection.successor : FrameRef{});
+      judge_lost(context, connection, successor ? connection.successor : last,
+                 successor ? connection.successor : FrameRef{});
       return;
     }
     if (!connection.suspects.empty() && connection.suspects.back().refused_ordinal == 0) {
@@ -316,10 +343,15 @@ void Referee::on(const trace::ConnectRequest& event) {
   if (facts.private_data_client || impl_->service_port(*connection)) connection->kind = Connection::Kind::rpcrdma;
   if (connection->rpcrdma()) {
     if (facts.server.port && !impl_->service_port(*connection)) {
-      impl_->book.add({RuleId::service_port_unusual, connection->id(), {event.frame},
+      impl_->book.add({RuleId::service_port_unusual,
+                       connection->id(),
+                       {event.frame},
                        fmt::format("The server's port is {}; NFS/RDMA uses 20049 by default. Any port is allowed.",
                                    *facts.server.port),
-                       std::nullopt, std::nullopt, std::nullopt, std::nullopt});
+                       std::nullopt,
+                       std::nullopt,
+                       std::nullopt,
+                       std::nullopt});
     }
   }
   for (auto& [id, earlier] : impl_->connections) {
@@ -369,10 +401,16 @@ void Referee::on(const trace::ConnectReady& event) {
   if (!connection->rpcrdma()) return;
   judge_stray_private_data(impl_->context, *connection, event.side, event.private_data, event.frame);
   if (!event.message_seen && connection->facts.transport != trace::Transport::iwarp) {
-    impl_->book.add({RuleId::cm_rtu_missing, connection->id(), {event.frame},
-                     "The connection carries data without an RTU in the capture: legal, the first message of the client "
-                     "establishes it as well.",
-                     std::nullopt, std::nullopt, std::nullopt, std::nullopt});
+    impl_->book.add(
+        {RuleId::cm_rtu_missing,
+         connection->id(),
+         {event.frame},
+         "The connection carries data without an RTU in the capture: legal, the first message of the client "
+         "establishes it as well.",
+         std::nullopt,
+         std::nullopt,
+         std::nullopt,
+         std::nullopt});
   }
 }
 
@@ -425,10 +463,16 @@ void Referee::on(const trace::Send& event) {
   if (!impl_->take(*connection, event)) return;
   impl_->after(*connection, event);
   if (before == 0 && connection->messages == 1 && !connection->facts.handshake_seen) {
-    impl_->book.add({RuleId::capture_start_missing, connection->id(), {event.frame},
-                     "The start of this connection is not in the capture: private data, thresholds and earlier Calls are not "
-                     "known, and nothing that needs them is judged.",
-                     std::nullopt, std::nullopt, std::nullopt, std::nullopt});
+    impl_->book.add(
+        {RuleId::capture_start_missing,
+         connection->id(),
+         {event.frame},
+         "The start of this connection is not in the capture: private data, thresholds and earlier Calls are not "
+         "known, and nothing that needs them is judged.",
+         std::nullopt,
+         std::nullopt,
+         std::nullopt,
+         std::nullopt});
     impl_->book.unchecked(RuleId::inline_threshold_exceeded, connection->id(), "the handshake is not in the capture");
   }
   if (!connection->offers.empty() && !connection->over) offers_overdue(impl_->context, *connection, event.frame);

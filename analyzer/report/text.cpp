@@ -207,6 +207,15 @@ void unchecked_block(Page& page, const Run& run) {
   }
 }
 
+Opening opening(const Run& run, trace::ConnectionId id) {
+  for (const auto& f : run.report.findings) {
+    if (f.connection != id) continue;
+    if (f.rule == referee::RuleId::cm_rejected) return Opening::refused;
+    if (f.rule == referee::RuleId::cm_unanswered) return Opening::unanswered;
+  }
+  return Opening::accepted;
+}
+
 }  // namespace
 
 std::string text(const Run& run, const TextStyle& style) {
@@ -219,7 +228,7 @@ std::string text(const Run& run, const TextStyle& style) {
     return out;
   }
   for (const auto& input : run.inputs) input_block(page, input);
-  for (const auto& connection : run.report.connections) connection_block(page, connection, epoch, style);
+  for (const auto& c : run.report.connections) connection_block(page, c, opening(run, c.id), epoch, style);
   findings_block(page, run, style, epoch);
   unchecked_block(page, run);
   const Tally tally = count(run.report.findings);

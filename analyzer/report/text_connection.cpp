@@ -56,7 +56,7 @@ std::string spoken(const std::optional<referee::PrivateData>& data, const Connec
   return out;
 }
 
-std::string spoken(const referee::Thresholds& t) {
+std::string spoken(const referee::Thresholds& t, bool handshake_seen) {
   const auto side = [](const std::optional<std::uint32_t>& octets) {
     return octets ? grouped(*octets) + " octets" : std::string("unknown");
   };
@@ -69,7 +69,7 @@ std::string spoken(const referee::Thresholds& t) {
       why = "the default, for want of private data";
       break;
     case referee::Basis::unknown:
-      why = "the handshake is not in the capture";
+      why = handshake_seen ? "one side's private data is not known" : "the handshake is not in the capture";
       break;
   }
   return fmt::format("client to server {}, server to client {} ({})", side(t.client_to_server),
@@ -122,8 +122,12 @@ std::string operations(const ConnectionFacts& c) {
   std::string out = counted(o.sends, "Send");
   if (o.sends_with_invalidate != 0)
     fmt::format_to(std::back_inserter(out), " ({} with invalidate)", grouped(o.sends_with_invalidate));
-  fmt::format_to(std::back_inserter(out), ", {} of {}, {} of {}", counted(o.reads, "Read"),
-                 counted(o.read_bytes, "octet"), counted(o.writes, "Write"), counted(o.write_bytes, "octet"));
+  const auto moved = [&](std::uint64_t number, std::string_view noun, std::uint64_t octets) {
+    if (number == 0) return;
+    fmt::format_to(std::back_inserter(out), ", {} of {}", counted(number, noun), counted(octets, "octet"));
+  };
+  moved(o.reads, "Read", o.read_bytes);
+  moved(o.writes, "Write", o.write_bytes);
   const std::string trouble =
       present({{o.naks, "NAK"}, {o.rnr_naks, "RNR NAK"}, {o.retransmitted, "retransmitted packet"}});
   if (!trouble.empty()) out += "; " + trouble;
@@ -131,6 +135,7 @@ std::string operations(const ConnectionFacts& c) {
 }
 
 std::string latency(const referee::Latency& l) {
+  if (l.count == 1) return "1 call: " + duration(l.max);
   return fmt::format("{}: median {}, 90% {}, 99% {}, worst {}", counted(l.count, "call"), duration(l.p50),
                      duration(l.p90), duration(l.p99), duration(l.max));
 }
@@ -167,8 +172,19 @@ void procedures(Page& page, const ConnectionFacts& c, bool verbose) {
   page.field("procedures", line);
 }
 
-std::string ending(const referee::Closed& closed, std::optional<trace::TimeNs> epoch) {
+std::string ending(const ConnectionFacts& c, Opening opening, std::optional<trace::TimeNs> epoch) {
   using How = referee::Closed::How;
+  if (!c.closed) {
+    switch (opening) {
+      case Opening::accepted:
+        return "still open when the capture ends";
+      case Opening::refused:
+        return "never opened: it was refused";
+      case Opening::unanswered:
+        return "never opened: nobody answered";
+    }
+  }
+  const referee::Closed& closed = *c.closed;
   const std::string by = closed.by ? fmt::format(" by the {}", name(*closed.by)) : "";
   std::string out;
   switch (closed.how) {
@@ -207,7 +223,7 @@ std::string place(const trace::FrameRef& frame, std::optional<trace::TimeNs> epo
   return out;
 }
 
-void connection_block(Page& page, const ConnectionFacts& c, std::optional<trace::TimeNs> epoch,
+void connection_block(Page& page, const ConnectionFacts& c, Opening opening, std::optional<trace::TimeNs> epoch,
                       const TextStyle& style) {
   page.line();
   page.line(fmt::format("Connection {}: {}", c.id, spoken(c.transport)), Ink::bold);
@@ -234,12 +250,16 @@ void connection_block(Page& page, const ConnectionFacts& c, std::optional<trace:
     page.field("client", spoken(c.private_data_client, c));
     page.field("server", spoken(c.private_data_server, c));
   }
-  page.field("thresholds", spoken(c.thresholds));
+  if (opening == Opening::accepted) page.field("thresholds", spoken(c.thresholds, c.handshake_seen));
   if (c.credits.requested || c.credits.granted || c.credits.outstanding_peak != 0) {
     page.field("credits", spoken(c.credits));
   }
-  page.field("messages", (c.version ? fmt::format("version {}: ", *c.version) : std::string()) + messages(c.messages));
-  page.field("operations", operations(c));
+  const auto& m = c.messages;
+  if (m.calls + m.replies + m.reverse_calls + m.reverse_replies + m.rdma_done + m.rdma_error != 0 || !m.v2.empty()) {
+    page.field("messages",
+               (c.version ? fmt::format("version {}: ", *c.version) : std::string()) + messages(c.messages));
+  }
+  if (c.operations.sends + c.operations.reads + c.operations.writes != 0) page.field("operations", operations(c));
   if (c.pull_completion.offered != 0) {
     page.field("pulls", fmt::format("{} offered, {} reported complete, {} missing", grouped(c.pull_completion.offered),
                                     grouped(c.pull_completion.completed), grouped(c.pull_completion.missing)));
@@ -257,7 +277,7 @@ void connection_block(Page& page, const ConnectionFacts& c, std::optional<trace:
         fmt::format("{}{} not RPC-over-RDMA", quality.empty() ? "" : "; ", counted(c.sends_unrecognised, "Send"));
   }
   if (!quality.empty()) page.field("capture", quality);
-  page.field("end", c.closed ? ending(*c.closed, epoch) : "still open when the capture ends");
+  page.field("end", ending(c, opening, epoch));
   if (c.closed && c.closed->cause) {
     const auto& cause = *c.closed->cause;
     std::string why =

@@ -34,46 +34,58 @@ void judge_gap(Context& context, Connection& connection, const trace::Gap& event
     return pending.side == other(event.side) && pending.frame.number > since;
   });
   for (Offer& offer : connection.offers) offer.undecidable = true;
-  context.book.fold({RuleId::capture_gap, connection.id(), {event.frame},
-                     fmt::format("The capture lacks {} that the {} sent{}. Until every Call that was open is resolved, what "
-                                 "rests on having seen everything is not judged.",
-                                 connection.facts.transport == trace::Transport::iwarp
-                                     ? fmt::format("{} octets", event.count)
-                                     : fmt::format("{} packet{}", event.count, event.count == 1 ? "" : "s"),
-                                 name(event.side), event.proven ? " and its peer acknowledged" : ""),
-                     std::nullopt, std::nullopt, std::nullopt, std::nullopt});
+  context.book.fold(
+      {RuleId::capture_gap,
+       connection.id(),
+       {event.frame},
+       fmt::format("The capture lacks {} that the {} sent{}. Until every Call that was open is resolved, what "
+                   "rests on having seen everything is not judged.",
+                   connection.facts.transport == trace::Transport::iwarp
+                       ? fmt::format("{} octets", event.count)
+                       : fmt::format("{} packet{}", event.count, event.count == 1 ? "" : "s"),
+                   name(event.side), event.proven ? " and its peer acknowledged" : ""),
+       std::nullopt,
+       std::nullopt,
+       std::nullopt,
+       std::nullopt});
 }
 
 void judge_quality(Context& context, Connection* connection, const trace::Quality& event) {
   using Kind = trace::Quality::Kind;
   const ConnectionId id = connection != nullptr ? connection->id() : 0;
   const auto say = [&](RuleId rule, std::string message) {
-    context.book.fold({rule, id, {event.frame}, std::move(message), std::nullopt, std::nullopt, std::nullopt, std::nullopt});
+    context.book.fold(
+        {rule, id, {event.frame}, std::move(message), std::nullopt, std::nullopt, std::nullopt, std::nullopt});
   };
   switch (event.kind) {
     case Kind::frame_truncated:
       say(RuleId::frame_truncated,
-          "Frames were cut by the capture (snap length). Sizes are taken from the headers; what stood in the missing octets "
+          "Frames were cut by the capture (snap length). Sizes are taken from the headers; what stood in the missing "
+          "octets "
           "is not judged.");
       break;
     case Kind::checksum_bad:
       say(RuleId::icrc_bad,
-          "A checksum (ICRC or MPA CRC) does not match. Captures taken on the sending host often show that; the frame is "
+          "A checksum (ICRC or MPA CRC) does not match. Captures taken on the sending host often show that; the frame "
+          "is "
           "used all the same.");
       break;
     case Kind::reordered:
-      say(RuleId::capture_reordered, "Packets stand in the file in another order than they were sent; they were sorted by "
-                                     "sequence number.");
+      say(RuleId::capture_reordered,
+          "Packets stand in the file in another order than they were sent; they were sorted by "
+          "sequence number.");
       break;
     case Kind::time_backwards:
-      say(RuleId::capture_time_backwards, "The clock of the capture jumps backwards; times and latencies are unreliable.");
+      say(RuleId::capture_time_backwards,
+          "The clock of the capture jumps backwards; times and latencies are unreliable.");
       break;
     case Kind::limit_reached:
       if (connection != nullptr) {
         connection->distrust(recovery(*connection));
       }
-      context.book.unchecked(RuleId::capture_gap, id,
-                             fmt::format("a limit on what is kept in memory was reached near frame {}", event.frame.number));
+      context.book.unchecked(
+          RuleId::capture_gap, id,
+          fmt::format("a limit on what is kept in memory was reached near frame {}", event.frame.number));
       break;
     case Kind::mpa_bad:
       if (connection != nullptr) {
@@ -92,9 +104,14 @@ void judge_repeat(Context& context, Connection& connection, const trace::Repeate
   constexpr TimeNs same_round = 10'000'000;
   switch (event.kind) {
     case Kind::capture_duplicate:
-      context.book.fold({RuleId::capture_duplicate, connection.id(), {event.frame},
-                         "The capture holds the same packet twice (mirror port or two taps); it counts once.", std::nullopt,
-                         std::nullopt, std::nullopt, std::nullopt});
+      context.book.fold({RuleId::capture_duplicate,
+                         connection.id(),
+                         {event.frame},
+                         "The capture holds the same packet twice (mirror port or two taps); it counts once.",
+                         std::nullopt,
+                         std::nullopt,
+                         std::nullopt,
+                         std::nullopt});
       break;
     case Kind::retransmission: {
       ++connection.facts.operations.retransmitted;

@@ -15,21 +15,36 @@ namespace {
 
 [[nodiscard]] std::string_view reject_reason(std::uint16_t reason) noexcept {
   switch (reason) {
-    case 1: return "no queue pair available";
-    case 3: return "no resources";
-    case 4: return "timeout";
-    case 5: return "unsupported request";
-    case 6: return "invalid communication ID";
-    case 8: return "nobody listens on this service ID";
-    case 10: return "stale connection";
-    case 12: return "invalid GID";
-    case 24: return "port and CM redirection";
-    case 25: return "port redirection";
-    case 26: return "invalid path MTU";
-    case 27: return "insufficient responder resources";
-    case 28: return "rejected by the consumer";
-    case 29: return "RNR retry count rejected";
-    default: return "see the CM specification";
+    case 1:
+      return "no queue pair available";
+    case 3:
+      return "no resources";
+    case 4:
+      return "timeout";
+    case 5:
+      return "unsupported request";
+    case 6:
+      return "invalid communication ID";
+    case 8:
+      return "nobody listens on this service ID";
+    case 10:
+      return "stale connection";
+    case 12:
+      return "invalid GID";
+    case 24:
+      return "port and CM redirection";
+    case 25:
+      return "port redirection";
+    case 26:
+      return "invalid path MTU";
+    case 27:
+      return "insufficient responder resources";
+    case 28:
+      return "rejected by the consumer";
+    case 29:
+      return "RNR retry count rejected";
+    default:
+      return "see the CM specification";
   }
 }
 
@@ -55,9 +70,12 @@ enum class Meaning : std::uint8_t { access, no_buffer, too_long, invalidate, oth
   const auto fits = [&](Meaning m) {
     switch (refusal.refused) {
       case Refused::read:
-      case Refused::write: return m == Meaning::access;
-      case Refused::send: return m == Meaning::no_buffer || m == Meaning::too_long || m == Meaning::invalidate;
-      default: return m != Meaning::other;
+      case Refused::write:
+        return m == Meaning::access;
+      case Refused::send:
+        return m == Meaning::no_buffer || m == Meaning::too_long || m == Meaning::invalidate;
+      default:
+        return m != Meaning::other;
     }
   };
   if (fits(book)) return book;
@@ -118,12 +136,17 @@ bool partial_send_too_large(Context& context, Connection& connection, const trac
 void refused_send_unexplained(Context& context, Connection& connection, const trace::Refusal& refusal, RuleId rule,
                               std::string message, std::optional<Party> culprit, const RecentSend* send) {
   // A verdict needs the threshold: without it the size may be the cause (U1), and with gaps anything may be (U2).
-  const bool decided = connection.trusted() && connection.threshold(other(refusal.side)).has_value() && send != nullptr &&
-                       !send->holes;
+  const bool decided =
+      connection.trusted() && connection.threshold(other(refusal.side)).has_value() && send != nullptr && !send->holes;
   const FrameRef refused = send != nullptr ? send->frame : refusal.refused_frame;
-  context.book.add({rule, connection.id(), {refusal.frame, refused}, message,
+  context.book.add({rule,
+                    connection.id(),
+                    {refusal.frame, refused},
+                    message,
                     decided ? std::nullopt : std::optional(Severity::warning),
-                    send != nullptr ? std::optional(send->xid) : std::nullopt, decided ? culprit : std::nullopt, std::nullopt});
+                    send != nullptr ? std::optional(send->xid) : std::nullopt,
+                    decided ? culprit : std::nullopt,
+                    std::nullopt});
   Suspect suspect = suspect_from(connection, refusal, rule, refused, std::move(message));
   suspect.culprit = decided ? culprit : std::nullopt;
   connection.suspects.push_back(std::move(suspect));
@@ -135,8 +158,14 @@ void judge_terminate(Context& context, Connection& connection, const trace::Refu
   const std::string text = fmt::format("The {} sent a Terminate (layer {}, type {}, code {}).", name(refusal.side),
                                        refusal.layer, refusal.etype, refusal.ecode);
   const auto note = [&] {
-    context.book.add({RuleId::iwarp_terminate, connection.id(), {refusal.frame, refusal.refused_frame}, text, Severity::note,
-                      std::nullopt, std::nullopt, std::nullopt});
+    context.book.add({RuleId::iwarp_terminate,
+                      connection.id(),
+                      {refusal.frame, refusal.refused_frame},
+                      text,
+                      Severity::note,
+                      std::nullopt,
+                      std::nullopt,
+                      std::nullopt});
   };
   const Meaning what = refusal.truncated ? Meaning::other : terminate_meaning(refusal);
   if (what == Meaning::access) {
@@ -145,7 +174,8 @@ void judge_terminate(Context& context, Connection& connection, const trace::Refu
     return;
   }
   if (what == Meaning::invalidate || what == Meaning::other) {
-    if (send == nullptr) send = state.sends.newest([](const RecentSend& s) { return s.invalidate_finding.has_value(); });
+    if (send == nullptr)
+      send = state.sends.newest([](const RecentSend& s) { return s.invalidate_finding.has_value(); });
     if (explained_by_invalidation(context, connection, refusal, send)) {
       note();
       return;
@@ -168,26 +198,45 @@ void judge_terminate(Context& context, Connection& connection, const trace::Refu
       if (send->call && send->in_flight > send->limit) {
         suspect.proven = true;
         suspect.culprit = party(sender);
-        suspect.message = fmt::format("The {} had {} Calls outstanding with {} credits granted; its peer had no Receive left "
-                                      "(Terminate, frame {}).",
-                                      name(sender), send->in_flight, send->limit, refusal.frame.number);
-        context.book.add({RuleId::credit_overrun_fatal, connection.id(), {send->frame, refusal.frame}, suspect.message,
-                          std::nullopt, send->xid, party(sender), Role::requester});
+        suspect.message = fmt::format(
+            "The {} had {} Calls outstanding with {} credits granted; its peer had no Receive left "
+            "(Terminate, frame {}).",
+            name(sender), send->in_flight, send->limit, refusal.frame.number);
+        context.book.add({RuleId::credit_overrun_fatal,
+                          connection.id(),
+                          {send->frame, refusal.frame},
+                          suspect.message,
+                          std::nullopt,
+                          send->xid,
+                          party(sender),
+                          Role::requester});
       } else if (send->call && ledger.answered && connection.threshold(sender)) {
         suspect.rule = RuleId::credit_grant_unbacked;
         suspect.proven = true;
         suspect.culprit = party(refusal.side);
         suspect.message = fmt::format("The {} had no Receive for a Call within its grant of {} (Terminate, frame {}).",
                                       name(refusal.side), send->limit, refusal.frame.number);
-        context.book.add({RuleId::credit_grant_unbacked, connection.id(), {refusal.frame, send->frame, ledger.last_reply},
-                          suspect.message, std::nullopt, send->xid, party(refusal.side), Role::responder});
+        context.book.add({RuleId::credit_grant_unbacked,
+                          connection.id(),
+                          {refusal.frame, send->frame, ledger.last_reply},
+                          suspect.message,
+                          std::nullopt,
+                          send->xid,
+                          party(refusal.side),
+                          Role::responder});
       } else if (send->reply && connection.threshold(sender)) {
         suspect.rule = RuleId::requester_receives_missing;
         suspect.culprit = party(refusal.side);
         suspect.message = fmt::format("The {} had no Receive for a Reply (Terminate, frame {}).", name(refusal.side),
                                       refusal.frame.number);
-        context.book.add({RuleId::requester_receives_missing, connection.id(), {refusal.frame, send->frame},
-                          suspect.message, std::nullopt, send->xid, party(refusal.side), Role::requester});
+        context.book.add({RuleId::requester_receives_missing,
+                          connection.id(),
+                          {refusal.frame, send->frame},
+                          suspect.message,
+                          std::nullopt,
+                          send->xid,
+                          party(refusal.side),
+                          Role::requester});
       } else {
         refused_send_unexplained(context, connection, refusal, RuleId::iwarp_terminate, text, std::nullopt, send);
         return;
@@ -205,7 +254,8 @@ void judge_terminate(Context& context, Connection& connection, const trace::Refu
     // A proven cause beats what only followed from it; work that went on was not ended by it.
     if (connection.completed <= at->completed + 2 || at->refused_ordinal != 0) {
       for (auto earlier = connection.suspects.begin(); earlier != connection.suspects.end(); ++earlier) {
-        if (earlier->proven && earlier->refused_ordinal == 0 && connection.completed <= earlier->completed + 2) return &*earlier;
+        if (earlier->proven && earlier->refused_ordinal == 0 && connection.completed <= earlier->completed + 2)
+          return &*earlier;
       }
       return &*at;
     }
@@ -224,8 +274,13 @@ void close_with(Context& context, Connection& connection, Closed closed, const S
     FrameRef refused;
     refused.number = suspect.frames.empty() ? 0 : suspect.frames.front();
     refused.time = suspect.frame.time;
-    context.book.add({RuleId::credit_overrun_fatal, connection.id(), {refused, suspect.frame},
-                      suspect.message + " The connection ended.", std::nullopt, std::nullopt, suspect.culprit,
+    context.book.add({RuleId::credit_overrun_fatal,
+                      connection.id(),
+                      {refused, suspect.frame},
+                      suspect.message + " The connection ended.",
+                      std::nullopt,
+                      std::nullopt,
+                      suspect.culprit,
                       Role::requester});
   }
   if (suspect.finding && suspect.rule == RuleId::credit_grant_unbacked) {
@@ -241,30 +296,45 @@ void judge_handshake(Context& context, Connection& connection) {
   for (const Side side : {Side::active, Side::passive}) {
     const SideState& state = connection.of(side);
     if (state.depths.rnr_retry && *state.depths.rnr_retry == 0) {
-      context.book.fold({RuleId::rnr_retry_zero, connection.id(), {state.private_data.frame},
-                         fmt::format("The {} asks its peer not to retry after an RNR NAK: the first missing Receive ends the "
-                                     "connection. Linux does so on purpose, to make credit faults visible.",
-                                     name(side)),
-                         std::nullopt, std::nullopt, std::nullopt, std::nullopt});
+      context.book.fold(
+          {RuleId::rnr_retry_zero,
+           connection.id(),
+           {state.private_data.frame},
+           fmt::format("The {} asks its peer not to retry after an RNR NAK: the first missing Receive ends the "
+                       "connection. Linux does so on purpose, to make credit faults visible.",
+                       name(side)),
+           std::nullopt,
+           std::nullopt,
+           std::nullopt,
+           std::nullopt});
     }
   }
   const std::uint8_t asked = connection.of(Side::active).mpa_revision;
   const std::uint8_t answered = connection.of(Side::passive).mpa_revision;
   if (asked != 0 && answered != 0 && asked != answered) {
-    context.book.add({RuleId::mpa_mismatch, connection.id(), {connection.reply_frame, connection.request_frame},
-                      fmt::format("The MPA Request has revision {}, the MPA Reply revision {}.", asked, answered), std::nullopt,
-                      std::nullopt, std::nullopt, std::nullopt});
+    context.book.add({RuleId::mpa_mismatch,
+                      connection.id(),
+                      {connection.reply_frame, connection.request_frame},
+                      fmt::format("The MPA Request has revision {}, the MPA Reply revision {}.", asked, answered),
+                      std::nullopt,
+                      std::nullopt,
+                      std::nullopt,
+                      std::nullopt});
   }
 }
 
 void judge_reject(Context& context, Connection& connection, const trace::ConnectReject& event) {
   connection.rejected = true;
   const bool iwarp = connection.facts.transport == trace::Transport::iwarp;
-  context.book.add({RuleId::cm_rejected, connection.id(), {event.frame, connection.request_frame},
+  context.book.add({RuleId::cm_rejected,
+                    connection.id(),
+                    {event.frame, connection.request_frame},
                     iwarp ? std::string("The server refused the connection (MPA Reply with the reject flag).")
-                          : fmt::format("The {} refused the connection: reason {} ({}).", name(event.side), event.reason,
-                                        reject_reason(event.reason)),
-                    event.reason == 10 ? std::optional(Severity::note) : std::nullopt, std::nullopt, std::nullopt,
+                          : fmt::format("The {} refused the connection: reason {} ({}).", name(event.side),
+                                        event.reason, reject_reason(event.reason)),
+                    event.reason == 10 ? std::optional(Severity::note) : std::nullopt,
+                    std::nullopt,
+                    std::nullopt,
                     std::nullopt});
 }
 
@@ -273,20 +343,25 @@ void judge_refusal(Context& context, Connection& connection, const trace::Refusa
   const Side sender = other(refusal.side);
   RecentSend* send = nullptr;
   if (refusal.refused == trace::Refusal::Refused::send && refusal.refused_op != 0) {
-    send = connection.of(sender).sends.newest(
-        [&](const RecentSend& s) { return s.ordinal == refusal.refused_op; });
+    send = connection.of(sender).sends.newest([&](const RecentSend& s) { return s.ordinal == refusal.refused_op; });
   }
   if (connection.version2 && refusal.kind != Kind::nak_sequence) {
-    context.book.unchecked(RuleId::nak_invalid_request, connection.id(), "version 2 traffic is not judged by this version");
+    context.book.unchecked(RuleId::nak_invalid_request, connection.id(),
+                           "version 2 traffic is not judged by this version");
     return;
   }
   switch (refusal.kind) {
     case Kind::nak_sequence:
-      context.book.fold({RuleId::nak_sequence, connection.id(), {refusal.frame},
+      context.book.fold({RuleId::nak_sequence,
+                         connection.id(),
+                         {refusal.frame},
                          fmt::format("The {} missed a packet and asked for it again (NAK, PSN sequence error): loss or "
                                      "reordering on the fabric.",
                                      name(refusal.side)),
-                         std::nullopt, std::nullopt, std::nullopt, std::nullopt});
+                         std::nullopt,
+                         std::nullopt,
+                         std::nullopt,
+                         std::nullopt});
       return;
     case Kind::rnr:
       judge_rnr(context, connection, refusal, send);
@@ -306,15 +381,17 @@ void judge_refusal(Context& context, Connection& connection, const trace::Refusa
   if (send == nullptr && partial_send_too_large(context, connection, refusal)) return;
   if (explained_by_invalidation(context, connection, refusal, send)) return;
   if (refusal.kind == Kind::remote_operational) {
-    refused_send_unexplained(context, connection, refusal, RuleId::nak_remote_op,
-                             fmt::format("The {}'s adapter failed (NAK, remote operational error).", name(refusal.side)),
-                             party(refusal.side), send);
+    refused_send_unexplained(
+        context, connection, refusal, RuleId::nak_remote_op,
+        fmt::format("The {}'s adapter failed (NAK, remote operational error).", name(refusal.side)),
+        party(refusal.side), send);
   } else {
-    refused_send_unexplained(context, connection, refusal, RuleId::nak_invalid_request,
-                             fmt::format("The {} refused a request as invalid (NAK): a message larger than its Receive, an "
-                                         "operation it does not support, or too many outstanding Reads.",
-                                         name(refusal.side)),
-                             std::nullopt, send);
+    refused_send_unexplained(
+        context, connection, refusal, RuleId::nak_invalid_request,
+        fmt::format("The {} refused a request as invalid (NAK): a message larger than its Receive, an "
+                    "operation it does not support, or too many outstanding Reads.",
+                    name(refusal.side)),
+        std::nullopt, send);
   }
 }
 
@@ -358,9 +435,14 @@ void judge_close(Context& context, Connection& connection, const trace::Disconne
   } else {
     connection.facts.closed = closed;
     if (event.how == How::request || event.how == How::reply) {
-      context.book.add({RuleId::cm_dreq, connection.id(), {event.frame},
-                        fmt::format("The {} closed the connection in good order.", name(by)), std::nullopt, std::nullopt,
-                        std::nullopt, std::nullopt});
+      context.book.add({RuleId::cm_dreq,
+                        connection.id(),
+                        {event.frame},
+                        fmt::format("The {} closed the connection in good order.", name(by)),
+                        std::nullopt,
+                        std::nullopt,
+                        std::nullopt,
+                        std::nullopt});
     }
   }
   if (connection.rpcrdma()) {
@@ -395,19 +477,24 @@ void judge_lost(Context& context, Connection& connection, FrameRef noticed, Fram
       cause.rule = RuleId::connection_lost;
       cause.frames = {state.first_repeat.number, state.last_repeat.number};
       if (noticed.number != state.last_repeat.number) cause.frames.push_back(noticed.number);
-      cause.message = fmt::format("The {} sent the same packets again {} times (frames {} to {}) and got no answer from the {} "
-                                  "since frame {}: path or peer failed.",
-                                  name(stuck), state.repeats, state.first_repeat.number, state.last_repeat.number,
-                                  name(other(stuck)), connection.of(other(stuck)).last_event.number);
+      cause.message = fmt::format(
+          "The {} sent the same packets again {} times (frames {} to {}) and got no answer from the {} "
+          "since frame {}: path or peer failed.",
+          name(stuck), state.repeats, state.first_repeat.number, state.last_repeat.number, name(other(stuck)),
+          connection.of(other(stuck)).last_event.number);
       closed.cause = std::move(cause);
     }
     if (silent || connection.messages > 0) {
-      context.book.add({RuleId::connection_lost, connection.id(),
+      context.book.add({RuleId::connection_lost,
+                        connection.id(),
                         {silent ? state.first_repeat : noticed, silent ? state.last_repeat : FrameRef{}, superseded_by},
-                        closed.cause ? closed.cause->message
-                                     : std::string("The connection ended without a close in the capture: the same endpoints "
-                                                   "began a new one."),
-                        connection.trusted() ? std::nullopt : std::optional(Severity::note), std::nullopt, std::nullopt,
+                        closed.cause
+                            ? closed.cause->message
+                            : std::string("The connection ended without a close in the capture: the same endpoints "
+                                          "began a new one."),
+                        connection.trusted() ? std::nullopt : std::optional(Severity::note),
+                        std::nullopt,
+                        std::nullopt,
                         std::nullopt});
     }
     connection.facts.closed = std::move(closed);

@@ -50,14 +50,21 @@ void credit_call(Context& context, Connection& connection, const trace::Send& ev
   const std::uint64_t limit = ledger.answered ? ledger.limit() : 1;
   send.limit = limit;
   if (call.credit == 0) {
-    context.book.add({RuleId::credit_request_zero, connection.id(), {event.frame},
+    context.book.add({RuleId::credit_request_zero,
+                      connection.id(),
+                      {event.frame},
                       fmt::format("The {}'s Call asks for 0 credits, which helps nobody; receivers treat it as 1.",
                                   name(event.side)),
-                      std::nullopt, call.xid, party(event.side), Role::requester});
+                      std::nullopt,
+                      call.xid,
+                      party(event.side),
+                      Role::requester});
   }
-  // Delivered late (its direction was held back behind a hole): how many were outstanding when it was sent is not known.
+  // Delivered late (its direction was held back behind a hole): how many were outstanding when it was sent is not
+  // known.
   if (ledger.last_reply.number > event.frame.number) send.credits_known = false;
-  const RuleId limit_rule = event.side == Side::active ? RuleId::credit_limit_exceeded : RuleId::reverse_credit_exceeded;
+  const RuleId limit_rule =
+      event.side == Side::active ? RuleId::credit_limit_exceeded : RuleId::reverse_credit_exceeded;
   if (connection.version2) return;
   if (!connection.whole() || !send.credits_known) {
     context.book.unchecked(limit_rule, connection.id(), "the capture lacks frames that may have answered Calls");
@@ -96,26 +103,48 @@ void credit_answer(Context& context, Connection& connection, const trace::Send& 
   }
   if (!grant) return;
   if (*grant == 0) {
-    context.book.add({RuleId::credit_grant_zero, connection.id(), {event.frame},
-                      fmt::format("The {}'s Reply grants 0 credits; a grant of 0 is not allowed. Linux clients take it as "
-                                  "1, so one request at a time is all that is left.",
-                                  name(event.side)),
-                      std::nullopt, std::nullopt, party(event.side), Role::responder});
+    context.book.add(
+        {RuleId::credit_grant_zero,
+         connection.id(),
+         {event.frame},
+         fmt::format("The {}'s Reply grants 0 credits; a grant of 0 is not allowed. Linux clients take it as "
+                     "1, so one request at a time is all that is left.",
+                     name(event.side)),
+         std::nullopt,
+         std::nullopt,
+         party(event.side),
+         Role::responder});
   }
   if (ledger.granted && *ledger.granted != *grant) {
-    context.book.fold({RuleId::credit_grant_fluctuates, connection.id(), {event.frame},
-                       fmt::format("The {}'s grant changed from {} to {} credits.", name(event.side), *ledger.granted, *grant),
-                       std::nullopt, std::nullopt, std::nullopt, Role::responder});
+    if (!context.book.fold_again(RuleId::credit_grant_fluctuates, connection.id(), event.frame)) {
+      context.book.fold(
+          {RuleId::credit_grant_fluctuates,
+           connection.id(),
+           {event.frame},
+           fmt::format("The {}'s grant changed from {} to {} credits.", name(event.side), *ledger.granted, *grant),
+           std::nullopt,
+           std::nullopt,
+           std::nullopt,
+           Role::responder});
+    }
   }
   if (ledger.requested && *ledger.requested != 0 && *grant > *ledger.requested) {
-    context.book.fold({RuleId::credit_grant_above_request, connection.id(), {event.frame},
-                       fmt::format("The {} grants {} credits, the Call asked for {}; the lower number binds.",
-                                   name(event.side), *grant, *ledger.requested),
-                       std::nullopt, std::nullopt, std::nullopt, Role::responder});
+    if (!context.book.fold_again(RuleId::credit_grant_above_request, connection.id(), event.frame)) {
+      context.book.fold({RuleId::credit_grant_above_request,
+                         connection.id(),
+                         {event.frame},
+                         fmt::format("The {} grants {} credits, the Call asked for {}; the lower number binds.",
+                                     name(event.side), *grant, *ledger.requested),
+                         std::nullopt,
+                         std::nullopt,
+                         std::nullopt,
+                         Role::responder});
+    }
   }
   ledger.granted = *grant;
   const std::uint32_t value = std::max<std::uint32_t>(*grant, 1);
-  // A grant that is not larger than its predecessor adds nothing to the limit until it is acknowledged: equal ones fold.
+  // A grant that is not larger than its predecessor adds nothing to the limit until it is acknowledged: equal ones
+  // fold.
   if (!ledger.grants.empty() && ledger.grants.back().value == value) {
     if (ledger.grants.size() == 1) ledger.grants.back().ordinal = std::min(ledger.grants.back().ordinal, event.ordinal);
     return;
@@ -131,7 +160,8 @@ void credit_acknowledged(Connection& connection, const trace::Acknowledged& even
   for (std::size_t i = 0; i < ledger.grants.size(); ++i) {
     if (ledger.grants[i].ordinal <= event.ordinal) newest = i;
   }
-  if (newest > 0) ledger.grants.erase(ledger.grants.begin(), ledger.grants.begin() + static_cast<std::ptrdiff_t>(newest));
+  if (newest > 0)
+    ledger.grants.erase(ledger.grants.begin(), ledger.grants.begin() + static_cast<std::ptrdiff_t>(newest));
   std::erase_if(connection.suspects, [&](const Suspect& suspect) {
     return suspect.refused_ordinal != 0 && suspect.sender == other(event.side) &&
            suspect.refused_ordinal <= event.ordinal;
@@ -142,10 +172,15 @@ void credit_stall_check(Context& context, Connection& connection, Ledger& ledger
   if (ledger.full_since.number == 0 || ledger.full_reported || now.time - ledger.full_since.time <= stall_time) return;
   ledger.full_reported = true;
   ++ledger.stalls;
-  context.book.fold({RuleId::credit_stall, connection.id(), {ledger.full_since, now},
+  context.book.fold({RuleId::credit_stall,
+                     connection.id(),
+                     {ledger.full_since, now},
                      fmt::format("All {} granted credits were in use for {:.1f} s: the requester could not send more.",
                                  ledger.limit(), static_cast<double>(now.time - ledger.full_since.time) / 1e9),
-                     std::nullopt, std::nullopt, std::nullopt, std::nullopt});
+                     std::nullopt,
+                     std::nullopt,
+                     std::nullopt,
+                     std::nullopt});
 }
 
 void judge_rnr(Context& context, Connection& connection, const trace::Refusal& refusal, RecentSend* send) {
@@ -159,41 +194,62 @@ void judge_rnr(Context& context, Connection& connection, const trace::Refusal& r
   suspect.frames = {refusal.refused_frame.number, refusal.frame.number};
   if (send != nullptr && send->reply) {
     const std::size_t finding = context.book.fold(
-        {RuleId::requester_receives_missing, connection.id(), {refusal.frame, send->frame},
-         fmt::format("The {} had no Receive posted for a Reply that it had to expect: its NIC refused frame {} with an RNR "
-                     "NAK.",
-                     name(refuser), send->frame.number),
-         std::nullopt, send->xid, party(refuser), Role::requester});
+        {RuleId::requester_receives_missing,
+         connection.id(),
+         {refusal.frame, send->frame},
+         fmt::format(
+             "The {} had no Receive posted for a Reply that it had to expect: its NIC refused frame {} with an RNR "
+             "NAK.",
+             name(refuser), send->frame.number),
+         std::nullopt,
+         send->xid,
+         party(refuser),
+         Role::requester});
     suspect.rule = RuleId::requester_receives_missing;
     suspect.culprit = party(refuser);
     suspect.finding = finding;
-    suspect.message = fmt::format("The {} had no Receive for the Reply in frame {}.", name(refuser), send->frame.number);
+    suspect.message =
+        fmt::format("The {} had no Receive for the Reply in frame {}.", name(refuser), send->frame.number);
     connection.suspects.push_back(std::move(suspect));
     return;
   }
-  if (send != nullptr && send->call && send->credits_known && send->frame.number < refusal.frame.number && connection.whole()) {
+  if (send != nullptr && send->call && send->credits_known && send->frame.number < refusal.frame.number &&
+      connection.whole()) {
     Ledger& ledger = connection.ledger(sender);
     if (send->in_flight > send->limit) {
-      context.book.fold({RuleId::rnr_nak_seen, connection.id(), {refusal.frame, send->frame},
-                         fmt::format("The {} had no Receive for the Call in frame {}: {} Calls were outstanding, {} were "
-                                     "granted.",
-                                     name(refuser), send->frame.number, send->in_flight, send->limit),
-                         std::nullopt, send->xid, party(sender), Role::requester});
+      context.book.fold(
+          {RuleId::rnr_nak_seen,
+           connection.id(),
+           {refusal.frame, send->frame},
+           fmt::format("The {} had no Receive for the Call in frame {}: {} Calls were outstanding, {} were "
+                       "granted.",
+                       name(refuser), send->frame.number, send->in_flight, send->limit),
+           std::nullopt,
+           send->xid,
+           party(sender),
+           Role::requester});
       suspect.rule = RuleId::credit_overrun_fatal;
       suspect.proven = true;
       suspect.culprit = party(sender);
-      suspect.message = fmt::format("The {} had {} Calls outstanding with {} credits granted; its peer ran out of Receives "
-                                    "(frame {}).",
-                                    name(sender), send->in_flight, send->limit, refusal.frame.number);
+      suspect.message = fmt::format(
+          "The {} had {} Calls outstanding with {} credits granted; its peer ran out of Receives "
+          "(frame {}).",
+          name(sender), send->in_flight, send->limit, refusal.frame.number);
       connection.suspects.push_back(std::move(suspect));
       return;
     }
     if (ledger.answered) {
       const std::size_t finding = context.book.fold(
-          {RuleId::credit_grant_unbacked, connection.id(), {refusal.frame, send->frame, ledger.last_reply},
-           fmt::format("The {} granted {} credits but had no Receive for Call number {} of those outstanding (frame {}).",
-                       name(refuser), send->limit, send->in_flight, send->frame.number),
-           Severity::warning, send->xid, party(refuser), Role::responder});
+          {RuleId::credit_grant_unbacked,
+           connection.id(),
+           {refusal.frame, send->frame, ledger.last_reply},
+           fmt::format(
+               "The {} granted {} credits but had no Receive for Call number {} of those outstanding (frame {}).",
+               name(refuser), send->limit, send->in_flight, send->frame.number),
+           Severity::warning,
+           send->xid,
+           party(refuser),
+           Role::responder});
       suspect.rule = RuleId::credit_grant_unbacked;
       suspect.proven = true;
       suspect.culprit = party(refuser);
@@ -204,13 +260,20 @@ void judge_rnr(Context& context, Connection& connection, const trace::Refusal& r
       return;
     }
   }
-  context.book.fold({RuleId::rnr_nak_seen, connection.id(), {refusal.frame, refusal.refused_frame},
-                     fmt::format("The {} had no Receive posted and answered with an RNR NAK; credits are meant to make that "
-                                 "impossible. Who is at fault cannot be told from this capture.",
-                                 name(refuser)),
-                     std::nullopt, std::nullopt, std::nullopt, std::nullopt});
+  context.book.fold(
+      {RuleId::rnr_nak_seen,
+       connection.id(),
+       {refusal.frame, refusal.refused_frame},
+       fmt::format("The {} had no Receive posted and answered with an RNR NAK; credits are meant to make that "
+                   "impossible. Who is at fault cannot be told from this capture.",
+                   name(refuser)),
+       std::nullopt,
+       std::nullopt,
+       std::nullopt,
+       std::nullopt});
   suspect.rule = RuleId::rnr_nak_seen;
-  suspect.message = fmt::format("The {} had no Receive posted (RNR NAK, frame {}).", name(refuser), refusal.frame.number);
+  suspect.message =
+      fmt::format("The {} had no Receive posted (RNR NAK, frame {}).", name(refuser), refusal.frame.number);
   connection.suspects.push_back(std::move(suspect));
 }
 

@@ -38,16 +38,28 @@ void judge_invalidation(Context& context, Connection& connection, const trace::S
   } else if (!*wanted || (mine && !*mine && responder == Side::active)) {
     const Side silent = !*wanted ? requester : responder;
     send.invalidate_finding = context.book.add(
-        {RuleId::remote_invalidation_not_allowed, connection.id(), {event.frame, requester_frame, responder_frame},
-         fmt::format("The {} replied with Send With Invalidate (handle {:#010x}) although the {} had not set R in its private "
-                     "data.",
-                     name(responder), *event.invalidated, name(silent)),
-         std::nullopt, call.xid, party(responder), Role::responder});
+        {RuleId::remote_invalidation_not_allowed,
+         connection.id(),
+         {event.frame, requester_frame, responder_frame},
+         fmt::format(
+             "The {} replied with Send With Invalidate (handle {:#010x}) although the {} had not set R in its private "
+             "data.",
+             name(responder), *event.invalidated, name(silent)),
+         std::nullopt,
+         call.xid,
+         party(responder),
+         Role::responder});
   } else if (mine && !*mine) {
-    context.book.add_few({RuleId::remote_invalidation_server_r_clear, connection.id(), {event.frame, responder_frame},
-                       "The server invalidates remotely although its own private data says R=0: against the letter of "
-                       "RFC 8797 section 4.1, harmless since the client asked for it, and a habit of every Linux server.",
-                       std::nullopt, call.xid, party(responder), Role::responder});
+    context.book.add_few(
+        {RuleId::remote_invalidation_server_r_clear,
+         connection.id(),
+         {event.frame, responder_frame},
+         "The server invalidates remotely although its own private data says R=0: against the letter of "
+         "RFC 8797 section 4.1, harmless since the client asked for it, and a habit of every Linux server.",
+         std::nullopt,
+         call.xid,
+         party(responder),
+         Role::responder});
   }
   if (!call.lists_known) {
     context.book.unchecked(RuleId::remote_invalidation_wrong_handle, connection.id(),
@@ -55,11 +67,16 @@ void judge_invalidation(Context& context, Connection& connection, const trace::S
     return;
   }
   if (names(call, *event.invalidated)) return;
-  send.invalidate_finding = context.book.add(
-      {RuleId::remote_invalidation_wrong_handle, connection.id(), {event.frame, call.call},
-       fmt::format("The {} invalidated handle {:#010x}, which the Call with XID {:#010x} never named.", name(responder),
-                   *event.invalidated, call.xid),
-       std::nullopt, call.xid, party(responder), Role::responder});
+  send.invalidate_finding =
+      context.book.add({RuleId::remote_invalidation_wrong_handle,
+                        connection.id(),
+                        {event.frame, call.call},
+                        fmt::format("The {} invalidated handle {:#010x}, which the Call with XID {:#010x} never named.",
+                                    name(responder), *event.invalidated, call.xid),
+                        std::nullopt,
+                        call.xid,
+                        party(responder),
+                        Role::responder});
 }
 
 }  // namespace rpcrdma::referee

@@ -60,8 +60,14 @@ JudgedOp& judge_access(Context& context, Connection& connection, const Access_& 
     }
     judged.state = JudgedOp::State::guilty;
     judged.rule = rule;
-    judged.finding = context.book.add({rule, connection.id(), {access.frame, region->exposed, region->retired},
-                                       std::move(message), std::nullopt, xid, party(access.initiator), role});
+    judged.finding = context.book.add({rule,
+                                       connection.id(),
+                                       {access.frame, region->exposed, region->retired},
+                                       std::move(message),
+                                       std::nullopt,
+                                       xid,
+                                       party(access.initiator),
+                                       role});
   };
   switch (hit.verdict) {
     case Verdict::inside:
@@ -79,14 +85,15 @@ JudgedOp& judge_access(Context& context, Connection& connection, const Access_& 
     case Verdict::retired:
       if (region->access == Access::offer) {
         accuse(RuleId::read_after_done,
-               fmt::format("The {} read {} of handle {:#010x} after its RDMA_DONE (frame {}) said it was finished with it.",
-                           name(access.initiator), range(access.offset, access.length), access.handle,
-                           region->retired.number));
+               fmt::format(
+                   "The {} read {} of handle {:#010x} after its RDMA_DONE (frame {}) said it was finished with it.",
+                   name(access.initiator), range(access.offset, access.length), access.handle, region->retired.number));
       } else {
-        accuse(access.writing ? RuleId::rdma_write_after_reply : RuleId::rdma_read_after_reply,
-               fmt::format("The {} {} {} of handle {:#010x} after its Reply (frame {}) had ended the use of that memory.",
-                           name(access.initiator), verb, range(access.offset, access.length), access.handle,
-                           region->retired.number));
+        accuse(
+            access.writing ? RuleId::rdma_write_after_reply : RuleId::rdma_read_after_reply,
+            fmt::format("The {} {} {} of handle {:#010x} after its Reply (frame {}) had ended the use of that memory.",
+                        name(access.initiator), verb, range(access.offset, access.length), access.handle,
+                        region->retired.number));
       }
       break;
     case Verdict::unknown_handle:
@@ -150,7 +157,8 @@ void judge_write(Context& context, Connection& connection, const trace::Write& e
   if (event.first) {
     const std::uint64_t length = std::max<std::uint64_t>(event.announced, event.length);
     MemoryMap::Hit hit;
-    judge_access(context, connection, {event.side, event.frame, event.op, event.handle, event.offset, length, true}, hit);
+    judge_access(context, connection, {event.side, event.frame, event.op, event.handle, event.offset, length, true},
+                 hit);
     if (hit.verdict == MemoryMap::Hit::Verdict::inside) keep_reply_head(connection, *hit.region, event);
   } else if (event.announced == 0) {
     JudgedOp* judged = connection.of(event.side).ops.newest([&](const JudgedOp& op) { return op.op == event.op; });
@@ -159,9 +167,9 @@ void judge_write(Context& context, Connection& connection, const trace::Write& e
       if (hit.verdict != MemoryMap::Hit::Verdict::inside) {
         const FrameRef start = judged->frame;  // the ring may move below
         MemoryMap::Hit again;
-        const JudgedOp fresh = judge_access(
-            context, connection,
-            {event.side, event.frame, event.op, event.handle, event.offset, event.length, true}, again);
+        const JudgedOp fresh =
+            judge_access(context, connection,
+                         {event.side, event.frame, event.op, event.handle, event.offset, event.length, true}, again);
         if (fresh.state == JudgedOp::State::guilty) {
           // The Write as a whole is the offence: its first frame stands in front.
           Finding& finding = context.book.at(fresh.finding);
@@ -194,7 +202,8 @@ void judge_read_response(Context& context, Connection& connection, const trace::
   if (!event.octets.empty()) {
     if (const std::vector<Region>* regions = connection.of(owner).memory.regions(event.handle)) {
       for (const Region& region : *regions) {
-        if (!region.live || region.access != Access::read || event.offset < region.begin || event.offset >= region.end) continue;
+        if (!region.live || region.access != Access::read || event.offset < region.begin || event.offset >= region.end)
+          continue;
         Transaction* call = connection.find(region.owner);
         if (call == nullptr || call->reads.empty() || call->reads.front().position != 0) break;
         const wire::Segment& first = call->reads.front().target;
@@ -213,7 +222,8 @@ void judge_read_response(Context& context, Connection& connection, const trace::
   const JudgedOp* judged =
       connection.of(other(owner)).ops.newest([&](const JudgedOp& op) { return op.op == event.op && !op.writing; });
   if (judged != nullptr && judged->offer && judged->state == JudgedOp::State::inside) {
-    if (Offer* offer = find_offer(connection, judged->transaction)) offer_read_answered(context, connection, *offer, event.frame);
+    if (Offer* offer = find_offer(connection, judged->transaction))
+      offer_read_answered(context, connection, *offer, event.frame);
   }
 }
 
@@ -237,22 +247,34 @@ void judge_returned_lengths(Context& context, Connection& connection, const trac
   for (const wire::WriteChunk& chunk : header.writes) add(chunk);
   if (header.reply) add(*header.reply);
   if (!known || seen >= returned) return;
-  context.book.add({RuleId::write_bytes_missing, connection.id(), {event.frame, call.call},
-                    fmt::format("The {}'s Reply says that {} octets were written into the Call's chunks; RDMA Writes brought "
-                                "only {}.",
-                                name(event.side), returned, seen),
-                    std::nullopt, call.xid, party(event.side), Role::responder});
+  context.book.add(
+      {RuleId::write_bytes_missing,
+       connection.id(),
+       {event.frame, call.call},
+       fmt::format("The {}'s Reply says that {} octets were written into the Call's chunks; RDMA Writes brought "
+                   "only {}.",
+                   name(event.side), returned, seen),
+       std::nullopt,
+       call.xid,
+       party(event.side),
+       Role::responder});
 }
 
 void settle_unknown_handle(Context& context, Connection& connection, const Pending& pending, bool proven) {
-  const std::size_t finding = context.book.add(
-      {RuleId::rdma_unknown_handle, connection.id(), {pending.frame},
-       fmt::format("The {} {} {} of handle {:#010x}, which no message of the {} ever named.", name(pending.side),
-                   pending.writing ? "wrote" : "read", range(pending.offset, pending.length), pending.handle,
-                   name(other(pending.side))),
-       proven ? std::nullopt : std::optional(Severity::warning), std::nullopt, party(pending.side), std::nullopt});
-  JudgedOp* judged = connection.of(pending.side).ops.newest(
-      [&](const JudgedOp& op) { return op.op == pending.op && op.writing == pending.writing; });
+  const std::size_t finding =
+      context.book.add({RuleId::rdma_unknown_handle,
+                        connection.id(),
+                        {pending.frame},
+                        fmt::format("The {} {} {} of handle {:#010x}, which no message of the {} ever named.",
+                                    name(pending.side), pending.writing ? "wrote" : "read",
+                                    range(pending.offset, pending.length), pending.handle, name(other(pending.side))),
+                        proven ? std::nullopt : std::optional(Severity::warning),
+                        std::nullopt,
+                        party(pending.side),
+                        std::nullopt});
+  JudgedOp* judged = connection.of(pending.side).ops.newest([&](const JudgedOp& op) {
+    return op.op == pending.op && op.writing == pending.writing;
+  });
   if (judged == nullptr) return;
   judged->state = JudgedOp::State::guilty;
   judged->rule = RuleId::rdma_unknown_handle;
@@ -277,8 +299,7 @@ void judge_access_refused(Context& context, Connection& connection, const trace:
   suspect.frame = refusal.frame;
   suspect.by = party(refusal.side);
   suspect.completed = connection.completed;
-  const std::uint64_t refused_number =
-      judged != nullptr ? judged->frame.number : refusal.refused_frame.number;
+  const std::uint64_t refused_number = judged != nullptr ? judged->frame.number : refusal.refused_frame.number;
   suspect.frames = {refused_number, refusal.frame.number};
 
   if (judged != nullptr) {
@@ -305,40 +326,66 @@ void judge_access_refused(Context& context, Connection& connection, const trace:
       Offer* offer = find_offer(connection, judged->transaction);
       if (offer != nullptr) offer->refused = true;
       const bool early = offer == nullptr || refusal.frame.time - offer->frame.time < context.options.pull_timeout;
-      suspect.message = fmt::format("The {} refused a Read of memory it had offered (frame {}) before any RDMA_DONE: it took "
-                                    "the memory back{}.",
-                                    name(refusal.side), refusal.frame.number, early ? " early" : " after a while, as it may");
-      context.book.add({RuleId::offer_invalidated_early, connection.id(), {judged->frame, refusal.frame},
-                        suspect.message, early ? Severity::warning : Severity::note, xid, party(refusal.side),
+      suspect.message = fmt::format(
+          "The {} refused a Read of memory it had offered (frame {}) before any RDMA_DONE: it took "
+          "the memory back{}.",
+          name(refusal.side), refusal.frame.number, early ? " early" : " after a while, as it may");
+      context.book.add({RuleId::offer_invalidated_early,
+                        connection.id(),
+                        {judged->frame, refusal.frame},
+                        suspect.message,
+                        early ? Severity::warning : Severity::note,
+                        xid,
+                        party(refusal.side),
                         Role::responder});
       suspect.rule = RuleId::remote_access_error;
       suspect.culprit = party(refusal.side);
     } else {
-      suspect.message = fmt::format("The {}'s RDMA {} (frame {}) stays inside the memory that the {} exposed for XID {:#010x}, "
-                                    "yet the {} refused it (frame {}): its registration does not hold what its message "
-                                    "promised.",
-                                    name(initiator), what, judged->frame.number, name(refusal.side), xid,
-                                    name(refusal.side), refusal.frame.number);
-      context.book.add({RuleId::remote_access_error, connection.id(), {judged->frame, refusal.frame}, suspect.message,
-                        std::nullopt, xid, party(refusal.side), Role::requester});
+      suspect.message = fmt::format(
+          "The {}'s RDMA {} (frame {}) stays inside the memory that the {} exposed for XID {:#010x}, "
+          "yet the {} refused it (frame {}): its registration does not hold what its message "
+          "promised.",
+          name(initiator), what, judged->frame.number, name(refusal.side), xid, name(refusal.side),
+          refusal.frame.number);
+      context.book.add({RuleId::remote_access_error,
+                        connection.id(),
+                        {judged->frame, refusal.frame},
+                        suspect.message,
+                        std::nullopt,
+                        xid,
+                        party(refusal.side),
+                        Role::requester});
       suspect.rule = RuleId::remote_access_error;
       suspect.proven = true;
       suspect.culprit = party(refusal.side);
       const Transaction* call = connection.find(judged->transaction);
       if (judged->writing && call != nullptr && refusal.frame.time - call->call.time > stale_call) {
-        context.book.add({RuleId::cancelled_write_hazard, connection.id(), {judged->frame, call->call, refusal.frame},
-                          fmt::format("The refused Write belongs to a Call {:.1f} s old: its application may have given up and "
-                                      "the memory be in other use.",
-                                      static_cast<double>(refusal.frame.time - call->call.time) / 1e9),
-                          std::nullopt, xid, std::nullopt, Role::requester});
+        context.book.add(
+            {RuleId::cancelled_write_hazard,
+             connection.id(),
+             {judged->frame, call->call, refusal.frame},
+             fmt::format("The refused Write belongs to a Call {:.1f} s old: its application may have given up and "
+                         "the memory be in other use.",
+                         static_cast<double>(refusal.frame.time - call->call.time) / 1e9),
+             std::nullopt,
+             xid,
+             std::nullopt,
+             Role::requester});
       }
     }
   } else {
-    suspect.message = fmt::format("The {} refused access to its memory (frame {}); which side is at fault cannot be told from "
-                                  "this capture.",
-                                  name(refusal.side), refusal.frame.number);
-    context.book.add({RuleId::remote_access_error, connection.id(), {refusal.refused_frame, refusal.frame},
-                      suspect.message, Severity::warning, std::nullopt, std::nullopt, std::nullopt});
+    suspect.message = fmt::format(
+        "The {} refused access to its memory (frame {}); which side is at fault cannot be told from "
+        "this capture.",
+        name(refusal.side), refusal.frame.number);
+    context.book.add({RuleId::remote_access_error,
+                      connection.id(),
+                      {refusal.refused_frame, refusal.frame},
+                      suspect.message,
+                      Severity::warning,
+                      std::nullopt,
+                      std::nullopt,
+                      std::nullopt});
     suspect.rule = RuleId::remote_access_error;
   }
   std::erase(suspect.frames, 0U);

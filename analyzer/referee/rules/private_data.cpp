@@ -24,8 +24,8 @@ void judge_private_data(Context& context, Connection& connection, Side side, con
   const wire::PrivateDataSearch search = wire::find_private_data(area.octets, area.wire_length);
   peer.frame = frame;
   const auto say = [&](RuleId rule, std::string message, std::optional<Party> violator) {
-    context.book.add({rule, connection.id(), {frame}, std::move(message), std::nullopt, std::nullopt, violator,
-                      std::nullopt});
+    context.book.add(
+        {rule, connection.id(), {frame}, std::move(message), std::nullopt, std::nullopt, violator, std::nullopt});
   };
 
   if (search.cut_by_capture) {
@@ -36,12 +36,13 @@ void judge_private_data(Context& context, Connection& connection, Side side, con
   } else if (search.found) {
     const wire::PrivateDataFields& f = *search.found;
     peer.status = Status::valid;
-    peer.fields = PrivateData{frame.number,  f.offset,       f.version, f.remote_invalidation,
-                              f.send_size,   f.receive_size, f.reserved};
+    peer.fields =
+        PrivateData{frame.number, f.offset, f.version, f.remote_invalidation, f.send_size, f.receive_size, f.reserved};
     if (f.reserved != 0) {
       say(RuleId::private_data_reserved_set,
-          fmt::format("The {} set reserved bits in its private data (flags {:#04x}): all bits but R have to be sent as 0.",
-                      name(side), f.reserved | (f.remote_invalidation ? 1U : 0U)),
+          fmt::format(
+              "The {} set reserved bits in its private data (flags {:#04x}): all bits but R have to be sent as 0.",
+              name(side), f.reserved | (f.remote_invalidation ? 1U : 0U)),
           party(side));
     }
     if (search.duplicate_offset) {
@@ -96,11 +97,17 @@ void judge_stray_private_data(Context& context, Connection& connection, Side sid
   if (area.octets.empty()) return;
   const wire::PrivateDataSearch search = wire::find_private_data(area.octets, area.wire_length);
   if (!search.found) return;
-  context.book.add({RuleId::private_data_wrong_message, connection.id(), {frame},
-                    fmt::format("The {} put RPC-over-RDMA private data into a message other than the connection request "
-                                "and its acceptance; nobody looks for it there.",
-                                name(side)),
-                    std::nullopt, std::nullopt, std::nullopt, std::nullopt});
+  context.book.add(
+      {RuleId::private_data_wrong_message,
+       connection.id(),
+       {frame},
+       fmt::format("The {} put RPC-over-RDMA private data into a message other than the connection request "
+                   "and its acceptance; nobody looks for it there.",
+                   name(side)),
+       std::nullopt,
+       std::nullopt,
+       std::nullopt,
+       std::nullopt});
 }
 
 void settle_thresholds(Connection& connection) {

@@ -61,15 +61,20 @@ void judge_missing(Context& context, Connection& connection, Offer& offer, Frame
   ++connection.facts.pull_completion.missing;
   if (offer.undecidable || !connection.whole()) {
     severity = Severity::note;
-    context.book.unchecked(RuleId::pull_completion_missing, connection.id(),
-                           "frames of this connection are missing");
+    context.book.unchecked(RuleId::pull_completion_missing, connection.id(), "frames of this connection are missing");
   }
-  context.book.add({RuleId::pull_completion_missing, connection.id(), {offer.frame, offer.last_read, now},
-                    fmt::format("The {} never told the {} that it was finished with the Read chunk offered in frame {} ({} "
-                                "octets, {}): no RDMA_DONE, {}.",
-                                name(offer.requester), name(other(offer.requester)), offer.frame.number, offer.length,
-                                offer.reads != 0 ? "read" : "never read", why),
-                    severity, offer.xid, party(offer.requester), Role::requester});
+  context.book.add(
+      {RuleId::pull_completion_missing,
+       connection.id(),
+       {offer.frame, offer.last_read, now},
+       fmt::format("The {} never told the {} that it was finished with the Read chunk offered in frame {} ({} "
+                   "octets, {}): no RDMA_DONE, {}.",
+                   name(offer.requester), name(other(offer.requester)), offer.frame.number, offer.length,
+                   offer.reads != 0 ? "read" : "never read", why),
+       severity,
+       offer.xid,
+       party(offer.requester),
+       Role::requester});
 }
 
 }  // namespace
@@ -89,16 +94,22 @@ void offer_read(Connection& /*connection*/, Offer& offer, FrameRef frame) {
 void offer_read_answered(Context& context, Connection& connection, Offer& offer, FrameRef frame) {
   if (offer.reads_outstanding > 0) --offer.reads_outstanding;
   // Proven only by a response behind RDMA_DONE: one that never shows may just be missing from the capture.
-  if (offer.done.number == 0 || offer.in_flight_said || frame.number < offer.done.number || frame.time < offer.done.time ||
-      offer.last_read.number > offer.done.number) {
+  if (offer.done.number == 0 || offer.in_flight_said || frame.number < offer.done.number ||
+      frame.time < offer.done.time || offer.last_read.number > offer.done.number) {
     return;
   }
   offer.in_flight_said = true;
-  context.book.add({RuleId::done_with_reads_in_flight, connection.id(), {offer.done, offer.last_read, frame},
-                    fmt::format("The {} sent RDMA_DONE while its RDMA Read in frame {} was still unanswered (answer: frame {}): "
-                                "the responder may take the memory away under it.",
-                                name(offer.requester), offer.last_read.number, frame.number),
-                    std::nullopt, offer.xid, party(offer.requester), Role::requester});
+  context.book.add(
+      {RuleId::done_with_reads_in_flight,
+       connection.id(),
+       {offer.done, offer.last_read, frame},
+       fmt::format("The {} sent RDMA_DONE while its RDMA Read in frame {} was still unanswered (answer: frame {}): "
+                   "the responder may take the memory away under it.",
+                   name(offer.requester), offer.last_read.number, frame.number),
+       std::nullopt,
+       offer.xid,
+       party(offer.requester),
+       Role::requester});
 }
 
 bool offer_pulled(Connection& connection, const Offer& offer) {
@@ -126,17 +137,24 @@ void judge_offer(Context& context, Connection& connection, const trace::Send& ev
                                   [](const wire::ReadSegment& read) { return read.position == 0; });
   const FrameRef call_frame = call != nullptr ? call->call : FrameRef{};
   const auto accuse = [&](RuleId rule, std::string message) {
-    context.book.add({rule, connection.id(), {event.frame, call_frame}, std::move(message), std::nullopt, xid,
-                      party(responder), Role::responder});
+    context.book.add({rule,
+                      connection.id(),
+                      {event.frame, call_frame},
+                      std::move(message),
+                      std::nullopt,
+                      xid,
+                      party(responder),
+                      Role::responder});
   };
   const Profile profile = context.options.profile;
   if (profile == Profile::automatic && proper && !connection.reliable_reply) {
     connection.reliable_reply = true;
-    context.book.unchecked(RuleId::read_list_in_reply, connection.id(),
-                           fmt::format("the Reply in frame {} offers a Position-Zero Read chunk, which RFC 8166 does not "
-                                       "allow; from there on the connection is judged by the reliable-reply draft "
-                                       "(--profile rfc8166 reports it)",
-                                       event.frame.number));
+    context.book.unchecked(
+        RuleId::read_list_in_reply, connection.id(),
+        fmt::format("the Reply in frame {} offers a Position-Zero Read chunk, which RFC 8166 does not "
+                    "allow; from there on the connection is judged by the reliable-reply draft "
+                    "(--profile rfc8166 reports it)",
+                    event.frame.number));
   }
   if (profile == Profile::rfc8166) {
     accuse(RuleId::read_list_in_reply,
@@ -145,14 +163,16 @@ void judge_offer(Context& context, Connection& connection, const trace::Send& ev
     context.book.unchecked(RuleId::read_list_in_reply, connection.id(),
                            "whether these peers agreed on responder-provided Read chunks before is not in the capture");
   } else if (!proper) {
-    accuse(connection.reliable_reply ? RuleId::pull_offer_form : RuleId::read_list_in_reply,
-           fmt::format("The {}'s Reply carries a Read list in a form that nothing allows: a responder-provided Read chunk "
-                       "belongs into an RDMA_NOMSG, all of it at Position 0.",
-                       name(responder)));
+    accuse(
+        connection.reliable_reply ? RuleId::pull_offer_form : RuleId::read_list_in_reply,
+        fmt::format("The {}'s Reply carries a Read list in a form that nothing allows: a responder-provided Read chunk "
+                    "belongs into an RDMA_NOMSG, all of it at Position 0.",
+                    name(responder)));
   }
 
   Offer offer;
-  offer.transaction = call != nullptr ? call->id : TransactionId{Connection::key(requester, xid), ++connection.generation};
+  offer.transaction =
+      call != nullptr ? call->id : TransactionId{Connection::key(requester, xid), ++connection.generation};
   offer.xid = xid;
   offer.requester = requester;
   offer.frame = event.frame;
@@ -166,17 +186,22 @@ void judge_offer(Context& context, Connection& connection, const trace::Send& ev
 
   if (proper && connection.reliable_reply) {
     const std::optional<std::uint32_t> limit = connection.threshold(responder);
-    const bool room = call != nullptr && call->lists_known && call->reply_chunk &&
-                      chunk_length(*call->reply_chunk) >= offer.length;
+    const bool room =
+        call != nullptr && call->lists_known && call->reply_chunk && chunk_length(*call->reply_chunk) >= offer.length;
     if (room || (limit && offer.length + 28 <= *limit)) {
-      context.book.add({RuleId::pull_offer_unneeded, connection.id(), {event.frame, call_frame},
-                        room ? fmt::format("The {} offered {} octets to be read although the Call's Reply chunk had room for "
-                                           "them.",
-                                           name(responder), offer.length)
-                             : fmt::format("The {} offered {} octets to be read although they fit inline (threshold {}).",
-                                           name(responder), offer.length, *limit),
-                        room ? Severity::warning : Severity::note, xid, room ? std::optional(party(responder)) : std::nullopt,
-                        Role::responder});
+      context.book.add(
+          {RuleId::pull_offer_unneeded,
+           connection.id(),
+           {event.frame, call_frame},
+           room ? fmt::format("The {} offered {} octets to be read although the Call's Reply chunk had room for "
+                              "them.",
+                              name(responder), offer.length)
+                : fmt::format("The {} offered {} octets to be read although they fit inline (threshold {}).",
+                              name(responder), offer.length, *limit),
+           room ? Severity::warning : Severity::note,
+           xid,
+           room ? std::optional(party(responder)) : std::nullopt,
+           Role::responder});
     }
   }
   connection.offers.push_back(std::move(offer));
@@ -218,7 +243,8 @@ void settle_done(Context& context, Connection& connection, const trace::Send& ev
                       (context.options.profile == Profile::automatic && !connection.reliable_reply);
   const auto say = [&](RuleId rule, std::string message, FrameRef evidence, Severity severity,
                        Role role = Role::requester) {
-    context.book.add({rule, connection.id(), {event.frame, evidence}, std::move(message), severity, xid, party(sender), role});
+    context.book.add(
+        {rule, connection.id(), {event.frame, evidence}, std::move(message), severity, xid, party(sender), role});
   };
   Offer* offer = newest_offer(connection, sender, xid);
   Offer* theirs = newest_offer(connection, other(sender), xid);
@@ -229,10 +255,12 @@ void settle_done(Context& context, Connection& connection, const trace::Send& ev
     } else {
       say(RuleId::rdma_done_sent,
           offer != nullptr
-              ? fmt::format("The {} sent RDMA_DONE, which RFC 8166 forbids. It fits the reliable-reply draft: it ends the "
-                            "Read chunk offered in frame {}.",
-                            name(sender), offer->frame.number)
-              : fmt::format("The {} sent RDMA_DONE, which RFC 8166 forbids; nothing had been offered to be read.", name(sender)),
+              ? fmt::format(
+                    "The {} sent RDMA_DONE, which RFC 8166 forbids. It fits the reliable-reply draft: it ends the "
+                    "Read chunk offered in frame {}.",
+                    name(sender), offer->frame.number)
+              : fmt::format("The {} sent RDMA_DONE, which RFC 8166 forbids; nothing had been offered to be read.",
+                            name(sender)),
           offer != nullptr ? offer->frame : FrameRef{}, Severity::error);
     }
   }
@@ -245,8 +273,9 @@ void settle_done(Context& context, Connection& connection, const trace::Send& ev
           theirs->frame, Severity::error, Role::responder);
     } else if (!strict) {
       say(RuleId::done_without_pending_chunk,
-          fmt::format("The {} sent RDMA_DONE for XID {:#010x}, for which no Read chunk is waiting; the receiver drops it.",
-                      name(sender), xid),
+          fmt::format(
+              "The {} sent RDMA_DONE for XID {:#010x}, for which no Read chunk is waiting; the receiver drops it.",
+              name(sender), xid),
           FrameRef{}, Severity::note);
     }
     return;
@@ -264,9 +293,10 @@ void settle_done(Context& context, Connection& connection, const trace::Send& ev
       context.book.unchecked(RuleId::done_before_complete_pull, connection.id(), "frames are missing since the offer");
     } else {
       say(RuleId::done_before_complete_pull,
-          fmt::format("The {} sent RDMA_DONE before it had read all {} octets offered in frame {}: right when it gave up on "
-                      "the reply, odd otherwise.",
-                      name(sender), offer->length, offer->frame.number),
+          fmt::format(
+              "The {} sent RDMA_DONE before it had read all {} octets offered in frame {}: right when it gave up on "
+              "the reply, odd otherwise.",
+              name(sender), offer->length, offer->frame.number),
           offer->frame, Severity::note);
     }
   }
@@ -280,9 +310,10 @@ void settle_done(Context& context, Connection& connection, const trace::Send& ev
     }
     if (!offered || (client && !*client) || (server && !*server)) {
       say(RuleId::done_invalidate_rule,
-          offered ? fmt::format("The {} sent RDMA_DONE with invalidation although not both sides had set R.", name(sender))
-                  : fmt::format("The {}'s RDMA_DONE invalidates handle {:#010x}, which was not offered in frame {}.",
-                                name(sender), *event.invalidated, offer->frame.number),
+          offered
+              ? fmt::format("The {} sent RDMA_DONE with invalidation although not both sides had set R.", name(sender))
+              : fmt::format("The {}'s RDMA_DONE invalidates handle {:#010x}, which was not offered in frame {}.",
+                            name(sender), *event.invalidated, offer->frame.number),
           offer->frame, Severity::error);
     }
   }
@@ -294,17 +325,23 @@ void settle_done(Context& context, Connection& connection, const trace::Send& ev
 }
 
 bool judge_answer_to_done(Context& context, Connection& connection, const trace::Send& event, std::uint32_t xid) {
-  const Connection::Done* done = connection.dones.newest(
-      [&](const Connection::Done& d) { return d.xid == xid && d.side == other(event.side); });
+  const Connection::Done* done =
+      connection.dones.newest([&](const Connection::Done& d) { return d.xid == xid && d.side == other(event.side); });
   if (done == nullptr) return false;
   if (!connection.whole()) {
-    context.book.unchecked(RuleId::done_answered, connection.id(), "frames of this connection are missing from the capture");
+    context.book.unchecked(RuleId::done_answered, connection.id(),
+                           "frames of this connection are missing from the capture");
     return true;
   }
-  context.book.add({RuleId::done_answered, connection.id(), {event.frame, done->frame},
+  context.book.add({RuleId::done_answered,
+                    connection.id(),
+                    {event.frame, done->frame},
                     fmt::format("The {} answered an RDMA_DONE (frame {}); it has to be taken, or dropped, silently.",
                                 name(event.side), done->frame.number),
-                    std::nullopt, xid, party(event.side), Role::responder});
+                    std::nullopt,
+                    xid,
+                    party(event.side),
+                    Role::responder});
   return true;
 }
 
@@ -312,9 +349,9 @@ void offers_overdue(Context& context, Connection& connection, FrameRef now) {
   for (Offer& offer : connection.offers) {
     if (offer.done.number != 0 || offer.overdue) continue;
     if (now.time - offer.frame.time <= context.options.pull_timeout) continue;
-    judge_missing(context, connection, offer, now, Severity::warning,
-                  fmt::format("{} s after the offer, while it goes on working",
-                              (now.time - offer.frame.time) / 1'000'000'000));
+    judge_missing(
+        context, connection, offer, now, Severity::warning,
+        fmt::format("{} s after the offer, while it goes on working", (now.time - offer.frame.time) / 1'000'000'000));
   }
 }
 
@@ -325,7 +362,8 @@ void offers_at_end(Context& context, Connection& connection, FrameRef now, bool 
     if (capture_end) {
       judge_missing(context, connection, offer, now, Severity::note, "until the end of the capture");
     } else if (orderly && closed_by == offer.requester) {
-      judge_missing(context, connection, offer, now, Severity::error, "and then it closed the connection in good order");
+      judge_missing(context, connection, offer, now, Severity::error,
+                    "and then it closed the connection in good order");
     } else {
       judge_missing(context, connection, offer, now, Severity::warning, "until the connection ended");
     }

@@ -36,18 +36,27 @@ constexpr std::uint64_t segment_size = 16;
 
 void judge_send_size(Context& context, Connection& connection, const trace::Send& event, RecentSend& send) {
   if (connection.version2) {
-    context.book.unchecked(RuleId::inline_threshold_exceeded, connection.id(),
-                           "version 2 traffic: its thresholds come from properties, which this version does not follow");
+    context.book.unchecked(
+        RuleId::inline_threshold_exceeded, connection.id(),
+        "version 2 traffic: its thresholds come from properties, which this version does not follow");
     return;
   }
   const std::optional<std::uint32_t> limit = connection.threshold(event.side);
   if (!limit) {
     if (event.wire_length > default_threshold) {
-      context.book.fold({RuleId::send_larger_than_known, connection.id(), {event.frame},
-                         fmt::format("The {} sent {} octets inline; the handshake is not (completely) in the capture, so "
-                                     "what its peer can take is not known (1024 is the default).",
-                                     name(event.side), event.wire_length),
-                         std::nullopt, send.xid, std::nullopt, std::nullopt});
+      if (!context.book.fold_again(RuleId::send_larger_than_known, connection.id(), event.frame)) {
+        context.book.fold(
+            {RuleId::send_larger_than_known,
+             connection.id(),
+             {event.frame},
+             fmt::format("The {} sent {} octets inline; the handshake is not (completely) in the capture, so "
+                         "what its peer can take is not known (1024 is the default).",
+                         name(event.side), event.wire_length),
+             std::nullopt,
+             send.xid,
+             std::nullopt,
+             std::nullopt});
+      }
     }
     context.book.unchecked(RuleId::inline_threshold_exceeded, connection.id(),
                            "the private data of both sides is not in the capture");
@@ -65,24 +74,35 @@ void judge_send_size(Context& context, Connection& connection, const trace::Send
   const Role role = send.call ? Role::requester : Role::responder;
   if (negotiated) {
     send.size_finding = context.book.add(
-        {RuleId::inline_threshold_exceeded, connection.id(), {event.frame, mine.frame, theirs.frame},
+        {RuleId::inline_threshold_exceeded,
+         connection.id(),
+         {event.frame, mine.frame, theirs.frame},
          fmt::format("The {} sent {} octets inline; the threshold in this direction is {} (the smaller of its own send "
                      "size {} and the receive size {} of its peer).",
                      name(event.side), event.wire_length, *limit, mine.fields ? mine.fields->send_size : 0,
                      theirs.fields ? theirs.fields->receive_size : 0),
-         std::nullopt, send.xid, party(event.side), role});
+         std::nullopt,
+         send.xid,
+         party(event.side),
+         role});
     return;
   }
   // RFC 8166 section 3.3.3 allows knowledge from elsewhere: a warning until the message is proven to be too large.
-  const char* silent = !mine.fields && !theirs.fields ? "neither side" : (!mine.fields ? name(event.side)
-                                                                                       : name(other(event.side)));
+  const char* silent =
+      !mine.fields && !theirs.fields ? "neither side" : (!mine.fields ? name(event.side) : name(other(event.side)));
   send.size_finding = context.book.add(
-      {RuleId::inline_default_exceeded, connection.id(), {event.frame, mine.frame, theirs.frame},
+      {RuleId::inline_default_exceeded,
+       connection.id(),
+       {event.frame, mine.frame, theirs.frame},
        fmt::format("The {} sent {} octets inline although {} gave usable private data, so both have to assume {}.",
                    name(event.side), event.wire_length,
-                   !mine.fields && !theirs.fields ? std::string(silent) : fmt::format("not both sides (the {} did not)", silent),
+                   !mine.fields && !theirs.fields ? std::string(silent)
+                                                  : fmt::format("not both sides (the {} did not)", silent),
                    *limit),
-       Severity::warning, send.xid, party(event.side), role});
+       Severity::warning,
+       send.xid,
+       party(event.side),
+       role});
 }
 
 void judge_call_form(Context& context, Connection& connection, const trace::Send& event, const Transaction& call) {
@@ -99,15 +119,23 @@ void judge_call_form(Context& context, Connection& connection, const trace::Send
   if (!position_zero) return;
   const std::uint64_t size = header_without_position_zero(call) + payload;
   if (size > *limit) return;
-  context.book.fold({RuleId::long_call_avoidable, connection.id(), {event.frame},
-                     fmt::format("The {} sent a Long Call although header and message ({} octets) fit into the threshold "
-                                 "of {}: legal, but an RDMA Read more than needed.",
-                                 name(event.side), size, *limit),
-                     std::nullopt, call.xid, std::nullopt, Role::requester});
+  if (!context.book.fold_again(RuleId::long_call_avoidable, connection.id(), event.frame)) {
+    context.book.fold(
+        {RuleId::long_call_avoidable,
+         connection.id(),
+         {event.frame},
+         fmt::format("The {} sent a Long Call although header and message ({} octets) fit into the threshold "
+                     "of {}: legal, but an RDMA Read more than needed.",
+                     name(event.side), size, *limit),
+         std::nullopt,
+         call.xid,
+         std::nullopt,
+         Role::requester});
+  }
 }
 
-void judge_reply_form(Context& context, Connection& connection, const trace::Send& event,
-                      const wire::HeaderV1& header, const Transaction& call) {
+void judge_reply_form(Context& context, Connection& connection, const trace::Send& event, const wire::HeaderV1& header,
+                      const Transaction& call) {
   const std::optional<std::uint32_t> limit = connection.threshold(event.side);
   if (!limit || !call.lists_known) return;
   const bool inline_reply = header.fixed.proc == static_cast<std::uint32_t>(wire::Proc::msg);
@@ -115,11 +143,17 @@ void judge_reply_form(Context& context, Connection& connection, const trace::Sen
     const std::uint64_t room = chunk_length(*call.reply_chunk);
     const std::uint64_t payload = event.wire_length > header.length ? event.wire_length - header.length : 0;
     if (room >= payload) {
-      context.book.add({RuleId::reply_chunk_ignored, connection.id(), {event.frame, call.call},
-                        fmt::format("The {} answered inline with {} octets (threshold {}) although the Call gave a Reply "
-                                    "chunk of {} octets, large enough for the {} octets of the message.",
-                                    name(event.side), event.wire_length, *limit, room, payload),
-                        std::nullopt, call.xid, party(event.side), Role::responder});
+      context.book.add(
+          {RuleId::reply_chunk_ignored,
+           connection.id(),
+           {event.frame, call.call},
+           fmt::format("The {} answered inline with {} octets (threshold {}) although the Call gave a Reply "
+                       "chunk of {} octets, large enough for the {} octets of the message.",
+                       name(event.side), event.wire_length, *limit, room, payload),
+           std::nullopt,
+           call.xid,
+           party(event.side),
+           Role::responder});
     }
   }
   if (!inline_reply && header.reply && header.reads.empty()) {
@@ -128,11 +162,18 @@ void judge_reply_form(Context& context, Connection& connection, const trace::Sen
     for (const wire::WriteChunk& chunk : header.writes) size += 8 + chunk.size() * segment_size;
     size += 4 + header.reply->size() * segment_size;
     if (payload != 0 && size <= *limit) {
-      context.book.fold({RuleId::reply_chunk_unneeded_use, connection.id(), {event.frame, call.call},
-                         fmt::format("The {} wrote a reply of {} octets into the Reply chunk although it fits inline "
-                                     "(threshold {}): legal, and a habit of Linux servers.",
-                                     name(event.side), payload, *limit),
-                         std::nullopt, call.xid, std::nullopt, Role::responder});
+      if (!context.book.fold_again(RuleId::reply_chunk_unneeded_use, connection.id(), event.frame)) {
+        context.book.fold({RuleId::reply_chunk_unneeded_use,
+                           connection.id(),
+                           {event.frame, call.call},
+                           fmt::format("The {} wrote a reply of {} octets into the Reply chunk although it fits inline "
+                                       "(threshold {}): legal, and a habit of Linux servers.",
+                                       name(event.side), payload, *limit),
+                           std::nullopt,
+                           call.xid,
+                           std::nullopt,
+                           Role::responder});
+      }
     }
   }
 }
@@ -143,13 +184,19 @@ void judge_error_reply(Context& context, Connection& connection, const trace::Se
   for (const wire::WriteChunk& chunk : call.writes) room += chunk_length(chunk);
   if (call.reply_chunk) room += chunk_length(*call.reply_chunk);
   context.book.add(
-      {RuleId::reply_resource_shortage, connection.id(), {event.frame, call.call},
-       fmt::format("The {} refused a well-formed Call with ERR_CHUNK. Possible cause: the reply did not fit what the Call "
-                   "provided ({}).",
-                   name(event.side),
-                   room == 0 ? std::string("no Write chunk and no Reply chunk")
-                             : fmt::format("{} octets in Write and Reply chunks", room)),
-       std::nullopt, call.xid, std::nullopt, Role::requester});
+      {RuleId::reply_resource_shortage,
+       connection.id(),
+       {event.frame, call.call},
+       fmt::format(
+           "The {} refused a well-formed Call with ERR_CHUNK. Possible cause: the reply did not fit what the Call "
+           "provided ({}).",
+           name(event.side),
+           room == 0 ? std::string("no Write chunk and no Reply chunk")
+                     : fmt::format("{} octets in Write and Reply chunks", room)),
+       std::nullopt,
+       call.xid,
+       std::nullopt,
+       Role::requester});
 }
 
 bool judge_refused_size(Context& context, Connection& connection, const trace::Refusal& refusal, RecentSend& send) {
@@ -158,14 +205,20 @@ bool judge_refused_size(Context& context, Connection& connection, const trace::R
   Finding& over = context.book.at(*send.size_finding);
   over.severity = Severity::error;
   context.book.evidence(*send.size_finding, refusal.frame);
-  const std::string message =
-      fmt::format("The {}'s message of {} octets (frame {}) is larger than its peer takes ({}); the peer refused it "
-                  "(frame {}).",
-                  name(sender), send.wire_length, send.frame.number, connection.threshold(sender).value_or(0),
-                  refusal.frame.number);
+  const std::string message = fmt::format(
+      "The {}'s message of {} octets (frame {}) is larger than its peer takes ({}); the peer refused it "
+      "(frame {}).",
+      name(sender), send.wire_length, send.frame.number, connection.threshold(sender).value_or(0),
+      refusal.frame.number);
   if (!context.book.has(RuleId::inline_overrun_fatal, connection.id())) {
-    context.book.add({RuleId::inline_overrun_fatal, connection.id(), {send.frame, refusal.frame}, message, std::nullopt,
-                      send.xid, party(sender), send.call ? Role::requester : Role::responder});
+    context.book.add({RuleId::inline_overrun_fatal,
+                      connection.id(),
+                      {send.frame, refusal.frame},
+                      message,
+                      std::nullopt,
+                      send.xid,
+                      party(sender),
+                      send.call ? Role::requester : Role::responder});
   }
   Suspect suspect;
   suspect.rule = RuleId::inline_overrun_fatal;

@@ -19,7 +19,8 @@ constexpr std::size_t most_open_named = 32;
 [[nodiscard]] bool same_shape(const Transaction& a, const Transaction& b) {
   if (a.reads.size() != b.reads.size() || a.writes.size() != b.writes.size()) return false;
   for (std::size_t i = 0; i < a.reads.size(); ++i) {
-    if (a.reads[i].position != b.reads[i].position || a.reads[i].target.length != b.reads[i].target.length) return false;
+    if (a.reads[i].position != b.reads[i].position || a.reads[i].target.length != b.reads[i].target.length)
+      return false;
   }
   return a.payload_known == b.payload_known && a.payload_length == b.payload_length && a.payload_hash == b.payload_hash;
 }
@@ -29,11 +30,17 @@ constexpr std::size_t most_open_named = 32;
 void judge_repeated_call(Context& context, Connection& connection, const trace::Send& event, Transaction& old,
                          const Transaction& fresh) {
   if (same_shape(old, fresh)) {
-    context.book.add({RuleId::call_retransmitted, connection.id(), {event.frame, old.call},
-                      fmt::format("The {} sent the Call with XID {:#010x} again on the same connection (first: frame {}). It "
-                                  "takes another credit.",
-                                  name(event.side), old.xid, old.call.number),
-                      std::nullopt, old.xid, party(event.side), Role::requester});
+    context.book.add(
+        {RuleId::call_retransmitted,
+         connection.id(),
+         {event.frame, old.call},
+         fmt::format("The {} sent the Call with XID {:#010x} again on the same connection (first: frame {}). It "
+                     "takes another credit.",
+                     name(event.side), old.xid, old.call.number),
+         std::nullopt,
+         old.xid,
+         party(event.side),
+         Role::requester});
     return;
   }
   if (!connection.trusted() || !old.lists_known || !fresh.lists_known || event.holes) {
@@ -41,20 +48,31 @@ void judge_repeated_call(Context& context, Connection& connection, const trace::
                            "the Reply in between may be missing from the capture");
     return;
   }
-  context.book.add({RuleId::xid_duplicate_outstanding, connection.id(), {event.frame, old.call},
-                    fmt::format("The {} sent a different Call with XID {:#010x} while the one in frame {} is unanswered: their "
-                                "Replies cannot be told apart.",
-                                name(event.side), old.xid, old.call.number),
-                    std::nullopt, old.xid, party(event.side), Role::requester});
+  context.book.add(
+      {RuleId::xid_duplicate_outstanding,
+       connection.id(),
+       {event.frame, old.call},
+       fmt::format("The {} sent a different Call with XID {:#010x} while the one in frame {} is unanswered: their "
+                   "Replies cannot be told apart.",
+                   name(event.side), old.xid, old.call.number),
+       std::nullopt,
+       old.xid,
+       party(event.side),
+       Role::requester});
 }
 
 void judge_reply_version(Context& context, Connection& connection, const trace::Send& event, std::uint32_t version,
                          const Transaction& call) {
   if (version == call.version || call.malformed) return;
-  context.book.add({RuleId::reply_version_differs, connection.id(), {event.frame, call.call},
+  context.book.add({RuleId::reply_version_differs,
+                    connection.id(),
+                    {event.frame, call.call},
                     fmt::format("The {}'s answer says version {}, the Call had version {}.", name(event.side), version,
                                 call.version),
-                    std::nullopt, call.xid, party(event.side), Role::responder});
+                    std::nullopt,
+                    call.xid,
+                    party(event.side),
+                    Role::responder});
 }
 
 void judge_orphan(Context& context, Connection& connection, const trace::Send& event, Side requester,
@@ -83,12 +101,17 @@ void judge_open_calls(Context& context, Connection& connection, FrameRef now, bo
             [](const Transaction* a, const Transaction* b) { return a->call.number < b->call.number; });
   std::size_t named = 0;
   for (const Transaction* call : open) {
-    const Verdict verdict{RuleId::call_unanswered, connection.id(), {call->call, now},
-                          fmt::format("The {}'s Call with XID {:#010x} has no Reply {} ({:.1f} s later).",
-                                      name(call->requester), call->xid,
-                                      closed ? "when the connection ends" : "at the end of the capture",
-                                      static_cast<double>(now.time - call->call.time) / 1e9),
-                          std::nullopt, call->xid, std::nullopt, std::nullopt};
+    const Verdict verdict{
+        RuleId::call_unanswered,
+        connection.id(),
+        {call->call, now},
+        fmt::format("The {}'s Call with XID {:#010x} has no Reply {} ({:.1f} s later).", name(call->requester),
+                    call->xid, closed ? "when the connection ends" : "at the end of the capture",
+                    static_cast<double>(now.time - call->call.time) / 1e9),
+        std::nullopt,
+        call->xid,
+        std::nullopt,
+        std::nullopt};
     if (named++ < most_open_named) {
       context.book.add(verdict);
     } else {
@@ -96,13 +119,19 @@ void judge_open_calls(Context& context, Connection& connection, FrameRef now, bo
     }
   }
   if (!closed) return;
-  const auto client_calls = static_cast<std::size_t>(std::count_if(
-      open.begin(), open.end(), [](const Transaction* call) { return call->requester == Side::active; }));
+  const auto client_calls = static_cast<std::size_t>(
+      std::count_if(open.begin(), open.end(), [](const Transaction* call) { return call->requester == Side::active; }));
   if (closed_by_client && client_calls == open.size()) return;  // whoever asked chose to leave
-  context.book.add({RuleId::call_lost_by_close, connection.id(), {now, open.front()->call},
-                    fmt::format("{} Call{} pending when the connection ended; the requester will send {} again on a new one.",
-                                open.size(), open.size() == 1 ? " was" : "s were", open.size() == 1 ? "it" : "them"),
-                    std::nullopt, open.front()->xid, std::nullopt, std::nullopt});
+  context.book.add(
+      {RuleId::call_lost_by_close,
+       connection.id(),
+       {now, open.front()->call},
+       fmt::format("{} Call{} pending when the connection ended; the requester will send {} again on a new one.",
+                   open.size(), open.size() == 1 ? " was" : "s were", open.size() == 1 ? "it" : "them"),
+       std::nullopt,
+       open.front()->xid,
+       std::nullopt,
+       std::nullopt});
 }
 
 }  // namespace rpcrdma::referee

@@ -135,6 +135,7 @@ bool Framing::align(Expectation expected, const Thresholds& thresholds, bool las
   const auto found = alignment_.look(window_, expected, thresholds, last);
   if (!found) return false;
   skipped_ += window_.drop_before(found->position);
+  aligned_at_ = found->position;
   markers_ = found->markers;
   markers_known_ = markers_known_ || markers_.used;
   state_ = State::framed;
@@ -149,7 +150,8 @@ void Framing::lose(Position from, bool by_capture, FrameRef frame, FpduHandler& 
   partial_ = {};
   plain_run_ = 0;
   state_ = State::search;
-  alignment_.restart(from);
+  // Whatever made the search believe in a position must not do so twice.
+  alignment_.restart(from == aligned_at_ ? from + 1 : from);
   if (!by_capture) handler.mpa_bad(frame);
 }
 
@@ -194,7 +196,9 @@ void Framing::look_for_markers(const Piece& piece) noexcept {
 
 bool Framing::in_place(Piece& piece, FpduHandler& handler) {
   if (!markers_known_) look_for_markers(piece);
+  // The head must be readable without looking for markers in it.
   if (piece.octets.size() < wire::fpdu_length_octets || markers_.inside(piece.start) != 0) return false;
+  if (markers_.until_next(piece.start) < 4) return false;
   const std::uint16_t length = wire::load_be16(piece.octets.data());
   const std::uint32_t size = wire::fpdu_size(length);
   const bool possible = head_possible(piece.octets);

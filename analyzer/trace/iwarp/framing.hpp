@@ -115,6 +115,7 @@ class Framing {
   bool markers_expected_ = false;  // asked when the first octets do not tell
   bool settled_ = true;            // false: the first octets will tell whether there are markers
   Position opened_at_ = 0;
+  Position aligned_at_ = 0;
   Crc crc_ = Crc::unknown;
   bool check_all_ = false;
   std::uint32_t verified_ = 0;

@@ -58,7 +58,7 @@ TEST_F(JsonReport, KnownConnection) {
   EXPECT_EQ(c["opened"], Json::parse(R"({"frame": 3, "time": "1764900000.124456789", "seen": true})"));
   EXPECT_EQ(c["closed"], Json::parse(R"({"frame": 840, "time": "1764900002.523456789", "how": "nak", "by": "client",
     "cause": {"rule": "inline-overrun-fatal", "confidence": "proven", "frames": [812, 840],
-              "message": "the reply did not fit"}})"));
+              "message": "the reply did not fit."}})"));
   EXPECT_EQ(c["version"], 1);
   EXPECT_EQ(c["private_data"], Json::parse(R"({
     "client": {"frame": 3, "offset": 0, "version": 1, "remote_invalidation": true, "send_size": 4096,

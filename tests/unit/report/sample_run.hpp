@@ -71,7 +71,7 @@ inline Run sample_run() {
   closed.how = referee::Closed::How::nak;
   closed.frame = {840, t0 + 2'400'000'000};
   closed.by = referee::Party::client;
-  closed.cause = referee::Cause{referee::RuleId::inline_overrun_fatal, true, {812, 840}, "the reply did not fit"};
+  closed.cause = referee::Cause{referee::RuleId::inline_overrun_fatal, true, {812, 840}, "the reply did not fit."};
   c.closed = closed;
   report.connections.push_back(c);
 

@@ -32,7 +32,7 @@ std::string flowing(const std::string& text) { return std::regex_replace(text, s
 
 TEST(TextReport, TellsTheWholeStory) {
   const std::string out = flowing(text(sample_run(), {}));
-  const char* pieces[] = {
+  const char* const pieces[] = {
       "mount.pcap capture pcap, EN10MB, 846 frames, 123,456 octets",
       "from 2025-12-05 02:00:00.123456 UTC, for 2.50 s",
       "cut 3 frames cut short by the snap length",
@@ -133,6 +133,36 @@ TEST(TextReport, VerboseShowsProceduresWithTheirTimes) {
   const std::string out = flowing(text(sample_run(), style));
   EXPECT_THAT(out, HasSubstr("NFSv3 GETATTR: 36 calls, median 400 us, 99% 1.5 ms"));
   EXPECT_THAT(out, HasSubstr("NFSv4 COMPOUND: 1 call; operations PUTFH 1, READ 1"));
+}
+
+TEST(TextReport, SaysNothingAboutWhatThereWasNot) {
+  report::Run run = healthy_run();
+  auto& c = run.report.connections[0];
+  c.operations = {};
+  c.operations.sends = 1;
+  c.latency = {1, 500, 500, 500, 500, 500};
+  const std::string out = flowing(text(run, {}));
+  EXPECT_THAT(out, HasSubstr("operations 1 Send latency 1 call: 500 us procedures"));
+}
+
+TEST(TextReport, ARefusedConnectionWasNeverOpen) {
+  const std::pair<referee::RuleId, const char*> table[] = {
+      {referee::RuleId::cm_rejected, "end never opened: it was refused"},
+      {referee::RuleId::cm_unanswered, "end never opened: nobody answered"}};
+  for (const auto& [rule, wanted] : table) {
+    report::Run run = healthy_run();
+    referee::ConnectionFacts c;
+    c.id = 1;
+    c.opened = {1, 0};
+    c.handshake_seen = true;
+    run.report.connections = {c};
+    run.report.findings[0].rule = rule;
+    const std::string out = flowing(text(run, {}));
+    EXPECT_THAT(out, HasSubstr(wanted));
+    for (const char* absent : {"still open", "thresholds", "0 calls", "0 Sends", "credits"}) {
+      EXPECT_THAT(out, Not(HasSubstr(absent)));
+    }
+  }
 }
 
 TEST(TextReport, QuietIsFindingsOnly) {
