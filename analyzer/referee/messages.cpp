@@ -578,7 +578,10 @@ void take_message(Context& context, Connection& connection, const trace::Send& e
   const auto decoded = wire::decode_header_v1(event.octets, event.wire_length, header);
   const bool cut = !decoded && (decoded.error().fault == wire::Fault::truncated || event.holes);
   const bool is_error = fixed->proc == static_cast<std::uint32_t>(Proc::error);
-  if (fixed->version != 1 && fixed->version != 2) judge_version(context, connection, event, *fixed);
+  // An RDMA_ERROR repeats the version of the Call that it refuses.
+  if (fixed->version != 1 && fixed->version != 2 && !(is_error && open_call(connection, other(event.side), fixed->xid))) {
+    judge_version(context, connection, event, *fixed);
+  }
   if (fixed->version != 1 && !is_error) {
     // A probe with another version: what counts is the RDMA_ERROR that answers it.
     enter_malformed(context, connection, event, *fixed);

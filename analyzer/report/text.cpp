@@ -207,13 +207,14 @@ void unchecked_block(Page& page, const Run& run) {
   }
 }
 
-Opening opening(const Run& run, trace::ConnectionId id) {
+/// Connections that never came to be; all others were accepted.
+std::map<trace::ConnectionId, Opening> failed_openings(const Run& run) {
+  std::map<trace::ConnectionId, Opening> failed;
   for (const auto& f : run.report.findings) {
-    if (f.connection != id) continue;
-    if (f.rule == referee::RuleId::cm_rejected) return Opening::refused;
-    if (f.rule == referee::RuleId::cm_unanswered) return Opening::unanswered;
+    if (f.rule == referee::RuleId::cm_rejected) failed.insert_or_assign(f.connection, Opening::refused);
+    if (f.rule == referee::RuleId::cm_unanswered) failed.try_emplace(f.connection, Opening::unanswered);
   }
-  return Opening::accepted;
+  return failed;
 }
 
 }  // namespace
@@ -228,7 +229,11 @@ std::string text(const Run& run, const TextStyle& style) {
     return out;
   }
   for (const auto& input : run.inputs) input_block(page, input);
-  for (const auto& c : run.report.connections) connection_block(page, c, opening(run, c.id), epoch, style);
+  const auto failed = failed_openings(run);
+  for (const auto& c : run.report.connections) {
+    const auto found = failed.find(c.id);
+    connection_block(page, c, found == failed.end() ? Opening::accepted : found->second, epoch, style);
+  }
   findings_block(page, run, style, epoch);
   unchecked_block(page, run);
   const Tally tally = count(run.report.findings);

@@ -280,8 +280,10 @@ void connection_block(Page& page, const ConnectionFacts& c, Opening opening, std
   page.field("end", ending(c, opening, epoch));
   if (c.closed && c.closed->cause) {
     const auto& cause = *c.closed->cause;
+    std::string_view message = cause.message;
+    if (message.ends_with('.')) message.remove_suffix(1);
     std::string why =
-        fmt::format("{} ({}, {})", cause.message, referee::rule(cause.rule).name, cause.proven ? "proven" : "probable");
+        fmt::format("{} ({}, {})", message, referee::rule(cause.rule).name, cause.proven ? "proven" : "probable");
     if (!cause.frames.empty()) why += "; frames " + listed(cause.frames, 8);
     page.field("cause", why);
   }

@@ -224,7 +224,9 @@ void judge_offer(Context& context, Connection& connection, const trace::Send& ev
 
 void judge_done(Context& context, Connection& connection, const trace::Send& event, std::uint32_t xid) {
   connection.dones.add({xid, event.side, event.frame});
-  if (newest_offer(connection, event.side, xid) == nullptr && connection.pending.size() < most_pending) {
+  const Offer* theirs = newest_offer(connection, other(event.side), xid);
+  const bool wrong_side = theirs != nullptr && theirs->done.number == 0;
+  if (newest_offer(connection, event.side, xid) == nullptr && !wrong_side && connection.pending.size() < most_pending) {
     // Its offer may still be held back behind a hole in the other direction: wait for what the peer sends next.
     Pending pending;
     pending.kind = Pending::Kind::done;

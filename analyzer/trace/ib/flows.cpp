@@ -247,6 +247,7 @@ void Flows::finish(FrameRef last) {
     Leg* orphan;
   };
   std::vector<Waiting> all;
+  all.reserve(unannounced.size() + orphans_.size());
   for (Connection* c : unannounced) all.push_back({c->first.number, c, nullptr});
   for (Leg* leg : orphans_) all.push_back({leg->first.number, nullptr, leg});
   std::sort(all.begin(), all.end(), [](const Waiting& a, const Waiting& b) { return a.frame < b.frame; });
