@@ -26,6 +26,14 @@ using trace::Side;
 [[nodiscard]] constexpr std::size_t index(Side side) noexcept { return static_cast<std::size_t>(side); }
 [[nodiscard]] constexpr Party party(Side side) noexcept { return side == Side::active ? Party::client : Party::server; }
 
+[[nodiscard]] constexpr const char* name(Side side) noexcept { return side == Side::active ? "client" : "server"; }
+
+[[nodiscard]] inline std::uint64_t chunk_length(const wire::WriteChunk& chunk) noexcept {
+  std::uint64_t sum = 0;
+  for (const wire::Segment& segment : chunk) sum += segment.length;
+  return sum;
+}
+
 /// What is known of one side's private data. `not_captured` and `cut` make thresholds unknown (U1, U3).
 struct PeerPrivateData {
   enum class Status : std::uint8_t { not_captured, cut, absent, unusable, valid } status = Status::not_captured;

@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include "referee/procedures.hpp"
 #include "wire/rpc.hpp"
 
 namespace rpcrdma::referee {
@@ -19,8 +20,6 @@ using wire::Proc;
 constexpr std::size_t kept_finished = 256;
 constexpr std::size_t most_open = 65536;
 constexpr std::uint64_t judge_other_after = 4;
-
-[[nodiscard]] const char* name(Side side) noexcept { return side == Side::active ? "client" : "server"; }
 
 [[nodiscard]] std::uint64_t hash(wire::Bytes octets) {
   return std::hash<std::string_view>{}({reinterpret_cast<const char*>(octets.data()), octets.size()});
@@ -89,50 +88,6 @@ void complete_one(Connection& connection) {
     if (call.answers < call.copies) connection.ledger(call.requester).outstanding += call.copies - call.answers;
     ++at;
   }
-}
-
-// --- procedures
-
-void note_procedure(Connection& connection, Transaction& call, wire::Bytes message, std::size_t wire_length) {
-  if (call.procedure || message.size() < 24) return;
-  const std::uint8_t* p = message.data();
-  if (wire::load_be32(p + 4) != 0 || wire::load_be32(p + 8) != 2) return;
-  call.procedure = std::tuple(wire::load_be32(p + 12), wire::load_be32(p + 16), wire::load_be32(p + 20));
-  constexpr std::size_t most_procedures = 512;
-  if (connection.procedures.size() >= most_procedures && !connection.procedures.contains(*call.procedure)) return;
-  Procedure& procedure = connection.procedures[*call.procedure];
-  ++procedure.calls;
-  const auto [program, version, number] = *call.procedure;
-  const bool callback = wire::callback_program(program);
-  if (number != 1 || !((program == 100003 && version == 4) || callback)) return;
-  const auto decoded = wire::decode_rpc_call(message, wire_length);
-  if (!decoded || decoded->body > message.size()) return;
-  if (decoded->gss_service && *decoded->gss_service != 1) return;  // wrapped or encrypted arguments
-  const auto compound = wire::decode_compound(message.subspan(decoded->body), wire_length - decoded->body, callback);
-  if (!compound) return;
-  constexpr std::size_t most_names = 128;
-  for (const std::uint32_t operation : compound->operations) {
-    const std::string_view text = wire::nfs4_operation_name(operation, callback);
-    if (text.empty() || procedure.operations.size() >= most_names) continue;
-    ++procedure.operations[std::string(text)];
-  }
-}
-
-/// What came by RDMA Read (a Long Call) is looked at when the Reply comes.
-void look_at_heads(Context& context, Connection& connection, Transaction& call, FrameRef reply, Side responder) {
-  if (call.call_head.size() >= 8) {
-    note_procedure(connection, call, call.call_head, call.call_head.size());
-    if (connection.trusted()) {
-      judge_xid_by_rdma(context, connection, call.call, call.requester, Role::requester, call.xid,
-                        wire::load_be32(call.call_head.data()), reply);
-    }
-  }
-  if (call.reply_head.size() >= 8 && call.copies == 1 && connection.trusted()) {
-    judge_xid_by_rdma(context, connection, reply, responder, Role::responder, call.xid,
-                      wire::load_be32(call.reply_head.data()), call.call);
-  }
-  call.call_head = {};
-  call.reply_head = {};
 }
 
 // --- what a message is
@@ -579,7 +534,8 @@ void take_message(Context& context, Connection& connection, const trace::Send& e
   const bool cut = !decoded && (decoded.error().fault == wire::Fault::truncated || event.holes);
   const bool is_error = fixed->proc == static_cast<std::uint32_t>(Proc::error);
   // An RDMA_ERROR repeats the version of the Call that it refuses.
-  if (fixed->version != 1 && fixed->version != 2 && !(is_error && open_call(connection, other(event.side), fixed->xid))) {
+  if (fixed->version != 1 && fixed->version != 2 &&
+      !(is_error && open_call(connection, other(event.side), fixed->xid))) {
     judge_version(context, connection, event, *fixed);
   }
   if (fixed->version != 1 && !is_error) {
@@ -639,89 +595,6 @@ void take_message(Context& context, Connection& connection, const trace::Send& e
     take_reply(context, connection, event, header, reading, !cut, send);
   }
   finish();
-}
-
-namespace {
-
-/// `proven`: something later of the other side was delivered without a hole, so that nothing can be missing in between.
-/// At the end of a capture the last packets may be, and then an accusation is a warning.
-void settle(Context& context, Connection& connection, const Pending& pending, bool proven) {
-  switch (pending.kind) {
-    case Pending::Kind::unknown_handle:
-      settle_unknown_handle(context, connection, pending, proven);
-      return;
-    case Pending::Kind::reply_without_call:
-      context.book.add({RuleId::reply_without_call,
-                        connection.id(),
-                        {pending.frame},
-                        fmt::format("The {} answered XID {:#010x}, with which no Call was sent to it.",
-                                    name(pending.side), pending.xid),
-                        proven ? std::nullopt : std::optional(Severity::warning),
-                        pending.xid,
-                        party(pending.side),
-                        Role::responder});
-      return;
-    case Pending::Kind::done: {
-      trace::Send event;
-      event.connection = connection.id();
-      event.side = pending.side;
-      event.frame = pending.frame;
-      settle_done(context, connection, event, pending.xid);
-      return;
-    }
-    case Pending::Kind::credits: {
-      if (pending.excess == 0) return;
-      Ledger& ledger = connection.ledger(pending.side);
-      if (ledger.reported_episode == pending.episode) {
-        Finding& finding = context.book.at(ledger.episode_finding);
-        context.book.evidence(ledger.episode_finding, pending.frame);
-        finding.severity = std::max(finding.severity, std::min(pending.severity, rule(finding.rule).severity));
-        ++finding.occurrences;
-        return;
-      }
-      ledger.reported_episode = pending.episode;
-      std::string message;
-      if (pending.rule == RuleId::credit_initial_exceeded) {
-        message =
-            fmt::format("The {} sent Call number {} before the first Reply; until then only one may be outstanding.",
-                        name(pending.side), pending.outstanding);
-      } else if (pending.severity == Severity::warning) {
-        message = fmt::format("The {} has {} Calls outstanding; it asked for {} credits only.", name(pending.side),
-                              pending.outstanding, pending.limit);
-      } else {
-        message = fmt::format("The {} has {} Calls outstanding; its peer granted {} (frame {}).", name(pending.side),
-                              pending.outstanding, pending.limit, pending.evidence.number);
-      }
-      ledger.episode_finding = context.book.add({pending.rule,
-                                                 connection.id(),
-                                                 {pending.frame, pending.evidence},
-                                                 std::move(message),
-                                                 pending.severity,
-                                                 pending.xid,
-                                                 party(pending.side),
-                                                 Role::requester});
-      return;
-    }
-  }
-}
-
-}  // namespace
-
-void settle_pending(Context& context, Connection& connection, Side side, std::uint64_t before_frame) {
-  if (connection.pending.empty()) return;
-  // The accused side's opposite has now sent something later: nothing earlier of it can still be on its way here.
-  std::vector<Pending> ready;
-  std::erase_if(connection.pending, [&](const Pending& pending) {
-    if (pending.side == side || pending.frame.number >= before_frame) return false;
-    ready.push_back(pending);
-    return true;
-  });
-  for (const Pending& pending : ready) settle(context, connection, pending, true);
-}
-
-void settle_all_pending(Context& context, Connection& connection, std::optional<Side> complete) {
-  const std::vector<Pending> all = std::exchange(connection.pending, {});
-  for (const Pending& pending : all) settle(context, connection, pending, complete == other(pending.side));
 }
 
 }  // namespace rpcrdma::referee

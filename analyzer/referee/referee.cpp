@@ -12,6 +12,7 @@
 #include "referee/connection.hpp"
 #include "referee/findings.hpp"
 #include "referee/messages.hpp"
+#include "referee/pending.hpp"
 #include "referee/rules/checks.hpp"
 #include "wire/rpc.hpp"
 

@@ -10,8 +10,6 @@ namespace rpcrdma::referee {
 
 namespace {
 
-[[nodiscard]] const char* name(Side side) noexcept { return side == Side::active ? "client" : "server"; }
-
 /// How many transactions have to come whole after a gap until "never seen" proves something again: twice what can be
 /// outstanding, so that every XID that was open at the gap has been resolved (U2).
 [[nodiscard]] std::uint64_t recovery(const Connection& connection) noexcept {

@@ -11,8 +11,6 @@ namespace rpcrdma::referee {
 
 namespace {
 
-[[nodiscard]] const char* name(Side side) noexcept { return side == Side::active ? "client" : "server"; }
-
 [[nodiscard]] std::string_view reject_reason(std::uint16_t reason) noexcept {
   switch (reason) {
     case 1:

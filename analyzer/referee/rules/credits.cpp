@@ -15,8 +15,6 @@ constexpr TimeNs stall_time = 1'000'000'000;
 constexpr std::size_t most_grants = 512;
 constexpr std::size_t most_pending = 256;
 
-[[nodiscard]] const char* name(Side side) noexcept { return side == Side::active ? "client" : "server"; }
-
 void accuse_later(Connection& connection, Ledger& ledger, const trace::Send& event, const Transaction& call,
                   RuleId rule, std::uint64_t limit, Severity severity) {
   if (connection.pending.size() >= most_pending) return;

@@ -6,10 +6,6 @@
 
 namespace rpcrdma::referee {
 
-namespace {
-[[nodiscard]] const char* name(Side side) noexcept { return side == Side::active ? "client" : "server"; }
-}  // namespace
-
 void judge_undecodable(Context& context, Connection& connection, const trace::Send& event,
                        const wire::FixedWords& fixed, const wire::DecodeError& error) {
   if (error.fault == wire::Fault::truncated || event.holes) {

@@ -10,8 +10,6 @@ namespace rpcrdma::referee {
 
 namespace {
 
-[[nodiscard]] const char* name(Side side) noexcept { return side == Side::active ? "client" : "server"; }
-
 [[nodiscard]] bool names(const Transaction& call, std::uint32_t handle) {
   const auto has = [&](const wire::WriteChunk& chunk) {
     return std::any_of(chunk.begin(), chunk.end(), [&](const wire::Segment& s) { return s.handle == handle; });

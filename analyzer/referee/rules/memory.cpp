@@ -16,8 +16,6 @@ constexpr std::size_t reply_head_most = 64;
 constexpr std::size_t most_pending = 256;
 constexpr TimeNs stale_call = 5'000'000'000;
 
-[[nodiscard]] const char* name(Side side) noexcept { return side == Side::active ? "client" : "server"; }
-
 [[nodiscard]] std::string range(std::uint64_t offset, std::uint64_t length) {
   return fmt::format("{} octets at {:#x}", length, offset);
 }

@@ -13,8 +13,6 @@ namespace {
 
 constexpr std::uint32_t default_size = 1024;  // RFC 8797 section 5.1
 
-[[nodiscard]] const char* name(Side side) noexcept { return side == Side::active ? "client" : "server"; }
-
 }  // namespace
 
 void judge_private_data(Context& context, Connection& connection, Side side, const trace::PrivateDataArea& area,

@@ -14,14 +14,6 @@ constexpr std::size_t most_offers = 1024;
 constexpr std::size_t kept_finished_offers = 64;
 constexpr std::size_t most_pending = 256;
 
-[[nodiscard]] const char* name(Side side) noexcept { return side == Side::active ? "client" : "server"; }
-
-[[nodiscard]] std::uint64_t chunk_length(const wire::WriteChunk& chunk) noexcept {
-  std::uint64_t sum = 0;
-  for (const wire::Segment& segment : chunk) sum += segment.length;
-  return sum;
-}
-
 void drop_offer(Connection& connection, const Offer& offer) {
   for (const wire::Segment& segment : offer.segments) {
     connection.of(other(offer.requester)).memory.forget(offer.transaction, segment.handle);

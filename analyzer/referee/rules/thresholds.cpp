@@ -15,14 +15,6 @@ constexpr std::uint64_t empty_lists_header = 28;
 constexpr std::uint64_t read_segment_size = 24;  // list word, position, segment
 constexpr std::uint64_t segment_size = 16;
 
-[[nodiscard]] const char* name(Side side) noexcept { return side == Side::active ? "client" : "server"; }
-
-[[nodiscard]] std::uint64_t chunk_length(const wire::WriteChunk& chunk) noexcept {
-  std::uint64_t sum = 0;
-  for (const wire::Segment& segment : chunk) sum += segment.length;
-  return sum;
-}
-
 /// Octets of a header with these lists, the Position-Zero chunk left out.
 [[nodiscard]] std::uint64_t header_without_position_zero(const Transaction& call) noexcept {
   std::uint64_t size = empty_lists_header;

@@ -13,8 +13,6 @@ namespace {
 constexpr std::size_t most_pending = 256;
 constexpr std::size_t most_open_named = 32;
 
-[[nodiscard]] const char* name(Side side) noexcept { return side == Side::active ? "client" : "server"; }
-
 /// Same lengths in the same lists: a retransmission registers its memory anew, so handles and offsets may differ.
 [[nodiscard]] bool same_shape(const Transaction& a, const Transaction& b) {
   if (a.reads.size() != b.reads.size() || a.writes.size() != b.writes.size()) return false;

@@ -178,16 +178,17 @@ void Framing::look_for_markers(const Piece& piece) noexcept {
     return;
   }
   plain_run_ += size;
-  auto ends_well = [&](std::uint64_t end) {
-    if (end >= piece.wire_length) return end == piece.wire_length;
-    return end + 4 <= octets.size() && head_possible(octets.subspan(static_cast<std::size_t>(end)));
-  };
-  if (ends_well(size)) return;
+  auto head_at = [&](std::uint64_t end) { return octets.subspan(static_cast<std::size_t>(end)); };
+  // Only where the next FPDU should be and is not: file data may well hold what looks like a marker.
+  if (size + 4 > octets.size() || head_possible(head_at(size))) return;
   const std::uint64_t reach = std::min<std::uint64_t>({size + 4, wire::Markers::interval, octets.size() - 4});
   for (std::uint64_t distance = 4; distance < reach; distance += 4) {
     if (wire::load_be32(octets.data() + distance) != distance) continue;
     const wire::Markers seen{true, (piece.start + distance) % wire::Markers::interval};
-    if (!ends_well(seen.after(piece.start, size) - piece.start)) continue;
+    const std::uint64_t end = seen.after(piece.start, size) - piece.start;
+    const std::uint64_t head = end + seen.inside(piece.start + end);
+    const bool ends_well = end == piece.wire_length || (head + 4 <= octets.size() && head_possible(head_at(head)));
+    if (!ends_well) continue;
     markers_ = seen;
     markers_known_ = true;
     return;

@@ -42,11 +42,12 @@ Story tell(std::uint32_t first_psn, const std::vector<std::uint16_t>& kinds) {
           break;
         case 1:
           s.requests.push_back(ib_packet(n == 1 ? op_write_only : part(i, n, op_write_first), Peers::client_qpn, psn,
-                                         i == 0 ? reth(kind * 65536U, kind, length) : Octets{}, payload));
+                                         i == 0 ? reth(kind * std::uint64_t{65536}, kind, length) : Octets{}, payload));
           break;
         default:
           if (i == 0)
-            s.requests.push_back(ib_packet(op_read, Peers::client_qpn, psn, reth(kind * 65536U, kind, length)));
+            s.requests.push_back(
+                ib_packet(op_read, Peers::client_qpn, psn, reth(kind * std::uint64_t{65536}, kind, length)));
           s.responses.push_back(ib_packet(n == 1 ? op_response_only : part(i, n, op_response_first), Peers::server_qpn,
                                           psn, n > 1 && i > 0 && i + 1 < n ? Octets{} : aeth(31), payload));
           break;

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "referee/pending.hpp"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+namespace rpcrdma::referee {
+
+namespace {
+
+/// `proven`: something later of the other side was delivered without a hole, so that nothing can be missing in between.
+/// At the end of a capture the last packets may be, and then an accusation is a warning.
+void settle(Context& context, Connection& connection, const Pending& pending, bool proven) {
+  switch (pending.kind) {
+    case Pending::Kind::unknown_handle:
+      settle_unknown_handle(context, connection, pending, proven);
+      return;
+    case Pending::Kind::reply_without_call:
+      context.book.add({RuleId::reply_without_call,
+                        connection.id(),
+                        {pending.frame},
+                        fmt::format("The {} answered XID {:#010x}, with which no Call was sent to it.",
+                                    name(pending.side), pending.xid),
+                        proven ? std::nullopt : std::optional(Severity::warning),
+                        pending.xid,
+                        party(pending.side),
+                        Role::responder});
+      return;
+    case Pending::Kind::done: {
+      trace::Send event;
+      event.connection = connection.id();
+      event.side = pending.side;
+      event.frame = pending.frame;
+      settle_done(context, connection, event, pending.xid);
+      return;
+    }
+    case Pending::Kind::credits: {
+      if (pending.excess == 0) return;
+      Ledger& ledger = connection.ledger(pending.side);
+      if (ledger.reported_episode == pending.episode) {
+        Finding& finding = context.book.at(ledger.episode_finding);
+        context.book.evidence(ledger.episode_finding, pending.frame);
+        finding.severity = std::max(finding.severity, std::min(pending.severity, rule(finding.rule).severity));
+        ++finding.occurrences;
+        return;
+      }
+      ledger.reported_episode = pending.episode;
+      std::string message;
+      if (pending.rule == RuleId::credit_initial_exceeded) {
+        message =
+            fmt::format("The {} sent Call number {} before the first Reply; until then only one may be outstanding.",
+                        name(pending.side), pending.outstanding);
+      } else if (pending.severity == Severity::warning) {
+        message = fmt::format("The {} has {} Calls outstanding; it asked for {} credits only.", name(pending.side),
+                              pending.outstanding, pending.limit);
+      } else {
+        message = fmt::format("The {} has {} Calls outstanding; its peer granted {} (frame {}).", name(pending.side),
+                              pending.outstanding, pending.limit, pending.evidence.number);
+      }
+      ledger.episode_finding = context.book.add({pending.rule,
+                                                 connection.id(),
+                                                 {pending.frame, pending.evidence},
+                                                 std::move(message),
+                                                 pending.severity,
+                                                 pending.xid,
+                                                 party(pending.side),
+                                                 Role::requester});
+      return;
+    }
+  }
+}
+
+}  // namespace
+
+void settle_pending(Context& context, Connection& connection, Side side, std::uint64_t before_frame) {
+  if (connection.pending.empty()) return;
+  // The accused side's opposite has now sent something later: nothing earlier of it can still be on its way here.
+  std::vector<Pending> ready;
+  std::erase_if(connection.pending, [&](const Pending& pending) {
+    if (pending.side == side || pending.frame.number >= before_frame) return false;
+    ready.push_back(pending);
+    return true;
+  });
+  for (const Pending& pending : ready) settle(context, connection, pending, true);
+}
+
+void settle_all_pending(Context& context, Connection& connection, std::optional<Side> complete) {
+  const std::vector<Pending> all = std::exchange(connection.pending, {});
+  for (const Pending& pending : all) settle(context, connection, pending, complete == other(pending.side));
+}
+
+}  // namespace rpcrdma::referee

@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Accusations that were held back (Pending): when they are certain.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "referee/rules/checks.hpp"
+
+namespace rpcrdma::referee {
+
+/// Settles accusations that were held back; those older than what `side` has now sent, or all of them.
+void settle_pending(Context& context, Connection& connection, Side side, std::uint64_t before_frame);
+/// `complete`: this side's stream is known to be in the capture to its last octet.
+void settle_all_pending(Context& context, Connection& connection, std::optional<Side> complete);
+
+}  // namespace rpcrdma::referee

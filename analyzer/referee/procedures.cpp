@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "referee/procedures.hpp"
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <tuple>
+
+#include "wire/rpc.hpp"
+
+namespace rpcrdma::referee {
+
+void note_procedure(Connection& connection, Transaction& call, wire::Bytes message, std::size_t wire_length) {
+  if (call.procedure || message.size() < 24) return;
+  const std::uint8_t* p = message.data();
+  if (wire::load_be32(p + 4) != 0 || wire::load_be32(p + 8) != 2) return;
+  call.procedure = std::tuple(wire::load_be32(p + 12), wire::load_be32(p + 16), wire::load_be32(p + 20));
+  constexpr std::size_t most_procedures = 512;
+  if (connection.procedures.size() >= most_procedures && !connection.procedures.contains(*call.procedure)) return;
+  Procedure& procedure = connection.procedures[*call.procedure];
+  ++procedure.calls;
+  const auto [program, version, number] = *call.procedure;
+  const bool callback = wire::callback_program(program);
+  if (number != 1 || !((program == 100003 && version == 4) || callback)) return;
+  const auto decoded = wire::decode_rpc_call(message, wire_length);
+  if (!decoded || decoded->body > message.size()) return;
+  if (decoded->gss_service && *decoded->gss_service != 1) return;  // wrapped or encrypted arguments
+  const auto compound = wire::decode_compound(message.subspan(decoded->body), wire_length - decoded->body, callback);
+  if (!compound) return;
+  constexpr std::size_t most_names = 128;
+  for (const std::uint32_t operation : compound->operations) {
+    const std::string_view text = wire::nfs4_operation_name(operation, callback);
+    if (text.empty() || procedure.operations.size() >= most_names) continue;
+    ++procedure.operations[std::string(text)];
+  }
+}
+
+void look_at_heads(Context& context, Connection& connection, Transaction& call, FrameRef reply, Side responder) {
+  if (call.call_head.size() >= 8) {
+    note_procedure(connection, call, call.call_head, call.call_head.size());
+    if (connection.trusted()) {
+      judge_xid_by_rdma(context, connection, call.call, call.requester, Role::requester, call.xid,
+                        wire::load_be32(call.call_head.data()), reply);
+    }
+  }
+  if (call.reply_head.size() >= 8 && call.copies == 1 && connection.trusted()) {
+    judge_xid_by_rdma(context, connection, reply, responder, Role::responder, call.xid,
+                      wire::load_be32(call.reply_head.data()), call.call);
+  }
+  call.call_head = {};
+  call.reply_head = {};
+}
+
+}  // namespace rpcrdma::referee

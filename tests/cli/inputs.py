@@ -1,0 +1,348 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""inputs.py --analyzer PATH: what is read, from where, and what is said about input that is damaged or holds nothing."""
+import argparse
+import gzip
+import os
+import pty
+import shutil
+import struct
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+import unittest
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "harness"))
+import analyzer as harness  # noqa: E402
+import pcapfile  # noqa: E402
+
+ANALYZER = None
+HEALTHY = "rxe-nfs3-basic"
+FAULTY = "rxe-kpeer-read-too-big-inline"
+
+
+def run(*arguments, **more):
+    return harness.run(ANALYZER, *arguments, **more)
+
+
+def octets_of(name):
+    with open(harness.capture(name), "rb") as handle:
+        return handle.read()
+
+
+def piped(octets, *arguments):
+    """The analyzer with these octets on a pipe as its standard input."""
+    done = subprocess.run([ANALYZER, "--json", *arguments], input=octets, capture_output=True, check=False, timeout=120)
+    return harness.Run(done.returncode, harness.json.loads(done.stdout) if done.stdout else None,
+                       done.stderr.decode(), done.stdout.decode())
+
+
+def without_inputs(document):
+    return {key: value for key, value in document.items() if key != "inputs"}
+
+
+def pcapng_of(records, interfaces=((1, 6),)):
+    """The records of a little-endian pcap as pcapng, on several interfaces in turn (link type, 10^-n seconds)."""
+    def block(kind, body):
+        body += bytes(-len(body) % 4)
+        return struct.pack("<II", kind, len(body) + 12) + body + struct.pack("<I", len(body) + 12)
+    out = block(0x0A0D0D0A, struct.pack("<IHHq", 0x1A2B3C4D, 1, 0, -1))
+    for link, resolution in interfaces:
+        out += block(1, struct.pack("<HHIHHB3xI", link, 0, 262144, 9, 1, resolution, 0))
+    for i, record in enumerate(records):
+        seconds, micros, captured, length = struct.unpack("<IIII", record[:16])
+        number = i % len(interfaces)
+        when = (seconds * 10**6 + micros) * 10**(interfaces[number][1] - 6)
+        out += block(6, struct.pack("<IIIII", number, when >> 32, when & 0xFFFFFFFF, captured, length) + record[16:])
+    return out
+
+
+class Folder(unittest.TestCase):
+    def setUp(self):
+        self.folder = tempfile.TemporaryDirectory()
+        self.addCleanup(self.folder.cleanup)
+
+    def write(self, name, octets):
+        path = os.path.join(self.folder.name, name)
+        with open(path, "wb") as handle:
+            handle.write(octets)
+        return path
+
+
+class Forms(Folder):
+    """The same packets give the same document, whatever holds them."""
+
+    def setUp(self):
+        super().setUp()
+        self.plain = octets_of(FAULTY)
+        _, self.records = pcapfile.read(harness.capture(FAULTY))
+        self.wanted = run(harness.capture(FAULTY))
+        self.assertEqual(self.wanted.status, 1)
+
+    def forms(self):
+        yield "pcap", self.plain
+        yield "pcapng", pcapng_of(self.records)
+        yield "pcapng", pcapng_of(self.records, ((1, 6), (1, 9)))
+        yield "pcapng", pcapng_of(self.records, ((1, 9), (1, 6))) + pcapng_of([], ((101, 6),))
+        yield "pcap, gzip", gzip.compress(self.plain)
+        yield "pcapng, gzip", gzip.compress(pcapng_of(self.records))
+        for tool in ("zstd", "lz4"):
+            if shutil.which(tool):
+                yield f"pcap, {tool}", subprocess.run([tool, "-q", "-c"], input=self.plain, capture_output=True, check=True).stdout
+
+    def test_as_a_file_under_a_misleading_name(self):
+        for form, octets in self.forms():
+            for name in ("capture.txt", "capture.pcap.gz", "capture"):
+                got = run(self.write(name, octets))
+                self.assertEqual(got.status, 1, (form, got.errors))
+                self.assertEqual(got.document["inputs"][0]["format"], form)
+                self.assertEqual(without_inputs(got.document), without_inputs(self.wanted.document), form)
+
+    def test_through_a_pipe(self):
+        for form, octets in self.forms():
+            got = piped(octets, "-")
+            self.assertEqual(got.status, 1, (form, got.errors))
+            self.assertEqual(got.document["inputs"][0]["path"], "-")
+            self.assertEqual(got.document["inputs"][0]["format"], form)
+            self.assertEqual(without_inputs(got.document), without_inputs(self.wanted.document), form)
+
+    def test_as_redirected_standard_input(self):
+        for form, octets in self.forms():
+            with open(self.write("x", octets), "rb") as handle:
+                got = run("-", stdin=handle)
+            self.assertEqual(without_inputs(got.document), without_inputs(self.wanted.document), form)
+
+    def test_as_a_process_substitution(self):
+        done = subprocess.run(["bash", "-c", '"$0" --json <(cat "$1") | cmp - <("$0" --json <(cat "$1"))', ANALYZER, harness.capture(FAULTY)],
+                              capture_output=True, check=False, timeout=60)
+        self.assertEqual(done.stderr, b"")
+
+    def test_interfaces_of_different_link_types(self):
+        raw = [r[:8] + struct.pack("<II", len(r) - 30, len(r) - 30) + r[30:] if i % 2 else r for i, r in enumerate(self.records)]
+        got = run(self.write("x", pcapng_of(raw, ((1, 6), (101, 6)))))
+        self.assertEqual(got.document["inputs"][0]["link_types"], ["EN10MB", "RAW"])
+        self.assertEqual(without_inputs(got.document), without_inputs(self.wanted.document))
+
+
+class Damage(Folder):
+    def test_cut_anywhere_names_the_octet_where_the_record_begins(self):
+        path = harness.capture(HEALTHY)
+        plain = octets_of(HEALTHY)
+        _, records = pcapfile.read(path)
+        starts = [24]
+        for record in records:
+            starts.append(starts[-1] + len(record))
+        for number in (0, 1, 2, len(records) // 2, len(records) - 1):
+            for part in (1, 8, 15, 16, 17, len(records[number]) - 1):
+                got = run(self.write("cut.pcap", plain[:starts[number] + part]))
+                self.assertEqual(got.status, 2)
+                self.assertEqual(got.document["inputs"][0]["frames"], number)
+                self.assertEqual(got.document["inputs"][0]["damaged"]["offset"], starts[number])
+                self.assertEqual(got.errors.count("\n"), 1, got.errors)
+                self.assertRegex(got.errors, rf"cut\.pcap: .*octet {starts[number]}\b.*ends")
+            whole = run(self.write("whole.pcap", plain[:starts[number]]))
+            self.assertIsNone(whole.document["inputs"][0]["damaged"])
+            self.assertNotEqual(whole.status, 2)
+
+    def test_a_cut_through_a_pipe_and_inside_gzip(self):
+        plain = octets_of(HEALTHY)
+        _, records = pcapfile.read(harness.capture(HEALTHY))
+        start = 24 + sum(len(r) for r in records[:-1])
+        for octets in (plain[:-3], gzip.compress(plain[:-3])):
+            got = piped(octets, "-")
+            self.assertEqual(got.status, 2)
+            self.assertEqual(got.document["inputs"][0]["damaged"]["offset"], start)
+            self.assertRegex(got.errors, rf"standard input: .*octet {start}\b")
+
+    def test_damage_wins_over_findings_and_they_are_reported(self):
+        got = run(self.write("x", octets_of(FAULTY)[:-5]))
+        self.assertEqual(got.status, 2)
+        self.assertTrue(got.findings("warning"))
+
+    def test_compressed_data_that_are_cut(self):
+        packed = gzip.compress(octets_of(FAULTY))
+        got = run(self.write("x", packed[:len(packed) // 2]))
+        self.assertEqual(got.status, 2)
+        self.assertIsNotNone(got.document["inputs"][0]["damaged"])
+
+
+class Unreadable(Folder):
+    def alone(self, path, word, **more):
+        got = run(path, **more)
+        self.assertEqual(got.status, 2, path)
+        self.assertEqual(got.output, "", path)
+        self.assertEqual(got.errors.count("\n"), 1, got.errors)
+        self.assertIn(word, got.errors)
+        return got
+
+    def test_one_line_says_what_and_why(self):
+        self.alone(self.write("a", b""), "a: empty")
+        self.alone(self.write("b", b"no capture\n"), "b: a text file")
+        self.alone(self.write("c", bytes(range(128, 256))), "c: not a capture")
+        self.alone(self.write("d", octets_of(HEALTHY)[:10]), "d: ")
+        self.alone(self.write("e", b"\xfd7zXZ\0\0\4"), "decompress it first")
+        self.alone(self.folder.name, "a directory")
+        self.alone(os.path.join(self.folder.name, "missing"), "No such file")
+        self.alone("-", "standard input: empty")
+
+    def test_a_name_with_a_line_end_stays_one_line(self):
+        self.alone(os.path.join(self.folder.name, "a\nb"), "a?b")
+
+    def test_among_several_the_others_are_analysed(self):
+        missing = os.path.join(self.folder.name, "missing")
+        for order in ([missing, harness.capture(HEALTHY)], [harness.capture(HEALTHY), missing], ["--merge", missing, harness.capture(HEALTHY)]):
+            got = run(*order)
+            self.assertEqual(got.status, 2)
+            self.assertIn("missing: No such file", got.errors)
+            self.assertEqual(got.document["connections"], run(harness.capture(HEALTHY)).document["connections"])
+
+    def test_standard_input_is_read_once(self):
+        got = piped(octets_of(HEALTHY), "-", "-")
+        self.assertEqual(got.status, 2)
+        self.assertIn("standard input", got.errors)
+
+    def test_what_comes_with_a_later_version_says_so(self):
+        path = harness.capture(HEALTHY)
+        for option in (["--html", "x.html"], ["--annotate", "x.pcapng"], ["--format", "ndjson"], ["--format", "csv"], ["--format", "junit"]):
+            got = run(*option, path, as_json=False)
+            self.assertEqual(got.status, 2, option)
+            self.assertIn("not available in this version", got.errors)
+            self.assertEqual(got.output, "")
+        self.assertFalse(os.path.exists("x.html") or os.path.exists("x.pcapng"))
+
+
+class Nothing(Folder):
+    """Exit status 3, and the line that says why."""
+
+    @staticmethod
+    def capture(frames, link=1):
+        out = struct.pack("<IHHiIII", 0xA1B2C3D4, 2, 4, 0, 0, 262144, link)
+        for i, frame in enumerate(frames):
+            out += struct.pack("<IIII", 1700000000 + i, 0, len(frame), len(frame)) + frame
+        return out
+
+    def check(self, octets, words):
+        for arguments in (["--json"], []):
+            got = run(*arguments, self.write("x.pcap", octets), as_json=False)
+            self.assertEqual(got.status, 3, got.errors)
+            self.assertIn(words, got.errors)
+            self.assertEqual(got.errors.count("\n"), 1, got.errors)
+            self.assertTrue(got.output)
+
+    def test_no_frames(self):
+        self.check(self.capture([]), "holds no frames")
+
+    def test_no_rdma(self):
+        ethernet = bytes(12) + b"\x08\x06" + bytes(46)
+        self.check(self.capture([ethernet] * 5), "none of the 5 frames carries RDMA")
+
+    def test_a_link_type_that_nobody_opens(self):
+        self.check(self.capture([bytes(60)] * 3, link=147), "none of the 3 frames has a link type that can be opened")
+
+    def test_other_users_of_rdma(self):
+        # UDP to port 4791, BTH: SEND only to QP 5, eight octets that are no RPC-over-RDMA, ICRC.
+        def frame(number):
+            payload = struct.pack(">BBHIII", 4, 0x40, 0xFFFF, 5, number, 0)[:12] + b"\x01\x02\x03\x04\x05\x06\x07\x08" + bytes(4)
+            udp = struct.pack(">HHHH", 50000, 4791, 8 + len(payload), 0) + payload
+            ip = struct.pack(">BBHHHBBH4s4s", 0x45, 0, 20 + len(udp), 0, 0, 64, 17, 0, bytes((10, 0, 0, 1)), bytes((10, 0, 0, 2)))
+            return bytes(12) + b"\x08\x00" + ip + udp
+        self.check(self.capture([frame(i) for i in range(4)]), "4 of the 4 frames carry RDMA for other uses")
+
+
+class Selection(Folder):
+    def test_what_is_not_shown_does_not_count(self):
+        path = harness.capture(FAULTY)
+        whole = run(path)
+        names = {f["rule"] for f in whole.findings("warning")}
+        hidden = [word for name in names for word in ("--no-rule", name)]
+        self.assertEqual(run(*hidden, path).status, 0)
+        self.assertEqual(run("--rule", "icrc-bad", path).status, 0)
+        for name in names:
+            self.assertEqual(run("--rule", name, path).status, 1, name)
+
+    def test_a_misspelt_rule_is_told_its_neighbour(self):
+        got = run("--rule", "inline-treshold-exceded", harness.capture(HEALTHY), as_json=False)
+        self.assertEqual(got.status, 2)
+        self.assertIn("inline-threshold-exceeded", got.errors)
+        self.assertIn("bad-version", run("--explain", "bad-versions", as_json=False).errors)
+
+    def test_a_connection_that_is_not_there(self):
+        got = run("--connection", "77", harness.capture(HEALTHY))
+        self.assertEqual(got.status, 2)
+        self.assertIn("no connection 77", got.errors)
+
+    def test_numbers_that_are_none(self):
+        path = harness.capture(HEALTHY)
+        for option in (["--port", "0"], ["--port", "65536"], ["--port", "nfs"], ["--pull-timeout", "-1"], ["--pull-timeout", "nan"],
+                       ["--pull-timeout", "soon"], ["--connection", "0"], ["--connection", "x"], ["-q", "-v"], ["--json", "--format", "text"]):
+            got = run(*option, path, as_json=False)
+            self.assertEqual((got.status, got.output), (2, ""), option)
+            self.assertEqual(got.errors.count("\n"), 1, option)
+
+    def test_options_may_be_repeated_and_stand_anywhere(self):
+        path = harness.capture(HEALTHY)
+        got = run("--port", "20100", path, "--port", "20101", "--no-rule", "cm-dreq", "--no-rule", "rnr-retry-zero", "-r", path)
+        self.assertEqual(len(got.document["inputs"]), 2, got.errors)
+        self.assertFalse({"cm-dreq", "rnr-retry-zero"} & {f["rule"] for f in got.findings()})
+
+
+class Terminal(Folder):
+    """Progress goes to a terminal on standard error, and nowhere else."""
+
+    def on_a_terminal(self, octets, *options, pause=0.9, **environment):
+        master, slave = pty.openpty()
+        process = subprocess.Popen([ANALYZER, *options, "-"], stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=slave,
+                                   env={**os.environ, "TERM": "xterm", **environment})
+        os.close(slave)
+        shown = []
+
+        def listen():
+            try:
+                while part := os.read(master, 4096):
+                    shown.append(part)
+            except OSError:
+                pass
+        listener = threading.Thread(target=listen)
+        listener.start()
+        process.stdin.write(octets[:len(octets) // 2])
+        process.stdin.flush()
+        time.sleep(pause)
+        process.stdin.write(octets[len(octets) // 2:])
+        process.stdin.close()
+        process.wait(timeout=60)
+        listener.join(timeout=10)
+        os.close(master)
+        return b"".join(shown).decode()
+
+    def long_capture(self):
+        header, records = pcapfile.read(harness.capture(HEALTHY))
+        return header + b"".join(records) * (200000 // len(b"".join(records)) * 20)
+
+    def test_shown_after_a_while_and_wiped(self):
+        shown = self.on_a_terminal(self.long_capture())
+        self.assertIn("frames  standard input", shown)
+        self.assertTrue(shown.endswith("\r\x1b[K"), repr(shown[-80:]))
+
+    def test_not_shown_when_not_wanted(self):
+        octets = self.long_capture()
+        self.assertEqual(self.on_a_terminal(octets, "--no-progress"), "")
+        self.assertEqual(self.on_a_terminal(octets, "-q"), "")
+        self.assertEqual(self.on_a_terminal(octets, TERM="dumb"), "")
+
+    def test_not_shown_for_what_is_quick(self):
+        self.assertEqual(self.on_a_terminal(octets_of(HEALTHY), pause=0), "")
+
+
+def main():
+    global ANALYZER
+    options = argparse.ArgumentParser(description=__doc__)
+    options.add_argument("--analyzer", required=True)
+    given, rest = options.parse_known_args()
+    ANALYZER = os.path.abspath(given.analyzer)
+    unittest.main(argv=[sys.argv[0], *rest])
+
+
+if __name__ == "__main__":
+    main()
