@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include "referee/lifetime.hpp"
 #include "referee/procedures.hpp"
 #include "wire/rpc.hpp"
 
@@ -17,77 +18,11 @@ namespace {
 
 using wire::Proc;
 
-constexpr std::size_t kept_finished = 256;
 constexpr std::size_t most_open = 65536;
 constexpr std::uint64_t judge_other_after = 4;
 
 [[nodiscard]] std::uint64_t hash(wire::Bytes octets) {
   return std::hash<std::string_view>{}({reinterpret_cast<const char*>(octets.data()), octets.size()});
-}
-
-// --- lists of a transaction
-
-template <class Visit>
-void each_segment(const Transaction& call, Visit visit) {
-  for (const wire::ReadSegment& read : call.reads) visit(read.target, Access::read);
-  for (const wire::WriteChunk& chunk : call.writes) {
-    for (const wire::Segment& segment : chunk) visit(segment, Access::write);
-  }
-  if (call.reply_chunk) {
-    for (const wire::Segment& segment : *call.reply_chunk) visit(segment, Access::write);
-  }
-}
-
-void expose(Context& context, Connection& connection, const Transaction& call, FrameRef frame) {
-  MemoryMap& memory = connection.of(call.requester).memory;
-  bool all = true;
-  each_segment(call, [&](const wire::Segment& segment, Access access) {
-    all = memory.expose(segment, access, call.id, frame) && all;
-  });
-  if (!all) {
-    connection.distrust(kept_finished);
-    context.book.unchecked(RuleId::rdma_unknown_handle, connection.id(),
-                           "more memory is exposed than the analyzer keeps");
-  }
-}
-
-void retire(Connection& connection, const Transaction& call, FrameRef by) {
-  MemoryMap& memory = connection.of(call.requester).memory;
-  each_segment(call, [&](const wire::Segment& segment, Access) { memory.retire(call.id, segment.handle, by); });
-}
-
-void forget(Connection& connection, const Transaction& call) {
-  MemoryMap& memory = connection.of(call.requester).memory;
-  each_segment(call, [&](const wire::Segment& segment, Access) { memory.forget(call.id, segment.handle); });
-}
-
-void remember_finished(Connection& connection, TransactionId id) {
-  connection.finished.push_back(id);
-  while (connection.finished.size() > kept_finished) {
-    const TransactionId oldest = connection.finished.front();
-    connection.finished.pop_front();
-    if (Transaction* call = connection.find(oldest)) {
-      forget(connection, *call);
-      connection.transactions.erase(oldest.key);
-    }
-  }
-}
-
-/// Trust returns after a gap: what was open then was resolved unseen.
-void complete_one(Connection& connection) {
-  ++connection.completed;
-  if (connection.completed != connection.trusted_from) return;
-  for (Ledger& ledger : connection.credits) ledger.outstanding = 0;
-  for (auto at = connection.transactions.begin(); at != connection.transactions.end();) {
-    const Transaction& call = at->second;
-    if (call.answers == 0 && call.completed_before <= connection.untrusted_since) {
-      forget(connection, call);
-      at = connection.transactions.erase(at);
-      continue;
-    }
-    if (call.answers < call.copies) connection.ledger(call.requester).outstanding += call.copies - call.answers;
-    ++at;
-  }
 }
 
 // --- what a message is
@@ -521,8 +456,10 @@ void take_message(Context& context, Connection& connection, const trace::Send& e
     return;
   }
   send.xid = fixed->xid;
-  if (fixed->version == 2 && !wire::htype_name_v2(fixed->proc).empty() &&
-      !(fixed->proc == 4 && open_call(connection, other(event.side), fixed->xid))) {
+  // RDMA_ERROR looks alike in both versions: on a connection without version 2 it answers a probe.
+  const bool refused_probe = fixed->proc == static_cast<std::uint32_t>(Proc::error) && !connection.version2 &&
+                             open_call(connection, other(event.side), fixed->xid);
+  if (fixed->version == 2 && !wire::htype_name_v2(fixed->proc).empty() && !refused_probe) {
     connection.version2 = true;
     connection.facts.version = 2;
     ++connection.facts.messages.v2[std::string(wire::htype_name_v2(fixed->proc))];
@@ -541,6 +478,11 @@ void take_message(Context& context, Connection& connection, const trace::Send& e
   if (fixed->version != 1 && !is_error) {
     // A probe with another version: what counts is the RDMA_ERROR that answers it.
     enter_malformed(context, connection, event, *fixed);
+    finish();
+    return;
+  }
+  if (!decoded && !cut && connection.version2) {
+    context.book.unchecked(RuleId::xdr_malformed, connection.id(), "version 2 traffic is not judged by this version");
     finish();
     return;
   }

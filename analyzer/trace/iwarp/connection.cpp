@@ -162,7 +162,9 @@ void Connection::payload(Half& h, const TcpSegment& segment, std::uint32_t seque
 }
 
 void Connection::deliver(Half& h, const Piece& piece) {
-  if (!h.framing.push(piece, live(), h)) limit(h, piece.ref);
+  Framing::Kept kept = h.framing.push(piece, live(), h);
+  if (kept == Framing::Kept::none && make_way(h, piece.ref)) kept = h.framing.push(piece, live(), h);
+  if (kept != Framing::Kept::all) limit(h, piece.ref);
   // Behind a hole much may have waited: it must not pile up again.
   while (live() && !h.framing.window().empty() && h.framing.state() != Framing::State::start) {
     (void)h.framing.align(messages_->expectation(side(h.direction)), known_stream, false, h);
@@ -175,8 +177,17 @@ void Connection::deliver_ready(Half& h) {
   while (const auto piece = h.order.take_ready()) deliver(h, *piece);
 }
 
-void Connection::limit(Half& h, FrameRef frame) {
+/// Too much waits for the connection to be opened: it is opened or given up now. True: try again.
+bool Connection::make_way(Half& h, FrameRef now) {
   crowded_ = true;
+  advance(now, false);
+  if (status_ == Status::given_up) return false;
+  // An MPA frame or a first FPDU of this size cannot be.
+  if (!h.framing.window().empty()) h.framing.begin_search(h.framing.window().begin());
+  return true;
+}
+
+void Connection::limit(Half& h, FrameRef frame) {
   if (!live() || h.limit_told) return;
   h.limit_told = true;
   messages_->quality(side(h.direction), Quality::Kind::limit_reached, frame);
@@ -214,7 +225,9 @@ void Connection::give_up(Half& h, std::uint64_t count, bool proven, FrameRef fra
     h.early_gap += count;
     h.early_gap_frame = frame;
   }
-  if (!h.framing.hole(from, count, frame, live(), h)) limit(h, frame);
+  Framing::Kept kept = h.framing.hole(from, count, frame, live(), h);
+  if (kept == Framing::Kept::none && make_way(h, frame)) kept = h.framing.hole(from, count, frame, live(), h);
+  if (kept != Framing::Kept::all) limit(h, frame);
   deliver_ready(h);
 }
 

@@ -110,6 +110,7 @@ class Connection {
   void deliver_ready(Half& h);
   void close_holes(Half& h, FrameRef now, bool all);
   void give_up(Half& h, std::uint64_t count, bool proven, FrameRef frame);
+  bool make_way(Half& h, FrameRef now);
   void limit(Half& h, FrameRef frame);
   void reset(Half& h, FrameRef frame);
 

@@ -73,38 +73,40 @@ void Framing::make_room() {
   }
 }
 
-bool Framing::keep(const Piece& piece) {
-  if (window_.append(piece)) return true;
-  if (state_ == State::search) {
-    make_room();
-    if (window_.append(piece)) return false;
-    skipped_ += piece.wire_length;
-    if (!window_.empty()) (void)window_.append_hole(piece.start, piece.wire_length, piece.ref);
-  }
-  return false;
+Framing::Kept Framing::keep(const Piece& piece) {
+  if (window_.append(piece)) return Kept::all;
+  if (state_ != State::search) return Kept::none;
+  make_room();
+  if (window_.append(piece)) return Kept::room_made;
+  // Others hold all that may be held.
+  skipped_ += piece.wire_length;
+  if (!window_.empty()) (void)window_.append_hole(piece.start, piece.wire_length, piece.ref);
+  return Kept::room_made;
 }
 
-bool Framing::push(const Piece& piece, bool live, FpduHandler& handler) {
-  if (state_ == State::silent || piece.wire_length == 0) return true;
+Framing::Kept Framing::keep_hole(Position start, std::uint64_t count, FrameRef frame) {
+  if (window_.append_hole(start, count, frame)) return Kept::all;
+  if (state_ != State::search) return Kept::none;
+  make_room();
+  (void)window_.append_hole(start, count, frame);
+  return Kept::room_made;
+}
+
+Framing::Kept Framing::push(const Piece& piece, bool live, FpduHandler& handler) {
+  if (state_ == State::silent || piece.wire_length == 0) return Kept::all;
   if (!live || !direct()) return keep(piece);
   const Position reached = consume(piece, handler);
-  if (reached == piece.end()) return true;
+  if (reached == piece.end()) return Kept::all;
   Piece rest = piece;
   rest.drop_front(reached - piece.start);
   return keep(rest);
 }
 
-bool Framing::hole(Position start, std::uint64_t count, FrameRef frame, bool live, FpduHandler& handler) {
-  if (state_ == State::silent) return true;
-  if (live && direct()) {
-    missing(start, count, frame, handler);
-    return true;
-  }
-  if (window_.append_hole(start, count, frame)) return true;
-  if (state_ != State::search) return false;
-  make_room();
-  (void)window_.append_hole(start, count, frame);
-  return false;
+Framing::Kept Framing::hole(Position start, std::uint64_t count, FrameRef frame, bool live, FpduHandler& handler) {
+  if (state_ == State::silent) return Kept::all;
+  if (!live || !direct()) return keep_hole(start, count, frame);
+  missing(start, count, frame, handler);
+  return Kept::all;
 }
 
 void Framing::drain_one(FpduHandler& handler) {

@@ -67,10 +67,14 @@ class Framing {
   /// What the other side's MPA frame asks for; may come at any time before the first FPDU is delivered.
   void expect_markers(bool expected) noexcept;
 
-  /// Octets in order. `live`: FPDUs may be delivered at once; else everything waits in the window. False: a bound was
-  /// met and octets were given up.
-  bool push(const Piece& piece, bool live, FpduHandler& handler);
-  bool hole(Position start, std::uint64_t count, FrameRef frame, bool live, FpduHandler& handler);
+  enum class Kept : std::uint8_t {
+    all,
+    room_made,  ///< older octets were given up
+    none,       ///< there was no room, and nothing happened
+  };
+  /// Octets in order. `live`: FPDUs may be delivered at once; else everything waits in the window.
+  Kept push(const Piece& piece, bool live, FpduHandler& handler);
+  Kept hole(Position start, std::uint64_t count, FrameRef frame, bool live, FpduHandler& handler);
   /// Looks for alignment; true when it was found.
   bool align(Expectation expected, const Thresholds& thresholds, bool last, FpduHandler& handler);
   /// Delivers the FPDUs of the oldest waiting piece. Only when ready().
@@ -104,7 +108,8 @@ class Framing {
   void lose(Position from, bool by_capture, FrameRef frame, FpduHandler& handler);
   void judge_crc(bool good, FrameRef frame, FpduHandler& handler);
   [[nodiscard]] bool verifying() const noexcept;
-  bool keep(const Piece& piece);
+  Kept keep(const Piece& piece);
+  Kept keep_hole(Position start, std::uint64_t count, FrameRef frame);
   void make_room();
 
   State state_ = State::start;

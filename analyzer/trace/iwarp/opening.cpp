@@ -227,8 +227,14 @@ std::optional<int> Connection::active_by_traffic(bool last) {
     if (hint == RoleHint::client) return d;
     if (hint == RoleHint::server) return 1 - d;
   }
-  if (!last || hints[0] == hints[1]) return std::nullopt;
-  return hints[0] == RoleHint::replies ? 1 : 0;
+  if (!last) return std::nullopt;
+  for (int d = 0; d < 2; ++d) {
+    const RoleHint hint = d == 0 ? hints[0] : hints[1];
+    const RoleHint peer = d == 0 ? hints[1] : hints[0];
+    if (hint == RoleHint::likely_client && peer != RoleHint::likely_client) return d;
+    if (hint == RoleHint::likely_server && peer != RoleHint::likely_server) return 1 - d;
+  }
+  return std::nullopt;
 }
 
 void Connection::opened() {

@@ -32,11 +32,24 @@ RoleHint role_of_v1(Bytes octets, std::size_t wire_length) {
   const std::size_t body_length = wire_length - std::min(wire_length, header.length);
   const auto start = wire::decode_rpc_start(body, body_length);
   if (!start || start->xid != header.fixed.xid) return RoleHint::none;
-  if (start->type == static_cast<std::uint32_t>(wire::MessageType::reply)) return RoleHint::replies;
+  if (start->type == static_cast<std::uint32_t>(wire::MessageType::reply)) return RoleHint::likely_server;
   if (start->type != static_cast<std::uint32_t>(wire::MessageType::call)) return RoleHint::none;
   const auto call = wire::decode_rpc_call(body, body_length);
   if (!call) return RoleHint::none;
   return wire::callback_program(call->program) ? RoleHint::server : RoleHint::client;
+}
+
+/// Only Responders move data (RFC 8166 section 3.1), and the server is the Responder of nearly everything.
+RoleHint role_of_operation(wire::RdmapOpcode opcode) noexcept {
+  switch (opcode) {
+    case wire::RdmapOpcode::write:
+    case wire::RdmapOpcode::read_request:
+      return RoleHint::likely_server;
+    case wire::RdmapOpcode::read_response:
+      return RoleHint::likely_client;
+    default:
+      return RoleHint::none;
+  }
 }
 
 }  // namespace
@@ -48,7 +61,7 @@ RoleHint role_of_message(Bytes octets, std::size_t wire_length) {
   if (fixed->version != 2) return RoleHint::none;
   // RDMA2_CALL_* are 8 to 10, RDMA2_REPLY_* 11 to 13.
   if (fixed->proc >= 8 && fixed->proc <= 10) return RoleHint::client;
-  return fixed->proc >= 11 && fixed->proc <= 13 ? RoleHint::replies : RoleHint::none;
+  return fixed->proc >= 11 && fixed->proc <= 13 ? RoleHint::likely_server : RoleHint::none;
 }
 
 RoleHint role_in_window(const Window& window, Position from, const wire::Markers& markers) {
@@ -71,6 +84,8 @@ RoleHint role_in_window(const Window& window, Position from, const wire::Markers
       const RoleHint hint = role_of_message(message, control.last ? data : std::max(data, message_limit));
       if (hint == RoleHint::client || hint == RoleHint::server) return hint;
       if (hint != RoleHint::none) best = hint;
+    } else if (best == RoleHint::none && !control.send()) {
+      best = role_of_operation(control.rdmap());
     }
     from = markers.after(from, wire::fpdu_size(length));
   }

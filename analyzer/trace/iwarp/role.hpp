@@ -9,9 +9,10 @@ namespace rpcrdma::trace::iwarp {
 /// What the Sends of one direction say about their sender.
 enum class RoleHint : std::uint8_t {
   none,
-  replies,  ///< weak: a client replies too, to callbacks
-  client,   ///< it calls a program that is no callback program
-  server,   ///< it calls a callback program
+  likely_client,  ///< its memory is read
+  likely_server,  ///< it replies, writes or reads; a client replies too, to callbacks
+  client,         ///< it calls a program that is no callback program
+  server,         ///< it calls a callback program
 };
 
 /// One RPC-over-RDMA message.

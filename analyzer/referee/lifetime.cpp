@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "referee/lifetime.hpp"
+
+namespace rpcrdma::referee {
+
+namespace {
+
+template <class Visit>
+void each_segment(const Transaction& call, Visit visit) {
+  for (const wire::ReadSegment& read : call.reads) visit(read.target, Access::read);
+  for (const wire::WriteChunk& chunk : call.writes) {
+    for (const wire::Segment& segment : chunk) visit(segment, Access::write);
+  }
+  if (call.reply_chunk) {
+    for (const wire::Segment& segment : *call.reply_chunk) visit(segment, Access::write);
+  }
+}
+
+}  // namespace
+
+void expose(Context& context, Connection& connection, const Transaction& call, FrameRef frame) {
+  MemoryMap& memory = connection.of(call.requester).memory;
+  bool all = true;
+  each_segment(call, [&](const wire::Segment& segment, Access access) {
+    all = memory.expose(segment, access, call.id, frame) && all;
+  });
+  if (!all) {
+    connection.distrust(kept_finished);
+    context.book.unchecked(RuleId::rdma_unknown_handle, connection.id(),
+                           "more memory is exposed than the analyzer keeps");
+  }
+}
+
+void retire(Connection& connection, const Transaction& call, FrameRef by) {
+  MemoryMap& memory = connection.of(call.requester).memory;
+  each_segment(call, [&](const wire::Segment& segment, Access) { memory.retire(call.id, segment.handle, by); });
+}
+
+void forget(Connection& connection, const Transaction& call) {
+  MemoryMap& memory = connection.of(call.requester).memory;
+  each_segment(call, [&](const wire::Segment& segment, Access) { memory.forget(call.id, segment.handle); });
+}
+
+void remember_finished(Connection& connection, TransactionId id) {
+  connection.finished.push_back(id);
+  while (connection.finished.size() > kept_finished) {
+    const TransactionId oldest = connection.finished.front();
+    connection.finished.pop_front();
+    if (Transaction* call = connection.find(oldest)) {
+      forget(connection, *call);
+      connection.transactions.erase(oldest.key);
+    }
+  }
+}
+
+void complete_one(Connection& connection) {
+  ++connection.completed;
+  if (connection.completed != connection.trusted_from) return;
+  for (Ledger& ledger : connection.credits) ledger.outstanding = 0;
+  for (auto at = connection.transactions.begin(); at != connection.transactions.end();) {
+    const Transaction& call = at->second;
+    if (call.answers == 0 && call.completed_before <= connection.untrusted_since) {
+      forget(connection, call);
+      at = connection.transactions.erase(at);
+      continue;
+    }
+    if (call.answers < call.copies) connection.ledger(call.requester).outstanding += call.copies - call.answers;
+    ++at;
+  }
+}
+
+}  // namespace rpcrdma::referee

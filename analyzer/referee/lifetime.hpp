@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// How long a transaction, and the memory its Call exposed, are remembered.
+#pragma once
+
+#include <cstddef>
+
+#include "referee/rules/checks.hpp"
+
+namespace rpcrdma::referee {
+
+/// Answered transactions of a connection that are kept for late arrivals.
+inline constexpr std::size_t kept_finished = 256;
+
+/// Enters the Call's chunks into its requester's memory map.
+void expose(Context& context, Connection& connection, const Transaction& call, FrameRef frame);
+/// The Reply ends the use of that memory.
+void retire(Connection& connection, const Transaction& call, FrameRef by);
+void forget(Connection& connection, const Transaction& call);
+
+/// Keeps an answered transaction for a while; the oldest one goes.
+void remember_finished(Connection& connection, TransactionId id);
+/// Counts a completed transaction. When trust returns after a gap, what was open at the gap is forgotten: it was
+/// resolved unseen.
+void complete_one(Connection& connection);
+
+}  // namespace rpcrdma::referee
