@@ -96,20 +96,25 @@ void Connection::announce_adopted() {
   shared.sink.on(a);
 }
 
-/// Without a handshake the lowest PSN that waits is where the stream begins, whatever came first in the file.
+/// Where the starting PSN is not known, the lowest one that waits is where the stream begins, whatever came first in
+/// the file. In an epoch whose beginning was seen, an answer to an older PSN tells of a request that the capture lost.
 void Connection::find_start(Side side) {
-  const Leg* leg = legs[index(side)];
-  if (leg == nullptr) return;
   constexpr std::int32_t plausible = 1 << 14;
   std::optional<std::uint32_t> lowest;
-  for (const WaitingPacket& p : leg->waiting) {
-    const auto h = wire::decode_ib(p.octets, p.wire_length);
-    if (!h) continue;
-    const IbKind kind = h->op.kind;
-    if (kind != IbKind::send && kind != IbKind::write && kind != IbKind::read_request && kind != IbKind::atomic_request)
-      continue;
-    const std::int32_t d = lowest ? psn_distance(*lowest, h->psn) : -1;
-    if (d < 0 && d > -plausible) lowest = h->psn;
+  const auto consider = [&lowest](std::uint32_t psn) {
+    const std::int32_t d = lowest ? psn_distance(*lowest, psn) : -1;
+    if (d < 0 && d > -plausible) lowest = psn;
+  };
+  if (const Leg* leg = legs[index(side)]) {
+    for (const WaitingPacket& p : leg->waiting)
+      if (const auto h = wire::decode_ib(p.octets, p.wire_length); h && is_request(h->op.kind)) consider(h->psn);
+  }
+  if (const Leg* leg = legs[index(other(side))]; leg != nullptr && handshake()) {
+    for (const WaitingPacket& p : leg->waiting) {
+      const auto h = wire::decode_ib(p.octets, p.wire_length);
+      const bool nak = h && h->op.kind == IbKind::acknowledge && wire::aeth_type(h->syndrome) != wire::AethType::ack;
+      if (h && !is_request(h->op.kind) && !nak) consider(h->psn);
+    }
   }
   if (lowest) streams[index(side)].start_at(*lowest);
 }
@@ -147,20 +152,10 @@ void Connection::deliver(Leg& leg, FrameRef ref, Bytes octets, std::uint32_t wir
     shared.sink.on(event);
   }
   const Arrival arrival{ref, header, fingerprint(octets, wire_length)};
-  switch (header.op.kind) {
-    case IbKind::send:
-    case IbKind::write:
-    case IbKind::read_request:
-    case IbKind::atomic_request:
-      streams[index(leg.sender)].request(arrival);
-      break;
-    case IbKind::read_response:
-    case IbKind::acknowledge:
-    case IbKind::atomic_acknowledge:
-      streams[index(other(leg.sender))].response(arrival);
-      break;
-    case IbKind::other:
-      break;
+  if (is_request(header.op.kind)) {
+    streams[index(leg.sender)].request(arrival);
+  } else {
+    streams[index(other(leg.sender))].response(arrival);
   }
 }
 

@@ -25,11 +25,6 @@ Side sender_of(const Connection& c, const Leg& leg) noexcept {
   return leg.key.source == c.addresses[index(Side::active)] ? Side::active : Side::passive;
 }
 
-bool is_request(wire::IbKind kind) noexcept {
-  return kind == wire::IbKind::send || kind == wire::IbKind::write || kind == wire::IbKind::read_request ||
-         kind == wire::IbKind::atomic_request;
-}
-
 }  // namespace
 
 void Flows::wait(Leg& leg, const IbPacket& packet, const wire::IbHeader& header, bool crc_bad) {

@@ -20,6 +20,12 @@ inline constexpr TimeNs duplicate_window = 300 * microsecond;
 
 [[nodiscard]] constexpr std::size_t index(Side s) noexcept { return static_cast<std::size_t>(s); }
 
+/// Requests carry PSNs of their sender's space; everything else on a reliable connection those of the receiver's.
+[[nodiscard]] constexpr bool is_request(wire::IbKind kind) noexcept {
+  return kind == wire::IbKind::send || kind == wire::IbKind::write || kind == wire::IbKind::read_request ||
+         kind == wire::IbKind::atomic_request;
+}
+
 /// Same for both directions of a connection.
 struct Shared {
   EventSink& sink;

@@ -71,7 +71,6 @@ class Connection {
     wire::MpaFrame parsed;  // spans of octets
   };
   struct Half final : FpduHandler {
-    ~Half() = default;
     Half(Connection& c, int d)
         : owner(c), direction(d), order(c.context_.budget), framing(c.context_.budget, c.context_.options.check_crc) {}
     void fpdu(const Fpdu& fpdu) override;

@@ -22,6 +22,7 @@ struct Fpdu {
 
 class FpduHandler {
  public:
+  virtual ~FpduHandler() = default;
   virtual void fpdu(const Fpdu& fpdu) = 0;
   virtual void crc_bad(FrameRef frame) = 0;
   /// An FPDU that cannot be, or the place of one; never when the capture is to blame.
@@ -31,7 +32,6 @@ class FpduHandler {
 
  protected:
   FpduHandler() = default;
-  ~FpduHandler() = default;
   FpduHandler(const FpduHandler&) = default;
   FpduHandler& operator=(const FpduHandler&) = default;
 };

@@ -153,6 +153,24 @@ TEST_F(IbHandshake, CommunicationIdUsedAgain) {
             (Lines{"2A #4 request 10.0.0.2:40000/0x33 10.0.0.1:20049/-", "2P #5 reply 10.0.0.1:20049/0x44"}));
 }
 
+TEST_F(IbHandshake, EachNumberOfARequestCounts) {
+  const CmFields first = p.client_cm;
+  p.req();
+  p.rep();
+  for (int i = 0; i < 3; ++i) {
+    p.sink.news();
+    p.client_cm = first;
+    if (i == 0) p.client_cm.psn += 1;
+    if (i == 1) p.client_cm.transaction += 1;
+    if (i == 2) p.client_cm.qpn += 1;
+    p.req();
+    p.rep();
+    const Lines got = p.sink.news();
+    EXPECT_FALSE(got.empty());
+    for (const auto& line : got) EXPECT_EQ(line.find("repeated"), line.npos) << line;
+  }
+}
+
 // Messages of two clients with the same IDs must not meet.
 TEST_F(IbHandshake, IdsBelongToAddresses) {
   p.req();
@@ -223,6 +241,22 @@ TEST_F(IbHandshake, CutBeforeTheQueuePairs) {
                                   "1A #3 ready", "1A #4 send 1 length 64 captured 42 to #4", "1P #5 acknowledges 1",
                                   "1P #6 send 1 length 48 captured 42 to #6", "1A #7 acknowledges 1"}));
   EXPECT_EQ(p.sink.private_data, (Lines{" 0/56", " 0/196"}));
+}
+
+// The starting PSN is cut, too; an answer to what is not in the capture tells that a request is missing.
+TEST_F(IbHandshake, CutHandshakeAndLostFirstCall) {
+  p.snap = 54;
+  p.req();
+  p.rep();
+  p.rtu();
+  p.server_acks(0x9100);
+  p.reply(0x8200);
+  p.client_acks(0x8200);
+  p.call(0x9101);
+  p.server_acks(0x9101);
+  const Lines got = p.sink.news();
+  EXPECT_NE(std::find(got.begin(), got.end(), "1A #4 gap 1 proven"), got.end());
+  EXPECT_EQ(got.back(), "1P #8 acknowledges 1");
 }
 
 TEST_F(IbHandshake, MessagesCutAtEveryLength) {

@@ -207,6 +207,66 @@ TEST_F(IbPairing, ShortReadsNeedNoPathMtu) {
                                   "1A #6 response 2 0xbeef+0x10000 length 4000 last", "1P #7 send 1 length 48 to #7"}));
 }
 
+TEST_F(IbPairing, ShortReadBeforeOthers) {
+  p.call(c0, rpc(1, true));
+  p.server_acks(c0);
+  p.sink.news();
+  p.server_reads(s0, 300);      // one PSN, so the path MTU is not 256; more is not known
+  p.server_reads(s0 + 1, 600);  // 512 or more
+  p.client_answers(op_response_only, s0, 300);
+  p.client_answers(op_response_first, s0 + 1, 512);
+  p.client_answers(op_response_last, s0 + 2, 88);
+  EXPECT_EQ(p.sink.news(),
+            (Lines{"1P #3 read 1 0xbeef+0x10000 length 300", "1P #4 read 2 0xbeef+0x10000 length 600",
+                   "1A #5 response 1 0xbeef+0x10000 length 300 last", "1A #6 response 2 0xbeef+0x10000 length 512",
+                   "1A #7 response 2 0xbeef+0x10200 length 88 last"}));
+}
+
+TEST_F(IbPairing, LostResponseOfAShortRead) {
+  p.call(c0, rpc(1, true));
+  p.server_acks(c0);
+  p.server_reads(s0, 300);
+  p.reply(s0 + 1);  // says that the READ took one PSN
+  p.server_reads(s0 + 2, 8);
+  p.client_answers(op_response_only, s0 + 2, 8);
+  p.sink.news();
+  p.reply(s0 + 3);
+  EXPECT_EQ(p.sink.news().front(), "1A #7 gap 1");
+}
+
+TEST_F(IbPairing, RefusalInsideAReadOfUnknownSpan) {
+  p.call(c0, rpc(1, true));
+  p.server_acks(c0);
+  p.sink.news();
+  p.server_reads(s0, 5000);
+  p.client_answers(op_response_first, s0, 1024);
+  p.client_acks(s0 + 1, 0x62);
+  EXPECT_EQ(p.sink.news().back(), "1A #5 refuses access: read 1 of #3 length 0");
+}
+
+TEST_F(IbPairing, AnswerInsideAReadOfUnknownSpanProvesNoLoss) {
+  p.call(c0, rpc(1, true));
+  p.server_acks(c0);
+  p.sink.news();
+  p.server_reads(s0, 5000);
+  p.client_answers(op_response_last, s0 + 4, 904);
+  EXPECT_EQ(p.sink.news(), (Lines{"1P #3 read 1 0xbeef+0x10000 length 5000"}));
+}
+
+// The same PSN on two connections says nothing about either.
+TEST_F(IbPairing, SharedPsnIsNoAgreement) {
+  p.from_client(ib_packet(4, 0xA1, 0x100, {}, rpc(1, true)));
+  p.from_client(ib_packet(4, 0xB1, 0x100, {}, rpc(2, true)));
+  p.from_client(ib_packet(4, 0xA1, 0x101, {}, rpc(3, true)));
+  p.from_client(ib_packet(4, 0xB1, 0x101, {}, rpc(4, true)));
+  p.from_server(ib_packet(op_acknowledge, 0xA2, 0x100, aeth(31)));
+  p.from_server(ib_packet(op_acknowledge, 0xA2, 0x101, aeth(31)));
+  EXPECT_TRUE(p.sink.news().empty());
+  p.finish();
+  for (const auto& a : p.sink.adopted) EXPECT_TRUE(a.one_way);
+  EXPECT_EQ(p.sink.adopted.size(), 2U);
+}
+
 // --- Half a handshake
 
 TEST_F(IbPairing, ReplyOfTheHandshakeIsMissing) {
@@ -252,6 +312,34 @@ TEST_F(IbPairing, OlderTrafficIsNotOfThisHandshake) {
   p.finish();
   EXPECT_EQ(p.sink.news(), (Lines{"2A #1 adopted 10.0.0.2:-/- 10.0.0.1:-/0x22 one-way", "2A #1 send 1 length 68 to #1",
                                   "1A #2 request 10.0.0.2:40000/0x11 10.0.0.1:20049/-", "1A #3 ready"}));
+}
+
+// A pair of legs that was there before a handshake of unknown queue pairs is not that handshake's.
+TEST_F(IbPairing, OlderPairIsNotOfThisHandshake) {
+  p.call(c0, rpc(1, true));
+  p.reply(s0, rpc(1, false));
+  p.snap = 54;
+  p.req();
+  p.snap = 65535;
+  p.client_acks(s0);
+  p.server_acks(c0);
+  p.call(c0 + 1, rpc(2, true));
+  p.server_acks(c0 + 1);
+  p.client_acks(s0);
+  p.finish();
+  EXPECT_EQ(p.sink.news().front(), "2A #1 adopted 10.0.0.2:-/0x11 10.0.0.1:-/0x22");
+  EXPECT_EQ(p.sink.news().size(), 0U);
+  EXPECT_EQ(p.sink.lines.back(), "1A #3 request 10.0.0.2:-/- 10.0.0.1:-/-");
+}
+
+TEST_F(IbPairing, TrafficBesideARejectedHandshake) {
+  p.req();
+  p.call(c0, rpc(1, true));
+  p.from_server(cm_packet(cm_rej(p.server_cm)));
+  p.finish();
+  EXPECT_EQ(p.sink.news(),
+            (Lines{"1A #1 request 10.0.0.2:40000/0x11 10.0.0.1:20049/-", "1P #3 reject 8",
+                   "2A #2 adopted 10.0.0.2:-/- 10.0.0.1:-/0x22 one-way", "2A #2 send 1 length 68 to #2"}));
 }
 
 TEST_F(IbPairing, RejectedHandshakeGetsNoTraffic) {

@@ -164,6 +164,24 @@ TEST_F(IbFlow, ReadsInFlight) {
   EXPECT_EQ(got[5], "1A #9 response 2 0xbeef+0x20000 length 100 last");
 }
 
+// Between two READs stand PSNs that have no response: the second one's is due all the same.
+TEST_F(IbFlow, ReadsApart) {
+  p.server_reads(s0, 8, 0x10000);
+  p.reply(s0 + 1);
+  p.server_reads(s0 + 2, 8, 0x20000);
+  p.client_answers(op_response_only, s0, 8);
+  p.client_answers(op_response_only, s0 + 2, 8);
+  const Lines got = p.sink.news();
+  EXPECT_EQ(got.back(), "1A #8 response 2 0xbeef+0x20000 length 8 last");
+}
+
+TEST_F(IbFlow, ResponsesBetweenTwoGoneOnesAreSorted) {
+  p.server_reads(s0, 4 * mtu);
+  p.client_answers(op_response_last, s0 + 3, mtu);
+  p.client_answers(op_response_middle, s0 + 1, mtu);
+  EXPECT_EQ(p.sink.news(), (Lines{"1P #4 read 1 0xbeef+0x10000 length 4096", "1A #6 quality reordered"}));
+}
+
 TEST_F(IbFlow, ResumedReadIsARepetition) {
   p.server_reads(s0, 4 * mtu);
   p.client_answers(op_response_first, s0, mtu);
@@ -234,6 +252,12 @@ TEST_F(IbFlow, PacketsAreSortedByPsn) {
   EXPECT_EQ(p.sink.news(),
             (Lines{"1A #4 send 1 length 64 to #4", "1A #6 quality reordered", "1A #6 send 2 length 65 to #6",
                    "1A #5 send 3 length 66 to #5", "1A #8 send 4 length 67 to #8", "1A #7 send 5 length 68 to #7"}));
+}
+
+TEST_F(IbFlow, DisorderBehindAHole) {
+  p.call(c0 + 3);
+  p.call(c0 + 2);
+  EXPECT_EQ(p.sink.news(), (Lines{"1A #5 quality reordered"}));
 }
 
 TEST_F(IbFlow, AcknowledgedHoleIsTheCapturesLoss) {
@@ -319,6 +343,13 @@ TEST_F(IbFlow, SendWithAMissingBeginning) {
                                   "1A #5 send 2 length 8 captured 0 holes to #5", "1P #6 acknowledges 2"}));
 }
 
+// A Send that its sender broke off is none; nothing of it is missing from the capture.
+TEST_F(IbFlow, SendBrokenOff) {
+  client(op_send_first, c0, {}, mtu, 1);
+  client(op_send_only, c0 + 1, {}, 8, 1);
+  EXPECT_EQ(p.sink.news(), (Lines{"1A #5 send 2 length 8 to #5"}));
+}
+
 // The handshake says where a direction begins.
 TEST_F(IbFlow, FirstPacketMissing) {
   p.call(c0 + 1);
@@ -337,6 +368,17 @@ TEST_F(IbFlow, DuplicateOfTheCapture) {
   p.call(c0 + 2);
   p.call(c0 + 2);
   EXPECT_EQ(p.sink.news(), (Lines{"1A #7 repeated duplicate"}));
+}
+
+TEST_F(IbFlow, HeldPacketSentAgain) {
+  p.step = 10'000;
+  p.call(c0 + 1);
+  p.server_acks(c0, 0x60);
+  p.call(c0 + 1);
+  p.call(c0);
+  const Lines got = p.sink.news();
+  EXPECT_EQ(got.at(1), "1A #6 repeated retransmission");
+  EXPECT_EQ(got.back(), "1A #4 send 2 length 64 to #4");
 }
 
 TEST_F(IbFlow, RetransmissionAfterATimeout) {

@@ -564,7 +564,7 @@ TEST(IwarpRoles, ACallbackIsNotTheClientsCall) {
   EXPECT_EQ(got.count("Send"), 18U);
 }
 
-TEST(IwarpRoles, UnknownIsSaid) {
+TEST(IwarpRoles, WhoMovesDataIsMostLikelyTheServer) {
   Direction server;
   Story story;
   for (std::uint32_t i = 0; i < 20; ++i) {
@@ -573,11 +573,50 @@ TEST(IwarpRoles, UnknownIsSaid) {
   TcpOptions tcp;
   tcp.syn = false;
   RunOptions options;
+  options.server_port = 51'000;
+  const Recorder got = run(segments_of(story, tcp), options);
+  ASSERT_FALSE(got.lines.empty());
+  EXPECT_EQ(got.lines[0], "Adopted 192.0.2.2:50000 -> 192.0.2.1:51000 by traffic one way");
+  EXPECT_EQ(got.count("Write S"), 20U);
+}
+
+TEST(IwarpRoles, UnknownIsSaid) {
+  Direction server;
+  Story story;
+  for (std::uint32_t i = 1; i <= 20; ++i) {
+    story.push_back({false, server.fpdu(send_ulpdu(i, 0, true, pattern(100, i)))});
+  }
+  TcpOptions tcp;
+  tcp.syn = false;
+  RunOptions options;
   options.server_port = 40'000;
   const Recorder got = run(segments_of(story, tcp), options);
   ASSERT_FALSE(got.lines.empty());
   EXPECT_EQ(got.lines[0], "Adopted 192.0.2.2:50000 -> 192.0.2.1:40000 by unknown one way");
-  EXPECT_EQ(got.count("Write S"), 20U);
+  EXPECT_EQ(got.count("Send S"), 20U);
+}
+
+TEST(IwarpRoles, MuchTrafficBeforeTheRolesAreKnownLosesNothing) {
+  // More than a window holds before the first Send.
+  Direction client;
+  Direction server;
+  Story story;
+  for (std::uint32_t i = 0; i < 400; ++i) {
+    story.push_back({false, server.fpdu(tagged_ulpdu(0, 0x77, 1400 * i, i % 10 == 9, pattern(1400, i)))});
+    if (i % 2 == 1) story.push_back({true, {}});
+  }
+  story.push_back({true, client.fpdu(send_ulpdu(1, 0, true, rpc_call(1)))});
+  TcpOptions tcp;
+  tcp.syn = false;
+  RunOptions options;
+  options.server_port = 51'000;
+  for (const std::size_t size : {1500U, 5000U, 60'000U}) {
+    const Recorder got = run(joined(segments_of(story, tcp), size), options);
+    EXPECT_EQ(got.count("Write S"), 400U) << size;
+    EXPECT_EQ(got.count("Send C"), 1U);
+    EXPECT_EQ(got.count("Quality"), 0U);
+    EXPECT_EQ(got.count("Gap"), 0U);
+  }
 }
 
 TEST(IwarpEnd, Reset) {

@@ -292,7 +292,7 @@ void Recorder::on(const trace::Send& e) {
                      e.wire_length, digest(e.octets),
                      e.octets.size() == e.wire_length ? "" : fmt::format(" captured {}", e.octets.size()),
                      e.holes ? " holes" : "", e.invalidated ? fmt::format(" invalidates {:x}", *e.invalidated) : ""));
-  if (e.last.number != e.frame.number) frames.back() += "-" + std::to_string(e.last.number);
+  if (e.last.number != e.frame.number) frames.back() = fmt::format("{}-{}", e.frame.number, e.last.number);
   sends.push_back({e.side, e.wire_length, Octets(e.octets.begin(), e.octets.end()), e.holes, e.ordinal});
 }
 void Recorder::on(const trace::Write& e) {

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// What a story can ask of a fabric. One object is one connection; it turns each request into frames on the film.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+
+#include "film.hpp"
+#include "network.hpp"
+#include "octets.hpp"
+
+namespace forge {
+
+struct Depths {
+  std::uint32_t responder_resources = 16;  ///< IRD on iWARP
+  std::uint32_t initiator_depth = 16;      ///< ORD on iWARP
+  std::uint32_t rnr_retry = 7;
+};
+
+struct MpaSettings {
+  std::uint8_t revision = 2;
+  bool crc = false;
+  bool markers = false;  ///< this side wants to receive markers
+};
+
+struct Handshake {
+  std::uint16_t port = 20049;
+  Octets client_data;  ///< consumer's private data, empty for none
+  Octets server_data;
+  Octets ready_data;  ///< RTU (InfiniBand only)
+  Depths client_depths;
+  Depths server_depths;
+  MpaSettings client_mpa;
+  MpaSettings server_mpa;
+  unsigned attempts = 1;                ///< how often the client sends its request
+  bool answered = true;                 ///< false: neither reply nor rejection
+  bool ready = true;                    ///< the RTU is sent
+  std::optional<std::uint32_t> reject;  ///< reason; on iWARP only that it is rejected
+};
+
+/// First sequence numbers of each direction.
+struct Beginnings {
+  std::uint32_t client_psn = 0x001000;
+  std::uint32_t server_psn = 0x802000;
+  std::uint32_t client_isn = 0x10000000;
+  std::uint32_t server_isn = 0xA0000000;
+};
+
+enum class Refusal : std::uint8_t { sequence, rnr, invalid_request, remote_access, remote_operational };
+
+/// Names an operation on its connection.
+using Op = std::size_t;
+
+class Connection {
+ public:
+  virtual ~Connection() = default;
+  Connection(const Connection&) = delete;
+  Connection& operator=(const Connection&) = delete;
+
+  virtual void open(const Handshake& handshake) = 0;
+  virtual Op send(Side by, const Octets& message, std::optional<std::uint32_t> invalidate) = 0;
+  virtual Op write(Side by, std::uint32_t handle, std::uint64_t offset, const Octets& data) = 0;
+  virtual Op read(Side by, std::uint32_t handle, std::uint64_t offset, std::uint32_t length) = 0;
+  /// The answer to a read: all of its octets.
+  virtual void respond(Op read, const Octets& data) = 0;
+  /// `by` acknowledges everything the other side has sent.
+  virtual void acknowledge(Side by) = 0;
+  /// The receiver of `op` refuses it: NAK, or Terminate.
+  virtual void refuse(Op op, Refusal refusal) = 0;
+  /// iWARP: a Terminate that belongs to no operation. Mistake elsewhere.
+  virtual void terminate(Side by, std::uint8_t layer, std::uint8_t type, std::uint8_t code) = 0;
+  /// The transport sends the same packets once more.
+  virtual void repeat(Op op) = 0;
+  virtual void close(Side by, bool answered, const Octets& data) = 0;
+  /// Without a word: RST on TCP, nothing at all on InfiniBand.
+  virtual void reset(Side by) = 0;
+
+  bool spoil = false;  ///< the checksum of the frames made from now on is wrong
+
+ protected:
+  Connection() = default;
+};
+
+struct Stage {
+  Film& film;
+  Network& network;
+  Host client;
+  Host server;
+  unsigned number = 0;  ///< of the connection, from 0: gives QPNs and ports
+  std::uint32_t mtu = 1024;
+  Beginnings beginnings;
+  bool odd_segments = false;  ///< iWARP: cut the TCP stream where it hurts
+};
+
+[[nodiscard]] std::unique_ptr<Connection> make_ib_connection(const Stage& stage);
+[[nodiscard]] std::unique_ptr<Connection> make_iwarp_connection(const Stage& stage);
+
+}  // namespace forge

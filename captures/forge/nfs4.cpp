@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// NFSv4.1 (RFC 8881) COMPOUND and CB_COMPOUND with the operations that the stories use.
+#include <map>
+
+#include "rpc.hpp"
+
+namespace forge::nfs4 {
+namespace {
+
+enum Operation : std::uint32_t {
+  cb_recall = 4,
+  getattr = 9,
+  cb_sequence = 11,
+  putfh = 22,
+  read = 25,
+  write = 38,
+  create_session = 43,
+  sequence = 53
+};
+
+std::uint32_t number(const std::string& name) {
+  static const std::map<std::string, std::uint32_t> numbers{
+      {"getattr", getattr},     {"putfh", putfh},
+      {"read", read},           {"write", write},
+      {"sequence", sequence},   {"create_session", create_session},
+      {"cb_recall", cb_recall}, {"cb_sequence", cb_sequence}};
+  const auto found = numbers.find(name);
+  if (found == numbers.end()) throw Mistake("no NFSv4.1 operation '" + name + "' here");
+  return found->second;
+}
+
+void session_id(Pen& pen) { pen.u64(0x53455353494F4E00ULL).u64(1); }
+void state_id(Pen& pen) { pen.u32(1).u64(0x1122334455667788ULL).u32(9); }
+void file_handle(Pen& pen) { put_opaque(pen, Pen().u64(0x0100060000000000ULL).u64(129).take()); }
+
+/// Channel attributes: header pad, request, response and cached sizes, operations, requests, no RDMA IRD.
+void channel(Pen& pen, std::uint32_t size, std::uint32_t slots) {
+  pen.u32(0).u32(size).u32(size).u32(4096).u32(8).u32(slots).u32(0);
+}
+
+void arguments(Pen& pen, std::vector<Item>& items, std::uint32_t operation, std::size_t octets) {
+  switch (operation) {
+    case sequence:
+      session_id(pen);
+      pen.u32(1).u32(0).u32(0).u32(0);
+      break;
+    case create_session:
+      pen.u64(0x0102030405060708ULL).u32(1).u32(2);  // client, sequence, back channel on this connection
+      channel(pen, 1 << 20U, 64);
+      channel(pen, 4096, 2);
+      pen.u32(0x40000000).u32(1).u32(0);  // callback program, one flavor: AUTH_NONE
+      break;
+    case putfh:
+      file_handle(pen);
+      break;
+    case getattr:
+      pen.u32(1).u32(0x18);  // change, size
+      break;
+    case read:
+      state_id(pen);
+      pen.u64(0).u32(octets);
+      break;
+    case write:
+      state_id(pen);
+      pen.u64(0).u32(2);  // FILE_SYNC4
+      put_data(pen, items, octets);
+      break;
+    default:
+      throw Mistake("not an operation of the fore channel");
+  }
+}
+
+void results(Pen& pen, std::vector<Item>& items, std::uint32_t operation, std::size_t octets) {
+  pen.u32(0);  // NFS4_OK
+  switch (operation) {
+    case sequence:
+      session_id(pen);
+      pen.u32(1).u32(0).u32(63).u32(63).u32(0);
+      break;
+    case create_session:
+      session_id(pen);
+      pen.u32(1).u32(2);
+      channel(pen, 1 << 20U, 64);
+      channel(pen, 4096, 2);
+      break;
+    case getattr:
+      pen.u32(1).u32(0x18).u32(16).u64(7).u64(1 << 20U);
+      break;
+    case read:
+      pen.u32(0);
+      put_data(pen, items, octets);
+      break;
+    case write:
+      pen.u32(octets).u32(2).u64(0x5A5A000000000001ULL);
+      break;
+    default:
+      break;
+  }
+}
+
+}  // namespace
+
+void call(Pen& pen, std::vector<Item>& items, const Procedure& p) {
+  if (p.number == 0) return;
+  put_string(pen, "");
+  pen.u32(1).u32(p.operations.size());
+  for (const std::string& name : p.operations) {
+    pen.u32(number(name));
+    arguments(pen, items, number(name), p.octets);
+  }
+}
+
+void reply(Pen& pen, std::vector<Item>& items, const Procedure& p) {
+  if (p.number == 0) return;
+  pen.u32(0);
+  put_string(pen, "");
+  pen.u32(p.operations.size());
+  for (const std::string& name : p.operations) {
+    pen.u32(number(name));
+    results(pen, items, number(name), p.octets);
+  }
+}
+
+void callback_call(Pen& pen, const Procedure& p) {
+  put_string(pen, "");
+  pen.u32(1).u32(0).u32(p.operations.size());
+  for (const std::string& name : p.operations) {
+    pen.u32(number(name));
+    if (number(name) == cb_sequence) {
+      session_id(pen);
+      pen.u32(1).u32(0).u32(0).u32(0).u32(0);  // no referring calls
+    } else {
+      state_id(pen);
+      pen.u32(0);
+      file_handle(pen);
+    }
+  }
+}
+
+void callback_reply(Pen& pen, const Procedure& p) {
+  pen.u32(0);
+  put_string(pen, "");
+  pen.u32(p.operations.size());
+  for (const std::string& name : p.operations) {
+    pen.u32(number(name)).u32(0);
+    if (number(name) != cb_sequence) continue;
+    session_id(pen);
+    pen.u32(1).u32(0).u32(1).u32(1);
+  }
+}
+
+}  // namespace forge::nfs4

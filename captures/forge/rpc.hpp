@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// RPC messages and the NFS procedures that the stories speak of, with the places of the items that may be reduced.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "octets.hpp"
+
+namespace forge {
+
+/// A data item that RFC 8267 lets a sender move into a chunk: its octets without count word and pad.
+struct Item {
+  std::size_t offset = 0;  ///< in the complete message
+  std::size_t length = 0;
+};
+
+struct RpcMessage {
+  Octets octets;
+  std::vector<Item> items;
+};
+
+/// What is asked. Call and reply are both made from it.
+struct Procedure {
+  enum class Kind : std::uint8_t { generic, nfs3, compound, callback } kind = Kind::generic;
+  std::uint32_t program = 0x20004E51;  ///< user-defined range: carries filler
+  std::uint32_t version = 1;
+  std::uint32_t number = 1;
+  std::vector<std::string> operations;  ///< of a COMPOUND
+  std::size_t octets = 16;              ///< of file data, names, or filler
+
+  [[nodiscard]] static Procedure nfs3(const std::string& name);
+  [[nodiscard]] static Procedure compound(std::vector<std::string> operations);
+  [[nodiscard]] static Procedure callback(std::vector<std::string> operations);
+};
+
+[[nodiscard]] RpcMessage rpc_call(const Procedure& procedure, std::uint32_t xid);
+/// `status`: accept_stat, 0 for success; results follow only then.
+[[nodiscard]] RpcMessage rpc_reply(const Procedure& procedure, std::uint32_t xid, std::uint32_t status);
+
+namespace nfs3 {
+void call(Pen& pen, std::vector<Item>& items, const Procedure& p);
+void reply(Pen& pen, std::vector<Item>& items, const Procedure& p);
+}  // namespace nfs3
+
+namespace nfs4 {
+void call(Pen& pen, std::vector<Item>& items, const Procedure& p);
+void reply(Pen& pen, std::vector<Item>& items, const Procedure& p);
+void callback_call(Pen& pen, const Procedure& p);
+void callback_reply(Pen& pen, const Procedure& p);
+}  // namespace nfs4
+
+/// A counted opaque with its pad; the place of its octets is remembered as an item.
+void put_data(Pen& pen, std::vector<Item>& items, std::size_t length);
+/// A counted opaque or string with its pad.
+void put_opaque(Pen& pen, const Octets& octets);
+void put_string(Pen& pen, std::string_view text);
+
+}  // namespace forge

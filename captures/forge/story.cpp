@@ -1,0 +1,248 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "story.hpp"
+
+#include <algorithm>
+
+namespace forge {
+namespace {
+
+constexpr std::uint8_t client_host = 2;
+constexpr std::uint8_t server_host = 1;
+
+struct PeerSettings {
+  Octets data;
+  Depths depths;
+  MpaSettings mpa;
+  std::uint32_t credits = 32;
+};
+
+/// `base` are the scenario's words about a peer, `changes` those of one connect step.
+PeerSettings peer_settings(const YAML::Node& base, const YAML::Node& changes, const std::string& where,
+                           const MpaSettings& mpa) {
+  YAML::Node merged(YAML::NodeType::Map);
+  for (const YAML::Node& source : {base, changes}) {
+    if (!source.IsDefined() || !source.IsMap()) continue;
+    for (const auto& pair : source) merged[pair.first.as<std::string>()] = pair.second;
+  }
+  Words words(merged, where);
+  PeerSettings s;
+  PrivateData d;
+  d.send = words.get<std::uint32_t>("send", 4096);
+  d.receive = words.get<std::uint32_t>("receive", 4096);
+  d.invalidate = words.get<bool>("invalidate", true);
+  d.version = words.get<std::uint8_t>("version", 1);
+  d.reserved = words.get<std::uint8_t>("reserved", 0);
+  const auto offset = words.get<std::size_t>("offset", 0);
+  const auto raw = words.maybe<std::string>("private_data");
+  if (!raw) {
+    s.data = Pen().zeros(offset).add(encode(d)).take();
+  } else if (*raw != "none") {
+    s.data = Pen().zeros(offset).add(from_hex(*raw)).take();
+  }
+  s.depths.responder_resources = words.get<std::uint32_t>("responder_resources", s.depths.responder_resources);
+  s.depths.initiator_depth = words.get<std::uint32_t>("initiator_depth", s.depths.initiator_depth);
+  s.depths.rnr_retry = words.get<std::uint32_t>("rnr_retry", s.depths.rnr_retry);
+  s.mpa = mpa;
+  s.mpa.revision = words.get<std::uint8_t>("mpa_revision", mpa.revision);
+  s.mpa.crc = words.get<bool>("mpa_crc", mpa.crc);
+  s.mpa.markers = words.get<bool>("mpa_markers", mpa.markers);
+  s.credits = words.get<std::uint32_t>("credits", s.credits);
+  words.done();
+  return s;
+}
+
+Beginnings beginnings(bool wrap) {
+  if (!wrap) return {};
+  return {0xFFFFFD, 0xFFFFFE, 0xFFFFFF00, 0xFFFFFF80};
+}
+
+}  // namespace
+
+Story::Story(const Scenario& scenario, const Fabric& fabric, Film& film)
+    : scenario_(scenario), fabric_(fabric), film_(film), network_(fabric.link) {}
+
+void Story::play() {
+  for (const Step& step : scenario_.steps) {
+    try {
+      play(step);
+    } catch (const YAML::Exception& e) {
+      throw Mistake(step.where + ": " + e.what());
+    } catch (const Mistake& e) {
+      const std::string text = e.what();
+      throw Mistake(text.rfind(step.where, 0) == 0 ? text : step.where + ": " + text);
+    }
+  }
+  if (scenario_.settings.only) {
+    for (Shot& shot : film_.shots) shot.captured = shot.captured && shot.from == *scenario_.settings.only;
+  }
+}
+
+void Story::play(const Step& step) {
+  using Verb = void (Story::*)(const Step&, Words&);
+  struct Entry {
+    Verb play;
+    const char* main;
+  };
+  static const std::map<std::string, Entry> verbs{
+      {"connect", {&Story::connect, ""}},
+      {"call", {&Story::call, ""}},
+      {"reply", {&Story::reply, ""}},
+      {"read", {&Story::read, "by"}},
+      {"respond", {&Story::respond, "step"}},
+      {"write", {&Story::write, "by"}},
+      {"done", {&Story::done, "by"}},
+      {"error", {&Story::error, "by"}},
+      {"send", {&Story::send_raw, "by"}},
+      {"refuse", {&Story::refuse, "step"}},
+      {"retransmit", {&Story::retransmit, "step"}},
+      {"disconnect", {&Story::disconnect, "by"}},
+  };
+  film_.step = step.label;
+  current_ = step.connection ? *step.connection - 1 : lines_.size() - (lines_.empty() ? 0 : 1);
+  const std::size_t first = film_.shots.size();
+  if (!lines_.empty()) line().wire->spoil = step.spoiled;
+
+  if (step.verb == "swap") {
+    const auto names = step.arguments.as<std::vector<std::string>>();
+    if (names.size() != 2) throw Mistake("swap names two steps");
+    film_.swap(names[0], names[1]);
+    return;
+  }
+  const auto entry = verbs.find(step.verb);
+  const std::string main = entry != verbs.end()                          ? entry->second.main
+                           : step.verb == "wait" || step.verb == "clock" ? "seconds"
+                                                                         : "by";
+  Words words(step.arguments, step.where, main);
+  if (entry != verbs.end()) {
+    (this->*entry->second.play)(step, words);
+  } else if (step.verb == "wait" || step.verb == "clock") {
+    film_.wait(static_cast<std::int64_t>(words.need<double>("seconds") * 1e9));
+  } else if (step.verb == "acknowledge") {
+    line().wire->acknowledge(words.side("by").value_or(Side::client));
+  } else if (step.verb == "reset") {
+    line().wire->reset(words.side("by").value_or(Side::client));
+  } else if (step.verb == "terminate") {
+    const Side by = words.side("by").value_or(Side::server);
+    const auto layer = words.get<std::uint8_t>("layer", 0);
+    const auto type = words.get<std::uint8_t>("type", 0);
+    line().wire->terminate(by, layer, type, words.get<std::uint8_t>("code", 0));
+  } else {
+    throw Mistake("nobody knows how to '" + step.verb + "'");
+  }
+  words.done();
+  lose_frames(step, first);
+  if (step.mirrored) mirror_frames(first);
+}
+
+void Story::lose_frames(const Step& step, std::size_t first) {
+  const auto at = [&](std::size_t i) -> Shot& { return film_.shots.at(first + i); };
+  const std::size_t count = film_.shots.size() - first;
+  for (std::size_t i = 0; i < count; ++i) {
+    const bool part = std::find(step.lost_parts.begin(), step.lost_parts.end(), at(i).part) != step.lost_parts.end();
+    if (step.all_lost || part) at(i).captured = false;
+  }
+  for (const std::size_t number : step.lost) {
+    if (number == 0 || number > count) throw Mistake("the step has " + std::to_string(count) + " frames");
+    at(number - 1).captured = false;
+  }
+}
+
+/// A mirror port that sees each frame twice, a microsecond apart.
+void Story::mirror_frames(std::size_t first) {
+  std::vector<Shot> doubled;
+  for (std::size_t i = first; i < film_.shots.size(); ++i) {
+    doubled.push_back(film_.shots[i]);
+    doubled.push_back(film_.shots[i]);
+    doubled.back().time += 1000;
+  }
+  film_.shots.resize(first);
+  film_.shots.insert(film_.shots.end(), doubled.begin(), doubled.end());
+}
+
+Story::Line& Story::line() {
+  if (current_ >= lines_.size()) throw Mistake("there is no such connection yet");
+  return lines_[current_];
+}
+
+const Story::Done& Story::operation(const std::string& name) {
+  for (const Done& d : line().done) {
+    if (d.label == name || d.label + "/" + d.part == name) return d;
+  }
+  throw Mistake("no operation belongs to '" + name + "'");
+}
+
+void Story::connect(const Step& step, Words& words) {
+  const PeerSettings client =
+      peer_settings(scenario_.client, words.node("client"), step.where + " client", fabric_.mpa);
+  const PeerSettings server =
+      peer_settings(scenario_.server, words.node("server"), step.where + " server", fabric_.mpa);
+  Handshake h;
+  h.port = words.get<std::uint16_t>("port", scenario_.settings.port);
+  h.client_data = client.data;
+  h.server_data = server.data;
+  h.client_depths = client.depths;
+  h.server_depths = server.depths;
+  h.client_mpa = client.mpa;
+  h.server_mpa = server.mpa;
+  h.attempts = words.get<unsigned>("attempts", 1);
+  h.answered = words.get<bool>("answer", true);
+  h.ready = words.get<bool>("ready", true);
+  h.ready_data = from_hex(words.get<std::string>("ready_data", ""));
+  h.reject = words.maybe<std::uint32_t>("reject");
+  const auto again = words.get<bool>("same_ports", false);
+
+  Stage stage{film_,
+              network_,
+              Host::number(client_host),
+              Host::number(server_host),
+              0,
+              scenario_.settings.mtu,
+              {},
+              fabric_.odd_segments};
+  stage.number = static_cast<unsigned>(lines_.size()) - (again && !lines_.empty() ? 1U : 0U);
+  stage.beginnings = beginnings(scenario_.settings.wrap);
+  Line fresh;
+  fresh.wire = fabric_.iwarp ? make_iwarp_connection(stage) : make_ib_connection(stage);
+  fresh.wire->spoil = step.spoiled;
+  fresh.client_credits = client.credits;
+  fresh.server_credits = server.credits;
+  lines_.push_back(std::move(fresh));
+  current_ = lines_.size() - 1;
+  line().wire->open(h);
+}
+
+void Story::disconnect(const Step& /*step*/, Words& words) {
+  const Side by = words.side("by").value_or(Side::client);
+  const auto answered = words.get<bool>("answer", true);
+  line().wire->close(by, answered, from_hex(words.get<std::string>("private_data", "")));
+}
+
+void Story::retransmit(const Step& step, Words& words) {
+  const Done what = operation(words.need<std::string>("step"));
+  const auto times = words.get<unsigned>("times", 1);
+  const auto every = words.get<double>("every", 0.5);
+  for (unsigned i = 0; i < times; ++i) {
+    if (i > 0) film_.wait(static_cast<std::int64_t>(every * 1e9));
+    line().wire->repeat(what.op);
+    film_.shots.back().spoken = what.spoken && !fabric_.iwarp;  // decoders skip a segment that TCP repeats
+  }
+  if (words.get<bool>("received", true) && what.part != "read") acknowledge(step, other(what.by));
+}
+
+void Story::refuse(const Step& /*step*/, Words& words) {
+  static const std::map<std::string, Refusal> kinds{{"sequence", Refusal::sequence},
+                                                    {"rnr", Refusal::rnr},
+                                                    {"invalid request", Refusal::invalid_request},
+                                                    {"remote access", Refusal::remote_access},
+                                                    {"remote operational", Refusal::remote_operational}};
+  const auto word = words.get<std::string>("with", "remote access");
+  const auto kind = kinds.find(word);
+  if (kind == kinds.end()) throw Mistake("no refusal is called '" + word + "'");
+  line().wire->refuse(operation(words.need<std::string>("step")).op, kind->second);
+}
+
+void Story::acknowledge(const Step& step, Side by) {
+  if (step.acknowledged) line().wire->acknowledge(by);
+}
+
+}  // namespace forge

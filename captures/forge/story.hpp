@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Plays a scenario on one fabric: each step becomes frames on the film.
+#pragma once
+
+#include <array>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "connection.hpp"
+#include "memory.hpp"
+#include "rpc.hpp"
+#include "rpcrdma_header.hpp"
+#include "scenario.hpp"
+
+namespace forge {
+
+struct Fabric {
+  Link link = Link::ipv4;
+  bool iwarp = false;
+  bool odd_segments = false;
+  MpaSettings mpa;
+};
+
+class Story {
+ public:
+  Story(const Scenario& scenario, const Fabric& fabric, Film& film);
+  void play();
+
+ private:
+  struct Asked {  ///< a Call that was sent
+    std::string label;
+    Side requester = Side::client;
+    std::uint32_t xid = 0;
+    std::uint32_t version = 1;
+    Procedure procedure;
+    std::vector<Chunk> writes;
+    std::optional<Chunk> reply;
+    bool answered = false;
+  };
+  struct Exposed {  ///< Read chunks of a message
+    std::string label;
+    Side owner = Side::client;
+    std::uint32_t xid = 0;
+    std::vector<Chunk> chunks;
+  };
+  struct Done {  ///< an operation of the fabric
+    std::string label;
+    std::string part;
+    Op op = 0;
+    bool spoken = false;
+    std::optional<Segment> unanswered;  ///< of a read: what it asked for
+    Side by = Side::client;
+  };
+  struct Line {  ///< a connection with all that was said on it
+    std::unique_ptr<Connection> wire;
+    std::array<Memory, 2> memory;
+    std::vector<Asked> calls;
+    std::vector<Exposed> exposed;
+    std::vector<Done> done;
+    std::uint32_t client_credits = 32;
+    std::uint32_t server_credits = 32;
+  };
+  struct Placement {
+    std::uint32_t handle = 0;
+    std::uint64_t offset = 0;
+    Octets octets;
+  };
+  struct Outgoing {  ///< a message on its way from words to octets
+    Side by = Side::client;
+    RdmaHeader header;
+    RpcMessage rpc;
+    std::vector<Placement> placements;
+  };
+
+  void play(const Step& step);
+  void lose_frames(const Step& step, std::size_t first);
+  void mirror_frames(std::size_t first);
+
+  // story.cpp
+  void connect(const Step& step, Words& words);
+  void disconnect(const Step& step, Words& words);
+  void retransmit(const Step& step, Words& words);
+  void refuse(const Step& step, Words& words);
+  // story_memory.cpp
+  void read(const Step& step, Words& words);
+  void respond(const Step& step, Words& words);
+  void write(const Step& step, Words& words);
+  // story_messages.cpp
+  void call(const Step& step, Words& words);
+  void reply(const Step& step, Words& words);
+  void done(const Step& step, Words& words);
+  void error(const Step& step, Words& words);
+  void send_raw(const Step& step, Words& words);
+
+  void reduce_reads(const Step& step, Outgoing& out, bool items, Words& words);
+  void say(const Step& step, Words& words, Outgoing& out, std::optional<std::uint32_t> invalidate);
+  void emit(const Step& step, Side by, const Octets& message, std::optional<std::uint32_t> invalidate, bool ordinary);
+  void place(const Step& step, Side by, const std::vector<Placement>& placements);
+  void acknowledge(const Step& step, Side by);
+
+  [[nodiscard]] Line& line();
+  [[nodiscard]] Memory& memory(Side s) { return line().memory.at(s == Side::client ? 0 : 1); }
+  [[nodiscard]] const Done& operation(const std::string& name);
+  [[nodiscard]] Asked* asked(const std::string& label);
+
+  const Scenario& scenario_;
+  Fabric fabric_;
+  Film& film_;
+  Network network_;
+  std::vector<Line> lines_;
+  std::size_t current_ = 0;
+  std::array<std::uint32_t, 2> next_xid_{0x20000001, 0x70000001};
+};
+
+/// A chunk: one segment {handle, offset, length}, several in a list, or one cut by `split`.
+[[nodiscard]] Chunk read_chunk(const YAML::Node& node, const std::string& where, std::uint32_t length);
+
+inline constexpr std::uint64_t usual_offset = 0x10000;  ///< of a region whose offset a step does not name
+
+}  // namespace forge

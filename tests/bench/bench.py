@@ -1,0 +1,101 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""bench.py [--build FOLDER] [--frames N] [--runs N] [--capture FILE]: how fast, in ratios.
+
+Makes large captures out of bundled ones (multiply), or takes the one named, and times on the same file, in turn:
+the analyzer, a bare libpcap loop (pcaploop), `capinfos -c` and `tshark -q -z io,stat,0`. Medians of several runs after one
+that warms the page cache; rates and ratios are of processor time (user and system), which other work on the machine changes least. Then the analyzer's peak memory at 1, 4 and 16 times the length. Numbers of different
+machines or runs do not compare; the ratios of one run do.
+"""
+import argparse
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+KERNEL = os.path.join(ROOT, "captures", "kernel")
+KINDS = [("RoCEv2, one long connection", "long", "rxe-nfs3-big-rw.pcap"), ("RoCEv2, many connections", "many", "rxe-nfs3-big-rw.pcap"),
+         ("RoCEv2, many small operations", "many", "rxe-nfs41-inline-c8192r-c16384w-s16384.pcap"),
+         ("iWARP, many connections", "many", "siw-nfs41-big-rw.pcap")]
+ANALYZER_STATUSES = (0, 1)
+
+
+def timed(command, statuses=(0,)):
+    """-> (wall clock seconds, processor seconds, peak resident KiB)"""
+    start = time.perf_counter()
+    child = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    child.stdout.read()
+    errors = child.stderr.read()
+    _, status, usage = os.wait4(child.pid, 0)
+    seconds = time.perf_counter() - start
+    child.returncode = os.waitstatus_to_exitcode(status)
+    if child.returncode not in statuses:
+        raise SystemExit(f"{' '.join(command)}: exit status {child.returncode}\n{errors.decode(errors='replace')[-1000:]}")
+    return seconds, usage.ru_utime + usage.ru_stime, usage.ru_maxrss
+
+
+def multiply(given, mode, frames, source, path):
+    done = subprocess.run([os.path.join(given.build, "tests/bench/multiply"), mode, str(frames), os.path.join(KERNEL, source), path],
+                          check=True, capture_output=True, text=True)
+    return int(done.stdout.split()[0])
+
+
+def compare(given, title, path, frames):
+    analyzer = [os.path.join(given.build, "rpcrdma-analyzer"), "--json", "--no-progress", path]
+    rivals = {"libpcap loop": [os.path.join(given.build, "tests/bench/pcaploop"), path], "capinfos -c": ["capinfos", "-c", path],
+              "tshark io,stat": ["tshark", "-n", "-q", "-r", path, "-z", "io,stat,0"]}
+    results = {}
+    for name, command in {"analyzer": analyzer, **rivals}.items():
+        statuses = ANALYZER_STATUSES if name == "analyzer" else (0,)
+        timed(command, statuses)
+        runs = [timed(command, statuses) for _ in range(given.runs)]
+        results[name] = tuple(statistics.median(r[i] for r in runs) for i in (0, 1, 2))
+    ours = results["analyzer"][1]
+    size = os.path.getsize(path)
+    print(f"{title}: {frames} frames, {size / 1e6:.0f} MB, median of {given.runs}")
+    for name, (wall, seconds, peak) in results.items():
+        ratio = "" if name == "analyzer" else f"   analyzer / {name} = {ours / seconds:.2f}" if seconds < ours else \
+            f"   {name} / analyzer = {seconds / ours:.1f}"
+        print(f"  {name:15} {wall:8.3f} s, processor {seconds:8.3f} s  {frames / seconds / 1e6:6.2f} M frames/s  {seconds * 1e9 / frames:7.0f} ns/frame"
+              f"  {peak / 1024:6.0f} MiB{ratio}", flush=True)
+
+
+def memory(given, title, mode, source, path):
+    peaks = []
+    for times in (1, 4, 16):
+        frames = multiply(given, mode, given.frames * times // 16, source, path)
+        peaks.append((frames, timed([os.path.join(given.build, "rpcrdma-analyzer"), "--json", "--no-progress", path], ANALYZER_STATUSES)[2]))
+    print(f"  peak memory, {title}: " + ", ".join(f"{kib / 1024:.1f} MiB at {frames} frames" for frames, kib in peaks)
+          + f"; 16 times the length takes {peaks[-1][1] / peaks[0][1]:.2f} times the memory")
+
+
+def main():
+    options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    options.add_argument("--build", default=os.path.join(ROOT, "build"))
+    options.add_argument("--frames", type=int, default=500_000)
+    options.add_argument("--runs", type=int, default=5)
+    options.add_argument("--capture", help="time this file instead of made ones")
+    options.add_argument("--check", action="store_true", help="insist that a made capture is judged as its original: without warnings")
+    given = options.parse_args()
+    if given.capture:
+        frames = int(subprocess.run([os.path.join(given.build, "tests/bench/pcaploop"), given.capture], check=True, capture_output=True,
+                                    text=True).stdout.split()[0])
+        compare(given, os.path.basename(given.capture), given.capture, frames)
+        return 0
+    if given.check:
+        global ANALYZER_STATUSES
+        ANALYZER_STATUSES = (0,)
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "large.pcap")
+        for title, mode, source in KINDS:
+            frames = multiply(given, mode, given.frames, source, path)
+            compare(given, title, path, frames)
+            memory(given, title, mode, source, path)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,88 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""examples.py --analyzer PATH [--update]: the examples in the documents are what the program really prints.
+
+A fenced block of kind `console` holds commands after `$ ` and below each what it prints; commands that begin with
+`build/rpcrdma-analyzer` are run at the top of the tree and compared, the others are left alone. A line `...` in the output
+stands for any number of lines. --update writes the real output into blocks that hold no `...`.
+"""
+import argparse
+import os
+import re
+import subprocess
+import sys
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "harness"))
+import analyzer as harness  # noqa: E402
+
+BLOCK = re.compile(r"^```console\n(.*?)^```$", re.M | re.S)
+PROGRAM = "build/rpcrdma-analyzer"
+
+
+def documents():
+    yield os.path.join(harness.ROOT, "README.md")
+    for folder, _, names in sorted(os.walk(os.path.join(harness.ROOT, "docs"))):
+        yield from (os.path.join(folder, n) for n in sorted(names) if n.endswith(".md"))
+
+
+def steps(block):
+    """[(command, [lines of output])]"""
+    found = []
+    for line in block.splitlines():
+        if line.startswith("$ "):
+            found.append((line[2:], []))
+        elif found:
+            found[-1][1].append(line)
+    return found
+
+
+def printed(analyzer, command):
+    real = command.replace(PROGRAM, analyzer)
+    done = subprocess.run(["bash", "-c", real], cwd=harness.ROOT, capture_output=True, text=True, check=False, stdin=subprocess.DEVNULL,
+                          env={**os.environ, "NO_COLOR": "1", "COLUMNS": "100"})
+    return [line.rstrip() for line in (done.stdout + done.stderr).rstrip().splitlines()]
+
+
+def is_same(wanted, real):
+    pattern = "".join("(?:.*\n)*" if line.strip() == "..." else re.escape(line.rstrip()) + "\n" for line in wanted)
+    return re.fullmatch(pattern, "".join(line + "\n" for line in real)) is not None
+
+
+def main():
+    options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    options.add_argument("--analyzer", required=True)
+    options.add_argument("--update", action="store_true")
+    given = options.parse_args()
+    analyzer = os.path.abspath(given.analyzer)
+    run = wrong = 0
+    for path in documents():
+        with open(path, encoding="utf-8") as handle:
+            text = handle.read()
+
+        def renewed(match):
+            nonlocal run, wrong
+            out = []
+            for command, wanted in steps(match.group(1)):
+                real = wanted
+                if command.startswith(PROGRAM):
+                    run += 1
+                    real = printed(analyzer, command)
+                    if not is_same(wanted, real):
+                        wrong += 1
+                        print(f"{os.path.relpath(path, harness.ROOT)}: $ {command}\n--- the document says\n" + "\n".join(wanted)
+                              + "\n--- the program prints\n" + "\n".join(real))
+                    if "..." in (line.strip() for line in wanted):
+                        real = wanted
+                out += ["$ " + command, *real]
+            return "```console\n" + "\n".join(out) + "\n```"
+
+        new = BLOCK.sub(renewed, text)
+        if given.update and new != text:
+            with open(path, "w", encoding="utf-8") as handle:
+                handle.write(new)
+    print(f"{run} examples, {wrong} {'renewed' if given.update else 'wrong'}")
+    return 1 if (wrong and not given.update) or not run else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,342 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Forges scenarios and holds the analyzer (and stock tshark) against what they expect. See README.md."""
+import argparse
+import concurrent.futures
+import glob
+import json
+import os
+import subprocess
+import sys
+
+import icrc
+import mutate
+import yaml
+
+SEVERITY = {"note": 0, "warning": 1, "error": 2}
+HERE = os.path.dirname(os.path.abspath(__file__))
+SCENARIOS = os.path.normpath(os.path.join(HERE, "..", "..", "captures", "scenarios"))
+WRAPPED = ("rocev2", "iwarp")  # these are also played with sequence numbers just below their wrap
+EXPECT_WORDS = {"rule", "violator", "step", "severity", "at_least", "at_most", "times", "fabric"}
+SCENARIO_WORDS = {"title", "why", "transports", "settings", "peers", "steps", "expect", "near", "never", "allow", "tshark"}
+TSHARK_TRANSPORTS = ("rocev2", "rocev1", "infiniband", "iwarp")
+OURS = ("infiniband", "iwarp_mpa", "iwarp_ddp_rdmap", "rpcordma")
+
+
+class Wrong(Exception):
+    """The scenario file itself makes no sense."""
+
+
+def family(transport):
+    return "iwarp" if transport.startswith("iwarp") else "ib"
+
+
+def load(path):
+    with open(path, encoding="utf-8") as file:
+        try:
+            scenario = yaml.safe_load(file)
+        except yaml.YAMLError as error:
+            raise Wrong(f"{path}: {error}") from None
+    strange = set(scenario) - SCENARIO_WORDS
+    for entry in scenario.get("expect") or []:
+        strange |= set(entry) - EXPECT_WORDS
+    if strange:
+        raise Wrong(f"{path}: words without a meaning: {', '.join(sorted(strange))}")
+    return scenario
+
+
+def transports(forge, scenario):
+    every = subprocess.run([forge, "--list-transports"], capture_output=True, text=True, check=True).stdout.split()
+    wanted = scenario.get("transports")
+    return [t for t in every if wanted is None or t in wanted or family(t) in wanted]
+
+
+def play(forge, path, transport, folder, wrap=False, pcapng=False):
+    """-> (capture file, map of its frames)"""
+    name = os.path.splitext(os.path.basename(path))[0]
+    base = os.path.join(folder, f"{name}-{transport}" + ("-wrap" if wrap else ""))
+    capture = base + (".pcapng" if pcapng else ".pcap")
+    command = [forge, path, "--transport", transport, "--out", capture, "--map", base + ".map.json"]
+    command += ["--wrap"] * wrap + ["--pcapng"] * pcapng
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60)
+    if done.returncode != 0:
+        raise Wrong(done.stderr.strip())
+    with open(base + ".map.json", encoding="utf-8") as file:
+        return capture, json.load(file)
+
+
+def frames_of(frames, label):
+    if label not in frames["steps"]:
+        raise Wrong(f"no captured frame belongs to the step '{label}'")
+    return frames["steps"][label]
+
+
+def as_list(value):
+    return value if isinstance(value, list) else [value]
+
+
+def fits(want, finding, frames):
+    """None, or why this finding is not the wanted one."""
+    if finding["rule"] != want["rule"]:
+        return "other rule"
+    if "violator" in want and finding["violator"] != (None if want["violator"] == "nobody" else want["violator"]):
+        return f"violator {finding['violator']}, not {want['violator']}"
+    level = SEVERITY[finding["severity"]]
+    if "severity" in want and level != SEVERITY[want["severity"]]:
+        return f"severity {finding['severity']}, not {want['severity']}"
+    if "at_least" in want and level < SEVERITY[want["at_least"]]:
+        return f"severity {finding['severity']}, below {want['at_least']}"
+    if "at_most" in want and level > SEVERITY[want["at_most"]]:
+        return f"severity {finding['severity']}, above {want['at_most']}"
+    if "step" in want:
+        steps = as_list(want["step"])
+        allowed = [f for s in steps if s in frames["steps"] for f in frames["steps"][s]]
+        if not allowed:
+            frames_of(frames, steps[0])
+        if not finding["frames"] or finding["frames"][0] not in allowed:
+            return f"frame {finding['frames'][:1]}, not one of {allowed} ({' or '.join(steps)})"
+    return None
+
+
+def judge(scenario, transport, frames, document, status):
+    """-> list of complaints"""
+    complaints = []
+    findings = document["findings"]
+    wanted = [w for w in scenario.get("expect") or [] if w.get("fabric", family(transport)) in (family(transport), transport)]
+    explained = set()
+    for want in wanted:
+        reasons = []
+        hits = [i for i, f in enumerate(findings) if fits(want, f, frames) is None]
+        explained.update(hits)
+        if not hits:
+            reasons = [fits(want, f, frames) for f in findings if f["rule"] == want["rule"]]
+            complaints.append(f"missing {want}" + (f": {'; '.join(reasons)}" if reasons else ""))
+        elif "times" in want and len(hits) != want["times"]:
+            complaints.append(f"{want['rule']} {len(hits)} times, not {want['times']}")
+    silent = set(scenario.get("near") or []) | set(scenario.get("never") or [])
+    for i, finding in enumerate(findings):
+        text = f"{finding['severity']} {finding['rule']} by {finding['violator']} at frame {finding['frames']}: {finding['message']}"
+        if finding["rule"] in silent and i not in explained:
+            complaints.append("must not be said: " + text)
+        elif SEVERITY[finding["severity"]] >= 1 and i not in explained and finding["rule"] not in (scenario.get("allow") or []):
+            complaints.append("accusation without ground: " + text)
+    worst = max((SEVERITY[f["severity"]] for f in findings), default=0)
+    if worst >= 1 and status != 1 or worst < 1 and status not in (0, 3):
+        complaints.append(f"exit status {status}")
+    if document["inputs"][0]["frames"] != frames["frames"]:
+        complaints.append(f"{document['inputs'][0]['frames']} frames read of {frames['frames']}")
+    return complaints
+
+
+def analyze(analyzer, capture):
+    done = subprocess.run([analyzer, "--json", "--no-progress", capture], capture_output=True, text=True, timeout=60)
+    try:
+        return json.loads(done.stdout), done.returncode
+    except ValueError:
+        raise Wrong(f"{capture}: no JSON from the analyzer (status {done.returncode}): {done.stderr.strip()[:400]}") from None
+
+
+def check(options):
+    scenario = load(options.scenario)
+    bad = 0
+    for transport in transports(options.forge, scenario):
+        for wrap in (False, True) if transport in WRAPPED else (False,):
+            try:
+                capture, frames = play(options.forge, options.scenario, transport, options.folder, wrap, transport == "rocev2-vlan")
+                document, status = analyze(options.analyzer, capture)
+                complaints = judge(scenario, transport, frames, document, status)
+            except Wrong as wrong:
+                complaints = [str(wrong)]
+            for complaint in complaints:
+                print(f"{transport}{' wrap' * wrap}: {complaint}")
+            bad += len(complaints)
+    return 1 if bad else 0
+
+
+def tshark_fields(capture, two_passes, display, *fields):
+    command = ["tshark", "-n", "-r", capture, "-T", "fields", "-Y", display] + ["-2"] * two_passes
+    for field in fields:
+        command += ["-e", field]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120)
+    if done.returncode != 0:
+        raise Wrong(f"tshark: {done.stderr.strip()}")
+    return [line.split("\t") for line in done.stdout.splitlines()]
+
+
+def check_tshark(options):
+    """Stock Wireshark reads what was forged. Its own bugs are known: an NFS READ reply with a Write chunk is dissected
+    twice, odd TCP segments are lost; so only the layers below RPC are judged."""
+    scenario = load(options.scenario)
+    word = scenario.get("tshark") or {}
+    if "skip" in word:
+        print("skipped:", word["skip"])
+        return 77
+    bad = 0
+    for transport in transports(options.forge, scenario):
+        if transport not in TSHARK_TRANSPORTS or family(transport) in word.get("blind_on", []):
+            continue
+        capture, frames = play(options.forge, options.scenario, transport, options.folder)
+        rows = tshark_fields(capture, False, "rpcordma or _ws.malformed or infiniband or iwarp_mpa", "frame.number", "frame.protocols", "_ws.malformed", "rpcordma.xid")
+        seen = sorted(int(number) for number, _, _, xid in rows if xid)
+        if seen != frames["rpcrdma_frames"]:
+            print(f"{transport}: rpcordma in frames {seen}, not {frames['rpcrdma_frames']}")
+            bad += 1
+        for number, protocols, malformed, _ in rows:
+            layers = protocols.split(":")
+            if malformed and not {"rpc", "nfs"} & set(layers):
+                print(f"{transport}: frame {number} malformed: {protocols}")
+                bad += 1
+    return 1 if bad else 0
+
+
+def rules_of(analyzer):
+    done = subprocess.run([analyzer, "--list-rules", "--json"], capture_output=True, text=True, check=True)
+    document = json.loads(done.stdout)
+    return {r["name"] for r in (document if isinstance(document, list) else document["rules"])}
+
+
+def recorded_triggers():
+    """Rules that recorded captures must show (their expectations name rules under findings.must)."""
+    found = set()
+    captures = os.path.normpath(os.path.join(SCENARIOS, ".."))
+    for path in glob.glob(os.path.join(captures, "*", "expect", "*.json")):
+        with open(path, encoding="utf-8") as file:
+            document = json.load(file)
+        for must in document.get("findings", {}).get("must", []):
+            found.update(as_list(must["rule"]) if len(as_list(must["rule"])) == 1 else [])
+    return found
+
+
+def check_coverage(options):
+    rules = rules_of(options.analyzer)
+    triggered, near, named = set(), set(), set()
+    for path in sorted(glob.glob(os.path.join(SCENARIOS, "*.yaml"))):
+        scenario = load(path)
+        triggered |= {w["rule"] for w in scenario.get("expect") or []}
+        near |= set(scenario.get("near") or [])
+        named |= triggered | near | set(scenario.get("never") or []) | set(scenario.get("allow") or [])
+    lacking = sorted(rules - triggered - recorded_triggers())
+    for rule in lacking:
+        print(f"{rule}: no scenario triggers it")
+    far = sorted(rules - near)
+    for rule in far:
+        print(f"{rule}: no scenario nearly triggers it")
+    unknown = sorted(named - rules)
+    for rule in unknown:
+        print(f"{rule}: named by a scenario, but no such rule")
+    print(f"{len(rules)} rules, {len(rules & triggered)} triggered by scenarios, {len(rules & near)} with a near miss")
+    return 1 if lacking or far or unknown else 0
+
+
+def check_checksums(options):
+    """The forge's ICRCs against an independent reading; twice the same file; recorded captures prove the reading."""
+    scenario = os.path.join(SCENARIOS, "healthy-nfs3.yaml")
+    captures = []
+    for transport in transports(options.forge, {}):
+        for wrap in (False, True):
+            capture, _ = play(options.forge, scenario, transport, options.folder, wrap)
+            with open(capture, "rb") as file:
+                first = file.read()
+            play(options.forge, scenario, transport, options.folder, wrap)
+            with open(capture, "rb") as file:
+                if file.read() != first:
+                    print(f"{capture}: another file the second time")
+                    return 1
+            if family(transport) == "ib":
+                captures.append(capture)
+    recorded = sorted(glob.glob(os.path.join(SCENARIOS, "..", "kernel", "rxe-*.pcap")))[:3]
+    return 1 if icrc.main(captures + recorded) else 0
+
+
+def check_mutations(options):
+    scenario = load(options.scenario)
+    tolerated = {(rule, party) for rule in scenario.get("allow") or [] for party in ("client", "server", None)}
+    bad = 0
+    for transport in transports(options.forge, scenario):
+        if transport not in WRAPPED:
+            continue
+        capture, _ = play(options.forge, options.scenario, transport, options.folder)
+        known = mutate.accusations(analyze(options.analyzer, capture)[0]) | tolerated
+        head, records = mutate.read(capture)
+        mutant = capture.replace(".pcap", "-mutant.pcap")
+        for name, changed in mutate.mutations(records):
+            mutate.write(mutant, head, changed)
+            for text in mutate.new_accusations(analyze(options.analyzer, mutant)[0], known):
+                print(f"{transport}, {name}: {text}")
+                bad += 1
+    return 1 if bad else 0
+
+
+MISTAKES = {
+    "a word without a meaning": "title: x\nsteps:\n  - connect\n  - call: {sise: 3}\n",
+    "an unknown step": "title: x\nsteps:\n  - connect\n  - sing\n",
+    "a reply to nothing": "title: x\nsteps:\n  - connect\n  - reply\n",
+    "two steps of one name": "title: x\nsteps:\n  - connect\n  - call: {}\n    as: a\n  - call: {}\n    as: a\n",
+    "a message too small for its header": "title: x\nsteps:\n  - connect\n  - call: {size: 20}\n",
+    "data before a connection": "title: x\nsteps:\n  - call\n",
+    "no title": "steps:\n  - connect\n",
+    "not YAML": "title: [x\n",
+}
+
+
+def check_mistakes(options):
+    """A scenario that makes no sense is refused with one line and no file."""
+    bad = 0
+    for what, text in MISTAKES.items():
+        path = os.path.join(options.folder, "mistake.yaml")
+        out = os.path.join(options.folder, "mistake.pcap")
+        if os.path.exists(out):
+            os.remove(out)
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(text)
+        done = subprocess.run([options.forge, path, "--out", out], capture_output=True, text=True, timeout=60)
+        if done.returncode != 2 or not done.stderr.startswith("forge: ") or os.path.exists(out):
+            print(f"{what}: status {done.returncode}, said {done.stderr.strip()!r}")
+            bad += 1
+    return 1 if bad else 0
+
+
+def check_all(options):
+    """By hand: every scenario, one line each."""
+    paths = sorted(glob.glob(os.path.join(SCENARIOS, "*.yaml")))
+
+    def one(path):
+        command = [sys.executable, __file__, options.what, "--scenario", path, "--forge", options.forge, "--folder", options.folder]
+        command += ["--analyzer", options.analyzer] if options.analyzer else []
+        done = subprocess.run(command, capture_output=True, text=True)
+        return os.path.basename(path), done.returncode, done.stdout + done.stderr
+
+    bad = 0
+    with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+        for name, status, text in pool.map(one, paths):
+            if status not in (0, 77):
+                bad += 1
+                print(f"--- {name}\n{text.rstrip()}")
+    print(f"{len(paths) - bad} of {len(paths)} scenarios are right")
+    return 1 if bad else 0
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("what", choices=["check", "tshark", "mutations", "coverage", "checksums", "mistakes"])
+    parser.add_argument("--scenario", help="one scenario; without it, all")
+    parser.add_argument("--forge")
+    parser.add_argument("--analyzer")
+    parser.add_argument("--folder", default=".")
+    options = parser.parse_args()
+    os.makedirs(options.folder, exist_ok=True)
+    try:
+        whole = {"coverage": check_coverage, "checksums": check_checksums, "mistakes": check_mistakes}
+        if options.what in whole:
+            return whole[options.what](options)
+        if not options.scenario:
+            return check_all(options)
+        one = {"check": check, "tshark": check_tshark, "mutations": check_mutations}
+        return one[options.what](options)
+    except Wrong as wrong:
+        print(wrong)
+        return 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
