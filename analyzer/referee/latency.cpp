@@ -3,8 +3,18 @@
 
 #include <algorithm>
 #include <bit>
+#include <cmath>
 
 namespace rpcrdma::referee {
+
+namespace {
+
+/// Nearest rank, from 1: the smallest value that at least this fraction of all does not exceed.
+[[nodiscard]] std::uint64_t rank(double fraction, std::uint64_t count) noexcept {
+  return std::max<std::uint64_t>(1, static_cast<std::uint64_t>(std::ceil(fraction * static_cast<double>(count))));
+}
+
+}  // namespace
 
 std::size_t LatencyHistogram::slot(std::uint64_t value) noexcept {
   constexpr std::uint64_t linear = std::uint64_t{1} << steps_log2;
@@ -40,7 +50,7 @@ void LatencyHistogram::add(TimeNs nanoseconds) {
 }
 
 double LatencyHistogram::percentile(double fraction) const noexcept {
-  const auto wanted = static_cast<std::uint64_t>(fraction * static_cast<double>(count_ - 1)) + 1;
+  const std::uint64_t wanted = rank(fraction, count_);
   std::uint64_t seen = 0;
   for (std::size_t i = 0; i < slots; ++i) {
     seen += (*counts_)[i];
@@ -59,7 +69,7 @@ Latency LatencyHistogram::facts() const {
     std::vector<std::uint64_t> sorted = values_;
     std::sort(sorted.begin(), sorted.end());
     const auto exact = [&](double fraction) {
-      return static_cast<double>(sorted[static_cast<std::size_t>(fraction * static_cast<double>(count_ - 1))]) / 1000.0;
+      return static_cast<double>(sorted[static_cast<std::size_t>(rank(fraction, count_) - 1)]) / 1000.0;
     };
     result.p50 = exact(0.50);
     result.p90 = exact(0.90);

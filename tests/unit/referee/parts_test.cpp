@@ -22,7 +22,8 @@ TEST(Coverage, AgreesWithABitmap) {
       const auto begin = static_cast<std::size_t>(*rc::gen::inRange(0, 512));
       const auto end = std::min<std::size_t>(512, begin + static_cast<std::size_t>(*rc::gen::inRange(0, 40)));
       coverage.add(begin, end);
-      std::fill(bitmap.begin() + static_cast<std::ptrdiff_t>(begin), bitmap.begin() + static_cast<std::ptrdiff_t>(end), true);
+      std::fill(bitmap.begin() + static_cast<std::ptrdiff_t>(begin), bitmap.begin() + static_cast<std::ptrdiff_t>(end),
+                true);
     }
     const auto from = static_cast<std::size_t>(*rc::gen::inRange(0, 512));
     const auto to = from + static_cast<std::size_t>(*rc::gen::inRange(0, 512 - static_cast<int>(from) + 1));
@@ -34,7 +35,8 @@ TEST(Coverage, AgreesWithABitmap) {
 
 TEST(Latency, PercentilesAreCloseAndEndsExact) {
   EXPECT_TRUE(rc::check("within 2 %", [] {
-    const auto values = *rc::gen::nonEmpty(rc::gen::container<std::vector<std::uint32_t>>(rc::gen::inRange(0U, 2'000'000'000U)));
+    const auto values =
+        *rc::gen::nonEmpty(rc::gen::container<std::vector<std::uint32_t>>(rc::gen::inRange(0U, 2'000'000'000U)));
     LatencyHistogram histogram;
     for (const auto v : values) histogram.add(v);
     auto sorted = values;
@@ -43,10 +45,20 @@ TEST(Latency, PercentilesAreCloseAndEndsExact) {
     RC_ASSERT(facts.count == sorted.size());
     RC_ASSERT(facts.min == static_cast<double>(sorted.front()) / 1000.0);
     RC_ASSERT(facts.max == static_cast<double>(sorted.back()) / 1000.0);
-    const double exact = static_cast<double>(sorted[static_cast<std::size_t>(0.5 * static_cast<double>(sorted.size() - 1))]) / 1000.0;
+    const double exact =
+        static_cast<double>(sorted[static_cast<std::size_t>(0.5 * static_cast<double>(sorted.size() - 1))]) / 1000.0;
     RC_ASSERT(facts.p50 >= exact * 0.98 - 0.001);
     RC_ASSERT(facts.p50 <= exact * 1.02 + 0.001);
   }));
+}
+
+TEST(Latency, FewValuesGiveTheNearestRank) {
+  LatencyHistogram histogram;
+  for (const TimeNs v : {3000, 31000}) histogram.add(v);
+  const Latency facts = histogram.facts();
+  EXPECT_EQ(facts.p50, 3.0);
+  EXPECT_EQ(facts.p90, 31.0);
+  EXPECT_EQ(facts.p99, 31.0);
 }
 
 struct FindCase {
@@ -63,11 +75,11 @@ TEST(MemoryMap, TheUnionOfSegmentsCounts) {
   map.expose({0x10, 0x100, 0x1000}, Access::write, owner, {1, 0});
   map.expose({0x10, 0x100, 0x1100}, Access::write, owner, {1, 0});
   map.expose({0x10, 0x100, 0x8000}, Access::read, owner, {1, 0});
-  for (const FindCase& c : {FindCase{"first", 0x1000, 0x100, Verdict::inside}, FindCase{"both", 0x1000, 0x200, Verdict::inside},
-                            FindCase{"one over", 0x1000, 0x201, Verdict::outside},
-                            FindCase{"before", 0xfff, 2, Verdict::outside},
-                            FindCase{"wrong kind", 0x8000, 4, Verdict::wrong_kind},
-                            FindCase{"wraps", 0xffffffffffffffffULL, 2, Verdict::outside}}) {
+  for (const FindCase& c :
+       {FindCase{"first", 0x1000, 0x100, Verdict::inside}, FindCase{"both", 0x1000, 0x200, Verdict::inside},
+        FindCase{"one over", 0x1000, 0x201, Verdict::outside}, FindCase{"before", 0xfff, 2, Verdict::outside},
+        FindCase{"wrong kind", 0x8000, 4, Verdict::wrong_kind},
+        FindCase{"wraps", 0xffffffffffffffffULL, 2, Verdict::outside}}) {
     EXPECT_EQ(map.find(0x10, c.offset, c.length, true).verdict, c.verdict) << c.what;
   }
   EXPECT_EQ(map.find(0x11, 0, 1, true).verdict, Verdict::unknown_handle);
