@@ -128,11 +128,18 @@ struct Ledger {
 /// An accusation that is held back until it is certain that nothing in the other direction is still to come that was
 /// earlier on the wire.
 struct Pending {
-  enum class Kind : std::uint8_t { credits, reply_without_call, unknown_handle, done } kind = Kind::credits;
+  enum class Kind : std::uint8_t {
+    credits,
+    reply_without_call,
+    duplicate_reply,
+    unknown_handle,
+    done
+  } kind = Kind::credits;
   RuleId rule = RuleId::credit_limit_exceeded;
   Side side = Side::active;  ///< the accused
   FrameRef frame;
   FrameRef evidence;
+  FrameRef call;  ///< duplicate_reply: the Call
   std::uint32_t xid = 0;
   std::uint64_t excess = 0;  ///< credits: Calls above the limit
   std::uint64_t outstanding = 0;

@@ -121,14 +121,12 @@ Transaction& enter_call(Context& context, Connection& connection, const trace::S
   return call;
 }
 
-/// `a` was on the wire after `b`, by file order and by the clock (captures of two queues or taps disagree a little).
-[[nodiscard]] bool later(FrameRef a, FrameRef b) noexcept { return a.number > b.number && a.time > b.time; }
-
-/// A Reply that was delivered before its Call (its direction was held back behind a hole) is not without a Call.
+/// A Reply that was delivered before its Call (held back behind a hole, or in wrong order in the file) is not without a
+/// Call: this is the first thing heard of its requester since.
 bool answered_already(Connection& connection, const trace::Send& event, std::uint32_t xid) {
   const auto held = std::find_if(connection.pending.begin(), connection.pending.end(), [&](const Pending& p) {
-    return p.kind == Pending::Kind::reply_without_call && p.xid == xid && p.side == other(event.side) &&
-           !later(event.frame, p.frame);
+    return (p.kind == Pending::Kind::reply_without_call || p.kind == Pending::Kind::duplicate_reply) && p.xid == xid &&
+           p.side == other(event.side);
   });
   if (held == connection.pending.end()) return false;
   connection.pending.erase(held);
@@ -137,7 +135,7 @@ bool answered_already(Connection& connection, const trace::Send& event, std::uin
 
 void cancel_unknown_handles(Connection& connection, const Transaction& call) {
   std::erase_if(connection.pending, [&](const Pending& p) {
-    if (p.kind != Pending::Kind::unknown_handle || p.side == call.requester || later(call.call, p.frame)) return false;
+    if (p.kind != Pending::Kind::unknown_handle || p.side == call.requester) return false;
     MemoryMap& memory = connection.of(call.requester).memory;
     if (memory.regions(p.handle) == nullptr) return false;
     memory.touch(p.handle, p.offset, p.length, !p.writing, p.writing);
@@ -238,15 +236,7 @@ void take_reply(Context& context, Connection& connection, const trace::Send& eve
   if (call->answers >= call->copies) {
     if (judge_answer_to_done(context, connection, event, xid)) return;
     if (connection.trusted()) {
-      context.book.add({RuleId::duplicate_reply,
-                        connection.id(),
-                        {event.frame, call->reply, call->call},
-                        fmt::format("The {} answered XID {:#010x} a second time (first: frame {}).", name(event.side),
-                                    xid, call->reply.number),
-                        std::nullopt,
-                        xid,
-                        party(event.side),
-                        Role::responder});
+      judge_duplicate(connection, event, *call);
     } else {
       context.book.unchecked(RuleId::duplicate_reply, connection.id(), "a Call with the same XID may be missing");
     }
@@ -311,15 +301,7 @@ void take_error(Context& context, Connection& connection, const trace::Send& eve
     return;
   }
   if (call != nullptr && connection.trusted()) {
-    context.book.add({RuleId::duplicate_reply,
-                      connection.id(),
-                      {event.frame, call->reply, call->call},
-                      fmt::format("The {} sent RDMA_ERROR for XID {:#010x}, which frame {} had already answered.",
-                                  name(event.side), xid, call->reply.number),
-                      std::nullopt,
-                      xid,
-                      party(event.side),
-                      Role::responder});
+    judge_duplicate(connection, event, *call);
     return;
   }
   judge_orphan(context, connection, event, requester, xid);
@@ -392,6 +374,8 @@ void count_late_message(Connection& connection, const trace::Send& event, wire::
       connection.kind = Kind::rpcrdma;
       return true;
     case wire::Plausible::weak:
+      // Whole octets that still do not make a message are no message, unless the connection was set up for one.
+      if (connection.kind != Kind::rpcrdma && event.octets.size() == event.wire_length) break;
       if (++connection.weakly_plausible >= 2 || connection.kind == Kind::rpcrdma) {
         connection.kind = Kind::rpcrdma;
         return true;

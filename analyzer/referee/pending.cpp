@@ -30,6 +30,17 @@ void settle(Context& context, Connection& connection, const Pending& pending, bo
                         party(pending.side),
                         Role::responder});
       return;
+    case Pending::Kind::duplicate_reply:
+      context.book.add({RuleId::duplicate_reply,
+                        connection.id(),
+                        {pending.frame, pending.evidence, pending.call},
+                        fmt::format("The {} answered XID {:#010x} a second time (first: frame {}).", name(pending.side),
+                                    pending.xid, pending.evidence.number),
+                        proven ? std::nullopt : std::optional(Severity::warning),
+                        pending.xid,
+                        party(pending.side),
+                        Role::responder});
+      return;
     case Pending::Kind::done: {
       trace::Send event;
       event.connection = connection.id();

@@ -93,6 +93,8 @@ void judge_repeated_call(Context& context, Connection& connection, const trace::
                          const Transaction& fresh);
 void judge_reply_version(Context& context, Connection& connection, const trace::Send& event, std::uint32_t version,
                          const Transaction& call);
+/// A second answer. Held back: the Call that it answers may still be on its way.
+void judge_duplicate(Connection& connection, const trace::Send& event, const Transaction& call);
 /// An answer for which no Call is open.
 void judge_orphan(Context& context, Connection& connection, const trace::Send& event, Side requester,
                   std::uint32_t xid);

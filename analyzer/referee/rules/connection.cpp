@@ -407,19 +407,6 @@ void judge_close(Context& context, Connection& connection, const trace::Disconne
   closed.frame = event.frame;
   closed.by = party(by);
 
-  // A message that was too large for its receiver, and then the receiver left.
-  const Side victim = by;
-  RecentSend* newest = connection.of(other(victim)).sends.newest([](const RecentSend&) { return true; });
-  if (decisive(connection) == nullptr && newest != nullptr && newest->size_finding &&
-      connection.facts.transport != trace::Transport::iwarp &&
-      connection.of(other(victim)).acknowledged < newest->ordinal &&
-      connection.of(victim).last_event.number < newest->frame.number) {
-    trace::Refusal refusal;
-    refusal.side = victim;
-    refusal.frame = event.frame;
-    judge_refused_size(context, connection, refusal, *newest);
-    if (!connection.suspects.empty()) connection.suspects.back().completed = connection.completed;
-  }
   const Suspect* suspect = decisive(connection);
   const bool exhausted = event.how == How::request && connection.of(by).repeats >= 5;
   bool orderly = event.how != How::reset;

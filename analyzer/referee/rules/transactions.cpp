@@ -73,6 +73,19 @@ void judge_reply_version(Context& context, Connection& connection, const trace::
                     Role::responder});
 }
 
+void judge_duplicate(Connection& connection, const trace::Send& event, const Transaction& call) {
+  if (connection.pending.size() >= most_pending) return;
+  Pending pending;
+  pending.kind = Pending::Kind::duplicate_reply;
+  pending.rule = RuleId::duplicate_reply;
+  pending.side = event.side;
+  pending.frame = event.frame;
+  pending.evidence = call.reply;
+  pending.call = call.call;
+  pending.xid = call.xid;
+  connection.pending.push_back(pending);
+}
+
 void judge_orphan(Context& context, Connection& connection, const trace::Send& event, Side requester,
                   std::uint32_t xid) {
   if (!connection.whole() || connection.version2) {

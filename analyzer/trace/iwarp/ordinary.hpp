@@ -39,7 +39,7 @@ class OrdinaryTcp {
   static void note_syn(Slot& slot, int direction, const TcpSegment& segment) noexcept;
   [[nodiscard]] bool evidence(Slot& slot, const TcpSegment& segment);
 
-  static constexpr std::size_t slot_count = 8192;
+  static constexpr std::size_t slot_count = 16384;
   std::vector<Slot> slots_;  // empty until the first TCP segment
   Budget scratch_budget_;
   Window scratch_;

@@ -11,8 +11,8 @@ namespace rpcrdma::wire {
 namespace {
 
 using test::hex;
+using test::operator+;  // NOLINT(misc-unused-using-decls): argument-dependent lookup does not reach std::vector
 using test::Octets;
-using test::operator+;
 
 const Octets write_header = hex("c140 11223344 0102030405060708");
 const Octets send_invalidate = hex("4144 deadbeef 00000000 00000007 00000590");

@@ -14,8 +14,8 @@ namespace rpcrdma::wire {
 namespace {
 
 using test::hex;
+using test::operator+;  // NOLINT(misc-unused-using-decls): argument-dependent lookup does not reach std::vector
 using test::Octets;
-using test::operator+;
 using test::text;
 
 const std::string request_key = "MPA ID Req Frame";

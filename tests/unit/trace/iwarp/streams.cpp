@@ -9,7 +9,7 @@
 #include "wire/crc32c.hpp"
 #include "wire/private_data.hpp"
 
-namespace rpcrdma::test {
+namespace rpcrdma::iwarp_test {
 namespace {
 
 void put16(Octets& out, std::uint32_t v) {
@@ -236,6 +236,78 @@ std::vector<Segment> segments_of(const Story& story, const TcpOptions& options) 
   return out;
 }
 
+std::vector<Segment> cut_at(const std::vector<Segment>& whole, std::size_t index, std::size_t at) {
+  std::vector<Segment> out(whole.begin(), whole.begin() + static_cast<std::ptrdiff_t>(index));
+  Segment front = whole[index];
+  Segment back = whole[index];
+  front.octets.resize(at);
+  front.wire_length = static_cast<std::uint32_t>(at);
+  front.flags &= static_cast<std::uint8_t>(~1U);
+  back.octets.erase(back.octets.begin(), back.octets.begin() + static_cast<std::ptrdiff_t>(at));
+  back.wire_length -= front.wire_length;
+  back.sequence += front.wire_length;
+  out.push_back(front);
+  out.push_back(back);
+  out.insert(out.end(), whole.begin() + static_cast<std::ptrdiff_t>(index) + 1, whole.end());
+  return out;
+}
+
+std::vector<Segment> cut_into(const std::vector<Segment>& whole, std::size_t size) {
+  std::vector<Segment> out;
+  for (const Segment& segment : whole) {
+    Segment rest = segment;
+    while (rest.octets.size() > size) {
+      const auto two = cut_at({rest}, 0, size);
+      out.push_back(two[0]);
+      rest = two[1];
+    }
+    out.push_back(rest);
+  }
+  return out;
+}
+
+std::vector<Segment> joined(const std::vector<Segment>& whole, std::size_t limit) {
+  std::vector<Segment> out;
+  for (const Segment& segment : whole) {
+    if (!out.empty() && out.back().client == segment.client && out.back().flags == 0x10 && segment.flags == 0x10 &&
+        !out.back().octets.empty() && out.back().octets.size() + segment.octets.size() <= limit &&
+        out.back().sequence + out.back().wire_length == segment.sequence) {
+      out.back().octets.insert(out.back().octets.end(), segment.octets.begin(), segment.octets.end());
+      out.back().wire_length += segment.wire_length;
+      continue;
+    }
+    out.push_back(segment);
+  }
+  return out;
+}
+
+std::vector<Segment> snapped(std::vector<Segment> segments, std::size_t snap) {
+  for (Segment& segment : segments) segment.octets.resize(std::min(segment.octets.size(), snap));
+  return segments;
+}
+
+std::string without_numbers(const std::string& line) {
+  std::string out;
+  bool skip = false;
+  std::size_t word = 0;
+  for (std::size_t i = 0; i <= line.size();) {
+    const std::size_t end = std::min(line.find(' ', i), line.size());
+    const std::string w = line.substr(i, end - i);
+    const bool number_follows = w == "op" || w == "at";
+    if (!skip && !number_follows && w[0] != '#') out += w + " ";
+    skip = number_follows;
+    i = end + 1;
+    ++word;
+  }
+  return out;
+}
+
+std::vector<std::string> operations_without_numbers(const Recorder& recorder) {
+  std::vector<std::string> out;
+  for (const std::string& line : recorder.only(operations)) out.push_back(without_numbers(line));
+  return out;
+}
+
 void Recorder::add(const trace::EventBase& event, std::string line) {
   lines.push_back(std::move(line));
   frames.push_back(std::to_string(event.frame.number));
@@ -367,4 +439,4 @@ Recorder run(const std::vector<Segment>& segments, const RunOptions& options) {
   return recorder;
 }
 
-}  // namespace rpcrdma::test
+}  // namespace rpcrdma::iwarp_test

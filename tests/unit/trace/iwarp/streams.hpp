@@ -9,7 +9,7 @@
 #include "trace/events.hpp"
 #include "trace/iwarp_transport.hpp"
 
-namespace rpcrdma::test {
+namespace rpcrdma::iwarp_test {
 
 using Octets = std::vector<std::uint8_t>;
 
@@ -83,6 +83,15 @@ struct TcpOptions {
 };
 std::vector<Segment> segments_of(const Story& story, const TcpOptions& options = {});
 
+/// One segment cut in two.
+std::vector<Segment> cut_at(const std::vector<Segment>& whole, std::size_t index, std::size_t at);
+/// Every segment cut into pieces of at most `size` octets.
+std::vector<Segment> cut_into(const std::vector<Segment>& whole, std::size_t size);
+/// Neighbours of the same direction joined, as receive offload does.
+std::vector<Segment> joined(const std::vector<Segment>& whole, std::size_t limit);
+/// As captured with a snap length that keeps so many octets of TCP payload.
+std::vector<Segment> snapped(std::vector<Segment> segments, std::size_t snap);
+
 struct SeenSend {
   trace::Side side{};
   std::uint32_t wire_length = 0;
@@ -131,8 +140,13 @@ struct RunOptions {
   std::vector<std::uint16_t> service_ports{20'049};
   bool check_crc = false;
 };
+/// The lines about Sends, Writes, Reads and their answers, without what depends on where the capture begins.
+std::vector<std::string> operations_without_numbers(const Recorder& recorder);
+std::string without_numbers(const std::string& line);
+inline const std::vector<std::string> operations{"Send", "Write", "Read ", "Response"};
+
 /// Offers the segments, each as one frame (numbers from 1), and finishes.
 Recorder run(const std::vector<Segment>& segments, const RunOptions& options = {});
 inline Recorder run(const Story& story, const RunOptions& options = {}) { return run(segments_of(story), options); }
 
-}  // namespace rpcrdma::test
+}  // namespace rpcrdma::iwarp_test

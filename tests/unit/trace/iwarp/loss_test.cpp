@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "streams.hpp"
+
+namespace rpcrdma::iwarp_test {
+namespace {
+
+using testing::Contains;
+
+TEST(IwarpLoss, AcknowledgedByTheReceiverIsProven) {
+  auto segments = segments_of(full_story({}));
+  const std::size_t lost = segments[5].octets.size();
+  segments.erase(segments.begin() + 5);  // the first Call; the reply acknowledges it
+  const Recorder got = run(segments);
+  EXPECT_THAT(got.lines, Contains("Gap C " + std::to_string(lost) + " proven")) << got.text();
+}
+
+TEST(IwarpLoss, WhatTheReceiverMissesTooIsWaitedFor) {
+  const auto whole = segments_of(full_story({}));
+  // The second segment of the three-segment Call is lost before the capture point; acknowledgements stop there, the
+  // rest comes, and much later the retransmission.
+  std::vector<Segment> segments(whole.begin(), whole.begin() + 13);
+  const Segment lost = segments[10];
+  segments.erase(segments.begin() + 10);
+  for (std::size_t i = 0; i < 5; ++i) {
+    Segment duplicate_ack;
+    duplicate_ack.client = false;
+    duplicate_ack.sequence = whole[12].sequence;
+    duplicate_ack.acknowledgement = lost.sequence;
+    segments.insert(segments.begin() + 11, duplicate_ack);
+  }
+  segments[segments.size() - 1].acknowledgement = lost.sequence;
+  segments.push_back(lost);
+  segments.back().step = 400'000'000;
+  const Recorder got = run(segments);
+  EXPECT_EQ(got.count("Gap"), 0U) << got.text();
+  EXPECT_EQ(got.count("Repeated"), 0U);
+  EXPECT_EQ(got.count("Send C"), 2U);
+}
+
+TEST(IwarpLoss, HeldOctetsAreBounded) {
+  Direction client;
+  Direction server;
+  Story story{{true, client.raw(mpa_frame(true, 0, 1, {}))}, {false, server.raw(mpa_frame(false, 0, 1, {}))}};
+  const Octets data = pattern(1400, 1);
+  for (std::uint32_t i = 0; i < 9000; ++i) {
+    story.push_back({true, client.fpdu(tagged_ulpdu(0, 5, std::uint64_t{1400} * i, true, data))});
+  }
+  auto segments = segments_of(story);
+  segments.erase(segments.begin() + 7);
+  for (Segment& s : segments) s.step = 1000;
+  Segment ack;
+  ack.client = false;
+  ack.sequence = segments.back().acknowledgement;
+  ack.acknowledgement = segments[7].sequence - 1440;
+  segments.insert(segments.begin() + 8, ack);
+  const Recorder got = run(segments);
+  EXPECT_THAT(got.lines, Contains("Quality C limit_reached"));
+  EXPECT_EQ(got.count("Write C"), 8999U);
+  EXPECT_EQ(got.count("Gap"), 1U);
+}
+
+TEST(IwarpRefusal, OfASend) {
+  Direction client;
+  Direction server;
+  const Octets sent = send_ulpdu(2, 0, true, pattern(5000, 1));
+  const Octets copied(sent.begin(), sent.begin() + 18);
+  for (const Octets& control : {Octets{0x12, 0x05, 0xC0, 0x00}, Octets{0x21, 0x02, 0x03, 0x00}}) {
+    Direction c;
+    Direction s;
+    const Story story{{true, c.raw(mpa_frame(true, 0, 1, {}))},
+                      {false, s.raw(mpa_frame(false, 0, 1, {}))},
+                      {true, c.fpdu(send_ulpdu(1, 0, true, rpc_call(1)))},
+                      {true, c.fpdu(sent)},
+                      {true, c.fpdu(send_ulpdu(3, 0, true, rpc_call(3)))},
+                      {false, s.fpdu(terminate_ulpdu(concat({control, {0x13, 0x9A}, copied})))}};
+    const Recorder got = run(story);
+    ASSERT_EQ(got.refusals.size(), 1U);
+    const trace::Refusal& refusal = got.refusals[0];
+    EXPECT_EQ(refusal.side, trace::Side::passive);
+    EXPECT_EQ(refusal.kind, trace::Refusal::Kind::terminate);
+    EXPECT_EQ(refusal.layer, control[0] >> 4U);
+    EXPECT_EQ(refusal.etype, control[0] & 15U);
+    EXPECT_EQ(refusal.ecode, control[1]);
+    EXPECT_EQ(refusal.refused, trace::Refusal::Refused::send);
+    EXPECT_EQ(refusal.refused_op, 2U);
+    EXPECT_EQ(refusal.refused_frame.number, 7U);
+    EXPECT_EQ(refusal.refused_length, 5000U);
+    EXPECT_FALSE(refusal.truncated);
+  }
+}
+
+TEST(IwarpRefusal, WithoutACopiedHeaderTheMostPlausible) {
+  struct Row {
+    Octets payload;
+    trace::Refusal::Refused refused;
+    std::uint64_t op;
+  };
+  using Refused = trace::Refusal::Refused;
+  for (const Row& row : {Row{{0x12, 2, 0, 0}, Refused::send, 1}, Row{{0x21, 2, 0, 0}, Refused::send, 1},
+                         Row{{0x11, 1, 0, 0}, Refused::write, 1}, Row{{0x01, 1, 0, 0}, Refused::read, 2},
+                         Row{{0x10, 1, 0, 0}, Refused::read, 2}, Row{{0x20, 2, 0, 0}, Refused::unknown, 0},
+                         Row{{0x00, 0, 0, 0}, Refused::unknown, 0}}) {
+    Direction c;
+    Direction s;
+    const Story story{{true, c.raw(mpa_frame(true, 0, 1, {}))},
+                      {false, s.raw(mpa_frame(false, 0, 1, {}))},
+                      {false, s.fpdu(tagged_ulpdu(0, 9, 0, true, pattern(10, 1)))},
+                      {false, s.fpdu(send_ulpdu(1, 0, true, rpc_reply(1)))},
+                      {false, s.fpdu(read_request_ulpdu(1, 1, 2, 3, 4, 5))},
+                      {true, c.fpdu(terminate_ulpdu(row.payload))}};
+    const Recorder got = run(story);
+    ASSERT_EQ(got.refusals.size(), 1U);
+    EXPECT_EQ(got.refusals[0].refused, row.refused);
+    EXPECT_EQ(got.refusals[0].refused_op, row.op);
+  }
+}
+
+TEST(IwarpRefusal, CutByTheSnapLength) {
+  Direction c;
+  Direction s;
+  auto segments = segments_of({{true, c.raw(mpa_frame(true, 0, 1, {}))},
+                               {false, s.raw(mpa_frame(false, 0, 1, {}))},
+                               {true, c.fpdu(terminate_ulpdu({0x01, 1, 0, 0}))}});
+  segments.back().octets.resize(22);
+  const Recorder got = run(segments);
+  ASSERT_EQ(got.refusals.size(), 1U);
+  EXPECT_TRUE(got.refusals[0].truncated);
+}
+
+}  // namespace
+}  // namespace rpcrdma::iwarp_test

@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <rapidcheck.h>
+
+#include "streams.hpp"
+
+namespace rpcrdma::iwarp_test {
+namespace {
+
+using testing::IsEmpty;
+
+TEST(IwarpRoles, FromTrafficOnOtherPorts) {
+  RunOptions options;
+  options.server_port = 51'000;  // above the client's
+  auto segments = segments_of(full_story({}));
+  segments.erase(segments.begin(), segments.begin() + 5);
+  const Recorder got = run(segments, options);
+  ASSERT_FALSE(got.lines.empty());
+  EXPECT_EQ(got.lines[0], "Adopted 192.0.2.2:50000 -> 192.0.2.1:51000 by traffic");
+  EXPECT_EQ(operations_without_numbers(got), operations_without_numbers(run(full_story({}))));
+}
+
+TEST(IwarpRoles, ACallbackIsNotTheClientsCall) {
+  Direction client;
+  Direction server;
+  server.raw({});
+  Story story;
+  for (std::uint32_t i = 1; i < 10; ++i) {
+    story.push_back({false, server.fpdu(send_ulpdu(i, 0, true, rpc_call(i, 0x40000000)))});
+    story.push_back({true, client.fpdu(send_ulpdu(i, 0, true, rpc_reply(i)))});
+  }
+  TcpOptions tcp;
+  tcp.syn = false;
+  RunOptions options;
+  options.server_port = 51'000;
+  const Recorder got = run(segments_of(story, tcp), options);
+  ASSERT_FALSE(got.lines.empty());
+  EXPECT_EQ(got.lines[0], "Adopted 192.0.2.2:50000 -> 192.0.2.1:51000 by traffic");
+  EXPECT_EQ(got.count("Send"), 18U);
+}
+
+TEST(IwarpRoles, WhoMovesDataIsMostLikelyTheServer) {
+  Direction server;
+  Story story;
+  for (std::uint32_t i = 0; i < 20; ++i) {
+    story.push_back({false, server.fpdu(tagged_ulpdu(0, 0x77, std::uint64_t{1000} * i, true, pattern(1000, i)))});
+  }
+  TcpOptions tcp;
+  tcp.syn = false;
+  RunOptions options;
+  options.server_port = 51'000;
+  const Recorder got = run(segments_of(story, tcp), options);
+  ASSERT_FALSE(got.lines.empty());
+  EXPECT_EQ(got.lines[0], "Adopted 192.0.2.2:50000 -> 192.0.2.1:51000 by traffic one way");
+  EXPECT_EQ(got.count("Write S"), 20U);
+}
+
+TEST(IwarpRoles, UnknownIsSaid) {
+  Direction server;
+  Story story;
+  for (std::uint32_t i = 1; i <= 20; ++i) {
+    story.push_back({false, server.fpdu(send_ulpdu(i, 0, true, pattern(100, i)))});
+  }
+  TcpOptions tcp;
+  tcp.syn = false;
+  RunOptions options;
+  options.server_port = 40'000;
+  const Recorder got = run(segments_of(story, tcp), options);
+  ASSERT_FALSE(got.lines.empty());
+  EXPECT_EQ(got.lines[0], "Adopted 192.0.2.2:50000 -> 192.0.2.1:40000 by unknown one way");
+  EXPECT_EQ(got.count("Send S"), 20U);
+}
+
+TEST(IwarpRoles, MuchTrafficBeforeTheRolesAreKnownLosesNothing) {
+  // More than a window holds before the first Send.
+  Direction client;
+  Direction server;
+  Story story;
+  for (std::uint32_t i = 0; i < 400; ++i) {
+    story.push_back(
+        {false, server.fpdu(tagged_ulpdu(0, 0x77, std::uint64_t{1400} * i, i % 10 == 9, pattern(1400, i)))});
+    if (i % 2 == 1) story.push_back({true, {}});
+  }
+  story.push_back({true, client.fpdu(send_ulpdu(1, 0, true, rpc_call(1)))});
+  TcpOptions tcp;
+  tcp.syn = false;
+  RunOptions options;
+  options.server_port = 51'000;
+  for (const std::size_t size : {1500U, 5000U, 60'000U}) {
+    const Recorder got = run(joined(segments_of(story, tcp), size), options);
+    EXPECT_EQ(got.count("Write S"), 400U) << size;
+    EXPECT_EQ(got.count("Send C"), 1U);
+    EXPECT_EQ(got.count("Quality"), 0U);
+    EXPECT_EQ(got.count("Gap"), 0U);
+  }
+}
+
+TEST(IwarpEnd, Reset) {
+  auto segments = segments_of(full_story({}));
+  segments.resize(segments.size() - 3);
+  Segment reset = segments.back();
+  reset.client = false;
+  reset.octets.clear();
+  reset.wire_length = 0;
+  reset.flags = 0x14;
+  segments.push_back(reset);
+  const Recorder got = run(segments);
+  EXPECT_EQ(got.lines.back(), "Disconnect S reset");
+  EXPECT_EQ(got.count("Disconnect"), 1U);
+}
+
+TEST(IwarpEnd, NewEpochOfTheSamePorts) {
+  auto first = segments_of(full_story({}));
+  first.resize(first.size() - 3);
+  TcpOptions tcp;
+  tcp.client_isn = 77'000'000;
+  tcp.server_isn = 99'000'000;
+  const auto second = segments_of(full_story({}), tcp);
+  auto both = first;
+  both.insert(both.end(), second.begin(), second.end());
+  const Recorder got = run(both);
+  EXPECT_EQ(got.count("Request"), 2U);
+  EXPECT_EQ(got.count("Disconnect C superseded"), 1U);
+  EXPECT_EQ(got.count("Send"), 20U);
+
+  // Closed in good order: nothing was superseded. Without SYN, the new MPA Request alone says it.
+  auto closed = segments_of(full_story({}));
+  closed.insert(closed.end(), second.begin() + 3, second.end());
+  const Recorder quiet = run(closed);
+  EXPECT_EQ(quiet.count("Request"), 2U) << quiet.text();
+  EXPECT_EQ(quiet.count("Disconnect C superseded"), 0U);
+  EXPECT_EQ(quiet.count("Send"), 20U);
+
+  // The same SYN again is no new epoch.
+  auto again = segments_of(full_story({}));
+  again.insert(again.begin() + 7, again[0]);
+  EXPECT_EQ(run(again).lines, run(full_story({})).lines);
+}
+
+TEST(OrdinaryTcp, GivesNoEvents) {
+  rc::check("octets that are something else", [] {
+    Story story;
+    const auto chunks = *rc::gen::inRange(1, 40);
+    for (int i = 0; i < chunks; ++i) {
+      const auto length = *rc::gen::inRange<std::size_t>(0, 1400);
+      story.push_back(
+          {*rc::gen::arbitrary<bool>(), *rc::gen::container<Octets>(length, rc::gen::arbitrary<std::uint8_t>())});
+    }
+    TcpOptions tcp;
+    tcp.syn = *rc::gen::arbitrary<bool>();
+    RunOptions options;
+    if (*rc::gen::arbitrary<bool>()) options.server_port = 443;
+    RC_ASSERT(run(segments_of(story, tcp), options).lines.empty());
+  });
+}
+
+TEST(OrdinaryTcp, FileDataThatResemblesHeadersGivesNoEvents) {
+  for (const Octets& unit : {Octets{0x41, 0x43, 0, 0}, Octets{0x81, 0x40}, Octets{0x41, 0x42, 0x43, 0x44}, Octets{0}}) {
+    Octets data;
+    while (data.size() < 1400) data.insert(data.end(), unit.begin(), unit.end());
+    Story story;
+    for (int i = 0; i < 400; ++i) story.push_back({i % 7 == 0, data});
+    TcpOptions tcp;
+    tcp.syn = false;
+    RunOptions options;
+    options.server_port = 2049;
+    EXPECT_THAT(run(segments_of(story, tcp), options).lines, IsEmpty());
+    EXPECT_THAT(run(segments_of(story, tcp)).lines, IsEmpty());
+  }
+}
+
+TEST(OrdinaryTcp, AnMpaKeyThatBreaksOffIsNoMpa) {
+  for (std::size_t n = 1; n < 16; ++n) {
+    Octets octets = mpa_frame(true, 0, 1, {});
+    octets[n] ^= 0x55U;
+    EXPECT_THAT(run(cut_into(segments_of({{true, octets}, {false, pattern(100, 1)}}), n)).lines, IsEmpty()) << n;
+  }
+}
+
+}  // namespace
+}  // namespace rpcrdma::iwarp_test
