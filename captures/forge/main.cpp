@@ -41,6 +41,7 @@ const Fabric& fabric(const std::string& name) {
 nlohmann::json map_of(const forge::Film& film) {
   nlohmann::json steps = nlohmann::json::object();
   nlohmann::json spoken = nlohmann::json::array();
+  nlohmann::json shots = nlohmann::json::array();
   std::uint64_t number = 0;
   for (const forge::Shot& shot : film.shots) {
     if (!shot.captured) continue;
@@ -48,8 +49,9 @@ nlohmann::json map_of(const forge::Film& film) {
     steps[shot.step].push_back(number);
     steps[shot.step + "/" + shot.part].push_back(number);
     if (shot.spoken) spoken.push_back(number);
+    shots.push_back({{"from", shot.from == forge::Side::client ? "client" : "server"}, {"part", shot.part}});
   }
-  return {{"frames", number}, {"steps", steps}, {"rpcrdma_frames", spoken}};
+  return {{"frames", number}, {"steps", steps}, {"rpcrdma_frames", spoken}, {"shots", shots}};
 }
 
 void write_text(const std::string& path, const std::string& text) {

@@ -18,12 +18,10 @@ root=$folder/root archive=$folder/bookworm.tar
 mirror=$(apt-get indextargets --format '$(SITE) $(CODENAME) $(COMPONENT)' 2>/dev/null | awk '$2 == "bookworm" && $3 == "main" { print $1; exit }')
 [ -n "$mirror" ] || { echo "no apt source of this machine serves bookworm" >&2; exit 2; }
 
-umount_all() {
-  for part in proc sys dev; do mountpoint -q "$root/$part" && umount "$root/$part"; done
-  return 0
-}
-trap umount_all EXIT
-umount_all
+# Only /proc is mounted there: debootstrap makes the few devices that are needed.
+leave() { ! mountpoint -q "$root/proc" || umount "$root/proc"; }
+trap leave EXIT
+leave
 rm -rf --one-file-system "$root"
 
 if [ ! -f "$archive" ]; then
@@ -40,8 +38,6 @@ cp /etc/resolv.conf "$root/etc/resolv.conf"
 cp /etc/hosts "$root/etc/hosts"
 { apt-config dump Acquire::http::Proxy; apt-config dump Acquire::https::Proxy; } >"$root/etc/apt/apt.conf.d/90proxy"
 mount -t proc proc "$root/proc"
-mount --rbind /dev "$root/dev" 2>/dev/null || mount --bind /dev "$root/dev"
-mount --make-rslave "$root/dev" 2>/dev/null || true
 
 echo "== clone of $(git -c safe.directory='*' -C "$tree" log -1 --format='%h %s')"
 git -c safe.directory='*' clone --quiet --no-hardlinks "$tree" "$root/root/checkout"

@@ -200,6 +200,10 @@ void Connection::close_holes(Half& h, FrameRef now, bool all) {
     if (!hole && h.fin && *h.fin > h.order.next() && h.order.held() == 0) {
       hole = Hole{h.order.next(), *h.fin - h.order.next(), h.fin_frame};
     }
+    if (!hole && all && h.acknowledged > h.order.next() + 1) {
+      // The last octets are missing: only the receiver's acknowledgement tells (one octet more may be a FIN).
+      hole = Hole{h.order.next(), h.acknowledged - h.order.next(), now};
+    }
     if (!hole) return;
     const bool proven = h.acknowledged > hole->start;
     const bool one_way =
