@@ -301,7 +301,6 @@ struct Connection {
     std::vector<std::uint8_t> octets;
   };
   std::optional<Held> held;
-  FrameRef successor;  ///< newest connection request of the same client to the same server
   std::map<std::tuple<std::uint32_t, std::uint32_t, std::uint32_t>, Procedure> procedures;
   LatencyHistogram latency;
 

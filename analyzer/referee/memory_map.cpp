@@ -16,15 +16,20 @@ namespace {
   return region.begin <= offset && end <= region.end;
 }
 
+/// Exclusive, and never past the end of the address space: a range may end exactly there.
+[[nodiscard]] std::uint64_t end_of(std::uint64_t offset, std::uint64_t length) noexcept {
+  constexpr std::uint64_t most = std::numeric_limits<std::uint64_t>::max();
+  return offset > most - length ? most : offset + length;
+}
+
 }  // namespace
 
 bool MemoryMap::expose(const wire::Segment& segment, Access access, TransactionId owner, FrameRef frame) {
   if (count_ >= most_regions) return false;
-  if (segment.offset > std::numeric_limits<std::uint64_t>::max() - segment.length) return true;  // wraps: never usable
   Region region;
   region.handle = segment.handle;
   region.begin = segment.offset;
-  region.end = segment.offset + segment.length;
+  region.end = end_of(segment.offset, segment.length);
   region.access = access;
   region.owner = owner;
   region.exposed = frame;
@@ -65,8 +70,8 @@ MemoryMap::Hit MemoryMap::find(std::uint32_t handle, std::uint64_t offset, std::
   using Verdict = Hit::Verdict;
   std::vector<Region>* all = regions(handle);
   if (all == nullptr) return {};
-  const bool wraps = offset > std::numeric_limits<std::uint64_t>::max() - length;
-  const std::uint64_t end = wraps ? std::numeric_limits<std::uint64_t>::max() : offset + length;
+  const bool wraps = length != 0 && offset > std::numeric_limits<std::uint64_t>::max() - (length - 1);
+  const std::uint64_t end = end_of(offset, length);
 
   Region* other_kind = nullptr;
   Region* over = nullptr;
@@ -105,8 +110,8 @@ MemoryMap::Hit MemoryMap::find(std::uint32_t handle, std::uint64_t offset, std::
 void MemoryMap::touch(std::uint32_t handle, std::uint64_t offset, std::uint64_t length, bool requested_only,
                       bool writing) {
   std::vector<Region>* all = regions(handle);
-  if (all == nullptr || offset > std::numeric_limits<std::uint64_t>::max() - length) return;
-  const std::uint64_t end = offset + length;
+  if (all == nullptr) return;
+  const std::uint64_t end = end_of(offset, length);
   for (Region& region : *all) {
     if (!right_kind(region, writing)) continue;
     if (!region.live && all->size() > 1) continue;

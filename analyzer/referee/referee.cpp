@@ -32,6 +32,7 @@ struct Pair {
   std::optional<PrivateData> client;
   std::optional<PrivateData> server;
   FrameRef handshake;
+  FrameRef newest_request;
   std::vector<std::pair<std::uint32_t, FrameRef>> lost_xids;  ///< Calls that were open when a connection ended
 };
 
@@ -301,14 +302,17 @@ struct Referee::Impl {
       return;
     }
     if (!connection.rpcrdma()) return;
-    const bool successor = connection.successor.number != 0 &&
-                           connection.successor.number >
+    FrameRef successor_frame;
+    if (const auto pair = pairs.find(pair_key(connection)); pair != pairs.end()) {
+      successor_frame = pair->second.newest_request;
+    }
+    const bool successor = successor_frame.number > connection.request_frame.number &&
+                           successor_frame.number >
                                std::max(connection.sides[0].last_repeat.number, connection.sides[1].last_repeat.number);
     const std::uint64_t quiet_side = connection.sides[0].repeats >= connection.sides[1].repeats ? 0 : 1;
     const bool quiet = last.time - connection.sides[quiet_side].last_repeat.time > 2'000'000'000;
     if (retries_exhausted(connection, successor) && (successor || quiet)) {
-      judge_lost(context, connection, successor ? connection.successor : last,
-                 successor ? connection.successor : FrameRef{});
+      judge_lost(context, connection, successor ? successor_frame : last, successor ? successor_frame : FrameRef{});
       return;
     }
     if (!connection.suspects.empty() && connection.suspects.back().refused_ordinal == 0) {
@@ -355,12 +359,7 @@ void Referee::on(const trace::ConnectRequest& event) {
                        std::nullopt});
     }
   }
-  for (auto& [id, earlier] : impl_->connections) {
-    if (earlier.get() != connection && !earlier->over && earlier->facts.client.address == facts.client.address &&
-        earlier->facts.server.address == facts.server.address && earlier->facts.server.port == facts.server.port) {
-      earlier->successor = event.frame;
-    }
-  }
+  impl_->pair_of(*connection).newest_request = event.frame;
 }
 
 void Referee::on(const trace::ConnectReply& event) {
@@ -396,7 +395,7 @@ void Referee::on(const trace::ConnectReject& event) {
 }
 
 void Referee::on(const trace::ConnectReady& event) {
-  Connection* connection = impl_->seen(event, true);
+  Connection* connection = impl_->seen(event, event.message_seen);
   if (connection == nullptr) return;
   connection->ready_seen = true;
   if (!connection->rpcrdma()) return;

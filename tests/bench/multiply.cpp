@@ -51,7 +51,7 @@ void write_many(const Traffic& traffic, std::uint64_t wanted, Writer& out) {
     for (const Frame& frame : traffic.frames()) {
       for (std::uint32_t i = 0; i < at_once; ++i) {
         traffic.copy(frame, shifts[i], octets);
-        out.write(frame.time + later + i * 100, octets);
+        out.write(frame.time + later + std::int64_t{i} * 100, octets);
       }
     }
   }

@@ -72,6 +72,10 @@ JudgedOp& judge_access(Context& context, Connection& connection, const Access_& 
       judged.state = JudgedOp::State::inside;
       break;
     case Verdict::wrong_kind:
+      accuse(access.writing ? RuleId::rdma_write_out_of_bounds : RuleId::rdma_read_out_of_bounds,
+             fmt::format("The {} {} {} of handle {:#010x}, which the {} had exposed to be {} only (frame {}).",
+                         name(access.initiator), verb, range(access.offset, access.length), access.handle, name(owner),
+                         access.writing ? "read" : "written", region->exposed.number));
       break;
     case Verdict::outside:
       if (region->access == Access::offer && access.writing) break;
@@ -154,6 +158,7 @@ void judge_write(Context& context, Connection& connection, const trace::Write& e
   if (connection.version2) return;
   if (event.first) {
     const std::uint64_t length = std::max<std::uint64_t>(event.announced, event.length);
+    if (length == 0) return;  // touches no memory
     MemoryMap::Hit hit;
     judge_access(context, connection, {event.side, event.frame, event.op, event.handle, event.offset, length, true},
                  hit);

@@ -200,7 +200,7 @@ void Connection::close_holes(Half& h, FrameRef now, bool all) {
     if (!hole && h.fin && *h.fin > h.order.next() && h.order.held() == 0) {
       hole = Hole{h.order.next(), *h.fin - h.order.next(), h.fin_frame};
     }
-    if (!hole && all && h.acknowledged > h.order.next() + 1) {
+    if (!hole && all && !h.tail_told && h.acknowledged > h.order.next() + 1) {
       // The last octets are missing: only the receiver's acknowledgement tells (one octet more may be a FIN).
       hole = Hole{h.order.next(), h.acknowledged - h.order.next(), now};
     }
@@ -269,9 +269,18 @@ void Connection::supersede(int direction, FrameRef frame) {
   context_.sink.on(e);
 }
 
+/// What a side has acknowledged beyond the newest octet of the capture is missing, and nothing behind it will show so.
+/// Only said, not skipped: it may still stand later in the file.
+void Connection::tell_lost_tail(Half& h, FrameRef frame) {
+  if (!live() || h.tail_told || !h.order.started() || h.order.hole() || h.acknowledged <= h.order.next() + 1) return;
+  h.tail_told = true;
+  messages_->gap(side(h.direction), h.acknowledged - h.order.next(), true, frame);
+}
+
 /// FIN, once everything before it was delivered.
 void Connection::close_half(Half& h) {
   if (!h.fin || h.closed || h.order.next() < *h.fin) return;
+  tell_lost_tail(half(1 - h.direction), h.fin_frame);
   if (live() && !rejected_) {
     Disconnect e;
     e.connection = id_;

@@ -85,6 +85,7 @@ class Connection {
     bool seen = false;  // any segment
     Position origin = 0;
     Position acknowledged = 0;
+    bool tail_told = false;
     std::uint64_t payload = 0;
     std::uint64_t early_gap = 0;  // before the connection was open
     FrameRef early_gap_frame;
@@ -120,6 +121,7 @@ class Connection {
   void not_mpa(Half& h);
   void apply_flags();
   bool drain();
+  void tell_lost_tail(Half& h, FrameRef frame);
   void close_half(Half& h);
 
   void try_open(FrameRef now, bool last);

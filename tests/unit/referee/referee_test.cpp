@@ -178,6 +178,40 @@ TEST(Referee, AHandleThatANewerCallNamesAgainIsInUse) {
   EXPECT_EQ(story::above_note(s.end()), 0U);
 }
 
+TEST(Referee, EdgesOfMemory) {
+  constexpr std::uint64_t last_page = 0xfffffffffffff000ULL;
+  {
+    Story s;  // no octet, no access
+    s.connect().call(1, write_chunk(0x100, 0x1000, 100)).write(Side::passive, 0x100, 0x1000, 0);
+    s.reply(1, write_chunk(0x100, 0x1000, 0)).write(Side::passive, 0x999, 0, 0);
+    EXPECT_EQ(story::above_note(s.end()), 0U);
+  }
+  {
+    Story s;  // a chunk may end with the address space
+    s.connect().call(1, write_chunk(0x100, last_page, 4096)).write(Side::passive, 0x100, last_page, 4096);
+    s.reply(1, write_chunk(0x100, last_page, 0));
+    EXPECT_EQ(story::above_note(s.end()), 0U);
+  }
+  {
+    Story s;  // exposed to be read, not to be written
+    s.connect().call(1, read_chunk(44, 0x100, 0x1000, 100)).write(Side::passive, 0x100, 0x1000, 100).reply(1);
+    EXPECT_EQ(found(s.end(), RuleId::rdma_write_out_of_bounds).size(), 1U);
+  }
+}
+
+TEST(Referee, AGapBeforeTheFirstPacketOfASideClearsTheReply) {
+  Story s;  // RTU, first Call and its ACK are missing: the Reply is heard before the hole is known
+  s.connect();
+  s.reply(1).gap(Side::active).call(2).reply(2);
+  EXPECT_EQ(story::above_note(s.end()), 0U);
+}
+
+TEST(Referee, ACallRightBehindItsReplyInTheFileIsItsCall) {
+  Story s;
+  s.connect().reply(1).call(1).call(2).reply(2);
+  EXPECT_TRUE(found(s.end(), RuleId::reply_without_call).empty());
+}
+
 TEST(Referee, InvalidationFollowsBothRBits) {
   const Chunks chunk = write_chunk(0x100, 0x1000, 100);
   const auto run = [&](bool client, bool server, std::uint32_t handle) {
@@ -216,7 +250,6 @@ TEST(Referee, RefusedUnknownHandleIsTheInitiatorsFault) {
 }
 
 // --- pull completion
-
 
 TEST(PullCompletion, ReadThenDoneIsFine) {
   Story s;

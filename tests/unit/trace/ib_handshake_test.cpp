@@ -259,6 +259,26 @@ TEST_F(IbHandshake, CutHandshakeAndLostFirstCall) {
   EXPECT_EQ(got.back(), "1P #8 acknowledges 1");
 }
 
+// Two different answers to one REQ, the first cut before its queue pair: the second one counts.
+TEST_F(IbHandshake, SecondReplyKnowsBetter) {
+  p.req();
+  p.snap = 54;
+  p.rep();
+  p.snap = 65535;
+  p.server_cm.local_id += 1;
+  p.server_cm.qpn = 0x66;
+  p.rep();
+  p.rtu();
+  p.client_dreq();
+  p.client_cm.local_id += 1;
+  p.client_cm.qpn = 0x77;
+  p.req();
+  p.finish();
+  EXPECT_EQ(p.sink.news(),
+            (Lines{"1A #1 request 10.0.0.2:40000/0x11 10.0.0.1:20049/-", "1P #3 reply 10.0.0.1:20049/0x66",
+                   "1A #4 ready", "1A #5 disconnect request", "2A #6 request 10.0.0.2:40000/0x77 10.0.0.1:20049/-"}));
+}
+
 TEST_F(IbHandshake, MessagesCutAtEveryLength) {
   for (std::size_t snap = 0; snap < 280; ++snap) {
     Peers q;
