@@ -132,6 +132,7 @@ struct Pending {
     credits,
     reply_without_call,
     duplicate_reply,
+    error_from_requester,
     unknown_handle,
     done
   } kind = Kind::credits;
@@ -288,6 +289,7 @@ struct Connection {
   FrameRef request_frame;
   FrameRef reply_frame;
   FrameRef last_frame;
+  bool skipped = false;  ///< Sends came before it could be told what this connection carries
   std::uint64_t implausible = 0;
   std::uint64_t weakly_plausible = 0;
   std::uint64_t messages = 0;

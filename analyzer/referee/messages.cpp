@@ -125,8 +125,9 @@ Transaction& enter_call(Context& context, Connection& connection, const trace::S
 /// Call: this is the first thing heard of its requester since.
 bool answered_already(Connection& connection, const trace::Send& event, std::uint32_t xid) {
   const auto held = std::find_if(connection.pending.begin(), connection.pending.end(), [&](const Pending& p) {
-    return (p.kind == Pending::Kind::reply_without_call || p.kind == Pending::Kind::duplicate_reply) && p.xid == xid &&
-           p.side == other(event.side);
+    return (p.kind == Pending::Kind::reply_without_call || p.kind == Pending::Kind::duplicate_reply ||
+            p.kind == Pending::Kind::error_from_requester) &&
+           p.xid == xid && p.side == other(event.side);
   });
   if (held == connection.pending.end()) return false;
   connection.pending.erase(held);
@@ -229,13 +230,18 @@ void take_reply(Context& context, Connection& connection, const trace::Send& eve
     const std::uint64_t outstanding = ledger.outstanding;
     credit_answer(context, connection, event, requester, grant);
     ledger.outstanding = outstanding;  // nothing of what is open was answered
+    if (reading.guessed) {
+      connection.distrust(kept_finished);  // cut before it says whether it is a Reply at all
+      context.book.unchecked(RuleId::reply_without_call, connection.id(), "a message was cut before its direction");
+      return;
+    }
     if (judge_answer_to_done(context, connection, event, xid)) return;
     judge_orphan(context, connection, event, requester, xid);
     return;
   }
   if (call->answers >= call->copies) {
     if (judge_answer_to_done(context, connection, event, xid)) return;
-    if (connection.trusted()) {
+    if (connection.trusted() && !reading.guessed) {
       judge_duplicate(connection, event, *call);
     } else {
       context.book.unchecked(RuleId::duplicate_reply, connection.id(), "a Call with the same XID may be missing");
@@ -287,17 +293,7 @@ void take_error(Context& context, Connection& connection, const trace::Send& eve
                              "a reverse Call may be missing from the capture");
       return;
     }
-    context.book.add(
-        {RuleId::error_from_requester,
-         connection.id(),
-         {event.frame},
-         fmt::format("The {} sent RDMA_ERROR for XID {:#010x} although no Call with that XID had come to it: only "
-                     "a responder may.",
-                     name(event.side), xid),
-         std::nullopt,
-         xid,
-         party(event.side),
-         Role::requester});
+    judge_error_later(connection, event, xid);
     return;
   }
   if (call != nullptr && connection.trusted()) {
@@ -422,7 +418,12 @@ void take_message(Context& context, Connection& connection, const trace::Send& e
     if (connection.rpcrdma()) count_late_message(connection, event, scratch);
     return;
   }
-  if (!accept_as_rpcrdma(context, connection, event)) return;
+  if (!accept_as_rpcrdma(context, connection, event)) {
+    connection.skipped = true;
+    return;
+  }
+  if (connection.skipped && connection.messages == 0)
+    connection.distrust(kept_finished);  // earlier ones were not looked at
   ++connection.messages;
 
   RecentSend send;
@@ -454,11 +455,8 @@ void take_message(Context& context, Connection& connection, const trace::Send& e
   const auto decoded = wire::decode_header_v1(event.octets, event.wire_length, header);
   const bool cut = !decoded && (decoded.error().fault == wire::Fault::truncated || event.holes);
   const bool is_error = fixed->proc == static_cast<std::uint32_t>(Proc::error);
-  // An RDMA_ERROR repeats the version of the Call that it refuses.
-  if (fixed->version != 1 && fixed->version != 2 &&
-      !(is_error && open_call(connection, other(event.side), fixed->xid))) {
-    judge_version(context, connection, event, *fixed);
-  }
+  // An RDMA_ERROR repeats the version of the Call that it refuses, which may not be in the capture.
+  if (fixed->version != 1 && fixed->version != 2 && !is_error) judge_version(context, connection, event, *fixed);
   if (fixed->version != 1 && !is_error) {
     // A probe with another version: what counts is the RDMA_ERROR that answers it.
     enter_malformed(context, connection, event, *fixed);

@@ -41,6 +41,19 @@ void settle(Context& context, Connection& connection, const Pending& pending, bo
                         party(pending.side),
                         Role::responder});
       return;
+    case Pending::Kind::error_from_requester:
+      context.book.add(
+          {RuleId::error_from_requester,
+           connection.id(),
+           {pending.frame},
+           fmt::format("The {} sent RDMA_ERROR for XID {:#010x} although no Call with that XID had come to it: "
+                       "only a responder may.",
+                       name(pending.side), pending.xid),
+           proven ? std::nullopt : std::optional(Severity::warning),
+           pending.xid,
+           party(pending.side),
+           Role::requester});
+      return;
     case Pending::Kind::done: {
       trace::Send event;
       event.connection = connection.id();

@@ -95,6 +95,8 @@ void judge_reply_version(Context& context, Connection& connection, const trace::
                          const Transaction& call);
 /// A second answer. Held back: the Call that it answers may still be on its way.
 void judge_duplicate(Connection& connection, const trace::Send& event, const Transaction& call);
+/// RDMA_ERROR from the client without a reverse Call. Held back for the same reason.
+void judge_error_later(Connection& connection, const trace::Send& event, std::uint32_t xid);
 /// An answer for which no Call is open.
 void judge_orphan(Context& context, Connection& connection, const trace::Send& event, Side requester,
                   std::uint32_t xid);

@@ -180,6 +180,7 @@ void judge_terminate(Context& context, Connection& connection, const trace::Refu
     }
   }
   if (what == Meaning::no_buffer || what == Meaning::too_long) {
+    const bool exact = send != nullptr;  // the Terminate names the Send: only then its peer may be blamed
     if (send == nullptr) send = state.sends.newest([](const RecentSend& s) { return s.size_finding.has_value(); });
     if (send == nullptr) {
       send = state.sends.newest([](const RecentSend& s) { return s.call && s.in_flight > s.limit; });
@@ -208,7 +209,7 @@ void judge_terminate(Context& context, Connection& connection, const trace::Refu
                           send->xid,
                           party(sender),
                           Role::requester});
-      } else if (send->call && ledger.answered && connection.threshold(sender)) {
+      } else if (exact && send->call && ledger.answered && connection.threshold(sender)) {
         suspect.rule = RuleId::credit_grant_unbacked;
         suspect.proven = true;
         suspect.culprit = party(refusal.side);
@@ -222,7 +223,7 @@ void judge_terminate(Context& context, Connection& connection, const trace::Refu
                           send->xid,
                           party(refusal.side),
                           Role::responder});
-      } else if (send->reply && connection.threshold(sender)) {
+      } else if (exact && send->reply && connection.threshold(sender)) {
         suspect.rule = RuleId::requester_receives_missing;
         suspect.culprit = party(refusal.side);
         suspect.message = fmt::format("The {} had no Receive for a Reply (Terminate, frame {}).", name(refusal.side),
@@ -236,7 +237,8 @@ void judge_terminate(Context& context, Connection& connection, const trace::Refu
                           party(refusal.side),
                           Role::requester});
       } else {
-        refused_send_unexplained(context, connection, refusal, RuleId::iwarp_terminate, text, std::nullopt, send);
+        refused_send_unexplained(context, connection, refusal, RuleId::iwarp_terminate, text, std::nullopt,
+                                 exact ? send : nullptr);
         return;
       }
       connection.suspects.push_back(std::move(suspect));

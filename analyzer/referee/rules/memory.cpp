@@ -295,7 +295,6 @@ void judge_access_refused(Context& context, Connection& connection, const trace:
   }
   if (judged == nullptr && refusal.refused != Refused::send) {
     judged = state.ops.newest([](const JudgedOp& op) { return op.state == JudgedOp::State::guilty; });
-    if (judged == nullptr) judged = state.ops.newest([](const JudgedOp&) { return true; });
   }
   Suspect suspect;
   suspect.how = refusal.kind == trace::Refusal::Kind::terminate ? Closed::How::terminate : Closed::How::nak;

@@ -86,6 +86,17 @@ void judge_duplicate(Connection& connection, const trace::Send& event, const Tra
   connection.pending.push_back(pending);
 }
 
+void judge_error_later(Connection& connection, const trace::Send& event, std::uint32_t xid) {
+  if (connection.pending.size() >= most_pending) return;
+  Pending pending;
+  pending.kind = Pending::Kind::error_from_requester;
+  pending.rule = RuleId::error_from_requester;
+  pending.side = event.side;
+  pending.frame = event.frame;
+  pending.xid = xid;
+  connection.pending.push_back(pending);
+}
+
 void judge_orphan(Context& context, Connection& connection, const trace::Send& event, Side requester,
                   std::uint32_t xid) {
   if (!connection.whole() || connection.version2) {
