@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // TCP of one connection: order, acknowledgements, holes, the end. How a connection is opened: opening.cpp.
 #include "trace/iwarp/connection.hpp"
+#include "wire/ddp.hpp"
 
 #include <algorithm>
 
@@ -41,7 +42,13 @@ Connection::Connection(const Context& context, const Ends& ends, const TcpOpenin
   }
 }
 
-void Connection::Half::fpdu(const Fpdu& fpdu) { owner.messages_->fpdu(owner.side(direction), fpdu); }
+void Connection::Half::fpdu(const Fpdu& fpdu) {
+  // A Terminate speaks of what its sender has received: say first what of that is not in the capture.
+  if (fpdu.ulpdu.size() >= 2 && wire::ddp_control(fpdu.ulpdu.data()).rdmap() == wire::RdmapOpcode::terminate) {
+    owner.tell_lost_tail(owner.half(1 - direction), fpdu.first);
+  }
+  owner.messages_->fpdu(owner.side(direction), fpdu);
+}
 void Connection::Half::crc_bad(FrameRef frame) {
   owner.messages_->quality(owner.side(direction), Quality::Kind::checksum_bad, frame);
 }
