@@ -62,8 +62,8 @@ struct Depths {
 struct ConnectRequest : EventBase {
   Transport transport = Transport::rocev2;
   Endpoint client;
-  Endpoint server;            ///< qpn not yet known
-  FrameRef opened;            ///< first frame of the connection (iWARP: the SYN if captured, else the MPA Request)
+  Endpoint server;  ///< qpn not yet known
+  FrameRef opened;  ///< first frame of the connection (iWARP: the SYN if captured, else the MPA Request)
   PrivateDataArea private_data;
   Depths depths;
   std::optional<std::uint64_t> service_id;  ///< IB only
@@ -116,22 +116,22 @@ struct Send : EventBase {
   std::uint32_t wire_length = 0;  ///< octets of the message on the wire, without pad and ICRC
   std::optional<std::uint32_t> invalidated;  ///< handle of Send With Invalidate
   bool immediate = false;
-  bool holes = false;             ///< a packet in the middle is missing from the capture: wire_length is a lower bound
-  FrameRef last;                  ///< frame of the last packet (frame: of the first one)
-  std::uint64_t ordinal = 0;      ///< counts this side's Sends, from 1
-  std::uint64_t sequence = 0;     ///< position in this side's request order: unwrapped PSN, or TCP stream offset
+  bool holes = false;          ///< a packet in the middle is missing from the capture: wire_length is a lower bound
+  FrameRef last;               ///< frame of the last packet (frame: of the first one)
+  std::uint64_t ordinal = 0;   ///< counts this side's Sends, from 1
+  std::uint64_t sequence = 0;  ///< position in this side's request order: unwrapped PSN, or TCP stream offset
 };
 
 /// One packet (FPDU) of an RDMA Write. `op` joins the packets of one Write.
 struct Write : EventBase {
   std::uint64_t op = 0;
   std::uint32_t handle = 0;
-  std::uint64_t offset = 0;       ///< where this packet's octets go
-  std::uint32_t length = 0;       ///< of this packet, on the wire, without pad
-  std::uint64_t announced = 0;    ///< IB: DMA length of the whole Write, on each of its packets; iWARP: 0
-  Bytes octets;                   ///< as captured
-  bool first = false;             ///< first packet of the Write
-  bool last = false;              ///< last packet
+  std::uint64_t offset = 0;     ///< where this packet's octets go
+  std::uint32_t length = 0;     ///< of this packet, on the wire, without pad
+  std::uint64_t announced = 0;  ///< IB: DMA length of the whole Write, on each of its packets; iWARP: 0
+  Bytes octets;                 ///< as captured
+  bool first = false;           ///< first packet of the Write
+  bool last = false;            ///< last packet
   std::uint64_t sequence = 0;
 };
 
@@ -159,23 +159,23 @@ struct ReadResponse : EventBase {
 /// NAK, RNR NAK or Terminate sent by `side` about something the other side sent.
 struct Refusal : EventBase {
   enum class Kind : std::uint8_t {
-    nak_sequence,          ///< IB 0x60: loss on the fabric, the sender restarts
-    rnr,                   ///< IB RNR NAK
-    invalid_request,       ///< IB NAK 0x61
-    remote_access,         ///< IB NAK 0x62
-    remote_operational,    ///< IB NAK 0x63
+    nak_sequence,        ///< IB 0x60: loss on the fabric, the sender restarts
+    rnr,                 ///< IB RNR NAK
+    invalid_request,     ///< IB NAK 0x61
+    remote_access,       ///< IB NAK 0x62
+    remote_operational,  ///< IB NAK 0x63
     nak_other,
-    terminate,             ///< iWARP
+    terminate,  ///< iWARP
   } kind = Kind::nak_other;
   enum class Refused : std::uint8_t { unknown, send, write, read, nothing } refused = Refused::unknown;
-  FrameRef refused_frame;         ///< frame of the refused packet (number 0: not known)
-  std::uint64_t refused_op = 0;   ///< op of the Write or ReadRequest, ordinal of the Send (also if it never completed)
+  FrameRef refused_frame;        ///< frame of the refused packet (number 0: not known)
+  std::uint64_t refused_op = 0;  ///< op of the Write or ReadRequest, ordinal of the Send (also if it never completed)
   std::uint32_t refused_length = 0;  ///< octets of the refused Send as far as seen
   // Terminate, as it stands on the wire; siw packs layer and type the other way round (see linux-behaviour 8.2)
   std::uint8_t layer = 0;
   std::uint8_t etype = 0;
   std::uint8_t ecode = 0;
-  bool truncated = false;         ///< the Terminate's control word is not in the capture
+  bool truncated = false;  ///< the Terminate's control word is not in the capture
 };
 
 /// `side` is proven to have received (not necessarily processed) every Send of the other side up to `ordinal`.
@@ -186,8 +186,8 @@ struct Acknowledged : EventBase {
 
 /// The capture lacks packets (or octets) that `side` sent and that the other side is proven or presumed to have got.
 struct Gap : EventBase {
-  std::uint64_t count = 0;       ///< packets (IB) or octets (TCP) missing
-  bool proven = false;           ///< the receiver acknowledged them
+  std::uint64_t count = 0;  ///< packets (IB) or octets (TCP) missing
+  bool proven = false;      ///< the receiver acknowledged them
 };
 
 /// A packet that was seen before. Never reaches the other events again.
@@ -202,13 +202,13 @@ struct Repeated : EventBase {
 /// Anything about the capture's quality that belongs to no message. connection is 0 where no connection is meant.
 struct Quality : EventBase {
   enum class Kind : std::uint8_t {
-    frame_truncated,     ///< caplen < wire length, in a frame that carries RDMA
-    checksum_bad,        ///< ICRC or MPA CRC32c
-    reordered,           ///< PSN order differs from file order
+    frame_truncated,  ///< caplen < wire length, in a frame that carries RDMA
+    checksum_bad,     ///< ICRC or MPA CRC32c
+    reordered,        ///< PSN order differs from file order
     time_backwards,
-    immediate_or_atomic, ///< an opcode that RPC-over-RDMA never uses (rule unexpected-opcode)
-    limit_reached,       ///< an explicit bound on state was met; what it held is no longer judged
-    mpa_bad,             ///< MPA stream lost its FPDU alignment, or a header that cannot be
+    immediate_or_atomic,  ///< an opcode that RPC-over-RDMA never uses (rule unexpected-opcode)
+    limit_reached,        ///< an explicit bound on state was met; what it held is no longer judged
+    mpa_bad,              ///< MPA stream lost its FPDU alignment, or a header that cannot be
   } kind = Kind::frame_truncated;
 };
 

@@ -22,10 +22,10 @@ struct FrameRef {
 enum class LinkType : std::uint32_t {
   null_loopback = 0,
   ethernet = 1,
-  raw_ip = 101,   // DLT_RAW as a LINKTYPE_
+  raw_ip = 101,  // DLT_RAW as a LINKTYPE_
   loop = 108,
   linux_sll = 113,
-  erf = 197,       // octets begin with the ERF record header (16 octets, then extension headers)
+  erf = 197,  // octets begin with the ERF record header (16 octets, then extension headers)
   ipv4 = 228,
   ipv6 = 229,
   infiniband = 247,  // octets begin with the LRH

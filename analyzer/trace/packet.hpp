@@ -41,9 +41,10 @@ struct IbPacket {
   Transport transport = Transport::rocev2;
   Address source;
   Address destination;
-  wire::Bytes network;            ///< for the ICRC: IP header / GRH / LRH to the end of the UDP header or GRH
-  wire::Bytes octets;             ///< from BTH, as captured, ICRC included if captured
-  std::uint32_t wire_length = 0;  ///< from BTH to the end of the ICRC, as the network layer says (Ethernet padding removed)
+  wire::Bytes network;  ///< for the ICRC: IP header / GRH / LRH to the end of the UDP header or GRH
+  wire::Bytes octets;   ///< from BTH, as captured, ICRC included if captured
+  std::uint32_t wire_length =
+      0;  ///< from BTH to the end of the ICRC, as the network layer says (Ethernet padding removed)
 };
 
 struct TcpSegment {

@@ -51,8 +51,8 @@ struct RpcReply {
 struct Compound {
   std::string tag;
   std::uint32_t minor_version = 0;
-  std::uint32_t count = 0;                   ///< as announced
-  std::vector<std::uint32_t> operations;     ///< as far as walked
+  std::uint32_t count = 0;                ///< as announced
+  std::vector<std::uint32_t> operations;  ///< as far as walked
 };
 [[nodiscard]] Decoded<Compound> decode_compound(Bytes arguments, std::size_t wire_length, bool callback);
 

@@ -53,7 +53,7 @@ struct HeaderV1 {
 
   std::size_t length = 0;  ///< octets of the header; the RPC message (or what follows) starts here
 
-  void clear() noexcept;   ///< empties without giving memory back, so that one instance serves a whole capture
+  void clear() noexcept;  ///< empties without giving memory back, so that one instance serves a whole capture
 
   std::vector<WriteChunk> spare;  ///< emptied chunks, kept for their memory; of no meaning to readers
 };
@@ -62,11 +62,10 @@ struct HeaderV1 {
 /// Fault::invalid with field "proc" for a proc above 4 (the fixed words in `out` are set whenever 16 octets were
 /// there), field "list discriminator" for a word that is neither 0 nor 1, "header too short" below 28 octets of
 /// RDMA_MSG / RDMA_NOMSG (RFC 8166 section 4.5; RDMA_DONE 16, RDMA_ERROR 20 or 28). The version is not judged here.
-[[nodiscard]] tl::expected<void, DecodeError> decode_header_v1(Bytes octets, std::size_t wire_length,
-                                                               HeaderV1& out);
+[[nodiscard]] tl::expected<void, DecodeError> decode_header_v1(Bytes octets, std::size_t wire_length, HeaderV1& out);
 
-[[nodiscard]] std::string_view proc_name(std::uint32_t proc) noexcept;        ///< "RDMA_MSG", ..., "" if unknown
-[[nodiscard]] std::string_view htype_name_v2(std::uint32_t htype) noexcept;   ///< "RDMA2_ERROR", ..., "" if unknown
+[[nodiscard]] std::string_view proc_name(std::uint32_t proc) noexcept;       ///< "RDMA_MSG", ..., "" if unknown
+[[nodiscard]] std::string_view htype_name_v2(std::uint32_t htype) noexcept;  ///< "RDMA2_ERROR", ..., "" if unknown
 
 /// Could these octets be an RPC-over-RDMA message? For telling it from other users of RDMA (rule not-rpcrdma).
 enum class Plausible : std::uint8_t { no, weak, strong };

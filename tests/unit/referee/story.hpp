@@ -15,7 +15,8 @@ namespace rpcrdma::referee::story {
 using Octets = std::vector<std::uint8_t>;
 
 inline void put32(Octets& to, std::uint32_t v) {
-  for (int shift = 24; shift >= 0; shift -= 8) to.push_back(static_cast<std::uint8_t>(v >> static_cast<unsigned>(shift)));
+  for (int shift = 24; shift >= 0; shift -= 8)
+    to.push_back(static_cast<std::uint8_t>(v >> static_cast<unsigned>(shift)));
 }
 inline void put64(Octets& to, std::uint64_t v) {
   put32(to, static_cast<std::uint32_t>(v >> 32U));
@@ -81,7 +82,8 @@ class Story {
  public:
   explicit Story(Options options = {}) : referee(std::move(options)) {}
 
-  Story& connect(std::optional<Octets> client = private_data(3, 3, true), std::optional<Octets> server = private_data(3, 3, true)) {
+  Story& connect(std::optional<Octets> client = private_data(3, 3, true),
+                 std::optional<Octets> server = private_data(3, 3, true)) {
     trace::ConnectRequest request;
     base(request, Side::active);
     request.opened = request.frame;
