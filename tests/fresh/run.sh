@@ -18,8 +18,11 @@ root=$folder/root archive=$folder/bookworm.tar
 mirror=$(apt-get indextargets --format '$(SITE) $(CODENAME) $(COMPONENT)' 2>/dev/null | awk '$2 == "bookworm" && $3 == "main" { print $1; exit }')
 [ -n "$mirror" ] || { echo "no apt source of this machine serves bookworm" >&2; exit 2; }
 
-# Only /proc is mounted there: debootstrap makes the few devices that are needed.
-leave() { ! mountpoint -q "$root/proc" || umount "$root/proc"; }
+# /proc and terminals are mounted there; debootstrap makes the few devices that are needed.
+leave() {
+  local part
+  for part in dev/pts proc; do ! mountpoint -q "$root/$part" || umount "$root/$part"; done
+}
 trap leave EXIT
 leave
 rm -rf --one-file-system "$root"
@@ -38,6 +41,7 @@ cp /etc/resolv.conf "$root/etc/resolv.conf"
 cp /etc/hosts "$root/etc/hosts"
 { apt-config dump Acquire::http::Proxy; apt-config dump Acquire::https::Proxy; } >"$root/etc/apt/apt.conf.d/90proxy"
 mount -t proc proc "$root/proc"
+mount -t devpts -o newinstance,ptmxmode=0666 devpts "$root/dev/pts"
 
 echo "== clone of $(git -c safe.directory='*' -C "$tree" log -1 --format='%h %s')"
 git -c safe.directory='*' clone --quiet --no-hardlinks "$tree" "$root/root/checkout"

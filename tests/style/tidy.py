@@ -93,9 +93,15 @@ def main():
     changed = [p for p in current if clean.get(os.path.relpath(p, tree.ROOT)) != current[p] and (not only or p in only)]
     changed.sort(key=os.path.getsize, reverse=True)
 
+    def remember():
+        with open(stamps, "w", encoding="utf-8") as handle:
+            json.dump({n: d for n, d in clean.items() if os.path.join(tree.ROOT, n) in current}, handle, indent=1, sort_keys=True)
+
     wrong = 0
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
-        for path, is_clean, said in pool.map(lambda p: tidy(p, given.build), changed):
+        runs = [pool.submit(tidy, p, given.build) for p in changed]
+        for run in concurrent.futures.as_completed(runs):
+            path, is_clean, said = run.result()
             name = os.path.relpath(path, tree.ROOT)
             if is_clean:
                 clean[name] = current[path]
@@ -103,8 +109,7 @@ def main():
                 clean.pop(name, None)
                 wrong += 1
                 print("\n".join(said), flush=True)
-    with open(stamps, "w", encoding="utf-8") as handle:
-        json.dump({n: d for n, d in clean.items() if os.path.join(tree.ROOT, n) in current}, handle, indent=1, sort_keys=True)
+            remember()  # a run that is stopped goes on from here
     print(f"{len(commands)} files, {len(changed)} changed since they were clean, {wrong} not clean")
     return 1 if wrong or not commands else 0
 
