@@ -204,6 +204,7 @@ struct RecentSend {
   std::optional<std::size_t> invalidate_finding;
   std::uint64_t in_flight = 0;  ///< Calls: outstanding including this one
   std::uint64_t limit = 0;
+  TransactionId exchange;  ///< generation 0: none is known
 };
 
 /// The newest `most` of something; grows only as far as it is used.

@@ -49,6 +49,7 @@ class FindingBook {
   /// "Not checked because ...": once for each (rule, connection).
   void unchecked(RuleId rule, ConnectionId connection, std::string_view reason);
 
+  [[nodiscard]] const std::vector<Finding>& findings() const noexcept { return findings_; }
   [[nodiscard]] bool has(RuleId rule, ConnectionId connection) const;
 
   [[nodiscard]] std::vector<Finding> take_findings();

@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "referee/lifetime.hpp"
+#include "referee/observation.hpp"
 #include "referee/procedures.hpp"
 #include "wire/rpc.hpp"
 
@@ -177,6 +178,7 @@ void take_call(Context& context, Connection& connection, const trace::Send& even
   }
   send.call = true;
   Transaction& call = enter_call(context, connection, event, std::move(fresh));
+  send.exchange = call.id;
   credit_call(context, connection, event, call, send);
   if (lists_complete && event.octets.size() > header.length) {
     note_procedure(connection, call, event.octets.subspan(header.length), event.wire_length - header.length);
@@ -239,6 +241,7 @@ void take_reply(Context& context, Connection& connection, const trace::Send& eve
     judge_orphan(context, connection, event, requester, xid);
     return;
   }
+  send.exchange = call->id;
   if (call->answers >= call->copies) {
     if (judge_answer_to_done(context, connection, event, xid)) return;
     if (connection.trusted() && !reading.guessed) {
@@ -268,6 +271,7 @@ void take_error(Context& context, Connection& connection, const trace::Send& eve
   Transaction* call = connection.find(requester, xid);
   if (call != nullptr && call->answers < call->copies) {
     send.reply = true;
+    send.exchange = call->id;
     judge_reply_version(context, connection, event, header.fixed.version, *call);
     if (header.error == wire::err_chunk) {
       judge_error_reply(context, connection, event, *call);
@@ -340,25 +344,32 @@ void count_proc(ConnectionFacts::Messages& counts, Proc proc) {
 }
 
 /// After the close: counted, never judged.
-void count_late_message(Connection& connection, const trace::Send& event, wire::HeaderV1& header) {
+void count_late_message(Context& context, Connection& connection, const trace::Send& event, wire::HeaderV1& header) {
   const auto decoded = wire::decode_header_v1(event.octets, event.wire_length, header);
   if (!decoded || header.fixed.version != 1) return;
   ++connection.messages;
   const auto proc = static_cast<Proc>(header.fixed.proc);
   count_proc(connection.facts.messages, proc);
-  if (proc == Proc::done || proc == Proc::error) return;
-  const Reading reading = read_direction(connection, event, header, true);
-  const bool active = event.side == Side::active;
-  ConnectionFacts::Messages& counts = connection.facts.messages;
-  if (reading.direction == Direction::call) {
-    ++(active ? counts.calls : counts.reverse_calls);
-    Transaction late;
-    if (event.octets.size() > header.length) {
-      note_procedure(connection, late, event.octets.subspan(header.length), event.wire_length - header.length);
+  auto kind = MessageSeen::Kind::other;
+  if (proc == Proc::done) kind = MessageSeen::Kind::done;
+  if (proc == Proc::error) kind = MessageSeen::Kind::error;
+  if (kind == MessageSeen::Kind::other) {
+    const Reading reading = read_direction(connection, event, header, true);
+    const bool active = event.side == Side::active;
+    ConnectionFacts::Messages& counts = connection.facts.messages;
+    if (reading.direction == Direction::call) {
+      kind = MessageSeen::Kind::call;
+      ++(active ? counts.calls : counts.reverse_calls);
+      Transaction late;
+      if (event.octets.size() > header.length) {
+        note_procedure(connection, late, event.octets.subspan(header.length), event.wire_length - header.length);
+      }
+    } else if (reading.direction == Direction::reply) {
+      kind = MessageSeen::Kind::reply;
+      ++(active ? counts.reverse_replies : counts.replies);
     }
-  } else if (reading.direction == Direction::reply) {
-    ++(active ? counts.reverse_replies : counts.replies);
   }
+  observe_message(context, connection, event, kind, &header, {});
 }
 
 [[nodiscard]] bool accept_as_rpcrdma(Context& context, Connection& connection, const trace::Send& event) {
@@ -415,7 +426,7 @@ bool hold_message(Connection& connection, const trace::Send& event, wire::Header
 void take_message(Context& context, Connection& connection, const trace::Send& event, wire::HeaderV1& scratch) {
   if (event.wire_length == 0) return;
   if (connection.over) {
-    if (connection.rpcrdma()) count_late_message(connection, event, scratch);
+    if (connection.rpcrdma()) count_late_message(context, connection, event, scratch);
     return;
   }
   if (!accept_as_rpcrdma(context, connection, event)) {
@@ -431,7 +442,12 @@ void take_message(Context& context, Connection& connection, const trace::Send& e
   send.frame = event.frame;
   send.wire_length = event.wire_length;
   send.holes = event.holes;
-  const auto finish = [&] { connection.of(event.side).sends.add(send); };
+  auto kind = MessageSeen::Kind::other;
+  const wire::HeaderV1* readable = nullptr;
+  const auto finish = [&] {
+    connection.of(event.side).sends.add(send);
+    observe_message(context, connection, event, kind, readable, send.exchange);
+  };
 
   const auto fixed = wire::decode_fixed_words(event.octets, event.wire_length);
   if (!fixed) {
@@ -482,12 +498,15 @@ void take_message(Context& context, Connection& connection, const trace::Send& e
 
   const auto proc = static_cast<Proc>(fixed->proc);
   count_proc(connection.facts.messages, proc);
+  if (!cut) readable = &header;
   if (proc == Proc::done) {
+    kind = MessageSeen::Kind::done;
     judge_done(context, connection, event, fixed->xid);
     finish();
     return;
   }
   if (proc == Proc::error) {
+    kind = MessageSeen::Kind::error;
     if (!cut) take_error(context, connection, event, header, send);
     finish();
     return;
@@ -512,6 +531,7 @@ void take_message(Context& context, Connection& connection, const trace::Send& e
   if (reading.rpc) judge_xid(context, connection, event, fixed->xid, reading.rpc->xid);
   send.call = reading.direction == Direction::call;
   send.reply = !send.call;
+  kind = send.call ? MessageSeen::Kind::call : MessageSeen::Kind::reply;
   if (connection.of(event.side).judged_partial != event.ordinal) judge_send_size(context, connection, event, send);
   if (reading.direction == Direction::call) {
     take_call(context, connection, event, header, reading, !cut, send);

@@ -12,6 +12,7 @@
 #include "referee/connection.hpp"
 #include "referee/findings.hpp"
 #include "referee/messages.hpp"
+#include "referee/observation.hpp"
 #include "referee/pending.hpp"
 #include "referee/rules/checks.hpp"
 #include "wire/rpc.hpp"
@@ -46,11 +47,11 @@ struct Pair {
 }  // namespace
 
 struct Referee::Impl {
-  explicit Impl(Options o) : options(std::move(o)) {}
+  Impl(Options o, Observer* watcher) : options(std::move(o)), context{options, book, watcher} {}
 
   Options options;
   FindingBook book;
-  Context context{options, book};
+  Context context;
   std::unordered_map<ConnectionId, std::unique_ptr<Connection>> connections;
   std::vector<ConnectionId> closed_order;  // oldest first: their state is dropped, their facts are kept
   std::vector<ConnectionFacts> finished;
@@ -257,6 +258,11 @@ struct Referee::Impl {
     pair.handshake = connection.reply_frame;
   }
 
+  void tell_handshake(const Connection& connection, const trace::EventBase& event) {
+    if (context.observer == nullptr || !connection.rpcrdma()) return;
+    context.observer->handshake(connection.facts, event.side, event.frame);
+  }
+
   void end_of_capture(Connection& connection, FrameRef last) {
     release(connection);
     // One direction only: nothing that needs both can be judged.
@@ -324,7 +330,7 @@ struct Referee::Impl {
   }
 };
 
-Referee::Referee(Options options) : impl_(std::make_unique<Impl>(std::move(options))) {}
+Referee::Referee(Options options, Observer* observer) : impl_(std::make_unique<Impl>(std::move(options), observer)) {}
 Referee::~Referee() = default;
 
 void Referee::on(const trace::ConnectRequest& event) {
@@ -360,6 +366,7 @@ void Referee::on(const trace::ConnectRequest& event) {
     }
   }
   impl_->pair_of(*connection).newest_request = event.frame;
+  impl_->tell_handshake(*connection, event);
 }
 
 void Referee::on(const trace::ConnectReply& event) {
@@ -383,6 +390,7 @@ void Referee::on(const trace::ConnectReply& event) {
     judge_handshake(impl_->context, *connection);
     impl_->private_data_changed(*connection);
   }
+  impl_->tell_handshake(*connection, event);
 }
 
 void Referee::on(const trace::ConnectReject& event) {
@@ -484,9 +492,21 @@ void Referee::on(const trace::Write& event) {
   ConnectionFacts::Operations& operations = connection->facts.operations;
   if (event.first) ++operations.writes;
   operations.write_bytes += event.length;
-  if (connection->over || !connection->rpcrdma()) return;
-  impl_->after(*connection, event);
-  judge_write(impl_->context, *connection, event);
+  if (!connection->over && connection->rpcrdma()) {
+    impl_->after(*connection, event);
+    judge_write(impl_->context, *connection, event);
+  }
+  observe_operation(impl_->context, *connection,
+                    {OperationSeen::Kind::write,
+                     event.side,
+                     event.frame,
+                     event.handle,
+                     event.offset,
+                     event.length,
+                     event.octets,
+                     {},
+                     false},
+                    event.side);
 }
 
 void Referee::on(const trace::ReadRequest& event) {
@@ -495,15 +515,38 @@ void Referee::on(const trace::ReadRequest& event) {
   ConnectionFacts::Operations& operations = connection->facts.operations;
   ++operations.reads;
   operations.read_bytes += event.length;
-  if (connection->over || !connection->rpcrdma()) return;
-  impl_->after(*connection, event);
-  judge_read(impl_->context, *connection, event);
+  if (!connection->over && connection->rpcrdma()) {
+    impl_->after(*connection, event);
+    judge_read(impl_->context, *connection, event);
+  }
+  observe_operation(impl_->context, *connection,
+                    {OperationSeen::Kind::read_request,
+                     event.side,
+                     event.frame,
+                     event.handle,
+                     event.offset,
+                     event.length,
+                     {},
+                     {},
+                     false},
+                    event.side);
 }
 
 void Referee::on(const trace::ReadResponse& event) {
   Connection* connection = impl_->seen(event, false);
-  if (connection == nullptr || connection->over || !connection->rpcrdma()) return;
-  judge_read_response(impl_->context, *connection, event);
+  if (connection == nullptr) return;
+  if (!connection->over && connection->rpcrdma()) judge_read_response(impl_->context, *connection, event);
+  observe_operation(impl_->context, *connection,
+                    {OperationSeen::Kind::read_response,
+                     event.side,
+                     event.frame,
+                     event.handle,
+                     event.offset,
+                     event.length,
+                     event.octets,
+                     {},
+                     false},
+                    other(event.side));
 }
 
 void Referee::on(const trace::Refusal& event) {
@@ -546,6 +589,8 @@ void Referee::on(const trace::Quality& event) {
   if (connection != nullptr && connection->kind == Connection::Kind::other) return;
   judge_quality(impl_->context, connection, event);
 }
+
+const std::vector<Finding>& Referee::findings() const noexcept { return impl_->book.findings(); }
 
 Report Referee::finish(FrameRef last) {
   Impl& impl = *impl_;

@@ -19,9 +19,12 @@ struct Options {
   std::vector<std::uint16_t> service_ports{20049};
 };
 
+class Observer;
+
 class Referee final : public trace::EventSink {
  public:
-  explicit Referee(Options options);
+  /// `observer`, where there is one, outlives the referee.
+  explicit Referee(Options options, Observer* observer = nullptr);
   ~Referee() override;
   Referee(const Referee&) = delete;
   Referee& operator=(const Referee&) = delete;
@@ -33,6 +36,7 @@ class Referee final : public trace::EventSink {
   void on(const trace::Adopted&) override;
   void on(const trace::Disconnect&) override;
   void on(const trace::Send&) override;
+  void on(const trace::SendPart&) override {}
   void on(const trace::Write&) override;
   void on(const trace::ReadRequest&) override;
   void on(const trace::ReadResponse&) override;
@@ -44,6 +48,9 @@ class Referee final : public trace::EventSink {
 
   /// End of capture: judge what is still open, hand over the report. The referee is empty afterwards.
   [[nodiscard]] Report finish(FrameRef last);
+
+  /// The findings so far; later ones are appended, and those here may still get evidence and another severity.
+  [[nodiscard]] const std::vector<Finding>& findings() const noexcept;
 
  private:
   struct Impl;

@@ -122,6 +122,11 @@ struct Send : EventBase {
   std::uint64_t sequence = 0;  ///< position in this side's request order: unwrapped PSN, or TCP stream offset
 };
 
+/// A packet (FPDU) of a Send that is not its last one: the Send itself follows.
+struct SendPart : EventBase {
+  std::uint64_t ordinal = 0;  ///< that of the Send
+};
+
 /// One packet (FPDU) of an RDMA Write. `op` joins the packets of one Write.
 struct Write : EventBase {
   std::uint64_t op = 0;
@@ -222,6 +227,7 @@ class EventSink {
   virtual void on(const Adopted&) = 0;
   virtual void on(const Disconnect&) = 0;
   virtual void on(const Send&) = 0;
+  virtual void on(const SendPart&) = 0;
   virtual void on(const Write&) = 0;
   virtual void on(const ReadRequest&) = 0;
   virtual void on(const ReadResponse&) = 0;

@@ -29,6 +29,7 @@ class Promises final : public trace::EventSink {
   void on(const trace::ConnectReady& e) override { known(e); }
   void on(const trace::Adopted& e) override { opens(e); }
   void on(const trace::Disconnect& e) override { known(e); }
+  void on(const trace::SendPart& e) override { known(e); }
   void on(const trace::Send& e) override {
     Side& s = known(e);
     require(e.ordinal == s.sends + 1 || e.ordinal > s.sends);

@@ -26,6 +26,7 @@ class Judge final : public trace::EventSink {
   void on(const trace::ConnectReject& e) override { known(e); }
   void on(const trace::ConnectReady& e) override { known(e); }
   void on(const trace::Disconnect& e) override { known(e); }
+  void on(const trace::SendPart& e) override { known(e); }
   void on(const trace::Send& e) override {
     known(e);
     require(e.octets.size() <= e.wire_length && e.last.number >= e.frame.number && e.last.number <= frames);

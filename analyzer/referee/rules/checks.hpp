@@ -14,9 +14,12 @@
 
 namespace rpcrdma::referee {
 
+class Observer;
+
 struct Context {
   const Options& options;
   FindingBook& book;
+  Observer* observer = nullptr;
 };
 
 // --- private_data.cpp: group A, and the thresholds that follow from it

@@ -57,6 +57,12 @@ void Operations::append(const Arrival& a) {
   send_.wire_length = static_cast<std::uint32_t>(
       std::min<std::uint64_t>(std::uint64_t{send_.wire_length} + h.payload_length, UINT32_MAX));
   send_last_ = a.ref;
+  if (!wire::ends(h.op.part)) {
+    SendPart part;
+    shared_.fill(part, side_, a.ref);
+    part.ordinal = send_.ordinal;
+    shared_.sink.on(part);
+  }
   if (!contiguous_) return;
   const std::size_t room = max_send_octets - kept_.size();
   const std::size_t n = std::min(room, h.payload.size());

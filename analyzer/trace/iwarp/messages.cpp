@@ -171,7 +171,12 @@ void Messages::on_send(Side side, const Fpdu& fpdu, const wire::DdpControl& cont
   }
   if (half.whole_so_far && fits) half.octets.insert(half.octets.end(), octets.begin(), octets.end());
   half.whole_so_far = half.whole_so_far && fits && octets.size() == data;
-  if (!control.last) return;
+  if (!control.last) {
+    SendPart part = event<SendPart>(side, fpdu.last);
+    part.ordinal = send.ordinal;
+    sink_.on(part);
+    return;
+  }
   send.octets = half.octets;
   end_send(side, fpdu);
 }

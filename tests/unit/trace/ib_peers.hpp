@@ -44,6 +44,7 @@ class Recorder : public trace::EventSink {
     static constexpr const char* how[] = {"request", "reply", "fin", "reset", "superseded"};
     say(e, "disconnect {}", how[static_cast<std::size_t>(e.how)]);
   }
+  void on(const trace::SendPart&) override {}
   void on(const trace::Send& e) override {
     sends.emplace_back(e.octets.begin(), e.octets.end());
     const std::string what =

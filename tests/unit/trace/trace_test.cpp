@@ -22,6 +22,7 @@ class QualitySink : public EventSink {
   void on(const ConnectReady&) override {}
   void on(const Adopted&) override {}
   void on(const Disconnect&) override {}
+  void on(const SendPart&) override {}
   void on(const Send&) override {}
   void on(const Write&) override {}
   void on(const ReadRequest&) override {}

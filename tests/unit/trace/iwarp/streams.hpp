@@ -120,6 +120,7 @@ class Recorder final : public trace::EventSink {
   void on(const trace::ConnectReady&) override;
   void on(const trace::Adopted&) override;
   void on(const trace::Disconnect&) override;
+  void on(const trace::SendPart&) override {}
   void on(const trace::Send&) override;
   void on(const trace::Write&) override;
   void on(const trace::ReadRequest&) override;
