@@ -3,12 +3,12 @@
 # shellcheck shell=bash
 
 BUILD_PACKAGES=(g++ cmake ninja-build pkg-config
-  libpcap-dev libwiretap-dev libwsutil-dev libglib2.0-dev zlib1g-dev libisal-dev
-  libfmt-dev libexpected-dev libcli11-dev nlohmann-json3-dev)
+  libpcap-dev libwiretap-dev libwsutil-dev libwireshark-dev wireshark-dev libglib2.0-dev zlib1g-dev libisal-dev
+  libfmt-dev libexpected-dev libcli11-dev nlohmann-json3-dev tshark)
 
 TEST_PACKAGES=(git clang clang-tidy clang-format llvm libclang-rt-14-dev libfuzzer-14-dev
   libgtest-dev libgmock-dev librapidcheck-dev libyaml-cpp-dev
-  python3 python3-jsonschema python3-yaml tshark gzip zstd lz4)
+  python3 python3-jsonschema python3-yaml gzip zstd lz4)
 
 step() { printf '== %s: %s\n' "$1" "$2"; }
 

@@ -1,0 +1,388 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "journal/journal.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "payload/assembler.hpp"
+#include "referee/referee.hpp"
+#include "trace/trace.hpp"
+
+namespace rpcrdma::journal {
+
+namespace {
+
+using referee::MessageSeen;
+using referee::OperationSeen;
+
+constexpr std::size_t page_frames = 4096;
+const std::vector<std::uint32_t> no_findings;
+
+[[nodiscard]] std::uint32_t number(trace::FrameRef frame) noexcept { return static_cast<std::uint32_t>(frame.number); }
+
+}  // namespace
+
+/// Between trace and referee, and behind the referee: it hears both.
+struct Journal::Engine final : trace::EventSink, referee::Observer {
+  explicit Engine(Journal& j) : journal(j), referee({}, this), trace({}, *this) {}
+
+  Journal& journal;
+  referee::Referee referee;
+  trace::Trace trace;
+  const trace::Frame* current = nullptr;  // null at the end of the file
+  trace::FrameRef last;
+  std::unordered_map<std::uint32_t, payload::Assembler> assemblers;
+  struct Area {
+    trace::ConnectionId connection = 0;
+    trace::PrivateDataArea area;
+  } area;
+  // The unfinished Send of each side: its parts so far.
+  std::unordered_map<std::uint64_t, std::vector<std::uint32_t>> open_parts;
+
+  // --- the trace's events go on to the referee
+  void on(const trace::ConnectRequest& e) override {
+    area = {e.connection, e.private_data};
+    referee.on(e);
+  }
+  void on(const trace::ConnectReply& e) override {
+    area = {e.connection, e.private_data};
+    referee.on(e);
+  }
+  void on(const trace::ConnectReject& e) override { referee.on(e); }
+  void on(const trace::ConnectReady& e) override { referee.on(e); }
+  void on(const trace::Adopted& e) override { referee.on(e); }
+  void on(const trace::Disconnect& e) override {
+    referee.on(e);
+    give_up_all(e.connection);
+  }
+  void on(const trace::Send& e) override { referee.on(e); }
+  void on(const trace::SendPart& e) override {
+    referee.on(e);
+    const auto known = journal.connections_.find(e.connection);
+    if (known == journal.connections_.end() || !known->second.rpcrdma) return;
+    Part part;
+    part.connection = e.connection;
+    part.sender = e.side;
+    part.ordinal = e.ordinal;
+    const auto index = static_cast<std::uint32_t>(journal.parts_.size());
+    std::vector<std::uint32_t>& open = open_parts[side_key(e.connection, e.side)];
+    if (!open.empty() && journal.parts_[open.front()].ordinal != e.ordinal) open.clear();
+    open.push_back(index);
+    journal.parts_.push_back(part);
+    add(number(e.frame), NoteKind::part, index);
+  }
+  void on(const trace::Write& e) override { referee.on(e); }
+  void on(const trace::ReadRequest& e) override { referee.on(e); }
+  void on(const trace::ReadResponse& e) override { referee.on(e); }
+  void on(const trace::Refusal& e) override { referee.on(e); }
+  void on(const trace::Acknowledged& e) override { referee.on(e); }
+  void on(const trace::Gap& e) override { referee.on(e); }
+  void on(const trace::Repeated& e) override {
+    if (e.kind == trace::Repeated::Kind::handshake) journal.handshake_repeats_.insert(number(e.frame));
+    referee.on(e);
+  }
+  void on(const trace::Quality& e) override { referee.on(e); }
+
+  // --- what the referee says of them
+  void handshake(const referee::ConnectionFacts& facts, Side sender, trace::FrameRef frame) override {
+    Connection& connection = known(facts);
+    Handshake note;
+    note.connection = connection.id;
+    note.sender = sender;
+    note.private_data = sender == Side::active ? facts.private_data_client : facts.private_data_server;
+    if (area.connection == facts.id) note.area = place(area.area.octets, area.area.wire_length, number(frame));
+    add(number(frame), NoteKind::handshake, static_cast<std::uint32_t>(journal.handshakes_.size()));
+    journal.handshakes_.push_back(std::move(note));
+  }
+
+  void message(const referee::ConnectionFacts& facts, const MessageSeen& seen) override {
+    Connection& connection = known(facts);
+    const trace::Send& send = *seen.send;
+    Message message;
+    message.connection = connection.id;
+    message.kind = seen.kind;
+    message.sender = send.side;
+    message.exchange = seen.exchange.id;
+    message.first_frame = number(send.frame);
+    message.last_frame = number(send.last);
+    message.xid = send.octets.size() >= 4 ? wire::load_be32(send.octets.data()) : 0;
+    if (send.octets.size() >= 16) {
+      message.version = wire::load_be32(send.octets.data() + 4);
+      message.proc = wire::load_be32(send.octets.data() + 12);
+    }
+    if (seen.header != nullptr) {
+      message.header_length = static_cast<std::uint32_t>(seen.header->length);
+      message.read_segments = static_cast<std::uint32_t>(seen.header->reads.size());
+      message.write_chunks = static_cast<std::uint32_t>(seen.header->writes.size());
+      message.reply_chunk = seen.header->reply.has_value();
+    }
+    message.invalidated = send.invalidated;
+    message.outstanding = seen.outstanding;
+    message.granted = seen.granted;
+    message.octets = place(send.octets, send.wire_length, message.last_frame);
+    const std::uint32_t shown = current_or(message.last_frame);
+    give_up_call(connection, seen, shown);
+    const auto index = static_cast<std::uint32_t>(journal.messages_.size());
+    journal.messages_.push_back(std::move(message));
+    add(shown, NoteKind::message, index);
+    settle_parts(send, index);
+    enter(connection, seen, shown);
+    assemble(connection, seen, index, shown);
+  }
+
+  void operation(const referee::ConnectionFacts& facts, const OperationSeen& seen) override {
+    Connection& connection = known(facts);
+    Operation operation;
+    operation.connection = connection.id;
+    operation.exchange = seen.exchange.id;
+    operation.kind = seen.kind;
+    operation.offer = seen.offer;
+    operation.sender = seen.side;
+    operation.handle = seen.handle;
+    operation.offset = seen.offset;
+    operation.length = seen.length;
+    add(number(seen.frame), NoteKind::operation, static_cast<std::uint32_t>(journal.operations_.size()));
+    journal.operations_.push_back(operation);
+    if (seen.exchange.id == 0) return;
+    if (auto rpc = assemblers[connection.id].operation(seen)) {
+      show(connection, seen.exchange.id, message_of(connection, seen.exchange.id, rpc->call), std::move(*rpc),
+           current_or(number(seen.frame)));
+    }
+  }
+
+  // --- details
+  [[nodiscard]] static std::uint64_t side_key(std::uint32_t connection, Side side) noexcept {
+    return (static_cast<std::uint64_t>(connection) << 1U) | static_cast<std::uint64_t>(side);
+  }
+  [[nodiscard]] std::uint32_t current_or(std::uint32_t otherwise) const noexcept {
+    return current != nullptr ? number(current->ref) : otherwise;
+  }
+
+  void add(std::uint32_t frame, NoteKind kind, std::uint32_t index) {
+    const std::size_t page = frame / page_frames;
+    if (journal.pages_.size() <= page) journal.pages_.resize(page + 1);
+    if (journal.pages_[page].empty()) journal.pages_[page].assign(page_frames, none);
+    std::uint32_t* link = &journal.pages_[page][frame % page_frames];
+    while (*link != none) link = &journal.notes_[*link].next;
+    *link = static_cast<std::uint32_t>(journal.notes_.size());
+    journal.notes_.push_back({kind, index, none});
+  }
+
+  /// Where octets of an event are: in the frame that is being looked at, if they lie there in one piece.
+  [[nodiscard]] Octets place(wire::Bytes octets, std::uint64_t wire_length, std::uint32_t frame) const {
+    Octets placed;
+    placed.captured = static_cast<std::uint32_t>(octets.size());
+    placed.wire_length = wire_length;
+    if (current != nullptr && frame == number(current->ref) && !octets.empty()) {
+      const std::uint8_t* begin = current->octets.data();
+      const std::uint8_t* end = begin + current->octets.size();
+      const std::less_equal<> not_after;
+      if (not_after(begin, octets.data()) && not_after(octets.data() + octets.size(), end)) {
+        placed.in_frame = true;
+        placed.offset = static_cast<std::uint32_t>(octets.data() - begin);
+        return placed;
+      }
+    }
+    placed.copy.assign(octets.begin(), octets.end());
+    return placed;
+  }
+
+  Connection& known(const referee::ConnectionFacts& facts) {
+    Connection& connection = journal.connections_[facts.id];
+    connection.id = facts.id;
+    connection.transport = facts.transport;
+    connection.rpcrdma = true;
+    connection.client_to_server = facts.thresholds.client_to_server;
+    connection.server_to_client = facts.thresholds.server_to_client;
+    connection.basis = facts.thresholds.basis;
+    return connection;
+  }
+
+  void settle_parts(const trace::Send& send, std::uint32_t message) {
+    const auto open = open_parts.find(side_key(send.connection, send.side));
+    if (open == open_parts.end()) return;
+    for (const std::uint32_t index : open->second) {
+      if (journal.parts_[index].ordinal == send.ordinal) journal.parts_[index].message = message;
+    }
+    open_parts.erase(open);
+  }
+
+  static Exchange* exchange(Connection& connection, std::uint32_t id) {
+    return id == 0 || id > connection.exchanges.size() ? nullptr : &connection.exchanges[id - 1];
+  }
+
+  void enter(Connection& connection, const MessageSeen& seen, std::uint32_t shown) {
+    const std::uint32_t id = seen.exchange.id;
+    if (id == 0) return;
+    if (connection.exchanges.size() < id) connection.exchanges.resize(id);
+    Exchange& exchange = connection.exchanges[id - 1];
+    exchange.xid = seen.exchange.xid;
+    exchange.requester = seen.exchange.requester;
+    const trace::FrameRef at{shown, seen.send->last.time};
+    switch (seen.kind) {
+      case MessageSeen::Kind::call:
+        if (exchange.call.number == 0) exchange.call = {shown, seen.send->frame.time};
+        break;
+      case MessageSeen::Kind::reply:
+        if (exchange.reply.number == 0) exchange.reply = at;
+        if (seen.header != nullptr && !seen.header->reads.empty()) exchange.offer = shown;
+        break;
+      case MessageSeen::Kind::error:
+        if (exchange.reply.number == 0) exchange.reply = at;
+        break;
+      case MessageSeen::Kind::done:
+        exchange.done = at;
+        break;
+      case MessageSeen::Kind::other:
+        break;
+    }
+  }
+
+  /// The newest message of that kind of an exchange.
+  [[nodiscard]] std::uint32_t message_of(Connection& connection, std::uint32_t id, bool call) {
+    const Exchange* known_exchange = exchange(connection, id);
+    if (known_exchange == nullptr) return none;
+    const auto frame = number(call ? known_exchange->call : known_exchange->reply);
+    for (std::uint32_t at = journal.first(frame); at != none; at = journal.notes_[at].next) {
+      const Note& note = journal.notes_[at];
+      if (note.kind != NoteKind::message) continue;
+      const Message& message = journal.messages_[note.index];
+      if (message.connection == connection.id && message.exchange == id) return note.index;
+    }
+    return none;
+  }
+
+  /// The Reply is here: what its Call still lacks will not come any more.
+  void give_up_call(Connection& connection, const MessageSeen& seen, std::uint32_t shown) {
+    const std::uint32_t id = seen.exchange.id;
+    const bool answers = seen.kind == MessageSeen::Kind::reply || seen.kind == MessageSeen::Kind::error;
+    if (!answers || id == 0) return;
+    if (auto rpc = assemblers[connection.id].give_up(id)) {
+      const std::uint32_t call = message_of(connection, id, true);
+      show(connection, id, call, std::move(*rpc), shown);
+    }
+  }
+
+  void assemble(Connection& connection, const MessageSeen& seen, std::uint32_t index, std::uint32_t shown) {
+    payload::Assembler& assembler = assemblers[connection.id];
+    if (auto rpc = assembler.message(seen)) show(connection, seen.exchange.id, index, std::move(*rpc), shown);
+  }
+
+  void show(Connection& connection, std::uint32_t id, std::uint32_t message, payload::RpcMessage rpc,
+            std::uint32_t frame) {
+    Payload payload;
+    payload.connection = connection.id;
+    payload.exchange = id;
+    payload.message = message;
+    payload.call = rpc.call;
+    payload.placing = rpc.placing;
+    payload.in_send = rpc.in_send;
+    payload.octets = std::move(rpc.stream.octets);
+    payload.octets.shrink_to_fit();
+    payload.wire_length = rpc.stream.wire_length;
+    const auto index = static_cast<std::uint32_t>(journal.payloads_.size());
+    if (message != none) {
+      Message& owner = journal.messages_[message];
+      payload.sender = owner.sender;
+      owner.rpc_frame = frame;
+      if (rpc.in_send) {
+        payload.wire_length =
+            owner.octets.wire_length - std::min<std::uint64_t>(owner.octets.wire_length, owner.header_length);
+        owner.payload = index;
+      }
+    }
+    if (const Exchange* known_exchange = exchange(connection, id); known_exchange != nullptr && rpc.call) {
+      payload.time = known_exchange->call.time;
+    }
+    journal.payloads_.push_back(std::move(payload));
+    add(frame, NoteKind::payload, index);
+  }
+
+  void give_up_all(std::uint32_t id) {
+    const auto assembler = assemblers.find(id);
+    if (assembler == assemblers.end()) return;
+    const auto connection = journal.connections_.find(id);
+    if (connection != journal.connections_.end()) {
+      for (const std::uint32_t waiting : assembler->second.waiting()) {
+        const std::uint32_t call = message_of(connection->second, waiting, true);
+        if (auto rpc = assembler->second.give_up(waiting); rpc && call != none) {
+          show(connection->second, waiting, rpc->call ? call : message_of(connection->second, waiting, false),
+               std::move(*rpc), current_or(journal.messages_[call].last_frame));
+        }
+      }
+    }
+    assemblers.erase(assembler);
+  }
+};
+
+Journal::Journal() : engine_(std::make_unique<Engine>(*this)) {}
+Journal::~Journal() = default;
+
+void Journal::feed(const trace::Frame& frame) {
+  if (finished_ || frame.ref.number <= last_frame_) return;
+  last_frame_ = frame.ref.number;
+  engine_->current = &frame;
+  engine_->last = frame.ref;
+  engine_->trace.frame(frame);
+  engine_->current = nullptr;
+  index_findings();
+}
+
+void Journal::finish() {
+  if (finished_) return;
+  finished_ = true;
+  Engine& engine = *engine_;
+  engine.trace.finish();
+  std::vector<std::uint32_t> open;
+  for (const auto& [id, assembler] : engine.assemblers) open.push_back(id);
+  std::sort(open.begin(), open.end());
+  for (const std::uint32_t id : open) engine.give_up_all(id);
+  findings_ = engine.referee.finish(engine.last).findings;
+  findings_of_.clear();
+  indexed_ = 0;
+  index_findings();
+  engine_.reset();
+}
+
+void Journal::index_findings() {
+  const std::vector<referee::Finding>& all = finished_ ? findings_ : engine_->referee.findings();
+  for (; indexed_ < all.size(); ++indexed_) {
+    const referee::Finding& finding = all[indexed_];
+    if (finding.frames.empty()) continue;
+    findings_of_[static_cast<std::uint32_t>(finding.frames.front())].push_back(static_cast<std::uint32_t>(indexed_));
+  }
+}
+
+std::uint32_t Journal::first(std::uint32_t frame) const noexcept {
+  const std::size_t page = frame / page_frames;
+  if (page >= pages_.size() || pages_[page].empty()) return none;
+  return pages_[page][frame % page_frames];
+}
+
+const Connection* Journal::connection(std::uint32_t id) const noexcept {
+  const auto at = connections_.find(id);
+  return at == connections_.end() ? nullptr : &at->second;
+}
+
+const Exchange* Journal::exchange(std::uint32_t connection_id, std::uint32_t exchange) const noexcept {
+  const Connection* known = connection(connection_id);
+  if (known == nullptr || exchange == 0 || exchange > known->exchanges.size()) return nullptr;
+  return &known->exchanges[exchange - 1];
+}
+
+const std::vector<std::uint32_t>& Journal::findings_of(std::uint32_t frame) const noexcept {
+  const auto at = findings_of_.find(frame);
+  return at == findings_of_.end() ? no_findings : at->second;
+}
+
+bool Journal::concerns(const referee::Finding& finding) const noexcept {
+  if (connections_.empty()) return false;
+  return finding.connection == 0 || finding.rule == referee::RuleId::not_rpcrdma ||
+         connections_.count(finding.connection) != 0;
+}
+
+const referee::Finding& Journal::finding(std::uint32_t index) const noexcept {
+  return finished_ ? findings_[index] : engine_->referee.findings()[index];
+}
+
+}  // namespace rpcrdma::journal

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Runs the trace and the referee over the frames of a file, once and in order, and keeps what they found by frame.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <string>
+#include <unordered_map>
+#include <unordered_set>
+#include <vector>
+
+#include "journal/notes.hpp"
+#include "referee/facts.hpp"
+#include "trace/frame.hpp"
+
+namespace rpcrdma::journal {
+
+class Journal {
+ public:
+  Journal();
+  ~Journal();
+  Journal(const Journal&) = delete;
+  Journal& operator=(const Journal&) = delete;
+
+  /// The next frame. Frames that were seen before, and all after finish(), are left out.
+  void feed(const trace::Frame& frame);
+  /// The end of the file: what was held back is settled.
+  void finish();
+  [[nodiscard]] bool finished() const noexcept { return finished_; }
+
+  /// First note of a frame, or `none`; the others by Note::next. Indices stay good; references only until feed().
+  [[nodiscard]] std::uint32_t first(std::uint32_t frame) const noexcept;
+  [[nodiscard]] const Note& note(std::uint32_t index) const noexcept { return notes_[index]; }
+  [[nodiscard]] const Message& message(std::uint32_t index) const noexcept { return messages_[index]; }
+  [[nodiscard]] const Payload& payload(std::uint32_t index) const noexcept { return payloads_[index]; }
+  [[nodiscard]] const Operation& operation(std::uint32_t index) const noexcept { return operations_[index]; }
+  [[nodiscard]] const Part& part(std::uint32_t index) const noexcept { return parts_[index]; }
+  [[nodiscard]] const Handshake& handshake(std::uint32_t index) const noexcept { return handshakes_[index]; }
+  /// A REQ or REP that was sent before.
+  [[nodiscard]] bool repeats_handshake(std::uint32_t frame) const { return handshake_repeats_.count(frame) != 0; }
+  [[nodiscard]] const Connection* connection(std::uint32_t id) const noexcept;
+  [[nodiscard]] const Exchange* exchange(std::uint32_t connection, std::uint32_t exchange) const noexcept;
+  /// Findings whose primary frame this is: indices into findings().
+  [[nodiscard]] const std::vector<std::uint32_t>& findings_of(std::uint32_t frame) const noexcept;
+  /// False for what is said of other users of RDMA, and of captures without RPC-over-RDMA.
+  [[nodiscard]] bool concerns(const referee::Finding& finding) const noexcept;
+  [[nodiscard]] const referee::Finding& finding(std::uint32_t index) const noexcept;
+
+ private:
+  struct Engine;
+  void index_findings();
+
+  std::unique_ptr<Engine> engine_;
+  std::deque<Note> notes_;
+  std::deque<Message> messages_;
+  std::deque<Payload> payloads_;
+  std::deque<Operation> operations_;
+  std::deque<Part> parts_;
+  std::deque<Handshake> handshakes_;
+  std::unordered_map<std::uint32_t, Connection> connections_;
+  std::unordered_set<std::uint32_t> handshake_repeats_;
+  std::vector<std::vector<std::uint32_t>> pages_;  // head note by frame number
+  std::unordered_map<std::uint32_t, std::vector<std::uint32_t>> findings_of_;
+  std::vector<referee::Finding> findings_;  // after finish()
+  std::size_t indexed_ = 0;
+  std::uint64_t last_frame_ = 0;
+  bool finished_ = false;
+};
+
+}  // namespace rpcrdma::journal

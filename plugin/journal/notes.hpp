@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// What the journal remembers of a capture, frame by frame, for the whole time that the file is open. Indices, not
+// pointers, and plain data: readable on every pass and from code that may be left by longjmp.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "payload/assembler.hpp"
+#include "referee/observer.hpp"
+
+namespace rpcrdma::journal {
+
+using trace::Side;
+
+inline constexpr std::uint32_t none = UINT32_MAX;
+
+/// Octets that are shown as one: those of the frame itself, or a copy when they came in several packets.
+struct Octets {
+  std::vector<std::uint8_t> copy;
+  bool in_frame = false;       ///< they stand in the frame, from `offset`
+  std::uint32_t offset = 0;    ///< into the captured frame
+  std::uint32_t captured = 0;  ///< how many are at hand
+  std::uint64_t wire_length = 0;
+};
+
+struct Exchange {
+  std::uint32_t xid = 0;
+  Side requester = Side::active;
+  trace::FrameRef call;
+  trace::FrameRef reply;
+  trace::FrameRef done;     ///< RDMA_DONE
+  std::uint32_t offer = 0;  ///< frame of a Reply that offers itself to be read
+};
+
+struct Connection {
+  std::uint32_t id = 0;
+  trace::Transport transport = trace::Transport::rocev2;
+  bool rpcrdma = false;  ///< as far as known by now
+  std::optional<std::uint32_t> client_to_server;
+  std::optional<std::uint32_t> server_to_client;
+  referee::Basis basis = referee::Basis::unknown;
+  std::vector<Exchange> exchanges;  ///< by the referee's number, from 1
+};
+
+/// A message, in the frame where it is complete.
+struct Message {
+  std::uint32_t connection = 0;
+  referee::MessageSeen::Kind kind = referee::MessageSeen::Kind::other;
+  Side sender = Side::active;
+  std::uint32_t exchange = 0;
+  std::uint32_t first_frame = 0;
+  std::uint32_t last_frame = 0;
+  std::uint32_t xid = 0;
+  std::uint32_t header_length = 0;  ///< 0: not decodable
+  std::uint32_t version = 0;
+  std::uint32_t proc = 0;
+  std::uint32_t read_segments = 0;
+  std::uint32_t write_chunks = 0;
+  bool reply_chunk = false;
+  std::optional<std::uint32_t> invalidated;
+  std::uint64_t outstanding = 0;
+  std::optional<std::uint32_t> granted;
+  std::uint32_t payload = none;  ///< RPC message that is complete with it
+  std::uint32_t rpc_frame = 0;   ///< where its RPC message is shown; 0: nowhere (yet)
+  Octets octets;
+};
+
+/// An RPC message that is given to Wireshark's dissectors in this frame.
+struct Payload {
+  std::uint32_t connection = 0;
+  std::uint32_t exchange = 0;
+  std::uint32_t message = none;  ///< the Call or Reply that it belongs to
+  bool call = false;
+  Side sender = Side::active;
+  payload::RpcMessage::Placing placing = payload::RpcMessage::Placing::whole;
+  bool in_send = false;    ///< the message's octets behind its header
+  trace::TimeNs time = 0;  ///< when it counts as sent: of a Call whose data were read later, the Call's own time
+  std::vector<std::uint8_t> octets;
+  std::uint64_t wire_length = 0;
+};
+
+struct Operation {
+  std::uint32_t connection = 0;
+  std::uint32_t exchange = 0;
+  referee::OperationSeen::Kind kind = referee::OperationSeen::Kind::write;
+  bool offer = false;
+  Side sender = Side::active;
+  std::uint32_t handle = 0;
+  std::uint64_t offset = 0;
+  std::uint64_t length = 0;
+};
+
+/// A packet of a Send that ends in a later frame.
+struct Part {
+  std::uint32_t connection = 0;
+  Side sender = Side::active;
+  std::uint64_t ordinal = 0;
+  std::uint32_t message = none;  ///< once it is complete
+};
+
+struct Handshake {
+  std::uint32_t connection = 0;
+  Side sender = Side::active;
+  std::optional<referee::PrivateData> private_data;
+  std::uint32_t area_offset = 0;  ///< of the private data area in the captured frame; 0: not in one piece
+  Octets area;
+};
+
+enum class NoteKind : std::uint8_t { message, payload, operation, part, handshake };
+
+struct Note {
+  NoteKind kind = NoteKind::message;
+  std::uint32_t index = 0;  ///< into the vector of its kind
+  std::uint32_t next = none;
+};
+
+}  // namespace rpcrdma::journal

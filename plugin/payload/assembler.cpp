@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "payload/assembler.hpp"
+
+#include <algorithm>
+#include <array>
+#include <iterator>
+
+#include "payload/placing.hpp"
+
+namespace rpcrdma::payload {
+
+namespace {
+
+using referee::MessageSeen;
+using referee::OperationSeen;
+
+constexpr std::array<std::uint8_t, 4> zeros{};
+
+[[nodiscard]] wire::Bytes behind_header(const MessageSeen& seen) {
+  const wire::Bytes octets = seen.send->octets;
+  return octets.subspan(std::min(octets.size(), seen.header->length));
+}
+[[nodiscard]] std::uint64_t length_behind_header(const MessageSeen& seen) {
+  return seen.send->wire_length - std::min<std::uint64_t>(seen.send->wire_length, seen.header->length);
+}
+
+void pad(Stream& stream) {
+  const std::uint64_t over = stream.wire_length % 4;
+  if (over != 0) stream.append(wire::Bytes(zeros).first(4 - over), 4 - over);
+}
+
+[[nodiscard]] RpcMessage as_sent(bool call) {
+  RpcMessage message;
+  message.call = call;
+  message.in_send = true;
+  return message;
+}
+
+}  // namespace
+
+void Assembler::wait(Open& open, const MessageSeen& seen) {
+  open.reads = seen.header->reads;
+  const wire::Bytes rest = behind_header(seen);
+  open.inline_part.assign(rest.begin(), rest.end());
+  open.inline_length = length_behind_header(seen);
+  open.waiting = true;
+  open.for_reply = seen.kind == MessageSeen::Kind::reply;
+}
+
+bool Assembler::arrived(const Open& open) {
+  return std::all_of(open.reads.begin(), open.reads.end(), [&](const wire::ReadSegment& read) {
+    return open.pieces.covers(read.target.handle, read.target.offset, read.target.length);
+  });
+}
+
+/// A message whose Read chunks are here: first the stream they belong into, then each at its Position, with the
+/// alignment that XDR gives it (RFC 8166 section 3.4.5).
+RpcMessage Assembler::pulled(const Open& open) {
+  RpcMessage message;
+  message.call = !open.for_reply;
+  Stream body;
+  bool nothing_inline = false;
+  for (const wire::ReadSegment& read : open.reads) {
+    if (read.position != 0) continue;
+    nothing_inline = true;
+    open.pieces.copy(read.target.handle, read.target.offset, read.target.length, body);
+  }
+  if (!nothing_inline) body.append(open.inline_part, open.inline_length);
+
+  std::vector<wire::ReadSegment> rest;
+  std::copy_if(open.reads.begin(), open.reads.end(), std::back_inserter(rest),
+               [](const wire::ReadSegment& read) { return read.position != 0; });
+  std::stable_sort(rest.begin(), rest.end(), [](const auto& a, const auto& b) { return a.position < b.position; });
+  if (rest.empty()) {
+    message.stream = std::move(body);
+  } else {
+    std::uint64_t taken = 0;
+    Stream& out = message.stream;
+    const auto take = [&](std::uint64_t count) {
+      const std::uint64_t captured = body.octets.size() - std::min<std::uint64_t>(taken, body.octets.size());
+      const auto begin = static_cast<std::size_t>(std::min<std::uint64_t>(taken, body.octets.size()));
+      out.append(wire::Bytes(body.octets).subspan(begin, static_cast<std::size_t>(std::min(captured, count))), count);
+      taken += count;
+    };
+    for (std::size_t i = 0; i < rest.size(); ++i) {
+      const std::uint64_t position = rest[i].position;
+      if (position > out.wire_length) take(std::min(position - out.wire_length, body.wire_length - taken));
+      const wire::Segment& target = rest[i].target;
+      open.pieces.copy(target.handle, target.offset, target.length, out);
+      if (i + 1 == rest.size() || rest[i + 1].position != position) pad(out);
+    }
+    take(body.wire_length - taken);
+  }
+  if (message.stream.cut) message.placing = RpcMessage::Placing::missing;
+  return message;
+}
+
+void Assembler::drop(std::uint32_t exchange) {
+  const auto at = open_.find(exchange);
+  if (at == open_.end()) return;
+  octets_ -= at->second.pieces.octets();
+  open_.erase(at);
+}
+
+Assembler::Open& Assembler::enter(std::uint32_t exchange) {
+  if (open_.size() >= most_open) close();  // hostile: nobody leaves so many Calls open
+  return open_[exchange];
+}
+
+std::optional<RpcMessage> Assembler::message(const MessageSeen& seen) {
+  if (seen.header == nullptr) return std::nullopt;
+  switch (seen.kind) {
+    case MessageSeen::Kind::call:
+      return call(seen);
+    case MessageSeen::Kind::reply:
+      return reply(seen);
+    case MessageSeen::Kind::error:
+      drop(seen.exchange.id);
+      return std::nullopt;
+    case MessageSeen::Kind::done:
+    case MessageSeen::Kind::other:
+      break;
+  }
+  return std::nullopt;
+}
+
+std::optional<RpcMessage> Assembler::call(const MessageSeen& seen) {
+  const wire::HeaderV1& header = *seen.header;
+  const std::uint32_t id = seen.exchange.id;
+  if (header.reads.empty()) {
+    if (id != 0 && (!header.writes.empty() || header.reply)) enter(id);
+    return as_sent(true);
+  }
+  if (id == 0) return std::nullopt;
+  Open& open = enter(id);
+  wait(open, seen);
+  if (!arrived(open)) return std::nullopt;
+  open.waiting = false;
+  return pulled(open);
+}
+
+std::optional<RpcMessage> Assembler::reply(const MessageSeen& seen) {
+  const std::uint32_t id = seen.exchange.id;
+  if (!seen.header->reads.empty()) {
+    if (id == 0) return std::nullopt;
+    Open& open = enter(id);
+    wait(open, seen);
+    if (!arrived(open)) return std::nullopt;
+    RpcMessage message = pulled(open);
+    drop(id);
+    return message;
+  }
+  const auto at = open_.find(id);
+  RpcMessage message = put_back(seen, at == open_.end() ? Pieces{} : at->second.pieces);
+  drop(id);
+  return message;
+}
+
+std::optional<RpcMessage> Assembler::operation(const OperationSeen& seen) {
+  if (seen.kind == OperationSeen::Kind::read_request || seen.exchange.id == 0) return std::nullopt;
+  const auto at = open_.find(seen.exchange.id);
+  if (at == open_.end()) return std::nullopt;
+  Open& open = at->second;
+  octets_ -= open.pieces.octets();
+  open.pieces.add(seen.handle, seen.offset, seen.length, octets_ < most_octets ? seen.octets : wire::Bytes{});
+  octets_ += open.pieces.octets();
+  if (!open.waiting || seen.kind != OperationSeen::Kind::read_response || !arrived(open)) return std::nullopt;
+  open.waiting = false;
+  RpcMessage message = pulled(open);
+  if (open.for_reply) drop(seen.exchange.id);
+  return message;
+}
+
+std::optional<RpcMessage> Assembler::give_up(std::uint32_t exchange) {
+  const auto at = open_.find(exchange);
+  if (at == open_.end() || !at->second.waiting) return std::nullopt;
+  at->second.waiting = false;
+  RpcMessage message = pulled(at->second);
+  if (message.placing == RpcMessage::Placing::whole) message.placing = RpcMessage::Placing::missing;
+  return message;
+}
+
+std::vector<std::uint32_t> Assembler::waiting() const {
+  std::vector<std::uint32_t> ids;
+  for (const auto& [id, open] : open_) {
+    if (open.waiting) ids.push_back(id);
+  }
+  std::sort(ids.begin(), ids.end());
+  return ids;
+}
+
+void Assembler::close() noexcept {
+  open_.clear();
+  octets_ = 0;
+}
+
+}  // namespace rpcrdma::payload

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Puts chunks back: from the referee's messages and operations to whole RPC messages (RFC 8166 sections 3.4 and 3.5).
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <unordered_map>
+#include <vector>
+
+#include "payload/pieces.hpp"
+#include "referee/observer.hpp"
+
+namespace rpcrdma::payload {
+
+/// An RPC message with its chunks back in place.
+struct RpcMessage {
+  bool call = false;
+  bool in_send = false;  ///< nothing to put back: the message is the Send behind its header, and `stream` is empty
+  Stream stream;
+  enum class Placing : std::uint8_t {
+    whole,    ///< as its sender's XDR encoder made it
+    missing,  ///< octets of a chunk never came, or are not in the capture
+    reduced,  ///< where a Write chunk's data belong cannot be told: they are left out
+  } placing = Placing::whole;
+};
+
+/// One connection's open exchanges. Memory is bounded by what is outstanding.
+class Assembler {
+ public:
+  static constexpr std::size_t most_open = 4096;
+  static constexpr std::size_t most_octets = std::size_t{256} << 20U;  ///< of all open exchanges together
+
+  /// The RPC message that this Call or Reply completes. A Call's Read chunks, or a Reply's, may still be under way:
+  /// then none, and it comes from operation().
+  [[nodiscard]] std::optional<RpcMessage> message(const referee::MessageSeen& seen);
+  [[nodiscard]] std::optional<RpcMessage> operation(const referee::OperationSeen& seen);
+  /// A Call whose Read chunks never became whole, at its Reply or at the end of the capture.
+  [[nodiscard]] std::optional<RpcMessage> give_up(std::uint32_t exchange);
+  /// Exchanges whose Read chunks are under way.
+  [[nodiscard]] std::vector<std::uint32_t> waiting() const;
+  void close() noexcept;  ///< the connection is over
+
+ private:
+  struct Open {
+    std::vector<wire::ReadSegment> reads;   ///< that are waited for: the Call's, or those that the Reply offers
+    std::vector<std::uint8_t> inline_part;  ///< what the Send carried behind its header
+    std::uint64_t inline_length = 0;
+    bool waiting = false;
+    bool for_reply = false;
+    Pieces pieces;
+  };
+  [[nodiscard]] std::optional<RpcMessage> call(const referee::MessageSeen& seen);
+  [[nodiscard]] std::optional<RpcMessage> reply(const referee::MessageSeen& seen);
+  Open& enter(std::uint32_t exchange);
+  static void wait(Open& open, const referee::MessageSeen& seen);
+  [[nodiscard]] static bool arrived(const Open& open);
+  [[nodiscard]] static RpcMessage pulled(const Open& open);
+  void drop(std::uint32_t exchange);
+
+  std::unordered_map<std::uint32_t, Open> open_;
+  std::size_t octets_ = 0;  ///< of all pieces
+};
+
+}  // namespace rpcrdma::payload

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// The octets that RDMA placed into the chunks of one exchange, by handle and offset.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <vector>
+
+#include "wire/bytes.hpp"
+
+namespace rpcrdma::payload {
+
+/// A message as it is put together: what is at hand from its start, and how long it was.
+struct Stream {
+  std::vector<std::uint8_t> octets;
+  std::uint64_t wire_length = 0;
+  bool cut = false;  ///< octets ends before wire_length: nothing more is appended, only counted
+
+  void append(wire::Bytes captured, std::uint64_t length);
+};
+
+class Pieces {
+ public:
+  /// Octets kept for one exchange; what comes above is counted and not kept.
+  static constexpr std::size_t most_octets = std::size_t{64} << 20U;
+  static constexpr std::size_t most_pieces = std::size_t{1} << 20U;
+
+  /// `length` octets were placed at `offset`; the capture may hold fewer of them.
+  void add(std::uint32_t handle, std::uint64_t offset, std::uint64_t length, wire::Bytes captured);
+  /// Whether all of [offset, offset + length) has been placed.
+  [[nodiscard]] bool covers(std::uint32_t handle, std::uint64_t offset, std::uint64_t length) const;
+  void copy(std::uint32_t handle, std::uint64_t offset, std::uint64_t length, Stream& out) const;
+  [[nodiscard]] std::size_t octets() const noexcept { return pool_.size(); }
+
+ private:
+  struct Piece {
+    std::uint64_t length = 0;  // on the wire
+    std::size_t begin = 0;     // in the pool
+    std::size_t captured = 0;
+  };
+  using Key = std::pair<std::uint32_t, std::uint64_t>;
+  /// The piece that holds this octet.
+  [[nodiscard]] std::map<Key, Piece>::const_iterator holding(std::uint32_t handle, std::uint64_t offset) const;
+
+  std::map<Key, Piece> pieces_;
+  std::vector<std::uint8_t> pool_;
+};
+
+}  // namespace rpcrdma::payload

@@ -1,0 +1,279 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "wireshark/draw.hpp"
+
+#include "referee/rules/table.hpp"
+#include "wireshark/fields.hpp"
+#include "wireshark/statistics.hpp"
+
+namespace rpcrdma::plugin {
+
+namespace {
+
+using referee::MessageSeen;
+using referee::OperationSeen;
+using trace::Side;
+
+[[nodiscard]] const char* name(Side side) { return side == Side::active ? "client" : "server"; }
+
+[[nodiscard]] const char* name(MessageSeen::Kind kind) {
+  switch (kind) {
+    case MessageSeen::Kind::call:
+      return "Call";
+    case MessageSeen::Kind::reply:
+      return "Reply";
+    case MessageSeen::Kind::done:
+      return "RDMA_DONE";
+    case MessageSeen::Kind::error:
+      return "RDMA_ERROR";
+    case MessageSeen::Kind::other:
+      break;
+  }
+  return "Message";
+}
+
+void generated(proto_item* item) { proto_item_set_generated(item); }
+
+void frame_field(proto_tree* tree, int field, std::uint64_t frame) {
+  if (frame != 0) generated(proto_tree_add_uint(tree, field, nullptr, 0, 0, static_cast<std::uint32_t>(frame)));
+}
+
+proto_tree* root(const Canvas& canvas, tvbuff_t* tvb, int length, const char* text) {
+  proto_item* item = proto_tree_add_protocol_format(canvas.tree, proto_rpcordma, tvb, 0, length, "%s", text);
+  proto_tree* tree = proto_item_add_subtree(item, ett.message);
+  canvas.drawn->item = item;
+  canvas.drawn->tree = tree;
+  return tree;
+}
+
+void thresholds(proto_tree* tree, const journal::Connection* connection) {
+  if (connection == nullptr) return;
+  generated(proto_tree_add_uint(tree, hf.connection, nullptr, 0, 0, connection->id));
+  const bool assumed = connection->basis == referee::Basis::default_;
+  if (connection->client_to_server) {
+    proto_item* item = proto_tree_add_uint(tree, hf.client_to_server, nullptr, 0, 0, *connection->client_to_server);
+    if (assumed) proto_item_append_text(item, " (default)");
+    generated(item);
+  }
+  if (connection->server_to_client) {
+    proto_item* item = proto_tree_add_uint(tree, hf.server_to_client, nullptr, 0, 0, *connection->server_to_client);
+    if (assumed) proto_item_append_text(item, " (default)");
+    generated(item);
+  }
+}
+
+void exchange_links(proto_tree* tree, const journal::Exchange* exchange, std::uint32_t frame) {
+  if (exchange == nullptr) return;
+  if (exchange->call.number != frame) frame_field(tree, hf.call_in, exchange->call.number);
+  if (exchange->reply.number != frame) frame_field(tree, hf.reply_in, exchange->reply.number);
+  if (exchange->offer != frame) frame_field(tree, hf.offered_in, exchange->offer);
+  if (exchange->done.number != frame) frame_field(tree, hf.done_in, exchange->done.number);
+}
+
+tvbuff_t* as_source(const Canvas& canvas, tvbuff_t* parent, const std::uint8_t* octets, std::size_t captured,
+                    std::uint64_t wire_length, const char* title) {
+  const auto reported = static_cast<int>(wire_length > INT32_MAX ? INT32_MAX : wire_length);
+  tvbuff_t* tvb = tvb_new_child_real_data(parent, octets, static_cast<unsigned>(captured), reported);
+  add_new_data_source(canvas.pinfo, tvb, title);
+  return tvb;
+}
+
+[[nodiscard]] tvbuff_t* frame_tvb(const Canvas& canvas) {
+  return get_data_source_tvb(static_cast<struct data_source*>(canvas.pinfo->data_src->data));
+}
+
+/// Octets of the journal as a tvb: out of the frame, or of the copy.
+tvbuff_t* of_journal(const Canvas& canvas, const journal::Octets& octets, const char* title) {
+  tvbuff_t* frame = frame_tvb(canvas);
+  const auto reported = static_cast<int>(octets.wire_length > INT32_MAX ? INT32_MAX : octets.wire_length);
+  if (octets.in_frame && tvb_captured_length(frame) >= octets.offset + octets.captured) {
+    return tvb_new_subset_length_caplen(frame, static_cast<int>(octets.offset), static_cast<int>(octets.captured),
+                                        reported);
+  }
+  return as_source(canvas, frame, octets.copy.data(), octets.copy.size(), octets.wire_length, title);
+}
+
+void message_columns(const Canvas& canvas, const journal::Message& message, tvbuff_t* tvb) {
+  col_set_str(canvas.pinfo->cinfo, COL_PROTOCOL, "RPCoRDMA");
+  const char* what = name(message.kind);
+  if (tvb_captured_length(tvb) >= 16 && tvb_get_ntohl(tvb, 4) == 1) {
+    static const char* const procs[] = {"RDMA_MSG", "RDMA_NOMSG", "RDMA_MSGP", "RDMA_DONE", "RDMA_ERROR"};
+    const std::uint32_t proc = tvb_get_ntohl(tvb, 12);
+    if (proc < 5) what = procs[proc];
+  }
+  col_add_fstr(canvas.pinfo->cinfo, COL_INFO, "%s%s%s XID 0x%08x", what,
+               message.kind == MessageSeen::Kind::call || message.kind == MessageSeen::Kind::reply ? " " : "",
+               message.kind == MessageSeen::Kind::call    ? "Call"
+               : message.kind == MessageSeen::Kind::reply ? "Reply"
+                                                          : "",
+               message.xid);
+}
+
+void knowledge(const Canvas& canvas, proto_tree* tree, const journal::Message& message) {
+  const journal::Connection* connection = canvas.drawn->journal->connection(message.connection);
+  generated(proto_tree_add_string(tree, hf.direction, nullptr, 0, 0, name(message.kind)));
+  generated(proto_tree_add_string(tree, hf.sender, nullptr, 0, 0, name(message.sender)));
+  thresholds(tree, connection);
+  if (message.exchange != 0) {
+    if (message.granted) generated(proto_tree_add_uint(tree, hf.granted, nullptr, 0, 0, *message.granted));
+    generated(
+        proto_tree_add_uint(tree, hf.outstanding, nullptr, 0, 0, static_cast<std::uint32_t>(message.outstanding)));
+  }
+  if (message.invalidated) {
+    generated(proto_tree_add_uint(tree, hf.invalidated_handle, nullptr, 0, 0, *message.invalidated));
+  }
+  const journal::Exchange* exchange = canvas.drawn->journal->exchange(message.connection, message.exchange);
+  exchange_links(tree, exchange, canvas.drawn->frame);
+  const bool answer = message.kind == MessageSeen::Kind::reply || message.kind == MessageSeen::Kind::error;
+  if (exchange != nullptr && answer && exchange->call.number != 0) {
+    const std::int64_t took = exchange->reply.time - exchange->call.time;
+    nstime_t time;
+    time.secs = static_cast<time_t>(took / 1'000'000'000);
+    time.nsecs = static_cast<int>(took % 1'000'000'000);
+    generated(proto_tree_add_time(tree, hf.time, nullptr, 0, 0, &time));
+  }
+  if (message.rpc_frame != canvas.drawn->frame) frame_field(tree, hf.rpc_in, message.rpc_frame);
+}
+
+}  // namespace
+
+void draw_message(const Canvas& canvas, const journal::Message& message, tvbuff_t* tvb) {
+  if (tvb == nullptr) tvb = of_journal(canvas, message.octets, "RDMA Send");
+  message_columns(canvas, message, tvb);
+  proto_tree* tree = root(canvas, tvb, 0, "RPC over RDMA");
+  proto_item* item = canvas.drawn->item;
+  proto_item_append_text(item, ": %s, XID 0x%08x", name(message.kind), message.xid);
+  const int header = draw_header(canvas.pinfo, tree, tvb);
+  proto_item_set_len(item, header);
+  knowledge(canvas, tree, message);
+  queue_message(canvas, message);
+  const auto behind = static_cast<int>(message.header_length);
+  if (behind == 0 || tvb_captured_length(tvb) <= message.header_length) return;
+  if (message.payload != journal::none) {
+    give_to_rpc(canvas, canvas.drawn->journal->payload(message.payload), tvb_new_subset_remaining(tvb, behind));
+  } else {
+    call_data_dissector(tvb_new_subset_remaining(tvb, behind), canvas.pinfo, canvas.tree);
+  }
+}
+
+void draw_part(const Canvas& canvas, const journal::Part& part, tvbuff_t* tvb) {
+  tvbuff_t* where = tvb != nullptr ? tvb : frame_tvb(canvas);
+  proto_tree* tree = root(canvas, where, tvb != nullptr ? -1 : 0, "RPC over RDMA: part of a message");
+  generated(proto_tree_add_string(tree, hf.sender, nullptr, 0, 0, name(part.sender)));
+  generated(proto_tree_add_uint(tree, hf.connection, nullptr, 0, 0, part.connection));
+  if (part.message != journal::none) {
+    frame_field(tree, hf.message_in, canvas.drawn->journal->message(part.message).last_frame);
+  }
+}
+
+void draw_operation(const Canvas& canvas, const journal::Operation& operation, tvbuff_t* tvb) {
+  static const char* const texts[] = {"RPC over RDMA: RDMA Write", "RPC over RDMA: RDMA Read request",
+                                      "RPC over RDMA: RDMA Read response"};
+  tvbuff_t* where = tvb != nullptr ? tvb : frame_tvb(canvas);
+  proto_tree* tree = root(canvas, where, tvb != nullptr ? -1 : 0, texts[static_cast<std::size_t>(operation.kind)]);
+  proto_item_append_text(canvas.drawn->item, ", %" PRIu64 " octets at 0x%" PRIx64 " of handle 0x%08x", operation.length,
+                         operation.offset, operation.handle);
+  generated(proto_tree_add_uint(tree, hf.handle, nullptr, 0, 0, operation.handle));
+  generated(proto_tree_add_uint64(tree, hf.offset, nullptr, 0, 0, operation.offset));
+  generated(proto_tree_add_uint(tree, hf.length, nullptr, 0, 0, static_cast<std::uint32_t>(operation.length)));
+  generated(proto_tree_add_string(tree, hf.sender, nullptr, 0, 0, name(operation.sender)));
+  generated(proto_tree_add_uint(tree, hf.connection, nullptr, 0, 0, operation.connection));
+  const journal::Exchange* exchange = canvas.drawn->journal->exchange(operation.connection, operation.exchange);
+  if (exchange == nullptr) return;
+  generated(proto_tree_add_uint(tree, hf.xid, nullptr, 0, 0, exchange->xid));
+  exchange_links(tree, exchange, canvas.drawn->frame);
+  if (exchange->offer == 0) frame_field(tree, hf.offered_in, exchange->call.number);
+}
+
+void draw_payload(const Canvas& canvas, const journal::Payload& payload) {
+  if (payload.in_send) return;  // drawn with its message
+  if (payload.octets.empty()) return;
+  tvbuff_t* tvb =
+      as_source(canvas, frame_tvb(canvas), payload.octets.data(), payload.octets.size(), payload.wire_length,
+                payload.call ? "RPC Call with its chunks" : "RPC Reply with its chunks");
+  proto_tree* tree = root(canvas, tvb, 0, "RPC over RDMA: message with its chunks");
+  const journal::Exchange* exchange = canvas.drawn->journal->exchange(payload.connection, payload.exchange);
+  if (exchange != nullptr) {
+    generated(proto_tree_add_uint(tree, hf.xid, nullptr, 0, 0, exchange->xid));
+    exchange_links(tree, exchange, canvas.drawn->frame);
+  }
+  generated(proto_tree_add_uint(tree, hf.connection, nullptr, 0, 0, payload.connection));
+  switch (payload.placing) {
+    case payload::RpcMessage::Placing::whole:
+      break;
+    case payload::RpcMessage::Placing::missing:
+      generated(proto_tree_add_string(tree, hf.payload_state, nullptr, 0, 0,
+                                      "Octets of a chunk are not in the capture: shown as far as they go"));
+      break;
+    case payload::RpcMessage::Placing::reduced:
+      generated(proto_tree_add_string(tree, hf.payload_state, nullptr, 0, 0,
+                                      "Where the written octets belong cannot be told: shown without them"));
+      call_data_dissector(tvb, canvas.pinfo, canvas.tree);
+      return;
+  }
+  give_to_rpc(canvas, payload, tvb);
+}
+
+namespace {
+
+proto_tree* private_data_tree(const Canvas& canvas, Side sender, tvbuff_t* tvb, int at, int length) {
+  proto_item* item = proto_tree_add_protocol_format(canvas.tree, proto_rpcordma, tvb, at, length,
+                                                    "RPC over RDMA: private data of the %s", name(sender));
+  canvas.drawn->item = item;
+  canvas.drawn->tree = proto_item_add_subtree(item, ett.private_data);
+  return canvas.drawn->tree;
+}
+
+}  // namespace
+
+proto_tree* draw_private_data(const Canvas& canvas, Side sender, const PrivateDataView& data, tvbuff_t* tvb) {
+  if (tvb_captured_length(tvb) < data.offset + 8) return nullptr;
+  const auto at = static_cast<int>(data.offset);
+  proto_tree* tree = private_data_tree(canvas, sender, tvb, at, 8);
+  proto_tree_add_item(tree, hf.cm_format_id, tvb, at, 4, ENC_BIG_ENDIAN);
+  proto_tree_add_item(tree, hf.cm_version, tvb, at + 4, 1, ENC_BIG_ENDIAN);
+  proto_tree_add_uint(tree, hf.cm_reserved, tvb, at + 5, 1, data.reserved);
+  proto_tree_add_boolean(tree, hf.cm_remote_invalidation, tvb, at + 5, 1, data.remote_invalidation ? 1 : 0);
+  proto_tree_add_uint(tree, hf.cm_send_size, tvb, at + 6, 1, data.send_size);
+  proto_tree_add_uint(tree, hf.cm_receive_size, tvb, at + 7, 1, data.receive_size);
+  generated(proto_tree_add_uint(tree, hf.cm_offset, nullptr, 0, 0, data.offset));
+  return tree;
+}
+
+void draw_handshake(const Canvas& canvas, const journal::Handshake& handshake, tvbuff_t* area) {
+  tvbuff_t* tvb = area != nullptr ? area : of_journal(canvas, handshake.area, "Private data");
+  proto_tree* tree = nullptr;
+  if (handshake.private_data) {
+    const referee::PrivateData& known = *handshake.private_data;
+    const PrivateDataView data{known.offset, known.reserved, known.remote_invalidation, known.send_size,
+                               known.receive_size};
+    tree = draw_private_data(canvas, handshake.sender, data, tvb);
+  } else {
+    tree = private_data_tree(canvas, handshake.sender, tvb, 0, 0);
+    const bool whole = handshake.area.captured >= handshake.area.wire_length;
+    generated(proto_tree_add_string(tree, hf.cm_absent, nullptr, 0, 0,
+                                    whole ? "None of RFC 8797: inline thresholds of 1024 octets, no remote invalidation"
+                                          : "Not captured as a whole: what was announced is not known"));
+  }
+  if (tree != nullptr) thresholds(tree, canvas.drawn->journal->connection(handshake.connection));
+}
+
+void draw_findings(const Canvas& canvas, tvbuff_t* frame) {
+  Drawn* drawn = canvas.drawn;
+  if (drawn->judged) return;
+  drawn->judged = true;
+  const journal::Journal& journal = *drawn->journal;
+  const auto& findings = journal.findings_of(drawn->frame);
+  for (std::size_t i = 0; i < findings.size(); ++i) {
+    const referee::Finding& finding = journal.finding(findings[i]);
+    if (!journal.concerns(finding)) continue;
+    const referee::Rule& rule = referee::rule(finding.rule);
+    if (drawn->item == nullptr) root(canvas, frame, 0, "RPC over RDMA: findings");
+    proto_item* item = proto_tree_add_string(drawn->tree, hf.finding, nullptr, 0, 0, rule.name.data());
+    generated(item);
+    add_finding(canvas.pinfo, item, static_cast<unsigned>(finding.rule), static_cast<unsigned>(finding.severity),
+                finding.message.c_str());
+    queue_finding(canvas, finding);
+  }
+}
+
+}  // namespace rpcrdma::plugin

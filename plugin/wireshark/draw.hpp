@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// From notes to trees. No object with a destructor lives in these functions: any call into Wireshark may leave them by
+// longjmp.
+#pragma once
+
+#include "wireshark/session.hpp"
+
+namespace rpcrdma::plugin {
+
+/// One dissection at one place.
+struct Canvas {
+  packet_info* pinfo;
+  proto_tree* tree;
+  Drawn* drawn;
+};
+
+/// `tvb` holds the message's octets, or is null: then a data source is made of the journal's copy.
+void draw_message(const Canvas& canvas, const journal::Message& message, tvbuff_t* tvb);
+void draw_part(const Canvas& canvas, const journal::Part& part, tvbuff_t* tvb);
+void draw_operation(const Canvas& canvas, const journal::Operation& operation, tvbuff_t* tvb);
+void draw_payload(const Canvas& canvas, const journal::Payload& payload);
+
+/// RFC 8797 section 4, decoded.
+struct PrivateDataView {
+  std::uint32_t offset;
+  std::uint8_t reserved;
+  bool remote_invalidation;
+  std::uint32_t send_size;  ///< octets
+  std::uint32_t receive_size;
+};
+/// `tvb`: the consumer's private data. Null when they are not all there.
+proto_tree* draw_private_data(const Canvas& canvas, trace::Side sender, const PrivateDataView& data, tvbuff_t* tvb);
+void draw_handshake(const Canvas& canvas, const journal::Handshake& handshake, tvbuff_t* area);
+void draw_findings(const Canvas& canvas, tvbuff_t* frame);
+
+/// The RPC-over-RDMA header (any version). Returns its length, or how far it could be read.
+int draw_header(packet_info* pinfo, proto_tree* tree, tvbuff_t* tvb);
+
+/// Gives an RPC message to Wireshark's dissectors.
+void give_to_rpc(const Canvas& canvas, const journal::Payload& payload, tvbuff_t* tvb);
+
+void find_rpc();  ///< at handoff
+
+}  // namespace rpcrdma::plugin

@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "wireshark/fields.hpp"
+
+#include <array>
+#include <deque>
+#include <string>
+#include <vector>
+
+#include "referee/rules/table.hpp"
+
+namespace rpcrdma::plugin {
+
+Fields hf;
+Trees ett;
+int proto_rpcordma = -1;
+int proto_rpcrdma = -1;
+
+namespace {
+
+using referee::Severity;
+
+const value_string message_types[] = {{0, "RDMA_MSG"},  {1, "RDMA_NOMSG"}, {2, "RDMA_MSGP"},
+                                      {3, "RDMA_DONE"}, {4, "RDMA_ERROR"}, {0, nullptr}};
+const value_string error_codes[] = {{1, "ERR_VERS"}, {2, "ERR_CHUNK"}, {0, nullptr}};
+
+struct Wanted {
+  int* id;
+  hf_register_info info;
+};
+
+[[nodiscard]] Wanted field(int* id, const char* name, const char* abbrev, ftenum_t type, int display, const char* blurb,
+                           const void* strings = nullptr, std::uint64_t mask = 0) {
+  return {id, {id, {name, abbrev, type, display, strings, mask, blurb, HFILL}}};
+}
+
+/// What the built-in has registered is used; what a Wireshark lacks is registered under the same name.
+void builtin_fields(std::vector<hf_register_info>& ours) {
+  static std::array<Wanted, 17> wanted{
+      field(&hf.xid, "XID", "rpcordma.xid", FT_UINT32, BASE_HEX, nullptr),
+      field(&hf.version, "Version", "rpcordma.version", FT_UINT32, BASE_DEC, nullptr),
+      field(&hf.flow_control, "Flow Control", "rpcordma.flow_control", FT_UINT32, BASE_DEC, nullptr),
+      field(&hf.msg_type, "Message Type", "rpcordma.msg_type", FT_UINT32, BASE_DEC, nullptr, message_types),
+      field(&hf.reads_count, "Read list count", "rpcordma.reads_count", FT_UINT32, BASE_DEC, nullptr),
+      field(&hf.writes_count, "Write list count", "rpcordma.writes_count", FT_UINT32, BASE_DEC, nullptr),
+      field(&hf.reply_count, "Reply list count", "rpcordma.reply_count", FT_UINT32, BASE_DEC, nullptr),
+      field(&hf.position, "Position in XDR", "rpcordma.position", FT_UINT32, BASE_DEC, nullptr),
+      field(&hf.segment_count, "Write chunk segment count", "rpcordma.segment_count", FT_UINT32, BASE_DEC, nullptr),
+      field(&hf.handle, "RDMA handle", "rpcordma.rdma_handle", FT_UINT32, BASE_HEX, nullptr),
+      field(&hf.length, "RDMA length", "rpcordma.rdma_length", FT_UINT32, BASE_DEC, nullptr),
+      field(&hf.offset, "RDMA offset", "rpcordma.rdma_offset", FT_UINT64, BASE_HEX, nullptr),
+      field(&hf.align, "RDMA align", "rpcordma.rdma_align", FT_UINT32, BASE_DEC, nullptr),
+      field(&hf.thresh, "RDMA threshold", "rpcordma.rdma_thresh", FT_UINT32, BASE_DEC, nullptr),
+      field(&hf.errcode, "Error code", "rpcordma.errcode", FT_UINT32, BASE_DEC, nullptr, error_codes),
+      field(&hf.vers_low, "Version low", "rpcordma.vers_low", FT_UINT32, BASE_DEC, nullptr),
+      field(&hf.vers_high, "Version high", "rpcordma.vers_high", FT_UINT32, BASE_DEC, nullptr)};
+  for (Wanted& w : wanted) {
+    const int known = proto_registrar_get_id_byname(w.info.hfinfo.abbrev);
+    if (known > 0) {
+      *w.id = known;
+    } else {
+      ours.push_back(w.info);
+    }
+  }
+}
+
+void own_fields(std::vector<hf_register_info>& ours) {
+  const auto want = [&](int* id, const char* name, const char* abbrev, ftenum_t type, int display, const char* blurb,
+                        const void* strings = nullptr) {
+    ours.push_back({id, {name, abbrev, type, display, strings, 0, blurb, HFILL}});
+  };
+  want(&hf.cm_format_id, "Format identifier", "rpcordma.cm.format_id", FT_UINT32, BASE_HEX,
+       "Identifier of the RPC-over-RDMA CM private data (RFC 8797 section 4)");
+  want(&hf.cm_version, "Private data version", "rpcordma.cm.version", FT_UINT8, BASE_DEC, "RFC 8797 section 4");
+  want(&hf.cm_reserved, "Reserved bits", "rpcordma.cm.reserved", FT_UINT8, BASE_HEX,
+       "Flags without R; sent as zero (RFC 8797 section 4)");
+  want(&hf.cm_remote_invalidation, "Remote invalidation", "rpcordma.cm.remote_invalidation", FT_BOOLEAN, BASE_NONE,
+       "R: the sender supports remote invalidation (RFC 8797 section 4.1)");
+  want(&hf.cm_send_size, "Send size", "rpcordma.cm.send_size", FT_UINT32, BASE_DEC,
+       "Octets: (field + 1) * 1024 (RFC 8797 section 4.2)");
+  want(&hf.cm_receive_size, "Receive size", "rpcordma.cm.receive_size", FT_UINT32, BASE_DEC,
+       "Octets: (field + 1) * 1024 (RFC 8797 section 4.2)");
+  want(&hf.cm_offset, "Offset", "rpcordma.cm.offset", FT_UINT32, BASE_DEC,
+       "Octets from the start of the consumer's private data to the identifier");
+  want(&hf.cm_absent, "Private data", "rpcordma.cm.absent", FT_STRING, BASE_NONE,
+       "What the lack of RFC 8797 private data means");
+  want(&hf.v2_htype, "Header type", "rpcordma.v2.htype", FT_UINT32, BASE_DEC, "Version 2 header type");
+  want(&hf.connection, "Connection", "rpcordma.connection", FT_UINT32, BASE_DEC,
+       "Number of the connection, by first appearance");
+  want(&hf.client_to_server, "Inline threshold, client to server", "rpcordma.threshold.client_to_server", FT_UINT32,
+       BASE_DEC, "Octets; absent where it is not known");
+  want(&hf.server_to_client, "Inline threshold, server to client", "rpcordma.threshold.server_to_client", FT_UINT32,
+       BASE_DEC, "Octets; absent where it is not known");
+  want(&hf.granted, "Credits granted", "rpcordma.credit.granted", FT_UINT32, BASE_DEC,
+       "Newest grant to the requester of this exchange");
+  want(&hf.outstanding, "Calls outstanding", "rpcordma.credit.outstanding", FT_UINT32, BASE_DEC,
+       "Calls of this requester without an answer, this message counted");
+  want(&hf.invalidated_handle, "Invalidated handle", "rpcordma.invalidated_handle", FT_UINT32, BASE_HEX,
+       "R_key or STag that the Send With Invalidate names");
+  want(&hf.call_in, "Call in", "rpcordma.call_in", FT_FRAMENUM, BASE_NONE, "The Call that this belongs to");
+  want(&hf.reply_in, "Reply in", "rpcordma.reply_in", FT_FRAMENUM, BASE_NONE, "The Reply that ends the exchange");
+  want(&hf.time, "Time from Call", "rpcordma.time", FT_RELATIVE_TIME, BASE_NONE, "From the Call to this Reply");
+  want(&hf.done_in, "RDMA_DONE in", "rpcordma.done_in", FT_FRAMENUM, BASE_NONE,
+       "The RDMA_DONE that ends the offered Read chunk");
+  want(&hf.offered_in, "Chunk offered in", "rpcordma.chunk_offered_in", FT_FRAMENUM, BASE_NONE,
+       "The message that exposed this memory");
+  want(&hf.message_in, "Message complete in", "rpcordma.message_in", FT_FRAMENUM, BASE_NONE,
+       "The last packet of this Send");
+  want(&hf.rpc_in, "RPC message in", "rpcordma.rpc_in", FT_FRAMENUM, BASE_NONE,
+       "Where the RPC message is whole and shown");
+  want(&hf.header_octets, "Not decoded", "rpcordma.undecoded", FT_BYTES, BASE_NONE,
+       "Octets of a header that could not be decoded");
+  want(&hf.sender, "Sender", "rpcordma.sender", FT_STRING, BASE_NONE, "client (the side that connected) or server");
+  want(&hf.direction, "Message", "rpcordma.direction", FT_STRING, BASE_NONE,
+       "Call, Reply, ... as the referee reads it");
+  want(&hf.finding, "Finding", "rpcordma.finding", FT_STRING, BASE_NONE, "Name of the rule");
+  want(&hf.payload_state, "Payload", "rpcordma.payload", FT_STRING, BASE_NONE, "How the RPC message was put together");
+}
+
+// --- expert items: a rule that can be lowered has one item for each severity, all of the same name
+constexpr std::size_t severities = 3;
+
+struct RuleItems {
+  std::array<expert_field, severities> ids;
+  unsigned registered = 0;
+};
+std::vector<RuleItems> rule_items;
+
+[[nodiscard]] int expert_severity(Severity severity) {
+  switch (severity) {
+    case Severity::error:
+      return PI_ERROR;
+    case Severity::warning:
+      return PI_WARN;
+    case Severity::note:
+      break;
+  }
+  return PI_NOTE;
+}
+
+[[nodiscard]] int expert_group(char group) {
+  switch (group) {
+    case 'A':
+    case 'L':
+      return PI_REQUEST_CODE;
+    case 'D':
+      return PI_PROTOCOL;
+    case 'M':
+      return PI_ASSUMPTION;
+    default:
+      return PI_PROTOCOL;
+  }
+}
+
+void register_rules() {
+  static std::deque<std::string> names;  // Wireshark keeps the pointers
+  static std::vector<ei_register_info> infos;
+  const auto rules = referee::all_rules();
+  rule_items.resize(rules.size());
+  for (std::size_t i = 0; i < rules.size(); ++i) {
+    std::string name = "rpcordma.finding." + std::string(rules[i].name);
+    for (char& c : name) {
+      if (c == '-') c = '_';
+    }
+    names.push_back(std::move(name));
+    const char* abbrev = names.back().c_str();
+    names.emplace_back(rules[i].title);
+    const char* title = names.back().c_str();
+    for (std::size_t s = 0; s < severities; ++s) {
+      rule_items[i].ids[s] = EI_INIT;
+      const auto severity = static_cast<Severity>(s);
+      if (s > static_cast<std::size_t>(rules[i].severity)) continue;  // never more than the rule says
+      ei_register_info info{&rule_items[i].ids[s],
+                            {abbrev, expert_group(rules[i].group), expert_severity(severity), title, EXPFILL}};
+      infos.push_back(info);
+      ++rule_items[i].registered;
+    }
+  }
+  expert_register_field_array(expert_register_protocol(proto_rpcordma), infos.data(), static_cast<int>(infos.size()));
+}
+
+}  // namespace
+
+bool register_fields() {
+  proto_rpcordma = proto_get_id_by_filter_name("rpcordma");
+  const bool builtin = proto_rpcordma > 0;
+  if (!builtin) proto_rpcordma = proto_register_protocol("RPC over RDMA", "RPCoRDMA", "rpcordma");
+  static std::vector<hf_register_info> fields;
+  builtin_fields(fields);
+  own_fields(fields);
+  proto_register_field_array(proto_rpcordma, fields.data(), static_cast<int>(fields.size()));
+  static int* const trees[] = {&ett.message, &ett.list, &ett.chunk, &ett.segment, &ett.private_data, &ett.operation};
+  proto_register_subtree_array(trees, static_cast<int>(std::size(trees)));
+  register_rules();
+  return builtin;
+}
+
+void add_finding(packet_info* pinfo, proto_item* item, unsigned rule, unsigned severity, const char* message) {
+  if (rule >= rule_items.size() || severity >= rule_items[rule].registered) return;
+  expert_add_info_format(pinfo, item, &rule_items[rule].ids[severity], "%s", message);
+}
+
+}  // namespace rpcrdma::plugin

@@ -1,0 +1,297 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "wireshark/hooks.hpp"
+
+#include <cstring>
+
+#include "wire/private_data.hpp"
+#include "wireshark/draw.hpp"
+#include "wireshark/fields.hpp"
+#include "wireshark/statistics.hpp"
+
+namespace rpcrdma::plugin {
+
+namespace {
+
+using journal::NoteKind;
+using referee::OperationSeen;
+
+constexpr int engine_plugin = 0;
+constexpr int engine_builtin = 1;
+int engine = engine_plugin;
+
+/// An entry of one of Wireshark's heuristic lists, taken over.
+struct Hook {
+  heur_dtbl_entry_t* entry = nullptr;
+  heur_dissector_t original = nullptr;  ///< null: the entry is ours
+};
+Hook infiniband;
+Hook iwarp;
+
+[[nodiscard]] bool given_back() { return engine == engine_builtin; }
+
+[[nodiscard]] Taken as_taken(bool taken) { return static_cast<Taken>(taken); }
+
+[[nodiscard]] Taken original(const Hook& hook, tvbuff_t* tvb, packet_info* pinfo, proto_tree* tree, void* data) {
+  return hook.original != nullptr ? hook.original(tvb, pinfo, tree, data) : as_taken(false);
+}
+
+/// Goes through a frame's notes in order; the visitor says whether to go on.
+struct Cursor {
+  const journal::Journal* journal;
+  std::uint32_t at;
+  std::uint32_t place = 0;
+  [[nodiscard]] bool end() const { return at == journal::none; }
+  [[nodiscard]] const journal::Note& note() const { return journal->note(at); }
+  void next() {
+    at = note().next;
+    ++place;
+  }
+};
+
+[[nodiscard]] Cursor notes(const Drawn* drawn) { return {drawn->journal, drawn->journal->first(drawn->frame)}; }
+
+/// What became whole with a message of this frame: right behind it.
+void draw_payloads_of(const Canvas& canvas, std::uint32_t message) {
+  for (Cursor c = notes(canvas.drawn); !c.end(); c.next()) {
+    if (c.place >= canvas.drawn->notes || canvas.drawn->done[c.place] != 0) continue;
+    if (c.note().kind != NoteKind::payload) continue;
+    const journal::Payload& payload = canvas.drawn->journal->payload(c.note().index);
+    if (payload.message != message) continue;
+    canvas.drawn->done[c.place] = 1;
+    draw_payload(canvas, payload);
+  }
+}
+
+/// A Call whose data are given up when its Reply comes has to be shown before the Reply.
+void draw_payloads_before(const Canvas& canvas, std::uint32_t place) {
+  for (Cursor c = notes(canvas.drawn); !c.end() && c.place < place; c.next()) {
+    if (canvas.drawn->done[c.place] != 0 || c.note().kind != NoteKind::payload) continue;
+    canvas.drawn->done[c.place] = 1;
+    draw_payload(canvas, canvas.drawn->journal->payload(c.note().index));
+  }
+}
+
+void draw_note(const Canvas& canvas, const Cursor& c, tvbuff_t* tvb) {
+  const journal::Journal& journal = *canvas.drawn->journal;
+  const std::uint32_t index = c.note().index;
+  canvas.drawn->done[c.place] = 1;
+  switch (c.note().kind) {
+    case NoteKind::message:
+      draw_message(canvas, journal.message(index), tvb);
+      draw_payloads_of(canvas, index);
+      break;
+    case NoteKind::part:
+      draw_part(canvas, journal.part(index), tvb);
+      break;
+    case NoteKind::operation:
+      draw_operation(canvas, journal.operation(index), tvb);
+      queue_operation(canvas, journal.operation(index));
+      break;
+    case NoteKind::payload:
+      draw_payload(canvas, journal.payload(index));
+      break;
+    case NoteKind::handshake:
+      draw_handshake(canvas, journal.handshake(index), tvb);
+      break;
+  }
+}
+
+[[nodiscard]] bool open_note(const Drawn* drawn, const Cursor& c) {
+  return c.place < drawn->notes && drawn->done[c.place] == 0;
+}
+
+// --- InfiniBand: one packet a frame
+
+Taken on_infiniband(tvbuff_t* tvb, packet_info* pinfo, proto_tree* tree, void* data) {
+  if (given_back()) return original(infiniband, tvb, pinfo, tree, data);
+  Drawn* drawn = look(pinfo);
+  if (drawn == nullptr || data == nullptr) return as_taken(false);
+  const auto* info = static_cast<const struct infinibandinfo*>(data);
+  const Canvas canvas{pinfo, tree, drawn};
+  bool taken = false;
+  for (Cursor c = notes(drawn); !c.end(); c.next()) {
+    if (!open_note(drawn, c)) continue;
+    const NoteKind kind = c.note().kind;
+    if (kind == NoteKind::handshake) continue;
+    tvbuff_t* own = tvb;
+    if (kind == NoteKind::message) {
+      const journal::Message& message = drawn->journal->message(c.note().index);
+      // Without the pad; a Send of several packets, or one that was held back, comes from the journal.
+      own = nullptr;
+      const unsigned length = tvb_captured_length(tvb);
+      if (message.octets.in_frame && message.last_frame == drawn->frame && message.octets.captured <= length) {
+        own = tvb_new_subset_length_caplen(tvb, 0, static_cast<int>(message.octets.captured),
+                                           static_cast<int>(message.octets.wire_length));
+      }
+    }
+    draw_note(canvas, c, own);
+    taken = true;
+  }
+  (void)info;
+  return as_taken(taken);
+}
+
+// --- iWARP: any number of FPDUs a frame; Wireshark has put Sends together
+
+[[nodiscard]] bool same_octets(const journal::Octets& octets, tvbuff_t* tvb, tvbuff_t* frame) {
+  if (octets.captured != tvb_captured_length(tvb)) return false;
+  if (octets.captured == 0) return true;
+  const std::uint8_t* theirs = tvb_get_ptr(tvb, 0, static_cast<int>(octets.captured));
+  if (!octets.in_frame) return std::memcmp(octets.copy.data(), theirs, octets.captured) == 0;
+  if (tvb_captured_length(frame) < octets.offset + octets.captured) return false;
+  return std::memcmp(tvb_get_ptr(frame, static_cast<int>(octets.offset), static_cast<int>(octets.captured)), theirs,
+                     octets.captured) == 0;
+}
+
+[[nodiscard]] bool fits(const Drawn* drawn, const Cursor& c, tvbuff_t* tvb, const rdmap_info_t* info, tvbuff_t* frame) {
+  const journal::Journal& journal = *drawn->journal;
+  switch (info->opcode) {
+    case RDMA_SEND:
+    case RDMA_SEND_INVALIDATE:
+    case RDMA_SEND_SE:
+    case RDMA_SEND_SE_INVALIDATE:
+      return c.note().kind == NoteKind::message && same_octets(journal.message(c.note().index).octets, tvb, frame);
+    default:
+      break;
+  }
+  if (c.note().kind != NoteKind::operation) return false;
+  const journal::Operation& operation = journal.operation(c.note().index);
+  if (info->opcode == RDMA_READ_REQUEST) return operation.kind == OperationSeen::Kind::read_request;
+  const auto kind = info->opcode == RDMA_WRITE ? OperationSeen::Kind::write : OperationSeen::Kind::read_response;
+  return operation.kind == kind && operation.length == tvb_reported_length(tvb);
+}
+
+Taken on_iwarp(tvbuff_t* tvb, packet_info* pinfo, proto_tree* tree, void* data) {
+  if (given_back()) return original(iwarp, tvb, pinfo, tree, data);
+  Drawn* drawn = look(pinfo);
+  if (drawn == nullptr || data == nullptr || drawn->notes == 0) return as_taken(false);
+  const auto* info = static_cast<const rdmap_info_t*>(data);
+  tvbuff_t* frame = get_data_source_tvb(static_cast<struct data_source*>(pinfo->data_src->data));
+  const Canvas canvas{pinfo, tree, drawn};
+  for (Cursor c = notes(drawn); !c.end(); c.next()) {
+    if (!open_note(drawn, c) || !fits(drawn, c, tvb, info, frame)) continue;
+    draw_payloads_before(canvas, c.place);
+    draw_note(canvas, c, tvb);
+    return as_taken(true);
+  }
+  return as_taken(false);
+}
+
+// --- CM private data
+
+/// Before the answer is known a REQ has no note yet: its octets speak for themselves.
+[[nodiscard]] bool draw_unanswered(const Canvas& canvas, tvbuff_t* tvb, const void* data) {
+  if (data == nullptr) return false;
+  const unsigned attribute = static_cast<const struct infinibandinfo*>(data)->cm_attribute_id;
+  if (attribute != ATTR_CM_REQ && attribute != ATTR_CM_REP) return false;
+  const unsigned captured = tvb_captured_length(tvb);
+  if (captured < 8) return false;
+  const wire::Bytes octets(tvb_get_ptr(tvb, 0, static_cast<int>(captured)), captured);
+  const wire::PrivateDataSearch search = wire::find_private_data(octets, tvb_reported_length(tvb));
+  if (!search.found) return false;
+  if (canvas.drawn->journal->repeats_handshake(canvas.drawn->frame)) {
+    (void)proto_tree_add_protocol_format(canvas.tree, proto_rpcordma, tvb, 0, 0,
+                                         "RPC over RDMA: the same private data, sent again");
+    return true;
+  }
+  const wire::PrivateDataFields& found = *search.found;
+  const PrivateDataView view{found.offset, found.reserved, found.remote_invalidation, found.send_size,
+                             found.receive_size};
+  (void)draw_private_data(canvas, attribute == ATTR_CM_REQ ? trace::Side::active : trace::Side::passive, view, tvb);
+  return true;
+}
+
+Taken on_private_data(tvbuff_t* tvb, packet_info* pinfo, proto_tree* tree, void* data) {
+  if (given_back()) return as_taken(false);
+  Drawn* drawn = look(pinfo);
+  if (drawn == nullptr) return as_taken(false);
+  const Canvas canvas{pinfo, tree, drawn};
+  for (Cursor c = notes(drawn); !c.end(); c.next()) {
+    if (!open_note(drawn, c) || c.note().kind != NoteKind::handshake) continue;
+    const journal::Handshake& handshake = drawn->journal->handshake(c.note().index);
+    if (!handshake.private_data) continue;
+    const auto offset = static_cast<int>(handshake.private_data->offset);
+    const bool here = tvb_captured_length(tvb) >= static_cast<unsigned>(offset) + 8 &&
+                      tvb_get_ntohl(tvb, offset) == wire::private_data_identifier;
+    if (!here) continue;
+    draw_note(canvas, c, tvb);
+    return as_taken(true);
+  }
+  return as_taken(draw_unanswered(canvas, tvb, data));
+}
+
+// --- the frames, and the parts of them, that no hook sees
+
+[[nodiscard]] bool wanted(const Drawn* drawn, const Cursor& c) {
+  const journal::Journal& journal = *drawn->journal;
+  std::uint32_t connection = 0;
+  switch (c.note().kind) {
+    case NoteKind::message:
+      connection = journal.message(c.note().index).connection;
+      break;
+    case NoteKind::payload:
+      connection = journal.payload(c.note().index).connection;
+      break;
+    case NoteKind::operation:
+      connection = journal.operation(c.note().index).connection;
+      break;
+    case NoteKind::part:
+      connection = journal.part(c.note().index).connection;
+      break;
+    case NoteKind::handshake:
+      connection = journal.handshake(c.note().index).connection;
+      break;
+  }
+  const journal::Connection* known = journal.connection(connection);
+  const Hook& hook = known != nullptr && known->transport == trace::Transport::iwarp ? iwarp : infiniband;
+  return hook.entry == nullptr || hook.entry->enabled;
+}
+
+int on_frame_end(tvbuff_t* tvb, packet_info* pinfo, proto_tree* tree, void*) {
+  if (given_back() || !proto_is_protocol_enabled(find_protocol_by_id(proto_rpcordma))) return 0;
+  Drawn* drawn = look(pinfo);
+  if (drawn == nullptr) return 0;
+  const Canvas canvas{pinfo, tree, drawn};
+  for (Cursor c = notes(drawn); !c.end(); c.next()) {
+    if (open_note(drawn, c) && wanted(drawn, c)) draw_note(canvas, c, nullptr);
+  }
+  draw_findings(canvas, tvb);
+  return static_cast<int>(tvb_captured_length(tvb));
+}
+
+void take_over(Hook& hook, const char* list, const char* title, const char* name, heur_dissector_t ours) {
+  hook.entry = find_heur_dissector_by_unique_short_name(name);
+  if (hook.entry != nullptr) {
+    hook.original = hook.entry->dissector;
+    hook.entry->dissector = ours;
+    return;
+  }
+  g_message("rpcrdma: this Wireshark has no \"%s\"; the plugin registers its own", name);
+  heur_dissector_add(list, ours, title, name, proto_rpcordma, HEURISTIC_ENABLE);
+  hook.entry = find_heur_dissector_by_unique_short_name(name);
+}
+
+}  // namespace
+
+void register_preferences() {
+  static const enum_val_t engines[] = {{"plugin", "This plugin", engine_plugin},
+                                       {"builtin", "Wireshark's own dissector", engine_builtin},
+                                       {nullptr, nullptr, 0}};
+  module_t* module = prefs_register_protocol(proto_rpcrdma, nullptr);
+  prefs_register_enum_preference(module, "engine", "RPC-over-RDMA is decoded by",
+                                 "Wireshark's own dissector knows neither findings nor private data", &engine, engines,
+                                 false);
+}
+
+void install_hooks(bool builtin) {
+  if (!builtin)
+    g_message("rpcrdma: this Wireshark has no RPC-over-RDMA dissector; the plugin registers everything itself");
+  take_over(infiniband, "infiniband.payload", "RPC-over-RDMA on InfiniBand", "rpcrdma_infiniband", on_infiniband);
+  take_over(iwarp, "iwarp_ddp_rdmap", "RPC-over-RDMA on iWARP", "rpcrdma_iwarp", on_iwarp);
+  heur_dissector_add("infiniband.mad.cm.private", on_private_data, "RPC-over-RDMA private data in InfiniBand CM",
+                     "rpcrdma_cm", proto_rpcordma, HEURISTIC_ENABLE);
+  register_postdissector(create_dissector_handle(on_frame_end, proto_rpcrdma));
+  find_rpc();
+}
+
+}  // namespace rpcrdma::plugin

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// The RPC message, once and whole, to Wireshark's own dissectors.
+#include "wireshark/draw.hpp"
+#include "wireshark/fields.hpp"
+
+namespace rpcrdma::plugin {
+
+namespace {
+
+dissector_handle_t rpc_handle = nullptr;
+
+/// What a call of the RPC dissector changes, or must not see.
+struct Saved {
+  nstime_t time;
+  port_type type;
+  std::uint32_t source;
+  std::uint32_t destination;
+  struct conversation_element* elements;
+  decltype(packet_info::use_conv_addr_port_endpoints) by_endpoints;
+};
+
+/// RPC joins Call and Reply by conversation. Ours is one for each connection and direction of Calls: ports that no
+/// handshake is needed for, that no later connection uses again, and where the same XID of both sides does not meet.
+void enter(packet_info* pinfo, const journal::Payload& payload, bool client_calls) {
+  const std::uint32_t base = 0x40000000U + payload.connection * 4U + (client_calls ? 0U : 2U);
+  const bool from_client = payload.sender == trace::Side::active;
+  pinfo->srcport = base + (from_client ? 0U : 1U);
+  pinfo->destport = base + (from_client ? 1U : 0U);
+  pinfo->use_conv_addr_port_endpoints = false;
+  pinfo->conv_elements = nullptr;
+  if (payload.time != 0) {  // the service time of a Call whose data were read runs from the Call
+    pinfo->abs_ts.secs = static_cast<time_t>(payload.time / 1'000'000'000);
+    pinfo->abs_ts.nsecs = static_cast<int>(payload.time % 1'000'000'000);
+  }
+}
+
+}  // namespace
+
+void find_rpc() { rpc_handle = find_dissector_add_dependency("rpc", proto_rpcordma); }
+
+void give_to_rpc(const Canvas& canvas, const journal::Payload& payload, tvbuff_t* tvb) {
+  packet_info* pinfo = canvas.pinfo;
+  if (rpc_handle == nullptr) {
+    call_data_dissector(tvb, pinfo, canvas.tree);
+    return;
+  }
+  const Saved saved{pinfo->abs_ts,   pinfo->ptype,         pinfo->srcport,
+                    pinfo->destport, pinfo->conv_elements, pinfo->use_conv_addr_port_endpoints};
+  const journal::Exchange* exchange = canvas.drawn->journal->exchange(payload.connection, payload.exchange);
+  const journal::Connection* connection = canvas.drawn->journal->connection(payload.connection);
+  const bool from_client = payload.sender == trace::Side::active;
+  const bool client_calls =
+      exchange != nullptr ? exchange->requester == trace::Side::active : payload.call == from_client;
+  pinfo->ptype = connection != nullptr && connection->transport == trace::Transport::iwarp ? PT_IWARP_MPA : PT_IBQP;
+  enter(pinfo, payload, client_calls);
+  TRY { call_dissector(rpc_handle, tvb, pinfo, canvas.tree); }
+  CATCH_BOUNDS_AND_DISSECTOR_ERRORS { show_exception(tvb, pinfo, canvas.tree, EXCEPT_CODE, GET_MESSAGE); }
+  FINALLY {
+    pinfo->abs_ts = saved.time;
+    pinfo->ptype = saved.type;
+    pinfo->srcport = saved.source;
+    pinfo->destport = saved.destination;
+    pinfo->conv_elements = saved.elements;
+    pinfo->use_conv_addr_port_endpoints = saved.by_endpoints;
+  }
+  ENDTRY;
+  col_set_fence(pinfo->cinfo, COL_INFO);
+}
+
+}  // namespace rpcrdma::plugin

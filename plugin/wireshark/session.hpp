@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// The journal of the open file, and which of a frame's notes have been drawn. Nothing here throws, and nothing here can
+// be left by longjmp.
+#pragma once
+
+#include "journal/journal.hpp"
+#include "wireshark/api.hpp"
+
+namespace rpcrdma::plugin {
+
+/// Per dissected packet, in its memory.
+struct Drawn {
+  const journal::Journal* journal = nullptr;
+  std::uint32_t frame = 0;
+  std::uint32_t notes = 0;       ///< how many the frame has
+  std::uint8_t* done = nullptr;  ///< one for each note, in the order of the list
+  proto_item* item = nullptr;    ///< newest item of ours, for findings
+  proto_tree* tree = nullptr;
+  bool judged = false;  ///< the frame's findings are drawn
+};
+
+void open_session() noexcept;
+void close_session() noexcept;
+void end_of_pass() noexcept;  ///< all frames have been seen once
+
+/// Feeds the frame to the journal if it is new. Null when the journal cannot be used.
+Drawn* look(packet_info* pinfo);
+
+}  // namespace rpcrdma::plugin
