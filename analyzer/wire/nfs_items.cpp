@@ -28,6 +28,8 @@ constexpr std::uint32_t write_v2 = 8;
 constexpr std::uint32_t symlink_v3 = 10;
 constexpr std::uint32_t symlink_v2 = 13;
 constexpr std::uint32_t compound_v4 = 1;
+constexpr std::uint32_t op_read = 25;
+constexpr std::uint32_t op_readlink = 27;
 
 constexpr std::size_t file_handle_v2 = 32;
 constexpr std::size_t attributes_v2 = 68;
@@ -42,6 +44,15 @@ class Lister : public nfs4::ItemPolicy {
   void operation(std::uint32_t number, std::uint32_t index) noexcept {
     number_ = number;
     index_ = index;
+  }
+  /// The operation asks for a result that may be moved.
+  bool want(std::uint64_t most = WantedItem::no_limit) {
+    if (out_->wanted.size() == items_limit) {
+      end(WalkEnd::unsupported, "more results than are kept");
+      return false;
+    }
+    out_->wanted.push_back({number_, index_, most});
+    return true;
   }
 
  protected:
@@ -167,6 +178,11 @@ bool optional_attributes(Walker& w) {
   return w.boolean(present) && (!present || w.skip(attributes_v3));
 }
 
+bool want_count(Walker& w, Lister& lister) {
+  std::uint32_t count = 0;
+  return w.word(count) && lister.want(count);
+}
+
 /// false with nothing wrong in `out` where octets lack or a form is not known: `finish` says which.
 bool compound_arguments(Walker& w, Lister& lister, NfsItems& out) {
   std::uint32_t minor = 0;
@@ -186,6 +202,8 @@ bool compound_arguments(Walker& w, Lister& lister, NfsItems& out) {
       return false;
     }
     lister.operation(operation, index++);
+    if (operation == op_read) return w.shape("id") && want_count(w, lister);
+    if (operation == op_readlink) return lister.want();
     return nfs4::step_over_arguments(w, operation);
   });
 }
@@ -208,14 +226,37 @@ bool compound_results(Walker& w, Lister& lister, NfsItems& out) {
   });
 }
 
+bool arguments_v3(Walker& w, Lister& lister, std::uint32_t procedure) {
+  switch (procedure) {
+    case read:
+      return w.shape("od") && want_count(w, lister);
+    case readlink:
+      return w.shape("o") && lister.want();
+    case write_v3:
+      return w.shape("odwwD");
+    default:  // SYMLINK
+      return w.shape("oo") && settable_attributes(w) && w.shape("D");
+  }
+}
+
+bool arguments_v2(Walker& w, Lister& lister, std::uint32_t procedure) {
+  if (!w.skip(file_handle_v2)) return false;
+  switch (procedure) {
+    case read:
+      return w.shape("w") && want_count(w, lister) && w.shape("w");
+    case readlink:
+      return lister.want();
+    case write_v2:
+      return w.shape("wwwD");
+    default:  // SYMLINK
+      return w.shape("oD") && w.skip(settable_attributes_v2);
+  }
+}
+
 bool arguments(Walker& w, Lister& lister, const RpcCall& call, NfsItems& out) {
   lister.operation(call.procedure, 0);
   if (call.version == 4) return compound_arguments(w, lister, out);
-  if (call.version == 3) {
-    return call.procedure == write_v3 ? w.shape("odwwD") : w.shape("oo") && settable_attributes(w) && w.shape("D");
-  }
-  if (call.procedure == write_v2) return w.skip(file_handle_v2) && w.shape("wwwD");
-  return w.skip(file_handle_v2) && w.shape("oD") && w.skip(settable_attributes_v2);
+  return call.version == 3 ? arguments_v3(w, lister, call.procedure) : arguments_v2(w, lister, call.procedure);
 }
 
 bool results(Walker& w, Lister& lister, std::uint32_t version, std::uint32_t procedure, NfsItems& out) {
@@ -270,6 +311,7 @@ bool explains(const NfsItems& found, bool chunks_left) noexcept {
 
 void NfsItems::clear() noexcept {
   items.clear();
+  wanted.clear();
   end = WalkEnd::whole;
   field = {};
   reached = 0;
@@ -330,7 +372,8 @@ void list_call_items(Bytes stream, std::size_t wire_length, std::span<const Read
     return;
   }
   const bool wrapped = call->flavor == flavor_gss && call->gss_service != 1U;
-  if (wrapped || !ddp_binding(call->program, call->version, call->procedure).arguments) {
+  const DdpBinding binding = ddp_binding(call->program, call->version, call->procedure);
+  if (wrapped || !(binding.arguments || binding.results)) {
     ended_without_walk(out, WalkEnd::unsupported, wrapped ? "RPCSEC_GSS" : "procedure", wire_length - call->body);
     out.reached = call->body;
     return;

@@ -55,6 +55,15 @@ struct NfsItem {
   [[nodiscard]] std::uint32_t pad() const noexcept { return static_cast<std::uint32_t>((4U - length % 4U) % 4U); }
 };
 
+/// A result that a Call asks for and that may be moved into a Write chunk.
+struct WantedItem {
+  static constexpr std::uint64_t no_limit = static_cast<std::uint64_t>(-1);
+
+  std::uint32_t operation = 0;    ///< NFSv4: the operation's number; else the procedure
+  std::uint32_t index = 0;        ///< NFSv4: which operation of the COMPOUND, from 0
+  std::uint64_t most = no_limit;  ///< octets at most: the count of a READ; READLINK names none
+};
+
 /// How a walk ended.
 enum class WalkEnd : std::uint8_t {
   whole,        ///< all of the message was walked
@@ -67,17 +76,19 @@ enum class WalkEnd : std::uint8_t {
 struct NfsItems {
   std::vector<NfsItem> items;  ///< in the order of the stream; at most 256, a message with more is unsupported
   WalkEnd end = WalkEnd::whole;
-  std::string_view field;       ///< static text: what ended the walk; empty when whole
-  std::uint64_t reached = 0;    ///< position in the unreduced stream where the walk ended
-  std::size_t left = 0;         ///< octets of the message behind the walk's end
-  std::size_t chunks_used = 0;  ///< Read chunks matched, in order; Write chunks passed, in order
-  std::uint32_t failed = 0;     ///< Reply: RPC's status or that of NFSv2 and NFSv3, when it is not success
-  void clear() noexcept;        ///< keeps the vector's capacity
+  std::string_view field;          ///< static text: what ended the walk; empty when whole
+  std::vector<WantedItem> wanted;  ///< Call: what it asks for, in order; at most 256 as well
+  std::uint64_t reached = 0;       ///< position in the unreduced stream where the walk ended
+  std::size_t left = 0;            ///< octets of the message behind the walk's end
+  std::size_t chunks_used = 0;     ///< Read chunks matched, in order; Write chunks passed, in order
+  std::uint32_t failed = 0;        ///< Reply: RPC's status or that of NFSv2 and NFSv3, when it is not success
+  void clear() noexcept;           ///< keeps the vectors' capacity
 };
 
 /// The items of a Call. `stream` begins with the XID: the inline part of RDMA_MSG or what a Position-zero chunk held.
 /// `chunks` in increasing order of Position. A chunk whose Position is in the walked part and names no counted item
-/// ends the walk as misplaced; `chunks_used` is then its index.
+/// ends the walk as misplaced; `chunks_used` is then its index. Calls that have neither eligible arguments nor eligible
+/// results are unsupported.
 void list_call_items(Bytes stream, std::size_t wire_length, std::span<const ReadChunk> chunks, NfsItems& out);
 
 /// The items of a Reply to a Call of this program, version and procedure. `returned_lengths`: octets that the Reply

@@ -508,6 +508,51 @@ TEST(CallItems, ProtectedArgumentsAreNotLookedInto) {
   }
 }
 
+TEST(CallItems, SayWhichResultsAreWanted) {
+  struct Case {
+    std::string name;
+    Encoder call;
+    std::vector<std::uint64_t> most;
+  };
+  const auto no_limit = WantedItem::no_limit;
+  const auto read_args = [](std::uint32_t count) {
+    return join({Encoder().word(25), stateid(), Encoder().words({0, 0, count})});
+  };
+  const std::vector<Case> cases = {
+      {"v2 READ", join({call_header(2, 6), Encoder().fill(32).words({0, 77, 0})}), {77}},
+      {"v2 READLINK", join({call_header(2, 5), Encoder().fill(32)}), {no_limit}},
+      {"v3 READ", join({call_header(3, 6), Encoder().opaque(28).words({0, 0, 4096})}), {4096}},
+      {"v3 READLINK", join({call_header(3, 5), Encoder().opaque(28)}), {no_limit}},
+      {"v3 WRITE", join({call_header(3, 7), Encoder().opaque(28).words({0, 0, 5, 2}).opaque(5)}), {}},
+      {"v4",
+       join({call_header(4, 1), Encoder().words({0, 1, 5, 22}).opaque(28), read_args(5), Encoder().word(27),
+             read_args(0xFFFFFFFF), Encoder().word(10)}),
+       {5, no_limit, 0xFFFFFFFF}},
+  };
+  for (const auto& c : cases) {
+    NfsItems found;
+    list_call_items(c.call.octets(), c.call.size(), {}, found);
+    EXPECT_EQ(found.end, WalkEnd::whole) << c.name;
+    EXPECT_EQ(found.left, 0U) << c.name;
+    std::vector<std::uint64_t> most;
+    for (const auto& wanted : found.wanted) most.push_back(wanted.most);
+    EXPECT_EQ(most, c.most) << c.name;
+    for (std::size_t n = 0; n < c.call.size(); ++n) {
+      list_call_items(test::prefix(c.call.octets(), n), c.call.size(), {}, found);
+      EXPECT_EQ(found.end, WalkEnd::truncated) << c.name << ' ' << n;
+    }
+  }
+}
+
+TEST(CallItems, ResultsAreLimited) {
+  Encoder e = join({call_header(4, 1), Encoder().words({0, 1, 257})});
+  for (int i = 0; i < 257; ++i) e.word(27);
+  NfsItems found;
+  list_call_items(e.octets(), e.size(), {}, found);
+  EXPECT_EQ(found.end, WalkEnd::unsupported);
+  EXPECT_EQ(found.wanted.size(), 256U);
+}
+
 TEST(ReadChunks, SegmentsOfOnePositionAreOneChunk) {
   const std::vector<ReadSegment> reads = {
       {0, {1, 100, 0}}, {200, {2, 10, 0}}, {120, {3, 0xFFFFFFFF, 0}}, {200, {4, 2, 0}}, {120, {5, 0xFFFFFFFF, 0}}};
