@@ -86,6 +86,22 @@ def header_octets(message):
         return None
 
 
+def chunks(message):
+    """what the lists of a version 1 RDMA_MSG hold: [(position, length)] of Read segments, [length] of Write chunks"""
+    def word(at):
+        return struct.unpack(">I", message[at:at + 4])[0]
+    at, reads, writes = 16, [], []
+    while word(at) == 1:
+        reads.append((word(at + 4), word(at + 12)))
+        at += 24
+    at += 4
+    while word(at) == 1:
+        count = word(at + 4)
+        writes.append(sum(word(at + 8 + 16 * i + 4) for i in range(count)))
+        at += 8 + 16 * count
+    return reads, writes
+
+
 class Seeds:
     def __init__(self, root):
         self.root = root
@@ -110,6 +126,16 @@ class Seeds:
         length = header_octets(octets)
         if length:
             self.add_cut("rpc", octets[length:], missing)
+            self.nfs_items(*chunks(octets), octets[length:], missing)
+
+    def nfs_items(self, reads, writes, stream, missing):
+        if len(reads) > 16 or len(writes) > 16 or any(length > 0xFFFF for _, length in reads):
+            return
+        is_reply = stream[4:8] == b"\0\0\0\1"
+        entries = [struct.pack(">IH", n, 0) for n in writes] if is_reply else [struct.pack(">IH", *r) for r in reads]
+        for procedure in (3, 4) if is_reply else (0,):    # NFSv3 READ, NFSv4 COMPOUND: indices of nfs_items_fuzz.cpp
+            self.add("nfs_items", bytes([procedure, len(entries)]) + b"".join(entries) + bytes([min(missing, 255)]) +
+                     stream)
 
     def roce(self, bth, missing):
         self.add_cut("ib", bth, missing)

@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Stepping over XDR items of NFS without interpreting them. Shared by the walks over NFSv4 operations and over the
+// procedures of NFSv2 and NFSv3; no interface of this folder.
+//
+// Items may have been moved into chunks (RFC 8166 section 3.4.4): then only the length word is in the stream. Whoever
+// starts a walk answers for each counted item whether that is so. Every step consumes captured octets or ends the walk.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+#include "wire/bytes.hpp"
+
+namespace rpcrdma::wire::nfs4 {
+
+inline constexpr std::size_t id_octets = 16;  // stateid, session id, device id
+
+/// What RFC 8267 says of a counted item.
+enum class ItemKind : std::uint8_t {
+  other,     ///< must stay in the stream
+  bulky,     ///< must stay too, but is of the sort that somebody may have moved (READ_PLUS data, attribute values)
+  eligible,  ///< may be moved into a chunk of its own
+};
+
+struct Encounter {
+  ItemKind kind = ItemKind::other;
+  std::size_t at = 0;          ///< of the item's first octet, behind the length word, in the stream that is walked
+  std::uint64_t position = 0;  ///< the same in the unreduced stream: `at` plus all that was moved before
+  std::uint64_t length = 0;    ///< octets, as the length word says
+  bool fits = false;           ///< the stream is long enough to hold it here
+};
+
+enum class Whereabouts : std::uint8_t { in_place, moved, unknown /* end the walk */ };
+
+/// Says for each counted item where its octets are.
+class ItemPolicy {
+ public:
+  ItemPolicy() = default;
+  ItemPolicy(const ItemPolicy&) = delete;
+  ItemPolicy& operator=(const ItemPolicy&) = delete;
+  virtual ~ItemPolicy() = default;
+  [[nodiscard]] virtual Whereabouts meet(const Encounter& item) = 0;
+};
+
+class Walker {
+ public:
+  /// Walks from where `cursor` stands; positions count from where it began.
+  Walker(Cursor cursor, ItemPolicy& policy) noexcept : cursor_(cursor), policy_(&policy) {}
+
+  [[nodiscard]] bool at_end() const noexcept { return cursor_.wire_left() == 0; }
+  [[nodiscard]] std::size_t offset() const noexcept { return cursor_.offset(); }
+  [[nodiscard]] std::size_t wire_left() const noexcept { return cursor_.wire_left(); }
+  /// Where the walk stands in the unreduced stream.
+  [[nodiscard]] std::uint64_t position() const noexcept { return cursor_.offset() + moved_octets_; }
+  /// Why the last step failed, if octets lacked; empty when what was there has a form that is not known.
+  [[nodiscard]] const std::optional<DecodeError>& error() const noexcept { return error_; }
+
+  bool word(std::uint32_t& value) noexcept {
+    const auto w = cursor_.be32("word");
+    if (w) {
+      value = *w;
+    } else {
+      error_ = w.error();
+    }
+    return w.has_value();
+  }
+  bool skip(std::size_t octets) noexcept {
+    const auto taken = cursor_.take(octets, "item");
+    if (!taken) error_ = taken.error();
+    return taken.has_value();
+  }
+  /// A word that is 0 or 1.
+  bool boolean(bool& value) noexcept {
+    std::uint32_t w = 0;
+    if (!word(w) || w > 1) return false;
+    value = w == 1;
+    return true;
+  }
+
+  /// Counted octets with their pad.
+  bool opaque(ItemKind kind = ItemKind::other) { return item(kind, 1); }
+  /// A counted array of items of one size.
+  bool array(std::size_t item_octets) { return item(ItemKind::other, item_octets); }
+  /// A counted array of anything else; each of its items takes four octets or more.
+  template <class Item>
+  bool each(Item&& one) {
+    std::uint32_t count = 0;
+    if (!word(count)) return false;
+    if (count > cursor_.wire_left() / 4) {
+      error_ = DecodeError{Fault::invalid, "count", cursor_.offset() - 4};
+      return false;
+    }
+    for (std::uint32_t i = 0; i < count; ++i) {
+      if (!one()) return false;
+    }
+    return true;
+  }
+
+  /// w word, d two words, i 16-octet identifier, o opaque, b bitmap, I array of identifiers, O array of opaques,
+  /// D DDP-eligible opaque, X bulky opaque
+  bool shape(std::string_view items) {
+    return std::all_of(items.begin(), items.end(), [this](char kind) {
+      switch (kind) {
+        case 'w':
+          return skip(4);
+        case 'd':
+          return skip(8);
+        case 'i':
+          return skip(id_octets);
+        case 'o':
+          return opaque();
+        case 'b':
+          return array(4);
+        case 'I':
+          return array(id_octets);
+        case 'O':
+          return each([this] { return opaque(); });
+        case 'D':
+          return opaque(ItemKind::eligible);
+        case 'X':
+          return opaque(ItemKind::bulky);
+        default:
+          return false;
+      }
+    });
+  }
+
+ private:
+  bool item(ItemKind kind, std::size_t item_octets) {
+    std::uint32_t count = 0;
+    if (!word(count)) return false;
+    const std::uint64_t length = std::uint64_t{count} * item_octets;
+    const std::uint64_t padded = (length + 3U) & ~std::uint64_t{3};
+    switch (policy_->meet({kind, cursor_.offset(), position(), length, length <= cursor_.wire_left()})) {
+      case Whereabouts::in_place:
+        return skip(static_cast<std::size_t>(padded));
+      case Whereabouts::moved:
+        moved_octets_ += padded;
+        return true;
+      case Whereabouts::unknown:
+        break;
+    }
+    return false;
+  }
+
+  Cursor cursor_;
+  ItemPolicy* policy_;
+  std::uint64_t moved_octets_ = 0;
+  std::optional<DecodeError> error_;
+};
+
+/// The arguments of an operation of the fore channel; false where the walk must end.
+[[nodiscard]] bool step_over_arguments(Walker& walker, std::uint32_t operation);
+
+/// The status of an operation of the fore channel and what follows it.
+/// `ok` says whether the status was NFS4_OK: a COMPOUND ends with the first operation that failed.
+[[nodiscard]] bool step_over_results(Walker& walker, std::uint32_t operation, bool& ok);
+
+/// Do the walks know this operation's shape?
+[[nodiscard]] bool known_operation(std::uint32_t operation) noexcept;
+
+}  // namespace rpcrdma::wire::nfs4
