@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <array>
 
+#include "wire/nfs_items.hpp"
+
 namespace rpcrdma::payload {
 
 namespace {
@@ -28,21 +30,34 @@ void copy_chunk(const Pieces& pieces, const wire::WriteChunk& chunk, Stream& out
   return std::nullopt;
 }
 
-struct Place {
-  std::size_t position = 0;  // in the reduced stream
-  const wire::WriteChunk* chunk = nullptr;
-  std::uint64_t length = 0;
-};
-
-[[nodiscard]] bool find_places(const referee::MessageSeen& reply, const Stream& body, std::vector<Place>& places) {
+/// Where each used chunk's octets belong in the reduced stream. False: it cannot be told.
+[[nodiscard]] bool find_places(const referee::MessageSeen& reply, const Stream& body,
+                               std::vector<wire::PlacedItem>& places) {
+  std::vector<std::uint64_t> lengths;
+  std::size_t used = 0;
   for (const wire::WriteChunk& chunk : reply.header->writes) {
-    if (const std::uint64_t length = length_of(chunk); length != 0) places.push_back({0, &chunk, length});
+    lengths.push_back(length_of(chunk));
+    if (lengths.back() != 0) ++used;
   }
-  if (places.size() > 1) return false;
-  for (Place& place : places) {
-    const auto position = behind_its_length(body.octets, place.length);
+  if (reply.procedure) {
+    const auto [program, version, procedure] = *reply.procedure;
+    const wire::Placement placement = wire::place_items(body.octets, static_cast<std::size_t>(body.wire_length),
+                                                        program, version, procedure, lengths, places);
+    if (placement == wire::Placement::placed) return true;
+    if (placement != wire::Placement::unsupported) return false;
+  }
+  places.clear();
+  if (used != 1) return false;
+  for (std::size_t i = 0; i < lengths.size(); ++i) {
+    if (lengths[i] == 0) continue;
+    const auto position = behind_its_length(body.octets, lengths[i]);
     if (!position) return false;
+    wire::PlacedItem place;
+    place.chunk = i;
     place.position = *position;
+    place.length = lengths[i];
+    place.pad = static_cast<std::uint32_t>((4U - lengths[i] % 4U) % 4U);
+    places.push_back(place);
   }
   return true;
 }
@@ -67,23 +82,23 @@ RpcMessage put_back(const referee::MessageSeen& reply, const Pieces& pieces) {
     body.append(octets.subspan(std::min(octets.size(), header.length)),
                 reply.send->wire_length - std::min<std::uint64_t>(reply.send->wire_length, header.length));
   }
-  std::vector<Place> places;
+  std::vector<wire::PlacedItem> places;
   if (any_written && !find_places(reply, body, places)) {
-    message.placing = RpcMessage::Placing::reduced;
+    message.placing = body.cut ? RpcMessage::Placing::missing : RpcMessage::Placing::reduced;
     places.clear();
+    // As long as it would be with them, so that nobody takes the end of what is there for the end of the message.
+    for (const wire::WriteChunk& chunk : header.writes) body.append({}, length_of(chunk));
   }
   if (places.empty()) {
     message.stream = std::move(body);
   } else {
     Stream& out = message.stream;
     std::size_t taken = 0;
-    for (const Place& place : places) {
+    for (const wire::PlacedItem& place : places) {
       out.append(wire::Bytes(body.octets).subspan(taken, place.position - taken), place.position - taken);
       taken = place.position;
-      copy_chunk(pieces, *place.chunk, out);
-      if (const std::uint64_t over = place.length % 4; over != 0) {
-        out.append(wire::Bytes(zeros).first(4 - over), 4 - over);
-      }
+      copy_chunk(pieces, header.writes[place.chunk], out);
+      out.append(wire::Bytes(zeros).first(place.pad), place.pad);
     }
     out.append(wire::Bytes(body.octets).subspan(taken), body.wire_length - taken);
   }

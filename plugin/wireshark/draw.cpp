@@ -207,8 +207,7 @@ void draw_payload(const Canvas& canvas, const journal::Payload& payload) {
     case payload::RpcMessage::Placing::reduced:
       generated(proto_tree_add_string(tree, hf.payload_state, nullptr, 0, 0,
                                       "Where the written octets belong cannot be told: shown without them"));
-      call_data_dissector(tvb, canvas.pinfo, canvas.tree);
-      return;
+      break;
   }
   give_to_rpc(canvas, payload, tvb);
 }

@@ -3,6 +3,10 @@
 #include "wireshark/draw.hpp"
 #include "wireshark/fields.hpp"
 
+#ifdef __clang__
+#pragma clang diagnostic ignored "-Wdeprecated-volatile"  // what TRY and CATCH are made of
+#endif
+
 namespace rpcrdma::plugin {
 
 namespace {

@@ -182,14 +182,14 @@ InitResult table_init(stat_tap_table_ui* ui) {
 void free_item(stat_tap_table*, unsigned, unsigned column, stat_tap_table_item_type* item) {
   if (item->type == TABLE_ITEM_STRING &&
       (column == col_transport || column == col_to_server || column == col_to_client)) {
-    g_free(const_cast<char*>(item->value.string_value));
+    g_free(const_cast<char*>(item->value.string_value));  // NOLINT(cppcoreguidelines-pro-type-const-cast): ours
     item->value.string_value = nullptr;
   }
 }
 
 void set_text(const stat_tap_table* table, unsigned row, unsigned column, const char* value) {
   stat_tap_table_item_type* item = stat_tap_get_field_data(table, row, column);
-  g_free(const_cast<char*>(item->value.string_value));
+  g_free(const_cast<char*>(item->value.string_value));  // NOLINT(cppcoreguidelines-pro-type-const-cast): ours
   item->value.string_value = g_strdup(value);
 }
 void set_threshold(const stat_tap_table* table, unsigned row, unsigned column,
