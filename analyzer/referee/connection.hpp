@@ -63,6 +63,8 @@ struct Transaction {
   bool lists_known = true;        ///< false: the chunk lists are not (all) in the capture
   bool malformed = false;         ///< the Call's header is broken: an RDMA_ERROR is the right answer
   bool msgp = false;              ///< RDMA_MSGP: an RDMA_ERROR is a right answer
+  bool ill_formed = false;        ///< it decodes, but breaks a rule of form: an RDMA_ERROR is a right answer
+  bool avoidable = false;         ///< a Long Call that would have fitted inline
   bool payload_known = false;
   std::uint64_t payload_hash = 0;  ///< of the inline RPC message
   std::uint64_t payload_length = 0;
@@ -74,6 +76,8 @@ struct Transaction {
   bool refused_by_error = false;       ///< answered by RDMA_ERROR ERR_CHUNK
   std::uint64_t completed_before = 0;  ///< transactions completed on the connection when the Call came
   std::uint64_t responder_gaps = 0;    ///< gaps of the responder's direction when the Call came
+  FrameRef pulled;                     ///< newest answer to a READ of its Position-Zero Read chunk
+  FrameRef reply_written;              ///< first packet of RDMA Write into its Reply chunk
   // The first octets of a payload that travels by RDMA (Position-Zero Read chunk, Reply chunk)
   std::vector<std::uint8_t> call_head;
   std::vector<std::uint8_t> reply_head;
@@ -99,6 +103,23 @@ struct Offer {
   bool superseded = false;      ///< no longer the newest with its XID
 };
 
+/// What a legal habit costs: one folded finding, completed at the end of the connection.
+struct Cost {
+  std::optional<std::size_t> finding;
+  std::uint64_t times = 0;
+  std::uint64_t timed = 0;  ///< those of which the time is known
+  TimeNs total = 0;
+  TimeNs longest = 0;
+  std::uint64_t octets = 0;
+
+  void took(TimeNs time) noexcept {
+    if (time < 0) return;  // a clock step
+    ++timed;
+    total += time;
+    longest = longest > time ? longest : time;
+  }
+};
+
 /// One direction's credit ledger (RFC 8166 section 3.3.1); the index is the requester.
 struct Ledger {
   std::optional<std::uint32_t> requested;
@@ -120,6 +141,8 @@ struct Ledger {
   std::uint64_t stalls = 0;
   FrameRef full_since;  ///< in-flight equals the grant since then; number 0: it does not
   bool full_reported = false;
+  Cost full;   ///< all times that it did, however short
+  Cost stall;  ///< those that lasted
 
   /// The limit that the requester is bound by, giving it every benefit of the doubt. 0 counts as 1.
   [[nodiscard]] std::uint32_t limit() const noexcept;
@@ -134,13 +157,15 @@ struct Pending {
     duplicate_reply,
     error_from_requester,
     unknown_handle,
-    done
+    done,
+    handle_reused
   } kind = Kind::credits;
   RuleId rule = RuleId::credit_limit_exceeded;
   Side side = Side::active;  ///< the accused
   FrameRef frame;
   FrameRef evidence;
-  FrameRef call;  ///< duplicate_reply: the Call
+  FrameRef call;              ///< duplicate_reply: the Call
+  TransactionId transaction;  ///< handle_reused: the Call that named it first
   std::uint32_t xid = 0;
   std::uint64_t excess = 0;  ///< credits: Calls above the limit
   std::uint64_t outstanding = 0;
@@ -189,6 +214,54 @@ struct Suspect {
   Side sender = Side::active;
   std::optional<std::size_t> finding;  ///< raised to an error when this is what ended the connection
   std::uint64_t completed = 0;         ///< transactions answered by then: what goes on afterwards was not ended by it
+};
+
+/// READ Requests of one side that wait for their answer, and when there were too many of them.
+struct ReadsInFlight {
+  static constexpr std::size_t most = 4096;
+  struct Read {
+    std::uint64_t op = 0;
+    FrameRef frame;
+  };
+  /// Held back until each of the Reads that were counted has shown its answer.
+  struct Excess {
+    FrameRef frame;
+    std::uint64_t first = 0;  ///< op of the oldest and of the newest Read that were counted
+    std::uint64_t last = 0;
+    std::uint64_t open = 0;
+  };
+  std::vector<Read> open;
+  std::vector<Excess> excess;
+
+  void clear() noexcept {
+    open.clear();
+    excess.clear();
+  }
+};
+
+/// Handles of one side that its peer invalidated, by registration: the low octet is a key that changes.
+class InvalidatedHandles {
+ public:
+  static constexpr std::size_t most = 65536;
+  void invalidated(std::uint32_t handle, FrameRef frame) {
+    if (newest_.size() < most || newest_.contains(handle >> 8U)) newest_[handle >> 8U] = {handle, frame};
+  }
+  /// Offered again: the frame that invalidated exactly this value, or number 0.
+  FrameRef offered(std::uint32_t handle) {
+    const auto at = newest_.find(handle >> 8U);
+    if (at == newest_.end() || at->second.frame.number == 0) return {};
+    const FrameRef frame = at->second.handle == handle ? at->second.frame : FrameRef{};
+    at->second.frame = {};
+    return frame;
+  }
+  [[nodiscard]] bool empty() const noexcept { return newest_.empty(); }
+
+ private:
+  struct Newest {
+    std::uint32_t handle = 0;
+    FrameRef frame;
+  };
+  std::unordered_map<std::uint32_t, Newest> newest_;
 };
 
 struct RecentSend {
@@ -260,6 +333,9 @@ struct SideState {
   std::uint64_t judged_partial = 0;  ///< ordinal of a Send that was refused, and judged, before it was complete
   Recent<RecentSend, 64> sends;
   Recent<JudgedOp, 128> ops;
+  bool unknown_ops = false;  ///< at least one of them was accused of using an unknown handle
+  ReadsInFlight reads;
+  InvalidatedHandles invalidated;  ///< of the memory this side owns
 };
 
 struct Connection {
@@ -304,6 +380,10 @@ struct Connection {
     std::vector<std::uint8_t> octets;
   };
   std::optional<Held> held;
+  std::vector<std::uint32_t> repeated_xids;  ///< Calls that an earlier connection of the pair lost
+  Cost long_calls;
+  Cost reply_chunks;
+  Cost unreported;
   std::map<std::tuple<std::uint32_t, std::uint32_t, std::uint32_t>, Procedure> procedures;
   LatencyHistogram latency;
 

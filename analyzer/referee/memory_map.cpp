@@ -25,6 +25,7 @@ namespace {
 }  // namespace
 
 bool MemoryMap::expose(const wire::Segment& segment, Access access, TransactionId owner, FrameRef frame) {
+  ever_ = true;
   if (count_ >= most_regions) return false;
   Region region;
   region.handle = segment.handle;
@@ -33,7 +34,11 @@ bool MemoryMap::expose(const wire::Segment& segment, Access access, TransactionI
   region.access = access;
   region.owner = owner;
   region.exposed = frame;
-  by_handle_[segment.handle].push_back(std::move(region));
+  std::vector<Region>& same = by_handle_[segment.handle];
+  if (!same.empty() && same.back().invalidated.number != 0) {
+    for (Region& earlier : same) earlier.invalidated = {};  // registered anew
+  }
+  same.push_back(std::move(region));
   ++count_;
   return true;
 }
@@ -54,6 +59,12 @@ void MemoryMap::forget(TransactionId owner, std::uint32_t handle) {
   if (at == by_handle_.end()) return;
   count_ -= std::erase_if(at->second, [&](const Region& region) { return region.owner == owner; });
   if (at->second.empty()) by_handle_.erase(at);
+}
+
+void MemoryMap::invalidate(std::uint32_t handle, FrameRef by) {
+  const auto at = by_handle_.find(handle);
+  if (at == by_handle_.end()) return;
+  for (Region& region : at->second) region.invalidated = by;
 }
 
 void MemoryMap::clear() noexcept {

@@ -32,11 +32,12 @@ struct Region {
   std::uint64_t end = 0;  ///< exclusive; begin + length never wraps here
   Access access = Access::read;
   TransactionId owner;
-  FrameRef exposed;    ///< the message that named it
-  bool live = true;    ///< false: the Reply (or RDMA_DONE) has been sent
-  FrameRef retired;    ///< by which message
-  Coverage touched;    ///< octets written, or read and answered
-  Coverage requested;  ///< octets that a READ Request asked for
+  FrameRef exposed;      ///< the message that named it
+  bool live = true;      ///< false: the Reply (or RDMA_DONE) has been sent
+  FrameRef retired;      ///< by which message
+  FrameRef invalidated;  ///< the Send With Invalidate that named its handle since; number 0: none
+  Coverage touched;      ///< octets written, or read and answered
+  Coverage requested;    ///< octets that a READ Request asked for
 };
 
 class MemoryMap {
@@ -48,6 +49,8 @@ class MemoryMap {
   /// The transaction's regions may no longer be touched.
   void retire(TransactionId owner, std::uint32_t handle, FrameRef by);
   void forget(TransactionId owner, std::uint32_t handle);
+  /// The other side invalidated the handle: holds until a message offers it again.
+  void invalidate(std::uint32_t handle, FrameRef by);
   void clear() noexcept;
 
   struct Hit {
@@ -68,10 +71,13 @@ class MemoryMap {
   /// All regions with this handle, for the transaction's own checks.
   [[nodiscard]] std::vector<Region>* regions(std::uint32_t handle);
   [[nodiscard]] std::size_t size() const noexcept { return count_; }
+  /// Something was exposed since the connection began, be it over by now.
+  [[nodiscard]] bool ever() const noexcept { return ever_; }
 
  private:
   std::unordered_map<std::uint32_t, std::vector<Region>> by_handle_;
   std::size_t count_ = 0;
+  bool ever_ = false;
 };
 
 }  // namespace rpcrdma::referee

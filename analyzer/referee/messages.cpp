@@ -32,6 +32,7 @@ struct Reading {
   Direction direction = Direction::unknown;
   bool guessed = false;  ///< from the XID only: good for counting, not for judging
   std::optional<wire::RpcStart> rpc;
+  bool ill_formed = false;
 };
 
 [[nodiscard]] bool open_call(Connection& connection, Side requester, std::uint32_t xid) {
@@ -135,14 +136,18 @@ bool answered_already(Connection& connection, const trace::Send& event, std::uin
   return true;
 }
 
-void cancel_unknown_handles(Connection& connection, const Transaction& call) {
-  std::erase_if(connection.pending, [&](const Pending& p) {
+void cancel_unknown_handles(Context& context, Connection& connection, const Transaction& call) {
+  const std::size_t cancelled = std::erase_if(connection.pending, [&](const Pending& p) {
     if (p.kind != Pending::Kind::unknown_handle || p.side == call.requester) return false;
     MemoryMap& memory = connection.of(call.requester).memory;
     if (memory.regions(p.handle) == nullptr) return false;
     memory.touch(p.handle, p.offset, p.length, !p.writing, p.writing);
     return true;
   });
+  if (cancelled != 0) {
+    context.book.unchecked(RuleId::rdma_before_call, connection.id(),
+                           "nothing proves that the order of the two directions in the capture is that on the wire");
+  }
 }
 
 void take_call(Context& context, Connection& connection, const trace::Send& event, const wire::HeaderV1& header,
@@ -160,6 +165,7 @@ void take_call(Context& context, Connection& connection, const trace::Send& even
   fresh.wire_length = event.wire_length;
   fresh.msgp = static_cast<Proc>(header.fixed.proc) == Proc::msgp;
   fresh.lists_known = lists_complete && !reading.guessed;
+  fresh.ill_formed = reading.ill_formed;
   fresh.responder_gaps = connection.of(other(event.side)).gaps;
   if (fresh.lists_known) {
     fresh.reads = header.reads;
@@ -183,7 +189,12 @@ void take_call(Context& context, Connection& connection, const trace::Send& even
   if (lists_complete && event.octets.size() > header.length) {
     note_procedure(connection, call, event.octets.subspan(header.length), event.wire_length - header.length);
   }
-  cancel_unknown_handles(connection, call);
+  cancel_unknown_handles(context, connection, call);
+  judge_early_access(context, connection, call);
+  judge_offered_memory(context, connection, event, call);
+  if (event.invalidated && !reading.guessed) {
+    judge_misplaced_invalidation(context, connection, event, call.xid, "a Call", send);
+  }
   judge_call_form(context, connection, event, call);
   if (answered_already(connection, event, call.xid)) {
     call.answers = call.copies;
@@ -255,6 +266,7 @@ void take_reply(Context& context, Connection& connection, const trace::Send& eve
   judge_invalidation(context, connection, event, *call, send);
   if (lists_complete && !reading.guessed) {
     judge_reply_form(context, connection, event, header, *call);
+    judge_pulled(context, connection, event, header, *call);
     if (call->copies == 1) judge_returned_lengths(context, connection, event, header, *call);
     if (!header.reads.empty()) judge_offer(context, connection, event, header, call, requester);
   }
@@ -446,6 +458,11 @@ void take_message(Context& context, Connection& connection, const trace::Send& e
   const wire::HeaderV1* readable = nullptr;
   const auto finish = [&] {
     connection.of(event.side).sends.add(send);
+    if (event.invalidated) {
+      SideState& owner = connection.of(other(event.side));
+      owner.memory.invalidate(*event.invalidated, event.frame);
+      owner.invalidated.invalidated(*event.invalidated, event.frame);
+    }
     observe_message(context, connection, event, kind, readable, send.exchange);
   };
 
@@ -506,12 +523,23 @@ void take_message(Context& context, Connection& connection, const trace::Send& e
     return;
   }
   if (proc == Proc::error) {
+<<<<<<< HEAD
     kind = MessageSeen::Kind::error;
     if (!cut) take_error(context, connection, event, header, send);
+=======
+    if (!cut) {
+      judge_misplaced_invalidation(context, connection, event, fixed->xid, "RDMA_ERROR", send);
+      take_error(context, connection, event, header, send);
+    }
+>>>>>>> a5a0558 (Complete groups D, F and G for version 1: form of messages, early and late access, Reads in flight, lifetime of handles)
     finish();
     return;
   }
-  const Reading reading = read_direction(connection, event, header, !cut);
+  Reading reading = read_direction(connection, event, header, !cut);
+  if (!cut) {
+    reading.ill_formed =
+        judge_form(context, connection, event, header, reading.direction, reading.guessed, reading.rpc);
+  }
   if (reading.direction == Direction::unknown) {
     context.book.unchecked(RuleId::reply_without_call, connection.id(),
                            fmt::format("the direction of the message in frame {} cannot be told", event.frame.number));

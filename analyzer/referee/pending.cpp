@@ -62,6 +62,9 @@ void settle(Context& context, Connection& connection, const Pending& pending, bo
       settle_done(context, connection, event, pending.xid);
       return;
     }
+    case Pending::Kind::handle_reused:
+      settle_handle_reused(context, connection, pending);
+      return;
     case Pending::Kind::credits: {
       if (pending.excess == 0) return;
       Ledger& ledger = connection.ledger(pending.side);

@@ -46,6 +46,10 @@ void look_at_heads(Context& context, Connection& connection, Transaction& call, 
   if (call.reply_head.size() >= 8 && call.copies == 1 && connection.trusted()) {
     judge_xid_by_rdma(context, connection, reply, responder, Role::responder, call.xid,
                       wire::load_be32(call.reply_head.data()), call.call);
+    if (wire::load_be32(call.reply_head.data()) == call.xid) {
+      judge_direction_by_rdma(context, connection, reply, call, Role::responder,
+                              wire::load_be32(call.reply_head.data() + 4), call.call);
+    }
   }
   call.call_head = {};
   call.reply_head = {};

@@ -200,6 +200,7 @@ struct Referee::Impl {
     rdma_messages += connection.messages;
     if (connection.messages > 0 && !facts.one_way) judged = true;
     if (connection.rejected) judged = true;
+    performance_at_end(context, connection);
     const Ledger& ledger = connection.credits[0];
     facts.credits.requested = ledger.requested;
     facts.credits.granted = ledger.granted;
@@ -233,6 +234,7 @@ struct Referee::Impl {
               xid,
               std::nullopt,
               Role::requester});
+    connection.repeated_xids.push_back(xid);
     lost.erase(same_xid);
     --lost_xids;
   }
@@ -319,10 +321,12 @@ struct Referee::Impl {
     const bool quiet = last.time - connection.sides[quiet_side].last_repeat.time > 2'000'000'000;
     if (retries_exhausted(connection, successor) && (successor || quiet)) {
       judge_lost(context, connection, successor ? successor_frame : last, successor ? successor_frame : FrameRef{});
+      judge_live_chunks(context, connection, successor ? successor_frame : last);
       return;
     }
     if (!connection.suspects.empty() && connection.suspects.back().refused_ordinal == 0) {
       judge_lost(context, connection, last, {});  // refused, and nothing more: the close itself is not in the capture
+      judge_live_chunks(context, connection, last);
       return;
     }
     offers_at_end(context, connection, last, true, std::nullopt, false);
@@ -450,7 +454,10 @@ void Referee::on(const trace::Disconnect& event) {
     }
     if (!connection->rejected && (connection->messages > 0 || connection->reply_seen || connection->ready_seen)) {
       judge_close(impl_->context, *connection, event);
-      if (connection->over) impl_->note_close(*connection);
+      if (connection->over) {
+        judge_live_chunks(impl_->context, *connection, event.frame);
+        impl_->note_close(*connection);
+      }
     }
   }
   impl_->seen(event, true);

@@ -60,6 +60,10 @@ class Connection {
 
   virtual void open(const Handshake& handshake) = 0;
   virtual Op send(Side by, const Octets& message, std::optional<std::uint32_t> invalidate) = 0;
+  /// InfiniBand: the Sends from now on carry this immediate value. Mistake elsewhere.
+  virtual void set_immediate(std::optional<std::uint32_t> value) = 0;
+  /// InfiniBand: a compare-and-swap of eight octets, with its answer. Mistake elsewhere.
+  virtual Op atomic(Side by, std::uint32_t handle, std::uint64_t offset) = 0;
   virtual Op write(Side by, std::uint32_t handle, std::uint64_t offset, const Octets& data) = 0;
   virtual Op read(Side by, std::uint32_t handle, std::uint64_t offset, std::uint32_t length) = 0;
   /// The answer to a read: all of its octets.

@@ -91,6 +91,9 @@ class IbConnection final : public Connection {
       if (last && invalidate) {
         p.invalidate = invalidate;
         p.opcode = count == 1 ? ib::send_only_invalidate : ib::send_last_invalidate;
+      } else if (last && immediate_) {
+        p.immediate = immediate_;
+        p.opcode = count == 1 ? ib::send_only_immediate : ib::send_last_immediate;
       } else if (count == 1) {
         p.opcode = ib::send_only;
       } else {
@@ -100,6 +103,25 @@ class IbConnection final : public Connection {
       emit(sent, p, "send");
     }
     return complete(std::move(sent));
+  }
+
+  void set_immediate(std::optional<std::uint32_t> value) override { immediate_ = value; }
+
+  Op atomic(Side by, std::uint32_t handle, std::uint64_t offset) override {
+    Sent sent = begin(by, Kind::atomic);
+    ib::Packet p = request(by, true);
+    p.opcode = ib::compare_swap;
+    p.payload = Pen().u64(offset).u32(handle).u64(1).u64(0).take();  // AtomicETH and nothing behind it
+    emit(sent, p, "atomic");
+    ib::Packet a;
+    a.opcode = ib::atomic_acknowledge;
+    a.destination_qp = of(by).qpn;
+    a.psn = sent.first_psn;
+    a.aeth = aeth(ib::ack_no_credits, of(by).messages + 1);
+    a.payload = Pen().u64(0).take();
+    const Op op = complete(std::move(sent));
+    frame(other(by), ib::encode(a), "atomic");
+    return op;
   }
 
   Op write(Side by, std::uint32_t handle, std::uint64_t offset, const Octets& data) override {
@@ -197,7 +219,7 @@ class IbConnection final : public Connection {
   void reset(Side /*by*/) override {}
 
  private:
-  enum class Kind : std::uint8_t { send, write, read };
+  enum class Kind : std::uint8_t { send, write, read, atomic };
   struct Party {
     std::uint32_t qpn = 0;
     std::uint32_t psn = 0;  ///< of the next request packet
@@ -280,6 +302,7 @@ class IbConnection final : public Connection {
   std::vector<Sent> sent_;
   std::uint64_t transaction_ = 0;
   std::uint32_t datagrams_ = 0;
+  std::optional<std::uint32_t> immediate_;
 };
 
 }  // namespace

@@ -84,6 +84,14 @@ class IwarpConnection final : public Connection {
     return complete(std::move(sent), fpdus, "send");
   }
 
+  void set_immediate(std::optional<std::uint32_t> value) override {
+    if (value) throw Mistake("immediate data exists on InfiniBand only");
+  }
+
+  Op atomic(Side /*by*/, std::uint32_t /*handle*/, std::uint64_t /*offset*/) override {
+    throw Mistake("atomic operations exist on InfiniBand only");
+  }
+
   Op write(Side by, std::uint32_t handle, std::uint64_t offset, const Octets& data) override {
     Sent sent = begin(by, Kind::write);
     const std::vector<Octets> fpdus = tagged(sent, mpa::write, handle, offset, data);

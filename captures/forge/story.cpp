@@ -90,6 +90,7 @@ void Story::play(const Step& step) {
       {"read", {&Story::read, "by"}},
       {"respond", {&Story::respond, "step"}},
       {"write", {&Story::write, "by"}},
+      {"atomic", {&Story::atomic, "by"}},
       {"done", {&Story::done, "by"}},
       {"error", {&Story::error, "by"}},
       {"send", {&Story::send_raw, "by"}},

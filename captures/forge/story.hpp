@@ -87,6 +87,7 @@ class Story {
   void read(const Step& step, Words& words);
   void respond(const Step& step, Words& words);
   void write(const Step& step, Words& words);
+  void atomic(const Step& step, Words& words);
   // story_messages.cpp
   void call(const Step& step, Words& words);
   void reply(const Step& step, Words& words);

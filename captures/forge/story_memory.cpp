@@ -99,6 +99,13 @@ void Story::write(const Step& step, Words& words) {
   acknowledge(step, other(by));
 }
 
+void Story::atomic(const Step& step, Words& words) {
+  const Side by = words.side("by").value_or(Side::server);
+  const auto handle = words.need<std::uint32_t>("handle");
+  const Op op = line().wire->atomic(by, handle, words.get<std::uint64_t>("offset", usual_offset));
+  line().done.push_back({step.label, "atomic", op, false, std::nullopt, by});
+}
+
 void Story::place(const Step& step, Side by, const std::vector<Placement>& placements) {
   for (const Placement& p : placements) {
     const Op op = line().wire->write(by, p.handle, p.offset, p.octets);

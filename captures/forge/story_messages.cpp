@@ -73,6 +73,15 @@ Octets take_item(RpcMessage& rpc, std::size_t index) {
   return octets;
 }
 
+/// Another message type than the RPC message's own.
+void retype(RpcMessage& rpc, Words& words) {
+  constexpr std::size_t type_at = 4;
+  const auto type = words.maybe<std::uint32_t>("message_type");
+  if (!type) return;
+  const Octets word = Pen().u32(*type).take();
+  std::copy(word.begin(), word.end(), rpc.octets.begin() + type_at);
+}
+
 Chunk emptied(Chunk chunk) {
   for (Segment& s : chunk) s.length = 0;
   return chunk;
@@ -171,6 +180,7 @@ void Story::call(const Step& step, Words& words) {
     a.procedure.octets = *size - least;
   }
   out.rpc = rpc_call(a.procedure, rpc_xid);
+  retype(out.rpc, words);
   reduce_reads(step, out, !out.rpc.items.empty(), words);
   line().calls.push_back(a);
   say(step, words, out, words.maybe<std::uint32_t>("invalidate"));
@@ -219,6 +229,7 @@ void Story::reply(const Step& step, Words& words) {
     procedure.octets = *size - least;
   }
   out.rpc = rpc_reply(procedure, rpc_xid, status);
+  retype(out.rpc, words);
   const auto put = [&out](const Chunk& chunk, const Octets& data) {
     std::size_t done = 0;
     for (const Segment& s : chunk) {
@@ -280,11 +291,16 @@ void Story::say(const Step& step, Words& words, Outgoing& out, std::optional<std
     header = from_hex(*raw);
     ordinary = false;
   }
+  if (const auto count = words.maybe<std::size_t>("rpc_octets")) out.rpc.octets.resize(*count);
+  const Octets tail = from_hex(words.get<std::string>("tail", ""));
+  out.rpc.octets.insert(out.rpc.octets.end(), tail.begin(), tail.end());
   const bool carries_rpc = out.header.proc == proc_msg || out.header.proc == proc_msgp;
   if (carries_rpc && out.rpc.octets.size() >= 4) {
     ordinary = ordinary && slice(out.rpc.octets, 0, 4) == Pen().u32(out.header.xid).take();
   }
+  line().wire->set_immediate(words.maybe<std::uint32_t>("immediate"));
   emit(step, out.by, Pen().add(header).add(out.rpc.octets).take(), invalidate, ordinary);
+  line().wire->set_immediate(std::nullopt);
 }
 
 void Story::emit(const Step& step, Side by, const Octets& message, std::optional<std::uint32_t> invalidate,

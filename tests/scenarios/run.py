@@ -19,7 +19,7 @@ SEVERITY = {"note": 0, "warning": 1, "error": 2}
 HERE = os.path.dirname(os.path.abspath(__file__))
 SCENARIOS = os.path.normpath(os.path.join(HERE, "..", "..", "captures", "scenarios"))
 WRAPPED = ("rocev2", "iwarp")  # these are also played with sequence numbers just below their wrap
-EXPECT_WORDS = {"rule", "violator", "step", "severity", "at_least", "at_most", "times", "fabric"}
+EXPECT_WORDS = {"rule", "violator", "step", "severity", "at_least", "at_most", "times", "says", "fabric"}
 SCENARIO_WORDS = {"title", "why", "transports", "settings", "peers", "steps", "expect", "near", "never", "allow", "tshark"}
 TSHARK_TRANSPORTS = ("rocev2", "rocev1", "infiniband", "iwarp")
 
@@ -97,6 +97,8 @@ def fits(want, finding, frames):
         return f"severity {finding['severity']}, below {want['at_least']}"
     if "at_most" in want and level > SEVERITY[want["at_most"]]:
         return f"severity {finding['severity']}, above {want['at_most']}"
+    if "says" in want and want["says"] not in finding["message"]:
+        return f"says '{finding['message']}'"
     if "step" in want:
         steps = as_list(want["step"])
         allowed = [f for s in steps if s in frames["steps"] for f in frames["steps"][s]]

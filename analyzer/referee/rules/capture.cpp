@@ -26,6 +26,8 @@ void judge_gap(Context& context, Connection& connection, const trace::Gap& event
   state.gap_amount += event.count;
   connection.facts.gaps += event.count;
   connection.distrust(recovery(connection));
+  for (SideState& side : connection.sides) side.reads.clear();
+  for (Ledger& ledger : connection.credits) ledger.full_since = {};
   // What was held back behind the hole was judged without it.
   const std::uint64_t since = state.last_event.number;
   std::erase_if(connection.pending, [&](const Pending& pending) {
@@ -93,7 +95,8 @@ void judge_quality(Context& context, Connection* connection, const trace::Qualit
                              fmt::format("the FPDU framing of the stream was lost near frame {}", event.frame.number));
       break;
     case Kind::immediate_or_atomic:
-      break;  // rule unexpected-opcode is not part of this version's table
+      if (connection != nullptr) judge_opcode(context, *connection, event);
+      break;
   }
 }
 

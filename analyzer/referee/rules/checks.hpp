@@ -33,7 +33,7 @@ void settle_thresholds(Connection& connection);
 // --- thresholds.cpp: group B
 /// Sets send.size_finding when the Send is larger than its receiver takes.
 void judge_send_size(Context& context, Connection& connection, const trace::Send& event, RecentSend& send);
-void judge_call_form(Context& context, Connection& connection, const trace::Send& event, const Transaction& call);
+void judge_call_form(Context& context, Connection& connection, const trace::Send& event, Transaction& call);
 void judge_reply_form(Context& context, Connection& connection, const trace::Send& event, const wire::HeaderV1& header,
                       const Transaction& call);
 void judge_error_reply(Context& context, Connection& connection, const trace::Send& event, const Transaction& call);
@@ -59,6 +59,13 @@ void judge_xid(Context& context, Connection& connection, const trace::Send& even
 void judge_xid_by_rdma(Context& context, Connection& connection, FrameRef frame, Side violator, Role role,
                        std::uint32_t header_xid, std::uint32_t rpc_xid, FrameRef data);
 
+/// What the type and the lists say against each other and against what follows. True when the message is ill-formed.
+bool judge_form(Context& context, Connection& connection, const trace::Send& event, const wire::HeaderV1& header,
+                Direction direction, bool guessed, const std::optional<wire::RpcStart>& rpc);
+/// `type`: second word of the RPC message that was pulled or written, with the right XID in front of it.
+void judge_direction_by_rdma(Context& context, Connection& connection, FrameRef frame, const Transaction& call,
+                             Role role, std::uint32_t type, FrameRef data);
+
 // --- memory.cpp: group F
 void judge_write(Context& context, Connection& connection, const trace::Write& event);
 void judge_read(Context& context, Connection& connection, const trace::ReadRequest& event);
@@ -68,10 +75,32 @@ void judge_returned_lengths(Context& context, Connection& connection, const trac
 /// NAK 0x62 or a protection Terminate.
 void judge_access_refused(Context& context, Connection& connection, const trace::Refusal& refusal);
 void settle_unknown_handle(Context& context, Connection& connection, const Pending& pending, bool proven);
+/// A Call names memory that its responder was accused of not knowing.
+void judge_early_access(Context& context, Connection& connection, const Transaction& call);
+void judge_opcode(Context& context, Connection& connection, const trace::Quality& event);
+
+// --- reads.cpp: group F, how many Reads at once, and whether all was read
+void read_asked(Context& context, Connection& connection, const trace::ReadRequest& event);
+void read_answered(Context& context, Connection& connection, const trace::ReadResponse& event);
+/// A READ was refused as an invalid request: too many of them may be why.
+void judge_refused_read(Context& context, Connection& connection, const trace::Refusal& refusal);
+void judge_pulled(Context& context, Connection& connection, const trace::Send& event, const wire::HeaderV1& header,
+                  const Transaction& call);
 
 // --- invalidation.cpp: group G
 void judge_invalidation(Context& context, Connection& connection, const trace::Send& event, const Transaction& call,
                         RecentSend& send);
+/// Send With Invalidate on anything but a Reply; `what`: "a Call".
+void judge_misplaced_invalidation(Context& context, Connection& connection, const trace::Send& event, std::uint32_t xid,
+                                  const char* what, RecentSend& send);
+
+// --- handles.cpp: group G, how long a handle is in whose hands
+void judge_offered_memory(Context& context, Connection& connection, const trace::Send& event, const Transaction& call);
+void settle_handle_reused(Context& context, Connection& connection, const Pending& pending);
+void judge_live_chunks(Context& context, Connection& connection, FrameRef close);
+
+// --- performance.cpp: what legal habits cost; groups B, C and F
+void performance_at_end(Context& context, Connection& connection);
 
 // --- pull_completion.cpp: group H
 /// A Reply with a Read list.

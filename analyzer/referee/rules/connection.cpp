@@ -377,6 +377,7 @@ void judge_refusal(Context& context, Connection& connection, const trace::Refusa
     case Kind::nak_other:
       break;
   }
+  if (refusal.kind == Kind::invalid_request) judge_refused_read(context, connection, refusal);
   if (send != nullptr && judge_refused_size(context, connection, refusal, *send)) return;
   if (send == nullptr && partial_send_too_large(context, connection, refusal)) return;
   if (explained_by_invalidation(context, connection, refusal, send)) return;

@@ -167,18 +167,25 @@ void credit_acknowledged(Connection& connection, const trace::Acknowledged& even
 }
 
 void credit_stall_check(Context& context, Connection& connection, Ledger& ledger, FrameRef now) {
-  if (ledger.full_since.number == 0 || ledger.full_reported || now.time - ledger.full_since.time <= stall_time) return;
+  if (ledger.full_since.number == 0 || ledger.full_reported) return;
   ledger.full_reported = true;
+  const TimeNs full = now.time - ledger.full_since.time;
+  ++ledger.full.times;
+  ledger.full.took(full);
+  if (full <= stall_time) return;
   ++ledger.stalls;
-  context.book.fold({RuleId::credit_stall,
-                     connection.id(),
-                     {ledger.full_since, now},
-                     fmt::format("All {} granted credits were in use for {:.1f} s: the requester could not send more.",
-                                 ledger.limit(), static_cast<double>(now.time - ledger.full_since.time) / 1e9),
-                     std::nullopt,
-                     std::nullopt,
-                     std::nullopt,
-                     std::nullopt});
+  ++ledger.stall.times;
+  ledger.stall.took(full);
+  ledger.stall.finding = context.book.fold(
+      {RuleId::credit_stall,
+       connection.id(),
+       {ledger.full_since, now},
+       fmt::format("All {} granted credits were in use for {:.1f} s: the requester could not send more.",
+                   ledger.limit(), static_cast<double>(full) / 1e9),
+       std::nullopt,
+       std::nullopt,
+       std::nullopt,
+       std::nullopt});
 }
 
 void judge_rnr(Context& context, Connection& connection, const trace::Refusal& refusal, RecentSend* send) {

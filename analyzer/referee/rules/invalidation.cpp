@@ -77,4 +77,20 @@ void judge_invalidation(Context& context, Connection& connection, const trace::S
                         Role::responder});
 }
 
+void judge_misplaced_invalidation(Context& context, Connection& connection, const trace::Send& event, std::uint32_t xid,
+                                  const char* what, RecentSend& send) {
+  if (!event.invalidated) return;
+  send.invalidate_finding =
+      context.book.add({RuleId::remote_invalidation_not_reply,
+                        connection.id(),
+                        {event.frame},
+                        fmt::format("The {} sent {} with Send With Invalidate (handle {:#010x}); only Replies may "
+                                    "invalidate.",
+                                    name(event.side), what, *event.invalidated),
+                        std::nullopt,
+                        xid,
+                        party(event.side),
+                        std::nullopt});
+}
+
 }  // namespace rpcrdma::referee

@@ -2,6 +2,7 @@
 // Group F: RDMA operations against advertised memory.
 #include <algorithm>
 #include <limits>
+#include <string>
 
 #include <fmt/format.h>
 
@@ -13,6 +14,7 @@ namespace {
 
 constexpr std::size_t call_head_most = 512;
 constexpr std::size_t reply_head_most = 64;
+constexpr std::size_t rpc_start = 8;  // XID and message type
 constexpr std::size_t most_pending = 256;
 constexpr TimeNs stale_call = 5'000'000'000;
 
@@ -67,12 +69,20 @@ JudgedOp& judge_access(Context& context, Connection& connection, const Access_& 
                                        party(access.initiator),
                                        role});
   };
+  const auto after_invalidate = [&] {
+    accuse(RuleId::rdma_after_invalidate,
+           fmt::format("The {} {} {} of handle {:#010x}, which it had itself invalidated before (frame {}).",
+                       name(access.initiator), verb, range(access.offset, access.length), access.handle,
+                       region->invalidated.number));
+    if (judged.finding != SIZE_MAX) context.book.evidence(judged.finding, region->invalidated);
+  };
   switch (hit.verdict) {
     case Verdict::inside:
       judged.state = JudgedOp::State::inside;
+      if (region->invalidated.number != 0) after_invalidate();
       break;
     case Verdict::wrong_kind:
-      accuse(access.writing ? RuleId::rdma_write_out_of_bounds : RuleId::rdma_read_out_of_bounds,
+      accuse(RuleId::rdma_access_mode,
              fmt::format("The {} {} {} of handle {:#010x}, which the {} had exposed to be {} only (frame {}).",
                          name(access.initiator), verb, range(access.offset, access.length), access.handle, name(owner),
                          access.writing ? "read" : "written", region->exposed.number));
@@ -91,6 +101,7 @@ JudgedOp& judge_access(Context& context, Connection& connection, const Access_& 
                    "The {} read {} of handle {:#010x} after its RDMA_DONE (frame {}) said it was finished with it.",
                    name(access.initiator), range(access.offset, access.length), access.handle, region->retired.number));
       } else {
+        if (region->invalidated.number != 0) after_invalidate();
         accuse(
             access.writing ? RuleId::rdma_write_after_reply : RuleId::rdma_read_after_reply,
             fmt::format("The {} {} {} of handle {:#010x} after its Reply (frame {}) had ended the use of that memory.",
@@ -107,7 +118,10 @@ JudgedOp& judge_access(Context& context, Connection& connection, const Access_& 
       if (connection.pending.size() < most_pending) {
         Pending pending;
         pending.kind = Pending::Kind::unknown_handle;
-        pending.rule = RuleId::rdma_unknown_handle;
+        // The client has work to do only in memory that the server offered: reverse calls, replies to be read.
+        pending.rule = access.initiator == Side::active && !connection.of(owner).memory.ever()
+                           ? RuleId::rdma_by_requester
+                           : RuleId::rdma_unknown_handle;
         pending.side = access.initiator;
         pending.frame = access.frame;
         pending.handle = access.handle;
@@ -127,7 +141,9 @@ void keep_reply_head(Connection& connection, const Region& region, const trace::
   Transaction* call = connection.find(region.owner);
   if (call == nullptr || !call->reply_chunk || call->reply_chunk->empty()) return;
   const wire::Segment& first = call->reply_chunk->front();
-  if (first.handle != region.handle || first.offset != event.offset || !call->reply_head.empty()) return;
+  if (first.handle != region.handle || first.offset != event.offset) return;
+  if (call->reply_written.number == 0) call->reply_written = event.frame;
+  if (!call->reply_head.empty()) return;
   const std::size_t n = std::min(event.octets.size(), reply_head_most);
   call->reply_head.assign(event.octets.begin(), event.octets.begin() + static_cast<std::ptrdiff_t>(n));
 }
@@ -149,6 +165,42 @@ void keep_reply_head(Connection& connection, const Region& region, const trace::
   }
   if (!found) known = false;
   return sum;
+}
+
+/// Legal: written, and then returned as unused.
+void note_unreported(Context& context, Connection& connection, const trace::Send& event, const wire::HeaderV1& header,
+                     const Transaction& call) {
+  MemoryMap& memory = connection.of(call.requester).memory;
+  std::uint64_t octets = 0;
+  const auto add = [&](const wire::WriteChunk& chunk) {
+    for (const wire::Segment& segment : chunk) {
+      if (segment.length != 0) continue;
+      const std::vector<Region>* regions = memory.regions(segment.handle);
+      if (regions == nullptr) continue;
+      const auto region = std::find_if(regions->begin(), regions->end(), [&](const Region& r) {
+        return r.owner == call.id && r.begin == segment.offset && r.access == Access::write;
+      });
+      if (region != regions->end()) octets += region->touched.within(region->begin, region->end);
+    }
+  };
+  for (const wire::WriteChunk& chunk : header.writes) add(chunk);
+  if (header.reply) add(*header.reply);
+  if (octets == 0) return;
+  Cost& cost = connection.unreported;
+  ++cost.times;
+  cost.octets += octets;
+  if (context.book.fold_again(RuleId::write_bytes_unreported, connection.id(), event.frame)) return;
+  cost.finding = context.book.fold(
+      {RuleId::write_bytes_unreported,
+       connection.id(),
+       {event.frame, call.call},
+       fmt::format("The {} wrote {} octets into the chunks of XID {:#010x} and returned those segments as unused, "
+                   "which it may.",
+                   name(event.side), octets, call.xid),
+       std::nullopt,
+       call.xid,
+       std::nullopt,
+       Role::responder});
 }
 
 }  // namespace
@@ -186,6 +238,7 @@ void judge_write(Context& context, Connection& connection, const trace::Write& e
 }
 
 void judge_read(Context& context, Connection& connection, const trace::ReadRequest& event) {
+  read_asked(context, connection, event);
   if (connection.version2 || event.length == 0) return;
   const Side owner = other(event.side);
   MemoryMap::Hit hit;
@@ -198,6 +251,7 @@ void judge_read(Context& context, Connection& connection, const trace::ReadReque
 }
 
 void judge_read_response(Context& context, Connection& connection, const trace::ReadResponse& event) {
+  read_answered(context, connection, event);
   if (connection.version2) return;
   const Side owner = event.side;
   connection.of(owner).memory.touch(event.handle, event.offset, event.length, false, false);
@@ -209,14 +263,22 @@ void judge_read_response(Context& context, Connection& connection, const trace::
           continue;
         Transaction* call = connection.find(region.owner);
         if (call == nullptr || call->reads.empty() || call->reads.front().position != 0) break;
+        if (event.last) call->pulled = event.frame;
         const wire::Segment& first = call->reads.front().target;
         if (first.handle != event.handle || event.offset != first.offset + call->call_head.size() ||
             call->call_head.size() >= call_head_most) {
           break;
         }
         const std::size_t n = std::min(event.octets.size(), call_head_most - call->call_head.size());
+        const bool short_before = call->call_head.size() < rpc_start;
         call->call_head.insert(call->call_head.end(), event.octets.begin(),
                                event.octets.begin() + static_cast<std::ptrdiff_t>(n));
+        if (short_before && call->call_head.size() >= rpc_start &&
+            wire::load_be32(call->call_head.data()) == call->xid) {
+          const std::uint32_t type = wire::load_be32(call->call_head.data() + 4);
+          call->ill_formed = call->ill_formed || type != 0;
+          judge_direction_by_rdma(context, connection, call->call, *call, Role::requester, type, event.frame);
+        }
         break;
       }
     }
@@ -233,6 +295,7 @@ void judge_read_response(Context& context, Connection& connection, const trace::
 void judge_returned_lengths(Context& context, Connection& connection, const trace::Send& event,
                             const wire::HeaderV1& header, Transaction& call) {
   if (!call.lists_known) return;
+  note_unreported(context, connection, event, header, call);
   if (!connection.trusted() || connection.of(event.side).gaps != call.responder_gaps) {
     context.book.unchecked(RuleId::write_bytes_missing, connection.id(), "frames of the responder are missing");
     return;
@@ -264,24 +327,78 @@ void judge_returned_lengths(Context& context, Connection& connection, const trac
 }
 
 void settle_unknown_handle(Context& context, Connection& connection, const Pending& pending, bool proven) {
-  const std::size_t finding =
-      context.book.add({RuleId::rdma_unknown_handle,
-                        connection.id(),
-                        {pending.frame},
-                        fmt::format("The {} {} {} of handle {:#010x}, which no message of the {} ever named.",
-                                    name(pending.side), pending.writing ? "wrote" : "read",
-                                    range(pending.offset, pending.length), pending.handle, name(other(pending.side))),
-                        proven ? std::nullopt : std::optional(Severity::warning),
-                        std::nullopt,
-                        party(pending.side),
-                        std::nullopt});
+  const bool by_requester = pending.rule == RuleId::rdma_by_requester;
+  const std::size_t finding = context.book.add(
+      {pending.rule,
+       connection.id(),
+       {pending.frame},
+       fmt::format("The {} {} {} of handle {:#010x}, {}.", name(pending.side), pending.writing ? "wrote" : "read",
+                   range(pending.offset, pending.length), pending.handle,
+                   by_requester
+                       ? fmt::format("although the {} has not offered any memory: only responders read and write",
+                                     name(other(pending.side)))
+                       : fmt::format("which no message of the {} ever named", name(other(pending.side)))),
+       proven ? std::nullopt : std::optional(Severity::warning),
+       std::nullopt,
+       party(pending.side),
+       by_requester ? std::optional(Role::requester) : std::nullopt});
+  connection.of(pending.side).unknown_ops = true;
   JudgedOp* judged = connection.of(pending.side).ops.newest([&](const JudgedOp& op) {
     return op.op == pending.op && op.writing == pending.writing;
   });
   if (judged == nullptr) return;
   judged->state = JudgedOp::State::guilty;
-  judged->rule = RuleId::rdma_unknown_handle;
+  judged->rule = pending.rule;
   judged->finding = finding;
+}
+
+void judge_early_access(Context& context, Connection& connection, const Transaction& call) {
+  SideState& responder = connection.of(other(call.requester));
+  if (!responder.unknown_ops || !call.lists_known) return;
+  const auto names = [](const wire::Segment& segment, const JudgedOp& op) {
+    return segment.handle == op.handle && segment.length >= op.length && op.offset >= segment.offset &&
+           op.offset - segment.offset <= segment.length - op.length;
+  };
+  const auto in = [&](const wire::WriteChunk& chunk, const JudgedOp& op) {
+    return std::any_of(chunk.begin(), chunk.end(), [&](const wire::Segment& s) { return names(s, op); });
+  };
+  const auto offered = [&](const JudgedOp& op) {
+    if (!op.writing) {
+      return std::any_of(call.reads.begin(), call.reads.end(),
+                         [&](const wire::ReadSegment& read) { return names(read.target, op); });
+    }
+    return std::any_of(call.writes.begin(), call.writes.end(),
+                       [&](const wire::WriteChunk& chunk) { return in(chunk, op); }) ||
+           (call.reply_chunk && in(*call.reply_chunk, op));
+  };
+  while (JudgedOp* op = responder.ops.newest([&](const JudgedOp& each) {
+    return each.state == JudgedOp::State::guilty && each.rule == RuleId::rdma_unknown_handle && offered(each);
+  })) {
+    // Not a stray handle: the Call that names it was on its way, behind something that this requester sent before.
+    op->rule = RuleId::rdma_before_call;
+    Finding& finding = context.book.at(op->finding);
+    if (finding.occurrences > 1) continue;
+    finding.rule = RuleId::rdma_before_call;
+    finding.xid = call.xid;
+    finding.role = Role::responder;
+    finding.message = fmt::format("The {} {} {} of handle {:#010x} before the Call that offers it (frame {}) was sent.",
+                                  name(other(call.requester)), op->writing ? "wrote" : "read",
+                                  range(op->offset, op->length), op->handle, call.call.number);
+    context.book.evidence(op->finding, call.call);
+  }
+}
+
+void judge_opcode(Context& context, Connection& connection, const trace::Quality& event) {
+  if (!connection.rpcrdma()) return;  // another protocol's business
+  context.book.add_few(
+      {RuleId::unexpected_opcode,
+       connection.id(),
+       {event.frame},
+       fmt::format("The {} used immediate data or an atomic operation; RPC-over-RDMA has neither.", name(event.side)),
+       std::nullopt,
+       std::nullopt,
+       party(event.side),
+       std::nullopt});
 }
 
 void judge_access_refused(Context& context, Connection& connection, const trace::Refusal& refusal) {

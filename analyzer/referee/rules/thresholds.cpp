@@ -97,7 +97,7 @@ void judge_send_size(Context& context, Connection& connection, const trace::Send
        role});
 }
 
-void judge_call_form(Context& context, Connection& connection, const trace::Send& event, const Transaction& call) {
+void judge_call_form(Context& context, Connection& connection, const trace::Send& event, Transaction& call) {
   const std::optional<std::uint32_t> limit = connection.threshold(event.side);
   if (!limit || !call.lists_known) return;
   std::uint64_t payload = 0;
@@ -111,8 +111,10 @@ void judge_call_form(Context& context, Connection& connection, const trace::Send
   if (!position_zero) return;
   const std::uint64_t size = header_without_position_zero(call) + payload;
   if (size > *limit) return;
+  call.avoidable = true;
+  ++connection.long_calls.times;
   if (!context.book.fold_again(RuleId::long_call_avoidable, connection.id(), event.frame)) {
-    context.book.fold(
+    connection.long_calls.finding = context.book.fold(
         {RuleId::long_call_avoidable,
          connection.id(),
          {event.frame},
@@ -128,6 +130,7 @@ void judge_call_form(Context& context, Connection& connection, const trace::Send
 
 void judge_reply_form(Context& context, Connection& connection, const trace::Send& event, const wire::HeaderV1& header,
                       const Transaction& call) {
+  if (call.avoidable && call.pulled.number != 0) connection.long_calls.took(call.pulled.time - call.call_last.time);
   const std::optional<std::uint32_t> limit = connection.threshold(event.side);
   if (!limit || !call.lists_known) return;
   const bool inline_reply = header.fixed.proc == static_cast<std::uint32_t>(wire::Proc::msg);
@@ -154,24 +157,27 @@ void judge_reply_form(Context& context, Connection& connection, const trace::Sen
     for (const wire::WriteChunk& chunk : header.writes) size += 8 + chunk.size() * segment_size;
     size += 4 + header.reply->size() * segment_size;
     if (payload != 0 && size <= *limit) {
+      ++connection.reply_chunks.times;
+      if (call.reply_written.number != 0) connection.reply_chunks.took(event.frame.time - call.reply_written.time);
       if (!context.book.fold_again(RuleId::reply_chunk_unneeded_use, connection.id(), event.frame)) {
-        context.book.fold({RuleId::reply_chunk_unneeded_use,
-                           connection.id(),
-                           {event.frame, call.call},
-                           fmt::format("The {} wrote a reply of {} octets into the Reply chunk although it fits inline "
-                                       "(threshold {}): legal, and a habit of Linux servers.",
-                                       name(event.side), payload, *limit),
-                           std::nullopt,
-                           call.xid,
-                           std::nullopt,
-                           Role::responder});
+        connection.reply_chunks.finding = context.book.fold(
+            {RuleId::reply_chunk_unneeded_use,
+             connection.id(),
+             {event.frame, call.call},
+             fmt::format("The {} wrote a reply of {} octets into the Reply chunk although it fits inline "
+                         "(threshold {}): legal, and a habit of Linux servers.",
+                         name(event.side), payload, *limit),
+             std::nullopt,
+             call.xid,
+             std::nullopt,
+             Role::responder});
       }
     }
   }
 }
 
 void judge_error_reply(Context& context, Connection& connection, const trace::Send& event, const Transaction& call) {
-  if (call.malformed || call.msgp || !call.lists_known) return;
+  if (call.malformed || call.msgp || call.ill_formed || !call.lists_known) return;
   std::uint64_t room = 0;
   for (const wire::WriteChunk& chunk : call.writes) room += chunk_length(chunk);
   if (call.reply_chunk) room += chunk_length(*call.reply_chunk);

@@ -195,7 +195,7 @@ TEST(Referee, EdgesOfMemory) {
   {
     Story s;  // exposed to be read, not to be written
     s.connect().call(1, read_chunk(44, 0x100, 0x1000, 100)).write(Side::passive, 0x100, 0x1000, 100).reply(1);
-    EXPECT_EQ(found(s.end(), RuleId::rdma_write_out_of_bounds).size(), 1U);
+    EXPECT_EQ(found(s.end(), RuleId::rdma_access_mode).size(), 1U);
   }
 }
 

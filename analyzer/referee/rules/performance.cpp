@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// What legal habits cost: how often, and how much time. The findings are folded; their last sentence is written here,
+// when the connection is over.
+#include <string>
+
+#include <fmt/format.h>
+
+#include "referee/rules/checks.hpp"
+
+namespace rpcrdma::referee {
+
+namespace {
+
+[[nodiscard]] std::string duration(TimeNs time) {
+  const auto ns = static_cast<double>(time);
+  if (time < 1'000'000) return fmt::format("{:.1f} us", ns / 1e3);
+  if (time < 1'000'000'000) return fmt::format("{:.1f} ms", ns / 1e6);
+  return fmt::format("{:.1f} s", ns / 1e9);
+}
+
+[[nodiscard]] std::string times(std::uint64_t count) {
+  return count == 1 ? std::string("once") : fmt::format("{} times", count);
+}
+
+void add_sentence(Context& context, const Cost& cost, std::string_view sentence) {
+  if (!cost.finding) return;
+  Finding& finding = context.book.at(*cost.finding);
+  finding.message += ' ';
+  finding.message += sentence;
+}
+
+}  // namespace
+
+void performance_at_end(Context& context, Connection& connection) {
+  for (Ledger& ledger : connection.credits) {
+    credit_stall_check(context, connection, ledger, connection.last_frame);
+    ledger.full_since = {};
+    const Cost& stall = ledger.stall;
+    add_sentence(context, stall,
+                 fmt::format("Stalls of more than a second: {}, {} in all, the longest {}; shorter waits included, all "
+                             "credits were in use {} for {}.",
+                             stall.times, duration(stall.total), duration(stall.longest), times(ledger.full.times),
+                             duration(ledger.full.total)));
+  }
+  const Cost& calls = connection.long_calls;
+  if (calls.timed != 0) {
+    add_sentence(context, calls,
+                 fmt::format("Seen {}; until the data had been read {} went by, {} in all.", times(calls.times),
+                             duration(calls.total / static_cast<TimeNs>(calls.timed)), duration(calls.total)));
+  } else {
+    add_sentence(context, calls, fmt::format("Seen {}.", times(calls.times)));
+  }
+  const Cost& replies = connection.reply_chunks;
+  if (replies.timed != 0) {
+    add_sentence(
+        context, replies,
+        fmt::format("Seen {}, an RDMA Write more each time; it went ahead of the Reply by {} on average, {} in all.",
+                    times(replies.times), duration(replies.total / static_cast<TimeNs>(replies.timed)),
+                    duration(replies.total)));
+  } else {
+    add_sentence(context, replies, fmt::format("Seen {}, an RDMA Write more each time.", times(replies.times)));
+  }
+  const Cost& unreported = connection.unreported;
+  add_sentence(context, unreported,
+               fmt::format("Seen {}, {} octets in all.", times(unreported.times), unreported.octets));
+  connection.long_calls.finding.reset();
+  connection.reply_chunks.finding.reset();
+  connection.unreported.finding.reset();
+  for (Ledger& ledger : connection.credits) ledger.stall.finding.reset();
+}
+
+}  // namespace rpcrdma::referee

@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Group F: how many Reads are in flight at once, and whether a Call's data was read before it succeeded.
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "referee/rules/checks.hpp"
+#include "wire/rpc.hpp"
+
+namespace rpcrdma::referee {
+
+namespace {
+
+constexpr std::size_t most_excess = 64;
+constexpr std::uint32_t not_negotiated = 0x3FFF;  // RFC 6581 section 4: IRD and ORD are left to others
+
+/// How many RDMA Reads of `initiator` its peer answers at once. nullopt: not known, or the field says nothing.
+[[nodiscard]] std::optional<std::uint32_t> depth_limit(const Connection& connection, Side initiator) {
+  const std::optional<std::uint32_t> accepted = connection.of(other(initiator)).depths.responder_resources;
+  if (!accepted || *accepted == 0) return std::nullopt;  // 0: written by a side that expects none
+  if (connection.facts.transport != trace::Transport::iwarp) return accepted;
+  if (*accepted >= not_negotiated) return std::nullopt;
+  if (initiator == Side::active) return accepted;
+  // An MPA Reply may ask for more than the Request granted; a client that goes on has agreed (RFC 6581 section 4).
+  const std::optional<std::uint32_t> asked = connection.of(initiator).depths.initiator_depth;
+  if (asked && *asked >= not_negotiated) return std::nullopt;
+  return std::max(*accepted, asked.value_or(0));
+}
+
+void accuse(Context& context, Connection& connection, Side initiator, const ReadsInFlight::Excess& excess,
+            FrameRef refused) {
+  const SideState& peer = connection.of(other(initiator));
+  context.book.add_few(
+      {RuleId::read_depth_exceeded,
+       connection.id(),
+       {excess.frame, peer.private_data.frame, refused},
+       fmt::format("The {} had {} RDMA Reads in flight; the {} accepts {} at once (handshake, frame {}){}.",
+                   name(initiator), excess.open, name(other(initiator)), depth_limit(connection, initiator).value_or(0),
+                   peer.private_data.frame.number,
+                   refused.number != 0 ? fmt::format(" and refused one (frame {})", refused.number) : std::string()),
+       std::nullopt,
+       std::nullopt,
+       party(initiator),
+       std::nullopt});
+}
+
+/// Octets of the Call's Read chunks that no READ asked for, pads left out. nullopt: not known.
+[[nodiscard]] std::optional<std::uint64_t> not_asked_for(Connection& connection, const Transaction& call) {
+  constexpr std::uint64_t most_pad = 3;
+  MemoryMap& memory = connection.of(call.requester).memory;
+  std::uint64_t sum = 0;
+  for (const wire::ReadSegment& read : call.reads) {
+    const std::vector<Region>* regions = memory.regions(read.target.handle);
+    if (regions == nullptr) return std::nullopt;
+    const auto region = std::find_if(regions->begin(), regions->end(), [&](const Region& r) {
+      return r.owner == call.id && r.access == Access::read && r.begin == read.target.offset;
+    });
+    if (region == regions->end() || region->requested.overflow()) return std::nullopt;
+    const std::uint64_t length = region->end - region->begin;
+    const std::uint64_t asked = region->requested.within(region->begin, region->end);
+    if (length - asked > most_pad) sum += length - asked;
+  }
+  return sum;
+}
+
+enum class Outcome : std::uint8_t { success, failure, unknown };
+
+/// What the Reply reports: RPC's own status, and that of NFS, which stands first in nearly all of its results.
+[[nodiscard]] Outcome outcome(const trace::Send& event, const wire::HeaderV1& header, const Transaction& call) {
+  wire::Bytes message(call.reply_head);
+  std::size_t length = call.reply_head.size();
+  if (header.fixed.proc == static_cast<std::uint32_t>(wire::Proc::msg)) {
+    if (event.octets.size() < header.length) return Outcome::unknown;
+    message = event.octets.subspan(header.length);
+    length = event.wire_length - header.length;
+  }
+  const auto reply = wire::decode_rpc_reply(message, length);
+  if (!reply) return Outcome::unknown;
+  if (!reply->accepted || reply->status != 0) return Outcome::failure;
+  if (reply->flavor == wire::flavor_gss) return Outcome::unknown;  // the results may be wrapped
+  constexpr std::uint32_t nfs = 100003;
+  constexpr std::uint32_t nfs_acl = 100227;
+  if (!call.procedure) return Outcome::success;  // whoever never read the call cannot have refused it
+  const auto [program, version, procedure] = *call.procedure;
+  const bool status_first = (program == nfs || program == nfs_acl || wire::callback_program(program)) && procedure != 0;
+  if (!status_first) return Outcome::success;
+  if (message.size() < reply->body + 4) return Outcome::unknown;
+  return wire::load_be32(message.data() + reply->body) == 0 ? Outcome::success : Outcome::failure;
+}
+
+}  // namespace
+
+void read_asked(Context& context, Connection& connection, const trace::ReadRequest& event) {
+  if (event.length == 0) return;
+  const std::optional<std::uint32_t> limit = depth_limit(connection, event.side);
+  if (!limit) {
+    context.book.unchecked(RuleId::read_depth_exceeded, connection.id(),
+                           "how many RDMA Reads the peer accepts is not in the capture, or it said 0");
+    return;
+  }
+  ReadsInFlight& reads = connection.of(event.side).reads;
+  if (reads.open.size() >= ReadsInFlight::most) reads.clear();
+  reads.open.push_back({event.op, event.frame});
+  if (reads.open.size() <= *limit || reads.excess.size() >= most_excess) return;
+  if (!connection.whole()) {
+    context.book.unchecked(RuleId::read_depth_exceeded, connection.id(),
+                           "answers to RDMA Reads may be missing from the capture");
+    return;
+  }
+  reads.excess.push_back({event.frame, reads.open.front().op, event.op, reads.open.size()});
+}
+
+void read_answered(Context& context, Connection& connection, const trace::ReadResponse& event) {
+  const Side initiator = other(event.side);
+  ReadsInFlight& reads = connection.of(initiator).reads;
+  const auto at =
+      std::find_if(reads.open.begin(), reads.open.end(), [&](const auto& read) { return read.op == event.op; });
+  if (at == reads.open.end()) return;
+  // Answers come in the order of the requests: those in front are answered too, but when is not in the capture.
+  for (auto earlier = reads.open.begin(); earlier != at; ++earlier) {
+    std::erase_if(reads.excess, [&](const auto& e) { return e.first <= earlier->op && earlier->op <= e.last; });
+  }
+  if (!event.last) {
+    reads.open.erase(reads.open.begin(), at);
+    return;
+  }
+  reads.open.erase(reads.open.begin(), at + 1);
+  if (reads.excess.empty()) return;
+  const std::uint64_t limit = depth_limit(connection, initiator).value_or(0);
+  std::erase_if(reads.excess, [&](ReadsInFlight::Excess& excess) {
+    if (event.op < excess.first || event.op > excess.last) return false;
+    // Delivered late: the answer was there before the Read that seemed to be one too many.
+    if (event.frame.number < excess.frame.number || event.frame.time < excess.frame.time) --excess.open;
+    if (excess.open <= limit) return true;
+    if (event.op != excess.last) return false;
+    accuse(context, connection, initiator, excess, {});
+    return true;
+  });
+}
+
+void judge_refused_read(Context& context, Connection& connection, const trace::Refusal& refusal) {
+  if (refusal.refused != trace::Refusal::Refused::read || refusal.refused_op == 0 || !connection.whole()) return;
+  const Side initiator = other(refusal.side);
+  ReadsInFlight& reads = connection.of(initiator).reads;
+  const auto excess = std::find_if(reads.excess.begin(), reads.excess.end(),
+                                   [&](const auto& e) { return e.last == refusal.refused_op; });
+  if (excess == reads.excess.end()) return;
+  accuse(context, connection, initiator, *excess, refusal.frame);
+  reads.clear();
+}
+
+void judge_pulled(Context& context, Connection& connection, const trace::Send& event, const wire::HeaderV1& header,
+                  const Transaction& call) {
+  if (call.reads.empty() || !call.lists_known || call.copies > 1) return;
+  const auto not_decided = [&](std::string_view why) {
+    context.book.unchecked(RuleId::read_chunk_not_pulled, connection.id(), why);
+  };
+  if (!connection.trusted() || connection.of(event.side).gaps != call.responder_gaps) {
+    not_decided("frames of the responder are missing");
+    return;
+  }
+  const std::optional<std::uint64_t> left = not_asked_for(connection, call);
+  if (left && *left == 0) return;
+  if (!left) {
+    not_decided("which octets were read is not known");
+    return;
+  }
+  switch (outcome(event, header, call)) {
+    case Outcome::failure:
+      return;  // what is refused need not be read
+    case Outcome::unknown:
+      not_decided("whether the call succeeded does not stand in the captured octets");
+      return;
+    case Outcome::success:
+      break;
+  }
+  if (std::find(connection.repeated_xids.begin(), connection.repeated_xids.end(), call.xid) !=
+      connection.repeated_xids.end()) {
+    not_decided("the call is a repetition, which a reply cache may have answered");
+    return;
+  }
+  context.book.add({RuleId::read_chunk_not_pulled,
+                    connection.id(),
+                    {event.frame, call.call},
+                    fmt::format("The {} reported success for XID {:#010x} but never read {} octets of the Call's Read "
+                                "chunks: that data stayed where it was.",
+                                name(event.side), call.xid, *left),
+                    std::nullopt,
+                    call.xid,
+                    party(event.side),
+                    Role::responder});
+}
+
+}  // namespace rpcrdma::referee
