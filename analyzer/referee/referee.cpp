@@ -326,6 +326,7 @@ struct Referee::Impl {
       return;
     }
     offers_at_end(context, connection, last, true, std::nullopt, false);
+    judge_missing_errors(context, connection, last, true, std::nullopt);
     judge_open_calls(context, connection, last, false, false);
   }
 };
