@@ -192,6 +192,7 @@ struct Suspect {
   Side sender = Side::active;
   std::optional<std::size_t> finding;  ///< raised to an error when this is what ended the connection
   std::uint64_t completed = 0;         ///< transactions answered by then: what goes on afterwards was not ended by it
+  std::uint64_t gaps = 0;              ///< gaps of both sides by then
 };
 
 struct RecentSend {
@@ -352,6 +353,13 @@ struct Connection {
   void distrust(std::uint64_t transactions) noexcept {
     untrusted_since = completed;
     if (trusted_from < completed + transactions) trusted_from = completed + transactions;
+  }
+  [[nodiscard]] std::uint64_t gaps() const noexcept { return sides[0].gaps + sides[1].gaps; }
+  /// Notes what may explain an end of the connection.
+  void suspect(Suspect&& what) {
+    what.completed = completed;
+    what.gaps = gaps();
+    suspects.push_back(std::move(what));
   }
   [[nodiscard]] Transaction* find(Side requester, std::uint32_t xid) {
     const auto at = transactions.find(key(requester, xid));

@@ -136,7 +136,10 @@ void judge_rpc_status(Context& context, Connection& connection, FrameRef reply, 
 
 // --- connection.cpp: group L
 void judge_handshake(Context& context, Connection& connection);
-void judge_reject(Context& context, Connection& connection, const trace::ConnectReject& event);
+/// REJ reason of a side that still believes in an earlier connection; clients try again.
+inline constexpr std::uint16_t reject_stale = 10;
+/// Returns the index of the finding.
+std::size_t judge_reject(Context& context, Connection& connection, const trace::ConnectReject& event);
 void judge_refusal(Context& context, Connection& connection, const trace::Refusal& refusal);
 
 // --- attribution.cpp: group L, why a connection ended

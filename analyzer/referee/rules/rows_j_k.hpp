@@ -80,7 +80,8 @@ inline constexpr Rule j_to_k[] = {
      "RFC 8166 section 4.5; version 2 draft section 7", "sender", "An RDMA_ERROR with an unknown code",
      "Version 1 has two codes, ERR_VERS and ERR_CHUNK. A receiver drops what it does not know; the call it meant is "
      "lost. The sender may follow an extension.",
-     "The code word of RDMA_ERROR is neither 1 nor 2.", "Find out what the sender is; a Linux client fails the RPC with EREMOTEIO."},
+     "The code word of RDMA_ERROR is neither 1 nor 2.",
+     "Find out what the sender is; a Linux client fails the RPC with EREMOTEIO."},
     {RuleId::err_vers_range_invalid, "err-vers-range-invalid", 'K', Severity::error, Versions::both,
      "RFC 8166 section 4.5.1; version 2 draft section 7.1.1", "responder",
      "ERR_VERS names a range of versions that makes no sense",
