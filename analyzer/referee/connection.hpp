@@ -65,6 +65,7 @@ struct Transaction {
   bool msgp = false;              ///< RDMA_MSGP: an RDMA_ERROR is a right answer
   bool ill_formed = false;        ///< it decodes, but breaks a rule of form: an RDMA_ERROR is a right answer
   bool avoidable = false;         ///< a Long Call that would have fitted inline
+  bool refusal_due = false;       ///< malformed, and long enough that the responder has to say so
   bool payload_known = false;
   std::uint64_t payload_hash = 0;  ///< of the inline RPC message
   std::uint64_t payload_length = 0;
@@ -73,6 +74,7 @@ struct Transaction {
   std::optional<wire::WriteChunk> reply_chunk;
   std::optional<std::tuple<std::uint32_t, std::uint32_t, std::uint32_t>> procedure;  // program, version, procedure
   FrameRef reply;                      ///< first frame of the first Reply; number 0: none yet
+  FrameRef broken_reply;               ///< a Reply that cannot be decoded; number 0: none
   bool refused_by_error = false;       ///< answered by RDMA_ERROR ERR_CHUNK
   std::uint64_t completed_before = 0;  ///< transactions completed on the connection when the Call came
   std::uint64_t responder_gaps = 0;    ///< gaps of the responder's direction when the Call came
@@ -158,7 +160,8 @@ struct Pending {
     error_from_requester,
     unknown_handle,
     done,
-    handle_reused
+    handle_reused,
+    before_ready
   } kind = Kind::credits;
   RuleId rule = RuleId::credit_limit_exceeded;
   Side side = Side::active;  ///< the accused
@@ -214,6 +217,7 @@ struct Suspect {
   Side sender = Side::active;
   std::optional<std::size_t> finding;  ///< raised to an error when this is what ended the connection
   std::uint64_t completed = 0;         ///< transactions answered by then: what goes on afterwards was not ended by it
+  std::uint64_t gaps = 0;              ///< gaps of both sides by then
 };
 
 /// READ Requests of one side that wait for their answer, and when there were too many of them.
@@ -338,6 +342,33 @@ struct SideState {
   InvalidatedHandles invalidated;  ///< of the memory this side owns
 };
 
+/// What RDMA_ERRORs and versions are held against (groups J and K).
+struct ErrorDiary {
+  struct Sent {
+    std::uint32_t xid = 0;
+    Side side = Side::active;
+    FrameRef frame;
+  };
+  Recent<Sent, 64> errors;  ///< RDMA_ERRORs
+  /// A version, and the message that settled or refused it.
+  struct Version {
+    std::uint32_t version = 0;  ///< 0: none
+    Side by = Side::active;
+    FrameRef frame;
+    FrameRef call;
+    std::uint64_t ordinal = 0;  ///< of that message
+  };
+  Version settled;                 ///< by the first Call that got a Reply
+  std::array<Version, 2> refused;  ///< newest refusal by ERR_VERS, by requester
+};
+
+/// Has the client's upper layer agreed to take calls (RFC 8167 section 6)?
+struct BackChannel {
+  FrameRef agreed;             ///< first CREATE_SESSION or BIND_CONN_TO_SESSION; number 0: none seen
+  std::uint64_t not_read = 0;  ///< a Call of the client that was not read to its end: its frame
+  bool nfs4 = false;           ///< the client speaks NFSv4 here
+};
+
 struct Connection {
   ConnectionFacts facts;  ///< counts are kept here as they come
   enum class Kind : std::uint8_t { undecided, rpcrdma, other } kind = Kind::undecided;
@@ -352,6 +383,8 @@ struct Connection {
     FrameRef frame;
   };
   Recent<Done, 64> dones;
+  ErrorDiary diary;
+  BackChannel back_channel;
   std::vector<Pending> pending;
   std::vector<Suspect> suspects;
   bool request_seen = false;
@@ -401,9 +434,21 @@ struct Connection {
     untrusted_since = completed;
     if (trusted_from < completed + transactions) trusted_from = completed + transactions;
   }
+  [[nodiscard]] std::uint64_t gaps() const noexcept { return sides[0].gaps + sides[1].gaps; }
+  /// Notes what may explain an end of the connection.
+  void suspect(Suspect&& what) {
+    what.completed = completed;
+    what.gaps = gaps();
+    suspects.push_back(std::move(what));
+  }
   [[nodiscard]] Transaction* find(Side requester, std::uint32_t xid) {
     const auto at = transactions.find(key(requester, xid));
     return at == transactions.end() ? nullptr : &at->second;
+  }
+  /// One that still waits for an answer.
+  [[nodiscard]] Transaction* open_call(Side requester, std::uint32_t xid) {
+    Transaction* call = find(requester, xid);
+    return call != nullptr && call->answers < call->copies ? call : nullptr;
   }
   [[nodiscard]] Transaction* find(TransactionId id) {
     const auto at = transactions.find(id.key);

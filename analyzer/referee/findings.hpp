@@ -46,6 +46,17 @@ class FindingBook {
   void evidence(std::size_t index, FrameRef frame);
   [[nodiscard]] Finding& at(std::size_t index) noexcept { return findings_[index]; }
 
+  /// Among the last few hundred findings, the oldest one of a connection for which `wanted` holds.
+  template <class Predicate>
+  [[nodiscard]] const Finding* oldest(ConnectionId connection, Predicate wanted) const {
+    constexpr std::size_t most = 512;
+    for (std::size_t i = findings_.size() > most ? findings_.size() - most : 0; i < findings_.size(); ++i) {
+      const Finding& finding = findings_[i];
+      if (finding.connection == connection && wanted(finding)) return &finding;
+    }
+    return nullptr;
+  }
+
   /// "Not checked because ...": once for each (rule, connection).
   void unchecked(RuleId rule, ConnectionId connection, std::string_view reason);
 

@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include "referee/answers.hpp"
 #include "referee/lifetime.hpp"
 #include "referee/observation.hpp"
 #include "referee/procedures.hpp"
@@ -35,11 +36,6 @@ struct Reading {
   bool ill_formed = false;
 };
 
-[[nodiscard]] bool open_call(Connection& connection, Side requester, std::uint32_t xid) {
-  const Transaction* call = connection.find(requester, xid);
-  return call != nullptr && call->answers < call->copies;
-}
-
 [[nodiscard]] Reading read_direction(Connection& connection, const trace::Send& event, const wire::HeaderV1& header,
                                      bool lists_complete) {
   Reading reading;
@@ -55,8 +51,8 @@ struct Reading {
       if (start->type <= 1) return reading;
     }
   }
-  const bool theirs_open = open_call(connection, other(sender), xid);
-  const bool mine_open = open_call(connection, sender, xid);
+  const bool theirs_open = connection.open_call(other(sender), xid) != nullptr;
+  const bool mine_open = connection.open_call(sender, xid) != nullptr;
   if (proc == Proc::nomsg && lists_complete) {
     const bool position_zero = std::any_of(header.reads.begin(), header.reads.end(),
                                            [](const wire::ReadSegment& read) { return read.position == 0; });
@@ -78,6 +74,19 @@ struct Reading {
   reading.direction = theirs_open ? Direction::reply : Direction::call;
   if (!theirs_open && sender == Side::passive) reading.direction = Direction::reply;
   return reading;
+}
+
+/// From the fixed words and what is open, for a message that need not be of version 1.
+[[nodiscard]] Direction direction_by_words(Connection& connection, const trace::Send& event,
+                                           const wire::FixedWords& fixed) {
+  if (fixed.version == 2) {
+    const std::string_view htype = wire::htype_name_v2(fixed.proc);
+    if (htype.starts_with("RDMA2_CALL")) return Direction::call;
+    if (htype.starts_with("RDMA2_REPLY")) return Direction::reply;
+    if (!htype.empty()) return Direction::unknown;
+  }
+  if (fixed.version == 1 && fixed.proc == static_cast<std::uint32_t>(Proc::done)) return Direction::unknown;
+  return connection.open_call(other(event.side), fixed.xid) != nullptr ? Direction::reply : Direction::call;
 }
 
 // --- Calls
@@ -150,6 +159,12 @@ void cancel_unknown_handles(Context& context, Connection& connection, const Tran
   }
 }
 
+/// Neither its procedure nor what the client agrees to with it is known: cut, or pulled later by RDMA Read.
+void not_read(Connection& connection, const Transaction& call) {
+  BackChannel& channel = connection.back_channel;
+  if (channel.agreed.number == 0 && channel.not_read == 0) channel.not_read = call.call.number;
+}
+
 void take_call(Context& context, Connection& connection, const trace::Send& event, const wire::HeaderV1& header,
                const Reading& reading, bool lists_complete, RecentSend& send) {
   const bool reverse = event.side == Side::passive;
@@ -195,6 +210,8 @@ void take_call(Context& context, Connection& connection, const trace::Send& even
   if (event.invalidated && !reading.guessed) {
     judge_misplaced_invalidation(context, connection, event, call.xid, "a Call", send);
   }
+  if (!reverse && !call.procedure) not_read(connection, call);
+  if (reverse && !reading.guessed) judge_reverse_call(context, connection, event, call);
   judge_call_form(context, connection, event, call);
   if (answered_already(connection, event, call.xid)) {
     call.answers = call.copies;
@@ -206,22 +223,6 @@ void take_call(Context& context, Connection& connection, const trace::Send& even
 }
 
 // --- Replies
-
-void finish_answer(Context& context, Connection& connection, const trace::Send& event, Transaction& call) {
-  ++call.answers;
-  const bool first = call.answers == 1;
-  if (first) {
-    call.reply = event.frame;
-    const TimeNs took = event.last.time - call.call.time;
-    if (call.requester == Side::active) connection.latency.add(took);
-    look_at_heads(context, connection, call, event.frame, event.side);
-    if (call.procedure) {
-      const auto at = connection.procedures.find(*call.procedure);
-      if (at != connection.procedures.end()) at->second.latency.add(took);
-    }
-    remember_finished(connection, call.id);
-  }
-}
 
 void take_reply(Context& context, Connection& connection, const trace::Send& event, const wire::HeaderV1& header,
                 const Reading& reading, bool lists_complete, RecentSend& send) {
@@ -258,11 +259,20 @@ void take_reply(Context& context, Connection& connection, const trace::Send& eve
     if (connection.trusted() && !reading.guessed) {
       judge_duplicate(connection, event, *call);
     } else {
+      if (reading.guessed) connection.distrust(kept_finished);  // or a Call of its own with that XID
       context.book.unchecked(RuleId::duplicate_reply, connection.id(), "a Call with the same XID may be missing");
     }
     return;
   }
-  if (!reading.guessed) judge_reply_version(context, connection, event, header.fixed.version, *call);
+  if (!reading.guessed) {
+    judge_reply_version(context, connection, event, header.fixed.version, *call);
+    settle_version(connection, event, header.fixed.version, *call);
+    judge_msgp_answer(context, connection, event, *call);
+    if (reading.rpc && event.octets.size() > header.length) {
+      judge_rpc_status(context, connection, event.frame, event.side, event.octets.subspan(header.length),
+                       event.wire_length - header.length, *call);
+    }
+  }
   judge_invalidation(context, connection, event, *call, send);
   if (lists_complete && !reading.guessed) {
     judge_reply_form(context, connection, event, header, *call);
@@ -276,62 +286,26 @@ void take_reply(Context& context, Connection& connection, const trace::Send& eve
   complete_one(connection);
 }
 
-void take_error(Context& context, Connection& connection, const trace::Send& event, const wire::HeaderV1& header,
-                RecentSend& send) {
-  const Side requester = other(event.side);
-  const std::uint32_t xid = header.fixed.xid;
-  Transaction* call = connection.find(requester, xid);
-  if (call != nullptr && call->answers < call->copies) {
-    send.reply = true;
-    send.exchange = call->id;
-    judge_reply_version(context, connection, event, header.fixed.version, *call);
-    if (header.error == wire::err_chunk) {
-      judge_error_reply(context, connection, event, *call);
-      call->refused_by_error = !call->malformed;
-    }
-    const bool grant = event.side == Side::passive && header.fixed.credit != 0;
-    if (call->malformed) {
-      ++call->answers;
-      call->reply = event.frame;
-      remember_finished(connection, call->id);
-    } else {
-      credit_answer(context, connection, event, requester, grant ? std::optional(header.fixed.credit) : std::nullopt);
-      finish_answer(context, connection, event, *call);
-    }
-    retire(connection, *call, event.frame);
-    complete_one(connection);
-    return;
-  }
-  if (judge_answer_to_done(context, connection, event, xid)) return;
-  if (event.side == Side::active) {
-    if (!connection.whole()) {
-      context.book.unchecked(RuleId::error_from_requester, connection.id(),
-                             "a reverse Call may be missing from the capture");
-      return;
-    }
-    judge_error_later(connection, event, xid);
-    return;
-  }
-  if (call != nullptr && connection.trusted()) {
-    judge_duplicate(connection, event, *call);
-    return;
-  }
-  judge_orphan(context, connection, event, requester, xid);
-}
-
 /// A Call whose header is broken: the RDMA_ERROR that follows answers it.
 void enter_malformed(Context& context, Connection& connection, const trace::Send& event,
                      const wire::FixedWords& fixed) {
-  if (open_call(connection, other(event.side), fixed.xid)) return;  // a malformed Reply: to be dropped silently
-  if (connection.find(event.side, fixed.xid) != nullptr) return;
+  constexpr std::uint32_t least_answered = 28;  // RFC 8166 section 4.5: what is shorter is dropped silently
+  if (Transaction* theirs = connection.open_call(other(event.side), fixed.xid)) {
+    theirs->broken_reply = event.frame;  // to be dropped silently
+    return;
+  }
+  if (connection.open_call(event.side, fixed.xid) != nullptr) return;
   Transaction fresh;
   fresh.xid = fixed.xid;
   fresh.requester = event.side;
   fresh.call = event.frame;
   fresh.call_last = event.last;
   fresh.version = fixed.version;
+  fresh.call_ordinal = event.ordinal;
+  fresh.responder_gaps = connection.of(other(event.side)).gaps;
   fresh.lists_known = false;
   fresh.malformed = true;
+  fresh.refusal_due = event.wire_length >= least_answered && !event.holes;
   enter_call(context, connection, event, std::move(fresh));
 }
 
@@ -476,7 +450,10 @@ void take_message(Context& context, Connection& connection, const trace::Send& e
   send.xid = fixed->xid;
   // RDMA_ERROR looks alike in both versions: on a connection without version 2 it answers a probe.
   const bool refused_probe = fixed->proc == static_cast<std::uint32_t>(Proc::error) && !connection.version2 &&
-                             open_call(connection, other(event.side), fixed->xid);
+                             (connection.open_call(other(event.side), fixed->xid) != nullptr);
+  if (fixed->proc != static_cast<std::uint32_t>(Proc::error)) {
+    judge_version_constancy(context, connection, event, *fixed, direction_by_words(connection, event, *fixed));
+  }
   if (fixed->version == 2 && !wire::htype_name_v2(fixed->proc).empty() && !refused_probe) {
     connection.version2 = true;
     connection.facts.version = 2;
@@ -498,6 +475,13 @@ void take_message(Context& context, Connection& connection, const trace::Send& e
   }
   if (!decoded && !cut && connection.version2) {
     context.book.unchecked(RuleId::xdr_malformed, connection.id(), "version 2 traffic is not judged by this version");
+    finish();
+    return;
+  }
+  if (!decoded && !cut && is_error) {
+    count_proc(connection.facts.messages, Proc::error);
+    kind = MessageSeen::Kind::error;
+    take_undecodable_error(context, connection, event, *fixed, decoded.error(), send);
     finish();
     return;
   }
@@ -523,15 +507,11 @@ void take_message(Context& context, Connection& connection, const trace::Send& e
     return;
   }
   if (proc == Proc::error) {
-<<<<<<< HEAD
     kind = MessageSeen::Kind::error;
-    if (!cut) take_error(context, connection, event, header, send);
-=======
     if (!cut) {
       judge_misplaced_invalidation(context, connection, event, fixed->xid, "RDMA_ERROR", send);
       take_error(context, connection, event, header, send);
     }
->>>>>>> a5a0558 (Complete groups D, F and G for version 1: form of messages, early and late access, Reads in flight, lifetime of handles)
     finish();
     return;
   }

@@ -12,6 +12,38 @@ namespace rpcrdma::referee {
 
 namespace {
 
+void settle_stray_error(Context& context, Connection& connection, const Pending& pending, bool proven) {
+  std::string message;
+  Role role = Role::requester;
+  switch (pending.rule) {
+    case RuleId::error_to_error:
+      message = fmt::format("The {} answered the RDMA_ERROR in frame {} with an RDMA_ERROR (XID {:#010x}).",
+                            name(pending.side), pending.evidence.number, pending.xid);
+      break;
+    case RuleId::error_to_reply:
+      message = fmt::format(
+          "The {} answered the Reply in frame {} with RDMA_ERROR (XID {:#010x}); what it cannot use of a "
+          "Reply it has to drop silently.",
+          name(pending.side), pending.evidence.number, pending.xid);
+      break;
+    default:
+      message = fmt::format(
+          "The {} sent RDMA_ERROR for XID {:#010x} although no Call with that XID had come to it: only a responder "
+          "may.",
+          name(pending.side), pending.xid);
+      break;
+  }
+  if (pending.rule == RuleId::error_to_error && pending.call.number == 0) role = Role::responder;
+  context.book.add({pending.rule,
+                    connection.id(),
+                    {pending.frame, pending.evidence, pending.call},
+                    std::move(message),
+                    proven ? std::nullopt : std::optional(Severity::warning),
+                    pending.xid,
+                    party(pending.side),
+                    role});
+}
+
 /// `proven`: something later of the other side was delivered without a hole, so that nothing can be missing in between.
 /// At the end of a capture the last packets may be, and then an accusation is a warning.
 void settle(Context& context, Connection& connection, const Pending& pending, bool proven) {
@@ -42,17 +74,10 @@ void settle(Context& context, Connection& connection, const Pending& pending, bo
                         Role::responder});
       return;
     case Pending::Kind::error_from_requester:
-      context.book.add(
-          {RuleId::error_from_requester,
-           connection.id(),
-           {pending.frame},
-           fmt::format("The {} sent RDMA_ERROR for XID {:#010x} although no Call with that XID had come to it: "
-                       "only a responder may.",
-                       name(pending.side), pending.xid),
-           proven ? std::nullopt : std::optional(Severity::warning),
-           pending.xid,
-           party(pending.side),
-           Role::requester});
+      settle_stray_error(context, connection, pending, proven);
+      return;
+    case Pending::Kind::before_ready:
+      settle_before_ready(context, connection, pending, proven);
       return;
     case Pending::Kind::done: {
       trace::Send event;

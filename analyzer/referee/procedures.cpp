@@ -15,6 +15,7 @@ void note_procedure(Connection& connection, Transaction& call, wire::Bytes messa
   const std::uint8_t* p = message.data();
   if (wire::load_be32(p + 4) != 0 || wire::load_be32(p + 8) != 2) return;
   call.procedure = std::tuple(wire::load_be32(p + 12), wire::load_be32(p + 16), wire::load_be32(p + 20));
+  note_back_channel(connection, call, message, wire_length);
   constexpr std::size_t most_procedures = 512;
   if (connection.procedures.size() >= most_procedures && !connection.procedures.contains(*call.procedure)) return;
   Procedure& procedure = connection.procedures[*call.procedure];
@@ -44,6 +45,7 @@ void look_at_heads(Context& context, Connection& connection, Transaction& call, 
     }
   }
   if (call.reply_head.size() >= 8 && call.copies == 1 && connection.trusted()) {
+    judge_rpc_status(context, connection, reply, responder, call.reply_head, call.reply_head.size(), call);
     judge_xid_by_rdma(context, connection, reply, responder, Role::responder, call.xid,
                       wire::load_be32(call.reply_head.data()), call.call);
     if (wire::load_be32(call.reply_head.data()) == call.xid) {

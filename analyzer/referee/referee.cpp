@@ -34,6 +34,7 @@ struct Pair {
   std::optional<PrivateData> server;
   FrameRef handshake;
   FrameRef newest_request;
+  std::optional<std::size_t> stale;  ///< the finding about a refusal as stale, until the client tries again
   std::vector<std::pair<std::uint32_t, FrameRef>> lost_xids;  ///< Calls that were open when a connection ended
 };
 
@@ -330,6 +331,7 @@ struct Referee::Impl {
       return;
     }
     offers_at_end(context, connection, last, true, std::nullopt, false);
+    judge_missing_errors(context, connection, last, true, std::nullopt);
     judge_open_calls(context, connection, last, false, false);
   }
 };
@@ -369,7 +371,14 @@ void Referee::on(const trace::ConnectRequest& event) {
                        std::nullopt});
     }
   }
-  impl_->pair_of(*connection).newest_request = event.frame;
+  Pair& pair = impl_->pair_of(*connection);
+  pair.newest_request = event.frame;
+  if (pair.stale) {
+    Finding& refused = impl_->book.at(*pair.stale);
+    refused.severity = Severity::note;
+    refused.message += fmt::format(" The client tried again (frame {}), as it should.", event.frame.number);
+    pair.stale.reset();
+  }
   impl_->tell_handshake(*connection, event);
 }
 
@@ -401,7 +410,10 @@ void Referee::on(const trace::ConnectReject& event) {
   Connection* connection = impl_->seen(event, true);
   if (connection == nullptr) return;
   if (connection->rpcrdma()) {
-    judge_reject(impl_->context, *connection, event);
+    const std::size_t finding = judge_reject(impl_->context, *connection, event);
+    if (event.reason == reject_stale && connection->facts.transport != trace::Transport::iwarp) {
+      impl_->pair_of(*connection).stale = finding;
+    }
     judge_stray_private_data(impl_->context, *connection, event.side, event.private_data, event.frame);
   }
 }

@@ -124,7 +124,7 @@ Scenario read_scenario(const std::string& path) {
     Words words(root, path);
     Scenario s;
     s.title = words.need<std::string>("title");
-    for (const char* told_elsewhere : {"why", "expect", "near", "never", "allow", "tshark"}) {
+    for (const char* told_elsewhere : {"why", "expect", "near", "never", "causes", "allow", "tshark"}) {
       static_cast<void>(words.has(told_elsewhere));
     }
     s.transports = words.get<std::vector<std::string>>("transports", {});

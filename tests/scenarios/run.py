@@ -20,7 +20,8 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 SCENARIOS = os.path.normpath(os.path.join(HERE, "..", "..", "captures", "scenarios"))
 WRAPPED = ("rocev2", "iwarp")  # these are also played with sequence numbers just below their wrap
 EXPECT_WORDS = {"rule", "violator", "step", "severity", "at_least", "at_most", "times", "says", "fabric"}
-SCENARIO_WORDS = {"title", "why", "transports", "settings", "peers", "steps", "expect", "near", "never", "allow", "tshark"}
+SCENARIO_WORDS = {"title", "why", "transports", "settings", "peers", "steps", "expect", "near", "never", "allow", "causes", "tshark"}
+CAUSE_WORDS = {"connection", "rule", "confidence", "how", "by", "step", "fabric"}
 TSHARK_TRANSPORTS = ("rocev2", "rocev1", "infiniband", "iwarp")
 
 
@@ -41,6 +42,8 @@ def load(path):
     strange = set(scenario) - SCENARIO_WORDS
     for entry in scenario.get("expect") or []:
         strange |= set(entry) - EXPECT_WORDS
+    for entry in scenario.get("causes") or []:
+        strange |= set(entry) - CAUSE_WORDS
     if strange:
         raise Wrong(f"{path}: words without a meaning: {', '.join(sorted(strange))}")
     return scenario
@@ -109,6 +112,22 @@ def fits(want, finding, frames):
     return None
 
 
+def wrong_cause(want, transport, frames, connections):
+    """None, or what is wrong with how and why a connection ended."""
+    number = want.get("connection", 1)
+    found = next((c for c in connections if c["id"] == number), None)
+    closed = found and found["closed"]
+    if not closed:
+        return f"connection {number} did not end"
+    cause = closed["cause"] or {"rule": "none", "confidence": None, "frames": []}
+    for key, got in (("rule", cause["rule"]), ("confidence", cause["confidence"]), ("how", closed["how"]), ("by", closed["by"])):
+        if key in want and got not in as_list(want[key]):
+            return f"connection {number} ended with {key} {got}, not {want[key]}"
+    if "step" in want and not set(cause["frames"]) & set(frames_of(frames, want["step"])):
+        return f"the cause names frames {cause['frames']}, none of step '{want['step']}'"
+    return None
+
+
 def judge(scenario, transport, frames, document, status):
     """-> list of complaints"""
     complaints = []
@@ -131,6 +150,10 @@ def judge(scenario, transport, frames, document, status):
             complaints.append("must not be said: " + text)
         elif SEVERITY[finding["severity"]] >= 1 and i not in explained and finding["rule"] not in (scenario.get("allow") or []):
             complaints.append("accusation without ground: " + text)
+    for want in scenario.get("causes") or []:
+        if want.get("fabric", family(transport)) in (family(transport), transport):
+            complaint = wrong_cause(want, transport, frames, document["connections"])
+            complaints += [complaint] if complaint else []
     worst = max((SEVERITY[f["severity"]] for f in findings), default=0)
     if worst >= 1 and status != 1 or worst < 1 and status not in (0, 3):
         complaints.append(f"exit status {status}")

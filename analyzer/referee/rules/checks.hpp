@@ -134,10 +134,44 @@ void judge_orphan(Context& context, Connection& connection, const trace::Send& e
                   std::uint32_t xid);
 void judge_open_calls(Context& context, Connection& connection, FrameRef now, bool closed, bool closed_by_client);
 
+// --- reverse.cpp: group J
+/// What a Call of the client says about calls of the server.
+void note_back_channel(Connection& connection, const Transaction& call, wire::Bytes message, std::size_t wire_length);
+/// A Call of the server. Held back: the client's consent may still be on its way here.
+void judge_reverse_call(Context& context, Connection& connection, const trace::Send& event, const Transaction& call);
+void settle_before_ready(Context& context, Connection& connection, const Pending& pending, bool proven);
+
+// --- errors.cpp: group K
+/// Every message but RDMA_ERROR, before anything else is made of it. Neither Call nor Reply: Direction::unknown.
+void judge_version_constancy(Context& context, Connection& connection, const trace::Send& event,
+                             const wire::FixedWords& fixed, Direction direction);
+/// A Call got a Reply: the version is settled.
+void settle_version(Connection& connection, const trace::Send& event, std::uint32_t version, const Transaction& call);
+/// The numbers and the size of an RDMA_ERROR; `call` is nullptr when it is not known.
+void judge_error_fields(Context& context, Connection& connection, const trace::Send& event,
+                        const wire::HeaderV1& header, const Transaction* call);
+void judge_error_code(Context& context, Connection& connection, const trace::Send& event, const wire::FixedWords& fixed,
+                      std::uint32_t code);
+/// True when an RDMA_ERROR for which no Call is open answers an RDMA_ERROR, or a Reply.
+bool judge_answer_to_answer(Context& context, Connection& connection, const trace::Send& event, std::uint32_t xid);
+void judge_msgp_answer(Context& context, Connection& connection, const trace::Send& event, const Transaction& call);
+/// Calls that had to be refused and were not: at the end of the connection, or of the capture. `closed_by`: who ended
+/// it.
+void judge_missing_errors(Context& context, Connection& connection, FrameRef now, bool capture_end,
+                          std::optional<Side> closed_by);
+/// The RPC Reply itself, as far as it is known.
+void judge_rpc_status(Context& context, Connection& connection, FrameRef reply, Side responder, wire::Bytes message,
+                      std::size_t wire_length, const Transaction& call);
+
 // --- connection.cpp: group L
 void judge_handshake(Context& context, Connection& connection);
-void judge_reject(Context& context, Connection& connection, const trace::ConnectReject& event);
+/// REJ reason of a side that still believes in an earlier connection; clients try again.
+inline constexpr std::uint16_t reject_stale = 10;
+/// Returns the index of the finding.
+std::size_t judge_reject(Context& context, Connection& connection, const trace::ConnectReject& event);
 void judge_refusal(Context& context, Connection& connection, const trace::Refusal& refusal);
+
+// --- attribution.cpp: group L, why a connection ended
 void judge_close(Context& context, Connection& connection, const trace::Disconnect& event);
 void judge_lost(Context& context, Connection& connection, FrameRef noticed, FrameRef superseded_by);
 /// Traffic stopped: retransmissions that nobody answered. True when that is proven enough to speak of a loss.

@@ -47,9 +47,11 @@ namespace {
 }
 
 /// What a Terminate means (RFC 5040 section 4.8, 5041 section 8, 5044 section 8).
-enum class Meaning : std::uint8_t { access, no_buffer, too_long, invalidate, other };
+enum class Meaning : std::uint8_t { access, no_buffer, too_long, invalidate, own_failure, other };
 
 [[nodiscard]] Meaning meaning(std::uint8_t layer, std::uint8_t etype, std::uint8_t ecode) noexcept {
+  // Local catastrophic error, whose one code is 0: soft-iWARP uses the type with code 255 for anything it cannot name.
+  if (etype == 0 && layer <= 1 && ecode == 0) return Meaning::own_failure;
   if (layer == 0 && etype == 1) return ecode == 9 ? Meaning::invalidate : Meaning::access;
   if (layer == 0 && etype == 2) return ecode == 9 ? Meaning::invalidate : Meaning::other;
   if (layer == 1 && etype == 1) return Meaning::access;
@@ -76,13 +78,15 @@ enum class Meaning : std::uint8_t { access, no_buffer, too_long, invalidate, oth
         return m != Meaning::other;
     }
   };
-  if (fits(book)) return book;
-  if (fits(swapped)) return swapped;
+  if (book == Meaning::own_failure && swapped == book) return book;  // 0x00: the same both ways
+  if (fits(book) && book != Meaning::own_failure) return book;
+  if (fits(swapped) && swapped != Meaning::own_failure) return swapped;
+  // 0x10 is a DDP failure by the book and an RDMAP protection fault from soft-iWARP: which one is not certain.
+  if (book == Meaning::own_failure || swapped == Meaning::own_failure) return Meaning::other;
   return book != Meaning::other ? book : swapped;
 }
 
-[[nodiscard]] Suspect suspect_from(const Connection& connection, const trace::Refusal& refusal, RuleId rule,
-                                   FrameRef refused, std::string message) {
+[[nodiscard]] Suspect suspect_from(const trace::Refusal& refusal, RuleId rule, FrameRef refused, std::string message) {
   Suspect suspect;
   suspect.rule = rule;
   if (refused.number != 0) suspect.frames.push_back(refused.number);
@@ -91,7 +95,6 @@ enum class Meaning : std::uint8_t { access, no_buffer, too_long, invalidate, oth
   suspect.how = refusal.kind == trace::Refusal::Kind::terminate ? Closed::How::terminate : Closed::How::nak;
   suspect.frame = refusal.frame;
   suspect.by = party(refusal.side);
-  suspect.completed = connection.completed;
   return suspect;
 }
 
@@ -100,11 +103,11 @@ bool explained_by_invalidation(Context& context, Connection& connection, const t
                                const RecentSend* send) {
   if (send == nullptr || !send->invalidate_finding) return false;
   const Finding& finding = context.book.at(*send->invalidate_finding);
-  Suspect suspect = suspect_from(connection, refusal, finding.rule, send->frame, finding.message);
+  Suspect suspect = suspect_from(refusal, finding.rule, send->frame, finding.message);
   suspect.proven = true;
   suspect.culprit = finding.violator;
   context.book.evidence(*send->invalidate_finding, refusal.frame);
-  connection.suspects.push_back(std::move(suspect));
+  connection.suspect(std::move(suspect));
   return true;
 }
 
@@ -145,9 +148,10 @@ void refused_send_unexplained(Context& context, Connection& connection, const tr
                     send != nullptr ? std::optional(send->xid) : std::nullopt,
                     decided ? culprit : std::nullopt,
                     std::nullopt});
-  Suspect suspect = suspect_from(connection, refusal, rule, refused, std::move(message));
+  Suspect suspect = suspect_from(refusal, rule, refused, std::move(message));
   suspect.culprit = decided ? culprit : std::nullopt;
-  connection.suspects.push_back(std::move(suspect));
+  suspect.proven = suspect.culprit.has_value();
+  connection.suspect(std::move(suspect));
 }
 
 void judge_terminate(Context& context, Connection& connection, const trace::Refusal& refusal, RecentSend* send) {
@@ -169,6 +173,24 @@ void judge_terminate(Context& context, Connection& connection, const trace::Refu
   if (what == Meaning::access) {
     judge_access_refused(context, connection, refusal);
     note();
+    return;
+  }
+  if (what == Meaning::own_failure) {
+    const bool decided = connection.trusted();
+    const std::string message =
+        fmt::format("The {}'s adapter failed and said so: Terminate, local catastrophic error.", name(refusal.side));
+    context.book.add({RuleId::iwarp_terminate,
+                      connection.id(),
+                      {refusal.frame, refusal.refused_frame},
+                      message,
+                      decided ? std::nullopt : std::optional(Severity::warning),
+                      std::nullopt,
+                      decided ? std::optional(party(refusal.side)) : std::nullopt,
+                      std::nullopt});
+    Suspect suspect = suspect_from(refusal, RuleId::iwarp_terminate, refusal.refused_frame, message);
+    suspect.proven = decided;
+    suspect.culprit = decided ? std::optional(party(refusal.side)) : std::nullopt;
+    connection.suspect(std::move(suspect));
     return;
   }
   if (what == Meaning::invalidate || what == Meaning::other) {
@@ -193,7 +215,7 @@ void judge_terminate(Context& context, Connection& connection, const trace::Refu
     }
     if (send != nullptr && what == Meaning::no_buffer && connection.whole() && send->credits_known) {
       const Ledger& ledger = connection.ledger(sender);
-      Suspect suspect = suspect_from(connection, refusal, RuleId::credit_overrun_fatal, send->frame, {});
+      Suspect suspect = suspect_from(refusal, RuleId::credit_overrun_fatal, send->frame, {});
       if (send->call && send->in_flight > send->limit) {
         suspect.proven = true;
         suspect.culprit = party(sender);
@@ -241,51 +263,12 @@ void judge_terminate(Context& context, Connection& connection, const trace::Refu
                                  exact ? send : nullptr);
         return;
       }
-      connection.suspects.push_back(std::move(suspect));
+      connection.suspect(std::move(suspect));
       note();
       return;
     }
   }
   refused_send_unexplained(context, connection, refusal, RuleId::iwarp_terminate, text, std::nullopt, send);
-}
-
-[[nodiscard]] const Suspect* decisive(const Connection& connection) {
-  for (auto at = connection.suspects.rbegin(); at != connection.suspects.rend(); ++at) {
-    // A proven cause beats what only followed from it; work that went on was not ended by it.
-    if (connection.completed <= at->completed + 2 || at->refused_ordinal != 0) {
-      for (auto earlier = connection.suspects.begin(); earlier != connection.suspects.end(); ++earlier) {
-        if (earlier->proven && earlier->refused_ordinal == 0 && connection.completed <= earlier->completed + 2)
-          return &*earlier;
-      }
-      return &*at;
-    }
-  }
-  return nullptr;
-}
-
-void close_with(Context& context, Connection& connection, Closed closed, const Suspect& suspect) {
-  closed.how = suspect.how;
-  closed.frame = suspect.frame;
-  closed.by = suspect.by;
-  closed.cause = Cause{suspect.rule, suspect.proven, suspect.frames, suspect.message};
-  connection.facts.closed = closed;
-  if (suspect.rule == RuleId::credit_overrun_fatal &&
-      !context.book.has(RuleId::credit_overrun_fatal, connection.id())) {
-    FrameRef refused;
-    refused.number = suspect.frames.empty() ? 0 : suspect.frames.front();
-    refused.time = suspect.frame.time;
-    context.book.add({RuleId::credit_overrun_fatal,
-                      connection.id(),
-                      {refused, suspect.frame},
-                      suspect.message + " The connection ended.",
-                      std::nullopt,
-                      std::nullopt,
-                      suspect.culprit,
-                      Role::requester});
-  }
-  if (suspect.finding && suspect.rule == RuleId::credit_grant_unbacked) {
-    context.book.at(*suspect.finding).severity = Severity::error;
-  }
 }
 
 }  // namespace
@@ -323,19 +306,23 @@ void judge_handshake(Context& context, Connection& connection) {
   }
 }
 
-void judge_reject(Context& context, Connection& connection, const trace::ConnectReject& event) {
+std::size_t judge_reject(Context& context, Connection& connection, const trace::ConnectReject& event) {
   connection.rejected = true;
   const bool iwarp = connection.facts.transport == trace::Transport::iwarp;
-  context.book.add({RuleId::cm_rejected,
-                    connection.id(),
-                    {event.frame, connection.request_frame},
-                    iwarp ? std::string("The server refused the connection (MPA Reply with the reject flag).")
-                          : fmt::format("The {} refused the connection: reason {} ({}).", name(event.side),
-                                        event.reason, reject_reason(event.reason)),
-                    event.reason == 10 ? std::optional(Severity::note) : std::nullopt,
-                    std::nullopt,
-                    std::nullopt,
-                    std::nullopt});
+  // Only who lacks something of its own is to blame; the others may be right to refuse.
+  constexpr std::uint16_t no_queue_pair = 1;
+  constexpr std::uint16_t no_resources = 3;
+  const bool own_lack = !iwarp && (event.reason == no_queue_pair || event.reason == no_resources);
+  return context.book.add({RuleId::cm_rejected,
+                           connection.id(),
+                           {event.frame, connection.request_frame},
+                           iwarp ? std::string("The server refused the connection (MPA Reply with the reject flag).")
+                                 : fmt::format("The {} refused the connection: reason {} ({}).", name(event.side),
+                                               event.reason, reject_reason(event.reason)),
+                           std::nullopt,
+                           std::nullopt,
+                           own_lack ? std::optional(party(event.side)) : std::nullopt,
+                           std::nullopt});
 }
 
 void judge_refusal(Context& context, Connection& connection, const trace::Refusal& refusal) {
@@ -393,103 +380,6 @@ void judge_refusal(Context& context, Connection& connection, const trace::Refusa
                     "operation it does not support, or too many outstanding Reads.",
                     name(refusal.side)),
         std::nullopt, send);
-  }
-}
-
-void judge_close(Context& context, Connection& connection, const trace::Disconnect& event) {
-  using How = trace::Disconnect::How;
-  if (connection.over) return;
-  if (event.how == How::superseded) {
-    judge_lost(context, connection, event.frame, event.frame);
-    return;
-  }
-  connection.over = true;
-  const Side by = event.how == How::reply ? other(event.side) : event.side;
-  Closed closed;
-  closed.how = event.how == How::reset ? Closed::How::reset : Closed::How::disconnect;
-  closed.frame = event.frame;
-  closed.by = party(by);
-
-  const Suspect* suspect = decisive(connection);
-  const bool exhausted = event.how == How::request && connection.of(by).repeats >= 5;
-  bool orderly = event.how != How::reset;
-  if (suspect != nullptr) {
-    close_with(context, connection, closed, *suspect);
-    orderly = false;
-  } else if (exhausted) {
-    connection.over = false;
-    judge_lost(context, connection, event.frame, {});
-    orderly = false;
-  } else {
-    connection.facts.closed = closed;
-    if (event.how == How::request || event.how == How::reply) {
-      context.book.add({RuleId::cm_dreq,
-                        connection.id(),
-                        {event.frame},
-                        fmt::format("The {} closed the connection in good order.", name(by)),
-                        std::nullopt,
-                        std::nullopt,
-                        std::nullopt,
-                        std::nullopt});
-    }
-  }
-  if (connection.rpcrdma()) {
-    offers_at_end(context, connection, event.frame, false, by, orderly);
-    judge_open_calls(context, connection, event.frame, true, by == Side::active);
-  }
-}
-
-bool retries_exhausted(const Connection& connection, bool successor) {
-  const std::uint64_t rounds = std::max(connection.sides[0].repeats, connection.sides[1].repeats);
-  if (successor) return rounds >= 2;
-  if (connection.facts.transport == trace::Transport::iwarp) return false;  // TCP may still be trying
-  return rounds >= 7;
-}
-
-void judge_lost(Context& context, Connection& connection, FrameRef noticed, FrameRef superseded_by) {
-  if (connection.over) return;
-  connection.over = true;
-  const Suspect* suspect = decisive(connection);
-  Closed closed;
-  closed.frame = noticed;
-  if (suspect != nullptr) {
-    close_with(context, connection, closed, *suspect);
-  } else {
-    const Side stuck = connection.sides[0].repeats >= connection.sides[1].repeats ? Side::active : Side::passive;
-    const SideState& state = connection.of(stuck);
-    const bool silent = state.repeats >= 2;
-    closed.how = silent ? Closed::How::timeout : Closed::How::superseded;
-    if (silent) {
-      closed.frame = state.last_repeat;
-      Cause cause;
-      cause.rule = RuleId::connection_lost;
-      cause.frames = {state.first_repeat.number, state.last_repeat.number};
-      if (noticed.number != state.last_repeat.number) cause.frames.push_back(noticed.number);
-      cause.message = fmt::format(
-          "The {} sent the same packets again {} times (frames {} to {}) and got no answer from the {} "
-          "since frame {}: path or peer failed.",
-          name(stuck), state.repeats, state.first_repeat.number, state.last_repeat.number, name(other(stuck)),
-          connection.of(other(stuck)).last_event.number);
-      closed.cause = std::move(cause);
-    }
-    if (silent || connection.messages > 0) {
-      context.book.add({RuleId::connection_lost,
-                        connection.id(),
-                        {silent ? state.first_repeat : noticed, silent ? state.last_repeat : FrameRef{}, superseded_by},
-                        closed.cause
-                            ? closed.cause->message
-                            : std::string("The connection ended without a close in the capture: the same endpoints "
-                                          "began a new one."),
-                        connection.trusted() ? std::nullopt : std::optional(Severity::note),
-                        std::nullopt,
-                        std::nullopt,
-                        std::nullopt});
-    }
-    connection.facts.closed = std::move(closed);
-  }
-  if (connection.rpcrdma()) {
-    offers_at_end(context, connection, noticed, false, std::nullopt, false);
-    judge_open_calls(context, connection, noticed, true, false);
   }
 }
 

@@ -215,7 +215,7 @@ void judge_rnr(Context& context, Connection& connection, const trace::Refusal& r
     suspect.finding = finding;
     suspect.message =
         fmt::format("The {} had no Receive for the Reply in frame {}.", name(refuser), send->frame.number);
-    connection.suspects.push_back(std::move(suspect));
+    connection.suspect(std::move(suspect));
     return;
   }
   if (send != nullptr && send->call && send->credits_known && send->frame.number < refusal.frame.number &&
@@ -240,7 +240,7 @@ void judge_rnr(Context& context, Connection& connection, const trace::Refusal& r
           "The {} had {} Calls outstanding with {} credits granted; its peer ran out of Receives "
           "(frame {}).",
           name(sender), send->in_flight, send->limit, refusal.frame.number);
-      connection.suspects.push_back(std::move(suspect));
+      connection.suspect(std::move(suspect));
       return;
     }
     if (ledger.answered) {
@@ -261,7 +261,7 @@ void judge_rnr(Context& context, Connection& connection, const trace::Refusal& r
       suspect.finding = finding;
       suspect.message = fmt::format("The {} had no Receive for a Call within its grant (frame {}).", name(refuser),
                                     refusal.frame.number);
-      connection.suspects.push_back(std::move(suspect));
+      connection.suspect(std::move(suspect));
       return;
     }
   }
@@ -279,7 +279,7 @@ void judge_rnr(Context& context, Connection& connection, const trace::Refusal& r
   suspect.rule = RuleId::rnr_nak_seen;
   suspect.message =
       fmt::format("The {} had no Receive posted (RNR NAK, frame {}).", name(refuser), refusal.frame.number);
-  connection.suspects.push_back(std::move(suspect));
+  connection.suspect(std::move(suspect));
 }
 
 }  // namespace rpcrdma::referee

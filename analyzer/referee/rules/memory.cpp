@@ -417,7 +417,6 @@ void judge_access_refused(Context& context, Connection& connection, const trace:
   suspect.how = refusal.kind == trace::Refusal::Kind::terminate ? Closed::How::terminate : Closed::How::nak;
   suspect.frame = refusal.frame;
   suspect.by = party(refusal.side);
-  suspect.completed = connection.completed;
   const std::uint64_t refused_number = judged != nullptr ? judged->frame.number : refusal.refused_frame.number;
   suspect.frames = {refused_number, refusal.frame.number};
 
@@ -508,7 +507,7 @@ void judge_access_refused(Context& context, Connection& connection, const trace:
     suspect.rule = RuleId::remote_access_error;
   }
   std::erase(suspect.frames, 0U);
-  connection.suspects.push_back(std::move(suspect));
+  connection.suspect(std::move(suspect));
 }
 
 }  // namespace rpcrdma::referee

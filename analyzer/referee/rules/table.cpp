@@ -8,6 +8,7 @@
 #include "referee/rules/rows_a_c.hpp"
 #include "referee/rules/rows_d_g.hpp"
 #include "referee/rules/rows_h_i.hpp"
+#include "referee/rules/rows_j_k.hpp"
 #include "referee/rules/rows_l_m.hpp"
 
 namespace rpcrdma::referee {
@@ -15,8 +16,8 @@ namespace {
 
 constexpr std::size_t rule_count = static_cast<std::size_t>(RuleId::count_);
 
-constexpr std::size_t row_count =
-    std::size(rows::a_to_c) + std::size(rows::d_to_g) + std::size(rows::h_to_i) + std::size(rows::l_to_m);
+constexpr std::size_t row_count = std::size(rows::a_to_c) + std::size(rows::d_to_g) + std::size(rows::h_to_i) +
+                                  std::size(rows::j_to_k) + std::size(rows::l_to_m);
 static_assert(row_count == rule_count, "every RuleId has one row");
 
 constexpr std::array<Rule, rule_count> join() {
@@ -24,6 +25,7 @@ constexpr std::array<Rule, rule_count> join() {
   auto* to = std::copy(std::begin(rows::a_to_c), std::end(rows::a_to_c), all.data());
   to = std::copy(std::begin(rows::d_to_g), std::end(rows::d_to_g), to);
   to = std::copy(std::begin(rows::h_to_i), std::end(rows::h_to_i), to);
+  to = std::copy(std::begin(rows::j_to_k), std::end(rows::j_to_k), to);
   std::copy(std::begin(rows::l_to_m), std::end(rows::l_to_m), to);
   return all;
 }

@@ -111,6 +111,22 @@ enum class RuleId : std::uint16_t {
   error_retried_same_xid,
   reply_version_differs,
   cancelled_write_hazard,
+  // J. reverse direction
+  reverse_before_ready,
+  reverse_chunk_refusal_missing,
+  reverse_version_mismatch,
+  // K. errors and versions
+  error_missing,
+  error_to_reply,
+  error_to_error,
+  error_fields,
+  error_code_unknown,
+  err_vers_range_invalid,
+  err_vers_unwarranted,
+  msgp_not_refused,
+  version_after_refusal,
+  version_changed,
+  garbage_args,
   // L. connection management
   cm_rejected,
   cm_unanswered,

@@ -227,7 +227,7 @@ bool judge_refused_size(Context& context, Connection& connection, const trace::R
   suspect.how = refusal.kind == trace::Refusal::Kind::terminate ? Closed::How::terminate : Closed::How::nak;
   suspect.frame = refusal.frame;
   suspect.by = party(refusal.side);
-  connection.suspects.push_back(std::move(suspect));
+  connection.suspect(std::move(suspect));
   return true;
 }
 
