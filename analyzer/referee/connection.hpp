@@ -161,13 +161,17 @@ struct Pending {
     unknown_handle,
     done,
     handle_reused,
-    before_ready
+    before_ready,
+    access
   } kind = Kind::credits;
   RuleId rule = RuleId::credit_limit_exceeded;
   Side side = Side::active;  ///< the accused
   FrameRef frame;
   FrameRef evidence;
-  FrameRef call;              ///< duplicate_reply: the Call
+  FrameRef call;        ///< duplicate_reply: the Call
+  FrameRef start;       ///< access: first packet of the operation, when it is another one
+  std::string message;  ///< access
+  std::optional<Role> role;
   TransactionId transaction;  ///< handle_reused: the Call that named it first
   std::uint32_t xid = 0;
   std::uint64_t excess = 0;  ///< credits: Calls above the limit

@@ -145,16 +145,27 @@ bool answered_already(Connection& connection, const trace::Send& event, std::uin
   return true;
 }
 
-void cancel_unknown_handles(Context& context, Connection& connection, const Transaction& call) {
-  const std::size_t cancelled = std::erase_if(connection.pending, [&](const Pending& p) {
-    if (p.kind != Pending::Kind::unknown_handle || p.side == call.requester) return false;
-    MemoryMap& memory = connection.of(call.requester).memory;
-    if (memory.regions(p.handle) == nullptr) return false;
+/// What was held back about operations on memory that this Call offers: it may have been sent before them.
+void cancel_accesses(Context& context, Connection& connection, const Transaction& call) {
+  if (connection.pending.empty()) return;
+  MemoryMap& memory = connection.of(call.requester).memory;
+  std::optional<RuleId> cancelled;
+  std::erase_if(connection.pending, [&](const Pending& p) {
+    if (p.side == call.requester) return false;
+    if (p.kind == Pending::Kind::unknown_handle) {
+      if (memory.regions(p.handle) == nullptr) return false;
+    } else if (p.kind == Pending::Kind::access) {
+      const MemoryMap::Hit hit = memory.find(p.handle, p.offset, p.length, p.writing);
+      if (hit.verdict != MemoryMap::Hit::Verdict::inside || !(hit.region->owner == call.id)) return false;
+    } else {
+      return false;
+    }
     memory.touch(p.handle, p.offset, p.length, !p.writing, p.writing);
+    cancelled = p.kind == Pending::Kind::access ? p.rule : RuleId::rdma_before_call;
     return true;
   });
-  if (cancelled != 0) {
-    context.book.unchecked(RuleId::rdma_before_call, connection.id(),
+  if (cancelled) {
+    context.book.unchecked(*cancelled, connection.id(),
                            "nothing proves that the order of the two directions in the capture is that on the wire");
   }
 }
@@ -204,7 +215,7 @@ void take_call(Context& context, Connection& connection, const trace::Send& even
   if (lists_complete && event.octets.size() > header.length) {
     note_procedure(connection, call, event.octets.subspan(header.length), event.wire_length - header.length);
   }
-  cancel_unknown_handles(context, connection, call);
+  cancel_accesses(context, connection, call);
   judge_early_access(context, connection, call);
   judge_offered_memory(context, connection, event, call);
   if (event.invalidated && !reading.guessed) {

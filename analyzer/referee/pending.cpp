@@ -87,6 +87,9 @@ void settle(Context& context, Connection& connection, const Pending& pending, bo
       settle_done(context, connection, event, pending.xid);
       return;
     }
+    case Pending::Kind::access:
+      settle_access(context, connection, pending);
+      return;
     case Pending::Kind::handle_reused:
       settle_handle_reused(context, connection, pending);
       return;

@@ -75,6 +75,7 @@ void judge_returned_lengths(Context& context, Connection& connection, const trac
 /// NAK 0x62 or a protection Terminate.
 void judge_access_refused(Context& context, Connection& connection, const trace::Refusal& refusal);
 void settle_unknown_handle(Context& context, Connection& connection, const Pending& pending, bool proven);
+void settle_access(Context& context, Connection& connection, const Pending& pending);
 /// A Call names memory that its responder was accused of not knowing.
 void judge_early_access(Context& context, Connection& connection, const Transaction& call);
 void judge_opcode(Context& context, Connection& connection, const trace::Quality& event);

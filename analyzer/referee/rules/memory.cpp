@@ -30,6 +30,7 @@ struct Access_ {
   std::uint64_t offset;
   std::uint64_t length;
   bool writing;
+  FrameRef start;  ///< of the operation, when `frame` is a later packet of it
 };
 
 /// Judges one operation against the owner's map and remembers how, for a later refusal.
@@ -53,28 +54,42 @@ JudgedOp& judge_access(Context& context, Connection& connection, const Access_& 
   }
   const Role role = judged.offer ? Role::requester : Role::responder;
   const char* verb = access.writing ? "wrote" : "read";
-  const auto accuse = [&](RuleId rule, std::string message) {
+  const auto hold = [&](Pending::Kind kind, RuleId rule) -> Pending* {
+    if (connection.pending.size() >= most_pending) return nullptr;
+    Pending& pending = connection.pending.emplace_back();
+    pending.kind = kind;
+    pending.rule = rule;
+    pending.side = access.initiator;
+    pending.frame = access.frame;
+    pending.start = access.start;
+    pending.handle = access.handle;
+    pending.offset = access.offset;
+    pending.length = access.length;
+    pending.writing = access.writing;
+    pending.op = access.op;
+    return &pending;
+  };
+  // Held back: a Call that offers the memory anew may still be on its way here, behind a hole.
+  const auto accuse = [&](RuleId rule, std::string message, FrameRef evidence) {
     if (!connection.trusted()) {
       context.book.unchecked(rule, connection.id(), "frames of this connection are missing from the capture");
       return;
     }
-    judged.state = JudgedOp::State::guilty;
-    judged.rule = rule;
-    judged.finding = context.book.add({rule,
-                                       connection.id(),
-                                       {access.frame, region->exposed, region->retired},
-                                       std::move(message),
-                                       std::nullopt,
-                                       xid,
-                                       party(access.initiator),
-                                       role});
+    judged.state = JudgedOp::State::undecided;
+    Pending* pending = hold(Pending::Kind::access, rule);
+    if (pending == nullptr) return;
+    pending->evidence = region->exposed;
+    pending->call = evidence;
+    pending->message = std::move(message);
+    pending->role = role;
+    pending->xid = xid.value_or(0);
   };
   const auto after_invalidate = [&] {
     accuse(RuleId::rdma_after_invalidate,
            fmt::format("The {} {} {} of handle {:#010x}, which it had itself invalidated before (frame {}).",
                        name(access.initiator), verb, range(access.offset, access.length), access.handle,
-                       region->invalidated.number));
-    if (judged.finding != SIZE_MAX) context.book.evidence(judged.finding, region->invalidated);
+                       region->invalidated.number),
+           region->invalidated);
   };
   switch (hit.verdict) {
     case Verdict::inside:
@@ -85,28 +100,32 @@ JudgedOp& judge_access(Context& context, Connection& connection, const Access_& 
       accuse(RuleId::rdma_access_mode,
              fmt::format("The {} {} {} of handle {:#010x}, which the {} had exposed to be {} only (frame {}).",
                          name(access.initiator), verb, range(access.offset, access.length), access.handle, name(owner),
-                         access.writing ? "read" : "written", region->exposed.number));
+                         access.writing ? "read" : "written", region->exposed.number),
+             {});
       break;
     case Verdict::outside:
       if (region->access == Access::offer && access.writing) break;
       accuse(access.writing ? RuleId::rdma_write_out_of_bounds : RuleId::rdma_read_out_of_bounds,
              fmt::format("The {} {} {} of handle {:#010x}; the {} exposed {} (frame {}).", name(access.initiator), verb,
                          range(access.offset, access.length), access.handle, name(owner),
-                         range(region->begin, region->end - region->begin), region->exposed.number));
+                         range(region->begin, region->end - region->begin), region->exposed.number),
+             region->retired);
       break;
     case Verdict::retired:
       if (region->access == Access::offer) {
         accuse(RuleId::read_after_done,
                fmt::format(
                    "The {} read {} of handle {:#010x} after its RDMA_DONE (frame {}) said it was finished with it.",
-                   name(access.initiator), range(access.offset, access.length), access.handle, region->retired.number));
+                   name(access.initiator), range(access.offset, access.length), access.handle, region->retired.number),
+               region->retired);
       } else {
         if (region->invalidated.number != 0) after_invalidate();
         accuse(
             access.writing ? RuleId::rdma_write_after_reply : RuleId::rdma_read_after_reply,
             fmt::format("The {} {} {} of handle {:#010x} after its Reply (frame {}) had ended the use of that memory.",
                         name(access.initiator), verb, range(access.offset, access.length), access.handle,
-                        region->retired.number));
+                        region->retired.number),
+            region->retired);
       }
       break;
     case Verdict::unknown_handle:
@@ -115,22 +134,10 @@ JudgedOp& judge_access(Context& context, Connection& connection, const Access_& 
                                "the capture may lack the Call that named the handle");
         break;
       }
-      if (connection.pending.size() < most_pending) {
-        Pending pending;
-        pending.kind = Pending::Kind::unknown_handle;
-        // The client has work to do only in memory that the server offered: reverse calls, replies to be read.
-        pending.rule = access.initiator == Side::active && !connection.of(owner).memory.ever()
-                           ? RuleId::rdma_by_requester
-                           : RuleId::rdma_unknown_handle;
-        pending.side = access.initiator;
-        pending.frame = access.frame;
-        pending.handle = access.handle;
-        pending.offset = access.offset;
-        pending.length = access.length;
-        pending.writing = access.writing;
-        pending.op = access.op;
-        connection.pending.push_back(pending);
-      }
+      // The client has work to do only in memory that the server offered: reverse calls, replies to be read.
+      hold(Pending::Kind::unknown_handle, access.initiator == Side::active && !connection.of(owner).memory.ever()
+                                              ? RuleId::rdma_by_requester
+                                              : RuleId::rdma_unknown_handle);
       break;
   }
   return connection.of(access.initiator).ops.add(judged);
@@ -203,6 +210,16 @@ void note_unreported(Context& context, Connection& connection, const trace::Send
        Role::responder});
 }
 
+void mark_guilty(Connection& connection, const Pending& pending, std::size_t finding) {
+  JudgedOp* judged = connection.of(pending.side).ops.newest([&](const JudgedOp& op) {
+    return op.op == pending.op && op.writing == pending.writing;
+  });
+  if (judged == nullptr) return;
+  judged->state = JudgedOp::State::guilty;
+  judged->rule = pending.rule;
+  judged->finding = finding;
+}
+
 }  // namespace
 
 void judge_write(Context& context, Connection& connection, const trace::Write& event) {
@@ -212,7 +229,7 @@ void judge_write(Context& context, Connection& connection, const trace::Write& e
     const std::uint64_t length = std::max<std::uint64_t>(event.announced, event.length);
     if (length == 0) return;  // touches no memory
     MemoryMap::Hit hit;
-    judge_access(context, connection, {event.side, event.frame, event.op, event.handle, event.offset, length, true},
+    judge_access(context, connection, {event.side, event.frame, event.op, event.handle, event.offset, length, true, {}},
                  hit);
     if (hit.verdict == MemoryMap::Hit::Verdict::inside) keep_reply_head(connection, *hit.region, event);
   } else if (event.announced == 0) {
@@ -220,17 +237,11 @@ void judge_write(Context& context, Connection& connection, const trace::Write& e
     if (judged != nullptr && judged->state == JudgedOp::State::inside) {
       const MemoryMap::Hit hit = connection.of(owner).memory.find(event.handle, event.offset, event.length, true);
       if (hit.verdict != MemoryMap::Hit::Verdict::inside) {
-        const FrameRef start = judged->frame;  // the ring may move below
+        // The Write as a whole is the offence: its first frame stands in front.
         MemoryMap::Hit again;
-        const JudgedOp fresh =
-            judge_access(context, connection,
-                         {event.side, event.frame, event.op, event.handle, event.offset, event.length, true}, again);
-        if (fresh.state == JudgedOp::State::guilty) {
-          // The Write as a whole is the offence: its first frame stands in front.
-          Finding& finding = context.book.at(fresh.finding);
-          finding.frames.insert(finding.frames.begin(), start.number);
-          finding.time = start.time;
-        }
+        judge_access(context, connection,
+                     {event.side, event.frame, event.op, event.handle, event.offset, event.length, true, judged->frame},
+                     again);
       }
     }
   }
@@ -242,8 +253,9 @@ void judge_read(Context& context, Connection& connection, const trace::ReadReque
   if (connection.version2 || event.length == 0) return;
   const Side owner = other(event.side);
   MemoryMap::Hit hit;
-  const JudgedOp judged = judge_access(
-      context, connection, {event.side, event.frame, event.op, event.handle, event.offset, event.length, false}, hit);
+  const JudgedOp judged =
+      judge_access(context, connection,
+                   {event.side, event.frame, event.op, event.handle, event.offset, event.length, false, {}}, hit);
   connection.of(owner).memory.touch(event.handle, event.offset, event.length, true, false);
   if (judged.offer && judged.state == JudgedOp::State::inside) {
     if (Offer* offer = find_offer(connection, judged.transaction)) offer_read(connection, *offer, event.frame);
@@ -343,13 +355,21 @@ void settle_unknown_handle(Context& context, Connection& connection, const Pendi
        party(pending.side),
        by_requester ? std::optional(Role::requester) : std::nullopt});
   connection.of(pending.side).unknown_ops = true;
-  JudgedOp* judged = connection.of(pending.side).ops.newest([&](const JudgedOp& op) {
-    return op.op == pending.op && op.writing == pending.writing;
-  });
-  if (judged == nullptr) return;
-  judged->state = JudgedOp::State::guilty;
-  judged->rule = pending.rule;
-  judged->finding = finding;
+  mark_guilty(connection, pending, finding);
+}
+
+void settle_access(Context& context, Connection& connection, const Pending& pending) {
+  const bool later_packet = pending.start.number != 0;
+  const std::size_t finding =
+      context.book.add({pending.rule,
+                        connection.id(),
+                        {later_packet ? pending.start : pending.frame, pending.frame, pending.evidence, pending.call},
+                        pending.message,
+                        std::nullopt,
+                        pending.xid,
+                        party(pending.side),
+                        pending.role});
+  mark_guilty(connection, pending, finding);
 }
 
 void judge_early_access(Context& context, Connection& connection, const Transaction& call) {
@@ -421,13 +441,22 @@ void judge_access_refused(Context& context, Connection& connection, const trace:
   suspect.frames = {refused_number, refusal.frame.number};
 
   if (judged != nullptr) {
-    const auto held = std::find_if(connection.pending.begin(), connection.pending.end(), [&](const Pending& p) {
-      return p.kind == Pending::Kind::unknown_handle && p.op == judged->op && p.side == initiator;
-    });
-    if (held != connection.pending.end()) {
-      const Pending pending = *held;
+    // What was held back about it is certain: the owner itself says that it gives no such access.
+    const std::uint64_t op = judged->op;
+    const auto of_it = [&](const Pending& p) {
+      return (p.kind == Pending::Kind::unknown_handle || p.kind == Pending::Kind::access) && p.op == op &&
+             p.side == initiator;
+    };
+    for (auto held = std::find_if(connection.pending.begin(), connection.pending.end(), of_it);
+         held != connection.pending.end();
+         held = std::find_if(connection.pending.begin(), connection.pending.end(), of_it)) {
+      const Pending pending = std::move(*held);
       connection.pending.erase(held);
-      settle_unknown_handle(context, connection, pending, true);  // the owner itself says that it knows no such memory
+      if (pending.kind == Pending::Kind::access) {
+        settle_access(context, connection, pending);
+      } else {
+        settle_unknown_handle(context, connection, pending, true);
+      }
     }
   }
   if (judged != nullptr && judged->state == JudgedOp::State::guilty) {
