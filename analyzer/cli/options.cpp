@@ -36,6 +36,7 @@ struct Given {
   std::vector<std::uint32_t> ports;
   std::vector<std::string> rules;
   std::vector<std::string> no_rules;
+  std::vector<std::string> without;
   std::string severity = "note";
   std::string fail_on = "warning";
   std::string color = "auto";
@@ -84,6 +85,8 @@ void declare(CLI::App& app, Given& given, Options& options) {
   app.add_flag("--check-crc", options.check_crc, "verify ICRC and MPA CRC of every packet")->group(judging);
 
   const std::string selection = "Selection (what is shown, and counts for the exit status)";
+  // For tests alone, and not shown: tests/scenarios takes each rule away and has to notice.
+  app.add_option("--without-rule", given.without, "")->allow_extra_args(false)->group("");
   for (auto [name, to, what] :
        {std::tuple{"--rule", &given.rules, "only findings of this rule; may be repeated"},
         std::tuple{"--no-rule", &given.no_rules, "no findings of this rule; may be repeated"}}) {
@@ -226,6 +229,9 @@ void numbers(const CLI::App& app, const Given& given, Options& options, Check& c
   check.set(options.fail_on, choose("--fail-on", given.fail_on, kFailOn));
   check.set(options.only_rules, rules("--rule", given.rules));
   check.set(options.hidden_rules, rules("--no-rule", given.no_rules));
+  std::vector<referee::RuleId> without;
+  check.set(without, rules("--without-rule", given.without));
+  if (!without.empty()) options.without = without.front();
   numbers(app, given, options, check);
 
   if (given.list_rules) {

@@ -34,6 +34,7 @@ struct Options {
   trace::TimeNs pull_timeout = 60'000'000'000;
   std::vector<std::uint16_t> service_ports{20049};
   bool check_crc = false;
+  std::optional<referee::RuleId> without;  ///< for tests: the referee does not know this rule
 
   // What is shown, and counts for the exit status
   std::vector<referee::RuleId> only_rules;

@@ -75,7 +75,7 @@ namespace {
 }
 
 [[nodiscard]] ExitStatus analyse(const Options& options) {
-  referee::Referee judge({options.profile, options.pull_timeout, options.service_ports});
+  referee::Referee judge({options.profile, options.pull_timeout, options.service_ports, options.without});
   trace::Trace trace({options.service_ports, options.check_crc}, judge);
   Inputs inputs(options.captures, options.merge);
   {

@@ -90,6 +90,7 @@ bool FindingBook::has(RuleId rule, ConnectionId connection) const {
 }
 
 std::vector<Finding> FindingBook::take_findings() {
+  std::erase_if(findings_, [&](const Finding& finding) { return finding.rule == left_out_; });
   std::stable_sort(findings_.begin(), findings_.end(), [](const Finding& a, const Finding& b) {
     const std::uint64_t fa = a.frames.empty() ? 0 : a.frames.front();
     const std::uint64_t fb = b.frames.empty() ? 0 : b.frames.front();

@@ -152,6 +152,8 @@ void cancel_accesses(Context& context, Connection& connection, const Transaction
   std::optional<RuleId> cancelled;
   std::erase_if(connection.pending, [&](const Pending& p) {
     if (p.side == call.requester) return false;
+    const bool access = p.kind == Pending::Kind::unknown_handle || p.kind == Pending::Kind::access;
+    if (!call.lists_known) return access;  // cut: what it offers is not known
     if (p.kind == Pending::Kind::unknown_handle) {
       if (memory.regions(p.handle) == nullptr) return false;
     } else if (p.kind == Pending::Kind::access) {

@@ -48,7 +48,9 @@ struct Pair {
 }  // namespace
 
 struct Referee::Impl {
-  Impl(Options o, Observer* watcher) : options(std::move(o)), context{options, book, watcher} {}
+  Impl(Options o, Observer* watcher) : options(std::move(o)), context{options, book, watcher} {
+    book.leave_out(options.without);
+  }
 
   Options options;
   FindingBook book;

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "referee/facts.hpp"
@@ -17,6 +18,8 @@ struct Options {
   Profile profile = Profile::automatic;
   TimeNs pull_timeout = 60'000'000'000;
   std::vector<std::uint16_t> service_ports{20049};
+  /// For tests: a referee that does not know this rule. Whoever checks the referee has to notice.
+  std::optional<RuleId> without;
 };
 
 class Observer;

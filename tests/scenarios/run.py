@@ -162,8 +162,8 @@ def judge(scenario, transport, frames, document, status):
     return complaints
 
 
-def analyze(analyzer, capture):
-    done = subprocess.run([analyzer, "--json", "--no-progress", capture], capture_output=True, text=True, timeout=60)
+def analyze(analyzer, capture, *more):
+    done = subprocess.run([analyzer, "--json", "--no-progress", *more, capture], capture_output=True, text=True, timeout=60)
     try:
         return json.loads(done.stdout), done.returncode
     except ValueError:
@@ -262,6 +262,37 @@ def check_coverage(options):
     return 1 if lacking or far or unknown else 0
 
 
+def check_removal(options):
+    """Each rule is taken out of the referee in turn: one of its own scenarios, on one fabric, has to notice."""
+    stories = {}
+    for path in sorted(glob.glob(os.path.join(SCENARIOS, "*.yaml"))):
+        scenario = load(path)
+        for want in scenario.get("expect") or []:
+            stories.setdefault(want["rule"], []).append((path, scenario, want))
+
+    def noticed(rule):
+        for path, scenario, want in stories.get(rule, []):
+            fabrics = transports(options.forge, scenario)
+            fabric = next((t for t in fabrics if want.get("fabric", t) in (family(t), t)), None)
+            if fabric is None:
+                continue
+            folder = os.path.join(options.folder, rule)
+            os.makedirs(folder, exist_ok=True)
+            capture, frames = play(options.forge, path, fabric, folder)
+            document, status = analyze(options.analyzer, capture, "--without-rule", rule)
+            if any(c.startswith("missing") and f"'{rule}'" in c for c in judge(scenario, fabric, frames, document, status)):
+                return True
+        return False
+
+    rules = sorted(rules_of(options.analyzer))
+    with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+        silent = [rule for rule, seen in zip(rules, pool.map(noticed, rules)) if not seen]
+    for rule in silent:
+        print(f"{rule}: without it no scenario fails")
+    print(f"{len(rules) - len(silent)} of {len(rules)} rules are missed when they are gone")
+    return 1 if silent else 0
+
+
 def check_checksums(options):
     """The forge's ICRCs against an independent reading; twice the same file; recorded captures prove the reading."""
     scenario = os.path.join(SCENARIOS, "healthy-nfs3.yaml")
@@ -352,7 +383,7 @@ def check_all(options):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("what", choices=["check", "tshark", "mutations", "coverage", "checksums", "mistakes"])
+    parser.add_argument("what", choices=["check", "tshark", "mutations", "coverage", "removal", "checksums", "mistakes"])
     parser.add_argument("--scenario", help="one scenario; without it, all")
     parser.add_argument("--forge")
     parser.add_argument("--analyzer")
@@ -360,7 +391,7 @@ def main():
     options = parser.parse_args()
     os.makedirs(options.folder, exist_ok=True)
     try:
-        whole = {"coverage": check_coverage, "checksums": check_checksums, "mistakes": check_mistakes}
+        whole = {"coverage": check_coverage, "removal": check_removal, "checksums": check_checksums, "mistakes": check_mistakes}
         if options.what in whole:
             return whole[options.what](options)
         if not options.scenario:

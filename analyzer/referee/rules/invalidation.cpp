@@ -80,6 +80,8 @@ void judge_invalidation(Context& context, Connection& connection, const trace::S
 void judge_misplaced_invalidation(Context& context, Connection& connection, const trace::Send& event, std::uint32_t xid,
                                   const char* what, RecentSend& send) {
   if (!event.invalidated) return;
+  // Which end is the client may be a guess on a connection that began before the capture.
+  const bool roles_known = connection.facts.handshake_seen || connection.trusted();
   send.invalidate_finding =
       context.book.add({RuleId::remote_invalidation_not_reply,
                         connection.id(),
@@ -89,7 +91,7 @@ void judge_misplaced_invalidation(Context& context, Connection& connection, cons
                                     name(event.side), what, *event.invalidated),
                         std::nullopt,
                         xid,
-                        party(event.side),
+                        roles_known ? std::optional(party(event.side)) : std::nullopt,
                         std::nullopt});
 }
 
