@@ -27,6 +27,7 @@ struct IpPacket {
   const std::uint8_t* source = nullptr;       ///< 4 or 16 octets, in the packet
   const std::uint8_t* destination = nullptr;  ///< likewise
   std::size_t header_size = 0;                ///< with options or extension headers, octets
+  std::uint16_t identification = 0;           ///< IPv4; 0: none, or IPv6
   Layer payload;                              ///< ended by the packet's length field: Ethernet padding is gone
 };
 
@@ -49,7 +50,7 @@ struct IpPacket {
     return tl::make_unexpected(DecodeError{Fault::unsupported, "IPv4 fragment", 6});
   }
   if (in.octets.size() < header) return tl::make_unexpected(in.missing(header, "IPv4 options"));
-  return IpPacket{p[9], p + 12, p + 16, header, in.after(header)};
+  return IpPacket{p[9], p + 12, p + 16, header, load_be16(p + 4), in.after(header)};
 }
 
 }  // namespace rpcrdma::wire

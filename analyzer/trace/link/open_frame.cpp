@@ -65,6 +65,7 @@ Content upper(Opened& out, const Layer& network, const wire::IpPacket& ip) noexc
     out.tcp.sequence = tcp->sequence;
     out.tcp.acknowledgement = tcp->acknowledgement;
     out.tcp.flags = tcp->flags;
+    out.tcp.ip_identification = ip.identification;
     out.tcp.payload = tcp->payload.octets;
     out.tcp.wire_length = narrow(tcp->payload.wire_length);
     return Content::tcp;
