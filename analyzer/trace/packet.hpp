@@ -63,7 +63,7 @@ struct TcpSegment {
   std::uint8_t flags = 0;
   std::uint16_t ip_identification = 0;  ///< 0: none
   wire::Bytes payload;                  ///< as captured
-  std::uint32_t wire_length = 0;  ///< payload octets on the wire
+  std::uint32_t wire_length = 0;        ///< payload octets on the wire
 };
 
 /// Numbers connections by first appearance over both transports.

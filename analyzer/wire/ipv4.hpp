@@ -10,8 +10,11 @@ namespace rpcrdma::wire {
 
 namespace ip_protocol {
 inline constexpr std::uint8_t hop_by_hop = 0;
+inline constexpr std::uint8_t ipv4_inside = 4;
 inline constexpr std::uint8_t tcp = 6;
 inline constexpr std::uint8_t udp = 17;
+inline constexpr std::uint8_t ipv6_inside = 41;
+inline constexpr std::uint8_t gre = 47;
 inline constexpr std::uint8_t routing = 43;
 inline constexpr std::uint8_t fragment = 44;
 inline constexpr std::uint8_t authentication = 51;
