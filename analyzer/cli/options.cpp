@@ -153,14 +153,20 @@ constexpr std::array kFormats{
     Choice<std::optional<Format>>{"ndjson", std::nullopt}, Choice<std::optional<Format>>{"csv", std::nullopt},
     Choice<std::optional<Format>>{"junit", std::nullopt}};
 
+[[nodiscard]] Stop no_such_rule(std::string_view option, std::string_view name) {
+  const std::string_view nearest = nearest_rule(name);
+  return usage(
+      fmt::format("{}: no rule is named '{}'; {}", option, name,
+                  nearest.empty() ? "--list-rules names them all" : fmt::format("the nearest is {}", nearest)));
+}
+
 [[nodiscard]] tl::expected<std::vector<referee::RuleId>, Stop> rules(std::string_view option,
                                                                      const std::vector<std::string>& names) {
   std::vector<referee::RuleId> out;
   for (const std::string& name : names) {
     const referee::Rule* rule = referee::find_rule(name);
     if (rule == nullptr) {
-      return tl::unexpected(
-          usage(fmt::format("{}: no rule is named '{}'; the nearest is {}", option, name, nearest_rule(name))));
+      return tl::unexpected(no_such_rule(option, name));
     }
     out.push_back(rule->id);
   }
@@ -254,8 +260,14 @@ void numbers(const CLI::App& app, const Given& given, Options& options, Check& c
 }  // namespace
 
 std::string_view nearest_rule(std::string_view name) {
+  // Part of a name, or a name with more around it, is near; else so many letters may differ as a slip of the hand
+  // makes.
+  constexpr std::size_t worth_a_part = 4;
+  for (const referee::Rule& rule : referee::all_rules()) {
+    if (name.size() >= worth_a_part && rule.name.find(name) != std::string_view::npos) return rule.name;
+  }
   std::string_view best;
-  std::size_t least = SIZE_MAX;
+  std::size_t least = std::max<std::size_t>(2, name.size() / 3) + 1;
   for (const referee::Rule& rule : referee::all_rules()) {
     // Levenshtein distance, one row at a time.
     std::vector<std::size_t> row(rule.name.size() + 1);
@@ -267,8 +279,13 @@ std::string_view nearest_rule(std::string_view name) {
         diagonal = std::exchange(row[j + 1], std::min({replaced, row[j + 1] + 1, row[j] + 1}));
       }
     }
-    if (row.back() < least) {
-      least = row.back();
+    // A name that was broken off behind a word counts as well.
+    std::size_t distance = row.back();
+    for (std::size_t j = 1; j < rule.name.size(); ++j) {
+      if (rule.name[j] == '-') distance = std::min(distance, row[j] + 1);
+    }
+    if (distance < least) {
+      least = distance;
       best = rule.name;
     }
   }

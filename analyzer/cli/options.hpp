@@ -53,7 +53,7 @@ struct Stop {
 
 [[nodiscard]] tl::expected<Options, Stop> parse(int argc, const char* const* argv);
 
-/// The rule whose name is most like `name`, for a person who mistyped it.
+/// The rule whose name is most like `name`, for a person who mistyped it; empty when none is much like it.
 [[nodiscard]] std::string_view nearest_rule(std::string_view name);
 
 }  // namespace rpcrdma::cli

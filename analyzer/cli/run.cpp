@@ -53,6 +53,13 @@ namespace {
   return captures.size() == 1 ? first : fmt::format("{} and {} more", first, captures.size() - 1);
 }
 
+[[nodiscard]] std::string inside_a_tunnel(const trace::Statistics& statistics) {
+  return fmt::format(
+      "{} of the {} frames carry another packet inside (VXLAN, Geneve or GRE), which is not opened; what is RDMA in it "
+      "is not judged (editcap -C takes the outer headers off)",
+      statistics.tunnel_frames, statistics.frames);
+}
+
 /// Why there is nothing to judge, for a person who hoped there was.
 [[nodiscard]] std::string nothing_to_judge(const Options& options, const report::Run& run,
                                            const trace::Statistics& statistics) {
@@ -66,6 +73,9 @@ namespace {
   if (statistics.unknown_link == run.frames) {
     return fmt::format("{}: no RPC-over-RDMA found: none of the {} frames has a link type that can be opened", where,
                        run.frames);
+  }
+  if (statistics.tunnel_frames != 0) {
+    return fmt::format("{}: no RPC-over-RDMA found: {}", where, inside_a_tunnel(statistics));
   }
   if (statistics.rdma_frames != 0) {
     return fmt::format("{}: no RPC-over-RDMA: {} of the {} frames carry RDMA for other uses", where,
@@ -90,6 +100,9 @@ namespace {
   trace.finish();
 
   report::Run run{inputs.report(), judge.finish(inputs.last()), inputs.frames()};
+  if (!run.report.any_rpcrdma && trace.statistics().tunnel_frames != 0) {
+    run.report.unchecked.push_back({referee::RuleId::not_rpcrdma, 0, inside_a_tunnel(trace.statistics())});
+  }
   const std::vector<std::string> complaints = inputs.complaints();
   Outcome outcome{.trouble = !complaints.empty(), .any_rpcrdma = run.report.any_rpcrdma, .judged = run.report.judged};
   const std::size_t connections = run.report.connections.size();

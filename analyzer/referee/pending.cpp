@@ -8,6 +8,8 @@
 
 #include <fmt/format.h>
 
+#include "referee/counted.hpp"
+
 namespace rpcrdma::referee {
 
 namespace {
@@ -110,8 +112,8 @@ void settle(Context& context, Connection& connection, const Pending& pending, bo
             fmt::format("The {} sent Call number {} before the first Reply; until then only one may be outstanding.",
                         name(pending.side), pending.outstanding);
       } else if (pending.severity == Severity::warning) {
-        message = fmt::format("The {} has {} Calls outstanding; it asked for {} credits only.", name(pending.side),
-                              pending.outstanding, pending.limit);
+        message = fmt::format("The {} has {} outstanding; it asked for {} only.", name(pending.side),
+                              counted(pending.outstanding, "Call"), counted(pending.limit, "credit"));
       } else {
         message = fmt::format("The {} has {} Calls outstanding; its peer granted {} (frame {}).", name(pending.side),
                               pending.outstanding, pending.limit, pending.evidence.number);

@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 
 #include "referee/connection.hpp"
+#include "referee/counted.hpp"
 #include "referee/findings.hpp"
 #include "referee/messages.hpp"
 #include "referee/observation.hpp"
@@ -302,9 +303,9 @@ struct Referee::Impl {
         book.add({RuleId::cm_unanswered,
                   connection.id(),
                   {connection.request_frame},
-                  fmt::format("The client's connection request got no answer in {:.1f} s ({} repetitions).",
+                  fmt::format("The client's connection request got no answer in {:.1f} s ({}).",
                               static_cast<double>(last.time - connection.request_frame.time) / 1e9,
-                              connection.handshake_repeats),
+                              counted(connection.handshake_repeats, "repetition")),
                   std::nullopt,
                   std::nullopt,
                   std::nullopt,

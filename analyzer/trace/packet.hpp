@@ -61,8 +61,9 @@ struct TcpSegment {
   std::uint32_t sequence = 0;
   std::uint32_t acknowledgement = 0;
   std::uint8_t flags = 0;
-  wire::Bytes payload;            ///< as captured
-  std::uint32_t wire_length = 0;  ///< payload octets on the wire
+  std::uint16_t ip_identification = 0;  ///< 0: none
+  wire::Bytes payload;                  ///< as captured
+  std::uint32_t wire_length = 0;        ///< payload octets on the wire
 };
 
 /// Numbers connections by first appearance over both transports.

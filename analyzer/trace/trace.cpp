@@ -48,6 +48,9 @@ struct Trace::Impl {
     switch (opened.content) {
       case Content::nothing:
         return;
+      case Content::tunnel:
+        ++statistics.tunnel_frames;
+        return;
       case Content::unknown_link:
         ++statistics.unknown_link;
         return;

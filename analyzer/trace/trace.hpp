@@ -20,6 +20,7 @@ struct Statistics {
   std::uint64_t frames = 0;
   std::uint64_t truncated_frames = 0;  ///< of all frames, RDMA or not
   std::uint64_t rdma_frames = 0;       ///< frames that carry BTH, or a TCP stream taken for iWARP
+  std::uint64_t tunnel_frames = 0;     ///< frames with another packet inside (VXLAN, Geneve, GRE), which is not opened
   std::uint64_t unknown_link = 0;      ///< frames whose link type cannot be opened
 };
 

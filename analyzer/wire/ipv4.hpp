@@ -10,8 +10,11 @@ namespace rpcrdma::wire {
 
 namespace ip_protocol {
 inline constexpr std::uint8_t hop_by_hop = 0;
+inline constexpr std::uint8_t ipv4_inside = 4;
 inline constexpr std::uint8_t tcp = 6;
 inline constexpr std::uint8_t udp = 17;
+inline constexpr std::uint8_t ipv6_inside = 41;
+inline constexpr std::uint8_t gre = 47;
 inline constexpr std::uint8_t routing = 43;
 inline constexpr std::uint8_t fragment = 44;
 inline constexpr std::uint8_t authentication = 51;
@@ -27,6 +30,7 @@ struct IpPacket {
   const std::uint8_t* source = nullptr;       ///< 4 or 16 octets, in the packet
   const std::uint8_t* destination = nullptr;  ///< likewise
   std::size_t header_size = 0;                ///< with options or extension headers, octets
+  std::uint16_t identification = 0;           ///< IPv4; 0: none, or IPv6
   Layer payload;                              ///< ended by the packet's length field: Ethernet padding is gone
 };
 
@@ -49,7 +53,7 @@ struct IpPacket {
     return tl::make_unexpected(DecodeError{Fault::unsupported, "IPv4 fragment", 6});
   }
   if (in.octets.size() < header) return tl::make_unexpected(in.missing(header, "IPv4 options"));
-  return IpPacket{p[9], p + 12, p + 16, header, in.after(header)};
+  return IpPacket{p[9], p + 12, p + 16, header, load_be16(p + 4), in.after(header)};
 }
 
 }  // namespace rpcrdma::wire

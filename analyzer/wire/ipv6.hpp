@@ -23,7 +23,7 @@ inline constexpr int max_ipv6_extensions = 8;
   if ((p[0] >> 4U) != 6) return tl::make_unexpected(DecodeError{Fault::invalid, "IP version", 0});
   const std::size_t length = load_be16(p + 4);
   if (length != 0) in = in.ended_at(fixed + length);
-  const IpPacket found{p[6], p + 8, p + 24, fixed, in.after(fixed)};
+  const IpPacket found{p[6], p + 8, p + 24, fixed, 0, in.after(fixed)};
   if (found.protocol == ip_protocol::udp || found.protocol == ip_protocol::tcp) return found;
   return skip_ipv6_extensions(in, found);
 }

@@ -10,6 +10,9 @@ namespace rpcrdma::wire {
 
 /// RoCEv2 is this *destination* port; the source port is only there to spread flows (IBTA annex A17).
 inline constexpr std::uint16_t rocev2_port = 4791;
+/// Frames inside frames (RFC 7348, RFC 8926): destination ports.
+inline constexpr std::uint16_t vxlan_port = 4789;
+inline constexpr std::uint16_t geneve_port = 6081;
 
 inline constexpr std::size_t udp_header_size = 8;
 

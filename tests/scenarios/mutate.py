@@ -4,8 +4,7 @@
 
 Each mutation of a forged capture may lose findings of the original, and may gain notes and warnings that name nobody; a
 new accusation (rule and violator, at warning or above) is wrong. Only such mutations are made as tell no other story: one
-frame lost, one frame twice, neighbours of one direction exchanged that carry sequence numbers, a late start, an early
-end, a snap length.
+frame lost, one frame twice, neighbours exchanged that carry sequence numbers, a late start, an early end, a snap length.
 """
 import struct
 
@@ -48,6 +47,10 @@ def mutations(records, shots):
             break
         following = shots[i + 1]
         if shot["from"] == following["from"] and shot["part"] in ordered and following["part"] in ordered:
+            swapped = [with_time(records[i + 1], records[i]), with_time(records[i], records[i + 1])]
+            yield f"frames {i + 1} and {i + 2} exchanged", records[:i] + swapped + records[i + 2 :]
+        # Two taps: an acknowledgement stands before what it acknowledges.
+        if shot["from"] != following["from"] and shot["part"] in ordered and following["part"] == "ack":
             swapped = [with_time(records[i + 1], records[i]), with_time(records[i], records[i + 1])]
             yield f"frames {i + 1} and {i + 2} exchanged", records[:i] + swapped + records[i + 2 :]
         yield f"from frame {i + 2} on", records[i + 1 :]

@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "referee/counted.hpp"
 #include "referee/rules/checks.hpp"
 
 namespace rpcrdma::referee {
@@ -40,9 +41,8 @@ void judge_gap(Context& context, Connection& connection, const trace::Gap& event
        {event.frame},
        fmt::format("The capture lacks {} that the {} sent{}. Until every Call that was open is resolved, what "
                    "rests on having seen everything is not judged.",
-                   connection.facts.transport == trace::Transport::iwarp
-                       ? fmt::format("{} octets", event.count)
-                       : fmt::format("{} packet{}", event.count, event.count == 1 ? "" : "s"),
+                   connection.facts.transport == trace::Transport::iwarp ? counted(event.count, "octet")
+                                                                         : counted(event.count, "packet"),
                    name(event.side), event.proven ? " and its peer acknowledged" : ""),
        std::nullopt,
        std::nullopt,

@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "referee/counted.hpp"
 #include "referee/rules/checks.hpp"
 
 namespace rpcrdma::referee {
@@ -220,9 +221,8 @@ void judge_terminate(Context& context, Connection& connection, const trace::Refu
         suspect.proven = true;
         suspect.culprit = party(sender);
         suspect.message = fmt::format(
-            "The {} had {} Calls outstanding with {} credits granted; its peer had no Receive left "
-            "(Terminate, frame {}).",
-            name(sender), send->in_flight, send->limit, refusal.frame.number);
+            "The {} had {} outstanding with {} granted; its peer had no Receive left (Terminate, frame {}).",
+            name(sender), counted(send->in_flight, "Call"), counted(send->limit, "credit"), refusal.frame.number);
         context.book.add({RuleId::credit_overrun_fatal,
                           connection.id(),
                           {send->frame, refusal.frame},

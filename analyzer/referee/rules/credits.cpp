@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "referee/counted.hpp"
 #include "referee/rules/checks.hpp"
 
 namespace rpcrdma::referee {
@@ -115,15 +116,15 @@ void credit_answer(Context& context, Connection& connection, const trace::Send& 
   }
   if (ledger.granted && *ledger.granted != *grant) {
     if (!context.book.fold_again(RuleId::credit_grant_fluctuates, connection.id(), event.frame)) {
-      context.book.fold(
-          {RuleId::credit_grant_fluctuates,
-           connection.id(),
-           {event.frame},
-           fmt::format("The {}'s grant changed from {} to {} credits.", name(event.side), *ledger.granted, *grant),
-           std::nullopt,
-           std::nullopt,
-           std::nullopt,
-           Role::responder});
+      context.book.fold({RuleId::credit_grant_fluctuates,
+                         connection.id(),
+                         {event.frame},
+                         fmt::format("The {}'s grant changed from {} to {}.", name(event.side), *ledger.granted,
+                                     counted(*grant, "credit")),
+                         std::nullopt,
+                         std::nullopt,
+                         std::nullopt,
+                         Role::responder});
     }
   }
   if (ledger.requested && *ledger.requested != 0 && *grant > *ledger.requested) {
@@ -131,8 +132,8 @@ void credit_answer(Context& context, Connection& connection, const trace::Send& 
       context.book.fold({RuleId::credit_grant_above_request,
                          connection.id(),
                          {event.frame},
-                         fmt::format("The {} grants {} credits, the Call asked for {}; the lower number binds.",
-                                     name(event.side), *grant, *ledger.requested),
+                         fmt::format("The {} grants {}, the Call asked for {}; the lower number binds.",
+                                     name(event.side), counted(*grant, "credit"), *ledger.requested),
                          std::nullopt,
                          std::nullopt,
                          std::nullopt,
@@ -237,9 +238,8 @@ void judge_rnr(Context& context, Connection& connection, const trace::Refusal& r
       suspect.proven = true;
       suspect.culprit = party(sender);
       suspect.message = fmt::format(
-          "The {} had {} Calls outstanding with {} credits granted; its peer ran out of Receives "
-          "(frame {}).",
-          name(sender), send->in_flight, send->limit, refusal.frame.number);
+          "The {} had {} outstanding with {} granted; its peer ran out of Receives (frame {}).", name(sender),
+          counted(send->in_flight, "Call"), counted(send->limit, "credit"), refusal.frame.number);
       connection.suspect(std::move(suspect));
       return;
     }
@@ -248,9 +248,8 @@ void judge_rnr(Context& context, Connection& connection, const trace::Refusal& r
           {RuleId::credit_grant_unbacked,
            connection.id(),
            {refusal.frame, send->frame, ledger.last_reply},
-           fmt::format(
-               "The {} granted {} credits but had no Receive for Call number {} of those outstanding (frame {}).",
-               name(refuser), send->limit, send->in_flight, send->frame.number),
+           fmt::format("The {} granted {} but had no Receive for Call number {} of those outstanding (frame {}).",
+                       name(refuser), counted(send->limit, "credit"), send->in_flight, send->frame.number),
            Severity::warning,
            send->xid,
            party(refuser),

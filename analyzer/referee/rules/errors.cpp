@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "referee/counted.hpp"
 #include "referee/rules/checks.hpp"
 
 namespace rpcrdma::referee {
@@ -129,8 +130,8 @@ void judge_error_fields(Context& context, Connection& connection, const trace::S
                       Role::responder});
   };
   if (!event.holes && event.wire_length > header.length) {
-    accuse(fmt::format("The {}'s RDMA_ERROR has {} octets behind its code; it carries nothing else.", name(event.side),
-                       event.wire_length - header.length));
+    accuse(fmt::format("The {}'s RDMA_ERROR has {} behind its code; it carries nothing else.", name(event.side),
+                       counted(event.wire_length - header.length, "octet")));
   }
   if (call != nullptr && call->malformed && header.fixed.version != call->version) {
     accuse(fmt::format("The {}'s RDMA_ERROR says version {}; it has to repeat the Call's, which is {}.",

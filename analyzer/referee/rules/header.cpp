@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "referee/counted.hpp"
 #include "referee/rules/checks.hpp"
 
 namespace rpcrdma::referee {
@@ -21,17 +22,16 @@ void judge_undecodable(Context& context, Connection& connection, const trace::Se
                                                ? std::optional(wire::load_be32(event.octets.data()))
                                                : std::nullopt;
   if (event.wire_length < 16 || (event.wire_length < 28 && fixed.proc <= 1)) {
-    context.book.add(
-        {RuleId::header_too_short,
-         connection.id(),
-         {event.frame},
-         fmt::format("The {} sent {} octets: too short for an RPC-over-RDMA header (28 for a message with or "
-                     "without RPC payload, 16 at least for anything).",
-                     name(event.side), event.wire_length),
-         std::nullopt,
-         xid,
-         party(event.side),
-         std::nullopt});
+    context.book.add({RuleId::header_too_short,
+                      connection.id(),
+                      {event.frame},
+                      fmt::format("The {} sent {}: too short for an RPC-over-RDMA header (28 for a message with or "
+                                  "without RPC payload, 16 at least for anything).",
+                                  name(event.side), counted(event.wire_length, "octet")),
+                      std::nullopt,
+                      xid,
+                      party(event.side),
+                      std::nullopt});
     return;
   }
   if (fixed.version == 1 && fixed.proc > 4) {

@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "referee/counted.hpp"
 #include "referee/rules/checks.hpp"
 
 namespace rpcrdma::referee {
@@ -19,7 +20,7 @@ constexpr std::size_t most_pending = 256;
 constexpr TimeNs stale_call = 5'000'000'000;
 
 [[nodiscard]] std::string range(std::uint64_t offset, std::uint64_t length) {
-  return fmt::format("{} octets at {:#x}", length, offset);
+  return fmt::format("{} at {:#x}", counted(length, "octet"), offset);
 }
 
 struct Access_ {

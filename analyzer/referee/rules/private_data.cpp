@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "referee/counted.hpp"
 #include "referee/rules/checks.hpp"
 #include "wire/private_data.hpp"
 
@@ -51,8 +52,8 @@ void judge_private_data(Context& context, Connection& connection, Side side, con
     }
     if (area.exact_length && area.wire_length != 8) {
       say(RuleId::private_data_length_odd,
-          fmt::format("The {}'s private data is {} octets long; a version 1 block alone is exactly 8.", name(side),
-                      area.wire_length),
+          fmt::format("The {}'s private data is {} long; a version 1 block alone is exactly 8.", name(side),
+                      counted(area.wire_length, "octet")),
           std::nullopt);
     }
   } else if (search.unknown_version_offset) {

@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "referee/counted.hpp"
 #include "referee/rules/checks.hpp"
 
 namespace rpcrdma::referee {
@@ -181,19 +182,18 @@ void judge_offer(Context& context, Connection& connection, const trace::Send& ev
     const bool room =
         call != nullptr && call->lists_known && call->reply_chunk && chunk_length(*call->reply_chunk) >= offer.length;
     if (room || (limit && offer.length + 28 <= *limit)) {
-      context.book.add(
-          {RuleId::pull_offer_unneeded,
-           connection.id(),
-           {event.frame, call_frame},
-           room ? fmt::format("The {} offered {} octets to be read although the Call's Reply chunk had room for "
-                              "them.",
-                              name(responder), offer.length)
-                : fmt::format("The {} offered {} octets to be read although they fit inline (threshold {}).",
-                              name(responder), offer.length, *limit),
-           room ? Severity::warning : Severity::note,
-           xid,
-           room ? std::optional(party(responder)) : std::nullopt,
-           Role::responder});
+      context.book.add({RuleId::pull_offer_unneeded,
+                        connection.id(),
+                        {event.frame, call_frame},
+                        room ? fmt::format("The {} offered {} to be read although the Call's Reply chunk had room for "
+                                           "them.",
+                                           name(responder), counted(offer.length, "octet"))
+                             : fmt::format("The {} offered {} to be read although they fit inline (threshold {}).",
+                                           name(responder), counted(offer.length, "octet"), *limit),
+                        room ? Severity::warning : Severity::note,
+                        xid,
+                        room ? std::optional(party(responder)) : std::nullopt,
+                        Role::responder});
     }
   }
   connection.offers.push_back(std::move(offer));

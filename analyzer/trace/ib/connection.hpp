@@ -159,9 +159,29 @@ struct Connection {
   void replay();
   void deliver(Leg& leg, FrameRef ref, Bytes octets, std::uint32_t wire_length, const wire::IbHeader& header,
                bool crc_bad);
+  /// Gives up waiting for packets that an answer stands before.
+  void release_early();
   void finish(FrameRef last);
 
  private:
+  /// Held from an answer on whose request has not come, in file order.
+  struct Early {
+    Side sender = Side::active;
+    WaitingPacket packet;
+  };
+
+  void pass(Side sender, FrameRef ref, Bytes octets, std::uint32_t wire_length, const wire::IbHeader& header,
+            bool crc_bad);
+  bool hold_early(Side sender, FrameRef ref, Bytes octets, std::uint32_t wire_length, const wire::IbHeader& header,
+                  bool crc_bad);
+  [[nodiscard]] bool begins_early(Side sender, const wire::IbHeader& header);
+  [[nodiscard]] bool awaited_early(Side sender, const wire::IbHeader& header) const noexcept;
+  void resume_early();
+
+  std::vector<Early> early_;
+  Side early_requester_ = Side::active;  ///< whose packet is awaited
+  std::uint32_t early_psn_ = 0;
+
   void choose_roles();
   void announce_adopted();
   void find_start(Side side);

@@ -199,6 +199,7 @@ void Handshakes::disconnect(const IbPacket& packet, const CmMessage& m) {
   if (c == nullptr && m.remote_qpn) c = flows_.by_leg({packet.source, packet.destination, *m.remote_qpn});
   if (c == nullptr) return;
   flows_.settle(*c);
+  c->release_early();
   Side side = side_of(*c, packet, m);
   if (m.kind == CmKind::dreq && c->addresses[0] == c->addresses[1] && m.remote_qpn && c->both_legs())
     side = c->legs[index(Side::active)]->key.qpn == *m.remote_qpn ? Side::active : Side::passive;

@@ -15,7 +15,7 @@ void Stream::synchronise(std::uint32_t psn) noexcept {
 void Stream::request(const Arrival& a) {
   const wire::IbHeader& h = a.header;
   requests_seen_ = true;
-  nak_.answered = true;
+  if (h.psn == nak_.psn) nak_.answered = true;
   learn_mtu(h);
   if (!synchronised_) synchronise(h.psn);
   const Sequence at = unwrap(expected_, h.psn);
@@ -99,6 +99,18 @@ void Stream::lose(std::uint64_t count, bool proven, FrameRef ref) {
   operations_.hole(count);
   open_read_.reset();
   expected_ += count;
+}
+
+bool Stream::not_yet_asked(const wire::IbHeader& header) const noexcept {
+  constexpr Sequence near = 16;  // more than that are not exchanged with an answer
+  if (!synchronised_ || !requests_seen_ || lost_read_ || open_read_) return false;
+  if (header.op.kind == IbKind::acknowledge) {
+    const AethType type = wire::aeth_type(header.syndrome);
+    if (type == AethType::reserved) return false;
+    if (type == AethType::nak && wire::aeth_value(header.syndrome) == wire::nak_psn_sequence) return false;
+  }
+  const Sequence at = unwrap(expected_, header.psn);
+  return at >= expected_ && at - expected_ < near;
 }
 
 void Stream::response(const Arrival& a) {

@@ -32,6 +32,10 @@ class Stream {
   void response(const Arrival& a);
   /// The end of the capture or of the epoch: whatever is held goes out.
   void finish(FrameRef last);
+  /// An answer, other than one that asks for a lost packet, to a request that is about to come or is lost.
+  [[nodiscard]] bool not_yet_asked(const wire::IbHeader& header) const noexcept;
+  /// All requests up to this one have come.
+  [[nodiscard]] bool reached(std::uint32_t psn) const noexcept { return unwrap(expected_, psn) < expected_; }
   [[nodiscard]] bool requests_seen() const noexcept { return requests_seen_; }
 
  private:
@@ -43,7 +47,7 @@ class Stream {
     std::uint32_t psn = 0;
     std::uint32_t msn = 0;
     std::uint8_t syndrome = 0;
-    bool answered = true;  ///< a request came since
+    bool answered = true;  ///< the refused packet came again
     FrameRef ref;
   };
 

@@ -134,7 +134,7 @@ void Connection::payload(Half& h, const TcpSegment& segment, std::uint32_t seque
   if (off > far_away || off < -far_away) return;
 
   Repeated repeated;
-  switch (h.order.arrive(piece, segment.acknowledgement)) {
+  switch (h.order.arrive(piece, segment.acknowledgement, segment.ip_identification)) {
     case Arrival::next:
       deliver(h, piece);
       deliver_ready(h);
@@ -147,7 +147,7 @@ void Connection::payload(Half& h, const TcpSegment& segment, std::uint32_t seque
       limit(h, segment.ref);
       close_holes(h, segment.ref, true);
       give_up(h, piece.start > h.order.next() ? piece.start - h.order.next() : 0, false, segment.ref);
-      if (h.order.arrive(piece, segment.acknowledgement) != Arrival::next) return;
+      if (h.order.arrive(piece, segment.acknowledgement, segment.ip_identification) != Arrival::next) return;
       deliver(h, piece);
       deliver_ready(h);
       return;

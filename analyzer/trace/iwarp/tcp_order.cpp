@@ -9,6 +9,9 @@ namespace {
 // A mirror port or a second tap repeats a frame at once. TCP's own fastest repeat needs three more segments and a round
 // trip, and then rarely carries the same acknowledgement.
 constexpr TimeNs duplicate_window = 100'000;
+// Of two taps the farther one sees a packet later, with another VLAN tag or other MAC addresses perhaps; its IP
+// identification is the same, while a repetition by TCP gets a new one. They wrap, but not so soon.
+constexpr TimeNs same_packet_window = 5'000'000;
 
 }  // namespace
 
@@ -22,20 +25,26 @@ Position TcpOrder::unwrap(std::uint32_t sequence) const noexcept {
   return next_ + static_cast<std::uint64_t>(static_cast<std::int64_t>(ahead));
 }
 
-bool TcpOrder::seen_just_now(const Piece& piece, std::uint32_t acknowledgement) noexcept {
+bool TcpOrder::seen_just_now(const Piece& piece, std::uint32_t acknowledgement,
+                             std::uint16_t ip_identification) noexcept {
   bool seen = false;
+  const bool perhaps = piece.start != next_;  // what comes next in order cannot have been here
   for (const Recent& r : recent_) {
+    if (!perhaps) break;
     if (r.start != piece.start || r.wire_length != piece.wire_length || r.acknowledgement != acknowledgement) continue;
+    const bool known = ip_identification != 0 && r.ip_identification != 0;
+    if (known && ip_identification != r.ip_identification) continue;
+    const TimeNs window = known ? same_packet_window : duplicate_window;
     const TimeNs apart = piece.ref.time - r.time;
-    seen = seen || (apart <= duplicate_window && apart >= -duplicate_window);
+    seen = seen || (apart <= window && apart >= -window);
   }
-  recent_[recent_at_] = {piece.start, piece.wire_length, acknowledgement, piece.ref.time};
+  recent_[recent_at_] = {piece.start, piece.wire_length, acknowledgement, ip_identification, piece.ref.time};
   recent_at_ = (recent_at_ + 1) % recent_.size();
   return seen;
 }
 
-Arrival TcpOrder::arrive(Piece& piece, std::uint32_t acknowledgement) {
-  const bool duplicate = seen_just_now(piece, acknowledgement);
+Arrival TcpOrder::arrive(Piece& piece, std::uint32_t acknowledgement, std::uint16_t ip_identification) {
+  const bool duplicate = seen_just_now(piece, acknowledgement, ip_identification);
   if (piece.end() <= next_) {
     if (piece.wire_length <= 1 && piece.end() == next_ && !duplicate) return Arrival::keep_alive;
     return duplicate ? Arrival::capture_duplicate : Arrival::retransmission;

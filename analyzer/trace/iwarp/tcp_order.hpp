@@ -15,7 +15,7 @@ enum class Arrival : std::uint8_t {
   next,               ///< in order, perhaps trimmed: to be used now
   held,               ///< behind a hole; copied
   retransmission,     ///< nothing new
-  capture_duplicate,  ///< nothing new: the same segment within microseconds
+  capture_duplicate,  ///< nothing new: the same segment at nearly the same time, or the same IP packet
   keep_alive,         ///< nothing new, and meant so
   full,               ///< behind a hole, and no room is left to hold it: give up a hole and offer it again
 };
@@ -44,7 +44,7 @@ class TcpOrder {
   [[nodiscard]] Position unwrap(std::uint32_t sequence) const noexcept;
 
   /// On Arrival::next `piece` is what is new of it and next() lies behind it: use it, then take_ready() until empty.
-  [[nodiscard]] Arrival arrive(Piece& piece, std::uint32_t acknowledgement);
+  [[nodiscard]] Arrival arrive(Piece& piece, std::uint32_t acknowledgement, std::uint16_t ip_identification = 0);
   /// The next held piece that has become contiguous; valid until the next call.
   [[nodiscard]] std::optional<Piece> take_ready();
   /// What is missing before the first held piece.
@@ -64,11 +64,13 @@ class TcpOrder {
     Position start = 0;
     std::uint32_t wire_length = 0;
     std::uint32_t acknowledgement = 0;
+    std::uint16_t ip_identification = 0;
     TimeNs time = 0;
   };
 
   [[nodiscard]] Arrival hold(const Piece& piece);
-  [[nodiscard]] bool seen_just_now(const Piece& piece, std::uint32_t acknowledgement) noexcept;
+  [[nodiscard]] bool seen_just_now(const Piece& piece, std::uint32_t acknowledgement,
+                                   std::uint16_t ip_identification) noexcept;
 
   Budget& budget_;
   bool started_ = false;
@@ -76,7 +78,7 @@ class TcpOrder {
   std::deque<Held> held_;  // by start; may overlap
   std::size_t held_octets_ = 0;
   Held taken_;
-  std::array<Recent, 16> recent_{};
+  std::array<Recent, 64> recent_{};
   std::size_t recent_at_ = 0;
 };
 

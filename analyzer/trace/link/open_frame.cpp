@@ -50,7 +50,10 @@ template <Address::Kind kind, std::size_t size>
 Content upper(Opened& out, const Layer& network, const wire::IpPacket& ip) noexcept {
   if (ip.protocol == wire::ip_protocol::udp) {
     const auto udp = wire::decode_udp(ip.payload);
-    if (!udp || udp->destination_port != wire::rocev2_port) return Content::nothing;
+    if (!udp) return Content::nothing;
+    const std::uint16_t port = udp->destination_port;
+    if (port == wire::vxlan_port || port == wire::geneve_port) return Content::tunnel;
+    if (port != wire::rocev2_port) return Content::nothing;
     set(out.ib.source, kind, ip.source, size);
     set(out.ib.destination, kind, ip.destination, size);
     return ib(out, Transport::rocev2, head(network, ip.header_size + wire::udp_header_size), udp->payload);
@@ -65,11 +68,14 @@ Content upper(Opened& out, const Layer& network, const wire::IpPacket& ip) noexc
     out.tcp.sequence = tcp->sequence;
     out.tcp.acknowledgement = tcp->acknowledgement;
     out.tcp.flags = tcp->flags;
+    out.tcp.ip_identification = ip.identification;
     out.tcp.payload = tcp->payload.octets;
     out.tcp.wire_length = narrow(tcp->payload.wire_length);
     return Content::tcp;
   }
-  return Content::nothing;
+  const bool inside = ip.protocol == wire::ip_protocol::gre || ip.protocol == wire::ip_protocol::ipv4_inside ||
+                      ip.protocol == wire::ip_protocol::ipv6_inside;
+  return inside ? Content::tunnel : Content::nothing;
 }
 
 Content ipv4(Opened& out, const Layer& in) noexcept {

@@ -13,6 +13,7 @@ enum class Content : std::uint8_t {
   nothing,       ///< no RDMA and no TCP, or not enough of it captured to tell
   infiniband,    ///< `ib` is filled
   tcp,           ///< `tcp` is filled
+  tunnel,        ///< another packet inside a packet, which is not opened
   unknown_link,  ///< a link type, or a link inside ERF, that is not opened
 };
 

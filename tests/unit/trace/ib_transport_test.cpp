@@ -111,6 +111,7 @@ TEST_F(IbFlow, WriteWithAHoleGoesOnWhereItFits) {
   server(op_write_first, s0, reth(0, 0xAB, 3 * mtu), mtu, 1);
   server(op_write_last, s0 + 2, {}, mtu, 3);
   p.client_acks(s0 + 2);
+  p.moment();
   EXPECT_EQ(p.sink.news(), (Lines{"1P #4 write 1 0xab+0x0 length 1024 of 3072 first", "1P #6 gap 1 proven",
                                   "1P #5 write 1 0xab+0x800 length 1024 of 3072 last"}));
 }
@@ -121,6 +122,7 @@ TEST_F(IbFlow, WriteWhoseBeginningIsMissingHasNoPlace) {
   server(op_write_last, s0 + 3, {}, 55, 3);
   p.client_acks(s0 + 3);
   server(op_write_middle, s0 + 4, {}, mtu, 3);
+  p.moment();
   EXPECT_EQ(p.sink.news(), (Lines{"1P #4 write 1 0xab+0x0 length 1024 of 2048 first", "1P #6 gap 2 proven"}));
 }
 
@@ -265,12 +267,64 @@ TEST_F(IbFlow, AcknowledgedHoleIsTheCapturesLoss) {
   p.call(c0 + 3);
   EXPECT_EQ(p.sink.news().size(), 1U);
   p.server_acks(c0 + 3);
+  p.moment();
   EXPECT_EQ(p.sink.news(), (Lines{"1A #6 gap 2 proven", "1A #5 send 2 length 64 to #5", "1P #6 acknowledges 2"}));
   // The last packet is missing, and nothing behind it is needed to know.
   p.server_acks(c0 + 4);
-  EXPECT_EQ(p.sink.news(), (Lines{"1A #7 gap 1 proven"}));
+  p.moment();
+  EXPECT_EQ(p.sink.news(), (Lines{"1A #8 gap 1 proven"}));
   p.call(c0 + 4);
-  EXPECT_EQ(p.sink.news(), (Lines{"1A #8 repeated retransmission"}));
+  EXPECT_EQ(p.sink.news(), (Lines{"1A #10 repeated retransmission"}));
+}
+
+// Two taps: the answer stands before what it answers.
+TEST_F(IbFlow, AnswerBeforeItsRequestInTheFile) {
+  p.call(c0);
+  p.sink.news();
+  p.server_acks(c0 + 1);
+  p.server_acks(c0 + 2);
+  EXPECT_TRUE(p.sink.news().empty());
+  p.call(c0 + 1);
+  EXPECT_EQ(p.sink.news(), (Lines{"1A #7 send 2 length 64 to #7", "1A #7 quality reordered", "1P #5 acknowledges 2"}));
+  p.call(c0 + 2);
+  EXPECT_EQ(p.sink.news(), (Lines{"1A #8 send 3 length 64 to #8", "1P #6 acknowledges 3"}));
+}
+
+TEST_F(IbFlow, WhatFollowsAnEarlyAnswerIsHeldBackWithIt) {
+  p.call(c0);
+  p.sink.news();
+  p.server_acks(c0 + 1);
+  p.reply(s0);
+  EXPECT_TRUE(p.sink.news().empty());
+  p.call(c0 + 1);
+  EXPECT_EQ(p.sink.news(), (Lines{"1A #7 send 2 length 64 to #7", "1A #7 quality reordered", "1P #5 acknowledges 2",
+                                  "1P #6 send 1 length 48 to #6"}));
+}
+
+TEST_F(IbFlow, HeldAnswersComeOutBeforeTheClose) {
+  p.call(c0);
+  p.sink.news();
+  p.server_acks(c0 + 1);
+  p.client_dreq();
+  const Lines told = p.sink.news();
+  ASSERT_FALSE(told.empty());
+  EXPECT_EQ(told.front(), "1A #5 gap 1 proven");
+}
+
+// A refusal seen by two taps, with a packet that was under way between the two copies.
+TEST_F(IbFlow, RefusalTwiceInTheCapture) {
+  p.step = 10'000;
+  p.call(c0);
+  p.call(c0 + 1);
+  p.sink.news();
+  p.server_acks(c0 + 1, 0x2C);
+  p.call(c0 + 2);
+  p.server_acks(c0 + 1, 0x2C);
+  EXPECT_EQ(p.sink.news(), (Lines{"1P #6 acknowledges 1", "1P #6 refuses rnr: send 2 of #5 length 64",
+                                  "1A #7 send 3 length 64 to #7", "1P #8 repeated duplicate"}));
+  p.call(c0 + 1);
+  p.server_acks(c0 + 1, 0x2C);  // and this one refuses the second try
+  EXPECT_EQ(p.sink.news(), (Lines{"1A #9 repeated retransmission", "1P #10 refuses rnr: send 2 of #5 length 64"}));
 }
 
 TEST_F(IbFlow, AcknowledgementBeforeTheHoleProvesNothing) {
@@ -287,6 +341,7 @@ TEST_F(IbFlow, AcknowledgementBeforeTheHoleProvesNothing) {
 TEST_F(IbFlow, RefusalBehindTheHoleProvesIt) {
   p.call(c0 + 1);
   p.server_acks(c0 + 1, 0x2C);
+  p.moment();
   EXPECT_EQ(p.sink.news(),
             (Lines{"1A #5 gap 1 proven", "1A #4 send 1 length 64 to #4", "1P #5 refuses rnr: send 1 of #4 length 64"}));
 }
@@ -323,6 +378,7 @@ TEST_F(IbFlow, SendWithAMissingMiddle) {
   client(op_send_first, c0, {}, mtu, 1);
   client(op_send_last, c0 + 2, {}, 8, 3);
   p.server_acks(c0 + 2);
+  p.moment();
   EXPECT_EQ(p.sink.news(), (Lines{"1A #6 gap 1 proven", "1A #4 send 1 length 2056 captured 1024 holes to #5",
                                   "1P #6 acknowledges 1"}));
 }
@@ -331,6 +387,7 @@ TEST_F(IbFlow, SendWithAMissingEnd) {
   client(op_send_first, c0, {}, mtu, 1);
   client(op_send_only, c0 + 2, {}, 8, 3);
   p.server_acks(c0 + 2);
+  p.moment();
   EXPECT_EQ(p.sink.news(), (Lines{"1A #6 gap 1 proven", "1A #4 send 1 length 1024 holes to #4",
                                   "1A #5 send 2 length 8 to #5", "1P #6 acknowledges 2"}));
 }
@@ -339,6 +396,7 @@ TEST_F(IbFlow, SendWithAMissingBeginning) {
   p.call(c0);
   client(op_send_last, c0 + 2, {}, 8, 3);
   p.server_acks(c0 + 2);
+  p.moment();
   EXPECT_EQ(p.sink.news(), (Lines{"1A #4 send 1 length 64 to #4", "1A #6 gap 1 proven",
                                   "1A #5 send 2 length 8 captured 0 holes to #5", "1P #6 acknowledges 2"}));
 }
@@ -355,6 +413,7 @@ TEST_F(IbFlow, FirstPacketMissing) {
   p.call(c0 + 1);
   EXPECT_TRUE(p.sink.news().empty());
   p.server_acks(c0 + 1);
+  p.moment();
   EXPECT_EQ(p.sink.news(), (Lines{"1A #5 gap 1 proven", "1A #4 send 1 length 64 to #4", "1P #5 acknowledges 1"}));
 }
 
