@@ -17,6 +17,7 @@
 #include "referee/latency.hpp"
 #include "referee/memory_map.hpp"
 #include "trace/events.hpp"
+#include "wire/nfs_items.hpp"
 #include "wire/rpcrdma.hpp"
 
 namespace rpcrdma::referee {
@@ -73,6 +74,8 @@ struct Transaction {
   std::vector<wire::WriteChunk> writes;
   std::optional<wire::WriteChunk> reply_chunk;
   std::optional<std::tuple<std::uint32_t, std::uint32_t, std::uint32_t>> procedure;  // program, version, procedure
+  std::optional<bool> wrapped;         ///< RPCSEC_GSS integrity or privacy; not known until the Call has been read
+  std::optional<std::size_t> wanted;   ///< how many results may come in Write chunks (RFC 8267), once known
   FrameRef reply;                      ///< first frame of the first Reply; number 0: none yet
   FrameRef broken_reply;               ///< a Reply that cannot be decoded; number 0: none
   bool refused_by_error = false;       ///< answered by RDMA_ERROR ERR_CHUNK
@@ -272,6 +275,18 @@ class InvalidatedHandles {
   std::unordered_map<std::uint32_t, Newest> newest_;
 };
 
+/// Room for judging chunk lists, so that no message needs new memory.
+struct ChunkScratch {
+  wire::NfsItems items;
+  std::vector<wire::ReadChunk> reads;
+  std::vector<std::uint64_t> lengths;
+  struct Range {
+    wire::Segment segment;
+    bool writable = false;
+  };
+  std::vector<Range> ranges;
+};
+
 struct RecentSend {
   std::uint64_t ordinal = 0;
   FrameRef frame;
@@ -423,6 +438,7 @@ struct Connection {
   Cost unreported;
   std::map<std::tuple<std::uint32_t, std::uint32_t, std::uint32_t>, Procedure> procedures;
   LatencyHistogram latency;
+  ChunkScratch scratch;
 
   [[nodiscard]] SideState& of(Side side) noexcept { return sides[index(side)]; }
   [[nodiscard]] const SideState& of(Side side) const noexcept { return sides[index(side)]; }
@@ -462,6 +478,11 @@ struct Connection {
   /// A capture that begins in the middle is like one with a gap before its first frame: trust grows with what is seen.
   [[nodiscard]] bool whole() const noexcept { return !facts.one_way && trusted(); }
   [[nodiscard]] bool trusted() const noexcept { return completed >= trusted_from; }
+  /// Whom to name for what `side` sent. Which end is the client may be a guess when the capture began in the middle.
+  [[nodiscard]] std::optional<Party> accused(Side side) const noexcept {
+    if (!facts.handshake_seen && !trusted()) return std::nullopt;
+    return party(side);
+  }
   /// The threshold that binds what `sender` sends (RFC 8797 section 4.2). nullopt: not known.
   [[nodiscard]] std::optional<std::uint32_t> threshold(Side sender) const noexcept {
     return sender == Side::active ? facts.thresholds.client_to_server : facts.thresholds.server_to_client;

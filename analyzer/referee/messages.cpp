@@ -65,6 +65,12 @@ struct Reading {
       }
       return reading;
     }
+    // Read chunks for items, and nothing that could hold a Reply.
+    if (!header.reads.empty() && !header.reply && connection.find(other(sender), xid) == nullptr &&
+        (sender == Side::active || connection.whole())) {
+      reading.direction = Direction::call;
+      return reading;
+    }
     if (header.reply && (theirs_open || connection.find(other(sender), xid) != nullptr || sender == Side::passive)) {
       reading.direction = Direction::reply;
       return reading;
@@ -226,6 +232,7 @@ void take_call(Context& context, Connection& connection, const trace::Send& even
   if (!reverse && !call.procedure) not_read(connection, call);
   if (reverse && !reading.guessed) judge_reverse_call(context, connection, event, call);
   judge_call_form(context, connection, event, call);
+  if (call.lists_known && call.copies == 1) judge_call_lists(context, connection, event, header, call);
   if (answered_already(connection, event, call.xid)) {
     call.answers = call.copies;
     Ledger& ledger = connection.ledger(event.side);
@@ -290,6 +297,11 @@ void take_reply(Context& context, Connection& connection, const trace::Send& eve
   if (lists_complete && !reading.guessed) {
     judge_reply_form(context, connection, event, header, *call);
     judge_pulled(context, connection, event, header, *call);
+    if (judge_reply_lists(context, connection, event, header, *call)) {
+      judge_reply_items(context, connection, event, header, *call);
+    }
+    // A responder may have tried the Reply chunk first: what it left there is no reply.
+    if (static_cast<Proc>(header.fixed.proc) == Proc::msg) call->reply_head.clear();
     if (call->copies == 1) judge_returned_lengths(context, connection, event, header, *call);
     if (!header.reads.empty()) judge_offer(context, connection, event, header, call, requester);
   }

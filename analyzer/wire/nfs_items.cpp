@@ -404,6 +404,7 @@ void list_reply_items(Bytes stream, std::size_t wire_length, std::uint32_t progr
   out.left = wire_length - reply->body;
   if (!reply->accepted || reply->status != 0) {
     out.failed = reply->accepted ? reply->status : 1;
+    out.left = 0;  // what may follow is no result
     return;
   }
   if (!ddp_binding(program, version, procedure).results) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// NFSv3 (RFC 1813): NULL, GETATTR, READ, WRITE, READDIRPLUS.
+// NFSv3 (RFC 1813): NULL, GETATTR, READLINK, READ, WRITE, SYMLINK, READDIRPLUS.
 #include <string>
 
 #include "rpc.hpp"
@@ -7,7 +7,15 @@
 namespace forge::nfs3 {
 namespace {
 
-enum Number : std::uint32_t { null = 0, getattr = 1, read = 6, write = 7, readdirplus = 17 };
+enum Number : std::uint32_t {
+  null = 0,
+  getattr = 1,
+  readlink = 5,
+  read = 6,
+  write = 7,
+  symlink = 10,
+  readdirplus = 17
+};
 constexpr std::size_t octets_of_an_entry = 176;  ///< of READDIRPLUS with the names used here, roughly
 
 void file_handle(Pen& pen, std::uint64_t file) {
@@ -50,15 +58,32 @@ void call(Pen& pen, std::vector<Item>& items, const Procedure& p) {
     pen.u64(0).u32(p.octets).u32(2);  // FILE_SYNC
     put_data(pen, items, p.octets);
   }
+  if (p.number == symlink) {
+    put_string(pen, "link");
+    pen.zeros(24);  // no attribute is set
+    put_data(pen, items, p.octets);
+  }
   if (p.number == readdirplus) pen.u64(0).u64(0).u32(p.octets).u32(p.octets + 4096);
 }
 
 void reply(Pen& pen, std::vector<Item>& items, const Procedure& p) {
   if (p.number == null) return;
-  pen.u32(0);  // NFS3_OK
+  pen.u32(p.nfs_status);
+  if (p.nfs_status != 0) {
+    if (p.number != getattr) pen.u32(0);                       // no attributes
+    if (p.number == write || p.number == symlink) pen.u32(0);  // neither from before nor from after
+    return;
+  }
   switch (p.number) {
     case getattr:
       attributes(pen, 1, 129);
+      break;
+    case readlink:
+      optional_attributes(pen, 5, 129);
+      put_data(pen, items, p.octets);
+      break;
+    case symlink:
+      pen.u32(0).u32(0).u32(0).u32(0);  // no handle, no attributes
       break;
     case read:
       optional_attributes(pen, 1, 129);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// NFSv4.1 (RFC 8881) COMPOUND and CB_COMPOUND with the operations that the stories use.
+// NFSv4.1 and 4.2 (RFC 8881, 7862) COMPOUND and CB_COMPOUND with the operations that the stories use.
+#include <algorithm>
 #include <map>
 
 #include "rpc.hpp"
@@ -12,18 +13,27 @@ enum Operation : std::uint32_t {
   getattr = 9,
   cb_sequence = 11,
   putfh = 22,
+  setattr = 34,
   read = 25,
+  readlink = 27,
   write = 38,
   create_session = 43,
-  sequence = 53
+  sequence = 53,
+  read_plus = 68
 };
 
 std::uint32_t number(const std::string& name) {
-  static const std::map<std::string, std::uint32_t> numbers{
-      {"getattr", getattr},     {"putfh", putfh},
-      {"read", read},           {"write", write},
-      {"sequence", sequence},   {"create_session", create_session},
-      {"cb_recall", cb_recall}, {"cb_sequence", cb_sequence}};
+  static const std::map<std::string, std::uint32_t> numbers{{"getattr", getattr},
+                                                            {"putfh", putfh},
+                                                            {"read", read},
+                                                            {"write", write},
+                                                            {"readlink", readlink},
+                                                            {"read_plus", read_plus},
+                                                            {"setattr", setattr},
+                                                            {"sequence", sequence},
+                                                            {"create_session", create_session},
+                                                            {"cb_recall", cb_recall},
+                                                            {"cb_sequence", cb_sequence}};
   const auto found = numbers.find(name);
   if (found == numbers.end()) throw Mistake("no NFSv4.1 operation '" + name + "' here");
   return found->second;
@@ -57,8 +67,15 @@ void arguments(Pen& pen, std::vector<Item>& items, std::uint32_t operation, std:
       pen.u32(1).u32(0x18);  // change, size
       break;
     case read:
+    case read_plus:
       state_id(pen);
       pen.u64(0).u32(octets);
+      break;
+    case readlink:
+      break;
+    case setattr:
+      state_id(pen);
+      pen.u32(1).u32(0x10).u32(8).u64(1 << 20U);  // size
       break;
     case write:
       state_id(pen);
@@ -70,8 +87,10 @@ void arguments(Pen& pen, std::vector<Item>& items, std::uint32_t operation, std:
   }
 }
 
-void results(Pen& pen, std::vector<Item>& items, std::uint32_t operation, std::size_t octets) {
-  pen.u32(0);  // NFS4_OK
+void results(Pen& pen, std::vector<Item>& items, std::uint32_t operation, std::size_t octets, std::uint32_t status) {
+  pen.u32(status);
+  if (operation == setattr) pen.u32(1).u32(0x10);
+  if (status != 0) return;
   switch (operation) {
     case sequence:
       session_id(pen);
@@ -90,6 +109,13 @@ void results(Pen& pen, std::vector<Item>& items, std::uint32_t operation, std::s
       pen.u32(0);
       put_data(pen, items, octets);
       break;
+    case readlink:
+      put_data(pen, items, octets);
+      break;
+    case read_plus:
+      pen.u32(0).u32(1).u32(0).u64(0);  // one segment: data
+      put_data(pen, items, octets);
+      break;
     case write:
       pen.u32(octets).u32(2).u64(0x5A5A000000000001ULL);
       break;
@@ -103,7 +129,9 @@ void results(Pen& pen, std::vector<Item>& items, std::uint32_t operation, std::s
 void call(Pen& pen, std::vector<Item>& items, const Procedure& p) {
   if (p.number == 0) return;
   put_string(pen, "");
-  pen.u32(1).u32(p.operations.size());
+  const auto newer = [](const std::string& name) { return number(name) >= read_plus; };
+  const std::uint32_t minor = std::any_of(p.operations.begin(), p.operations.end(), newer) ? 2 : 1;
+  pen.u32(minor).u32(p.operations.size());
   for (const std::string& name : p.operations) {
     pen.u32(number(name));
     arguments(pen, items, number(name), p.octets);
@@ -112,12 +140,13 @@ void call(Pen& pen, std::vector<Item>& items, const Procedure& p) {
 
 void reply(Pen& pen, std::vector<Item>& items, const Procedure& p) {
   if (p.number == 0) return;
-  pen.u32(0);
+  pen.u32(p.nfs_status);
   put_string(pen, "");
   pen.u32(p.operations.size());
-  for (const std::string& name : p.operations) {
-    pen.u32(number(name));
-    results(pen, items, number(name), p.octets);
+  for (std::size_t i = 0; i < p.operations.size(); ++i) {
+    const std::uint32_t operation = number(p.operations[i]);
+    pen.u32(operation);
+    results(pen, items, operation, p.octets, i + 1 == p.operations.size() ? p.nfs_status : 0);
   }
 }
 

@@ -10,6 +10,8 @@ constexpr std::uint32_t message_call = 0;
 constexpr std::uint32_t message_reply = 1;
 constexpr std::uint32_t auth_none = 0;
 constexpr std::uint32_t auth_sys = 1;
+constexpr std::uint32_t rpcsec_gss = 6;
+constexpr std::size_t gss_checksum = 28;
 constexpr std::uint32_t nfs_program = 100003;
 constexpr std::uint32_t callback_program = 0x40000000;
 
@@ -20,6 +22,25 @@ void auth_sys_credential(Pen& pen) {
   body.u32(0).u32(0).u32(0);  // root, no further groups
   pen.u32(auth_sys);
   put_opaque(pen, body.take());
+}
+
+void gss_credential(Pen& pen, Procedure::Gss service) {
+  Pen body;
+  body.u32(1).u32(0).u32(1).u32(static_cast<std::uint32_t>(service));  // version 1, RPCSEC_GSS_DATA, sequence
+  put_string(body, "context handle");
+  pen.u32(rpcsec_gss);
+  put_opaque(pen, body.take());
+}
+
+/// Arguments or results behind their header, as the service has them; the places of their items move along.
+RpcMessage together(Pen head, Pen inner, std::vector<Item> items, Procedure::Gss service) {
+  const Octets body = inner.take();
+  if (service == Procedure::Gss::integrity) head.u32(body.size() + 4).u32(1);
+  if (service == Procedure::Gss::privacy) head.u32(body.size());  // which nobody here encrypts
+  for (Item& item : items) item.offset += head.size();
+  head.add(body);
+  if (service == Procedure::Gss::integrity) put_opaque(head, pattern(1, gss_checksum));
+  return {head.take(), std::move(items)};
 }
 
 }  // namespace
@@ -37,7 +58,7 @@ void put_data(Pen& pen, std::vector<Item>& items, std::size_t length) {
 
 Procedure Procedure::nfs3(const std::string& name) {
   static const std::map<std::string, std::uint32_t> numbers{
-      {"null", 0}, {"getattr", 1}, {"read", 6}, {"write", 7}, {"readdirplus", 17}};
+      {"null", 0}, {"getattr", 1}, {"readlink", 5}, {"read", 6}, {"write", 7}, {"symlink", 10}, {"readdirplus", 17}};
   const auto found = numbers.find(name);
   if (found == numbers.end()) throw Mistake("no NFSv3 procedure '" + name + "' here");
   Procedure p;
@@ -67,55 +88,67 @@ Procedure Procedure::callback(std::vector<std::string> operations) {
 }
 
 RpcMessage rpc_call(const Procedure& p, std::uint32_t xid) {
-  RpcMessage m;
+  std::vector<Item> items;
   Pen pen;
   pen.u32(xid).u32(message_call).u32(2).u32(p.program).u32(p.version).u32(p.number);
-  if (p.kind == Procedure::Kind::generic || p.number == 0) {
-    pen.u32(auth_none).u32(0);
+  if (p.gss != Procedure::Gss::no) {
+    gss_credential(pen, p.gss);
+    pen.u32(rpcsec_gss);
+    put_opaque(pen, pattern(2, gss_checksum));
   } else {
-    auth_sys_credential(pen);
+    if (p.kind == Procedure::Kind::generic || p.number == 0) {
+      pen.u32(auth_none).u32(0);
+    } else {
+      auth_sys_credential(pen);
+    }
+    pen.u32(auth_none).u32(0);
   }
-  pen.u32(auth_none).u32(0);
+  Pen body;
   switch (p.kind) {
     case Procedure::Kind::generic:
-      pen.add(pattern(xid, p.octets));
+      body.add(pattern(xid, p.octets));
       break;
     case Procedure::Kind::nfs3:
-      nfs3::call(pen, m.items, p);
+      nfs3::call(body, items, p);
       break;
     case Procedure::Kind::compound:
-      nfs4::call(pen, m.items, p);
+      nfs4::call(body, items, p);
       break;
     case Procedure::Kind::callback:
-      nfs4::callback_call(pen, p);
+      nfs4::callback_call(body, p);
       break;
   }
-  m.octets = pen.take();
-  return m;
+  return together(std::move(pen), std::move(body), std::move(items), p.gss);
 }
 
 RpcMessage rpc_reply(const Procedure& p, std::uint32_t xid, std::uint32_t status) {
-  RpcMessage m;
+  std::vector<Item> items;
   Pen pen;
-  pen.u32(xid).u32(message_reply).u32(0).u32(auth_none).u32(0).u32(status);
-  if (status == 0) {
-    switch (p.kind) {
-      case Procedure::Kind::generic:
-        pen.add(pattern(xid, p.octets));
-        break;
-      case Procedure::Kind::nfs3:
-        nfs3::reply(pen, m.items, p);
-        break;
-      case Procedure::Kind::compound:
-        nfs4::reply(pen, m.items, p);
-        break;
-      case Procedure::Kind::callback:
-        nfs4::callback_reply(pen, p);
-        break;
-    }
+  pen.u32(xid).u32(message_reply).u32(0);
+  if (p.gss != Procedure::Gss::no) {
+    pen.u32(rpcsec_gss);
+    put_opaque(pen, pattern(3, gss_checksum));
+  } else {
+    pen.u32(auth_none).u32(0);
   }
-  m.octets = pen.take();
-  return m;
+  pen.u32(status);
+  if (status != 0) return {pen.take(), {}};
+  Pen body;
+  switch (p.kind) {
+    case Procedure::Kind::generic:
+      body.add(pattern(xid, p.octets));
+      break;
+    case Procedure::Kind::nfs3:
+      nfs3::reply(body, items, p);
+      break;
+    case Procedure::Kind::compound:
+      nfs4::reply(body, items, p);
+      break;
+    case Procedure::Kind::callback:
+      nfs4::callback_reply(body, p);
+      break;
+  }
+  return together(std::move(pen), std::move(body), std::move(items), p.gss);
 }
 
 }  // namespace forge

@@ -29,6 +29,9 @@ struct Procedure {
   std::uint32_t number = 1;
   std::vector<std::string> operations;  ///< of a COMPOUND
   std::size_t octets = 16;              ///< of file data, names, or filler
+  std::uint32_t nfs_status = 0;         ///< of the reply: NFSv3, or the last operation of a COMPOUND
+  /// RPCSEC_GSS service (RFC 2203 section 5.3.1).
+  enum class Gss : std::uint8_t { no = 0, none = 1, integrity = 2, privacy = 3 } gss = Gss::no;
 
   [[nodiscard]] static Procedure nfs3(const std::string& name);
   [[nodiscard]] static Procedure compound(std::vector<std::string> operations);

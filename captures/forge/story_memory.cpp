@@ -30,6 +30,7 @@ Chunk read_chunk(const YAML::Node& node, const std::string& where, std::uint32_t
   Words words(node, where);
   Segment s;
   static_cast<void>(words.has("position"));  // the Read list's business
+  static_cast<void>(words.has("item"));
   if (words.has("segments")) {
     Chunk out = read_chunk(words.node("segments"), where, length);
     words.done();

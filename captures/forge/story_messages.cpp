@@ -23,6 +23,14 @@ Procedure read_procedure(Words& words, const Procedure& usual) {
   }
   const YAML::Node callback = words.node("callback");
   if (callback.IsDefined()) p = Procedure::callback({"cb_sequence", callback.as<std::string>()});
+  if (const auto service = words.maybe<std::string>("gss")) {
+    static const std::map<std::string, Procedure::Gss> services{
+        {"none", Procedure::Gss::none}, {"integrity", Procedure::Gss::integrity}, {"privacy", Procedure::Gss::privacy}};
+    const auto found = services.find(*service);
+    if (found == services.end()) throw Mistake("gss: none, integrity or privacy");
+    p.gss = found->second;
+  }
+  p.nfs_status = words.get<std::uint32_t>("nfs_status", p.nfs_status);
   p.program = words.get<std::uint32_t>("program", p.program);
   p.version = words.get<std::uint32_t>("program_version", p.version);
   p.number = words.get<std::uint32_t>("procedure", p.number);
@@ -44,10 +52,31 @@ std::uint32_t read_position(const YAML::Node& node, bool has_items) {
   return position.as<std::string>() == "data" ? data_position : position.as<std::uint32_t>();
 }
 
+/// `items: [{at: 100, octets: 16}]`: what is moved, in place of what RFC 8267 allows to be. `at` counts from the XID.
+void read_items(Words& words, RpcMessage& rpc) {
+  const YAML::Node list = words.node("items");
+  if (!list.IsDefined()) return;
+  rpc.items.clear();
+  for (const YAML::Node& node : list) {
+    Words item(node, words.where());
+    rpc.items.push_back({item.need<std::size_t>("at"), item.need<std::size_t>("octets")});
+    item.done();
+    if (rpc.items.back().offset + rpc.items.back().length > rpc.octets.size()) throw Mistake("an item beyond the end");
+  }
+}
+
+/// Which item a Read chunk takes: `item: 2` is the second; without it, the next.
+std::size_t item_of(const YAML::Node& node, std::size_t next) {
+  const YAML::Node item = node["item"];
+  if (!item.IsDefined()) return next;
+  if (item.as<std::size_t>() == 0) throw Mistake("items are counted from 1");
+  return item.as<std::size_t>() - 1;
+}
+
 /// `octets`: length of a segment that names none.
 std::optional<Chunk> one_chunk(Words& words, const std::string& key, std::size_t octets) {
   const YAML::Node node = words.node(key);
-  if (!node.IsDefined()) return std::nullopt;
+  if (!node.IsDefined() || node.IsNull()) return std::nullopt;
   return read_chunk(node, words.where(), static_cast<std::uint32_t>(octets));
 }
 
@@ -120,10 +149,12 @@ void Story::reduce_reads(const Step& step, Outgoing& out, bool items, Words& wor
         chunks.back() = read_chunk(node, words.where(), 0);
         continue;
       }
-      if (next_item >= unreduced.size()) throw Mistake("nothing left that could go into a Read chunk");
-      const Octets data = take_item(out.rpc, next_item);
+      const std::size_t item = item_of(node, next_item);
+      if (item >= unreduced.size()) throw Mistake("nothing left that could go into a Read chunk");
+      const Octets data = take_item(out.rpc, item);
       chunks.back() = read_chunk(node, words.where(), static_cast<std::uint32_t>(data.size()));
-      positions.back() = static_cast<std::uint32_t>(unreduced[next_item++].offset);
+      positions.back() = static_cast<std::uint32_t>(unreduced[item].offset);
+      next_item = item + 1;
       memory(out.by).store(chunks.back(), data);
     }
   }
@@ -181,6 +212,7 @@ void Story::call(const Step& step, Words& words) {
   }
   out.rpc = rpc_call(a.procedure, rpc_xid);
   retype(out.rpc, words);
+  read_items(words, out.rpc);
   reduce_reads(step, out, !out.rpc.items.empty(), words);
   line().calls.push_back(a);
   say(step, words, out, words.maybe<std::uint32_t>("invalidate"));
@@ -230,6 +262,7 @@ void Story::reply(const Step& step, Words& words) {
   }
   out.rpc = rpc_reply(procedure, rpc_xid, status);
   retype(out.rpc, words);
+  read_items(words, out.rpc);
   const auto put = [&out](const Chunk& chunk, const Octets& data) {
     std::size_t done = 0;
     for (const Segment& s : chunk) {

@@ -66,6 +66,22 @@ bool judge_form(Context& context, Connection& connection, const trace::Send& eve
 void judge_direction_by_rdma(Context& context, Connection& connection, FrameRef frame, const Transaction& call,
                              Role role, std::uint32_t type, FrameRef data);
 
+// --- chunk_lists.cpp: group E, the lists of a Call by themselves
+void judge_call_lists(Context& context, Connection& connection, const trace::Send& event, const wire::HeaderV1& header,
+                      Transaction& call);
+
+// --- returned_lists.cpp: group E, the lists of a Reply against those of its Call
+/// False when they are so different that what is in the chunks cannot be judged.
+bool judge_reply_lists(Context& context, Connection& connection, const trace::Send& event, const wire::HeaderV1& header,
+                       const Transaction& call);
+
+// --- reduction.cpp: group E, what was moved into the chunks (RFC 8267)
+/// `stream`: the RPC message as far as known, inline or pulled; `pulled`: the newest frame that brought it, if so.
+void judge_call_items(Context& context, Connection& connection, Transaction& call, wire::Bytes stream,
+                      std::size_t wire_length, FrameRef pulled);
+void judge_reply_items(Context& context, Connection& connection, const trace::Send& event, const wire::HeaderV1& header,
+                       Transaction& call);
+
 // --- memory.cpp: group F
 void judge_write(Context& context, Connection& connection, const trace::Write& event);
 void judge_read(Context& context, Connection& connection, const trace::ReadRequest& event);

@@ -14,7 +14,7 @@ namespace rpcrdma::referee {
 namespace {
 
 constexpr std::size_t call_head_most = 512;
-constexpr std::size_t reply_head_most = 64;
+constexpr std::size_t reply_head_most = 512;
 constexpr std::size_t rpc_start = 8;  // XID and message type
 constexpr std::size_t most_pending = 256;
 constexpr TimeNs stale_call = 5'000'000'000;

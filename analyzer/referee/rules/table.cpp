@@ -7,6 +7,7 @@
 
 #include "referee/rules/rows_a_c.hpp"
 #include "referee/rules/rows_d_g.hpp"
+#include "referee/rules/rows_e.hpp"
 #include "referee/rules/rows_h_i.hpp"
 #include "referee/rules/rows_j_k.hpp"
 #include "referee/rules/rows_l_m.hpp"
@@ -16,17 +17,24 @@ namespace {
 
 constexpr std::size_t rule_count = static_cast<std::size_t>(RuleId::count_);
 
-constexpr std::size_t row_count = std::size(rows::a_to_c) + std::size(rows::d_to_g) + std::size(rows::h_to_i) +
-                                  std::size(rows::j_to_k) + std::size(rows::l_to_m);
+constexpr std::size_t row_count = std::size(rows::a_to_c) + std::size(rows::d_to_g) + std::size(rows::e) +
+                                  std::size(rows::h_to_i) + std::size(rows::j_to_k) + std::size(rows::l_to_m);
 static_assert(row_count == rule_count, "every RuleId has one row");
+
+/// Each row to its place, whichever file it stands in.
+template <std::size_t n>
+constexpr void place(std::array<Rule, rule_count>& all, const Rule (&rows)[n]) {
+  for (const Rule& row : rows) all[static_cast<std::size_t>(row.id)] = row;
+}
 
 constexpr std::array<Rule, rule_count> join() {
   std::array<Rule, rule_count> all{};
-  auto* to = std::copy(std::begin(rows::a_to_c), std::end(rows::a_to_c), all.data());
-  to = std::copy(std::begin(rows::d_to_g), std::end(rows::d_to_g), to);
-  to = std::copy(std::begin(rows::h_to_i), std::end(rows::h_to_i), to);
-  to = std::copy(std::begin(rows::j_to_k), std::end(rows::j_to_k), to);
-  std::copy(std::begin(rows::l_to_m), std::end(rows::l_to_m), to);
+  place(all, rows::a_to_c);
+  place(all, rows::d_to_g);
+  place(all, rows::e);
+  place(all, rows::h_to_i);
+  place(all, rows::j_to_k);
+  place(all, rows::l_to_m);
   return all;
 }
 
@@ -38,7 +46,7 @@ constexpr bool every_row_at_its_index() {
   }
   return true;
 }
-static_assert(every_row_at_its_index(), "rows stand in the order of RuleId");
+static_assert(every_row_at_its_index(), "no RuleId has two rows or none");
 
 }  // namespace
 

@@ -63,7 +63,8 @@ inline Octets header(std::uint32_t xid, std::uint32_t credit, std::uint32_t proc
 
 inline Octets rpc_call(std::uint32_t xid, std::size_t size = 40) {
   Octets o;
-  for (const std::uint32_t word : {xid, 0U, 2U, 100003U, 3U, 1U, 0U, 0U, 0U, 0U}) put32(o, word);
+  // A program without rules of its own for chunks.
+  for (const std::uint32_t word : {xid, 0U, 2U, 0x20004E51U, 1U, 1U, 0U, 0U, 0U, 0U}) put32(o, word);
   o.resize(std::max(size, o.size()));
   return o;
 }

@@ -1,0 +1,363 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Group E: what was moved into chunks of its own, and what was not (RFC 8166 sections 3.4 and 4.3, RFC 8267).
+//
+// The walks of wire/nfs_items read a message only as far as they understand it. What lies behind is not judged.
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "referee/rules/checks.hpp"
+#include "wire/rpc.hpp"
+
+namespace rpcrdma::referee {
+
+namespace {
+
+constexpr std::uint32_t nfs_program = 100003;
+constexpr std::size_t nfs4_segments_most = 16;  // RFC 8267 section 6.4.2
+constexpr std::size_t pads_most = 4;            // octets of pads left behind at the end of a message
+
+using ProcedureId = std::tuple<std::uint32_t, std::uint32_t, std::uint32_t>;
+
+class Chunked {
+ public:
+  Chunked(Context& context, Connection& connection, const Transaction& call, FrameRef frame, FrameRef evidence,
+          Role role) noexcept
+      : context_(context),
+        connection_(connection),
+        call_(call),
+        frame_(frame),
+        evidence_(evidence),
+        role_(role),
+        side_(role == Role::requester ? call.requester : other(call.requester)) {}
+
+  void say(RuleId rule, std::string message) { context_.book.add(verdict(rule, std::move(message))); }
+  void warn(RuleId rule, std::string message) { context_.book.add_few(verdict(rule, std::move(message))); }
+  /// Legal, or not known to be wrong, and likely to be a habit.
+  template <class... Parts>
+  void note(RuleId rule, fmt::format_string<Parts...> text, Parts&&... parts) {
+    if (context_.book.fold_again(rule, connection_.id(), frame_, connection_.accused(side_))) return;
+    Verdict folded = verdict(rule, fmt::format(text, std::forward<Parts>(parts)...));
+    folded.severity = Severity::note;
+    context_.book.fold(folded);
+  }
+  void unchecked(RuleId rule, std::string_view why) { context_.book.unchecked(rule, connection_.id(), why); }
+  [[nodiscard]] const char* who() const noexcept { return name(side_); }
+
+ private:
+  [[nodiscard]] Verdict verdict(RuleId rule, std::string message) const {
+    return {rule,         connection_.id(), {frame_, evidence_},        std::move(message),
+            std::nullopt, call_.xid,        connection_.accused(side_), role_};
+  }
+
+  Context& context_;
+  Connection& connection_;
+  const Transaction& call_;
+  FrameRef frame_;
+  FrameRef evidence_;
+  Role role_;
+  Side side_;
+};
+
+[[nodiscard]] std::string_view why_not(wire::WalkEnd end) noexcept {
+  switch (end) {
+    case wire::WalkEnd::truncated:
+      return "the capture lacks the end of an RPC message";
+    case wire::WalkEnd::unsupported:
+      return "an RPC message has a form that the analyzer does not know";
+    default:
+      return "an RPC message cannot be read to its end";
+  }
+}
+
+[[nodiscard]] std::string named(const ProcedureId& procedure) {
+  return wire::procedure_name(std::get<0>(procedure), std::get<1>(procedure), std::get<2>(procedure));
+}
+
+[[nodiscard]] std::string named(const ProcedureId& procedure, const wire::NfsItem& item) {
+  if (std::get<1>(procedure) != 4) return named(procedure);
+  return fmt::format("NFSv4 {} (operation {} of the COMPOUND)", wire::nfs4_operation_name(item.operation, false),
+                     item.index + 1);
+}
+
+// --- Calls
+
+/// RFC 8267 section 6.4.2: what every NFSv4 server has to take, and no client should go beyond.
+void judge_complexity(Chunked& chunked, const Transaction& call, const std::vector<wire::ReadChunk>& reads) {
+  std::size_t segments = 0;
+  std::size_t body = 0;
+  for (const wire::ReadChunk& chunk : reads) segments = std::max<std::size_t>(segments, chunk.segments);
+  for (const wire::ReadSegment& read : call.reads) body += read.position == 0 ? 1U : 0U;
+  for (const wire::WriteChunk& chunk : call.writes) segments = std::max(segments, chunk.size());
+  if (call.reply_chunk) segments = std::max(segments, call.reply_chunk->size());
+  segments = std::max(segments, body);
+  if (reads.size() <= 1 && call.writes.size() <= 1 && segments <= nfs4_segments_most) return;
+  chunked.warn(RuleId::nfs_chunk_complexity,
+               fmt::format("The {}'s NFSv4 Call has {} Read chunks beside the message, {} Write chunks, and up to {} "
+                           "segments in a chunk; servers need to take one, one, and {}.",
+                           chunked.who(), reads.size(), call.writes.size(), segments, nfs4_segments_most));
+}
+
+/// True when an error was found.
+bool judge_moved_argument(Chunked& chunked, const ProcedureId& procedure, const wire::NfsItem& item) {
+  if (!item.eligible) {
+    chunked.say(RuleId::ineligible_item_reduced,
+                fmt::format("The {} moved {} octets of {} into a Read chunk (Position {}); this item must stay in the "
+                            "message.",
+                            chunked.who(), item.length, named(procedure, item), item.position));
+    return true;
+  }
+  if (item.chunk_length == item.length) return false;
+  if (item.chunk_length == item.length + item.pad()) {
+    chunked.note(RuleId::read_chunk_pad_included,
+                 "The {}'s Read chunk at Position {} holds {} octets: the {} of the item and its pad, which should be "
+                 "left out.",
+                 chunked.who(), item.position, item.chunk_length, item.length);
+    return false;
+  }
+  chunked.say(RuleId::read_chunk_length_wrong,
+              fmt::format("The {}'s Read chunk at Position {} holds {} octets; the data of {} that belong there are {} "
+                          "octets long.",
+                          chunked.who(), item.position, item.chunk_length, named(procedure, item), item.length));
+  return true;
+}
+
+bool judge_moved_arguments(Chunked& chunked, const ProcedureId& procedure, const std::vector<wire::ReadChunk>& reads,
+                           const wire::NfsItems& found) {
+  for (const wire::NfsItem& item : found.items) {
+    if (item.moved() && judge_moved_argument(chunked, procedure, item)) return true;
+  }
+  if (found.end == wire::WalkEnd::misplaced) {
+    chunked.say(RuleId::ineligible_item_reduced,
+                fmt::format("The {}'s Read chunk has Position {}, where no item of this {} begins that may be moved.",
+                            chunked.who(), reads[found.chunks_used].position, named(procedure)));
+    return true;
+  }
+  if (found.chunks_used < reads.size()) {
+    chunked.unchecked(RuleId::ineligible_item_reduced, why_not(found.end));
+    chunked.unchecked(RuleId::read_chunk_length_wrong, why_not(found.end));
+  }
+  return false;
+}
+
+/// Room for a pad behind the most that a READ may bring.
+void judge_provisioned(Chunked& chunked, const Transaction& call, const wire::NfsItems& found) {
+  std::size_t next = 0;
+  for (const wire::WantedItem& wanted : found.wanted) {
+    if (next == call.writes.size()) return;
+    const std::uint64_t room = chunk_length(call.writes[next++]);
+    if (wanted.most == wire::WantedItem::no_limit || wanted.most % 4 == 0 || room <= wanted.most) continue;
+    if (room != wanted.most + (4 - wanted.most % 4)) continue;
+    chunked.note(RuleId::write_chunk_pad_provisioned,
+                 "The {} asks for at most {} octets and gives a Write chunk of {}: room for a pad that nobody writes.",
+                 chunked.who(), wanted.most, room);
+  }
+}
+
+// --- Replies
+
+struct Returned {
+  const std::vector<wire::WriteChunk>& provided;
+  const std::vector<std::uint64_t>& lengths;
+  [[nodiscard]] bool used() const {
+    return std::any_of(lengths.begin(), lengths.end(), [](std::uint64_t length) { return length != 0; });
+  }
+  [[nodiscard]] bool used_behind(std::size_t first) const {
+    return first < lengths.size() && std::any_of(lengths.begin() + static_cast<std::ptrdiff_t>(first), lengths.end(),
+                                                 [](std::uint64_t length) { return length != 0; });
+  }
+};
+
+void judge_moved_result(Chunked& chunked, const ProcedureId& procedure, const wire::NfsItem& item) {
+  if (!item.eligible) {
+    chunked.say(RuleId::ineligible_item_reduced,
+                fmt::format("The {} moved {} octets of {} into Write chunk {}; this item must stay in the message.",
+                            chunked.who(), item.length, named(procedure, item), item.chunk + 1));
+  } else if (item.chunk_length != item.length) {
+    chunked.say(RuleId::write_chunk_pad_written,
+                fmt::format("The {}'s Reply says that Write chunk {} holds {} octets; the data of {} in it are {} "
+                            "octets long.",
+                            chunked.who(), item.chunk + 1, item.chunk_length, named(procedure, item), item.length));
+  }
+}
+
+/// Follows the chunks as a responder has to use them: in order, each for the next result that may be moved.
+void judge_use(Chunked& chunked, const ProcedureId& procedure, const wire::NfsItems& found, const Returned& returned) {
+  std::size_t next = 0;
+  std::size_t without_data = 0;  // results of no octets: each may have taken a chunk, or none
+  for (const wire::NfsItem& item : found.items) {
+    if (item.moved()) {
+      std::size_t skipped = 0;
+      for (std::size_t i = next; i < item.chunk; ++i) skipped += returned.provided[i].empty() ? 0U : 1U;
+      if (skipped > without_data) {
+        chunked.say(RuleId::write_chunk_skipped,
+                    fmt::format("The {} put the data of {} into Write chunk {} and left chunk {} unused, which comes "
+                                "first.",
+                                chunked.who(), named(procedure, item), item.chunk + 1, next + 1));
+      }
+      without_data = 0;
+      next = item.chunk + 1;
+      judge_moved_result(chunked, procedure, item);
+      continue;
+    }
+    if (!item.eligible) continue;
+    if (item.length == 0) {
+      ++without_data;
+      continue;
+    }
+    if (next >= returned.provided.size()) continue;
+    const wire::WriteChunk& chunk = returned.provided[next++];
+    const std::uint64_t room = chunk_length(chunk);
+    if (without_data != 0 || chunk.empty() || room < item.length) continue;
+    chunked.say(RuleId::eligible_item_inline,
+                fmt::format("The {} returned {} octets of {} inline and left Write chunk {} of the Call, with room for "
+                            "{}, unused.",
+                            chunked.who(), item.length, named(procedure, item), next, room));
+  }
+}
+
+/// The RPC Reply as far as known.
+struct ReplyStream {
+  wire::Bytes octets;
+  std::size_t wire_length = 0;
+};
+
+void judge_results(Chunked& chunked, const ProcedureId& asked, bool wants_none, const ReplyStream& stream,
+                   const Returned& returned, wire::NfsItems& found) {
+  const auto [program, version, procedure] = asked;
+  const bool used = returned.used();
+  const wire::DdpBinding binding = wire::ddp_binding(program, version, procedure);
+  if (!binding.known) {
+    if (used) {
+      chunked.note(RuleId::ineligible_item_reduced,
+                   "The {} used a Write chunk for {}: whether that is allowed, no specification known here says.",
+                   chunked.who(), named(asked));
+    }
+    return;
+  }
+  if (!binding.results || wants_none) {
+    if (used) {
+      chunked.say(RuleId::ineligible_item_reduced,
+                  fmt::format("The {} used a Write chunk for the results of {}, none of which may be moved.",
+                              chunked.who(), named(asked)));
+    }
+    return;
+  }
+  wire::list_reply_items(stream.octets, stream.wire_length, program, version, procedure, returned.lengths, found);
+  const bool whole = found.end == wire::WalkEnd::whole && found.left < pads_most;
+  // Where no chunk was used, what was read is as it stands even if the message goes on.
+  if (whole || (!used && found.end == wire::WalkEnd::truncated)) {
+    judge_use(chunked, asked, found, returned);
+    if (whole && returned.used_behind(found.chunks_used)) {
+      chunked.say(RuleId::unused_write_chunk_shape,
+                  fmt::format("The {}'s Reply to {} says that a Write chunk holds octets, but has no result that could "
+                              "be in it.",
+                              chunked.who(), named(asked)));
+    }
+    return;
+  }
+  chunked.unchecked(used ? RuleId::write_chunk_pad_written : RuleId::eligible_item_inline, why_not(found.end));
+}
+
+}  // namespace
+
+void judge_call_items(Context& context, Connection& connection, Transaction& call, wire::Bytes stream,
+                      std::size_t wire_length, FrameRef pulled) {
+  const auto rpc = wire::decode_rpc_call(stream, wire_length);
+  ChunkScratch& scratch = connection.scratch;
+  wire::collect_read_chunks(call.reads, scratch.reads);
+  Chunked chunked(context, connection, call, call.call, pulled, Role::requester);
+  if (!rpc) {
+    if (!scratch.reads.empty()) {
+      chunked.unchecked(RuleId::ineligible_item_reduced, "an RPC Call's header cannot be read to its end");
+    }
+    return;
+  }
+  if (rpc->flavor != wire::flavor_gss) {
+    call.wrapped = false;
+  } else if (rpc->gss_service) {
+    call.wrapped = *rpc->gss_service != 1;
+  }
+  const ProcedureId procedure{rpc->program, rpc->version, rpc->procedure};
+  const bool nfs4 = rpc->program == nfs_program && rpc->version == 4;
+  if (nfs4) judge_complexity(chunked, call, scratch.reads);
+  if (call.ill_formed) return;  // the positions are not to be relied on
+  const wire::DdpBinding binding = wire::ddp_binding(rpc->program, rpc->version, rpc->procedure);
+  if (call.wrapped == true) {
+    if (scratch.reads.empty()) return;
+    chunked.say(RuleId::reduction_under_gss,
+                fmt::format("The {} moved an argument of {} into a Read chunk (Position {}) although RPCSEC_GSS "
+                            "protects the arguments as a whole.",
+                            chunked.who(), named(procedure), scratch.reads.front().position));
+    call.ill_formed = true;
+    return;
+  }
+  if (!call.wrapped) {
+    if (!scratch.reads.empty()) chunked.unchecked(RuleId::reduction_under_gss, "a GSS credential cannot be read");
+    return;
+  }
+  if (!binding.known && !scratch.reads.empty()) {
+    chunked.note(RuleId::ineligible_item_reduced,
+                 "The {} used a Read chunk for {}: whether that is allowed, no specification known here says.",
+                 chunked.who(), named(procedure));
+    return;
+  }
+  if (!binding.arguments && !scratch.reads.empty()) {
+    chunked.say(RuleId::ineligible_item_reduced,
+                fmt::format("The {} used a Read chunk (Position {}) for {}, none of whose arguments may be moved.",
+                            chunked.who(), scratch.reads.front().position, named(procedure)));
+    call.ill_formed = true;
+    return;
+  }
+  if (!binding.arguments && !binding.results) return;
+  wire::NfsItems& found = scratch.items;
+  wire::list_call_items(stream, wire_length, scratch.reads, found);
+  call.ill_formed = judge_moved_arguments(chunked, procedure, scratch.reads, found) || call.ill_formed;
+  if (found.end == wire::WalkEnd::whole && found.left < pads_most) call.wanted = found.wanted.size();
+  judge_provisioned(chunked, call, found);
+}
+
+void judge_reply_items(Context& context, Connection& connection, const trace::Send& event, const wire::HeaderV1& header,
+                       Transaction& call) {
+  if (call.copies != 1 || !connection.trusted()) return;
+  // A Call that was pulled is only now as complete as it will get.
+  std::optional<ProcedureId> asked = call.procedure;
+  if (!call.call_head.empty() && !call.ill_formed) {
+    std::size_t length = 0;
+    for (const wire::ReadSegment& read : call.reads) length += read.position == 0 ? read.target.length : 0U;
+    judge_call_items(context, connection, call, call.call_head, length, event.frame);
+    const auto rpc = wire::decode_rpc_call(call.call_head, length);
+    if (rpc) asked = ProcedureId{rpc->program, rpc->version, rpc->procedure};
+  }
+  if (call.writes.empty() || call.ill_formed || event.holes) return;
+  ChunkScratch& scratch = connection.scratch;
+  scratch.lengths.clear();
+  for (const wire::WriteChunk& chunk : header.writes) scratch.lengths.push_back(chunk_length(chunk));
+  const Returned returned{call.writes, scratch.lengths};
+  Chunked chunked(context, connection, call, event.frame, call.call, Role::responder);
+  if (!asked || !call.wrapped) {
+    if (returned.used()) chunked.unchecked(RuleId::ineligible_item_reduced, "the Call's header is not in the capture");
+    return;
+  }
+  if (*call.wrapped) {
+    if (!returned.used()) return;
+    chunked.say(RuleId::reduction_under_gss,
+                fmt::format("The {} moved a result of {} into a Write chunk although RPCSEC_GSS protects the results "
+                            "as a whole.",
+                            chunked.who(), named(*asked)));
+    return;
+  }
+  const bool wants_none = call.wanted == std::size_t{0};
+  const bool inline_body = header.fixed.proc == static_cast<std::uint32_t>(wire::Proc::msg);
+  if (inline_body && event.octets.size() >= header.length) {
+    const ReplyStream stream{event.octets.subspan(header.length), event.wire_length - header.length};
+    judge_results(chunked, *asked, wants_none, stream, returned, scratch.items);
+  } else if (!inline_body && header.reply && !call.reply_head.empty()) {
+    const ReplyStream stream{call.reply_head, static_cast<std::size_t>(chunk_length(*header.reply))};
+    judge_results(chunked, *asked, wants_none, stream, returned, scratch.items);
+  } else {
+    chunked.unchecked(RuleId::eligible_item_inline, "a Reply that was written by RDMA is not in the capture");
+  }
+}
+
+}  // namespace rpcrdma::referee
