@@ -66,7 +66,7 @@ RpcMessage Assembler::pulled(const Open& open) {
   RpcMessage message;
   message.call = !open.for_reply;
   Stream body;
-  body.most = open.pieces.octets() + open.inline_part.size();
+  body.most = Pieces::most_uses * open.pieces.octets() + open.inline_part.size();
   bool nothing_inline = false;
   for (const wire::ReadSegment& read : open.reads) {
     if (read.position != 0) continue;
@@ -84,7 +84,7 @@ RpcMessage Assembler::pulled(const Open& open) {
   } else {
     std::uint64_t taken = 0;
     Stream& out = message.stream;
-    out.most = open.pieces.octets() + body.octets.size() + 3 * rest.size();
+    out.most = Pieces::most_uses * open.pieces.octets() + body.octets.size() + 3 * rest.size();
     const auto take = [&](std::uint64_t count) {
       const std::uint64_t captured = body.octets.size() - std::min<std::uint64_t>(taken, body.octets.size());
       const auto begin = static_cast<std::size_t>(std::min<std::uint64_t>(taken, body.octets.size()));

@@ -16,7 +16,7 @@ struct Stream {
   std::vector<std::uint8_t> octets;
   std::uint64_t wire_length = 0;
   bool cut = false;  ///< octets ends before wire_length: nothing more is appended, only counted
-  /// No more than was sent: segments that name the same memory again and again must not multiply it.
+  /// Segments that name the same memory again and again must not multiply it.
   std::size_t most = SIZE_MAX;
 
   void append(wire::Bytes captured, std::uint64_t length);
@@ -27,6 +27,7 @@ class Pieces {
   /// Octets kept for one exchange; what comes above is counted and not kept.
   static constexpr std::size_t most_octets = std::size_t{64} << 20U;
   static constexpr std::size_t most_pieces = std::size_t{1} << 20U;
+  static constexpr std::size_t most_uses = 4;  ///< of each octet in one message, on average
 
   /// `length` octets were placed at `offset`; the capture may hold fewer of them. They replace what was there.
   void add(std::uint32_t handle, std::uint64_t offset, std::uint64_t length, wire::Bytes captured);

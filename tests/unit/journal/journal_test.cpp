@@ -48,14 +48,14 @@ class File {
     server.local_id = 0x0B0B0B01;
     server.remote_id = client.local_id;
     server.qpn = server_qpn;
-    server.psn = 0x200;
+    client.psn = 0x200;  // each says where the other one starts
+    server.psn = 0x100;
     put(true, cm_packet(cm_req(client)));
     put(false, cm_packet(cm_rep(server)));
     CmFields ready = client;
     ready.remote_id = server.local_id;
     put(true, cm_packet(cm_rtu(ready)));
   }
-  // The REQ says where the client's requests start, the REP where the server's do.
   void client(std::uint8_t opcode, const Octets& extended, const Octets& payload) {
     put(true, ib_packet(opcode, server_qpn, client_psn++, extended, payload));
   }
@@ -101,7 +101,7 @@ TEST(Journal, KeepsHandshakeMessagesAndThresholds) {
   const Handshake& request = file.journal.handshake(file.journal.note(file.journal.first(1)).index);
   ASSERT_TRUE(request.private_data);
   EXPECT_EQ(request.private_data->send_size, 4096U);
-  EXPECT_TRUE(request.area.in_frame);
+  EXPECT_EQ(request.area.wire_length, 56U);
   file.client(op_send_only, {}, call_header(no_lists) + rpc_call(0));
   file.server(op_send_only, {}, call_header(no_lists) + rpc_reply());
   EXPECT_EQ(file.notes(4), (std::vector<NoteKind>{NoteKind::message, NoteKind::payload}));
