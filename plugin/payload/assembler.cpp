@@ -40,6 +40,8 @@ void pad(Stream& stream) {
 
 void Assembler::wait(Open& open, const MessageSeen& seen) {
   open.reads = seen.header->reads;
+  open.here = 0;
+  open.here_octets = 0;
   const wire::Bytes rest = behind_header(seen);
   open.inline_part.assign(rest.begin(), rest.end());
   open.inline_length = length_behind_header(seen);
@@ -47,10 +49,15 @@ void Assembler::wait(Open& open, const MessageSeen& seen) {
   open.for_reply = seen.kind == MessageSeen::Kind::reply;
 }
 
-bool Assembler::arrived(const Open& open) {
-  return std::all_of(open.reads.begin(), open.reads.end(), [&](const wire::ReadSegment& read) {
-    return open.pieces.covers(read.target.handle, read.target.offset, read.target.length);
-  });
+/// Looks only at what was still missing: each segment is walked through once, however many packets it takes.
+bool Assembler::arrived(Open& open) {
+  for (; open.here < open.reads.size(); ++open.here, open.here_octets = 0) {
+    const wire::Segment& target = open.reads[open.here].target;
+    open.here_octets +=
+        open.pieces.covered(target.handle, target.offset + open.here_octets, target.length - open.here_octets);
+    if (open.here_octets < target.length) return false;
+  }
+  return true;
 }
 
 /// A message whose Read chunks are here: first the stream they belong into, then each at its Position, with the
@@ -59,6 +66,7 @@ RpcMessage Assembler::pulled(const Open& open) {
   RpcMessage message;
   message.call = !open.for_reply;
   Stream body;
+  body.most = Pieces::most_uses * open.pieces.octets() + open.inline_part.size();
   bool nothing_inline = false;
   for (const wire::ReadSegment& read : open.reads) {
     if (read.position != 0) continue;
@@ -76,6 +84,7 @@ RpcMessage Assembler::pulled(const Open& open) {
   } else {
     std::uint64_t taken = 0;
     Stream& out = message.stream;
+    out.most = Pieces::most_uses * open.pieces.octets() + body.octets.size() + 3 * rest.size();
     const auto take = [&](std::uint64_t count) {
       const std::uint64_t captured = body.octets.size() - std::min<std::uint64_t>(taken, body.octets.size());
       const auto begin = static_cast<std::size_t>(std::min<std::uint64_t>(taken, body.octets.size()));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The octets that RDMA placed into the chunks of one exchange, by handle and offset.
+// The octets that RDMA placed into the chunks of one exchange, by handle and offset. Pieces do not overlap.
 #pragma once
 
 #include <cstddef>
@@ -16,6 +16,8 @@ struct Stream {
   std::vector<std::uint8_t> octets;
   std::uint64_t wire_length = 0;
   bool cut = false;  ///< octets ends before wire_length: nothing more is appended, only counted
+  /// Segments that name the same memory again and again must not multiply it.
+  std::size_t most = SIZE_MAX;
 
   void append(wire::Bytes captured, std::uint64_t length);
 };
@@ -25,11 +27,12 @@ class Pieces {
   /// Octets kept for one exchange; what comes above is counted and not kept.
   static constexpr std::size_t most_octets = std::size_t{64} << 20U;
   static constexpr std::size_t most_pieces = std::size_t{1} << 20U;
+  static constexpr std::size_t most_uses = 4;  ///< of each octet in one message, on average
 
-  /// `length` octets were placed at `offset`; the capture may hold fewer of them.
+  /// `length` octets were placed at `offset`; the capture may hold fewer of them. They replace what was there.
   void add(std::uint32_t handle, std::uint64_t offset, std::uint64_t length, wire::Bytes captured);
-  /// Whether all of [offset, offset + length) has been placed.
-  [[nodiscard]] bool covers(std::uint32_t handle, std::uint64_t offset, std::uint64_t length) const;
+  /// How many octets from `offset` on have been placed without a gap, `length` at most.
+  [[nodiscard]] std::uint64_t covered(std::uint32_t handle, std::uint64_t offset, std::uint64_t length) const;
   void copy(std::uint32_t handle, std::uint64_t offset, std::uint64_t length, Stream& out) const;
   [[nodiscard]] std::size_t octets() const noexcept { return pool_.size(); }
 
@@ -40,6 +43,7 @@ class Pieces {
     std::size_t captured = 0;
   };
   using Key = std::pair<std::uint32_t, std::uint64_t>;
+  void clear(std::uint32_t handle, std::uint64_t offset, std::uint64_t length);
   /// The piece that holds this octet.
   [[nodiscard]] std::map<Key, Piece>::const_iterator holding(std::uint32_t handle, std::uint64_t offset) const;
 

@@ -76,6 +76,7 @@ RpcMessage put_back(const referee::MessageSeen& reply, const Pieces& pieces) {
     return message;
   }
   if (by_chunk) {
+    body.most = Pieces::most_uses * pieces.octets();
     copy_chunk(pieces, *header.reply, body);
   } else {
     const wire::Bytes octets = reply.send->octets;
@@ -93,6 +94,7 @@ RpcMessage put_back(const referee::MessageSeen& reply, const Pieces& pieces) {
     message.stream = std::move(body);
   } else {
     Stream& out = message.stream;
+    out.most = Pieces::most_uses * pieces.octets() + body.octets.size() + 3 * places.size();
     std::size_t taken = 0;
     for (const wire::PlacedItem& place : places) {
       out.append(wire::Bytes(body.octets).subspan(taken, place.position - taken), place.position - taken);

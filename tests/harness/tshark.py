@@ -1,0 +1,105 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""tshark with the plugin and without: where it looks for plugins, whose user it is, and rows of fields."""
+import concurrent.futures
+import os
+import resource
+import shutil
+import subprocess
+import tempfile
+
+NOBODY = 65534
+
+
+class Result:
+    def __init__(self, status, output, errors, seconds=0.0, memory=0):
+        self.status, self.output, self.errors, self.seconds, self.memory = status, output, errors, seconds, memory
+
+
+class Tshark:
+    """`plugin`: path of rpcrdma.so, or None for stock tshark. Wireshark ignores WIRESHARK_PLUGIN_DIR for root: then tshark
+    runs as nobody, on copies of files that nobody could not read. Use as a context manager."""
+
+    def __init__(self, plugin=None, preload=None, environment=None):
+        self.plugin, self.preload, self.environment = plugin, preload, environment or {}
+
+    def __enter__(self):
+        self.home = tempfile.mkdtemp(prefix="tshark-")
+        first = subprocess.run(["tshark", "--version"], capture_output=True, text=True, check=True,
+                               stdin=subprocess.DEVNULL).stdout.split("\n")[0]
+        self.version = first.split("(Wireshark) ")[1].split()[0]
+        folder = os.path.join(self.home, "plugins", ".".join(self.version.split(".")[:2]), "epan")
+        os.makedirs(folder)
+        if self.plugin:
+            shutil.copy(self.plugin, os.path.join(folder, "rpcrdma.so"))
+        if os.geteuid() == 0:
+            for where, _, files in os.walk(self.home):
+                for path in [where, *(os.path.join(where, f) for f in files)]:
+                    os.chown(path, NOBODY, NOBODY)
+        return self
+
+    def __exit__(self, *_):
+        shutil.rmtree(self.home, ignore_errors=True)
+
+    def command(self, *arguments):
+        as_user = []
+        if os.geteuid() == 0:
+            as_user = ["setpriv", f"--reuid={NOBODY}", f"--regid={NOBODY}", "--clear-groups"]
+            arguments = [self._readable(a) for a in arguments]
+        # An empty folder for stock tshark too: a plugin that is installed must not be compared with itself.
+        settings = {"HOME": self.home, "WIRESHARK_PLUGIN_DIR": os.path.join(self.home, "plugins"), "LC_ALL": "C.UTF-8",
+                    **self.environment}
+        if self.preload:
+            settings["LD_PRELOAD"] = self.preload
+        return [*as_user, "env", *(f"{k}={v}" for k, v in settings.items()), "tshark", "-n", *arguments]
+
+    def _readable(self, argument):
+        if not os.path.isfile(argument) or argument.startswith(self.home):
+            return argument
+        path, readable = os.path.abspath(argument), True
+        readable = bool(os.stat(path).st_mode & 0o004)
+        while readable and path != "/":
+            path = os.path.dirname(path)
+            readable = bool(os.stat(path).st_mode & 0o001)
+        if readable:
+            return argument
+        copy = os.path.join(self.home, os.path.basename(argument))
+        if not os.path.exists(copy) or os.stat(copy).st_mtime < os.stat(argument).st_mtime:
+            shutil.copy(argument, copy)
+            os.chmod(copy, 0o644)
+        return copy
+
+    def run(self, *arguments, timeout=600):
+        done = subprocess.run(self.command(*arguments), stdin=subprocess.DEVNULL, capture_output=True, timeout=timeout, check=False)
+        return Result(done.returncode, done.stdout.decode("utf-8", "backslashreplace"),
+                      done.stderr.decode("utf-8", "backslashreplace"))
+
+    def measured(self, *arguments):
+        """Processor time and the largest resident set in octets; the output is thrown away."""
+        with subprocess.Popen(self.command(*arguments), stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+                              stderr=subprocess.DEVNULL) as process:
+            _, status, used = os.wait4(process.pid, 0)
+            process.returncode = os.waitstatus_to_exitcode(status)
+        return Result(process.returncode, "", "", used.ru_utime + used.ru_stime, used.ru_maxrss * 1024)
+
+    def rows(self, path, names, *options, display_filter=None, passes=1):
+        """-> ([{field: [its values in the frame]}], Result). Values hold no tabulator."""
+        command = [*(["-2"] if passes == 2 else []), *options, "-r", path, "-T", "fields", "-E", "separator=/t", "-E", "occurrence=a",
+                   "-E", "aggregator=\x1f"]
+        command += [w for n in names for w in ("-e", n)] + (["-Y", display_filter] if display_filter else [])
+        done = self.run(*command)
+        found = []
+        for line in done.output.splitlines():
+            values = line.split("\t")
+            found.append({n: v.split("\x1f") if v else [] for n, v in zip(names, values + [""] * len(names))})
+        return found, done
+
+
+def in_parallel(work, things):
+    """work(thing) for each, as many at a time as there are processors; the results in order."""
+    with concurrent.futures.ThreadPoolExecutor(max_workers=len(os.sched_getaffinity(0))) as pool:
+        return list(pool.map(work, things))
+
+
+def children_seconds():
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime

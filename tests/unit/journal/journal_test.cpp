@@ -1,0 +1,240 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "journal/journal.hpp"
+
+#include <gtest/gtest.h>
+
+#include "../wire/ib_packets.hpp"
+
+namespace rpcrdma::test {
+namespace {
+
+using journal::Connection;
+using journal::Exchange;
+using journal::Handshake;
+using journal::Journal;
+using journal::Message;
+using journal::none;
+using journal::NoteKind;
+using journal::Payload;
+
+constexpr std::uint32_t client_qpn = 0x11;
+constexpr std::uint32_t server_qpn = 0x22;
+constexpr std::uint32_t xid = 0x08ea8cef;
+
+/// RoCEv2 in IPv4 without a link layer, frame after frame.
+class File {
+ public:
+  Journal journal;
+
+  void put(bool from_client, const Octets& packet, std::size_t snap = 65535) {
+    const auto length = static_cast<std::uint32_t>(28 + packet.size());
+    const Octets addresses = from_client ? hex("0a000002 0a000001") : hex("0a000001 0a000002");
+    const Octets frame = hex("4500") + be16(length) + hex("00000000 4011 0000") + addresses + hex("c000 12b7") +
+                         be16(length - 20) + hex("0000") + packet;
+    feed(++frames, frame, snap);
+  }
+  void feed(std::uint64_t number, const Octets& octets, std::size_t snap = 65535) {
+    const Octets captured(octets.begin(), octets.begin() + static_cast<std::ptrdiff_t>(std::min(octets.size(), snap)));
+    trace::Frame frame;
+    frame.ref = {number, 1'700'000'000'000'000'000 + static_cast<trace::TimeNs>(number) * 1'000'000};
+    frame.link = trace::LinkType::ipv4;
+    frame.octets = captured;  // gone after the call: nobody may keep it
+    frame.wire_length = static_cast<std::uint32_t>(octets.size());
+    journal.feed(frame);
+  }
+  void handshake() {
+    CmFields client;
+    CmFields server;
+    server.local_id = 0x0B0B0B01;
+    server.remote_id = client.local_id;
+    server.qpn = server_qpn;
+    client.psn = 0x200;  // each says where the other one starts
+    server.psn = 0x100;
+    put(true, cm_packet(cm_req(client)));
+    put(false, cm_packet(cm_rep(server)));
+    CmFields ready = client;
+    ready.remote_id = server.local_id;
+    put(true, cm_packet(cm_rtu(ready)));
+  }
+  void client(std::uint8_t opcode, const Octets& extended, const Octets& payload) {
+    put(true, ib_packet(opcode, server_qpn, client_psn++, extended, payload));
+  }
+  void server(std::uint8_t opcode, const Octets& extended, const Octets& payload) {
+    put(false, ib_packet(opcode, client_qpn, server_psn++, extended, payload));
+  }
+  void client_response(std::uint8_t opcode, std::uint32_t psn, const Octets& payload) {
+    put(true, ib_packet(opcode, server_qpn, psn, opcode == op_response_middle ? Octets{} : aeth(0x1f), payload));
+  }
+
+  [[nodiscard]] std::vector<NoteKind> notes(std::uint32_t frame) const {
+    std::vector<NoteKind> kinds;
+    for (std::uint32_t at = journal.first(frame); at != none; at = journal.note(at).next)
+      kinds.push_back(journal.note(at).kind);
+    return kinds;
+  }
+  [[nodiscard]] const Payload* payload(std::uint32_t frame) const {
+    for (std::uint32_t at = journal.first(frame); at != none; at = journal.note(at).next) {
+      if (journal.note(at).kind == NoteKind::payload) return &journal.payload(journal.note(at).index);
+    }
+    return nullptr;
+  }
+
+  std::uint64_t frames = 0;
+  std::uint32_t client_psn = 0x100;
+  std::uint32_t server_psn = 0x200;
+};
+
+[[nodiscard]] Octets call_header(const Octets& lists) { return be32(xid) + be32(1) + be32(32) + be32(0) + lists; }
+/// NULL of NFS version 3, or what `procedure` says.
+[[nodiscard]] Octets rpc_call(std::uint32_t procedure) {
+  return be32(xid) + be32(0) + be32(2) + be32(100003) + be32(3) + be32(procedure) + filled(16, 0);
+}
+[[nodiscard]] Octets rpc_reply() { return be32(xid) + be32(1) + filled(16, 0); }
+const Octets no_lists = filled(12, 0);
+
+TEST(Journal, KeepsHandshakeMessagesAndThresholds) {
+  File file;
+  file.handshake();
+  EXPECT_EQ(file.notes(1), std::vector<NoteKind>{NoteKind::handshake});
+  EXPECT_EQ(file.notes(2), std::vector<NoteKind>{NoteKind::handshake});
+  EXPECT_TRUE(file.notes(3).empty());
+  const Handshake& request = file.journal.handshake(file.journal.note(file.journal.first(1)).index);
+  ASSERT_TRUE(request.private_data);
+  EXPECT_EQ(request.private_data->send_size, 4096U);
+  EXPECT_EQ(request.area.wire_length, 56U);
+  file.client(op_send_only, {}, call_header(no_lists) + rpc_call(0));
+  file.server(op_send_only, {}, call_header(no_lists) + rpc_reply());
+  EXPECT_EQ(file.notes(4), (std::vector<NoteKind>{NoteKind::message, NoteKind::payload}));
+  const Connection* connection = file.journal.connection(1);
+  ASSERT_NE(connection, nullptr);
+  EXPECT_EQ(connection->client_to_server, 4096U);
+  const Exchange* exchange = file.journal.exchange(1, 1);
+  ASSERT_NE(exchange, nullptr);
+  EXPECT_EQ(exchange->call.number, 4U);
+  EXPECT_EQ(exchange->reply.number, 5U);
+}
+
+TEST(Journal, ACallWithReadChunksIsShownWhenItIsWhole) {
+  File file;
+  file.handshake();
+  const Octets body = rpc_call(7) + filled(40, 1);
+  const Octets lists = be32(1) + be32(static_cast<std::uint32_t>(body.size())) + be32(0xA1) + be32(5000) + be64(0x7000);
+  file.client(op_send_only, {}, call_header(lists + no_lists) + body);
+  EXPECT_EQ(file.notes(4), std::vector<NoteKind>{NoteKind::message});
+  const std::uint32_t psn = file.server_psn;
+  file.server(op_read, reth(0x7000, 0xA1, 5000), {});
+  for (std::uint32_t i = 0; i < 5; ++i) {
+    const std::uint8_t opcode = i == 0 ? op_response_first : i == 4 ? op_response_last : op_response_middle;
+    file.client_response(opcode, psn + i, filled(i == 4 ? 904 : 1024, static_cast<std::uint8_t>(i + 1)));
+  }
+  const Payload* call = file.payload(10);
+  ASSERT_NE(call, nullptr);
+  EXPECT_TRUE(call->call);
+  EXPECT_EQ(call->octets,
+            body + filled(1024, 1) + filled(1024, 2) + filled(1024, 3) + filled(1024, 4) + filled(904, 5));
+  EXPECT_EQ(call->time, 1'700'000'000'004'000'000);  // that of the Call
+  EXPECT_EQ(file.journal.message(call->message).rpc_frame, 10U);
+}
+
+TEST(Journal, ASendOfSeveralPacketsIsCopied) {
+  File file;
+  file.handshake();
+  const Octets whole = call_header(no_lists) + rpc_call(1) + filled(2500, 7);
+  file.client(op_send_first, {}, Octets(whole.begin(), whole.begin() + 1024));
+  file.client(op_send_middle, {}, Octets(whole.begin() + 1024, whole.begin() + 2048));
+  EXPECT_EQ(file.notes(4), std::vector<NoteKind>{});  // not known to be RPC-over-RDMA yet
+  file.client(op_send_last, {}, Octets(whole.begin() + 2048, whole.end()));
+  const std::uint32_t at = file.journal.first(6);
+  ASSERT_NE(at, none);
+  const Message& message = file.journal.message(file.journal.note(at).index);
+  EXPECT_FALSE(message.octets.in_frame);
+  EXPECT_EQ(message.octets.copy, whole);
+  EXPECT_EQ(message.first_frame, 4U);
+}
+
+TEST(Journal, FramesAreTakenOnceAndInOrder) {
+  File file;
+  file.handshake();
+  const Octets nothing;
+  file.feed(2, nothing);
+  file.feed(3, nothing);
+  file.client(op_send_only, {}, call_header(no_lists) + rpc_call(0));
+  EXPECT_EQ(file.notes(4).size(), 2U);
+  file.frames = 3;
+  file.client(op_send_only, {}, call_header(no_lists) + rpc_call(0));
+  EXPECT_EQ(file.notes(4).size(), 2U);
+  file.journal.finish();
+  file.journal.finish();
+  EXPECT_TRUE(file.journal.finished());
+  file.client(op_send_only, {}, call_header(no_lists) + rpc_call(0));
+  EXPECT_EQ(file.journal.first(5), none);
+  EXPECT_EQ(file.notes(4).size(), 2U);  // still there
+}
+
+TEST(Journal, ACallThatNeverBecameWholeIsShownAtTheEnd) {
+  File file;
+  file.handshake();
+  const Octets body = rpc_call(7) + filled(40, 1);
+  const Octets lists = be32(1) + be32(static_cast<std::uint32_t>(body.size())) + be32(0xA1) + be32(5000) + be64(0x7000);
+  file.client(op_send_only, {}, call_header(lists + no_lists) + body);
+  EXPECT_EQ(file.payload(4), nullptr);
+  file.journal.finish();
+  const Payload* call = file.payload(4);
+  ASSERT_NE(call, nullptr);
+  EXPECT_EQ(call->octets, body);
+  EXPECT_EQ(call->placing, payload::RpcMessage::Placing::missing);
+}
+
+TEST(Journal, FindingsStandAtTheirPrimaryFrame) {
+  File file;
+  file.handshake();
+  file.client(op_send_only, {}, call_header(no_lists) + rpc_call(0));
+  file.server(op_send_only, {}, call_header(no_lists) + rpc_reply());
+  file.server(op_send_only, {}, call_header(no_lists) + rpc_reply());  // once more
+  file.journal.finish();
+  bool told = false;
+  for (const std::uint32_t index : file.journal.findings_of(6)) {
+    const referee::Finding& finding = file.journal.finding(index);
+    EXPECT_EQ(finding.frames.front(), 6U);
+    EXPECT_TRUE(file.journal.concerns(finding));
+    told = told || finding.rule == referee::RuleId::duplicate_reply;
+  }
+  EXPECT_TRUE(told);
+}
+
+TEST(Journal, OtherUsersOfRdmaLeaveNoNote) {
+  File file;
+  for (std::uint32_t i = 0; i < 20; ++i) {
+    file.put(i % 2 == 0, ib_packet(op_send_only, i % 2 == 0 ? server_qpn : client_qpn, 100 + i, {}, filled(64, 0xFE)));
+  }
+  file.journal.finish();
+  for (std::uint32_t frame = 0; frame <= 21; ++frame) EXPECT_EQ(file.journal.first(frame), none);
+  for (std::uint32_t frame = 0; frame <= 21; ++frame) {
+    for (const std::uint32_t index : file.journal.findings_of(frame)) {
+      EXPECT_FALSE(file.journal.concerns(file.journal.finding(index)));
+    }
+  }
+}
+
+TEST(Journal, AnySnapLengthIsBorne) {
+  for (std::size_t snap = 0; snap < 400; snap += 3) {
+    File file;
+    file.handshake();
+    const Octets lists = be32(1) + be32(40) + be32(0xA1) + be32(300) + be64(0x7000) + be32(0) + be32(1) + be32(1) +
+                         be32(0xA2) + be32(300) + be64(0x8000) + be32(0);
+    file.put(true, ib_packet(op_send_only, server_qpn, 0x100, {}, call_header(lists) + rpc_call(7)), snap);
+    file.put(false, ib_packet(op_write_only, client_qpn, 0x200, reth(0x8000, 0xA2, 300), filled(300, 2)), snap);
+    file.put(false, ib_packet(op_read, client_qpn, 0x201, reth(0x7000, 0xA1, 300)), snap);
+    file.put(true, ib_packet(op_response_only, server_qpn, 0x201, aeth(0x1f), filled(300, 1)), snap);
+    file.put(false, ib_packet(op_send_only, client_qpn, 0x202, {}, call_header(no_lists) + rpc_reply()), snap);
+    file.journal.finish();
+    for (std::uint32_t frame = 1; frame <= file.frames; ++frame) {
+      if (const Payload* payload = file.payload(frame); payload != nullptr) {
+        EXPECT_LE(payload->octets.size(), payload->wire_length);
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace rpcrdma::test

@@ -1,0 +1,327 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "payload/assembler.hpp"
+
+#include <gtest/gtest.h>
+
+#include <chrono>
+
+#include "exchange.hpp"
+
+namespace rpcrdma::payload::test {
+namespace {
+
+using Kind = MessageSeen::Kind;
+using Op = OperationSeen::Kind;
+using Placing = RpcMessage::Placing;
+constexpr auto msg = wire::Proc::msg;
+constexpr auto nomsg = wire::Proc::nomsg;
+
+// --- Read chunks
+
+TEST(Assembler, ACallWithoutChunksIsTheSendItself) {
+  Assembler a;
+  Sent call(Kind::call, 1, msg, counting(40));
+  const auto rpc = a.message(call());
+  ASSERT_TRUE(rpc);
+  EXPECT_TRUE(rpc->call && rpc->in_send);
+  EXPECT_TRUE(rpc->stream.octets.empty());
+  EXPECT_TRUE(a.waiting().empty());
+}
+
+TEST(Assembler, ReadChunksGoToTheirPositions) {
+  struct Case {
+    const char* name;
+    std::vector<wire::ReadSegment> reads;
+    Octets expected;
+  };
+  const Octets body = counting(40, 100);
+  const auto part = [&](std::size_t from, std::size_t to) {
+    return Octets(body.begin() + static_cast<std::ptrdiff_t>(from), body.begin() + static_cast<std::ptrdiff_t>(to));
+  };
+  const Octets data = counting(8);
+  const Octets odd = counting(5);
+  const Case cases[] = {
+      {"at the end", {{40, {1, 8, 0}}}, body + data},
+      {"in the middle", {{20, {1, 8, 0}}}, part(0, 20) + data + part(20, 40)},
+      {"with its pad", {{20, {1, 5, 0}}}, part(0, 20) + odd + Octets(3) + part(20, 40)},
+      {"of two segments", {{20, {1, 3, 0}}, {20, {1, 5, 3}}}, part(0, 20) + data + part(20, 40)},
+      {"of two segments and a pad", {{20, {1, 3, 0}}, {20, {1, 2, 3}}}, part(0, 20) + odd + Octets(3) + part(20, 40)},
+      {"two chunks",
+       {{8, {1, 5, 0}}, {24, {1, 8, 0}}},
+       part(0, 8) + odd + Octets(3) + part(8, 16) + data + part(16, 40)},
+      {"two chunks, the later one first",
+       {{24, {1, 8, 0}}, {8, {1, 5, 0}}},
+       part(0, 8) + odd + Octets(3) + part(8, 16) + data + part(16, 40)},
+      {"beyond the message", {{4000, {1, 8, 0}}}, body + data},
+      {"an empty segment", {{20, {1, 0, 0}}, {20, {1, 8, 0}}}, part(0, 20) + data + part(20, 40)},
+  };
+  for (const Case& c : cases) {
+    SCOPED_TRACE(c.name);
+    Assembler a;
+    Sent call(Kind::call, 1, msg, body);
+    for (const auto& read : c.reads) call.read(read.position, read.target);
+    EXPECT_FALSE(a.message(call()));
+    EXPECT_EQ(a.waiting().size(), 1U);
+    const Octets memory = counting(8);
+    const auto rpc = a.operation(moved(Op::read_response, 1, {1, 8, 0}, memory));
+    ASSERT_TRUE(rpc);
+    EXPECT_TRUE(rpc->call);
+    EXPECT_FALSE(rpc->in_send);
+    EXPECT_EQ(rpc->stream.octets, c.expected);
+    EXPECT_EQ(rpc->stream.wire_length, c.expected.size());
+    EXPECT_EQ(rpc->placing, Placing::whole);
+    EXPECT_TRUE(a.waiting().empty());
+  }
+}
+
+TEST(Assembler, ALongCallIsItsPositionZeroChunk) {
+  Assembler a;
+  Sent call(Kind::call, 1, nomsg, {});
+  call.read(0, {1, 30, 0}).read(0, {2, 10, 500});
+  EXPECT_FALSE(a.message(call()));
+  const Octets first = counting(30);
+  const Octets second = counting(10, 31);
+  EXPECT_FALSE(a.operation(moved(Op::read_response, 1, {2, 10, 500}, second)));
+  const auto rpc = a.operation(moved(Op::read_response, 1, {1, 30, 0}, first));
+  ASSERT_TRUE(rpc);
+  EXPECT_EQ(rpc->stream.octets, counting(40));
+  EXPECT_EQ(rpc->placing, Placing::whole);
+}
+
+TEST(Assembler, TheReadThatComesTwiceGivesOneMessage) {
+  Assembler a;
+  Sent call(Kind::call, 1, msg, counting(40));
+  call.read(40, {1, 8, 0});
+  EXPECT_FALSE(a.message(call()));
+  const Octets data = counting(8);
+  EXPECT_FALSE(a.operation(moved(Op::read_request, 1, {1, 8, 0}, {})));
+  EXPECT_TRUE(a.operation(moved(Op::read_response, 1, {1, 8, 0}, data)));
+  EXPECT_FALSE(a.operation(moved(Op::read_response, 1, {1, 8, 0}, data)));
+  EXPECT_FALSE(a.give_up(1));
+}
+
+TEST(Assembler, GivesUpWithWhatCame) {
+  Assembler a;
+  Sent call(Kind::call, 1, msg, counting(40));
+  call.read(20, {1, 8, 0});
+  EXPECT_FALSE(a.message(call()));
+  const Octets data = counting(3);
+  EXPECT_FALSE(a.operation(moved(Op::read_response, 1, {1, 3, 0}, data)));
+  EXPECT_EQ(a.waiting(), std::vector<std::uint32_t>{1});
+  const auto rpc = a.give_up(1);
+  ASSERT_TRUE(rpc);
+  EXPECT_EQ(rpc->placing, Placing::missing);
+  EXPECT_EQ(rpc->stream.octets, counting(20) + counting(3));
+  EXPECT_EQ(rpc->stream.wire_length, 48U);
+  EXPECT_FALSE(a.give_up(1));
+  EXPECT_FALSE(a.give_up(2));
+}
+
+TEST(Assembler, WhatTheCaptureCutIsMissing) {
+  Assembler a;
+  Sent call(Kind::call, 1, msg, counting(40), 10);
+  call.read(40, {1, 8, 0});
+  EXPECT_FALSE(a.message(call()));
+  const Octets data = counting(8);
+  const auto rpc = a.operation(moved(Op::read_response, 1, {1, 8, 0}, data));
+  ASSERT_TRUE(rpc);
+  EXPECT_EQ(rpc->placing, Placing::missing);
+  EXPECT_EQ(rpc->stream.octets, counting(30));
+  EXPECT_EQ(rpc->stream.wire_length, 48U);
+}
+
+TEST(Assembler, AReplyThatOffersItselfIsReadLater) {
+  Assembler a;
+  Sent call(Kind::call, 1, msg, counting(40));
+  EXPECT_TRUE(a.message(call()));
+  Sent reply(Kind::reply, 1, nomsg, {});
+  reply.read(0, {9, 16, 64});
+  EXPECT_FALSE(a.message(reply()));
+  const Octets data = counting(16);
+  const auto rpc = a.operation(moved(Op::read_response, 1, {9, 16, 64}, data));
+  ASSERT_TRUE(rpc);
+  EXPECT_FALSE(rpc->call);
+  EXPECT_EQ(rpc->stream.octets, data);
+}
+
+// --- Write and Reply chunks
+
+[[nodiscard]] Octets read3_reply(std::uint32_t count) {
+  Octets o;
+  for (const std::uint32_t v : {0x1001U, 1U, 0U, 0U, 0U, 0U, 0U, 0U, count, 1U, count}) word(o, v);
+  return o;
+}
+
+TEST(Assembler, WriteChunksGoBehindTheirLength) {
+  for (const std::uint32_t length : {8U, 5U, 1U}) {
+    SCOPED_TRACE(length);
+    Assembler a;
+    Sent call(Kind::call, 1, msg, counting(40));
+    call.write({{1, 3, 0}, {2, 13, 100}});
+    EXPECT_TRUE(a.message(call()));
+    const std::uint32_t first = std::min(length, 3U);
+    const Octets data = counting(length);
+    const Octets one(data.begin(), data.begin() + first);
+    const Octets two(data.begin() + first, data.end());
+    EXPECT_FALSE(a.operation(moved(Op::write, 1, {1, first, 0}, one)));
+    EXPECT_FALSE(a.operation(moved(Op::write, 1, {2, length - first, 100}, two)));
+    Sent reply(Kind::reply, 1, msg, read3_reply(length));
+    reply.write({{1, first, 0}, {2, length - first, 100}}).asked(100003, 3, 6);
+    const auto rpc = a.message(reply());
+    ASSERT_TRUE(rpc);
+    EXPECT_FALSE(rpc->call);
+    EXPECT_EQ(rpc->placing, Placing::whole);
+    EXPECT_EQ(rpc->stream.octets, read3_reply(length) + data + Octets((4 - length % 4) % 4));
+  }
+}
+
+TEST(Assembler, AWriteThatNeverCameIsMissing) {
+  Assembler a;
+  Sent call(Kind::call, 1, msg, counting(40));
+  call.write({{1, 16, 0}});
+  EXPECT_TRUE(a.message(call()));
+  Sent reply(Kind::reply, 1, msg, read3_reply(8));
+  reply.write({{1, 8, 0}}).asked(100003, 3, 6);
+  const auto rpc = a.message(reply());
+  ASSERT_TRUE(rpc);
+  EXPECT_EQ(rpc->placing, Placing::missing);
+  EXPECT_EQ(rpc->stream.octets, read3_reply(8));
+  EXPECT_EQ(rpc->stream.wire_length, read3_reply(8).size() + 8);
+}
+
+TEST(Assembler, AReplyChunkIsTheReply) {
+  Assembler a;
+  Sent call(Kind::call, 1, msg, counting(40));
+  call.reply({{1, 100, 0}});
+  EXPECT_TRUE(a.message(call()));
+  const Octets data = counting(32);
+  EXPECT_FALSE(a.operation(moved(Op::write, 1, {1, 32, 0}, data)));
+  Sent reply(Kind::reply, 1, nomsg, {});
+  reply.reply({{1, 32, 0}});
+  const auto rpc = a.message(reply());
+  ASSERT_TRUE(rpc);
+  EXPECT_EQ(rpc->stream.octets, data);
+  EXPECT_EQ(rpc->placing, Placing::whole);
+}
+
+TEST(Assembler, AnUnusedChunkLeavesTheReplyInItsSend) {
+  Assembler a;
+  Sent call(Kind::call, 1, msg, counting(40));
+  call.write({{1, 16, 0}}).reply({{2, 16, 0}});
+  EXPECT_TRUE(a.message(call()));
+  Sent reply(Kind::reply, 1, msg, counting(24));
+  reply.write({{1, 0, 0}}).reply({{2, 0, 0}});
+  const auto rpc = a.message(reply());
+  ASSERT_TRUE(rpc);
+  EXPECT_TRUE(rpc->in_send);
+}
+
+TEST(Assembler, AHandleUsedAgainBelongsToTheNewExchange) {
+  Assembler a;
+  for (std::uint32_t exchange = 1; exchange <= 3; ++exchange) {
+    Sent call(Kind::call, exchange, msg, counting(40));
+    call.write({{1, 8, 0}});
+    EXPECT_TRUE(a.message(call()));
+    const Octets data = counting(8, static_cast<std::uint8_t>(exchange * 16));
+    EXPECT_FALSE(a.operation(moved(Op::write, exchange, {1, 8, 0}, data)));
+    Sent reply(Kind::reply, exchange, msg, read3_reply(8));
+    reply.write({{1, 8, 0}}).asked(100003, 3, 6);
+    const auto rpc = a.message(reply());
+    ASSERT_TRUE(rpc);
+    EXPECT_EQ(rpc->stream.octets, read3_reply(8) + data);
+  }
+}
+
+TEST(Assembler, AnErrorEndsTheExchange) {
+  Assembler a;
+  Sent call(Kind::call, 1, msg, counting(40));
+  call.read(40, {1, 8, 0});
+  EXPECT_FALSE(a.message(call()));
+  Sent error(Kind::error, 1, wire::Proc::error, {});
+  EXPECT_FALSE(a.message(error()));
+  EXPECT_TRUE(a.waiting().empty());
+  EXPECT_FALSE(a.give_up(1));
+}
+
+// --- hostile input
+
+TEST(Assembler, SegmentsThatNameTheSameMemoryDoNotMultiplyIt) {
+  const std::size_t segments = 20000;
+  const Octets data(std::size_t{1} << 20U, 0x33);
+  const wire::Segment same{1, static_cast<std::uint32_t>(data.size()), 0};
+  Assembler a;
+  Sent call(Kind::call, 1, nomsg, {});
+  for (std::size_t i = 0; i < segments; ++i) call.read(i % 2 == 0 ? 0 : 40, same);
+  EXPECT_FALSE(a.message(call()));
+  const auto rpc = a.operation(moved(Op::read_response, 1, same, data));
+  ASSERT_TRUE(rpc);
+  EXPECT_EQ(rpc->placing, Placing::missing);
+  EXPECT_LE(rpc->stream.octets.size(), 2 * Pieces::most_uses * data.size() + 3 * segments);
+  EXPECT_GE(rpc->stream.wire_length, segments * data.size());
+
+  Sent reply(Kind::reply, 1, nomsg, {});
+  reply.reply(wire::WriteChunk(segments, same));
+  const auto answer = a.message(reply());
+  ASSERT_TRUE(answer);
+  EXPECT_LE(answer->stream.octets.size(), Pieces::most_uses * data.size());
+}
+
+TEST(Assembler, ChunksAtTheEndOfMemory) {
+  const std::uint64_t end = UINT64_MAX;
+  for (const wire::Segment target : {wire::Segment{1, 4, end - 3}, wire::Segment{1, 4, end - 2},
+                                     wire::Segment{1, 4, end}, wire::Segment{1, UINT32_MAX, end}}) {
+    Assembler a;
+    Sent call(Kind::call, 1, msg, counting(40));
+    call.read(UINT32_MAX, target);
+    EXPECT_FALSE(a.message(call()));
+    const Octets data = counting(4);
+    const auto rpc = a.operation(moved(Op::read_response, 1, target, data));
+    EXPECT_EQ(rpc.has_value(), target.offset == end - 3);
+    EXPECT_EQ(a.give_up(1).has_value(), target.offset != end - 3);
+  }
+}
+
+TEST(Assembler, ManySegmentsInManyPacketsTakeTheirTimeOnce) {
+  const std::uint32_t segments = 40000;
+  Assembler a;
+  Sent call(Kind::call, 1, nomsg, {});
+  for (std::uint32_t i = 0; i < segments; ++i) call.read(0, {i, 4, 0});
+  const auto start = std::chrono::steady_clock::now();
+  EXPECT_FALSE(a.message(call()));
+  const Octets data = counting(4);
+  for (std::uint32_t i = 0; i + 1 < segments; ++i) {
+    ASSERT_FALSE(a.operation(moved(Op::read_response, 1, {i, 4, 0}, data)));
+  }
+  EXPECT_TRUE(a.operation(moved(Op::read_response, 1, {segments - 1, 4, 0}, data)));
+  // Looking at every segment for every packet would be 800 million look-ups.
+  EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(20));
+}
+
+TEST(Assembler, OpenExchangesAreBounded) {
+  Assembler a;
+  for (std::uint32_t id = 1; id <= 3 * Assembler::most_open; ++id) {
+    Sent call(Kind::call, id, msg, counting(40));
+    call.read(40, {1, 8, 0});
+    EXPECT_FALSE(a.message(call()));
+    ASSERT_LE(a.waiting().size(), Assembler::most_open);
+  }
+}
+
+TEST(Assembler, WhatBelongsToNoExchangeIsPassedOver) {
+  Assembler a;
+  const Octets data = counting(8);
+  EXPECT_FALSE(a.operation(moved(Op::write, 0, {1, 8, 0}, data)));
+  EXPECT_FALSE(a.operation(moved(Op::read_response, 77, {1, 8, 0}, data)));
+  Sent call(Kind::call, 0, msg, counting(40));
+  call.read(40, {1, 8, 0});
+  EXPECT_FALSE(a.message(call()));
+  Sent done(Kind::done, 1, wire::Proc::done, {});
+  EXPECT_FALSE(a.message(done()));
+  MessageSeen broken = call();
+  broken.header = nullptr;
+  EXPECT_FALSE(a.message(broken));
+  EXPECT_TRUE(a.waiting().empty());
+}
+
+}  // namespace
+}  // namespace rpcrdma::payload::test
