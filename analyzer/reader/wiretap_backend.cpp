@@ -8,7 +8,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cstdarg>
 #include <cstring>
 #include <map>
 #include <string_view>
@@ -22,9 +21,6 @@
 
 namespace rpcrdma::reader {
 namespace {
-
-void say_nothing(const char* /*domain*/, ws_log_level /*level*/, timespec /*when*/, const char* /*file*/, long /*line*/,
-                 const char* /*function*/, const char* /*format*/, va_list /*arguments*/, void* /*data*/) {}
 
 /// The library has one state for the whole process.
 class Wiretap {
@@ -45,7 +41,8 @@ class Wiretap {
  private:
   Wiretap() {
     // Without a level set it formats every debugging message, which costs a hundred times the reading.
-    ws_log_set_writer_with_data(say_nothing, nullptr, nullptr);
+    // (The writer's parameters are not the same in all versions of Wireshark.)
+    ws_log_set_writer_with_data([](auto... /*what it says*/) {}, nullptr, nullptr);
     ws_log_set_level(LOG_LEVEL_ERROR);
     wtap_init(FALSE);
     // It tells the encapsulation of a LINKTYPE_ number, not the other way round. Numbers that share an encapsulation
