@@ -2,8 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # versions.sh [SUITE...]: does the one source build, and does the plugin do its work, on other versions of Wireshark?
 # For each Debian suite (default: trixie with Wireshark 4.4, sid with 4.6) it makes a system in a cache folder outside the
-# tree, clones the repository's newest commit into it, builds analyzer and plugin there, and runs versions.py there on all
-# captures. Needs root and debootstrap. The systems are kept: only the first run downloads and compiles everything.
+# tree, clones the repository's newest commit into it, builds analyzer and plugin there, and runs the plugin's tests there. Needs root and debootstrap. The systems are kept: only the first run downloads and compiles everything.
 # RPCRDMA_VERSIONS names another cache folder.
 set -euo pipefail
 tree=$(cd "$(dirname "$(readlink -f "$0")")/../.." && pwd)
@@ -77,8 +76,12 @@ try_suite() {
     cmake -S . -B /root/build -G Ninja -DCMAKE_BUILD_TYPE=Release -DRPCRDMA_TESTS=OFF -DCMAKE_CXX_COMPILER_LAUNCHER=ccache &&
     cmake --build /root/build --target rpcrdma rpcrdma-analyzer' || return 1
   inside 'echo "$(tshark --version 2>/dev/null | head -n 1), $(c++ --version | head -n 1)"'
-  inside 'cd /root/checkout && RPCRDMA_PLUGIN=/root/build/rpcrdma.so python3 tests/plugin/versions.py \
-    --analyzer /root/build/rpcrdma-analyzer'
+  inside 'cd /root/checkout && export RPCRDMA_PLUGIN=/root/build/rpcrdma.so && status=0
+    for test in "versions.py --analyzer /root/build/rpcrdma-analyzer" order.py profile.py; do
+      echo "-- $test" && python3 tests/plugin/$test || status=1
+    done
+    echo "-- install.sh" && tests/plugin/install.sh /root/build || status=1
+    exit $status'
 }
 
 failed=0
