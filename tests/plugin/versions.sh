@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # versions.sh [SUITE...]: does the one source build, and does the plugin do its work, on other versions of Wireshark?
 # For each Debian suite (default: trixie with Wireshark 4.4, sid with 4.6) it makes a system in a cache folder outside the
-# tree, clones the repository's newest commit into it, builds analyzer and plugin there, and runs the plugin's tests there. Needs root and debootstrap. The systems are kept: only the first run downloads and compiles everything.
+# tree, clones the repository's newest commit into it, builds analyzer and plugin there, and runs the plugin's tests there.
+# Needs root and debootstrap. The systems are kept: only the first run downloads and compiles everything.
 # RPCRDMA_VERSIONS names another cache folder.
 set -euo pipefail
 tree=$(cd "$(dirname "$(readlink -f "$0")")/../.." && pwd)
