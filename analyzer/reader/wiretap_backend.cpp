@@ -3,12 +3,12 @@
 
 #include <wiretap/pcap-encap.h>
 #include <wiretap/wtap.h>
+#include <ws_version.h>
 #include <wsutil/buffer.h>
 #include <wsutil/wslog.h>
 
 #include <algorithm>
 #include <array>
-#include <cstdarg>
 #include <cstring>
 #include <map>
 #include <string_view>
@@ -22,9 +22,6 @@
 
 namespace rpcrdma::reader {
 namespace {
-
-void say_nothing(const char* /*domain*/, ws_log_level /*level*/, timespec /*when*/, const char* /*file*/, long /*line*/,
-                 const char* /*function*/, const char* /*format*/, va_list /*arguments*/, void* /*data*/) {}
 
 /// The library has one state for the whole process.
 class Wiretap {
@@ -45,7 +42,8 @@ class Wiretap {
  private:
   Wiretap() {
     // Without a level set it formats every debugging message, which costs a hundred times the reading.
-    ws_log_set_writer_with_data(say_nothing, nullptr, nullptr);
+    // (The writer's parameters are not the same in all versions of Wireshark.)
+    ws_log_set_writer_with_data([](auto... /*what it says*/) {}, nullptr, nullptr);
     ws_log_set_level(LOG_LEVEL_ERROR);
     wtap_init(FALSE);
     // It tells the encapsulation of a LINKTYPE_ number, not the other way round. Numbers that share an encapsulation
@@ -218,19 +216,46 @@ void append_erf_header(std::vector<std::uint8_t>& to, const erf_mc_phdr& erf) {
   }
 }
 
+/// A record and its octets: Wireshark 4.6 keeps them together, versions before it apart.
+class RecordSpace {
+ public:
+  static constexpr std::size_t first_size = 65536;
+#if WIRESHARK_VERSION_MAJOR > 4 || WIRESHARK_VERSION_MINOR >= 6
+  RecordSpace() { wtap_rec_init(&rec, first_size); }
+  ~RecordSpace() { wtap_rec_cleanup(&rec); }
+  [[nodiscard]] bool read(wtap* handle, Failure& failure, gint64& offset) {
+    return wtap_read(handle, &rec, &failure.number, &failure.text, &offset);
+  }
+  [[nodiscard]] const std::uint8_t* octets() const { return ws_buffer_start_ptr(&rec.data); }
+#else
+  RecordSpace() {
+    wtap_rec_init(&rec);
+    ws_buffer_init(&buffer_, first_size);
+  }
+  ~RecordSpace() {
+    ws_buffer_free(&buffer_);
+    wtap_rec_cleanup(&rec);
+  }
+  [[nodiscard]] bool read(wtap* handle, Failure& failure, gint64& offset) {
+    return wtap_read(handle, &rec, &buffer_, &failure.number, &failure.text, &offset) != 0;
+  }
+  [[nodiscard]] const std::uint8_t* octets() const { return ws_buffer_start_ptr(&buffer_); }
+#endif
+  RecordSpace(const RecordSpace&) = delete;
+  RecordSpace& operator=(const RecordSpace&) = delete;
+
+  wtap_rec rec{};
+
+ private:
+#if WIRESHARK_VERSION_MAJOR == 4 && WIRESHARK_VERSION_MINOR < 6
+  Buffer buffer_{};
+#endif
+};
+
 class WiretapBackend final : public Backend {
  public:
   WiretapBackend(WiretapHandle handle, Content content, std::optional<std::uint64_t> size)
-      : handle_(std::move(handle)), content_(content), size_(size) {
-    wtap_rec_init(&rec_);
-    ws_buffer_init(&buffer_, 65536);
-  }
-  WiretapBackend(const WiretapBackend&) = delete;
-  WiretapBackend& operator=(const WiretapBackend&) = delete;
-  ~WiretapBackend() override {
-    ws_buffer_free(&buffer_);
-    wtap_rec_cleanup(&rec_);
-  }
+      : handle_(std::move(handle)), content_(content), size_(size) {}
 
   /// Whether there is anything to read; what is read here is the first that next() gives.
   [[nodiscard]] bool holds_a_record() {
@@ -243,9 +268,10 @@ class WiretapBackend final : public Backend {
     if (step != Step::record) {
       return step;
     }
-    record.has_time = (rec_.presence_flags & WTAP_HAS_TS) != 0;
-    record.frame.ref.time = record.has_time ? time_of(rec_.ts.secs, rec_.ts.nsecs) : 0;
-    record.is_packet = rec_.rec_type == REC_TYPE_PACKET;
+    const wtap_rec& rec = space_.rec;
+    record.has_time = (rec.presence_flags & WTAP_HAS_TS) != 0;
+    record.frame.ref.time = record.has_time ? time_of(rec.ts.secs, rec.ts.nsecs) : 0;
+    record.is_packet = rec.rec_type == REC_TYPE_PACKET;
     if (record.is_packet) {
       packet(record.frame);
     } else {
@@ -269,8 +295,8 @@ class WiretapBackend final : public Backend {
   [[nodiscard]] Step read() {
     Failure failure;
     gint64 offset = 0;
-    wtap_rec_reset(&rec_);
-    if (wtap_read(handle_.get(), &rec_, &buffer_, &failure.number, &failure.text, &offset) != FALSE) {
+    wtap_rec_reset(&space_.rec);
+    if (space_.read(handle_.get(), failure, offset)) {
       return Step::record;
     }
     if (failure.number == 0) {
@@ -281,8 +307,8 @@ class WiretapBackend final : public Backend {
   }
 
   void packet(trace::Frame& frame) {
-    const wtap_packet_header& header = rec_.rec_header.packet_header;
-    const wire::Bytes payload(ws_buffer_start_ptr(&buffer_), header.caplen);
+    const wtap_packet_header& header = space_.rec.rec_header.packet_header;
+    const wire::Bytes payload(space_.octets(), header.caplen);
     frame.link = Wiretap::instance().link_type(header.pkt_encap);
     frame.octets = payload;
     std::uint64_t wire_length = std::max(header.len, header.caplen);
@@ -299,9 +325,8 @@ class WiretapBackend final : public Backend {
   WiretapHandle handle_;
   Content content_;
   std::optional<std::uint64_t> size_;
-  wtap_rec rec_{};
-  Buffer buffer_{};
-  bool ahead_ = false;             ///< rec_ holds a record that was not given yet
+  RecordSpace space_;
+  bool ahead_ = false;             ///< space_ holds a record that was not given yet
   std::vector<std::uint8_t> erf_;  ///< the record put together again
   Damage damage_;
 };

@@ -31,6 +31,18 @@ using trace::Side;
   return "Message";
 }
 
+[[nodiscard]] const char* name(referee::Severity severity) {
+  switch (severity) {
+    case referee::Severity::error:
+      return "error";
+    case referee::Severity::warning:
+      return "warning";
+    case referee::Severity::note:
+      break;
+  }
+  return "note";
+}
+
 void generated(proto_item* item) { proto_item_set_generated(item); }
 
 void frame_field(proto_tree* tree, int field, std::uint64_t frame) {
@@ -166,12 +178,13 @@ void draw_part(const Canvas& canvas, const journal::Part& part, tvbuff_t* tvb) {
 }
 
 void draw_operation(const Canvas& canvas, const journal::Operation& operation, tvbuff_t* tvb) {
-  static const char* const texts[] = {"RPC over RDMA: RDMA Write", "RPC over RDMA: RDMA Read request",
-                                      "RPC over RDMA: RDMA Read response"};
+  static const char* const kinds[] = {"RDMA Write", "RDMA Read request", "RDMA Read response"};
+  const char* kind = kinds[static_cast<std::size_t>(operation.kind)];
   tvbuff_t* where = tvb != nullptr ? tvb : frame_tvb(canvas);
-  proto_tree* tree = root(canvas, where, tvb != nullptr ? -1 : 0, texts[static_cast<std::size_t>(operation.kind)]);
-  proto_item_append_text(canvas.drawn->item, ", %" PRIu64 " octets at 0x%" PRIx64 " of handle 0x%08x", operation.length,
-                         operation.offset, operation.handle);
+  proto_tree* tree = root(canvas, where, tvb != nullptr ? -1 : 0, "RPC over RDMA");
+  proto_item_append_text(canvas.drawn->item, ": %s, %" PRIu64 " octets at 0x%" PRIx64 " of handle 0x%08x", kind,
+                         operation.length, operation.offset, operation.handle);
+  generated(proto_tree_add_string(tree, hf.operation, nullptr, 0, 0, kind));
   generated(proto_tree_add_uint(tree, hf.handle, nullptr, 0, 0, operation.handle));
   generated(proto_tree_add_uint64(tree, hf.offset, nullptr, 0, 0, operation.offset));
   generated(proto_tree_add_uint(tree, hf.length, nullptr, 0, 0, static_cast<std::uint32_t>(operation.length)));
@@ -269,6 +282,7 @@ void draw_findings(const Canvas& canvas, tvbuff_t* frame) {
     if (drawn->item == nullptr) root(canvas, frame, 0, "RPC over RDMA: findings");
     proto_item* item = proto_tree_add_string(drawn->tree, hf.finding, nullptr, 0, 0, rule.name.data());
     generated(item);
+    generated(proto_tree_add_string(drawn->tree, hf.severity, nullptr, 0, 0, name(finding.severity)));
     add_finding(canvas.pinfo, item, static_cast<unsigned>(finding.rule), static_cast<unsigned>(finding.severity),
                 finding.message.c_str());
     queue_finding(canvas, finding);

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "referee/rules/table.hpp"
+#include "wireshark/builtin.hpp"
 
 namespace rpcrdma::plugin {
 
@@ -33,8 +34,14 @@ struct Wanted {
   return {id, {id, {name, abbrev, type, display, strings, mask, blurb, HFILL}}};
 }
 
+/// The built-in's id, if it has this field and draws it as we do.
+[[nodiscard]] int known_field(const header_field_info& wanted) {
+  const int id = proto_registrar_get_id_byname(wanted.abbrev);
+  return id > 0 && proto_registrar_get_nth(static_cast<unsigned>(id))->type == wanted.type ? id : -1;
+}
+
 /// What the built-in has registered is used; what a Wireshark lacks is registered under the same name.
-void builtin_fields(std::vector<hf_register_info>& ours) {
+void builtin_fields(bool builtin_protocol, std::vector<hf_register_info>& ours) {
   static std::array<Wanted, 17> wanted{
       field(&hf.xid, "XID", "rpcordma.xid", FT_UINT32, BASE_HEX, nullptr),
       field(&hf.version, "Version", "rpcordma.version", FT_UINT32, BASE_DEC, nullptr),
@@ -54,7 +61,7 @@ void builtin_fields(std::vector<hf_register_info>& ours) {
       field(&hf.vers_low, "Version low", "rpcordma.vers_low", FT_UINT32, BASE_DEC, nullptr),
       field(&hf.vers_high, "Version high", "rpcordma.vers_high", FT_UINT32, BASE_DEC, nullptr)};
   for (Wanted& w : wanted) {
-    const int known = proto_registrar_get_id_byname(w.info.hfinfo.abbrev);
+    const int known = builtin_protocol ? known_field(w.info.hfinfo) : -1;
     if (known > 0) {
       *w.id = known;
     } else {
@@ -113,6 +120,9 @@ void own_fields(std::vector<hf_register_info>& ours) {
   want(&hf.direction, "Message", "rpcordma.direction", FT_STRING, BASE_NONE,
        "Call, Reply, ... as the referee reads it");
   want(&hf.finding, "Finding", "rpcordma.finding", FT_STRING, BASE_NONE, "Name of the rule");
+  want(&hf.severity, "Severity", "rpcordma.severity", FT_STRING, BASE_NONE, "Of a finding: error, warning or note");
+  want(&hf.operation, "Operation", "rpcordma.operation", FT_STRING, BASE_NONE,
+       "RDMA Write, RDMA Read request or RDMA Read response");
   want(&hf.payload_state, "Payload", "rpcordma.payload", FT_STRING, BASE_NONE, "How the RPC message was put together");
 }
 
@@ -181,17 +191,18 @@ void register_rules() {
 }  // namespace
 
 bool register_fields() {
-  proto_rpcordma = proto_get_id_by_filter_name("rpcordma");
-  const bool builtin = proto_rpcordma > 0;
-  if (!builtin) proto_rpcordma = proto_register_protocol("RPC over RDMA", "RPCoRDMA", "rpcordma");
+  proto_rpcordma = proto_get_id_by_filter_name(builtin::protocol);
+  const bool there = proto_rpcordma > 0;
+  // Should it only have got another filter name, then the longer names may still be taken; twice the same is fatal.
+  if (!there) proto_rpcordma = proto_register_protocol("RPC over RDMA (plugin)", "RPCoRDMA-plugin", builtin::protocol);
   static std::vector<hf_register_info> fields;
-  builtin_fields(fields);
+  builtin_fields(there, fields);
   own_fields(fields);
   proto_register_field_array(proto_rpcordma, fields.data(), static_cast<int>(fields.size()));
   static int* const trees[] = {&ett.message, &ett.list, &ett.chunk, &ett.segment, &ett.private_data, &ett.operation};
   proto_register_subtree_array(trees, static_cast<int>(std::size(trees)));
   register_rules();
-  return builtin;
+  return there;
 }
 
 void add_finding(packet_info* pinfo, proto_item* item, unsigned rule, unsigned severity, const char* message) {

@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "wire/private_data.hpp"
+#include "wireshark/builtin.hpp"
 #include "wireshark/draw.hpp"
 #include "wireshark/fields.hpp"
 #include "wireshark/statistics.hpp"
@@ -259,16 +260,27 @@ int on_frame_end(tvbuff_t* tvb, packet_info* pinfo, proto_tree* tree, void*) {
   return static_cast<int>(tvb_captured_length(tvb));
 }
 
-void take_over(Hook& hook, const char* list, const char* title, const char* name, heur_dissector_t ours) {
+/// An entry that has another name, but is the built-in protocol's.
+void keep_if_builtin(const char*, heur_dtbl_entry_t* entry, void* found) {
+  if (proto_get_id(entry->protocol) == proto_rpcordma) *static_cast<heur_dtbl_entry_t**>(found) = entry;
+}
+
+/// The built-in's entry leads to us from now on; false: there was none, and we have one of our own (or, in a Wireshark
+/// without such a list, none: then the post-dissector does it all).
+[[nodiscard]] bool take_over(Hook& hook, const char* list, const char* title, const char* name, heur_dissector_t ours) {
+  const bool have_list = has_heur_dissector_list(list) != 0;
   hook.entry = find_heur_dissector_by_unique_short_name(name);
+  if (hook.entry == nullptr && have_list) heur_dissector_table_foreach(list, keep_if_builtin, &hook.entry);
   if (hook.entry != nullptr) {
     hook.original = hook.entry->dissector;
     hook.entry->dissector = ours;
-    return;
+    return true;
   }
-  g_message("rpcrdma: this Wireshark has no \"%s\"; the plugin registers its own", name);
-  heur_dissector_add(list, ours, title, name, proto_rpcordma, HEURISTIC_ENABLE);
-  hook.entry = find_heur_dissector_by_unique_short_name(name);
+  if (have_list) {
+    heur_dissector_add(list, ours, title, name, proto_rpcordma, HEURISTIC_ENABLE);
+    hook.entry = find_heur_dissector_by_unique_short_name(name);
+  }
+  return false;
 }
 
 }  // namespace
@@ -283,13 +295,20 @@ void register_preferences() {
                                  false);
 }
 
-void install_hooks(bool builtin) {
-  if (!builtin)
-    g_message("rpcrdma: this Wireshark has no RPC-over-RDMA dissector; the plugin registers everything itself");
-  take_over(infiniband, "infiniband.payload", "RPC-over-RDMA on InfiniBand", "rpcrdma_infiniband", on_infiniband);
-  take_over(iwarp, "iwarp_ddp_rdmap", "RPC-over-RDMA on iWARP", "rpcrdma_iwarp", on_iwarp);
-  heur_dissector_add("infiniband.mad.cm.private", on_private_data, "RPC-over-RDMA private data in InfiniBand CM",
-                     "rpcrdma_cm", proto_rpcordma, HEURISTIC_ENABLE);
+void install_hooks(bool builtin_protocol) {
+  const bool ib =
+      take_over(infiniband, "infiniband.payload", "RPC-over-RDMA on InfiniBand", builtin::infiniband, on_infiniband);
+  const bool tcp = take_over(iwarp, "iwarp_ddp_rdmap", "RPC-over-RDMA on iWARP", builtin::iwarp, on_iwarp);
+  const bool cm = has_heur_dissector_list("infiniband.mad.cm.private") != 0;
+  if (cm) {
+    heur_dissector_add("infiniband.mad.cm.private", on_private_data, "RPC-over-RDMA private data in InfiniBand CM",
+                       "rpcrdma_cm", proto_rpcordma, HEURISTIC_ENABLE);
+  }
+  if (!builtin_protocol || !ib || !tcp || !cm) {
+    g_message("rpcrdma: this Wireshark is not as expected:%s%s%s%s; the plugin registers what it needs itself",
+              builtin_protocol ? "" : " no protocol rpcordma", ib ? "" : " no entry for InfiniBand",
+              tcp ? "" : " no entry for iWARP", cm ? "" : " no list for private data");
+  }
   register_postdissector(create_dissector_handle(on_frame_end, proto_rpcrdma));
   find_rpc();
 }

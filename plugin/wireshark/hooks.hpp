@@ -5,6 +5,7 @@
 namespace rpcrdma::plugin {
 
 void register_preferences();
-void install_hooks(bool builtin);  ///< at handoff; false: this Wireshark has no RPC-over-RDMA of its own
+/// At handoff. False: this Wireshark has no protocol of that name.
+void install_hooks(bool builtin_protocol);
 
 }  // namespace rpcrdma::plugin

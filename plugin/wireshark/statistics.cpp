@@ -141,11 +141,8 @@ stat_tap_table_item table_fields[columns] = {{TABLE_ITEM_UINT, TAP_ALIGN_RIGHT, 
                                              {TABLE_ITEM_FLOAT, TAP_ALIGN_RIGHT, "Average ms", "%10.3f"},
                                              {TABLE_ITEM_FLOAT, TAP_ALIGN_RIGHT, "Longest ms", "%10.3f"}};
 
-#if RPCRDMA_WIRESHARK_MINOR >= 6
-using InitResult = bool;
-#else
-using InitResult = void;
-#endif
+/// void, and bool in versions to come.
+using InitResult = std::invoke_result_t<decltype(stat_tap_table_ui::stat_tap_init_cb), stat_tap_table_ui*>;
 
 InitResult table_init(stat_tap_table_ui* ui) {
   const char* title = "NFS/RDMA connections";
@@ -155,9 +152,7 @@ InitResult table_init(stat_tap_table_ui* ui) {
   } else {
     stat_tap_add_table(ui, stat_tap_init_table(title, columns, 0, nullptr));
   }
-#if RPCRDMA_WIRESHARK_MINOR >= 6
-  return true;
-#endif
+  return static_cast<InitResult>(true);
 }
 
 [[nodiscard]] stat_tap_table_item_type number(unsigned value) {
