@@ -35,6 +35,7 @@ void draw_findings(const Canvas& canvas, tvbuff_t* frame);
 
 /// The RPC-over-RDMA header (any version). Returns its length, or how far it could be read.
 int draw_header(packet_info* pinfo, proto_tree* tree, tvbuff_t* tvb);
+int draw_header_v2(proto_tree* tree, tvbuff_t* tvb);
 
 /// Gives an RPC message to Wireshark's dissectors.
 void give_to_rpc(const Canvas& canvas, const journal::Payload& payload, tvbuff_t* tvb);

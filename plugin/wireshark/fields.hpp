@@ -15,7 +15,9 @@ struct Fields {
   // ---
   int cm_format_id = -1, cm_version = -1, cm_reserved = -1, cm_remote_invalidation = -1;
   int cm_send_size = -1, cm_receive_size = -1, cm_offset = -1, cm_absent = -1;
-  int v2_htype = -1;
+  int v2_htype = -1, v2_flags = -1, v2_err = -1, v2_max_chunks = -1, v2_max_segments = -1, v2_chunk_index = -1;
+  int v2_length_needed = -1, v2_inv_handle = -1, v2_remaining = -1, v2_list_word = -1, v2_pad = -1;
+  int v2_prop_count = -1, v2_prop_id = -1, v2_prop_length = -1, v2_prop_value = -1, v2_prop_octets = -1;
   int connection = -1, client_to_server = -1, server_to_client = -1, granted = -1, outstanding = -1;
   int invalidated_handle = -1, call_in = -1, reply_in = -1, time = -1, done_in = -1, offered_in = -1;
   int message_in = -1, rpc_in = -1, header_octets = -1, sender = -1, direction = -1;

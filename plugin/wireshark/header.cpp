@@ -144,15 +144,12 @@ void lists(Place& place, proto_tree* tree) {
 }  // namespace
 
 int draw_header(packet_info*, proto_tree* tree, tvbuff_t* tvb) {
+  if (tvb_captured_length(tvb) >= 16 && tvb_get_ntohl(tvb, 4) == 2) return draw_header_v2(tree, tvb);
   Place place{tvb, 0, true};
   (void)word(place, tree, hf.xid);
-  const std::uint32_t version = word(place, tree, hf.version);
+  (void)word(place, tree, hf.version);
   (void)word(place, tree, hf.flow_control);
   if (!place.ok) return place.at;
-  if (version == 2) {
-    (void)word(place, tree, hf.v2_htype);
-    return place.at;
-  }
   const std::uint32_t proc = word(place, tree, hf.msg_type);
   if (!place.ok) return place.at;
   switch (proc) {
