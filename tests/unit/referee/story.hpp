@@ -88,6 +88,7 @@ class Story {
     trace::ConnectRequest request;
     base(request, Side::active);
     request.opened = request.frame;
+    request.depths = client_depths;
     request.client = {"192.0.2.2", 40000, 17};
     request.server = {"192.0.2.1", 20049, std::nullopt};
     const Octets none(56);
@@ -163,9 +164,10 @@ class Story {
     if (answered) answer(trace::other(side), op, handle, offset, length);
     return *this;
   }
-  Story& answer(Side owner, std::uint64_t read_op, std::uint32_t handle, std::uint64_t offset, std::uint32_t length) {
+  Story& answer(Side owner, std::uint64_t read_op, std::uint32_t handle, std::uint64_t offset, std::uint32_t length,
+                std::uint64_t number = 0) {
     trace::ReadResponse event;
-    base(event, owner);
+    base(event, owner, number);
     event.op = read_op;
     event.handle = handle;
     event.offset = offset;
@@ -221,6 +223,7 @@ class Story {
   trace::TimeNs now = 1'700'000'000'000'000'000;
   std::uint64_t ordinals[2] = {0, 0};
   std::uint64_t op = 0;
+  trace::Depths client_depths;  ///< for connect()
 
  private:
   void base(trace::EventBase& event, Side side, std::uint64_t number = 0) {
