@@ -3,7 +3,7 @@
 """examples.py --analyzer PATH [--update]: the examples in the documents are what the program really prints.
 
 A fenced block of kind `console` holds commands after `$ ` and below each what it prints; commands that begin with
-`build/rpcrdma-analyzer` are run at the top of the tree and compared, the others are left alone. A line `...` in the output
+`build/rpcrdma-analyzer` or `cmake/tshark-with-plugin` are run at the top of the tree and compared, the others are left alone. A line `...` in the output
 stands for any number of lines. --update writes the real output into blocks that hold no `...`.
 """
 import argparse
@@ -17,6 +17,7 @@ import analyzer as harness  # noqa: E402
 
 BLOCK = re.compile(r"^```console\n(.*?)^```$", re.M | re.S)
 PROGRAM = "build/rpcrdma-analyzer"
+PLUGIN = "cmake/tshark-with-plugin"  # the plugin is RPCRDMA_PLUGIN, or the one in build/
 
 
 def documents():
@@ -64,7 +65,7 @@ def main():
             out = []
             for command, wanted in steps(match.group(1)):
                 real = wanted
-                if command.startswith(PROGRAM):
+                if command.startswith((PROGRAM, PLUGIN)):
                     run += 1
                     real = printed(analyzer, command)
                     if not is_same(wanted, real):

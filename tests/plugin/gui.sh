@@ -61,6 +61,6 @@ xdotool key Home key Down key Down key Down key Down key Down key Down key Down 
 xdotool key Home key Down key Down key Down key Down key Down key shift+Right
 sleep 1
 kill -0 "$wireshark_process" || { cat "$folder/said"; echo "Wireshark is gone"; exit 1; }
-import -window root +dither -colors 64 "$picture"
+import -window root +dither -colors 64 -define png:compression-level=9 "png8:$picture"
 # (Wireshark speaks of wireless capture devices where it has none)
 if grep -v 'nl80211' "$folder/said"; then echo "Wireshark complains"; exit 1; fi

@@ -48,7 +48,8 @@ class Sharkd:
             return answer["result"]
 
     def frame(self, number):
-        return self.ask("frame", frame=number, proto=True, columns=True)
+        answer = self.ask("frame", frame=number, proto=True, columns=True)
+        return {"tree": answer["tree"], "columns": answer.get("col")}
 
     def end(self):
         self.process.stdin.close()

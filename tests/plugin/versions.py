@@ -18,6 +18,7 @@ import analyzer as harness  # noqa: E402
 TSHARK = os.path.join(harness.ROOT, "cmake", "tshark-with-plugin")
 CM = ["send_size", "receive_size", "remote_invalidation", "offset", "version", "reserved"]
 FIELDS = ["frame.number", "rpcordma.finding", "rpcordma.direction", *("rpcordma.cm." + f for f in CM)]
+TRUTH = {"True": "1", "False": "0"}  # since Wireshark 4.2
 BROKEN = "_ws.malformed"
 CUT = "appears to have been cut short"  # tshark's word for a file that ends inside a packet
 
@@ -41,7 +42,7 @@ class Shown:
                 self.findings[rule, int(frame)] += 1
             self.kinds.update(filter(None, direction.split(",")))
             if cm[CM.index("version")]:
-                self.private.append((int(frame), *(int(v, 0) for v in cm)))
+                self.private.append((int(frame), *(int(TRUTH.get(v, v), 0) for v in cm)))
             if broken or "Dissector bug" in expert:
                 self.broken.append(int(frame))
 
