@@ -2,7 +2,6 @@
 #include "referee/referee.hpp"
 
 #include <algorithm>
-#include <map>
 #include <string>
 #include <unordered_map>
 #include <utility>
@@ -14,6 +13,7 @@
 #include "referee/findings.hpp"
 #include "referee/messages.hpp"
 #include "referee/observation.hpp"
+#include "referee/peers.hpp"
 #include "referee/pending.hpp"
 #include "referee/rules/checks.hpp"
 #include "wire/rpc.hpp"
@@ -24,27 +24,8 @@ namespace {
 
 constexpr std::size_t kept_closed = 64;
 constexpr std::size_t most_connections = 65536;
-constexpr std::size_t most_lost_xids = 256;
-constexpr std::size_t most_pairs = 4096;
 constexpr std::uint64_t adopted_distrust = 128;  // twice what Linux grants: as after a gap
 constexpr TimeNs unanswered_after = 10'000'000'000;
-
-/// What is remembered of a client and a server from one connection to the next.
-struct Pair {
-  std::optional<PrivateData> client;
-  std::optional<PrivateData> server;
-  FrameRef handshake;
-  FrameRef newest_request;
-  std::optional<std::size_t> stale;  ///< the finding about a refusal as stale, until the client tries again
-  std::vector<std::pair<std::uint32_t, FrameRef>> lost_xids;  ///< Calls that were open when a connection ended
-};
-
-[[nodiscard]] bool same(const std::optional<PrivateData>& a, const std::optional<PrivateData>& b) noexcept {
-  if (a.has_value() != b.has_value()) return false;
-  if (!a) return true;
-  return a->remote_invalidation == b->remote_invalidation && a->send_size == b->send_size &&
-         a->receive_size == b->receive_size && a->reserved == b->reserved;
-}
 
 }  // namespace
 
@@ -59,13 +40,12 @@ struct Referee::Impl {
   std::unordered_map<ConnectionId, std::unique_ptr<Connection>> connections;
   std::vector<ConnectionId> closed_order;  // oldest first: their state is dropped, their facts are kept
   std::vector<ConnectionFacts> finished;
-  std::map<std::string, Pair> pairs;
+  Peers peers;
   wire::HeaderV1 scratch;
   std::uint64_t rdma_messages = 0;
   bool any_rpcrdma = false;
   bool judged = false;
   bool table_full = false;
-  std::size_t lost_xids = 0;  // in all pairs: usually none, and then nothing is looked up
   Connection* cached = nullptr;
 
   [[nodiscard]] Connection* find(ConnectionId id) {
@@ -88,19 +68,6 @@ struct Referee::Impl {
     connections[id] = std::move(connection);
     cached = raw;
     return raw;
-  }
-
-  [[nodiscard]] static std::string pair_key(const Connection& connection) {
-    return fmt::format("{}>{}:{}", connection.facts.client.address, connection.facts.server.address,
-                       connection.facts.server.port.value_or(0));
-  }
-
-  [[nodiscard]] Pair& pair_of(const Connection& connection) {
-    if (pairs.size() >= most_pairs) {
-      pairs.clear();
-      lost_xids = 0;
-    }
-    return pairs[pair_key(connection)];
   }
 
   [[nodiscard]] bool service_port(const Connection& connection) const {
@@ -165,13 +132,7 @@ struct Referee::Impl {
 
   void note_close(Connection& connection) {
     if (!connection.over) return;
-    Pair& pair = pair_of(connection);
-    for (const auto& [key, call] : connection.transactions) {
-      if (call.answers == 0 && call.requester == Side::active && pair.lost_xids.size() < most_lost_xids) {
-        pair.lost_xids.emplace_back(call.xid, call.call);
-        ++lost_xids;
-      }
-    }
+    peers.remember_open_calls(connection);
     connection.transactions.clear();
     connection.finished.clear();
     for (SideState& side : connection.sides) side.memory.clear();
@@ -217,51 +178,6 @@ struct Referee::Impl {
                                   procedure.calls, procedure.latency.facts(), procedure.operations});
     }
     finished.push_back(std::move(facts));
-  }
-
-  void retransmissions_after_reconnect(Connection& connection, const trace::Send& event) {
-    if (lost_xids == 0 || event.side != Side::active || event.octets.size() < 4) return;
-    const auto at = pairs.find(pair_key(connection));
-    if (at == pairs.end() || at->second.lost_xids.empty()) return;
-    const std::uint32_t xid = wire::load_be32(event.octets.data());
-    auto& lost = at->second.lost_xids;
-    const auto same_xid = std::find_if(lost.begin(), lost.end(), [&](const auto& entry) { return entry.first == xid; });
-    if (same_xid == lost.end()) return;
-    book.add({RuleId::retransmit_after_reconnect,
-              connection.id(),
-              {event.frame, same_xid->second},
-              fmt::format(
-                  "The client sent XID {:#010x} again after a reconnect; the first Call (frame {}) got no Reply before "
-                  "its connection ended.",
-                  xid, same_xid->second.number),
-              std::nullopt,
-              xid,
-              std::nullopt,
-              Role::requester});
-    connection.repeated_xids.push_back(xid);
-    lost.erase(same_xid);
-    --lost_xids;
-  }
-
-  void private_data_changed(Connection& connection) {
-    Pair& pair = pair_of(connection);
-    const ConnectionFacts& facts = connection.facts;
-    if (pair.handshake.number != 0 && connection.of(Side::active).private_data.known() &&
-        connection.of(Side::passive).private_data.known() &&
-        !(same(pair.client, facts.private_data_client) && same(pair.server, facts.private_data_server))) {
-      book.add({RuleId::private_data_changed,
-                connection.id(),
-                {connection.reply_frame, pair.handshake},
-                "The private data differs from that of the previous connection of these peers: thresholds are per "
-                "connection.",
-                std::nullopt,
-                std::nullopt,
-                std::nullopt,
-                std::nullopt});
-    }
-    pair.client = facts.private_data_client;
-    pair.server = facts.private_data_server;
-    pair.handshake = connection.reply_frame;
   }
 
   void tell_handshake(const Connection& connection, const trace::EventBase& event) {
@@ -314,10 +230,7 @@ struct Referee::Impl {
       return;
     }
     if (!connection.rpcrdma()) return;
-    FrameRef successor_frame;
-    if (const auto pair = pairs.find(pair_key(connection)); pair != pairs.end()) {
-      successor_frame = pair->second.newest_request;
-    }
+    const FrameRef successor_frame = peers.newest_request(connection);
     const bool successor = successor_frame.number > connection.request_frame.number &&
                            successor_frame.number >
                                std::max(connection.sides[0].last_repeat.number, connection.sides[1].last_repeat.number);
@@ -374,14 +287,7 @@ void Referee::on(const trace::ConnectRequest& event) {
                        std::nullopt});
     }
   }
-  Pair& pair = impl_->pair_of(*connection);
-  pair.newest_request = event.frame;
-  if (pair.stale) {
-    Finding& refused = impl_->book.at(*pair.stale);
-    refused.severity = Severity::note;
-    refused.message += fmt::format(" The client tried again (frame {}), as it should.", event.frame.number);
-    pair.stale.reset();
-  }
+  impl_->peers.connects(impl_->context, *connection, event.frame);
   impl_->tell_handshake(*connection, event);
 }
 
@@ -404,7 +310,7 @@ void Referee::on(const trace::ConnectReply& event) {
   settle_thresholds(*connection);
   if (connection->rpcrdma()) {
     judge_handshake(impl_->context, *connection);
-    impl_->private_data_changed(*connection);
+    impl_->peers.judge_private_data_change(impl_->context, *connection);
   }
   impl_->tell_handshake(*connection, event);
 }
@@ -415,7 +321,7 @@ void Referee::on(const trace::ConnectReject& event) {
   if (connection->rpcrdma()) {
     const std::size_t finding = judge_reject(impl_->context, *connection, event);
     if (event.reason == reject_stale && connection->facts.transport != trace::Transport::iwarp) {
-      impl_->pair_of(*connection).stale = finding;
+      impl_->peers.refused_as_stale(*connection, finding);
     }
     judge_stray_private_data(impl_->context, *connection, event.side, event.private_data, event.frame);
   }
@@ -488,7 +394,7 @@ void Referee::on(const trace::Send& event) {
   if (before == 0 && connection->facts.handshake_seen && !connection->reply_seen) {
     connection->distrust(adopted_distrust);  // where the client's packets begin is not known
   }
-  if (!connection->over) impl_->retransmissions_after_reconnect(*connection, event);
+  if (!connection->over) impl_->peers.judge_retransmission(impl_->context, *connection, event);
   impl_->credits_in_doubt(*connection, event);  // behind a later frame of its own direction: a hole was filled
   if (!impl_->take(*connection, event)) return;
   impl_->after(*connection, event);

@@ -138,8 +138,8 @@ bool partial_send_too_large(Context& context, Connection& connection, const trac
 void refused_send_unexplained(Context& context, Connection& connection, const trace::Refusal& refusal, RuleId rule,
                               std::string message, std::optional<Party> culprit, const RecentSend* send) {
   // A verdict needs the threshold: without it the size may be the cause (U1), and with gaps anything may be (U2).
-  const bool decided =
-      connection.trusted() && connection.threshold(other(refusal.side)).has_value() && send != nullptr && !send->holes;
+  const bool decided = connection.trusted() && connection.threshold(other(refusal.side)).has_value() &&
+                       send != nullptr && !send->holes && send->credits_known;
   const FrameRef refused = send != nullptr ? send->frame : refusal.refused_frame;
   context.book.add({rule,
                     connection.id(),
