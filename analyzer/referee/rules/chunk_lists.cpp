@@ -21,31 +21,35 @@ class CallLists {
       : context_(context), connection_(connection), event_(event), call_(call) {}
 
   void accuse(RuleId rule, std::string message) {
-    context_.book.add(verdict(rule, std::move(message)));
+    tell(rule, std::move(message), [this](const Verdict& verdict) { context_.book.add(verdict); });
     call_.ill_formed = true;
   }
   /// Legal, and likely to be a habit.
   template <class... Parts>
   void note(RuleId rule, fmt::format_string<Parts...> text, Parts&&... parts) {
-    const auto violator = connection_.accused(event_.side);
-    if (context_.book.fold_again(rule, connection_.id(), event_.frame, violator)) return;
-    context_.book.fold(verdict(rule, fmt::format(text, std::forward<Parts>(parts)...)));
+    if (context_.book.fold_again(rule, connection_.id(), event_.frame, connection_.accused(event_.side))) return;
+    tell(rule, fmt::format(text, std::forward<Parts>(parts)...),
+         [this](const Verdict& verdict) { context_.book.fold(verdict); });
   }
   /// May happen with every message of a peer that does it at all.
-  void warn(RuleId rule, std::string message) { context_.book.add_few(verdict(rule, std::move(message))); }
+  void warn(RuleId rule, std::string message) {
+    tell(rule, std::move(message), [this](const Verdict& verdict) { context_.book.add_few(verdict); });
+  }
 
   [[nodiscard]] const char* who() const noexcept { return name(event_.side); }
 
  private:
-  [[nodiscard]] Verdict verdict(RuleId rule, std::string message) const {
-    return {rule,
-            connection_.id(),
-            {event_.frame},
-            std::move(message),
-            std::nullopt,
-            call_.xid,
-            connection_.accused(event_.side),
-            Role::requester};
+  /// A verdict lists its frames by reference: it must not outlive this call.
+  template <class Use>
+  void tell(RuleId rule, std::string message, Use use) {
+    use({rule,
+         connection_.id(),
+         {event_.frame},
+         std::move(message),
+         std::nullopt,
+         call_.xid,
+         connection_.accused(event_.side),
+         Role::requester});
   }
 
   Context& context_;

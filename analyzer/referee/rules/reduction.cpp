@@ -31,23 +31,34 @@ class Chunked {
         role_(role),
         side_(role == Role::requester ? call.requester : other(call.requester)) {}
 
-  void say(RuleId rule, std::string message) { context_.book.add(verdict(rule, std::move(message))); }
-  void warn(RuleId rule, std::string message) { context_.book.add_few(verdict(rule, std::move(message))); }
+  void say(RuleId rule, std::string message) {
+    tell(rule, std::move(message), std::nullopt, [this](const Verdict& verdict) { context_.book.add(verdict); });
+  }
+  void warn(RuleId rule, std::string message) {
+    tell(rule, std::move(message), std::nullopt, [this](const Verdict& verdict) { context_.book.add_few(verdict); });
+  }
   /// Legal, or not known to be wrong, and likely to be a habit.
   template <class... Parts>
   void note(RuleId rule, fmt::format_string<Parts...> text, Parts&&... parts) {
     if (context_.book.fold_again(rule, connection_.id(), frame_, connection_.accused(side_))) return;
-    Verdict folded = verdict(rule, fmt::format(text, std::forward<Parts>(parts)...));
-    folded.severity = Severity::note;
-    context_.book.fold(folded);
+    tell(rule, fmt::format(text, std::forward<Parts>(parts)...), Severity::note,
+         [this](const Verdict& verdict) { context_.book.fold(verdict); });
   }
   void unchecked(RuleId rule, std::string_view why) { context_.book.unchecked(rule, connection_.id(), why); }
   [[nodiscard]] const char* who() const noexcept { return name(side_); }
 
  private:
-  [[nodiscard]] Verdict verdict(RuleId rule, std::string message) const {
-    return {rule,         connection_.id(), {frame_, evidence_},        std::move(message),
-            std::nullopt, call_.xid,        connection_.accused(side_), role_};
+  /// A verdict lists its frames by reference: it must not outlive this call.
+  template <class Use>
+  void tell(RuleId rule, std::string message, std::optional<Severity> severity, Use use) {
+    use({rule,
+         connection_.id(),
+         {frame_, evidence_},
+         std::move(message),
+         severity,
+         call_.xid,
+         connection_.accused(side_),
+         role_});
   }
 
   Context& context_;
