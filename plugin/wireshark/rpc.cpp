@@ -16,6 +16,8 @@ dissector_handle_t rpc_handle = nullptr;
 /// What a call of the RPC dissector changes, or must not see.
 struct Saved {
   nstime_t time;
+  address from;
+  address to;
   port_type type;
   std::uint32_t source;
   std::uint32_t destination;
@@ -25,11 +27,15 @@ struct Saved {
 
 /// RPC joins Call and Reply by conversation. Ours is one for each connection and direction of Calls: ports that no
 /// handshake is needed for, that no later connection uses again, and where the same XID of both sides does not meet.
+/// The frame in which a message is shown need not go the message's way: one address stands for both.
 void enter(packet_info* pinfo, const journal::Payload& payload, bool client_calls) {
   const std::uint32_t base = 0x40000000U + payload.connection * 4U + (client_calls ? 0U : 2U);
   const bool from_client = payload.sender == trace::Side::active;
   pinfo->srcport = base + (from_client ? 0U : 1U);
   pinfo->destport = base + (from_client ? 1U : 0U);
+  const address one = cmp_address(&pinfo->src, &pinfo->dst) < 0 ? pinfo->src : pinfo->dst;
+  pinfo->src = one;
+  pinfo->dst = one;
   pinfo->use_conv_addr_port_endpoints = false;
   pinfo->conv_elements = nullptr;
   if (payload.time != 0) {  // the service time of a Call whose data were read runs from the Call
@@ -48,8 +54,8 @@ void give_to_rpc(const Canvas& canvas, const journal::Payload& payload, tvbuff_t
     call_data_dissector(tvb, pinfo, canvas.tree);
     return;
   }
-  const Saved saved{pinfo->abs_ts,   pinfo->ptype,         pinfo->srcport,
-                    pinfo->destport, pinfo->conv_elements, pinfo->use_conv_addr_port_endpoints};
+  const Saved saved{pinfo->abs_ts,  pinfo->src,      pinfo->dst,           pinfo->ptype,
+                    pinfo->srcport, pinfo->destport, pinfo->conv_elements, pinfo->use_conv_addr_port_endpoints};
   const journal::Exchange* exchange = canvas.drawn->journal->exchange(payload.connection, payload.exchange);
   const journal::Connection* connection = canvas.drawn->journal->connection(payload.connection);
   const bool from_client = payload.sender == trace::Side::active;
@@ -61,6 +67,8 @@ void give_to_rpc(const Canvas& canvas, const journal::Payload& payload, tvbuff_t
   CATCH_BOUNDS_AND_DISSECTOR_ERRORS { show_exception(tvb, pinfo, canvas.tree, EXCEPT_CODE, GET_MESSAGE); }
   FINALLY {
     pinfo->abs_ts = saved.time;
+    pinfo->src = saved.from;
+    pinfo->dst = saved.to;
     pinfo->ptype = saved.type;
     pinfo->srcport = saved.source;
     pinfo->destport = saved.destination;

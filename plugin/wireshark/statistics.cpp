@@ -20,7 +20,7 @@ struct TapItem {
   const journal::Message* message = nullptr;
   const journal::Operation* operation = nullptr;
   const char* rule = nullptr;
-  double took_ms = -1;  ///< of a Reply, from its Call
+  double took_ms = -1;  ///< of a Reply or RDMA_ERROR, from its Call
 };
 
 int tap = -1;
@@ -210,17 +210,9 @@ void table_message(const stat_tap_table* table, unsigned row, const TapItem& ite
     case MessageSeen::Kind::call:
       count(table, row, col_calls);
       break;
-    case MessageSeen::Kind::reply: {
+    case MessageSeen::Kind::reply:
       count(table, row, col_replies);
-      if (item.took_ms < 0) break;
-      stat_tap_table_item_type* average = stat_tap_get_field_data(table, row, col_average);
-      stat_tap_table_item_type* longest = stat_tap_get_field_data(table, row, col_longest);
-      // The number of Replies with a Call is kept beside the average.
-      const double n = ++average->user_data.uint_value;
-      average->value.float_value += (item.took_ms - average->value.float_value) / n;
-      if (item.took_ms > longest->value.float_value) longest->value.float_value = item.took_ms;
       break;
-    }
     case MessageSeen::Kind::error:
       count(table, row, col_errors);
       break;
@@ -228,6 +220,13 @@ void table_message(const stat_tap_table* table, unsigned row, const TapItem& ite
     case MessageSeen::Kind::other:
       break;
   }
+  if (item.took_ms < 0) return;
+  stat_tap_table_item_type* average = stat_tap_get_field_data(table, row, col_average);
+  stat_tap_table_item_type* longest = stat_tap_get_field_data(table, row, col_longest);
+  // The number of answers with a Call is kept beside the average.
+  const double n = ++average->user_data.uint_value;
+  average->value.float_value += (item.took_ms - average->value.float_value) / n;
+  if (item.took_ms > longest->value.float_value) longest->value.float_value = item.took_ms;
 }
 
 tap_packet_status table_packet(void* data, packet_info*, epan_dissect_t*, const void* tapped, tap_flags_t) {
@@ -303,7 +302,8 @@ void queue_message(const Canvas& canvas, const journal::Message& message) {
   TapItem* item = fresh(canvas, TapItem::Kind::message, message.connection);
   item->message = &message;
   const journal::Exchange* exchange = canvas.drawn->journal->exchange(message.connection, message.exchange);
-  if (exchange != nullptr && exchange->call.number != 0 && message.kind == MessageSeen::Kind::reply) {
+  const bool answer = message.kind == MessageSeen::Kind::reply || message.kind == MessageSeen::Kind::error;
+  if (exchange != nullptr && exchange->call.number != 0 && answer) {
     item->took_ms = static_cast<double>(exchange->reply.time - exchange->call.time) / 1e6;
   }
   tap_queue_packet(tap, canvas.pinfo, item);

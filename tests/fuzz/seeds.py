@@ -179,6 +179,7 @@ class Seeds:
         link, frames = opened
         if link in LINK_TYPES and path.stat().st_size <= LARGEST_CAPTURE:
             self.add("frames", whole_trace(link, frames))
+            self.add("journal", whole_trace(link, frames))
         for _, octets, length in frames:
             if link in LINK_TYPES:
                 self.add("link", bytes([LINK_TYPES[link]]) + octets)

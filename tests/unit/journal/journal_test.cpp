@@ -142,7 +142,8 @@ TEST(Journal, ASendOfSeveralPacketsIsCopied) {
   const Octets whole = call_header(no_lists) + rpc_call(1) + filled(2500, 7);
   file.client(op_send_first, {}, Octets(whole.begin(), whole.begin() + 1024));
   file.client(op_send_middle, {}, Octets(whole.begin() + 1024, whole.begin() + 2048));
-  EXPECT_EQ(file.notes(4), std::vector<NoteKind>{});  // not known to be RPC-over-RDMA yet
+  EXPECT_EQ(file.notes(4), std::vector<NoteKind>{NoteKind::part});
+  EXPECT_EQ(file.journal.part(file.journal.note(file.journal.first(4)).index).message, none);
   file.client(op_send_last, {}, Octets(whole.begin() + 2048, whole.end()));
   const std::uint32_t at = file.journal.first(6);
   ASSERT_NE(at, none);
@@ -150,6 +151,7 @@ TEST(Journal, ASendOfSeveralPacketsIsCopied) {
   EXPECT_FALSE(message.octets.in_frame);
   EXPECT_EQ(message.octets.copy, whole);
   EXPECT_EQ(message.first_frame, 4U);
+  EXPECT_EQ(file.journal.part(file.journal.note(file.journal.first(5)).index).message, file.journal.note(at).index);
 }
 
 TEST(Journal, FramesAreTakenOnceAndInOrder) {

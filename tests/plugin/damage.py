@@ -1,0 +1,140 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""damage.py --plugin SO --preload RUNTIME [--variants N] [--seed N] [--keep FOLDER]: tshark survives damaged captures.
+
+Copies of recorded captures with octets changed, frames cut, lost, repeated and put in another order, through `tshark -V` with a plugin
+that was built with AddressSanitizer; RUNTIME is the sanitizer's library, which has to be there before tshark's own. Both in one pass
+and in two. A variant that fails is kept in FOLDER.
+"""
+import argparse
+import os
+import random
+import shutil
+import struct
+import sys
+import tempfile
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "harness"))
+import analyzer as harness  # noqa: E402
+import pcapfile  # noqa: E402
+import tshark  # noqa: E402
+
+LARGEST = 200_000  # octets of a capture: many small ones find more than a few large ones
+
+
+def flipped(chance, header, records):
+    out = []
+    share = chance.choice([0.02, 0.2, 0.7])
+    for record in records:
+        octets = bytearray(record)
+        if len(octets) > 60 and chance.random() < share:
+            for _ in range(chance.randint(1, 6)):
+                at = chance.randrange(16 + 34, len(octets))
+                octets[at] = chance.choice([0, 1, 255, octets[at] ^ 1 << chance.randrange(8), chance.randrange(256)])
+        out.append(bytes(octets))
+    return header, out
+
+
+def words(chance, header, records):
+    """32-bit words become counts and lengths that are as large, or as small, as they can be."""
+    out = []
+    for record in records:
+        octets = bytearray(record)
+        if len(octets) > 90 and chance.random() < 0.2:
+            at = 16 + 42 + 4 * chance.randrange((len(octets) - 16 - 42) // 4)
+            octets[at:at + 4] = struct.pack(">I", chance.choice([0, 1, 2, 0x7FFFFFFF, 0x80000000, 0xFFFFFFFF, 0xFFFFFFFC, chance.randrange(1 << 16)]))
+        out.append(bytes(octets[:len(record)]))
+    return header, out
+
+
+def cut(chance, header, records):
+    length = chance.choice([40, 60, 70, 90, 110, 140, 200, 400])
+    return header, [pcapfile.snapped(header, r, length) if chance.random() < 0.5 else r for r in records]
+
+
+def lost(chance, header, records):
+    share = chance.choice([0.01, 0.1, 0.5])
+    return header, [r for r in records if chance.random() >= share]
+
+
+def moved(chance, header, records):
+    out = list(records)
+    for _ in range(max(1, len(out) // chance.choice([2, 10, 40]))):
+        a, b = chance.randrange(len(out)), chance.randrange(len(out))
+        if chance.random() < 0.7:
+            b = min(len(out) - 1, a + chance.randint(1, 4))
+        out[a], out[b] = out[b], out[a]
+    return header, out
+
+
+def repeated(chance, header, records):
+    return header, [r for record in records for r in [record] * (2 if chance.random() < 0.2 else 1)]
+
+
+def late(chance, header, records):
+    return header, records[chance.randrange(len(records)):]
+
+
+DAMAGES = [flipped, flipped, words, words, cut, lost, moved, repeated, late]
+
+
+def variant(number, seed, sources, folder):
+    chance = random.Random(f"{seed} {number}")
+    source = chance.choice(sources)
+    header, records = pcapfile.read(source)
+    applied = chance.sample(DAMAGES, chance.choice([1, 1, 2, 3]))
+    for damage in applied:
+        header, records = damage(chance, header, records)
+    path = os.path.join(folder, f"{harness.stem(source)}-{seed}-{number}.pcap")
+    pcapfile.write(path, header, records)
+    return path, [d.__name__ for d in applied]
+
+
+def main():
+    options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    options.add_argument("--plugin", required=True)
+    options.add_argument("--preload")
+    options.add_argument("--variants", type=int, default=24)
+    options.add_argument("--seed", type=int, default=1)
+    options.add_argument("--folder", action="append", default=[], help="other captures than the bundled ones")
+    options.add_argument("--keep", default=".")
+    given = options.parse_args()
+    sources = [os.path.join(f, n) for f in given.folder for n in sorted(os.listdir(f))] or harness.captures()
+    sources = [p for p in sources if p.endswith(".pcap") and os.path.getsize(p) < LARGEST]
+    # Leaks at the end are tshark's own; memory that is used up by mistake is not.
+    settings = {"ASAN_OPTIONS": "detect_leaks=0:abort_on_error=0:exitcode=86:allocator_may_return_null=0:max_allocation_size_mb=1024",
+                "UBSAN_OPTIONS": "print_stacktrace=1:halt_on_error=1:exitcode=86", "G_SLICE": "always-malloc"}
+    failed = 0
+    with tshark.Tshark(given.plugin, given.preload, settings) as shark, tempfile.TemporaryDirectory() as folder:
+        os.chmod(folder, 0o755)
+        loaded = shark.run("-G", "fields")
+        if "rpcordma.finding" not in loaded.output:
+            print(f"the plugin is not loaded: {loaded.errors[-600:]}")
+            return 1
+
+        def survive(number):
+            path, applied = variant(number, given.seed, sources, folder)
+            problems = []
+            for passes in ([], ["-2"]):
+                run = shark.run(*passes, "-V", "-r", path)
+                if run.status not in (0, 2) or "ERROR: AddressSanitizer" in run.errors or "runtime error" in run.errors:
+                    problems.append(f"{os.path.basename(path)} {applied} {passes}: status {run.status}: {run.errors[-1500:]}")
+                elif "rpcrdma:" in run.errors:
+                    problems.append(f"{os.path.basename(path)} {applied} {passes}: the plugin gives up: {run.errors[-300:]}")
+                elif "issector bug" in run.output and "rpcordma" in run.errors:
+                    problems.append(f"{os.path.basename(path)} {applied} {passes}: {run.errors[-300:]}")
+            if problems:
+                shutil.copy(path, given.keep)
+            os.unlink(path)
+            return problems
+
+        for problems in tshark.in_parallel(survive, range(given.variants)):
+            failed += bool(problems)
+            for problem in problems:
+                print(f"WRONG {problem}")
+    print(f"{given.variants} damaged captures, {failed} not survived")
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
