@@ -107,9 +107,9 @@ def main():
     failed = 0
     with tshark.Tshark(given.plugin, given.preload, settings) as shark, tempfile.TemporaryDirectory() as folder:
         os.chmod(folder, 0o755)
-        loaded = shark.run("-G", "fields")
-        if "rpcordma.finding" not in loaded.output:
-            print(f"the plugin is not loaded: {loaded.errors[-600:]}")
+        loaded = shark.run("-r", harness.capture("rxe-upeer-plain"), "-Y", "rpcordma.sender")
+        if loaded.status or not loaded.output:
+            print(f"the plugin is not loaded: {loaded.status} {loaded.errors[-600:]}")
             return 1
 
         def survive(number):
