@@ -36,6 +36,7 @@ struct Pair {
   FrameRef handshake;
   FrameRef newest_request;
   std::optional<std::size_t> stale;  ///< the finding about a refusal as stale, until the client tries again
+  FrameRef refused_version_2;  ///< ERR_VERS on the connection before, which then ended; number 0: not so
   std::vector<std::pair<std::uint32_t, FrameRef>> lost_xids;  ///< Calls that were open when a connection ended
 };
 
@@ -241,6 +242,30 @@ struct Referee::Impl {
     connection.repeated_xids.push_back(xid);
     lost.erase(same_xid);
     --lost_xids;
+  }
+
+  /// Does the client probe version 2 although it was refused on the connection before (and ended there)?
+  void version_refused(Connection& connection) {
+    v2::State& state = connection.v2;
+    if (!state.refusal_told) {
+      state.refusal_told = true;
+      Pair& pair = pair_of(connection);
+      const FrameRef before = std::exchange(pair.refused_version_2, state.refusal);
+      if (before.number == 0 || !connection.facts.handshake_seen) return;
+      book.add({RuleId::version_negotiation_loop,
+                connection.id(),
+                {state.probe, state.refusal, before},
+                fmt::format("The client probed version 2 although the server had refused it on the connection before "
+                            "(frame {}), which then ended.",
+                            before.number),
+                std::nullopt,
+                std::nullopt,
+                Party::client,
+                std::nullopt});
+    } else if (!state.went_on && connection.facts.version == 1) {
+      state.went_on = true;
+      pair_of(connection).refused_version_2 = {};
+    }
   }
 
   void private_data_changed(Connection& connection) {
@@ -492,6 +517,7 @@ void Referee::on(const trace::Send& event) {
   impl_->credits_in_doubt(*connection, event);  // behind a later frame of its own direction: a hole was filled
   if (!impl_->take(*connection, event)) return;
   impl_->after(*connection, event);
+  if (connection->v2.refusal.number != 0) impl_->version_refused(*connection);
   if (before == 0 && connection->messages == 1 && !connection->facts.handshake_seen) {
     impl_->book.add(
         {RuleId::capture_start_missing,

@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Rows of the rule table: rules of both versions that version 2 judges. Included by table.cpp alone.
+#pragma once
+
+#include "referee/rules/table.hpp"
+
+namespace rpcrdma::referee::rows {
+
+inline constexpr Rule v2_shared[] = {
+    {RuleId::msg_without_rpc, "msg-without-rpc", 'D', Severity::error, Versions::both,
+     "RFC 8166 section 4.2.4; draft-ietf-nfsv4-rpcrdma-version-two section 6.3", "sender",
+     "A message that should carry an RPC message carries none",
+     "The header type promises an RPC message, or a piece of one, behind the header. Without it there is "
+     "nothing to execute or to answer with.",
+     "Fewer than 8 octets behind the header (4 for a middle piece). Not decided when the message was cut.",
+     "Look at how the sender computes the length of its Send."},
+    {RuleId::nomsg_trailing_bytes, "nomsg-trailing-bytes", 'D', Severity::warning, Versions::both,
+     "RFC 8166 section 4.2.4; draft-ietf-nfsv4-rpcrdma-version-two section 6.6.3", "sender",
+     "Octets follow a header that nothing may follow",
+     "Where the RPC message travels in a chunk, or there is none, the header ends the message. What follows is "
+     "not looked at.",
+     "Octets behind the chunk lists. Not decided when the message was cut.",
+     "See whether the sender put the RPC message inline as well."},
+    {RuleId::direction_mismatch, "direction-mismatch", 'D', Severity::error, Versions::both,
+     "RFC 8167 sections 5.1, 5.2; draft-ietf-nfsv4-rpcrdma-version-two section 6.3", "sender",
+     "The header says call and the RPC message reply, or the other way round",
+     "The header type tells whether an RPC Call or a Reply follows. If the message type contradicts it, the "
+     "receiver gives the message to the wrong side.",
+     "The second word of the RPC message against the header type. Not decided when the message was cut.",
+     "Look at the sender's handling of calls in both directions."},
+    {RuleId::payload_unaligned, "payload-unaligned", 'D', Severity::warning, Versions::both,
+     "RFC 4506 section 3; RFC 8166 section 3.4.4", "sender", "The RPC message is no multiple of four octets long",
+     "XDR counts in units of four octets. A message of any other length has a wrong pad somewhere, or was cut.",
+     "The length of the Send without its header; of a continued message, of all pieces. Not decided when "
+     "packets are missing.",
+     "See which item of the RPC message has an odd length, and how its pad is written."},
+    {RuleId::read_position_unaligned, "read-position-unaligned", 'E', Severity::error, Versions::both,
+     "RFC 8166 section 3.4.5; draft-ietf-nfsv4-rpcrdma-version-two section 4.5.1", "requester",
+     "A Read chunk at a position that is no multiple of four",
+     "The position says where in the XDR stream the chunk's item belongs; items begin at multiples of four "
+     "octets.",
+     "The position of a Read segment. Not decided when the header was cut.",
+     "Look at how the requester computes the position."},
+    {RuleId::read_list_unordered, "read-list-unordered", 'E', Severity::error, Versions::both,
+     "RFC 8166 section 4.3.1; draft-ietf-nfsv4-rpcrdma-version-two section 4.5.1.1", "requester",
+     "The Read list is not in the order of its positions",
+     "In version 2 positions may only rise from entry to entry, so that a responder can read the list once; it "
+     "answers anything else with RDMA2_ERR_BAD_XDR. Version 1 has no such rule.",
+     "The positions of the Read list in the order of the header. Not decided when the header was cut.",
+     "Look at how the requester builds the list when a call has several items."},
+    {RuleId::read_chunk_pad_included, "read-chunk-pad-included", 'E', Severity::error, Versions::both,
+     "RFC 8166 section 3.4.5.2; draft-ietf-nfsv4-rpcrdma-version-two section 4.5.3.1", "requester",
+     "A Read chunk is as long as its item and its pad",
+     "In version 2 the pad of an item has to be left out of the stream and of the chunk. A responder that "
+     "counts on it takes the pad for data, or refuses.",
+     "The length of the chunk against the length word in front of its position, for programs whose arguments "
+     "are known. Not decided when the message was cut.",
+     "Look at how the requester maps the last page of the data."},
+    {RuleId::call_chunk_mixed, "call-chunk-mixed", 'E', Severity::error, Versions::both,
+     "RFC 8166 section 3.5.3; draft-ietf-nfsv4-rpcrdma-version-two sections 6.3.5, 6.3.7", "requester",
+     "Position 0 and other positions in the wrong list",
+     "The Call chunk consists of segments at position 0 alone, and the other list has none of them. Otherwise "
+     "it cannot be told where the RPC Call is.",
+     "The positions in rdma_call and rdma_reads, or in the Read list of an inline Call. Not decided when the "
+     "header was cut.",
+     "Look at how the requester chooses the form of its call."},
+    {RuleId::write_list_not_returned, "write-list-not-returned", 'E', Severity::error, Versions::both,
+     "RFC 8166 sections 3.4.6, 4.3.2; draft-ietf-nfsv4-rpcrdma-version-two section 4.5.2.1", "responder",
+     "The reply returns another number of Write chunks than the call provided",
+     "The reply has to return the Call's Write list, chunk by chunk, with the lengths that were written. "
+     "Without it the requester does not know what is in its memory.",
+     "The number of Write chunks in Call and Reply. Not decided when the Call is missing or a header was cut.",
+     "Look at the responder's encoder for replies whose results were reduced, or unused."},
+    {RuleId::write_segments_changed, "write-segments-changed", 'E', Severity::error, Versions::both,
+     "RFC 8166 sections 3.4.6, 4.3.3; draft-ietf-nfsv4-rpcrdma-version-two section 4.5.2.1", "responder",
+     "A returned Write or Reply chunk has other segments than the call's",
+     "Handles, offsets and the number of segments have to come back as they were; only lengths change. "
+     "Otherwise the requester cannot tell which memory was written.",
+     "Each segment of the returned chunks against the Call. Not decided when the Call is missing or a header "
+     "was cut.",
+     "Look at how the responder copies the chunk; it may have returned what is left of a segment."},
+    {RuleId::write_length_grown, "write-length-grown", 'E', Severity::error, Versions::both,
+     "RFC 8166 section 3.4.6; draft-ietf-nfsv4-rpcrdma-version-two section 4.5.2.1", "responder",
+     "A returned segment is longer than the call's",
+     "A responder cannot have written more into a segment than it holds. The requester would look at memory "
+     "that nobody wrote.",
+     "The length of each returned segment against the Call. Not decided when the Call is missing or a header "
+     "was cut.",
+     "Compare with the RDMA Writes in front of the reply."},
+    {RuleId::write_fill_gap, "write-fill-gap", 'E', Severity::error, Versions::both,
+     "RFC 8166 section 3.4.6; draft-ietf-nfsv4-rpcrdma-version-two section 4.5.2.1", "responder",
+     "A chunk was not filled from its first segment on",
+     "Segments are filled one after the other; only the last one that is used may be filled in part. Otherwise "
+     "the requester puts the data together wrongly.",
+     "A returned segment that is short, with a later one of the same chunk in use. Not decided when the Call is "
+     "missing or a header was cut.",
+     "Look at how the responder advances from segment to segment."},
+    {RuleId::empty_write_chunk_filled, "empty-write-chunk-filled", 'E', Severity::error, Versions::both,
+     "RFC 8166 section 4.3.2.3", "responder", "A Write chunk without segments came back with some",
+     "A chunk without segments provides no memory: the result belongs inline, and the chunk comes back empty.",
+     "A returned chunk with segments where the Call's had none. Not decided when the Call is missing or a "
+     "header was cut.",
+     "Look at how the responder builds the Write list of its reply."},
+    {RuleId::reverse_before_ready, "reverse-before-ready", 'J', Severity::error, Versions::both,
+     "RFC 8167 section 6; draft-ietf-nfsv4-rpcrdma-version-two section 4.6.3", "server",
+     "A reverse call before the client agreed to take any",
+     "A server may call back only after the client has said that it can take calls: by its upper layer, or in "
+     "version 2 by its properties. Before, the client has nobody who could answer.",
+     "A Call of the server with no sign of readiness before it. Not decided when the start of the connection is "
+     "missing.",
+     "See how the client announces its back channel, and when the server begins to use it."},
+    {RuleId::error_missing, "error-missing", 'K', Severity::warning, Versions::both,
+     "RFC 8166 section 4.5; draft-ietf-nfsv4-rpcrdma-version-two section 7", "responder",
+     "A message that cannot be decoded was not refused",
+     "A responder has to answer a Call that it cannot decode with an error, so that the requester can give up "
+     "or try another form.",
+     "A message with a broken header, and its receiver goes on for 1 s and two messages without an error for "
+     "it. Not decided when packets are missing.",
+     "See what the responder's log says about the message."},
+    {RuleId::error_to_error, "error-to-error", 'K', Severity::error, Versions::both,
+     "RFC 8166 section 4.2.4; draft-ietf-nfsv4-rpcrdma-version-two section 7", "sender",
+     "An error was answered with an error", "Errors are never answered: two peers could go on for ever.",
+     "An error whose XID only an error of the other side had. Not decided when packets are missing.",
+     "Look at how the sender tells errors from requests."},
+    {RuleId::error_fields, "error-fields", 'K', Severity::error, Versions::both,
+     "RFC 8166 section 4.5; draft-ietf-nfsv4-rpcrdma-version-two section 7", "sender",
+     "An error does not repeat the XID or version that it refuses, or has the wrong size",
+     "The receiver finds what was refused by the XID and the version of the error, which are copied from the "
+     "refused message. With other values nobody learns of the refusal.",
+     "The fixed words of the error against the messages of the other side. Not decided when packets are "
+     "missing.",
+     "Look at how the sender fills in its error message."},
+    {RuleId::error_code_unknown, "error-code-unknown", 'K', Severity::note, Versions::both,
+     "RFC 8166 section 4.5; draft-ietf-nfsv4-rpcrdma-version-two section 7", "nobody",
+     "An error with a code that is not assigned",
+     "Receivers drop an error whose code they do not know, so that it has no effect. It may be an extension.",
+     "The code of the error against the table of its version.", "See what the sender meant to say."},
+    {RuleId::err_vers_range_invalid, "err-vers-range-invalid", 'K', Severity::error, Versions::both,
+     "RFC 8166 section 4.5.1; draft-ietf-nfsv4-rpcrdma-version-two section 7.1.1", "responder",
+     "The versions in a version error make no sense",
+     "The error names the lowest and highest version that its sender speaks. The first cannot be above the "
+     "second, and the refused version cannot be between them.",
+     "The two numbers and the version of the refused message. Not decided when that is missing.",
+     "Look at how the responder fills in the range."},
+    {RuleId::version_after_refusal, "version-after-refusal", 'K', Severity::error, Versions::both,
+     "RFC 8166 section 4.5.1; draft-ietf-nfsv4-rpcrdma-version-two section 7.1.1", "requester",
+     "A refused version was used again",
+     "Once its peer has said which versions it speaks, a requester has to choose one of them.",
+     "A message of the refused version after the refusal had arrived. Not decided without an acknowledgement of "
+     "the refusal.",
+     "See whether the requester looked at the range in the error at all."},
+    {RuleId::version_changed, "version-changed", 'K', Severity::error, Versions::both,
+     "RFC 8167 section 5.1; draft-ietf-nfsv4-rpcrdma-version-two section 4.3", "sender",
+     "Another version than the connection's",
+     "Version 1 and 2 have different headers under the same words; once the first messages have settled the "
+     "version, both sides stay with it.",
+     "rdma_vers of a message against that of the first exchange. Not decided when the start of the connection "
+     "is missing.",
+     "Look for a second user of the connection, or a code path that was not taught the new version."},
+};
+
+}  // namespace rpcrdma::referee::rows
