@@ -205,21 +205,24 @@ void watch_starvation(Context& context, Connection& connection, FrameRef now, bo
     if (!credits.heard || credits.baseless) continue;
     const bool waiting = ahead(limit_of(connection, side), credits.sent) <= 0 &&
                          (connection.ledger(side).outstanding == 0 || facts.continuation.open);
-    if (waiting && credits.dry_since.number == 0) credits.dry_since = now;
+    if (waiting && credits.dry_since.number == 0) {
+      credits.dry_since = now;
+      credits.dry_from = credits.from;
+      credits.dry_limit = limit_of(connection, side);
+    }
     if (waiting && !over) continue;
     const FrameRef since = std::exchange(credits.dry_since, {});
     if (since.number == 0 || now.time - since.time <= starving) continue;
-    context.book.add(
-        {RuleId::v2_credit_starved,
-         connection.id(),
-         {credits.from, since, now},
-         fmt::format("The {} could send nothing for {:.1f} s: its peer's limit of {} was used up, and no "
-                     "RDMA2_GRANT came.",
-                     name(side), static_cast<double>(now.time - since.time) / 1e9, limit_of(connection, side)),
-         std::nullopt,
-         std::nullopt,
-         party(other(side)),
-         std::nullopt});
+    context.book.add({RuleId::v2_credit_starved,
+                      connection.id(),
+                      {credits.dry_from, since, now},
+                      fmt::format("The {} could send nothing for {:.1f} s: its peer's limit of {} was used up, and no "
+                                  "RDMA2_GRANT came.",
+                                  name(side), static_cast<double>(now.time - since.time) / 1e9, credits.dry_limit),
+                      std::nullopt,
+                      std::nullopt,
+                      party(other(side)),
+                      std::nullopt});
   }
 }
 

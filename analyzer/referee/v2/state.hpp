@@ -44,6 +44,8 @@ struct Credits {
   bool lowered = false;
   FrameRef from;                  ///< the message with the newest limit
   std::uint32_t least_taken = 0;  ///< so many of this side's Sends the peer has certainly received: it answered them
+  FrameRef dry_from;              ///< the message whose limit was used up when nothing could be sent any more
+  std::uint32_t dry_limit = 0;    ///< ... and that limit
   FrameRef dry_since;             ///< nothing may be sent since then, and no answer is due; number 0: not so
 };
 
