@@ -21,7 +21,7 @@ Transaction& enter_exchange(Context& context, Connection& connection, const trac
 void finish_exchange(Context& context, Connection& connection, const trace::Send& event, Transaction& call);
 /// The answer was delivered before this Call.
 [[nodiscard]] bool answered_before(Connection& connection, const trace::Send& event, std::uint32_t xid);
-void cancel_unknown_handles_of(Connection& connection, const Transaction& call);
+void cancel_unknown_handles_of(Context& context, Connection& connection, const Transaction& call);
 [[nodiscard]] std::uint64_t hash_of_payload(wire::Bytes octets);
 
 }  // namespace rpcrdma::referee

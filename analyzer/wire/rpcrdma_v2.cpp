@@ -274,6 +274,7 @@ class Keeper final : public ItemVisitor {
       case Kind::htype:
         out_.fixed.proc = word;
         out_.lists.fixed = out_.fixed;
+        out_.lists.fixed.proc = proc_like(word);
         break;
       case Kind::flags:
         out_.flags = word;
@@ -327,6 +328,14 @@ class Keeper final : public ItemVisitor {
   }
 
  private:
+  /// What version 1 calls a message that carries its RPC message in this way.
+  [[nodiscard]] static std::uint32_t proc_like(std::uint32_t htype) noexcept {
+    const auto type = static_cast<HeaderType>(htype);
+    if (type == HeaderType::error) return static_cast<std::uint32_t>(Proc::error);
+    const bool external = type == HeaderType::call_external || type == HeaderType::reply_external;
+    return static_cast<std::uint32_t>(external ? Proc::nomsg : Proc::msg);
+  }
+
   void begin_write() {
     auto& spare = out_.lists.spare;
     if (spare.empty()) {

@@ -179,8 +179,9 @@ class ItemVisitor {
 /// "RDMA2_MSG", "RDMA2_NOMSG", "RDMA2_ERROR", "RDMA2_CONNPROP", "RDMA2_GRANT" of drafts 00 to 02; "" if unknown.
 [[nodiscard]] std::string_view earlier_htype_name(std::uint32_t htype) noexcept;
 
-/// A decoded header. `lists` holds what both versions share, in the form of version 1: the fixed words, rdma_reads, the
-/// Write list (provisional or returned) and the Reply chunk (provisional or returned); nothing else in it is used.
+/// A decoded header. `lists` holds what both versions share, in the form of version 1: the fixed words (with
+/// the procedure that would carry such a message: RDMA_MSG, RDMA_NOMSG or RDMA_ERROR), rdma_reads, the Write list
+/// (provisional or returned) and the Reply chunk (provisional or returned); nothing else in it is used.
 struct HeaderV2 {
   FixedWords fixed;
   Draft draft = Draft::newest;

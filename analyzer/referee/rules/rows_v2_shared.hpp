@@ -7,33 +7,6 @@
 namespace rpcrdma::referee::rows {
 
 inline constexpr Rule v2_shared[] = {
-    {RuleId::msg_without_rpc, "msg-without-rpc", 'D', Severity::error, Versions::both,
-     "RFC 8166 section 4.2.4; draft-ietf-nfsv4-rpcrdma-version-two section 6.3", "sender",
-     "A message that should carry an RPC message carries none",
-     "The header type promises an RPC message, or a piece of one, behind the header. Without it there is "
-     "nothing to execute or to answer with.",
-     "Fewer than 8 octets behind the header (4 for a middle piece). Not decided when the message was cut.",
-     "Look at how the sender computes the length of its Send."},
-    {RuleId::nomsg_trailing_bytes, "nomsg-trailing-bytes", 'D', Severity::warning, Versions::both,
-     "RFC 8166 section 4.2.4; draft-ietf-nfsv4-rpcrdma-version-two section 6.6.3", "sender",
-     "Octets follow a header that nothing may follow",
-     "Where the RPC message travels in a chunk, or there is none, the header ends the message. What follows is "
-     "not looked at.",
-     "Octets behind the chunk lists. Not decided when the message was cut.",
-     "See whether the sender put the RPC message inline as well."},
-    {RuleId::direction_mismatch, "direction-mismatch", 'D', Severity::error, Versions::both,
-     "RFC 8167 sections 5.1, 5.2; draft-ietf-nfsv4-rpcrdma-version-two section 6.3", "sender",
-     "The header says call and the RPC message reply, or the other way round",
-     "The header type tells whether an RPC Call or a Reply follows. If the message type contradicts it, the "
-     "receiver gives the message to the wrong side.",
-     "The second word of the RPC message against the header type. Not decided when the message was cut.",
-     "Look at the sender's handling of calls in both directions."},
-    {RuleId::payload_unaligned, "payload-unaligned", 'D', Severity::warning, Versions::both,
-     "RFC 4506 section 3; RFC 8166 section 3.4.4", "sender", "The RPC message is no multiple of four octets long",
-     "XDR counts in units of four octets. A message of any other length has a wrong pad somewhere, or was cut.",
-     "The length of the Send without its header; of a continued message, of all pieces. Not decided when "
-     "packets are missing.",
-     "See which item of the RPC message has an odd length, and how its pad is written."},
     {RuleId::read_position_unaligned, "read-position-unaligned", 'E', Severity::error, Versions::both,
      "RFC 8166 section 3.4.5; draft-ietf-nfsv4-rpcrdma-version-two section 4.5.1", "requester",
      "A Read chunk at a position that is no multiple of four",

@@ -207,10 +207,6 @@ enum class RuleId : std::uint16_t {
   v2_error_detail,
   version_negotiation_loop,
   // Of both versions, judged for version 2
-  msg_without_rpc,
-  nomsg_trailing_bytes,
-  direction_mismatch,
-  payload_unaligned,
   read_position_unaligned,
   read_list_unordered,
   read_chunk_pad_included,

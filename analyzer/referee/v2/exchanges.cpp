@@ -146,7 +146,9 @@ void take_call(const Turn& turn) {
   turn.send.exchange = call->id;
   const wire::Bytes payload = turn.payload();
   if (piece.first && piece.known && !payload.empty()) note_procedure(connection, *call, payload, turn.behind());
-  cancel_unknown_handles_of(connection, *call);
+  cancel_unknown_handles_of(turn.context, connection, *call);
+  judge_early_access(turn.context, connection, *call);
+  judge_offered_memory(turn.context, connection, turn.event, *call);
   judge_call_chunks(turn, *call);
   if (fresh) judge_reverse_form(turn, *call, false);
   if (!fresh && call->v2.segments > 0) judge_reverse_form(turn, *call, true);
@@ -188,6 +190,11 @@ void take_reply(const Turn& turn) {
     return;
   }
   const bool sound = judge_reply_chunks(turn, *call, piece);
+  if (piece.continued || !piece.known) {
+    turn.unchecked(RuleId::read_chunk_not_pulled, "the beginning of the reply is in an earlier piece");
+  } else if (!call->v2.incomplete) {
+    judge_pulled(turn.context, connection, turn.event, turn.header.lists, *call);
+  }
   if (sound && call->copies == 1 && !call->v2.incomplete) {
     judge_returned_lengths(turn.context, connection, turn.event, turn.header.lists, *call);
   }

@@ -98,7 +98,8 @@ void judge_undecodable(const Turn& turn, const wire::DecodeError& error) {
     judge_bad_properties(turn, error);
     return;
   }
-  turn.say(RuleId::xdr_malformed, {event.frame},
+  const bool word = error.field == "list discriminator";
+  turn.say(word ? RuleId::xdr_bool_invalid : RuleId::xdr_malformed, {event.frame},
            fmt::format("The {}'s {} cannot be decoded: {} at octet {} of {}.", name(event.side),
                        wire::htype_name_v2(turn.header.fixed.proc), error.field, error.offset, event.wire_length));
   if (wire::is_call(turn.type())) owe_refusal(turn, false);
