@@ -586,10 +586,6 @@ Transaction& enter_exchange(Context& context, Connection& connection, const trac
   return enter_call(context, connection, event, std::move(fresh));
 }
 
-void finish_exchange(Context& context, Connection& connection, const trace::Send& event, Transaction& call) {
-  finish_answer(context, connection, event, call);
-}
-
 bool answered_before(Connection& connection, const trace::Send& event, std::uint32_t xid) {
   return answered_already(connection, event, xid);
 }

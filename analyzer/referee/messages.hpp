@@ -17,8 +17,6 @@ void take_message(Context& context, Connection& connection, const trace::Send& e
 // What version 2 shares with version 1.
 /// Enters a Call; of one that is sent again, the one that is known.
 Transaction& enter_exchange(Context& context, Connection& connection, const trace::Send& event, Transaction&& fresh);
-/// Counts an answer.
-void finish_exchange(Context& context, Connection& connection, const trace::Send& event, Transaction& call);
 /// The answer was delivered before this Call.
 [[nodiscard]] bool answered_before(Connection& connection, const trace::Send& event, std::uint32_t xid);
 void cancel_unknown_handles_of(Context& context, Connection& connection, const Transaction& call);

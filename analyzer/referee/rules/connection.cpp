@@ -218,7 +218,7 @@ void judge_terminate(Context& context, Connection& connection, const trace::Refu
     if (connection.version2 && what == Meaning::no_buffer) {
       if (!exact) send = state.sends.newest([](const RecentSend& s) { return s.in_flight > s.limit; });
       if (send != nullptr && send->in_flight > send->limit && connection.whole()) {
-        Suspect suspect = suspect_from(connection, refusal, RuleId::credit_overrun_fatal, send->frame, {});
+        Suspect suspect = suspect_from(refusal, RuleId::credit_overrun_fatal, send->frame, {});
         v2::name_overrun(refusal, *send, suspect);
         context.book.add({suspect.rule,
                           connection.id(),

@@ -74,62 +74,6 @@ inline constexpr Rule v2_shared[] = {
      "A returned chunk with segments where the Call's had none. Not decided when the Call is missing or a "
      "header was cut.",
      "Look at how the responder builds the Write list of its reply."},
-    {RuleId::reverse_before_ready, "reverse-before-ready", 'J', Severity::error, Versions::both,
-     "RFC 8167 section 6; draft-ietf-nfsv4-rpcrdma-version-two section 4.6.3", "server",
-     "A reverse call before the client agreed to take any",
-     "A server may call back only after the client has said that it can take calls: by its upper layer, or in "
-     "version 2 by its properties. Before, the client has nobody who could answer.",
-     "A Call of the server with no sign of readiness before it. Not decided when the start of the connection is "
-     "missing.",
-     "See how the client announces its back channel, and when the server begins to use it."},
-    {RuleId::error_missing, "error-missing", 'K', Severity::warning, Versions::both,
-     "RFC 8166 section 4.5; draft-ietf-nfsv4-rpcrdma-version-two section 7", "responder",
-     "A message that cannot be decoded was not refused",
-     "A responder has to answer a Call that it cannot decode with an error, so that the requester can give up "
-     "or try another form.",
-     "A message with a broken header, and its receiver goes on for 1 s and two messages without an error for "
-     "it. Not decided when packets are missing.",
-     "See what the responder's log says about the message."},
-    {RuleId::error_to_error, "error-to-error", 'K', Severity::error, Versions::both,
-     "RFC 8166 section 4.2.4; draft-ietf-nfsv4-rpcrdma-version-two section 7", "sender",
-     "An error was answered with an error", "Errors are never answered: two peers could go on for ever.",
-     "An error whose XID only an error of the other side had. Not decided when packets are missing.",
-     "Look at how the sender tells errors from requests."},
-    {RuleId::error_fields, "error-fields", 'K', Severity::error, Versions::both,
-     "RFC 8166 section 4.5; draft-ietf-nfsv4-rpcrdma-version-two section 7", "sender",
-     "An error does not repeat the XID or version that it refuses, or has the wrong size",
-     "The receiver finds what was refused by the XID and the version of the error, which are copied from the "
-     "refused message. With other values nobody learns of the refusal.",
-     "The fixed words of the error against the messages of the other side. Not decided when packets are "
-     "missing.",
-     "Look at how the sender fills in its error message."},
-    {RuleId::error_code_unknown, "error-code-unknown", 'K', Severity::note, Versions::both,
-     "RFC 8166 section 4.5; draft-ietf-nfsv4-rpcrdma-version-two section 7", "nobody",
-     "An error with a code that is not assigned",
-     "Receivers drop an error whose code they do not know, so that it has no effect. It may be an extension.",
-     "The code of the error against the table of its version.", "See what the sender meant to say."},
-    {RuleId::err_vers_range_invalid, "err-vers-range-invalid", 'K', Severity::error, Versions::both,
-     "RFC 8166 section 4.5.1; draft-ietf-nfsv4-rpcrdma-version-two section 7.1.1", "responder",
-     "The versions in a version error make no sense",
-     "The error names the lowest and highest version that its sender speaks. The first cannot be above the "
-     "second, and the refused version cannot be between them.",
-     "The two numbers and the version of the refused message. Not decided when that is missing.",
-     "Look at how the responder fills in the range."},
-    {RuleId::version_after_refusal, "version-after-refusal", 'K', Severity::error, Versions::both,
-     "RFC 8166 section 4.5.1; draft-ietf-nfsv4-rpcrdma-version-two section 7.1.1", "requester",
-     "A refused version was used again",
-     "Once its peer has said which versions it speaks, a requester has to choose one of them.",
-     "A message of the refused version after the refusal had arrived. Not decided without an acknowledgement of "
-     "the refusal.",
-     "See whether the requester looked at the range in the error at all."},
-    {RuleId::version_changed, "version-changed", 'K', Severity::error, Versions::both,
-     "RFC 8167 section 5.1; draft-ietf-nfsv4-rpcrdma-version-two section 4.3", "sender",
-     "Another version than the connection's",
-     "Version 1 and 2 have different headers under the same words; once the first messages have settled the "
-     "version, both sides stay with it.",
-     "rdma_vers of a message against that of the first exchange. Not decided when the start of the connection "
-     "is missing.",
-     "Look for a second user of the connection, or a code path that was not taught the new version."},
 };
 
 }  // namespace rpcrdma::referee::rows

@@ -216,14 +216,6 @@ enum class RuleId : std::uint16_t {
   write_length_grown,
   write_fill_gap,
   empty_write_chunk_filled,
-  reverse_before_ready,
-  error_missing,
-  error_to_error,
-  error_fields,
-  error_code_unknown,
-  err_vers_range_invalid,
-  version_after_refusal,
-  version_changed,
   count_
 };
 

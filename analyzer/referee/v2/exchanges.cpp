@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "referee/answers.hpp"
 #include "referee/lifetime.hpp"
 #include "referee/messages.hpp"
 #include "referee/procedures.hpp"
@@ -109,7 +110,7 @@ void finish(const Turn& turn, Transaction& call) {
   Credits& credits = connection.v2.of(call.requester).credits;
   const auto taken = static_cast<std::uint32_t>(call.call_ordinal);
   if (static_cast<std::int32_t>(taken - credits.least_taken) > 0) credits.least_taken = taken;
-  finish_exchange(turn.context, connection, turn.event, call);
+  finish_answer(turn.context, connection, turn.event, call);
   if (call.answers >= call.copies) retire(connection, call, turn.event.frame);
   complete_one(connection);
 }
@@ -183,6 +184,10 @@ void take_reply(const Turn& turn) {
   if (piece.first) {
     ++(requester == Side::passive ? connection.facts.messages.reverse_replies : connection.facts.messages.replies);
     judge_reply_version(turn.context, connection, turn.event, turn.header.fixed.version, *call);
+    if (piece.known && !turn.payload().empty()) {
+      judge_rpc_status(turn.context, connection, turn.event.frame, turn.event.side, turn.payload(), turn.behind(),
+                       *call);
+    }
   }
   judge_invalidated(turn, call);
   if (middle) {
