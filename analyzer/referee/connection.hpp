@@ -305,7 +305,7 @@ struct RecentSend {
   std::optional<std::size_t> invalidate_finding;
   std::uint64_t in_flight = 0;  ///< Calls: outstanding including this one
   std::uint64_t limit = 0;
-  TransactionId exchange;  ///< generation 0: none is known
+  TransactionId exchange;     ///< generation 0: none is known
   std::uint32_t version = 0;  ///< rdma_vers; 0: not decoded
   std::uint32_t htype = 0;    ///< rdma_proc or rdma_htype
 };

@@ -36,7 +36,7 @@ struct Pair {
   FrameRef handshake;
   FrameRef newest_request;
   std::optional<std::size_t> stale;  ///< the finding about a refusal as stale, until the client tries again
-  FrameRef refused_version_2;  ///< ERR_VERS on the connection before, which then ended; number 0: not so
+  FrameRef refused_version_2;        ///< ERR_VERS on the connection before, which then ended; number 0: not so
   std::vector<std::pair<std::uint32_t, FrameRef>> lost_xids;  ///< Calls that were open when a connection ended
 };
 

@@ -24,7 +24,7 @@ std::vector<std::string> enumerators() {
   for (std::string line; std::getline(header, line);) {
     if (line.find("enum class RuleId") != std::string::npos) inside = true;
     if (!inside) continue;
-    if (line.find("count_") != std::string::npos) break;
+    if (line.rfind("  count_", 0) == 0) break;
     std::smatch match;
     if (std::regex_match(line, match, entry)) {
       std::string name = match[1];
