@@ -218,6 +218,10 @@ void judge_reply_form_v2(const Turn& turn, const Transaction& call, const Piece&
   if (turn.type() != HeaderType::reply_inline || !call.reply_chunk) return;
   const std::uint64_t room = chunk_length(*call.reply_chunk);
   if (room < piece.payload || piece.payload + turn.header.length <= *limit) return;
+  if (!all_seen(turn.connection) || !piece.known) {
+    turn.unchecked(RuleId::reply_chunk_ignored, "the properties of both sides may not be in the capture");
+    return;
+  }
   turn.say(
       RuleId::reply_chunk_ignored, {turn.event.frame, call.call},
       fmt::format("The {} sent a reply of {} octets {} although the Call gave a Reply chunk of {} octets.{}",

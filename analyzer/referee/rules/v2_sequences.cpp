@@ -115,6 +115,7 @@ Piece take_piece(const Turn& turn) {
   const bool resumed = !open.open && mine.broken_xid == turn.xid();
   if (open.open) {
     piece.first = false;
+    piece.known = open.counted;
     piece.transaction = open.transaction;
   } else {
     piece.first = !resumed;
