@@ -590,8 +590,8 @@ bool answered_before(Connection& connection, const trace::Send& event, std::uint
   return answered_already(connection, event, xid);
 }
 
-void cancel_unknown_handles_of(Context& context, Connection& connection, const Transaction& call) {
-  cancel_unknown_handles(context, connection, call);
+void cancel_accesses_of(Context& context, Connection& connection, const Transaction& call) {
+  cancel_accesses(context, connection, call);
 }
 
 std::uint64_t hash_of_payload(wire::Bytes octets) { return hash(octets); }

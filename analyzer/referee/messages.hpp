@@ -19,7 +19,7 @@ void take_message(Context& context, Connection& connection, const trace::Send& e
 Transaction& enter_exchange(Context& context, Connection& connection, const trace::Send& event, Transaction&& fresh);
 /// The answer was delivered before this Call.
 [[nodiscard]] bool answered_before(Connection& connection, const trace::Send& event, std::uint32_t xid);
-void cancel_unknown_handles_of(Context& context, Connection& connection, const Transaction& call);
+void cancel_accesses_of(Context& context, Connection& connection, const Transaction& call);
 [[nodiscard]] std::uint64_t hash_of_payload(wire::Bytes octets);
 
 }  // namespace rpcrdma::referee

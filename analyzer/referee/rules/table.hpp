@@ -206,16 +206,6 @@ enum class RuleId : std::uint16_t {
   v2_inval_cont_missing,
   v2_error_detail,
   version_negotiation_loop,
-  // Of both versions, judged for version 2
-  read_position_unaligned,
-  read_list_unordered,
-  read_chunk_pad_included,
-  call_chunk_mixed,
-  write_list_not_returned,
-  write_segments_changed,
-  write_length_grown,
-  write_fill_gap,
-  empty_write_chunk_filled,
   count_
 };
 

@@ -147,7 +147,7 @@ void take_call(const Turn& turn) {
   turn.send.exchange = call->id;
   const wire::Bytes payload = turn.payload();
   if (piece.first && piece.known && !payload.empty()) note_procedure(connection, *call, payload, turn.behind());
-  cancel_unknown_handles_of(turn.context, connection, *call);
+  cancel_accesses_of(turn.context, connection, *call);
   judge_early_access(turn.context, connection, *call);
   judge_offered_memory(turn.context, connection, turn.event, *call);
   judge_call_chunks(turn, *call);
