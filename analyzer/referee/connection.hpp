@@ -16,6 +16,7 @@
 #include "referee/facts.hpp"
 #include "referee/latency.hpp"
 #include "referee/memory_map.hpp"
+#include "referee/v2/state.hpp"
 #include "trace/events.hpp"
 #include "wire/nfs_items.hpp"
 #include "wire/rpcrdma.hpp"
@@ -86,6 +87,7 @@ struct Transaction {
   // The first octets of a payload that travels by RDMA (Position-Zero Read chunk, Reply chunk)
   std::vector<std::uint8_t> call_head;
   std::vector<std::uint8_t> reply_head;
+  v2::CallFacts v2;
 };
 
 /// A Read chunk offered in a Reply (pull completion, one for each transaction).
@@ -165,7 +167,10 @@ struct Pending {
     done,
     handle_reused,
     before_ready,
-    access
+    access,
+    v2_credits,
+    v2_size,
+    v2_stray_error
   } kind = Kind::credits;
   RuleId rule = RuleId::credit_limit_exceeded;
   Side side = Side::active;  ///< the accused
@@ -300,7 +305,9 @@ struct RecentSend {
   std::optional<std::size_t> invalidate_finding;
   std::uint64_t in_flight = 0;  ///< Calls: outstanding including this one
   std::uint64_t limit = 0;
-  TransactionId exchange;  ///< generation 0: none is known
+  TransactionId exchange;     ///< generation 0: none is known
+  std::uint32_t version = 0;  ///< rdma_vers; 0: not decoded
+  std::uint32_t htype = 0;    ///< rdma_proc or rdma_htype
 };
 
 /// The newest `most` of something; grows only as far as it is used.
@@ -413,6 +420,7 @@ struct Connection {
   bool over = false;            ///< closed: nothing that follows is judged
   bool reliable_reply = false;  ///< pull completion is judged by the reliable-reply column
   bool version2 = false;        ///< version 2 messages were seen: version 1's rules stand back
+  v2::State v2;
   bool handshake_judged = false;
   std::uint64_t handshake_repeats = 0;
   FrameRef request_frame;
@@ -445,6 +453,8 @@ struct Connection {
   [[nodiscard]] Ledger& ledger(Side requester) noexcept { return credits[index(requester)]; }
   [[nodiscard]] ConnectionId id() const noexcept { return facts.id; }
   [[nodiscard]] bool rpcrdma() const noexcept { return kind == Kind::rpcrdma; }
+  /// Version 2 in a form that is only counted.
+  [[nodiscard]] bool unjudged() const noexcept { return version2 && v2.version != v2::State::Version::two; }
 
   [[nodiscard]] static std::uint64_t key(Side requester, std::uint32_t xid) noexcept {
     return (static_cast<std::uint64_t>(index(requester)) << 32U) | xid;

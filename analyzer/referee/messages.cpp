@@ -12,6 +12,7 @@
 #include "referee/lifetime.hpp"
 #include "referee/observation.hpp"
 #include "referee/procedures.hpp"
+#include "referee/v2/take.hpp"
 #include "wire/rpc.hpp"
 
 namespace rpcrdma::referee {
@@ -356,6 +357,7 @@ void count_proc(ConnectionFacts::Messages& counts, Proc proc) {
 
 /// After the close: counted, never judged.
 void count_late_message(Context& context, Connection& connection, const trace::Send& event, wire::HeaderV1& header) {
+  if (v2::count_late(connection, event)) return;
   const auto decoded = wire::decode_header_v1(event.octets, event.wire_length, header);
   if (!decoded || header.fixed.version != 1) return;
   ++connection.messages;
@@ -465,6 +467,10 @@ void take_message(Context& context, Connection& connection, const trace::Send& e
     observe_message(context, connection, event, kind, readable, send.exchange);
   };
 
+  if (v2::take(context, connection, event, send, kind)) {
+    finish();
+    return;
+  }
   const auto fixed = wire::decode_fixed_words(event.octets, event.wire_length);
   if (!fixed) {
     judge_undecodable(context, connection, event, {}, fixed.error());
@@ -473,6 +479,8 @@ void take_message(Context& context, Connection& connection, const trace::Send& e
     return;
   }
   send.xid = fixed->xid;
+  send.version = fixed->version;
+  send.htype = fixed->proc;
   // RDMA_ERROR looks alike in both versions: on a connection without version 2 it answers a probe.
   const bool refused_probe = fixed->proc == static_cast<std::uint32_t>(Proc::error) && !connection.version2 &&
                              (connection.open_call(other(event.side), fixed->xid) != nullptr);
@@ -573,5 +581,19 @@ void take_message(Context& context, Connection& connection, const trace::Send& e
   }
   finish();
 }
+
+Transaction& enter_exchange(Context& context, Connection& connection, const trace::Send& event, Transaction&& fresh) {
+  return enter_call(context, connection, event, std::move(fresh));
+}
+
+bool answered_before(Connection& connection, const trace::Send& event, std::uint32_t xid) {
+  return answered_already(connection, event, xid);
+}
+
+void cancel_accesses_of(Context& context, Connection& connection, const Transaction& call) {
+  cancel_accesses(context, connection, call);
+}
+
+std::uint64_t hash_of_payload(wire::Bytes octets) { return hash(octets); }
 
 }  // namespace rpcrdma::referee

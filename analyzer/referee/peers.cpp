@@ -84,6 +84,28 @@ void Peers::judge_retransmission(Context& context, Connection& connection, const
   --lost_xids_;
 }
 
+void Peers::judge_version_refusal(Context& context, Connection& connection) {
+  v2::State& state = connection.v2;
+  if (!state.refusal_told) {
+    state.refusal_told = true;
+    const FrameRef before = std::exchange(of(connection).refused_version_2, state.refusal);
+    if (before.number == 0 || !connection.facts.handshake_seen) return;
+    context.book.add({RuleId::version_negotiation_loop,
+                      connection.id(),
+                      {state.probe, state.refusal, before},
+                      fmt::format("The client probed version 2 although the server had refused it on the connection "
+                                  "before (frame {}), which then ended.",
+                                  before.number),
+                      std::nullopt,
+                      std::nullopt,
+                      Party::client,
+                      std::nullopt});
+  } else if (!state.went_on && connection.facts.version == 1) {
+    state.went_on = true;
+    of(connection).refused_version_2 = {};
+  }
+}
+
 void Peers::judge_private_data_change(Context& context, const Connection& connection) {
   Pair& pair = of(connection);
   const ConnectionFacts& facts = connection.facts;

@@ -26,6 +26,8 @@ class Peers {
   /// The connection has ended: its open Calls may come again on the next one.
   void remember_open_calls(const Connection& connection);
   void judge_retransmission(Context& context, Connection& connection, const trace::Send& event);
+  /// Does the client probe version 2 although it was refused on the connection before (and ended there)?
+  void judge_version_refusal(Context& context, Connection& connection);
   void judge_private_data_change(Context& context, const Connection& connection);
 
  private:
@@ -35,6 +37,7 @@ class Peers {
     FrameRef handshake;
     FrameRef newest_request;
     std::optional<std::size_t> stale;  ///< the finding about a refusal as stale, until the client tries again
+    FrameRef refused_version_2;        ///< ERR_VERS on the connection before, which then ended; number 0: not so
     std::vector<std::pair<std::uint32_t, FrameRef>> lost_xids;  ///< Calls that were open when a connection ended
   };
 

@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "referee/counted.hpp"
+#include "referee/v2/turn.hpp"
 
 namespace rpcrdma::referee {
 
@@ -52,6 +53,15 @@ void settle(Context& context, Connection& connection, const Pending& pending, bo
   switch (pending.kind) {
     case Pending::Kind::unknown_handle:
       settle_unknown_handle(context, connection, pending, proven);
+      return;
+    case Pending::Kind::v2_credits:
+      v2::settle_credits(context, connection, pending, proven);
+      return;
+    case Pending::Kind::v2_size:
+      v2::settle_size(context, connection, pending, proven);
+      return;
+    case Pending::Kind::v2_stray_error:
+      v2::settle_stray_error(context, connection, pending, proven);
       return;
     case Pending::Kind::reply_without_call:
       context.book.add({RuleId::reply_without_call,

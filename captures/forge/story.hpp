@@ -12,6 +12,7 @@
 #include "memory.hpp"
 #include "rpc.hpp"
 #include "rpcrdma_header.hpp"
+#include "rpcrdma_v2.hpp"
 #include "scenario.hpp"
 
 namespace forge {
@@ -53,6 +54,11 @@ class Story {
     std::optional<Segment> unanswered;  ///< of a read: what it asked for
     Side by = Side::client;
   };
+  struct Piece {  ///< of a message of version 2
+    Side by = Side::client;
+    Octets octets;
+    std::optional<std::uint32_t> invalidate;
+  };
   struct Line {  ///< a connection with all that was said on it
     std::unique_ptr<Connection> wire;
     std::array<Memory, 2> memory;
@@ -61,6 +67,8 @@ class Story {
     std::vector<Done> done;
     std::uint32_t client_credits = 32;
     std::uint32_t server_credits = 32;
+    std::array<std::uint32_t, 2> sent{};  ///< messages, client's and server's
+    std::vector<Piece> rest;              ///< pieces that were not sent yet
   };
   struct Placement {
     std::uint32_t handle = 0;
@@ -72,6 +80,9 @@ class Story {
     RdmaHeader header;
     RpcMessage rpc;
     std::vector<Placement> placements;
+    bool version2 = false;
+    bool is_call = false;
+    std::uint32_t inv_handle = 0;
   };
 
   void play(const Step& step);
@@ -94,6 +105,16 @@ class Story {
   void done(const Step& step, Words& words);
   void error(const Step& step, Words& words);
   void send_raw(const Step& step, Words& words);
+  // story_v2.cpp
+  void rest(const Step& step, Words& words);
+  void grant(const Step& step, Words& words);
+  void properties(const Step& step, Words& words);
+  void refusal(const Step& step, Words& words);
+  void message(const Step& step, Words& words);
+  void say_v2(const Step& step, Words& words, const Outgoing& out, std::optional<std::uint32_t> invalidate);
+  [[nodiscard]] static HeaderV2 header_v2(const Outgoing& out);
+  /// rdma_credit: received plus advertised, unless the step says otherwise.
+  [[nodiscard]] std::uint32_t credit_of(Side by, Words& words);
 
   void reduce_reads(const Step& step, Outgoing& out, bool items, Words& words);
   void say(const Step& step, Words& words, Outgoing& out, std::optional<std::uint32_t> invalidate);

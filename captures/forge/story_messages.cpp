@@ -198,15 +198,23 @@ void Story::call(const Step& step, Words& words) {
 
   Outgoing out;
   out.by = a.requester;
+  out.version2 = step.verb == "v2-call";
+  out.is_call = true;
   out.header.xid = a.xid;
-  out.header.version = a.version = words.get<std::uint32_t>("version", 1);
-  out.header.credit = words.get<std::uint32_t>("credit", reverse ? 2 : line().client_credits);
+  if (out.version2) {
+    a.version = 2;
+    out.inv_handle = words.get<std::uint32_t>("inv_handle", 0);
+  } else {
+    out.header.version = a.version = words.get<std::uint32_t>("version", 1);
+    out.header.credit = words.get<std::uint32_t>("credit", reverse ? 2 : line().client_credits);
+  }
   out.header.writes = a.writes;
   out.header.reply = a.reply;
   const auto rpc_xid = words.get<std::uint32_t>("rpc_xid", a.xid);
   if (const auto size = words.maybe<std::size_t>("size")) {
     a.procedure.octets = 0;
-    const std::size_t least = encode(out.header).size() + rpc_call(a.procedure, rpc_xid).octets.size();
+    const std::size_t header = out.version2 ? encode(header_v2(out)).size() : encode(out.header).size();
+    const std::size_t least = header + rpc_call(a.procedure, rpc_xid).octets.size();
     if (*size < least) throw Mistake("the message has at least " + std::to_string(least) + " octets");
     a.procedure.octets = *size - least;
   }
@@ -238,9 +246,12 @@ void Story::reply(const Step& step, Words& words) {
 
   Outgoing out;
   out.by = other(a.requester);
+  out.version2 = step.verb == "v2-reply";
   out.header.xid = words.has("xid") ? words.need<std::uint32_t>("xid") : a.xid;
-  out.header.version = words.get<std::uint32_t>("version", a.version);
-  out.header.credit = words.get<std::uint32_t>("credit", reverse ? 2 : line().server_credits);
+  if (!out.version2) {
+    out.header.version = words.get<std::uint32_t>("version", a.version);
+    out.header.credit = words.get<std::uint32_t>("credit", reverse ? 2 : line().server_credits);
+  }
   Procedure procedure = read_procedure(words, a.procedure);
   procedure.octets = words.get<std::size_t>("octets", procedure.octets);
   const auto status = words.get<std::uint32_t>("status", 0);
@@ -252,11 +263,12 @@ void Story::reply(const Step& step, Words& words) {
   // Results that go into Write chunks leave the stream first; then either the rest goes into the Reply chunk, or
   // into Read chunks of the responder, or inline.
   if (const auto size = words.maybe<std::size_t>("size")) {
-    RdmaHeader draft = out.header;
-    for (const Chunk& chunk : a.writes) draft.writes.push_back(emptied(chunk));
-    if (a.reply) draft.reply = emptied(*a.reply);
+    Outgoing draft = out;
+    for (const Chunk& chunk : a.writes) draft.header.writes.push_back(emptied(chunk));
+    if (a.reply) draft.header.reply = emptied(*a.reply);
     procedure.octets = 0;
-    const std::size_t least = encode(draft).size() + rpc_reply(procedure, rpc_xid, status).octets.size();
+    const std::size_t least = (out.version2 ? encode(header_v2(draft)).size() : encode(draft.header).size()) +
+                              rpc_reply(procedure, rpc_xid, status).octets.size();
     if (*size < least) throw Mistake("the message has at least " + std::to_string(least) + " octets");
     procedure.octets = *size - least;
   }
@@ -314,6 +326,10 @@ void Story::reply(const Step& step, Words& words) {
 
 /// Header and payload to one Send. `header` replaces the header, `lists` what follows its four fixed words.
 void Story::say(const Step& step, Words& words, Outgoing& out, std::optional<std::uint32_t> invalidate) {
+  if (out.version2) {
+    say_v2(step, words, out, invalidate);
+    return;
+  }
   Octets header = encode(out.header);
   bool ordinary = out.header.version == 1 && out.header.proc <= proc_error;
   if (const auto lists = words.maybe<std::string>("lists")) {
@@ -339,6 +355,7 @@ void Story::say(const Step& step, Words& words, Outgoing& out, std::optional<std
 void Story::emit(const Step& step, Side by, const Octets& message, std::optional<std::uint32_t> invalidate,
                  bool ordinary) {
   const Op op = line().wire->send(by, message, invalidate);
+  ++line().sent.at(by == Side::client ? 0 : 1);
   line().done.push_back({step.label, "send", op, ordinary, std::nullopt, by});
   film_.shots.back().spoken = ordinary;
   acknowledge(step, other(by));

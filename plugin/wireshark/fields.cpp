@@ -24,22 +24,36 @@ const value_string message_types[] = {{0, "RDMA_MSG"},  {1, "RDMA_NOMSG"}, {2, "
                                       {3, "RDMA_DONE"}, {4, "RDMA_ERROR"}, {0, nullptr}};
 const value_string error_codes[] = {{1, "ERR_VERS"}, {2, "ERR_CHUNK"}, {0, nullptr}};
 
-const value_string header_types_v2[] = {{4, "RDMA2_ERROR"},         {5, "RDMA2_GRANT"},
-                                        {6, "RDMA2_CONNPROP_MIDDLE"}, {7, "RDMA2_CONNPROP_FINAL"},
-                                        {8, "RDMA2_CALL_EXTERNAL"}, {9, "RDMA2_CALL_MIDDLE"},
-                                        {10, "RDMA2_CALL_INLINE"},  {11, "RDMA2_REPLY_EXTERNAL"},
-                                        {12, "RDMA2_REPLY_MIDDLE"}, {13, "RDMA2_REPLY_INLINE"},
+const value_string header_types_v2[] = {{4, "RDMA2_ERROR"},
+                                        {5, "RDMA2_GRANT"},
+                                        {6, "RDMA2_CONNPROP_MIDDLE"},
+                                        {7, "RDMA2_CONNPROP_FINAL"},
+                                        {8, "RDMA2_CALL_EXTERNAL"},
+                                        {9, "RDMA2_CALL_MIDDLE"},
+                                        {10, "RDMA2_CALL_INLINE"},
+                                        {11, "RDMA2_REPLY_EXTERNAL"},
+                                        {12, "RDMA2_REPLY_MIDDLE"},
+                                        {13, "RDMA2_REPLY_INLINE"},
                                         {0, nullptr}};
-const value_string errors_v2[] = {{1, "RDMA2_ERR_VERS"},           {2, "RDMA2_ERR_BAD_XDR"},
-                                  {3, "RDMA2_ERR_BAD_PROPVAL"},    {4, "RDMA2_ERR_INVAL_HTYPE"},
-                                  {5, "RDMA2_ERR_INVAL_CONT"},     {6, "RDMA2_ERR_READ_CHUNKS"},
-                                  {7, "RDMA2_ERR_WRITE_CHUNKS"},   {8, "RDMA2_ERR_SEGMENTS"},
-                                  {9, "RDMA2_ERR_WRITE_RESOURCE"}, {10, "RDMA2_ERR_REPLY_RESOURCE"},
-                                  {11, "RDMA2_ERR_VERS_MISMATCH"}, {100, "RDMA2_ERR_SYSTEM"},
+const value_string errors_v2[] = {{1, "RDMA2_ERR_VERS"},
+                                  {2, "RDMA2_ERR_BAD_XDR"},
+                                  {3, "RDMA2_ERR_BAD_PROPVAL"},
+                                  {4, "RDMA2_ERR_INVAL_HTYPE"},
+                                  {5, "RDMA2_ERR_INVAL_CONT"},
+                                  {6, "RDMA2_ERR_READ_CHUNKS"},
+                                  {7, "RDMA2_ERR_WRITE_CHUNKS"},
+                                  {8, "RDMA2_ERR_SEGMENTS"},
+                                  {9, "RDMA2_ERR_WRITE_RESOURCE"},
+                                  {10, "RDMA2_ERR_REPLY_RESOURCE"},
+                                  {11, "RDMA2_ERR_VERS_MISMATCH"},
+                                  {100, "RDMA2_ERR_SYSTEM"},
                                   {0, nullptr}};
-const value_string properties_v2[] = {{1, "Maximum Send Size"},    {2, "Receive Buffer Size"},
-                                      {3, "Maximum Segment Size"}, {4, "Maximum Segment Count"},
-                                      {5, "Reverse-Direction Support"}, {6, "Host Authentication Message"},
+const value_string properties_v2[] = {{1, "Maximum Send Size"},
+                                      {2, "Receive Buffer Size"},
+                                      {3, "Maximum Segment Size"},
+                                      {4, "Maximum Segment Count"},
+                                      {5, "Reverse-Direction Support"},
+                                      {6, "Host Authentication Message"},
                                       {0, nullptr}};
 
 struct Wanted {
@@ -108,8 +122,7 @@ void own_fields(std::vector<hf_register_info>& ours) {
        "Octets from the start of the consumer's private data to the identifier");
   want(&hf.cm_absent, "Private data", "rpcordma.cm.absent", FT_STRING, BASE_NONE,
        "What the lack of RFC 8797 private data means");
-  want(&hf.v2_htype, "Header type", "rpcordma.v2.htype", FT_UINT32, BASE_DEC, "Version 2 header type",
-       header_types_v2);
+  want(&hf.v2_htype, "Header type", "rpcordma.v2.htype", FT_UINT32, BASE_DEC, "Version 2 header type", header_types_v2);
   want(&hf.v2_flags, "Flags", "rpcordma.v2.flags", FT_UINT32, BASE_HEX, "Drafts 00 to 02 of version 2");
   want(&hf.v2_err, "Error", "rpcordma.v2.err", FT_UINT32, BASE_DEC, "Version 2 error code", errors_v2);
   want(&hf.v2_max_chunks, "Chunks at most", "rpcordma.v2.max_chunks", FT_UINT32, BASE_DEC, nullptr);

@@ -78,9 +78,9 @@ Collector collected;  // one for all messages: its memory is kept
 void draw_segment(proto_tree* tree, tvbuff_t* tvb, const Item& item, const char* what) {
   const auto at = static_cast<int>(item.offset);
   const auto length = static_cast<int>(item.length);
-  proto_tree* sub = proto_tree_add_subtree_format(
-      tree, tvb, at, length, ett.segment, nullptr, "%s: handle 0x%08x, %u octets at 0x%016" PRIx64, what,
-      item.segment.handle, item.segment.length, item.segment.offset);
+  proto_tree* sub = proto_tree_add_subtree_format(tree, tvb, at, length, ett.segment, nullptr,
+                                                  "%s: handle 0x%08x, %u octets at 0x%016" PRIx64, what,
+                                                  item.segment.handle, item.segment.length, item.segment.offset);
   int words = at;
   if (length == 24) {
     proto_tree_add_item(sub, hf.v2_list_word, tvb, at, 4, ENC_BIG_ENDIAN);

@@ -46,6 +46,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
       require(!opened.tcp.source.text().empty());
       check(opened.tcp.payload, frame.octets, opened.tcp.wire_length);
       break;
+    case trace::Content::tunnel:
     case trace::Content::nothing:
     case trace::Content::unknown_link:
       break;

@@ -123,6 +123,8 @@ class Seeds:
     def message(self, octets, missing):
         """the octets of one Send"""
         self.add_cut("rpcrdma", octets, missing)
+        if octets[4:8] == b"\0\0\0\x02":
+            self.add_cut("rpcrdma_v2", octets, missing)
         length = header_octets(octets)
         if length:
             self.add_cut("rpc", octets[length:], missing)

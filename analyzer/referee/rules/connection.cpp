@@ -7,6 +7,7 @@
 
 #include "referee/counted.hpp"
 #include "referee/rules/checks.hpp"
+#include "referee/v2/turn.hpp"
 
 namespace rpcrdma::referee {
 
@@ -214,6 +215,27 @@ void judge_terminate(Context& context, Connection& connection, const trace::Refu
       note();
       return;
     }
+    if (connection.version2 && what == Meaning::no_buffer) {
+      if (!exact) send = state.sends.newest([](const RecentSend& s) { return s.in_flight > s.limit; });
+      if (send != nullptr && send->in_flight > send->limit && connection.whole()) {
+        Suspect suspect = suspect_from(refusal, RuleId::credit_overrun_fatal, send->frame, {});
+        v2::name_overrun(refusal, *send, suspect);
+        context.book.add({suspect.rule,
+                          connection.id(),
+                          {send->frame, refusal.frame},
+                          suspect.message,
+                          std::nullopt,
+                          send->xid,
+                          party(sender),
+                          std::nullopt});
+        connection.suspects.push_back(std::move(suspect));
+        note();
+        return;
+      }
+      refused_send_unexplained(context, connection, refusal, RuleId::iwarp_terminate, text, std::nullopt,
+                               exact ? send : nullptr);
+      return;
+    }
     if (send != nullptr && what == Meaning::no_buffer && connection.whole() && send->credits_known) {
       const Ledger& ledger = connection.ledger(sender);
       Suspect suspect = suspect_from(refusal, RuleId::credit_overrun_fatal, send->frame, {});
@@ -332,9 +354,9 @@ void judge_refusal(Context& context, Connection& connection, const trace::Refusa
   if (refusal.refused == trace::Refusal::Refused::send && refusal.refused_op != 0) {
     send = connection.of(sender).sends.newest([&](const RecentSend& s) { return s.ordinal == refusal.refused_op; });
   }
-  if (connection.version2 && refusal.kind != Kind::nak_sequence) {
+  if (connection.unjudged() && refusal.kind != Kind::nak_sequence) {
     context.book.unchecked(RuleId::nak_invalid_request, connection.id(),
-                           "version 2 traffic is not judged by this version");
+                           "traffic of an early draft of version 2 is not judged");
     return;
   }
   switch (refusal.kind) {

@@ -7,6 +7,7 @@
 
 #include "referee/counted.hpp"
 #include "referee/rules/checks.hpp"
+#include "referee/v2/turn.hpp"
 
 namespace rpcrdma::referee {
 
@@ -198,6 +199,11 @@ void judge_rnr(Context& context, Connection& connection, const trace::Refusal& r
   suspect.sender = sender;
   suspect.refused_ordinal = refusal.refused_op;
   suspect.frames = {refusal.refused_frame.number, refusal.frame.number};
+  if (connection.version2) {
+    v2::judge_missing_receive(context, connection, refusal, send, suspect);
+    connection.suspects.push_back(std::move(suspect));
+    return;
+  }
   if (send != nullptr && send->reply) {
     const std::size_t finding = context.book.fold(
         {RuleId::requester_receives_missing,

@@ -225,7 +225,7 @@ void mark_guilty(Connection& connection, const Pending& pending, std::size_t fin
 
 void judge_write(Context& context, Connection& connection, const trace::Write& event) {
   const Side owner = other(event.side);
-  if (connection.version2) return;
+  if (connection.unjudged()) return;
   if (event.first) {
     const std::uint64_t length = std::max<std::uint64_t>(event.announced, event.length);
     if (length == 0) return;  // touches no memory
@@ -251,7 +251,7 @@ void judge_write(Context& context, Connection& connection, const trace::Write& e
 
 void judge_read(Context& context, Connection& connection, const trace::ReadRequest& event) {
   read_asked(context, connection, event);
-  if (connection.version2 || event.length == 0) return;
+  if (connection.unjudged() || event.length == 0) return;
   const Side owner = other(event.side);
   MemoryMap::Hit hit;
   const JudgedOp judged =
@@ -265,7 +265,7 @@ void judge_read(Context& context, Connection& connection, const trace::ReadReque
 
 void judge_read_response(Context& context, Connection& connection, const trace::ReadResponse& event) {
   read_answered(context, connection, event);
-  if (connection.version2) return;
+  if (connection.unjudged()) return;
   const Side owner = event.side;
   connection.of(owner).memory.touch(event.handle, event.offset, event.length, false, false);
   // A Position-Zero Read chunk holds the Call itself: keep its beginning.

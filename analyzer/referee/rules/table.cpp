@@ -11,6 +11,7 @@
 #include "referee/rules/rows_h_i.hpp"
 #include "referee/rules/rows_j_k.hpp"
 #include "referee/rules/rows_l_m.hpp"
+#include "referee/rules/rows_v2.hpp"
 
 namespace rpcrdma::referee {
 namespace {
@@ -18,7 +19,8 @@ namespace {
 constexpr std::size_t rule_count = static_cast<std::size_t>(RuleId::count_);
 
 constexpr std::size_t row_count = std::size(rows::a_to_c) + std::size(rows::d_to_g) + std::size(rows::e) +
-                                  std::size(rows::h_to_i) + std::size(rows::j_to_k) + std::size(rows::l_to_m);
+                                  std::size(rows::h_to_i) + std::size(rows::j_to_k) + std::size(rows::l_to_m) +
+                                  std::size(rows::v2);
 static_assert(row_count == rule_count, "every RuleId has one row");
 
 /// Each row to its place, whichever file it stands in.
@@ -35,6 +37,7 @@ constexpr std::array<Rule, rule_count> join() {
   place(all, rows::h_to_i);
   place(all, rows::j_to_k);
   place(all, rows::l_to_m);
+  place(all, rows::v2);
   return all;
 }
 

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "referee/rules/checks.hpp"
+#include "referee/v2/turn.hpp"
 
 namespace rpcrdma::referee {
 
@@ -28,9 +29,7 @@ constexpr std::uint64_t segment_size = 16;
 
 void judge_send_size(Context& context, Connection& connection, const trace::Send& event, RecentSend& send) {
   if (connection.version2) {
-    context.book.unchecked(
-        RuleId::inline_threshold_exceeded, connection.id(),
-        "version 2 traffic: its thresholds come from properties, which this version does not follow");
+    v2::judge_refused_part(context, connection, event, send);
     return;
   }
   const std::optional<std::uint32_t> limit = connection.threshold(event.side);

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "referee/rules/checks.hpp"
+#include "referee/v2/take.hpp"
 
 namespace rpcrdma::referee {
 
@@ -99,7 +100,7 @@ void judge_error_later(Connection& connection, const trace::Send& event, std::ui
 
 void judge_orphan(Context& context, Connection& connection, const trace::Send& event, Side requester,
                   std::uint32_t xid) {
-  if (!connection.whole() || connection.version2) {
+  if (!connection.whole() || connection.unjudged()) {
     context.book.unchecked(RuleId::reply_without_call, connection.id(), "the Call may be missing from the capture");
     return;
   }
@@ -114,6 +115,7 @@ void judge_orphan(Context& context, Connection& connection, const trace::Send& e
 }
 
 void judge_open_calls(Context& context, Connection& connection, FrameRef now, bool closed, bool closed_by_client) {
+  v2::judge_end(context, connection, now);
   std::vector<const Transaction*> open;
   for (const auto& [key, call] : connection.transactions) {
     if (call.answers == 0) open.push_back(&call);

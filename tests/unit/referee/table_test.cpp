@@ -24,7 +24,7 @@ std::vector<std::string> enumerators() {
   for (std::string line; std::getline(header, line);) {
     if (line.find("enum class RuleId") != std::string::npos) inside = true;
     if (!inside) continue;
-    if (line.find("count_") != std::string::npos) break;
+    if (line.rfind("  count_", 0) == 0) break;
     std::smatch match;
     if (std::regex_match(line, match, entry)) {
       std::string name = match[1];
@@ -57,6 +57,7 @@ TEST(RuleTable, AnIdOutsideTheTableIsHarmless) { EXPECT_FALSE(rule(RuleId::count
 TEST(RuleTable, GroupsStandInOrder) {
   char group = 'A';
   for (const Rule& r : all_rules()) {
+    if (r.id == RuleId::v2_first_message_too_large) group = 'A';  // the rules of version 2 follow in their own block
     EXPECT_GE(r.group, group) << r.name;
     EXPECT_LE(r.group, 'M') << r.name;
     group = r.group;

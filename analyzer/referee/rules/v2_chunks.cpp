@@ -1,0 +1,338 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Chunks of version 2 (sections 4.4, 4.5, 6.5, 6.6): what a Call provides, what a Reply returns, and which handle may
+// be invalidated.
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "referee/v2/turn.hpp"
+
+namespace rpcrdma::referee::v2 {
+
+namespace {
+
+using wire::HeaderType;
+using wire::PropertyId;
+constexpr std::uint32_t nfs_program = 100003;
+constexpr std::uint64_t inline_call_header = 32;
+constexpr std::uint64_t inline_reply_header = 20;
+
+[[nodiscard]] std::uint64_t sum_of(const std::vector<wire::ReadSegment>& reads) noexcept {
+  std::uint64_t sum = 0;
+  for (const wire::ReadSegment& read : reads) sum += read.target.length;
+  return sum;
+}
+
+template <class Visit>
+void each_segment(const wire::HeaderV2& header, Visit visit) {
+  for (const wire::ReadSegment& read : header.call_chunk) visit(read.target);
+  for (const wire::ReadSegment& read : header.lists.reads) visit(read.target);
+  for (const wire::WriteChunk& chunk : header.lists.writes) std::for_each(chunk.begin(), chunk.end(), visit);
+  if (header.lists.reply) std::for_each(header.lists.reply->begin(), header.lists.reply->end(), visit);
+}
+
+/// The peer's property as it binds now: lower values only once they are proven to have arrived.
+[[nodiscard]] std::uint32_t property_of(const Turn& turn, PropertyId id) {
+  const Announced& theirs = turn.theirs().announced;
+  const std::uint32_t standard = wire::property_default(static_cast<std::uint32_t>(id)).value_or(0);
+  const auto value = theirs.values[static_cast<std::size_t>(id)];
+  if (!value) return standard;
+  const bool arrived =
+      theirs.final.number != 0 && turn.connection.of(other(turn.side())).acknowledged >= theirs.final_ordinal;
+  return arrived ? *value : std::max(*value, standard);
+}
+
+void judge_segments(const Turn& turn, const Transaction& call) {
+  if (!all_seen(turn.connection)) {
+    turn.unchecked(RuleId::v2_segment_count_exceeded, "the properties of the responder may not be in the capture");
+    return;
+  }
+  const std::uint32_t count = property_of(turn, PropertyId::segment_count);
+  if (call.v2.segments > count) {
+    const bool chunk = call.v2.most_in_chunk > count;
+    turn.say(RuleId::v2_segment_count_exceeded, {turn.event.frame, turn.theirs().announced.final},
+             fmt::format("The {}'s Call has {} segments, {} in one chunk; its peer's Maximum Segment Count is {}.{}",
+                         name(turn.side()), call.v2.segments, call.v2.most_in_chunk, count,
+                         chunk ? "" : " Whether that counts a header's segments or a chunk's, the draft leaves open."),
+             chunk ? std::nullopt : std::optional(Severity::note));
+  }
+  const std::uint32_t size = property_of(turn, PropertyId::segment_size);
+  std::uint32_t longest = 0;
+  each_segment(turn.header, [&](const wire::Segment& s) { longest = std::max(longest, s.length); });
+  if (longest > size) {
+    turn.say(RuleId::v2_segment_size_exceeded, {turn.event.frame, turn.theirs().announced.final},
+             fmt::format("The {}'s Call has a segment of {} octets; its peer's Maximum Segment Size is {}.",
+                         name(turn.side()), longest, size));
+  }
+}
+
+void judge_positions(const Turn& turn) {
+  const auto& call = turn.header.call_chunk;
+  const auto& reads = turn.header.lists.reads;
+  const FrameRef frame = turn.event.frame;
+  const auto position_zero = [](const wire::ReadSegment& read) { return read.position == 0; };
+  if (turn.type() == HeaderType::call_external && call.empty()) {
+    turn.say(
+        RuleId::v2_call_chunk_missing, {frame},
+        fmt::format("The {}'s RDMA2_CALL_EXTERNAL has no Call chunk: there is no RPC Call in it.", name(turn.side())));
+  }
+  if (!std::all_of(call.begin(), call.end(), position_zero)) {
+    turn.say(RuleId::call_chunk_mixed, {frame},
+             fmt::format("The {}'s Call chunk has a segment at another position than 0.", name(turn.side())));
+  }
+  if (std::any_of(reads.begin(), reads.end(), position_zero)) {
+    turn.say(RuleId::call_chunk_mixed, {frame},
+             fmt::format("The {}'s Read list has a segment at Position 0, where only a Call chunk belongs.",
+                         name(turn.side())));
+  }
+  const auto unaligned =
+      std::find_if(reads.begin(), reads.end(), [](const wire::ReadSegment& read) { return read.position % 4 != 0; });
+  if (unaligned != reads.end()) {
+    turn.say(RuleId::read_position_unaligned, {frame},
+             fmt::format("The {}'s Read list has a segment at position {}, no multiple of 4.", name(turn.side()),
+                         unaligned->position));
+  }
+  const auto falling = std::adjacent_find(
+      reads.begin(), reads.end(),
+      [](const wire::ReadSegment& a, const wire::ReadSegment& b) { return b.position < a.position; });
+  if (falling != reads.end()) {
+    turn.say(RuleId::read_list_unordered, {frame},
+             fmt::format("The {}'s Read list goes back from position {} to {}; positions may only rise.",
+                         name(turn.side()), falling->position, std::next(falling)->position));
+  }
+}
+
+/// An inline Call whose items are counted octets: the word in front of a position says how long the item is.
+void judge_pads(const Turn& turn, const Transaction& call) {
+  if (turn.type() != HeaderType::call_inline || !call.procedure || std::get<0>(*call.procedure) != nfs_program) return;
+  const wire::Bytes payload = turn.payload();
+  const auto& reads = turn.header.lists.reads;
+  std::uint64_t removed = 0;  // what earlier chunks took out of the stream
+  for (std::size_t i = 0; i < reads.size();) {
+    std::uint64_t length = 0;
+    const std::uint32_t position = reads[i].position;
+    for (; i < reads.size() && reads[i].position == position; ++i) length += reads[i].target.length;
+    if (position < removed + 4 || position - removed > payload.size()) return;
+    const std::uint32_t item = wire::load_be32(payload.data() + (position - removed) - 4);
+    const std::uint64_t padded = (static_cast<std::uint64_t>(item) + 3U) & ~std::uint64_t{3};
+    if (length == padded && padded != item) {
+      turn.say(RuleId::read_chunk_pad_included, {turn.event.frame},
+               fmt::format("The {}'s Read chunk at position {} is {} octets long, its item {}: the pad does not belong "
+                           "to it.",
+                           name(turn.side()), position, length, item));
+    }
+    if (length != item && length != padded) return;
+    removed += padded;
+  }
+}
+
+void judge_unneeded_external(const Turn& turn) {
+  const auto limit = turn.connection.threshold(turn.side());
+  if (!limit || turn.type() != HeaderType::call_external) return;
+  const std::uint64_t size = inline_call_header + sum_of(turn.header.call_chunk) + 24 * turn.header.lists.reads.size();
+  if (turn.header.call_chunk.empty() || !turn.header.lists.writes.empty() || turn.header.lists.reply || size > *limit) {
+    return;
+  }
+  if (turn.context.book.fold_again(RuleId::long_call_avoidable, turn.connection.id(), turn.event.frame)) return;
+  turn.context.book.fold(
+      {RuleId::long_call_avoidable,
+       turn.connection.id(),
+       {turn.event.frame},
+       fmt::format("The {} sent RDMA2_CALL_EXTERNAL although header and message ({} octets) fit into "
+                   "the threshold of {}.",
+                   name(turn.side()), size, *limit),
+       std::nullopt,
+       turn.xid(),
+       std::nullopt,
+       Role::requester});
+}
+
+[[nodiscard]] bool same_segments(const wire::WriteChunk& given, const wire::WriteChunk& returned) noexcept {
+  return given.size() == returned.size() &&
+         std::equal(given.begin(), given.end(), returned.begin(), [](const wire::Segment& a, const wire::Segment& b) {
+           return a.handle == b.handle && a.offset == b.offset;
+         });
+}
+
+[[nodiscard]] bool judge_returned_chunk(const Turn& turn, const Transaction& call, const wire::WriteChunk& given,
+                                        const wire::WriteChunk& returned, const char* what) {
+  const FrameRef frame = turn.event.frame;
+  const char* who = name(turn.side());
+  if (given.empty() && !returned.empty()) {
+    turn.say(
+        RuleId::empty_write_chunk_filled, {frame, call.call},
+        fmt::format("The {}'s Reply returns {} segments in a {} chunk that had none.", who, returned.size(), what));
+    return false;
+  }
+  if (!same_segments(given, returned)) {
+    turn.say(RuleId::write_segments_changed, {frame, call.call},
+             fmt::format("The {}'s Reply returns a {} chunk with other segments than the Call gave (frame {}).", who,
+                         what, call.call.number));
+    return false;
+  }
+  for (std::size_t i = 0; i < given.size(); ++i) {
+    if (returned[i].length > given[i].length) {
+      turn.say(RuleId::write_length_grown, {frame, call.call},
+               fmt::format("The {}'s Reply returns {} octets in a segment of {} (handle {:#010x}).", who,
+                           returned[i].length, given[i].length, given[i].handle));
+      return false;
+    }
+  }
+  for (std::size_t i = 0; i + 1 < given.size(); ++i) {
+    if (returned[i].length == given[i].length) continue;
+    if (std::any_of(returned.begin() + static_cast<std::ptrdiff_t>(i) + 1, returned.end(),
+                    [](const wire::Segment& s) { return s.length != 0; })) {
+      turn.say(RuleId::write_fill_gap, {frame, call.call},
+               fmt::format("The {}'s Reply used a later segment of a {} chunk while segment {} holds {} of {} octets.",
+                           who, what, i + 1, returned[i].length, given[i].length));
+      return false;
+    }
+    break;
+  }
+  return true;
+}
+
+void judge_reply_form_v2(const Turn& turn, const Transaction& call, const Piece& piece) {
+  const auto limit = turn.connection.threshold(turn.side());
+  if (!limit || turn.event.holes) return;
+  if (turn.type() == HeaderType::reply_external) {
+    const std::uint64_t length = turn.header.lists.reply ? chunk_length(*turn.header.lists.reply) : 0;
+    const std::uint64_t size = inline_reply_header + length + (turn.header.length - inline_reply_header);
+    if (length == 0 || size > *limit ||
+        turn.context.book.fold_again(RuleId::reply_chunk_unneeded_use, turn.connection.id(), turn.event.frame)) {
+      return;
+    }
+    turn.context.book.fold(
+        {RuleId::reply_chunk_unneeded_use,
+         turn.connection.id(),
+         {turn.event.frame, call.call},
+         fmt::format("The {} wrote a reply of {} octets into the Reply chunk although it fits inline "
+                     "(threshold {}).",
+                     name(turn.side()), length, *limit),
+         std::nullopt,
+         turn.xid(),
+         std::nullopt,
+         Role::responder});
+    return;
+  }
+  if (turn.type() != HeaderType::reply_inline || !call.reply_chunk) return;
+  const std::uint64_t room = chunk_length(*call.reply_chunk);
+  if (room < piece.payload || piece.payload + turn.header.length <= *limit) return;
+  if (!all_seen(turn.connection) || !piece.known) {
+    turn.unchecked(RuleId::reply_chunk_ignored, "the properties of both sides may not be in the capture");
+    return;
+  }
+  turn.say(
+      RuleId::reply_chunk_ignored, {turn.event.frame, call.call},
+      fmt::format("The {} sent a reply of {} octets {} although the Call gave a Reply chunk of {} octets.{}",
+                  name(turn.side()), piece.payload, piece.continued ? "in pieces" : "inline", room,
+                  piece.continued ? " One sentence of the draft demands the chunk, another leaves the choice." : ""),
+      piece.continued ? std::optional(Severity::note) : std::nullopt);
+}
+
+/// The client may have agreed to reverse Calls by its upper layer.
+[[nodiscard]] bool upper_layer_speaks_nfs4(const Connection& connection) {
+  return std::any_of(connection.procedures.begin(), connection.procedures.end(), [](const auto& entry) {
+    return std::get<0>(entry.first) == nfs_program && std::get<1>(entry.first) == 4;
+  });
+}
+
+}  // namespace
+
+void judge_call_chunks(const Turn& turn, const Transaction& call) {
+  judge_positions(turn);
+  judge_segments(turn, call);
+  judge_pads(turn, call);
+  judge_unneeded_external(turn);
+  if (turn.header.inv_handle == 0) return;
+  bool named = false;
+  each_segment(turn.header, [&](const wire::Segment& s) { named = named || s.handle == turn.header.inv_handle; });
+  if (named) return;
+  turn.say(RuleId::v2_inv_handle_unknown, {turn.event.frame},
+           fmt::format("The {}'s rdma_inv_handle is {:#010x}, which no segment of the header has.", name(turn.side()),
+                       turn.header.inv_handle));
+}
+
+void judge_reverse_form(const Turn& turn, const Transaction& call, bool continued) {
+  if (turn.side() != Side::passive) return;
+  if (!all_seen(turn.connection)) {
+    turn.unchecked(RuleId::v2_reverse_level_exceeded, "the properties of the client may not be in the capture");
+    return;
+  }
+  const Announced& client = turn.theirs().announced;
+  const std::uint32_t level = client.values[static_cast<std::size_t>(PropertyId::reverse)].value_or(0);
+  const bool chunks = call.v2.segments > 0 || call.v2.external || !call.writes.empty() || call.reply_chunk.has_value();
+  const std::uint32_t needed = chunks ? 3 : (continued ? 2 : 1);
+  if (level >= needed) return;
+  static constexpr const char* forms[] = {"", "a simple Call", "a Call in pieces", "a Call with chunks"};
+  const bool agreed = level == 0 && upper_layer_speaks_nfs4(turn.connection);
+  turn.say(RuleId::v2_reverse_level_exceeded, {turn.event.frame, client.final},
+           fmt::format("The server sent {} although the client's Reverse-Direction Support is {} ({}).", forms[needed],
+                       level, wire::reverse_level_name(level)),
+           agreed ? std::optional(Severity::warning) : std::nullopt);
+  if (level != 0) return;
+  if (agreed) {
+    turn.unchecked(RuleId::reverse_before_ready, "the client's upper layer may have agreed to reverse calls");
+    return;
+  }
+  turn.say(RuleId::reverse_before_ready, {turn.event.frame, client.final},
+           "The server called back although neither the client's properties nor its upper layer said that it takes "
+           "calls.");
+}
+
+bool judge_reply_chunks(const Turn& turn, const Transaction& call, const Piece& piece) {
+  const FrameRef frame = turn.event.frame;
+  if (turn.type() == HeaderType::reply_external && !turn.header.lists.reply) {
+    turn.say(RuleId::v2_reply_chunk_missing, {frame, call.call},
+             fmt::format("The {}'s RDMA2_REPLY_EXTERNAL has no Reply chunk: there is no RPC Reply in it.",
+                         name(turn.side())));
+  }
+  if (!call.lists_known || call.v2.incomplete || call.copies != 1) {
+    turn.unchecked(RuleId::write_list_not_returned, "the chunk lists of the Call are not (all) in the capture");
+    return true;
+  }
+  judge_reply_form_v2(turn, call, piece);
+  const auto& given = call.writes;
+  const auto& returned = turn.header.lists.writes;
+  if (given.size() != returned.size()) {
+    turn.say(RuleId::write_list_not_returned, {frame, call.call},
+             fmt::format("The {}'s Reply returns {} Write chunks; the Call provided {} (frame {}).", name(turn.side()),
+                         returned.size(), given.size(), call.call.number));
+    return false;
+  }
+  bool sound = true;
+  for (std::size_t i = 0; i < given.size(); ++i) {
+    sound = judge_returned_chunk(turn, call, given[i], returned[i], "Write") && sound;
+  }
+  if (turn.header.lists.reply) {
+    static const wire::WriteChunk none;
+    sound = judge_returned_chunk(turn, call, call.reply_chunk ? *call.reply_chunk : none, *turn.header.lists.reply,
+                                 "Reply") &&
+            sound;
+  }
+  return sound;
+}
+
+void judge_invalidated(const Turn& turn, const Transaction* call) {
+  const trace::Send& event = turn.event;
+  if (!event.invalidated) return;
+  if (!wire::is_reply(turn.type())) {
+    turn.send.invalidate_finding =
+        turn.say(RuleId::v2_inv_on_control, {event.frame},
+                 fmt::format("The {} invalidated handle {:#010x} with {}; only replies may.", name(event.side),
+                             *event.invalidated, wire::htype_name_v2(turn.header.fixed.proc)));
+    return;
+  }
+  if (call == nullptr || !call->lists_known || call->v2.incomplete || call->copies != 1) {
+    turn.unchecked(RuleId::v2_inv_handle_mismatch, "the Call is not (all) in the capture");
+    return;
+  }
+  if (call->v2.inv_handle == *event.invalidated && call->v2.inv_handle != 0) return;
+  turn.send.invalidate_finding = turn.say(
+      RuleId::v2_inv_handle_mismatch, {event.frame, call->call},
+      fmt::format("The {}'s Reply invalidates handle {:#010x}; the Call (frame {}) allows {}.", name(event.side),
+                  *event.invalidated, call->call.number,
+                  call->v2.inv_handle == 0 ? std::string("none") : fmt::format("{:#010x} only", call->v2.inv_handle)));
+}
+
+}  // namespace rpcrdma::referee::v2

@@ -1,0 +1,359 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Errors of version 2 (section 7) and versions (section 4.3): who refused what, what has to be refused, and which
+// version holds.
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "referee/v2/turn.hpp"
+
+namespace rpcrdma::referee::v2 {
+
+namespace {
+
+using wire::ErrorCode;
+constexpr std::size_t most_odd_types = 64;
+constexpr std::size_t most_dues = 64;
+constexpr std::size_t most_pending = 256;
+constexpr TimeNs patience = 1'000'000'000;
+constexpr std::uint64_t messages_enough = 2;
+constexpr std::uint32_t error_type = 4;
+
+[[nodiscard]] bool of_connprop(const RecentSend& send) noexcept {
+  return send.version == 2 && (send.htype == 6 || send.htype == 7);
+}
+
+/// What the error refuses: the newest message of the other side with that XID. Errors are not refused.
+[[nodiscard]] RecentSend* refused_by(const Turn& turn) {
+  return turn.connection.of(other(turn.side())).sends.newest([&](const RecentSend& s) {
+    return s.version != 0 && s.xid == turn.xid() && s.htype != error_type;
+  });
+}
+
+void stray_later(const Turn& turn, RuleId rule, FrameRef evidence) {
+  if (turn.connection.pending.size() >= most_pending) return;
+  Pending pending;
+  pending.kind = Pending::Kind::v2_stray_error;
+  pending.rule = rule;
+  pending.side = turn.side();
+  pending.frame = turn.event.frame;
+  pending.evidence = evidence;
+  pending.xid = turn.xid();
+  turn.connection.pending.push_back(pending);
+}
+
+/// The error answers nothing that the other side has sent.
+void judge_stray(const Turn& turn) {
+  if (!all_seen(turn.connection)) {
+    turn.unchecked(RuleId::error_fields, "the message that the error refuses may be missing from the capture");
+    return;
+  }
+  const RecentSend* error = turn.connection.of(other(turn.side())).sends.newest([&](const RecentSend& s) {
+    return s.version == 2 && s.htype == error_type && s.xid == turn.xid();
+  });
+  stray_later(turn, error != nullptr ? RuleId::error_to_error : RuleId::error_fields,
+              error != nullptr ? error->frame : FrameRef{});
+}
+
+void judge_fields(const Turn& turn, const RecentSend& refused) {
+  if (refused.version == turn.header.fixed.version) return;
+  const RecentSend* same = turn.connection.of(other(turn.side())).sends.newest([&](const RecentSend& s) {
+    return s.xid == turn.xid() && s.version == turn.header.fixed.version;
+  });
+  if (same != nullptr) return;
+  turn.say(RuleId::error_fields, {turn.event.frame, refused.frame},
+           fmt::format("The {}'s RDMA2_ERROR says version {}; it has to repeat that of the refused message (frame {}), "
+                       "which is {}.",
+                       name(turn.side()), turn.header.fixed.version, refused.frame.number, refused.version));
+}
+
+void judge_range(const Turn& turn, const RecentSend* refused) {
+  const std::uint32_t low = turn.header.vers_low;
+  const std::uint32_t high = turn.header.vers_high;
+  const bool contains = refused != nullptr && low <= refused->version && refused->version <= high;
+  if (low <= high && !contains) return;
+  turn.say(RuleId::err_vers_range_invalid, {turn.event.frame, refused != nullptr ? refused->frame : FrameRef{}},
+           fmt::format("The {}'s error says that it speaks versions {} to {}{}.", name(turn.side()), low, high,
+                       contains ? fmt::format(", among them {}, which it refuses", refused->version)
+                                : std::string(": the lower is above the upper")));
+}
+
+void judge_detail(const Turn& turn, const Transaction& call) {
+  if (!call.lists_known) return;
+  const wire::HeaderV2& error = turn.header;
+  const auto say = [&](std::string what, std::optional<Severity> severity = std::nullopt) {
+    turn.say(RuleId::v2_error_detail, {turn.event.frame, call.call},
+             fmt::format("The {}'s {} {}.", name(turn.side()), wire::error_name_v2(error.error), what), severity);
+  };
+  const std::size_t writes = call.v2.write_chunk_lengths.size();
+  switch (static_cast<ErrorCode>(error.error)) {
+    case ErrorCode::read_chunks:
+      if (error.most >= call.v2.read_chunks) {
+        say(fmt::format("allows {} Read chunks; the Call has {}", error.most, call.v2.read_chunks));
+      }
+      break;
+    case ErrorCode::write_chunks:
+      if (error.most >= writes + (call.reply_chunk ? 1 : 0)) {
+        say(fmt::format("allows {} Write chunks; the Call has {}{}", error.most, writes,
+                        call.reply_chunk ? " and a Reply chunk" : ""));
+      }
+      break;
+    case ErrorCode::segments:
+      if (error.most >= call.v2.segments) {
+        say(fmt::format("allows {} segments; the Call has {}", error.most, call.v2.segments));
+      }
+      break;
+    case ErrorCode::write_resource:
+      if (error.chunk_index > writes) {
+        say(fmt::format("speaks of Write chunk {}; the Call has {}", error.chunk_index, writes));
+      } else if (error.chunk_index != 0 && error.length_needed <= call.v2.write_chunk_lengths[error.chunk_index - 1]) {
+        say(fmt::format("needs {} octets in Write chunk {}, which has {}", error.length_needed, error.chunk_index,
+                        call.v2.write_chunk_lengths[error.chunk_index - 1]));
+      } else if (writes == 0) {
+        say("speaks of a Write chunk; the Call has none");
+      }
+      break;
+    case ErrorCode::reply_resource: {
+      // Whether the number is all that is needed or what is missing, the draft does not say.
+      const std::uint64_t room = call.reply_chunk ? chunk_length(*call.reply_chunk) : 0;
+      if (error.length_needed <= room) {
+        say(fmt::format("needs {} octets; the Reply chunk has {}", error.length_needed, room), Severity::note);
+      }
+      break;
+    }
+    default:
+      break;
+  }
+}
+
+/// A refused header type: from now on its sender knows.
+void note_refused_type(const Turn& turn) {
+  std::vector<OddType>& types = turn.theirs().odd_types;
+  const auto open = [](const OddType& type) { return type.refused.number == 0; };
+  auto at = std::find_if(types.rbegin(), types.rend(),
+                         [&](const OddType& type) { return open(type) && type.xid == turn.xid(); });
+  if (at == types.rend()) at = std::find_if(types.rbegin(), types.rend(), open);
+  OddType* type = at == types.rend() ? nullptr : &*at;
+  if (type == nullptr) {
+    const RecentSend* refused = refused_by(turn);
+    if (refused == nullptr || types.size() >= most_odd_types) return;
+    types.push_back({refused->htype, refused->xid, refused->frame, SIZE_MAX, {}, 0});
+    type = &types.back();
+  }
+  type->refused = turn.event.frame;
+  type->refused_ordinal = turn.event.ordinal;
+  if (type->finding == SIZE_MAX) return;
+  turn.context.book.at(type->finding).severity = Severity::error;
+  turn.context.book.evidence(type->finding, turn.event.frame);
+}
+
+void judge_repeated_type(const Turn& turn) {
+  const std::uint32_t htype = turn.header.fixed.proc;
+  const auto& types = turn.mine().odd_types;
+  const auto refused = std::find_if(
+      types.begin(), types.end(), [&](const OddType& type) { return type.htype == htype && type.refused.number != 0; });
+  if (refused == types.end()) return;
+  if (turn.connection.of(other(turn.side())).acknowledged < refused->refused_ordinal) {
+    turn.unchecked(RuleId::v2_htype_repeated, "the refusal may not have arrived by then");
+    return;
+  }
+  turn.say(RuleId::v2_htype_repeated, {turn.event.frame, refused->refused, refused->frame},
+           fmt::format("The {} sent header type {} again after its peer had refused it (frame {}).", name(turn.side()),
+                       htype, refused->refused.number));
+}
+
+}  // namespace
+
+void take_error(const Turn& turn) {
+  Connection& connection = turn.connection;
+  const std::uint32_t code = turn.header.error;
+  turn.send.reply = true;
+  if (wire::error_name_v2(code).empty()) {
+    turn.context.book.add(
+        {RuleId::error_code_unknown,
+         connection.id(),
+         {turn.event.frame},
+         fmt::format("The {}'s RDMA2_ERROR has code {}, which the draft does not assign.", name(turn.side()), code),
+         std::nullopt,
+         turn.xid(),
+         std::nullopt,
+         std::nullopt});
+  } else if (!turn.event.holes && turn.behind() > 0) {
+    turn.say(RuleId::error_fields, {turn.event.frame},
+             fmt::format("The {}'s {} has {} octets behind its body.", name(turn.side()), wire::error_name_v2(code),
+                         turn.behind()));
+  }
+  std::erase_if(connection.v2.due, [&](const Due& due) {
+    return due.side == other(turn.side()) && (due.xid == turn.xid() || due.continuation);
+  });
+  const auto known = static_cast<ErrorCode>(code);
+  RecentSend* refused = refused_by(turn);
+  if (refused != nullptr) judge_fields(turn, *refused);
+  if (known == ErrorCode::vers) judge_range(turn, refused);
+  if (known == ErrorCode::inval_htype) note_refused_type(turn);
+  const bool of_properties = known == ErrorCode::bad_propval || known == ErrorCode::bad_xdr ||
+                             known == ErrorCode::inval_cont || known == ErrorCode::system;
+  if (refused != nullptr && of_properties && of_connprop(*refused)) {
+    withdraw_properties(connection, other(turn.side()));
+  }
+  Transaction* call = connection.find(other(turn.side()), turn.xid());
+  if (call != nullptr && call->answers < call->copies) {
+    judge_detail(turn, *call);
+    end_by_error(turn, *call);
+    return;
+  }
+  if (refused == nullptr && call == nullptr) judge_stray(turn);
+}
+
+void settle_stray_error(Context& context, Connection& connection, const Pending& pending, bool proven) {
+  const bool answers_something = connection.of(other(pending.side)).sends.newest([&](const RecentSend& s) {
+    return s.version != 0 && s.xid == pending.xid && s.htype != error_type;
+  }) != nullptr;
+  if (answers_something) return;  // which was delivered late
+  const auto severity = proven ? std::nullopt : std::optional(Severity::warning);
+  const bool to_error = pending.rule == RuleId::error_to_error;
+  context.book.add({pending.rule,
+                    connection.id(),
+                    {pending.frame, pending.evidence},
+                    to_error ? fmt::format("The {} answered an error (frame {}) with an error.", name(pending.side),
+                                           pending.evidence.number)
+                             : fmt::format("The {}'s RDMA2_ERROR has XID {:#010x}, which no message of its peer had: "
+                                           "nobody learns what was refused.",
+                                           name(pending.side), pending.xid),
+                    severity,
+                    pending.xid,
+                    party(pending.side),
+                    std::nullopt});
+  if (to_error) return;
+  context.book.add(
+      {RuleId::reply_without_call,
+       connection.id(),
+       {pending.frame},
+       fmt::format("The {} answered XID {:#010x}, with which nothing was sent to it.", name(pending.side), pending.xid),
+       severity,
+       pending.xid,
+       party(pending.side),
+       Role::responder});
+}
+
+void judge_unknown_type(const Turn& turn) {
+  const std::uint32_t htype = turn.header.fixed.proc;
+  judge_repeated_type(turn);
+  std::vector<OddType>& types = turn.mine().odd_types;
+  const std::size_t finding = turn.say(
+      RuleId::v2_unknown_htype, {turn.event.frame},
+      fmt::format("The {} sent header type {}, which the draft does not assign (4 to 13).", name(turn.side()), htype),
+      Severity::note);
+  if (types.size() >= most_odd_types) types.erase(types.begin());
+  types.push_back({htype, turn.xid(), turn.event.frame, finding, {}, 0});
+}
+
+void take_other_version(const Turn& turn) {
+  const wire::FixedWords& fixed = turn.header.fixed;
+  Connection& connection = turn.connection;
+  const FrameRef frame = turn.event.frame;
+  // An error repeats the version that it refuses.
+  if (fixed.proc == error_type && refused_by(turn) != nullptr && refused_by(turn)->version == fixed.version) {
+    take_error(turn);
+    return;
+  }
+  if (!connection.trusted()) {
+    turn.unchecked(RuleId::version_changed, "the message that it belongs to may be missing from the capture");
+    return;
+  }
+  Transaction* call = connection.find(other(turn.side()), fixed.xid);
+  const bool answer = call != nullptr && call->answers < call->copies;
+  if (fixed.version == 1) {
+    const bool arrived = turn.side() == Side::passive || turn.mine().messages > 1 ||
+                         connection.of(Side::passive).acknowledged >= connection.v2.settled_ordinal;
+    if (arrived) {
+      turn.say(RuleId::version_changed, {frame, connection.v2.settled},
+               fmt::format("The {} sent version 1 on a connection that had settled version 2 (frame {}).",
+                           name(turn.side()), connection.v2.settled.number));
+    } else {
+      turn.unchecked(RuleId::version_changed, "the message may have been sent before the version was settled");
+    }
+  }
+  if (answer) {
+    judge_reply_version(turn.context, connection, turn.event, fixed.version, *call);
+    end_by_error(turn, *call);
+    return;
+  }
+  turn.say(RuleId::bad_version, {frame, connection.v2.settled},
+           fmt::format("The {}'s header says version {}; this connection speaks version 2.", name(turn.side()),
+                       fixed.version));
+  owe_refusal(turn, false);
+}
+
+void owe_refusal(const Turn& turn, bool continuation) {
+  std::vector<Due>& due = turn.state().due;
+  if (due.size() >= most_dues || turn.event.holes) return;
+  due.push_back({turn.side(), turn.xid(), turn.event.frame, turn.event.ordinal, continuation, 0});
+}
+
+void count_for_dues(Connection& connection, Side sender) {
+  for (Due& due : connection.v2.due) {
+    if (due.side != sender) ++due.peer_messages;
+  }
+}
+
+void judge_dues(Context& context, Connection& connection, FrameRef now) {
+  for (const Due& due : connection.v2.due) {
+    const RuleId rule = due.continuation ? RuleId::v2_inval_cont_missing : RuleId::error_missing;
+    if (!all_seen(connection)) {
+      context.book.unchecked(rule, connection.id(), "the refusal may be missing from the capture");
+      continue;
+    }
+    const bool arrived = connection.of(due.side).acknowledged >= due.ordinal;
+    if (!arrived || due.peer_messages < messages_enough || now.time - due.frame.time < patience) {
+      context.book.unchecked(rule, connection.id(), "the connection, or the capture, ended before a refusal was due");
+      continue;
+    }
+    context.book.add({rule,
+                      connection.id(),
+                      {due.frame, now},
+                      fmt::format("The {} went on for {:.1f} s after the {} in frame {} and never sent RDMA2_ERROR for "
+                                  "it.",
+                                  name(other(due.side)), static_cast<double>(now.time - due.frame.time) / 1e9,
+                                  due.continuation ? "broken sequence" : "broken message", due.frame.number),
+                      std::nullopt,
+                      due.xid,
+                      party(other(due.side)),
+                      std::nullopt});
+  }
+  connection.v2.due.clear();
+}
+
+bool take_refusal(const Turn& turn, bool whole) {
+  if (turn.side() != Side::passive) return false;
+  Connection& connection = turn.connection;
+  State& state = turn.state();
+  RecentSend* refused = refused_by(turn);
+  if (refused == nullptr || refused->version != 2) return false;
+  if (whole) judge_range(turn, refused);
+  turn.send.reply = true;
+  ++connection.facts.messages.rdma_error;
+  connection.version2 = false;
+  if (connection.facts.version == 2) connection.facts.version.reset();
+  if (state.refusal.number == 0) {
+    state.refusal = turn.event.frame;
+    state.refusal_ordinal = turn.event.ordinal;
+  }
+  state.version = State::Version::refused;
+  Transaction* call = connection.find(Side::active, turn.xid());
+  if (call != nullptr && call->answers < call->copies) end_by_error(turn, *call);
+  return true;
+}
+
+void judge_after_refusal(const Turn& turn) {
+  const State& state = turn.state();
+  if (turn.connection.of(Side::passive).acknowledged < state.refusal_ordinal) {
+    turn.unchecked(RuleId::version_after_refusal, "the refusal may not have arrived by then");
+    return;
+  }
+  turn.say(RuleId::version_after_refusal, {turn.event.frame, state.refusal, state.probe},
+           fmt::format("The client sent version 2 again after the server's ERR_VERS (frame {}) had refused it.",
+                       state.refusal.number));
+}
+
+}  // namespace rpcrdma::referee::v2

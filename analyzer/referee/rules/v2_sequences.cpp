@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Messages in several pieces (sections 6.3.3, 6.3.6, 6.3.9). Open in the draft: whether RDMA2_GRANT and RDMA2_ERROR may
+// stand between two pieces (noted), and whether rdma_remaining counts the piece it stands in (both are accepted).
+#include <algorithm>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "referee/v2/turn.hpp"
+#include "wire/rpc.hpp"
+
+namespace rpcrdma::referee::v2 {
+
+namespace {
+
+using wire::HeaderType;
+
+[[nodiscard]] bool control(HeaderType type) noexcept { return type == HeaderType::grant || type == HeaderType::error; }
+
+/// May this message follow the pieces that are open?
+[[nodiscard]] bool continues(const Continuation& open, const Turn& turn) noexcept {
+  if (turn.xid() != open.xid) return false;
+  const HeaderType type = turn.type();
+  if (open.call) return type == HeaderType::call_middle || type == HeaderType::call_inline;
+  return type == HeaderType::reply_middle || type == HeaderType::reply_inline;
+}
+
+/// The first piece whose rdma_remaining does not fit, in the reading that fits most pieces. nullopt: one reading fits.
+[[nodiscard]] std::optional<Continuation::Part> misfit(const Continuation& pieces) {
+  struct Reading {
+    std::uint64_t wrong = 0;
+    std::optional<Continuation::Part> first;
+  };
+  Reading after;
+  Reading including;
+  std::uint64_t left = pieces.payload;
+  const auto hold = [](Reading& reading, const Continuation::Part& part, std::uint64_t expected) {
+    if (part.remaining == static_cast<std::uint32_t>(expected)) return;
+    ++reading.wrong;
+    if (!reading.first) reading.first = part;
+  };
+  for (const Continuation::Part& part : pieces.parts) {
+    if (part.last) break;
+    hold(including, part, left);
+    left -= part.payload;
+    hold(after, part, left);
+  }
+  if (after.wrong == 0 || including.wrong == 0) return std::nullopt;
+  return including.wrong < after.wrong ? including.first : after.first;
+}
+
+void judge_remaining(const Turn& turn, const Continuation& pieces) {
+  if (!pieces.counted) {
+    turn.unchecked(RuleId::v2_remaining_inconsistent, "pieces of a message are missing or cut");
+    return;
+  }
+  const auto wrong = misfit(pieces);
+  if (!wrong) return;
+  turn.say(
+      RuleId::v2_remaining_inconsistent, {wrong->frame, pieces.first, turn.event.frame},
+      fmt::format("The {} announced {} octets still to come in frame {}; the pieces of the message hold {} in all, "
+                  "which fits neither with that piece nor without it.",
+                  name(turn.side()), wrong->remaining, wrong->frame.number, pieces.payload));
+}
+
+}  // namespace
+
+void judge_sequence(const Turn& turn) {
+  SideFacts& mine = turn.mine();
+  const FrameRef frame = turn.event.frame;
+  const HeaderType type = turn.type();
+  const bool known = wire::known_htype(turn.header.fixed.proc);
+  const std::string type_name(known ? wire::htype_name_v2(turn.header.fixed.proc)
+                                    : fmt::format("a message of type {}", turn.header.fixed.proc));
+  Continuation& open = mine.continuation;
+  if (open.open && !(known && continues(open, turn))) {
+    const bool harmless = known && control(type);
+    turn.say(RuleId::v2_continuation_broken, {frame, open.first},
+             fmt::format("The {} sent {} (XID {:#010x}) between the pieces of its {} with XID {:#010x} (since frame "
+                         "{}).{}",
+                         name(turn.side()), type_name, turn.xid(), open.call ? "Call" : "Reply", open.xid,
+                         open.first.number, harmless ? " Only the letter of the draft forbids it." : ""),
+             harmless ? std::optional(Severity::note) : std::nullopt);
+    if (!harmless) {
+      if (open.call) owe_refusal(turn, true);
+      mine.broken_xid = open.xid;
+      open = {};
+    }
+  }
+  if (mine.announced.middle.number != 0 && !(known && wire::is_connprop(type))) {
+    const bool harmless = known && control(type);
+    turn.say(RuleId::v2_connprop_interrupted, {frame, mine.announced.middle},
+             fmt::format("The {} sent {} before RDMA2_CONNPROP_FINAL, which its RDMA2_CONNPROP_MIDDLE (frame {}) "
+                         "promised as the next message.",
+                         name(turn.side()), type_name, mine.announced.middle.number),
+             harmless ? std::optional(Severity::note) : std::nullopt);
+    if (!harmless) {
+      owe_refusal(turn, true);
+      mine.announced.middle = {};
+    }
+  }
+}
+
+Piece take_piece(const Turn& turn) {
+  SideFacts& mine = turn.mine();
+  Continuation& open = mine.continuation;
+  const HeaderType type = turn.type();
+  const std::uint64_t payload = wire::has_payload(type) ? turn.behind() : 0;
+  Piece piece;
+  piece.payload = payload;
+  if (!wire::has_payload(type)) {
+    mine.pieces_unknown = false;
+    return piece;
+  }
+  const bool resumed = !open.open && mine.broken_xid == turn.xid();
+  if (open.open) {
+    piece.first = false;
+    piece.known = open.counted;
+    piece.transaction = open.transaction;
+  } else {
+    piece.first = !resumed;
+    piece.known = !resumed && !mine.pieces_unknown;
+  }
+  if (wire::is_middle(type)) {
+    if (!open.open) {
+      std::vector<Continuation::Part> parts = std::exchange(open.parts, {});
+      parts.clear();
+      open = {};
+      open.parts = std::move(parts);
+      open.open = true;
+      open.call = wire::is_call(type);
+      open.xid = turn.xid();
+      open.first = turn.event.frame;
+      open.counted = piece.known;
+    }
+    open.payload += payload;
+    if (turn.event.holes || open.parts.size() >= Continuation::most_parts) open.counted = false;
+    if (open.counted) open.parts.push_back({turn.event.frame, turn.header.remaining, payload, false});
+    piece.payload = open.payload;
+    return piece;
+  }
+  if (resumed) mine.broken_xid.reset();
+  mine.pieces_unknown = false;
+  if (!open.open) return piece;
+  open.payload += payload;
+  if (turn.event.holes) open.counted = false;
+  piece.payload = open.payload;
+  piece.continued = true;
+  judge_remaining(turn, open);
+  open.open = false;
+  return piece;
+}
+
+void remember_transaction(const Turn& turn, TransactionId id) {
+  if (turn.mine().continuation.open) turn.mine().continuation.transaction = id;
+}
+
+void judge_rpc_start(const Turn& turn, const Piece& piece) {
+  const trace::Send& event = turn.event;
+  const HeaderType type = turn.type();
+  if (!wire::has_payload(type) || event.holes) return;
+  const bool whole = !wire::is_middle(type) && !piece.continued && piece.first && piece.known;
+  const std::uint64_t least = wire::is_middle(type) ? 4 : 8;
+  if ((wire::is_middle(type) || whole) && turn.behind() < least) {
+    turn.say(RuleId::msg_without_rpc, {event.frame},
+             fmt::format("The {}'s {} has {} octets of an RPC message behind its header.", name(event.side),
+                         wire::htype_name_v2(turn.header.fixed.proc), turn.behind()));
+    return;
+  }
+  if (!wire::is_middle(type) && piece.known && piece.payload % 4 != 0) {
+    turn.say(RuleId::payload_unaligned, {event.frame},
+             fmt::format("The {}'s RPC message is {} octets long, no multiple of 4.", name(event.side), piece.payload));
+  }
+  if (!piece.first) return;
+  if (!piece.known) {
+    turn.unchecked(RuleId::xid_mismatch, "whether a piece is the first of its message cannot be told");
+    return;
+  }
+  const wire::Bytes payload = turn.payload();
+  if (payload.size() < 4) return;
+  const std::uint32_t rpc_xid = wire::load_be32(payload.data());
+  if (rpc_xid != turn.xid()) {
+    judge_xid(turn.context, turn.connection, event, turn.xid(), rpc_xid);
+    return;
+  }
+  if (payload.size() < 8) return;
+  const std::uint32_t message_type = wire::load_be32(payload.data() + 4);
+  const std::uint32_t wanted = wire::is_call(type) ? 0 : 1;
+  if (message_type == wanted) return;
+  turn.say(RuleId::direction_mismatch, {event.frame},
+           fmt::format("The {}'s {} carries an RPC message of type {} (0 is CALL, 1 is REPLY).", name(event.side),
+                       wire::htype_name_v2(turn.header.fixed.proc), message_type));
+}
+
+}  // namespace rpcrdma::referee::v2

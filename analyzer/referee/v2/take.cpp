@@ -1,0 +1,263 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "referee/v2/take.hpp"
+
+#include <string>
+
+#include <fmt/format.h>
+
+#include "referee/lifetime.hpp"
+#include "referee/v2/turn.hpp"
+
+namespace rpcrdma::referee::v2 {
+
+namespace {
+
+using Version = State::Version;
+using wire::Decoded;
+constexpr std::uint32_t error_type = 4;
+constexpr std::uint32_t err_vers_code = 1;
+
+[[nodiscard]] bool sent_version_2(Connection& connection, Side side, std::uint32_t xid) {
+  return connection.of(side).sends.newest([&](const RecentSend& s) { return s.version == 2 && s.xid == xid; }) !=
+         nullptr;
+}
+
+[[nodiscard]] bool ours(Connection& connection, const trace::Send& event, const Decoded<wire::FixedWords>& fixed) {
+  State& state = connection.v2;
+  if (state.version == Version::two || state.version == Version::earlier) return true;
+  if (!fixed || fixed->version != 2) return false;
+  const bool error = fixed->proc == error_type;
+  if (state.version == Version::refused) {
+    if (error) return sent_version_2(connection, other(event.side), fixed->xid);
+    return wire::known_htype(fixed->proc);
+  }
+  if (connection.facts.version == 1) return false;  // an odd message among those of version 1
+  if (error) return state.probe.number != 0;        // else it answers something in the layout of version 1
+  if (fixed->proc >= error_type) return true;
+  return wire::earlier_draft(event.octets, event.wire_length);
+}
+
+void count_name(Connection& connection, std::uint32_t htype, bool earlier) {
+  std::string name(earlier ? wire::earlier_htype_name(htype) : wire::htype_name_v2(htype));
+  if (name.empty()) name = "unknown header type";
+  ++connection.facts.messages.v2[name];
+}
+
+void settle(Connection& connection, const trace::Send& event) {
+  State& state = connection.v2;
+  state.version = Version::two;
+  state.settled = event.frame;
+  state.settled_ordinal = event.ordinal;
+  connection.facts.version = 2;
+  connection.version2 = true;
+  Thresholds& thresholds = connection.facts.thresholds;
+  thresholds = {};
+  if (!connection.facts.handshake_seen) return;
+  const auto standard = wire::property_default(static_cast<std::uint32_t>(wire::PropertyId::send_size));
+  thresholds.client_to_server = thresholds.server_to_client = standard;
+  thresholds.basis = Basis::default_;
+}
+
+/// Something of the earlier drafts: named and counted, nothing more.
+void take_earlier(Context& context, Connection& connection, const trace::Send& event,
+                  const Decoded<wire::FixedWords>& fixed) {
+  connection.v2.version = Version::earlier;
+  connection.version2 = true;
+  connection.facts.version = 2;
+  connection.facts.thresholds = {};
+  if (fixed) count_name(connection, fixed->proc, true);
+  context.book.unchecked(RuleId::v2_unknown_htype, connection.id(),
+                         fmt::format("frame {} follows an early draft of version 2 (00 to 02): such connections are "
+                                     "counted, not judged",
+                                     event.frame.number));
+}
+
+/// The message whose header could not be decoded.
+void judge_undecodable(const Turn& turn, const wire::DecodeError& error) {
+  const trace::Send& event = turn.event;
+  if (error.fault == wire::Fault::truncated || event.holes) {
+    turn.unchecked(RuleId::xdr_malformed, fmt::format("frame {} was cut inside the header", event.frame.number));
+    turn.connection.distrust(kept_finished);
+    turn.mine().pieces_unknown = true;
+    turn.mine().continuation = {};
+    turn.mine().announced.middle = {};
+    return;
+  }
+  if (error.fault == wire::Fault::unsupported) {
+    judge_unknown_type(turn);
+    return;
+  }
+  if (event.wire_length < 16) {
+    turn.say(RuleId::header_too_short, {event.frame},
+             fmt::format("The {} sent {} octets; the prefix alone takes 16. The receiver drops such a message without "
+                         "a word.",
+                         name(event.side), event.wire_length));
+    return;
+  }
+  if (wire::is_connprop(turn.type())) {
+    judge_bad_properties(turn, error);
+    return;
+  }
+  const bool word = error.field == "list discriminator";
+  turn.say(word ? RuleId::xdr_bool_invalid : RuleId::xdr_malformed, {event.frame},
+           fmt::format("The {}'s {} cannot be decoded: {} at octet {} of {}.", name(event.side),
+                       wire::htype_name_v2(turn.header.fixed.proc), error.field, error.offset, event.wire_length));
+  if (wire::is_call(turn.type())) owe_refusal(turn, false);
+}
+
+void judge_grant(const Turn& turn) {
+  const trace::Send& event = turn.event;
+  if (turn.xid() != 0) {
+    turn.say(RuleId::v2_grant_xid_nonzero, {event.frame},
+             fmt::format("The {}'s RDMA2_GRANT has XID {:#010x}; it has to be 0.", name(event.side), turn.xid()));
+  }
+  if (!event.holes && turn.behind() > 0) {
+    turn.say(
+        RuleId::v2_grant_has_body, {event.frame},
+        fmt::format("The {}'s RDMA2_GRANT has {} octets behind its prefix of 16.", name(event.side), turn.behind()));
+  }
+}
+
+void judge_rest(const Turn& turn) {
+  const wire::HeaderType type = turn.type();
+  if (wire::has_payload(type) || type == wire::HeaderType::grant || type == wire::HeaderType::error) return;
+  if (turn.event.holes || turn.behind() == 0) return;
+  turn.say(RuleId::nomsg_trailing_bytes, {turn.event.frame},
+           fmt::format("The {}'s {} has {} octets behind its header, where nothing belongs.", name(turn.side()),
+                       wire::htype_name_v2(turn.header.fixed.proc), turn.behind()));
+}
+
+MessageSeen::Kind take_decoded(const Turn& turn) {
+  const wire::HeaderType type = turn.type();
+  judge_sequence(turn);
+  judge_size(turn);
+  judge_rest(turn);
+  if (!wire::is_reply(type)) judge_invalidated(turn, nullptr);
+  switch (type) {
+    case wire::HeaderType::error:
+      take_error(turn);
+      return MessageSeen::Kind::error;
+    case wire::HeaderType::grant:
+      judge_grant(turn);
+      return MessageSeen::Kind::other;
+    case wire::HeaderType::connprop_middle:
+    case wire::HeaderType::connprop_final:
+      take_properties(turn);
+      return MessageSeen::Kind::other;
+    case wire::HeaderType::call_external:
+    case wire::HeaderType::call_middle:
+    case wire::HeaderType::call_inline:
+      take_call(turn);
+      return MessageSeen::Kind::call;
+    case wire::HeaderType::reply_external:
+    case wire::HeaderType::reply_middle:
+    case wire::HeaderType::reply_inline:
+      take_reply(turn);
+      return MessageSeen::Kind::reply;
+  }
+  return MessageSeen::Kind::other;
+}
+
+/// Packets are missing: what was half sent cannot be followed.
+void forget_pieces_at_gaps(Connection& connection, Side side) {
+  SideFacts& facts = connection.v2.of(side);
+  const std::uint64_t gaps = connection.of(side).gaps;
+  const bool start_missing = facts.messages == 0 && !connection.facts.handshake_seen;
+  if (gaps == facts.gaps && !start_missing) return;
+  facts.gaps = gaps;
+  facts.pieces_unknown = true;
+  facts.continuation = {};
+  facts.announced.middle = {};
+}
+
+}  // namespace
+
+bool all_seen(const Connection& connection) noexcept {
+  return connection.facts.handshake_seen && connection.whole() && connection.sides[0].gaps == 0 &&
+         connection.sides[1].gaps == 0;
+}
+
+std::size_t Turn::say(RuleId rule, std::initializer_list<FrameRef> frames, std::string message,
+                      std::optional<Severity> severity) const {
+  std::optional<Role> role;
+  if (send.call) role = Role::requester;
+  if (send.reply) role = Role::responder;
+  const std::optional<std::uint32_t> shown = event.wire_length >= 4 ? std::optional(xid()) : std::nullopt;
+  return context.book.add({rule, connection.id(), frames, std::move(message), severity, shown, party(side()), role});
+}
+
+bool take(Context& context, Connection& connection, const trace::Send& event, RecentSend& send,
+          MessageSeen::Kind& kind) {
+  const auto fixed = wire::decode_fixed_words(event.octets, event.wire_length);
+  if (!ours(connection, event, fixed)) return false;
+  State& state = connection.v2;
+  if (fixed) {
+    send.xid = fixed->xid;
+    send.version = fixed->version;
+    send.htype = fixed->proc;
+  }
+  if (state.version == Version::earlier ||
+      (state.version == Version::unsettled && wire::earlier_draft(event.octets, event.wire_length))) {
+    take_earlier(context, connection, event, fixed);
+    return true;
+  }
+
+  if (!state.scratch) state.scratch = std::make_unique<wire::HeaderV2>();
+  wire::HeaderV2& header = *state.scratch;
+  const auto decoded = wire::decode_header_v2(event.octets, event.wire_length, header);
+  const bool version_2 = fixed && fixed->version == 2;
+  if (version_2 && wire::known_htype(fixed->proc)) {
+    send.call = wire::is_call(header.type());
+    send.reply = wire::is_reply(header.type());
+    count_name(connection, fixed->proc, false);
+  }
+  const Turn turn{context, connection, event, header, send};
+
+  if (state.version != Version::two && version_2) {
+    const bool error = fixed->proc == error_type;
+    if (error && header.error == err_vers_code && take_refusal(turn, decoded.has_value())) {
+      kind = MessageSeen::Kind::error;
+      return true;
+    }
+    if (event.side == Side::active && state.probe.number == 0) state.probe = event.frame;
+    // The client may still be probing; an error that was cut may be the refusal.
+    const bool server_speaks =
+        event.side == Side::passive && wire::known_htype(fixed->proc) && !(error && header.error == 0);
+    if (state.version == Version::unsettled && server_speaks) settle(connection, event);
+    if (state.version == Version::refused && event.side == Side::active) judge_after_refusal(turn);
+  }
+  SideFacts& mine = turn.mine();
+  forget_pieces_at_gaps(connection, event.side);
+  if (mine.messages++ == 0) mine.first = event.frame;
+  count_for_dues(connection, event.side);
+  count_send(context, connection, event,
+             version_2 && fixed->proc == static_cast<std::uint32_t>(wire::HeaderType::grant), send);
+  if (version_2) take_limit(context, connection, event, fixed->credit);
+
+  if (fixed && !version_2) {
+    take_other_version(turn);
+  } else if (!decoded) {
+    judge_undecodable(turn, decoded.error());
+  } else {
+    kind = take_decoded(turn);
+  }
+  watch_starvation(context, connection, event.last, false);
+  return true;
+}
+
+bool count_late(Connection& connection, const trace::Send& event) {
+  const auto fixed = wire::decode_fixed_words(event.octets, event.wire_length);
+  if (!fixed || fixed->version != 2 || connection.v2.version != Version::two) return false;
+  ++connection.messages;
+  count_name(connection, fixed->proc, false);
+  return true;
+}
+
+void judge_end(Context& context, Connection& connection, FrameRef now) {
+  if (connection.v2.version != Version::two) return;
+  watch_starvation(context, connection, now, true);
+  judge_missing_final(context, connection, now);
+  judge_dues(context, connection, now);
+}
+
+}  // namespace rpcrdma::referee::v2
