@@ -170,6 +170,7 @@ struct Pending {
     access,
     v2_credits,
     v2_size,
+    v2_said,
     v2_stray_error
   } kind = Kind::credits;
   RuleId rule = RuleId::credit_limit_exceeded;

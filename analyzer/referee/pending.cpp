@@ -57,6 +57,20 @@ void settle(Context& context, Connection& connection, const Pending& pending, bo
     case Pending::Kind::v2_credits:
       v2::settle_credits(context, connection, pending, proven);
       return;
+    case Pending::Kind::v2_said:
+      if (!proven || !v2::all_seen(connection)) {
+        context.book.unchecked(pending.rule, connection.id(), "a message that it rests on may be missing");
+        return;
+      }
+      context.book.add({pending.rule,
+                        connection.id(),
+                        {pending.frame, pending.evidence},
+                        pending.message,
+                        pending.severity,
+                        pending.xid,
+                        party(pending.side),
+                        pending.role});
+      return;
     case Pending::Kind::v2_size:
       v2::settle_size(context, connection, pending, proven);
       return;

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "journal/version2.hpp"
 #include "payload/assembler.hpp"
 #include "referee/referee.hpp"
 #include "trace/trace.hpp"
@@ -31,6 +32,7 @@ struct Journal::Engine final : trace::EventSink, referee::Observer {
   trace::Trace trace;
   const trace::Frame* current = nullptr;  // null at the end of the file
   trace::FrameRef last;
+  Version2 version2;
   std::unordered_map<std::uint32_t, payload::Assembler> assemblers;
   struct Area {
     trace::ConnectionId connection = 0;
@@ -54,6 +56,7 @@ struct Journal::Engine final : trace::EventSink, referee::Observer {
   void on(const trace::Disconnect& e) override {
     referee.on(e);
     give_up_all(e.connection);
+    version2.close(e.connection);
   }
   void on(const trace::Send& e) override { referee.on(e); }
   void on(const trace::SendPart& e) override {
@@ -95,10 +98,15 @@ struct Journal::Engine final : trace::EventSink, referee::Observer {
     journal.handshakes_.push_back(std::move(note));
   }
 
-  void message(const referee::ConnectionFacts& facts, const MessageSeen& seen) override {
+  void message(const referee::ConnectionFacts& facts, const MessageSeen& as_told) override {
     Connection& connection = known(facts);
-    const trace::Send& send = *seen.send;
+    const trace::Send& send = *as_told.send;
+    Version2::Taken taken;
+    const bool second = version2.take(connection.id, as_told, taken);
+    const MessageSeen& seen = second ? taken.seen : as_told;
     Message message;
+    message.piece = second && taken.piece;
+    message.continued = second && taken.continued;
     message.connection = connection.id;
     message.kind = seen.kind;
     message.sender = send.side;
@@ -126,8 +134,8 @@ struct Journal::Engine final : trace::EventSink, referee::Observer {
     journal.messages_.push_back(std::move(message));
     add(shown, NoteKind::message, index);
     settle_parts(send, index);
-    enter(connection, seen, shown);
-    assemble(connection, seen, index, shown);
+    enter(connection, seen, send, shown);
+    if (!journal.messages_[index].piece) assemble(connection, seen, index, shown, second && taken.joined);
   }
 
   void operation(const referee::ConnectionFacts& facts, const OperationSeen& seen) override {
@@ -211,17 +219,17 @@ struct Journal::Engine final : trace::EventSink, referee::Observer {
     return id == 0 || id > connection.exchanges.size() ? nullptr : &connection.exchanges[id - 1];
   }
 
-  void enter(Connection& connection, const MessageSeen& seen, std::uint32_t shown) {
+  static void enter(Connection& connection, const MessageSeen& seen, const trace::Send& send, std::uint32_t shown) {
     const std::uint32_t id = seen.exchange.id;
     if (id == 0) return;
     if (connection.exchanges.size() < id) connection.exchanges.resize(id);
     Exchange& exchange = connection.exchanges[id - 1];
     exchange.xid = seen.exchange.xid;
     exchange.requester = seen.exchange.requester;
-    const trace::FrameRef at{shown, seen.send->last.time};
+    const trace::FrameRef at{shown, send.last.time};
     switch (seen.kind) {
       case MessageSeen::Kind::call:
-        if (exchange.call.number == 0) exchange.call = {shown, seen.send->frame.time};
+        if (exchange.call.number == 0) exchange.call = {shown, send.frame.time};
         break;
       case MessageSeen::Kind::reply:
         if (exchange.reply.number == 0) exchange.reply = at;
@@ -263,9 +271,18 @@ struct Journal::Engine final : trace::EventSink, referee::Observer {
     }
   }
 
-  void assemble(Connection& connection, const MessageSeen& seen, std::uint32_t index, std::uint32_t shown) {
-    payload::Assembler& assembler = assemblers[connection.id];
-    if (auto rpc = assembler.message(seen)) show(connection, seen.exchange.id, index, std::move(*rpc), shown);
+  /// `joined`: the message came in pieces, and its Send is not in any frame as a whole.
+  void assemble(Connection& connection, const MessageSeen& seen, std::uint32_t index, std::uint32_t shown,
+                bool joined) {
+    auto rpc = assemblers[connection.id].message(seen);
+    if (!rpc) return;
+    if (joined && rpc->in_send) {
+      rpc->in_send = false;
+      const std::size_t header = seen.header->length;
+      rpc->stream.append(seen.send->octets.subspan(std::min(seen.send->octets.size(), header)),
+                         seen.send->wire_length - std::min<std::uint64_t>(seen.send->wire_length, header));
+    }
+    show(connection, seen.exchange.id, index, std::move(*rpc), shown);
   }
 
   void show(Connection& connection, std::uint32_t id, std::uint32_t message, payload::RpcMessage rpc,

@@ -43,6 +43,14 @@ using trace::Side;
   return "note";
 }
 
+[[nodiscard]] const char* name(const journal::Message& message) {
+  if (message.continued) return message.kind == MessageSeen::Kind::call ? "Call (continued)" : "Reply (continued)";
+  if (message.version == 2 && message.kind == MessageSeen::Kind::reply && message.exchange == 0) {
+    return "Reply (no Call is open)";
+  }
+  return name(message.kind);
+}
+
 void generated(proto_item* item) { proto_item_set_generated(item); }
 
 void frame_field(proto_tree* tree, int field, std::uint64_t frame) {
@@ -106,23 +114,26 @@ tvbuff_t* of_journal(const Canvas& canvas, const journal::Octets& octets, const 
 
 void message_columns(const Canvas& canvas, const journal::Message& message, tvbuff_t* tvb) {
   col_set_str(canvas.pinfo->cinfo, COL_PROTOCOL, "RPCoRDMA");
-  const char* what = name(message.kind);
+  const char* what = name(message);
   if (tvb_captured_length(tvb) >= 16 && tvb_get_ntohl(tvb, 4) == 1) {
     static const char* const procs[] = {"RDMA_MSG", "RDMA_NOMSG", "RDMA_MSGP", "RDMA_DONE", "RDMA_ERROR"};
     const std::uint32_t proc = tvb_get_ntohl(tvb, 12);
     if (proc < 5) what = procs[proc];
   }
-  col_add_fstr(canvas.pinfo->cinfo, COL_INFO, "%s%s%s XID 0x%08x", what,
-               message.kind == MessageSeen::Kind::call || message.kind == MessageSeen::Kind::reply ? " " : "",
-               message.kind == MessageSeen::Kind::call    ? "Call"
-               : message.kind == MessageSeen::Kind::reply ? "Reply"
-                                                          : "",
-               message.xid);
+  if (message.version == 2) {
+    const std::string_view type = wire::htype_name_v2(message.proc);
+    col_add_fstr(canvas.pinfo->cinfo, COL_INFO, "%s XID 0x%08x", type.empty() ? what : type.data(), message.xid);
+    return;
+  }
+  const char* direction = message.kind == MessageSeen::Kind::call    ? " Call"
+                          : message.kind == MessageSeen::Kind::reply ? " Reply"
+                                                                     : "";
+  col_add_fstr(canvas.pinfo->cinfo, COL_INFO, "%s%s XID 0x%08x", what, direction, message.xid);
 }
 
 void knowledge(const Canvas& canvas, proto_tree* tree, const journal::Message& message) {
   const journal::Connection* connection = canvas.drawn->journal->connection(message.connection);
-  generated(proto_tree_add_string(tree, hf.direction, nullptr, 0, 0, name(message.kind)));
+  generated(proto_tree_add_string(tree, hf.direction, nullptr, 0, 0, name(message)));
   generated(proto_tree_add_string(tree, hf.sender, nullptr, 0, 0, name(message.sender)));
   thresholds(tree, connection);
   if (message.exchange != 0) {
@@ -153,7 +164,7 @@ void draw_message(const Canvas& canvas, const journal::Message& message, tvbuff_
   message_columns(canvas, message, tvb);
   proto_tree* tree = root(canvas, tvb, 0, "RPC over RDMA");
   proto_item* item = canvas.drawn->item;
-  proto_item_append_text(item, ": %s, XID 0x%08x", name(message.kind), message.xid);
+  proto_item_append_text(item, ": %s, XID 0x%08x", name(message), message.xid);
   const int header = draw_header(canvas.pinfo, tree, tvb);
   proto_item_set_len(item, header);
   knowledge(canvas, tree, message);

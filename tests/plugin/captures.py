@@ -88,7 +88,8 @@ def look(shark, path, passes, plugin, octets, whole):
             figures.malformed.append(frame)
         figures.rpc.update(row["rpc.msgtyp"])
         figures.seen.update((frame, x, k) for x, k in zip(row["rpc.xid"], row["rpc.msgtyp"]))
-        figures.unknown += [frame] * unknown_operations(row, octets, whole)
+        if not known.wrong_on_the_wire(os.path.basename(path), frame):
+            figures.unknown += [frame] * unknown_operations(row, octets, whole)
         if not plugin:
             continue
         figures.findings.update((r, frame) for r in row["rpcordma.finding"])

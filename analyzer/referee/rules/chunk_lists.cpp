@@ -28,8 +28,10 @@ class CallLists {
   template <class... Parts>
   void note(RuleId rule, fmt::format_string<Parts...> text, Parts&&... parts) {
     if (context_.book.fold_again(rule, connection_.id(), event_.frame, connection_.accused(event_.side))) return;
-    tell(rule, fmt::format(text, std::forward<Parts>(parts)...),
-         [this](const Verdict& verdict) { context_.book.fold(verdict); });
+    tell(rule, fmt::format(text, std::forward<Parts>(parts)...), [this](Verdict verdict) {
+      verdict.severity = Severity::note;
+      context_.book.fold(verdict);
+    });
   }
   /// May happen with every message of a peer that does it at all.
   void warn(RuleId rule, std::string message) {

@@ -28,13 +28,13 @@ inline constexpr Rule e[] = {
      "Positions and lengths of a Call's Read chunks, in increasing order; equal Positions are one chunk.",
      "Client: rpcrdma:xprtrdma_chunk_read. Server: rpcrdma:svcrdma_decode_rseg; recent Linux servers refuse this with "
      "ERR_CHUNK."},
-    {RuleId::read_list_unordered, "read-list-unordered", 'E', Severity::note, Versions::both,
+    {RuleId::read_list_unordered, "read-list-unordered", 'E', Severity::error, Versions::both,
      "version 2 draft section 4.5.1.1", "requester", "A Read list is not in the order of its Positions",
      "Version 1 says nothing about the order of Read chunks, and current servers take any. Old ones put the message "
      "together in the order of the list.",
      "A Position that is lower than the one before it in the list of a Call.",
      "Only of interest if the server answers GARBAGE_ARGS or ERR_CHUNK to such calls."},
-    {RuleId::read_chunk_pad_included, "read-chunk-pad-included", 'E', Severity::note, Versions::both,
+    {RuleId::read_chunk_pad_included, "read-chunk-pad-included", 'E', Severity::error, Versions::both,
      "RFC 8166 section 3.4.5.2; version 2 draft section 4.5.3.1", "requester", "A Read chunk holds its item's XDR pad",
      "The octets that fill an item up to a multiple of four carry nothing and should be left out of its chunk. "
      "Servers take both; the pad costs a registered segment or a few octets on the wire.",
@@ -104,7 +104,7 @@ inline constexpr Rule e[] = {
      "decided when the Call or the reply is cut, or the reply cannot be read to its end.",
      "Server: rpcrdma:svcrdma_encode_wseg and svcrdma_wc_write. A length that was never updated shows up here as well "
      "as in write-bytes-missing."},
-    {RuleId::write_chunk_pad_provisioned, "write-chunk-pad-provisioned", 'E', Severity::note, Versions::both,
+    {RuleId::write_chunk_pad_provisioned, "write-chunk-pad-provisioned", 'E', Severity::error, Versions::both,
      "RFC 8166 section 3.4.6.2; version 2 draft section 4.5.2.4", "requester", "A Write chunk has room for an XDR pad",
      "Responders write no pads, so room for one is never used. Some clients register it all the same.",
      "A Write chunk is longer than the count of its READ by exactly the pad.",

@@ -50,19 +50,20 @@ void judge_segments(const Turn& turn, const Transaction& call) {
   const std::uint32_t count = property_of(turn, PropertyId::segment_count);
   if (call.v2.segments > count) {
     const bool chunk = call.v2.most_in_chunk > count;
-    turn.say(RuleId::v2_segment_count_exceeded, {turn.event.frame, turn.theirs().announced.final},
-             fmt::format("The {}'s Call has {} segments, {} in one chunk; its peer's Maximum Segment Count is {}.{}",
-                         name(turn.side()), call.v2.segments, call.v2.most_in_chunk, count,
-                         chunk ? "" : " Whether that counts a header's segments or a chunk's, the draft leaves open."),
-             chunk ? std::nullopt : std::optional(Severity::note));
+    turn.say_when_heard(
+        RuleId::v2_segment_count_exceeded, turn.theirs().announced.final,
+        fmt::format("The {}'s Call has {} segments, {} in one chunk; its peer's Maximum Segment Count is {}.{}",
+                    name(turn.side()), call.v2.segments, call.v2.most_in_chunk, count,
+                    chunk ? "" : " Whether that counts a header's segments or a chunk's, the draft leaves open."),
+        chunk ? Severity::error : Severity::note);
   }
   const std::uint32_t size = property_of(turn, PropertyId::segment_size);
   std::uint32_t longest = 0;
   each_segment(turn.header, [&](const wire::Segment& s) { longest = std::max(longest, s.length); });
   if (longest > size) {
-    turn.say(RuleId::v2_segment_size_exceeded, {turn.event.frame, turn.theirs().announced.final},
-             fmt::format("The {}'s Call has a segment of {} octets; its peer's Maximum Segment Size is {}.",
-                         name(turn.side()), longest, size));
+    turn.say_when_heard(RuleId::v2_segment_size_exceeded, turn.theirs().announced.final,
+                        fmt::format("The {}'s Call has a segment of {} octets; its peer's Maximum Segment Size is {}.",
+                                    name(turn.side()), longest, size));
   }
 }
 
@@ -266,18 +267,19 @@ void judge_reverse_form(const Turn& turn, const Transaction& call, bool continue
   if (level >= needed) return;
   static constexpr const char* forms[] = {"", "a simple Call", "a Call in pieces", "a Call with chunks"};
   const bool agreed = level == 0 && upper_layer_speaks_nfs4(turn.connection);
-  turn.say(RuleId::v2_reverse_level_exceeded, {turn.event.frame, client.final},
-           fmt::format("The server sent {} although the client's Reverse-Direction Support is {} ({}).", forms[needed],
-                       level, wire::reverse_level_name(level)),
-           agreed ? std::optional(Severity::warning) : std::nullopt);
+  turn.say_when_heard(RuleId::v2_reverse_level_exceeded, client.final,
+                      fmt::format("The server sent {} although the client's Reverse-Direction Support is {} ({}).",
+                                  forms[needed], level, wire::reverse_level_name(level)),
+                      agreed ? Severity::warning : Severity::error);
   if (level != 0) return;
   if (agreed) {
     turn.unchecked(RuleId::reverse_before_ready, "the client's upper layer may have agreed to reverse calls");
     return;
   }
-  turn.say(RuleId::reverse_before_ready, {turn.event.frame, client.final},
-           "The server called back although neither the client's properties nor its upper layer said that it takes "
-           "calls.");
+  turn.say_when_heard(
+      RuleId::reverse_before_ready, client.final,
+      "The server called back although neither the client's properties nor its upper layer said that it takes "
+      "calls.");
 }
 
 bool judge_reply_chunks(const Turn& turn, const Transaction& call, const Piece& piece) {

@@ -251,7 +251,6 @@ void judge_unknown_type(const Turn& turn) {
 void take_other_version(const Turn& turn) {
   const wire::FixedWords& fixed = turn.header.fixed;
   Connection& connection = turn.connection;
-  const FrameRef frame = turn.event.frame;
   // An error repeats the version that it refuses.
   if (fixed.proc == error_type && refused_by(turn) != nullptr && refused_by(turn)->version == fixed.version) {
     take_error(turn);
@@ -267,9 +266,13 @@ void take_other_version(const Turn& turn) {
     const bool arrived = turn.side() == Side::passive || turn.mine().messages > 1 ||
                          connection.of(Side::passive).acknowledged >= connection.v2.settled_ordinal;
     if (arrived) {
-      turn.say(RuleId::version_changed, {frame, connection.v2.settled},
-               fmt::format("The {} sent version 1 on a connection that had settled version 2 (frame {}).",
-                           name(turn.side()), connection.v2.settled.number));
+      std::string message = fmt::format("The {} sent version 1 on a connection that had settled version 2 (frame {}).",
+                                        name(turn.side()), connection.v2.settled.number);
+      if (answer) {
+        turn.say(RuleId::version_changed, {turn.event.frame, connection.v2.settled}, std::move(message));
+      } else {  // or it answers a Call that is not in the capture
+        turn.say_when_heard(RuleId::version_changed, connection.v2.settled, std::move(message));
+      }
     } else {
       turn.unchecked(RuleId::version_changed, "the message may have been sent before the version was settled");
     }
@@ -279,9 +282,9 @@ void take_other_version(const Turn& turn) {
     end_by_error(turn, *call);
     return;
   }
-  turn.say(RuleId::bad_version, {frame, connection.v2.settled},
-           fmt::format("The {}'s header says version {}; this connection speaks version 2.", name(turn.side()),
-                       fixed.version));
+  turn.say_when_heard(RuleId::bad_version, connection.v2.settled,
+                      fmt::format("The {}'s header says version {}; this connection speaks version 2.",
+                                  name(turn.side()), fixed.version));
   owe_refusal(turn, false);
 }
 

@@ -186,6 +186,23 @@ std::size_t Turn::say(RuleId rule, std::initializer_list<FrameRef> frames, std::
   return context.book.add({rule, connection.id(), frames, std::move(message), severity, shown, party(side()), role});
 }
 
+void Turn::say_when_heard(RuleId rule, FrameRef evidence, std::string message, Severity severity) const {
+  constexpr std::size_t most_pending = 256;
+  if (connection.pending.size() >= most_pending) return;
+  Pending pending;
+  pending.kind = Pending::Kind::v2_said;
+  pending.rule = rule;
+  pending.side = side();
+  pending.frame = event.frame;
+  pending.evidence = evidence;
+  pending.xid = xid();
+  pending.severity = severity;
+  if (send.call) pending.role = Role::requester;
+  if (send.reply) pending.role = Role::responder;
+  pending.message = std::move(message);
+  connection.pending.push_back(std::move(pending));
+}
+
 bool take(Context& context, Connection& connection, const trace::Send& event, RecentSend& send,
           MessageSeen::Kind& kind) {
   const auto fixed = wire::decode_fixed_words(event.octets, event.wire_length);

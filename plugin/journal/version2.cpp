@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "journal/version2.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace rpcrdma::journal {
+
+bool Version2::take(std::uint32_t connection, const referee::MessageSeen& seen, Taken& taken) {
+  const trace::Send& send = *seen.send;
+  if (send.octets.size() < 16 || wire::load_be32(send.octets.data() + 4) != 2) return false;
+  const wire::Draft draft =
+      wire::earlier_draft(send.octets, send.wire_length) ? wire::Draft::earlier : wire::Draft::newest;
+  if (draft == wire::Draft::earlier || !wire::decode_header_v2(send.octets, send.wire_length, header_)) return false;
+  const wire::HeaderType type = header_.type();
+  const bool call = wire::is_call(type);
+  if (!call && !wire::is_reply(type)) return false;
+
+  // What the Call chunk holds is what a chunk at Position zero holds in version 1.
+  as_version1_.clear();
+  as_version1_.fixed = header_.lists.fixed;
+  for (wire::ReadSegment segment : header_.call_chunk) {
+    segment.position = 0;
+    as_version1_.reads.push_back(segment);
+  }
+  as_version1_.reads.insert(as_version1_.reads.end(), header_.lists.reads.begin(), header_.lists.reads.end());
+  as_version1_.writes = header_.lists.writes;
+  as_version1_.reply = header_.lists.reply;
+  as_version1_.length = header_.length;
+
+  taken.seen = seen;
+  taken.seen.header = &as_version1_;
+  taken.seen.kind = call ? referee::MessageSeen::Kind::call : referee::MessageSeen::Kind::reply;
+  taken.piece = wire::is_middle(type);
+  taken.joined = false;
+
+  const wire::Bytes behind = send.octets.subspan(std::min(send.octets.size(), header_.length));
+  const std::uint64_t length = send.wire_length - std::min<std::uint64_t>(send.wire_length, header_.length);
+  const Key key{connection, send.side, call, header_.fixed.xid};
+  const auto before = open_.find(key);
+  taken.continued = before != open_.end();
+  if (taken.piece) {
+    if (before == open_.end() && open_.size() >= most_open) return true;
+    Open& open = before == open_.end() ? open_[key] : before->second;
+    const bool contiguous = open.octets.size() == open.wire_length && octets_ + behind.size() <= most_octets;
+    if (contiguous) {
+      open.octets.insert(open.octets.end(), behind.begin(), behind.end());
+      octets_ += behind.size();
+    }
+    open.wire_length += length;
+    return true;
+  }
+  if (before == open_.end()) return true;
+
+  joined_.assign(send.octets.begin(), send.octets.begin() + static_cast<std::ptrdiff_t>(header_.length));
+  const Open& open = before->second;
+  joined_.insert(joined_.end(), open.octets.begin(), open.octets.end());
+  if (open.octets.size() == open.wire_length) joined_.insert(joined_.end(), behind.begin(), behind.end());
+  send_ = send;
+  send_.octets = joined_;
+  send_.wire_length =
+      static_cast<std::uint32_t>(std::min<std::uint64_t>(header_.length + open.wire_length + length, UINT32_MAX));
+  taken.seen.send = &send_;
+  taken.joined = true;
+  octets_ -= open.octets.size();
+  open_.erase(before);
+  return true;
+}
+
+void Version2::close(std::uint32_t connection) {
+  for (auto at = open_.begin(); at != open_.end();) {
+    if (std::get<0>(at->first) != connection) {
+      ++at;
+      continue;
+    }
+    octets_ -= at->second.octets.size();
+    at = open_.erase(at);
+  }
+}
+
+}  // namespace rpcrdma::journal

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Version 2 for the assembler: a header in the form of version 1's, and continued messages joined
+// (draft-ietf-nfsv4-rpcrdma-version-two sections 6.3.6 and 6.3.9).
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <tuple>
+#include <vector>
+
+#include "referee/observer.hpp"
+#include "wire/rpcrdma_v2.hpp"
+
+namespace rpcrdma::journal {
+
+class Version2 {
+ public:
+  static constexpr std::size_t most_open = 1024;
+  static constexpr std::size_t most_octets = std::size_t{16} << 20U;  ///< of all messages that are not yet whole
+
+  struct Taken {
+    referee::MessageSeen seen;  ///< valid until the next call
+    bool piece = false;         ///< more of the message is to come: not for the assembler
+    bool continued = false;     ///< a piece of it came before
+    bool joined = false;        ///< `seen.send` is of several messages: its octets are not those of the Send
+  };
+  /// False when the message is not of version 2, or cannot be decoded.
+  [[nodiscard]] bool take(std::uint32_t connection, const referee::MessageSeen& seen, Taken& taken);
+  void close(std::uint32_t connection);
+
+ private:
+  struct Open {
+    std::vector<std::uint8_t> octets;
+    std::uint64_t wire_length = 0;
+  };
+  using Key = std::tuple<std::uint32_t, trace::Side, bool, std::uint32_t>;  // connection, sender, Call, XID
+
+  wire::HeaderV2 header_;
+  wire::HeaderV1 as_version1_;
+  trace::Send send_;
+  std::vector<std::uint8_t> joined_;
+  std::map<Key, Open> open_;
+  std::size_t octets_ = 0;
+};
+
+}  // namespace rpcrdma::journal
