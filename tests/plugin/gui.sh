@@ -19,8 +19,9 @@ leave() {
 }
 trap leave EXIT
 
-# The virtual screen chooses a free number itself.
-Xvfb -displayfd 3 -screen 0 "${width}x${height}x24" -nolisten tcp 3>"$folder/display" 2>"$folder/screen.log" &
+# The virtual screen chooses a free number itself, and does not begin anew when the first program leaves it: Wireshark may
+# come just then.
+Xvfb -displayfd 3 -noreset -screen 0 "${width}x${height}x24" -nolisten tcp 3>"$folder/display" 2>"$folder/screen.log" &
 screen_process=$!
 for _ in $(seq 100); do [ ! -s "$folder/display" ] || break; sleep 0.1; done
 [ -s "$folder/display" ] || { cat "$folder/screen.log"; echo "no virtual screen"; exit 1; }
