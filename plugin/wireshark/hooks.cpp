@@ -107,7 +107,6 @@ Taken on_infiniband(tvbuff_t* tvb, packet_info* pinfo, proto_tree* tree, void* d
   if (given_back()) return original(infiniband, tvb, pinfo, tree, data);
   Drawn* drawn = look(pinfo);
   if (drawn == nullptr || data == nullptr) return as_taken(false);
-  const auto* info = static_cast<const struct infinibandinfo*>(data);
   const Canvas canvas{pinfo, tree, drawn};
   bool taken = false;
   for (Cursor c = notes(drawn); !c.end(); c.next()) {
@@ -128,7 +127,6 @@ Taken on_infiniband(tvbuff_t* tvb, packet_info* pinfo, proto_tree* tree, void* d
     draw_note(canvas, c, own);
     taken = true;
   }
-  (void)info;
   return as_taken(taken);
 }
 
