@@ -56,6 +56,12 @@ void declare(CLI::App& app, Given& given, Options& options) {
       ->type_name("text|json|ndjson|csv|junit")
       ->group(output);
   app.add_flag("--json", given.json, "short for --format json")->group(output);
+  app.add_flag("--ladder", options.ladder,
+               "text: what happened on each connection, drawn; the middle of a long one is left out")
+      ->group(output);
+  app.add_option("--ladder-rows", options.ladder_rows, "steps drawn of each connection (60; with -v 1000)")
+      ->type_name("N")
+      ->group(output);
   app.add_option("--html", given.html, "also write the one-file HTML report (not available in this version)")
       ->type_name("FILE")
       ->group(output);
@@ -227,6 +233,8 @@ void numbers(const CLI::App& app, const Given& given, Options& options, Check& c
   check.require(!given.json || app.count("--format") == 0 || given.format == "json",
                 "--json and another --format exclude each other");
   options.format = given.json ? Format::json : format.value_or(Format::text);
+  options.ladder = options.ladder || options.ladder_rows;
+  check.require(!options.ladder || options.format == Format::text, "--ladder goes with the format text");
   options.progress = !given.no_progress && !options.quiet;
   check.require(!options.quiet || !options.verbose, "-q and -v exclude each other");
   check.set(options.color, choose("--color", given.color, kColors));

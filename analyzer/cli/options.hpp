@@ -28,6 +28,8 @@ struct Options {
   bool quiet = false;
   bool verbose = false;
   bool progress = true;
+  bool ladder = false;
+  std::optional<std::size_t> ladder_rows;  ///< of one connection
   std::string rule_to_explain;
 
   referee::Profile profile = referee::Profile::automatic;

@@ -16,6 +16,7 @@
 #include "cli/inputs.hpp"
 #include "cli/progress.hpp"
 #include "cli/selection.hpp"
+#include "report/ladder_text.hpp"
 #include "report/report.hpp"
 #include "trace/trace.hpp"
 
@@ -46,6 +47,26 @@ namespace {
   const char* terminal = std::getenv("TERM");
   return ::isatty(STDOUT_FILENO) == 1 && (no_color == nullptr || *no_color == '\0') && terminal != nullptr &&
          std::strcmp(terminal, "dumb") != 0;
+}
+
+/// Whether standard output takes more than ASCII, by the rules of locale(7).
+[[nodiscard]] bool in_unicode() {
+  for (const char* name : {"LC_ALL", "LC_CTYPE", "LANG"}) {
+    const char* value = std::getenv(name);
+    if (value == nullptr || *value == '\0') continue;
+    const std::string_view locale = value;
+    return locale.find("UTF-8") != std::string_view::npos || locale.find("utf8") != std::string_view::npos;
+  }
+  return false;
+}
+
+[[nodiscard]] std::string ladders(const Options& options, const report::Run& run, report::Ladder& ladder) {
+  constexpr std::size_t rows_when_asked_for_more = 1000;
+  ladder.finish(run.report.findings);
+  report::LadderStyle style{in_color(options.color), !in_unicode()};
+  if (options.verbose) style.rows = rows_when_asked_for_more;
+  style.rows = options.ladder_rows.value_or(style.rows);
+  return report::ladder_text(run, ladder, style);
 }
 
 [[nodiscard]] std::string names(const std::vector<std::string>& captures) {
@@ -85,13 +106,17 @@ namespace {
 }
 
 [[nodiscard]] ExitStatus analyse(const Options& options) {
-  referee::Referee judge({options.profile, options.pull_timeout, options.service_ports, options.without});
+  std::optional<report::Ladder> ladder;
+  if (options.ladder) ladder.emplace();
+  referee::Referee judge({options.profile, options.pull_timeout, options.service_ports, options.without},
+                         ladder ? &*ladder : nullptr);
   trace::Trace trace({options.service_ports, options.check_crc}, judge);
   Inputs inputs(options.captures, options.merge);
   {
     Progress progress(options.progress);
     while (const trace::Frame* frame = inputs.next()) {
       trace.frame(*frame);
+      if (ladder) ladder->watch(judge.findings());
       if (progress.due(frame->ref.number)) {
         progress.show(inputs.current(), frame->ref.number, inputs.position());
       }
@@ -112,7 +137,8 @@ namespace {
 
   if (inputs.opened() != 0 && !connection_missing) {
     const report::TextStyle style{in_color(options.color), options.quiet, options.verbose};
-    if (!print(options.format == Format::json ? report::json(run) : report::text(run, style))) {
+    const std::string drawn = ladder ? ladders(options, run, *ladder) : std::string();
+    if (!print(options.format == Format::json ? report::json(run) : report::text(run, style, drawn))) {
       outcome.trouble = true;
     }
   }
@@ -160,7 +186,7 @@ ExitStatus run(const Options& options) {
                    options.format == Format::json ? report::list_rules_json() : report::list_rules_text(color),
                    {}});
     case Action::explain_rule:
-      return stop({ExitStatus::clean, report::explain(options.rule_to_explain, color).value_or(""), {}});
+      return stop({ExitStatus::clean, report::explain(options.rule_to_explain, color, !in_unicode()).value_or(""), {}});
   }
   return ExitStatus::trouble;
 }

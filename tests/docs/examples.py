@@ -40,7 +40,7 @@ def steps(block):
 def printed(analyzer, command):
     real = command.replace(PROGRAM, analyzer)
     done = subprocess.run(["bash", "-c", real], cwd=harness.ROOT, capture_output=True, text=True, check=False, stdin=subprocess.DEVNULL,
-                          env={**os.environ, "NO_COLOR": "1", "COLUMNS": "100"})
+                          env={**os.environ, "NO_COLOR": "1", "COLUMNS": "100", "LC_ALL": "C.UTF-8"})
     return [line.rstrip() for line in (done.stdout + done.stderr).rstrip().splitlines()]
 
 
