@@ -18,6 +18,9 @@ using Kind = LadderRow::Kind;
 using List = LadderSegment::List;
 using Details = std::vector<std::string>;
 
+constexpr std::size_t one_line = 66;  // columns that a detail has
+constexpr std::size_t each_told = 4;  // segments of a chunk
+
 std::string hex(std::uint64_t value, int digits) { return fmt::format("0x{:0{}x}", value, digits); }
 std::string memory(std::uint32_t handle, std::uint64_t offset) {
   return fmt::format("handle {}, offset {:#x}", hex(handle, 8), offset);
@@ -57,6 +60,7 @@ void chunks(const LadderRow& row, Details& out) {
                                    [](const auto& s) { return s.list == List::write && s.chunk != 0; });
   for (auto at = row.segments.begin(); at != row.segments.end();) {
     const LadderSegment& first = *at;
+    const auto from = at;
     std::uint64_t octets = 0;
     std::size_t segments = 0;
     for (; at != row.segments.end() && at->list == first.list && at->chunk == first.chunk &&
@@ -65,12 +69,24 @@ void chunks(const LadderRow& row, Details& out) {
       octets += at->target.length;
       ++segments;
     }
-    std::string text =
+    const std::string text =
         fmt::format("{}: {}", chunk_name(first.list, first.chunk, first.position, several), counted(octets, "octet"));
-    if (segments > 1) fmt::format_to(std::back_inserter(text), " in {}", counted(segments, "segment"));
-    fmt::format_to(std::back_inserter(text), ", {}", memory(first.target.handle, first.target.offset));
-    if (segments > 1) text += " and on";
-    out.push_back(std::move(text));
+    const std::string where = memory(first.target.handle, first.target.offset);
+    if (segments == 1 && text.size() + where.size() + 2 <= one_line) {
+      out.push_back(fmt::format("{}, {}", text, where));
+    } else if (segments == 1) {
+      out.push_back(text + ",");
+      out.push_back(where);
+    } else if (segments <= each_told) {
+      out.push_back(fmt::format("{} in {} segments:", text, segments));
+      for (auto each = from; each != at; ++each) {
+        out.push_back(fmt::format("{}, {}", counted(each->target.length, "octet"),
+                                  memory(each->target.handle, each->target.offset)));
+      }
+    } else {
+      out.push_back(fmt::format("{} in {} segments, the first", text, segments));
+      out.push_back(where);
+    }
   }
   if (row.segments_left_out != 0) out.push_back(fmt::format("{} more", counted(row.segments_left_out, "segment")));
 }
