@@ -343,7 +343,7 @@ class Recent {
 struct Procedure {
   std::uint64_t calls = 0;
   LatencyHistogram latency;
-  std::map<std::string, std::uint64_t> operations;
+  std::map<std::uint32_t, std::uint64_t> operations;  ///< of an NFSv4 COMPOUND, by number
 };
 
 /// Per side, what the wire has shown.

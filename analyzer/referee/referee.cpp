@@ -174,8 +174,12 @@ struct Referee::Impl {
     facts.latency = connection.latency.facts();
     for (const auto& [id, procedure] : connection.procedures) {
       const auto& [program, version, number] = id;
+      std::map<std::string, std::uint64_t> operations;
+      for (const auto& [operation, count] : procedure.operations) {
+        operations[std::string(wire::nfs4_operation_name(operation, wire::callback_program(program)))] += count;
+      }
       facts.procedures.push_back({program, version, number, wire::procedure_name(program, version, number),
-                                  procedure.calls, procedure.latency.facts(), procedure.operations});
+                                  procedure.calls, procedure.latency.facts(), std::move(operations)});
     }
     finished.push_back(std::move(facts));
   }

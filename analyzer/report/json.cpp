@@ -1,7 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // The JSON document "rpcrdma-analyzer/1": every key always present, null where a value is not known.
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <iterator>
 #include <nlohmann/json.hpp>
+#include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include "report/names.hpp"
@@ -15,6 +23,21 @@ namespace rpcrdma::report {
 namespace {
 
 using Json = nlohmann::ordered_json;
+
+/// An object whose keys are known to differ: nothing is searched for, nothing copied.
+class Object {
+ public:
+  explicit Object(std::size_t members) { members_.reserve(members); }
+  template <typename T>
+  Object& add(std::string_view key, T&& value) {
+    members_.emplace_back(std::string(key), Json(std::forward<T>(value)));
+    return *this;
+  }
+  operator Json() { return std::move(members_); }
+
+ private:
+  Json::object_t members_;
+};
 
 template <typename T>
 Json maybe(const std::optional<T>& value) {
@@ -47,9 +70,10 @@ Json document(const Input& input) {
 }
 
 Json document(const trace::Endpoint& end) {
-  return {{"address", end.address.empty() ? Json(nullptr) : Json(end.address)},
-          {"port", maybe(end.port)},
-          {"qpn", maybe(end.qpn)}};
+  return Object(3)
+      .add("address", end.address.empty() ? Json(nullptr) : Json(end.address))
+      .add("port", maybe(end.port))
+      .add("qpn", maybe(end.qpn));
 }
 
 /// Frame number 0 means that there is no such frame.
@@ -60,10 +84,14 @@ void put_frame(Json& into, const trace::FrameRef& frame) {
 
 Json document(const std::optional<referee::PrivateData>& data) {
   if (!data) return nullptr;
-  return {{"frame", data->frame},         {"offset", data->offset},
-          {"version", data->version},     {"remote_invalidation", data->remote_invalidation},
-          {"send_size", data->send_size}, {"receive_size", data->receive_size},
-          {"reserved", data->reserved}};
+  return Object(7)
+      .add("frame", data->frame)
+      .add("offset", data->offset)
+      .add("version", data->version)
+      .add("remote_invalidation", data->remote_invalidation)
+      .add("send_size", data->send_size)
+      .add("receive_size", data->receive_size)
+      .add("reserved", data->reserved);
 }
 
 Json document(const std::optional<referee::Closed>& closed) {
@@ -84,148 +112,175 @@ Json document(const std::optional<referee::Closed>& closed) {
 
 Json document(const referee::Latency& latency) {
   const auto figure = [&](double us) { return latency.count == 0 ? Json(nullptr) : Json(us); };
-  return {{"count", latency.count},     {"min", figure(latency.min)}, {"p50", figure(latency.p50)},
-          {"p90", figure(latency.p90)}, {"p99", figure(latency.p99)}, {"max", figure(latency.max)}};
+  return Object(6)
+      .add("count", latency.count)
+      .add("min", figure(latency.min))
+      .add("p50", figure(latency.p50))
+      .add("p90", figure(latency.p90))
+      .add("p99", figure(latency.p99))
+      .add("max", figure(latency.max));
 }
 
 Json document(const referee::ProcedureFacts& procedure) {
   const auto figure = [&](double us) { return procedure.latency.count == 0 ? Json(nullptr) : Json(us); };
   Json operations = Json::object();
   for (const auto& [operation, count] : procedure.operations) operations[operation] = count;
-  return {{"program", procedure.program},
-          {"version", procedure.version},
-          {"procedure", procedure.procedure},
-          {"name", procedure.name},
-          {"calls", procedure.calls},
-          {"p50_us", figure(procedure.latency.p50)},
-          {"p99_us", figure(procedure.latency.p99)},
-          {"operations", std::move(operations)}};
+  return Object(8)
+      .add("program", procedure.program)
+      .add("version", procedure.version)
+      .add("procedure", procedure.procedure)
+      .add("name", procedure.name)
+      .add("calls", procedure.calls)
+      .add("p50_us", figure(procedure.latency.p50))
+      .add("p99_us", figure(procedure.latency.p99))
+      .add("operations", std::move(operations));
 }
 
 Json document(const referee::ConnectionFacts::Messages& m) {
   Json v2 = Json::object();
   for (const auto& [htype, count] : m.v2) v2[htype] = count;
-  return {{"calls", m.calls},
-          {"replies", m.replies},
-          {"reverse_calls", m.reverse_calls},
-          {"reverse_replies", m.reverse_replies},
-          {"rdma_msg", m.rdma_msg},
-          {"rdma_nomsg", m.rdma_nomsg},
-          {"rdma_msgp", m.rdma_msgp},
-          {"rdma_done", m.rdma_done},
-          {"rdma_error", m.rdma_error},
-          {"v2", std::move(v2)}};
+  return Object(10)
+      .add("calls", m.calls)
+      .add("replies", m.replies)
+      .add("reverse_calls", m.reverse_calls)
+      .add("reverse_replies", m.reverse_replies)
+      .add("rdma_msg", m.rdma_msg)
+      .add("rdma_nomsg", m.rdma_nomsg)
+      .add("rdma_msgp", m.rdma_msgp)
+      .add("rdma_done", m.rdma_done)
+      .add("rdma_error", m.rdma_error)
+      .add("v2", std::move(v2));
 }
 
 Json document(const referee::ConnectionFacts::Operations& o) {
-  return {{"sends", o.sends},
-          {"sends_with_invalidate", o.sends_with_invalidate},
-          {"reads", o.reads},
-          {"writes", o.writes},
-          {"read_bytes", o.read_bytes},
-          {"write_bytes", o.write_bytes},
-          {"naks", o.naks},
-          {"rnr_naks", o.rnr_naks},
-          {"retransmitted", o.retransmitted}};
+  return Object(9)
+      .add("sends", o.sends)
+      .add("sends_with_invalidate", o.sends_with_invalidate)
+      .add("reads", o.reads)
+      .add("writes", o.writes)
+      .add("read_bytes", o.read_bytes)
+      .add("write_bytes", o.write_bytes)
+      .add("naks", o.naks)
+      .add("rnr_naks", o.rnr_naks)
+      .add("retransmitted", o.retransmitted);
 }
 
 Json document(const referee::ConnectionFacts& c) {
-  Json out = {{"id", c.id}, {"transport", name(c.transport)}};
-  out["client"] = document(c.client);
-  out["server"] = document(c.server);
   const std::string_view roles = name(c.roles_from);
-  out["roles_from"] = roles.empty() ? Json(nullptr) : Json(roles);
   Json opened = Json::object();
   put_frame(opened, c.opened);
   opened["seen"] = c.handshake_seen;
-  out["opened"] = std::move(opened);
-  out["closed"] = document(c.closed);
   // The contract knows 1 and 2; any other value on the wire is a finding, not this connection's version.
   const std::uint32_t version = c.version.value_or(0);
-  out["version"] = version == 1 || version == 2 ? Json(version) : Json(nullptr);
-  out["private_data"] = {{"client", document(c.private_data_client)}, {"server", document(c.private_data_server)}};
-  out["thresholds"] = {{"client_to_server", maybe(c.thresholds.client_to_server)},
-                       {"server_to_client", maybe(c.thresholds.server_to_client)},
-                       {"basis", name(c.thresholds.basis)}};
-  out["credits"] = {{"requested", maybe(c.credits.requested)},
-                    {"granted", maybe(c.credits.granted)},
-                    {"outstanding_peak", c.credits.outstanding_peak},
-                    {"stalls", c.credits.stalls}};
-  out["messages"] = document(c.messages);
-  out["operations"] = document(c.operations);
-  out["pull_completion"] = {{"offered", c.pull_completion.offered},
-                            {"completed", c.pull_completion.completed},
-                            {"missing", c.pull_completion.missing}};
-  out["latency_us"] = document(c.latency);
   Json procedures = Json::array();
   for (const auto& procedure : c.procedures) procedures.push_back(document(procedure));
-  out["procedures"] = std::move(procedures);
-  out["path_mtu"] = maybe(c.path_mtu);
-  out["one_way"] = c.one_way;
-  out["gaps"] = c.gaps;
-  out["sends_unrecognised"] = c.sends_unrecognised;
-  return out;
+  return Object(21)
+      .add("id", c.id)
+      .add("transport", name(c.transport))
+      .add("client", document(c.client))
+      .add("server", document(c.server))
+      .add("roles_from", roles.empty() ? Json(nullptr) : Json(roles))
+      .add("opened", std::move(opened))
+      .add("closed", document(c.closed))
+      .add("version", version == 1 || version == 2 ? Json(version) : Json(nullptr))
+      .add("private_data",
+           Object(2).add("client", document(c.private_data_client)).add("server", document(c.private_data_server)))
+      .add("thresholds", Object(3)
+                             .add("client_to_server", maybe(c.thresholds.client_to_server))
+                             .add("server_to_client", maybe(c.thresholds.server_to_client))
+                             .add("basis", name(c.thresholds.basis)))
+      .add("credits", Object(4)
+                          .add("requested", maybe(c.credits.requested))
+                          .add("granted", maybe(c.credits.granted))
+                          .add("outstanding_peak", c.credits.outstanding_peak)
+                          .add("stalls", c.credits.stalls))
+      .add("messages", document(c.messages))
+      .add("operations", document(c.operations))
+      .add("pull_completion", Object(3)
+                                  .add("offered", c.pull_completion.offered)
+                                  .add("completed", c.pull_completion.completed)
+                                  .add("missing", c.pull_completion.missing))
+      .add("latency_us", document(c.latency))
+      .add("procedures", std::move(procedures))
+      .add("path_mtu", maybe(c.path_mtu))
+      .add("one_way", c.one_way)
+      .add("gaps", c.gaps)
+      .add("sends_unrecognised", c.sends_unrecognised);
 }
 
 Json document(const referee::Finding& f) {
   const referee::Rule& rule = referee::rule(f.rule);
-  return {{"rule", rule.name},
-          {"severity", referee::text(f.severity)},
-          {"connection", connection_number(f.connection)},
-          {"frames", f.frames},
-          {"time", f.frames.empty() ? Json(nullptr) : Json(decimal_seconds(f.time))},
-          {"xid", f.xid ? Json(xid(*f.xid)) : Json(nullptr)},
-          {"violator", maybe_name(f.violator)},
-          {"role", maybe_name(f.role)},
-          {"message", f.message},
-          {"source", rule.source},
-          {"filter", display_filter(f)},
-          {"title", rule.title},
-          {"next", rule.next},
-          {"occurrences", f.occurrences}};
+  return Object(14)
+      .add("rule", rule.name)
+      .add("severity", referee::text(f.severity))
+      .add("connection", connection_number(f.connection))
+      .add("frames", f.frames)
+      .add("time", f.frames.empty() ? Json(nullptr) : Json(decimal_seconds(f.time)))
+      .add("xid", f.xid ? Json(xid(*f.xid)) : Json(nullptr))
+      .add("violator", maybe_name(f.violator))
+      .add("role", maybe_name(f.role))
+      .add("message", f.message)
+      .add("source", rule.source)
+      .add("filter", display_filter(f))
+      .add("title", rule.title)
+      .add("next", rule.next)
+      .add("occurrences", f.occurrences);
 }
 
 /// Where a finding stands in the capture; one that belongs to no frame stands behind all others.
 std::uint64_t place(const referee::Finding& f) { return f.frames.empty() ? UINT64_MAX : f.frames.front(); }
 
+Json document(const referee::Unchecked& u) {
+  return Object(3)
+      .add("rule", referee::rule(u.rule).name)
+      .add("connection", connection_number(u.connection))
+      .add("reason", u.reason);
+}
+
+/// Names of files and reasons may hold octets that are no UTF-8; the document is UTF-8 all the same.
+std::string text_of(const Json& value) { return value.dump(-1, ' ', false, Json::error_handler_t::replace); }
+
+/// A member of the document that is a list, one element a line: what is written is not kept as a tree beside its text.
+template <typename List, typename Element>
+void put_list(std::string& out, std::string_view key, const List& list, Element element) {
+  fmt::format_to(std::back_inserter(out), "\"{}\":[", key);
+  std::string_view before = "\n";
+  for (const auto& one : list) {
+    out += before;
+    out += text_of(element(one));
+    before = ",\n";
+  }
+  out += list.empty() ? "],\n" : "\n],\n";
+}
+
 }  // namespace
 
 std::string json(const Run& run) {
   const referee::Report& report = run.report;
-  Json inputs = Json::array();
-  for (const auto& input : run.inputs) inputs.push_back(document(input));
-  Json connections = Json::array();
-  for (const auto& connection : report.connections) connections.push_back(document(connection));
-
   std::vector<const referee::Finding*> ordered;
   ordered.reserve(report.findings.size());
   for (const auto& finding : report.findings) ordered.push_back(&finding);
   std::stable_sort(ordered.begin(), ordered.end(), [](const auto* a, const auto* b) { return place(*a) < place(*b); });
-  Json findings = Json::array();
-  for (const auto* finding : ordered) findings.push_back(document(*finding));
+  const auto documented = [](const auto& thing) { return document(thing); };
 
-  Json unchecked = Json::array();
-  for (const auto& u : report.unchecked) {
-    unchecked.push_back(
-        {{"rule", referee::rule(u.rule).name}, {"connection", connection_number(u.connection)}, {"reason", u.reason}});
-  }
-
+  std::string out = "{\"schema\":\"rpcrdma-analyzer/1\",\n\"tool\":";
+  out += text_of(Object(2).add("name", tool_name).add("version", tool_version));
+  out += ",\n";
+  put_list(out, "inputs", run.inputs, documented);
+  put_list(out, "connections", report.connections, documented);
+  put_list(out, "findings", ordered, [](const referee::Finding* finding) { return document(*finding); });
+  put_list(out, "unchecked", report.unchecked, documented);
   const Tally tally = count(report.findings);
-  Json out = Json::object();
-  out["schema"] = "rpcrdma-analyzer/1";
-  out["tool"] = {{"name", tool_name}, {"version", tool_version}};
-  out["inputs"] = std::move(inputs);
-  out["connections"] = std::move(connections);
-  out["findings"] = std::move(findings);
-  out["unchecked"] = std::move(unchecked);
-  out["totals"] = {{"connections", report.connections.size()},
-                   {"errors", tally.errors},
-                   {"warnings", tally.warnings},
-                   {"notes", tally.notes},
-                   {"frames", run.frames},
-                   {"rdma_messages", report.rdma_messages}};
-  // Names of files and reasons may hold octets that are no UTF-8; the document is UTF-8 all the same.
-  return out.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
+  out += "\"totals\":";
+  out += text_of(Object(6)
+                     .add("connections", report.connections.size())
+                     .add("errors", tally.errors)
+                     .add("warnings", tally.warnings)
+                     .add("notes", tally.notes)
+                     .add("frames", run.frames)
+                     .add("rdma_messages", report.rdma_messages));
+  out += "}\n";
+  return out;
 }
 
 std::string list_rules_json() {
