@@ -184,7 +184,7 @@ class Drawing {
         }
       }
     }
-    for (std::size_t i = 0; left != 0; ++i) take(i);
+    for (std::size_t i = 0; i < rows_.size(); ++i) take(i);
     return chosen;
   }
 

@@ -103,6 +103,7 @@ std::string error_v1(const LadderRow& row) {
 
 /// What only version 2 has. Of long messages the beginning is at hand: what can be read of it is said.
 void version_2(const LadderRow& row, Details& out) {
+  if (wire::earlier_draft(row.octets, row.length)) return;
   wire::HeaderV2 header;
   if (!wire::decode_header_v2(row.octets, row.length, header) && header.fixed.version != 2) return;
   if (row.kind == Kind::error) {
