@@ -302,10 +302,19 @@ std::string ladder_text(const Run& run, const Ladder& ladder, const LadderStyle&
     if (input.first_time && (!epoch || *input.first_time < *epoch)) epoch = input.first_time;
   }
   Page page(style.color);
+  std::uint64_t not_drawn = 0;
   for (const referee::ConnectionFacts& facts : run.report.connections) {
     const Ladder::Connection* connection = ladder.connection(facts.id);
-    if (connection == nullptr || connection->rows.empty()) continue;
-    Drawing(page, run, ladder, facts, *connection, style, epoch).draw();
+    if (connection == nullptr || connection->rows.empty()) {
+      ++not_drawn;
+    } else {
+      Drawing(page, run, ladder, facts, *connection, style, epoch).draw();
+    }
+  }
+  if (not_drawn != 0) {
+    page.line();
+    page.line(fmt::format("{} not drawn: nothing was kept of what happened there", counted(not_drawn, "connection")),
+              Ink::dim);
   }
   return style.ascii ? in_ascii(page.take()) : page.take();
 }

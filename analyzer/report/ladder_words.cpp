@@ -175,7 +175,9 @@ void message_details(const LadderRow& row, std::optional<trace::FrameRef> call, 
   }
   text += counted(row.length, "octet");
   if (row.holes) text += " at least";
-  if (row.version > 2) fmt::format_to(std::back_inserter(text), "; version {}", row.version);
+  if (row.version != 0 && type.empty()) {
+    fmt::format_to(std::back_inserter(text), "; version {}, type {}", row.version, row.proc);
+  }
   credits(row, text);
   if (row.kind == Kind::call && row.outstanding > 1) {
     fmt::format_to(std::back_inserter(text), ", {} open", grouped(row.outstanding));

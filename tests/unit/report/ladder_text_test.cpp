@@ -185,5 +185,21 @@ TEST(LadderText, LeavesOutTheMiddleAndSaysSo) {
   EXPECT_EQ(nothing.with({}), "");
 }
 
+TEST(LadderText, SaysWhatItCannotDraw) {
+  Ladder::Limits limits;
+  limits.connections = 0;
+  Ladder none(limits);
+  Drawn drawn;
+  drawn.story.connect().call(5);
+  drawn.end();
+  EXPECT_EQ(ladder_text(drawn.run, none, {}), "\n1 connection not drawn: nothing was kept of what happened there\n");
+}
+
+TEST(LadderText, NamesWhatItDoesNotKnow) {
+  Drawn drawn;
+  drawn.story.connect().call(5).send(Side::passive, referee::story::header(5, 1, 9, {}));
+  EXPECT_THAT(drawn.with({}), HasSubstr("28 octets; version 1, type 9"));
+}
+
 }  // namespace
 }  // namespace rpcrdma::report
