@@ -8,6 +8,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <optional>
 #include <string>
 #include <system_error>
 
@@ -16,6 +17,7 @@
 #include "cli/inputs.hpp"
 #include "cli/progress.hpp"
 #include "cli/selection.hpp"
+#include "report/html.hpp"
 #include "report/report.hpp"
 #include "trace/trace.hpp"
 
@@ -36,6 +38,19 @@ namespace {
     }
   }
   return true;
+}
+
+/// False: it could not be written, and that was said.
+[[nodiscard]] bool write_file(const std::string& path, std::string_view text) {
+  std::FILE* file = std::fopen(path.c_str(), "wb");
+  bool written = file != nullptr && std::fwrite(text.data(), 1, text.size(), file) == text.size();
+  int why = errno;
+  if (file != nullptr && std::fclose(file) != 0 && written) {
+    written = false;
+    why = errno;
+  }
+  if (!written) complain(fmt::format("{}: {}", path, std::generic_category().message(why)));
+  return written;
 }
 
 [[nodiscard]] bool in_color(Color color) noexcept {
@@ -85,13 +100,17 @@ namespace {
 }
 
 [[nodiscard]] ExitStatus analyse(const Options& options) {
-  referee::Referee judge({options.profile, options.pull_timeout, options.service_ports, options.without});
+  std::optional<report::PageRecorder> page;
+  if (!options.html.empty()) page.emplace();
+  referee::Referee judge({options.profile, options.pull_timeout, options.service_ports, options.without},
+                         page ? &*page : nullptr);
   trace::Trace trace({options.service_ports, options.check_crc}, judge);
   Inputs inputs(options.captures, options.merge);
   {
     Progress progress(options.progress);
     while (const trace::Frame* frame = inputs.next()) {
       trace.frame(*frame);
+      if (page) page->ladder.watch(judge.findings());
       if (progress.due(frame->ref.number)) {
         progress.show(inputs.current(), frame->ref.number, inputs.position());
       }
@@ -115,6 +134,7 @@ namespace {
     if (!print(options.format == Format::json ? report::json(run) : report::text(run, style))) {
       outcome.trouble = true;
     }
+    if (page && !write_file(options.html, report::html(run, *page))) outcome.trouble = true;
   }
   for (const std::string& line : complaints) {
     complain(line);
