@@ -12,17 +12,20 @@ const { values: given } = parseArgs({ options: { analyzer: { type: "string" }, s
 // What is on the picture is brought into view and chosen by the page's own means.
 const pictures = [
   ["html-findings", "peers/rxe-upeer-over-client-threshold-breaks.pcap", "light", () => {}],
-  ["html-ladder", "peers/rxe-upeer-over-client-threshold-breaks.pcap", "light", () => {
+  ["html-ladder", "peers/rxe-upeer-credit-overrun-breaks.pcap", "light", () => {
     Page.show(Report.findings.findIndex((f) => f.severity === "error"));
   }],
   ["html-transaction", "kernel/rxe-nfs3-big-rw.pcap", "dark", () => {
     const { rows } = Data.connection(Connection.current.index);
-    const call = rows.kind.findIndex((k, i) => k === Data.K.call && rows.reads[rows.place[i]] > 0);
+    const call = rows.kind.findIndex((k, i) => k === Data.K.call && rows.writes[rows.place[i]] > 0);
     document.getElementById("ladder").scrollIntoView();
-    Connection.current.ladder.choose(rows.kind.findIndex((k, i) => k === Data.K.call && i >= call && rows.reads[rows.place[i]] > 0), true);
+    Connection.current.ladder.choose(call, true);
   }],
-  ["html-charts", "kernel/rxe-nfs41-cb-recall.pcap", "light", () => {
-    document.querySelector(".sides").scrollIntoView();
+  ["html-handshake", "kernel/siw-nfs42-inline-c1024r-c2048w-s8192.pcap", "light", () => {
+    document.querySelector(".sides").previousElementSibling.scrollIntoView();
+  }],
+  ["html-charts", "kernel/siw-nfs41-big-rw.pcap", "light", () => {
+    document.querySelector(".charts").parentElement.scrollIntoView();
   }],
 ];
 

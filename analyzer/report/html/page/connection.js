@@ -13,7 +13,7 @@ const Connection = (() => {
     const f = (path, unknown) => Text.fact(`${at}.${path}`, unknown);
     const pairs = (rows) => el("dl", { class: "pairs" }, rows.filter(Boolean).map(([name, value]) => [el("dt", {}, name), el("dd", {}, value)]));
     const counts = (prefix, list) => list.filter(([key, , always]) => always || Text.value(`${at}.${prefix}.${key}`) > 0)
-      .map(([key, word], i) => [i > 0 ? ", " : "", f(`${prefix}.${key}`), ` ${word}`]);
+      .map(([key, word], i) => [i > 0 ? ", " : "", f(`${prefix}.${key}`), ` ${Text.value(`${at}.${prefix}.${key}`) === 1 ? word.replace(/ies$/, "y").replace(/s$/, "") : word}`]);
     const end = (who) => {
       const e = `${who}.`;
       return [f(`${e}address`), c[who].port === null ? "" : [" port ", f(`${e}port`)], c[who].qpn === null ? "" : [", QP ", f(`${e}qpn`)]];
@@ -89,9 +89,9 @@ const Connection = (() => {
     const one = (direction, sender, receiver, words) => {
       const give = c.private_data[sender];
       const take = c.private_data[receiver];
-      const part = (data, who, key, verb) => [`the ${who} ${verb} `, data === null ? (c.thresholds.basis === "unknown" ? "an unknown size" : "1,024 (not announced)") : Text.fact(`${at}.private_data.${who}.${key}`)];
+      const part = (data, who, key, verb) => [`the ${who} ${verb} (`, data === null ? (c.thresholds.basis === "unknown" ? "not known" : "1,024, as it announced nothing") : Text.fact(`${at}.private_data.${who}.${key}`), ")"];
       return el("li", {}, el("strong", {}, words, ": ", Text.fact(`${at}.thresholds.${direction}`), c.thresholds[direction] === null ? "" : " octets"),
-        c.thresholds[direction] === null ? "" : [" — the smaller of what ", part(give, sender, "send_size", "sends,"), " and what ", part(take, receiver, "receive_size", "receives,"), "."]);
+        c.thresholds[direction] === null ? "" : [" — the smaller of what ", part(give, sender, "send_size", "sends"), " and what ", part(take, receiver, "receive_size", "receives"), "."]);
     };
     const basis = {
       negotiated: "Negotiated: both sides sent private data (RFC 8797 section 4.2).",

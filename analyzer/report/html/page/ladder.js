@@ -44,9 +44,11 @@ const Ladder = (() => {
   }
 
   const classOf = (kind) => `k-${Data.kinds[kind]}`;
+  // What is wrong here, or else what this is evidence of.
   const worst = (marks) => {
+    const own = marks.filter(([, primary]) => primary === 1);
     let at = 2;
-    for (const [finding] of marks) at = Math.min(at, Data.severities.indexOf(Report.findings[finding].severity));
+    for (const [finding] of own.length > 0 ? own : marks) at = Math.min(at, Data.severities.indexOf(Report.findings[finding].severity));
     return Data.severities[at];
   };
 
@@ -73,7 +75,7 @@ const Ladder = (() => {
     function measure() {
       const width = Math.max(660, scroll.clientWidth || 900);
       const right = width < 820 ? 150 : 196;
-      return { width, time: 88, frame: 146, left: 176, right: width - right, credits: width - right + 84, bar: width - right + 14, flag: width - 20 };
+      return { width, time: 88, frame: 146, left: 186, right: width - right, credits: width - right + 84, bar: width - right + 14, flag: width - 20 };
     }
 
     function drawHead(m) {
@@ -81,9 +83,9 @@ const Ladder = (() => {
       head.replaceChildren(
         svg("text", { x: m.time, y: 22, class: "head end" }, "time"),
         svg("text", { x: m.frame, y: 22, class: "head end" }, "frame"),
-        svg("text", { x: m.left, y: 22, class: "head mid strong" }, "client"),
-        svg("text", { x: m.right, y: 22, class: "head mid strong" }, "server"),
-        svg("text", { x: m.bar + 14, y: 22, class: "head" }, "size"),
+        ...[[m.left, "client"], [m.right, "server"]].flatMap(([x, name]) => [svg("rect", { class: "peer", x: x - 27, y: 6, width: 54, height: 22, rx: 5 }),
+          svg("text", { x, y: 21, class: "peer-name mid" }, name)]),
+        svg("text", { x: m.bar + 18, y: 22, class: "head" }, "size"),
         svg("text", { x: m.credits, y: 22, class: "head" }, "credits"),
       );
     }
@@ -211,6 +213,7 @@ const Ladder = (() => {
       }
       view = Int32Array.from(out);
       sizer.style.height = `${view.length * ROW}px`;
+      scroll.style.height = `min(72vh, 760px, ${Math.max(8, rows.count) * ROW + 2}px)`;
       const all = rows.count;
       count.textContent = view.length === all ? `${Text.counted(all, "row")}` : `${Text.grouped(view.length)} of ${Text.counted(all, "row")}`;
       if (rows.leftOut > 0) count.textContent += `; ${Text.counted(rows.leftOut, "row")} of the capture left out`;
@@ -340,7 +343,7 @@ const Ladder = (() => {
     // On paper: the first rows of what is shown, all at once.
     const paper = el("div", { class: "paper" });
     function print() {
-      const m = { width: 700, time: 88, frame: 146, left: 176, right: 550, credits: 634, bar: 562, flag: 690 };
+      const m = { width: 700, time: 88, frame: 146, left: 186, right: 550, credits: 634, bar: 562, flag: 690 };
       const n = Math.min(PRINTED, view.length);
       const sheet = svg("svg", { class: "ladder", width: m.width, height: n * ROW, viewBox: `0 0 ${m.width} ${n * ROW}` });
       for (let at = 0; at < n; ++at) sheet.append(drawRow(at, m, at * ROW));
@@ -349,8 +352,8 @@ const Ladder = (() => {
 
     const legend = el("p", { class: "dim legend" },
       [["chip-read", "R", "Read chunk"], ["chip-write", "W", "Write chunk"], ["chip-reply", "P", "Reply chunk"], ["chip-inv", "I", "invalidates a handle"]]
-        .map(([cls, letter, what]) => el("span", {}, el("span", { class: `chip-key ${cls}` }, letter), ` ${what}  `)),
-      "Keys: ", el("kbd", {}, "↑"), el("kbd", {}, "↓"), " move, ", el("kbd", {}, "n"), el("kbd", {}, "p"), " findings, ", el("kbd", {}, "x"), " this transaction only, ", el("kbd", {}, "Esc"), " all");
+        .map(([cls, letter, what]) => el("span", {}, el("span", { class: `chip-key ${cls}` }, letter), ` ${what} `)),
+      el("br"), "Keys: ", el("kbd", {}, "↑"), el("kbd", {}, "↓"), " move, ", el("kbd", {}, "n"), el("kbd", {}, "p"), " findings, ", el("kbd", {}, "x"), " this transaction only, ", el("kbd", {}, "Esc"), " all");
     const element = el("div", { class: "ladder-box" }, bar, legend, el("div", { class: "frame" }, head, scroll), count, paper);
     const observer = new ResizeObserver(later);
     observer.observe(scroll);
