@@ -62,9 +62,7 @@ void declare(CLI::App& app, Given& given, Options& options) {
   app.add_option("--ladder-rows", options.ladder_rows, "steps drawn of each connection (60; with -v 1000)")
       ->type_name("N")
       ->group(output);
-  app.add_option("--html", given.html, "also write the one-file HTML report (not available in this version)")
-      ->type_name("FILE")
-      ->group(output);
+  app.add_option("--html", given.html, "also write the report as one HTML file")->type_name("FILE")->group(output);
   app.add_option("--annotate", given.annotate,
                  "also write the capture with findings as packet comments (not available in this version)")
       ->type_name("FILE.pcapng")
@@ -228,7 +226,9 @@ void numbers(const CLI::App& app, const Given& given, Options& options, Check& c
   std::optional<Format> format;
   check.set(format, choose("--format", given.format, kFormats));
   check.require(check.wrong() || format, fmt::format("--format {}: {}", given.format, kLater));
-  check.require(app.count("--html") == 0, fmt::format("--html: {}", kLater));
+  check.require(app.count("--html") == 0 || (!given.html.empty() && given.html != "-"),
+                "--html: name a file; standard output has the report itself");
+  options.html = given.html;
   check.require(app.count("--annotate") == 0, fmt::format("--annotate: {}", kLater));
   check.require(!given.json || app.count("--format") == 0 || given.format == "json",
                 "--json and another --format exclude each other");

@@ -24,6 +24,7 @@ struct Options {
   std::vector<std::string> captures;  ///< in the order given; "-" is standard input
   bool merge = false;
   Format format = Format::text;
+  std::string html;  ///< file to write the page to; empty: none
   Color color = Color::automatic;
   bool quiet = false;
   bool verbose = false;

@@ -8,6 +8,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <optional>
 #include <string>
 #include <system_error>
 
@@ -16,6 +17,7 @@
 #include "cli/inputs.hpp"
 #include "cli/progress.hpp"
 #include "cli/selection.hpp"
+#include "report/html.hpp"
 #include "report/ladder_text.hpp"
 #include "report/report.hpp"
 #include "trace/trace.hpp"
@@ -37,6 +39,19 @@ namespace {
     }
   }
   return true;
+}
+
+/// False: it could not be written, and that was said.
+[[nodiscard]] bool write_file(const std::string& path, std::string_view text) {
+  std::FILE* file = std::fopen(path.c_str(), "wb");
+  bool written = file != nullptr && std::fwrite(text.data(), 1, text.size(), file) == text.size();
+  int why = errno;
+  if (file != nullptr && std::fclose(file) != 0 && written) {
+    written = false;
+    why = errno;
+  }
+  if (!written) complain(fmt::format("{}: {}", path, std::generic_category().message(why)));
+  return written;
 }
 
 [[nodiscard]] bool in_color(Color color) noexcept {
@@ -106,17 +121,24 @@ namespace {
 }
 
 [[nodiscard]] ExitStatus analyse(const Options& options) {
-  std::optional<report::Ladder> ladder;
-  if (options.ladder) ladder.emplace();
-  referee::Referee judge({options.profile, options.pull_timeout, options.service_ports, options.without},
-                         ladder ? &*ladder : nullptr);
+  std::optional<report::PageRecorder> page;
+  std::optional<report::Ladder> only_ladder;
+  if (!options.html.empty()) {
+    page.emplace();
+  } else if (options.ladder) {
+    only_ladder.emplace();
+  }
+  report::Ladder* ladder = page ? &page->ladder : only_ladder ? &*only_ladder : nullptr;
+  referee::Observer* observer = ladder;
+  if (page) observer = &*page;
+  referee::Referee judge({options.profile, options.pull_timeout, options.service_ports, options.without}, observer);
   trace::Trace trace({options.service_ports, options.check_crc}, judge);
   Inputs inputs(options.captures, options.merge);
   {
     Progress progress(options.progress);
     while (const trace::Frame* frame = inputs.next()) {
       trace.frame(*frame);
-      if (ladder) ladder->watch(judge.findings());
+      if (ladder != nullptr) ladder->watch(judge.findings());
       if (progress.due(frame->ref.number)) {
         progress.show(inputs.current(), frame->ref.number, inputs.position());
       }
@@ -137,10 +159,11 @@ namespace {
 
   if (inputs.opened() != 0 && !connection_missing) {
     const report::TextStyle style{in_color(options.color), options.quiet, options.verbose};
-    const std::string drawn = ladder ? ladders(options, run, *ladder) : std::string();
+    const std::string drawn = options.ladder ? ladders(options, run, *ladder) : std::string();
     if (!print(options.format == Format::json ? report::json(run) : report::text(run, style, drawn))) {
       outcome.trouble = true;
     }
+    if (page && !write_file(options.html, report::html(run, *page))) outcome.trouble = true;
   }
   for (const std::string& line : complaints) {
     complain(line);

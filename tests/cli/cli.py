@@ -153,6 +153,10 @@ class Output(unittest.TestCase):
         self.assertIn("Ladder", text_run("-q", "--ladder", path).output)
         self.assertNotIn("ERROR inline", "".join(text_run("-q", "--ladder", "--severity", "note", "--rule", "rnr-retry-zero", path).output))
         self.assertEqual(text_run("--ladder", "--json", path).status, 2)
+        with tempfile.TemporaryDirectory() as folder:
+            page = os.path.join(folder, "page.html")
+            self.assertEqual(text_run("--ladder", "--html", page, path, environment=unicode).output, drawn, "the page shares its ladder")
+            self.assertTrue(os.path.exists(page))
 
     def test_ladder_of_a_long_connection_is_bounded(self):
         path = harness.capture("rxe-nfs41-basic")
