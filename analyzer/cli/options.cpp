@@ -56,9 +56,13 @@ void declare(CLI::App& app, Given& given, Options& options) {
       ->type_name("text|json|ndjson|csv|junit")
       ->group(output);
   app.add_flag("--json", given.json, "short for --format json")->group(output);
-  app.add_option("--html", given.html, "also write the one-file HTML report (not available in this version)")
-      ->type_name("FILE")
+  app.add_flag("--ladder", options.ladder,
+               "text: what happened on each connection, drawn; the middle of a long one is left out")
       ->group(output);
+  app.add_option("--ladder-rows", options.ladder_rows, "steps drawn of each connection (60; with -v 1000)")
+      ->type_name("N")
+      ->group(output);
+  app.add_option("--html", given.html, "also write the report as one HTML file")->type_name("FILE")->group(output);
   app.add_option("--annotate", given.annotate,
                  "also write the capture with findings as packet comments (not available in this version)")
       ->type_name("FILE.pcapng")
@@ -222,11 +226,15 @@ void numbers(const CLI::App& app, const Given& given, Options& options, Check& c
   std::optional<Format> format;
   check.set(format, choose("--format", given.format, kFormats));
   check.require(check.wrong() || format, fmt::format("--format {}: {}", given.format, kLater));
-  check.require(app.count("--html") == 0, fmt::format("--html: {}", kLater));
+  check.require(app.count("--html") == 0 || (!given.html.empty() && given.html != "-"),
+                "--html: name a file; standard output has the report itself");
+  options.html = given.html;
   check.require(app.count("--annotate") == 0, fmt::format("--annotate: {}", kLater));
   check.require(!given.json || app.count("--format") == 0 || given.format == "json",
                 "--json and another --format exclude each other");
   options.format = given.json ? Format::json : format.value_or(Format::text);
+  options.ladder = options.ladder || options.ladder_rows;
+  check.require(!options.ladder || options.format == Format::text, "--ladder goes with the format text");
   options.progress = !given.no_progress && !options.quiet;
   check.require(!options.quiet || !options.verbose, "-q and -v exclude each other");
   check.set(options.color, choose("--color", given.color, kColors));

@@ -24,10 +24,13 @@ struct Options {
   std::vector<std::string> captures;  ///< in the order given; "-" is standard input
   bool merge = false;
   Format format = Format::text;
+  std::string html;  ///< file to write the page to; empty: none
   Color color = Color::automatic;
   bool quiet = false;
   bool verbose = false;
   bool progress = true;
+  bool ladder = false;
+  std::optional<std::size_t> ladder_rows;  ///< of one connection
   std::string rule_to_explain;
 
   referee::Profile profile = referee::Profile::automatic;

@@ -8,6 +8,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <optional>
 #include <string>
 #include <system_error>
 
@@ -16,6 +17,8 @@
 #include "cli/inputs.hpp"
 #include "cli/progress.hpp"
 #include "cli/selection.hpp"
+#include "report/html.hpp"
+#include "report/ladder_text.hpp"
 #include "report/report.hpp"
 #include "trace/trace.hpp"
 
@@ -38,6 +41,19 @@ namespace {
   return true;
 }
 
+/// False: it could not be written, and that was said.
+[[nodiscard]] bool write_file(const std::string& path, std::string_view text) {
+  std::FILE* file = std::fopen(path.c_str(), "wb");
+  bool written = file != nullptr && std::fwrite(text.data(), 1, text.size(), file) == text.size();
+  int why = errno;
+  if (file != nullptr && std::fclose(file) != 0 && written) {
+    written = false;
+    why = errno;
+  }
+  if (!written) complain(fmt::format("{}: {}", path, std::generic_category().message(why)));
+  return written;
+}
+
 [[nodiscard]] bool in_color(Color color) noexcept {
   if (color != Color::automatic) {
     return color == Color::always;
@@ -46,6 +62,26 @@ namespace {
   const char* terminal = std::getenv("TERM");
   return ::isatty(STDOUT_FILENO) == 1 && (no_color == nullptr || *no_color == '\0') && terminal != nullptr &&
          std::strcmp(terminal, "dumb") != 0;
+}
+
+/// Whether standard output takes more than ASCII, by the rules of locale(7).
+[[nodiscard]] bool in_unicode() {
+  for (const char* name : {"LC_ALL", "LC_CTYPE", "LANG"}) {
+    const char* value = std::getenv(name);
+    if (value == nullptr || *value == '\0') continue;
+    const std::string_view locale = value;
+    return locale.find("UTF-8") != std::string_view::npos || locale.find("utf8") != std::string_view::npos;
+  }
+  return false;
+}
+
+[[nodiscard]] std::string ladders(const Options& options, const report::Run& run, report::Ladder& ladder) {
+  constexpr std::size_t rows_when_asked_for_more = 1000;
+  ladder.finish(run.report.findings);
+  report::LadderStyle style{in_color(options.color), !in_unicode()};
+  if (options.verbose) style.rows = rows_when_asked_for_more;
+  style.rows = options.ladder_rows.value_or(style.rows);
+  return report::ladder_text(run, ladder, style);
 }
 
 [[nodiscard]] std::string names(const std::vector<std::string>& captures) {
@@ -85,13 +121,24 @@ namespace {
 }
 
 [[nodiscard]] ExitStatus analyse(const Options& options) {
-  referee::Referee judge({options.profile, options.pull_timeout, options.service_ports, options.without});
+  std::optional<report::PageRecorder> page;
+  std::optional<report::Ladder> only_ladder;
+  if (!options.html.empty()) {
+    page.emplace();
+  } else if (options.ladder) {
+    only_ladder.emplace();
+  }
+  report::Ladder* ladder = page ? &page->ladder : only_ladder ? &*only_ladder : nullptr;
+  referee::Observer* observer = ladder;
+  if (page) observer = &*page;
+  referee::Referee judge({options.profile, options.pull_timeout, options.service_ports, options.without}, observer);
   trace::Trace trace({options.service_ports, options.check_crc}, judge);
   Inputs inputs(options.captures, options.merge);
   {
     Progress progress(options.progress);
     while (const trace::Frame* frame = inputs.next()) {
       trace.frame(*frame);
+      if (ladder != nullptr) ladder->watch(judge.findings());
       if (progress.due(frame->ref.number)) {
         progress.show(inputs.current(), frame->ref.number, inputs.position());
       }
@@ -112,9 +159,11 @@ namespace {
 
   if (inputs.opened() != 0 && !connection_missing) {
     const report::TextStyle style{in_color(options.color), options.quiet, options.verbose};
-    if (!print(options.format == Format::json ? report::json(run) : report::text(run, style))) {
+    const std::string drawn = options.ladder ? ladders(options, run, *ladder) : std::string();
+    if (!print(options.format == Format::json ? report::json(run) : report::text(run, style, drawn))) {
       outcome.trouble = true;
     }
+    if (page && !write_file(options.html, report::html(run, *page))) outcome.trouble = true;
   }
   for (const std::string& line : complaints) {
     complain(line);
@@ -160,7 +209,7 @@ ExitStatus run(const Options& options) {
                    options.format == Format::json ? report::list_rules_json() : report::list_rules_text(color),
                    {}});
     case Action::explain_rule:
-      return stop({ExitStatus::clean, report::explain(options.rule_to_explain, color).value_or(""), {}});
+      return stop({ExitStatus::clean, report::explain(options.rule_to_explain, color, !in_unicode()).value_or(""), {}});
   }
   return ExitStatus::trouble;
 }

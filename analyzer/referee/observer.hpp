@@ -49,6 +49,7 @@ struct OperationSeen {
   wire::Bytes octets;        ///< as captured
   ExchangeRef exchange;      ///< whose chunk the memory belongs to
   bool offer = false;        ///< a Read chunk that a Reply offered
+  std::uint64_t op = 0;      ///< joins the packets of one Write, and a Read request with its answer
 };
 
 class Observer {
@@ -58,6 +59,16 @@ class Observer {
   virtual void handshake(const ConnectionFacts& connection, trace::Side sender, FrameRef frame) = 0;
   virtual void message(const ConnectionFacts& connection, const MessageSeen& seen) = 0;
   virtual void operation(const ConnectionFacts& connection, const OperationSeen& seen) = 0;
+
+  // What is neither message nor operation, of every connection: also of one that is not known to be RPC-over-RDMA yet,
+  // or that will never be. For sinks that draw it.
+  virtual void heard(const trace::ConnectRequest&) {}
+  virtual void heard(const trace::ConnectReply&) {}
+  virtual void heard(const trace::ConnectReject&) {}
+  virtual void heard(const trace::ConnectReady&) {}
+  virtual void heard(const trace::Disconnect&) {}
+  virtual void heard(const trace::Refusal&) {}
+  virtual void heard(const trace::Gap&) {}
 
  protected:
   Observer() = default;

@@ -189,6 +189,11 @@ struct Referee::Impl {
     context.observer->handshake(connection.facts, event.side, event.frame);
   }
 
+  template <class Event>
+  void hear(const Event& event) const {
+    if (context.observer != nullptr) context.observer->heard(event);
+  }
+
   void end_of_capture(Connection& connection, FrameRef last) {
     release(connection);
     // One direction only: nothing that needs both can be judged.
@@ -262,6 +267,7 @@ Referee::~Referee() = default;
 void Referee::on(const trace::ConnectRequest& event) {
   Connection* connection = impl_->open(event.connection);
   if (connection == nullptr) return;
+  impl_->hear(event);
   ConnectionFacts& facts = connection->facts;
   facts.transport = event.transport;
   facts.client = event.client;
@@ -298,6 +304,7 @@ void Referee::on(const trace::ConnectRequest& event) {
 void Referee::on(const trace::ConnectReply& event) {
   Connection* connection = impl_->seen(event, true);
   if (connection == nullptr) return;
+  impl_->hear(event);
   ConnectionFacts& facts = connection->facts;
   if (event.server.qpn) facts.server.qpn = event.server.qpn;
   if (!facts.server.port && event.server.port) facts.server.port = event.server.port;
@@ -322,6 +329,7 @@ void Referee::on(const trace::ConnectReply& event) {
 void Referee::on(const trace::ConnectReject& event) {
   Connection* connection = impl_->seen(event, true);
   if (connection == nullptr) return;
+  impl_->hear(event);
   if (connection->rpcrdma()) {
     const std::size_t finding = judge_reject(impl_->context, *connection, event);
     if (event.reason == reject_stale && connection->facts.transport != trace::Transport::iwarp) {
@@ -334,6 +342,7 @@ void Referee::on(const trace::ConnectReject& event) {
 void Referee::on(const trace::ConnectReady& event) {
   Connection* connection = impl_->seen(event, event.message_seen);
   if (connection == nullptr) return;
+  impl_->hear(event);
   connection->ready_seen = true;
   if (!connection->rpcrdma()) return;
   judge_stray_private_data(impl_->context, *connection, event.side, event.private_data, event.frame);
@@ -367,6 +376,7 @@ void Referee::on(const trace::Adopted& event) {
 void Referee::on(const trace::Disconnect& event) {
   Connection* connection = impl_->find(event.connection);
   if (connection == nullptr) return;
+  impl_->hear(event);
   if (connection->rpcrdma()) {
     judge_stray_private_data(impl_->context, *connection, event.side, event.private_data, event.frame);
   }
@@ -438,7 +448,8 @@ void Referee::on(const trace::Write& event) {
                      event.length,
                      event.octets,
                      {},
-                     false},
+                     false,
+                     event.op},
                     event.side);
 }
 
@@ -461,7 +472,8 @@ void Referee::on(const trace::ReadRequest& event) {
                      event.length,
                      {},
                      {},
-                     false},
+                     false,
+                     event.op},
                     event.side);
 }
 
@@ -478,13 +490,15 @@ void Referee::on(const trace::ReadResponse& event) {
                      event.length,
                      event.octets,
                      {},
-                     false},
+                     false,
+                     event.op},
                     other(event.side));
 }
 
 void Referee::on(const trace::Refusal& event) {
   Connection* connection = impl_->seen(event, false);
   if (connection == nullptr) return;
+  impl_->hear(event);
   ConnectionFacts::Operations& operations = connection->facts.operations;
   if (event.kind == trace::Refusal::Kind::rnr) {
     ++operations.rnr_naks;
@@ -508,6 +522,7 @@ void Referee::on(const trace::Acknowledged& event) {
 void Referee::on(const trace::Gap& event) {
   Connection* connection = impl_->find(event.connection);
   if (connection == nullptr || connection->over || connection->kind == Connection::Kind::other) return;
+  impl_->hear(event);
   judge_gap(impl_->context, *connection, event);
 }
 

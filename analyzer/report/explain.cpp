@@ -2,7 +2,11 @@
 // --explain RULE: one row of the table as a page.
 #include <fmt/format.h>
 
+#include <algorithm>
+
+#include "report/ladder_text.hpp"
 #include "report/layout.hpp"
+#include "report/pages.hpp"
 #include "report/report.hpp"
 
 namespace rpcrdma::report {
@@ -26,9 +30,18 @@ void section(Page& page, std::string_view heading, std::string_view text) {
   page.paragraph("  ", text, 2);
 }
 
+void drawing(Page& page, const referee::Rule& rule, bool ascii) {
+  const auto drawings = rule_drawings();
+  const auto found =
+      std::find_if(drawings.begin(), drawings.end(), [&](const RuleDrawing& each) { return each.rule == rule.name; });
+  if (found == drawings.end()) return;
+  section(page, "What it looks like", fmt::format("The story captures/scenarios/{}.yaml:", found->scenario));
+  page.drawn(ascii ? in_ascii(found->drawing) : std::string(found->drawing));
+}
+
 }  // namespace
 
-std::optional<std::string> explain(std::string_view rule_name, bool color) {
+std::optional<std::string> explain(std::string_view rule_name, bool color, bool ascii) {
   const referee::Rule* rule = referee::find_rule(rule_name);
   if (rule == nullptr) return std::nullopt;
   Page page(color);
@@ -40,7 +53,9 @@ std::optional<std::string> explain(std::string_view rule_name, bool color) {
                       spoken(rule->versions)));
   section(page, "Where it is written", rule->source);
   section(page, "What proves it", rule->evidence);
+  drawing(page, *rule, ascii);
   section(page, "What to look at next", rule->next);
+  section(page, "Where to read on", fmt::format("{}, {}", rule_page(*rule), lesson(*rule)));
   return page.take();
 }
 

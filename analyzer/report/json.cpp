@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "report/names.hpp"
+#include "report/pages.hpp"
 #include "report/quantity.hpp"
 #include "report/report.hpp"
 #include "report/tally.hpp"
@@ -295,7 +296,9 @@ std::string list_rules_json() {
                    {"title", rule.title},
                    {"explanation", rule.explanation},
                    {"evidence", rule.evidence},
-                   {"next", rule.next}});
+                   {"next", rule.next},
+                   {"page", rule_page(rule)},
+                   {"lesson", lesson(rule)}});
   }
   return out.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
 }

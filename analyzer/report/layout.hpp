@@ -36,6 +36,9 @@ class Page {
   /// "  label       text", wrapped under the text.
   void field(std::string_view label, std::string_view text);
 
+  /// Whole lines that another page took.
+  void drawn(std::string_view lines) { text_ += lines; }
+
   [[nodiscard]] std::string take() { return std::move(text_); }
 
  private:

@@ -40,12 +40,13 @@ struct TextStyle {
   bool verbose = false;  ///< every note and every procedure
 };
 
-[[nodiscard]] std::string text(const Run& run, const TextStyle& style);
+/// `ladders` stand between the findings and the verdict.
+[[nodiscard]] std::string text(const Run& run, const TextStyle& style, std::string_view ladders = {});
 [[nodiscard]] std::string json(const Run& run);  ///< one document, schema "rpcrdma-analyzer/1"
 
 [[nodiscard]] std::string list_rules_text(bool color);
 [[nodiscard]] std::string list_rules_json();
-[[nodiscard]] std::optional<std::string> explain(std::string_view rule_name, bool color);
+[[nodiscard]] std::optional<std::string> explain(std::string_view rule_name, bool color, bool ascii);
 
 /// A Wireshark display filter that shows the evidence of a finding.
 [[nodiscard]] std::string display_filter(const referee::Finding& finding);

@@ -11,6 +11,7 @@
 
 #include "report/layout.hpp"
 #include "report/names.hpp"
+#include "report/pages.hpp"
 #include "report/quantity.hpp"
 #include "report/report.hpp"
 #include "report/tally.hpp"
@@ -112,7 +113,7 @@ void finding_block(Page& page, const Group& group, Epoch epoch) {
   page.field("what", f.message);
   if (f.frames.size() > 1) page.field("evidence", "frames " + listed(f.frames, 16));
   repeats(page, group);
-  page.field("rule", fmt::format("{} (--explain {})", rule.source, rule.name));
+  page.field("rule", fmt::format("{} (--explain {}, {})", rule.source, rule.name, rule_page(rule)));
   const std::string filter = display_filter(f);
   if (!filter.empty()) page.field("Wireshark", filter);
   page.field("next", rule.next);
@@ -220,12 +221,13 @@ std::map<trace::ConnectionId, Opening> failed_openings(const Run& run) {
 
 }  // namespace
 
-std::string text(const Run& run, const TextStyle& style) {
+std::string text(const Run& run, const TextStyle& style, std::string_view ladders) {
   Page page(style.color);
   const Epoch epoch = first_time(run);
   if (style.quiet) {
     findings_block(page, run, style, epoch);
     std::string out = page.take();
+    out += ladders;
     out.erase(0, out.find_first_not_of('\n'));  // blocks are parted by an empty line before each
     return out;
   }
@@ -237,6 +239,7 @@ std::string text(const Run& run, const TextStyle& style) {
   }
   findings_block(page, run, style, epoch);
   unchecked_block(page, run);
+  page.drawn(ladders);
   const Tally tally = count(run.report.findings);
   Ink ink = Ink::green;
   if (tally.warnings != 0 || !run.report.judged) ink = Ink::yellow;

@@ -13,6 +13,8 @@ enum Operation : std::uint32_t {
   getattr = 9,
   cb_sequence = 11,
   putfh = 22,
+  readdir = 26,
+  exchange_id = 42,
   setattr = 34,
   read = 25,
   readlink = 27,
@@ -28,6 +30,8 @@ std::uint32_t number(const std::string& name) {
                                                             {"read", read},
                                                             {"write", write},
                                                             {"readlink", readlink},
+                                                            {"readdir", readdir},
+                                                            {"exchange_id", exchange_id},
                                                             {"read_plus", read_plus},
                                                             {"setattr", setattr},
                                                             {"sequence", sequence},
@@ -46,6 +50,17 @@ void file_handle(Pen& pen) { put_opaque(pen, Pen().u64(0x0100060000000000ULL).u6
 /// Channel attributes: header pad, request, response and cached sizes, operations, requests, no RDMA IRD.
 void channel(Pen& pen, std::uint32_t size, std::uint32_t slots) {
   pen.u32(0).u32(size).u32(size).u32(4096).u32(8).u32(slots).u32(0);
+}
+
+/// Entries of a directory, as many as `octets` have room for.
+void entries(Pen& pen, std::size_t octets) {
+  constexpr std::size_t entry = 216;
+  for (std::uint32_t i = 1; i <= octets / entry; ++i) {
+    pen.u32(1).u64(i + 2);
+    put_string(pen, std::string(170, static_cast<char>('a' + i % 26)));
+    pen.u32(1).u32(0x18).u32(16).u64(i).u64(4096);  // change, size
+  }
+  pen.u32(0).u32(1);  // no further entry; the end
 }
 
 void arguments(Pen& pen, std::vector<Item>& items, std::uint32_t operation, std::size_t octets) {
@@ -72,6 +87,14 @@ void arguments(Pen& pen, std::vector<Item>& items, std::uint32_t operation, std:
       pen.u64(0).u32(octets);
       break;
     case readlink:
+      break;
+    case readdir:
+      pen.u64(0).u64(0).u32(octets).u32(octets).u32(1).u32(0x18);  // from the start; change, size
+      break;
+    case exchange_id:
+      pen.u64(0x56455249464945ULL);
+      put_string(pen, "Linux NFSv4.1 client");
+      pen.u32(0x101).u32(0).u32(0);  // SUPP_MOVED_REFER, BIND_PRINC_STATEID; no protection; no implementation
       break;
     case setattr:
       state_id(pen);
@@ -111,6 +134,16 @@ void results(Pen& pen, std::vector<Item>& items, std::uint32_t operation, std::s
       break;
     case readlink:
       put_data(pen, items, octets);
+      break;
+    case readdir:
+      pen.u64(1);
+      entries(pen, octets);
+      break;
+    case exchange_id:
+      pen.u64(0x0102030405060708ULL).u32(1).u32(0x20101).u32(0).u64(1);  // pNFS: not in use here
+      put_string(pen, "server");
+      put_string(pen, "server");
+      pen.u32(0);
       break;
     case read_plus:
       pen.u32(0).u32(1).u32(0).u64(0);  // one segment: data

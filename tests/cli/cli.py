@@ -140,6 +140,32 @@ class Output(unittest.TestCase):
         self.assertLess(len(quiet), len(plain))
         self.assertGreaterEqual(len(verbose), len(plain))
 
+    def test_ladder(self):
+        path = harness.capture(FAULTY)
+        unicode, plain = ({k: v for k, v in os.environ.items() if k not in ("LC_CTYPE", "LANG")} | {"LC_ALL": n} for n in ("C.UTF-8", "C"))
+        drawn = text_run("--ladder", path, environment=unicode).output
+        self.assertIn("Ladder of connection 1", drawn)
+        self.assertIn("✖ ERROR inline-threshold-exceeded (server)", drawn)
+        self.assertTrue(all(len(line) <= 100 for line in drawn.splitlines()))
+        self.assertTrue(drawn.endswith(text_run(path).output.splitlines()[-1] + "\n"), "the verdict stays the last line")
+        self.assertTrue(text_run("--ladder", path, environment=plain).output.isascii())
+        self.assertNotIn("Ladder", text_run(path).output)
+        self.assertIn("Ladder", text_run("-q", "--ladder", path).output)
+        self.assertNotIn("ERROR inline", "".join(text_run("-q", "--ladder", "--severity", "note", "--rule", "rnr-retry-zero", path).output))
+        self.assertEqual(text_run("--ladder", "--json", path).status, 2)
+        with tempfile.TemporaryDirectory() as folder:
+            page = os.path.join(folder, "page.html")
+            self.assertEqual(text_run("--ladder", "--html", page, path, environment=unicode).output, drawn, "the page shares its ladder")
+            self.assertTrue(os.path.exists(page))
+
+    def test_ladder_of_a_long_connection_is_bounded(self):
+        path = harness.capture("rxe-nfs41-basic")
+        size = {n: len(text_run("-q", "--ladder-rows", str(n), path).output.splitlines()) for n in (0, 10, 40, 1000)}
+        self.assertLess(size[0], size[10])
+        self.assertLess(size[10], size[40])
+        self.assertLess(size[40], size[1000])
+        self.assertIn("steps left out", text_run("--ladder-rows", "10", path).output)
+
     def test_text_names_each_error(self):
         path = harness.capture(FAULTY)
         text = text_run(path).output
@@ -199,6 +225,8 @@ class Rules(unittest.TestCase):
             self.assertEqual(run.status, 0, rule["name"])
             self.assertIn(rule["name"], run.output)
             self.assertGreater(len(run.output), 100, rule["name"])
+            self.assertIn(rule["page"], run.output)
+            self.assertIn(rule["lesson"], run.output)
 
     def test_the_list_for_people_names_the_same_rules(self):
         listed = json.loads(text_run("--list-rules", "--json").output)

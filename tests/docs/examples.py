@@ -1,16 +1,18 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""examples.py --analyzer PATH [--update]: the examples in the documents are what the program really prints.
+"""examples.py --analyzer PATH [--forge PATH] [--update] [DOCUMENT…]: what the documents show is what the programs print.
 
-A fenced block of kind `console` holds commands after `$ ` and below each what it prints; commands that begin with
-`build/rpcrdma-analyzer` or `cmake/tshark-with-plugin` are run at the top of the tree and compared, the others are left alone. A line `...` in the output
-stands for any number of lines. --update writes the real output into blocks that hold no `...`.
+A fenced block of kind `console` holds commands after `$ ` and below each what it prints; commands that begin with one of
+PROGRAMS are run at the top of the tree and compared, the others are left alone. `lesson.pcap` is a file of the
+document's own, in a folder that is gone afterwards. A line `...` in the output stands for any number of lines. --update
+writes the real output into blocks that hold no `...`.
 """
 import argparse
 import os
 import re
 import subprocess
 import sys
+import tempfile
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "harness"))
 import analyzer as harness  # noqa: E402
@@ -18,6 +20,9 @@ import analyzer as harness  # noqa: E402
 BLOCK = re.compile(r"^```console\n(.*?)^```$", re.M | re.S)
 PROGRAM = "build/rpcrdma-analyzer"
 PLUGIN = "cmake/tshark-with-plugin"  # the plugin is RPCRDMA_PLUGIN, or the one in build/
+FORGE = "build/forge"
+PROGRAMS = (PROGRAM, PLUGIN, FORGE, "od ")
+OWN_FILE = "lesson.pcap"
 
 
 def documents():
@@ -37,11 +42,12 @@ def steps(block):
     return found
 
 
-def printed(analyzer, command):
-    real = command.replace(PROGRAM, analyzer)
+def printed(given, folder, command):
+    own = os.path.join(folder, OWN_FILE)
+    real = command.replace(PROGRAM, given.analyzer).replace(FORGE, given.forge).replace(OWN_FILE, own)
     done = subprocess.run(["bash", "-c", real], cwd=harness.ROOT, capture_output=True, text=True, check=False, stdin=subprocess.DEVNULL,
-                          env={**os.environ, "NO_COLOR": "1", "COLUMNS": "100"})
-    return [line.rstrip() for line in (done.stdout + done.stderr).rstrip().splitlines()]
+                          env={**os.environ, "NO_COLOR": "1", "COLUMNS": "100", "LC_ALL": "C.UTF-8"})
+    return [line.rstrip().replace(own, OWN_FILE) for line in (done.stdout + done.stderr).rstrip().splitlines()]
 
 
 def is_same(wanted, real):
@@ -52,11 +58,13 @@ def is_same(wanted, real):
 def main():
     options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     options.add_argument("--analyzer", required=True)
+    options.add_argument("--forge", default=os.path.join(harness.ROOT, FORGE))
     options.add_argument("--update", action="store_true")
+    options.add_argument("documents", nargs="*", help="only these")
     given = options.parse_args()
-    analyzer = os.path.abspath(given.analyzer)
+    given.analyzer, given.forge = os.path.abspath(given.analyzer), os.path.abspath(given.forge)
     run = wrong = 0
-    for path in documents():
+    for path in map(os.path.abspath, given.documents) if given.documents else documents():
         with open(path, encoding="utf-8") as handle:
             text = handle.read()
 
@@ -65,9 +73,9 @@ def main():
             out = []
             for command, wanted in steps(match.group(1)):
                 real = wanted
-                if command.startswith((PROGRAM, PLUGIN)):
+                if command.startswith(PROGRAMS):
                     run += 1
-                    real = printed(analyzer, command)
+                    real = printed(given, folder, command)
                     if not is_same(wanted, real):
                         wrong += 1
                         print(f"{os.path.relpath(path, harness.ROOT)}: $ {command}\n--- the document says\n" + "\n".join(wanted)
@@ -77,7 +85,8 @@ def main():
                 out += ["$ " + command, *real]
             return "```console\n" + "\n".join(out) + "\n```"
 
-        new = BLOCK.sub(renewed, text)
+        with tempfile.TemporaryDirectory() as folder:
+            new = BLOCK.sub(renewed, text)
         if given.update and new != text:
             with open(path, "w", encoding="utf-8") as handle:
                 handle.write(new)

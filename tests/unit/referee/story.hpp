@@ -81,7 +81,7 @@ inline Octets private_data(std::uint8_t send_code, std::uint8_t receive_code, bo
 
 class Story {
  public:
-  explicit Story(Options options = {}) : referee(std::move(options)) {}
+  explicit Story(Options options = {}, Observer* observer = nullptr) : referee(std::move(options), observer) {}
 
   Story& connect(std::optional<Octets> client = private_data(3, 3, true),
                  std::optional<Octets> server = private_data(3, 3, true)) {

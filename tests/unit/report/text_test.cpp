@@ -286,16 +286,16 @@ TEST(ListRules, OneLineForEveryRule) {
 
 TEST(Explain, EveryRule) {
   for (const auto& rule : referee::all_rules()) {
-    const auto page = explain(rule.name, false);
+    const auto page = explain(rule.name, false, false);
     ASSERT_TRUE(page);
     for (const auto part : {rule.name, rule.title, rule.explanation, rule.evidence, rule.next, rule.source}) {
       EXPECT_THAT(flowing(*page), HasSubstr(std::string(part)));
     }
     for (const auto& line : lines(*page)) EXPECT_LE(width(line), page_width) << line;
     EXPECT_THAT(*page, Not(HasSubstr("\x1b")));
-    EXPECT_EQ(without_colors(*explain(rule.name, true)), *page);
+    EXPECT_EQ(without_colors(*explain(rule.name, true, false)), *page);
   }
-  EXPECT_FALSE(explain("no-such-rule", false));
+  EXPECT_FALSE(explain("no-such-rule", false, false));
 }
 
 }  // namespace

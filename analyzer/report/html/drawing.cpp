@@ -1,0 +1,432 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "report/html/drawing.hpp"
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <set>
+#include <unordered_map>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "report/html/fields.hpp"
+#include "report/quantity.hpp"
+#include "wire/rpc.hpp"
+#include "wire/rpcrdma.hpp"
+#include "wire/rpcrdma_v2.hpp"
+
+namespace rpcrdma::report::page {
+
+namespace {
+
+using Kind = LadderRow::Kind;
+
+constexpr std::array<std::string_view, 16> kind_names{
+    "connect_request", "connect_reply", "connect_reject", "connect_ready", "call",    "reply", "done",  "error",
+    "other",           "read_request",  "read_response",  "write",         "refusal", "gap",   "close", "left_out"};
+
+[[nodiscard]] std::string_view name(trace::Refusal::Kind kind) noexcept {
+  using K = trace::Refusal::Kind;
+  switch (kind) {
+    case K::nak_sequence:
+      return "NAK: sequence error";
+    case K::rnr:
+      return "RNR NAK: receiver not ready";
+    case K::invalid_request:
+      return "NAK: invalid request";
+    case K::remote_access:
+      return "NAK: remote access error";
+    case K::remote_operational:
+      return "NAK: remote operational error";
+    case K::terminate:
+      return "Terminate";
+    case K::nak_other:
+      break;
+  }
+  return "NAK";
+}
+
+[[nodiscard]] std::string_view name(trace::Disconnect::How how) noexcept {
+  using H = trace::Disconnect::How;
+  switch (how) {
+    case H::request:
+      return "disconnect request";
+    case H::reply:
+      return "disconnect reply";
+    case H::fin:
+      return "FIN";
+    case H::reset:
+      return "RST";
+    case H::superseded:
+      break;
+  }
+  return "replaced by a new connection";
+}
+
+[[nodiscard]] std::string base64(wire::Bytes octets) {
+  constexpr std::string_view alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+  std::string out;
+  for (std::size_t i = 0; i < octets.size(); i += 3) {
+    std::uint32_t group = static_cast<std::uint32_t>(octets[i]) << 16U;
+    if (i + 1 < octets.size()) group |= static_cast<std::uint32_t>(octets[i + 1]) << 8U;
+    if (i + 2 < octets.size()) group |= octets[i + 2];
+    out += alphabet[(group >> 18U) & 63U];
+    out += alphabet[(group >> 12U) & 63U];
+    out += i + 1 < octets.size() ? alphabet[(group >> 6U) & 63U] : '=';
+    out += i + 2 < octets.size() ? alphabet[group & 63U] : '=';
+  }
+  return out;
+}
+
+/// One member of an object: the values, or a single one when they are all the same.
+template <class Rows, class Get>
+void column(std::string& out, std::string_view key, const Rows& rows, Get get) {
+  std::vector<std::int64_t> values;
+  values.reserve(rows.size());
+  for (const auto& row : rows) values.push_back(static_cast<std::int64_t>(get(row)));
+  if (values.empty()) values.push_back(0);
+  out += fmt::format(",\"{}\":", key);
+  if (std::all_of(values.begin(), values.end(), [&](std::int64_t v) { return v == values.front(); })) {
+    fmt::format_to(std::back_inserter(out), "{}", values.front());
+  } else {
+    fmt::format_to(std::back_inserter(out), "[{}]", fmt::join(values, ","));
+  }
+}
+
+/// Octets and chunk lists that the page has room for, and the layouts of the octets.
+class Details {
+ public:
+  Details(const Run& run, const Ladder& ladder, const PageLimits& limits) {
+    struct Candidate {
+      int order = 0;
+      trace::ConnectionId connection = 0;
+      std::uint32_t row = 0;
+    };
+    std::vector<Candidate> candidates;
+    for (const auto& facts : run.report.connections) {
+      const Ladder::Connection* connection = ladder.connection(facts.id);
+      if (connection == nullptr) continue;
+      std::set<std::uint32_t> accused;
+      for (const LadderRow& row : connection->rows) {
+        if (!row.marks.empty() && row.exchange != 0) accused.insert(row.exchange);
+      }
+      for (std::uint32_t i = 0; i < connection->rows.size(); ++i) {
+        const LadderRow& row = connection->rows[i];
+        if (row.octets.empty() && row.segments.empty()) continue;
+        int order = 3;
+        if (accused.contains(row.exchange)) order = 2;
+        if (row.kind <= Kind::connect_reject) order = 1;
+        if (!row.marks.empty()) order = 0;
+        candidates.push_back({order, facts.id, i});
+      }
+    }
+    std::stable_sort(candidates.begin(), candidates.end(),
+                     [](const Candidate& a, const Candidate& b) { return a.order < b.order; });
+    std::size_t octets = 0;
+    std::size_t segments = 0;
+    for (const Candidate& candidate : candidates) {
+      const LadderRow& row = ladder.connection(candidate.connection)->rows[candidate.row];
+      Chosen& chosen = chosen_[candidate.connection];
+      if (octets + row.octets.size() <= limits.octets) {
+        octets += row.octets.size();
+        if (!row.octets.empty()) chosen.octets.insert(candidate.row);
+      }
+      if (segments + row.segments.size() <= limits.segments) {
+        segments += row.segments.size();
+        if (!row.segments.empty()) chosen.segments.insert(candidate.row);
+      }
+    }
+  }
+
+  void write_octets(std::string& out, const Ladder::Connection& connection) {
+    std::string_view comma;
+    for (const std::uint32_t number : chosen_[connection.id].octets) {
+      const LadderRow& row = connection.rows[number];
+      if (row.message()) {
+        place_message(row.octets, row.length, placed_);
+      } else {
+        place_private_data(row.octets, row.length, placed_);
+      }
+      fmt::format_to(std::back_inserter(out), "{}\"{}\":[{},\"{}\"]", comma, number, layout(), base64(row.octets));
+      comma = ",";
+    }
+  }
+
+  void write_segments(std::string& out, const Ladder::Connection& connection) {
+    std::string_view comma;
+    for (const std::uint32_t number : chosen_[connection.id].segments) {
+      const LadderRow& row = connection.rows[number];
+      fmt::format_to(std::back_inserter(out), "{}\"{}\":[{}", comma, number, row.segments_left_out);
+      for (const LadderSegment& segment : row.segments) {
+        fmt::format_to(std::back_inserter(out), ",[{},{},{},{},{},\"{:x}\"]", static_cast<unsigned>(segment.list),
+                       segment.chunk, segment.position, segment.target.handle, segment.target.length,
+                       segment.target.offset);
+      }
+      out += ']';
+      comma = ",";
+    }
+  }
+
+  [[nodiscard]] const std::vector<std::string>& layouts() const noexcept { return layouts_; }
+
+ private:
+  struct Chosen {
+    std::set<std::uint32_t> octets;  // rows
+    std::set<std::uint32_t> segments;
+  };
+
+  [[nodiscard]] std::size_t layout() {
+    std::string text;
+    for (const Placed& placed : placed_) {
+      fmt::format_to(std::back_inserter(text), "{}{},{},{}", text.empty() ? "" : ",",
+                     static_cast<unsigned>(placed.field), placed.offset, placed.length);
+    }
+    const auto [at, fresh] = numbers_.try_emplace(text, layouts_.size());
+    if (fresh) layouts_.push_back(std::move(text));
+    return at->second;
+  }
+
+  std::map<trace::ConnectionId, Chosen> chosen_;
+  std::vector<Placed> placed_;
+  std::unordered_map<std::string, std::size_t> numbers_;
+  std::vector<std::string> layouts_;
+};
+
+void write_rows(std::string& out, const Ladder::Connection& connection, trace::TimeNs epoch, Details& details) {
+  std::vector<const LadderRow*> rows;
+  std::vector<const LadderRow*> messages;
+  std::vector<const LadderRow*> operations;
+  rows.reserve(connection.rows.size());
+  for (const LadderRow& row : connection.rows) {
+    rows.push_back(&row);
+    if (row.message()) messages.push_back(&row);
+    if (row.operation()) operations.push_back(&row);
+  }
+  const auto delta = [before = std::int64_t{0}](std::int64_t value) mutable {
+    const std::int64_t step = value - before;
+    before = value;
+    return step;
+  };
+  const auto number = [](std::uint64_t value) { return static_cast<std::int64_t>(value); };
+  const auto segments = [](const LadderRow& row, LadderSegment::List list) {
+    return std::count_if(row.segments.begin(), row.segments.end(), [&](const auto& s) { return s.list == list; });
+  };
+  const auto chunks = [](const LadderRow& row) {
+    std::uint32_t most = 0;
+    for (const LadderSegment& s : row.segments) {
+      if (s.list == LadderSegment::List::write) most = std::max(most, s.chunk + 1);
+    }
+    return most;
+  };
+
+  out += fmt::format("\"rows\":{}", rows.size());
+  column(out, "kind", rows, [](const auto* r) { return static_cast<int>(r->kind); });
+  column(out, "side", rows, [](const auto* r) { return static_cast<int>(r->sender); });
+  column(out, "frame", rows, [&, d = delta](const auto* r) mutable { return d(number(r->first.number)); });
+  column(out, "last", rows, [&](const auto* r) { return number(r->last.number - r->first.number); });
+  column(out, "time", rows, [&, d = delta](const auto* r) mutable { return d(r->first.time - epoch); });
+  column(out, "took", rows, [](const auto* r) { return r->last.time - r->first.time; });
+  column(out, "packets", rows, [&](const auto* r) { return number(r->packets); });
+  column(out, "length", rows, [&](const auto* r) { return number(r->length); });
+  column(out, "exchange", rows, [](const auto* r) { return r->exchange; });
+  column(out, "procedure", rows, [](const auto* r) { return r->procedure; });
+  column(out, "xid", rows, [&, d = delta](const auto* r) mutable { return d(r->has_xid ? number(r->xid) : -1); });
+  column(out, "names", messages, [](const auto* r) { return r->operations; });
+  column(out, "version", messages, [](const auto* r) { return r->version; });
+  column(out, "proc", messages, [](const auto* r) { return r->proc; });
+  column(out, "credit", messages, [](const auto* r) { return r->credit; });
+  column(out, "header", messages, [](const auto* r) { return r->header; });
+  column(out, "lost", messages, [&](const auto* r) { return number(r->length - std::min(r->length, r->captured)); });
+  column(out, "holes", messages, [](const auto* r) { return r->holes ? 1 : 0; });
+  column(out, "outstanding", messages, [&](const auto* r) { return number(r->outstanding); });
+  column(out, "granted", messages, [&](const auto* r) { return r->granted ? number(*r->granted) : -1; });
+  column(out, "threshold", messages, [&](const auto* r) { return r->threshold ? number(*r->threshold) : -1; });
+  column(out, "invalidated", messages, [&](const auto* r) { return r->invalidated ? number(*r->invalidated) : -1; });
+  column(out, "reads", messages, [&](const auto* r) {
+    return segments(*r, LadderSegment::List::read) + segments(*r, LadderSegment::List::call);
+  });
+  column(out, "writes", messages, [&](const auto* r) { return chunks(*r); });
+  column(out, "replies", messages, [&](const auto* r) { return segments(*r, LadderSegment::List::reply); });
+  column(out, "handle", operations, [](const auto* r) { return r->handle; });
+  column(out, "op", operations, [&](const auto* r) { return number(r->op); });
+  column(out, "offer", operations, [](const auto* r) { return r->offer ? 1 : 0; });
+  // 64 bits are more than a number of JavaScript holds.
+  out += ",\"offset\":[";
+  for (const LadderRow* row : operations) {
+    fmt::format_to(std::back_inserter(out), "{}\"{:x}\"", row == operations.front() ? "" : ",", row->offset);
+  }
+  out += "],\"says\":{";
+  std::string_view comma;
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    const LadderRow& row = *rows[i];
+    if (row.kind == Kind::refusal) {
+      fmt::format_to(std::back_inserter(out), "{}\"{}\":[\"{}\",{}]", comma, i, name(row.refusal),
+                     row.refused_frame.number);
+    } else if (row.kind == Kind::close) {
+      fmt::format_to(std::back_inserter(out), "{}\"{}\":[\"{}\",0]", comma, i, name(row.how));
+    } else if (row.kind == Kind::connect_reject) {
+      fmt::format_to(std::back_inserter(out), "{}\"{}\":[\"reason {}\",0]", comma, i, row.reason);
+    } else {
+      continue;
+    }
+    comma = ",";
+  }
+  out += "},\"marks\":{";
+  comma = {};
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    if (rows[i]->marks.empty()) continue;
+    fmt::format_to(std::back_inserter(out), "{}\"{}\":[", comma, i);
+    std::string_view inner;
+    for (const LadderMark& mark : rows[i]->marks) {
+      fmt::format_to(std::back_inserter(out), "{}[{},{}]", inner, mark.finding, mark.primary ? 1 : 0);
+      inner = ",";
+    }
+    out += ']';
+    comma = ",";
+  }
+  out += "},\"octets\":{";
+  details.write_octets(out, connection);
+  out += "},\"segments\":{";
+  details.write_segments(out, connection);
+  out += '}';
+}
+
+void write_series(std::string& out, const Series::Connection& series, trace::TimeNs epoch) {
+  using Interval = Series::Interval;
+  std::vector<std::pair<std::uint32_t, const Interval*>> intervals;
+  for (const auto& [at, interval] : series.intervals) intervals.emplace_back(at, &interval);
+  const auto number = [](std::uint64_t value) { return static_cast<std::int64_t>(value); };
+  out +=
+      fmt::format("{{\"begin\":{},\"width\":{},\"intervals\":{}", series.begin - epoch, series.width, intervals.size());
+  column(out, "at", intervals, [](const auto& i) { return i.first; });
+  column(out, "outstanding", intervals, [&](const auto& i) { return number(i.second->outstanding); });
+  column(out, "granted", intervals, [&](const auto& i) { return i.second->granted ? number(*i.second->granted) : -1; });
+  column(out, "from_client", intervals, [&](const auto& i) { return number(i.second->largest_from_client); });
+  column(out, "from_server", intervals, [&](const auto& i) { return number(i.second->largest_from_server); });
+  column(out, "sent", intervals, [&](const auto& i) { return number(i.second->sent); });
+  column(out, "read", intervals, [&](const auto& i) { return number(i.second->read); });
+  column(out, "written", intervals, [&](const auto& i) { return number(i.second->written); });
+  out += ",\"latencies\":[";
+  std::string_view comma;
+  for (std::size_t p = 0; p < series.procedures.size(); ++p) {
+    const auto& [program, version, procedure] = series.procedures[p];
+    fmt::format_to(std::back_inserter(out), "{}{{\"name\":{},\"intervals\":{}", comma,
+                   json_string(wire::procedure_name(program, version, procedure)), intervals.size());
+    const auto latency = [&](const auto& i) {
+      return p < i.second->latencies.size() ? i.second->latencies[p] : Series::Latency{};
+    };
+    column(out, "count", intervals, [&](const auto& i) { return number(latency(i).count); });
+    column(out, "sum", intervals, [&](const auto& i) { return latency(i).sum; });
+    column(out, "worst", intervals, [&](const auto& i) { return latency(i).worst; });
+    out += '}';
+    comma = ",";
+  }
+  out += "]}";
+}
+
+template <class Texts>
+[[nodiscard]] std::string list(const Texts& texts) {
+  std::string out = "[";
+  for (const auto& text : texts) {
+    if (out.size() > 1) out += ',';
+    out += json_string(text);
+  }
+  return out + "]";
+}
+
+[[nodiscard]] std::string fields() {
+  std::string out = "[";
+  for (const FieldText& field : field_texts()) {
+    std::string values;
+    for (const auto& [value, text] : field.values) {
+      values += fmt::format("{}\"{}\":{}", values.empty() ? "" : ",", value, json_string(text));
+    }
+    out +=
+        fmt::format("{}[{},{},{},{},{{{}}}]", out.size() > 1 ? "," : "", json_string(field.name),
+                    json_string(field.meaning), json_string(field.section), static_cast<unsigned>(field.form), values);
+  }
+  return out + "]";
+}
+
+/// What the table says of each rule that the page names.
+[[nodiscard]] std::string rules(const referee::Report& report) {
+  std::set<referee::RuleId> named;
+  for (const auto& finding : report.findings) named.insert(finding.rule);
+  for (const auto& connection : report.connections) {
+    if (connection.closed && connection.closed->cause) named.insert(connection.closed->cause->rule);
+  }
+  for (const auto& unchecked : report.unchecked) named.insert(unchecked.rule);
+  std::string out = "{";
+  for (const referee::RuleId id : named) {
+    const referee::Rule& rule = referee::rule(id);
+    out += fmt::format("{}{}:[{},{},{},{},{},{}]", out.size() > 1 ? "," : "", json_string(rule.name),
+                       json_string(rule.title), json_string(rule.explanation), json_string(rule.evidence),
+                       json_string(rule.next), json_string(rule.source), json_string(rule.who));
+  }
+  return out + "}";
+}
+
+template <class Name>
+[[nodiscard]] std::string names(std::uint32_t from, std::uint32_t to, Name text) {
+  std::string out = "{";
+  for (std::uint32_t value = from; value <= to; ++value) {
+    out += fmt::format("{}\"{}\":{}", out.size() > 1 ? "," : "", value, json_string(text(value)));
+  }
+  return out + "}";
+}
+
+}  // namespace
+
+std::string json_string(std::string_view text) {
+  return nlohmann::json(text).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+}
+
+std::string drawing(const Run& run, const PageRecorder& recorder, const PageLimits& limits, std::string_view verdict,
+                    std::string_view left_out) {
+  const Ladder& ladder = recorder.ladder;
+  std::optional<trace::TimeNs> epoch;
+  for (const Input& input : run.inputs) {
+    if (input.first_time && (!epoch || *input.first_time < *epoch)) epoch = input.first_time;
+  }
+  const trace::TimeNs begin = epoch.value_or(0);
+  Details details(run, ladder, limits);
+  std::string connections;
+  for (const auto& facts : run.report.connections) {
+    const Ladder::Connection* rows = ladder.connection(facts.id);
+    const Series::Connection* series = recorder.series.connection(facts.id);
+    connections += fmt::format("{}\"{}\":{{", connections.empty() ? "" : ",", facts.id);
+    if (rows != nullptr) {
+      connections += fmt::format("\"left_out\":{},", rows->left_out);
+      write_rows(connections, *rows, begin, details);
+    } else {
+      connections += "\"left_out\":0,\"rows\":-1";
+    }
+    connections += ",\"series\":";
+    if (series != nullptr) {
+      write_series(connections, *series, begin);
+    } else {
+      connections += "null";
+    }
+    connections += '}';
+  }
+  std::string out = "{\"verdict\":";
+  const auto member = [&](std::string_view key, std::string_view value) {
+    fmt::format_to(std::back_inserter(out), ",\"{}\":{}", key, value);
+  };
+  out += json_string(verdict);
+  member("begin", epoch ? json_string(calendar(*epoch)) : "null");
+  member("left_out", left_out);
+  member("kinds", list(kind_names));
+  member("procs", fmt::format("[{},{}]", names(0, 4, wire::proc_name), names(4, 13, wire::htype_name_v2)));
+  member("texts", list(ladder.texts()));
+  member("fields", fields());
+  member("rules", rules(run.report));
+  member("layouts", list(details.layouts()));
+  out += ",\"connections\":{";
+  out += connections;
+  out += "}}";
+  return out;
+}
+
+}  // namespace rpcrdma::report::page

@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include <algorithm>
+#include <array>
+#include <map>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "report/html.hpp"
+#include "report/html/assets.hpp"
+#include "report/html/drawing.hpp"
+#include "report/tally.hpp"
+
+namespace rpcrdma::report {
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+[[nodiscard]] std::uint64_t place(const referee::Finding& finding) {
+  return finding.frames.empty() ? UINT64_MAX : finding.frames.front();
+}
+
+/// As the page shows it: findings in the order of the JSON, and of a huge report only the worst.
+[[nodiscard]] Run shown(const Run& run, const PageLimits& limits) {
+  Run out = run;
+  referee::Report& report = out.report;
+  std::map<trace::ConnectionId, int> worst;
+  for (const auto& finding : report.findings) {
+    int& known = worst[finding.connection];
+    known = std::max(known, 1 + static_cast<int>(finding.severity));
+  }
+  if (report.connections.size() > limits.connections) {
+    std::stable_sort(report.connections.begin(), report.connections.end(),
+                     [&](const auto& a, const auto& b) { return worst[a.id] > worst[b.id]; });
+    report.connections.resize(limits.connections);
+    std::sort(report.connections.begin(), report.connections.end(),
+              [](const auto& a, const auto& b) { return a.id < b.id; });
+  }
+  if (report.findings.size() > limits.findings) {
+    std::stable_sort(report.findings.begin(), report.findings.end(),
+                     [](const auto& a, const auto& b) { return a.severity > b.severity; });
+    report.findings.resize(limits.findings);
+  }
+  std::stable_sort(report.findings.begin(), report.findings.end(),
+                   [](const auto& a, const auto& b) { return place(a) < place(b); });
+  if (report.unchecked.size() > limits.unchecked) report.unchecked.resize(limits.unchecked);
+  return out;
+}
+
+/// The report's own document; its totals are those of the whole run.
+[[nodiscard]] std::string document(const Run& whole, const Run& part) {
+  const bool complete = whole.report.connections.size() == part.report.connections.size() &&
+                        whole.report.findings.size() == part.report.findings.size();
+  if (complete) return json(part);
+  Json out = Json::parse(json(part));
+  const Tally tally = count(whole.report.findings);
+  out["totals"]["connections"] = whole.report.connections.size();
+  out["totals"]["errors"] = tally.errors;
+  out["totals"]["warnings"] = tally.warnings;
+  out["totals"]["notes"] = tally.notes;
+  return out.dump(1);
+}
+
+/// Nothing inside may end the element that it stands in.
+[[nodiscard]] std::string embedded(const std::string& document) {
+  std::string out;
+  out.reserve(document.size() + document.size() / 64);
+  for (const char c : document) {
+    switch (c) {
+      case '<':
+        out += "\\u003c";
+        break;
+      case '>':
+        out += "\\u003e";
+        break;
+      case '&':
+        out += "\\u0026";
+        break;
+      default:
+        out += c;
+    }
+  }
+  return out;
+}
+
+[[nodiscard]] unsigned digit(char c) noexcept { return static_cast<unsigned>(c >= 'a' ? c - 'a' + 10 : c - '0'); }
+
+/// As a Content-Security-Policy names it: base64 of the digest's octets.
+[[nodiscard]] std::string source_of(std::string_view hex_digest) {
+  constexpr std::string_view alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+  std::string out = "'sha256-";
+  unsigned bits = 0;
+  unsigned count = 0;
+  for (const char c : hex_digest) {
+    bits = (bits << 4U) | digit(c);
+    count += 4;
+    if (count >= 6) {
+      count -= 6;
+      out += alphabet[(bits >> count) & 63U];
+    }
+  }
+  if (count > 0) out += alphabet[(bits << (6 - count)) & 63U];
+  while ((out.size() - 8) % 4 != 0) out += '=';
+  return out + "'";
+}
+
+}  // namespace
+
+std::string html(const Run& run, PageRecorder& recorder, const PageLimits& limits) {
+  const Run part = shown(run, limits);
+  recorder.ladder.finish(part.report.findings);
+  const std::string left_out = fmt::format(R"({{"connections":{},"findings":{},"unchecked":{}}})",
+                                           run.report.connections.size() - part.report.connections.size(),
+                                           run.report.findings.size() - part.report.findings.size(),
+                                           run.report.unchecked.size() - part.report.unchecked.size());
+  const std::string policy =
+      fmt::format("default-src 'none'; script-src {}; style-src {}; base-uri 'none'; form-action 'none'",
+                  source_of(page::script_digest), source_of(page::style_digest));
+  const std::string report = embedded(document(run, part));
+  const std::string drawing = embedded(page::drawing(part, recorder, limits, verdict(run), left_out));
+
+  struct Place {
+    std::string_view marker;
+    std::string_view text;
+  };
+  const std::array<Place, 5> places{Place{"{{policy}}", policy}, Place{"{{style}}", page::page_style},
+                                    Place{"{{report}}", report}, Place{"{{drawing}}", drawing},
+                                    Place{"{{script}}", page::page_script}};
+  std::string out;
+  out.reserve(page::page_frame.size() + page::page_style.size() + page::page_script.size() + report.size() +
+              drawing.size());
+  std::string_view rest = page::page_frame;
+  for (const Place& place : places) {
+    const std::size_t at = rest.find(place.marker);
+    if (at == std::string_view::npos) continue;
+    out += rest.substr(0, at);
+    out += place.text;
+    rest.remove_prefix(at + place.marker.size());
+  }
+  out += rest;
+  return out;
+}
+
+}  // namespace rpcrdma::report

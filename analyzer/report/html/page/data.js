@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// The two documents that the page holds: the report itself, as --json prints it, and what is drawn beside it.
+"use strict";
+
+const Report = JSON.parse(document.getElementById("report").textContent);
+const Drawing = JSON.parse(document.getElementById("drawing").textContent);
+
+const Data = (() => {
+  // A column is one number when all rows have the same.
+  const fill = (column, array) => {
+    if (typeof column === "number") array.fill(column);
+    else array.set(column);
+    return array;
+  };
+  const running = (column, array) => {
+    let sum = 0;
+    for (let i = 0; i < array.length; ++i) {
+      sum += typeof column === "number" ? column : column[i];
+      array[i] = sum;
+    }
+    return array;
+  };
+
+  const kinds = Drawing.kinds;
+  const K = Object.fromEntries(kinds.map((name, number) => [name, number]));
+  const isMessage = (kind) => kind >= K.call && kind <= K.other;
+  const isOperation = (kind) => kind >= K.read_request && kind <= K.write;
+
+  // All rows of one connection; of row i, message m[i] and operation o[i] are its places in the columns of its kind.
+  function rows(source) {
+    const n = Math.max(0, source.rows);
+    const r = { count: n, known: source.rows >= 0, leftOut: source.left_out };
+    r.kind = fill(source.kind ?? 0, new Uint8Array(n));
+    r.side = fill(source.side ?? 0, new Uint8Array(n));
+    r.frame = running(source.frame ?? 0, new Float64Array(n));
+    r.last = fill(source.last ?? 0, new Float64Array(n));
+    r.time = running(source.time ?? 0, new Float64Array(n));
+    r.took = fill(source.took ?? 0, new Float64Array(n));
+    r.packets = fill(source.packets ?? 0, new Float64Array(n));
+    r.length = fill(source.length ?? 0, new Float64Array(n));
+    r.exchange = fill(source.exchange ?? 0, new Uint32Array(n));
+    r.procedure = fill(source.procedure ?? 0, new Uint16Array(n));
+    r.xid = running(source.xid ?? 0, new Float64Array(n));
+    r.place = new Uint32Array(n);
+    let messages = 0;
+    let operations = 0;
+    for (let i = 0; i < n; ++i) {
+      if (isMessage(r.kind[i])) r.place[i] = messages++;
+      else if (isOperation(r.kind[i])) r.place[i] = operations++;
+    }
+    for (const name of ["names", "version", "proc", "credit", "header", "lost", "holes", "outstanding", "granted",
+      "threshold", "invalidated", "reads", "writes", "replies"]) {
+      r[name] = fill(source[name] ?? 0, new Float64Array(messages));
+    }
+    for (const name of ["handle", "op", "offer"]) r[name] = fill(source[name] ?? 0, new Float64Array(operations));
+    r.offset = source.offset ?? [];
+    r.says = source.says ?? {};
+    r.marks = source.marks ?? {};
+    r.octets = source.octets ?? {};
+    r.segments = source.segments ?? {};
+    return r;
+  }
+
+  function series(source) {
+    if (source === null) return null;
+    const n = source.intervals;
+    const s = { begin: source.begin, width: source.width, count: n };
+    for (const name of ["at", "outstanding", "granted", "from_client", "from_server", "sent", "read", "written"]) {
+      s[name] = fill(source[name], new Float64Array(n));
+    }
+    s.latencies = source.latencies.map((l) => ({
+      name: l.name,
+      count: fill(l.count, new Float64Array(n)),
+      sum: fill(l.sum, new Float64Array(n)),
+      worst: fill(l.worst, new Float64Array(n)),
+    }));
+    return s;
+  }
+
+  const made = new Map();
+  // `index`: place in the report's list of connections.
+  function connection(index) {
+    if (!made.has(index)) {
+      const facts = Report.connections[index];
+      const source = Drawing.connections[facts.id];
+      made.set(index, { index, facts, rows: rows(source), series: series(source.series) });
+    }
+    return made.get(index);
+  }
+
+  function octets(base64) {
+    const text = atob(base64);
+    const out = new Uint8Array(text.length);
+    for (let i = 0; i < text.length; ++i) out[i] = text.charCodeAt(i);
+    return out;
+  }
+
+  const severities = ["error", "warning", "note"];
+  return { K, kinds, isMessage, isOperation, connection, octets, severities };
+})();

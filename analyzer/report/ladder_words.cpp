@@ -1,0 +1,303 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "report/ladder_words.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <iterator>
+#include <utility>
+
+#include "report/quantity.hpp"
+#include "wire/private_data.hpp"
+#include "wire/rpcrdma_v2.hpp"
+
+namespace rpcrdma::report {
+namespace {
+
+using Kind = LadderRow::Kind;
+using List = LadderSegment::List;
+using Details = std::vector<std::string>;
+
+constexpr std::size_t one_line = 66;  // columns that a detail has
+constexpr std::size_t each_told = 4;  // segments of a chunk
+
+std::string hex(std::uint64_t value, int digits) { return fmt::format("0x{:0{}x}", value, digits); }
+std::string memory(std::uint32_t handle, std::uint64_t offset) {
+  return fmt::format("handle {}, offset {:#x}", hex(handle, 8), offset);
+}
+
+void private_data(const LadderRow& row, Details& out) {
+  const wire::PrivateDataSearch search = wire::find_private_data(row.octets, row.length);
+  if (!search.found) {
+    if (row.kind != Kind::connect_reject) {
+      out.emplace_back(search.cut_by_capture ? "private data cut off by the capture" : "no RPC-over-RDMA private data");
+    }
+    return;
+  }
+  const wire::PrivateDataFields& found = *search.found;
+  out.push_back(
+      fmt::format("sends up to {} octets, receives up to {},", grouped(found.send_size), grouped(found.receive_size)));
+  out.push_back(fmt::format("{} remote invalidation (private data version {})",
+                            found.remote_invalidation ? "supports" : "does not offer", found.version));
+}
+
+std::string chunk_name(List list, std::uint32_t number, std::uint32_t position, bool several) {
+  switch (list) {
+    case List::call:
+      return "Call chunk";
+    case List::read:
+      return position == 0 ? "Position-Zero Read chunk" : fmt::format("Read chunk at position {}", position);
+    case List::write:
+      return several ? fmt::format("Write chunk {}", number + 1) : "Write chunk";
+    case List::reply:
+      return "Reply chunk";
+  }
+  return "chunk";
+}
+
+void chunks(const LadderRow& row, Details& out) {
+  const bool several = std::any_of(row.segments.begin(), row.segments.end(),
+                                   [](const auto& s) { return s.list == List::write && s.chunk != 0; });
+  for (auto at = row.segments.begin(); at != row.segments.end();) {
+    const LadderSegment& first = *at;
+    const auto from = at;
+    std::uint64_t octets = 0;
+    std::size_t segments = 0;
+    for (; at != row.segments.end() && at->list == first.list && at->chunk == first.chunk &&
+           at->position == first.position;
+         ++at) {
+      octets += at->target.length;
+      ++segments;
+    }
+    const std::string text =
+        fmt::format("{}: {}", chunk_name(first.list, first.chunk, first.position, several), counted(octets, "octet"));
+    const std::string where = memory(first.target.handle, first.target.offset);
+    if (segments == 1 && text.size() + where.size() + 2 <= one_line) {
+      out.push_back(fmt::format("{}, {}", text, where));
+    } else if (segments == 1) {
+      out.push_back(text + ",");
+      out.push_back(where);
+    } else if (segments <= each_told) {
+      out.push_back(fmt::format("{} in {} segments:", text, segments));
+      for (auto each = from; each != at; ++each) {
+        out.push_back(fmt::format("{}, {}", counted(each->target.length, "octet"),
+                                  memory(each->target.handle, each->target.offset)));
+      }
+    } else {
+      out.push_back(fmt::format("{} in {} segments, the first", text, segments));
+      out.push_back(where);
+    }
+  }
+  if (row.segments_left_out != 0) out.push_back(fmt::format("{} more", counted(row.segments_left_out, "segment")));
+}
+
+std::string error_v1(const LadderRow& row) {
+  wire::HeaderV1 header;
+  if (!wire::decode_header_v1(row.octets, row.length, header)) return {};
+  if (header.error == wire::err_chunk) return "ERR_CHUNK";
+  if (header.error == wire::err_vers) {
+    return fmt::format("ERR_VERS: versions {} to {} are supported", header.vers_low, header.vers_high);
+  }
+  return fmt::format("error code {}", header.error);
+}
+
+/// What only version 2 has. Of long messages the beginning is at hand: what can be read of it is said.
+void version_2(const LadderRow& row, Details& out) {
+  if (wire::earlier_draft(row.octets, row.length)) return;
+  wire::HeaderV2 header;
+  if (!wire::decode_header_v2(row.octets, row.length, header) && header.fixed.version != 2) return;
+  if (row.kind == Kind::error) {
+    const std::string_view name = wire::error_name_v2(header.error);
+    out.push_back(name.empty() ? fmt::format("error code {}", header.error) : std::string(name));
+    if (header.error == static_cast<std::uint32_t>(wire::ErrorCode::vers)) {
+      out.back() += fmt::format(": versions {} to {} are supported", header.vers_low, header.vers_high);
+    }
+  }
+  if (header.inv_handle != 0) out.push_back(fmt::format("may be invalidated: handle {}", hex(header.inv_handle, 8)));
+  if (header.remaining != 0) out.push_back(fmt::format("{} are still to come", counted(header.remaining, "octet")));
+  for (const wire::Property& property : header.properties) {
+    const std::string_view name = wire::property_name(property.id);
+    std::string text = name.empty() ? fmt::format("property {}", property.id) : std::string(name);
+    if (property.form == wire::Property::Form::number) {
+      fmt::format_to(std::back_inserter(text), ": {}", grouped(property.number));
+    } else if (property.form == wire::Property::Form::standard) {
+      text += ": the default";
+    }
+    out.push_back(std::move(text));
+  }
+}
+
+void credits(const LadderRow& row, std::string& text) {
+  if (row.version == 0) return;
+  if (row.version != 1) {
+    fmt::format_to(std::back_inserter(text), "; credit word {}", grouped(row.credit));
+  } else if (row.kind == Kind::call) {
+    fmt::format_to(std::back_inserter(text), "; asks for {}", counted(row.credit, "credit"));
+  } else if (row.kind == Kind::reply || row.kind == Kind::error) {
+    fmt::format_to(std::back_inserter(text), "; grants {}", counted(row.credit, "credit"));
+  }
+}
+
+std::string message_label(const LadderRow& row, const Ladder& ladder) {
+  std::string name;
+  switch (row.kind) {
+    case Kind::call:
+      name = "Call";
+      break;
+    case Kind::reply:
+      name = "Reply";
+      break;
+    case Kind::done:
+      name = "RDMA_DONE";
+      break;
+    case Kind::error:
+      name = row.version == 1 ? "RDMA_ERROR" : std::string(type_name(row));
+      break;
+    default:
+      name = type_name(row).empty() ? "Send" : std::string(type_name(row));
+  }
+  if (row.has_xid) fmt::format_to(std::back_inserter(name), " {}", xid(row.xid));
+  if ((row.kind == Kind::call || row.kind == Kind::reply) && row.procedure != 0) {
+    std::string_view procedure = ladder.text(row.procedure);
+    // The operations say more than the word COMPOUND.
+    if (row.operations != 0 && procedure.ends_with("COMPOUND")) procedure = procedure.substr(0, procedure.rfind(' '));
+    fmt::format_to(std::back_inserter(name), "  {}", procedure);
+    if (row.operations != 0) fmt::format_to(std::back_inserter(name), " {}", ladder.text(row.operations));
+  }
+  return name;
+}
+
+void message_details(const LadderRow& row, std::optional<trace::FrameRef> call, Details& out) {
+  std::string text;
+  const std::string_view type = type_name(row);
+  if (!type.empty() && row.kind != Kind::done && row.kind != Kind::other && row.kind != Kind::error) {
+    text = fmt::format("{}, ", type);
+  }
+  text += counted(row.length, "octet");
+  if (row.holes) text += " at least";
+  if (row.version != 0 && type.empty()) {
+    fmt::format_to(std::back_inserter(text), "; version {}, type {}", row.version, row.proc);
+  }
+  credits(row, text);
+  if (row.kind == Kind::call && row.outstanding > 1) {
+    fmt::format_to(std::back_inserter(text), ", {} open", grouped(row.outstanding));
+  }
+  out.push_back(std::move(text));
+  if (row.threshold && row.length > *row.threshold) {
+    out.push_back(fmt::format("the threshold of this direction is {}", counted(*row.threshold, "octet")));
+  }
+  if (row.version == 1 && row.kind == Kind::error) {
+    if (std::string code = error_v1(row); !code.empty()) out.push_back(std::move(code));
+  }
+  if (row.version == 2) version_2(row, out);
+  if (row.invalidated) out.push_back(fmt::format("invalidates handle {}", hex(*row.invalidated, 8)));
+  chunks(row, out);
+  if (call && row.kind != Kind::call && row.first.time >= call->time) {
+    const double waited = (static_cast<double>(row.first.time) - static_cast<double>(call->time)) / 1e3;
+    out.push_back(fmt::format("{} after its Call, frame {}", duration(waited), call->number));
+  }
+}
+
+std::string_view refused(const LadderRow& row) {
+  switch (row.refusal) {
+    case trace::Refusal::Kind::nak_sequence:
+      return "NAK: PSN sequence error, please send again";
+    case trace::Refusal::Kind::rnr:
+      return "RNR NAK: no Receive is ready, please wait";
+    case trace::Refusal::Kind::invalid_request:
+      return "NAK: invalid request";
+    case trace::Refusal::Kind::remote_access:
+      return "NAK: remote access error";
+    case trace::Refusal::Kind::remote_operational:
+      return "NAK: remote operational error";
+    case trace::Refusal::Kind::nak_other:
+      return "NAK";
+    case trace::Refusal::Kind::terminate:
+      return "Terminate";
+  }
+  return "NAK";
+}
+
+std::string_view closed(const LadderRow& row) {
+  switch (row.how) {
+    case trace::Disconnect::How::request:
+      return "disconnect request (DREQ)";
+    case trace::Disconnect::How::reply:
+      return "disconnect reply (DREP)";
+    case trace::Disconnect::How::fin:
+      return "end of the TCP stream (FIN)";
+    case trace::Disconnect::How::reset:
+      return "reset of the TCP stream (RST)";
+    case trace::Disconnect::How::superseded:
+      return "a new connection takes this one's place";
+  }
+  return "close";
+}
+
+}  // namespace
+
+LadderWords words(const LadderRow& row, const Ladder& ladder, trace::Transport transport,
+                  std::optional<trace::FrameRef> call) {
+  const bool iwarp = transport == trace::Transport::iwarp;
+  LadderWords out;
+  switch (row.kind) {
+    case Kind::connect_request:
+      out.label = iwarp ? "MPA request" : "connection request (CM REQ)";
+      private_data(row, out.details);
+      break;
+    case Kind::connect_reply:
+      out.label = iwarp ? "MPA reply" : "connection reply (CM REP)";
+      private_data(row, out.details);
+      break;
+    case Kind::connect_reject:
+      out.label = iwarp ? "MPA reply: rejected" : fmt::format("rejected (CM REJ, reason {})", row.reason);
+      private_data(row, out.details);
+      break;
+    case Kind::connect_ready:
+      out.label = "ready to use (CM RTU)";
+      break;
+    case Kind::call:
+    case Kind::reply:
+    case Kind::done:
+    case Kind::error:
+    case Kind::other:
+      out.label = message_label(row, ladder);
+      message_details(row, call, out.details);
+      break;
+    case Kind::read_request:
+      out.label = fmt::format("RDMA Read request: {}", counted(row.length, "octet"));
+      out.details.push_back(memory(row.handle, row.offset));
+      break;
+    case Kind::read_response:
+      out.label = fmt::format("RDMA Read response: {}", counted(row.length, "octet"));
+      break;
+    case Kind::write:
+      out.label = fmt::format("RDMA Write: {}", counted(row.length, "octet"));
+      out.details.push_back(memory(row.handle, row.offset));
+      break;
+    case Kind::refusal:
+      out.label = refused(row);
+      if (row.refused_frame.number != 0) out.details.push_back(fmt::format("of frame {}", row.refused_frame.number));
+      break;
+    case Kind::gap:
+      out.label =
+          fmt::format("missing in the capture here: {} of the {}", counted(row.packets, iwarp ? "octet" : "packet"),
+                      row.sender == trace::Side::active ? "client" : "server");
+      break;
+    case Kind::close:
+      out.label = closed(row);
+      break;
+    case Kind::left_out:
+      out.label = fmt::format("{} not kept", counted(row.packets, "step"));
+      break;
+  }
+  if (row.operation() && row.packets > 1) {
+    out.details.push_back(
+        fmt::format("{} packets, frames {} to {}", grouped(row.packets), row.first.number, row.last.number));
+  } else if (row.message() && row.last.number > row.first.number) {
+    out.details.push_back(fmt::format("frames {} to {}", row.first.number, row.last.number));
+  }
+  return out;
+}
+
+}  // namespace rpcrdma::report
