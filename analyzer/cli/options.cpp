@@ -147,11 +147,9 @@ constexpr std::array kProfiles{Choice<referee::Profile>{"auto", referee::Profile
                                Choice<referee::Profile>{"reliable-reply", referee::Profile::reliable_reply}};
 constexpr std::array kColors{Choice<Color>{"auto", Color::automatic}, Choice<Color>{"always", Color::always},
                              Choice<Color>{"never", Color::never}};
-/// Empty: a format that is named in the contract and comes with a later version.
-constexpr std::array kFormats{
-    Choice<std::optional<Format>>{"text", Format::text}, Choice<std::optional<Format>>{"json", Format::json},
-    Choice<std::optional<Format>>{"ndjson", std::nullopt}, Choice<std::optional<Format>>{"csv", std::nullopt},
-    Choice<std::optional<Format>>{"junit", std::nullopt}};
+constexpr std::array kFormats{Choice<Format>{"text", Format::text}, Choice<Format>{"json", Format::json},
+                              Choice<Format>{"ndjson", Format::ndjson}, Choice<Format>{"csv", Format::csv},
+                              Choice<Format>{"junit", Format::junit}};
 
 [[nodiscard]] Stop no_such_rule(std::string_view option, std::string_view name) {
   const std::string_view nearest = nearest_rule(name);
@@ -219,14 +217,12 @@ void numbers(const CLI::App& app, const Given& given, Options& options, Check& c
 
 [[nodiscard]] tl::expected<Options, Stop> derive(const CLI::App& app, const Given& given, Options options) {
   Check check;
-  std::optional<Format> format;
-  check.set(format, choose("--format", given.format, kFormats));
-  check.require(check.wrong() || format, fmt::format("--format {}: {}", given.format, kLater));
+  check.set(options.format, choose("--format", given.format, kFormats));
   check.require(app.count("--html") == 0, fmt::format("--html: {}", kLater));
   check.require(app.count("--annotate") == 0, fmt::format("--annotate: {}", kLater));
   check.require(!given.json || app.count("--format") == 0 || given.format == "json",
                 "--json and another --format exclude each other");
-  options.format = given.json ? Format::json : format.value_or(Format::text);
+  if (given.json) options.format = Format::json;
   options.progress = !given.no_progress && !options.quiet;
   check.require(!options.quiet || !options.verbose, "-q and -v exclude each other");
   check.set(options.color, choose("--color", given.color, kColors));

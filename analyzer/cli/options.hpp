@@ -16,7 +16,7 @@
 namespace rpcrdma::cli {
 
 enum class Action : std::uint8_t { analyse, list_rules, explain_rule };
-enum class Format : std::uint8_t { text, json };
+enum class Format : std::uint8_t { text, json, ndjson, csv, junit };
 enum class Color : std::uint8_t { automatic, always, never };
 
 struct Options {

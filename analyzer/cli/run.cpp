@@ -14,29 +14,15 @@
 #include <fmt/format.h>
 
 #include "cli/inputs.hpp"
+#include "cli/output.hpp"
 #include "cli/progress.hpp"
 #include "cli/selection.hpp"
+#include "cli/stream.hpp"
 #include "report/report.hpp"
 #include "trace/trace.hpp"
 
 namespace rpcrdma::cli {
 namespace {
-
-/// False: it could not be written, and that was said. A reader that went away is no fault of anybody.
-[[nodiscard]] bool print(std::string_view text) {
-  while (!text.empty()) {
-    const ssize_t put = ::write(STDOUT_FILENO, text.data(), text.size());
-    if (put >= 0) {
-      text.remove_prefix(static_cast<std::size_t>(put));
-    } else if (errno == EPIPE) {
-      return true;
-    } else if (errno != EINTR) {
-      complain(fmt::format("standard output: {}", std::generic_category().message(errno)));
-      return false;
-    }
-  }
-  return true;
-}
 
 [[nodiscard]] bool in_color(Color color) noexcept {
   if (color != Color::automatic) {
@@ -84,14 +70,39 @@ namespace {
   return fmt::format("{}: no RPC-over-RDMA: none of the {} frames carries RDMA", where, run.frames);
 }
 
+[[nodiscard]] std::string formatted(const Options& options, const report::Run& run) {
+  switch (options.format) {
+    case Format::text:
+      return report::text(run, {in_color(options.color), options.quiet, options.verbose});
+    case Format::json:
+      return report::json(run);
+    case Format::ndjson:
+      return report::ndjson::all(run);
+    case Format::csv:
+      return report::csv(run);
+    case Format::junit: {
+      report::JunitView view{options.fail_on, {}};
+      for (const referee::Rule& rule : referee::all_rules()) {
+        if (shows(options, rule.id)) view.rules.push_back(rule.id);
+      }
+      return report::junit(run, view);
+    }
+  }
+  return {};
+}
+
 [[nodiscard]] ExitStatus analyse(const Options& options) {
-  referee::Referee judge({options.profile, options.pull_timeout, options.service_ports, options.without});
+  Stream stream(options);
+  const bool streaming = options.format == Format::ndjson;
+  referee::Referee judge({options.profile, options.pull_timeout, options.service_ports, options.without}, nullptr,
+                         streaming ? &stream : nullptr);
   trace::Trace trace({options.service_ports, options.check_crc}, judge);
   Inputs inputs(options.captures, options.merge);
   {
     Progress progress(options.progress);
     while (const trace::Frame* frame = inputs.next()) {
       trace.frame(*frame);
+      if (streaming) judge.tell();
       if (progress.due(frame->ref.number)) {
         progress.show(inputs.current(), frame->ref.number, inputs.position());
       }
@@ -105,14 +116,18 @@ namespace {
   }
   const std::vector<std::string> complaints = inputs.complaints();
   Outcome outcome{.trouble = !complaints.empty(), .any_rpcrdma = run.report.any_rpcrdma, .judged = run.report.judged};
-  const std::size_t connections = run.report.connections.size();
+  const std::size_t connections = streaming ? stream.connections() : run.report.connections.size();
   select(run.report, options);
-  outcome.failed = fails(run.report, options.fail_on);
-  const bool connection_missing = options.connection && run.report.any_rpcrdma && run.report.connections.empty();
+  outcome.failed = streaming ? stream.failed() : fails(run.report, options.fail_on);
+  const bool shown = streaming ? stream.shown() != 0 : !run.report.connections.empty();
+  const bool connection_missing = options.connection && run.report.any_rpcrdma && !shown;
 
   if (inputs.opened() != 0 && !connection_missing) {
-    const report::TextStyle style{in_color(options.color), options.quiet, options.verbose};
-    if (!print(options.format == Format::json ? report::json(run) : report::text(run, style))) {
+    if (streaming) {
+      for (const referee::Unchecked& unchecked : run.report.unchecked) stream.unchecked(unchecked);
+      stream.finish(run);
+      outcome.trouble = outcome.trouble || stream.broken();
+    } else if (!print(formatted(options, run))) {
       outcome.trouble = true;
     }
   }
@@ -132,16 +147,6 @@ namespace {
 }
 
 }  // namespace
-
-void complain(std::string_view line) noexcept {
-  std::string whole = "rpcrdma-analyzer: ";
-  // Names of files may hold anything; the line stays one line.
-  std::replace_copy_if(
-      line.begin(), line.end(), std::back_inserter(whole),
-      [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; }, '?');
-  whole += '\n';
-  [[maybe_unused]] const auto ignored = ::write(STDERR_FILENO, whole.data(), whole.size());
-}
 
 ExitStatus stop(const Stop& stop) {
   if (!stop.error.empty()) {
