@@ -59,8 +59,7 @@ void declare(CLI::App& app, Given& given, Options& options) {
   app.add_option("--html", given.html, "also write the one-file HTML report (not available in this version)")
       ->type_name("FILE")
       ->group(output);
-  app.add_option("--annotate", given.annotate,
-                 "also write the capture with findings as packet comments (not available in this version)")
+  app.add_option("--annotate", given.annotate, "also write the capture with findings as packet comments")
       ->type_name("FILE.pcapng")
       ->group(output);
   app.add_option("--color", given.color, "auto: on a terminal, unless NO_COLOR is set")
@@ -219,7 +218,8 @@ void numbers(const CLI::App& app, const Given& given, Options& options, Check& c
   Check check;
   check.set(options.format, choose("--format", given.format, kFormats));
   check.require(app.count("--html") == 0, fmt::format("--html: {}", kLater));
-  check.require(app.count("--annotate") == 0, fmt::format("--annotate: {}", kLater));
+  options.annotate = given.annotate;
+  check.require(app.count("--annotate") == 0 || !given.annotate.empty(), "--annotate: needs the name of a file");
   check.require(!given.json || app.count("--format") == 0 || given.format == "json",
                 "--json and another --format exclude each other");
   if (given.json) options.format = Format::json;

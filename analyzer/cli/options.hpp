@@ -24,6 +24,7 @@ struct Options {
   std::vector<std::string> captures;  ///< in the order given; "-" is standard input
   bool merge = false;
   Format format = Format::text;
+  std::string annotate;  ///< file to write; empty: none
   Color color = Color::automatic;
   bool quiet = false;
   bool verbose = false;

@@ -8,11 +8,13 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <optional>
 #include <string>
-#include <system_error>
+#include <utility>
 
 #include <fmt/format.h>
 
+#include "cli/annotation.hpp"
 #include "cli/inputs.hpp"
 #include "cli/output.hpp"
 #include "cli/progress.hpp"
@@ -93,11 +95,21 @@ namespace {
 
 [[nodiscard]] ExitStatus analyse(const Options& options) {
   Stream stream(options);
-  const bool streaming = options.format == Format::ndjson;
+  std::optional<Annotation> annotation;
+  if (!options.annotate.empty()) {
+    auto prepared = Annotation::prepare(options);
+    if (!prepared) {
+      complain(prepared.error());
+      return ExitStatus::trouble;
+    }
+    annotation = std::move(*prepared);
+  }
+  // Comments are written when all is known: then there is nothing to be had from telling findings one by one.
+  const bool streaming = options.format == Format::ndjson && !annotation;
   referee::Referee judge({options.profile, options.pull_timeout, options.service_ports, options.without}, nullptr,
                          streaming ? &stream : nullptr);
   trace::Trace trace({options.service_ports, options.check_crc}, judge);
-  Inputs inputs(options.captures, options.merge);
+  Inputs inputs(options.captures, options.merge, annotation ? annotation->standard_input() : "");
   {
     Progress progress(options.progress);
     while (const trace::Frame* frame = inputs.next()) {
@@ -129,6 +141,12 @@ namespace {
       outcome.trouble = outcome.trouble || stream.broken();
     } else if (!print(formatted(options, run))) {
       outcome.trouble = true;
+    }
+    if (annotation) {
+      if (auto written = annotation->write(options, run); !written) {
+        complain(written.error());
+        outcome.trouble = true;
+      }
     }
   }
   for (const std::string& line : complaints) {

@@ -73,6 +73,9 @@ struct JunitView {
 [[nodiscard]] std::string list_rules_json();
 [[nodiscard]] std::optional<std::string> explain(std::string_view rule_name, bool color);
 
+/// A finding in one line, as a comment on its packet.
+[[nodiscard]] std::string packet_comment(const referee::Finding& finding);
+
 /// A Wireshark display filter that shows the evidence of a finding.
 [[nodiscard]] std::string display_filter(const referee::Finding& finding);
 
