@@ -8,7 +8,8 @@
 
 namespace rpcrdma::cli {
 
-Inputs::Inputs(std::vector<std::string> paths, bool merge) : merge_(merge) {
+Inputs::Inputs(std::vector<std::string> paths, bool merge, std::string standard_input)
+    : standard_input_(std::move(standard_input)), merge_(merge) {
   inputs_.reserve(paths.size());
   for (std::string& path : paths) {
     inputs_.emplace_back().path = std::move(path);
@@ -16,7 +17,9 @@ Inputs::Inputs(std::vector<std::string> paths, bool merge) : merge_(merge) {
 }
 
 void Inputs::open(Input& input) {
-  if (auto capture = reader::Capture::open(input.path)) {
+  const bool kept = input.path == "-" && !standard_input_.empty();
+  auto capture = kept ? reader::Capture::open(standard_input_, "standard input") : reader::Capture::open(input.path);
+  if (capture) {
     input.capture = std::move(*capture);
   } else {
     input.unreadable = std::move(capture).error();

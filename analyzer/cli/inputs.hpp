@@ -19,12 +19,16 @@ namespace rpcrdma::cli {
 /// a damaged one everything before the damage is given.
 class Inputs {
  public:
-  Inputs(std::vector<std::string> paths, bool merge);
+  /// `standard_input`: a path of the octets of "-", where they have been kept.
+  Inputs(std::vector<std::string> paths, bool merge, std::string standard_input = {});
 
   /// The next frame, numbered from 1 over all captures; nullptr at the end. Valid until the next call.
   [[nodiscard]] const trace::Frame* next();
 
   [[nodiscard]] std::uint64_t frames() const noexcept { return frame_.ref.number; }
+  /// Which input gave the last frame, and whether that is a packet.
+  [[nodiscard]] std::size_t at() const noexcept { return at_; }
+  [[nodiscard]] bool packet() const { return inputs_[at_].capture && inputs_[at_].capture->packet(); }
   /// Time of the last frame given.
   [[nodiscard]] trace::FrameRef last() const noexcept { return frame_.ref; }
 
@@ -59,6 +63,7 @@ class Inputs {
   [[nodiscard]] const trace::Frame* next_in_time();
 
   std::vector<Input> inputs_;
+  std::string standard_input_;
   bool merge_;
   std::size_t at_ = 0;  ///< which input gave the last frame
   bool started_ = false;

@@ -4,6 +4,7 @@
 #include <new>
 
 #include "cli/options.hpp"
+#include "cli/output.hpp"
 #include "cli/run.hpp"
 
 int main(int argc, char** argv) {

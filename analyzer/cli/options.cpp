@@ -17,8 +17,6 @@
 namespace rpcrdma::cli {
 namespace {
 
-constexpr std::string_view kLater = "not available in this version";
-
 [[nodiscard]] Stop usage(std::string error) { return Stop{ExitStatus::trouble, {}, std::move(error)}; }
 
 /// What CLI11 fills; the rest is derived from it when it is done.
@@ -63,8 +61,7 @@ void declare(CLI::App& app, Given& given, Options& options) {
       ->type_name("N")
       ->group(output);
   app.add_option("--html", given.html, "also write the report as one HTML file")->type_name("FILE")->group(output);
-  app.add_option("--annotate", given.annotate,
-                 "also write the capture with findings as packet comments (not available in this version)")
+  app.add_option("--annotate", given.annotate, "also write the capture with findings as packet comments")
       ->type_name("FILE.pcapng")
       ->group(output);
   app.add_option("--color", given.color, "auto: on a terminal, unless NO_COLOR is set")
@@ -151,11 +148,9 @@ constexpr std::array kProfiles{Choice<referee::Profile>{"auto", referee::Profile
                                Choice<referee::Profile>{"reliable-reply", referee::Profile::reliable_reply}};
 constexpr std::array kColors{Choice<Color>{"auto", Color::automatic}, Choice<Color>{"always", Color::always},
                              Choice<Color>{"never", Color::never}};
-/// Empty: a format that is named in the contract and comes with a later version.
-constexpr std::array kFormats{
-    Choice<std::optional<Format>>{"text", Format::text}, Choice<std::optional<Format>>{"json", Format::json},
-    Choice<std::optional<Format>>{"ndjson", std::nullopt}, Choice<std::optional<Format>>{"csv", std::nullopt},
-    Choice<std::optional<Format>>{"junit", std::nullopt}};
+constexpr std::array kFormats{Choice<Format>{"text", Format::text}, Choice<Format>{"json", Format::json},
+                              Choice<Format>{"ndjson", Format::ndjson}, Choice<Format>{"csv", Format::csv},
+                              Choice<Format>{"junit", Format::junit}};
 
 [[nodiscard]] Stop no_such_rule(std::string_view option, std::string_view name) {
   const std::string_view nearest = nearest_rule(name);
@@ -223,16 +218,15 @@ void numbers(const CLI::App& app, const Given& given, Options& options, Check& c
 
 [[nodiscard]] tl::expected<Options, Stop> derive(const CLI::App& app, const Given& given, Options options) {
   Check check;
-  std::optional<Format> format;
-  check.set(format, choose("--format", given.format, kFormats));
-  check.require(check.wrong() || format, fmt::format("--format {}: {}", given.format, kLater));
+  check.set(options.format, choose("--format", given.format, kFormats));
   check.require(app.count("--html") == 0 || (!given.html.empty() && given.html != "-"),
                 "--html: name a file; standard output has the report itself");
   options.html = given.html;
-  check.require(app.count("--annotate") == 0, fmt::format("--annotate: {}", kLater));
+  options.annotate = given.annotate;
+  check.require(app.count("--annotate") == 0 || !given.annotate.empty(), "--annotate: needs the name of a file");
   check.require(!given.json || app.count("--format") == 0 || given.format == "json",
                 "--json and another --format exclude each other");
-  options.format = given.json ? Format::json : format.value_or(Format::text);
+  if (given.json) options.format = Format::json;
   options.ladder = options.ladder || options.ladder_rows;
   check.require(!options.ladder || options.format == Format::text, "--ladder goes with the format text");
   options.progress = !given.no_progress && !options.quiet;

@@ -16,7 +16,7 @@
 namespace rpcrdma::cli {
 
 enum class Action : std::uint8_t { analyse, list_rules, explain_rule };
-enum class Format : std::uint8_t { text, json };
+enum class Format : std::uint8_t { text, json, ndjson, csv, junit };
 enum class Color : std::uint8_t { automatic, always, never };
 
 struct Options {
@@ -24,7 +24,8 @@ struct Options {
   std::vector<std::string> captures;  ///< in the order given; "-" is standard input
   bool merge = false;
   Format format = Format::text;
-  std::string html;  ///< file to write the page to; empty: none
+  std::string html;      ///< file to write the page to; empty: none
+  std::string annotate;  ///< file to write; empty: none
   Color color = Color::automatic;
   bool quiet = false;
   bool verbose = false;

@@ -10,13 +10,16 @@
 #include <cstring>
 #include <optional>
 #include <string>
-#include <system_error>
+#include <utility>
 
 #include <fmt/format.h>
 
+#include "cli/annotation.hpp"
 #include "cli/inputs.hpp"
+#include "cli/output.hpp"
 #include "cli/progress.hpp"
 #include "cli/selection.hpp"
+#include "cli/stream.hpp"
 #include "report/html.hpp"
 #include "report/ladder_text.hpp"
 #include "report/report.hpp"
@@ -24,35 +27,6 @@
 
 namespace rpcrdma::cli {
 namespace {
-
-/// False: it could not be written, and that was said. A reader that went away is no fault of anybody.
-[[nodiscard]] bool print(std::string_view text) {
-  while (!text.empty()) {
-    const ssize_t put = ::write(STDOUT_FILENO, text.data(), text.size());
-    if (put >= 0) {
-      text.remove_prefix(static_cast<std::size_t>(put));
-    } else if (errno == EPIPE) {
-      return true;
-    } else if (errno != EINTR) {
-      complain(fmt::format("standard output: {}", std::generic_category().message(errno)));
-      return false;
-    }
-  }
-  return true;
-}
-
-/// False: it could not be written, and that was said.
-[[nodiscard]] bool write_file(const std::string& path, std::string_view text) {
-  std::FILE* file = std::fopen(path.c_str(), "wb");
-  bool written = file != nullptr && std::fwrite(text.data(), 1, text.size(), file) == text.size();
-  int why = errno;
-  if (file != nullptr && std::fclose(file) != 0 && written) {
-    written = false;
-    why = errno;
-  }
-  if (!written) complain(fmt::format("{}: {}", path, std::generic_category().message(why)));
-  return written;
-}
 
 [[nodiscard]] bool in_color(Color color) noexcept {
   if (color != Color::automatic) {
@@ -120,6 +94,27 @@ namespace {
   return fmt::format("{}: no RPC-over-RDMA: none of the {} frames carries RDMA", where, run.frames);
 }
 
+[[nodiscard]] std::string formatted(const Options& options, const report::Run& run, const std::string& drawn) {
+  switch (options.format) {
+    case Format::text:
+      return report::text(run, {in_color(options.color), options.quiet, options.verbose}, drawn);
+    case Format::json:
+      return report::json(run);
+    case Format::ndjson:
+      return report::ndjson::all(run);
+    case Format::csv:
+      return report::csv(run);
+    case Format::junit: {
+      report::JunitView view{options.fail_on, {}};
+      for (const referee::Rule& rule : referee::all_rules()) {
+        if (shows(options, rule.id)) view.rules.push_back(rule.id);
+      }
+      return report::junit(run, view);
+    }
+  }
+  return {};
+}
+
 [[nodiscard]] ExitStatus analyse(const Options& options) {
   std::optional<report::PageRecorder> page;
   std::optional<report::Ladder> only_ladder;
@@ -131,14 +126,28 @@ namespace {
   report::Ladder* ladder = page ? &page->ladder : only_ladder ? &*only_ladder : nullptr;
   referee::Observer* observer = ladder;
   if (page) observer = &*page;
-  referee::Referee judge({options.profile, options.pull_timeout, options.service_ports, options.without}, observer);
+  Stream stream(options);
+  std::optional<Annotation> annotation;
+  if (!options.annotate.empty()) {
+    auto prepared = Annotation::prepare(options);
+    if (!prepared) {
+      complain(prepared.error());
+      return ExitStatus::trouble;
+    }
+    annotation = std::move(*prepared);
+  }
+  // Comments and drawings are made when all is known: then nothing is to be had from telling findings one by one.
+  const bool streaming = options.format == Format::ndjson && !annotation && ladder == nullptr;
+  referee::Referee judge({options.profile, options.pull_timeout, options.service_ports, options.without}, observer,
+                         streaming ? &stream : nullptr);
   trace::Trace trace({options.service_ports, options.check_crc}, judge);
-  Inputs inputs(options.captures, options.merge);
+  Inputs inputs(options.captures, options.merge, annotation ? annotation->standard_input() : "");
   {
     Progress progress(options.progress);
     while (const trace::Frame* frame = inputs.next()) {
       trace.frame(*frame);
       if (ladder != nullptr) ladder->watch(judge.findings());
+      if (streaming) judge.tell();
       if (progress.due(frame->ref.number)) {
         progress.show(inputs.current(), frame->ref.number, inputs.position());
       }
@@ -152,18 +161,27 @@ namespace {
   }
   const std::vector<std::string> complaints = inputs.complaints();
   Outcome outcome{.trouble = !complaints.empty(), .any_rpcrdma = run.report.any_rpcrdma, .judged = run.report.judged};
-  const std::size_t connections = run.report.connections.size();
+  const std::size_t connections = streaming ? stream.connections() : run.report.connections.size();
   select(run.report, options);
-  outcome.failed = fails(run.report, options.fail_on);
-  const bool connection_missing = options.connection && run.report.any_rpcrdma && run.report.connections.empty();
+  outcome.failed = streaming ? stream.failed() : fails(run.report, options.fail_on);
+  const bool shown = streaming ? stream.shown() != 0 : !run.report.connections.empty();
+  const bool connection_missing = options.connection && run.report.any_rpcrdma && !shown;
 
   if (inputs.opened() != 0 && !connection_missing) {
-    const report::TextStyle style{in_color(options.color), options.quiet, options.verbose};
-    const std::string drawn = options.ladder ? ladders(options, run, *ladder) : std::string();
-    if (!print(options.format == Format::json ? report::json(run) : report::text(run, style, drawn))) {
+    if (streaming) {
+      for (const referee::Unchecked& unchecked : run.report.unchecked) stream.unchecked(unchecked);
+      stream.finish(run);
+      outcome.trouble = outcome.trouble || stream.broken();
+    } else if (!print(formatted(options, run, options.ladder ? ladders(options, run, *ladder) : std::string()))) {
       outcome.trouble = true;
     }
     if (page && !write_file(options.html, report::html(run, *page))) outcome.trouble = true;
+    if (annotation) {
+      if (auto written = annotation->write(options, run); !written) {
+        complain(written.error());
+        outcome.trouble = true;
+      }
+    }
   }
   for (const std::string& line : complaints) {
     complain(line);
@@ -181,16 +199,6 @@ namespace {
 }
 
 }  // namespace
-
-void complain(std::string_view line) noexcept {
-  std::string whole = "rpcrdma-analyzer: ";
-  // Names of files may hold anything; the line stays one line.
-  std::replace_copy_if(
-      line.begin(), line.end(), std::back_inserter(whole),
-      [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; }, '?');
-  whole += '\n';
-  [[maybe_unused]] const auto ignored = ::write(STDERR_FILENO, whole.data(), whole.size());
-}
 
 ExitStatus stop(const Stop& stop) {
   if (!stop.error.empty()) {

@@ -12,7 +12,4 @@ namespace rpcrdma::cli {
 /// Prints what takes the place of a run.
 [[nodiscard]] ExitStatus stop(const Stop& stop);
 
-/// One line on standard error, after the program's name.
-void complain(std::string_view line) noexcept;
-
 }  // namespace rpcrdma::cli

@@ -12,29 +12,41 @@ namespace {
   return std::find(rules.begin(), rules.end(), rule) != rules.end();
 }
 
-[[nodiscard]] std::uint64_t messages_of(const referee::ConnectionFacts& connection) {
+[[nodiscard]] bool shows_connection(const Options& options, trace::ConnectionId id) noexcept {
+  return !options.connection || *options.connection == id;
+}
+
+}  // namespace
+
+std::uint64_t messages_of(const referee::ConnectionFacts& connection) {
   const auto& m = connection.messages;
   return std::accumulate(m.v2.begin(), m.v2.end(), m.rdma_msg + m.rdma_nomsg + m.rdma_msgp + m.rdma_done + m.rdma_error,
                          [](std::uint64_t sum, const auto& kind) { return sum + kind.second; });
 }
 
-}  // namespace
+bool shows(const Options& options, referee::RuleId rule) {
+  return (options.only_rules.empty() || contains(options.only_rules, rule)) && !contains(options.hidden_rules, rule);
+}
+
+bool shows(const Options& options, const referee::Finding& finding) {
+  return finding.severity >= options.least && shows(options, finding.rule) &&
+         shows_connection(options, finding.connection);
+}
+
+bool shows(const Options& options, const referee::Unchecked& unchecked) {
+  return shows(options, unchecked.rule) && shows_connection(options, unchecked.connection);
+}
+
+bool shows(const Options& options, const referee::ConnectionFacts& connection) {
+  return shows_connection(options, connection.id);
+}
 
 void select(referee::Report& report, const Options& options) {
-  const auto other_rule = [&](referee::RuleId rule) {
-    return (!options.only_rules.empty() && !contains(options.only_rules, rule)) || contains(options.hidden_rules, rule);
-  };
-  const auto other_connection = [&](trace::ConnectionId id) { return options.connection && *options.connection != id; };
-
-  std::erase_if(report.findings, [&](const referee::Finding& finding) {
-    return finding.severity < options.least || other_rule(finding.rule) || other_connection(finding.connection);
-  });
-  std::erase_if(report.unchecked, [&](const referee::Unchecked& unchecked) {
-    return other_rule(unchecked.rule) || other_connection(unchecked.connection);
-  });
+  const auto hidden = [&](const auto& each) { return !shows(options, each); };
+  std::erase_if(report.findings, hidden);
+  std::erase_if(report.unchecked, hidden);
   if (options.connection) {
-    std::erase_if(report.connections,
-                  [&](const referee::ConnectionFacts& connection) { return other_connection(connection.id); });
+    std::erase_if(report.connections, hidden);
     report.rdma_messages = std::accumulate(
         report.connections.begin(), report.connections.end(), std::uint64_t{0},
         [](std::uint64_t sum, const referee::ConnectionFacts& connection) { return sum + messages_of(connection); });

@@ -7,6 +7,14 @@
 
 namespace rpcrdma::cli {
 
+[[nodiscard]] bool shows(const Options& options, referee::RuleId rule);
+[[nodiscard]] bool shows(const Options& options, const referee::Finding& finding);
+[[nodiscard]] bool shows(const Options& options, const referee::Unchecked& unchecked);
+[[nodiscard]] bool shows(const Options& options, const referee::ConnectionFacts& connection);
+
+/// RPC-over-RDMA messages of one connection.
+[[nodiscard]] std::uint64_t messages_of(const referee::ConnectionFacts& connection);
+
 /// Takes out of the report what was not asked for. Whether there is RPC-over-RDMA in it, and whether anything could be
 /// judged, stays as it was.
 void select(referee::Report& report, const Options& options);

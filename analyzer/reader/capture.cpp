@@ -86,6 +86,7 @@ class FileCapture final : public Capture {
     return nullptr;
   }
 
+  [[nodiscard]] bool packet() const override { return record_.is_packet; }
   [[nodiscard]] const InputFacts& facts() const override { return facts_; }
 
   [[nodiscard]] std::optional<double> position() const override {
@@ -152,8 +153,8 @@ class FileCapture final : public Capture {
 
 }  // namespace
 
-tl::expected<std::unique_ptr<Capture>, std::string> Capture::open(const std::string& path) {
-  auto source = Source::open(path);
+tl::expected<std::unique_ptr<Capture>, std::string> Capture::open(const std::string& path, const std::string& shown) {
+  auto source = Source::open(path, shown);
   if (!source) {
     return tl::unexpected(std::move(source).error());
   }

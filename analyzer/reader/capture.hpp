@@ -35,13 +35,17 @@ struct InputFacts {
 /// One open capture. Chosen by content: libpcap first, libwiretap for what libpcap refuses.
 class Capture {
  public:
-  /// "-" is standard input. The error is one line for a person, without the program's name.
-  [[nodiscard]] static tl::expected<std::unique_ptr<Capture>, std::string> open(const std::string& path);
+  /// "-" is standard input. The error is one line for a person, without the program's name. `shown`: the name for
+  /// people, where it is not the path.
+  [[nodiscard]] static tl::expected<std::unique_ptr<Capture>, std::string> open(const std::string& path,
+                                                                                const std::string& shown = {});
   virtual ~Capture() = default;
 
   /// The next frame, or nullptr at the end (also at damage: see facts().damaged). `number` is left 0 for the caller.
   /// Valid until the next call.
   [[nodiscard]] virtual const trace::Frame* next() = 0;
+  /// The frame that next() gave is a packet, and not a record of another kind that has a number.
+  [[nodiscard]] virtual bool packet() const = 0;
   [[nodiscard]] virtual const InputFacts& facts() const = 0;
   /// 0..1 how far into the file, for progress; nullopt where that is not known.
   [[nodiscard]] virtual std::optional<double> position() const = 0;

@@ -108,7 +108,10 @@ class PcapBackend final : public Backend {
       return Step::refused;
     }
     if (got == 1) {
-      record.frame.ref.time = time_of(header->ts.tv_sec, header->ts.tv_usec);
+      // The 32 bits of seconds in a pcap file have no sign; libpcap gives them one.
+      const std::int64_t seconds =
+          content_ == Content::pcapng ? std::int64_t{header->ts.tv_sec} : static_cast<std::uint32_t>(header->ts.tv_sec);
+      record.frame.ref.time = time_of(seconds, header->ts.tv_usec);
       record.frame.link = link_;
       record.frame.octets = wire::Bytes(octets, header->caplen);
       record.frame.wire_length = std::max(header->len, header->caplen);

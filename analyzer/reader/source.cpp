@@ -75,9 +75,9 @@ Descriptor::~Descriptor() {
   }
 }
 
-tl::expected<std::unique_ptr<Source>, std::string> Source::open(const std::string& path) {
+tl::expected<std::unique_ptr<Source>, std::string> Source::open(const std::string& path, const std::string& shown) {
   const bool standard_input = path == "-";
-  const std::string name = standard_input ? "standard input" : path;
+  const std::string name = standard_input ? "standard input" : shown.empty() ? path : shown;
   if (path.empty()) {
     return tl::unexpected(std::string("the name of a capture file is empty"));
   }

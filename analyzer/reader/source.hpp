@@ -36,8 +36,9 @@ class Descriptor {
 
 class Source {
  public:
-  /// "-" is standard input. The error is one line for a person.
-  [[nodiscard]] static tl::expected<std::unique_ptr<Source>, std::string> open(const std::string& path);
+  /// "-" is standard input. The error is one line for a person. `shown`: the name for people, where it is not the path.
+  [[nodiscard]] static tl::expected<std::unique_ptr<Source>, std::string> open(const std::string& path,
+                                                                               const std::string& shown = {});
 
   /// For messages: the path, or "standard input".
   [[nodiscard]] const std::string& name() const noexcept { return name_; }

@@ -2,6 +2,7 @@
 // One epoch of one connection: everything the rules look at.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <deque>
@@ -15,6 +16,7 @@
 #include <vector>
 
 #include "referee/facts.hpp"
+#include "referee/held_finding.hpp"
 #include "referee/latency.hpp"
 #include "referee/memory_map.hpp"
 #include "referee/v2/state.hpp"
@@ -107,7 +109,7 @@ struct Offer {
 
 /// What a legal habit costs: one folded finding, completed at the end of the connection.
 struct Cost {
-  std::optional<std::size_t> finding;
+  HeldFinding finding;
   std::uint64_t times = 0;
   std::uint64_t timed = 0;  ///< those of which the time is known
   TimeNs total = 0;
@@ -139,7 +141,7 @@ struct Ledger {
   bool over = false;  ///< inside an episode of too many Calls
   std::uint64_t episodes = 0;
   std::uint64_t reported_episode = 0;
-  std::size_t episode_finding = 0;
+  HeldFinding episode_finding;
   std::uint64_t stalls = 0;
   FrameRef full_since;  ///< in-flight equals the grant since then; number 0: it does not
   bool full_reported = false;
@@ -203,7 +205,7 @@ struct JudgedOp {
   bool writing = false;
   enum class State : std::uint8_t { inside, guilty, undecided } state = State::undecided;
   RuleId rule = RuleId::remote_access_error;
-  std::size_t finding = SIZE_MAX;
+  HeldFinding finding;
   std::uint32_t handle = 0;
   std::uint64_t offset = 0;
   std::uint64_t length = 0;
@@ -223,9 +225,9 @@ struct Suspect {
   std::optional<Party> by;
   std::uint64_t refused_ordinal = 0;  ///< RNR: no longer a suspect once this Send of `sender` is acknowledged
   Side sender = Side::active;
-  std::optional<std::size_t> finding;  ///< raised to an error when this is what ended the connection
-  std::uint64_t completed = 0;         ///< transactions answered by then: what goes on afterwards was not ended by it
-  std::uint64_t gaps = 0;              ///< gaps of both sides by then
+  HeldFinding finding;          ///< raised to an error when this is what ended the connection
+  std::uint64_t completed = 0;  ///< transactions answered by then: what goes on afterwards was not ended by it
+  std::uint64_t gaps = 0;       ///< gaps of both sides by then
 };
 
 /// READ Requests of one side that wait for their answer, and when there were too many of them.
@@ -296,9 +298,9 @@ struct RecentSend {
   bool call = false;
   bool reply = false;
   bool holes = false;
-  bool credits_known = true;                ///< false: other messages of the time were delivered out of file order
-  std::optional<std::size_t> size_finding;  ///< index of the threshold finding, when it is over
-  std::optional<std::size_t> invalidate_finding;
+  bool credits_known = true;  ///< false: other messages of the time were delivered out of file order
+  HeldFinding size_finding;   ///< the threshold finding, when it is over
+  HeldFinding invalidate_finding;
   std::uint64_t in_flight = 0;  ///< Calls: outstanding including this one
   std::uint64_t limit = 0;
   TransactionId exchange;     ///< generation 0: none is known
@@ -448,6 +450,13 @@ struct Connection {
   [[nodiscard]] SideState& of(Side side) noexcept { return sides[index(side)]; }
   [[nodiscard]] const SideState& of(Side side) const noexcept { return sides[index(side)]; }
   [[nodiscard]] Ledger& ledger(Side requester) noexcept { return credits[index(requester)]; }
+  /// No further Call can belong to the reported episode of too many Calls: its finding is settled.
+  void settle_episode(Side requester) {
+    Ledger& of = ledger(requester);
+    if (of.over || !of.episode_finding) return;
+    const auto held_back = [&](const Pending& p) { return p.kind == Pending::Kind::credits && p.side == requester; };
+    if (std::none_of(pending.begin(), pending.end(), held_back)) of.episode_finding.reset();
+  }
   [[nodiscard]] ConnectionId id() const noexcept { return facts.id; }
   [[nodiscard]] bool rpcrdma() const noexcept { return kind == Kind::rpcrdma; }
   /// Version 2 in a form that is only counted.

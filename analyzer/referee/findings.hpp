@@ -5,13 +5,16 @@
 #include <cstddef>
 #include <cstdint>
 #include <initializer_list>
+#include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
-#include <unordered_map>
 #include <vector>
 
 #include "referee/facts.hpp"
+#include "referee/held_finding.hpp"
+#include "referee/observer.hpp"
 
 namespace rpcrdma::referee {
 
@@ -34,24 +37,29 @@ class FindingBook {
   static constexpr std::size_t kept_few = 16;
   static constexpr std::size_t frames_each = 16;
 
-  /// One finding a call. Returns its index (stable until take()).
-  std::size_t add(const Verdict& verdict) { return add_up_to(verdict, kept_each); }
+  FindingBook() = default;
+  FindingBook(const FindingBook&) = delete;
+  FindingBook& operator=(const FindingBook&) = delete;
+  ~FindingBook() = default;
+
+  /// One finding a call. Who does not keep what is returned cannot amend it.
+  HeldFinding add(const Verdict& verdict) { return add_up_to(verdict, kept_each); }
   /// For habits: the first few one by one, the rest counted on the last of them.
-  std::size_t add_few(const Verdict& verdict) { return add_up_to(verdict, kept_few); }
+  HeldFinding add_few(const Verdict& verdict) { return add_up_to(verdict, kept_few); }
   /// One finding for each (rule, connection, violator): the first frame stays the primary one.
-  std::size_t fold(const Verdict& verdict);
+  HeldFinding fold(const Verdict& verdict);
   /// fold() without the cost of a message nobody will read: true when that finding exists and was counted up.
   bool fold_again(RuleId rule, ConnectionId connection, FrameRef frame, std::optional<Party> violator = std::nullopt);
   /// Adds evidence to a finding.
-  void evidence(std::size_t index, FrameRef frame);
-  [[nodiscard]] Finding& at(std::size_t index) noexcept { return findings_[index]; }
+  void evidence(const HeldFinding& held, FrameRef frame);
+  [[nodiscard]] Finding& at(const HeldFinding& held) { return entries_.at(held.index_).finding; }
 
   /// Among the last few hundred findings, the oldest one of a connection for which `wanted` holds.
   template <class Predicate>
   [[nodiscard]] const Finding* oldest(ConnectionId connection, Predicate wanted) const {
     constexpr std::size_t most = 512;
-    for (std::size_t i = findings_.size() > most ? findings_.size() - most : 0; i < findings_.size(); ++i) {
-      const Finding& finding = findings_[i];
+    for (auto at = entries_.lower_bound(next_ > most ? next_ - most : 0); at != entries_.end(); ++at) {
+      const Finding& finding = at->second.finding;
       if (finding.connection == connection && wanted(finding)) return &finding;
     }
     return nullptr;
@@ -60,7 +68,9 @@ class FindingBook {
   /// "Not checked because ...": once for each (rule, connection).
   void unchecked(RuleId rule, ConnectionId connection, std::string_view reason);
 
-  [[nodiscard]] const std::vector<Finding>& findings() const noexcept { return findings_; }
+  /// How many there were so far, and each by its number from 0. Not for a book that tells.
+  [[nodiscard]] std::size_t size() const noexcept { return next_; }
+  [[nodiscard]] const Finding& finding(std::size_t number) const { return entries_.at(number).finding; }
   [[nodiscard]] bool has(RuleId rule, ConnectionId connection) const;
 
   /// For tests: findings of this rule are written, but not handed over.
@@ -69,7 +79,32 @@ class FindingBook {
   [[nodiscard]] std::vector<Finding> take_findings();
   [[nodiscard]] std::vector<Unchecked> take_unchecked();
 
+  // Telling findings before the end, each once, as soon as nothing can change it any more; and forgetting them.
+  void tell_to(Listener* listener) noexcept { listener_ = listener; }
+  [[nodiscard]] bool anything_settled() const noexcept { return !settled_.empty(); }
+  /// Those of connections for which `certain` holds; the others wait for conclude() or reconsider().
+  template <class Predicate>
+  void tell_settled(Predicate certain) {
+    std::vector<std::size_t> settled;
+    settled.swap(settled_);
+    settled_.reserve(settled.capacity());
+    for (const std::size_t index : settled) tell_if_settled(index, certain);
+  }
+  /// What is settled of this connection is to be told at the next tell_settled().
+  void reconsider(ConnectionId connection);
+  /// The connection is over: what there is of it is told if it is `reported`, and forgotten but for what is still held.
+  void conclude(ConnectionId connection, bool reported);
+  /// Nothing is held any more: what belongs to the capture as a whole.
+  void conclude_all();
+
  private:
+  struct Entry {
+    Finding finding;
+    std::weak_ptr<void> token;  ///< of those who hold it
+    bool open_ended = false;    ///< counts on until its connection ends
+    bool told = false;
+    bool concluded = false;  ///< its connection is over, and it is told as soon as nobody holds it
+  };
   struct Tally {
     std::size_t count = 0;
     std::size_t last = 0;
@@ -77,15 +112,36 @@ class FindingBook {
   [[nodiscard]] static std::uint64_t key(RuleId rule, ConnectionId connection, std::uint64_t extra = 0) noexcept {
     return (static_cast<std::uint64_t>(connection) << 24U) | (static_cast<std::uint64_t>(rule) << 4U) | extra;
   }
-  std::size_t add_up_to(const Verdict& verdict, std::size_t most);
+  HeldFinding add_up_to(const Verdict& verdict, std::size_t most);
   [[nodiscard]] std::size_t append(const Verdict& verdict);
+  [[nodiscard]] HeldFinding hold(std::size_t index);
+  void let_go(std::size_t index) noexcept;
+  void tell(const Finding& finding);
+  template <class Predicate>
+  void tell_if_settled(std::size_t index, Predicate certain) {
+    const auto at = entries_.find(index);
+    if (at == entries_.end() || at->second.told || !at->second.token.expired()) return;
+    Entry& entry = at->second;
+    if (!entry.concluded && (entry.open_ended || !certain(entry.finding.connection))) return;
+    entry.told = true;
+    tell(entry.finding);
+    if (entry.concluded) entries_.erase(at);
+  }
 
   std::optional<RuleId> left_out_;
-  std::vector<Finding> findings_;
+  Listener* listener_ = nullptr;
+  std::shared_ptr<void> nobody_waits_ = std::make_shared<char>();  ///< every token of a book that does not tell
+  std::map<std::size_t, Entry> entries_;                           // by number, from 0
+  std::size_t next_ = 0;
   std::vector<Unchecked> unchecked_;
-  std::unordered_map<std::uint64_t, Tally> tallies_;       // by rule and connection
-  std::unordered_map<std::uint64_t, std::size_t> folded_;  // by rule, connection, violator
-  std::unordered_map<std::uint64_t, bool> unchecked_seen_;
+  // By rule, connection and violator; ordered by connection first.
+  std::map<std::uint64_t, Tally> tallies_;
+  std::map<std::uint64_t, std::size_t> folded_;
+  std::map<std::uint64_t, bool> unchecked_seen_;
+  // Only of a book that tells.
+  std::map<ConnectionId, std::vector<std::size_t>> numbers_;
+  std::vector<std::size_t> settled_;  // capacity for every token that is held: letting go never allocates
+  std::size_t tokens_ = 0;
 };
 
 }  // namespace rpcrdma::referee

@@ -76,4 +76,18 @@ class Observer {
   Observer& operator=(const Observer&) = default;
 };
 
+/// What will be in the report, each as soon as it cannot change any more.
+class Listener {
+ public:
+  virtual ~Listener() = default;
+  virtual void finding(const Finding& finding) = 0;
+  virtual void connection(const ConnectionFacts& connection) = 0;
+  virtual void unchecked(const Unchecked& unchecked) = 0;
+
+ protected:
+  Listener() = default;
+  Listener(const Listener&) = default;
+  Listener& operator=(const Listener&) = default;
+};
+
 }  // namespace rpcrdma::referee

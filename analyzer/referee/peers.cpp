@@ -38,7 +38,7 @@ void Peers::connects(Context& context, const Connection& connection, FrameRef re
   Pair& pair = of(connection);
   pair.newest_request = request;
   if (!pair.stale) return;
-  Finding& refused = context.book.at(*pair.stale);
+  Finding& refused = context.book.at(pair.stale);
   refused.severity = Severity::note;
   refused.message += fmt::format(" The client tried again (frame {}), as it should.", request.number);
   pair.stale.reset();

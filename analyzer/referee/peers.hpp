@@ -18,8 +18,10 @@ class Peers {
  public:
   /// A connection request. One that was refused as stale before is only a note now.
   void connects(Context& context, const Connection& connection, FrameRef request);
-  /// `finding`: index of the finding about the refusal.
-  void refused_as_stale(const Connection& connection, std::size_t finding) { of(connection).stale = finding; }
+  /// `finding`: the one about the refusal.
+  void refused_as_stale(const Connection& connection, HeldFinding finding) {
+    of(connection).stale = std::move(finding);
+  }
   /// The newest request of this client to this server; number 0: none.
   [[nodiscard]] FrameRef newest_request(const Connection& connection) const;
 
@@ -36,8 +38,8 @@ class Peers {
     std::optional<PrivateData> server;
     FrameRef handshake;
     FrameRef newest_request;
-    std::optional<std::size_t> stale;  ///< the finding about a refusal as stale, until the client tries again
-    FrameRef refused_version_2;        ///< ERR_VERS on the connection before, which then ended; number 0: not so
+    HeldFinding stale;           ///< the finding about a refusal as stale, until the client tries again
+    FrameRef refused_version_2;  ///< ERR_VERS on the connection before, which then ended; number 0: not so
     std::vector<std::pair<std::uint32_t, FrameRef>> lost_xids;  ///< Calls that were open when a connection ended
   };
 

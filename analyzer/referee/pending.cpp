@@ -167,6 +167,7 @@ void settle_pending(Context& context, Connection& connection, Side side, std::ui
     return true;
   });
   for (const Pending& pending : ready) settle(context, connection, pending, true);
+  connection.settle_episode(other(side));
 }
 
 void hold_back(Connection& connection, Pending pending) {

@@ -30,13 +30,16 @@ constexpr TimeNs unanswered_after = 10'000'000'000;
 }  // namespace
 
 struct Referee::Impl {
-  Impl(Options o, Observer* watcher) : options(std::move(o)), context{options, book, watcher} {
+  Impl(Options o, Observer* watcher, Listener* hears)
+      : options(std::move(o)), context{options, book, watcher}, listener(hears) {
     book.leave_out(options.without);
+    book.tell_to(listener);
   }
 
   Options options;
   FindingBook book;
   Context context;
+  Listener* listener;
   std::unordered_map<ConnectionId, std::unique_ptr<Connection>> connections;
   std::vector<ConnectionId> closed_order;  // oldest first: their state is dropped, their facts are kept
   std::vector<ConnectionFacts> finished;
@@ -135,7 +138,12 @@ struct Referee::Impl {
     peers.remember_open_calls(connection);
     connection.transactions.clear();
     connection.finished.clear();
-    for (SideState& side : connection.sides) side.memory.clear();
+    for (SideState& side : connection.sides) {
+      side.memory.clear();
+      side.sends = {};
+      side.ops = {};
+    }
+    connection.suspects.clear();
     closed_order.push_back(connection.id());
     if (closed_order.size() > kept_closed) {
       const ConnectionId oldest = closed_order.front();
@@ -160,7 +168,10 @@ struct Referee::Impl {
 
   void finish_connection(Connection& connection) {
     ConnectionFacts& facts = connection.facts;
-    if (!reported(connection)) return;
+    if (!reported(connection)) {
+      book.conclude(facts.id, false);
+      return;
+    }
     any_rpcrdma = true;
     rdma_messages += connection.messages;
     if (connection.messages > 0 && !facts.one_way) judged = true;
@@ -181,7 +192,18 @@ struct Referee::Impl {
       facts.procedures.push_back({program, version, number, wire::procedure_name(program, version, number),
                                   procedure.calls, procedure.latency.facts(), std::move(operations)});
     }
-    finished.push_back(std::move(facts));
+    if (listener != nullptr) {
+      listener->connection(facts);
+      book.conclude(facts.id, true);
+    } else {
+      finished.push_back(std::move(facts));
+    }
+  }
+
+  /// Whatever comes, this connection will be in the report.
+  [[nodiscard]] bool certain(ConnectionId id) const {
+    const auto at = connections.find(id);
+    return at != connections.end() && (at->second->messages > 0 || at->second->rejected) && reported(*at->second);
   }
 
   void tell_handshake(const Connection& connection, const trace::EventBase& event) {
@@ -261,7 +283,8 @@ struct Referee::Impl {
   }
 };
 
-Referee::Referee(Options options, Observer* observer) : impl_(std::make_unique<Impl>(std::move(options), observer)) {}
+Referee::Referee(Options options, Observer* observer, Listener* listener)
+    : impl_(std::make_unique<Impl>(std::move(options), observer, listener)) {}
 Referee::~Referee() = default;
 
 void Referee::on(const trace::ConnectRequest& event) {
@@ -331,9 +354,10 @@ void Referee::on(const trace::ConnectReject& event) {
   if (connection == nullptr) return;
   impl_->hear(event);
   if (connection->rpcrdma()) {
-    const std::size_t finding = judge_reject(impl_->context, *connection, event);
+    HeldFinding finding = judge_reject(impl_->context, *connection, event);
+    impl_->book.reconsider(connection->id());
     if (event.reason == reject_stale && connection->facts.transport != trace::Transport::iwarp) {
-      impl_->peers.refused_as_stale(*connection, finding);
+      impl_->peers.refused_as_stale(*connection, std::move(finding));
     }
     judge_stray_private_data(impl_->context, *connection, event.side, event.private_data, event.frame);
   }
@@ -413,6 +437,7 @@ void Referee::on(const trace::Send& event) {
   if (!impl_->take(*connection, event)) return;
   impl_->after(*connection, event);
   if (connection->v2.refusal.number != 0) impl_->peers.judge_version_refusal(impl_->context, *connection);
+  if (before == 0 && connection->messages == 1) impl_->book.reconsider(connection->id());
   if (before == 0 && connection->messages == 1 && !connection->facts.handshake_seen) {
     impl_->book.add(
         {RuleId::capture_start_missing,
@@ -538,7 +563,14 @@ void Referee::on(const trace::Quality& event) {
   judge_quality(impl_->context, connection, event);
 }
 
-const std::vector<Finding>& Referee::findings() const noexcept { return impl_->book.findings(); }
+std::size_t Referee::findings() const noexcept { return impl_->book.size(); }
+
+const Finding& Referee::finding(std::size_t number) const { return impl_->book.finding(number); }
+
+void Referee::tell() {
+  if (!impl_->book.anything_settled()) return;
+  impl_->book.tell_settled([&](ConnectionId id) { return impl_->certain(id); });
+}
 
 Report Referee::finish(FrameRef last) {
   Impl& impl = *impl_;
@@ -550,6 +582,8 @@ Report Referee::finish(FrameRef last) {
   for (const ConnectionId id : ids) impl.finish_connection(*impl.connections[id]);
   impl.connections.clear();
   impl.cached = nullptr;
+  impl.peers = {};
+  impl.book.conclude_all();
 
   Report report;
   report.connections = std::exchange(impl.finished, {});
@@ -558,8 +592,9 @@ Report Referee::finish(FrameRef last) {
   report.findings = impl.book.take_findings();
   // What was found on connections that turned out to carry something else accuses nobody.
   const auto known = [&](ConnectionId id) {
-    return id == 0 || std::any_of(report.connections.begin(), report.connections.end(),
-                                  [&](const ConnectionFacts& c) { return c.id == id; });
+    const auto at = std::lower_bound(report.connections.begin(), report.connections.end(), id,
+                                     [](const ConnectionFacts& c, ConnectionId wanted) { return c.id < wanted; });
+    return id == 0 || (at != report.connections.end() && at->id == id);
   };
   std::erase_if(report.findings, [&](const Finding& finding) {
     return finding.rule != RuleId::not_rpcrdma && !known(finding.connection);

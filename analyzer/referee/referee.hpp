@@ -22,12 +22,14 @@ struct Options {
   std::optional<RuleId> without;
 };
 
+class Listener;
 class Observer;
 
 class Referee final : public trace::EventSink {
  public:
-  /// `observer`, where there is one, outlives the referee.
-  explicit Referee(Options options, Observer* observer = nullptr);
+  /// `observer` and `listener`, where there is one, outlive the referee. What `listener` was told is forgotten, and
+  /// not in the report of finish().
+  explicit Referee(Options options, Observer* observer = nullptr, Listener* listener = nullptr);
   ~Referee() override;
   Referee(const Referee&) = delete;
   Referee& operator=(const Referee&) = delete;
@@ -52,8 +54,13 @@ class Referee final : public trace::EventSink {
   /// End of capture: judge what is still open, hand over the report. The referee is empty afterwards.
   [[nodiscard]] Report finish(FrameRef last);
 
-  /// The findings so far; later ones are appended, and those here may still get evidence and another severity.
-  [[nodiscard]] const std::vector<Finding>& findings() const noexcept;
+  /// The findings so far, by number from 0; later ones are appended, and those here may still get evidence and another
+  /// severity. Without a listener only.
+  [[nodiscard]] std::size_t findings() const noexcept;
+  [[nodiscard]] const Finding& finding(std::size_t number) const;
+
+  /// Tells the listener what has become certain; to be called now and then, such as after each frame.
+  void tell();
 
  private:
   struct Impl;

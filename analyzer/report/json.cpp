@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The JSON document "rpcrdma-analyzer/1": every key always present, null where a value is not known.
+// The JSON document "rpcrdma-analyzer/1", whole or an object a line: every key always present, null where a value is
+// not known.
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <iterator>
@@ -227,14 +227,29 @@ Json document(const referee::Finding& f) {
       .add("occurrences", f.occurrences);
 }
 
-/// Where a finding stands in the capture; one that belongs to no frame stands behind all others.
-std::uint64_t first_frame(const referee::Finding& f) { return f.frames.empty() ? UINT64_MAX : f.frames.front(); }
-
 Json document(const referee::Unchecked& u) {
   return Object(3)
       .add("rule", referee::rule(u.rule).name)
       .add("connection", connection_number(u.connection))
       .add("reason", u.reason);
+}
+
+Json tool() { return Object(2).add("name", tool_name).add("version", tool_version); }
+
+Json document(const ndjson::Totals& totals) {
+  return Object(6)
+      .add("connections", totals.connections)
+      .add("errors", totals.errors)
+      .add("warnings", totals.warnings)
+      .add("notes", totals.notes)
+      .add("frames", totals.frames)
+      .add("rdma_messages", totals.rdma_messages);
+}
+
+ndjson::Totals totals_of(const Run& run) {
+  const Tally tally = count(run.report.findings);
+  return {run.report.connections.size(), tally.errors, tally.warnings, tally.notes, run.frames,
+          run.report.rdma_messages};
 }
 
 /// Names of files and reasons may hold octets that are no UTF-8; the document is UTF-8 all the same.
@@ -257,32 +272,49 @@ void put_list(std::string& out, std::string_view key, const List& list, Element 
 
 std::string json(const Run& run) {
   const referee::Report& report = run.report;
-  std::vector<const referee::Finding*> ordered;
-  ordered.reserve(report.findings.size());
-  for (const auto& finding : report.findings) ordered.push_back(&finding);
-  std::stable_sort(ordered.begin(), ordered.end(),
-                   [](const auto* a, const auto* b) { return first_frame(*a) < first_frame(*b); });
   const auto documented = [](const auto& thing) { return document(thing); };
 
   std::string out = "{\"schema\":\"rpcrdma-analyzer/1\",\n\"tool\":";
-  out += text_of(Object(2).add("name", tool_name).add("version", tool_version));
+  out += text_of(tool());
   out += ",\n";
   put_list(out, "inputs", run.inputs, documented);
   put_list(out, "connections", report.connections, documented);
-  put_list(out, "findings", ordered, [](const referee::Finding* finding) { return document(*finding); });
+  put_list(out, "findings", by_place(report.findings),
+           [](const referee::Finding* finding) { return document(*finding); });
   put_list(out, "unchecked", report.unchecked, documented);
-  const Tally tally = count(report.findings);
   out += "\"totals\":";
-  out += text_of(Object(6)
-                     .add("connections", report.connections.size())
-                     .add("errors", tally.errors)
-                     .add("warnings", tally.warnings)
-                     .add("notes", tally.notes)
-                     .add("frames", run.frames)
-                     .add("rdma_messages", report.rdma_messages));
+  out += text_of(document(totals_of(run)));
   out += "}\n";
   return out;
 }
+
+namespace ndjson {
+namespace {
+
+/// No object here is empty.
+std::string typed(std::string_view type, const Json& object) {
+  return fmt::format("{{\"type\":\"{}\",{}\n", type, std::string_view(text_of(object)).substr(1));
+}
+
+}  // namespace
+
+std::string opening() { return typed("report", Object(3).add("schema", "rpcrdma-analyzer/1").add("tool", tool())); }
+std::string line(const Input& input) { return typed("input", document(input)); }
+std::string line(const referee::ConnectionFacts& connection) { return typed("connection", document(connection)); }
+std::string line(const referee::Finding& finding) { return typed("finding", document(finding)); }
+std::string line(const referee::Unchecked& unchecked) { return typed("unchecked", document(unchecked)); }
+std::string line(const Totals& totals) { return typed("totals", document(totals)); }
+
+std::string all(const Run& run) {
+  std::string out = opening();
+  for (const auto* finding : by_place(run.report.findings)) out += line(*finding);
+  for (const auto& connection : run.report.connections) out += line(connection);
+  for (const auto& unchecked : run.report.unchecked) out += line(unchecked);
+  for (const auto& input : run.inputs) out += line(input);
+  return out + line(totals_of(run));
+}
+
+}  // namespace ndjson
 
 std::string list_rules_json() {
   Json out = Json::array();

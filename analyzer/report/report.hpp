@@ -44,9 +44,38 @@ struct TextStyle {
 [[nodiscard]] std::string text(const Run& run, const TextStyle& style, std::string_view ladders = {});
 [[nodiscard]] std::string json(const Run& run);  ///< one document, schema "rpcrdma-analyzer/1"
 
+/// The objects of the JSON document one a line, each with its "type". The first line is opening(), the last totals().
+namespace ndjson {
+struct Totals {
+  std::uint64_t connections = 0, errors = 0, warnings = 0, notes = 0, frames = 0, rdma_messages = 0;
+};
+[[nodiscard]] std::string opening();
+[[nodiscard]] std::string line(const Input& input);
+[[nodiscard]] std::string line(const referee::ConnectionFacts& connection);
+[[nodiscard]] std::string line(const referee::Finding& finding);
+[[nodiscard]] std::string line(const referee::Unchecked& unchecked);
+[[nodiscard]] std::string line(const Totals& totals);
+/// All of a run that is over.
+[[nodiscard]] std::string all(const Run& run);
+}  // namespace ndjson
+
+/// The findings as a table: RFC 4180, UTF-8, with a header line. A cell that a spreadsheet would take for a formula
+/// begins with an apostrophe, and so does one that begins with an apostrophe already.
+[[nodiscard]] std::string csv(const Run& run);
+
+struct JunitView {
+  std::optional<referee::Severity> fail_on;  ///< findings at or above it fail their testcase; empty: none does
+  std::vector<referee::RuleId> rules;        ///< those that have a testcase
+};
+/// For CI: one testsuite for the capture and one for each connection, in it one testcase a rule.
+[[nodiscard]] std::string junit(const Run& run, const JunitView& view);
+
 [[nodiscard]] std::string list_rules_text(bool color);
 [[nodiscard]] std::string list_rules_json();
 [[nodiscard]] std::optional<std::string> explain(std::string_view rule_name, bool color, bool ascii);
+
+/// A finding in one line, as a comment on its packet.
+[[nodiscard]] std::string packet_comment(const referee::Finding& finding);
 
 /// A Wireshark display filter that shows the evidence of a finding.
 [[nodiscard]] std::string display_filter(const referee::Finding& finding);

@@ -24,7 +24,18 @@ std::string judgement(const Run& run, const Tally& tally) {
                      where);
 }
 
+/// Where a finding stands in the capture; one that belongs to no frame stands behind all others.
+std::uint64_t place(const referee::Finding& f) { return f.frames.empty() ? UINT64_MAX : f.frames.front(); }
+
 }  // namespace
+
+std::vector<const referee::Finding*> by_place(const std::vector<referee::Finding>& findings) {
+  std::vector<const referee::Finding*> ordered;
+  ordered.reserve(findings.size());
+  for (const auto& finding : findings) ordered.push_back(&finding);
+  std::stable_sort(ordered.begin(), ordered.end(), [](const auto* a, const auto* b) { return place(*a) < place(*b); });
+  return ordered;
+}
 
 Tally count(const std::vector<referee::Finding>& findings) {
   Tally tally;

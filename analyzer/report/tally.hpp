@@ -16,6 +16,9 @@ struct Tally {
   std::uint64_t notes = 0;
 };
 
+/// In the order of their frames; those that belong to no frame come last.
+[[nodiscard]] std::vector<const referee::Finding*> by_place(const std::vector<referee::Finding>& findings);
+
 [[nodiscard]] Tally count(const std::vector<referee::Finding>& findings);
 
 /// The run in one sentence: "No violations found in 1 connection; 2 notes."

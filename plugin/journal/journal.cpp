@@ -361,9 +361,9 @@ void Journal::finish() {
 }
 
 void Journal::index_findings() {
-  const std::vector<referee::Finding>& all = finished_ ? findings_ : engine_->referee.findings();
-  for (; indexed_ < all.size(); ++indexed_) {
-    const referee::Finding& finding = all[indexed_];
+  const std::size_t all = finished_ ? findings_.size() : engine_->referee.findings();
+  for (; indexed_ < all; ++indexed_) {
+    const referee::Finding& finding = finished_ ? findings_[indexed_] : engine_->referee.finding(indexed_);
     if (finding.frames.empty()) continue;
     findings_of_[static_cast<std::uint32_t>(finding.frames.front())].push_back(static_cast<std::uint32_t>(indexed_));
   }
@@ -398,7 +398,7 @@ bool Journal::concerns(const referee::Finding& finding) const noexcept {
 }
 
 const referee::Finding& Journal::finding(std::uint32_t index) const noexcept {
-  return finished_ ? findings_[index] : engine_->referee.findings()[index];
+  return finished_ ? findings_[index] : engine_->referee.finding(index);
 }
 
 }  // namespace rpcrdma::journal

@@ -203,15 +203,6 @@ class Unreadable(Folder):
         self.assertEqual(got.status, 2)
         self.assertIn("standard input", got.errors)
 
-    def test_what_comes_with_a_later_version_says_so(self):
-        path = harness.capture(HEALTHY)
-        for option in (["--annotate", "x.pcapng"], ["--format", "ndjson"], ["--format", "csv"], ["--format", "junit"]):
-            got = run(*option, path, as_json=False)
-            self.assertEqual(got.status, 2, option)
-            self.assertIn("not available in this version", got.errors)
-            self.assertEqual(got.output, "")
-        self.assertFalse(os.path.exists("x.pcapng"))
-
 
 class Nothing(Folder):
     """Exit status 3, and the line that says why."""

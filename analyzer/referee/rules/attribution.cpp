@@ -109,7 +109,7 @@ void close_with(Context& context, Connection& connection, Closed closed, const S
                       Role::requester});
   }
   if (suspect.finding && suspect.rule == RuleId::credit_grant_unbacked) {
-    context.book.at(*suspect.finding).severity = Severity::error;
+    context.book.at(suspect.finding).severity = Severity::error;
   }
 }
 

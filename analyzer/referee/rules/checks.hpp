@@ -188,7 +188,7 @@ void judge_handshake(Context& context, Connection& connection);
 /// REJ reason of a side that still believes in an earlier connection; clients try again.
 inline constexpr std::uint16_t reject_stale = 10;
 /// Returns the index of the finding.
-std::size_t judge_reject(Context& context, Connection& connection, const trace::ConnectReject& event);
+HeldFinding judge_reject(Context& context, Connection& connection, const trace::ConnectReject& event);
 void judge_refusal(Context& context, Connection& connection, const trace::Refusal& refusal);
 
 // --- attribution.cpp: group L, why a connection ended

@@ -104,11 +104,11 @@ enum class Meaning : std::uint8_t { access, no_buffer, too_long, invalidate, own
 bool explained_by_invalidation(Context& context, Connection& connection, const trace::Refusal& refusal,
                                const RecentSend* send) {
   if (send == nullptr || !send->invalidate_finding) return false;
-  const Finding& finding = context.book.at(*send->invalidate_finding);
+  const Finding& finding = context.book.at(send->invalidate_finding);
   Suspect suspect = suspect_from(refusal, finding.rule, send->frame, finding.message);
   suspect.proven = true;
   suspect.culprit = finding.violator;
-  context.book.evidence(*send->invalidate_finding, refusal.frame);
+  context.book.evidence(send->invalidate_finding, refusal.frame);
   connection.suspect(std::move(suspect));
   return true;
 }
@@ -197,7 +197,7 @@ void judge_terminate(Context& context, Connection& connection, const trace::Refu
   }
   if (what == Meaning::invalidate || what == Meaning::other) {
     if (send == nullptr)
-      send = state.sends.newest([](const RecentSend& s) { return s.invalidate_finding.has_value(); });
+      send = state.sends.newest([](const RecentSend& s) { return static_cast<bool>(s.invalidate_finding); });
     if (explained_by_invalidation(context, connection, refusal, send)) {
       note();
       return;
@@ -205,7 +205,8 @@ void judge_terminate(Context& context, Connection& connection, const trace::Refu
   }
   if (what == Meaning::no_buffer || what == Meaning::too_long) {
     const bool exact = send != nullptr;  // the Terminate names the Send: only then its peer may be blamed
-    if (send == nullptr) send = state.sends.newest([](const RecentSend& s) { return s.size_finding.has_value(); });
+    if (send == nullptr)
+      send = state.sends.newest([](const RecentSend& s) { return static_cast<bool>(s.size_finding); });
     if (send == nullptr) {
       send = state.sends.newest([](const RecentSend& s) { return s.call && s.in_flight > s.limit; });
     }
@@ -328,7 +329,7 @@ void judge_handshake(Context& context, Connection& connection) {
   }
 }
 
-std::size_t judge_reject(Context& context, Connection& connection, const trace::ConnectReject& event) {
+HeldFinding judge_reject(Context& context, Connection& connection, const trace::ConnectReject& event) {
   connection.rejected = true;
   const bool iwarp = connection.facts.transport == trace::Transport::iwarp;
   // Only who lacks something of its own is to blame; the others may be right to refuse.

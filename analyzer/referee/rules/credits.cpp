@@ -78,6 +78,7 @@ void credit_call(Context& context, Connection& connection, const trace::Send& ev
     accuse_later(connection, ledger, event, call, limit_rule, call.credit, Severity::warning);
   } else {
     ledger.over = false;
+    connection.settle_episode(event.side);
   }
   if (ledger.answered && ledger.outstanding == limit && ledger.full_since.number == 0) {
     ledger.full_since = event.frame;
@@ -204,7 +205,7 @@ void judge_rnr(Context& context, Connection& connection, const trace::Refusal& r
     return;
   }
   if (send != nullptr && send->reply) {
-    const std::size_t finding = context.book.fold(
+    HeldFinding finding = context.book.fold(
         {RuleId::requester_receives_missing,
          connection.id(),
          {refusal.frame, send->frame},
@@ -218,7 +219,7 @@ void judge_rnr(Context& context, Connection& connection, const trace::Refusal& r
          Role::requester});
     suspect.rule = RuleId::requester_receives_missing;
     suspect.culprit = party(refuser);
-    suspect.finding = finding;
+    suspect.finding = std::move(finding);
     suspect.message =
         fmt::format("The {} had no Receive for the Reply in frame {}.", name(refuser), send->frame.number);
     connection.suspect(std::move(suspect));
@@ -249,7 +250,7 @@ void judge_rnr(Context& context, Connection& connection, const trace::Refusal& r
       return;
     }
     if (ledger.answered) {
-      const std::size_t finding = context.book.fold(
+      HeldFinding finding = context.book.fold(
           {RuleId::credit_grant_unbacked,
            connection.id(),
            {refusal.frame, send->frame, ledger.last_reply},
@@ -262,7 +263,7 @@ void judge_rnr(Context& context, Connection& connection, const trace::Refusal& r
       suspect.rule = RuleId::credit_grant_unbacked;
       suspect.proven = true;
       suspect.culprit = party(refuser);
-      suspect.finding = finding;
+      suspect.finding = std::move(finding);
       suspect.message = fmt::format("The {} had no Receive for a Call within its grant (frame {}).", name(refuser),
                                     refusal.frame.number);
       connection.suspect(std::move(suspect));

@@ -210,14 +210,14 @@ void note_unreported(Context& context, Connection& connection, const trace::Send
        Role::responder});
 }
 
-void mark_guilty(Connection& connection, const Pending& pending, std::size_t finding) {
+void mark_guilty(Connection& connection, const Pending& pending, HeldFinding finding) {
   JudgedOp* judged = connection.of(pending.side).ops.newest([&](const JudgedOp& op) {
     return op.op == pending.op && op.writing == pending.writing;
   });
   if (judged == nullptr) return;
   judged->state = JudgedOp::State::guilty;
   judged->rule = pending.rule;
-  judged->finding = finding;
+  judged->finding = std::move(finding);
 }
 
 }  // namespace
@@ -340,7 +340,7 @@ void judge_returned_lengths(Context& context, Connection& connection, const trac
 
 void settle_unknown_handle(Context& context, Connection& connection, const Pending& pending, bool proven) {
   const bool by_requester = pending.rule == RuleId::rdma_by_requester;
-  const std::size_t finding = context.book.add(
+  HeldFinding finding = context.book.add(
       {pending.rule,
        connection.id(),
        {pending.frame},
@@ -355,12 +355,12 @@ void settle_unknown_handle(Context& context, Connection& connection, const Pendi
        party(pending.side),
        by_requester ? std::optional(Role::requester) : std::nullopt});
   connection.of(pending.side).unknown_ops = true;
-  mark_guilty(connection, pending, finding);
+  mark_guilty(connection, pending, std::move(finding));
 }
 
 void settle_access(Context& context, Connection& connection, const Pending& pending) {
   const bool later_packet = pending.start.number != 0;
-  const std::size_t finding =
+  HeldFinding finding =
       context.book.add({pending.rule,
                         connection.id(),
                         {later_packet ? pending.start : pending.frame, pending.frame, pending.evidence, pending.call},
@@ -369,7 +369,7 @@ void settle_access(Context& context, Connection& connection, const Pending& pend
                         pending.xid,
                         party(pending.side),
                         pending.role});
-  mark_guilty(connection, pending, finding);
+  mark_guilty(connection, pending, std::move(finding));
 }
 
 void judge_early_access(Context& context, Connection& connection, const Transaction& call) {

@@ -24,7 +24,7 @@ namespace {
 
 void add_sentence(Context& context, const Cost& cost, std::string_view sentence) {
   if (!cost.finding) return;
-  Finding& finding = context.book.at(*cost.finding);
+  Finding& finding = context.book.at(cost.finding);
   finding.message += ' ';
   finding.message += sentence;
 }

@@ -199,9 +199,9 @@ void judge_error_reply(Context& context, Connection& connection, const trace::Se
 bool judge_refused_size(Context& context, Connection& connection, const trace::Refusal& refusal, RecentSend& send) {
   const Side sender = other(refusal.side);
   if (!send.size_finding) return false;
-  Finding& over = context.book.at(*send.size_finding);
+  Finding& over = context.book.at(send.size_finding);
   over.severity = Severity::error;
-  context.book.evidence(*send.size_finding, refusal.frame);
+  context.book.evidence(send.size_finding, refusal.frame);
   const std::string message = fmt::format(
       "The {}'s message of {} octets (frame {}) is larger than its peer takes ({}); the peer refused it "
       "(frame {}).",

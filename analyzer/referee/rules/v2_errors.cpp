@@ -136,12 +136,12 @@ void note_refused_type(const Turn& turn) {
   if (type == nullptr) {
     const RecentSend* refused = refused_by(turn);
     if (refused == nullptr || types.size() >= most_odd_types) return;
-    types.push_back({refused->htype, refused->xid, refused->frame, SIZE_MAX, {}, 0});
+    types.push_back({refused->htype, refused->xid, refused->frame, {}, {}, 0});
     type = &types.back();
   }
   type->refused = turn.event.frame;
   type->refused_ordinal = turn.event.ordinal;
-  if (type->finding == SIZE_MAX) return;
+  if (!type->finding) return;
   turn.context.book.at(type->finding).severity = Severity::error;
   turn.context.book.evidence(type->finding, turn.event.frame);
 }
@@ -239,12 +239,12 @@ void judge_unknown_type(const Turn& turn) {
   const std::uint32_t htype = turn.header.fixed.proc;
   judge_repeated_type(turn);
   std::vector<OddType>& types = turn.mine().odd_types;
-  const std::size_t finding = turn.say(
+  HeldFinding finding = turn.say(
       RuleId::v2_unknown_htype, {turn.event.frame},
       fmt::format("The {} sent header type {}, which the draft does not assign (4 to 13).", name(turn.side()), htype),
       Severity::note);
   if (types.size() >= most_odd_types) types.erase(types.begin());
-  types.push_back({htype, turn.xid(), turn.event.frame, finding, {}, 0});
+  types.push_back({htype, turn.xid(), turn.event.frame, std::move(finding), {}, 0});
 }
 
 void take_other_version(const Turn& turn) {

@@ -181,17 +181,17 @@ void settle_size(Context& context, Connection& connection, const Pending& pendin
                           theirs.final.time <= pending.frame.time;
   if (disordered) return;
   const Severity severity = proven ? pending.severity : std::min(pending.severity, Severity::warning);
-  const std::size_t finding = context.book.add({pending.rule,
-                                                connection.id(),
-                                                {pending.frame, mine.final, theirs.final},
-                                                size_message(connection, pending.side, pending.length, bound),
-                                                severity,
-                                                pending.xid,
-                                                party(pending.side),
-                                                std::nullopt});
+  HeldFinding finding = context.book.add({pending.rule,
+                                          connection.id(),
+                                          {pending.frame, mine.final, theirs.final},
+                                          size_message(connection, pending.side, pending.length, bound),
+                                          severity,
+                                          pending.xid,
+                                          party(pending.side),
+                                          std::nullopt});
   RecentSend* send =
       connection.of(pending.side).sends.newest([&](const RecentSend& s) { return s.ordinal == pending.op; });
-  if (send != nullptr) send->size_finding = finding;
+  if (send != nullptr) send->size_finding = std::move(finding);
 }
 
 void take_properties(const Turn& turn) {

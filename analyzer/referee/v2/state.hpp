@@ -9,6 +9,7 @@
 #include <optional>
 #include <vector>
 
+#include "referee/held_finding.hpp"
 #include "referee/memory_map.hpp"
 #include "trace/events.hpp"
 #include "wire/rpcrdma_v2.hpp"
@@ -94,7 +95,7 @@ struct OddType {
   std::uint32_t htype = 0;
   std::uint32_t xid = 0;
   FrameRef frame;
-  std::size_t finding = SIZE_MAX;
+  HeldFinding finding;
   FrameRef refused;  ///< number 0: not (yet)
   std::uint64_t refused_ordinal = 0;
 };

@@ -178,7 +178,7 @@ bool all_seen(const Connection& connection) noexcept {
          connection.sides[1].gaps == 0;
 }
 
-std::size_t Turn::say(RuleId rule, std::initializer_list<FrameRef> frames, std::string message,
+HeldFinding Turn::say(RuleId rule, std::initializer_list<FrameRef> frames, std::string message,
                       std::optional<Severity> severity) const {
   std::optional<Role> role;
   if (send.call) role = Role::requester;

@@ -35,7 +35,7 @@ struct Turn {
   [[nodiscard]] bool complete() const noexcept { return !event.holes && event.octets.size() >= event.wire_length; }
 
   /// A finding about the sender of this message; its frame has to stand first.
-  std::size_t say(RuleId rule, std::initializer_list<FrameRef> frames, std::string message,
+  HeldFinding say(RuleId rule, std::initializer_list<FrameRef> frames, std::string message,
                   std::optional<Severity> severity = std::nullopt) const;
   /// The same for what rests on messages of the other side: once something later of it has come, and no hole before.
   void say_when_heard(RuleId rule, FrameRef evidence, std::string message, Severity severity = Severity::error) const;

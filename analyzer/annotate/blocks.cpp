@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "annotate/blocks.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <string_view>
+
+namespace rpcrdma::annotate {
+namespace {
+
+constexpr std::size_t kPacketHeader = 28;  // type, length, interface, time, captured and original length
+constexpr std::size_t kCaptured = 20;
+constexpr std::size_t kTrailer = 4;
+constexpr std::uint16_t kEndOfOptions = 0;
+constexpr std::uint16_t kComment = 1;
+
+[[nodiscard]] constexpr std::size_t padded(std::size_t length) noexcept { return (length + 3) / 4 * 4; }
+
+[[nodiscard]] std::uint16_t load16(const std::uint8_t* from, bool big_endian) noexcept {
+  const unsigned first = from[0];
+  const unsigned second = from[1];
+  return static_cast<std::uint16_t>(big_endian ? first << 8U | second : second << 8U | first);
+}
+
+void put(std::vector<std::uint8_t>& to, std::uint64_t value, unsigned octets, bool big_endian = false) {
+  for (unsigned i = 0; i < octets; ++i) {
+    to.push_back(static_cast<std::uint8_t>(value >> 8U * (big_endian ? octets - 1 - i : i)));
+  }
+}
+
+void put_option(std::vector<std::uint8_t>& to, std::uint16_t code, wire::Bytes value, bool big_endian = false) {
+  put(to, code, 2, big_endian);
+  put(to, value.size(), 2, big_endian);
+  to.insert(to.end(), value.begin(), value.end());
+  to.resize(padded(to.size()));
+}
+
+[[nodiscard]] wire::Bytes bytes(std::string_view text) {
+  return {reinterpret_cast<const std::uint8_t*>(text.data()), text.size()};
+}
+
+/// The length of the block, at its beginning and at its end.
+void close(std::vector<std::uint8_t>& block, std::size_t start, bool big_endian = false) {
+  const auto length = static_cast<std::uint32_t>(block.size() - start + kTrailer);
+  store32(block.data() + start + 4, length, big_endian);
+  put(block, length, 4, big_endian);
+}
+
+[[nodiscard]] bool has_comment(wire::Bytes options, std::string_view comment, bool big_endian) {
+  while (options.size() >= 4) {
+    const std::uint16_t code = load16(options.data(), big_endian);
+    const std::size_t length = load16(options.data() + 2, big_endian);
+    if (code == kEndOfOptions || padded(4 + length) > options.size()) return false;
+    const wire::Bytes value = options.subspan(4, length);
+    if (code == kComment && std::equal(value.begin(), value.end(), bytes(comment).begin(), bytes(comment).end())) {
+      return true;
+    }
+    options = options.subspan(padded(4 + length));
+  }
+  return false;
+}
+
+}  // namespace
+
+std::uint32_t load32(const std::uint8_t* from, bool big_endian) noexcept {
+  const std::uint32_t big = wire::load_be32(from);
+  return big_endian ? big : __builtin_bswap32(big);
+}
+
+void store32(std::uint8_t* to, std::uint32_t value, bool big_endian) noexcept {
+  for (unsigned i = 0; i < 4; ++i) to[i] = static_cast<std::uint8_t>(value >> 8U * (big_endian ? 3 - i : i));
+}
+
+std::optional<std::size_t> options_of_packet(wire::Bytes block, bool big_endian) noexcept {
+  if (block.size() < kPacketHeader + kTrailer) return std::nullopt;
+  const std::size_t captured = load32(block.data() + kCaptured, big_endian);
+  if (captured > block.size() || kPacketHeader + padded(captured) + kTrailer > block.size()) return std::nullopt;
+  return kPacketHeader + padded(captured);
+}
+
+void add_comments(std::vector<std::uint8_t>& block, const Comments& comments, bool big_endian) {
+  const std::size_t at = options_of_packet(block, big_endian).value_or(block.size() - kTrailer);
+  const wire::Bytes there = wire::Bytes(block).subspan(at, block.size() - kTrailer - at);
+  std::vector<std::uint8_t> added;
+  for (const std::string& comment : comments) {
+    const std::string_view fits = std::string_view(comment).substr(0, std::numeric_limits<std::uint16_t>::max());
+    if (!has_comment(there, fits, big_endian)) put_option(added, kComment, bytes(fits), big_endian);
+  }
+  if (added.empty()) return;
+  if (there.empty()) put_option(added, kEndOfOptions, {}, big_endian);
+  block.insert(block.begin() + static_cast<std::ptrdiff_t>(at), added.begin(), added.end());
+  block.resize(block.size() - kTrailer);
+  close(block, 0, big_endian);
+}
+
+std::vector<std::uint8_t> section_block(std::string_view application) {
+  constexpr std::uint16_t user_application = 4;
+  std::vector<std::uint8_t> out;
+  put(out, static_cast<std::uint32_t>(Block::section), 4);
+  put(out, 0, 4);
+  put(out, 0x1a2b3c4d, 4);
+  put(out, 1, 2);
+  put(out, 0, 2);
+  put(out, std::numeric_limits<std::uint64_t>::max(), 8);  // how long the section is, is not said
+  put_option(out, user_application, bytes(application));
+  put_option(out, kEndOfOptions, {});
+  close(out, 0);
+  return out;
+}
+
+std::vector<std::uint8_t> interface_block(std::uint16_t link, std::uint32_t snap_length, std::uint8_t digits,
+                                          std::int64_t seconds_later) {
+  constexpr std::uint16_t resolution = 9;
+  constexpr std::uint16_t offset = 14;
+  std::vector<std::uint8_t> out;
+  put(out, static_cast<std::uint32_t>(Block::interface), 4);
+  put(out, 0, 4);
+  put(out, link, 2);
+  put(out, 0, 2);
+  put(out, snap_length, 4);
+  put_option(out, resolution, {&digits, 1});
+  if (seconds_later != 0) {
+    std::vector<std::uint8_t> value;
+    put(value, static_cast<std::uint64_t>(seconds_later), 8);
+    put_option(out, offset, value);
+  }
+  put_option(out, kEndOfOptions, {});
+  close(out, 0);
+  return out;
+}
+
+void append_packet(std::vector<std::uint8_t>& to, std::uint32_t interface, std::uint64_t time, wire::Bytes octets,
+                   std::uint32_t wire_length) {
+  const std::size_t start = to.size();
+  put(to, static_cast<std::uint32_t>(Block::enhanced_packet), 4);
+  put(to, 0, 4);
+  put(to, interface, 4);
+  put(to, time >> 32U, 4);
+  put(to, time & 0xffffffffU, 4);
+  put(to, octets.size(), 4);
+  put(to, wire_length, 4);
+  to.insert(to.end(), octets.begin(), octets.end());
+  to.resize(start + padded(to.size() - start));
+  close(to, start);
+}
+
+}  // namespace rpcrdma::annotate

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Formats that are not pcapng: each link type becomes an interface, each frame an enhanced packet.
+#include <limits>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "annotate/input_copy.hpp"
+
+namespace rpcrdma::annotate {
+namespace {
+
+class Converted final : public InputCopy {
+ public:
+  Converted(std::uint32_t snap_length, bool microseconds, OutputFile& out, SharedSection* shared,
+            std::string_view application)
+      : snap_length_(snap_length), microseconds_(microseconds), out_(out), shared_(shared) {
+    if (shared_ == nullptr) out_.write(section_block(application));
+  }
+
+  [[nodiscard]] Result frame(const trace::Frame& frame, bool packet, const Comments* comments) override {
+    const auto link = static_cast<std::uint32_t>(frame.link);
+    if (packet && link > std::numeric_limits<std::uint16_t>::max()) {
+      return tl::unexpected(std::string("it holds a packet of a link type that has no number in pcapng"));
+    }
+    // A time before 1970 does not fit: it is counted from earlier.
+    constexpr std::int64_t long_before = -(std::int64_t{1} << 34U);
+    const bool early = frame.ref.time < 0;
+    const std::int64_t scale = microseconds_ ? 1'000 : 1;
+    std::uint64_t time = 0;
+    if (early) {
+      const auto since =
+          static_cast<std::uint64_t>(-long_before) * 1'000'000'000 - (0 - static_cast<std::uint64_t>(frame.ref.time));
+      time = since / static_cast<std::uint64_t>(scale);
+    } else {
+      time = static_cast<std::uint64_t>(frame.ref.time / scale);
+    }
+    block_.clear();
+    // A record of another kind keeps its place, so that frames keep their numbers.
+    append_packet(block_, interface(packet ? link : 1, early ? long_before : 0), time, frame.octets, frame.wire_length);
+    if (comments != nullptr) add_comments(block_, *comments, false);
+    out_.write(block_);
+    return {};
+  }
+
+  [[nodiscard]] Result finish(bool /*complete*/) override { return {}; }
+
+ private:
+  [[nodiscard]] std::uint32_t interface(std::uint32_t link, std::int64_t seconds_later) {
+    const auto [at, fresh] = interfaces_.try_emplace({link, seconds_later}, 0);
+    if (fresh) {
+      at->second = shared_ != nullptr ? shared_->interfaces++ : static_cast<std::uint32_t>(interfaces_.size() - 1);
+      out_.write(interface_block(static_cast<std::uint16_t>(link), snap_length_, microseconds_ ? 6 : 9, seconds_later));
+    }
+    return at->second;
+  }
+
+  std::uint32_t snap_length_;
+  bool microseconds_;
+  OutputFile& out_;
+  SharedSection* shared_;
+  std::map<std::pair<std::uint32_t, std::int64_t>, std::uint32_t> interfaces_;
+  std::vector<std::uint8_t> block_;
+};
+
+}  // namespace
+
+std::unique_ptr<InputCopy> converted(std::uint32_t snap_length, bool microseconds, OutputFile& out,
+                                     SharedSection* shared, std::string_view application) {
+  return std::make_unique<Converted>(snap_length, microseconds, out, shared, application);
+}
+
+}  // namespace rpcrdma::annotate

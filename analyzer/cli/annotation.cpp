@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "cli/annotation.hpp"
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "annotate/input_copy.hpp"
+#include "cli/inputs.hpp"
+#include "report/tally.hpp"
+#include "report/version.hpp"
+
+namespace rpcrdma::cli {
+namespace {
+
+using annotate::Comments;
+using annotate::InputCopy;
+using annotate::Octets;
+using annotate::SharedSection;
+
+[[nodiscard]] std::string application() { return fmt::format("{} {}", report::tool_name, report::tool_version); }
+
+/// Why the file must not be written there; empty: it may.
+[[nodiscard]] std::string refusal(const Options& options) {
+  struct stat target {};
+  if (options.annotate.empty() || options.annotate == "-") return "--annotate: needs the name of a file";
+  if (::stat(options.annotate.c_str(), &target) != 0) return {};
+  if (!S_ISREG(target.st_mode)) return fmt::format("--annotate: {}: not a file", options.annotate);
+  for (const std::string& capture : options.captures) {
+    struct stat input {};
+    const int got = capture == "-" ? ::fstat(STDIN_FILENO, &input) : ::stat(capture.c_str(), &input);
+    if (got == 0 && input.st_dev == target.st_dev && input.st_ino == target.st_ino) {
+      return fmt::format("--annotate: {} is an input, and inputs are left as they are", options.annotate);
+    }
+  }
+  return {};
+}
+
+[[nodiscard]] std::map<std::uint64_t, Comments> comments_of(const report::Run& run) {
+  std::map<std::uint64_t, Comments> out;
+  for (const referee::Finding* finding : report::by_place(run.report.findings)) {
+    if (!finding->frames.empty()) out[finding->frames.front()].push_back(report::packet_comment(*finding));
+  }
+  return out;
+}
+
+/// The snap length in the header of a pcap file; 0: none, or not known.
+[[nodiscard]] std::uint32_t snap_length(Octets& octets) {
+  constexpr std::uint8_t swapped_first = 0xa1;  // of a big-endian file's magic number
+  std::array<std::uint8_t, 24> header{};
+  if (octets.read(header.data(), header.size()) < header.size()) return 0;
+  const std::uint32_t length = annotate::load32(header.data() + 16, header[0] == swapped_first);
+  constexpr std::uint32_t no_limit = 0x7fffffff;
+  return length >= no_limit ? 0 : length;
+}
+
+struct Copies {
+  const Options& options;
+  const report::Run& run;
+  std::string standard_input;
+  annotate::OutputFile& out;
+  SharedSection shared;
+  bool interleaved = false;
+  std::vector<std::unique_ptr<InputCopy>> of;  ///< null: not begun
+
+  [[nodiscard]] std::string failed(std::size_t input, std::string_view why) const {
+    const std::string& path = options.captures[input];
+    return fmt::format("--annotate: {}: {}; {} is not written", path == "-" ? "standard input" : path, why,
+                       options.annotate);
+  }
+
+  [[nodiscard]] annotate::Result begin(std::size_t input) {
+    if (of[input]) return {};
+    SharedSection* section = interleaved ? &shared : nullptr;
+    const std::string_view format = run.inputs[input].format;
+    const std::string& path = options.captures[input];
+    auto octets = Octets::open(path == "-" ? standard_input : path);
+    if (!octets) return tl::unexpected(failed(input, octets.error()));
+    if (format == "pcapng" || format == "pcapng, gzip") {
+      of[input] = annotate::copy_of_pcapng(std::move(*octets), out, section);
+      return {};
+    }
+    if (format.starts_with("pcapng")) {
+      return tl::unexpected(failed(input, "decompress this pcapng first, so that its blocks can be kept"));
+    }
+    const bool pcap = format.starts_with("pcap");
+    const bool microseconds = pcap && !format.starts_with("pcap (ns)");
+    of[input] = annotate::converted(pcap ? snap_length(**octets) : 0, microseconds, out, section, application());
+    return {};
+  }
+
+  [[nodiscard]] annotate::Result finish(std::size_t input) {
+    if (run.inputs[input].format == "unreadable") return {};
+    if (auto begun = begin(input); !begun) return begun;
+    auto done = of[input]->finish(!run.inputs[input].damaged);
+    if (!done) return tl::unexpected(failed(input, done.error()));
+    return {};
+  }
+};
+
+}  // namespace
+
+tl::expected<Annotation, std::string> Annotation::prepare(const Options& options) {
+  if (std::string why = refusal(options); !why.empty()) return tl::unexpected(std::move(why));
+  auto file = annotate::OutputFile::create(options.annotate);
+  if (!file) return tl::unexpected(fmt::format("--annotate: {}", file.error()));
+  Annotation out(std::move(*file));
+  if (std::find(options.captures.begin(), options.captures.end(), "-") != options.captures.end()) {
+    auto source = reader::Source::open("-");
+    if (!source) return tl::unexpected(std::move(source).error());
+    if (auto spooled = (*source)->spool(); !spooled) return tl::unexpected(std::move(spooled).error());
+    out.kept_ = std::move(*source);
+  }
+  return out;
+}
+
+tl::expected<void, std::string> Annotation::write(const Options& options, const report::Run& run) {
+  const std::map<std::uint64_t, Comments> comments = comments_of(run);
+  const std::size_t count = options.captures.size();
+  Copies copies{options, run, standard_input(), file_, {}, options.merge && count > 1, {}};
+  copies.of.resize(count);
+  if (copies.interleaved) file_.write(annotate::section_block(application()));
+  Inputs inputs(options.captures, options.merge, standard_input());
+  std::size_t finished = 0;
+  while (const trace::Frame* frame = inputs.next()) {
+    const std::size_t at = inputs.at();
+    for (; !copies.interleaved && finished < at; ++finished) {
+      if (auto done = copies.finish(finished); !done) return done;
+    }
+    if (frame->ref.number > run.frames) break;
+    if (auto begun = copies.begin(at); !begun) return begun;
+    const auto said = comments.find(frame->ref.number);
+    auto written = copies.of[at]->frame(*frame, inputs.packet(), said == comments.end() ? nullptr : &said->second);
+    if (!written) return tl::unexpected(copies.failed(at, written.error()));
+  }
+  for (; finished < count; ++finished) {
+    if (auto done = copies.finish(finished); !done) return done;
+  }
+  if (inputs.frames() < run.frames) return tl::unexpected(copies.failed(inputs.at(), "it changed while it was read"));
+  if (auto done = file_.commit(); !done) return tl::unexpected(fmt::format("--annotate: {}", done.error()));
+  return {};
+}
+
+}  // namespace rpcrdma::cli

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "cli/output.hpp"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <iterator>
+#include <string>
+#include <system_error>
+
+#include <fmt/format.h>
+
+namespace rpcrdma::cli {
+
+bool print(std::string_view text) {
+  while (!text.empty()) {
+    const ssize_t put = ::write(STDOUT_FILENO, text.data(), text.size());
+    if (put >= 0) {
+      text.remove_prefix(static_cast<std::size_t>(put));
+    } else if (errno == EPIPE) {
+      return true;
+    } else if (errno != EINTR) {
+      complain(fmt::format("standard output: {}", std::generic_category().message(errno)));
+      return false;
+    }
+  }
+  return true;
+}
+
+void complain(std::string_view line) noexcept {
+  std::string whole = "rpcrdma-analyzer: ";
+  // Names of files may hold anything; the line stays one line.
+  std::replace_copy_if(
+      line.begin(), line.end(), std::back_inserter(whole),
+      [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; }, '?');
+  whole += '\n';
+  [[maybe_unused]] const auto ignored = ::write(STDERR_FILENO, whole.data(), whole.size());
+}
+
+bool write_file(const std::string& path, std::string_view text) {
+  std::FILE* file = std::fopen(path.c_str(), "wb");
+  bool written = file != nullptr && std::fwrite(text.data(), 1, text.size(), file) == text.size();
+  int why = errno;
+  if (file != nullptr && std::fclose(file) != 0 && written) {
+    written = false;
+    why = errno;
+  }
+  if (!written) complain(fmt::format("{}: {}", path, std::generic_category().message(why)));
+  return written;
+}
+
+}  // namespace rpcrdma::cli

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Findings as a table for spreadsheets.
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <string>
+#include <string_view>
+
+#include "report/encoding.hpp"
+#include "report/names.hpp"
+#include "report/quantity.hpp"
+#include "report/report.hpp"
+#include "report/tally.hpp"
+
+namespace rpcrdma::report {
+namespace {
+
+constexpr std::array<std::string_view, 19> kColumns{
+    "rule", "severity", "connection", "transport", "client",      "server", "frame",  "frames", "time", "date",
+    "xid",  "violator", "role",       "message",   "occurrences", "title",  "source", "filter", "next"};
+
+/// A spreadsheet takes what begins like this for a formula. (A negative number is one, too, and harmless.)
+[[nodiscard]] bool looks_like_formula(std::string_view cell) {
+  if (cell.empty() || std::string_view("=+-@\t\r\n'").find(cell.front()) == std::string_view::npos) return false;
+  const bool number = cell.front() == '-' && cell.size() > 1 && std::all_of(cell.begin() + 1, cell.end(), [](char c) {
+                        return (c >= '0' && c <= '9') || c == '.';
+                      });
+  return !number;
+}
+
+class Row {
+ public:
+  void cell(std::string_view value) {
+    if (!first_) out_ += ',';
+    first_ = false;
+    const bool formula = looks_like_formula(value);
+    if (!formula && value.find_first_of(",\"\r\n") == std::string_view::npos) {
+      out_ += value;
+      return;
+    }
+    out_ += '"';
+    if (formula) out_ += '\'';
+    for (const char c : value) {
+      if (c == '"') out_ += '"';
+      out_ += c;
+    }
+    out_ += '"';
+  }
+  [[nodiscard]] std::string take() { return valid_utf8(out_) + "\r\n"; }
+
+ private:
+  std::string out_;
+  bool first_ = true;
+};
+
+[[nodiscard]] std::string peer(const trace::Endpoint& end) {
+  if (!end.port) return end.address;
+  return end.address.find(':') == std::string::npos ? fmt::format("{}:{}", end.address, *end.port)
+                                                    : fmt::format("[{}]:{}", end.address, *end.port);
+}
+
+}  // namespace
+
+std::string csv(const Run& run) {
+  std::map<trace::ConnectionId, const referee::ConnectionFacts*> connections;
+  for (const auto& connection : run.report.connections) connections[connection.id] = &connection;
+  Row header;
+  for (const std::string_view column : kColumns) header.cell(column);
+  std::string out = header.take();
+  for (const referee::Finding* f : by_place(run.report.findings)) {
+    const referee::Rule& rule = referee::rule(f->rule);
+    const auto at = connections.find(f->connection);
+    const referee::ConnectionFacts* connection = at != connections.end() ? at->second : nullptr;
+    const bool placed = !f->frames.empty();
+    Row row;
+    row.cell(rule.name);
+    row.cell(referee::text(f->severity));
+    row.cell(f->connection != 0 ? fmt::format("{}", f->connection) : "");
+    row.cell(connection != nullptr ? name(connection->transport) : "");
+    row.cell(connection != nullptr ? peer(connection->client) : "");
+    row.cell(connection != nullptr ? peer(connection->server) : "");
+    row.cell(placed ? fmt::format("{}", f->frames.front()) : "");
+    row.cell(fmt::format("{}", fmt::join(f->frames, " ")));
+    row.cell(placed ? decimal_seconds(f->time) : "");
+    row.cell(placed ? calendar(f->time) : "");
+    row.cell(f->xid ? xid(*f->xid) : "");
+    row.cell(f->violator ? name(*f->violator) : "");
+    row.cell(f->role ? name(*f->role) : "");
+    row.cell(f->message);
+    row.cell(fmt::format("{}", f->occurrences));
+    row.cell(rule.title);
+    row.cell(rule.source);
+    row.cell(display_filter(*f));
+    row.cell(rule.next);
+    out += row.take();
+  }
+  return out;
+}
+
+}  // namespace rpcrdma::report

@@ -1,0 +1,209 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// JUnit XML, as Jenkins, GitLab and others show it. Of the dialects only what all of them know is used: counts,
+// properties, and in a testcase one of failure, error and skipped, then system-out.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "report/encoding.hpp"
+#include "report/names.hpp"
+#include "report/quantity.hpp"
+#include "report/report.hpp"
+#include "report/tally.hpp"
+#include "report/version.hpp"
+
+namespace rpcrdma::report {
+namespace {
+
+/// What there is to say about one rule on one connection.
+struct Judged {
+  std::vector<const referee::Finding*> findings;
+  std::string_view unchecked;
+};
+using Book = std::map<std::pair<trace::ConnectionId, referee::RuleId>, Judged>;
+
+struct Counts {
+  std::uint64_t tests = 0, failures = 0, errors = 0, skipped = 0;
+};
+
+class Suite {
+ public:
+  explicit Suite(std::string name) : name_(std::move(name)) {}
+
+  void property(std::string_view name, std::string_view value) {
+    if (!value.empty()) properties_ += fmt::format("      <property name=\"{}\" value=\"{}\"/>\n", name, xml(value));
+  }
+  void happened(trace::TimeNs at) {
+    timestamp_ = calendar(at).substr(0, 19);
+    timestamp_[10] = 'T';
+  }
+
+  void passed(std::string_view test, std::string_view said = {}) { add(test, {}, said); }
+  void skipped(std::string_view test, std::string_view why) {
+    ++counts_.skipped;
+    add(test, fmt::format("<skipped message=\"{}\"/>", xml(why)), {});
+  }
+  void failed(std::string_view test, std::string_view type, std::string_view what, std::string_view details) {
+    ++counts_.failures;
+    add(test, fmt::format("<failure message=\"{}\" type=\"{}\">{}</failure>", xml(what), type, xml(details)), {});
+  }
+  void broken(std::string_view test, std::string_view type, std::string_view what) {
+    ++counts_.errors;
+    add(test, fmt::format("<error message=\"{}\" type=\"{}\"/>", xml(what), type), {});
+  }
+
+  [[nodiscard]] const Counts& counts() const noexcept { return counts_; }
+  [[nodiscard]] std::string take() const {
+    return fmt::format(
+        "  <testsuite name=\"{}\" tests=\"{}\" failures=\"{}\" errors=\"{}\" skipped=\"{}\" time=\"0\"{}>\n"
+        "{}{}  </testsuite>\n",
+        xml(name_), counts_.tests, counts_.failures, counts_.errors, counts_.skipped,
+        timestamp_.empty() ? "" : fmt::format(" timestamp=\"{}\"", timestamp_),
+        properties_.empty() ? "" : fmt::format("    <properties>\n{}    </properties>\n", properties_), cases_);
+  }
+
+ private:
+  void add(std::string_view test, std::string_view outcome, std::string_view said) {
+    ++counts_.tests;
+    cases_ += fmt::format("    <testcase name=\"{}\" classname=\"{}.{}\" time=\"0\"", xml(test), tool_name, xml(name_));
+    if (outcome.empty() && said.empty()) {
+      cases_ += "/>\n";
+      return;
+    }
+    cases_ += fmt::format(">{}", outcome);
+    if (!said.empty()) cases_ += fmt::format("<system-out>{}</system-out>", xml(said));
+    cases_ += "</testcase>\n";
+  }
+
+  std::string name_;
+  std::string properties_;
+  std::string timestamp_;
+  std::string cases_;
+  Counts counts_;
+};
+
+[[nodiscard]] std::string in_words(const referee::Finding& finding) {
+  std::string out = fmt::format("{}: {}", referee::text(finding.severity), finding.message);
+  if (!finding.frames.empty()) {
+    out += fmt::format("\n  at {} s; evidence: {}", decimal_seconds(finding.time), display_filter(finding));
+  }
+  if (finding.occurrences > 1) out += fmt::format("\n  seen {} times", finding.occurrences);
+  return out + "\n";
+}
+
+void judge(Suite& suite, const referee::Rule& rule, const Judged* judged, const JunitView& view) {
+  if (judged == nullptr || (judged->findings.empty() && judged->unchecked.empty())) {
+    suite.passed(rule.name);
+    return;
+  }
+  if (judged->findings.empty()) {
+    suite.skipped(rule.name, judged->unchecked);
+    return;
+  }
+  const auto worst = *std::max_element(judged->findings.begin(), judged->findings.end(),
+                                       [](const auto* a, const auto* b) { return a->severity < b->severity; });
+  std::string details;
+  for (const referee::Finding* finding : judged->findings) details += in_words(*finding);
+  if (!judged->unchecked.empty()) details += fmt::format("partly not checked: {}\n", judged->unchecked);
+  details += fmt::format("rule: {}; {}\nnext: {}\n", rule.title, rule.source, rule.next);
+  if (view.fail_on && worst->severity >= *view.fail_on) {
+    const std::size_t more = judged->findings.size() - 1;
+    suite.failed(rule.name, referee::text(worst->severity),
+                 more == 0 ? worst->message : fmt::format("{} (and {} more)", worst->message, more), details);
+  } else {
+    suite.passed(rule.name, details);
+  }
+}
+
+/// Rules that were held against this connection.
+[[nodiscard]] bool applies(const referee::Rule& rule, const referee::ConnectionFacts& connection) {
+  const bool handshake = rule.group == 'A' || rule.group == 'L' || rule.group == 'M';
+  switch (connection.version.value_or(0)) {
+    case 0:
+      return handshake;  // no message was seen
+    case 2:
+      return rule.versions != referee::Versions::v1;
+    default:
+      return rule.versions != referee::Versions::v2;
+  }
+}
+
+[[nodiscard]] std::string peer(const trace::Endpoint& end) {
+  return end.port ? fmt::format("{} port {}", end.address, *end.port) : end.address;
+}
+
+[[nodiscard]] Suite suite_of(const referee::ConnectionFacts& connection, const Book& book, const JunitView& view) {
+  Suite suite(fmt::format("connection {}", connection.id));
+  suite.property("transport", name(connection.transport));
+  suite.property("client", peer(connection.client));
+  suite.property("server", peer(connection.server));
+  if (connection.version) suite.property("version", fmt::format("{}", *connection.version));
+  if (connection.opened.number != 0) suite.happened(connection.opened.time);
+  for (const referee::RuleId id : view.rules) {
+    const referee::Rule& rule = referee::rule(id);
+    const auto judged = book.find({connection.id, id});
+    if (judged != book.end()) {
+      judge(suite, rule, &judged->second, view);
+    } else if (applies(rule, connection)) {
+      judge(suite, rule, nullptr, view);
+    }
+  }
+  return suite;
+}
+
+[[nodiscard]] Suite suite_of_the_capture(const Run& run, const Book& book, const JunitView& view) {
+  Suite suite("capture");
+  for (const Input& input : run.inputs) {
+    const std::string test = fmt::format("read {}", input.path == "-" ? "standard input" : input.path);
+    if (input.damaged) {
+      suite.broken(test, "damaged", fmt::format("at octet {}: {}", input.damaged->offset, input.damaged->reason));
+    } else {
+      suite.passed(test);
+    }
+  }
+  if (!run.report.any_rpcrdma) {
+    suite.skipped("judged", "no RPC-over-RDMA in it");
+  } else if (!run.report.judged) {
+    suite.skipped("judged", "too little of any connection is in it");
+  }
+  std::set<trace::ConnectionId> own_suite;
+  for (const referee::ConnectionFacts& connection : run.report.connections) own_suite.insert(connection.id);
+  for (const auto& [key, judged] : book) {
+    if (!own_suite.contains(key.first)) judge(suite, referee::rule(key.second), &judged, view);
+  }
+  return suite;
+}
+
+}  // namespace
+
+std::string junit(const Run& run, const JunitView& view) {
+  Book book;
+  for (const referee::Finding* finding : by_place(run.report.findings)) {
+    book[{finding->connection, finding->rule}].findings.push_back(finding);
+  }
+  for (const referee::Unchecked& unchecked : run.report.unchecked) {
+    book[{unchecked.connection, unchecked.rule}].unchecked = unchecked.reason;
+  }
+  Counts all;
+  std::string out;
+  const auto put = [&](const Suite& suite) {
+    all.tests += suite.counts().tests;
+    all.failures += suite.counts().failures;
+    all.errors += suite.counts().errors;
+    out += suite.take();
+  };
+  put(suite_of_the_capture(run, book, view));
+  for (const referee::ConnectionFacts& connection : run.report.connections) put(suite_of(connection, book, view));
+  out += "</testsuites>\n";
+  out.insert(0, fmt::format("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
+                            "<testsuites name=\"{}\" tests=\"{}\" failures=\"{}\" errors=\"{}\" time=\"0\">\n",
+                            tool_name, all.tests, all.failures, all.errors));
+  return out;
+}
+
+}  // namespace rpcrdma::report

@@ -1,0 +1,207 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""roundtrip.py --analyzer PATH --forge PATH --folder DIR: ndjson, csv and junit say what --json says.
+
+Over every bundled capture and every scenario (forged once, on a link that changes from one to the next), each under one of the
+selections below: the findings that come back out of each format are those of the JSON document, and the exit status is the same.
+"""
+import argparse
+import collections
+import concurrent.futures
+import csv
+import glob
+import io
+import json
+import os
+import subprocess
+import sys
+import xml.etree.ElementTree as tree
+
+sys.dont_write_bytecode = True
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "harness"))
+import analyzer as harness  # noqa: E402
+
+SELECTIONS = [[], ["--severity", "warning"], ["--connection", "1"], ["--connection", "2"], ["--fail-on", "note"], ["--fail-on", "never"],
+              ["--fail-on", "error"], ["--no-rule", "inline-threshold-exceeded", "--no-rule", "service-port-unusual"], [],
+              ["--rule", "credit-limit-exceeded", "--rule", "inline-threshold-exceeded", "--rule", "capture-gap"], [],
+              ["--severity", "error", "--connection", "1"]]
+COLUMNS = ("rule", "severity", "connection", "transport", "client", "server", "frame", "frames", "time", "date", "xid", "violator",
+           "role", "message", "occurrences", "title", "source", "filter", "next")
+OUTCOMES = {"failure", "error", "skipped"}
+
+
+def printed(analyzer, how, options, path):
+    done = subprocess.run([analyzer, "--no-progress", "--format", how, *options, path], capture_output=True, check=False,
+                          stdin=subprocess.DEVNULL)
+    return done.returncode, done.stdout, done.stderr
+
+
+def frozen(value):
+    return json.dumps(value, sort_keys=True)
+
+
+def difference(kind, wanted, got):
+    wanted, got = collections.Counter(map(frozen, wanted)), collections.Counter(map(frozen, got))
+    for text in list((wanted - got))[:2]:
+        yield f"{kind}: missing or different: {text[:400]}"
+    for text in list((got - wanted))[:2]:
+        yield f"{kind}: not in the JSON document: {text[:400]}"
+
+
+def ndjson(text, document):
+    lines = text.decode().splitlines()
+    objects = [json.loads(line) for line in lines]
+    kinds = [o.pop("type") for o in objects]
+    if [next(iter(json.loads(line))) for line in lines[:1]] != ["type"]:
+        yield "the first key is not type"
+    if kinds[:1] != ["report"] or kinds[-1:] != ["totals"] or kinds.count("report") != 1 or kinds.count("totals") != 1:
+        yield f"begins and ends with {kinds[:1]} {kinds[-1:]}"
+        return
+    if objects[0] != {"schema": document["schema"], "tool": document["tool"]}:
+        yield "the first line is not schema and tool"
+    if objects[-1] != document["totals"]:
+        yield f"totals {objects[-1]} for {document['totals']}"
+    for kind, key in (("finding", "findings"), ("connection", "connections"), ("unchecked", "unchecked"), ("input", "inputs")):
+        yield from difference(kind, document[key], [o for k, o in zip(kinds, objects) if k == kind])
+
+
+def peer(end):
+    address = end["address"] or ""
+    if end["port"] is None:
+        return address
+    return f"[{address}]:{end['port']}" if ":" in address else f"{address}:{end['port']}"
+
+
+def uncell(cell):
+    return cell[1:] if cell.startswith("'") else cell
+
+
+def table(text, document):
+    decoded = text.decode()
+    if decoded.count("\n") != decoded.count("\r\n") and '"' not in decoded:
+        yield "lines do not end with CR LF"
+    rows = list(csv.reader(io.StringIO(decoded, newline=""), strict=True))
+    if tuple(rows[0]) != COLUMNS:
+        yield f"header {rows[0]}"
+        return
+    for row in rows[1:]:
+        for cell in row:
+            if cell[:1] in ("=", "+", "@", "\t", "\r") or (cell[:1] == "-" and not cell[1:].replace(".", "").isdigit()):
+                yield f"a spreadsheet would compute {cell[:80]!r}"
+    connections = {c["id"]: c for c in document["connections"]}
+    wanted = []
+    for f in document["findings"]:
+        connection = connections.get(f["connection"])
+        wanted.append([f["rule"], f["severity"], "" if f["connection"] is None else str(f["connection"]),
+                       connection["transport"] if connection else "", peer(connection["client"]) if connection else "",
+                       peer(connection["server"]) if connection else "", str(f["frames"][0]) if f["frames"] else "",
+                       " ".join(map(str, f["frames"])), f["time"] or "", f["xid"] or "", f["violator"] or "", f["role"] or "",
+                       f["message"], str(f["occurrences"]), f["title"], f["source"], f["filter"], f["next"]])
+    got = [[uncell(c) for name, c in zip(COLUMNS, row) if name != "date"] for row in rows[1:]]
+    if wanted != got:
+        yield from difference("row", wanted, got)
+        yield "the rows are not in the order of the document"
+
+
+def failing(finding, options):
+    least = options[options.index("--fail-on") + 1] if "--fail-on" in options else "warning"
+    return least != "never" and harness.SEVERITY[finding["severity"]] >= harness.SEVERITY[least]
+
+
+def junit(text, document, options):
+    root = tree.fromstring(text)
+    if root.tag != "testsuites" or [s.tag for s in root] != ["testsuite"] * (1 + len(document["connections"])):
+        yield "not one testsuite for the capture and one for each connection"
+        return
+    for count in ("tests", "failures", "errors"):
+        if int(root.get(count)) != sum(int(s.get(count)) for s in root):
+            yield f"testsuites: {count} is not the sum"
+    said = {}
+    for suite in root:
+        cases = suite.findall("testcase")
+        if [c.tag for c in suite] != ["properties"] * (suite is not root[0]) + ["testcase"] * len(cases):
+            yield f"{suite.get('name')}: properties and testcases only, in this order"
+        of = {kind: sum(c.find(kind) is not None for c in cases) for kind in OUTCOMES}
+        if [int(suite.get(k)) for k in ("tests", "failures", "errors", "skipped")] != [len(cases), of["failure"], of["error"],
+                                                                                       of["skipped"]]:
+            yield f"{suite.get('name')}: wrong counts"
+        if len({c.get("name") for c in cases}) != len(cases):
+            yield f"{suite.get('name')}: two testcases of one name"
+        for case in cases:
+            tags = [child.tag for child in case]
+            if len(tags) > 1 or not set(tags) <= OUTCOMES | {"system-out"} or not case.get("classname") or case.get("time") is None:
+                yield f"testcase {case.get('name')}: {tags}"
+            connection = int(suite.get("name").split()[1]) if suite is not root[0] else None
+            said[connection, case.get("name")] = case
+    ids = {c["id"] for c in document["connections"]}
+    judged = collections.defaultdict(list)
+    for finding in document["findings"]:
+        judged[finding["connection"] if finding["connection"] in ids else None, finding["rule"]].append(finding)
+    for key, findings in judged.items():
+        case = said.get(key)
+        outcome = "failure" if any(failing(f, options) for f in findings) else "system-out"
+        told = case.find(outcome) if case is not None else None
+        if told is None:
+            yield f"{key}: no {outcome}"
+            continue
+        for finding in findings:
+            if f"{finding['severity']}: {finding['message']}" not in told.text:
+                yield f"{key}: does not say {finding['message']!r}"
+    skipped = {(u["connection"] if u["connection"] in ids else None, u["rule"]) for u in document["unchecked"]} - set(judged)
+    for key in skipped:
+        if key not in said or said[key].find("skipped") is None:
+            yield f"{key}: was not checked, and is not skipped"
+    for key, case in said.items():
+        if case.find("failure") is not None and key not in judged or (case.find("skipped") is not None and key not in skipped
+                                                                      and key[1] != "judged"):
+            yield f"{key}: nothing of the kind in the JSON document"
+    damaged = sum(i["damaged"] is not None for i in document["inputs"])
+    if int(root[0].get("errors")) != damaged:
+        yield f"{damaged} damaged inputs, {root[0].get('errors')} errors"
+
+
+def compared(analyzer, path, options):
+    wrong = []
+    status, text, errors = printed(analyzer, "json", options, path)
+    for how, check in (("ndjson", ndjson), ("csv", table), ("junit", junit)):
+        other_status, other, other_errors = printed(analyzer, how, options, path)
+        if (other_status, other_errors) != (status, errors):
+            wrong.append(f"{how}: exit status {other_status} for {status}; says {other_errors!r} for {errors!r}")
+        if not text:
+            wrong += [f"{how}: prints something where --json prints nothing"] if other else []
+            continue
+        document = json.loads(text)
+        wrong += [f"{how}: {w}" for w in (check(other, document, options) if how == "junit" else check(other, document))]
+    return [f"{os.path.relpath(path, harness.ROOT)} {' '.join(options)}: {w}" for w in wrong]
+
+
+def forged(forge, folder):
+    transports = subprocess.run([forge, "--list-transports"], capture_output=True, text=True, check=True).stdout.split()
+    os.makedirs(folder, exist_ok=True)
+    for i, scenario in enumerate(sorted(glob.glob(os.path.join(harness.ROOT, "captures", "scenarios", "*.yaml")))):
+        for transport in transports[i % len(transports):] + transports:
+            path = os.path.join(folder, os.path.basename(scenario)[:-5] + (".pcapng" if i % 2 else ".pcap"))
+            done = subprocess.run([forge, "--transport", transport, "--out", path, *(["--pcapng"] if i % 2 else []), scenario], capture_output=True, check=False)
+            if done.returncode == 0:
+                yield path
+                break
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--analyzer", required=True)
+    parser.add_argument("--forge", required=True)
+    parser.add_argument("--folder", required=True)
+    given = parser.parse_args()
+    with concurrent.futures.ThreadPoolExecutor(max_workers=os.cpu_count() or 1) as pool:
+        bundled = harness.captures() + sorted(glob.glob(os.path.join(harness.ROOT, "captures", "v2", "*.pcap*")))
+        paths = bundled + list(forged(given.forge, given.folder))
+        jobs = [pool.submit(compared, given.analyzer, p, SELECTIONS[i % len(SELECTIONS)]) for i, p in enumerate(paths)]
+        wrong = [line for job in jobs for line in job.result()]
+    print("\n".join(wrong))
+    print(f"{len(paths)} captures, {len(wrong)} differences")
+    return 1 if wrong or len(paths) < 400 else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// The book of findings tells each finding once, when nothing can change it any more.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "referee/findings.hpp"
+
+namespace rpcrdma::referee {
+namespace {
+
+using testing::ElementsAre;
+using testing::IsEmpty;
+
+class Heard final : public Listener {
+ public:
+  void finding(const Finding& finding) override {
+    findings.push_back(finding.message + "/" + std::to_string(finding.occurrences));
+  }
+  void connection(const ConnectionFacts& /*connection*/) override {}
+  void unchecked(const Unchecked& unchecked) override { reasons.push_back(unchecked.reason); }
+  std::vector<std::string> findings;
+  std::vector<std::string> reasons;
+};
+
+class Telling : public testing::Test {
+ protected:
+  Telling() { book.tell_to(&heard); }
+  [[nodiscard]] static Verdict about(ConnectionId connection, const char* message) {
+    return {RuleId::credit_request_zero, connection, {}, message, {}, {}, {}, {}};
+  }
+  void tell(bool certain = true) {
+    book.tell_settled([&](ConnectionId) { return certain; });
+  }
+  Heard heard;
+  FindingBook book;
+};
+
+TEST_F(Telling, WhatNobodyHoldsIsToldAtOnceAndOnce) {
+  book.add(about(1, "a"));
+  EXPECT_TRUE(book.anything_settled());
+  tell();
+  tell();
+  book.conclude(1, true);
+  book.conclude_all();
+  EXPECT_THAT(heard.findings, ElementsAre("a/1"));
+}
+
+TEST_F(Telling, WhatIsHeldWaits) {
+  {
+    const HeldFinding held = book.add(about(1, "a"));
+    const HeldFinding again = held;
+    tell();
+    EXPECT_THAT(heard.findings, IsEmpty());
+    book.at(again).message = "b";
+  }
+  tell();
+  EXPECT_THAT(heard.findings, ElementsAre("b/1"));
+}
+
+TEST_F(Telling, WhatCountsOnWaitsForTheEndOfItsConnection) {
+  book.fold(about(1, "a"));
+  book.fold(about(1, "a"));
+  tell();
+  EXPECT_THAT(heard.findings, IsEmpty());
+  book.conclude(1, true);
+  EXPECT_THAT(heard.findings, ElementsAre("a/2"));
+  book.fold(about(1, "new"));
+  book.conclude(1, true);
+  EXPECT_THAT(heard.findings, ElementsAre("a/2", "new/1"));
+}
+
+TEST_F(Telling, TheLastOfTooManyCountsTheRest) {
+  for (std::size_t i = 0; i < FindingBook::kept_few + 5; ++i) book.add_few(about(1, "a"));
+  tell();
+  EXPECT_EQ(heard.findings.size(), FindingBook::kept_few - 1);
+  book.conclude(1, true);
+  EXPECT_EQ(heard.findings.size(), FindingBook::kept_few);
+  EXPECT_EQ(heard.findings.back(), "a/6");
+}
+
+TEST_F(Telling, AnUncertainConnectionWaitsUntilItIsReconsidered) {
+  book.add(about(1, "a"));
+  tell(false);
+  tell(true);
+  EXPECT_THAT(heard.findings, IsEmpty());
+  book.reconsider(1);
+  tell(true);
+  EXPECT_THAT(heard.findings, ElementsAre("a/1"));
+}
+
+TEST_F(Telling, WhatIsHeldOutlivesItsConnection) {
+  HeldFinding held = book.add(about(1, "a"));
+  book.conclude(1, true);
+  EXPECT_THAT(heard.findings, IsEmpty());
+  book.at(held).message = "b";
+  held.reset();
+  tell(false);
+  EXPECT_THAT(heard.findings, ElementsAre("b/1"));
+}
+
+TEST_F(Telling, OfAConnectionThatIsNotReportedNothingIsTold) {
+  const HeldFinding held = book.add(about(1, "a"));
+  book.add(about(1, "b"));
+  book.unchecked(RuleId::capture_gap, 1, "why");
+  book.unchecked(RuleId::capture_gap, 2, "because");
+  book.conclude(1, false);
+  book.conclude(2, true);
+  book.conclude_all();
+  EXPECT_THAT(heard.findings, IsEmpty());
+  EXPECT_THAT(heard.reasons, ElementsAre("because"));
+}
+
+TEST_F(Telling, TheCaptureAsAWholeComesLast) {
+  book.fold(about(0, "whole"));
+  book.fold(about(7, "nobody's"));
+  book.conclude_all();
+  EXPECT_THAT(heard.findings, ElementsAre("whole/1"));
+}
+
+}  // namespace
+}  // namespace rpcrdma::referee
