@@ -6,8 +6,10 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <filesystem>
 #include <map>
 #include <numeric>
+#include <system_error>
 #include <utility>
 
 #include <fmt/format.h>
@@ -222,6 +224,11 @@ void numbers(const CLI::App& app, const Given& given, Options& options, Check& c
   check.require(app.count("--html") == 0 || (!given.html.empty() && given.html != "-"),
                 "--html: name a file; standard output has the report itself");
   options.html = given.html;
+  for (const std::string& capture : options.captures) {
+    std::error_code unreadable;  // is said when it is read
+    check.require(given.html.empty() || !std::filesystem::equivalent(given.html, capture, unreadable),
+                  fmt::format("--html: {} is a capture that is to be read", given.html));
+  }
   options.annotate = given.annotate;
   check.require(app.count("--annotate") == 0 || !given.annotate.empty(), "--annotate: needs the name of a file");
   check.require(!given.json || app.count("--format") == 0 || given.format == "json",

@@ -5,7 +5,7 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <cstdio>
+#include <fstream>
 #include <iterator>
 #include <string>
 #include <system_error>
@@ -40,13 +40,12 @@ void complain(std::string_view line) noexcept {
 }
 
 bool write_file(const std::string& path, std::string_view text) {
-  std::FILE* file = std::fopen(path.c_str(), "wb");
-  bool written = file != nullptr && std::fwrite(text.data(), 1, text.size(), file) == text.size();
-  int why = errno;
-  if (file != nullptr && std::fclose(file) != 0 && written) {
-    written = false;
-    why = errno;
-  }
+  errno = 0;
+  std::ofstream file(path, std::ios::binary);
+  file.write(text.data(), static_cast<std::streamsize>(text.size()));
+  file.close();
+  const int why = errno != 0 ? errno : EIO;
+  const bool written = file.good();
   if (!written) complain(fmt::format("{}: {}", path, std::generic_category().message(why)));
   return written;
 }

@@ -146,7 +146,7 @@ namespace {
     Progress progress(options.progress);
     while (const trace::Frame* frame = inputs.next()) {
       trace.frame(*frame);
-      if (ladder != nullptr) ladder->watch(judge.findings());
+      if (ladder != nullptr) ladder->watch(judge);
       if (streaming) judge.tell();
       if (progress.due(frame->ref.number)) {
         progress.show(inputs.current(), frame->ref.number, inputs.position());

@@ -195,9 +195,9 @@ void Ladder::add(trace::ConnectionId id, LadderRow&& row) {
   }
 }
 
-void Ladder::watch(const std::vector<referee::Finding>& so_far) {
-  for (; watched_ < so_far.size(); ++watched_) {
-    const referee::Finding& finding = so_far[watched_];
+void Ladder::watch(const referee::Referee& referee) {
+  for (; watched_ < referee.findings(); ++watched_) {
+    const referee::Finding& finding = referee.finding(watched_);
     const auto at = connections_.find(finding.connection);
     if (at == connections_.end() || at->second->recent.empty()) continue;
     Keeper& keeper = *at->second;

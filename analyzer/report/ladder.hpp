@@ -19,6 +19,7 @@
 #include <vector>
 
 #include "referee/observer.hpp"
+#include "referee/referee.hpp"
 
 namespace rpcrdma::report {
 
@@ -128,9 +129,9 @@ class Ladder final : public referee::Observer {
   explicit Ladder(Limits limits);
   ~Ladder() override;
 
-  /// Findings so far (Referee::findings()): what is near a new one is kept. Cheap when there is none; to be called
-  /// after each frame or so.
-  void watch(const std::vector<referee::Finding>& so_far);
+  /// What is near a finding that is new since the last call is kept. Cheap when there is none; to be called after each
+  /// frame or so. The referee must not have a listener.
+  void watch(const referee::Referee& referee);
   /// At the end: settles the order of rows, and which of these findings point to which row.
   void finish(const std::vector<referee::Finding>& findings);
 

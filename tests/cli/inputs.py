@@ -204,6 +204,43 @@ class Unreadable(Folder):
         self.assertIn("standard input", got.errors)
 
 
+class Page(Folder):
+    """--html beside what goes to standard output."""
+
+    def test_the_page_comes_beside_what_is_printed(self):
+        path = harness.capture(FAULTY)
+        for arguments in ([], ["--json"], ["-q"], ["--rule", "credit-stall"]):
+            page = os.path.join(self.folder.name, "page.html")
+            plain = run(*arguments, path, as_json=False)
+            got = run(*arguments, "--html", page, path, as_json=False)
+            self.assertEqual((got.status, got.output, got.errors), (plain.status, plain.output, plain.errors))
+            with open(page, encoding="utf-8") as handle:
+                self.assertTrue(handle.read().startswith("<!doctype html>"))
+            os.remove(page)
+
+    def test_a_page_that_cannot_be_written_is_trouble(self):
+        path = harness.capture(HEALTHY)
+        for page in (os.path.join(self.folder.name, "no", "page.html"), self.folder.name, "/dev/full"):
+            got = run("--html", page, path, as_json=False)
+            self.assertEqual(got.status, 2, page)
+            self.assertIn(page, got.errors)
+            self.assertIn("No violations found", got.output)
+
+    def test_the_page_never_replaces_a_capture(self):
+        copy = os.path.join(self.folder.name, "copy.pcap")
+        shutil.copyfile(harness.capture(HEALTHY), copy)
+        link = os.path.join(self.folder.name, "link.html")
+        os.symlink(copy, link)
+        for page in (copy, link, os.path.join(self.folder.name, ".", "copy.pcap")):
+            got = run("--html", page, copy, as_json=False)
+            self.assertEqual((got.status, got.output), (2, ""), page)
+            self.assertIn("is a capture", got.errors)
+        with open(copy, "rb") as handle:
+            self.assertEqual(handle.read(), octets_of(HEALTHY))
+        for nothing in ("", "-"):
+            self.assertEqual(run("--html", nothing, copy, as_json=False).status, 2)
+
+
 class Nothing(Folder):
     """Exit status 3, and the line that says why."""
 

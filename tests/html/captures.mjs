@@ -19,12 +19,14 @@ export function scenarios(root) {
   return readdirSync(path).filter((n) => n.endsWith(".yaml")).sort().map((n) => join(path, n));
 }
 
+let fabricsOf;
+
 // Another fabric for each, of those that the scenario allows.
 export async function forged(forge, scenario, number, folder) {
-  const { stdout } = await run(forge, ["--list-transports"]);
+  fabricsOf ??= run(forge, ["--list-transports"]).then(({ stdout }) => stdout.split(/\s+/).filter(Boolean));
   const allowed = /^transports: *\[?([^\]\n]*)/m.exec(readFileSync(scenario, "utf8"))?.[1].split(/[, ]+/).filter(Boolean);
   const family = (t) => (t.startsWith("iwarp") ? "iwarp" : "ib");
-  const fabrics = stdout.split(/\s+/).filter(Boolean).filter((t) => allowed === undefined || allowed.includes(t) || allowed.includes(family(t)));
+  const fabrics = (await fabricsOf).filter((t) => allowed === undefined || allowed.includes(t) || allowed.includes(family(t)));
   const out = join(folder, `${basename(scenario, ".yaml")}.pcap`);
   await run(forge, [scenario, "--transport", fabrics[number % fabrics.length], "--out", out]);
   return out;

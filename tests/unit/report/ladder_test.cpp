@@ -164,7 +164,7 @@ TEST(Ladder, StaysBoundedAndKeepsWhatIsNearFindings) {
   for (std::uint32_t xid = 1; xid <= 2000; ++xid) {
     story.call(xid).reply(xid);
     if (xid == 1000) story.reply(0x99);
-    ladder.watch(story.referee.findings());
+    ladder.watch(story.referee);
   }
   const auto report = story.end();
   ladder.finish(report.findings);
