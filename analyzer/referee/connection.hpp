@@ -7,6 +7,7 @@
 #include <deque>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <tuple>
 #include <unordered_map>
@@ -29,12 +30,6 @@ using trace::Side;
 [[nodiscard]] constexpr Party party(Side side) noexcept { return side == Side::active ? Party::client : Party::server; }
 
 [[nodiscard]] constexpr const char* name(Side side) noexcept { return side == Side::active ? "client" : "server"; }
-
-[[nodiscard]] inline std::uint64_t chunk_length(const wire::WriteChunk& chunk) noexcept {
-  std::uint64_t sum = 0;
-  for (const wire::Segment& segment : chunk) sum += segment.length;
-  return sum;
-}
 
 /// What is known of one side's private data. `not_captured` and `cut` make thresholds unknown (U1, U3).
 struct PeerPrivateData {
@@ -413,6 +408,7 @@ struct Connection {
   ErrorDiary diary;
   BackChannel back_channel;
   std::vector<Pending> pending;
+  std::set<RuleId> not_held;  ///< rules whose accusations found no room in `pending`
   std::vector<Suspect> suspects;
   bool request_seen = false;
   bool reply_seen = false;  ///< REP / MPA Reply

@@ -169,9 +169,20 @@ void settle_pending(Context& context, Connection& connection, Side side, std::ui
   for (const Pending& pending : ready) settle(context, connection, pending, true);
 }
 
+void hold_back(Connection& connection, Pending pending) {
+  if (connection.pending.size() < most_held_back) {
+    connection.pending.push_back(std::move(pending));
+  } else {
+    connection.not_held.insert(pending.rule);
+  }
+}
+
 void settle_all_pending(Context& context, Connection& connection, std::optional<Side> complete) {
   const std::vector<Pending> all = std::exchange(connection.pending, {});
   for (const Pending& pending : all) settle(context, connection, pending, complete == other(pending.side));
+  for (const RuleId rule : std::exchange(connection.not_held, {})) {
+    context.book.unchecked(rule, connection.id(), "more accusations than can be kept were waiting for their proof");
+  }
 }
 
 }  // namespace rpcrdma::referee

@@ -20,7 +20,7 @@ void note_procedure(Connection& connection, Transaction& call, wire::Bytes messa
   ++procedure.calls;
   const auto [program, version, number] = *call.procedure;
   const bool callback = wire::callback_program(program);
-  if (number != 1 || !((program == 100003 && version == 4) || callback)) return;
+  if (number != 1 || !((program == wire::nfs_program && version == 4) || callback)) return;
   const auto decoded = wire::decode_rpc_call(message, wire_length);
   if (!decoded || decoded->body > message.size()) return;
   if (decoded->gss_service && *decoded->gss_service != 1) return;  // wrapped or encrypted arguments

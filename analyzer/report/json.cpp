@@ -228,7 +228,7 @@ Json document(const referee::Finding& f) {
 }
 
 /// Where a finding stands in the capture; one that belongs to no frame stands behind all others.
-std::uint64_t place(const referee::Finding& f) { return f.frames.empty() ? UINT64_MAX : f.frames.front(); }
+std::uint64_t first_frame(const referee::Finding& f) { return f.frames.empty() ? UINT64_MAX : f.frames.front(); }
 
 Json document(const referee::Unchecked& u) {
   return Object(3)
@@ -260,7 +260,8 @@ std::string json(const Run& run) {
   std::vector<const referee::Finding*> ordered;
   ordered.reserve(report.findings.size());
   for (const auto& finding : report.findings) ordered.push_back(&finding);
-  std::stable_sort(ordered.begin(), ordered.end(), [](const auto* a, const auto* b) { return place(*a) < place(*b); });
+  std::stable_sort(ordered.begin(), ordered.end(),
+                   [](const auto* a, const auto* b) { return first_frame(*a) < first_frame(*b); });
   const auto documented = [](const auto& thing) { return document(thing); };
 
   std::string out = "{\"schema\":\"rpcrdma-analyzer/1\",\n\"tool\":";

@@ -15,7 +15,6 @@ using nfs4::ItemKind;
 using nfs4::Walker;
 using nfs4::Whereabouts;
 
-constexpr std::uint32_t nfs_program = 100003;
 constexpr std::uint32_t nfsacl_program = 100227;
 constexpr std::size_t items_limit = 256;
 constexpr std::uint32_t call_octets_minimum = 40;  // an RPC Call without arguments, AUTH_NONE

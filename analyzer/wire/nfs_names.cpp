@@ -49,9 +49,9 @@ constexpr std::uint32_t nfs_callback_program = 0x40000000;
 
 // The callback program speaks of version 1; some peers use 4, the version of NFS.
 constexpr std::array protocols{
-    Protocol{100003, 2, "NFSv2", nfs2},
-    Protocol{100003, 3, "NFSv3", nfs3},
-    Protocol{100003, 4, "NFSv4", nfs4},
+    Protocol{nfs_program, 2, "NFSv2", nfs2},
+    Protocol{nfs_program, 3, "NFSv3", nfs3},
+    Protocol{nfs_program, 4, "NFSv4", nfs4},
     Protocol{nfs_callback_program, 1, "NFSv4", nfs4_callback},
     Protocol{nfs_callback_program, 4, "NFSv4", nfs4_callback},
     Protocol{100227, 2, "NFSACLv2", acl2},

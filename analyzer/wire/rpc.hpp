@@ -61,6 +61,9 @@ struct Compound {
 /// "program 400000 version 1 procedure 3".
 [[nodiscard]] std::string procedure_name(std::uint32_t program, std::uint32_t version, std::uint32_t procedure);
 
+/// The program number of NFS (RFC 1813, RFC 8881).
+inline constexpr std::uint32_t nfs_program = 100003;
+
 /// Programs in the transient range that servers use towards clients, and NFS callbacks: a Call of these from the
 /// active side would be odd.
 [[nodiscard]] bool callback_program(std::uint32_t program) noexcept;

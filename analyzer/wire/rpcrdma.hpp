@@ -36,6 +36,12 @@ struct ReadSegment {
   Segment target;
 };
 using WriteChunk = std::vector<Segment>;
+/// Octets in all its segments: no sum of 32-bit lengths that a message can hold overflows.
+[[nodiscard]] inline std::uint64_t chunk_length(const WriteChunk& chunk) noexcept {
+  std::uint64_t sum = 0;
+  for (const Segment& segment : chunk) sum += segment.length;
+  return sum;
+}
 
 /// A decoded version 1 header. Lists are bounded by the message's length, never by a count from the wire.
 struct HeaderV1 {

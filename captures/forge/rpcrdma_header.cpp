@@ -2,7 +2,6 @@
 #include "rpcrdma_header.hpp"
 
 namespace forge {
-namespace {
 
 void put(Pen& pen, const Segment& s) { pen.u32(s.handle).u32(s.length).u64(s.offset); }
 
@@ -10,8 +9,6 @@ void put(Pen& pen, const Chunk& chunk) {
   pen.u32(chunk.size());
   for (const Segment& s : chunk) put(pen, s);
 }
-
-}  // namespace
 
 std::uint64_t length(const Chunk& chunk) {
   std::uint64_t sum = 0;

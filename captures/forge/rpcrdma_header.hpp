@@ -22,6 +22,10 @@ struct ReadChunk {
   Chunk segments;
 };
 
+/// A segment, and a chunk with its count before it, as both versions write them.
+void put(Pen& pen, const Segment& s);
+void put(Pen& pen, const Chunk& chunk);
+
 [[nodiscard]] std::uint64_t length(const Chunk& chunk);
 
 enum Proc : std::uint32_t { proc_msg = 0, proc_nomsg = 1, proc_msgp = 2, proc_done = 3, proc_error = 4 };

@@ -4,13 +4,6 @@
 namespace forge {
 namespace {
 
-void put(Pen& pen, const Segment& s) { pen.u32(s.handle).u32(s.length).u64(s.offset); }
-
-void put(Pen& pen, const Chunk& chunk) {
-  pen.u32(chunk.size());
-  for (const Segment& s : chunk) put(pen, s);
-}
-
 void put_reads(Pen& pen, const std::vector<ReadChunk>& list) {
   for (const ReadChunk& chunk : list) {
     for (const Segment& s : chunk.segments) {

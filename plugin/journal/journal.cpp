@@ -279,8 +279,8 @@ struct Journal::Engine final : trace::EventSink, referee::Observer {
     if (joined && rpc->in_send) {
       rpc->in_send = false;
       const std::size_t header = seen.header->length;
-      rpc->stream.append(seen.send->octets.subspan(std::min(seen.send->octets.size(), header)),
-                         seen.send->wire_length - std::min<std::uint64_t>(seen.send->wire_length, header));
+      rpc->stream.append(payload::behind(seen.send->octets, header),
+                         payload::length_behind(seen.send->wire_length, header));
     }
     show(connection, seen.exchange.id, index, std::move(*rpc), shown);
   }
@@ -303,8 +303,7 @@ struct Journal::Engine final : trace::EventSink, referee::Observer {
       payload.sender = owner.sender;
       owner.rpc_frame = frame;
       if (rpc.in_send) {
-        payload.wire_length =
-            owner.octets.wire_length - std::min<std::uint64_t>(owner.octets.wire_length, owner.header_length);
+        payload.wire_length = payload::length_behind(owner.octets.wire_length, owner.header_length);
         owner.payload = index;
       }
     }

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "payload/pieces.hpp"
+
 namespace rpcrdma::journal {
 
 bool Version2::take(std::uint32_t connection, const referee::MessageSeen& seen, Taken& taken) {
@@ -34,8 +36,8 @@ bool Version2::take(std::uint32_t connection, const referee::MessageSeen& seen, 
   taken.piece = wire::is_middle(type);
   taken.joined = false;
 
-  const wire::Bytes behind = send.octets.subspan(std::min(send.octets.size(), header_.length));
-  const std::uint64_t length = send.wire_length - std::min<std::uint64_t>(send.wire_length, header_.length);
+  const wire::Bytes behind = payload::behind(send.octets, header_.length);
+  const std::uint64_t length = payload::length_behind(send.wire_length, header_.length);
   const Key key{connection, send.side, call, header_.fixed.xid};
   const auto before = open_.find(key);
   taken.continued = before != open_.end();

@@ -2,7 +2,6 @@
 #include "payload/assembler.hpp"
 
 #include <algorithm>
-#include <array>
 #include <iterator>
 
 #include "payload/placing.hpp"
@@ -14,19 +13,16 @@ namespace {
 using referee::MessageSeen;
 using referee::OperationSeen;
 
-constexpr std::array<std::uint8_t, 4> zeros{};
-
 [[nodiscard]] wire::Bytes behind_header(const MessageSeen& seen) {
-  const wire::Bytes octets = seen.send->octets;
-  return octets.subspan(std::min(octets.size(), seen.header->length));
+  return behind(seen.send->octets, seen.header->length);
 }
 [[nodiscard]] std::uint64_t length_behind_header(const MessageSeen& seen) {
-  return seen.send->wire_length - std::min<std::uint64_t>(seen.send->wire_length, seen.header->length);
+  return length_behind(seen.send->wire_length, seen.header->length);
 }
 
 void pad(Stream& stream) {
   const std::uint64_t over = stream.wire_length % 4;
-  if (over != 0) stream.append(wire::Bytes(zeros).first(4 - over), 4 - over);
+  if (over != 0) stream.append_padding(4 - over);
 }
 
 [[nodiscard]] RpcMessage as_sent(bool call) {

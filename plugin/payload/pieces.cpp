@@ -2,6 +2,7 @@
 #include "payload/pieces.hpp"
 
 #include <algorithm>
+#include <array>
 
 namespace rpcrdma::payload {
 
@@ -14,6 +15,11 @@ void Stream::append(wire::Bytes captured, std::uint64_t length) {
     cut = captured.size() < length;
   }
   wire_length += std::min(length, UINT64_MAX - wire_length);
+}
+
+void Stream::append_padding(std::size_t length) {
+  constexpr std::array<std::uint8_t, 3> zeros{};
+  append(wire::Bytes(zeros).first(std::min(length, zeros.size())), length);
 }
 
 void Pieces::add(std::uint32_t handle, std::uint64_t offset, std::uint64_t length, wire::Bytes captured) {

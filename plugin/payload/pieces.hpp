@@ -20,7 +20,17 @@ struct Stream {
   std::size_t most = SIZE_MAX;
 
   void append(wire::Bytes captured, std::uint64_t length);
+  /// As many octets of 0, fewer than four: what XDR puts behind an item.
+  void append_padding(std::size_t length);
 };
+
+/// What follows a header of `header` octets in a Send, as far as it was captured, and how long it was.
+[[nodiscard]] inline wire::Bytes behind(wire::Bytes captured, std::size_t header) {
+  return captured.subspan(captured.size() < header ? captured.size() : header);
+}
+[[nodiscard]] constexpr std::uint64_t length_behind(std::uint64_t wire_length, std::uint64_t header) noexcept {
+  return wire_length < header ? 0 : wire_length - header;
+}
 
 class Pieces {
  public:

@@ -2,21 +2,12 @@
 #include "payload/placing.hpp"
 
 #include <algorithm>
-#include <array>
 
 #include "wire/nfs_items.hpp"
 
 namespace rpcrdma::payload {
 
 namespace {
-
-constexpr std::array<std::uint8_t, 4> zeros{};
-
-[[nodiscard]] std::uint64_t length_of(const wire::WriteChunk& chunk) {
-  std::uint64_t sum = 0;
-  for (const wire::Segment& segment : chunk) sum += segment.length;
-  return sum;
-}
 
 void copy_chunk(const Pieces& pieces, const wire::WriteChunk& chunk, Stream& out) {
   for (const wire::Segment& segment : chunk) pieces.copy(segment.handle, segment.offset, segment.length, out);
@@ -36,7 +27,7 @@ void copy_chunk(const Pieces& pieces, const wire::WriteChunk& chunk, Stream& out
   std::vector<std::uint64_t> lengths;
   std::size_t used = 0;
   for (const wire::WriteChunk& chunk : reply.header->writes) {
-    lengths.push_back(length_of(chunk));
+    lengths.push_back(wire::chunk_length(chunk));
     if (lengths.back() != 0) ++used;
   }
   if (reply.procedure) {
@@ -70,7 +61,7 @@ RpcMessage put_back(const referee::MessageSeen& reply, const Pieces& pieces) {
   Stream body;
   const bool by_chunk = header.reply && static_cast<wire::Proc>(header.fixed.proc) == wire::Proc::nomsg;
   const bool any_written = std::any_of(header.writes.begin(), header.writes.end(),
-                                       [](const wire::WriteChunk& chunk) { return length_of(chunk) != 0; });
+                                       [](const wire::WriteChunk& chunk) { return wire::chunk_length(chunk) != 0; });
   if (!by_chunk && !any_written) {
     message.in_send = true;
     return message;
@@ -80,15 +71,14 @@ RpcMessage put_back(const referee::MessageSeen& reply, const Pieces& pieces) {
     copy_chunk(pieces, *header.reply, body);
   } else {
     const wire::Bytes octets = reply.send->octets;
-    body.append(octets.subspan(std::min(octets.size(), header.length)),
-                reply.send->wire_length - std::min<std::uint64_t>(reply.send->wire_length, header.length));
+    body.append(behind(octets, header.length), length_behind(reply.send->wire_length, header.length));
   }
   std::vector<wire::PlacedItem> places;
   if (any_written && !find_places(reply, body, places)) {
     message.placing = body.cut ? RpcMessage::Placing::missing : RpcMessage::Placing::reduced;
     places.clear();
     // As long as it would be with them, so that nobody takes the end of what is there for the end of the message.
-    for (const wire::WriteChunk& chunk : header.writes) body.append({}, length_of(chunk));
+    for (const wire::WriteChunk& chunk : header.writes) body.append({}, wire::chunk_length(chunk));
   }
   if (places.empty()) {
     message.stream = std::move(body);
@@ -100,7 +90,7 @@ RpcMessage put_back(const referee::MessageSeen& reply, const Pieces& pieces) {
       out.append(wire::Bytes(body.octets).subspan(taken, place.position - taken), place.position - taken);
       taken = place.position;
       copy_chunk(pieces, header.writes[place.chunk], out);
-      out.append(wire::Bytes(zeros).first(place.pad), place.pad);
+      out.append_padding(place.pad);
     }
     out.append(wire::Bytes(body.octets).subspan(taken), body.wire_length - taken);
   }

@@ -5,7 +5,7 @@ import re
 # Frames in which a peer sent octets that no dissector can make sense of: (frames or None for any, why).
 WRONG = {
     "rxe-v2-f-write-list-dropped": ({15}, "the reply lacks the Write list that says where its data are"),
-    "rxe-v2-rpc-errors": ({8, 14}, "calls without arguments, of unknown programs and procedures"),
+    "rxe-v2-rpc-errors": ({8, 14}, "a Call whose arguments nobody can read, and the answer to a Call of a program that does not exist"),
 }
 
 # RPC messages that cannot be whole: their octets are not in the capture, or not in memory when they are answered.

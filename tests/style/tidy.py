@@ -4,6 +4,9 @@
 
 A file is the same when its own text, that of every project header it includes, its compile command, every .clang-tidy and the
 version of clang-tidy are; the digests of clean files are kept in FOLDER/tidy-clean.json. --all forgets them.
+
+Most of the time goes into the headers that neighbours share: the files of one folder that are compiled alike are looked at together,
+as one that includes them all. What is not clean together, or does not compile together, is looked at file by file.
 """
 import argparse
 import concurrent.futures
@@ -17,6 +20,9 @@ import sys
 
 import tree
 
+TOGETHER = 10  # files at most
+# A program of its own; its entry would be there twice.
+ENTRY = re.compile(r"^(?:extern \"C\" )?int (?:main|LLVMFuzzerTestOneInput)\(", re.M)
 INCLUDE = re.compile(r'^\s*#\s*include\s*"([^"]+)"', re.M)
 
 
@@ -58,11 +64,51 @@ class Digests:
         return sum_.hexdigest()
 
 
-def tidy(path, build):
-    done = subprocess.run(["clang-tidy", "-p", build, "--quiet", "--warnings-as-errors=*", path], capture_output=True, text=True, check=False)
+def run_tidy(path, more):
+    done = subprocess.run(["clang-tidy", "--quiet", "--warnings-as-errors=*", path, *more], capture_output=True, text=True, check=False)
     said = [line for line in done.stdout.splitlines() if line.strip()]
     said += [line for line in done.stderr.splitlines() if "error" in line.lower() and "generated" not in line]
-    return path, done.returncode == 0, said
+    return done.returncode == 0, said
+
+
+def flags(command, path):
+    """How the file is compiled, without what names it or its object."""
+    words, out = shlex.split(command), []
+    skip = False
+    for word in words[1:]:
+        if skip:
+            skip = False
+        elif word in ("-o", "-c"):
+            skip = True
+        elif word != path and not os.path.basename(word) in ("c++", "g++", "clang++"):
+            out.append(word)
+    return tuple(out)
+
+
+def tidy(paths, commands, build):
+    """-> [(path, is it clean, what was said)]"""
+    if len(paths) > 1:
+        folder = os.path.join(build, "tidy")
+        os.makedirs(folder, exist_ok=True)
+        together = os.path.join(folder, hashlib.sha256("".join(paths).encode()).hexdigest()[:16] + ".cpp")
+        with open(together, "w", encoding="utf-8") as handle:
+            handle.writelines(f'#include "{p}"\n' for p in paths)
+        # The file stands outside the tree's folders: the settings are those of the first.
+        settings = subprocess.run(["clang-tidy", "--dump-config", paths[0], "--"], check=True, capture_output=True, text=True).stdout
+        clean, _ = run_tidy(together, ["--config=" + settings, "--", *flags(commands[paths[0]], paths[0])])
+        if clean:
+            return [(p, True, []) for p in paths]
+    return [(p, *run_tidy(p, ["-p", build])) for p in paths]
+
+
+def groups(paths, commands, digests):
+    """Neighbours that are compiled alike, some at a time."""
+    alike = {}
+    for path in sorted(paths):
+        alone = path if ENTRY.search(digests.text(path) or "") else None
+        alike.setdefault((os.path.dirname(path), flags(commands[path], path), alone), []).append(path)
+    found = [paths[i:i + TOGETHER] for paths in alike.values() for i in range(0, len(paths), TOGETHER)]
+    return sorted(found, key=lambda paths: sum(map(os.path.getsize, paths)), reverse=True)
 
 
 def main():
@@ -91,7 +137,6 @@ def main():
     current = {p: digests.digest(p, c, base) for p, c in commands.items()}
     only = {os.path.abspath(f) for f in given.files}
     changed = [p for p in current if clean.get(os.path.relpath(p, tree.ROOT)) != current[p] and (not only or p in only)]
-    changed.sort(key=os.path.getsize, reverse=True)
 
     def remember():
         with open(stamps, "w", encoding="utf-8") as handle:
@@ -99,16 +144,16 @@ def main():
 
     wrong = 0
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
-        runs = [pool.submit(tidy, p, given.build) for p in changed]
+        runs = [pool.submit(tidy, paths, commands, given.build) for paths in groups(changed, commands, digests)]
         for run in concurrent.futures.as_completed(runs):
-            path, is_clean, said = run.result()
-            name = os.path.relpath(path, tree.ROOT)
-            if is_clean:
-                clean[name] = current[path]
-            else:
-                clean.pop(name, None)
-                wrong += 1
-                print("\n".join(said), flush=True)
+            for path, is_clean, said in run.result():
+                name = os.path.relpath(path, tree.ROOT)
+                if is_clean:
+                    clean[name] = current[path]
+                else:
+                    clean.pop(name, None)
+                    wrong += 1
+                    print("\n".join(said), flush=True)
             remember()  # a run that is stopped goes on from here
     print(f"{len(commands)} files, {len(changed)} changed since they were clean, {wrong} not clean")
     return 1 if wrong or not commands else 0

@@ -22,6 +22,9 @@ struct Context {
   Observer* observer = nullptr;
 };
 
+/// A Call this old and unanswered may have been given up by the application that made it.
+inline constexpr trace::TimeNs stale_call = 5'000'000'000;
+
 // --- private_data.cpp: group A, and the thresholds that follow from it
 void judge_private_data(Context& context, Connection& connection, Side side, const trace::PrivateDataArea& area,
                         FrameRef frame);

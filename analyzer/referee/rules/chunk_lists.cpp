@@ -191,10 +191,10 @@ void judge_call_lists(Context& context, Connection& connection, const trace::Sen
     judge_spans(say, scratch.reads, std::nullopt);
   }
   judge_segments(say, call, scratch.ranges);
-  if (call.reply_chunk && chunk_length(*call.reply_chunk) < least_reply) {
+  if (call.reply_chunk && wire::chunk_length(*call.reply_chunk) < least_reply) {
     say.note(RuleId::reply_chunk_useless,
              "The {}'s Call gives a Reply chunk of {} octets; no RPC Reply is shorter than {}.", say.who(),
-             chunk_length(*call.reply_chunk), least_reply);
+             wire::chunk_length(*call.reply_chunk), least_reply);
   }
   if (inline_body && has_body && event.octets.size() > header.length) {
     judge_call_items(context, connection, call, event.octets.subspan(header.length), event.wire_length - header.length,

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "referee/counted.hpp"
+#include "referee/pending.hpp"
 #include "referee/rules/checks.hpp"
 #include "referee/v2/turn.hpp"
 
@@ -15,11 +16,9 @@ namespace {
 
 constexpr TimeNs stall_time = 1'000'000'000;
 constexpr std::size_t most_grants = 512;
-constexpr std::size_t most_pending = 256;
 
 void accuse_later(Connection& connection, Ledger& ledger, const trace::Send& event, const Transaction& call,
                   RuleId rule, std::uint64_t limit, Severity severity) {
-  if (connection.pending.size() >= most_pending) return;
   if (!ledger.over) ++ledger.episodes;
   ledger.over = true;
   Pending pending;
@@ -34,7 +33,7 @@ void accuse_later(Connection& connection, Ledger& ledger, const trace::Send& eve
   pending.excess = ledger.outstanding - limit;
   pending.episode = ledger.episodes;
   pending.severity = severity;
-  connection.pending.push_back(pending);
+  hold_back(connection, std::move(pending));
 }
 
 }  // namespace

@@ -6,13 +6,13 @@
 #include <fmt/format.h>
 
 #include "referee/counted.hpp"
+#include "referee/pending.hpp"
 #include "referee/rules/checks.hpp"
 
 namespace rpcrdma::referee {
 
 namespace {
 
-constexpr std::size_t most_pending = 256;
 constexpr std::uint32_t garbage_arguments = 4;
 /// Who goes on for so long without a refusal will not send it any more.
 constexpr TimeNs patience = 1'000'000'000;
@@ -169,7 +169,6 @@ bool judge_answer_to_answer(Context& context, Connection& connection, const trac
     context.book.unchecked(rule, connection.id(), "a Call that it refuses may be missing from the capture");
     return true;
   }
-  if (connection.pending.size() >= most_pending) return true;
   Pending pending;
   pending.kind = Pending::Kind::error_from_requester;
   pending.rule = rule;
@@ -180,7 +179,7 @@ bool judge_answer_to_answer(Context& context, Connection& connection, const trac
                                                       : mine->reply;
   pending.call = mine != nullptr ? mine->call : FrameRef{};
   pending.xid = xid;
-  connection.pending.push_back(pending);
+  hold_back(connection, std::move(pending));
   return true;
 }
 

@@ -4,15 +4,14 @@
 
 #include <fmt/format.h>
 
+#include "referee/pending.hpp"
 #include "referee/rules/checks.hpp"
 
 namespace rpcrdma::referee {
 
 namespace {
 
-constexpr std::size_t most_pending = 256;
 constexpr std::size_t most_compared = 65536;  // regions for one Call
-constexpr TimeNs stale_call = 5'000'000'000;
 
 template <class Visit>
 void each_segment(const Transaction& call, Visit visit) {
@@ -44,7 +43,6 @@ void each_segment(const Transaction& call, Visit visit) {
 
 void accuse_later(Connection& connection, const trace::Send& event, const Transaction& call,
                   const wire::Segment& segment, const Region& shared) {
-  if (connection.pending.size() >= most_pending) return;
   Pending pending;
   pending.kind = Pending::Kind::handle_reused;
   pending.rule = RuleId::handle_reused_live;
@@ -56,7 +54,7 @@ void accuse_later(Connection& connection, const trace::Send& event, const Transa
   pending.offset = std::max(segment.offset, shared.begin);
   pending.length = std::min(shared.end, segment.offset + segment.length) - pending.offset;
   pending.transaction = shared.owner;
-  connection.pending.push_back(pending);
+  hold_back(connection, std::move(pending));
 }
 
 }  // namespace

@@ -132,7 +132,7 @@ bool judge_body(Context& context, Connection& connection, const trace::Send& eve
   const std::uint64_t left = event.wire_length > header.length ? event.wire_length - header.length : 0;
   const bool position_zero = std::any_of(header.reads.begin(), header.reads.end(),
                                          [](const wire::ReadSegment& read) { return read.position == 0; });
-  std::uint64_t body = header.reply ? chunk_length(*header.reply) : 0;
+  std::uint64_t body = header.reply ? wire::chunk_length(*header.reply) : 0;
   for (const wire::ReadSegment& read : header.reads) body += read.position == 0 ? read.target.length : 0;
   // Read chunks at other positions only: their Call lacks its body chunk, which is group E's business.
   if (body == 0 && (header.reads.empty() || position_zero)) {

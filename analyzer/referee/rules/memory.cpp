@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "referee/counted.hpp"
+#include "referee/pending.hpp"
 #include "referee/rules/checks.hpp"
 
 namespace rpcrdma::referee {
@@ -16,8 +17,6 @@ namespace {
 constexpr std::size_t call_head_most = 512;
 constexpr std::size_t reply_head_most = 512;
 constexpr std::size_t rpc_start = 8;  // XID and message type
-constexpr std::size_t most_pending = 256;
-constexpr TimeNs stale_call = 5'000'000'000;
 
 [[nodiscard]] std::string range(std::uint64_t offset, std::uint64_t length) {
   return fmt::format("{} at {:#x}", counted(length, "octet"), offset);
@@ -55,9 +54,8 @@ JudgedOp& judge_access(Context& context, Connection& connection, const Access_& 
   }
   const Role role = judged.offer ? Role::requester : Role::responder;
   const char* verb = access.writing ? "wrote" : "read";
-  const auto hold = [&](Pending::Kind kind, RuleId rule) -> Pending* {
-    if (connection.pending.size() >= most_pending) return nullptr;
-    Pending& pending = connection.pending.emplace_back();
+  const auto pending_for = [&](Pending::Kind kind, RuleId rule) {
+    Pending pending;
     pending.kind = kind;
     pending.rule = rule;
     pending.side = access.initiator;
@@ -68,7 +66,7 @@ JudgedOp& judge_access(Context& context, Connection& connection, const Access_& 
     pending.length = access.length;
     pending.writing = access.writing;
     pending.op = access.op;
-    return &pending;
+    return pending;
   };
   // Held back: a Call that offers the memory anew may still be on its way here, behind a hole.
   const auto accuse = [&](RuleId rule, std::string message, FrameRef evidence) {
@@ -77,13 +75,13 @@ JudgedOp& judge_access(Context& context, Connection& connection, const Access_& 
       return;
     }
     judged.state = JudgedOp::State::undecided;
-    Pending* pending = hold(Pending::Kind::access, rule);
-    if (pending == nullptr) return;
-    pending->evidence = region->exposed;
-    pending->call = evidence;
-    pending->message = std::move(message);
-    pending->role = role;
-    pending->xid = xid.value_or(0);
+    Pending pending = pending_for(Pending::Kind::access, rule);
+    pending.evidence = region->exposed;
+    pending.call = evidence;
+    pending.message = std::move(message);
+    pending.role = role;
+    pending.xid = xid.value_or(0);
+    hold_back(connection, std::move(pending));
   };
   const auto after_invalidate = [&] {
     accuse(RuleId::rdma_after_invalidate,
@@ -136,9 +134,10 @@ JudgedOp& judge_access(Context& context, Connection& connection, const Access_& 
         break;
       }
       // The client has work to do only in memory that the server offered: reverse calls, replies to be read.
-      hold(Pending::Kind::unknown_handle, access.initiator == Side::active && !connection.of(owner).memory.ever()
-                                              ? RuleId::rdma_by_requester
-                                              : RuleId::rdma_unknown_handle);
+      hold_back(connection, pending_for(Pending::Kind::unknown_handle,
+                                        access.initiator == Side::active && !connection.of(owner).memory.ever()
+                                            ? RuleId::rdma_by_requester
+                                            : RuleId::rdma_unknown_handle));
       break;
   }
   return connection.of(access.initiator).ops.add(judged);

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "referee/counted.hpp"
+#include "referee/pending.hpp"
 #include "referee/rules/checks.hpp"
 
 namespace rpcrdma::referee {
@@ -13,7 +14,6 @@ namespace {
 
 constexpr std::size_t most_offers = 1024;
 constexpr std::size_t kept_finished_offers = 64;
-constexpr std::size_t most_pending = 256;
 
 void drop_offer(Connection& connection, const Offer& offer) {
   for (const wire::Segment& segment : offer.segments) {
@@ -179,8 +179,8 @@ void judge_offer(Context& context, Connection& connection, const trace::Send& ev
 
   if (proper && connection.reliable_reply) {
     const std::optional<std::uint32_t> limit = connection.threshold(responder);
-    const bool room =
-        call != nullptr && call->lists_known && call->reply_chunk && chunk_length(*call->reply_chunk) >= offer.length;
+    const bool room = call != nullptr && call->lists_known && call->reply_chunk &&
+                      wire::chunk_length(*call->reply_chunk) >= offer.length;
     if (room || (limit && offer.length + 28 <= *limit)) {
       context.book.add({RuleId::pull_offer_unneeded,
                         connection.id(),
@@ -218,14 +218,15 @@ void judge_done(Context& context, Connection& connection, const trace::Send& eve
   connection.dones.add({xid, event.side, event.frame});
   const Offer* theirs = newest_offer(connection, other(event.side), xid);
   const bool wrong_side = theirs != nullptr && theirs->done.number == 0;
-  if (newest_offer(connection, event.side, xid) == nullptr && !wrong_side && connection.pending.size() < most_pending) {
+  if (newest_offer(connection, event.side, xid) == nullptr && !wrong_side &&
+      connection.pending.size() < most_held_back) {
     // Its offer may still be held back behind a hole in the other direction: wait for what the peer sends next.
     Pending pending;
     pending.kind = Pending::Kind::done;
     pending.side = event.side;
     pending.frame = event.frame;
     pending.xid = xid;
-    connection.pending.push_back(pending);
+    hold_back(connection, std::move(pending));
     return;
   }
   settle_done(context, connection, event, xid);

@@ -78,11 +78,11 @@ enum class Outcome : std::uint8_t { success, failure, unknown };
   if (!reply) return Outcome::unknown;
   if (!reply->accepted || reply->status != 0) return Outcome::failure;
   if (reply->flavor == wire::flavor_gss) return Outcome::unknown;  // the results may be wrapped
-  constexpr std::uint32_t nfs = 100003;
   constexpr std::uint32_t nfs_acl = 100227;
   if (!call.procedure) return Outcome::success;  // whoever never read the call cannot have refused it
   const auto [program, version, procedure] = *call.procedure;
-  const bool status_first = (program == nfs || program == nfs_acl || wire::callback_program(program)) && procedure != 0;
+  const bool status_first =
+      (program == wire::nfs_program || program == nfs_acl || wire::callback_program(program)) && procedure != 0;
   if (!status_first) return Outcome::success;
   if (message.size() < reply->body + 4) return Outcome::unknown;
   return wire::load_be32(message.data() + reply->body) == 0 ? Outcome::success : Outcome::failure;

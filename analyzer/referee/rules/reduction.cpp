@@ -13,7 +13,6 @@ namespace rpcrdma::referee {
 
 namespace {
 
-constexpr std::uint32_t nfs_program = 100003;
 constexpr std::size_t nfs4_segments_most = 16;  // RFC 8267 section 6.4.2
 constexpr std::size_t pads_most = 4;            // octets of pads left behind at the end of a message
 
@@ -156,7 +155,7 @@ void judge_provisioned(Chunked& chunked, const Transaction& call, const wire::Nf
   std::size_t next = 0;
   for (const wire::WantedItem& wanted : found.wanted) {
     if (next == call.writes.size()) return;
-    const std::uint64_t room = chunk_length(call.writes[next++]);
+    const std::uint64_t room = wire::chunk_length(call.writes[next++]);
     if (wanted.most == wire::WantedItem::no_limit || wanted.most % 4 == 0 || room <= wanted.most) continue;
     if (room != wanted.most + (4 - wanted.most % 4)) continue;
     chunked.note(RuleId::write_chunk_pad_provisioned,
@@ -218,7 +217,7 @@ void judge_use(Chunked& chunked, const ProcedureId& procedure, const wire::NfsIt
     }
     if (next >= returned.provided.size()) continue;
     const wire::WriteChunk& chunk = returned.provided[next++];
-    const std::uint64_t room = chunk_length(chunk);
+    const std::uint64_t room = wire::chunk_length(chunk);
     if (without_data != 0 || chunk.empty() || room < item.length) continue;
     chunked.say(RuleId::eligible_item_inline,
                 fmt::format("The {} returned {} octets of {} inline and left Write chunk {} of the Call, with room for "
@@ -290,7 +289,7 @@ void judge_call_items(Context& context, Connection& connection, Transaction& cal
     call.wrapped = *rpc->gss_service != 1;
   }
   const ProcedureId procedure{rpc->program, rpc->version, rpc->procedure};
-  const bool nfs4 = rpc->program == nfs_program && rpc->version == 4;
+  const bool nfs4 = rpc->program == wire::nfs_program && rpc->version == 4;
   if (nfs4) judge_complexity(chunked, call, scratch.reads);
   if (call.ill_formed) return;  // the positions are not to be relied on
   const wire::DdpBinding binding = wire::ddp_binding(rpc->program, rpc->version, rpc->procedure);
@@ -343,7 +342,7 @@ void judge_reply_items(Context& context, Connection& connection, const trace::Se
   if (call.writes.empty() || call.ill_formed || event.holes) return;
   ChunkScratch& scratch = connection.scratch;
   scratch.lengths.clear();
-  for (const wire::WriteChunk& chunk : header.writes) scratch.lengths.push_back(chunk_length(chunk));
+  for (const wire::WriteChunk& chunk : header.writes) scratch.lengths.push_back(wire::chunk_length(chunk));
   const Returned returned{call.writes, scratch.lengths};
   Chunked chunked(context, connection, call, event.frame, call.call, Role::responder);
   if (!asked || !call.wrapped) {
@@ -364,7 +363,7 @@ void judge_reply_items(Context& context, Connection& connection, const trace::Se
     const ReplyStream stream{event.octets.subspan(header.length), event.wire_length - header.length};
     judge_results(chunked, *asked, wants_none, stream, returned, scratch.items);
   } else if (!inline_body && header.reply && !call.reply_head.empty()) {
-    const ReplyStream stream{call.reply_head, static_cast<std::size_t>(chunk_length(*header.reply))};
+    const ReplyStream stream{call.reply_head, static_cast<std::size_t>(wire::chunk_length(*header.reply))};
     judge_results(chunked, *asked, wants_none, stream, returned, scratch.items);
   } else {
     chunked.unchecked(RuleId::eligible_item_inline, "a Reply that was written by RDMA is not in the capture");

@@ -5,12 +5,11 @@
 #include <fmt/format.h>
 
 #include "referee/rules/checks.hpp"
+#include "wire/rpc.hpp"
 
 namespace rpcrdma::referee {
 
 namespace {
-
-constexpr std::uint32_t nfs_program = 100003;
 
 class ReplyLists {
  public:
@@ -94,7 +93,7 @@ bool judge_write_list(ReplyLists& lists, const wire::HeaderV1& header, const Tra
       same = false;
     } else if (!provided.empty() && returned.empty()) {
       // For results without data the text of RFC 8267 asks for an empty chunk: both shapes are in use.
-      const bool may_be = !call.procedure || std::get<0>(*call.procedure) == nfs_program;
+      const bool may_be = !call.procedure || std::get<0>(*call.procedure) == wire::nfs_program;
       lists.say(RuleId::unused_write_chunk_shape,
                 fmt::format("The {}'s Reply returns Write chunk {} without its {} segments instead of with lengths of "
                             "zero.",
@@ -111,13 +110,13 @@ void judge_reply_chunk(ReplyLists& lists, const wire::HeaderV1& header, const Tr
   if (call.reply_chunk && !header.reply) {
     lists.say(RuleId::reply_chunk_not_returned,
               fmt::format("The {}'s Reply does not return the Reply chunk of its Call ({} octets).", lists.who(),
-                          chunk_length(*call.reply_chunk)));
+                          wire::chunk_length(*call.reply_chunk)));
     return;
   }
   if (!header.reply || (!call.reply_chunk && header.reply->empty())) return;
   static const wire::WriteChunk none;
   const bool same = judge_chunk(lists, "the Reply chunk", call.reply_chunk ? *call.reply_chunk : none, *header.reply);
-  const std::uint64_t length = chunk_length(*header.reply);
+  const std::uint64_t length = wire::chunk_length(*header.reply);
   if (same && length != 0 && header.fixed.proc == static_cast<std::uint32_t>(wire::Proc::msg)) {
     lists.say(
         RuleId::reply_chunk_with_msg,

@@ -4,17 +4,17 @@
 
 #include <fmt/format.h>
 
+#include "referee/pending.hpp"
 #include "referee/rules/checks.hpp"
+#include "wire/rpc.hpp"
 
 namespace rpcrdma::referee {
 
 namespace {
 
-constexpr std::uint32_t nfs_program = 100003;
 constexpr std::uint32_t op_bind_conn_to_session = 41;
 constexpr std::uint32_t op_create_session = 43;
 constexpr std::uint32_t gss_none = 1;
-constexpr std::size_t most_pending = 256;
 /// Two taps, or two queues of one: so near to each other the order of the two directions is not certain.
 constexpr TimeNs order_unsure = 1'000'000;
 
@@ -23,7 +23,7 @@ enum class Consent : std::uint8_t { none, given, not_read };
 [[nodiscard]] Consent consent_of(wire::Bytes message, std::size_t wire_length) {
   const auto rpc = wire::decode_rpc_call(message, wire_length);
   if (!rpc || rpc->body > message.size()) return Consent::not_read;
-  if (rpc->program != nfs_program || rpc->version != 4 || rpc->procedure == 0) return Consent::none;
+  if (rpc->program != wire::nfs_program || rpc->version != 4 || rpc->procedure == 0) return Consent::none;
   if (rpc->gss_service && *rpc->gss_service != gss_none) return Consent::not_read;
   const auto compound = wire::decode_compound(message.subspan(rpc->body), wire_length - rpc->body, false);
   if (!compound) return Consent::not_read;
@@ -41,7 +41,7 @@ enum class Consent : std::uint8_t { none, given, not_read };
 void note_back_channel(Connection& connection, const Transaction& call, wire::Bytes message, std::size_t wire_length) {
   BackChannel& channel = connection.back_channel;
   if (call.requester != Side::active || channel.agreed.number != 0) return;
-  if (call.procedure && std::get<0>(*call.procedure) == nfs_program && std::get<1>(*call.procedure) == 4) {
+  if (call.procedure && std::get<0>(*call.procedure) == wire::nfs_program && std::get<1>(*call.procedure) == 4) {
     channel.nfs4 = true;
   }
   switch (consent_of(message, wire_length)) {
@@ -71,7 +71,6 @@ void judge_reverse_call(Context& context, Connection& connection, const trace::S
                     channel.not_read));
     return;
   }
-  if (connection.pending.size() >= most_pending) return;
   const bool nfs = channel.nfs4 || (call.procedure && wire::callback_program(std::get<0>(*call.procedure)));
   Pending pending;
   pending.kind = Pending::Kind::before_ready;
@@ -80,7 +79,7 @@ void judge_reverse_call(Context& context, Connection& connection, const trace::S
   pending.frame = event.frame;
   pending.xid = call.xid;
   pending.severity = nfs ? Severity::error : Severity::note;
-  connection.pending.push_back(pending);
+  hold_back(connection, std::move(pending));
 }
 
 void settle_before_ready(Context& context, Connection& connection, const Pending& pending, bool proven) {

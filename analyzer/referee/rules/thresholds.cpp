@@ -134,7 +134,7 @@ void judge_reply_form(Context& context, Connection& connection, const trace::Sen
   if (!limit || !call.lists_known) return;
   const bool inline_reply = header.fixed.proc == static_cast<std::uint32_t>(wire::Proc::msg);
   if (inline_reply && call.reply_chunk && event.wire_length > *limit && !event.holes) {
-    const std::uint64_t room = chunk_length(*call.reply_chunk);
+    const std::uint64_t room = wire::chunk_length(*call.reply_chunk);
     const std::uint64_t payload = event.wire_length > header.length ? event.wire_length - header.length : 0;
     if (room >= payload) {
       context.book.add(
@@ -151,7 +151,7 @@ void judge_reply_form(Context& context, Connection& connection, const trace::Sen
     }
   }
   if (!inline_reply && header.reply && header.reads.empty()) {
-    const std::uint64_t payload = chunk_length(*header.reply);
+    const std::uint64_t payload = wire::chunk_length(*header.reply);
     std::uint64_t size = empty_lists_header + payload;
     for (const wire::WriteChunk& chunk : header.writes) size += 8 + chunk.size() * segment_size;
     size += 4 + header.reply->size() * segment_size;
@@ -178,8 +178,8 @@ void judge_reply_form(Context& context, Connection& connection, const trace::Sen
 void judge_error_reply(Context& context, Connection& connection, const trace::Send& event, const Transaction& call) {
   if (call.malformed || call.msgp || call.ill_formed || !call.lists_known) return;
   std::uint64_t room = 0;
-  for (const wire::WriteChunk& chunk : call.writes) room += chunk_length(chunk);
-  if (call.reply_chunk) room += chunk_length(*call.reply_chunk);
+  for (const wire::WriteChunk& chunk : call.writes) room += wire::chunk_length(chunk);
+  if (call.reply_chunk) room += wire::chunk_length(*call.reply_chunk);
   context.book.add(
       {RuleId::reply_resource_shortage,
        connection.id(),

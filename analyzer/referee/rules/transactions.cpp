@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "referee/pending.hpp"
 #include "referee/rules/checks.hpp"
 #include "referee/v2/take.hpp"
 
@@ -11,7 +12,6 @@ namespace rpcrdma::referee {
 
 namespace {
 
-constexpr std::size_t most_pending = 256;
 constexpr std::size_t most_open_named = 32;
 
 /// Same lengths in the same lists: a retransmission registers its memory anew, so handles and offsets may differ.
@@ -75,7 +75,6 @@ void judge_reply_version(Context& context, Connection& connection, const trace::
 }
 
 void judge_duplicate(Connection& connection, const trace::Send& event, const Transaction& call) {
-  if (connection.pending.size() >= most_pending) return;
   Pending pending;
   pending.kind = Pending::Kind::duplicate_reply;
   pending.rule = RuleId::duplicate_reply;
@@ -84,18 +83,17 @@ void judge_duplicate(Connection& connection, const trace::Send& event, const Tra
   pending.evidence = call.reply;
   pending.call = call.call;
   pending.xid = call.xid;
-  connection.pending.push_back(pending);
+  hold_back(connection, std::move(pending));
 }
 
 void judge_error_later(Connection& connection, const trace::Send& event, std::uint32_t xid) {
-  if (connection.pending.size() >= most_pending) return;
   Pending pending;
   pending.kind = Pending::Kind::error_from_requester;
   pending.rule = RuleId::error_from_requester;
   pending.side = event.side;
   pending.frame = event.frame;
   pending.xid = xid;
-  connection.pending.push_back(pending);
+  hold_back(connection, std::move(pending));
 }
 
 void judge_orphan(Context& context, Connection& connection, const trace::Send& event, Side requester,
@@ -104,14 +102,13 @@ void judge_orphan(Context& context, Connection& connection, const trace::Send& e
     context.book.unchecked(RuleId::reply_without_call, connection.id(), "the Call may be missing from the capture");
     return;
   }
-  if (connection.pending.size() >= most_pending) return;
   Pending pending;
   pending.kind = Pending::Kind::reply_without_call;
   pending.rule = RuleId::reply_without_call;
   pending.side = other(requester);
   pending.frame = event.frame;
   pending.xid = xid;
-  connection.pending.push_back(pending);
+  hold_back(connection, std::move(pending));
 }
 
 void judge_open_calls(Context& context, Connection& connection, FrameRef now, bool closed, bool closed_by_client) {

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "referee/v2/turn.hpp"
+#include "wire/rpc.hpp"
 
 namespace rpcrdma::referee::v2 {
 
@@ -13,7 +14,6 @@ namespace {
 
 using wire::HeaderType;
 using wire::PropertyId;
-constexpr std::uint32_t nfs_program = 100003;
 constexpr std::uint64_t inline_call_header = 32;
 constexpr std::uint64_t inline_reply_header = 20;
 
@@ -105,7 +105,8 @@ void judge_positions(const Turn& turn) {
 
 /// An inline Call whose items are counted octets: the word in front of a position says how long the item is.
 void judge_pads(const Turn& turn, const Transaction& call) {
-  if (turn.type() != HeaderType::call_inline || !call.procedure || std::get<0>(*call.procedure) != nfs_program) return;
+  if (turn.type() != HeaderType::call_inline || !call.procedure || std::get<0>(*call.procedure) != wire::nfs_program)
+    return;
   const wire::Bytes payload = turn.payload();
   const auto& reads = turn.header.lists.reads;
   std::uint64_t removed = 0;  // what earlier chunks took out of the stream
@@ -197,7 +198,7 @@ void judge_reply_form_v2(const Turn& turn, const Transaction& call, const Piece&
   const auto limit = turn.connection.threshold(turn.side());
   if (!limit || turn.event.holes) return;
   if (turn.type() == HeaderType::reply_external) {
-    const std::uint64_t length = turn.header.lists.reply ? chunk_length(*turn.header.lists.reply) : 0;
+    const std::uint64_t length = turn.header.lists.reply ? wire::chunk_length(*turn.header.lists.reply) : 0;
     const std::uint64_t size = inline_reply_header + length + (turn.header.length - inline_reply_header);
     if (length == 0 || size > *limit ||
         turn.context.book.fold_again(RuleId::reply_chunk_unneeded_use, turn.connection.id(), turn.event.frame)) {
@@ -217,7 +218,7 @@ void judge_reply_form_v2(const Turn& turn, const Transaction& call, const Piece&
     return;
   }
   if (turn.type() != HeaderType::reply_inline || !call.reply_chunk) return;
-  const std::uint64_t room = chunk_length(*call.reply_chunk);
+  const std::uint64_t room = wire::chunk_length(*call.reply_chunk);
   if (room < piece.payload || piece.payload + turn.header.length <= *limit) return;
   if (!all_seen(turn.connection) || !piece.known) {
     turn.unchecked(RuleId::reply_chunk_ignored, "the properties of both sides may not be in the capture");
@@ -234,7 +235,7 @@ void judge_reply_form_v2(const Turn& turn, const Transaction& call, const Piece&
 /// The client may have agreed to reverse Calls by its upper layer.
 [[nodiscard]] bool upper_layer_speaks_nfs4(const Connection& connection) {
   return std::any_of(connection.procedures.begin(), connection.procedures.end(), [](const auto& entry) {
-    return std::get<0>(entry.first) == nfs_program && std::get<1>(entry.first) == 4;
+    return std::get<0>(entry.first) == wire::nfs_program && std::get<1>(entry.first) == 4;
   });
 }
 

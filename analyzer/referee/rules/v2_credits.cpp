@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "referee/pending.hpp"
 #include "referee/v2/turn.hpp"
 
 namespace rpcrdma::referee::v2 {
@@ -14,7 +15,6 @@ namespace {
 
 constexpr TimeNs starving = 2'000'000'000;
 constexpr std::size_t most_limits = 512;
-constexpr std::size_t most_pending = 256;
 /// Counters that begin a little below zero were started elsewhere; anything further away is no count at all.
 constexpr std::int32_t a_little_below = -(1 << 30);
 
@@ -51,7 +51,6 @@ constexpr std::int32_t a_little_below = -(1 << 30);
 
 void accuse_later(Connection& connection, const trace::Send& event, RuleId rule, std::uint32_t sent,
                   std::uint32_t limit, Severity severity, std::uint32_t xid) {
-  if (connection.pending.size() >= most_pending) return;
   Pending pending;
   pending.kind = Pending::Kind::v2_credits;
   pending.rule = rule;
@@ -63,7 +62,7 @@ void accuse_later(Connection& connection, const trace::Send& event, RuleId rule,
   pending.outstanding = sent;
   pending.limit = limit;
   pending.severity = severity;
-  connection.pending.push_back(pending);
+  hold_back(connection, std::move(pending));
 }
 
 /// A limit that stands earlier in the capture than an accused Send was only delivered late.

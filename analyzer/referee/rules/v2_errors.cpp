@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "referee/pending.hpp"
 #include "referee/v2/turn.hpp"
 
 namespace rpcrdma::referee::v2 {
@@ -14,7 +15,6 @@ namespace {
 using wire::ErrorCode;
 constexpr std::size_t most_odd_types = 64;
 constexpr std::size_t most_dues = 64;
-constexpr std::size_t most_pending = 256;
 constexpr TimeNs patience = 1'000'000'000;
 constexpr std::uint64_t messages_enough = 2;
 constexpr std::uint32_t error_type = 4;
@@ -31,7 +31,6 @@ constexpr std::uint32_t error_type = 4;
 }
 
 void stray_later(const Turn& turn, RuleId rule, FrameRef evidence) {
-  if (turn.connection.pending.size() >= most_pending) return;
   Pending pending;
   pending.kind = Pending::Kind::v2_stray_error;
   pending.rule = rule;
@@ -39,7 +38,7 @@ void stray_later(const Turn& turn, RuleId rule, FrameRef evidence) {
   pending.frame = turn.event.frame;
   pending.evidence = evidence;
   pending.xid = turn.xid();
-  turn.connection.pending.push_back(pending);
+  hold_back(turn.connection, std::move(pending));
 }
 
 /// The error answers nothing that the other side has sent.
@@ -115,7 +114,7 @@ void judge_detail(const Turn& turn, const Transaction& call) {
       break;
     case ErrorCode::reply_resource: {
       // Whether the number is all that is needed or what is missing, the draft does not say.
-      const std::uint64_t room = call.reply_chunk ? chunk_length(*call.reply_chunk) : 0;
+      const std::uint64_t room = call.reply_chunk ? wire::chunk_length(*call.reply_chunk) : 0;
       if (error.length_needed <= room) {
         say(fmt::format("needs {} octets; the Reply chunk has {}", error.length_needed, room), Severity::note);
       }

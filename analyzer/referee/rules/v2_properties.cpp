@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "referee/pending.hpp"
 #include "referee/v2/turn.hpp"
 
 namespace rpcrdma::referee::v2 {
@@ -15,7 +16,6 @@ using wire::PropertyId;
 constexpr std::uint32_t standard = 4096;
 constexpr std::uint32_t first_message = 1024;
 constexpr std::uint32_t most_reverse_level = 3;
-constexpr std::size_t most_pending = 256;
 constexpr std::uint32_t unlimited = UINT32_MAX;
 
 [[nodiscard]] std::optional<std::uint32_t> announced(const Announced& side, PropertyId id) noexcept {
@@ -147,7 +147,6 @@ void judge_size(const Turn& turn) {
     turn.unchecked(RuleId::inline_threshold_exceeded, "the properties of both sides may not be in the capture");
     return;
   }
-  if (connection.pending.size() >= most_pending) return;
   Pending pending;
   pending.kind = Pending::Kind::v2_size;
   pending.rule = RuleId::inline_threshold_exceeded;
@@ -157,7 +156,7 @@ void judge_size(const Turn& turn) {
   pending.length = event.wire_length;
   pending.severity = event.wire_length > bound.generous ? Severity::error : Severity::warning;
   pending.op = event.ordinal;
-  connection.pending.push_back(pending);
+  hold_back(connection, std::move(pending));
 }
 
 void judge_refused_part(Context& context, Connection& connection, const trace::Send& event, RecentSend& send) {

@@ -41,7 +41,7 @@ void fill_lists(const Turn& turn, Transaction& call) {
   };
   for (const wire::WriteChunk& chunk : call.writes) {
     add(chunk);
-    facts.write_chunk_lengths.push_back(chunk_length(chunk));
+    facts.write_chunk_lengths.push_back(wire::chunk_length(chunk));
   }
   if (call.reply_chunk) add(*call.reply_chunk);
 }

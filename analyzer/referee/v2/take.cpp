@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "referee/lifetime.hpp"
+#include "referee/pending.hpp"
 #include "referee/v2/turn.hpp"
 
 namespace rpcrdma::referee::v2 {
@@ -187,8 +188,6 @@ std::size_t Turn::say(RuleId rule, std::initializer_list<FrameRef> frames, std::
 }
 
 void Turn::say_when_heard(RuleId rule, FrameRef evidence, std::string message, Severity severity) const {
-  constexpr std::size_t most_pending = 256;
-  if (connection.pending.size() >= most_pending) return;
   Pending pending;
   pending.kind = Pending::Kind::v2_said;
   pending.rule = rule;
@@ -200,7 +199,7 @@ void Turn::say_when_heard(RuleId rule, FrameRef evidence, std::string message, S
   if (send.call) pending.role = Role::requester;
   if (send.reply) pending.role = Role::responder;
   pending.message = std::move(message);
-  connection.pending.push_back(std::move(pending));
+  hold_back(connection, std::move(pending));
 }
 
 bool take(Context& context, Connection& connection, const trace::Send& event, RecentSend& send,
