@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""examples.py --analyzer PATH [--forge PATH] [--update] [DOCUMENT…]: what the documents show is what the programs print.
+"""examples.py [--analyzer PATH] [--forge PATH] [--update] [DOCUMENT…]: what the documents show is what the programs print.
 
 A fenced block of kind `console` holds commands after `$ ` and below each what it prints; commands that begin with one of
 PROGRAMS are run at the top of the tree and compared, the others are left alone. `lesson.pcap` is a file of the
@@ -57,7 +57,7 @@ def is_same(wanted, real):
 
 def main():
     options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    options.add_argument("--analyzer", required=True)
+    options.add_argument("--analyzer", default=os.path.join(harness.ROOT, PROGRAM))
     options.add_argument("--forge", default=os.path.join(harness.ROOT, FORGE))
     options.add_argument("--update", action="store_true")
     options.add_argument("documents", nargs="*", help="only these")

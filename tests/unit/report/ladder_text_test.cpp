@@ -5,6 +5,8 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <initializer_list>
+#include <random>
 #include <regex>
 #include <sstream>
 
@@ -183,6 +185,33 @@ TEST(LadderText, LeavesOutTheMiddleAndSaysSo) {
 
   Drawn nothing;
   EXPECT_EQ(nothing.with({}), "");
+}
+
+TEST(LadderText, DrawsWhatSendersMakeUp) {
+  Drawn drawn;
+  drawn.story.connect().call(1).reply(1);
+  std::mt19937 random(8166);
+  const auto word = [&](std::initializer_list<std::uint32_t> likely) {
+    const std::size_t pick = random() % (likely.size() + 1);
+    return pick < likely.size() ? *(likely.begin() + pick) : static_cast<std::uint32_t>(random());
+  };
+  for (int i = 0; i < 3000; ++i) {
+    referee::story::Octets octets;
+    for (const std::uint32_t each : {word({0, 1}), word({1, 2}), word({0, 32}), word({0, 1, 3, 4, 5, 7, 10})}) {
+      referee::story::put32(octets, each);
+    }
+    for (auto words = random() % 40; words != 0; --words) referee::story::put32(octets, word({0, 0, 1, 1, 2, 4}));
+    octets.resize(octets.size() - random() % 4);
+    drawn.story.send(i % 2 == 0 ? Side::active : Side::passive, octets);
+  }
+  LadderStyle style;
+  style.rows = 5000;
+  const std::vector<std::string> all = lines(drawn.with(style));
+  EXPECT_GT(all.size(), 3000U);
+  for (const std::string& line : all) {
+    EXPECT_LE(width(line), page_width) << line;
+    EXPECT_EQ(printable(line), line);
+  }
 }
 
 TEST(LadderText, SaysWhatItCannotDraw) {
