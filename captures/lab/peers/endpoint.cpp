@@ -114,7 +114,7 @@ std::string Endpoint::told() const {
   Reader in(settings_.private_data);
   std::string text = "private data";
   if (in.left() == 0) text += " none";
-  while (in.left() >= 4) text += " " + hex(in.u32());
+  while (in.left() >= 4) text.append(" ").append(hex(in.u32()));
   return text + ", " + std::to_string(settings_.receives) + " receives of " + std::to_string(settings_.receive_size) +
          " octets";
 }
