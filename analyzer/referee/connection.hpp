@@ -301,7 +301,8 @@ struct RecentSend {
   bool call = false;
   bool reply = false;
   bool holes = false;
-  bool credits_known = true;                ///< false: other messages of the time were delivered out of file order
+  bool partial = false;       ///< refused before its last packet was seen: wire_length is the least that it can be
+  bool credits_known = true;  ///< false: other messages of the time were delivered out of file order
   std::optional<std::size_t> size_finding;  ///< index of the threshold finding, when it is over
   std::optional<std::size_t> invalidate_finding;
   std::uint64_t in_flight = 0;  ///< Calls: outstanding including this one
