@@ -132,16 +132,16 @@ class Lab:
     def record(self, name):
         """tcpdump in the client: only what the link carries, so that no other talk of the guests is in the file."""
         ports = "udp port 4791" if self.link == "rxe" else "tcp port 20049 or tcp portrange 20100-20399"
-        self.client.run(f"""tcpdump -i eth0 -s 0 -B 16384 -U -w /tmp/{name}.pcap {shlex.quote(ports)} 2>/tmp/tcpdump.log &
+        self.client.run(f"""tcpdump -Z root -i eth0 -s 0 -B 16384 -U -w /run/{name}.pcap {shlex.quote(ports)} 2>/run/tcpdump.log &
 echo $! >/run/tcpdump.pid
-until grep -q listening /tmp/tcpdump.log; do sleep 0.1; done""")
+until grep -q listening /run/tcpdump.log; do sleep 0.1; done""")
 
     def stop(self, name):
         said = self.client.run(f"""sleep 0.7
 kill -INT $(cat /run/tcpdump.pid)
 while kill -0 $(cat /run/tcpdump.pid) 2>/dev/null; do sleep 0.1; done
-cp /tmp/{name}.pcap /share/{name}.pcap; rm -f /tmp/{name}.pcap
-cat /tmp/tcpdump.log""")
+cp /run/{name}.pcap /share/{name}.pcap; rm -f /run/{name}.pcap
+cat /run/tcpdump.log""")
         if "0 packets dropped by kernel" not in said:
             raise RuntimeError(f"{name}: tcpdump lost frames")
 

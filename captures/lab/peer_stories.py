@@ -26,15 +26,15 @@ def play(lab, out, name):
     kernel = "linux" in name
     port = 20049 if kernel else 20100
     if not kernel:
-        lab.server.run(f"""/share/peer server {port} {name} >/tmp/peer.log 2>&1 &
+        lab.server.run(f"""/share/peer server {port} {name} >/run/peer.log 2>&1 &
 echo $! >/run/peer.pid
-until grep -q listening /tmp/peer.log; do sleep 0.1; done""")
+until grep -q listening /run/peer.log; do sleep 0.1; done""")
     # A broken connection is a result, too: the status says nothing.
     lab.client.run(f"timeout 120 /share/peer client 192.168.77.1 {port} {name}", accept=None)
     if not kernel:
         lab.server.run("""for i in $(seq 80); do kill -0 $(cat /run/peer.pid) 2>/dev/null || break; sleep 0.1; done
 kill $(cat /run/peer.pid) 2>/dev/null && echo "the server had to be ended"
-cat /tmp/peer.log""")
+cat /run/peer.log""")
     lab.stop(capture)
     with open(os.path.join(out, "truth", f"{capture}.txt"), "w", encoding="utf-8") as handle:
         handle.write("\n".join(lab.lines) + "\n")
