@@ -26,6 +26,7 @@ struct Story1 {
   bool client_invalidation = false;  // the R bits
   bool server_invalidation = false;
   std::uint32_t grant = 16;
+  unsigned held = 1;                // calls after the first that the server answers only together
   std::size_t private_data_at = 0;  // octets of others before the client's RFC 8797 message
   bool near_miss = false;           // and one that only looks like it before that
 };
@@ -47,10 +48,11 @@ inline constexpr std::array kStories1 = {
            .script = Script1::two_reads,
            .fault = Fault1::invalidate_other,
            .client_invalidation = true,
-           .server_invalidation = true},
+           .server_invalidation = true,
+           .held = 2},
     Story1{.name = "lpeer-write-beyond-accepted", .script = Script1::read_chunk, .fault = Fault1::write_beyond},
     Story1{.name = "lpeer-read-beyond-accepted", .script = Script1::write_chunk, .fault = Fault1::read_beyond},
-    Story1{.name = "lpeer-credits-overrun-survives", .script = Script1::burst, .grant = 2},
+    Story1{.name = "lpeer-credits-overrun-survives", .script = Script1::burst, .grant = 2, .held = 6},
     Story1{.name = "lpeer-priv-at-the-end", .script = Script1::getattr, .client_size = 1024, .private_data_at = 48},
     Story1{.name = "lpeer-priv-near-miss",
            .script = Script1::getattr,

@@ -174,8 +174,9 @@ class Responder {
         continue;
       }
       waiting_.push_back(message);
-      // For this one fault both calls have to be known.
-      if (story_.fault == Fault1::invalidate_other && !message.chunks.writes.empty() && waiting_.size() < 2) continue;
+      // So many calls after the first are outstanding together, however fast this side is.
+      ++calls_;
+      if (calls_ > 1 && calls_ < 1 + story_.held) continue;
       while (!waiting_.empty()) {
         answer(waiting_.front());
         waiting_.erase(waiting_.begin());
@@ -248,6 +249,7 @@ class Responder {
   Endpoint& end_;
   const Story1& story_;
   std::vector<Message1> waiting_;
+  unsigned calls_ = 0;
   std::unique_ptr<Memory> offered_;
 };
 
