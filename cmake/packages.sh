@@ -7,7 +7,7 @@ BUILD_PACKAGES=(g++ cmake ninja-build pkg-config
   libfmt-dev libexpected-dev libcli11-dev nlohmann-json3-dev tshark)
 
 TEST_PACKAGES=(git clang clang-tidy clang-format llvm libclang-rt-14-dev libfuzzer-14-dev
-  libgtest-dev libgmock-dev librapidcheck-dev libyaml-cpp-dev
+  libgtest-dev libgmock-dev librapidcheck-dev libyaml-cpp-dev libibverbs-dev librdmacm-dev
   wireshark xvfb xdotool imagemagick
   python3 python3-jsonschema python3-yaml gzip zstd lz4 sqlite3
   chromium)

@@ -298,6 +298,7 @@ struct RecentSend {
   bool call = false;
   bool reply = false;
   bool holes = false;
+  bool partial = false;       ///< refused before its last packet was seen: wire_length is the least that it can be
   bool credits_known = true;  ///< false: other messages of the time were delivered out of file order
   HeldFinding size_finding;   ///< the threshold finding, when it is over
   HeldFinding invalidate_finding;

@@ -94,6 +94,16 @@ struct ProcedureFacts {
   std::map<std::string, std::uint64_t> operations;  ///< NFSv4: by name, as far as inline
 };
 
+/// What came of a client's first message of version 2 (draft, section 4.3).
+struct Negotiation {
+  FrameRef probe;          ///< that message; number 0: there is none
+  std::string probe_type;  ///< "RDMA2_CONNPROP_FINAL"
+  FrameRef answer;         ///< the server's first message of version 2, or its ERR_VERS; number 0: neither
+  bool refused = false;    ///< it is ERR_VERS
+  std::uint32_t lowest = 0, highest = 0;  ///< which versions ERR_VERS says that the server speaks; 0 and 0: not known
+  FrameRef went_on;                       ///< the first message of version 1 after the refusal; number 0: none
+};
+
 struct ConnectionFacts {
   ConnectionId id = 0;
   trace::Transport transport = trace::Transport::rocev2;
@@ -134,6 +144,7 @@ struct ConnectionFacts {
   std::vector<ProcedureFacts> procedures;  ///< by program, version, procedure
 
   // For the text report beside the contract
+  Negotiation negotiation;
   std::optional<std::uint32_t> path_mtu;
   bool one_way = false;
   std::uint64_t gaps = 0;                ///< packets (octets on iWARP) that the capture lacks

@@ -84,7 +84,7 @@ void Peers::judge_retransmission(Context& context, Connection& connection, const
   --lost_xids_;
 }
 
-void Peers::judge_version_refusal(Context& context, Connection& connection) {
+void Peers::judge_version_refusal(Context& context, Connection& connection, FrameRef now) {
   v2::State& state = connection.v2;
   if (!state.refusal_told) {
     state.refusal_told = true;
@@ -102,6 +102,7 @@ void Peers::judge_version_refusal(Context& context, Connection& connection) {
                       std::nullopt});
   } else if (!state.went_on && connection.facts.version == 1) {
     state.went_on = true;
+    connection.facts.negotiation.went_on = now;
     of(connection).refused_version_2 = {};
   }
 }

@@ -29,7 +29,7 @@ class Peers {
   void remember_open_calls(const Connection& connection);
   void judge_retransmission(Context& context, Connection& connection, const trace::Send& event);
   /// Does the client probe version 2 although it was refused on the connection before (and ended there)?
-  void judge_version_refusal(Context& context, Connection& connection);
+  void judge_version_refusal(Context& context, Connection& connection, FrameRef now);
   void judge_private_data_change(Context& context, const Connection& connection);
 
  private:

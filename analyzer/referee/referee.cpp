@@ -436,7 +436,7 @@ void Referee::on(const trace::Send& event) {
   impl_->credits_in_doubt(*connection, event);  // behind a later frame of its own direction: a hole was filled
   if (!impl_->take(*connection, event)) return;
   impl_->after(*connection, event);
-  if (connection->v2.refusal.number != 0) impl_->peers.judge_version_refusal(impl_->context, *connection);
+  if (connection->v2.refusal.number != 0) impl_->peers.judge_version_refusal(impl_->context, *connection, event.frame);
   if (before == 0 && connection->messages == 1) impl_->book.reconsider(connection->id());
   if (before == 0 && connection->messages == 1 && !connection->facts.handshake_seen) {
     impl_->book.add(

@@ -42,6 +42,7 @@ std::string spoken(const trace::Endpoint& end) {
 std::string spoken(const std::optional<referee::PrivateData>& data, const ConnectionFacts& c) {
   if (!data) {
     if (!c.handshake_seen) return "private data not in the capture";
+    if (c.version == 2) return "no private data of version 1, which version 2 does not need";
     return c.thresholds.basis == referee::Basis::unknown
                ? "private data not known"
                : "no usable private data: counts as 1,024 octets and no remote invalidation";
@@ -56,7 +57,8 @@ std::string spoken(const std::optional<referee::PrivateData>& data, const Connec
   return out;
 }
 
-std::string spoken(const referee::Thresholds& t, bool handshake_seen) {
+std::string spoken(const ConnectionFacts& c) {
+  const referee::Thresholds& t = c.thresholds;
   const auto side = [](const std::optional<std::uint32_t>& octets) {
     return octets ? grouped(*octets) + " octets" : std::string("unknown");
   };
@@ -66,14 +68,34 @@ std::string spoken(const referee::Thresholds& t, bool handshake_seen) {
       why = "negotiated";
       break;
     case referee::Basis::default_:
-      why = "the default, for want of private data";
+      why = c.version == 2 ? "the default of version 2, for want of properties of both sides"
+                           : "the default, for want of private data";
       break;
     case referee::Basis::unknown:
-      why = handshake_seen ? "one side's private data is not known" : "the handshake is not in the capture";
+      why = c.handshake_seen ? "one side's private data is not known" : "the handshake is not in the capture";
       break;
   }
   return fmt::format("client to server {}, server to client {} ({})", side(t.client_to_server),
                      side(t.server_to_client), why);
+}
+
+/// The dialogue about the version, told in order.
+std::string spoken(const referee::Negotiation& n, std::optional<trace::TimeNs> epoch) {
+  std::string out = fmt::format("the client began with version 2 ({}, {})",
+                                n.probe_type.empty() ? "an unknown header type" : n.probe_type, place(n.probe, epoch));
+  if (n.answer.number == 0) return out + "; no answer to it is in the capture";
+  if (!n.refused) {
+    return out + fmt::format("; the server took it up ({}), so both keep to version 2", place(n.answer, epoch));
+  }
+  out += "; the server refused it with ERR_VERS";
+  if (n.lowest != 0 && n.lowest == n.highest) {
+    fmt::format_to(std::back_inserter(out), ", as it speaks version {} only", n.lowest);
+  } else if (n.highest != 0) {
+    fmt::format_to(std::back_inserter(out), ", as it speaks versions {} to {}", n.lowest, n.highest);
+  }
+  fmt::format_to(std::back_inserter(out), " ({})", place(n.answer, epoch));
+  if (n.went_on.number == 0) return out + "; nothing in version 1 followed on this connection";
+  return out + fmt::format("; the connection went on with version 1 ({})", place(n.went_on, epoch));
 }
 
 std::string spoken(const ConnectionFacts::Credits& credits) {
@@ -250,7 +272,8 @@ void connection_block(Page& page, const ConnectionFacts& c, Opening opening, std
     page.field("client", spoken(c.private_data_client, c));
     page.field("server", spoken(c.private_data_server, c));
   }
-  if (opening == Opening::accepted) page.field("thresholds", spoken(c.thresholds, c.handshake_seen));
+  if (c.negotiation.probe.number != 0) page.field("version", spoken(c.negotiation, epoch));
+  if (opening == Opening::accepted) page.field("thresholds", spoken(c));
   if (c.credits.requested || c.credits.granted || c.credits.outstanding_peak != 0) {
     page.field("credits", spoken(c.credits));
   }

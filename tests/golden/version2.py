@@ -9,6 +9,7 @@ import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "harness"))
 import analyzer as harness  # noqa: E402
+import compare  # noqa: E402
 
 FOLDER = os.path.join(harness.ROOT, "captures", "v2")
 MOST = {"(W)": "warning", "(N)": "note"}
@@ -53,6 +54,20 @@ def complaints(truth, findings):
         yield f"accusation without ground: {f['severity']} {f['rule']} by {f['violator']} at {f['frames']}: {f['message']}"
 
 
+def untold(truth, document, analyzer, path):
+    """What is known about the connection, and what the text report has to tell in this order."""
+    for where, wanted, found in compare.differences(truth.get("facts", {}), document["connections"][0], "connection"):
+        yield f"{where}: expected {json.dumps(wanted)}, found {json.dumps(found)}"
+    if "story" in truth:
+        text = " ".join(harness.run(analyzer, "--fail-on", "never", path, as_json=False).output.split())
+        at = 0
+        for piece in truth["story"]:
+            at = text.find(piece, at)
+            if at < 0:
+                yield f"the text report does not tell (here): {piece}"
+                return
+
+
 def self_test():
     """The comparison must be able to object."""
     truth = {"kind": "fault", "faults": [{"rules": ["a(W)"], "who": "client", "frames": [4], "text": ""}], "expect": [],
@@ -79,6 +94,7 @@ def main():
             bad.append(f"{name}: no document, status {run.status}: {run.errors.strip()}")
             continue
         bad += [f"{name}: {line}" for line in complaints(truth[name], run.findings())]
+        bad += [f"{name}: {line}" for line in untold(truth[name], run.document, options.analyzer, os.path.join(FOLDER, name))]
     print("\n".join(bad) or f"{len(there)} captures of version 2: all that is true in them was found, and nothing else")
     return 1 if bad or not there else 0
 

@@ -130,6 +130,7 @@ bool partial_send_too_large(Context& context, Connection& connection, const trac
   send.ordinal = event.ordinal;
   send.frame = event.frame;
   send.wire_length = event.wire_length;
+  send.partial = true;
   send.call = sender == Side::active;
   judge_send_size(context, connection, event, send);
   connection.of(sender).judged_partial = event.ordinal;

@@ -25,6 +25,9 @@ constexpr std::uint64_t segment_size = 16;
   return size;
 }
 
+/// A message that was refused before its end is at least as long as what was seen of it.
+[[nodiscard]] const char* at_least(const RecentSend& send) noexcept { return send.partial ? "at least " : ""; }
+
 }  // namespace
 
 void judge_send_size(Context& context, Connection& connection, const trace::Send& event, RecentSend& send) {
@@ -68,10 +71,10 @@ void judge_send_size(Context& context, Connection& connection, const trace::Send
         {RuleId::inline_threshold_exceeded,
          connection.id(),
          {event.frame, mine.frame, theirs.frame},
-         fmt::format("The {} sent {} octets inline; the threshold in this direction is {} (the smaller of its own send "
-                     "size {} and the receive size {} of its peer).",
-                     name(event.side), event.wire_length, *limit, mine.fields ? mine.fields->send_size : 0,
-                     theirs.fields ? theirs.fields->receive_size : 0),
+         fmt::format("The {} sent {}{} octets inline; the threshold in this direction is {} (the smaller of its own "
+                     "send size {} and the receive size {} of its peer).",
+                     name(event.side), at_least(send), event.wire_length, *limit,
+                     mine.fields ? mine.fields->send_size : 0, theirs.fields ? theirs.fields->receive_size : 0),
          std::nullopt,
          send.xid,
          party(event.side),
@@ -85,8 +88,8 @@ void judge_send_size(Context& context, Connection& connection, const trace::Send
       {RuleId::inline_default_exceeded,
        connection.id(),
        {event.frame, mine.frame, theirs.frame},
-       fmt::format("The {} sent {} octets inline although {} gave usable private data, so both have to assume {}.",
-                   name(event.side), event.wire_length,
+       fmt::format("The {} sent {}{} octets inline although {} gave usable private data, so both have to assume {}.",
+                   name(event.side), at_least(send), event.wire_length,
                    !mine.fields && !theirs.fields ? std::string(silent)
                                                   : fmt::format("not both sides (the {} did not)", silent),
                    *limit),
@@ -203,9 +206,9 @@ bool judge_refused_size(Context& context, Connection& connection, const trace::R
   over.severity = Severity::error;
   context.book.evidence(send.size_finding, refusal.frame);
   const std::string message = fmt::format(
-      "The {}'s message of {} octets (frame {}) is larger than its peer takes ({}); the peer refused it "
+      "The {}'s message of {}{} octets (frame {}) is larger than its peer takes ({}); the peer refused it "
       "(frame {}).",
-      name(sender), send.wire_length, send.frame.number, connection.threshold(sender).value_or(0),
+      name(sender), at_least(send), send.wire_length, send.frame.number, connection.threshold(sender).value_or(0),
       refusal.frame.number);
   if (!context.book.has(RuleId::inline_overrun_fatal, connection.id())) {
     context.book.add({RuleId::inline_overrun_fatal,

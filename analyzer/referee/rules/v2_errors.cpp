@@ -340,6 +340,13 @@ bool take_refusal(const Turn& turn, bool whole) {
   if (state.refusal.number == 0) {
     state.refusal = turn.event.frame;
     state.refusal_ordinal = turn.event.ordinal;
+    Negotiation& story = connection.facts.negotiation;
+    story.answer = turn.event.frame;
+    story.refused = true;
+    if (whole) {
+      story.lowest = turn.header.vers_low;
+      story.highest = turn.header.vers_high;
+    }
   }
   state.version = State::Version::refused;
   Transaction* call = connection.find(Side::active, turn.xid());

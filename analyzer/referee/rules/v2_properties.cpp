@@ -49,7 +49,8 @@ struct Bound {
 
 void renew_thresholds(Connection& connection) {
   Thresholds& thresholds = connection.facts.thresholds;
-  if (!connection.facts.handshake_seen) return;
+  // Before the server has answered, it may still turn out to speak version 1, where the private data counts.
+  if (!connection.facts.handshake_seen || connection.v2.version != State::Version::two) return;
   const bool both =
       connection.v2.sides[0].announced.final.number != 0 && connection.v2.sides[1].announced.final.number != 0;
   const auto value = [&](Side sender) {
@@ -62,14 +63,15 @@ void renew_thresholds(Connection& connection) {
   thresholds.basis = both ? Basis::negotiated : Basis::default_;
 }
 
-[[nodiscard]] std::string size_message(Connection& connection, Side sender, std::uint64_t size, const Bound& bound) {
+[[nodiscard]] std::string size_message(Connection& connection, Side sender, std::uint64_t size, const Bound& bound,
+                                       bool partial = false) {
   const Announced& mine = connection.v2.of(sender).announced;
   const Announced& theirs = connection.v2.of(other(sender)).announced;
   return fmt::format(
-      "The {} sent {} octets inline; the threshold in this direction is {} (the smaller of its own Maximum Send Size "
-      "{} "
-      "and its peer's Receive Buffer Size {}{}).",
-      name(sender), size, bound.strict, announced(mine, PropertyId::send_size).value_or(standard),
+      "The {} sent {}{} octets inline; the threshold in this direction is {} (the smaller of its own Maximum Send "
+      "Size {} and its peer's Receive Buffer Size {}{}).",
+      name(sender), partial ? "at least " : "", size, bound.strict,
+      announced(mine, PropertyId::send_size).value_or(standard),
       announced(theirs, PropertyId::receive_size).value_or(standard),
       mine.final.number != 0 && theirs.final.number != 0 ? ""
                                                          : ", which apply once both sides have sent their last one");
@@ -165,7 +167,7 @@ void judge_refused_part(Context& context, Connection& connection, const trace::S
   send.size_finding = context.book.add({RuleId::inline_threshold_exceeded,
                                         connection.id(),
                                         {event.frame},
-                                        size_message(connection, event.side, event.wire_length, bound),
+                                        size_message(connection, event.side, event.wire_length, bound, send.partial),
                                         std::nullopt,
                                         send.xid == 0 ? std::nullopt : std::optional(send.xid),
                                         party(event.side),

@@ -49,6 +49,7 @@ void settle(Connection& connection, const trace::Send& event) {
   state.version = Version::two;
   state.settled = event.frame;
   state.settled_ordinal = event.ordinal;
+  connection.facts.negotiation.answer = event.frame;
   connection.facts.version = 2;
   connection.version2 = true;
   Thresholds& thresholds = connection.facts.thresholds;
@@ -222,10 +223,10 @@ bool take(Context& context, Connection& connection, const trace::Send& event, Re
   wire::HeaderV2& header = *state.scratch;
   const auto decoded = wire::decode_header_v2(event.octets, event.wire_length, header);
   const bool version_2 = fixed && fixed->version == 2;
-  if (version_2 && wire::known_htype(fixed->proc)) {
+  const bool known = version_2 && wire::known_htype(fixed->proc);
+  if (known) {
     send.call = wire::is_call(header.type());
     send.reply = wire::is_reply(header.type());
-    count_name(connection, fixed->proc, false);
   }
   const Turn turn{context, connection, event, header, send};
 
@@ -233,15 +234,20 @@ bool take(Context& context, Connection& connection, const trace::Send& event, Re
     const bool error = fixed->proc == error_type;
     if (error && header.error == err_vers_code && take_refusal(turn, decoded.has_value())) {
       kind = MessageSeen::Kind::error;
-      return true;
+      return true;  // counted as the RDMA_ERROR of a server that speaks version 1
     }
-    if (event.side == Side::active && state.probe.number == 0) state.probe = event.frame;
+    if (event.side == Side::active && state.probe.number == 0) {
+      state.probe = event.frame;
+      connection.facts.negotiation.probe = event.frame;
+      connection.facts.negotiation.probe_type = wire::htype_name_v2(fixed->proc);
+    }
     // The client may still be probing; an error that was cut may be the refusal.
     const bool server_speaks =
         event.side == Side::passive && wire::known_htype(fixed->proc) && !(error && header.error == 0);
     if (state.version == Version::unsettled && server_speaks) settle(connection, event);
     if (state.version == Version::refused && event.side == Side::active) judge_after_refusal(turn);
   }
+  if (known) count_name(connection, fixed->proc, false);
   SideFacts& mine = turn.mine();
   forget_pieces_at_gaps(connection, event.side);
   if (mine.messages++ == 0) mine.first = event.frame;

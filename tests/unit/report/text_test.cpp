@@ -145,6 +145,26 @@ TEST(TextReport, SaysNothingAboutWhatThereWasNot) {
   EXPECT_THAT(out, HasSubstr("operations 1 Send latency 1 call: 500 us procedures"));
 }
 
+TEST(TextReport, TheDialogueAboutTheVersionIsAStory) {
+  report::Run run = healthy_run();
+  const auto told = [&] { return flowing(text(run, {})); };
+  EXPECT_THAT(told(), Not(HasSubstr("the client began with version 2")));
+  referee::Negotiation& story = run.report.connections[0].negotiation;
+  story.probe = {4, 0};
+  story.probe_type = "RDMA2_CONNPROP_FINAL";
+  EXPECT_THAT(told(), HasSubstr("version the client began with version 2 (RDMA2_CONNPROP_FINAL, frame 4"));
+  EXPECT_THAT(told(), HasSubstr("; no answer to it is in the capture"));
+  story.answer = {6, 0};
+  EXPECT_THAT(told(), HasSubstr("; the server took it up (frame 6"));
+  story.refused = true;
+  EXPECT_THAT(told(), HasSubstr("; the server refused it with ERR_VERS (frame 6"));
+  EXPECT_THAT(told(), HasSubstr("; nothing in version 1 followed on this connection"));
+  story.lowest = story.highest = 1;
+  story.went_on = {8, 0};
+  EXPECT_THAT(told(), HasSubstr("ERR_VERS, as it speaks version 1 only (frame 6"));
+  EXPECT_THAT(told(), HasSubstr("; the connection went on with version 1 (frame 8"));
+}
+
 TEST(TextReport, ARefusedConnectionWasNeverOpen) {
   const std::pair<referee::RuleId, const char*> table[] = {
       {referee::RuleId::cm_rejected, "end never opened: it was refused"},
