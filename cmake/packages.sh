@@ -9,7 +9,7 @@ BUILD_PACKAGES=(g++ cmake ninja-build pkg-config
 TEST_PACKAGES=(git clang clang-tidy clang-format llvm libclang-rt-14-dev libfuzzer-14-dev
   libgtest-dev libgmock-dev librapidcheck-dev libyaml-cpp-dev libibverbs-dev librdmacm-dev
   wireshark xvfb xdotool imagemagick
-  python3 python3-jsonschema python3-yaml gzip zstd lz4 sqlite3
+  python3 python3-jsonschema python3-yaml gzip zstd lz4 sqlite3 groff-base zsh
   chromium)
 # Whoever has Node.js from elsewhere keeps it: Debian's npm would not install beside it.
 command -v node >/dev/null || TEST_PACKAGES+=(nodejs)
