@@ -19,6 +19,7 @@ INCOMPLETE = {
     "siw-kpeer-read-chunk-beyond": "the Read of the chunk is refused",
     "siw-upeer-read-beyond-chunk": "the Read of the chunk is refused",
     "siw-upeer-done-noread": "what the Reply offers is never read",
+    "rxe-lpeer-pull-unread": "what the Replies offer is never read",
     "rxe-upeer-done-before-read-dereg": "what the Reply offers is withdrawn before it is read",
     "rxe-upeer-long-call-unread": "the chunk is never read",
     "rxe-upeer-write-after-reply": "the data are written after the Reply",
