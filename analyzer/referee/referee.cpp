@@ -439,17 +439,7 @@ void Referee::on(const trace::Send& event) {
   if (connection->v2.refusal.number != 0) impl_->peers.judge_version_refusal(impl_->context, *connection, event.frame);
   if (before == 0 && connection->messages == 1) impl_->book.reconsider(connection->id());
   if (before == 0 && connection->messages == 1 && !connection->facts.handshake_seen) {
-    impl_->book.add(
-        {RuleId::capture_start_missing,
-         connection->id(),
-         {event.frame},
-         "The start of this connection is not in the capture: private data, thresholds and earlier Calls are not "
-         "known, and nothing that needs them is judged.",
-         std::nullopt,
-         std::nullopt,
-         std::nullopt,
-         std::nullopt});
-    impl_->book.unchecked(RuleId::inline_threshold_exceeded, connection->id(), "the handshake is not in the capture");
+    judge_missing_start(impl_->context, *connection, event.frame);
   }
   if (!connection->offers.empty() && !connection->over) offers_overdue(impl_->context, *connection, event.frame);
 }

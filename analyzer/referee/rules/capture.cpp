@@ -128,4 +128,18 @@ void judge_repeat(Context& context, Connection& connection, const trace::Repeate
   }
 }
 
+void judge_missing_start(Context& context, Connection& connection, FrameRef frame) {
+  context.book.add(
+      {RuleId::capture_start_missing,
+       connection.id(),
+       {frame},
+       "The start of this connection is not in the capture: private data, thresholds and earlier Calls are not "
+       "known, and nothing that needs them is judged.",
+       std::nullopt,
+       std::nullopt,
+       std::nullopt,
+       std::nullopt});
+  context.book.unchecked(RuleId::inline_threshold_exceeded, connection.id(), "the handshake is not in the capture");
+}
+
 }  // namespace rpcrdma::referee

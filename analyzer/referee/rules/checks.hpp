@@ -198,6 +198,8 @@ void judge_lost(Context& context, Connection& connection, FrameRef noticed, Fram
 [[nodiscard]] bool retries_exhausted(const Connection& connection, bool successor);
 
 // --- capture.cpp: group M
+/// The first message of a connection whose handshake is not in the capture.
+void judge_missing_start(Context& context, Connection& connection, FrameRef frame);
 void judge_gap(Context& context, Connection& connection, const trace::Gap& event);
 void judge_quality(Context& context, Connection* connection, const trace::Quality& event);
 void judge_repeat(Context& context, Connection& connection, const trace::Repeated& event);
