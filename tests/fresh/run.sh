@@ -40,6 +40,14 @@ fi
 cp /etc/resolv.conf "$root/etc/resolv.conf"
 cp /etc/hosts "$root/etc/hosts"
 { apt-config dump Acquire::http::Proxy; apt-config dump Acquire::https::Proxy; } >"$root/etc/apt/apt.conf.d/90proxy"
+if command -v npm >/dev/null; then
+  cp -L /etc/ssl/certs/ca-certificates.crt "$root/etc/ssl/certs/this-machine.crt"
+  echo "cafile=/etc/ssl/certs/this-machine.crt" >"$root/root/.npmrc"
+  for key in registry proxy https-proxy; do
+    value=$(npm config get "$key" 2>/dev/null)
+    [ "$value" = null ] || echo "$key=$value" >>"$root/root/.npmrc"
+  done
+fi
 mount -t proc proc "$root/proc"
 mount -t devpts -o newinstance,ptmxmode=0666 devpts "$root/dev/pts"
 
