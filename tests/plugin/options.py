@@ -12,7 +12,6 @@ import collections
 import os
 import re
 import sys
-import xml.etree.ElementTree as ElementTree
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "harness"))
 import analyzer as harness  # noqa: E402
@@ -21,8 +20,6 @@ import tshark  # noqa: E402
 BUILTIN = ["rxe-nfs3-basic", "siw-nfs41-basic", "rxe-upeer-done-good", "siw-kpeer-read-write-chunk"]
 COUNTED = ["rxe-nfs41-basic", "siw-nfs41-basic", "rxe-nfs41-reconnect", "siw-upeer-done-good", "rxe-upeer-done-twice", "rxe-upeer-msgp",
            "rxe-kpeer-reply-chunk-too-small", "siw-upeer-priv-variants"]
-HEADERS = ["rxe-nfs3-basic", "siw-nfs41-basic", "rxe-upeer-msgp", "rxe-upeer-err-vers", "siw-upeer-err-chunk", "rxe-upeer-done-good",
-           "rxe-kpeer-two-write-chunks", "siw-upeer-reply-chunk-3segs", "siw-kpeer-write-read-chunk-two", "siw-kpeer-short-header"]
 
 
 def engine(ours, stock, _):
@@ -102,49 +99,7 @@ def statistics(ours, _, analyzer):
                 yield f"{name}: connection {connection['id']}: longest {row[11]} ms, the analyzer {longest} us"
 
 
-def header(ours, _, analyzer):
-    """By the positions in PDML: the leaves below a message cover it without a hole."""
-    checked = 0
-    for name in HEADERS:
-        # A Send in one frame: positions are those of the frame.
-        done = ours.run("-2", "-r", harness.capture(name), "-T", "pdml", "-Y", "rpcordma.direction")
-        for packet in ElementTree.fromstring(done.output).iter("packet"):
-            for message in packet.iter("proto"):
-                if message.get("name") != "rpcordma" or message.find("./field[@name='rpcordma.direction']") is None:
-                    continue
-                if message.find("./field[@name='rpcordma.version'][@show='2']") is not None:
-                    continue
-                start, size = int(message.get("pos")), int(message.get("size"))
-                covered, leaves = set(), [message]
-                while leaves:
-                    field = leaves.pop()
-                    inner = [f for f in field.findall("field") if int(f.get("size") or 0) and f.get("hide") != "yes"]
-                    if field is not message:
-                        at, length = int(field.get("pos")), int(field.get("size"))
-                        # A list's own word is what is not its segments'.
-                        covered.update(range(at, at + length))
-                        if inner and length > 4:
-                            covered.difference_update(range(at, at + length))
-                            covered.update(octets_of_list(field, inner, at, length))
-                    leaves += inner
-                hole = [i for i in range(start, start + size) if i not in covered]
-                if size < 4 or hole:
-                    frame = packet.find("./proto[@name='geninfo']/field[@name='num']").get("show")
-                    yield f"{name}: frame {frame}: octets {[i - start for i in hole][:8]} of {size} belong to no field"
-                checked += 1
-    if checked < 50:
-        yield f"only {checked} headers were looked at"
-
-
-def octets_of_list(field, inner, at, length):
-    """A list's own octets: the words that say whether another item follows, or how many there are. A segment has none."""
-    taken = set()
-    for f in inner:
-        taken.update(range(int(f.get("pos")), int(f.get("pos")) + int(f.get("size"))))
-    return [i for i in range(at, at + length) if i not in taken] if field.get("name", "").startswith("rpcordma.") else []
-
-
-TESTS = {f.__name__: f for f in (engine, disable, statistics, header)}
+TESTS = {f.__name__: f for f in (engine, disable, statistics)}
 
 
 def main():
