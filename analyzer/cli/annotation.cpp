@@ -31,6 +31,12 @@ using annotate::SharedSection;
 /// Why the file must not be written there; empty: it may.
 [[nodiscard]] std::string refusal(const Options& options) {
   struct stat target {};
+  for (const std::string& capture : options.captures) {
+    struct stat input {};
+    if (capture != "-" && ::stat(capture.c_str(), &input) == 0 && !S_ISREG(input.st_mode) && !S_ISDIR(input.st_mode)) {
+      return fmt::format("--annotate: {} can be read only once; give it as standard input (-)", capture);
+    }
+  }
   if (options.annotate.empty() || options.annotate == "-") return "--annotate: needs the name of a file";
   if (::stat(options.annotate.c_str(), &target) != 0) return {};
   if (!S_ISREG(target.st_mode)) return fmt::format("--annotate: {}: not a file", options.annotate);

@@ -226,15 +226,24 @@ void numbers(const CLI::App& app, const Given& given, Options& options, Check& c
   options.html = given.html;
   for (const std::string& capture : options.captures) {
     std::error_code unreadable;  // is said when it is read
-    check.require(given.html.empty() || !std::filesystem::equivalent(given.html, capture, unreadable),
+    check.require(given.html.empty() ||
+                      !std::filesystem::equivalent(given.html, capture == "-" ? "/dev/stdin" : capture, unreadable),
                   fmt::format("--html: {} is a capture that is to be read", given.html));
   }
   options.annotate = given.annotate;
   check.require(app.count("--annotate") == 0 || !given.annotate.empty(), "--annotate: needs the name of a file");
+  if (!given.html.empty() && !given.annotate.empty()) {
+    std::error_code unknown;
+    check.require(std::filesystem::weakly_canonical(std::filesystem::absolute(given.html), unknown) !=
+                      std::filesystem::weakly_canonical(std::filesystem::absolute(given.annotate), unknown),
+                  "--html and --annotate name the same file");
+  }
   check.require(!given.json || app.count("--format") == 0 || given.format == "json",
                 "--json and another --format exclude each other");
   if (given.json) options.format = Format::json;
   options.ladder = options.ladder || options.ladder_rows;
+  check.require(!options.ladder_rows || (*options.ladder_rows >= 1 && *options.ladder_rows <= 1'000'000),
+                "--ladder-rows: a number from 1 to 1000000");
   check.require(!options.ladder || options.format == Format::text, "--ladder goes with the format text");
   options.progress = !given.no_progress && !options.quiet;
   check.require(!options.quiet || !options.verbose, "-q and -v exclude each other");

@@ -162,7 +162,7 @@ namespace {
   const std::vector<std::string> complaints = inputs.complaints();
   Outcome outcome{.trouble = !complaints.empty(), .any_rpcrdma = run.report.any_rpcrdma, .judged = run.report.judged};
   const std::size_t connections = streaming ? stream.connections() : run.report.connections.size();
-  select(run.report, options);
+  run.not_selected = select(run.report, options);
   outcome.failed = streaming ? stream.failed() : fails(run.report, options.fail_on);
   const bool shown = streaming ? stream.shown() != 0 : !run.report.connections.empty();
   const bool connection_missing = options.connection && run.report.any_rpcrdma && !shown;

@@ -41,8 +41,12 @@ bool shows(const Options& options, const referee::ConnectionFacts& connection) {
   return shows_connection(options, connection.id);
 }
 
-void select(referee::Report& report, const Options& options) {
+std::size_t select(referee::Report& report, const Options& options) {
   const auto hidden = [&](const auto& each) { return !shows(options, each); };
+  const auto grave = [&](const referee::Finding& finding) {
+    return finding.severity != referee::Severity::note && hidden(finding);
+  };
+  const auto left_out = std::count_if(report.findings.begin(), report.findings.end(), grave);
   std::erase_if(report.findings, hidden);
   std::erase_if(report.unchecked, hidden);
   if (options.connection) {
@@ -51,6 +55,7 @@ void select(referee::Report& report, const Options& options) {
         report.connections.begin(), report.connections.end(), std::uint64_t{0},
         [](std::uint64_t sum, const referee::ConnectionFacts& connection) { return sum + messages_of(connection); });
   }
+  return static_cast<std::size_t>(left_out);
 }
 
 bool fails(const referee::Report& report, std::optional<referee::Severity> fail_on) noexcept {

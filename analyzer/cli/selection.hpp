@@ -17,7 +17,8 @@ namespace rpcrdma::cli {
 
 /// Takes out of the report what was not asked for. Whether there is RPC-over-RDMA in it, and whether anything could be
 /// judged, stays as it was.
-void select(referee::Report& report, const Options& options);
+/// Returns how many errors and warnings it takes out.
+std::size_t select(referee::Report& report, const Options& options);
 
 /// Whether a finding that is left makes the exit status 1.
 [[nodiscard]] bool fails(const referee::Report& report, std::optional<referee::Severity> fail_on) noexcept;

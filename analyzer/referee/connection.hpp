@@ -221,6 +221,7 @@ struct Suspect {
   std::vector<std::uint64_t> frames;
   std::string message;
   Closed::How how = Closed::How::nak;
+  FrameRef refused;  ///< the first of `frames`, when it is a Send that was refused
   FrameRef frame;
   std::optional<Party> by;
   std::uint64_t refused_ordinal = 0;  ///< RNR: no longer a suspect once this Send of `sender` is acknowledged

@@ -32,6 +32,7 @@ struct Run {
   std::vector<Input> inputs;
   referee::Report report;
   std::uint64_t frames = 0;
+  std::size_t not_selected = 0;  ///< errors and warnings that were found and are not to be shown
 };
 
 struct TextStyle {

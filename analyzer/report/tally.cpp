@@ -16,7 +16,7 @@ std::string judgement(const Run& run, const Tally& tally) {
   const std::string where = counted(connections, "connection");
   if (tally.errors == 0 && tally.warnings == 0) {
     if (!run.report.judged) return fmt::format("The capture is too incomplete to judge anything in {}", where);
-    return fmt::format("No violations found in {}", where);
+    return fmt::format("No violations {}found in {}", run.not_selected == 0 ? "" : "of the selected kind ", where);
   }
   if (tally.warnings == 0) return fmt::format("{} found in {}", counted(tally.errors, "error"), where);
   if (tally.errors == 0) return fmt::format("{} found in {}", counted(tally.warnings, "warning"), where);
@@ -59,6 +59,7 @@ std::string verdict(const Run& run) {
   const Tally tally = count(run.report.findings);
   std::string sentence = judgement(run, tally);
   if (tally.notes != 0) sentence += "; " + counted(tally.notes, "note");
+  if (run.not_selected != 0) sentence += fmt::format("; {} more found, but not selected", run.not_selected);
   const bool damaged = std::any_of(run.inputs.begin(), run.inputs.end(), [](const Input& i) { return i.damaged; });
   if (damaged) sentence += "; the input is damaged and was read only in part";
   return sentence + ".";

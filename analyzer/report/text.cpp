@@ -45,7 +45,9 @@ void input_block(Page& page, const Input& input) {
   if (input.truncated_frames != 0) {
     page.field("cut", fmt::format("{} cut short by the snap length", counted(input.truncated_frames, "frame")));
   }
-  if (input.damaged) {
+  if (input.damaged && input.frames == 0 && input.damaged->offset == 0) {
+    page.field("NOT READ", input.damaged->reason);
+  } else if (input.damaged) {
     page.field("DAMAGED", fmt::format("at octet {}: {}. What stands before it was analysed.",
                                       grouped(input.damaged->offset), input.damaged->reason));
   }

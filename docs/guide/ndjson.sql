@@ -1,5 +1,6 @@
 -- SPDX-License-Identifier: GPL-2.0-or-later
--- Loads --format ndjson from standard input: sqlite3 -init docs/guide/ndjson.sql FILE.db
+-- Loads --format ndjson from standard input, and answers a question:
+-- rpcrdma-analyzer --format ndjson nfs.pcap | sqlite3 -init docs/guide/ndjson.sql FILE.db "SELECT rule, frame FROM findings"
 .mode ascii
 .separator "\037" "\n"
 CREATE TABLE IF NOT EXISTS line (o TEXT);

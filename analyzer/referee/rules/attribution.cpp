@@ -96,12 +96,9 @@ void close_with(Context& context, Connection& connection, Closed closed, const S
   connection.facts.closed = closed;
   if (suspect.rule == RuleId::credit_overrun_fatal &&
       !context.book.has(RuleId::credit_overrun_fatal, connection.id())) {
-    FrameRef refused;
-    refused.number = suspect.frames.empty() ? 0 : suspect.frames.front();
-    refused.time = suspect.frame.time;
     context.book.add({RuleId::credit_overrun_fatal,
                       connection.id(),
-                      {refused, suspect.frame},
+                      {suspect.refused, suspect.frame},
                       suspect.message + " The connection ended.",
                       std::nullopt,
                       std::nullopt,

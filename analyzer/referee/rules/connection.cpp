@@ -91,6 +91,7 @@ enum class Meaning : std::uint8_t { access, no_buffer, too_long, invalidate, own
 [[nodiscard]] Suspect suspect_from(const trace::Refusal& refusal, RuleId rule, FrameRef refused, std::string message) {
   Suspect suspect;
   suspect.rule = rule;
+  suspect.refused = refused;
   if (refused.number != 0) suspect.frames.push_back(refused.number);
   suspect.frames.push_back(refusal.frame.number);
   suspect.message = std::move(message);

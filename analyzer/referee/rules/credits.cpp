@@ -198,6 +198,7 @@ void judge_rnr(Context& context, Connection& connection, const trace::Refusal& r
   suspect.by = party(refuser);
   suspect.sender = sender;
   suspect.refused_ordinal = refusal.refused_op;
+  suspect.refused = refusal.refused_frame;
   suspect.frames = {refusal.refused_frame.number, refusal.frame.number};
   if (connection.version2) {
     v2::judge_missing_receive(context, connection, refusal, send, suspect);

@@ -73,8 +73,8 @@ void judge_private_data(Context& context, Connection& connection, Side side, con
   } else {
     peer.status = Status::absent;
     say(RuleId::private_data_absent,
-        fmt::format("The {} sent no RPC-over-RDMA private data: its peer has to assume 1024 octets each way and no "
-                    "remote invalidation.",
+        fmt::format("The {} sent no RPC-over-RDMA private data: in version 1 its peer has to assume 1024 octets each way "
+                    "and no remote invalidation.",
                     name(side)),
         std::nullopt);
   }

@@ -75,7 +75,9 @@ const Connection = (() => {
         data.remote_invalidation ? "supports" : "does not offer", " remote invalidation.",
         data.reserved !== 0 ? [" Reserved bits are set: ", Text.fact(`${at}.reserved`), "."] : ""));
     } else {
-      box.append(el("p", {}, connection.facts.opened.seen
+      box.append(el("p", {}, connection.facts.opened.seen && connection.facts.version === 2
+        ? "No private data of version 1, which version 2 does not need."
+        : connection.facts.opened.seen
         ? "No private data of RPC-over-RDMA was found: 1,024 octets in each direction are assumed for this side, and no remote invalidation (RFC 8797 section 5.1)."
         : "The handshake is not in the capture: what this side announced is not known."));
     }
@@ -91,13 +93,17 @@ const Connection = (() => {
       const take = c.private_data[receiver];
       const part = (data, who, key, verb) => [`the ${who} ${verb} (`, data === null ? (c.thresholds.basis === "unknown" ? "not known" : "1,024, as it announced nothing") : Text.fact(`${at}.private_data.${who}.${key}`), ")"];
       return el("li", {}, el("strong", {}, words, ": ", Text.fact(`${at}.thresholds.${direction}`), c.thresholds[direction] === null ? "" : " octets"),
-        c.thresholds[direction] === null ? "" : [" — the smaller of what ", part(give, sender, "send_size", "sends"), " and what ", part(take, receiver, "receive_size", "receives"), "."]);
+        c.thresholds[direction] === null || c.version === 2 ? "" : [" — the smaller of what ", part(give, sender, "send_size", "sends"), " and what ", part(take, receiver, "receive_size", "receives"), "."]);
     };
     const basis = {
       negotiated: "Negotiated: both sides sent private data (RFC 8797 section 4.2).",
       default_: "", default: "The default of RFC 8166 section 3.3.2 applies to each side that sent no private data.",
       unknown: "Not known: the handshake is not in the capture.",
     };
+    if (c.version === 2) {
+      basis.negotiated = "Settled by the connection properties of version 2 (RDMA2_CONNPROP).";
+      basis.default = "The default of version 2 applies for want of properties.";
+    }
     return el("div", { class: "card" }, el("h4", {}, "Inline thresholds: the largest message that each side may send"),
       el("ul", {}, one("client_to_server", "client", "server", "Client to server"), one("server_to_client", "server", "client", "Server to client")),
       el("p", { class: "dim" }, el("span", { "data-json": `${at}.thresholds.basis`, class: "unseen" }, c.thresholds.basis), basis[c.thresholds.basis], " What does not fit travels by RDMA Read and Write."));
