@@ -73,9 +73,10 @@ void judge_private_data(Context& context, Connection& connection, Side side, con
   } else {
     peer.status = Status::absent;
     say(RuleId::private_data_absent,
-        fmt::format("The {} sent no RPC-over-RDMA private data: in version 1 its peer has to assume 1024 octets each way "
-                    "and no remote invalidation.",
-                    name(side)),
+        fmt::format(
+            "The {} sent no RPC-over-RDMA private data: in version 1 its peer has to assume 1024 octets each way "
+            "and no remote invalidation.",
+            name(side)),
         std::nullopt);
   }
   (side == Side::active ? connection.facts.private_data_client : connection.facts.private_data_server) = peer.fields;
