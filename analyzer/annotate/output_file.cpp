@@ -7,7 +7,7 @@
 
 #include <cerrno>
 #include <cstdio>
-#include <cstdlib>
+#include <filesystem>
 #include <system_error>
 #include <utility>
 
@@ -28,11 +28,9 @@ constexpr std::size_t kBuffer = std::size_t{1} << 18U;
 
 /// A link is followed: what it leads to is replaced, not the link.
 [[nodiscard]] std::string resolved(const std::string& path) {
-  char* real = ::realpath(path.c_str(), nullptr);
-  if (real == nullptr) return path;
-  std::string out = real;
-  std::free(real);
-  return out;
+  std::error_code dangling;
+  const std::filesystem::path real = std::filesystem::canonical(path, dangling);
+  return dangling ? path : real.string();
 }
 
 [[nodiscard]] bool write_all(int fd, const std::uint8_t* from, std::size_t length, off_t at) {
