@@ -2,7 +2,9 @@
 // The book of findings tells each finding once, when nothing can change it any more.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <optional>
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -50,11 +52,12 @@ TEST_F(Telling, WhatNobodyHoldsIsToldAtOnceAndOnce) {
 
 TEST_F(Telling, WhatIsHeldWaits) {
   {
-    const HeldFinding held = book.add(about(1, "a"));
-    const HeldFinding again = held;
+    std::optional<HeldFinding> held = book.add(about(1, "a"));
+    const std::optional<HeldFinding> again(held);
+    held.reset();
     tell();
     EXPECT_THAT(heard.findings, IsEmpty());
-    book.at(again).message = "b";
+    book.at(*again).message = "b";
   }
   tell();
   EXPECT_THAT(heard.findings, ElementsAre("b/1"));
