@@ -6,7 +6,10 @@ set -euo pipefail
 here=$(dirname "$(readlink -f "$0")")
 cache=$1
 root=$cache/root
-mirror=${LAB_MIRROR:-http://deb.debian.org/debian}
+# The mirror that this machine itself uses for bookworm.
+mirror=${LAB_MIRROR:-$(apt-get indextargets --format '$(SITE) $(CODENAME) $(COMPONENT)' 2>/dev/null |
+  awk '$2 == "bookworm" && $3 == "main" { print $1; exit }')}
+[ -n "$mirror" ] || { echo "guest.sh: no apt source of this machine serves bookworm; name a mirror in LAB_MIRROR" >&2; exit 2; }
 log=$cache/guest.log
 mkdir -p "$cache"
 
@@ -39,7 +42,7 @@ wanted() { [ ! -e "$cache/stamp.$1" ]; }
 finished() { touch "$cache/stamp.$1"; }
 
 if wanted base; then
-  say "a minimal Debian 12 by debootstrap from $mirror"
+  say "a minimal Debian 12 by debootstrap"
   release_mounts
   rm -rf "$root"
   include=$(IFS=,; echo "${packages[*]}")
