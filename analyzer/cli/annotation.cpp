@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "cli/annotation.hpp"
 
-#include <sys/stat.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <array>
 #include <map>
@@ -27,28 +24,6 @@ using annotate::Octets;
 using annotate::SharedSection;
 
 [[nodiscard]] std::string application() { return fmt::format("{} {}", report::tool_name, report::tool_version); }
-
-/// Why the file must not be written there; empty: it may.
-[[nodiscard]] std::string refusal(const Options& options) {
-  struct stat target {};
-  for (const std::string& capture : options.captures) {
-    struct stat input {};
-    if (capture != "-" && ::stat(capture.c_str(), &input) == 0 && !S_ISREG(input.st_mode) && !S_ISDIR(input.st_mode)) {
-      return fmt::format("--annotate: {} can be read only once; give it as standard input (-)", capture);
-    }
-  }
-  if (options.annotate.empty() || options.annotate == "-") return "--annotate: needs the name of a file";
-  if (::stat(options.annotate.c_str(), &target) != 0) return {};
-  if (!S_ISREG(target.st_mode)) return fmt::format("--annotate: {}: not a file", options.annotate);
-  for (const std::string& capture : options.captures) {
-    struct stat input {};
-    const int got = capture == "-" ? ::fstat(STDIN_FILENO, &input) : ::stat(capture.c_str(), &input);
-    if (got == 0 && input.st_dev == target.st_dev && input.st_ino == target.st_ino) {
-      return fmt::format("--annotate: {} is an input, and inputs are left as they are", options.annotate);
-    }
-  }
-  return {};
-}
 
 [[nodiscard]] std::map<std::uint64_t, Comments> comments_of(const report::Run& run) {
   std::map<std::uint64_t, Comments> out;
@@ -115,7 +90,6 @@ struct Copies {
 }  // namespace
 
 tl::expected<Annotation, std::string> Annotation::prepare(const Options& options) {
-  if (std::string why = refusal(options); !why.empty()) return tl::unexpected(std::move(why));
   auto file = annotate::OutputFile::create(options.annotate);
   if (!file) return tl::unexpected(fmt::format("--annotate: {}", file.error()));
   Annotation out(std::move(*file));

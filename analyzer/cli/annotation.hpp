@@ -17,8 +17,8 @@ namespace rpcrdma::cli {
 
 class Annotation {
  public:
-  /// Makes sure that the file may be written and takes no input's place, and keeps standard input for a second reading.
-  /// The error is one line for a person.
+  /// Makes sure that the file can be written, and keeps standard input for a second reading. The error is one line for
+  /// a person. Whether it may be written where it is to be is refused_target()'s to say.
   [[nodiscard]] static tl::expected<Annotation, std::string> prepare(const Options& options);
 
   /// Where standard input can be read from now; empty: it is no input.

@@ -6,10 +6,8 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <filesystem>
-#include <map>
+#include <memory>
 #include <numeric>
-#include <system_error>
 #include <utility>
 
 #include <fmt/format.h>
@@ -43,6 +41,17 @@ struct Given {
   trace::ConnectionId connection = 0;
 };
 
+/// An option that may be repeated takes one value each time.
+class HelpFormat : public CLI::Formatter {
+ public:
+  std::string make_option_opts(const CLI::Option* option) const override {
+    std::string out = Formatter::make_option_opts(option);
+    constexpr std::string_view any_number = " ...";
+    if (!option->get_allow_extra_args() && out.ends_with(any_number)) out.resize(out.size() - any_number.size());
+    return out;
+  }
+};
+
 void declare(CLI::App& app, Given& given, Options& options) {
   app.set_help_flag("-h,--help", "this text");
   app.add_flag("-V,--version", given.version, "name and version");
@@ -74,7 +83,8 @@ void declare(CLI::App& app, Given& given, Options& options) {
   app.add_flag("-v,--verbose", options.verbose, "every note and every procedure")->group(output);
 
   const std::string judging = "Judging";
-  app.add_option("--profile", given.profile, "pull-completion rules: when a Reply offers a Read chunk, never, always")
+  app.add_option("--profile", given.profile,
+                 "pull completion is judged where a Reply offers a Read chunk, never, or always")
       ->type_name("auto|rfc8166|reliable-reply")
       ->group(judging);
   app.add_option("--pull-timeout", given.pull_timeout, "how long an offered chunk may wait for its RDMA_DONE (60)")
@@ -114,7 +124,7 @@ void declare(CLI::App& app, Given& given, Options& options) {
       ->group(rules);
   app.footer(
       "Exit status: 0 nothing at or above --fail-on; 1 findings; 2 usage, unreadable or damaged input;\n"
-      "3 no RPC-over-RDMA in the capture, or too little of it to judge anything.");
+      "3 no RPC-over-RDMA in the capture, or too little of it to judge anything.\n");
 }
 
 template <class Value>
@@ -224,20 +234,9 @@ void numbers(const CLI::App& app, const Given& given, Options& options, Check& c
   check.require(app.count("--html") == 0 || (!given.html.empty() && given.html != "-"),
                 "--html: name a file; standard output has the report itself");
   options.html = given.html;
-  for (const std::string& capture : options.captures) {
-    std::error_code unreadable;  // is said when it is read
-    check.require(given.html.empty() ||
-                      !std::filesystem::equivalent(given.html, capture == "-" ? "/dev/stdin" : capture, unreadable),
-                  fmt::format("--html: {} is a capture that is to be read", given.html));
-  }
+  check.require(app.count("--annotate") == 0 || (!given.annotate.empty() && given.annotate != "-"),
+                "--annotate: needs the name of a file");
   options.annotate = given.annotate;
-  check.require(app.count("--annotate") == 0 || !given.annotate.empty(), "--annotate: needs the name of a file");
-  if (!given.html.empty() && !given.annotate.empty()) {
-    std::error_code unknown;
-    check.require(std::filesystem::weakly_canonical(std::filesystem::absolute(given.html), unknown) !=
-                      std::filesystem::weakly_canonical(std::filesystem::absolute(given.annotate), unknown),
-                  "--html and --annotate name the same file");
-  }
   check.require(!given.json || app.count("--format") == 0 || given.format == "json",
                 "--json and another --format exclude each other");
   if (given.json) options.format = Format::json;
@@ -258,6 +257,10 @@ void numbers(const CLI::App& app, const Given& given, Options& options, Check& c
   if (!without.empty()) options.without = without.front();
   numbers(app, given, options, check);
 
+  if (given.list_rules || app.count("--explain") != 0) {
+    check.require(options.captures.empty() && given.html.empty() && given.annotate.empty(),
+                  "--list-rules and --explain read and write no files");
+  }
   if (given.list_rules) {
     options.action = Action::list_rules;
   } else if (app.count("--explain") != 0) {
@@ -311,8 +314,10 @@ std::string_view nearest_rule(std::string_view name) {
 }
 
 tl::expected<Options, Stop> parse(int argc, const char* const* argv) {
-  CLI::App app("Judges NFS over RDMA captures: what both sides did, and which rule who broke where.",
-               "rpcrdma-analyzer");
+  CLI::App app(
+      "Analyses captures of NFS over RDMA: what client and server did, and who broke which rule of the protocol where.",
+      "rpcrdma-analyzer");
+  app.formatter(std::make_shared<HelpFormat>());
   Given given;
   Options options;
   declare(app, given, options);
@@ -323,7 +328,7 @@ tl::expected<Options, Stop> parse(int argc, const char* const* argv) {
   } catch (const CLI::ParseError& error) {
     std::string line = error.what();
     std::replace(line.begin(), line.end(), '\n', ' ');
-    return tl::unexpected(usage(std::move(line)));
+    return tl::unexpected(usage(line + "; see --help"));
   }
   if (given.version) {
     return tl::unexpected(Stop{ExitStatus::clean, fmt::format("{} {}\n", report::tool_name, report::tool_version), {}});

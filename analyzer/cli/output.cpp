@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <fstream>
 #include <iterator>
 #include <string>
 #include <system_error>
@@ -37,17 +36,6 @@ void complain(std::string_view line) noexcept {
       [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; }, '?');
   whole += '\n';
   [[maybe_unused]] const auto ignored = ::write(STDERR_FILENO, whole.data(), whole.size());
-}
-
-bool write_file(const std::string& path, std::string_view text) {
-  errno = 0;
-  std::ofstream file(path, std::ios::binary);
-  file.write(text.data(), static_cast<std::streamsize>(text.size()));
-  file.close();
-  const int why = errno != 0 ? errno : EIO;
-  const bool written = file.good();
-  if (!written) complain(fmt::format("{}: {}", path, std::generic_category().message(why)));
-  return written;
 }
 
 }  // namespace rpcrdma::cli

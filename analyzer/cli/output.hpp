@@ -12,7 +12,5 @@ namespace rpcrdma::cli {
 
 /// One line on standard error, after the program's name.
 void complain(std::string_view line) noexcept;
-/// A file with that text and nothing else. False: it could not be written, and that was said.
-[[nodiscard]] bool write_file(const std::string& path, std::string_view text);
 
 }  // namespace rpcrdma::cli

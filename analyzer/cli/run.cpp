@@ -20,6 +20,7 @@
 #include "cli/progress.hpp"
 #include "cli/selection.hpp"
 #include "cli/stream.hpp"
+#include "cli/targets.hpp"
 #include "report/html.hpp"
 #include "report/ladder_text.hpp"
 #include "report/report.hpp"
@@ -127,6 +128,20 @@ namespace {
   referee::Observer* observer = ladder;
   if (page) observer = &*page;
   Stream stream(options);
+  // Both files are tried before a long capture is read in vain.
+  if (const std::string why = refused_target(options); !why.empty()) {
+    complain(why);
+    return ExitStatus::trouble;
+  }
+  std::optional<PageFile> page_file;
+  if (page) {
+    auto created = PageFile::create(options.html);
+    if (!created) {
+      complain(created.error());
+      return ExitStatus::trouble;
+    }
+    page_file = std::move(*created);
+  }
   std::optional<Annotation> annotation;
   if (!options.annotate.empty()) {
     auto prepared = Annotation::prepare(options);
@@ -175,13 +190,13 @@ namespace {
     } else if (!print(formatted(options, run, options.ladder ? ladders(options, run, *ladder) : std::string()))) {
       outcome.trouble = true;
     }
-    if (page && !write_file(options.html, report::html(run, *page))) outcome.trouble = true;
-    if (annotation) {
-      if (auto written = annotation->write(options, run); !written) {
-        complain(written.error());
-        outcome.trouble = true;
-      }
-    }
+    const auto done = [&](const tl::expected<void, std::string>& written) {
+      if (written) return;
+      complain(written.error());
+      outcome.trouble = true;
+    };
+    if (page_file) done(page_file->write(report::html(run, *page)));
+    if (annotation) done(annotation->write(options, run));
   }
   for (const std::string& line : complaints) {
     complain(line);

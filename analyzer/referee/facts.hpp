@@ -104,6 +104,13 @@ struct Negotiation {
   FrameRef went_on;                       ///< the first message of version 1 after the refusal; number 0: none
 };
 
+/// Calls that had no Reply when the connection, or the capture, came to its end.
+struct Waiting {
+  std::uint64_t calls = 0;
+  FrameRef oldest;  ///< the Call that waited longest
+  FrameRef until;
+};
+
 struct ConnectionFacts {
   ConnectionId id = 0;
   trace::Transport transport = trace::Transport::rocev2;
@@ -145,6 +152,7 @@ struct ConnectionFacts {
 
   // For the text report beside the contract
   Negotiation negotiation;
+  Waiting waiting;
   std::optional<std::uint32_t> path_mtu;
   bool one_way = false;
   std::uint64_t gaps = 0;                ///< packets (octets on iWARP) that the capture lacks

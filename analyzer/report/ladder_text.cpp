@@ -132,6 +132,11 @@ class Drawing {
       marks(row);
     }
     fill(hole);
+    if (!facts_.closed && facts_.waiting.calls != 0) {
+      between(fmt::format("    ⋮ the capture ends: {} without a reply, the longest for {}",
+                          counted(facts_.waiting.calls, "call"), waited(facts_.waiting)),
+              Ink::dim);
+    }
   }
 
  private:

@@ -52,6 +52,11 @@ std::string duration(double microseconds) {
   return fmt::format("{:.2f} s", microseconds / 1e6);
 }
 
+std::string waited(const referee::Waiting& waiting) {
+  const auto nanoseconds = static_cast<double>(waiting.until.time) - static_cast<double>(waiting.oldest.time);
+  return duration(std::max(nanoseconds, 0.0) / 1e3);
+}
+
 std::string listed(const std::vector<std::uint64_t>& numbers, std::size_t limit) {
   std::string out;
   const std::size_t shown = std::min(limit, numbers.size());

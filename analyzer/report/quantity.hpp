@@ -26,6 +26,9 @@ namespace rpcrdma::report {
 /// "412 us", "1.23 ms", "2.10 s"
 [[nodiscard]] std::string duration(double microseconds);
 
+/// How long the oldest of them waited: "2.10 s"
+[[nodiscard]] std::string waited(const referee::Waiting& waiting);
+
 /// "12, 13, 15 and 4 more": at most `limit` of the numbers
 [[nodiscard]] std::string listed(const std::vector<std::uint64_t>& numbers, std::size_t limit);
 

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
 
 #include "report/quantity.hpp"
 
@@ -60,6 +61,11 @@ std::string verdict(const Run& run) {
   std::string sentence = judgement(run, tally);
   if (tally.notes != 0) sentence += "; " + counted(tally.notes, "note");
   if (run.not_selected != 0) sentence += fmt::format("; {} more found, but not selected", run.not_selected);
+  std::set<referee::RuleId> unchecked;
+  for (const referee::Unchecked& one : run.report.unchecked) unchecked.insert(one.rule);
+  if (!unchecked.empty() && run.report.judged) {
+    sentence += fmt::format("; {} could not be checked everywhere", counted(unchecked.size(), "rule"));
+  }
   const bool damaged = std::any_of(run.inputs.begin(), run.inputs.end(), [](const Input& i) { return i.damaged; });
   if (damaged) sentence += "; the input is damaged and was read only in part";
   return sentence + ".";

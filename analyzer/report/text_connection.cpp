@@ -99,9 +99,12 @@ std::string spoken(const referee::Negotiation& n, std::optional<trace::TimeNs> e
 }
 
 std::string spoken(const ConnectionFacts::Credits& credits) {
-  const auto amount = [](const std::optional<std::uint32_t>& n) { return n ? grouped(*n) : std::string("unknown"); };
-  std::string out = fmt::format("{} requested, {} granted, at most {} outstanding", amount(credits.requested),
-                                amount(credits.granted), counted(credits.outstanding_peak, "call"));
+  // Version 2 counts what may still be sent: no message says how many that are.
+  std::string out;
+  if (credits.requested) fmt::format_to(std::back_inserter(out), "{} requested, ", grouped(*credits.requested));
+  if (credits.granted) fmt::format_to(std::back_inserter(out), "{} granted, ", grouped(*credits.granted));
+  if (credits.requested && !credits.granted) out += "no grant seen, ";
+  fmt::format_to(std::back_inserter(out), "at most {} outstanding", counted(credits.outstanding_peak, "call"));
   if (credits.stalls != 0) out += ", " + counted(credits.stalls, "stall");
   return out;
 }
@@ -289,6 +292,11 @@ void connection_block(Page& page, const ConnectionFacts& c, Opening opening, std
   }
   if (c.latency.count != 0) page.field("latency", latency(c.latency));
   procedures(page, c, style.verbose);
+  if (c.waiting.calls != 0) {
+    page.field("waiting",
+               fmt::format("{} without a reply to the end; the longest for {} ({})", counted(c.waiting.calls, "call"),
+                           waited(c.waiting), place(c.waiting.oldest, epoch)));
+  }
   std::string quality;
   if (c.one_way) quality = "only one direction was captured";
   if (c.gaps != 0) {

@@ -220,11 +220,38 @@ class Page(Folder):
 
     def test_a_page_that_cannot_be_written_is_trouble(self):
         path = harness.capture(HEALTHY)
-        for page in (os.path.join(self.folder.name, "no", "page.html"), self.folder.name, "/dev/full"):
+        # What cannot be written at all is said before the capture is read.
+        for page, reads in ((os.path.join(self.folder.name, "no", "page.html"), False), (self.folder.name, False), ("/dev/full", True)):
             got = run("--html", page, path, as_json=False)
             self.assertEqual(got.status, 2, page)
             self.assertIn(page, got.errors)
-            self.assertIn("No violations found", got.output)
+            self.assertEqual("No violations found" in got.output, reads, page)
+
+    def test_the_page_appears_whole_or_not_at_all(self):
+        page = os.path.join(self.folder.name, "page.html")
+        with open(page, "w", encoding="utf-8") as handle:
+            handle.write("<!doctype html>before")
+        # Not even its first half fits.
+        command = f"ulimit -f 2; trap '' XFSZ; exec {ANALYZER} --no-progress --html {page} {harness.capture(FAULTY)} >/dev/null"
+        got = subprocess.run(["/bin/bash", "-c", command], stderr=subprocess.PIPE, check=False)
+        self.assertEqual(got.returncode, 2)
+        self.assertIn(b"--html", got.stderr)
+        self.assertEqual(os.listdir(self.folder.name), ["page.html"])
+        with open(page, encoding="utf-8") as handle:
+            self.assertEqual(handle.read(), "<!doctype html>before")
+        self.assertEqual(run("--html", page, harness.capture(HEALTHY), as_json=False).status, 0)
+        with open(page, encoding="utf-8") as handle:
+            self.assertIn("</html>", handle.read())
+
+    def test_a_file_of_another_kind_is_left_as_it_is(self):
+        # Who forgets the page's name names a capture instead.
+        copy = os.path.join(self.folder.name, "copy.pcap")
+        shutil.copyfile(harness.capture(HEALTHY), copy)
+        got = run("--html", copy, harness.capture(HEALTHY), as_json=False)
+        self.assertEqual((got.status, got.output), (2, ""))
+        self.assertIn("no HTML page", got.errors)
+        with open(copy, "rb") as handle:
+            self.assertEqual(handle.read(), octets_of(HEALTHY))
 
     def test_the_page_never_replaces_a_capture(self):
         copy = os.path.join(self.folder.name, "copy.pcap")
@@ -234,7 +261,7 @@ class Page(Folder):
         for page in (copy, link, os.path.join(self.folder.name, ".", "copy.pcap")):
             got = run("--html", page, copy, as_json=False)
             self.assertEqual((got.status, got.output), (2, ""), page)
-            self.assertIn("is a capture", got.errors)
+            self.assertIn("is an input", got.errors)
         with open(copy, "rb") as handle:
             self.assertEqual(handle.read(), octets_of(HEALTHY))
         for nothing in ("", "-"):

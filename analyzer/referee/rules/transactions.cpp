@@ -120,6 +120,7 @@ void judge_open_calls(Context& context, Connection& connection, FrameRef now, bo
   if (open.empty()) return;
   std::sort(open.begin(), open.end(),
             [](const Transaction* a, const Transaction* b) { return a->call.number < b->call.number; });
+  connection.facts.waiting = {open.size(), open.front()->call, now};
   std::size_t named = 0;
   for (const Transaction* call : open) {
     const Verdict verdict{

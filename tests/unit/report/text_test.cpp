@@ -77,7 +77,8 @@ TEST(TextReport, TellsTheWholeStory) {
     ASSERT_NE(at, std::string::npos) << "missing, or too early: " << piece << "\n" << text(sample_run(), {});
     from = at;
   }
-  EXPECT_EQ(lines(text(sample_run(), {})).back(), "1 error and 1 warning found in 2 connections; 2 notes.");
+  EXPECT_EQ(lines(text(sample_run(), {})).back(),
+            "1 error and 1 warning found in 2 connections; 2 notes; 3 rules could not be checked everywhere.");
 }
 
 TEST(TextReport, FitsThePage) {
@@ -270,9 +271,36 @@ TEST(Verdict, OneSentence) {
   EXPECT_EQ(verdict(run), "The capture is too incomplete to judge anything in 1 connection.");
   run = sample_run();
   run.report.findings = {run.report.findings[1], run.report.findings[1]};
+  EXPECT_EQ(verdict(run), "2 errors found in 2 connections; 3 rules could not be checked everywhere.");
+  run.report.unchecked.clear();
   EXPECT_EQ(verdict(run), "2 errors found in 2 connections.");
   run.report.findings = {sample_run().report.findings[2]};
   EXPECT_EQ(verdict(run), "1 warning found in 2 connections.");
+}
+
+TEST(TextReport, CallsThatWaitAreSaid) {
+  report::Run run = healthy_run();
+  const auto line = [&] {
+    for (const auto& each : lines(text(run, {}))) {
+      if (each.find("waiting") != std::string::npos) return each;
+    }
+    return std::string();
+  };
+  EXPECT_EQ(line(), "");
+  run.report.connections.front().waiting = {2, {7, 1'000'000'000}, {9, 13'500'000'000}};
+  EXPECT_NE(line().find("2 calls without a reply to the end; the longest for 12.5"), std::string::npos) << line();
+  // Files in the wrong order: an end before the beginning.
+  run.report.connections.front().waiting = {1, {7, 1'000'000'000}, {9, 0}};
+  EXPECT_NE(line().find("the longest for 0"), std::string::npos) << line();
+}
+
+TEST(TextReport, CreditsOfVersion2AreNotUnknown) {
+  report::Run run = healthy_run();
+  auto& credits = run.report.connections.front().credits;
+  credits = {std::nullopt, std::nullopt, 3, 0};
+  EXPECT_NE(text(run, {}).find("credits     at most 3 calls outstanding\n"), std::string::npos);
+  credits = {16, std::nullopt, 3, 0};
+  EXPECT_NE(text(run, {}).find("credits     16 requested, no grant seen, at most 3 calls"), std::string::npos);
 }
 
 TEST(DisplayFilter, IsWhatStockWiresharkUnderstands) {

@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "cli/targets.hpp"
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <filesystem>
+#include <fstream>
+#include <system_error>
+#include <utility>
+
+#include <fmt/format.h>
+
+namespace rpcrdma::cli {
+namespace {
+
+constexpr std::string_view kPageBegins = "<!doctype html>";
+
+struct Target {
+  std::string_view option;
+  const std::string& path;
+};
+
+/// What is at a path now, links followed.
+[[nodiscard]] std::optional<struct stat> at(const std::string& path) {
+  struct stat found {};
+  if (::stat(path.c_str(), &found) != 0) return std::nullopt;
+  return found;
+}
+
+[[nodiscard]] std::optional<struct stat> input_at(const std::string& capture) {
+  if (capture != "-") return at(capture);
+  struct stat found {};
+  if (::fstat(STDIN_FILENO, &found) != 0) return std::nullopt;
+  return found;
+}
+
+[[nodiscard]] bool is_page_or_empty(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  std::array<char, kPageBegins.size()> begin{};
+  file.read(begin.data(), begin.size());
+  const std::string_view got(begin.data(), static_cast<std::size_t>(file.gcount()));
+  return got.empty() || got == kPageBegins;
+}
+
+[[nodiscard]] std::string over_an_input(const Target& target, const Options& options) {
+  const auto there = at(target.path);
+  if (!there) return {};
+  for (const std::string& capture : options.captures) {
+    const auto input = input_at(capture);
+    if (input && S_ISREG(input->st_mode) && input->st_dev == there->st_dev && input->st_ino == there->st_ino) {
+      return fmt::format("{}: {} is an input, and inputs are left as they are", target.option, target.path);
+    }
+  }
+  return {};
+}
+
+[[nodiscard]] bool same_place(const std::string& one, const std::string& other) {
+  std::error_code unknown;
+  return std::filesystem::weakly_canonical(std::filesystem::absolute(one), unknown) ==
+         std::filesystem::weakly_canonical(std::filesystem::absolute(other), unknown);
+}
+
+[[nodiscard]] std::string refused_page(const Options& options) {
+  if (std::string why = over_an_input({"--html", options.html}, options); !why.empty()) return why;
+  const auto there = at(options.html);
+  // An option whose file was forgotten takes the capture behind it for its own.
+  if (there && S_ISREG(there->st_mode) && !is_page_or_empty(options.html)) {
+    return fmt::format("--html: {} is there and is no HTML page; it is left as it is", options.html);
+  }
+  return {};
+}
+
+[[nodiscard]] std::string refused_annotation(const Options& options) {
+  for (const std::string& capture : options.captures) {
+    const auto input = at(capture);
+    if (capture != "-" && input && !S_ISREG(input->st_mode) && !S_ISDIR(input->st_mode)) {
+      return fmt::format("--annotate: {} can be read only once; give it as standard input (-)", capture);
+    }
+  }
+  if (const auto there = at(options.annotate); there && !S_ISREG(there->st_mode)) {
+    return fmt::format("--annotate: {}: not a file", options.annotate);
+  }
+  return over_an_input({"--annotate", options.annotate}, options);
+}
+
+}  // namespace
+
+std::string refused_target(const Options& options) {
+  std::string why;
+  if (!options.html.empty()) why = refused_page(options);
+  if (why.empty() && !options.annotate.empty()) why = refused_annotation(options);
+  if (why.empty() && !options.html.empty() && !options.annotate.empty() && same_place(options.html, options.annotate)) {
+    why = "--html and --annotate name the same file";
+  }
+  return why;
+}
+
+tl::expected<PageFile, std::string> PageFile::create(const std::string& path) {
+  const auto there = at(path);
+  if (there && S_ISDIR(there->st_mode)) {
+    return tl::unexpected(fmt::format("--html: {}: {}", path, std::generic_category().message(EISDIR)));
+  }
+  if (there && !S_ISREG(there->st_mode)) return PageFile(path, std::nullopt);
+  auto file = annotate::OutputFile::create(path);
+  if (!file) return tl::unexpected(fmt::format("--html: {}", file.error()));
+  return PageFile(path, std::move(*file));
+}
+
+tl::expected<void, std::string> PageFile::write(std::string_view text) {
+  if (file_) {
+    file_->write({reinterpret_cast<const std::uint8_t*>(text.data()), text.size()});
+    auto done = file_->commit();
+    if (!done) return tl::unexpected(fmt::format("--html: {}", done.error()));
+    return {};
+  }
+  errno = 0;
+  std::ofstream device(path_, std::ios::binary);
+  device.write(text.data(), static_cast<std::streamsize>(text.size()));
+  device.close();
+  const int why = errno != 0 ? errno : EIO;
+  if (!device.good()) return tl::unexpected(fmt::format("--html: {}: {}", path_, std::generic_category().message(why)));
+  return {};
+}
+
+}  // namespace rpcrdma::cli
