@@ -160,7 +160,7 @@ namespace {
   {
     Progress progress(options.progress);
     while (const trace::Frame* frame = inputs.next()) {
-      trace.frame(*frame);
+      if (inputs.packet()) trace.frame(*frame);
       if (ladder != nullptr) ladder->watch(judge);
       if (streaming) judge.tell();
       if (progress.due(frame->ref.number)) {
