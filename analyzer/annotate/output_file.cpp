@@ -26,11 +26,18 @@ constexpr std::size_t kBuffer = std::size_t{1} << 18U;
   return slash == 0 ? "/" : path.substr(0, slash);
 }
 
-/// A link is followed: what it leads to is replaced, not the link.
+/// A link is followed: what it leads to is replaced or, where nothing is there, made; the link stays. Empty: the links
+/// lead nowhere.
 [[nodiscard]] std::string resolved(const std::string& path) {
-  std::error_code dangling;
-  const std::filesystem::path real = std::filesystem::canonical(path, dangling);
-  return dangling ? path : real.string();
+  constexpr unsigned most_links = 40;  // as many as Linux follows
+  std::filesystem::path real = path;
+  std::error_code unknown;
+  for (unsigned links = 0; std::filesystem::is_symlink(real, unknown); ++links) {
+    const std::filesystem::path to = std::filesystem::read_symlink(real, unknown);
+    if (unknown || links == most_links) return {};
+    real = real.parent_path() / to;  // which is `to` alone where that is absolute
+  }
+  return real.string();
 }
 
 [[nodiscard]] bool write_all(int fd, const std::uint8_t* from, std::size_t length, off_t at) {
@@ -83,6 +90,7 @@ OutputFile::~OutputFile() {
 
 tl::expected<OutputFile, std::string> OutputFile::create(const std::string& path) {
   const std::string target = resolved(path);
+  if (target.empty()) return tl::unexpected(fmt::format("{}: {}", path, reason(ELOOP)));
   const std::string folder = folder_of(target);
   std::string temporary;
   reader::Descriptor fd(::open(folder.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600));
