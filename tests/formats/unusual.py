@@ -326,6 +326,14 @@ class Links(Folder):
             os.remove(new)
             os.remove(self.out)
 
+    def test_two_names_of_a_file_that_is_not_there_yet(self):
+        os.symlink("new", self.out)
+        for one, other in ((self.out, os.path.join(self.folder, "new")), (os.path.join(self.folder, "new"), self.out)):
+            run = harness.run(ANALYZER, "--html", one, "--annotate", other, harness.capture(FAULTY))
+            self.assertEqual((run.status, run.document), (2, None))
+            self.assertIn("name the same file", run.errors)
+            self.assertEqual(os.listdir(self.folder), ["out.pcapng"])
+
     def test_one_that_can_lead_nowhere_is_refused(self):
         for to, why in (("out.pcapng", "Too many levels"), ("no/such/folder", "No such file")):
             os.symlink(to, self.out)
@@ -334,6 +342,7 @@ class Links(Folder):
             self.assertEqual(run.errors.count("\n"), 1, run.errors)
             self.assertIn(why, run.errors)
             self.assertEqual(os.readlink(self.out), to)
+            self.assertEqual(harness.run(ANALYZER, "--html", self.out, "--annotate", self.out, harness.capture(FAULTY)).status, 2)
             os.remove(self.out)
 
 
