@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Formats that are not pcapng: each link type becomes an interface, each frame an enhanced packet.
+#include <array>
 #include <limits>
 #include <map>
 #include <string>
@@ -10,6 +11,9 @@
 
 namespace rpcrdma::annotate {
 namespace {
+
+constexpr std::uint64_t kSnapLengthAt = 12;  ///< in an interface's block
+constexpr std::array<std::uint8_t, 4> kNoLimit{};
 
 class Converted final : public InputCopy {
  public:
@@ -38,29 +42,45 @@ class Converted final : public InputCopy {
     }
     block_.clear();
     // A record of another kind keeps its place, so that frames keep their numbers.
-    append_packet(block_, interface(packet ? link : 1, early ? long_before : 0), time, frame.octets, frame.wire_length);
+    const Interface& from = interface(packet ? link : 1, early ? long_before : 0, frame.octets.size());
+    append_packet(block_, from.number, time, frame.octets, frame.wire_length);
     if (comments != nullptr) add_comments(block_, *comments, false);
     out_.write(block_);
     return {};
   }
 
-  [[nodiscard]] Result finish(bool /*complete*/) override { return {}; }
+  [[nodiscard]] Result finish(std::optional<std::uint64_t> /*damage*/) override { return {}; }
 
  private:
-  [[nodiscard]] std::uint32_t interface(std::uint32_t link, std::int64_t seconds_later) {
-    const auto [at, fresh] = interfaces_.try_emplace({link, seconds_later}, 0);
+  struct Interface {
+    std::uint32_t number = 0;
+    std::uint64_t position = 0;  ///< of its block in the output
+    std::uint32_t snap_length = 0;
+  };
+
+  [[nodiscard]] const Interface& interface(std::uint32_t link, std::int64_t seconds_later, std::size_t captured) {
+    const auto [at, fresh] = interfaces_.try_emplace({link, seconds_later});
+    Interface& found = at->second;
     if (fresh) {
-      at->second = shared_ != nullptr ? shared_->interfaces++ : static_cast<std::uint32_t>(interfaces_.size() - 1);
-      out_.write(interface_block(static_cast<std::uint16_t>(link), snap_length_, microseconds_ ? 6 : 9, seconds_later));
+      found.number = shared_ != nullptr ? shared_->interfaces++ : static_cast<std::uint32_t>(interfaces_.size() - 1);
+      found.position = out_.position();
+      found.snap_length = snap_length_;
+      out_.write(
+          interface_block(static_cast<std::uint16_t>(link), found.snap_length, microseconds_ ? 6 : 9, seconds_later));
     }
-    return at->second;
+    // A file header may say less than its records hold; in pcapng readers refuse packets beyond the snap length.
+    if (found.snap_length != 0 && captured > found.snap_length) {
+      found.snap_length = 0;
+      out_.patch(found.position + kSnapLengthAt, kNoLimit);
+    }
+    return found;
   }
 
   std::uint32_t snap_length_;
   bool microseconds_;
   OutputFile& out_;
   SharedSection* shared_;
-  std::map<std::pair<std::uint32_t, std::int64_t>, std::uint32_t> interfaces_;
+  std::map<std::pair<std::uint32_t, std::int64_t>, Interface> interfaces_;
   std::vector<std::uint8_t> block_;
 };
 

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include <tl/expected.hpp>
@@ -32,8 +33,9 @@ class InputCopy {
   /// The next frame of this input, as the reader gave it, and all that stands before it. `packet`: it is one, and not a
   /// record of another kind that has a number.
   [[nodiscard]] virtual Result frame(const trace::Frame& frame, bool packet, const Comments* comments) = 0;
-  /// What stands behind the last frame. `complete`: the input was read to its end.
-  [[nodiscard]] virtual Result finish(bool complete) = 0;
+  /// What stands behind the last frame. `damage`: where reading had to end, octets from the start of the (decompressed)
+  /// input; empty: it was read to its end.
+  [[nodiscard]] virtual Result finish(std::optional<std::uint64_t> damage) = 0;
 
  protected:
   InputCopy() = default;

@@ -26,13 +26,6 @@ constexpr std::size_t kBuffer = std::size_t{1} << 18U;
   return slash == 0 ? "/" : path.substr(0, slash);
 }
 
-/// A link is followed: what it leads to is replaced, not the link.
-[[nodiscard]] std::string resolved(const std::string& path) {
-  std::error_code dangling;
-  const std::filesystem::path real = std::filesystem::canonical(path, dangling);
-  return dangling ? path : real.string();
-}
-
 [[nodiscard]] bool write_all(int fd, const std::uint8_t* from, std::size_t length, off_t at) {
   while (length > 0) {
     const ssize_t put = ::pwrite(fd, from, length, at);
@@ -55,6 +48,18 @@ constexpr std::size_t kBuffer = std::size_t{1} << 18U;
 }
 
 }  // namespace
+
+std::string links_followed(const std::string& path) {
+  constexpr unsigned most_links = 40;  // as many as Linux follows
+  std::filesystem::path real = path;
+  std::error_code unknown;
+  for (unsigned links = 0; std::filesystem::is_symlink(real, unknown); ++links) {
+    const std::filesystem::path to = std::filesystem::read_symlink(real, unknown);
+    if (unknown || links == most_links) return {};
+    real = real.parent_path() / to;  // which is `to` alone where that is absolute
+  }
+  return real.string();
+}
 
 OutputFile::OutputFile(std::string path, reader::Descriptor fd, std::string temporary) noexcept
     : path_(std::move(path)), fd_(std::move(fd)), temporary_(std::move(temporary)) {}
@@ -82,7 +87,8 @@ OutputFile::~OutputFile() {
 }
 
 tl::expected<OutputFile, std::string> OutputFile::create(const std::string& path) {
-  const std::string target = resolved(path);
+  const std::string target = links_followed(path);
+  if (target.empty()) return tl::unexpected(fmt::format("{}: {}", path, reason(ELOOP)));
   const std::string folder = folder_of(target);
   std::string temporary;
   reader::Descriptor fd(::open(folder.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600));

@@ -14,9 +14,14 @@
 
 namespace rpcrdma::annotate {
 
+/// Where a file of that name is to be: links are followed, and what the last one leads to need not be there. Empty:
+/// they lead nowhere.
+[[nodiscard]] std::string links_followed(const std::string& path);
+
+/// Replaces what `path` leads to, or makes it; a link stays.
 class OutputFile {
  public:
-  /// Beside `path`, without a name where the file system can do that. The error is one line for a person.
+  /// Beside that file, without a name where the file system can do that. The error is one line for a person.
   [[nodiscard]] static tl::expected<OutputFile, std::string> create(const std::string& path);
   OutputFile(OutputFile&& other) noexcept;
   OutputFile& operator=(OutputFile&& other) noexcept;

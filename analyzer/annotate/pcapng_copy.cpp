@@ -15,7 +15,8 @@ namespace {
 
 constexpr std::size_t kHeader = 8;
 constexpr std::size_t kSmallest = 12;
-constexpr std::uint32_t kMostBlock = 16U << 20U;  // what readers take
+constexpr std::size_t kPart = std::size_t{1} << 20U;
+constexpr std::size_t kStatistics = 24;  // the smallest block of them
 constexpr std::uint32_t kByteOrderMagic = 0x1a2b3c4d;
 constexpr const char* kChanged = "it changed while it was read";
 
@@ -42,11 +43,11 @@ class PcapngCopy final : public InputCopy {
     }
   }
 
-  [[nodiscard]] Result finish(bool complete) override {
-    while (complete) {
+  [[nodiscard]] Result finish(std::optional<std::uint64_t> damage) override {
+    while (!damage || position_ < *damage) {
       const auto got = next_block();
-      if (!got) return tl::unexpected(got.error());
-      if (!*got) break;
+      if (!got && !damage) return tl::unexpected(got.error());
+      if (!got || !*got || (damage && position_ > *damage)) break;
       // A file that grew since it was read has no more frames than were judged.
       if (type() == Block::enhanced_packet || type() == Block::packet || type() == Block::simple_packet) break;
       if (auto written = write_other(); !written) return written;
@@ -67,12 +68,19 @@ class PcapngCopy final : public InputCopy {
       big_ = load32(head.data() + kHeader, true) == kByteOrderMagic;
     }
     const std::uint32_t length = load32(head.data() + 4, big_);
-    if (length < kSmallest || length % 4 != 0 || length > kMostBlock) {
+    if (length < kSmallest || length % 4 != 0) {
       return tl::unexpected(fmt::format("a block of {} octets cannot be copied", length));
     }
-    block_.resize(length);
-    std::copy(head.begin(), head.end(), block_.begin());
-    return octets_->read(block_.data() + kSmallest, length - kSmallest) == length - kSmallest;
+    block_.assign(head.begin(), head.end());
+    // How long a block may be is the reader's to say; room is made only for what is there.
+    while (block_.size() < length) {
+      const std::size_t have = block_.size();
+      const std::size_t part = std::min(kPart, length - have);
+      block_.resize(have + part);
+      if (octets_->read(block_.data() + have, part) < part) return false;
+    }
+    position_ += length;
+    return true;
   }
 
   [[nodiscard]] Result write_packet(const trace::Frame& frame, const Comments* comments) {
@@ -121,7 +129,7 @@ class PcapngCopy final : public InputCopy {
     store32(block.data() + end, load32(block.data() + end, false), true);
   }
 
-  /// The interface that the block names, by its number in the shared section.
+  /// The interface that the block names, by its number in the shared section. False: it is not there.
   [[nodiscard]] bool move_interface() {
     const std::uint32_t number = load32(block_.data() + kHeader, big_);
     if (number >= interfaces_.size()) return false;
@@ -132,8 +140,9 @@ class PcapngCopy final : public InputCopy {
   [[nodiscard]] Result write_other() {
     if (type() == Block::section) return write_section();
     if (shared_ != nullptr && type() == Block::interface) interfaces_.push_back(shared_->interfaces++);
-    if (shared_ != nullptr && type() == Block::statistics && !move_interface()) {
-      return tl::unexpected(std::string(kChanged));
+    // Statistics of an interface that is not there would be another input's in the shared section.
+    if (shared_ != nullptr && type() == Block::statistics && (block_.size() < kStatistics || !move_interface())) {
+      return {};
     }
     out_.write(block_);
     return {};
@@ -182,6 +191,7 @@ class PcapngCopy final : public InputCopy {
   SharedSection* shared_;
   bool big_ = false;
   std::vector<std::uint8_t> block_;
+  std::uint64_t position_ = 0;             ///< of the octet behind block_
   std::vector<std::uint32_t> interfaces_;  ///< of this section, by their numbers in the shared one
   std::optional<Section> section_;
   std::uint64_t grown_ = 0;

@@ -2,7 +2,6 @@
 #include "cli/annotation.hpp"
 
 #include <algorithm>
-#include <array>
 #include <map>
 #include <string_view>
 #include <utility>
@@ -33,15 +32,15 @@ using annotate::SharedSection;
   return out;
 }
 
-/// The snap length in the header of a pcap file; 0: none, or not known.
-[[nodiscard]] std::uint32_t snap_length(Octets& octets) {
-  constexpr std::uint8_t swapped_first = 0xa1;  // of a big-endian file's magic number
-  std::array<std::uint8_t, 24> header{};
-  if (octets.read(header.data(), header.size()) < header.size()) return 0;
-  const std::uint32_t length = annotate::load32(header.data() + 16, header[0] == swapped_first);
-  constexpr std::uint32_t no_limit = 0x7fffffff;
-  return length >= no_limit ? 0 : length;
-}
+constexpr std::string_view kChanged = "it changed while it was read";
+
+/// How much of one input has been copied.
+struct Extent {
+  std::uint64_t frames = 0;
+  std::uint64_t bytes = 0;
+
+  bool operator==(const Extent&) const = default;
+};
 
 struct Copies {
   const Options& options;
@@ -51,6 +50,7 @@ struct Copies {
   SharedSection shared;
   bool interleaved = false;
   std::vector<std::unique_ptr<InputCopy>> of;  ///< null: not begun
+  std::vector<Extent> extents;
 
   [[nodiscard]] std::string failed(std::size_t input, std::string_view why) const {
     const std::string& path = options.captures[input];
@@ -63,9 +63,9 @@ struct Copies {
     SharedSection* section = interleaved ? &shared : nullptr;
     const std::string_view format = run.inputs[input].format;
     const std::string& path = options.captures[input];
-    auto octets = Octets::open(path == "-" ? standard_input : path);
-    if (!octets) return tl::unexpected(failed(input, octets.error()));
     if (format == "pcapng" || format == "pcapng, gzip") {
+      auto octets = Octets::open(path == "-" ? standard_input : path);
+      if (!octets) return tl::unexpected(failed(input, octets.error()));
       of[input] = annotate::copy_of_pcapng(std::move(*octets), out, section);
       return {};
     }
@@ -74,14 +74,22 @@ struct Copies {
     }
     const bool pcap = format.starts_with("pcap");
     const bool microseconds = pcap && !format.starts_with("pcap (ns)");
-    of[input] = annotate::converted(pcap ? snap_length(**octets) : 0, microseconds, out, section, application());
+    of[input] = annotate::converted(run.inputs[input].snap_length, microseconds, out, section, application());
     return {};
+  }
+
+  /// All frames of it that were judged have been copied. (An input that was replaced or written over in between may
+  /// well have as many frames.)
+  [[nodiscard]] bool whole(std::size_t input) const {
+    return extents[input] == Extent{run.inputs[input].frames, run.inputs[input].bytes};
   }
 
   [[nodiscard]] annotate::Result finish(std::size_t input) {
     if (run.inputs[input].format == "unreadable") return {};
+    if (!whole(input)) return tl::unexpected(failed(input, kChanged));
     if (auto begun = begin(input); !begun) return begun;
-    auto done = of[input]->finish(!run.inputs[input].damaged);
+    const auto& damaged = run.inputs[input].damaged;
+    auto done = of[input]->finish(damaged ? std::optional(damaged->offset) : std::nullopt);
     if (!done) return tl::unexpected(failed(input, done.error()));
     return {};
   }
@@ -105,8 +113,9 @@ tl::expected<Annotation, std::string> Annotation::prepare(const Options& options
 tl::expected<void, std::string> Annotation::write(const Options& options, const report::Run& run) {
   const std::map<std::uint64_t, Comments> comments = comments_of(run);
   const std::size_t count = options.captures.size();
-  Copies copies{options, run, standard_input(), file_, {}, options.merge && count > 1, {}};
+  Copies copies{options, run, standard_input(), file_, {}, options.merge && count > 1, {}, {}};
   copies.of.resize(count);
+  copies.extents.resize(count);
   if (copies.interleaved) file_.write(annotate::section_block(application()));
   Inputs inputs(options.captures, options.merge, standard_input());
   std::size_t finished = 0;
@@ -115,7 +124,15 @@ tl::expected<void, std::string> Annotation::write(const Options& options, const 
     for (; !copies.interleaved && finished < at; ++finished) {
       if (auto done = copies.finish(finished); !done) return done;
     }
-    if (frame->ref.number > run.frames) break;
+    Extent& extent = copies.extents[at];
+    if (extent.frames == run.inputs[at].frames) {
+      // The last file may still be written to: what came later was not judged and is left out. Behind any other, or
+      // between those of others, frames would bear other numbers than in the report.
+      if (at + 1 == count && !copies.interleaved) break;
+      return tl::unexpected(copies.failed(at, kChanged));
+    }
+    ++extent.frames;
+    extent.bytes += frame->octets.size();
     if (auto begun = copies.begin(at); !begun) return begun;
     const auto said = comments.find(frame->ref.number);
     auto written = copies.of[at]->frame(*frame, inputs.packet(), said == comments.end() ? nullptr : &said->second);
@@ -124,7 +141,6 @@ tl::expected<void, std::string> Annotation::write(const Options& options, const 
   for (; finished < count; ++finished) {
     if (auto done = copies.finish(finished); !done) return done;
   }
-  if (inputs.frames() < run.frames) return tl::unexpected(copies.failed(inputs.at(), "it changed while it was read"));
   if (auto done = file_.commit(); !done) return tl::unexpected(fmt::format("--annotate: {}", done.error()));
   return {};
 }

@@ -86,6 +86,8 @@ const trace::Frame* Inputs::next() {
   const std::uint64_t number = frame_.ref.number + 1;
   frame_ = *frame;
   frame_.ref.number = number;
+  packet_ = inputs_[at_].capture->packet();
+  if (packet_) last_packet_ = frame_.ref;
   return &frame_;
 }
 
@@ -103,6 +105,7 @@ std::vector<report::Input> Inputs::report() const {
       const reader::InputFacts& facts = input.facts;
       shown.format = facts.format;
       shown.link_types = facts.link_types;
+      shown.snap_length = facts.snap_length;
       shown.frames = facts.frames;
       shown.bytes = facts.bytes;
       shown.first_time = facts.first_time;

@@ -28,9 +28,9 @@ class Inputs {
   [[nodiscard]] std::uint64_t frames() const noexcept { return frame_.ref.number; }
   /// Which input gave the last frame, and whether that is a packet.
   [[nodiscard]] std::size_t at() const noexcept { return at_; }
-  [[nodiscard]] bool packet() const { return inputs_[at_].capture && inputs_[at_].capture->packet(); }
-  /// Time of the last frame given.
-  [[nodiscard]] trace::FrameRef last() const noexcept { return frame_.ref; }
+  [[nodiscard]] bool packet() const noexcept { return packet_; }
+  /// The last packet given.
+  [[nodiscard]] trace::FrameRef last() const noexcept { return last_packet_; }
 
   // For progress
   [[nodiscard]] std::string_view current() const noexcept { return name(inputs_[at_]); }
@@ -68,6 +68,8 @@ class Inputs {
   std::size_t at_ = 0;  ///< which input gave the last frame
   bool started_ = false;
   trace::Frame frame_;
+  bool packet_ = false;
+  trace::FrameRef last_packet_;
 };
 
 }  // namespace rpcrdma::cli

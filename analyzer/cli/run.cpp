@@ -160,7 +160,7 @@ namespace {
   {
     Progress progress(options.progress);
     while (const trace::Frame* frame = inputs.next()) {
-      trace.frame(*frame);
+      if (inputs.packet()) trace.frame(*frame);
       if (ladder != nullptr) ladder->watch(judge);
       if (streaming) judge.tell();
       if (progress.due(frame->ref.number)) {
@@ -182,7 +182,9 @@ namespace {
   const bool shown = streaming ? stream.shown() != 0 : !run.report.connections.empty();
   const bool connection_missing = options.connection && run.report.any_rpcrdma && !shown;
 
-  if (inputs.opened() != 0 && !connection_missing) {
+  // Nothing to tell people of captures that could not be opened, but a script gets its document.
+  const bool told = inputs.opened() != 0 || options.format != Format::text;
+  if (told && !connection_missing) {
     if (streaming) {
       for (const referee::Unchecked& unchecked : run.report.unchecked) stream.unchecked(unchecked);
       stream.finish(run);
@@ -195,8 +197,8 @@ namespace {
       complain(written.error());
       outcome.trouble = true;
     };
-    if (page_file) done(page_file->write(report::html(run, *page)));
-    if (annotation) done(annotation->write(options, run));
+    if (page_file && inputs.opened() != 0) done(page_file->write(report::html(run, *page)));
+    if (annotation && inputs.opened() != 0) done(annotation->write(options, run));
   }
   for (const std::string& line : complaints) {
     complain(line);

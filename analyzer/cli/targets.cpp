@@ -59,8 +59,11 @@ struct Target {
 
 [[nodiscard]] bool same_place(const std::string& one, const std::string& other) {
   std::error_code unknown;
-  return std::filesystem::weakly_canonical(std::filesystem::absolute(one), unknown) ==
-         std::filesystem::weakly_canonical(std::filesystem::absolute(other), unknown);
+  const auto place = [&](const std::string& path) {
+    return std::filesystem::weakly_canonical(std::filesystem::absolute(annotate::links_followed(path), unknown),
+                                             unknown);
+  };
+  return place(one) == place(other);
 }
 
 [[nodiscard]] std::string refused_page(const Options& options) {

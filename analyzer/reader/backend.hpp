@@ -16,7 +16,7 @@ namespace rpcrdma::reader {
 struct Record {
   trace::Frame frame;     ///< octets valid until the next record is read
   bool is_packet = true;  ///< false: counts as a frame (Wireshark numbers it), holds none
-  bool has_time = true;
+  bool has_time = true;   ///< false: the frame's time is 0; of what is no packet always
 };
 
 enum class Step : std::uint8_t {
@@ -27,6 +27,7 @@ enum class Step : std::uint8_t {
 };
 
 inline constexpr std::string_view kCut = "the file ends in the middle of a record";
+inline constexpr std::string_view kCutInHeader = "the file ends inside its header";
 
 class Backend {
  public:
@@ -36,9 +37,12 @@ class Backend {
   virtual ~Backend() = default;
 
   [[nodiscard]] virtual Step next(Record& record) = 0;
-  /// Of the step that was damaged or refused: where and why.
+  /// Of the step that was damaged or refused: where and why. Refused: how far it had read, which may be inside the
+  /// block that it refuses; no reason: it could have read on.
   [[nodiscard]] virtual const Damage& damage() const noexcept = 0;
   [[nodiscard]] virtual std::string format() const = 0;
+  /// Of the file as a whole; 0: there is none.
+  [[nodiscard]] virtual std::uint32_t snap_length() const = 0;
   [[nodiscard]] virtual std::optional<double> position() const = 0;
 };
 

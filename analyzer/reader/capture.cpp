@@ -46,8 +46,7 @@ class FileCapture final : public Capture {
     std::string reason;
     if (is_libpcaps(content_)) {
       if (auto opened = open_with_libpcap(*source_, content_)) {
-        backend_ = std::move(*opened);
-        facts_.format = backend_->format();
+        take(std::move(*opened));
         return {};
       } else {
         reason = std::move(opened).error();
@@ -55,8 +54,7 @@ class FileCapture final : public Capture {
     }
     if (source_->reopenable()) {
       if (auto opened = open_with_wiretap(*source_, content_)) {
-        backend_ = std::move(*opened);
-        facts_.format = backend_->format();
+        take(std::move(*opened));
         return {};
       } else if (reason.empty()) {
         reason = std::move(opened).error();
@@ -94,39 +92,66 @@ class FileCapture final : public Capture {
   }
 
  private:
+  void take(std::unique_ptr<Backend> backend) {
+    constexpr std::uint32_t no_limit = 0x7fffffff;
+    backend_ = std::move(backend);
+    facts_.format = backend_->format();
+    facts_.snap_length = backend_->snap_length() < no_limit ? backend_->snap_length() : 0;
+  }
+
   /// libpcap gave up on a pcapng: libwiretap goes on where it stopped, or says where and why that is not possible.
   void hand_over() {
     const Damage stopped = backend_->damage();
     auto opened = open_with_wiretap(*source_, content_);
     backend_ = opened ? std::move(*opened) : nullptr;
+    std::string why = opened ? std::string() : std::move(opened).error();
     Record skipped;
     for (std::uint64_t i = 0; backend_ && i < facts_.frames; ++i) {
       if (backend_->next(skipped) != Step::record) {
+        why = backend_->damage().reason;
         backend_.reset();
       }
     }
     if (!backend_) {
-      facts_.damaged = broken_block().value_or(stopped);
+      facts_.damaged = located(stopped, std::move(why));
     }
   }
 
-  /// The first block of a pcapng that runs past its end, from the block headers alone.
-  [[nodiscard]] std::optional<Damage> broken_block() const {
+  /// Where a pcapng is damaged that libwiretap cannot go on with, from the block headers alone. `why`: what it said.
+  [[nodiscard]] Damage located(const Damage& stopped, std::string why) const {
     std::ifstream file(source_->reopen_path(), std::ios::binary);
     std::vector<char> part(std::size_t{1} << 18U);
     PcapngWatch blocks;
+    std::optional<std::uint64_t> at_stop;
+    std::uint64_t seen = 0;
     while (file.read(part.data(), static_cast<std::streamsize>(part.size())) || file.gcount() > 0) {
-      blocks.see({reinterpret_cast<const std::uint8_t*>(part.data()), static_cast<std::size_t>(file.gcount())});
+      wire::Bytes octets(reinterpret_cast<const std::uint8_t*>(part.data()), static_cast<std::size_t>(file.gcount()));
+      if (!at_stop && seen + octets.size() >= stopped.offset) {
+        const auto before = static_cast<std::size_t>(stopped.offset - seen);
+        blocks.see(octets.first(before));
+        at_stop = blocks.block();
+        octets = octets.subspan(before);
+        seen += before;
+      }
+      blocks.see(octets);
+      seen += octets.size();
     }
-    const auto offset = blocks.broken_block();
-    return offset ? std::optional(Damage{*offset, std::string(kCut)}) : std::nullopt;
+    // What stopped libpcap may be damage, or just a file that is not for it.
+    const auto broken = blocks.broken_block();
+    if (broken && (why == kCut || why == kCutInHeader)) {
+      return {*broken, std::string(kCut)};
+    }
+    if (why.empty()) {
+      why = stopped.reason.empty() ? "it changed while it was read" : stopped.reason;
+    }
+    return {stopped.reason.empty() ? stopped.offset : at_stop.value_or(stopped.offset), std::move(why)};
   }
 
   void note() {
     ++facts_.frames;
     const trace::Frame& frame = record_.frame;
     facts_.bytes += frame.octets.size();
-    if (frame.wire_length > frame.octets.size()) {
+    if (frame.wire_length > frame.octets.size() + frame.fcs_length) {
       ++facts_.truncated_frames;
     }
     if (record_.has_time) {

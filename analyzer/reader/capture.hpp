@@ -24,6 +24,7 @@ struct InputFacts {
   std::string path;
   std::string format;  ///< "pcap", "pcap (ns)", "pcapng", "erf", ...; compression appended: "pcap, gzip"
   std::vector<std::string> link_types;  ///< in order of first appearance, names as libpcap gives them ("EN10MB")
+  std::uint32_t snap_length = 0;        ///< of a pcap file's header; 0: none, or not known
   std::uint64_t frames = 0;
   std::uint64_t bytes = 0;  ///< captured octets of all frames
   std::optional<trace::TimeNs> first_time;

@@ -41,6 +41,17 @@ class Stream {
 
   [[nodiscard]] const PcapngWatch& watch() const noexcept { return watch_; }
 
+  /// In the header of a pcap file, which libpcap does not get to see.
+  [[nodiscard]] std::uint32_t snap_length() const noexcept {
+    constexpr std::uint8_t big_endian = 0xa1;  // the first octet of its magic number
+    const wire::Bytes head = source_.head();
+    if (content_ == Content::pcapng || head.size() < kSnapLengthTo) {
+      return 0;
+    }
+    const std::uint32_t length = wire::load_be32(head.data() + kSnapLengthFrom);
+    return head[0] == big_endian ? length : __builtin_bswap32(length);
+  }
+
  private:
   static ssize_t read(void* cookie, char* to, std::size_t length) {
     auto& self = *static_cast<Stream*>(cookie);
@@ -67,18 +78,25 @@ class Stream {
     }
     // libpcap cuts records that are longer than the snap length in the file header, Wireshark keeps them whole: with
     // no snap length given, libpcap keeps them too.
-    constexpr std::uint64_t kFrom = 16;
-    constexpr std::uint64_t kTo = 20;
-    for (std::uint64_t i = std::max(at, kFrom); i < kTo && i < at + length; ++i) {
+    for (std::uint64_t i = std::max(at, kSnapLengthFrom); i < kSnapLengthTo && i < at + length; ++i) {
       octets[i - at] = 0;
     }
   }
+
+  static constexpr std::uint64_t kSnapLengthFrom = 16;  ///< octets of a pcap file's header
+  static constexpr std::uint64_t kSnapLengthTo = 20;
 
   Source& source_;
   Content content_;
   PcapngWatch watch_;
   std::vector<char> buffer_;
 };
+
+/// What the field of the link type in a pcap file's header says besides: a bit for "is there", and units of two octets.
+[[nodiscard]] constexpr std::uint8_t fcs_length(int extension) noexcept {
+  const auto bits = static_cast<std::uint32_t>(extension);
+  return (bits & 0x04000000U) != 0 ? static_cast<std::uint8_t>((bits >> 28U) * 2) : std::uint8_t{0};
+}
 
 class PcapBackend final : public Backend {
  public:
@@ -96,6 +114,7 @@ class PcapBackend final : public Backend {
     }
     file_ = file.release();  // libpcap's now: closed with the handle
     link_ = link_type_of_dlt(pcap_datalink(handle_.get()));
+    fcs_length_ = link_ == trace::LinkType::ethernet ? fcs_length(pcap_datalink_ext(handle_.get())) : std::uint8_t{0};
     record_start_ = where();
     return {};
   }
@@ -104,7 +123,8 @@ class PcapBackend final : public Backend {
     pcap_pkthdr* header = nullptr;
     const u_char* octets = nullptr;
     const int got = pcap_next_ex(handle_.get(), &header, &octets);
-    if (stream_.watch().uncounted_block()) {
+    if (stream_.watch().unfit_for_libpcap()) {
+      damage_ = Damage{record_start_, {}};
       return Step::refused;
     }
     if (got == 1) {
@@ -112,9 +132,11 @@ class PcapBackend final : public Backend {
       const std::int64_t seconds =
           content_ == Content::pcapng ? std::int64_t{header->ts.tv_sec} : static_cast<std::uint32_t>(header->ts.tv_sec);
       record.frame.ref.time = time_of(seconds, header->ts.tv_usec);
+      record.has_time = content_ != Content::pcapng || record.frame.ref.time != 0;  // simple packets have none
       record.frame.link = link_;
       record.frame.octets = wire::Bytes(octets, header->caplen);
       record.frame.wire_length = std::max(header->len, header->caplen);
+      record.frame.fcs_length = fcs_length_;
       record_start_ = where();
       return Step::record;
     }
@@ -122,8 +144,10 @@ class PcapBackend final : public Backend {
       return Step::end;
     }
     const std::string_view said = pcap_geterr(handle_.get());
-    damage_ = Damage{record_start_, said.starts_with("truncated ") ? std::string(kCut) : std::string(said)};
-    return content_ == Content::pcapng ? Step::refused : Step::damaged;
+    const bool pcapng = content_ == Content::pcapng;
+    damage_ = Damage{pcapng ? where() : record_start_,
+                     said.starts_with("truncated ") ? std::string(kCut) : std::string(said)};
+    return pcapng ? Step::refused : Step::damaged;
   }
 
   [[nodiscard]] const Damage& damage() const noexcept override { return damage_; }
@@ -140,6 +164,8 @@ class PcapBackend final : public Backend {
         return "pcap";
     }
   }
+
+  [[nodiscard]] std::uint32_t snap_length() const override { return stream_.snap_length(); }
 
   [[nodiscard]] std::optional<double> position() const override {
     const auto size = source_.size();
@@ -161,6 +187,7 @@ class PcapBackend final : public Backend {
   PcapHandle handle_;
   std::FILE* file_ = nullptr;
   trace::LinkType link_ = kNoLinkType;
+  std::uint8_t fcs_length_ = 0;
   std::uint64_t record_start_ = 0;
   Damage damage_;
 };

@@ -94,7 +94,7 @@ struct Failure {
     case WTAP_ERR_FILE_UNKNOWN_FORMAT:
       return not_a_capture(content);
     case WTAP_ERR_SHORT_READ:
-      return "the file ends inside its header";
+      return std::string(kCutInHeader);
     case WTAP_ERR_DECOMPRESS:
       return fmt::format("damaged {} data: {}", compression_name(content), failure.detail("cannot be decompressed"));
     case WTAP_ERR_DECOMPRESSION_NOT_SUPPORTED:
@@ -269,21 +269,26 @@ class WiretapBackend final : public Backend {
       return step;
     }
     const wtap_rec& rec = space_.rec;
-    record.has_time = (rec.presence_flags & WTAP_HAS_TS) != 0;
-    record.frame.ref.time = record.has_time ? time_of(rec.ts.secs, rec.ts.nsecs) : 0;
     record.is_packet = rec.rec_type == REC_TYPE_PACKET;
+    // A journal entry or a system call has the time of another clock.
+    record.has_time = record.is_packet && (rec.presence_flags & WTAP_HAS_TS) != 0;
+    record.frame.ref.time = record.has_time ? time_of(rec.ts.secs, rec.ts.nsecs) : 0;
     if (record.is_packet) {
       packet(record.frame);
     } else {
       record.frame.link = kNoLinkType;
       record.frame.octets = {};
       record.frame.wire_length = 0;
+      record.frame.fcs_length = 0;
     }
     return step;
   }
 
   [[nodiscard]] const Damage& damage() const noexcept override { return damage_; }
   [[nodiscard]] std::string format() const override { return format_name(handle_.get()); }
+  [[nodiscard]] std::uint32_t snap_length() const override {
+    return static_cast<std::uint32_t>(wtap_snapshot_length(handle_.get()));
+  }
   [[nodiscard]] std::optional<double> position() const override {
     if (!size_ || *size_ == 0) {
       return std::nullopt;
@@ -311,6 +316,8 @@ class WiretapBackend final : public Backend {
     const wire::Bytes payload(space_.octets(), header.caplen);
     frame.link = Wiretap::instance().link_type(header.pkt_encap);
     frame.octets = payload;
+    frame.fcs_length =
+        header.pkt_encap == WTAP_ENCAP_ETHERNET ? trace::fcs_octets(header.pseudo_header.eth.fcs_len) : std::uint8_t{0};
     std::uint64_t wire_length = std::max(header.len, header.caplen);
     if (header.pkt_encap == WTAP_ENCAP_ERF) {
       erf_.clear();

@@ -156,10 +156,19 @@ void judge(Suite& suite, const referee::Rule& rule, const Judged* judged, const 
   return suite;
 }
 
+/// A name that none has: two testcases of one name are one to those who show them.
+[[nodiscard]] std::string fresh(const std::string& name, std::set<std::string>& taken) {
+  std::string out = name;
+  // As it will be written: what cannot be written may make two names one.
+  for (unsigned n = 2; !taken.insert(xml(out)).second; ++n) out = fmt::format("{} ({})", name, n);
+  return out;
+}
+
 [[nodiscard]] Suite suite_of_the_capture(const Run& run, const Book& book, const JunitView& view) {
   Suite suite("capture");
+  std::set<std::string> taken;
   for (const Input& input : run.inputs) {
-    const std::string test = fmt::format("read {}", input.path == "-" ? "standard input" : input.path);
+    const std::string test = fresh(fmt::format("read {}", input.path == "-" ? "standard input" : input.path), taken);
     if (input.damaged) {
       suite.broken(test, "damaged", fmt::format("at octet {}: {}", input.damaged->offset, input.damaged->reason));
     } else {

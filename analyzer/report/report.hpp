@@ -16,6 +16,7 @@ struct Input {
   std::string path;
   std::string format;
   std::vector<std::string> link_types;
+  std::uint32_t snap_length = 0;  ///< in the file's header; 0: none, or not known
   std::uint64_t frames = 0;
   std::uint64_t bytes = 0;
   std::optional<std::int64_t> first_time;  ///< ns since the epoch

@@ -37,6 +37,14 @@ struct Frame {
   LinkType link = LinkType::ethernet;
   wire::Bytes octets;             ///< as captured, from the link-layer header on; valid only during the call
   std::uint32_t wire_length = 0;  ///< original length; larger than octets.size() when the snap length cut the frame
+  std::uint8_t fcs_length = 0;    ///< how many of wire_length are a frame check sequence, at its end; 0: not known
 };
+
+/// The length of a frame check sequence in octets. The pcapng specification wants bits, and many write octets: what is
+/// less than one octet of bits is octets. Nothing, or less: not known.
+[[nodiscard]] constexpr std::uint8_t fcs_octets(int bits_or_octets) noexcept {
+  if (bits_or_octets <= 0) return 0;
+  return static_cast<std::uint8_t>(bits_or_octets < 8 ? bits_or_octets : bits_or_octets / 8);
+}
 
 }  // namespace rpcrdma::trace

@@ -35,7 +35,7 @@ struct Trace::Impl {
   /// 0 stands for "no time": some formats have packets without one.
   void watch_time(FrameRef frame) {
     if (frame.time == 0) return;
-    if (backwards(last_time, frame.time)) quality(Quality::Kind::time_backwards, frame);
+    if (last_time != 0 && backwards(last_time, frame.time)) quality(Quality::Kind::time_backwards, frame);
     last_time = frame.time;
   }
 

@@ -75,6 +75,9 @@ void feed(packet_info* pinfo) {
   frame.link = link.value_or(static_cast<trace::LinkType>(UINT32_MAX));
   frame.octets = wire::Bytes(octets, captured);
   frame.wire_length = tvb_reported_length(tvb);
+  if (pinfo->rec->rec_header.packet_header.pkt_encap == WTAP_ENCAP_ETHERNET) {
+    frame.fcs_length = trace::fcs_octets(pinfo->pseudo_header->eth.fcs_len);
+  }
   guarded([&] { open_journal->feed(frame); });
 }
 

@@ -172,7 +172,7 @@ class Unreadable(Folder):
     def alone(self, path, word, **more):
         got = run(path, **more)
         self.assertEqual(got.status, 2, path)
-        self.assertEqual(got.output, "", path)
+        self.assertEqual([(i["format"], i["frames"]) for i in got.document["inputs"]], [("unreadable", 0)])
         self.assertEqual(got.errors.count("\n"), 1, got.errors)
         self.assertIn(word, got.errors)
         return got

@@ -85,10 +85,6 @@ class Nothing(unittest.TestCase):
         done = subprocess.run(command("--connection", "77", harness.capture(FAULTY)), capture_output=True, check=False)
         self.assertEqual((done.returncode, done.stdout), (2, b""))
 
-    def test_nothing_readable_prints_nothing(self):
-        done = subprocess.run(command("/dev/null"), capture_output=True, check=False)
-        self.assertEqual((done.returncode, done.stdout), (2, b""))
-
     def test_pcapfile_without_frames(self):
         with tempfile.TemporaryDirectory() as folder:
             path = os.path.join(folder, "empty.pcap")

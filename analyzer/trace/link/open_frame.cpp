@@ -181,7 +181,11 @@ Content link(Opened& out, LinkType type, const Layer& in) noexcept {
 }  // namespace
 
 void open_frame(const Frame& frame, Opened& out) noexcept {
-  const Layer layer{frame.octets, std::max<std::size_t>(frame.wire_length, frame.octets.size())};
+  Layer layer{frame.octets, std::max<std::size_t>(frame.wire_length, frame.octets.size())};
+  // Not every layer below has a length of its own: one with segmentation offload ends where the frame does.
+  if (frame.fcs_length != 0 && layer.wire_length > frame.fcs_length) {
+    layer = layer.ended_at(layer.wire_length - frame.fcs_length);
+  }
   out.frame_cut = layer.cut();
   out.content = link(out, frame.link, layer);
   if (out.content == Content::infiniband) out.ib.ref = frame.ref;

@@ -207,6 +207,32 @@ TEST(Damage, PcapngIsNamedWhereItIs) {
   EXPECT_EQ(got.facts.damaged->offset, file.starts[4]);
 }
 
+// libwiretap does not open such a file at all; libpcap had read a bit of it. That its end is missing, too, is not what
+// stopped them.
+TEST(Damage, InTheDescriptionOfAnInterface) {
+  const Folder folder;
+  for (const bool names : {false, true}) {
+    for (const bool custom : {false, true}) {
+      Pcapng writer;
+      writer.section().interface(1);
+      if (names) writer.block(4, Octets(4));
+      writer.block(1, {}).packet(0, 1, payload(60, 1));
+      if (custom) writer.block(0xbad, payload(8, 1));
+      for (const std::size_t cut : {0U, 6U}) {
+        const Octets octets = prefix(writer.file.octets, writer.file.octets.size() - cut);
+        const Reading got = read_all(folder.write("a", octets));
+        EXPECT_EQ(got.frames.size(), 0U);
+        ASSERT_TRUE(got.facts.damaged);
+        EXPECT_LE(got.facts.damaged->offset, writer.file.starts[names ? 3 : 2]);
+        if (!custom) {
+          EXPECT_EQ(got.facts.damaged->offset, writer.file.starts[names ? 3 : 2]);
+        }
+        EXPECT_THAT(got.facts.damaged->reason, HasSubstr("12"));  // its length
+      }
+    }
+  }
+}
+
 TEST(Damage, PacketOfAnInterfaceThatIsNotThere) {
   const Folder folder;
   Pcapng writer;

@@ -208,6 +208,76 @@ TEST(Pcapng, BlocksThatWiresharkCountsAreFrames) {
   EXPECT_THAT(got.facts.link_types, ElementsAre("EN10MB"));
 }
 
+// A journal entry has a time, and it is another clock's; a simple packet has none, whatever the interface adds to
+// times.
+TEST(Pcapng, TimesThatAreNone) {
+  const Folder folder;
+  const std::string text = "__REALTIME_TIMESTAMP=4000000000000000\n";
+  const Octets entry(text.begin(), text.end());
+  for (const std::uint64_t offset : {0U, 1000U}) {
+    Pcapng file;
+    file.section().block(1, Writer(Order::little).u16(1).u16(0).u32(0).u16(14).u16(8).u64(offset).out);
+    file.packet(0, 1'000'000, payload(60, 1)).block(9, entry);
+    file.block(3, Writer(Order::little).u32(60).octets(payload(60, 2)).out).packet(0, 2'000'000, payload(60, 3));
+    const Reading got = read_all(folder.write("a", file.file.octets));
+    ASSERT_EQ(got.frames.size(), 4U);
+    EXPECT_EQ(got.frames[1].time, 0);
+    EXPECT_EQ(got.frames[2].time, 0);
+    EXPECT_EQ(got.frames[2].octets, payload(60, 2));
+    const auto added = static_cast<std::int64_t>(offset) * 1'000'000'000;
+    EXPECT_EQ(got.facts.first_time, 1'000'000'000 + added);
+    EXPECT_EQ(got.facts.last_time, 2'000'000'000 + added);
+  }
+  Pcapng only;
+  only.section().interface(1).block(3, Writer(Order::little).u32(60).octets(payload(60, 2)).out);
+  const Reading got = read_all(folder.write("a", only.file.octets));
+  EXPECT_EQ(got.facts.frames, 1U);
+  EXPECT_FALSE(got.facts.first_time);
+}
+
+TEST(FrameCheckSequence, IsSaidOfEveryFrameAndCutsNone) {
+  const Folder folder;
+  for (const std::uint32_t said : {4U, 32U}) {
+    Pcapng file;
+    file.section().block(1, Writer(Order::little).u16(1).u16(0).u32(0).u16(13).u16(1).put(said, 4).out);
+    file.interface(1).packet(0, 1, payload(64, 1)).packet(0, 2, payload(60, 1), 64).packet(0, 3, payload(59, 1), 64);
+    file.packet(1, 4, payload(60, 1), 64);
+    const Reading got = read_all(folder.write("a", file.file.octets));
+    ASSERT_EQ(got.frames.size(), 4U);
+    for (std::size_t i = 0; i < 4; ++i) {
+      EXPECT_EQ(got.frames[i].wire_length, 64U);
+      EXPECT_EQ(got.frames[i].fcs_length, i < 3 ? 4U : 0U) << said;
+    }
+    EXPECT_EQ(got.frames[0].octets, payload(64, 1));
+    EXPECT_EQ(got.facts.truncated_frames, 2U);
+  }
+  // In a pcap file the header says it, beside the link type.
+  const Octets plain = pcap({.link_type = 0x24000001}, three_packets()).octets;
+  for (const Octets& stored : {plain, gzip(plain)}) {
+    const Reading got = read_all(folder.write("a", stored));
+    ASSERT_EQ(got.frames.size(), 3U);
+    EXPECT_EQ(got.frames[0].fcs_length, 4U);
+    EXPECT_EQ(got.frames[0].octets, payload(60, 1));
+  }
+}
+
+TEST(SnapLength, IsTheOneOfTheFileHeader) {
+  const Folder folder;
+  for (const Order order : {Order::little, Order::big}) {
+    for (const std::uint32_t magic : {0xa1b2c3d4U, kNanoMagic}) {
+      for (const std::uint32_t said : {0U, 96U, 262144U, 0x7fffffffU, 0xffffffffU}) {
+        const Octets plain = pcap({.magic = magic, .order = order, .snap_length = said}, three_packets()).octets;
+        const std::uint32_t want = said < 0x7fffffffU ? said : 0;
+        EXPECT_EQ(read_all(folder.write("a", plain)).facts.snap_length, want);
+        EXPECT_EQ(read_all(folder.write("a", gzip(plain))).facts.snap_length, want);
+      }
+    }
+  }
+  Pcapng file;
+  file.section().interface(1).packet(0, 1, payload(64, 1));
+  EXPECT_EQ(read_all(folder.write("a", file.file.octets)).facts.snap_length, 0U);
+}
+
 TEST(Pcapng, LongFilesGoOnAfterTheChangeOfLibraries) {
   const Folder folder;
   Pcapng file;

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <initializer_list>
 #include <optional>
 
 #include "capture_writer.hpp"
@@ -11,12 +12,12 @@
 namespace rpcrdma::reader::test {
 namespace {
 
-bool uncounted(const Octets& octets, std::size_t piece) {
+bool unfit(const Octets& octets, std::size_t piece) {
   PcapngWatch watch;
   for (std::size_t at = 0; at < octets.size(); at += piece) {
     watch.see({octets.data() + at, std::min(piece, octets.size() - at)});
   }
-  return watch.uncounted_block();
+  return watch.unfit_for_libpcap();
 }
 
 TEST(PcapngWatch, FindsWhatLibpcapWouldNotCountHoweverTheOctetsArrive) {
@@ -33,9 +34,68 @@ TEST(PcapngWatch, FindsWhatLibpcapWouldNotCountHoweverTheOctetsArrive) {
       odd.block(type, payload(8, 1)).packet(0, 2, payload(5, 1));
       plain.packet(0, 2, payload(5, 1));
       for (std::size_t piece = 1; piece <= odd.file.octets.size(); ++piece) {
-        ASSERT_FALSE(uncounted(plain.file.octets, piece)) << piece;
-        ASSERT_TRUE(uncounted(odd.file.octets, piece)) << piece;
+        ASSERT_FALSE(unfit(plain.file.octets, piece)) << piece;
+        ASSERT_TRUE(unfit(odd.file.octets, piece)) << piece;
       }
+    }
+  }
+}
+
+Octets option(Order order, std::uint32_t code, const Octets& value) {
+  Writer w(order);
+  w.u16(code).u16(value.size()).octets(value);
+  w.out.resize((w.out.size() + 3) / 4 * 4);
+  return w.out;
+}
+
+/// An interface with these options, and a packet of each kind.
+Octets with_interface(Order order, std::uint32_t link, const Octets& options, bool second) {
+  Pcapng file(order);
+  file.section();
+  if (second) file.interface(1, 9);
+  file.block(1, Writer(order).u16(link).u16(0).u32(0).octets(options).out);
+  file.packet(0, 1, payload(61, 1)).block(3, Writer(order).u32(4).u32(0).out);
+  return file.file.octets;
+}
+
+TEST(PcapngWatch, FindsOptionsOfInterfacesThatLibpcapDoesNotHeed) {
+  for (const Order order : {Order::little, Order::big}) {
+    const Octets name = option(order, 2, {'a', 'b', 'c', 'd', 'e'});
+    const Octets end = option(order, 0, {});
+    struct Case {
+      const char* name;
+      Octets options;
+      std::uint32_t link;
+      bool second;
+      bool unfit;
+    };
+    const auto joined = [](std::initializer_list<Octets> all) {
+      Octets out;
+      for (const Octets& one : all) out.insert(out.end(), one.begin(), one.end());
+      return out;
+    };
+    const Octets fcs = option(order, 13, {32});
+    const Octets offset = option(order, 14, Octets(8, 1));
+    const Octets absurd = Writer(order).u16(2).u16(0xfffe).out;
+    for (const Case& c : {Case{"none", {}, 1, false, false}, Case{"name", joined({name, end}), 1, false, false},
+                          Case{"check sequence", joined({name, fcs, end}), 1, false, true},
+                          Case{"check sequence, no end", fcs, 1, false, true},
+                          Case{"check sequence, second interface", fcs, 1, true, true},
+                          Case{"check sequence behind the end", joined({end, fcs}), 1, false, false},
+                          Case{"check sequence behind what is too long", joined({absurd, fcs}), 1, false, false},
+                          Case{"check sequence, not Ethernet", fcs, 247, false, false},
+                          Case{"offset and a simple packet", joined({offset, end}), 101, false, true},
+                          Case{"offset of another interface", joined({offset, end}), 1, true, false}}) {
+      const Octets octets = with_interface(order, c.link, c.options, c.second);
+      for (std::size_t piece = 1; piece <= octets.size(); ++piece) {
+        ASSERT_EQ(unfit(octets, piece), c.unfit) << c.name << " " << piece;
+      }
+      // What an offset says of one section, it does not say of the next.
+      Octets more = octets;
+      Pcapng next(order);
+      next.section().interface(1).block(3, Writer(order).u32(4).u32(0).out);
+      more.insert(more.end(), next.file.octets.begin(), next.file.octets.end());
+      ASSERT_EQ(unfit(more, 64), c.unfit) << c.name;
     }
   }
 }
@@ -46,12 +106,12 @@ TEST(PcapngWatch, StopsWhereLengthsMakeNoSense) {
   Octets octets = file.file.octets;
   const Octets bad = Writer(Order::little).u32(6).u32(10).u32(0xbad).u32(0xbad).u32(12).u32(0xbad).out;
   octets.insert(octets.end(), bad.begin(), bad.end());
-  EXPECT_FALSE(uncounted(octets, 3));
+  EXPECT_FALSE(unfit(octets, 3));
 }
 
 TEST(PcapngWatch, NamesTheBlockThatDoesNotEnd) {
   Pcapng writer;
-  writer.section().interface(1).block(0xbad, payload(16, 1)).packet(0, 1, payload(61, 1));
+  writer.section().interface(1, 9).block(0xbad, payload(16, 1)).packet(0, 1, payload(61, 1));
   const File& file = writer.file;
   for (std::size_t length = 1; length <= file.octets.size(); ++length) {
     PcapngWatch watch;
@@ -65,6 +125,8 @@ TEST(PcapngWatch, NamesTheBlockThatDoesNotEnd) {
     if (length == file.octets.size() ||
         std::find(file.starts.begin(), file.starts.end(), length) != file.starts.end()) {
       want.reset();
+    } else {
+      ASSERT_EQ(watch.block(), want) << length;
     }
     ASSERT_EQ(watch.broken_block(), want) << length;
   }

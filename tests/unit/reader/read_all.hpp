@@ -16,6 +16,7 @@ struct Got {
   trace::LinkType link = trace::LinkType::ethernet;
   Octets octets;
   std::uint32_t wire_length = 0;
+  std::uint8_t fcs_length = 0;
 
   bool operator==(const Got&) const = default;
 };
@@ -34,8 +35,8 @@ inline Reading read_all(const std::string& path) {
     return out;
   }
   while (const trace::Frame* frame = (*capture)->next()) {
-    out.frames.push_back(
-        {frame->ref.time, frame->link, Octets(frame->octets.begin(), frame->octets.end()), frame->wire_length});
+    out.frames.push_back({frame->ref.time, frame->link, Octets(frame->octets.begin(), frame->octets.end()),
+                          frame->wire_length, frame->fcs_length});
   }
   out.facts = (*capture)->facts();
   return out;

@@ -207,6 +207,40 @@ TEST(OpenFrame, SegmentationOffloadShowsTotalLengthZero) {
   EXPECT_EQ(o.tcp.wire_length, 70'000U);
 }
 
+// Where no layer has a length of its own, the frame ends before its check sequence, captured or not.
+TEST(OpenFrame, FrameCheckSequenceIsNoPayload) {
+  Octets packet = ipv4(6, tcp(filled(300)));
+  packet[2] = packet[3] = 0;
+  const Octets whole = ethernet(0x0800, packet) + filled(4, 0x5A);
+  for (std::size_t missing = 0; missing <= 6; ++missing) {
+    const Octets octets(whole.begin(), whole.end() - static_cast<std::ptrdiff_t>(missing));
+    Frame frame = frame_of(LinkType::ethernet, octets);
+    frame.wire_length = static_cast<std::uint32_t>(whole.size());
+    frame.fcs_length = 4;
+    Opened o;
+    open_frame(frame, o);
+    ASSERT_EQ(o.content, Content::tcp);
+    EXPECT_EQ(o.tcp.wire_length, 300U);
+    EXPECT_EQ(o.tcp.payload.size(), missing < 4 ? 300U : 304U - missing);
+    EXPECT_EQ(o.frame_cut, missing > 4) << missing;
+  }
+  for (std::uint32_t length = 0; length <= 4; ++length) {
+    const Octets octets(length);
+    Frame frame = frame_of(LinkType::ethernet, octets);
+    frame.fcs_length = 4;
+    Opened o;
+    open_frame(frame, o);
+    EXPECT_EQ(o.content, Content::nothing);
+  }
+}
+
+TEST(FrameCheckSequence, BitsOrOctets) {
+  for (const auto& [said, octets] :
+       {std::pair{-1, 0}, {0, 0}, {2, 2}, {4, 4}, {7, 7}, {8, 1}, {16, 2}, {32, 4}, {255, 31}}) {
+    EXPECT_EQ(fcs_octets(said), octets) << said;
+  }
+}
+
 TEST(OpenFrame, LostFrameLengthIsTruncation) {
   // A tool cut the frame and wrote the shorter length into the record too: IP still knows.
   const Octets octets = ethernet(0x0800, ipv4(17, udp(bth_packet(1000))));

@@ -143,6 +143,7 @@ TEST(Trace, TimeBackwards) {
       {"a clock that was set back is told once", {base + 3600 * s, base, base + 1, base + 2}, {2}},
       {"and again when it happens again", {base + 9 * s, base, base + 9 * s, base}, {2, 4}},
       {"frames without a time", {base, 0, base + 1, 0, base - 2 * s}, {5}},
+      {"all before 1970", {-3600 * s, -3599 * s, 0, -3598 * s}, {}},
       {"as far apart as can be",
        {std::numeric_limits<TimeNs>::max(), std::numeric_limits<TimeNs>::min() + 1, std::numeric_limits<TimeNs>::max()},
        {2}},
