@@ -90,9 +90,10 @@ bool judge_reply_lists(Context& context, Connection& connection, const trace::Se
                        const Transaction& call);
 
 // --- reduction.cpp: group E, what was moved into the chunks (RFC 8267)
-/// `pulled`: the newest frame that brought it, if it did not come with the Call.
+/// `frame`: the message with the chunk lists. `evidence`: what else brought the Call (its first piece, the newest
+/// answer to a READ of it); number 0: nothing else.
 void judge_call_items(Context& context, Connection& connection, Transaction& call, const RpcStream& stream,
-                      FrameRef pulled);
+                      FrameRef frame, FrameRef evidence);
 /// The same for a Long Call, whose items can be judged when an answer shows that all of it was pulled.
 void judge_pulled_call(Context& context, Connection& connection, Transaction& call, FrameRef answer);
 /// Where the RPC Reply is, if it is in the capture. Not for a Reply in pieces.

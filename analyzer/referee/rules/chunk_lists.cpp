@@ -177,7 +177,9 @@ void judge_call_spans(Context& context, Connection& connection, const trace::Sen
              "The {}'s Call gives a Reply chunk of {} octets; no RPC Reply is shorter than {}.", say.who(),
              wire::chunk_length(*call.reply_chunk), least_reply);
   }
-  if (stream) judge_call_items(context, connection, call, *stream, {});
+  if (!stream) return;
+  const bool in_pieces = call.call.number != event.frame.number;
+  judge_call_items(context, connection, call, *stream, event.frame, in_pieces ? call.call : FrameRef{});
 }
 
 void judge_call_lists(Context& context, Connection& connection, const trace::Send& event, const wire::HeaderV1& header,

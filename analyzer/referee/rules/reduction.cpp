@@ -290,11 +290,11 @@ void judge_results(Chunked& chunked, const ProcedureId& asked, bool wants_none, 
 }  // namespace
 
 void judge_call_items(Context& context, Connection& connection, Transaction& call, const RpcStream& stream,
-                      FrameRef pulled) {
+                      FrameRef frame, FrameRef evidence) {
   const auto rpc = wire::decode_rpc_call(stream.octets, stream.wire_length);
   ChunkScratch& scratch = connection.scratch;
   wire::collect_read_chunks(call.reads, scratch.reads);
-  Chunked chunked(context, connection, call, call.call, pulled, Role::requester);
+  Chunked chunked(context, connection, call, frame, evidence, Role::requester);
   if (!rpc) {
     if (!scratch.reads.empty()) {
       chunked.unchecked(RuleId::ineligible_item_reduced, "an RPC Call's header cannot be read to its end");
@@ -350,7 +350,7 @@ void judge_pulled_call(Context& context, Connection& connection, Transaction& ca
   const wire::Bytes body = call.call_body.octets();
   const RpcStream stream{body, std::max<std::size_t>(body.size(), call.body_length)};
   note_procedure(connection, call, stream.octets, stream.wire_length);
-  judge_call_items(context, connection, call, stream, answer);
+  judge_call_items(context, connection, call, stream, call.call, answer);
 }
 
 std::optional<RpcStream> reply_stream(const trace::Send& event, const wire::HeaderV1& header, const Transaction& call) {
