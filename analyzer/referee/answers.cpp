@@ -11,6 +11,7 @@ namespace {
 /// An RDMA_ERROR for an open Call ends it. `grant`: what its credit word says, if that is a grant.
 void refuse_call(Context& context, Connection& connection, const trace::Send& event, std::optional<std::uint32_t> grant,
                  Transaction& call) {
+  call.reply_body.clear();  // what the responder may have left in the Reply chunk is no reply
   if (call.malformed) {
     ++call.answers;
     call.reply = event.frame;
@@ -69,6 +70,7 @@ void take_error(Context& context, Connection& connection, const trace::Send& eve
     send.reply = true;
     send.exchange = call->id;
     judge_reply_version(context, connection, event, header.fixed.version, *call);
+    judge_pulled_call(context, connection, *call, event.frame);
     if (header.error == wire::err_chunk) {
       judge_error_reply(context, connection, event, *call);
       call->refused_by_error = !call->malformed;

@@ -19,6 +19,7 @@
 #include "referee/held_finding.hpp"
 #include "referee/latency.hpp"
 #include "referee/memory_map.hpp"
+#include "referee/message_body.hpp"
 #include "referee/v2/state.hpp"
 #include "trace/events.hpp"
 #include "wire/nfs_items.hpp"
@@ -81,10 +82,25 @@ struct Transaction {
   std::uint64_t responder_gaps = 0;    ///< gaps of the responder's direction when the Call came
   FrameRef pulled;                     ///< newest answer to a READ of its Position-Zero Read chunk
   FrameRef reply_written;              ///< first packet of RDMA Write into its Reply chunk
-  // The first octets of a payload that travels by RDMA (Position-Zero Read chunk, Reply chunk)
-  std::vector<std::uint8_t> call_head;
-  std::vector<std::uint8_t> reply_head;
+  // The beginning of a payload that travels by RDMA (Position-Zero Read chunk, Reply chunk) or in pieces
+  MessageBody call_body;
+  MessageBody reply_body;
+  std::uint64_t body_length = 0;  ///< octets of its Position-Zero Read chunk; 0: there is none
+  bool items = false;             ///< arguments or results may have been moved
   v2::CallFacts v2;
+
+  /// What follows from the lists.
+  void lists_changed() noexcept {
+    body_length = 0;
+    items = !writes.empty();
+    for (const wire::ReadSegment& read : reads) {
+      if (read.position == 0) {
+        body_length += read.target.length;
+      } else {
+        items = true;
+      }
+    }
+  }
 };
 
 /// A Read chunk offered in a Reply (pull completion, one for each transaction).
@@ -395,6 +411,14 @@ struct BackChannel {
   bool nfs4 = false;           ///< the client speaks NFSv4 here
 };
 
+/// An RDMA Write into a Reply chunk of which more packets are to be kept; `left` 0: none.
+struct BodyWrite {
+  std::uint64_t op = 0;
+  TransactionId call;
+  std::uint64_t at = 0;    ///< of the next octet, in the message
+  std::uint64_t left = 0;  ///< octets of the segment behind it
+};
+
 struct Connection {
   ConnectionFacts facts;  ///< counts are kept here as they come
   enum class Kind : std::uint8_t { undecided, rpcrdma, other } kind = Kind::undecided;
@@ -448,6 +472,7 @@ struct Connection {
   std::map<std::tuple<std::uint32_t, std::uint32_t, std::uint32_t>, Procedure> procedures;
   LatencyHistogram latency;
   ChunkScratch scratch;
+  std::array<BodyWrite, 2> body_writes;  ///< by writer
 
   [[nodiscard]] SideState& of(Side side) noexcept { return sides[index(side)]; }
   [[nodiscard]] const SideState& of(Side side) const noexcept { return sides[index(side)]; }

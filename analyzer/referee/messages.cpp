@@ -206,6 +206,7 @@ void take_call(Context& context, Connection& connection, const trace::Send& even
     fresh.reads = header.reads;
     fresh.writes = header.writes;
     fresh.reply_chunk = header.reply;
+    fresh.lists_changed();
   } else {
     // Chunks that were not captured: operations on them would look like operations on unknown memory (U3).
     connection.distrust(kept_finished);
@@ -299,10 +300,13 @@ void take_reply(Context& context, Connection& connection, const trace::Send& eve
     judge_reply_form(context, connection, event, header, *call);
     judge_pulled(context, connection, event, header, *call);
     if (judge_reply_lists(context, connection, event, header, *call)) {
-      judge_reply_items(context, connection, event, header, *call);
+      if (!call->call_body.empty()) judge_pulled_call(context, connection, *call, event.frame);
+      if (!call->writes.empty()) {
+        judge_reply_items(context, connection, event, header, *call, reply_stream(event, header, *call));
+      }
     }
     // A responder may have tried the Reply chunk first: what it left there is no reply.
-    if (static_cast<Proc>(header.fixed.proc) == Proc::msg) call->reply_head.clear();
+    if (static_cast<Proc>(header.fixed.proc) == Proc::msg) call->reply_body.clear();
     if (call->copies == 1) judge_returned_lengths(context, connection, event, header, *call);
     if (!header.reads.empty()) judge_offer(context, connection, event, header, call, requester);
   }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "referee/procedures.hpp"
 
+#include <algorithm>
 #include <cstdint>
 #include <tuple>
 
@@ -33,24 +34,26 @@ void note_procedure(Connection& connection, Transaction& call, wire::Bytes messa
 }
 
 void look_at_heads(Context& context, Connection& connection, Transaction& call, FrameRef reply, Side responder) {
-  if (call.call_head.size() >= 8) {
-    note_procedure(connection, call, call.call_head, call.call_head.size());
+  const wire::Bytes asked = call.call_body.octets();
+  if (asked.size() >= 8) {
+    note_procedure(connection, call, asked, std::max<std::size_t>(asked.size(), call.body_length));
     if (connection.trusted()) {
       judge_xid_by_rdma(context, connection, call.call, call.requester, Role::requester, call.xid,
-                        wire::load_be32(call.call_head.data()), reply);
+                        wire::load_be32(asked.data()), reply);
     }
   }
-  if (call.reply_head.size() >= 8 && call.copies == 1 && connection.trusted()) {
-    judge_rpc_status(context, connection, reply, responder, call.reply_head, call.reply_head.size(), call);
-    judge_xid_by_rdma(context, connection, reply, responder, Role::responder, call.xid,
-                      wire::load_be32(call.reply_head.data()), call.call);
-    if (wire::load_be32(call.reply_head.data()) == call.xid) {
-      judge_direction_by_rdma(context, connection, reply, call, Role::responder,
-                              wire::load_be32(call.reply_head.data() + 4), call.call);
+  const wire::Bytes answer = call.reply_body.octets();
+  if (answer.size() >= 8 && call.copies == 1 && connection.trusted()) {
+    judge_rpc_status(context, connection, reply, responder, answer, answer.size(), call);
+    judge_xid_by_rdma(context, connection, reply, responder, Role::responder, call.xid, wire::load_be32(answer.data()),
+                      call.call);
+    if (wire::load_be32(answer.data()) == call.xid) {
+      judge_direction_by_rdma(context, connection, reply, call, Role::responder, wire::load_be32(answer.data() + 4),
+                              call.call);
     }
   }
-  call.call_head = {};
-  call.reply_head = {};
+  call.call_body.clear();
+  call.reply_body.clear();
 }
 
 }  // namespace rpcrdma::referee

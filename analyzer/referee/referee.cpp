@@ -31,13 +31,14 @@ constexpr TimeNs unanswered_after = 10'000'000'000;
 
 struct Referee::Impl {
   Impl(Options o, Observer* watcher, Listener* hears)
-      : options(std::move(o)), context{options, book, watcher}, listener(hears) {
+      : options(std::move(o)), context{options, book, bodies, watcher}, listener(hears) {
     book.leave_out(options.without);
     book.tell_to(listener);
   }
 
   Options options;
   FindingBook book;
+  BodyStore bodies;  // outlives the connections
   Context context;
   Listener* listener;
   std::unordered_map<ConnectionId, std::unique_ptr<Connection>> connections;

@@ -19,11 +19,18 @@ class Observer;
 struct Context {
   const Options& options;
   FindingBook& book;
+  BodyStore& bodies;
   Observer* observer = nullptr;
 };
 
 /// A Call this old and unanswered may have been given up by the application that made it.
 inline constexpr trace::TimeNs stale_call = 5'000'000'000;
+
+/// An RPC message as far as known: inline, pulled, written, or put together from pieces.
+struct RpcStream {
+  wire::Bytes octets;           ///< from the XID on; may be cut
+  std::size_t wire_length = 0;  ///< of the (reduced) message
+};
 
 // --- private_data.cpp: group A, and the thresholds that follow from it
 void judge_private_data(Context& context, Connection& connection, Side side, const trace::PrivateDataArea& area,
@@ -72,6 +79,10 @@ void judge_direction_by_rdma(Context& context, Connection& connection, FrameRef 
 // --- chunk_lists.cpp: group E, the lists of a Call by themselves
 void judge_call_lists(Context& context, Connection& connection, const trace::Send& event, const wire::HeaderV1& header,
                       Transaction& call);
+/// What both versions share of it, once it is known whether the Positions make sense (call.ill_formed). `length`:
+/// octets of the reduced message, if known; `stream`: it came with the Call.
+void judge_call_spans(Context& context, Connection& connection, const trace::Send& event, Transaction& call,
+                      std::optional<std::uint64_t> length, const std::optional<RpcStream>& stream);
 
 // --- returned_lists.cpp: group E, the lists of a Reply against those of its Call
 /// False when they are so different that what is in the chunks cannot be judged.
@@ -79,11 +90,17 @@ bool judge_reply_lists(Context& context, Connection& connection, const trace::Se
                        const Transaction& call);
 
 // --- reduction.cpp: group E, what was moved into the chunks (RFC 8267)
-/// `stream`: the RPC message as far as known, inline or pulled; `pulled`: the newest frame that brought it, if so.
-void judge_call_items(Context& context, Connection& connection, Transaction& call, wire::Bytes stream,
-                      std::size_t wire_length, FrameRef pulled);
+/// `frame`: the message with the chunk lists. `evidence`: what else brought the Call (its first piece, the newest
+/// answer to a READ of it); number 0: nothing else.
+void judge_call_items(Context& context, Connection& connection, Transaction& call, const RpcStream& stream,
+                      FrameRef frame, FrameRef evidence);
+/// The same for a Long Call, whose items can be judged when an answer shows that all of it was pulled.
+void judge_pulled_call(Context& context, Connection& connection, Transaction& call, FrameRef answer);
+/// Where the RPC Reply is, if it is in the capture. Not for a Reply in pieces.
+[[nodiscard]] std::optional<RpcStream> reply_stream(const trace::Send& event, const wire::HeaderV1& header,
+                                                    const Transaction& call);
 void judge_reply_items(Context& context, Connection& connection, const trace::Send& event, const wire::HeaderV1& header,
-                       Transaction& call);
+                       Transaction& call, const std::optional<RpcStream>& stream);
 
 // --- memory.cpp: group F
 void judge_write(Context& context, Connection& connection, const trace::Write& event);

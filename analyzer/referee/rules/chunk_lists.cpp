@@ -62,13 +62,11 @@ class CallLists {
 
 void judge_positions(CallLists& say, const Transaction& call) {
   bool unordered = false;
-  bool empty = false;
   const wire::ReadSegment* unaligned = nullptr;
   for (std::size_t i = 0; i < call.reads.size(); ++i) {
     const wire::ReadSegment& read = call.reads[i];
     if (read.position % 4 != 0 && unaligned == nullptr) unaligned = &read;
     unordered = unordered || (i > 0 && read.position < call.reads[i - 1].position);
-    empty = empty || read.target.length == 0;
   }
   if (unaligned != nullptr) {
     say.accuse(RuleId::read_position_unaligned,
@@ -79,10 +77,14 @@ void judge_positions(CallLists& say, const Transaction& call) {
     say.note(RuleId::read_list_unordered,
              "The {}'s Read list is not in the order of its Positions: version 1 has no rule against it.", say.who());
   }
-  if (empty) {
-    say.note(RuleId::read_chunk_empty, "The {}'s Read list has a segment of no octets: legal, and of no use.",
-             say.who());
+}
+
+void judge_empty_segments(CallLists& say, const Transaction& call) {
+  if (std::none_of(call.reads.begin(), call.reads.end(),
+                   [](const wire::ReadSegment& read) { return read.target.length == 0; })) {
+    return;
   }
+  say.note(RuleId::read_chunk_empty, "The {}'s Read list has a segment of no octets: legal, and of no use.", say.who());
 }
 
 /// `payload`: octets of the reduced message, when known.
@@ -161,21 +163,33 @@ void judge_segments(CallLists& say, const Transaction& call, std::vector<ChunkSc
 
 }  // namespace
 
+void judge_call_spans(Context& context, Connection& connection, const trace::Send& event, Transaction& call,
+                      std::optional<std::uint64_t> length, const std::optional<RpcStream>& stream) {
+  CallLists say(context, connection, event, call);
+  ChunkScratch& scratch = connection.scratch;
+  wire::collect_read_chunks(call.reads, scratch.reads);
+  judge_empty_segments(say, call);
+  // In version 2 a wrong order or alignment is an error of its own: what follows from it is not said once more.
+  if (call.version == 1 || !call.ill_formed) judge_spans(say, scratch.reads, length);
+  judge_segments(say, call, scratch.ranges);
+  if (call.reply_chunk && wire::chunk_length(*call.reply_chunk) < least_reply) {
+    say.note(RuleId::reply_chunk_useless,
+             "The {}'s Call gives a Reply chunk of {} octets; no RPC Reply is shorter than {}.", say.who(),
+             wire::chunk_length(*call.reply_chunk), least_reply);
+  }
+  if (!stream) return;
+  const bool in_pieces = call.call.number != event.frame.number;
+  judge_call_items(context, connection, call, *stream, event.frame, in_pieces ? call.call : FrameRef{});
+}
+
 void judge_call_lists(Context& context, Connection& connection, const trace::Send& event, const wire::HeaderV1& header,
                       Transaction& call) {
   if (call.reads.empty() && call.writes.empty() && !call.reply_chunk) return;
   CallLists say(context, connection, event, call);
-  ChunkScratch& scratch = connection.scratch;
-  wire::collect_read_chunks(call.reads, scratch.reads);
   judge_positions(say, call);
 
-  std::uint64_t pulled = 0;
-  bool position_zero = false;
-  for (const wire::ReadSegment& read : call.reads) {
-    if (read.position != 0) continue;
-    position_zero = true;
-    pulled += read.target.length;
-  }
+  const bool position_zero = std::any_of(call.reads.begin(), call.reads.end(),
+                                         [](const wire::ReadSegment& read) { return read.position == 0; });
   const auto proc = static_cast<wire::Proc>(header.fixed.proc);
   const bool inline_body = proc == wire::Proc::msg;
   const bool has_body = proc != wire::Proc::msgp && inline_body != position_zero;
@@ -185,21 +199,16 @@ void judge_call_lists(Context& context, Connection& connection, const trace::Sen
                            "at Position 0 that holds the message itself.",
                            say.who(), call.reads.front().position));
   }
-  if (has_body && (!inline_body || (!event.holes && event.wire_length >= header.length))) {
-    judge_spans(say, scratch.reads, inline_body ? event.wire_length - header.length : pulled);
-  } else {
-    judge_spans(say, scratch.reads, std::nullopt);
+  std::optional<std::uint64_t> length;
+  if (has_body && !inline_body) length = call.body_length;
+  if (has_body && inline_body && !event.holes && event.wire_length >= header.length) {
+    length = event.wire_length - header.length;
   }
-  judge_segments(say, call, scratch.ranges);
-  if (call.reply_chunk && wire::chunk_length(*call.reply_chunk) < least_reply) {
-    say.note(RuleId::reply_chunk_useless,
-             "The {}'s Call gives a Reply chunk of {} octets; no RPC Reply is shorter than {}.", say.who(),
-             wire::chunk_length(*call.reply_chunk), least_reply);
-  }
+  std::optional<RpcStream> stream;
   if (inline_body && has_body && event.octets.size() > header.length) {
-    judge_call_items(context, connection, call, event.octets.subspan(header.length), event.wire_length - header.length,
-                     {});
+    stream = RpcStream{event.octets.subspan(header.length), event.wire_length - header.length};
   }
+  judge_call_spans(context, connection, event, call, length, stream);
 }
 
 }  // namespace rpcrdma::referee

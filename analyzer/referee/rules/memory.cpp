@@ -7,16 +7,13 @@
 #include <fmt/format.h>
 
 #include "referee/counted.hpp"
+#include "referee/long_messages.hpp"
 #include "referee/pending.hpp"
 #include "referee/rules/checks.hpp"
 
 namespace rpcrdma::referee {
 
 namespace {
-
-constexpr std::size_t call_head_most = 512;
-constexpr std::size_t reply_head_most = 512;
-constexpr std::size_t rpc_start = 8;  // XID and message type
 
 [[nodiscard]] std::string range(std::uint64_t offset, std::uint64_t length) {
   return fmt::format("{} at {:#x}", counted(length, "octet"), offset);
@@ -143,18 +140,6 @@ JudgedOp& judge_access(Context& context, Connection& connection, const Access_& 
   return connection.of(access.initiator).ops.add(judged);
 }
 
-/// Octets of the Reply chunk: the first ones tell the XID of the reply.
-void keep_reply_head(Connection& connection, const Region& region, const trace::Write& event) {
-  Transaction* call = connection.find(region.owner);
-  if (call == nullptr || !call->reply_chunk || call->reply_chunk->empty()) return;
-  const wire::Segment& first = call->reply_chunk->front();
-  if (first.handle != region.handle || first.offset != event.offset) return;
-  if (call->reply_written.number == 0) call->reply_written = event.frame;
-  if (!call->reply_head.empty()) return;
-  const std::size_t n = std::min(event.octets.size(), reply_head_most);
-  call->reply_head.assign(event.octets.begin(), event.octets.begin() + static_cast<std::ptrdiff_t>(n));
-}
-
 [[nodiscard]] std::uint64_t written(Connection& connection, Side owner, TransactionId id, const wire::Segment& segment,
                                     bool& known) {
   std::uint64_t sum = 0;
@@ -231,7 +216,7 @@ void judge_write(Context& context, Connection& connection, const trace::Write& e
     MemoryMap::Hit hit;
     judge_access(context, connection, {event.side, event.frame, event.op, event.handle, event.offset, length, true, {}},
                  hit);
-    if (hit.verdict == MemoryMap::Hit::Verdict::inside) keep_reply_head(connection, *hit.region, event);
+    if (hit.verdict == MemoryMap::Hit::Verdict::inside) keep_written(context, connection, *hit.region, event);
   } else if (event.announced == 0) {
     JudgedOp* judged = connection.of(event.side).ops.newest([&](const JudgedOp& op) { return op.op == event.op; });
     if (judged != nullptr && judged->state == JudgedOp::State::inside) {
@@ -245,6 +230,8 @@ void judge_write(Context& context, Connection& connection, const trace::Write& e
       }
     }
   }
+  if (!event.first && connection.body_writes[index(event.side)].left != 0)
+    keep_more_written(context, connection, event);
   connection.of(owner).memory.touch(event.handle, event.offset, event.length, false, true);
 }
 
@@ -267,34 +254,7 @@ void judge_read_response(Context& context, Connection& connection, const trace::
   if (connection.unjudged()) return;
   const Side owner = event.side;
   connection.of(owner).memory.touch(event.handle, event.offset, event.length, false, false);
-  // A Position-Zero Read chunk holds the Call itself: keep its beginning.
-  if (!event.octets.empty()) {
-    if (const std::vector<Region>* regions = connection.of(owner).memory.regions(event.handle)) {
-      for (const Region& region : *regions) {
-        if (!region.live || region.access != Access::read || event.offset < region.begin || event.offset >= region.end)
-          continue;
-        Transaction* call = connection.find(region.owner);
-        if (call == nullptr || call->reads.empty() || call->reads.front().position != 0) break;
-        if (event.last) call->pulled = event.frame;
-        const wire::Segment& first = call->reads.front().target;
-        if (first.handle != event.handle || event.offset != first.offset + call->call_head.size() ||
-            call->call_head.size() >= call_head_most) {
-          break;
-        }
-        const std::size_t n = std::min(event.octets.size(), call_head_most - call->call_head.size());
-        const bool short_before = call->call_head.size() < rpc_start;
-        call->call_head.insert(call->call_head.end(), event.octets.begin(),
-                               event.octets.begin() + static_cast<std::ptrdiff_t>(n));
-        if (short_before && call->call_head.size() >= rpc_start &&
-            wire::load_be32(call->call_head.data()) == call->xid) {
-          const std::uint32_t type = wire::load_be32(call->call_head.data() + 4);
-          call->ill_formed = call->ill_formed || type != 0;
-          judge_direction_by_rdma(context, connection, call->call, *call, Role::requester, type, event.frame);
-        }
-        break;
-      }
-    }
-  }
+  if (!event.octets.empty()) keep_pulled(context, connection, event);
   if (!event.last) return;
   const JudgedOp* judged =
       connection.of(other(owner)).ops.newest([&](const JudgedOp& op) { return op.op == event.op && !op.writing; });

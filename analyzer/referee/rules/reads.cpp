@@ -67,8 +67,8 @@ enum class Outcome : std::uint8_t { success, failure, unknown };
 
 /// What the Reply reports: RPC's own status, and that of NFS, which stands first in nearly all of its results.
 [[nodiscard]] Outcome outcome(const trace::Send& event, const wire::HeaderV1& header, const Transaction& call) {
-  wire::Bytes message(call.reply_head);
-  std::size_t length = call.reply_head.size();
+  wire::Bytes message = call.reply_body.octets();
+  std::size_t length = message.size();
   if (header.fixed.proc == static_cast<std::uint32_t>(wire::Proc::msg)) {
     if (event.octets.size() < header.length) return Outcome::unknown;
     message = event.octets.subspan(header.length);

@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "referee/procedures.hpp"
 #include "referee/rules/checks.hpp"
 #include "wire/rpc.hpp"
 
@@ -45,6 +46,7 @@ class Chunked {
   }
   void unchecked(RuleId rule, std::string_view why) { context_.book.unchecked(rule, connection_.id(), why); }
   [[nodiscard]] const char* who() const noexcept { return name(side_); }
+  [[nodiscard]] bool version2() const noexcept { return call_.version == 2; }
 
  private:
   /// A verdict lists its frames by reference: it must not outlive this call.
@@ -118,6 +120,14 @@ bool judge_moved_argument(Chunked& chunked, const ProcedureId& procedure, const 
     return true;
   }
   if (item.chunk_length == item.length) return false;
+  if (item.chunk_length == item.length + item.pad() && chunked.version2()) {
+    chunked.say(
+        RuleId::read_chunk_pad_included,
+        fmt::format("The {}'s Read chunk at position {} is {} octets long, its item {}: the pad does not belong "
+                    "to it.",
+                    chunked.who(), item.position, item.chunk_length, item.length));
+    return true;
+  }
   if (item.chunk_length == item.length + item.pad()) {
     chunked.note(RuleId::read_chunk_pad_included,
                  "The {}'s Read chunk at Position {} holds {} octets: the {} of the item and its pad, which should be "
@@ -150,14 +160,28 @@ bool judge_moved_arguments(Chunked& chunked, const ProcedureId& procedure, const
   return false;
 }
 
+/// Memory is often given by the page: then the end of the room says nothing about a pad.
+[[nodiscard]] bool ends_with_a_page(const wire::WriteChunk& chunk, std::uint64_t room) noexcept {
+  constexpr std::uint64_t page = 4096;
+  return room % page == 0 || (chunk.back().offset + chunk.back().length) % page == 0;
+}
+
 /// Room for a pad behind the most that a READ may bring.
 void judge_provisioned(Chunked& chunked, const Transaction& call, const wire::NfsItems& found) {
   std::size_t next = 0;
   for (const wire::WantedItem& wanted : found.wanted) {
     if (next == call.writes.size()) return;
-    const std::uint64_t room = wire::chunk_length(call.writes[next++]);
+    const wire::WriteChunk& chunk = call.writes[next++];
+    const std::uint64_t room = wire::chunk_length(chunk);
     if (wanted.most == wire::WantedItem::no_limit || wanted.most % 4 == 0 || room <= wanted.most) continue;
     if (room != wanted.most + (4 - wanted.most % 4)) continue;
+    if (chunked.version2() && !ends_with_a_page(chunk, room)) {
+      chunked.say(RuleId::write_chunk_pad_provisioned,
+                  fmt::format("The {} asks for at most {} octets and gives a Write chunk of {}: room for a pad, which "
+                              "version 2 forbids.",
+                              chunked.who(), wanted.most, room));
+      continue;
+    }
     chunked.note(RuleId::write_chunk_pad_provisioned,
                  "The {} asks for at most {} octets and gives a Write chunk of {}: room for a pad that nobody writes.",
                  chunked.who(), wanted.most, room);
@@ -199,7 +223,7 @@ void judge_use(Chunked& chunked, const ProcedureId& procedure, const wire::NfsIt
     if (item.moved()) {
       std::size_t skipped = 0;
       for (std::size_t i = next; i < item.chunk; ++i) skipped += returned.provided[i].empty() ? 0U : 1U;
-      if (skipped > without_data) {
+      if (skipped > without_data && !chunked.version2()) {  // version 2 has no such rule
         chunked.say(RuleId::write_chunk_skipped,
                     fmt::format("The {} put the data of {} into Write chunk {} and left chunk {} unused, which comes "
                                 "first.",
@@ -226,13 +250,7 @@ void judge_use(Chunked& chunked, const ProcedureId& procedure, const wire::NfsIt
   }
 }
 
-/// The RPC Reply as far as known.
-struct ReplyStream {
-  wire::Bytes octets;
-  std::size_t wire_length = 0;
-};
-
-void judge_results(Chunked& chunked, const ProcedureId& asked, bool wants_none, const ReplyStream& stream,
+void judge_results(Chunked& chunked, const ProcedureId& asked, bool wants_none, const RpcStream& stream,
                    const Returned& returned, wire::NfsItems& found) {
   const auto [program, version, procedure] = asked;
   const bool used = returned.used();
@@ -271,12 +289,12 @@ void judge_results(Chunked& chunked, const ProcedureId& asked, bool wants_none, 
 
 }  // namespace
 
-void judge_call_items(Context& context, Connection& connection, Transaction& call, wire::Bytes stream,
-                      std::size_t wire_length, FrameRef pulled) {
-  const auto rpc = wire::decode_rpc_call(stream, wire_length);
+void judge_call_items(Context& context, Connection& connection, Transaction& call, const RpcStream& stream,
+                      FrameRef frame, FrameRef evidence) {
+  const auto rpc = wire::decode_rpc_call(stream.octets, stream.wire_length);
   ChunkScratch& scratch = connection.scratch;
   wire::collect_read_chunks(call.reads, scratch.reads);
-  Chunked chunked(context, connection, call, call.call, pulled, Role::requester);
+  Chunked chunked(context, connection, call, frame, evidence, Role::requester);
   if (!rpc) {
     if (!scratch.reads.empty()) {
       chunked.unchecked(RuleId::ineligible_item_reduced, "an RPC Call's header cannot be read to its end");
@@ -290,7 +308,7 @@ void judge_call_items(Context& context, Connection& connection, Transaction& cal
   }
   const ProcedureId procedure{rpc->program, rpc->version, rpc->procedure};
   const bool nfs4 = rpc->program == wire::nfs_program && rpc->version == 4;
-  if (nfs4) judge_complexity(chunked, call, scratch.reads);
+  if (nfs4 && !chunked.version2()) judge_complexity(chunked, call, scratch.reads);
   if (call.ill_formed) return;  // the positions are not to be relied on
   const wire::DdpBinding binding = wire::ddp_binding(rpc->program, rpc->version, rpc->procedure);
   if (call.wrapped == true) {
@@ -321,30 +339,43 @@ void judge_call_items(Context& context, Connection& connection, Transaction& cal
   }
   if (!binding.arguments && !binding.results) return;
   wire::NfsItems& found = scratch.items;
-  wire::list_call_items(stream, wire_length, scratch.reads, found);
+  wire::list_call_items(stream.octets, stream.wire_length, scratch.reads, found);
   call.ill_formed = judge_moved_arguments(chunked, procedure, scratch.reads, found) || call.ill_formed;
   if (found.end == wire::WalkEnd::whole && found.left < pads_most) call.wanted = found.wanted.size();
   judge_provisioned(chunked, call, found);
 }
 
-void judge_reply_items(Context& context, Connection& connection, const trace::Send& event, const wire::HeaderV1& header,
-                       Transaction& call) {
-  if (call.copies != 1 || !connection.trusted()) return;
-  // A Call that was pulled is only now as complete as it will get.
-  std::optional<ProcedureId> asked = call.procedure;
-  if (!call.call_head.empty() && !call.ill_formed) {
-    std::size_t length = 0;
-    for (const wire::ReadSegment& read : call.reads) length += read.position == 0 ? read.target.length : 0U;
-    judge_call_items(context, connection, call, call.call_head, length, event.frame);
-    const auto rpc = wire::decode_rpc_call(call.call_head, length);
-    if (rpc) asked = ProcedureId{rpc->program, rpc->version, rpc->procedure};
+void judge_pulled_call(Context& context, Connection& connection, Transaction& call, FrameRef answer) {
+  if (call.call_body.empty() || call.ill_formed || call.copies != 1 || !connection.trusted()) return;
+  const wire::Bytes body = call.call_body.octets();
+  const RpcStream stream{body, std::max<std::size_t>(body.size(), call.body_length)};
+  note_procedure(connection, call, stream.octets, stream.wire_length);
+  judge_call_items(context, connection, call, stream, call.call, answer);
+}
+
+std::optional<RpcStream> reply_stream(const trace::Send& event, const wire::HeaderV1& header, const Transaction& call) {
+  if (header.fixed.proc == static_cast<std::uint32_t>(wire::Proc::msg)) {
+    if (event.octets.size() < header.length) return std::nullopt;
+    return RpcStream{event.octets.subspan(header.length), event.wire_length - header.length};
   }
+  if (!header.reply || call.reply_body.empty()) return std::nullopt;
+  const std::uint64_t length = wire::chunk_length(*header.reply);
+  const wire::Bytes body = call.reply_body.octets();
+  // More may have been written than the Reply says.
+  return RpcStream{body.first(static_cast<std::size_t>(std::min<std::uint64_t>(body.size(), length))),
+                   static_cast<std::size_t>(length)};
+}
+
+void judge_reply_items(Context& context, Connection& connection, const trace::Send& event, const wire::HeaderV1& header,
+                       Transaction& call, const std::optional<RpcStream>& stream) {
+  if (call.copies != 1 || !connection.trusted()) return;
   if (call.writes.empty() || call.ill_formed || event.holes) return;
   ChunkScratch& scratch = connection.scratch;
   scratch.lengths.clear();
   for (const wire::WriteChunk& chunk : header.writes) scratch.lengths.push_back(wire::chunk_length(chunk));
   const Returned returned{call.writes, scratch.lengths};
   Chunked chunked(context, connection, call, event.frame, call.call, Role::responder);
+  const std::optional<ProcedureId>& asked = call.procedure;
   if (!asked || !call.wrapped) {
     if (returned.used()) chunked.unchecked(RuleId::ineligible_item_reduced, "the Call's header is not in the capture");
     return;
@@ -358,16 +389,11 @@ void judge_reply_items(Context& context, Connection& connection, const trace::Se
     return;
   }
   const bool wants_none = call.wanted == std::size_t{0};
-  const bool inline_body = header.fixed.proc == static_cast<std::uint32_t>(wire::Proc::msg);
-  if (inline_body && event.octets.size() >= header.length) {
-    const ReplyStream stream{event.octets.subspan(header.length), event.wire_length - header.length};
-    judge_results(chunked, *asked, wants_none, stream, returned, scratch.items);
-  } else if (!inline_body && header.reply && !call.reply_head.empty()) {
-    const ReplyStream stream{call.reply_head, static_cast<std::size_t>(wire::chunk_length(*header.reply))};
-    judge_results(chunked, *asked, wants_none, stream, returned, scratch.items);
-  } else {
+  if (!stream) {
     chunked.unchecked(RuleId::eligible_item_inline, "a Reply that was written by RDMA is not in the capture");
+    return;
   }
+  judge_results(chunked, *asked, wants_none, *stream, returned, scratch.items);
 }
 
 }  // namespace rpcrdma::referee

@@ -67,65 +67,62 @@ void judge_segments(const Turn& turn, const Transaction& call) {
   }
 }
 
-void judge_positions(const Turn& turn) {
+/// False: the positions are not to be relied on.
+bool judge_positions(const Turn& turn) {
+  bool sound = true;
+  const auto accuse = [&](RuleId rule, std::string message) {
+    turn.say(rule, {turn.event.frame}, std::move(message));
+    sound = false;
+  };
   const auto& call = turn.header.call_chunk;
   const auto& reads = turn.header.lists.reads;
-  const FrameRef frame = turn.event.frame;
   const auto position_zero = [](const wire::ReadSegment& read) { return read.position == 0; };
   if (turn.type() == HeaderType::call_external && call.empty()) {
-    turn.say(
-        RuleId::v2_call_chunk_missing, {frame},
+    accuse(
+        RuleId::v2_call_chunk_missing,
         fmt::format("The {}'s RDMA2_CALL_EXTERNAL has no Call chunk: there is no RPC Call in it.", name(turn.side())));
   }
   if (!std::all_of(call.begin(), call.end(), position_zero)) {
-    turn.say(RuleId::call_chunk_mixed, {frame},
-             fmt::format("The {}'s Call chunk has a segment at another position than 0.", name(turn.side())));
+    accuse(RuleId::call_chunk_mixed,
+           fmt::format("The {}'s Call chunk has a segment at another position than 0.", name(turn.side())));
   }
   if (std::any_of(reads.begin(), reads.end(), position_zero)) {
-    turn.say(RuleId::call_chunk_mixed, {frame},
-             fmt::format("The {}'s Read list has a segment at Position 0, where only a Call chunk belongs.",
-                         name(turn.side())));
+    accuse(RuleId::call_chunk_mixed,
+           fmt::format("The {}'s Read list has a segment at Position 0, where only a Call chunk belongs.",
+                       name(turn.side())));
   }
   const auto unaligned =
       std::find_if(reads.begin(), reads.end(), [](const wire::ReadSegment& read) { return read.position % 4 != 0; });
   if (unaligned != reads.end()) {
-    turn.say(RuleId::read_position_unaligned, {frame},
-             fmt::format("The {}'s Read list has a segment at position {}, no multiple of 4.", name(turn.side()),
-                         unaligned->position));
+    accuse(RuleId::read_position_unaligned,
+           fmt::format("The {}'s Read list has a segment at position {}, no multiple of 4.", name(turn.side()),
+                       unaligned->position));
   }
   const auto falling = std::adjacent_find(
       reads.begin(), reads.end(),
       [](const wire::ReadSegment& a, const wire::ReadSegment& b) { return b.position < a.position; });
   if (falling != reads.end()) {
-    turn.say(RuleId::read_list_unordered, {frame},
-             fmt::format("The {}'s Read list goes back from position {} to {}; positions may only rise.",
-                         name(turn.side()), falling->position, std::next(falling)->position));
+    accuse(RuleId::read_list_unordered,
+           fmt::format("The {}'s Read list goes back from position {} to {}; positions may only rise.",
+                       name(turn.side()), falling->position, std::next(falling)->position));
   }
+  return sound;
 }
 
-/// An inline Call whose items are counted octets: the word in front of a position says how long the item is.
-void judge_pads(const Turn& turn, const Transaction& call) {
-  if (turn.type() != HeaderType::call_inline || !call.procedure || std::get<0>(*call.procedure) != wire::nfs_program)
-    return;
-  const wire::Bytes payload = turn.payload();
-  const auto& reads = turn.header.lists.reads;
-  std::uint64_t removed = 0;  // what earlier chunks took out of the stream
-  for (std::size_t i = 0; i < reads.size();) {
-    std::uint64_t length = 0;
-    const std::uint32_t position = reads[i].position;
-    for (; i < reads.size() && reads[i].position == position; ++i) length += reads[i].target.length;
-    if (position < removed + 4 || position - removed > payload.size()) return;
-    const std::uint32_t item = wire::load_be32(payload.data() + (position - removed) - 4);
-    const std::uint64_t padded = (static_cast<std::uint64_t>(item) + 3U) & ~std::uint64_t{3};
-    if (length == padded && padded != item) {
-      turn.say(RuleId::read_chunk_pad_included, {turn.event.frame},
-               fmt::format("The {}'s Read chunk at position {} is {} octets long, its item {}: the pad does not belong "
-                           "to it.",
-                           name(turn.side()), position, length, item));
-    }
-    if (length != item && length != padded) return;
-    removed += padded;
+/// What version 1 has as well. `piece`: where the RPC message is, unless it is in the Call chunk.
+void judge_lists(const Turn& turn, Transaction& call, const Piece& piece) {
+  if (!call.lists_known || call.copies != 1) return;
+  std::optional<std::uint64_t> length;
+  std::optional<RpcStream> stream;
+  if (turn.type() == HeaderType::call_external) {
+    if (call.body_length != 0) length = call.body_length;
+  } else if (piece.known && !turn.event.holes) {
+    stream = inline_stream(turn, call.call_body, piece);
+    length = piece.payload;
+  } else if (call.v2.segments > 0) {
+    turn.unchecked(RuleId::ineligible_item_reduced, "pieces of a message are missing or cut");
   }
+  judge_call_spans(turn.context, turn.connection, turn.event, call, length, stream);
 }
 
 void judge_unneeded_external(const Turn& turn) {
@@ -156,15 +153,28 @@ void judge_unneeded_external(const Turn& turn) {
          });
 }
 
+enum class ChunkKind : std::uint8_t { write, reply };
+
 [[nodiscard]] bool judge_returned_chunk(const Turn& turn, const Transaction& call, const wire::WriteChunk& given,
-                                        const wire::WriteChunk& returned, const char* what) {
+                                        const wire::WriteChunk& returned, ChunkKind kind) {
   const FrameRef frame = turn.event.frame;
   const char* who = name(turn.side());
+  const char* what = kind == ChunkKind::write ? "Write" : "Reply";
   if (given.empty() && !returned.empty()) {
     turn.say(
         RuleId::empty_write_chunk_filled, {frame, call.call},
         fmt::format("The {}'s Reply returns {} segments in a {} chunk that had none.", who, returned.size(), what));
     return false;
+  }
+  if (!given.empty() && returned.empty() && kind == ChunkKind::write) {
+    // For results without data the text of RFC 8267 asks for an empty chunk: both shapes are in use.
+    const bool may_be = !call.procedure || std::get<0>(*call.procedure) == wire::nfs_program;
+    turn.say(
+        RuleId::unused_write_chunk_shape, {frame, call.call},
+        fmt::format("The {}'s Reply returns a Write chunk without its {} segments instead of with lengths of zero.",
+                    who, given.size()),
+        may_be ? std::optional(Severity::note) : std::nullopt);
+    return true;
   }
   if (!same_segments(given, returned)) {
     turn.say(RuleId::write_segments_changed, {frame, call.call},
@@ -241,10 +251,10 @@ void judge_reply_form_v2(const Turn& turn, const Transaction& call, const Piece&
 
 }  // namespace
 
-void judge_call_chunks(const Turn& turn, const Transaction& call) {
-  judge_positions(turn);
+void judge_call_chunks(const Turn& turn, Transaction& call, const Piece& piece) {
+  if (!judge_positions(turn)) call.ill_formed = true;
   judge_segments(turn, call);
-  judge_pads(turn, call);
+  judge_lists(turn, call, piece);
   judge_unneeded_external(turn);
   if (turn.header.inv_handle == 0) return;
   bool named = false;
@@ -305,12 +315,12 @@ bool judge_reply_chunks(const Turn& turn, const Transaction& call, const Piece& 
   }
   bool sound = true;
   for (std::size_t i = 0; i < given.size(); ++i) {
-    sound = judge_returned_chunk(turn, call, given[i], returned[i], "Write") && sound;
+    sound = judge_returned_chunk(turn, call, given[i], returned[i], ChunkKind::write) && sound;
   }
   if (turn.header.lists.reply) {
     static const wire::WriteChunk none;
     sound = judge_returned_chunk(turn, call, call.reply_chunk ? *call.reply_chunk : none, *turn.header.lists.reply,
-                                 "Reply") &&
+                                 ChunkKind::reply) &&
             sound;
   }
   return sound;

@@ -155,6 +155,18 @@ void remember_transaction(const Turn& turn, TransactionId id) {
   if (turn.mine().continuation.open) turn.mine().continuation.transaction = id;
 }
 
+void keep_piece(const Turn& turn, const Piece& piece, MessageBody& body) {
+  if (!piece.known) return;
+  const std::uint64_t before = piece.payload - turn.behind();
+  if (before == 0) body.clear();  // what a responder may have put into a Reply chunk before is no part of it
+  body.put(turn.context.bodies, before, turn.payload(), true);
+}
+
+RpcStream inline_stream(const Turn& turn, const MessageBody& body, const Piece& piece) {
+  if (!piece.continued) return {turn.payload(), static_cast<std::size_t>(turn.behind())};
+  return {body.octets(), static_cast<std::size_t>(piece.payload)};
+}
+
 void judge_rpc_start(const Turn& turn, const Piece& piece) {
   const trace::Send& event = turn.event;
   const HeaderType type = turn.type();

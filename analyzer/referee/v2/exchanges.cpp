@@ -21,6 +21,7 @@ void fill_lists(const Turn& turn, Transaction& call) {
   call.reads.insert(call.reads.end(), header.lists.reads.begin(), header.lists.reads.end());
   call.writes = header.lists.writes;
   call.reply_chunk = header.lists.reply;
+  call.lists_changed();
   CallFacts& facts = call.v2;
   facts = {};
   facts.inv_handle = header.inv_handle;
@@ -69,7 +70,10 @@ void fill_lists(const Turn& turn, Transaction& call) {
 void take_middle(const Turn& turn, const Piece& piece) {
   Connection& connection = turn.connection;
   if (!piece.first) {
-    if (const Transaction* call = connection.find(piece.transaction)) turn.send.exchange = call->id;
+    if (Transaction* call = connection.find(piece.transaction)) {
+      turn.send.exchange = call->id;
+      if (call->copies == 1) keep_piece(turn, piece, call->call_body);
+    }
     return;
   }
   const bool reverse = turn.side() == Side::passive;
@@ -95,6 +99,7 @@ void take_middle(const Turn& turn, const Piece& piece) {
   turn.send.exchange = call.id;
   const wire::Bytes payload = turn.payload();
   if (piece.known && !payload.empty()) note_procedure(connection, call, payload, payload.size());
+  keep_piece(turn, piece, call.call_body);
   judge_reverse_form(turn, call, true);
 }
 
@@ -113,6 +118,21 @@ void finish(const Turn& turn, Transaction& call) {
   finish_answer(turn.context, connection, turn.event, call);
   if (call.answers >= call.copies) retire(connection, call, turn.event.frame);
   complete_one(connection);
+}
+
+/// What was moved into chunks, in the Call if it was pulled, and in the Reply.
+void judge_items(const Turn& turn, Transaction& call, const Piece& piece) {
+  Connection& connection = turn.connection;
+  judge_pulled_call(turn.context, connection, call, turn.event.frame);
+  std::optional<RpcStream> stream = reply_stream(turn.event, turn.header.lists, call);
+  if (turn.type() == wire::HeaderType::reply_inline) {
+    if (!piece.known) {
+      if (!call.writes.empty()) turn.unchecked(RuleId::eligible_item_inline, "pieces of a message are missing or cut");
+      return;
+    }
+    stream = inline_stream(turn, call.reply_body, piece);
+  }
+  judge_reply_items(turn.context, connection, turn.event, turn.header.lists, call, stream);
 }
 
 }  // namespace
@@ -150,7 +170,9 @@ void take_call(const Turn& turn) {
   cancel_accesses_of(turn.context, connection, *call);
   judge_early_access(turn.context, connection, *call);
   judge_offered_memory(turn.context, connection, turn.event, *call);
-  judge_call_chunks(turn, *call);
+  if (piece.continued && call->copies == 1) keep_piece(turn, piece, call->call_body);
+  judge_call_chunks(turn, *call, piece);
+  if (piece.continued) call->call_body.clear();
   if (fresh) judge_reverse_form(turn, *call, false);
   if (!fresh && call->v2.segments > 0) judge_reverse_form(turn, *call, true);
   if (answered_before(connection, turn.event, call->xid)) {
@@ -190,6 +212,8 @@ void take_reply(const Turn& turn) {
     }
   }
   judge_invalidated(turn, call);
+  const bool in_pieces = middle || piece.continued;
+  if (in_pieces && call->copies == 1 && !call->writes.empty()) keep_piece(turn, piece, call->reply_body);
   if (middle) {
     remember_transaction(turn, call->id);
     return;
@@ -203,10 +227,17 @@ void take_reply(const Turn& turn) {
   if (sound && call->copies == 1 && !call->v2.incomplete) {
     judge_returned_lengths(turn.context, connection, turn.event, turn.header.lists, *call);
   }
+  if (sound && call->lists_known && !call->v2.incomplete) judge_items(turn, *call, piece);
+  // What a responder may have left in the Reply chunk before is no reply.
+  if (turn.type() == wire::HeaderType::reply_inline) call->reply_body.clear();
   finish(turn, *call);
 }
 
 void end_by_error(const Turn& turn, Transaction& call) {
+  // Pieces without their last, or what was left in the Reply chunk: no message.
+  if (call.v2.incomplete) call.call_body.clear();
+  call.reply_body.clear();
+  judge_pulled_call(turn.context, turn.connection, call, turn.event.frame);
   turn.send.exchange = call.id;
   finish(turn, call);
 }

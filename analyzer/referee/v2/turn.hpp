@@ -86,9 +86,13 @@ struct Piece {
 /// The exchange that the pieces belong to has been found.
 void remember_transaction(const Turn& turn, TransactionId id);
 void judge_rpc_start(const Turn& turn, const Piece& piece);
+/// Keeps a piece of an RPC message in the Transaction's body, the last one as well.
+void keep_piece(const Turn& turn, const Piece& piece, MessageBody& body);
+/// The RPC message that this inline message ends; `body`: its pieces, if there are several.
+[[nodiscard]] RpcStream inline_stream(const Turn& turn, const MessageBody& body, const Piece& piece);
 
 // --- rules/v2_chunks.cpp
-void judge_call_chunks(const Turn& turn, const Transaction& call);
+void judge_call_chunks(const Turn& turn, Transaction& call, const Piece& piece);
 void judge_reverse_form(const Turn& turn, const Transaction& call, bool continued);
 /// False: the returned chunks are not those of the Call, or too long.
 bool judge_reply_chunks(const Turn& turn, const Transaction& call, const Piece& piece);

@@ -2,6 +2,7 @@
 // Group E: what was moved into chunks, held against what RFC 8267 allows to be moved.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <set>
 #include <string>
 #include <vector>
@@ -59,6 +60,14 @@ Octets v4_reads(const std::vector<std::uint32_t>& counts) {
   for (const std::uint32_t count : counts) call = call + words({25}) + stateid() + words({0, 0, count});
   return call;
 }
+/// 50 PUTFH of 12 octets, and a WRITE whose data were taken out.
+Octets v4_late_write(std::uint32_t count) {
+  constexpr std::uint32_t before = 50;
+  Octets call = call_header(4, 1) + words({0, 1, before + 1});
+  for (std::uint32_t i = 0; i < before; ++i) call = call + words({22, 4, i});
+  return call + words({38}) + stateid() + words({0, 0, 2, count});
+}
+constexpr std::uint32_t v4_late_data = 40 + 12 + 50 * 12 + 4 + 16 + 16;
 struct Result {
   std::uint32_t length;
   bool inline_data;
@@ -109,36 +118,106 @@ TEST_P(Arguments, AreJudged) {
   EXPECT_EQ(spoken(s.end()).rules, c.rules);
 }
 
-/// The same, pulled from a Position-Zero chunk: judged when the Reply shows that all of it was pulled.
-TEST_P(Arguments, AreJudgedWhenTheyWerePulled) {
-  const CallCase& c = GetParam();
-  if (c.rpc.size() > 512) return;  // more than is kept of it
+/// A chunk of two segments for a message, the first one of 70 octets.
+wire::WriteChunk body_chunk(std::size_t length) {
+  const std::size_t first = std::min<std::size_t>(length, 70);
+  wire::WriteChunk chunk{{9, static_cast<std::uint32_t>(first), 0x1000}};
+  if (length > first) chunk.push_back({10, static_cast<std::uint32_t>(length - first), 0x9000});
+  return chunk;
+}
+constexpr std::size_t packet = 256;
+constexpr std::size_t uncut = 100000;
+
+/// Calls `each(segment, offset in it, its octets, first, last)` for each packet; octets behind `captured` are missing.
+template <class Each>
+void in_packets(const wire::WriteChunk& chunk, const Octets& body, std::size_t captured, Each each) {
+  std::size_t at = 0;
+  for (const wire::Segment& segment : chunk) {
+    for (std::size_t done = 0; done < segment.length; done += packet) {
+      const std::size_t n = std::min<std::size_t>(packet, segment.length - done);
+      const std::size_t there = at >= captured ? 0 : std::min(n, captured - at);
+      each(segment, done, n, wire::Bytes(body).subspan(at, there), done == 0, done + n == segment.length);
+      at += n;
+    }
+  }
+}
+
+void pull(Story& s, const wire::WriteChunk& chunk, const Octets& body, std::size_t captured) {
+  for (const wire::Segment& segment : chunk) {
+    s.read(Side::passive, segment.handle, segment.offset, segment.length, false);
+  }
+  std::uint64_t op = s.op - chunk.size();
+  in_packets(
+      chunk, body, captured,
+      [&](const wire::Segment& segment, std::size_t done, std::size_t n, wire::Bytes octets, bool first, bool last) {
+        if (first) ++op;
+        trace::ReadResponse response;
+        response.connection = 1;
+        response.side = Side::active;
+        response.frame = {++s.frame, s.now};
+        response.op = op;
+        response.handle = segment.handle;
+        response.offset = segment.offset + done;
+        response.length = static_cast<std::uint32_t>(n);
+        response.octets = octets;
+        response.last = last;
+        s.referee.on(response);
+      });
+}
+
+void put(Story& s, const wire::WriteChunk& chunk, const Octets& body, std::size_t captured) {
+  in_packets(
+      chunk, body, captured,
+      [&](const wire::Segment& segment, std::size_t done, std::size_t n, wire::Bytes octets, bool first, bool last) {
+        trace::Write write;
+        write.connection = 1;
+        write.side = Side::passive;
+        write.frame = {++s.frame, s.now};
+        if (first) ++s.op;
+        write.op = s.op;
+        write.handle = segment.handle;
+        write.offset = segment.offset + done;
+        write.length = static_cast<std::uint32_t>(n);
+        write.announced = segment.length;
+        write.octets = octets;
+        write.first = first;
+        write.last = last;
+        s.referee.on(write);
+      });
+}
+
+/// The same, pulled from a Position-Zero chunk: judged when an answer shows that all of it was pulled.
+std::set<std::string> spoken_of_pulled(const CallCase& c, std::size_t captured, bool refused) {
   Story s;
   s.connect().call(1).reply(1);
+  const wire::WriteChunk body = body_chunk(c.rpc.size());
   Chunks chunks;
-  chunks.reads = {{0, {9, static_cast<std::uint32_t>(c.rpc.size()), 0}}};
-  chunks.reads.insert(chunks.reads.end(), c.reads.begin(), c.reads.end());
+  chunks.reads = c.reads;
+  for (const wire::Segment& segment : body) chunks.reads.push_back({0, segment});
   s.message(Side::active, 2, 32, chunks, {});
-  trace::ReadRequest request;
-  request.connection = 1;
-  request.side = Side::passive;
-  request.frame = {++s.frame, s.now};
-  request.op = 77;
-  request.handle = 9;
-  request.length = c.rpc.size();
-  s.referee.on(request);
-  trace::ReadResponse response;
-  response.connection = 1;
-  response.side = Side::active;
-  response.frame = {++s.frame, s.now};
-  response.op = 77;
-  response.handle = 9;
-  response.length = static_cast<std::uint32_t>(c.rpc.size());
-  response.octets = c.rpc;
-  response.last = true;
-  s.referee.on(response);
-  s.reply(2);
-  EXPECT_EQ(spoken(s.end()).rules, c.rules);
+  pull(s, body, c.rpc, captured);
+  if (refused) {
+    s.send(Side::passive, words({2, 1, 32, 4, 2}));
+  } else {
+    s.reply(2);
+  }
+  return spoken(s.end()).rules;
+}
+
+TEST_P(Arguments, AreJudgedWhenTheyWerePulled) {
+  std::set<std::string> rules = GetParam().rules;
+  if (!GetParam().reads.empty()) rules.insert("note: read-list-unordered");  // the body's chunk stands last
+  EXPECT_EQ(spoken_of_pulled(GetParam(), uncut, false), rules);
+  EXPECT_EQ(spoken_of_pulled(GetParam(), uncut, true), rules);
+}
+
+TEST_P(Arguments, PulledAndCutAreNotMisjudged) {
+  const CallCase& c = GetParam();
+  for (std::size_t captured = 0; captured <= c.rpc.size(); captured += 3) {
+    for (const auto& said : spoken_of_pulled(c, captured, false)) {
+      EXPECT_TRUE(c.rules.contains(said) || said == "note: read-list-unordered") << said << ' ' << captured;
+    }
+  }
 }
 
 TEST_P(Arguments, CutByTheCaptureAreNotMisjudged) {
@@ -189,6 +268,12 @@ INSTANTIATE_TEST_SUITE_P(
         CallCase{
             "v4 name", call_header(4, 1) + words({0, 1, 1, 15, 33}), {{60, {1, 33, 0}}}, {"ineligible-item-reduced"}},
         CallCase{"v4 unknown operation", call_header(4, 1) + words({0, 2, 1, 99, 33}), {{60, {1, 33, 0}}}, {}},
+        CallCase{"v4 WRITE behind many operations",
+                 v4_late_write(1001),
+                 {{v4_late_data, {1, 1000, 0}}},
+                 {"read-chunk-length-wrong"}},
+        CallCase{
+            "v4 WRITE behind many operations as it should be", v4_late_write(1001), {{v4_late_data, {1, 1001, 0}}}, {}},
         CallCase{"krb5", v3_write(100, false, 1), {{v3_data + 20, {1, 100, 0}}}, {}},
         CallCase{"krb5i", v3_write(100, false, 2), {{v3_data + 20, {1, 100, 0}}}, {"reduction-under-gss"}},
         CallCase{"krb5p", v3_write(100, false, 3), {{v3_data + 20, {1, 100, 0}}}, {"reduction-under-gss"}},
@@ -234,6 +319,33 @@ TEST_P(Results, AreJudged) {
   s.message(Side::passive, 2, 32, chunks(c, c.returned), c.reply);
   const Report report = s.end();
   EXPECT_EQ(spoken(report).rules, c.rules);
+}
+
+/// The same in the Reply chunk.
+TEST_P(Results, AreJudgedWhenTheyWereWritten) {
+  const ReplyCase& c = GetParam();
+  const wire::WriteChunk body = body_chunk(c.reply.size());
+  for (std::size_t captured = 0; captured <= c.reply.size() + 7; captured += 7) {
+    Story s;
+    s.connect().call(1).reply(1);
+    Chunks given = chunks(c, c.given);
+    given.reply = body;
+    s.message(Side::active, 2, 32, given, c.call);
+    for (std::size_t i = 0; i < c.returned.size(); ++i) {
+      if (c.returned[i] != 0) s.write(Side::passive, static_cast<std::uint32_t>(0x100 + i), 0, c.returned[i]);
+    }
+    put(s, body, c.reply, captured);
+    Chunks returned = chunks(c, c.returned);
+    returned.reply = body;
+    s.message(Side::passive, 2, 32, returned, {});
+    auto rules = spoken(s.end()).rules;
+    rules.erase("note: reply-chunk-useless");  // an RPC Reply that denies is shorter than any other
+    if (captured >= c.reply.size()) {
+      EXPECT_EQ(rules, c.rules);
+    } else {
+      for (const auto& said : rules) EXPECT_TRUE(c.rules.contains(said)) << said << ' ' << captured;
+    }
+  }
 }
 
 TEST_P(Results, CutByTheCaptureAreNotMisjudged) {
@@ -364,6 +476,18 @@ INSTANTIATE_TEST_SUITE_P(
                   v4_reads_reply({{0, true}, {200, false}}),
                   {0, 200},
                   {"nfs-chunk-complexity"}},
+        ReplyCase{"v4 second inline behind a long one",
+                  v4_reads({900, 200}),
+                  {10, 200},
+                  v4_reads_reply({{900, true}, {200, true}}),
+                  {0, 0},
+                  {"nfs-chunk-complexity", "eligible-item-inline"}},
+        ReplyCase{"v4 second padded behind a long one",
+                  v4_reads({900, 201}),
+                  {10, 300},
+                  v4_reads_reply({{900, true}, {201, false}}),
+                  {0, 204},
+                  {"nfs-chunk-complexity", "write-chunk-pad-written"}},
         ReplyCase{"v4 nothing to move",
                   call_header(4, 1) + words({0, 1, 1, 24}),
                   {100},
