@@ -109,8 +109,9 @@ std::vector<std::uint8_t> section_block(std::string_view application) {
 }
 
 std::vector<std::uint8_t> interface_block(std::uint16_t link, std::uint32_t snap_length, std::uint8_t digits,
-                                          std::int64_t seconds_later) {
+                                          std::int64_t seconds_later, std::uint8_t fcs_length) {
   constexpr std::uint16_t resolution = 9;
+  constexpr std::uint16_t check_sequence = 13;
   constexpr std::uint16_t offset = 14;
   std::vector<std::uint8_t> out;
   put(out, static_cast<std::uint32_t>(Block::interface), 4);
@@ -119,6 +120,8 @@ std::vector<std::uint8_t> interface_block(std::uint16_t link, std::uint32_t snap
   put(out, 0, 2);
   put(out, snap_length, 4);
   put_option(out, resolution, {&digits, 1});
+  const auto bits = static_cast<std::uint8_t>(fcs_length * 8U);
+  if (bits != 0) put_option(out, check_sequence, {&bits, 1});
   if (seconds_later != 0) {
     std::vector<std::uint8_t> value;
     put(value, static_cast<std::uint64_t>(seconds_later), 8);

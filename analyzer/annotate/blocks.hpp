@@ -38,9 +38,11 @@ void add_comments(std::vector<std::uint8_t>& block, const Comments& comments, bo
 
 // Blocks of our own, little-endian
 [[nodiscard]] std::vector<std::uint8_t> section_block(std::string_view application);
-/// `per_second`: 6 or 9 decimal digits. `seconds_later`: added to every time stamp.
+/// `digits`: of fractions of a second, 6 or 9. `seconds_later`: added to every time stamp. `fcs_length`: octets, 0: not
+/// said.
 [[nodiscard]] std::vector<std::uint8_t> interface_block(std::uint16_t link, std::uint32_t snap_length,
-                                                        std::uint8_t digits, std::int64_t seconds_later);
+                                                        std::uint8_t digits, std::int64_t seconds_later,
+                                                        std::uint8_t fcs_length);
 /// `time` in the interface's units. Appended to `to`.
 void append_packet(std::vector<std::uint8_t>& to, std::uint32_t interface, std::uint64_t time, wire::Bytes octets,
                    std::uint32_t wire_length);

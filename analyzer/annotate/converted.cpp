@@ -4,7 +4,7 @@
 #include <limits>
 #include <map>
 #include <string>
-#include <utility>
+#include <tuple>
 #include <vector>
 
 #include "annotate/input_copy.hpp"
@@ -42,7 +42,8 @@ class Converted final : public InputCopy {
     }
     block_.clear();
     // A record of another kind keeps its place, so that frames keep their numbers.
-    const Interface& from = interface(packet ? link : 1, early ? long_before : 0, frame.octets.size());
+    const Interface& from =
+        interface({packet ? link : 1, early ? long_before : 0, frame.fcs_length}, frame.octets.size());
     append_packet(block_, from.number, time, frame.octets, frame.wire_length);
     if (comments != nullptr) add_comments(block_, *comments, false);
     out_.write(block_);
@@ -58,15 +59,19 @@ class Converted final : public InputCopy {
     std::uint32_t snap_length = 0;
   };
 
-  [[nodiscard]] const Interface& interface(std::uint32_t link, std::int64_t seconds_later, std::size_t captured) {
-    const auto [at, fresh] = interfaces_.try_emplace({link, seconds_later});
+  /// Link type, seconds that are added to times, length of the frame check sequence.
+  using Kind = std::tuple<std::uint32_t, std::int64_t, std::uint8_t>;
+
+  [[nodiscard]] const Interface& interface(const Kind& kind, std::size_t captured) {
+    const auto [at, fresh] = interfaces_.try_emplace(kind);
     Interface& found = at->second;
     if (fresh) {
       found.number = shared_ != nullptr ? shared_->interfaces++ : static_cast<std::uint32_t>(interfaces_.size() - 1);
       found.position = out_.position();
       found.snap_length = snap_length_;
-      out_.write(
-          interface_block(static_cast<std::uint16_t>(link), found.snap_length, microseconds_ ? 6 : 9, seconds_later));
+      const auto& [link, seconds_later, fcs_length] = kind;
+      out_.write(interface_block(static_cast<std::uint16_t>(link), found.snap_length, microseconds_ ? 6 : 9,
+                                 seconds_later, fcs_length));
     }
     // A file header may say less than its records hold; in pcapng readers refuse packets beyond the snap length.
     if (found.snap_length != 0 && captured > found.snap_length) {
@@ -80,7 +85,7 @@ class Converted final : public InputCopy {
   bool microseconds_;
   OutputFile& out_;
   SharedSection* shared_;
-  std::map<std::pair<std::uint32_t, std::int64_t>, Interface> interfaces_;
+  std::map<Kind, Interface> interfaces_;
   std::vector<std::uint8_t> block_;
 };
 

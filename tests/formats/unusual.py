@@ -294,6 +294,17 @@ class Interfaces(Folder):
                 self.assertEqual(run.document[part], plain[part], part)
             self.assertEqual(self.stripped(out), data)
 
+    def test_frame_check_sequences_of_pcap(self):
+        """Its header says it beside the link type: a bit that it is there, and in the highest four how many units of two octets."""
+        data = pcap_header(link=0x24000001)
+        data += b"".join(record({**p, "octets": p["octets"] + b"\x5a" * 4, "length": p["length"] + 4}) for p in self.packets)
+        run, out = self.annotated(data)
+        interface = next(b for k, _, b in ng.blocks(out) if k == ng.INTERFACE)
+        self.assertEqual(struct.unpack("<HH", interface[8:12]), (1, 0))
+        self.assertEqual(dict(ng.options(interface[16:-4], "<"))[13], b"\x20")
+        self.assertEqual([p["octets"][:-4] for p in ng.packets(out)], [p["octets"] for p in self.packets])
+        self.assertEqual(harness.run(ANALYZER, self.write(out, "again")).document["findings"], run.document["findings"])
+
     def test_frame_check_sequences_of_frames_without_a_length(self):
         """A segment that the adapter is to cut up says 0 for its length: then it ends where the frame does, less the check sequence."""
         path = harness.capture("siw-nfs41-basic")
