@@ -65,7 +65,7 @@ struct Transaction {
   bool msgp = false;              ///< RDMA_MSGP: an RDMA_ERROR is a right answer
   bool ill_formed = false;        ///< it decodes, but breaks a rule of form: an RDMA_ERROR is a right answer
   bool avoidable = false;         ///< a Long Call that would have fitted inline
-  bool refusal_due = false;       ///< malformed, and long enough that the responder has to say so
+  bool refusal_due = false;       ///< the responder has to answer with RDMA_ERROR
   bool payload_known = false;
   std::uint64_t payload_hash = 0;  ///< of the inline RPC message
   std::uint64_t payload_length = 0;

@@ -2,13 +2,13 @@
 #include "referee/messages.hpp"
 
 #include <algorithm>
-#include <functional>
 #include <string_view>
 #include <utility>
 
 #include <fmt/format.h>
 
 #include "referee/answers.hpp"
+#include "referee/calls.hpp"
 #include "referee/lifetime.hpp"
 #include "referee/observation.hpp"
 #include "referee/procedures.hpp"
@@ -21,12 +21,7 @@ namespace {
 
 using wire::Proc;
 
-constexpr std::size_t most_open = 65536;
 constexpr std::uint64_t judge_other_after = 4;
-
-[[nodiscard]] std::uint64_t hash(wire::Bytes octets) {
-  return std::hash<std::string_view>{}({reinterpret_cast<const char*>(octets.data()), octets.size()});
-}
 
 // --- what a message is
 
@@ -98,91 +93,25 @@ struct Reading {
 
 // --- Calls
 
-Transaction& enter_call(Context& context, Connection& connection, const trace::Send& event, Transaction&& fresh) {
-  const std::uint64_t key = Connection::key(event.side, fresh.xid);
-  Transaction* old = connection.find(event.side, fresh.xid);
-  if (old != nullptr && old->answers < old->copies && !old->malformed && !fresh.malformed) {
-    judge_repeated_call(context, connection, event, *old, fresh);
-    ++old->copies;
-    fresh.id = old->id;
-    expose(context, connection, fresh, event.frame);
-    return *old;
-  }
-  if (old != nullptr) {
-    if (old->refused_by_error && !fresh.malformed && connection.trusted()) {
-      context.book.add(
-          {RuleId::error_retried_same_xid,
-           connection.id(),
-           {event.frame, old->reply, old->call},
-           fmt::format("The {} sent a Call with XID {:#010x} again after ERR_CHUNK (frame {}) had ended it: a retry "
-                       "needs a new XID.",
-                       name(event.side), fresh.xid, old->reply.number),
-           std::nullopt,
-           fresh.xid,
-           party(event.side),
-           Role::requester});
-    }
-    forget(connection, *old);
-    connection.transactions.erase(key);
-  }
-  if (connection.transactions.size() >= most_open) {
-    context.book.unchecked(RuleId::call_unanswered, connection.id(), "more Calls are open than the analyzer keeps");
-    for (const auto& [k, call] : connection.transactions) forget(connection, call);
-    connection.transactions.clear();
-    connection.finished.clear();
-    connection.distrust(2 * kept_finished);
-  }
-  fresh.id = {key, ++connection.generation};
-  fresh.completed_before = connection.completed;
-  Transaction& call = connection.transactions.emplace(key, std::move(fresh)).first->second;
-  expose(context, connection, call, event.frame);
-  return call;
-}
-
-/// A Reply that was delivered before its Call (held back behind a hole, or in wrong order in the file) is not without a
-/// Call: this is the first thing heard of its requester since.
-bool answered_already(Connection& connection, const trace::Send& event, std::uint32_t xid) {
-  const auto held = std::find_if(connection.pending.begin(), connection.pending.end(), [&](const Pending& p) {
-    return (p.kind == Pending::Kind::reply_without_call || p.kind == Pending::Kind::duplicate_reply ||
-            p.kind == Pending::Kind::error_from_requester) &&
-           p.xid == xid && p.side == other(event.side);
-  });
-  if (held == connection.pending.end()) return false;
-  connection.pending.erase(held);
-  return true;
-}
-
-/// What was held back about operations on memory that this Call offers: it may have been sent before them.
-void cancel_accesses(Context& context, Connection& connection, const Transaction& call) {
-  if (connection.pending.empty()) return;
-  MemoryMap& memory = connection.of(call.requester).memory;
-  std::optional<RuleId> cancelled;
-  std::erase_if(connection.pending, [&](const Pending& p) {
-    if (p.side == call.requester) return false;
-    const bool access = p.kind == Pending::Kind::unknown_handle || p.kind == Pending::Kind::access;
-    if (!call.lists_known) return access;  // cut: what it offers is not known
-    if (p.kind == Pending::Kind::unknown_handle) {
-      if (memory.regions(p.handle) == nullptr) return false;
-    } else if (p.kind == Pending::Kind::access) {
-      const MemoryMap::Hit hit = memory.find(p.handle, p.offset, p.length, p.writing);
-      if (hit.verdict != MemoryMap::Hit::Verdict::inside || !(hit.region->owner == call.id)) return false;
-    } else {
-      return false;
-    }
-    memory.touch(p.handle, p.offset, p.length, !p.writing, p.writing);
-    cancelled = p.kind == Pending::Kind::access ? p.rule : RuleId::rdma_before_call;
-    return true;
-  });
-  if (cancelled) {
-    context.book.unchecked(*cancelled, connection.id(),
-                           "nothing proves that the order of the two directions in the capture is that on the wire");
-  }
-}
-
 /// Neither its procedure nor what the client agrees to with it is known: cut, or pulled later by RDMA Read.
 void not_read(Connection& connection, const Transaction& call) {
   BackChannel& channel = connection.back_channel;
   if (channel.agreed.number == 0 && channel.not_read == 0) channel.not_read = call.call.number;
+}
+
+[[nodiscard]] bool has_lists(const wire::HeaderV1& header) noexcept {
+  return !header.reads.empty() || !header.writes.empty() || header.reply.has_value();
+}
+
+/// What RFC 8166 section 4.5.2 counts among the broken headers although it can be decoded: RDMA_NOMSG without any list,
+/// and another XID than that of the RPC message.
+[[nodiscard]] bool has_to_be_refused(Connection& connection, const trace::Send& event, const wire::HeaderV1& header,
+                                     const Reading& reading, bool lists_complete) {
+  if (!lists_complete || event.holes) return false;
+  if (reading.rpc) return reading.rpc->type == 0 && reading.rpc->xid != header.fixed.xid;
+  if (static_cast<Proc>(header.fixed.proc) != Proc::nomsg || has_lists(header)) return false;
+  // One that may have been meant as a Reply is dropped without a word.
+  return connection.find(other(event.side), header.fixed.xid) == nullptr;
 }
 
 void take_call(Context& context, Connection& connection, const trace::Send& event, const wire::HeaderV1& header,
@@ -201,13 +130,14 @@ void take_call(Context& context, Connection& connection, const trace::Send& even
   fresh.msgp = static_cast<Proc>(header.fixed.proc) == Proc::msgp;
   fresh.lists_known = lists_complete && !reading.guessed;
   fresh.ill_formed = reading.ill_formed;
+  fresh.refusal_due = has_to_be_refused(connection, event, header, reading, lists_complete);
   fresh.responder_gaps = connection.of(other(event.side)).gaps;
   if (fresh.lists_known) {
     fresh.reads = header.reads;
     fresh.writes = header.writes;
     fresh.reply_chunk = header.reply;
     fresh.lists_changed();
-  } else {
+  } else if (!lists_complete || has_lists(header)) {
     // Chunks that were not captured: operations on them would look like operations on unknown memory (U3).
     connection.distrust(kept_finished);
   }
@@ -216,16 +146,16 @@ void take_call(Context& context, Connection& connection, const trace::Send& even
   if (whole_payload) {
     fresh.payload_known = true;
     fresh.payload_length = event.wire_length - header.length;
-    fresh.payload_hash = hash(event.octets.subspan(header.length));
+    fresh.payload_hash = hash_of_payload(event.octets.subspan(header.length));
   }
   send.call = true;
-  Transaction& call = enter_call(context, connection, event, std::move(fresh));
+  Transaction& call = enter_exchange(context, connection, event, std::move(fresh));
   send.exchange = call.id;
   credit_call(context, connection, event, call, send);
   if (lists_complete && event.octets.size() > header.length) {
     note_procedure(connection, call, event.octets.subspan(header.length), event.wire_length - header.length);
   }
-  cancel_accesses(context, connection, call);
+  cancel_accesses_of(context, connection, call);
   judge_early_access(context, connection, call);
   judge_offered_memory(context, connection, event, call);
   if (event.invalidated && !reading.guessed) {
@@ -235,7 +165,7 @@ void take_call(Context& context, Connection& connection, const trace::Send& even
   if (reverse && !reading.guessed) judge_reverse_call(context, connection, event, call);
   judge_call_form(context, connection, event, call);
   if (call.lists_known && call.copies == 1) judge_call_lists(context, connection, event, header, call);
-  if (answered_already(connection, event, call.xid)) {
+  if (answered_before(connection, event, call.xid)) {
     call.answers = call.copies;
     Ledger& ledger = connection.ledger(event.side);
     if (ledger.outstanding > 0) --ledger.outstanding;
@@ -336,7 +266,7 @@ void enter_malformed(Context& context, Connection& connection, const trace::Send
   fresh.lists_known = false;
   fresh.malformed = true;
   fresh.refusal_due = event.wire_length >= least_answered && !event.holes;
-  enter_call(context, connection, event, std::move(fresh));
+  enter_exchange(context, connection, event, std::move(fresh));
 }
 
 void count_proc(ConnectionFacts::Messages& counts, Proc proc) {
@@ -585,19 +515,5 @@ void take_message(Context& context, Connection& connection, const trace::Send& e
   }
   finish();
 }
-
-Transaction& enter_exchange(Context& context, Connection& connection, const trace::Send& event, Transaction&& fresh) {
-  return enter_call(context, connection, event, std::move(fresh));
-}
-
-bool answered_before(Connection& connection, const trace::Send& event, std::uint32_t xid) {
-  return answered_already(connection, event, xid);
-}
-
-void cancel_accesses_of(Context& context, Connection& connection, const Transaction& call) {
-  cancel_accesses(context, connection, call);
-}
-
-std::uint64_t hash_of_payload(wire::Bytes octets) { return hash(octets); }
 
 }  // namespace rpcrdma::referee

@@ -193,6 +193,7 @@ void judge_rpc_start(const Turn& turn, const Piece& piece) {
   const std::uint32_t rpc_xid = wire::load_be32(payload.data());
   if (rpc_xid != turn.xid()) {
     judge_xid(turn.context, turn.connection, event, turn.xid(), rpc_xid);
+    if (wire::is_call(type)) owe_refusal(turn, false);
     return;
   }
   if (payload.size() < 8) return;

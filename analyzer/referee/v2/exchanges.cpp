@@ -5,8 +5,8 @@
 #include <fmt/format.h>
 
 #include "referee/answers.hpp"
+#include "referee/calls.hpp"
 #include "referee/lifetime.hpp"
-#include "referee/messages.hpp"
 #include "referee/procedures.hpp"
 #include "referee/v2/turn.hpp"
 
@@ -203,6 +203,9 @@ void take_reply(const Turn& turn) {
     return;
   }
   turn.send.exchange = call->id;
+  // Whoever answers a broken Call has read it somehow.
+  std::erase_if(connection.v2.due,
+                [&](const Due& due) { return due.side == requester && due.xid == turn.xid() && !due.continuation; });
   if (piece.first) {
     ++(requester == Side::passive ? connection.facts.messages.reverse_replies : connection.facts.messages.replies);
     judge_reply_version(turn.context, connection, turn.event, turn.header.fixed.version, *call);

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "referee/calls.hpp"
+
+#include <algorithm>
+#include <functional>
+#include <string_view>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "referee/lifetime.hpp"
+
+namespace rpcrdma::referee {
+
+namespace {
+
+constexpr std::size_t most_open = 65536;
+
+}  // namespace
+
+Transaction& enter_exchange(Context& context, Connection& connection, const trace::Send& event, Transaction&& fresh) {
+  const std::uint64_t key = Connection::key(event.side, fresh.xid);
+  Transaction* old = connection.find(event.side, fresh.xid);
+  if (old != nullptr && old->answers < old->copies && !old->malformed && !fresh.malformed) {
+    judge_repeated_call(context, connection, event, *old, fresh);
+    ++old->copies;
+    fresh.id = old->id;
+    expose(context, connection, fresh, event.frame);
+    return *old;
+  }
+  if (old != nullptr) {
+    if (old->refused_by_error && !fresh.malformed && connection.trusted()) {
+      context.book.add(
+          {RuleId::error_retried_same_xid,
+           connection.id(),
+           {event.frame, old->reply, old->call},
+           fmt::format("The {} sent a Call with XID {:#010x} again after ERR_CHUNK (frame {}) had ended it: a retry "
+                       "needs a new XID.",
+                       name(event.side), fresh.xid, old->reply.number),
+           std::nullopt,
+           fresh.xid,
+           party(event.side),
+           Role::requester});
+    }
+    forget(connection, *old);
+    connection.transactions.erase(key);
+  }
+  if (connection.transactions.size() >= most_open) {
+    context.book.unchecked(RuleId::call_unanswered, connection.id(), "more Calls are open than the analyzer keeps");
+    for (const auto& [k, call] : connection.transactions) forget(connection, call);
+    connection.transactions.clear();
+    connection.finished.clear();
+    connection.distrust(2 * kept_finished);
+  }
+  fresh.id = {key, ++connection.generation};
+  fresh.completed_before = connection.completed;
+  Transaction& call = connection.transactions.emplace(key, std::move(fresh)).first->second;
+  expose(context, connection, call, event.frame);
+  return call;
+}
+
+/// A Reply that was delivered before its Call (held back behind a hole, or in wrong order in the file) is not without a
+/// Call: this is the first thing heard of its requester since.
+bool answered_before(Connection& connection, const trace::Send& event, std::uint32_t xid) {
+  const auto held = std::find_if(connection.pending.begin(), connection.pending.end(), [&](const Pending& p) {
+    return (p.kind == Pending::Kind::reply_without_call || p.kind == Pending::Kind::duplicate_reply ||
+            p.kind == Pending::Kind::error_from_requester) &&
+           p.xid == xid && p.side == other(event.side);
+  });
+  if (held == connection.pending.end()) return false;
+  connection.pending.erase(held);
+  return true;
+}
+
+/// What was held back about operations on memory that this Call offers: it may have been sent before them.
+void cancel_accesses_of(Context& context, Connection& connection, const Transaction& call) {
+  if (connection.pending.empty()) return;
+  MemoryMap& memory = connection.of(call.requester).memory;
+  std::optional<RuleId> cancelled;
+  std::erase_if(connection.pending, [&](const Pending& p) {
+    if (p.side == call.requester) return false;
+    const bool access = p.kind == Pending::Kind::unknown_handle || p.kind == Pending::Kind::access;
+    if (!call.lists_known) return access;  // cut: what it offers is not known
+    if (p.kind == Pending::Kind::unknown_handle) {
+      if (memory.regions(p.handle) == nullptr) return false;
+    } else if (p.kind == Pending::Kind::access) {
+      const MemoryMap::Hit hit = memory.find(p.handle, p.offset, p.length, p.writing);
+      if (hit.verdict != MemoryMap::Hit::Verdict::inside || !(hit.region->owner == call.id)) return false;
+    } else {
+      return false;
+    }
+    memory.touch(p.handle, p.offset, p.length, !p.writing, p.writing);
+    cancelled = p.kind == Pending::Kind::access ? p.rule : RuleId::rdma_before_call;
+    return true;
+  });
+  if (cancelled) {
+    context.book.unchecked(*cancelled, connection.id(),
+                           "nothing proves that the order of the two directions in the capture is that on the wire");
+  }
+}
+
+std::uint64_t hash_of_payload(wire::Bytes octets) {
+  return std::hash<std::string_view>{}({reinterpret_cast<const char*>(octets.data()), octets.size()});
+}
+
+}  // namespace rpcrdma::referee
