@@ -65,6 +65,8 @@ class MessageBody {
   [[nodiscard]] wire::Bytes octets() const noexcept { return octets_; }
   [[nodiscard]] std::size_t size() const noexcept { return octets_.size(); }
   [[nodiscard]] bool empty() const noexcept { return octets_.empty(); }
+  /// Nothing more is kept of it.
+  [[nodiscard]] bool full() const noexcept { return size() == (long_ ? BodyStore::most : BodyStore::head); }
 
  private:
   void give_back() noexcept;

@@ -217,6 +217,16 @@ struct Referee::Impl {
     if (context.observer != nullptr) context.observer->heard(event);
   }
 
+  /// RDMA Write, RDMA Read and its answer. `initiator`: whose Write or Read it is.
+  template <class Event>
+  void tell_operation(Connection& connection, OperationSeen::Kind kind, const Event& event, wire::Bytes octets,
+                      Side initiator) {
+    observe_operation(
+        context, connection,
+        {kind, event.side, event.frame, event.handle, event.offset, event.length, octets, {}, false, event.op},
+        initiator);
+  }
+
   void end_of_capture(Connection& connection, FrameRef last) {
     release(connection);
     // One direction only: nothing that needs both can be judged.
@@ -455,18 +465,7 @@ void Referee::on(const trace::Write& event) {
     impl_->after(*connection, event);
     judge_write(impl_->context, *connection, event);
   }
-  observe_operation(impl_->context, *connection,
-                    {OperationSeen::Kind::write,
-                     event.side,
-                     event.frame,
-                     event.handle,
-                     event.offset,
-                     event.length,
-                     event.octets,
-                     {},
-                     false,
-                     event.op},
-                    event.side);
+  impl_->tell_operation(*connection, OperationSeen::Kind::write, event, event.octets, event.side);
 }
 
 void Referee::on(const trace::ReadRequest& event) {
@@ -479,36 +478,14 @@ void Referee::on(const trace::ReadRequest& event) {
     impl_->after(*connection, event);
     judge_read(impl_->context, *connection, event);
   }
-  observe_operation(impl_->context, *connection,
-                    {OperationSeen::Kind::read_request,
-                     event.side,
-                     event.frame,
-                     event.handle,
-                     event.offset,
-                     event.length,
-                     {},
-                     {},
-                     false,
-                     event.op},
-                    event.side);
+  impl_->tell_operation(*connection, OperationSeen::Kind::read_request, event, {}, event.side);
 }
 
 void Referee::on(const trace::ReadResponse& event) {
   Connection* connection = impl_->seen(event, false);
   if (connection == nullptr) return;
   if (!connection->over && connection->rpcrdma()) judge_read_response(impl_->context, *connection, event);
-  observe_operation(impl_->context, *connection,
-                    {OperationSeen::Kind::read_response,
-                     event.side,
-                     event.frame,
-                     event.handle,
-                     event.offset,
-                     event.length,
-                     event.octets,
-                     {},
-                     false,
-                     event.op},
-                    other(event.side));
+  impl_->tell_operation(*connection, OperationSeen::Kind::read_response, event, event.octets, other(event.side));
 }
 
 void Referee::on(const trace::Refusal& event) {

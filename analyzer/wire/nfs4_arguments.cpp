@@ -91,24 +91,6 @@ bool callback_security(Walker& w) {
   });
 }
 
-bool exchange_id(Walker& w) {
-  std::uint32_t protect = 0;
-  if (!w.shape("dow") || !w.word(protect)) return false;
-  switch (protect) {
-    case 0:  // SP4_NONE
-      break;
-    case 1:  // SP4_MACH_CRED
-      if (!w.shape("bb")) return false;
-      break;
-    case 2:  // SP4_SSV
-      if (!w.shape("bbOOww")) return false;
-      break;
-    default:
-      return false;
-  }
-  return w.each([&w] { return w.shape("oodw"); });  // nfs_impl_id4
-}
-
 bool create_session(Walker& w) {
   // Client id, sequence, flags; two sets of channel attributes, each ending in an array of words; callback program.
   return w.shape("dww") && w.shape("wwwwwwb") && w.shape("wwwwwwb") && w.shape("w") && callback_security(w);
@@ -145,21 +127,6 @@ bool want_delegation(Walker& w) {
     case 4:  // CLAIM_FH, CLAIM_DELEG_PREV_FH
     case 6:
       return true;
-    default:
-      return false;
-  }
-}
-
-// netloc4
-bool network_location(Walker& w) {
-  std::uint32_t type = 0;
-  if (!w.word(type)) return false;
-  switch (type) {
-    case 1:  // NL4_NAME, NL4_URL
-    case 2:
-      return w.shape("o");
-    case 3:  // NL4_NETADDR
-      return w.shape("oo");
     default:
       return false;
   }
@@ -283,7 +250,7 @@ bool step_over_arguments(Walker& w, std::uint32_t operation) {
     case 40:  // BACKCHANNEL_CTL
       return w.shape("w") && callback_security(w);
     case 42:
-      return exchange_id(w);
+      return step_over_exchange_id(w, "dow", "OOww", "");  // verifier, owner, flags; algorithms, window, handles
     case 43:
       return create_session(w);
     case 49:
@@ -293,9 +260,9 @@ bool step_over_arguments(Walker& w, std::uint32_t operation) {
     case 56:
       return want_delegation(w);
     case 60:  // COPY
-      return w.shape("iidddww") && w.each([&w] { return network_location(w); });
+      return w.shape("iidddww") && w.each([&w] { return step_over_network_location(w); });
     case 61:  // COPY_NOTIFY
-      return w.shape("i") && network_location(w);
+      return w.shape("i") && step_over_network_location(w);
     case 64:  // LAYOUTERROR
       return w.shape("ddi") && w.array(id_octets + 8);
     default:

@@ -78,24 +78,6 @@ bool security(Walker& w) {
   });
 }
 
-bool exchange_id(Walker& w) {
-  std::uint32_t protect = 0;
-  if (!w.shape("dww") || !w.word(protect)) return false;
-  switch (protect) {
-    case 0:  // SP4_NONE
-      break;
-    case 1:  // SP4_MACH_CRED
-      if (!w.shape("bb")) return false;
-      break;
-    case 2:  // SP4_SSV
-      if (!w.shape("bbwwwwO")) return false;
-      break;
-    default:
-      return false;
-  }
-  return w.shape("doo") && w.each([&w] { return w.shape("oodw"); });  // owner, scope, nfs_impl_id4
-}
-
 bool get_dir_delegation(Walker& w) {
   std::uint32_t status = 0;
   if (!w.word(status) || status > 1) return false;
@@ -112,23 +94,8 @@ bool optional(Walker& w, std::string_view items) {
   return w.boolean(present) && (!present || w.shape(items));
 }
 
-// netloc4
-bool network_location(Walker& w) {
-  std::uint32_t type = 0;
-  if (!w.word(type)) return false;
-  switch (type) {
-    case 1:
-    case 2:
-      return w.shape("o");
-    case 3:
-      return w.shape("oo");
-    default:
-      return false;
-  }
-}
-
 bool copy_notify(Walker& w) {
-  return w.shape("dwi") && w.each([&w] { return network_location(w); });
+  return w.shape("dwi") && w.each([&w] { return step_over_network_location(w); });
 }
 
 /// What follows NFS4_OK; nothing for an operation that has a function of its own.
@@ -237,7 +204,8 @@ bool step_over_success(Walker& w, std::uint32_t operation) {
     case 34:  // SETATTR
       return w.shape("b");
     case 42:
-      return exchange_id(w);
+      return step_over_exchange_id(
+          w, "dww", "wwwwO", "doo");  // client, sequence, flags; algorithms, lengths, window, handles; owner, scope
     case 46:
       return get_dir_delegation(w);
     case 49:  // LAYOUTCOMMIT: a new size

@@ -158,6 +158,14 @@ class Walker {
 /// `ok` says whether the status was NFS4_OK: a COMPOUND ends with the first operation that failed.
 [[nodiscard]] bool step_over_results(Walker& walker, std::uint32_t operation, bool& ok);
 
+// What arguments and results have in common.
+/// netloc4
+[[nodiscard]] bool step_over_network_location(Walker& walker);
+/// EXCHANGE_ID: what stands in front of the state protection, what SP4_SSV has there behind its two bitmaps, what
+/// follows; then the implementations.
+[[nodiscard]] bool step_over_exchange_id(Walker& walker, std::string_view before, std::string_view ssv,
+                                         std::string_view behind);
+
 /// Do the walks know this operation's shape?
 [[nodiscard]] bool known_operation(std::uint32_t operation) noexcept;
 

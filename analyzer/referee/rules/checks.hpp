@@ -30,6 +30,7 @@ inline constexpr trace::TimeNs stale_call = 5'000'000'000;
 struct RpcStream {
   wire::Bytes octets;           ///< from the XID on; may be cut
   std::size_t wire_length = 0;  ///< of the (reduced) message
+  bool more = false;            ///< cut because not all of a message is kept, which may have been captured
 };
 
 // --- private_data.cpp: group A, and the thresholds that follow from it

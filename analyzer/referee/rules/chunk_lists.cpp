@@ -206,7 +206,7 @@ void judge_call_lists(Context& context, Connection& connection, const trace::Sen
   }
   std::optional<RpcStream> stream;
   if (inline_body && has_body && event.octets.size() > header.length) {
-    stream = RpcStream{event.octets.subspan(header.length), event.wire_length - header.length};
+    stream = RpcStream{event.octets.subspan(header.length), event.wire_length - header.length, false};
   }
   judge_call_spans(context, connection, event, call, length, stream);
 }

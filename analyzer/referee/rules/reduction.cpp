@@ -71,10 +71,11 @@ class Chunked {
   Side side_;
 };
 
-[[nodiscard]] std::string_view why_not(wire::WalkEnd end) noexcept {
+[[nodiscard]] std::string_view why_not(wire::WalkEnd end, const RpcStream& stream) noexcept {
   switch (end) {
     case wire::WalkEnd::truncated:
-      return "the capture lacks the end of an RPC message";
+      return stream.more ? "an RPC message is longer than what is kept of it"
+                         : "the capture lacks the end of an RPC message";
     case wire::WalkEnd::unsupported:
       return "an RPC message has a form that the analyzer does not know";
     default:
@@ -143,7 +144,7 @@ bool judge_moved_argument(Chunked& chunked, const ProcedureId& procedure, const 
 }
 
 bool judge_moved_arguments(Chunked& chunked, const ProcedureId& procedure, const std::vector<wire::ReadChunk>& reads,
-                           const wire::NfsItems& found) {
+                           const wire::NfsItems& found, const RpcStream& stream) {
   for (const wire::NfsItem& item : found.items) {
     if (item.moved() && judge_moved_argument(chunked, procedure, item)) return true;
   }
@@ -154,8 +155,8 @@ bool judge_moved_arguments(Chunked& chunked, const ProcedureId& procedure, const
     return true;
   }
   if (found.chunks_used < reads.size()) {
-    chunked.unchecked(RuleId::ineligible_item_reduced, why_not(found.end));
-    chunked.unchecked(RuleId::read_chunk_length_wrong, why_not(found.end));
+    chunked.unchecked(RuleId::ineligible_item_reduced, why_not(found.end, stream));
+    chunked.unchecked(RuleId::read_chunk_length_wrong, why_not(found.end, stream));
   }
   return false;
 }
@@ -284,7 +285,7 @@ void judge_results(Chunked& chunked, const ProcedureId& asked, bool wants_none, 
     }
     return;
   }
-  chunked.unchecked(used ? RuleId::write_chunk_pad_written : RuleId::eligible_item_inline, why_not(found.end));
+  chunked.unchecked(used ? RuleId::write_chunk_pad_written : RuleId::eligible_item_inline, why_not(found.end, stream));
 }
 
 }  // namespace
@@ -340,7 +341,7 @@ void judge_call_items(Context& context, Connection& connection, Transaction& cal
   if (!binding.arguments && !binding.results) return;
   wire::NfsItems& found = scratch.items;
   wire::list_call_items(stream.octets, stream.wire_length, scratch.reads, found);
-  call.ill_formed = judge_moved_arguments(chunked, procedure, scratch.reads, found) || call.ill_formed;
+  call.ill_formed = judge_moved_arguments(chunked, procedure, scratch.reads, found, stream) || call.ill_formed;
   if (found.end == wire::WalkEnd::whole && found.left < pads_most) call.wanted = found.wanted.size();
   judge_provisioned(chunked, call, found);
 }
@@ -348,7 +349,7 @@ void judge_call_items(Context& context, Connection& connection, Transaction& cal
 void judge_pulled_call(Context& context, Connection& connection, Transaction& call, FrameRef answer) {
   if (call.call_body.empty() || call.ill_formed || call.copies != 1 || !connection.trusted()) return;
   const wire::Bytes body = call.call_body.octets();
-  const RpcStream stream{body, std::max<std::size_t>(body.size(), call.body_length)};
+  const RpcStream stream{body, std::max<std::size_t>(body.size(), call.body_length), call.call_body.full()};
   note_procedure(connection, call, stream.octets, stream.wire_length);
   judge_call_items(context, connection, call, stream, call.call, answer);
 }
@@ -356,14 +357,14 @@ void judge_pulled_call(Context& context, Connection& connection, Transaction& ca
 std::optional<RpcStream> reply_stream(const trace::Send& event, const wire::HeaderV1& header, const Transaction& call) {
   if (header.fixed.proc == static_cast<std::uint32_t>(wire::Proc::msg)) {
     if (event.octets.size() < header.length) return std::nullopt;
-    return RpcStream{event.octets.subspan(header.length), event.wire_length - header.length};
+    return RpcStream{event.octets.subspan(header.length), event.wire_length - header.length, false};
   }
   if (!header.reply || call.reply_body.empty()) return std::nullopt;
   const std::uint64_t length = wire::chunk_length(*header.reply);
   const wire::Bytes body = call.reply_body.octets();
   // More may have been written than the Reply says.
   return RpcStream{body.first(static_cast<std::size_t>(std::min<std::uint64_t>(body.size(), length))),
-                   static_cast<std::size_t>(length)};
+                   static_cast<std::size_t>(length), call.reply_body.full()};
 }
 
 void judge_reply_items(Context& context, Connection& connection, const trace::Send& event, const wire::HeaderV1& header,

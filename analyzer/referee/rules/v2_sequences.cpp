@@ -163,8 +163,8 @@ void keep_piece(const Turn& turn, const Piece& piece, MessageBody& body) {
 }
 
 RpcStream inline_stream(const Turn& turn, const MessageBody& body, const Piece& piece) {
-  if (!piece.continued) return {turn.payload(), static_cast<std::size_t>(turn.behind())};
-  return {body.octets(), static_cast<std::size_t>(piece.payload)};
+  if (!piece.continued) return {turn.payload(), static_cast<std::size_t>(turn.behind()), false};
+  return {body.octets(), static_cast<std::size_t>(piece.payload), body.full()};
 }
 
 void judge_rpc_start(const Turn& turn, const Piece& piece) {

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "referee/message_body.hpp"
 #include "referee/referee.hpp"
 #include "story.hpp"
 
@@ -518,6 +519,36 @@ TEST(ResultsOfUnknownForm, AreSaidToBeUnchecked) {
   s.write(Side::passive, 0x100, 0, 100);
   s.message(Side::passive, 2, 32, given, reply_header() + words({0, 0, 1, 99, 0, 7}));
   EXPECT_TRUE(spoken(s.end()).unchecked.contains("write-chunk-pad-written"));
+}
+
+/// Two READs in a Reply chunk: the first inline for want of room, the second behind it with a pad in its chunk.
+Report long_results(std::uint32_t first) {
+  Story s;
+  s.connect().call(1).reply(1);
+  const Octets reply = v4_reads_reply({{first, true}, {201, false}});
+  Chunks given;
+  given.writes = {{{0x100, 10, 0}}, {{0x101, 300, 0}}};
+  given.reply = body_chunk(reply.size());
+  s.message(Side::active, 2, 32, given, v4_reads({first, 201}));
+  s.write(Side::passive, 0x101, 0, 204);
+  put(s, *given.reply, reply, uncut);
+  Chunks returned = given;
+  returned.writes = {{{0x100, 0, 0}}, {{0x101, 204, 0}}};
+  s.message(Side::passive, 2, 32, returned, {});
+  return s.end();
+}
+
+TEST(LongMessages, AreJudgedAsFarAsTheyAreKept) {
+  const std::size_t before = v4_reads_reply({{0, true}, {201, false}}).size();
+  const auto most = static_cast<std::uint32_t>(BodyStore::most - before);
+  EXPECT_TRUE(spoken(long_results(most / 4 * 4)).rules.contains("write-chunk-pad-written"));
+  const Report beyond = long_results(most / 4 * 4 + 4);
+  EXPECT_FALSE(spoken(beyond).rules.contains("write-chunk-pad-written"));
+  const auto said = std::find_if(beyond.unchecked.begin(), beyond.unchecked.end(), [](const Unchecked& unchecked) {
+    return unchecked.rule == RuleId::write_chunk_pad_written &&
+           unchecked.reason == "an RPC message is longer than what is kept of it";
+  });
+  EXPECT_NE(said, beyond.unchecked.end());
 }
 
 TEST(Complexity, SixteenSegmentsAreFineAndSeventeenAreNot) {
