@@ -16,9 +16,9 @@ namespace rpcrdma::referee {
 class BodyStore {
  public:
   using Buffer = std::vector<std::uint8_t>;
-  static constexpr std::size_t head = 512;          ///< octets of any body: XID, status, the first operations
-  static constexpr std::size_t most = 64U * 1024U;  ///< octets of one whose items are to be judged
-  static constexpr std::size_t most_long = 64;      ///< so many bodies may be longer than `head` at once
+  static constexpr std::size_t head = 512;      ///< octets of any body: XID, status, the first operations
+  static constexpr std::size_t most = 65536;    ///< octets of one whose items are to be judged
+  static constexpr std::size_t most_long = 64;  ///< so many bodies may be longer than `head` at once
 
   BodyStore();
   BodyStore(const BodyStore&) = delete;
