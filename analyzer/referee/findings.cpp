@@ -41,7 +41,7 @@ std::size_t FindingBook::append(const Verdict& verdict) {
   finding.message = verdict.message;
   const std::size_t index = next_++;
   entries_.emplace_hint(entries_.end(), index, Entry{std::move(finding), {}, false, false, false});
-  if (listener_ != nullptr) connections_[verdict.connection].numbers.push_back(index);
+  connections_[verdict.connection].numbers.push_back(index);
   return index;
 }
 

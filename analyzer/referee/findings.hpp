@@ -59,9 +59,12 @@ class FindingBook {
   template <class Predicate>
   [[nodiscard]] const Finding* oldest(ConnectionId connection, Predicate wanted) const {
     constexpr std::size_t most = 512;
-    for (auto at = entries_.lower_bound(next_ > most ? next_ - most : 0); at != entries_.end(); ++at) {
-      const Finding& finding = at->second.finding;
-      if (finding.connection == connection && wanted(finding)) return &finding;
+    const auto of = connections_.find(connection);
+    if (of == connections_.end()) return nullptr;
+    for (const std::size_t index : of->second.numbers) {
+      if (index + most < next_) continue;
+      const auto at = entries_.find(index);
+      if (at != entries_.end() && wanted(at->second.finding)) return &at->second.finding;
     }
     return nullptr;
   }
@@ -122,7 +125,7 @@ class FindingBook {
     std::vector<Tally> tallies;
     std::vector<Folded> folded;
     std::vector<RuleId> unchecked;
-    std::vector<std::size_t> numbers;  ///< of all its findings; only of a book that tells
+    std::vector<std::size_t> numbers;  ///< of all its findings
     [[nodiscard]] Folded* find(RuleId rule, std::optional<Party> violator);
   };
   HeldFinding add_up_to(const Verdict& verdict, std::size_t most);
