@@ -360,7 +360,9 @@ void count_late_message(Context& context, Connection& connection, const trace::S
 
 bool hold_message(Connection& connection, const trace::Send& event, wire::HeaderV1& scratch) {
   if (event.side != Side::passive || connection.held || !connection.rpcrdma() || connection.over) return false;
-  if (event.octets.size() < 16 || wire::load_be32(event.octets.data() + 12) != 1 /* RDMA_NOMSG */) return false;
+  constexpr std::size_t proc_at = 12;
+  if (event.octets.size() < proc_at + 4) return false;
+  if (static_cast<Proc>(wire::load_be32(event.octets.data() + proc_at)) != Proc::nomsg) return false;
   const auto decoded = wire::decode_header_v1(event.octets, event.wire_length, scratch);
   if (!decoded || scratch.fixed.version != 1) return false;
   if (scratch.reads.empty() || scratch.reads.front().position != 0) return false;
