@@ -10,6 +10,7 @@
 #include <cstring>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include <fmt/format.h>
@@ -95,25 +96,28 @@ namespace {
   return fmt::format("{}: no RPC-over-RDMA: none of the {} frames carries RDMA", where, run.frames);
 }
 
-[[nodiscard]] std::string formatted(const Options& options, const report::Run& run, const std::string& drawn) {
+[[nodiscard]] bool put_out(const Options& options, const report::Run& run, const std::string& drawn) {
   switch (options.format) {
     case Format::text:
-      return report::text(run, {in_color(options.color), options.quiet, options.verbose}, drawn);
-    case Format::json:
-      return report::json(run);
+      return print(report::text(run, {in_color(options.color), options.quiet, options.verbose}, drawn));
+    case Format::json: {
+      bool put = true;
+      report::json(run, [&put](std::string_view piece) { put = put && print(piece); });
+      return put;
+    }
     case Format::ndjson:
-      return report::ndjson::all(run);
+      return print(report::ndjson::all(run));
     case Format::csv:
-      return report::csv(run);
+      return print(report::csv(run));
     case Format::junit: {
       report::JunitView view{options.fail_on, {}};
       for (const referee::Rule& rule : referee::all_rules()) {
         if (shows(options, rule.id)) view.rules.push_back(rule.id);
       }
-      return report::junit(run, view);
+      return print(report::junit(run, view));
     }
   }
-  return {};
+  return false;
 }
 
 [[nodiscard]] ExitStatus analyse(const Options& options) {
@@ -189,7 +193,7 @@ namespace {
       for (const referee::Unchecked& unchecked : run.report.unchecked) stream.unchecked(unchecked);
       stream.finish(run);
       outcome.trouble = outcome.trouble || stream.broken();
-    } else if (!print(formatted(options, run, options.ladder ? ladders(options, run, *ladder) : std::string()))) {
+    } else if (!put_out(options, run, options.ladder ? ladders(options, run, *ladder) : std::string())) {
       outcome.trouble = true;
     }
     const auto done = [&](const tl::expected<void, std::string>& written) {

@@ -330,7 +330,7 @@ struct RecentSend {
 template <class T, std::size_t most>
 class Recent {
  public:
-  T& add(T value) {
+  T& add(T&& value) {
     if (items_.size() < most) {
       items_.push_back(std::move(value));
       return items_.back();

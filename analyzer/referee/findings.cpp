@@ -14,12 +14,13 @@ void add_frame(Finding& finding, std::uint64_t number) {
   finding.frames.push_back(number);
 }
 
-[[nodiscard]] std::uint64_t who(std::optional<Party> violator) noexcept {
-  if (!violator) return 0;
-  return *violator == Party::client ? 1 : 2;
-}
-
 }  // namespace
+
+FindingBook::OfConnection::Folded* FindingBook::OfConnection::find(RuleId rule, std::optional<Party> violator) {
+  const auto found = std::find_if(folded.begin(), folded.end(),
+                                  [&](const Folded& f) { return f.rule == rule && f.violator == violator; });
+  return found == folded.end() ? nullptr : &*found;
+}
 
 std::size_t FindingBook::append(const Verdict& verdict) {
   Finding finding;
@@ -40,7 +41,7 @@ std::size_t FindingBook::append(const Verdict& verdict) {
   finding.message = verdict.message;
   const std::size_t index = next_++;
   entries_.emplace_hint(entries_.end(), index, Entry{std::move(finding), {}, false, false, false});
-  if (listener_ != nullptr) numbers_[verdict.connection].push_back(index);
+  connections_[verdict.connection].numbers.push_back(index);
   return index;
 }
 
@@ -63,53 +64,60 @@ void FindingBook::let_go(std::size_t index) noexcept {
 }
 
 HeldFinding FindingBook::add_up_to(const Verdict& verdict, std::size_t most) {
-  Tally& tally = tallies_[key(verdict.rule, verdict.connection)];
-  if (tally.count >= most) {
-    ++entries_.at(tally.last).finding.occurrences;
-    return hold(tally.last);
+  std::vector<OfConnection::Tally>& tallies = connections_[verdict.connection].tallies;
+  auto tally = std::find_if(tallies.begin(), tallies.end(), [&](const auto& t) { return t.rule == verdict.rule; });
+  if (tally == tallies.end()) tally = tallies.insert(tally, {verdict.rule, 0, 0});
+  if (tally->count >= most) {
+    ++entries_.at(tally->last).finding.occurrences;
+    return hold(tally->last);
   }
-  tally.last = append(verdict);
-  if (++tally.count == most) entries_.at(tally.last).open_ended = true;
-  return hold(tally.last);
+  tally->last = append(verdict);
+  if (++tally->count == most) entries_.at(tally->last).open_ended = true;
+  return hold(tally->last);
 }
 
 HeldFinding FindingBook::fold(const Verdict& verdict) {
-  const auto [found, fresh] = folded_.try_emplace(key(verdict.rule, verdict.connection, who(verdict.violator)), 0);
-  if (fresh) {
-    found->second = append(verdict);
-    entries_.at(found->second).open_ended = true;
-    return hold(found->second);
+  OfConnection& of = connections_[verdict.connection];
+  OfConnection::Folded* found = of.find(verdict.rule, verdict.violator);
+  if (found == nullptr) {
+    const std::size_t index = append(verdict);
+    Entry& entry = entries_.at(index);
+    entry.open_ended = true;
+    of.folded.push_back({verdict.rule, verdict.violator, index, &entry.finding});
+    return hold(index);
   }
-  Finding& finding = entries_.at(found->second).finding;
-  ++finding.occurrences;
+  ++found->finding->occurrences;
   for (const FrameRef& frame : verdict.frames) {
-    add_frame(finding, frame.number);
+    add_frame(*found->finding, frame.number);
     break;
   }
-  return hold(found->second);
+  return hold(found->index);
 }
 
 bool FindingBook::fold_again(RuleId rule, ConnectionId connection, FrameRef frame, std::optional<Party> violator) {
-  const auto found = folded_.find(key(rule, connection, who(violator)));
-  if (found == folded_.end()) return false;
-  Finding& finding = entries_.at(found->second).finding;
-  ++finding.occurrences;
-  add_frame(finding, frame.number);
+  const auto of = connections_.find(connection);
+  OfConnection::Folded* found = of == connections_.end() ? nullptr : of->second.find(rule, violator);
+  if (found == nullptr) return false;
+  ++found->finding->occurrences;
+  add_frame(*found->finding, frame.number);
   return true;
 }
 
 void FindingBook::evidence(const HeldFinding& held, FrameRef frame) { add_frame(at(held), frame.number); }
 
 void FindingBook::unchecked(RuleId rule, ConnectionId connection, std::string_view reason) {
-  if (!unchecked_seen_.try_emplace(key(rule, connection), true).second) return;
+  std::vector<RuleId>& said = connections_[connection].unchecked;
+  if (std::find(said.begin(), said.end(), rule) != said.end()) return;
+  said.push_back(rule);
   unchecked_.push_back({rule, connection, std::string(reason)});
 }
 
 bool FindingBook::has(RuleId rule, ConnectionId connection) const {
-  constexpr std::uint64_t violators = 0xf;
-  const std::uint64_t lowest = key(rule, connection);
-  const auto folded = folded_.lower_bound(lowest);
-  return tallies_.contains(lowest) || (folded != folded_.end() && folded->first <= (lowest | violators));
+  const auto of = connections_.find(connection);
+  if (of == connections_.end()) return false;
+  const auto is_it = [rule](const auto& noted) { return noted.rule == rule; };
+  return std::any_of(of->second.tallies.begin(), of->second.tallies.end(), is_it) ||
+         std::any_of(of->second.folded.begin(), of->second.folded.end(), is_it);
 }
 
 std::vector<Finding> FindingBook::take_findings() {
@@ -119,6 +127,7 @@ std::vector<Finding> FindingBook::take_findings() {
     if (entry.finding.rule != left_out_) findings.push_back(std::move(entry.finding));
   }
   entries_.clear();
+  connections_.clear();
   std::stable_sort(findings.begin(), findings.end(), [](const Finding& a, const Finding& b) {
     const std::uint64_t fa = a.frames.empty() ? 0 : a.frames.front();
     const std::uint64_t fb = b.frames.empty() ? 0 : b.frames.front();
@@ -134,16 +143,17 @@ void FindingBook::tell(const Finding& finding) {
 }
 
 void FindingBook::reconsider(ConnectionId connection) {
-  const auto numbers = numbers_.find(connection);
-  if (numbers == numbers_.end()) return;
-  settled_.reserve(settled_.size() + tokens_ + numbers->second.size());
-  settled_.insert(settled_.end(), numbers->second.begin(), numbers->second.end());
+  const auto of = connections_.find(connection);
+  if (of == connections_.end()) return;
+  const std::vector<std::size_t>& numbers = of->second.numbers;
+  settled_.reserve(settled_.size() + tokens_ + numbers.size());
+  settled_.insert(settled_.end(), numbers.begin(), numbers.end());
 }
 
 void FindingBook::conclude(ConnectionId connection, bool reported) {
   if (listener_ == nullptr) return;
-  if (const auto numbers = numbers_.find(connection); numbers != numbers_.end()) {
-    for (const std::size_t index : numbers->second) {
+  if (const auto of = connections_.find(connection); of != connections_.end()) {
+    for (const std::size_t index : of->second.numbers) {
       const auto at = entries_.find(index);
       if (at == entries_.end()) continue;
       Entry& entry = at->second;
@@ -155,26 +165,23 @@ void FindingBook::conclude(ConnectionId connection, bool reported) {
       if (wanted && !entry.told) tell(entry.finding);
       entries_.erase(at);
     }
-    numbers_.erase(numbers);
+    connections_.erase(of);
   }
   std::erase_if(unchecked_, [&](const Unchecked& unchecked) {
     if (unchecked.connection != connection) return false;
     if (reported) listener_->unchecked(unchecked);
     return true;
   });
-  const auto forget = [&](auto& map) {
-    map.erase(map.lower_bound(key(RuleId{}, connection)), map.lower_bound(key(RuleId{}, connection + 1)));
-  };
-  forget(tallies_);
-  forget(folded_);
-  forget(unchecked_seen_);
 }
 
 void FindingBook::conclude_all() {
   if (listener_ == nullptr) return;
   tell_settled([](ConnectionId) { return false; });
   conclude(0, true);
-  while (!numbers_.empty()) conclude(numbers_.begin()->first, false);
+  std::vector<ConnectionId> left;
+  for (const auto& [connection, of] : connections_) left.push_back(connection);
+  std::sort(left.begin(), left.end());
+  for (const ConnectionId connection : left) conclude(connection, false);
   unchecked_.clear();
 }
 

@@ -10,6 +10,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <vector>
 
 #include "referee/facts.hpp"
@@ -58,9 +59,12 @@ class FindingBook {
   template <class Predicate>
   [[nodiscard]] const Finding* oldest(ConnectionId connection, Predicate wanted) const {
     constexpr std::size_t most = 512;
-    for (auto at = entries_.lower_bound(next_ > most ? next_ - most : 0); at != entries_.end(); ++at) {
-      const Finding& finding = at->second.finding;
-      if (finding.connection == connection && wanted(finding)) return &finding;
+    const auto of = connections_.find(connection);
+    if (of == connections_.end()) return nullptr;
+    for (const std::size_t index : of->second.numbers) {
+      if (index + most < next_) continue;
+      const auto at = entries_.find(index);
+      if (at != entries_.end() && wanted(at->second.finding)) return &at->second.finding;
     }
     return nullptr;
   }
@@ -105,13 +109,25 @@ class FindingBook {
     bool told = false;
     bool concluded = false;  ///< its connection is over, and it is told as soon as nobody holds it
   };
-  struct Tally {
-    std::size_t count = 0;
-    std::size_t last = 0;
+  /// What is written again and again is asked for with each message: few entries, side by side.
+  struct OfConnection {
+    struct Tally {
+      RuleId rule = RuleId{};
+      std::size_t count = 0;
+      std::size_t last = 0;
+    };
+    struct Folded {
+      RuleId rule = RuleId{};
+      std::optional<Party> violator;
+      std::size_t index = 0;
+      Finding* finding = nullptr;  ///< in entries_, for as long as this is here
+    };
+    std::vector<Tally> tallies;
+    std::vector<Folded> folded;
+    std::vector<RuleId> unchecked;
+    std::vector<std::size_t> numbers;  ///< of all its findings
+    [[nodiscard]] Folded* find(RuleId rule, std::optional<Party> violator);
   };
-  [[nodiscard]] static std::uint64_t key(RuleId rule, ConnectionId connection, std::uint64_t extra = 0) noexcept {
-    return (static_cast<std::uint64_t>(connection) << 24U) | (static_cast<std::uint64_t>(rule) << 4U) | extra;
-  }
   HeldFinding add_up_to(const Verdict& verdict, std::size_t most);
   [[nodiscard]] std::size_t append(const Verdict& verdict);
   [[nodiscard]] HeldFinding hold(std::size_t index);
@@ -134,12 +150,8 @@ class FindingBook {
   std::map<std::size_t, Entry> entries_;                           // by number, from 0
   std::size_t next_ = 0;
   std::vector<Unchecked> unchecked_;
-  // By rule, connection and violator; ordered by connection first.
-  std::map<std::uint64_t, Tally> tallies_;
-  std::map<std::uint64_t, std::size_t> folded_;
-  std::map<std::uint64_t, bool> unchecked_seen_;
+  std::unordered_map<ConnectionId, OfConnection> connections_;
   // Only of a book that tells.
-  std::map<ConnectionId, std::vector<std::size_t>> numbers_;
   std::vector<std::size_t> settled_;  // capacity for every token that is held: letting go never allocates
   std::size_t tokens_ = 0;
 };

@@ -41,7 +41,7 @@ void LatencyHistogram::add(TimeNs nanoseconds) {
     if (!counts_) {
       counts_ = std::make_unique<std::array<std::uint32_t, slots>>();
       for (const std::uint64_t early : values_) ++(*counts_)[slot(early)];
-      values_ = {};
+      values_ = std::vector<std::uint64_t>();
     }
     ++(*counts_)[slot(value)];
   }
@@ -52,7 +52,7 @@ void LatencyHistogram::add(TimeNs nanoseconds) {
 double LatencyHistogram::percentile(double fraction) const noexcept {
   const std::uint64_t wanted = rank(fraction, count_);
   std::uint64_t seen = 0;
-  for (std::size_t i = 0; i < slots; ++i) {
+  for (std::size_t i = slot(min_); i < slots; ++i) {
     seen += (*counts_)[i];
     if (seen >= wanted) return static_cast<double>(std::clamp(middle(i), min_, max_)) / 1000.0;
   }

@@ -360,8 +360,11 @@ void count_late_message(Context& context, Connection& connection, const trace::S
 
 bool hold_message(Connection& connection, const trace::Send& event, wire::HeaderV1& scratch) {
   if (event.side != Side::passive || connection.held || !connection.rpcrdma() || connection.over) return false;
+  constexpr std::size_t proc_at = 12;
+  if (event.octets.size() < proc_at + 4) return false;
+  if (static_cast<Proc>(wire::load_be32(event.octets.data() + proc_at)) != Proc::nomsg) return false;
   const auto decoded = wire::decode_header_v1(event.octets, event.wire_length, scratch);
-  if (!decoded || scratch.fixed.version != 1 || static_cast<Proc>(scratch.fixed.proc) != Proc::nomsg) return false;
+  if (!decoded || scratch.fixed.version != 1) return false;
   if (scratch.reads.empty() || scratch.reads.front().position != 0) return false;
   if (connection.find(Side::active, scratch.fixed.xid) != nullptr) return false;
   connection.held.emplace();
@@ -392,13 +395,13 @@ void take_message(Context& context, Connection& connection, const trace::Send& e
   auto kind = MessageSeen::Kind::other;
   const wire::HeaderV1* readable = nullptr;
   const auto finish = [&] {
-    connection.of(event.side).sends.add(send);
     if (event.invalidated) {
       SideState& owner = connection.of(other(event.side));
       owner.memory.invalidate(*event.invalidated, event.frame);
       owner.invalidated.invalidated(*event.invalidated, event.frame);
     }
     observe_message(context, connection, event, kind, readable, send.exchange);
+    connection.of(event.side).sends.add(std::move(send));
   };
 
   if (v2::take(context, connection, event, send, kind)) {

@@ -3,10 +3,14 @@
 // not known.
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <iterator>
+#include <map>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -22,97 +26,167 @@
 namespace rpcrdma::report {
 namespace {
 
-using Json = nlohmann::ordered_json;
+/// A value in its final form. There may be many thousands of connections and findings: no tree is made of them first.
+struct Text {
+  std::string json;
+};
 
-/// An object whose keys are known to differ: nothing is searched for, nothing copied.
+void put(std::string& out, const Text& value) { out += value.json; }
+void put(std::string& out, std::nullptr_t) { out += "null"; }
+void put(std::string& out, bool value) { out += value ? "true" : "false"; }
+void put(std::string& out, std::unsigned_integral auto value) {
+  const fmt::format_int digits(value);
+  out.append(digits.data(), digits.size());
+}
+void put(std::string& out, double value) { out += nlohmann::json(value).dump(); }
+/// Names of files and reasons may hold octets that are no UTF-8; the document is UTF-8 all the same.
+void put(std::string& out, std::string_view value) {
+  const auto plain = [](char c) { return c >= 0x20 && c < 0x7f && c != '"' && c != '\\'; };
+  if (!std::all_of(value.begin(), value.end(), plain)) {
+    out += nlohmann::json(value).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+    return;
+  }
+  out += '"';
+  out += value;
+  out += '"';
+}
+void put(std::string& out, const std::string& value) { put(out, std::string_view(value)); }
+void put(std::string& out, const char* value) { put(out, std::string_view(value)); }
+template <typename T>
+void put(std::string& out, const std::optional<T>& value) {
+  if (value) {
+    put(out, *value);
+  } else {
+    put(out, nullptr);
+  }
+}
+template <typename T>
+void put(std::string& out, const std::vector<T>& values) {
+  out += '[';
+  for (const auto& value : values) {
+    if (&value != values.data()) out += ',';
+    put(out, value);
+  }
+  out += ']';
+}
+
+/// An object; its keys need no escapes.
 class Object {
  public:
-  explicit Object(std::size_t members) { members_.reserve(members); }
+  Object() {
+    constexpr std::size_t usual = 768;  // octets; a finding
+    json_.reserve(usual);
+    json_ = '{';
+  }
   template <typename T>
-  Object& add(std::string_view key, T&& value) {
-    members_.emplace_back(std::string(key), Json(std::forward<T>(value)));
+  Object& add(std::string_view key, const T& value) {
+    json_ += json_.size() == 1 ? "\"" : ",\"";
+    json_ += key;
+    json_ += "\":";
+    put(json_, value);
     return *this;
   }
-  operator Json() { return std::move(members_); }
+  operator Text() {
+    json_ += '}';
+    return {std::move(json_)};
+  }
+  friend void put(std::string& out, const Object& value) {
+    out += value.json_;
+    out += '}';
+  }
 
  private:
-  Json::object_t members_;
+  std::string json_;
 };
 
 template <typename T>
-Json maybe(const std::optional<T>& value) {
-  return value ? Json(*value) : Json(nullptr);
+std::optional<std::string_view> maybe_name(const std::optional<T>& value) {
+  return value ? std::optional<std::string_view>(name(*value)) : std::nullopt;
 }
 
-template <typename T>
-Json maybe_name(const std::optional<T>& value) {
-  return value ? Json(name(*value)) : Json(nullptr);
+std::optional<std::string> maybe_time(const std::optional<trace::TimeNs>& time) {
+  return time ? std::optional(decimal_seconds(*time)) : std::nullopt;
 }
 
-Json maybe_time(const std::optional<trace::TimeNs>& time) {
-  return time ? Json(decimal_seconds(*time)) : Json(nullptr);
+std::optional<trace::ConnectionId> connection_number(trace::ConnectionId id) {
+  return id == 0 ? std::nullopt : std::optional(id);
 }
 
-Json connection_number(trace::ConnectionId id) { return id == 0 ? Json(nullptr) : Json(id); }
-
-Json document(const Input& input) {
-  Json damaged = nullptr;
-  if (input.damaged) damaged = {{"offset", input.damaged->offset}, {"reason", input.damaged->reason}};
-  return {{"path", input.path},
-          {"format", input.format},
-          {"link_types", input.link_types},
-          {"frames", input.frames},
-          {"bytes", input.bytes},
-          {"first_time", maybe_time(input.first_time)},
-          {"last_time", maybe_time(input.last_time)},
-          {"truncated_frames", input.truncated_frames},
-          {"damaged", std::move(damaged)}};
+Text document(const Input& input) {
+  const auto& damaged = input.damaged;
+  return Object()
+      .add("path", input.path)
+      .add("format", input.format)
+      .add("link_types", input.link_types)
+      .add("frames", input.frames)
+      .add("bytes", input.bytes)
+      .add("first_time", maybe_time(input.first_time))
+      .add("last_time", maybe_time(input.last_time))
+      .add("truncated_frames", input.truncated_frames)
+      .add("damaged", damaged
+                          ? std::optional<Text>(Object().add("offset", damaged->offset).add("reason", damaged->reason))
+                          : std::nullopt);
 }
 
-Json document(const trace::Endpoint& end) {
-  return Object(3)
-      .add("address", end.address.empty() ? Json(nullptr) : Json(end.address))
-      .add("port", maybe(end.port))
-      .add("qpn", maybe(end.qpn));
+Text document(const trace::Endpoint& end) {
+  return Object()
+      .add("address", end.address.empty() ? std::nullopt : std::optional<std::string_view>(end.address))
+      .add("port", end.port)
+      .add("qpn", end.qpn);
 }
 
 /// Frame number 0 means that there is no such frame.
-void put_frame(Json& into, const trace::FrameRef& frame) {
-  into["frame"] = frame.number == 0 ? Json(nullptr) : Json(frame.number);
-  into["time"] = frame.number == 0 ? Json(nullptr) : Json(decimal_seconds(frame.time));
+Object& add_frame(Object& into, const trace::FrameRef& frame) {
+  if (frame.number == 0) return into.add("frame", nullptr).add("time", nullptr);
+  return into.add("frame", frame.number).add("time", decimal_seconds(frame.time));
 }
 
-Json document(const std::optional<referee::PrivateData>& data) {
-  if (!data) return nullptr;
-  return Object(7)
-      .add("frame", data->frame)
-      .add("offset", data->offset)
-      .add("version", data->version)
-      .add("remote_invalidation", data->remote_invalidation)
-      .add("send_size", data->send_size)
-      .add("receive_size", data->receive_size)
-      .add("reserved", data->reserved);
+Text document(const referee::PrivateData& data) {
+  return Object()
+      .add("frame", data.frame)
+      .add("offset", data.offset)
+      .add("version", data.version)
+      .add("remote_invalidation", data.remote_invalidation)
+      .add("send_size", data.send_size)
+      .add("receive_size", data.receive_size)
+      .add("reserved", data.reserved);
 }
 
-Json document(const std::optional<referee::Closed>& closed) {
-  if (!closed) return nullptr;
-  Json out = Json::object();
-  put_frame(out, closed->frame);
-  out["how"] = name(closed->how);
-  out["by"] = maybe_name(closed->by);
-  out["cause"] = nullptr;
-  if (closed->cause) {
-    out["cause"] = {{"rule", referee::rule(closed->cause->rule).name},
-                    {"confidence", closed->cause->proven ? "proven" : "probable"},
-                    {"frames", closed->cause->frames},
-                    {"message", closed->cause->message}};
+Text document(const referee::Cause& cause) {
+  return Object()
+      .add("rule", referee::rule(cause.rule).name)
+      .add("confidence", cause.proven ? "proven" : "probable")
+      .add("frames", cause.frames)
+      .add("message", cause.message);
+}
+
+Text document(const referee::Closed& closed) {
+  Object out;
+  return add_frame(out, closed.frame)
+      .add("how", name(closed.how))
+      .add("by", maybe_name(closed.by))
+      .add("cause", closed.cause ? std::optional(document(*closed.cause)) : std::nullopt);
+}
+
+template <typename T>
+std::optional<Text> document(const std::optional<T>& thing) {
+  return thing ? std::optional(document(*thing)) : std::nullopt;
+}
+
+Text document(const std::map<std::string, std::uint64_t>& counts) {
+  std::string out = "{";
+  for (const auto& [what, count] : counts) {
+    if (out.size() != 1) out += ',';
+    put(out, what);
+    out += ':';
+    put(out, count);
   }
-  return out;
+  return {out + '}'};
 }
 
-Json document(const referee::Latency& latency) {
-  const auto figure = [&](double us) { return latency.count == 0 ? Json(nullptr) : Json(us); };
-  return Object(6)
+Text document(const referee::Latency& latency) {
+  const auto figure = [&](double us) { return latency.count == 0 ? std::nullopt : std::optional(us); };
+  return Object()
       .add("count", latency.count)
       .add("min", figure(latency.min))
       .add("p50", figure(latency.p50))
@@ -121,11 +195,9 @@ Json document(const referee::Latency& latency) {
       .add("max", figure(latency.max));
 }
 
-Json document(const referee::ProcedureFacts& procedure) {
-  const auto figure = [&](double us) { return procedure.latency.count == 0 ? Json(nullptr) : Json(us); };
-  Json operations = Json::object();
-  for (const auto& [operation, count] : procedure.operations) operations[operation] = count;
-  return Object(8)
+Text document(const referee::ProcedureFacts& procedure) {
+  const auto figure = [&](double us) { return procedure.latency.count == 0 ? std::nullopt : std::optional(us); };
+  return Object()
       .add("program", procedure.program)
       .add("version", procedure.version)
       .add("procedure", procedure.procedure)
@@ -133,13 +205,11 @@ Json document(const referee::ProcedureFacts& procedure) {
       .add("calls", procedure.calls)
       .add("p50_us", figure(procedure.latency.p50))
       .add("p99_us", figure(procedure.latency.p99))
-      .add("operations", std::move(operations));
+      .add("operations", document(procedure.operations));
 }
 
-Json document(const referee::ConnectionFacts::Messages& m) {
-  Json v2 = Json::object();
-  for (const auto& [htype, count] : m.v2) v2[htype] = count;
-  return Object(10)
+Text document(const referee::ConnectionFacts::Messages& m) {
+  return Object()
       .add("calls", m.calls)
       .add("replies", m.replies)
       .add("reverse_calls", m.reverse_calls)
@@ -149,11 +219,11 @@ Json document(const referee::ConnectionFacts::Messages& m) {
       .add("rdma_msgp", m.rdma_msgp)
       .add("rdma_done", m.rdma_done)
       .add("rdma_error", m.rdma_error)
-      .add("v2", std::move(v2));
+      .add("v2", document(m.v2));
 }
 
-Json document(const referee::ConnectionFacts::Operations& o) {
-  return Object(9)
+Text document(const referee::ConnectionFacts::Operations& o) {
+  return Object()
       .add("sends", o.sends)
       .add("sends_with_invalidate", o.sends_with_invalidate)
       .add("reads", o.reads)
@@ -165,58 +235,57 @@ Json document(const referee::ConnectionFacts::Operations& o) {
       .add("retransmitted", o.retransmitted);
 }
 
-Json document(const referee::ConnectionFacts& c) {
+Text document(const referee::ConnectionFacts& c) {
   const std::string_view roles = name(c.roles_from);
-  Json opened = Json::object();
-  put_frame(opened, c.opened);
-  opened["seen"] = c.handshake_seen;
+  Object opened;
+  add_frame(opened, c.opened).add("seen", c.handshake_seen);
   // The contract knows 1 and 2; any other value on the wire is a finding, not this connection's version.
-  const std::uint32_t version = c.version.value_or(0);
-  Json procedures = Json::array();
+  const bool known_version = c.version == 1 || c.version == 2;
+  std::vector<Text> procedures;
   for (const auto& procedure : c.procedures) procedures.push_back(document(procedure));
-  return Object(21)
+  return Object()
       .add("id", c.id)
       .add("transport", name(c.transport))
       .add("client", document(c.client))
       .add("server", document(c.server))
-      .add("roles_from", roles.empty() ? Json(nullptr) : Json(roles))
-      .add("opened", std::move(opened))
+      .add("roles_from", roles.empty() ? std::nullopt : std::optional(roles))
+      .add("opened", opened)
       .add("closed", document(c.closed))
-      .add("version", version == 1 || version == 2 ? Json(version) : Json(nullptr))
+      .add("version", known_version ? c.version : std::nullopt)
       .add("private_data",
-           Object(2).add("client", document(c.private_data_client)).add("server", document(c.private_data_server)))
-      .add("thresholds", Object(3)
-                             .add("client_to_server", maybe(c.thresholds.client_to_server))
-                             .add("server_to_client", maybe(c.thresholds.server_to_client))
+           Object().add("client", document(c.private_data_client)).add("server", document(c.private_data_server)))
+      .add("thresholds", Object()
+                             .add("client_to_server", c.thresholds.client_to_server)
+                             .add("server_to_client", c.thresholds.server_to_client)
                              .add("basis", name(c.thresholds.basis)))
-      .add("credits", Object(4)
-                          .add("requested", maybe(c.credits.requested))
-                          .add("granted", maybe(c.credits.granted))
+      .add("credits", Object()
+                          .add("requested", c.credits.requested)
+                          .add("granted", c.credits.granted)
                           .add("outstanding_peak", c.credits.outstanding_peak)
                           .add("stalls", c.credits.stalls))
       .add("messages", document(c.messages))
       .add("operations", document(c.operations))
-      .add("pull_completion", Object(3)
+      .add("pull_completion", Object()
                                   .add("offered", c.pull_completion.offered)
                                   .add("completed", c.pull_completion.completed)
                                   .add("missing", c.pull_completion.missing))
       .add("latency_us", document(c.latency))
-      .add("procedures", std::move(procedures))
-      .add("path_mtu", maybe(c.path_mtu))
+      .add("procedures", procedures)
+      .add("path_mtu", c.path_mtu)
       .add("one_way", c.one_way)
       .add("gaps", c.gaps)
       .add("sends_unrecognised", c.sends_unrecognised);
 }
 
-Json document(const referee::Finding& f) {
+Text document(const referee::Finding& f) {
   const referee::Rule& rule = referee::rule(f.rule);
-  return Object(14)
+  return Object()
       .add("rule", rule.name)
       .add("severity", referee::text(f.severity))
       .add("connection", connection_number(f.connection))
       .add("frames", f.frames)
-      .add("time", f.frames.empty() ? Json(nullptr) : Json(decimal_seconds(f.time)))
-      .add("xid", f.xid ? Json(xid(*f.xid)) : Json(nullptr))
+      .add("time", f.frames.empty() ? std::nullopt : std::optional(decimal_seconds(f.time)))
+      .add("xid", f.xid ? std::optional(xid(*f.xid)) : std::nullopt)
       .add("violator", maybe_name(f.violator))
       .add("role", maybe_name(f.role))
       .add("message", f.message)
@@ -227,17 +296,17 @@ Json document(const referee::Finding& f) {
       .add("occurrences", f.occurrences);
 }
 
-Json document(const referee::Unchecked& u) {
-  return Object(3)
+Text document(const referee::Unchecked& u) {
+  return Object()
       .add("rule", referee::rule(u.rule).name)
       .add("connection", connection_number(u.connection))
       .add("reason", u.reason);
 }
 
-Json tool() { return Object(2).add("name", tool_name).add("version", tool_version); }
+Text tool() { return Object().add("name", tool_name).add("version", tool_version); }
 
-Json document(const ndjson::Totals& totals) {
-  return Object(6)
+Text document(const ndjson::Totals& totals) {
+  return Object()
       .add("connections", totals.connections)
       .add("errors", totals.errors)
       .add("warnings", totals.warnings)
@@ -252,39 +321,47 @@ ndjson::Totals totals_of(const Run& run) {
           run.report.rdma_messages};
 }
 
-/// Names of files and reasons may hold octets that are no UTF-8; the document is UTF-8 all the same.
-std::string text_of(const Json& value) { return value.dump(-1, ' ', false, Json::error_handler_t::replace); }
-
-/// A member of the document that is a list, one element a line: what is written is not kept as a tree beside its text.
+/// A member of the document that is a list, one element a line. `out` goes to `write` whenever it has grown large.
 template <typename List, typename Element>
-void put_list(std::string& out, std::string_view key, const List& list, Element element) {
+void put_list(std::string& out, std::string_view key, const List& list, Element element, const Write& write) {
+  constexpr std::size_t large = std::size_t{1} << 16U;
   fmt::format_to(std::back_inserter(out), "\"{}\":[", key);
   std::string_view before = "\n";
   for (const auto& one : list) {
     out += before;
-    out += text_of(element(one));
+    out += element(one).json;
     before = ",\n";
+    if (out.size() < large) continue;
+    write(out);
+    out.clear();
   }
   out += list.empty() ? "],\n" : "\n],\n";
 }
 
 }  // namespace
 
-std::string json(const Run& run) {
+void json(const Run& run, const Write& write) {
   const referee::Report& report = run.report;
   const auto documented = [](const auto& thing) { return document(thing); };
 
   std::string out = "{\"schema\":\"rpcrdma-analyzer/1\",\n\"tool\":";
-  out += text_of(tool());
+  out += tool().json;
   out += ",\n";
-  put_list(out, "inputs", run.inputs, documented);
-  put_list(out, "connections", report.connections, documented);
-  put_list(out, "findings", by_place(report.findings),
-           [](const referee::Finding* finding) { return document(*finding); });
-  put_list(out, "unchecked", report.unchecked, documented);
+  put_list(out, "inputs", run.inputs, documented, write);
+  put_list(out, "connections", report.connections, documented, write);
+  put_list(
+      out, "findings", by_place(report.findings), [](const referee::Finding* finding) { return document(*finding); },
+      write);
+  put_list(out, "unchecked", report.unchecked, documented, write);
   out += "\"totals\":";
-  out += text_of(document(totals_of(run)));
+  out += document(totals_of(run)).json;
   out += "}\n";
+  write(out);
+}
+
+std::string json(const Run& run) {
+  std::string out;
+  json(run, [&out](std::string_view piece) { out += piece; });
   return out;
 }
 
@@ -292,13 +369,13 @@ namespace ndjson {
 namespace {
 
 /// No object here is empty.
-std::string typed(std::string_view type, const Json& object) {
-  return fmt::format("{{\"type\":\"{}\",{}\n", type, std::string_view(text_of(object)).substr(1));
+std::string typed(std::string_view type, const Text& object) {
+  return fmt::format("{{\"type\":\"{}\",{}\n", type, std::string_view(object.json).substr(1));
 }
 
 }  // namespace
 
-std::string opening() { return typed("report", Object(3).add("schema", "rpcrdma-analyzer/1").add("tool", tool())); }
+std::string opening() { return typed("report", Object().add("schema", "rpcrdma-analyzer/1").add("tool", tool())); }
 std::string line(const Input& input) { return typed("input", document(input)); }
 std::string line(const referee::ConnectionFacts& connection) { return typed("connection", document(connection)); }
 std::string line(const referee::Finding& finding) { return typed("finding", document(finding)); }
@@ -317,6 +394,7 @@ std::string all(const Run& run) {
 }  // namespace ndjson
 
 std::string list_rules_json() {
+  using Json = nlohmann::ordered_json;
   Json out = Json::array();
   for (const auto& rule : referee::all_rules()) {
     out.push_back({{"name", rule.name},

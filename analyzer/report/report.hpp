@@ -3,8 +3,10 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "referee/facts.hpp"
@@ -44,7 +46,10 @@ struct TextStyle {
 
 /// `ladders` stand between the findings and the verdict.
 [[nodiscard]] std::string text(const Run& run, const TextStyle& style, std::string_view ladders = {});
-[[nodiscard]] std::string json(const Run& run);  ///< one document, schema "rpcrdma-analyzer/1"
+/// One document, schema "rpcrdma-analyzer/1". That of many connections is large: it is given away piece by piece.
+using Write = std::function<void(std::string_view piece)>;
+void json(const Run& run, const Write& write);
+[[nodiscard]] std::string json(const Run& run);
 
 /// The objects of the JSON document one a line, each with its "type". The first line is opening(), the last totals().
 namespace ndjson {

@@ -9,6 +9,7 @@ machines or runs do not compare; the ratios of one run do.
 """
 import argparse
 import os
+import re
 import statistics
 import subprocess
 import sys
@@ -24,7 +25,7 @@ ANALYZER_STATUSES = (0, 1)
 
 
 def timed(command, statuses=(0,)):
-    """-> (wall clock seconds, processor seconds, peak resident KiB)"""
+    """-> (wall clock seconds, processor seconds)"""
     start = time.perf_counter()
     child = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     child.stdout.read()
@@ -34,7 +35,17 @@ def timed(command, statuses=(0,)):
     child.returncode = os.waitstatus_to_exitcode(status)
     if child.returncode not in statuses:
         raise SystemExit(f"{' '.join(command)}: exit status {child.returncode}\n{errors.decode(errors='replace')[-1000:]}")
-    return seconds, usage.ru_utime + usage.ru_stime, usage.ru_maxrss
+    return seconds, usage.ru_utime + usage.ru_stime
+
+
+def peak(given, command, statuses):
+    """-> peak resident KiB"""
+    done = subprocess.run([os.path.join(given.build, "tests/bench/peak"), *command], stdin=subprocess.DEVNULL, check=True,
+                          capture_output=True, text=True)
+    kib, status = re.fullmatch(r"(\d+) KiB, exit status (\d+)\n", done.stdout).groups()
+    if int(status) not in statuses:
+        raise SystemExit(f"{' '.join(command)}: exit status {status}\n{done.stderr[-1000:]}")
+    return int(kib)
 
 
 def multiply(given, mode, frames, source, path):
@@ -52,22 +63,22 @@ def compare(given, title, path, frames):
         statuses = ANALYZER_STATUSES if name == "analyzer" else (0,)
         timed(command, statuses)
         runs = [timed(command, statuses) for _ in range(given.runs)]
-        results[name] = tuple(statistics.median(r[i] for r in runs) for i in (0, 1, 2))
+        results[name] = tuple(statistics.median(r[i] for r in runs) for i in (0, 1))
     ours = results["analyzer"][1]
     size = os.path.getsize(path)
     print(f"{title}: {frames} frames, {size / 1e6:.0f} MB, median of {given.runs}")
-    for name, (wall, seconds, peak) in results.items():
+    for name, (wall, seconds) in results.items():
         ratio = "" if name == "analyzer" else f"   analyzer / {name} = {ours / seconds:.2f}" if seconds < ours else \
             f"   {name} / analyzer = {seconds / ours:.1f}"
         print(f"  {name:15} {wall:8.3f} s, processor {seconds:8.3f} s  {frames / seconds / 1e6:6.2f} M frames/s  {seconds * 1e9 / frames:7.0f} ns/frame"
-              f"  {peak / 1024:6.0f} MiB{ratio}", flush=True)
+              f"{ratio}", flush=True)
 
 
 def memory(given, title, mode, source, path):
     peaks = []
     for times in (1, 4, 16):
         frames = multiply(given, mode, given.frames * times // 16, source, path)
-        peaks.append((frames, timed([os.path.join(given.build, "rpcrdma-analyzer"), "--json", "--no-progress", path], ANALYZER_STATUSES)[2]))
+        peaks.append((frames, peak(given, [os.path.join(given.build, "rpcrdma-analyzer"), "--json", "--no-progress", path], ANALYZER_STATUSES)))
     print(f"  peak memory, {title}: " + ", ".join(f"{kib / 1024:.1f} MiB at {frames} frames" for frames, kib in peaks)
           + f"; 16 times the length takes {peaks[-1][1] / peaks[0][1]:.2f} times the memory")
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <limits>
 #include <string>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -137,7 +138,7 @@ JudgedOp& judge_access(Context& context, Connection& connection, const Access_& 
                                             : RuleId::rdma_unknown_handle));
       break;
   }
-  return connection.of(access.initiator).ops.add(judged);
+  return connection.of(access.initiator).ops.add(std::move(judged));
 }
 
 [[nodiscard]] std::uint64_t written(Connection& connection, Side owner, TransactionId id, const wire::Segment& segment,

@@ -146,7 +146,7 @@ void Connection::replay() {
 
 void Connection::deliver(Leg& leg, FrameRef ref, Bytes octets, std::uint32_t wire_length, const wire::IbHeader& header,
                          bool crc_bad) {
-  last_used = ref.number;
+  last_used = ref;
   const Side sender = leg.sender;
   if (hold_early(sender, ref, octets, wire_length, header, crc_bad)) return;
   pass(sender, ref, octets, wire_length, header, crc_bad);

@@ -117,7 +117,7 @@ struct Connection {
   Transport transport;
   std::array<Address, 2> addresses;  ///< by side
   std::list<std::unique_ptr<Connection>>::iterator place;
-  std::uint64_t last_used = 0;  ///< frame number
+  FrameRef last_used;
 
   // The handshake, as far as seen
   FrameRef first;  ///< first frame of the connection
@@ -159,6 +159,9 @@ struct Connection {
   void replay();
   void deliver(Leg& leg, FrameRef ref, Bytes octets, std::uint32_t wire_length, const wire::IbHeader& header,
                bool crc_bad);
+  void rest() noexcept {
+    for (Stream& s : streams) s.rest();
+  }
   /// Gives up waiting for packets that an answer stands before.
   void release_early();
   void finish(FrameRef last);

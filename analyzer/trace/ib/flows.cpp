@@ -9,6 +9,7 @@ namespace rpcrdma::trace::ib {
 namespace {
 
 constexpr unsigned crc_checked_packets = 4;
+constexpr std::uint64_t rest_each = 32;
 
 wire::IcrcLayout layout_of(const IbPacket& p) noexcept {
   switch (p.transport) {
@@ -21,8 +22,10 @@ wire::IcrcLayout layout_of(const IbPacket& p) noexcept {
   }
 }
 
+/// For a cache of 256. Queue pair numbers and addresses that are in use together differ in few bits.
 std::size_t slot(const FlowKey& k) noexcept {
-  return (k.qpn * 2U ^ k.destination.octets[3] ^ k.destination.octets[15] ^ k.destination.octets[1]) & 15U;
+  const auto& to = k.destination.octets;
+  return ((k.qpn ^ to[3] * 0x101U ^ to[15] * 0x1001U ^ to[1] * 0x10001U) * 0x9E3779B1U) >> 24U;
 }
 
 }  // namespace
@@ -77,11 +80,12 @@ void Flows::packet(const IbPacket& packet, const wire::IbHeader& header) {
 
 Connection& Flows::open(Transport transport, const Address& client, const Address& server, FrameRef first) {
   if (connections_.size() >= max_connections && !finishing_) make_room(first);
+  if (++opened_ % rest_each == 0) rest_closed(first.time);
   connections_.push_back(std::make_unique<Connection>(sink_, transport, client, server));
   Connection& c = *connections_.back();
   c.place = std::prev(connections_.end());
   c.first = first;
-  c.last_used = first.number;
+  c.last_used = first;
   pairs_[PairKey(client, server)].incomplete.push_back(&c);
   return c;
 }
@@ -94,7 +98,7 @@ void Flows::make_room(FrameRef ref) {
   const std::size_t n = std::max<std::size_t>(all.size() / 8, 1);
   std::nth_element(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(n - 1), all.end(),
                    [](const Connection* a, const Connection* b) {
-                     return std::pair(!a->closed, a->last_used) < std::pair(!b->closed, b->last_used);
+                     return std::pair(!a->closed, a->last_used.number) < std::pair(!b->closed, b->last_used.number);
                    });
   for (std::size_t i = 0; i < n; ++i) {
     Connection& c = *all[i];
@@ -103,6 +107,11 @@ void Flows::make_room(FrameRef ref) {
     c.finish(ref);
     erase(c);
   }
+}
+
+void Flows::rest_closed(TimeNs now) {
+  for (const auto& c : connections_)
+    if (c->closed && passed(c->last_used.time, now, Stream::patience)) c->rest();
 }
 
 Connection* Flows::by_comm(const CommKey& key) const {
@@ -140,7 +149,7 @@ Connection* Flows::by_leg(const FlowKey& key) {
 }
 
 void Flows::attach(Connection& connection, Side sender, const FlowKey& key, FrameRef ref) {
-  connection.last_used = ref.number;  // making room must not take this one
+  connection.last_used = ref;  // making room must not take this one
   if (Leg* before = connection.legs[index(sender)]; before != nullptr && !(before->key == key)) {
     connection.legs[index(sender)] = nullptr;  // a guess, or an earlier answer: this message knows better
     erase_leg(*before);
@@ -205,9 +214,8 @@ void Flows::retire(Connection& connection, FrameRef ref) {
 
 void Flows::erase_leg(Leg& leg) {
   forget(leg);
-  for (Leg*& cached : cache_)
-    if (cached == &leg) cached = nullptr;
   const FlowKey key = leg.key;
+  if (Leg*& cached = cache_[slot(key)]; cached == &leg) cached = nullptr;
   const auto it = legs_.find(key);
   if (it != legs_.end() && it->second.get() == &leg) legs_.erase(it);
 }

@@ -58,6 +58,8 @@ class Flows {
   void drop_comm(Connection& connection, Side side);
   void erase(Connection& connection);
   void make_room(FrameRef ref);
+  /// A capture of many short connections must not cost what each of them had in use.
+  void rest_closed(TimeNs now);
 
   // Pairing
   void wait(Leg& leg, const IbPacket& packet, const wire::IbHeader& header, bool crc_bad);
@@ -77,12 +79,13 @@ class Flows {
   ConnectionNumbers& numbers_;
   EventSink& sink_;
   std::unordered_map<FlowKey, std::unique_ptr<Leg>, FlowKeyHash> legs_;
-  std::array<Leg*, 16> cache_{};  ///< legs used lately
+  std::array<Leg*, 256> cache_{};  ///< legs used lately
   ConnectionList connections_;
   std::unordered_map<CommKey, Connection*, CommKeyHash> by_comm_;
   std::unordered_map<PairKey, Pair, PairKeyHash> pairs_;
   std::list<Leg*> orphans_;  ///< oldest first
-  bool finishing_ = false;   ///< nothing new comes: the bounds are met
+  std::uint64_t opened_ = 0;
+  bool finishing_ = false;  ///< nothing new comes: the bounds are met
 };
 
 }  // namespace rpcrdma::trace::ib

@@ -26,6 +26,10 @@ class Operations {
   Issued deliver(const Arrival& a, Sequence at);
   /// The next packet follows a hole of so many PSNs.
   void hole(std::uint64_t packets) noexcept { hole_ += packets; }
+  /// Gives the room for a Send in parts back.
+  void rest() noexcept {
+    if (!sending_) kept_ = std::vector<std::uint8_t>();
+  }
 
  private:
   Issued send(const Arrival& a, Sequence at);

@@ -31,6 +31,8 @@ class ReadAnswers {
     if (!held_.empty()) give_up(held_.last(), ref);
   }
   void finish(FrameRef last);
+  /// Forgets what only tells one packet captured twice from two.
+  void rest() noexcept { seen_.release(); }
   void mtu_known();
   void known_span(Sequence at, std::uint32_t span);
 

@@ -42,6 +42,11 @@ class Ring {
     return kept;
   }
   void clear() noexcept { head_ = size_ = 0; }
+  /// clear(), and gives its memory back.
+  void release() noexcept {
+    clear();
+    slots_ = std::vector<T>();
+  }
 
  private:
   void grow() {

@@ -30,6 +30,7 @@ class SentHistory {
     if (entries_.size() >= min_kept && entries_.full() && entries_.front().at < acknowledged) entries_.pop_front();
     entries_.push_back(sent);
   }
+  void release() noexcept { entries_.release(); }
   /// A READ's span became known.
   void respan(Sequence at, std::uint32_t span) {
     if (Sent* s = find(at)) s->span = span;

@@ -32,6 +32,12 @@ class Stream {
   void response(const Arrival& a);
   /// The end of the capture or of the epoch: whatever is held goes out.
   void finish(FrameRef last);
+  /// The connection was closed long ago: stragglers are still put in their place, but with as little memory as can be.
+  void rest() noexcept {
+    history_.release();
+    answers_.rest();
+    operations_.rest();
+  }
   /// An answer, other than one that asks for a lost packet, to a request that is about to come or is lost.
   [[nodiscard]] bool not_yet_asked(const wire::IbHeader& header) const noexcept;
   /// All requests up to this one have come.

@@ -61,7 +61,7 @@ void Framing::silence() {
   state_ = State::silent;
   window_.clear();
   partial_ = {};
-  buffer_ = {};
+  buffer_ = std::vector<std::uint8_t>();
 }
 
 void Framing::make_room() {
@@ -337,7 +337,7 @@ void Framing::complete(FrameRef last, Position end, FpduHandler& handler) {
   fpdu.ulpdu = behind.first(std::min<std::size_t>(fpdu.ulpdu_length, behind.size()));
   partial_ = {};
   handler.fpdu(fpdu);
-  if (buffer_.capacity() > buffer_kept) buffer_ = {};
+  if (buffer_.capacity() > buffer_kept) buffer_ = std::vector<std::uint8_t>();
 }
 
 void Framing::missing(Position start, std::uint64_t count, FrameRef frame, FpduHandler& handler) {

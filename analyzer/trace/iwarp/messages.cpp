@@ -187,7 +187,7 @@ void Messages::end_send(Side side, const Fpdu& fpdu) {
   sink_.on(half.send);
   half.send.octets = {};
   half.octets.clear();
-  if (half.octets.capacity() > send_octets_kept) half.octets = {};
+  if (half.octets.capacity() > send_octets_kept) half.octets = std::vector<std::uint8_t>();
   if (half.unacknowledged.size() >= unacknowledged_limit) half.unacknowledged.pop_front();
   half.unacknowledged.push_back({fpdu.end, half.send.ordinal});
   if (half.acknowledged >= fpdu.end) report_acknowledged(other(side), fpdu.last);

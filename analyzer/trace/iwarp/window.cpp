@@ -98,7 +98,7 @@ std::uint64_t Window::drop_before(Position position) {
 
 void Window::clear() {
   while (!entries_.empty()) pop_front();
-  octets_ = {};
+  octets_ = std::vector<std::uint8_t>();
   shed_ = 0;
 }
 

@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <limits>
 #include <nlohmann/json.hpp>
 
@@ -225,6 +226,21 @@ TEST(JsonHostile, NothingThrowsAndTheDocumentParses) {
   report::Run run = sample_run();
   run.inputs[0].path = "ok \xff end";
   EXPECT_EQ(Json::parse(json(run))["inputs"][0]["path"], "ok \xef\xbf\xbd end");
+}
+
+TEST(JsonPieces, MakeTheDocument) {
+  report::Run run = sample_run();
+  const referee::Finding finding = run.report.findings[0];
+  run.report.findings.resize(1000, finding);
+  std::string whole;
+  std::size_t largest = 0;
+  json(run, [&](std::string_view piece) {
+    whole += piece;
+    largest = std::max(largest, piece.size());
+  });
+  EXPECT_EQ(Json::parse(whole)["findings"].size(), 1000U);
+  EXPECT_EQ(whole, json(run));
+  EXPECT_LT(largest, whole.size() / 4);
 }
 
 TEST(JsonRules, OneObjectForEveryRule) {

@@ -194,6 +194,23 @@ TEST_F(IbHandshake, DataAfterDisconnectIsStillDelivered) {
   EXPECT_EQ(p.sink.news(), (Lines{"1P #4 disconnect request", "1A #5 send 1 length 64 to #5"}));
 }
 
+TEST_F(IbHandshake, LongClosedConnectionTakesItsStragglers) {
+  p.handshake();
+  p.call(Peers::client_psn);
+  p.client_dreq();
+  p.server_drep();
+  p.time += 6'000'000'000;
+  for (std::uint32_t i = 0; i < 40; ++i) {  // now it has given its memory back
+    p.client_cm.local_id = 1000 + i;
+    p.client_cm.qpn = 100 + i;
+    p.req();
+  }
+  p.sink.news();
+  p.call(Peers::client_psn);
+  p.call(Peers::client_psn + 1);
+  EXPECT_EQ(p.sink.news(), (Lines{"1A #47 repeated retransmission", "1A #48 send 2 length 64 to #48"}));
+}
+
 TEST_F(IbHandshake, OtherServiceIdsHandOverTheWholeArea) {
   p.client_cm.service_id = 0x1234500000000000ULL;
   p.req();
