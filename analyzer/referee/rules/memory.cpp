@@ -11,6 +11,7 @@
 #include "referee/long_messages.hpp"
 #include "referee/pending.hpp"
 #include "referee/rules/checks.hpp"
+#include "referee/rules/regions.hpp"
 
 namespace rpcrdma::referee {
 
@@ -141,23 +142,12 @@ JudgedOp& judge_access(Context& context, Connection& connection, const Access_& 
   return connection.of(access.initiator).ops.add(std::move(judged));
 }
 
-[[nodiscard]] std::uint64_t written(Connection& connection, Side owner, TransactionId id, const wire::Segment& segment,
+[[nodiscard]] std::uint64_t written(Connection& connection, const Transaction& call, const wire::Segment& segment,
                                     bool& known) {
-  std::uint64_t sum = 0;
-  const std::vector<Region>* regions = connection.of(owner).memory.regions(segment.handle);
-  if (regions == nullptr) {
-    known = false;
-    return 0;
-  }
-  bool found = false;
-  for (const Region& region : *regions) {
-    if (!(region.owner == id) || region.begin != segment.offset || found) continue;
-    found = true;
-    if (region.touched.overflow()) known = false;
-    sum += region.touched.within(segment.offset, segment.offset + segment.length);
-  }
-  if (!found) known = false;
-  return sum;
+  const Region* region =
+      region_of(connection.of(call.requester).memory, call.id, segment.handle, segment.offset, Access::write);
+  if (region == nullptr || region->touched.overflow()) known = false;
+  return region == nullptr ? 0 : region->touched.within(segment.offset, segment.offset + segment.length);
 }
 
 /// Legal: written, and then returned as unused.
@@ -167,13 +157,13 @@ void note_unreported(Context& context, Connection& connection, const trace::Send
   std::uint64_t octets = 0;
   const auto add = [&](const wire::WriteChunk& chunk) {
     for (const wire::Segment& segment : chunk) {
-      if (segment.length != 0) continue;
-      const std::vector<Region>* regions = memory.regions(segment.handle);
-      if (regions == nullptr) continue;
-      const auto region = std::find_if(regions->begin(), regions->end(), [&](const Region& r) {
-        return r.owner == call.id && r.begin == segment.offset && r.access == Access::write;
+      // One that was empty from the start may name the place of the next one, which is in use.
+      const bool in_use = std::any_of(chunk.begin(), chunk.end(), [&](const wire::Segment& s) {
+        return s.length != 0 && s.handle == segment.handle && s.offset == segment.offset;
       });
-      if (region != regions->end()) octets += region->touched.within(region->begin, region->end);
+      if (segment.length != 0 || in_use) continue;
+      const Region* region = region_of(memory, call.id, segment.handle, segment.offset, Access::write);
+      if (region != nullptr) octets += region->touched.within(region->begin, region->end);
     }
   };
   for (const wire::WriteChunk& chunk : header.writes) add(chunk);
@@ -280,7 +270,7 @@ void judge_returned_lengths(Context& context, Connection& connection, const trac
     for (const wire::Segment& segment : chunk) {
       if (segment.length == 0 || segment.offset > std::numeric_limits<std::uint64_t>::max() - segment.length) continue;
       returned += segment.length;
-      seen += written(connection, call.requester, call.id, segment, known);
+      seen += written(connection, call, segment, known);
     }
   };
   for (const wire::WriteChunk& chunk : header.writes) add(chunk);

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "referee/rules/checks.hpp"
+#include "referee/rules/regions.hpp"
 #include "wire/rpc.hpp"
 
 namespace rpcrdma::referee {
@@ -50,12 +51,9 @@ void accuse(Context& context, Connection& connection, Side initiator, const Read
   MemoryMap& memory = connection.of(call.requester).memory;
   std::uint64_t sum = 0;
   for (const wire::ReadSegment& read : call.reads) {
-    const std::vector<Region>* regions = memory.regions(read.target.handle);
-    if (regions == nullptr) return std::nullopt;
-    const auto region = std::find_if(regions->begin(), regions->end(), [&](const Region& r) {
-      return r.owner == call.id && r.access == Access::read && r.begin == read.target.offset;
-    });
-    if (region == regions->end() || region->requested.overflow()) return std::nullopt;
+    if (read.target.length == 0) continue;
+    const Region* region = region_of(memory, call.id, read.target.handle, read.target.offset, Access::read);
+    if (region == nullptr || region->requested.overflow()) return std::nullopt;
     const std::uint64_t length = region->end - region->begin;
     const std::uint64_t asked = region->requested.within(region->begin, region->end);
     if (length - asked > most_pad) sum += length - asked;
@@ -64,6 +62,20 @@ void accuse(Context& context, Connection& connection, Side initiator, const Read
 }
 
 enum class Outcome : std::uint8_t { success, failure, unknown };
+
+struct Asked {
+  std::uint32_t program;
+  std::uint32_t procedure;
+};
+
+/// What the Call asks for. Of a Long Call it stands in what was pulled. nullopt: not in the capture.
+[[nodiscard]] std::optional<Asked> asked_for(const Transaction& call) {
+  if (call.procedure) return Asked{std::get<0>(*call.procedure), std::get<2>(*call.procedure)};
+  const wire::Bytes body = call.call_body.octets();
+  const auto decoded = wire::decode_rpc_call(body, std::max<std::size_t>(body.size(), call.body_length));
+  if (!decoded) return std::nullopt;
+  return Asked{decoded->program, decoded->procedure};
+}
 
 /// What the Reply reports: RPC's own status, and that of NFS, which stands first in nearly all of its results.
 [[nodiscard]] Outcome outcome(const trace::Send& event, const wire::HeaderV1& header, const Transaction& call) {
@@ -79,8 +91,13 @@ enum class Outcome : std::uint8_t { success, failure, unknown };
   if (!reply->accepted || reply->status != 0) return Outcome::failure;
   if (reply->flavor == wire::flavor_gss) return Outcome::unknown;  // the results may be wrapped
   constexpr std::uint32_t nfs_acl = 100227;
-  if (!call.procedure) return Outcome::success;  // whoever never read the call cannot have refused it
-  const auto [program, version, procedure] = *call.procedure;
+  const std::optional<Asked> asked = asked_for(call);
+  if (!asked) {
+    // Whoever never read the Call cannot have refused it; of any other it is not known what its Reply begins with.
+    const bool unread = call.body_length != 0 && call.call_body.empty() && call.pulled.number == 0;
+    return unread ? Outcome::success : Outcome::unknown;
+  }
+  const auto [program, procedure] = *asked;
   const bool status_first =
       (program == wire::nfs_program || program == nfs_acl || wire::callback_program(program)) && procedure != 0;
   if (!status_first) return Outcome::success;
