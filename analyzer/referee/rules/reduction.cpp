@@ -283,7 +283,7 @@ void judge_results(Chunked& chunked, const ProcedureId& asked, bool wants_none, 
                               "be in it.",
                               chunked.who(), named(asked)));
     }
-    return;
+    if (whole) return;
   }
   chunked.unchecked(used ? RuleId::write_chunk_pad_written : RuleId::eligible_item_inline, why_not(found.end, stream));
 }

@@ -521,6 +521,27 @@ TEST(ResultsOfUnknownForm, AreSaidToBeUnchecked) {
   EXPECT_TRUE(spoken(s.end()).unchecked.contains("write-chunk-pad-written"));
 }
 
+TEST(ResultsThatAreCut, AreSaidToBeUncheckedAlsoWhereNoChunkWasUsed) {
+  for (const std::size_t missing : {std::size_t{0}, std::size_t{108}}) {
+    Story s;
+    s.connect().call(1).reply(1);
+    Chunks given;
+    given.writes = {{{0x100, 50, 0}}};
+    s.message(Side::active, 2, 32, given, v3_read(100));
+    given.writes = {{{0x100, 0, 0}}};
+    const Octets octets = story::header(2, 32, 0, given) + v3_read_reply(100, true);
+    trace::Send event;
+    event.connection = 1;
+    event.side = Side::passive;
+    event.frame = event.last = {++s.frame, s.now};
+    event.ordinal = 9;
+    event.wire_length = static_cast<std::uint32_t>(octets.size());
+    event.octets = wire::Bytes(octets).first(octets.size() - missing);
+    s.referee.on(event);
+    EXPECT_EQ(spoken(s.end()).unchecked.contains("eligible-item-inline"), missing != 0);
+  }
+}
+
 /// Two READs in a Reply chunk: the first inline for want of room, the second behind it with a pad in its chunk.
 Report long_results(std::uint32_t first) {
   Story s;
