@@ -3,18 +3,64 @@
 
 #include <algorithm>
 #include <functional>
+#include <optional>
 #include <string_view>
+#include <tuple>
 #include <utility>
 
 #include <fmt/format.h>
 
 #include "referee/lifetime.hpp"
+#include "wire/rpcrdma.hpp"
 
 namespace rpcrdma::referee {
 
 namespace {
 
 constexpr std::size_t most_open = 65536;
+
+/// Is `fresh` the Call that was refused, sent once more? XIDs wrap. nullopt: cannot be told.
+[[nodiscard]] std::optional<bool> same_request(const trace::Send& event, const Transaction& old,
+                                               const Transaction& fresh) {
+  const bool both_known = old.payload_known && fresh.payload_known;
+  if (both_known && old.payload_length == fresh.payload_length && old.payload_hash == fresh.payload_hash) return true;
+  wire::HeaderV1 header;
+  constexpr std::size_t to_procedure = 24;
+  if (old.procedure && wire::decode_header_v1(event.octets, event.wire_length, header) &&
+      header.fixed.proc == static_cast<std::uint32_t>(wire::Proc::msg) &&
+      event.octets.size() >= header.length + to_procedure) {
+    const std::uint8_t* rpc = event.octets.data() + header.length;
+    const std::tuple procedure(wire::load_be32(rpc + 12), wire::load_be32(rpc + 16), wire::load_be32(rpc + 20));
+    if (procedure != *old.procedure) return false;
+    // Moving an argument to or from a chunk changes what is inline, and nothing else may.
+    const bool comparable = both_known && old.reads.empty() && fresh.reads.empty();
+    return comparable ? std::nullopt : std::optional(true);
+  }
+  if (old.body_length != 0 && old.body_length == fresh.body_length) return true;
+  return std::nullopt;
+}
+
+void judge_retry(Context& context, Connection& connection, const trace::Send& event, const Transaction& old,
+                 const Transaction& fresh) {
+  const std::optional<bool> same = same_request(event, old, fresh);
+  if (!same) {
+    context.book.unchecked(RuleId::error_retried_same_xid, connection.id(),
+                           "a later Call with the XID of a refused one may be another request");
+    return;
+  }
+  if (!*same) return;
+  context.book.add(
+      {RuleId::error_retried_same_xid,
+       connection.id(),
+       {event.frame, old.reply, old.call},
+       fmt::format("The {} sent a Call with XID {:#010x} again after ERR_CHUNK (frame {}) had ended it: a retry "
+                   "needs a new XID.",
+                   name(event.side), fresh.xid, old.reply.number),
+       std::nullopt,
+       fresh.xid,
+       party(event.side),
+       Role::requester});
+}
 
 }  // namespace
 
@@ -30,17 +76,7 @@ Transaction& enter_exchange(Context& context, Connection& connection, const trac
   }
   if (old != nullptr) {
     if (old->refused_by_error && !fresh.malformed && connection.trusted()) {
-      context.book.add(
-          {RuleId::error_retried_same_xid,
-           connection.id(),
-           {event.frame, old->reply, old->call},
-           fmt::format("The {} sent a Call with XID {:#010x} again after ERR_CHUNK (frame {}) had ended it: a retry "
-                       "needs a new XID.",
-                       name(event.side), fresh.xid, old->reply.number),
-           std::nullopt,
-           fresh.xid,
-           party(event.side),
-           Role::requester});
+      judge_retry(context, connection, event, *old, fresh);
     }
     forget(connection, *old);
     connection.transactions.erase(key);

@@ -64,6 +64,13 @@ void judge_invalidation(Context& context, Connection& connection, const trace::S
                            "the chunk lists of the Call are not in the capture");
     return;
   }
+  if (call.copies != 1 || !connection.trusted()) {
+    // A Call that was sent again has registered its memory anew; behind a gap there may be another one with that XID.
+    context.book.unchecked(
+        RuleId::remote_invalidation_wrong_handle, connection.id(),
+        call.copies != 1 ? "a Call was sent more than once" : "frames of this connection are missing from the capture");
+    return;
+  }
   if (names(call, *event.invalidated)) return;
   send.invalidate_finding =
       context.book.add({RuleId::remote_invalidation_wrong_handle,

@@ -180,6 +180,19 @@ void judge_reply_form(Context& context, Connection& connection, const trace::Sen
 
 void judge_error_reply(Context& context, Connection& connection, const trace::Send& event, const Transaction& call) {
   if (call.malformed || call.msgp || call.ill_formed || !call.lists_known) return;
+  // Well-formed is only what has been read: its arguments may not be what its chunks say.
+  const bool read = call.body_length == 0
+                        ? call.payload_known
+                        : !call.items || call.call_body.full() || call.call_body.size() >= call.body_length;
+  if (!read) {
+    context.book.unchecked(RuleId::reply_resource_shortage, connection.id(), "a refused Call was not read to its end");
+    return;
+  }
+  if (!connection.trusted()) {
+    context.book.unchecked(RuleId::reply_resource_shortage, connection.id(),
+                           "frames of this connection are missing from the capture");
+    return;
+  }
   std::uint64_t room = 0;
   for (const wire::WriteChunk& chunk : call.writes) room += wire::chunk_length(chunk);
   if (call.reply_chunk) room += wire::chunk_length(*call.reply_chunk);

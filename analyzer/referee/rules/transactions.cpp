@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Group I: transactions.
 #include <algorithm>
+#include <map>
 
 #include <fmt/format.h>
 
@@ -14,13 +15,17 @@ namespace {
 
 constexpr std::size_t most_open_named = 32;
 
-/// Same lengths in the same lists: a retransmission registers its memory anew, so handles and offsets may differ.
+/// Octets at each position of a Read list.
+[[nodiscard]] std::map<std::uint32_t, std::uint64_t> read_chunks(const Transaction& call) {
+  std::map<std::uint32_t, std::uint64_t> chunks;
+  for (const wire::ReadSegment& read : call.reads) chunks[read.position] += read.target.length;
+  return chunks;
+}
+
+/// Same lengths in the same lists: a retransmission registers its memory anew, so handles, offsets, and the segments
+/// that a chunk is made of, may differ.
 [[nodiscard]] bool same_shape(const Transaction& a, const Transaction& b) {
-  if (a.reads.size() != b.reads.size() || a.writes.size() != b.writes.size()) return false;
-  for (std::size_t i = 0; i < a.reads.size(); ++i) {
-    if (a.reads[i].position != b.reads[i].position || a.reads[i].target.length != b.reads[i].target.length)
-      return false;
-  }
+  if (a.writes.size() != b.writes.size() || read_chunks(a) != read_chunks(b)) return false;
   return a.payload_known == b.payload_known && a.payload_length == b.payload_length && a.payload_hash == b.payload_hash;
 }
 

@@ -305,6 +305,11 @@ bool judge_reply_chunks(const Turn& turn, const Transaction& call, const Piece& 
     turn.unchecked(RuleId::write_list_not_returned, "the chunk lists of the Call are not (all) in the capture");
     return true;
   }
+  if (!turn.connection.trusted()) {
+    // A Reply, and another Call with that XID behind it, may be among what is missing.
+    turn.unchecked(RuleId::write_list_not_returned, "frames of this connection are missing from the capture");
+    return true;
+  }
   judge_reply_form_v2(turn, call, piece);
   const auto& given = call.writes;
   const auto& returned = turn.header.lists.writes;
@@ -339,6 +344,10 @@ void judge_invalidated(const Turn& turn, const Transaction* call) {
   }
   if (call == nullptr || !call->lists_known || call->v2.incomplete || call->copies != 1) {
     turn.unchecked(RuleId::v2_inv_handle_mismatch, "the Call is not (all) in the capture");
+    return;
+  }
+  if (!turn.connection.trusted()) {
+    turn.unchecked(RuleId::v2_inv_handle_mismatch, "frames of this connection are missing from the capture");
     return;
   }
   if (call->v2.inv_handle == *event.invalidated && call->v2.inv_handle != 0) return;

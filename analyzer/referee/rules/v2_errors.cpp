@@ -79,6 +79,10 @@ void judge_range(const Turn& turn, const RecentSend* refused) {
 
 void judge_detail(const Turn& turn, const Transaction& call) {
   if (!call.lists_known) return;
+  if (call.copies != 1 || !turn.connection.trusted()) {
+    turn.unchecked(RuleId::v2_error_detail, "another Call with the same XID may be the one that is refused");
+    return;
+  }
   const wire::HeaderV2& error = turn.header;
   const auto say = [&](std::string what, std::optional<Severity> severity = std::nullopt) {
     turn.say(RuleId::v2_error_detail, {turn.event.frame, call.call},
