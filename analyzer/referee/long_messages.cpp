@@ -84,10 +84,15 @@ void keep_more_written(Context& context, Connection& connection, const trace::Wr
 void keep_pulled(Context& context, Connection& connection, const trace::ReadResponse& event) {
   const std::vector<Region>* regions = connection.of(event.side).memory.regions(event.handle);
   if (regions == nullptr) return;
-  const auto region = std::find_if(regions->begin(), regions->end(), [&](const Region& r) {
+  const auto holds = [&](const Region& r) {
     return r.live && r.access == Access::read && event.offset >= r.begin && event.offset < r.end;
-  });
+  };
+  const auto region = std::find_if(regions->begin(), regions->end(), holds);
   if (region == regions->end()) return;
+  // Read-only memory may be named by several open Calls: for which of them it was pulled is not known.
+  const bool shared =
+      std::any_of(region + 1, regions->end(), [&](const Region& r) { return holds(r) && !(r.owner == region->owner); });
+  if (shared) return;
   Transaction* call = connection.find(region->owner);
   if (call == nullptr || call->body_length == 0) return;
   Search search(event.handle, event.offset);

@@ -32,8 +32,30 @@ struct Reading {
   bool ill_formed = false;
 };
 
+[[nodiscard]] bool has_position_zero(const wire::HeaderV1& header) noexcept {
+  return std::any_of(header.reads.begin(), header.reads.end(),
+                     [](const wire::ReadSegment& read) { return read.position == 0; });
+}
+
+/// A Reply chunk to be filled, and not the one of `theirs` given back: only a Call offers one.
+[[nodiscard]] bool own_reply_chunk(const wire::HeaderV1& header, const Transaction& theirs) {
+  if (!header.reply || wire::chunk_length(*header.reply) == 0 || !theirs.lists_known) return false;
+  if (!theirs.reply_chunk) return true;
+  return std::none_of(header.reply->begin(), header.reply->end(), [&](const wire::Segment& mine) {
+    return std::any_of(theirs.reply_chunk->begin(), theirs.reply_chunk->end(),
+                       [&](const wire::Segment& segment) { return segment.handle == mine.handle; });
+  });
+}
+
+/// Nothing shows that the server makes no Calls of its own.
+[[nodiscard]] bool reverse_calls_possible(const Connection& connection) {
+  const BackChannel& channel = connection.back_channel;
+  return channel.agreed.number != 0 || channel.not_read != 0 || connection.facts.messages.reverse_calls != 0 ||
+         !connection.whole();
+}
+
 [[nodiscard]] Reading read_direction(Connection& connection, const trace::Send& event, const wire::HeaderV1& header,
-                                     bool lists_complete) {
+                                     bool lists_complete, LongForm form) {
   Reading reading;
   const Side sender = event.side;
   const std::uint32_t xid = header.fixed.xid;
@@ -50,11 +72,14 @@ struct Reading {
   const bool theirs_open = connection.open_call(other(sender), xid) != nullptr;
   const bool mine_open = connection.open_call(sender, xid) != nullptr;
   if (proc == Proc::nomsg && lists_complete) {
-    const bool position_zero = std::any_of(header.reads.begin(), header.reads.end(),
-                                           [](const wire::ReadSegment& read) { return read.position == 0; });
-    if (position_zero) {
+    if (has_position_zero(header)) {
       // A Long Call, or a Reply that offers itself to be read: told apart by the open Call of the other side.
-      if (theirs_open && !mine_open) {
+      if (form != LongForm::not_asked) {
+        if (form == LongForm::call) reading.direction = Direction::call;
+        if (form == LongForm::reply) reading.direction = Direction::reply;
+      } else if (theirs_open && own_reply_chunk(header, *connection.open_call(other(sender), xid))) {
+        reading.direction = Direction::call;
+      } else if (theirs_open && !mine_open) {
         reading.direction = Direction::reply;
       } else if (!theirs_open) {
         reading.direction = Direction::call;
@@ -301,7 +326,7 @@ void count_late_message(Context& context, Connection& connection, const trace::S
   if (proc == Proc::done) kind = MessageSeen::Kind::done;
   if (proc == Proc::error) kind = MessageSeen::Kind::error;
   if (kind == MessageSeen::Kind::other) {
-    const Reading reading = read_direction(connection, event, header, true);
+    const Reading reading = read_direction(connection, event, header, true, LongForm::not_asked);
     const bool active = event.side == Side::active;
     ConnectionFacts::Messages& counts = connection.facts.messages;
     if (reading.direction == Direction::call) {
@@ -373,7 +398,48 @@ bool hold_message(Connection& connection, const trace::Send& event, wire::Header
   return true;
 }
 
-void take_message(Context& context, Connection& connection, const trace::Send& event, wire::HeaderV1& scratch) {
+bool call_of_held(const Connection& connection, const trace::Send& event, wire::HeaderV1& scratch) {
+  const std::vector<std::uint8_t>& held = connection.held->octets;
+  if (event.side == connection.held->event.side || event.octets.size() < 4 || held.size() < 4) return false;
+  if (wire::load_be32(event.octets.data()) != wire::load_be32(held.data())) return false;
+  const auto decoded = wire::decode_header_v1(event.octets, event.wire_length, scratch);
+  if (!decoded || scratch.fixed.version != 1) return true;
+  const auto proc = static_cast<Proc>(scratch.fixed.proc);
+  if (proc == Proc::nomsg) return !scratch.reads.empty() || !scratch.reply;
+  if ((proc != Proc::msg && proc != Proc::msgp) || event.octets.size() < scratch.length) return true;
+  const auto start = wire::decode_rpc_start(event.octets.subspan(scratch.length), event.wire_length - scratch.length);
+  return !start || start->type != 1;
+}
+
+bool held_names(const Connection& connection, std::uint32_t handle, wire::HeaderV1& scratch) {
+  const Connection::Held& held = *connection.held;
+  if (!wire::decode_header_v1(held.octets, held.event.wire_length, scratch)) return false;
+  const auto in = [&](const wire::WriteChunk& chunk) {
+    return std::any_of(chunk.begin(), chunk.end(), [&](const wire::Segment& s) { return s.handle == handle; });
+  };
+  return std::any_of(scratch.reads.begin(), scratch.reads.end(),
+                     [&](const wire::ReadSegment& read) { return read.target.handle == handle; }) ||
+         std::any_of(scratch.writes.begin(), scratch.writes.end(), in) || (scratch.reply && in(*scratch.reply));
+}
+
+bool call_or_offer(Connection& connection, const trace::Send& event, wire::HeaderV1& scratch) {
+  if (!connection.rpcrdma() || connection.over || connection.version2 || event.holes) return false;
+  constexpr std::size_t proc_at = 12;
+  if (event.octets.size() < proc_at + 4) return false;
+  if (static_cast<Proc>(wire::load_be32(event.octets.data() + proc_at)) != Proc::nomsg) return false;
+  const auto decoded = wire::decode_header_v1(event.octets, event.wire_length, scratch);
+  if (!decoded || scratch.fixed.version != 1 || !has_position_zero(scratch)) return false;
+  const bool some = std::any_of(scratch.reads.begin(), scratch.reads.end(), [](const wire::ReadSegment& read) {
+    return read.position == 0 && read.target.length != 0;
+  });
+  const Transaction* theirs = connection.open_call(other(event.side), scratch.fixed.xid);
+  if (!some || theirs == nullptr || own_reply_chunk(scratch, *theirs)) return false;
+  return event.side == Side::active || connection.open_call(event.side, scratch.fixed.xid) != nullptr ||
+         reverse_calls_possible(connection);
+}
+
+void take_message(Context& context, Connection& connection, const trace::Send& event, wire::HeaderV1& scratch,
+                  LongForm form) {
   if (event.wire_length == 0) return;
   if (connection.over) {
     if (connection.rpcrdma()) count_late_message(context, connection, event, scratch);
@@ -485,12 +551,13 @@ void take_message(Context& context, Connection& connection, const trace::Send& e
     finish();
     return;
   }
-  Reading reading = read_direction(connection, event, header, !cut);
+  Reading reading = read_direction(connection, event, header, !cut, form);
   if (!cut) {
     reading.ill_formed =
         judge_form(context, connection, event, header, reading.direction, reading.guessed, reading.rpc);
   }
   if (reading.direction == Direction::unknown) {
+    connection.distrust(kept_finished);  // the memory it names, and the Call that it is or answers, are not known
     context.book.unchecked(RuleId::reply_without_call, connection.id(),
                            fmt::format("the direction of the message in frame {} cannot be told", event.frame.number));
     finish();

@@ -11,6 +11,7 @@
 #include "referee/connection.hpp"
 #include "referee/counted.hpp"
 #include "referee/findings.hpp"
+#include "referee/long_direction.hpp"
 #include "referee/messages.hpp"
 #include "referee/observation.hpp"
 #include "referee/peers.hpp"
@@ -45,6 +46,7 @@ struct Referee::Impl {
   std::vector<ConnectionId> closed_order;  // oldest first: their state is dropped, their facts are kept
   std::vector<ConnectionFacts> finished;
   Peers peers;
+  LongDirection long_direction;
   wire::HeaderV1 scratch;
   std::uint64_t rdma_messages = 0;
   bool any_rpcrdma = false;
@@ -97,18 +99,16 @@ struct Referee::Impl {
 
   /// The message, and the one that was held for it. False: held.
   bool take(Connection& connection, const trace::Send& event) {
+    long_direction.next_send(context, connection, event, scratch);
     if (connection.held) {
-      const bool its_call = event.side == Side::active && event.octets.size() >= 4 &&
-                            connection.held->octets.size() >= 4 &&
-                            std::equal(event.octets.begin(), event.octets.begin() + 4, connection.held->octets.begin());
-      if (its_call) {
+      if (call_of_held(connection, event, scratch)) {
         take_message(context, connection, event, scratch);
         release(connection);
         return true;
       }
       release(connection);
     }
-    if (hold_message(connection, event, scratch)) return false;
+    if (hold_message(connection, event, scratch) || long_direction.keep(connection, event, scratch)) return false;
     take_message(context, connection, event, scratch);
     return true;
   }
@@ -118,7 +118,20 @@ struct Referee::Impl {
     Connection::Held held = std::move(*connection.held);
     connection.held.reset();
     held.event.octets = held.octets;
-    take_message(context, connection, held.event, scratch);
+    if (!long_direction.keep(connection, held.event, scratch)) take_message(context, connection, held.event, scratch);
+  }
+
+  /// Nothing is to come that could tell what is held.
+  void release_all(Connection& connection) {
+    release(connection);
+    long_direction.release(context, connection, LongForm::undecided, scratch);
+  }
+
+  /// `side` uses memory with this handle.
+  void release_for(Connection& connection, Side side, std::uint32_t handle) {
+    if (connection.held && side != connection.held->event.side && held_names(connection, handle, scratch)) {
+      release(connection);
+    }
   }
 
   void credits_in_doubt(Connection& connection, const trace::Send& event) {
@@ -228,7 +241,7 @@ struct Referee::Impl {
   }
 
   void end_of_capture(Connection& connection, FrameRef last) {
-    release(connection);
+    release_all(connection);
     // One direction only: nothing that needs both can be judged.
     const bool client_seen = connection.sides[0].events > 0;
     const bool server_seen = connection.sides[1].events > 0;
@@ -416,7 +429,7 @@ void Referee::on(const trace::Disconnect& event) {
     judge_stray_private_data(impl_->context, *connection, event.side, event.private_data, event.frame);
   }
   if (!connection->over) {
-    impl_->release(*connection);
+    impl_->release_all(*connection);
     if (event.how != trace::Disconnect::How::superseded) {
       // A FIN has its place in the stream: nothing before it is missing unnoticed.
       const bool complete = event.how == trace::Disconnect::How::fin;
@@ -462,6 +475,7 @@ void Referee::on(const trace::Write& event) {
   if (event.first) ++operations.writes;
   operations.write_bytes += event.length;
   if (!connection->over && connection->rpcrdma()) {
+    impl_->release_for(*connection, event.side, event.handle);
     impl_->after(*connection, event);
     judge_write(impl_->context, *connection, event);
   }
@@ -475,8 +489,11 @@ void Referee::on(const trace::ReadRequest& event) {
   ++operations.reads;
   operations.read_bytes += event.length;
   if (!connection->over && connection->rpcrdma()) {
+    impl_->release_for(*connection, event.side, event.handle);
     impl_->after(*connection, event);
-    judge_read(impl_->context, *connection, event);
+    if (!impl_->long_direction.keep(impl_->context, *connection, event, impl_->scratch)) {
+      judge_read(impl_->context, *connection, event);
+    }
   }
   impl_->tell_operation(*connection, OperationSeen::Kind::read_request, event, {}, event.side);
 }
@@ -484,7 +501,10 @@ void Referee::on(const trace::ReadRequest& event) {
 void Referee::on(const trace::ReadResponse& event) {
   Connection* connection = impl_->seen(event, false);
   if (connection == nullptr) return;
-  if (!connection->over && connection->rpcrdma()) judge_read_response(impl_->context, *connection, event);
+  if (!connection->over && connection->rpcrdma()) {
+    impl_->long_direction.pulled(impl_->context, *connection, event, impl_->scratch);
+    judge_read_response(impl_->context, *connection, event);
+  }
   impl_->tell_operation(*connection, OperationSeen::Kind::read_response, event, event.octets, other(event.side));
 }
 
@@ -499,6 +519,7 @@ void Referee::on(const trace::Refusal& event) {
     ++operations.naks;
   }
   if (connection->over || !connection->rpcrdma()) return;
+  impl_->long_direction.release(impl_->context, *connection, LongForm::undecided, impl_->scratch);
   if (event.kind != trace::Refusal::Kind::nak_sequence) {
     settle_pending(impl_->context, *connection, event.side, event.frame.number);
   }
@@ -516,6 +537,7 @@ void Referee::on(const trace::Gap& event) {
   Connection* connection = impl_->find(event.connection);
   if (connection == nullptr || connection->over || connection->kind == Connection::Kind::other) return;
   impl_->hear(event);
+  impl_->long_direction.release(impl_->context, *connection, LongForm::undecided, impl_->scratch);
   judge_gap(impl_->context, *connection, event);
 }
 

@@ -39,6 +39,14 @@ void bound_offers(Context& context, Connection& connection) {
   }
 }
 
+/// The oldest offer with this XID that has not been ended.
+[[nodiscard]] Offer* oldest_open_offer(Connection& connection, Side requester, std::uint32_t xid) {
+  const auto at = std::find_if(connection.offers.begin(), connection.offers.end(), [&](const Offer& offer) {
+    return offer.xid == xid && offer.requester == requester && offer.done.number == 0;
+  });
+  return at == connection.offers.end() ? nullptr : &*at;
+}
+
 /// The newest offer with this XID whose requester is `requester`.
 [[nodiscard]] Offer* newest_offer(Connection& connection, Side requester, std::uint32_t xid) {
   for (auto at = connection.offers.rbegin(); at != connection.offers.rend(); ++at) {
@@ -54,7 +62,8 @@ void judge_missing(Context& context, Connection& connection, Offer& offer, Frame
   ++connection.facts.pull_completion.missing;
   if (offer.undecidable || !connection.whole()) {
     severity = Severity::note;
-    context.book.unchecked(RuleId::pull_completion_missing, connection.id(), "frames of this connection are missing");
+    context.book.unchecked(RuleId::pull_completion_missing, connection.id(),
+                           "frames of this connection are missing, or its XID was used again before RDMA_DONE");
   }
   context.book.add(
       {RuleId::pull_completion_missing,
@@ -176,6 +185,11 @@ void judge_offer(Context& context, Connection& connection, const trace::Send& ev
     connection.of(responder).memory.expose(read.target, Access::offer, offer.transaction, event.frame);
   }
   ++connection.facts.pull_completion.offered;
+  if (Offer* earlier = oldest_open_offer(connection, requester, xid)) {
+    // The XID was used again before RDMA_DONE: which of them it will end cannot be told.
+    earlier->undecidable = true;
+    offer.undecidable = true;
+  }
 
   if (proper && connection.reliable_reply) {
     const std::optional<std::uint32_t> limit = connection.threshold(responder);
@@ -280,6 +294,15 @@ void settle_done(Context& context, Connection& connection, const trace::Send& ev
         fmt::format("The {} sent RDMA_DONE for XID {:#010x} a second time (first: frame {}); the receiver drops it.",
                     name(sender), xid, offer->done.number),
         offer->done, Severity::note);
+    return;
+  }
+  Offer* oldest = oldest_open_offer(connection, sender, xid);
+  if (oldest != offer) {
+    // Either of them may be meant: both stay readable.
+    oldest->done = event.frame;
+    oldest->in_flight_said = true;
+    ++connection.facts.pull_completion.completed;
+    context.book.unchecked(RuleId::done_duplicate, connection.id(), "an XID was used again before its RDMA_DONE");
     return;
   }
   const bool pulled = offer_pulled(connection, *offer);
