@@ -139,7 +139,10 @@ void judge_reply_form(Context& context, Connection& connection, const trace::Sen
   if (inline_reply && call.reply_chunk && event.wire_length > *limit && !event.holes) {
     const std::uint64_t room = wire::chunk_length(*call.reply_chunk);
     const std::uint64_t payload = event.wire_length > header.length ? event.wire_length - header.length : 0;
-    if (room >= payload) {
+    if (room >= payload && (call.copies != 1 || !connection.trusted())) {
+      context.book.unchecked(RuleId::reply_chunk_ignored, connection.id(),
+                             "another Call with the same XID may be the one that is answered");
+    } else if (room >= payload) {
       context.book.add(
           {RuleId::reply_chunk_ignored,
            connection.id(),
