@@ -196,6 +196,12 @@ void judge_error_reply(Context& context, Connection& connection, const trace::Se
                            "frames of this connection are missing from the capture");
     return;
   }
+  if (call.requester == Side::passive && (!call.reads.empty() || !call.writes.empty() || call.reply_chunk)) {
+    // RFC 8167 section 5.3: so does a client that takes no chunks in callbacks.
+    context.book.unchecked(RuleId::reply_resource_shortage, connection.id(),
+                           "a client may refuse every callback that has chunks");
+    return;
+  }
   std::uint64_t room = 0;
   for (const wire::WriteChunk& chunk : call.writes) room += wire::chunk_length(chunk);
   if (call.reply_chunk) room += wire::chunk_length(*call.reply_chunk);

@@ -378,6 +378,28 @@ TEST(Transactions, IdenticalCallAgainIsARetransmission) {
   EXPECT_EQ(story::above_note(report), 0U);
 }
 
+TEST(Transactions, WithGssAgainHasAnotherSequenceNumber) {
+  const auto call = [](std::uint32_t sequence, std::uint32_t procedure, std::uint32_t flavor) {
+    story::Octets rpc;
+    for (const std::uint32_t word :
+         {2U, 0U, 2U, 100003U, 3U, procedure, flavor, 20U, 1U, 0U, sequence, 1U, 0U, 6U, 0U}) {
+      story::put32(rpc, word);
+    }
+    return rpc;
+  };
+  const auto again = [&](std::uint32_t procedure, std::uint32_t flavor) {
+    Story s;
+    s.connect().call(1).reply(1);
+    s.message(Side::active, 2, 2, {}, call(7, 1, flavor)).message(Side::active, 2, 2, {}, call(8, procedure, flavor));
+    return s.reply(2).reply(2).end();
+  };
+  constexpr std::uint32_t gss = 6;
+  constexpr std::uint32_t sys = 1;
+  EXPECT_EQ(found(again(1, gss), RuleId::call_retransmitted).size(), 1U);
+  EXPECT_EQ(found(again(2, gss), RuleId::xid_duplicate_outstanding).size(), 1U) << "another procedure";
+  EXPECT_EQ(found(again(1, sys), RuleId::xid_duplicate_outstanding).size(), 1U) << "another request";
+}
+
 TEST(Transactions, StateIsBoundedByWhatIsOutstanding) {
   Story s;
   s.connect();
