@@ -47,6 +47,34 @@ void settle_stray_error(Context& context, Connection& connection, const Pending&
                     role});
 }
 
+void settle_done_answered(Context& context, Connection& connection, const Pending& pending) {
+  context.book.add({RuleId::done_answered,
+                    connection.id(),
+                    {pending.frame, pending.evidence},
+                    fmt::format("The {} answered an RDMA_DONE (frame {}); it has to be taken, or dropped, silently.",
+                                name(pending.side), pending.evidence.number),
+                    std::nullopt,
+                    pending.xid,
+                    party(pending.side),
+                    Role::responder});
+}
+
+void settle_repeated_xid(Context& context, Connection& connection, const Pending& pending) {
+  const Transaction* first = connection.find(pending.transaction);
+  if (first != nullptr && first->answers != 0 && first->reply.number < pending.frame.number) return;  // delivered late
+  context.book.add(
+      {RuleId::xid_duplicate_outstanding,
+       connection.id(),
+       {pending.frame, pending.evidence},
+       fmt::format("The {} sent a different Call with XID {:#010x} while the one in frame {} is unanswered: their "
+                   "Replies cannot be told apart.",
+                   name(pending.side), pending.xid, pending.evidence.number),
+       std::nullopt,
+       pending.xid,
+       party(pending.side),
+       Role::requester});
+}
+
 /// `proven`: something later of the other side was delivered without a hole, so that nothing can be missing in between.
 /// At the end of a capture the last packets may be, and then an accusation is a warning.
 void settle(Context& context, Connection& connection, const Pending& pending, bool proven) {
@@ -78,6 +106,10 @@ void settle(Context& context, Connection& connection, const Pending& pending, bo
       v2::settle_stray_error(context, connection, pending, proven);
       return;
     case Pending::Kind::reply_without_call:
+      if (pending.rule == RuleId::done_answered) {
+        settle_done_answered(context, connection, pending);
+        return;
+      }
       context.book.add({RuleId::reply_without_call,
                         connection.id(),
                         {pending.frame},
@@ -117,7 +149,11 @@ void settle(Context& context, Connection& connection, const Pending& pending, bo
       settle_access(context, connection, pending);
       return;
     case Pending::Kind::handle_reused:
-      settle_handle_reused(context, connection, pending);
+      if (pending.rule == RuleId::xid_duplicate_outstanding) {
+        settle_repeated_xid(context, connection, pending);
+      } else {
+        settle_handle_reused(context, connection, pending);
+      }
       return;
     case Pending::Kind::credits: {
       if (pending.excess == 0) return;
@@ -180,7 +216,25 @@ void hold_back(Connection& connection, Pending pending) {
 
 void settle_all_pending(Context& context, Connection& connection, std::optional<Side> complete) {
   const std::vector<Pending> all = std::exchange(connection.pending, {});
-  for (const Pending& pending : all) settle(context, connection, pending, complete == other(pending.side));
+  // A Read and an RDMA_DONE of memory that was never offered: what is missing is rather the offer.
+  const auto pulled = [&](Side side) {
+    const auto any = [&](auto&& what) { return std::any_of(all.begin(), all.end(), what); };
+    return any([&](const Pending& p) { return p.side == side && p.kind == Pending::Kind::done; }) &&
+           any([&](const Pending& p) {
+             return p.side == side && p.kind == Pending::Kind::unknown_handle && !p.writing;
+           });
+  };
+  for (const Pending& pending : all) {
+    const bool proven = complete == other(pending.side);
+    const bool done = pending.kind == Pending::Kind::done;
+    if (!proven && (done || (pending.kind == Pending::Kind::unknown_handle && !pending.writing)) &&
+        context.options.profile != Profile::rfc8166 && pulled(pending.side)) {
+      context.book.unchecked(done ? RuleId::rdma_done_sent : pending.rule, connection.id(),
+                             "the last messages of the peer may be missing from the capture");
+      continue;
+    }
+    settle(context, connection, pending, proven);
+  }
   for (const RuleId rule : std::exchange(connection.not_held, {})) {
     context.book.unchecked(rule, connection.id(), "more accusations than can be kept were waiting for their proof");
   }

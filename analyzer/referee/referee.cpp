@@ -305,6 +305,14 @@ struct Referee::Impl {
     judge_missing_errors(context, connection, last, true, std::nullopt);
     judge_open_calls(context, connection, last, false, false);
   }
+
+  /// A handshake message that was cut before the field behind its starting PSN (IB): where its receiver's packets begin
+  /// is not known, and the first one in the capture need not be the first.
+  static void start_unknown(Connection& connection, const trace::Depths& depths,
+                            const trace::PrivateDataArea& private_data) {
+    const bool cut = !depths.rnr_retry && private_data.octets.empty() && private_data.wire_length != 0;
+    if (cut && connection.facts.transport != trace::Transport::iwarp) connection.distrust(adopted_distrust);
+  }
 };
 
 Referee::Referee(Options options, Observer* observer, Listener* listener)
@@ -326,6 +334,7 @@ void Referee::on(const trace::ConnectRequest& event) {
   connection->request_frame = event.frame;
   SideState& client = connection->of(Side::active);
   client.depths = event.depths;
+  impl_->start_unknown(*connection, event.depths, event.private_data);
   client.mpa_revision = event.mpa_revision;
   ++client.events;
   client.last_event = event.frame;
@@ -360,6 +369,7 @@ void Referee::on(const trace::ConnectReply& event) {
   connection->reply_frame = event.frame;
   SideState& server = connection->of(Side::passive);
   server.depths = event.depths;
+  impl_->start_unknown(*connection, event.depths, event.private_data);
   server.mpa_revision = event.mpa_revision;
   judge_private_data(impl_->context, *connection, Side::passive, event.private_data, event.frame);
   if (facts.private_data_server && connection->kind == Connection::Kind::undecided) {

@@ -72,6 +72,11 @@ void judge_invalidation(Context& context, Connection& connection, const trace::S
     return;
   }
   if (names(call, *event.invalidated)) return;
+  if (call.copies > 1) {
+    context.book.unchecked(RuleId::remote_invalidation_wrong_handle, connection.id(),
+                           "which of two Calls with one XID the Reply answers is not known");
+    return;
+  }
   send.invalidate_finding =
       context.book.add({RuleId::remote_invalidation_wrong_handle,
                         connection.id(),

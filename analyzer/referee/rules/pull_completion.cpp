@@ -351,15 +351,15 @@ bool judge_answer_to_done(Context& context, Connection& connection, const trace:
                            "frames of this connection are missing from the capture");
     return true;
   }
-  context.book.add({RuleId::done_answered,
-                    connection.id(),
-                    {event.frame, done->frame},
-                    fmt::format("The {} answered an RDMA_DONE (frame {}); it has to be taken, or dropped, silently.",
-                                name(event.side), done->frame.number),
-                    std::nullopt,
-                    xid,
-                    party(event.side),
-                    Role::responder});
+  // A Call with the same XID may be missing in between: that shows only when its sender goes on.
+  Pending pending;
+  pending.kind = Pending::Kind::reply_without_call;
+  pending.rule = RuleId::done_answered;
+  pending.side = event.side;
+  pending.frame = event.frame;
+  pending.evidence = done->frame;
+  pending.xid = xid;
+  hold_back(connection, std::move(pending));
   return true;
 }
 

@@ -52,17 +52,16 @@ void judge_repeated_call(Context& context, Connection& connection, const trace::
                            "the Reply in between may be missing from the capture");
     return;
   }
-  context.book.add(
-      {RuleId::xid_duplicate_outstanding,
-       connection.id(),
-       {event.frame, old.call},
-       fmt::format("The {} sent a different Call with XID {:#010x} while the one in frame {} is unanswered: their "
-                   "Replies cannot be told apart.",
-                   name(event.side), old.xid, old.call.number),
-       std::nullopt,
-       old.xid,
-       party(event.side),
-       Role::requester});
+  // The Reply in between may be missing: that shows only when the responder goes on.
+  Pending pending;
+  pending.kind = Pending::Kind::handle_reused;
+  pending.rule = RuleId::xid_duplicate_outstanding;
+  pending.side = event.side;
+  pending.frame = event.frame;
+  pending.evidence = old.call;
+  pending.transaction = old.id;
+  pending.xid = old.xid;
+  hold_back(connection, std::move(pending));
 }
 
 void judge_reply_version(Context& context, Connection& connection, const trace::Send& event, std::uint32_t version,

@@ -233,6 +233,8 @@ void Connection::pass(Side sender, FrameRef ref, Bytes octets, std::uint32_t wir
   if (is_request(header.op.kind)) {
     streams[index(sender)].request(arrival);
   } else {
+    // In an epoch whose beginning was seen, an answer that nothing went before tells of a request that is missing.
+    if (handshake()) streams[index(other(sender))].start_at(header.psn);
     streams[index(other(sender))].response(arrival);
   }
 }
