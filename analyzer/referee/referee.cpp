@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include "referee/beginning.hpp"
 #include "referee/connection.hpp"
 #include "referee/counted.hpp"
 #include "referee/findings.hpp"
@@ -25,7 +26,6 @@ namespace {
 
 constexpr std::size_t kept_closed = 64;
 constexpr std::size_t most_connections = 65536;
-constexpr std::uint64_t adopted_distrust = 128;  // twice what Linux grants: as after a gap
 constexpr TimeNs unanswered_after = 10'000'000'000;
 
 }  // namespace
@@ -305,14 +305,6 @@ struct Referee::Impl {
     judge_missing_errors(context, connection, last, true, std::nullopt);
     judge_open_calls(context, connection, last, false, false);
   }
-
-  /// A handshake message that was cut before the field behind its starting PSN (IB): where its receiver's packets begin
-  /// is not known, and the first one in the capture need not be the first.
-  static void start_unknown(Connection& connection, const trace::Depths& depths,
-                            const trace::PrivateDataArea& private_data) {
-    const bool cut = !depths.rnr_retry && private_data.octets.empty() && private_data.wire_length != 0;
-    if (cut && connection.facts.transport != trace::Transport::iwarp) connection.distrust(adopted_distrust);
-  }
 };
 
 Referee::Referee(Options options, Observer* observer, Listener* listener)
@@ -334,7 +326,7 @@ void Referee::on(const trace::ConnectRequest& event) {
   connection->request_frame = event.frame;
   SideState& client = connection->of(Side::active);
   client.depths = event.depths;
-  impl_->start_unknown(*connection, event.depths, event.private_data);
+  distrust_cut_handshake(*connection, event.depths, event.private_data);
   client.mpa_revision = event.mpa_revision;
   ++client.events;
   client.last_event = event.frame;
@@ -369,7 +361,7 @@ void Referee::on(const trace::ConnectReply& event) {
   connection->reply_frame = event.frame;
   SideState& server = connection->of(Side::passive);
   server.depths = event.depths;
-  impl_->start_unknown(*connection, event.depths, event.private_data);
+  distrust_cut_handshake(*connection, event.depths, event.private_data);
   server.mpa_revision = event.mpa_revision;
   judge_private_data(impl_->context, *connection, Side::passive, event.private_data, event.frame);
   if (facts.private_data_server && connection->kind == Connection::Kind::undecided) {
@@ -420,15 +412,7 @@ void Referee::on(const trace::ConnectReady& event) {
 
 void Referee::on(const trace::Adopted& event) {
   Connection* connection = impl_->open(event.connection);
-  if (connection == nullptr) return;
-  ConnectionFacts& facts = connection->facts;
-  facts.transport = event.transport;
-  facts.client = event.client;
-  facts.server = event.server;
-  facts.roles_from = event.roles_from;
-  facts.opened = event.frame;
-  facts.one_way = event.one_way;
-  connection->distrust(adopted_distrust);
+  if (connection != nullptr) begin_in_the_middle(*connection, event);
 }
 
 void Referee::on(const trace::Disconnect& event) {

@@ -47,7 +47,8 @@ def stories():
                    if (t in fabrics or family(t) in fabrics) and want.get("fabric", family(t)) in (t, family(t))]
             if can:
                 filler = "nfs3" not in str(scenario["steps"]) and "nfs4" not in str(scenario["steps"])
-                rank = (name != want["rule"], filler, name.startswith("field-"), len(scenario["steps"]), len(name))
+                lost = "'lose'" in str(scenario["steps"])  # about what is missing, more than about the rule
+                rank = (name != want["rule"], filler, lost, name.startswith("field-"), len(scenario["steps"]), len(name))
                 found.setdefault(want["rule"], []).append((rank, name, scenario, can[0]))
     return {rule: min(each, key=lambda s: s[:2]) for rule, each in found.items()}
 
