@@ -77,12 +77,10 @@ struct Reading {
       if (form != LongForm::not_asked) {
         if (form == LongForm::call) reading.direction = Direction::call;
         if (form == LongForm::reply) reading.direction = Direction::reply;
-      } else if (theirs_open && own_reply_chunk(header, *connection.open_call(other(sender), xid))) {
+      } else if (!theirs_open || own_reply_chunk(header, *connection.open_call(other(sender), xid))) {
         reading.direction = Direction::call;
-      } else if (theirs_open && !mine_open) {
+      } else if (!mine_open) {
         reading.direction = Direction::reply;
-      } else if (!theirs_open) {
-        reading.direction = Direction::call;
       }
       return reading;
     }
