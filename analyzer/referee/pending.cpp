@@ -47,7 +47,12 @@ void settle_stray_error(Context& context, Connection& connection, const Pending&
                     role});
 }
 
-void settle_done_answered(Context& context, Connection& connection, const Pending& pending) {
+void settle_done_answered(Context& context, Connection& connection, const Pending& pending, bool proven) {
+  if (!proven) {
+    context.book.unchecked(RuleId::done_answered, connection.id(),
+                           "a Call with the same XID may be missing from the capture");
+    return;
+  }
   context.book.add({RuleId::done_answered,
                     connection.id(),
                     {pending.frame, pending.evidence},
@@ -59,9 +64,14 @@ void settle_done_answered(Context& context, Connection& connection, const Pendin
                     Role::responder});
 }
 
-void settle_repeated_xid(Context& context, Connection& connection, const Pending& pending) {
+void settle_repeated_xid(Context& context, Connection& connection, const Pending& pending, bool proven) {
   const Transaction* first = connection.find(pending.transaction);
   if (first != nullptr && first->answers != 0 && first->reply.number < pending.frame.number) return;  // delivered late
+  if (!proven) {
+    context.book.unchecked(RuleId::xid_duplicate_outstanding, connection.id(),
+                           "the Reply in between may be missing from the capture");
+    return;
+  }
   context.book.add(
       {RuleId::xid_duplicate_outstanding,
        connection.id(),
@@ -107,7 +117,7 @@ void settle(Context& context, Connection& connection, const Pending& pending, bo
       return;
     case Pending::Kind::reply_without_call:
       if (pending.rule == RuleId::done_answered) {
-        settle_done_answered(context, connection, pending);
+        settle_done_answered(context, connection, pending, proven);
         return;
       }
       context.book.add({RuleId::reply_without_call,
@@ -150,7 +160,7 @@ void settle(Context& context, Connection& connection, const Pending& pending, bo
       return;
     case Pending::Kind::handle_reused:
       if (pending.rule == RuleId::xid_duplicate_outstanding) {
-        settle_repeated_xid(context, connection, pending);
+        settle_repeated_xid(context, connection, pending, proven);
       } else {
         settle_handle_reused(context, connection, pending);
       }

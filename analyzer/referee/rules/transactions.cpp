@@ -47,9 +47,11 @@ void judge_repeated_call(Context& context, Connection& connection, const trace::
          Role::requester});
     return;
   }
-  if (!connection.trusted() || !old.lists_known || !fresh.lists_known || event.holes) {
-    context.book.unchecked(RuleId::xid_duplicate_outstanding, connection.id(),
-                           "the Reply in between may be missing from the capture");
+  const bool comparable = old.lists_known && fresh.lists_known && old.payload_known == fresh.payload_known;
+  if (!connection.trusted() || !comparable || event.holes) {
+    context.book.unchecked(
+        RuleId::xid_duplicate_outstanding, connection.id(),
+        "one of two Calls with one XID, or the Reply in between, may not be in the capture as a whole");
     return;
   }
   // The Reply in between may be missing: that shows only when the responder goes on.
