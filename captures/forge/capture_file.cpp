@@ -39,18 +39,6 @@ Octets erf_record(const Shot& shot, std::uint32_t kept) {
   return pen.take();
 }
 
-struct Record {
-  Octets octets;
-  std::uint32_t length = 0;  ///< on the wire, in the units of the file's link type
-};
-
-Record record(const Shot& shot, const FileOptions& options) {
-  const auto size = static_cast<std::uint32_t>(shot.octets.size());
-  const std::uint32_t kept = std::min(size, options.snap);
-  if (options.infiniband) return {erf_record(shot, kept), size + static_cast<std::uint32_t>(erf_header)};
-  return {slice(shot.octets, 0, kept), size};
-}
-
 void pcap_header(Octets& out, std::uint32_t link) {
   little32(out, 0xA1B23C4D);  // nanoseconds
   little16(out, 2);
@@ -110,6 +98,13 @@ void pcapng_record(Octets& out, const Shot& shot, const Record& r) {
 
 }  // namespace
 
+Record record(const Shot& shot, bool infiniband) {
+  const auto size = static_cast<std::uint32_t>(shot.octets.size());
+  const std::uint32_t kept = std::min(size, shot.snap);
+  if (infiniband) return {erf_record(shot, kept), size + static_cast<std::uint32_t>(erf_header)};
+  return {slice(shot.octets, 0, kept), size};
+}
+
 void write_capture(const Film& film, const FileOptions& options, const std::string& path) {
   if (options.format == FileFormat::erf && !options.infiniband) {
     throw Mistake("the native ERF format is for InfiniBand only");
@@ -120,7 +115,7 @@ void write_capture(const Film& film, const FileOptions& options, const std::stri
   if (options.format == FileFormat::pcapng) pcapng_header(out, link);
   for (const Shot& shot : film.shots) {
     if (!shot.captured) continue;
-    const Record r = record(shot, options);
+    const Record r = record(shot, options.infiniband);
     switch (options.format) {
       case FileFormat::pcap:
         pcap_record(out, shot, r);

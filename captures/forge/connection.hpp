@@ -92,6 +92,7 @@ struct Stage {
   Host client;
   Host server;
   unsigned number = 0;  ///< of the connection, from 0: gives QPNs and ports
+  unsigned story = 0;   ///< of many in one file, from 0: gives QPNs and communication IDs
   std::uint32_t mtu = 1024;
   Beginnings beginnings;
   bool odd_segments = false;  ///< iWARP: cut the TCP stream where it hurts

@@ -24,13 +24,14 @@ class IbConnection final : public Connection {
   explicit IbConnection(const Stage& stage) : stage_(stage) {
     of(Side::client).psn = stage.beginnings.client_psn;
     of(Side::server).psn = stage.beginnings.server_psn;
-    of(Side::client).qpn = 0x000011 + stage.number;
-    of(Side::server).qpn = 0x000081 + stage.number;
-    of(Side::client).id = 0xC1000000U + stage.number;
-    of(Side::server).id = 0x5E000000U + stage.number;
+    const std::uint32_t own = 0x100 * stage.story + stage.number;
+    of(Side::client).qpn = 0x000011 + own;
+    of(Side::server).qpn = 0x000081 + own;
+    of(Side::client).id = 0xC1000000U + own;
+    of(Side::server).id = 0x5E000000U + own;
     of(Side::client).udp_source = static_cast<std::uint16_t>(0xC000U + stage.number);
     of(Side::server).udp_source = static_cast<std::uint16_t>(0xD000U + stage.number);
-    transaction_ = 0x4E00000000ULL + 16ULL * stage.number;
+    transaction_ = 0x4E00000000ULL + 16ULL * own;
   }
 
   void open(const Handshake& h) override {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// forge: a scenario becomes a capture file.
+// forge: scenarios become a capture file.
 #include <CLI/CLI.hpp>
 #include <cstdio>
 #include <fstream>
@@ -7,43 +7,18 @@
 #include <nlohmann/json.hpp>
 
 #include "capture_file.hpp"
-#include "story.hpp"
+#include "play.hpp"
 
 namespace {
 
-using forge::Fabric;
-using forge::Link;
-
-/// In the order in which they are listed.
-const std::vector<std::pair<std::string, Fabric>>& transports() {
-  static const std::vector<std::pair<std::string, Fabric>> table{
-      {"rocev2", {Link::ipv4, false, false, {}}},
-      {"rocev2-ipv6", {Link::ipv6, false, false, {}}},
-      {"rocev2-vlan", {Link::vlan, false, false, {}}},
-      {"rocev1", {Link::rocev1, false, false, {}}},
-      {"infiniband", {Link::infiniband, false, false, {}}},
-      {"iwarp", {Link::ipv4, true, false, {2, false, false}}},
-      {"iwarp-rev1-crc", {Link::ipv4, true, false, {1, true, false}}},
-      {"iwarp-markers", {Link::ipv4, true, false, {2, true, true}}},
-      {"iwarp-split", {Link::ipv6, true, true, {2, true, false}}},
-  };
-  return table;
-}
-
-const Fabric& fabric(const std::string& name) {
-  for (const auto& [each, fabric] : transports()) {
-    if (each == name) return fabric;
-  }
-  throw forge::Mistake("no transport is called '" + name + "'; see --list-transports");
-}
-
-/// Which frame of the file belongs to which step, and to which part of it.
-nlohmann::json map_of(const forge::Film& film) {
+/// Which frame of the file belongs to which step, and to which part of it. `number`: of the last frame before.
+nlohmann::json map_of(const forge::Film& film, std::size_t first, std::size_t count, std::uint64_t& number) {
   nlohmann::json steps = nlohmann::json::object();
   nlohmann::json spoken = nlohmann::json::array();
   nlohmann::json shots = nlohmann::json::array();
-  std::uint64_t number = 0;
-  for (const forge::Shot& shot : film.shots) {
+  const std::uint64_t before = number;
+  for (std::size_t i = first; i < first + count; ++i) {
+    const forge::Shot& shot = film.shots.at(i);
     if (!shot.captured) continue;
     ++number;
     steps[shot.step].push_back(number);
@@ -51,7 +26,22 @@ nlohmann::json map_of(const forge::Film& film) {
     if (shot.spoken) spoken.push_back(number);
     shots.push_back({{"from", shot.from == forge::Side::client ? "client" : "server"}, {"part", shot.part}});
   }
-  return {{"frames", number}, {"steps", steps}, {"rpcrdma_frames", spoken}, {"shots", shots}};
+  return {{"frames", number - before}, {"steps", steps}, {"rpcrdma_frames", spoken}, {"shots", shots}};
+}
+
+nlohmann::json map_of(const forge::Reel& reel, const std::vector<std::string>& paths) {
+  nlohmann::json stories = nlohmann::json::array();
+  nlohmann::json left_out = nlohmann::json::array();
+  std::uint64_t number = 0;
+  for (const forge::Reel::Part& part : reel.parts) {
+    const std::uint64_t first = number + 1;
+    nlohmann::json map = map_of(reel.film, part.first, part.count, number);
+    map["scenario"] = paths.at(part.story);
+    map["first"] = first;
+    stories.push_back(std::move(map));
+  }
+  for (const auto& [story, why] : reel.left_out) left_out.push_back({{"scenario", paths.at(story)}, {"why", why}});
+  return {{"frames", number}, {"stories", stories}, {"left_out", left_out}};
 }
 
 void write_text(const std::string& path, const std::string& text) {
@@ -64,8 +54,8 @@ void write_text(const std::string& path, const std::string& text) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  CLI::App app{"Turns a scenario into a capture file"};
-  std::string scenario_path;
+  CLI::App app{"Turns scenarios into a capture file"};
+  std::vector<std::string> paths;
   std::string transport = "rocev2";
   std::string out;
   std::string map;
@@ -73,8 +63,8 @@ int main(int argc, char** argv) {
   bool erf = false;
   bool wrap = false;
   bool list = false;
-  app.add_option("scenario", scenario_path, "scenario (YAML)");
-  app.add_option("--transport", transport, "fabric to play it on");
+  app.add_option("scenario", paths, "scenarios (YAML); several stand one after the other in the file");
+  app.add_option("--transport", transport, "fabric to play them on");
   app.add_option("--out", out, "capture file to write");
   app.add_option("--map", map, "JSON file that says which frames belong to which step");
   app.add_flag("--pcapng", pcapng, "pcapng instead of pcap");
@@ -83,22 +73,30 @@ int main(int argc, char** argv) {
   app.add_flag("--list-transports", list, "name the transports and leave");
   CLI11_PARSE(app, argc, argv);
   if (list) {
-    for (const auto& [name, ignored] : transports()) std::cout << name << '\n';
+    for (const forge::Transport& each : forge::transports()) std::cout << each.name << '\n';
     return 0;
   }
   try {
-    if (scenario_path.empty() || out.empty()) throw forge::Mistake("a scenario and --out FILE are needed");
-    const Fabric& chosen = fabric(transport);
-    forge::Scenario scenario = forge::read_scenario(scenario_path);
-    scenario.settings.wrap = scenario.settings.wrap || wrap;
-    forge::Film film;
-    forge::Story(scenario, chosen, film).play();
+    if (paths.empty() || out.empty()) throw forge::Mistake("a scenario and --out FILE are needed");
+    const forge::Transport& chosen = forge::transport(transport);
     forge::FileOptions options;
     options.format = erf ? forge::FileFormat::erf : pcapng ? forge::FileFormat::pcapng : forge::FileFormat::pcap;
-    options.infiniband = chosen.link == Link::infiniband;
-    options.snap = scenario.settings.snap;
-    forge::write_capture(film, options, out);
-    if (!map.empty()) write_text(map, map_of(film).dump(1));
+    options.infiniband = chosen.fabric.link == forge::Link::infiniband;
+    nlohmann::json told;
+    if (paths.size() == 1) {
+      const forge::Film film = forge::play(forge::read_scenario(paths.front()), chosen, wrap);
+      forge::write_capture(film, options, out);
+      std::uint64_t number = 0;
+      told = map_of(film, 0, film.shots.size(), number);
+    } else {
+      std::vector<forge::Scenario> scenarios;
+      scenarios.reserve(paths.size());
+      for (const std::string& path : paths) scenarios.push_back(forge::read_scenario(path));
+      const forge::Reel reel = forge::play_all(scenarios, chosen, wrap);
+      forge::write_capture(reel.film, options, out);
+      told = map_of(reel, paths);
+    }
+    if (!map.empty()) write_text(map, told.dump(1));
   } catch (const std::exception& e) {
     std::cerr << "forge: " << e.what() << '\n';
     return 2;

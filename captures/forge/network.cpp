@@ -41,13 +41,20 @@ Octets icrc_field(const Octets& masked_network, const Octets& packet, bool spoil
 
 }  // namespace
 
-Host Host::number(std::uint8_t n) {
+Host Host::number(std::uint8_t n, unsigned story) {
+  const unsigned host = 4 * story + n;
+  const auto high = static_cast<std::uint8_t>(host >> 8U);
+  const auto low = static_cast<std::uint8_t>(host);
   Host h;
   h.mac = {0x02, 0x00, 0x5E, 0x00, 0x53, n};
   h.ipv4 = {192, 0, 2, n};
-  h.ipv6 = {0x20, 0x01, 0x0D, 0xB8, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, n};
-  h.lid = n;
-  h.guid = 0x0002C90300005300ULL + n;
+  if (story != 0) {
+    h.mac = {0x02, 0x00, 0x5E, 0x01, high, low};
+    h.ipv4 = {198, 18, high, low};
+  }
+  h.ipv6 = {0x20, 0x01, 0x0D, 0xB8, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, high, low};
+  h.lid = static_cast<std::uint16_t>(host);
+  h.guid = 0x0002C90300005300ULL + host;
   return h;
 }
 

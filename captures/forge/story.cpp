@@ -58,8 +58,13 @@ Beginnings beginnings(bool wrap) {
 
 }  // namespace
 
-Story::Story(const Scenario& scenario, const Fabric& fabric, Film& film)
-    : scenario_(scenario), fabric_(fabric), film_(film), network_(fabric.link) {}
+Story::Story(const Scenario& scenario, const Fabric& fabric, Film& film, unsigned number)
+    : scenario_(scenario),
+      fabric_(fabric),
+      film_(film),
+      network_(fabric.link),
+      number_(number),
+      next_xid_{0x20000001 + 0x1000 * number, 0x70000001 + 0x1000 * number} {}
 
 void Story::play() {
   for (const Step& step : scenario_.steps) {
@@ -72,8 +77,9 @@ void Story::play() {
       throw Mistake(text.rfind(step.where, 0) == 0 ? text : step.where + ": " + text);
     }
   }
-  if (scenario_.settings.only) {
-    for (Shot& shot : film_.shots) shot.captured = shot.captured && shot.from == *scenario_.settings.only;
+  for (Shot& shot : film_.shots) {
+    shot.snap = scenario_.settings.snap;
+    if (scenario_.settings.only) shot.captured = shot.captured && shot.from == *scenario_.settings.only;
   }
 }
 
@@ -201,9 +207,10 @@ void Story::connect(const Step& step, Words& words) {
 
   Stage stage{film_,
               network_,
-              Host::number(client_host),
-              Host::number(server_host),
+              Host::number(client_host, number_),
+              Host::number(server_host, number_),
               0,
+              number_,
               scenario_.settings.mtu,
               {},
               fabric_.odd_segments};

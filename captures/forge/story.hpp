@@ -26,7 +26,8 @@ struct Fabric {
 
 class Story {
  public:
-  Story(const Scenario& scenario, const Fabric& fabric, Film& film);
+  /// `number`: of many in one file, from 0: each has addresses, QPNs, IDs and XIDs of its own, but for what it names.
+  Story(const Scenario& scenario, const Fabric& fabric, Film& film, unsigned number = 0);
   void play();
 
  private:
@@ -133,7 +134,8 @@ class Story {
   Network network_;
   std::vector<Line> lines_;
   std::size_t current_ = 0;
-  std::array<std::uint32_t, 2> next_xid_{0x20000001, 0x70000001};
+  unsigned number_;
+  std::array<std::uint32_t, 2> next_xid_;
 };
 
 /// A chunk: one segment {handle, offset, length}, several in a list, or one cut by `split`.
