@@ -102,12 +102,12 @@ bool in_minor_version(std::uint32_t operation, std::uint32_t minor, bool callbac
   return operation >= 3 && operation <= (minor == 0 ? 39U : minor == 1 ? 58U : 75U);
 }
 
-struct Walk {
+struct Walked {
   bool whole = false;     ///< every announced operation, ending exactly where the message ends
   bool met_data = false;  ///< stopped at an argument that may have been moved
 };
 
-Walk walk(Cursor cursor, Data data, bool callback, Compound& compound) {
+Walked walk(Cursor cursor, Data data, bool callback, Compound& compound) {
   AllAlike policy(data);
   Walker walker(cursor, policy);
   compound.operations.clear();
@@ -154,7 +154,7 @@ Decoded<Compound> decode_compound(Bytes arguments, std::size_t wire_length, bool
   if (compound.minor_version > 2) return compound;
 
   compound.operations.reserve(std::min(compound.count, operations_limit));
-  const Walk first = walk(cursor, Data::unknown, callback, compound);
+  const Walked first = walk(cursor, Data::unknown, callback, compound);
   if (!first.met_data || cursor.captured_left() != cursor.wire_left()) return compound;
 
   // The walk stopped at data that may be here or in a Read chunk. Where only one of the two makes the operations end
