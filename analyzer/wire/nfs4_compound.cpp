@@ -106,20 +106,20 @@ bool in_minor_version(std::uint32_t operation, std::uint32_t minor, bool callbac
 std::optional<bool> agrees_to_be_called(Walker walker, std::uint32_t operation) {
   constexpr std::uint32_t bind_conn_to_session = 41;
   constexpr std::uint32_t create_session = 43;
-  constexpr std::uint32_t back =
-      2;  // CREATE_SESSION4_FLAG_CONN_BACK_CHAN, and the bit of CDFC4_BACK and both "or both"
+  // CREATE_SESSION4_FLAG_CONN_BACK_CHAN, and the bit that CDFC4_BACK has in common with both "or both".
+  constexpr std::uint32_t back = 2;
   std::uint32_t said = 0;
   if (operation != bind_conn_to_session && operation != create_session) return false;
   if (!walker.shape(operation == create_session ? "dw" : "i") || !walker.word(said)) return std::nullopt;
   return (said & back) != 0;
 }
 
-struct Walk {
+struct Walked {
   bool whole = false;     ///< every announced operation, ending exactly where the message ends
   bool met_data = false;  ///< stopped at an argument that may have been moved
 };
 
-Walk walk(Cursor cursor, Data data, bool callback, Compound& compound) {
+Walked walk(Cursor cursor, Data data, bool callback, Compound& compound) {
   AllAlike policy(data);
   Walker walker(cursor, policy);
   compound.operations.clear();
@@ -168,7 +168,7 @@ Decoded<Compound> decode_compound(Bytes arguments, std::size_t wire_length, bool
   if (compound.minor_version > 2) return compound;
 
   compound.operations.reserve(std::min(compound.count, operations_limit));
-  const Walk first = walk(cursor, Data::unknown, callback, compound);
+  const Walked first = walk(cursor, Data::unknown, callback, compound);
   if (!first.met_data || cursor.captured_left() != cursor.wire_left()) return compound;
 
   // The walk stopped at data that may be here or in a Read chunk. Where only one of the two makes the operations end
