@@ -226,19 +226,24 @@ void hold_back(Connection& connection, Pending pending) {
 
 void settle_all_pending(Context& context, Connection& connection, std::optional<Side> complete) {
   const std::vector<Pending> all = std::exchange(connection.pending, {});
-  // A Read and an RDMA_DONE of memory that was never offered: what is missing is rather the offer.
+  // A client's Read of memory that was never offered, and an RDMA_DONE with it: what is missing is rather the offer.
+  const auto pulls = [](const Pending& p) {
+    return p.kind == Pending::Kind::unknown_handle && !p.writing && p.rule == RuleId::rdma_by_requester;
+  };
+  const auto reads = [](const Pending& p) { return p.kind == Pending::Kind::unknown_handle && !p.writing; };
   const auto pulled = [&](Side side) {
-    const auto any = [&](auto&& what) { return std::any_of(all.begin(), all.end(), what); };
-    return any([&](const Pending& p) { return p.side == side && p.kind == Pending::Kind::done; }) &&
-           any([&](const Pending& p) {
-             return p.side == side && p.kind == Pending::Kind::unknown_handle && !p.writing;
-           });
+    return std::any_of(all.begin(), all.end(), [&](const Pending& p) { return p.side == side && reads(p); });
+  };
+  const auto finished = [&](Side side) {
+    return std::any_of(all.begin(), all.end(),
+                       [&](const Pending& p) { return p.side == side && p.kind == Pending::Kind::done; });
   };
   for (const Pending& pending : all) {
     const bool proven = complete == other(pending.side);
     const bool done = pending.kind == Pending::Kind::done;
-    if (!proven && (done || (pending.kind == Pending::Kind::unknown_handle && !pending.writing)) &&
-        context.options.profile != Profile::rfc8166 && pulled(pending.side)) {
+    const bool offer_missing =
+        pulls(pending) || (done && pulled(pending.side)) || (reads(pending) && finished(pending.side));
+    if (!proven && offer_missing && context.options.profile != Profile::rfc8166) {
       context.book.unchecked(done ? RuleId::rdma_done_sent : pending.rule, connection.id(),
                              "the last messages of the peer may be missing from the capture");
       continue;

@@ -169,6 +169,9 @@ def main():
         wrong += bool(lines)
         for line in lines:
             print(f"{os.path.basename(path)}: {line}")
+        if lines:
+            print(f"alone: {sys.argv[0]} --analyzer {given.analyzer} {path}")
+    print(f"{len(given.captures or harness.captures())} captures, {wrong} with something wrong")
     return 1 if wrong else 0
 
 

@@ -20,11 +20,12 @@ export async function watched(browser, options = {}) {
   page.on("popup", () => trouble.push("popup"));
   page.on("request", (r) => { if (r.url() !== page.wanted) trouble.push(`request: ${r.url().slice(0, 120)}`); });
   page.trouble = trouble;
+  page.setDefaultTimeout(300_000);
   page.open = async (file) => {
     trouble.length = 0;
     page.wanted = pathToFileURL(file).href;
-    await page.goto(page.wanted);
-    await page.waitForFunction(() => document.documentElement.dataset.ready === "yes", null, { timeout: 20000 });
+    await page.goto(page.wanted, { timeout: 600_000 });
+    await page.waitForFunction(() => document.documentElement.dataset.ready === "yes", null, { timeout: 600_000 });
   };
   return page;
 }

@@ -19,17 +19,42 @@ export function scenarios(root) {
   return readdirSync(path).filter((n) => n.endsWith(".yaml")).sort().map((n) => join(path, n));
 }
 
-let fabricsOf;
+let known;
+const fabrics = (forge) => (known ??= run(forge, ["--list-transports"]).then(({ stdout }) => stdout.split(/\s+/).filter(Boolean)));
 
 // Another fabric for each, of those that the scenario allows.
-export async function forged(forge, scenario, number, folder) {
-  fabricsOf ??= run(forge, ["--list-transports"]).then(({ stdout }) => stdout.split(/\s+/).filter(Boolean));
+async function fabricOf(forge, scenario, number) {
   const allowed = /^transports: *\[?([^\]\n]*)/m.exec(readFileSync(scenario, "utf8"))?.[1].split(/[, ]+/).filter(Boolean);
   const family = (t) => (t.startsWith("iwarp") ? "iwarp" : "ib");
-  const fabrics = (await fabricsOf).filter((t) => allowed === undefined || allowed.includes(t) || allowed.includes(family(t)));
+  const can = (await fabrics(forge)).filter((t) => allowed === undefined || allowed.includes(t) || allowed.includes(family(t)));
+  return can[number % can.length];
+}
+
+export async function forged(forge, scenario, number, folder) {
   const out = join(folder, `${basename(scenario, ".yaml")}.pcap`);
-  await run(forge, [scenario, "--transport", fabrics[number % fabrics.length], "--out", out]);
+  await run(forge, [scenario, "--transport", await fabricOf(forge, scenario, number), "--out", out]);
   return out;
+}
+
+// The scenarios that are forged on one fabric, once more in one capture: many connections, many rules.
+export async function gathered(forge, every, folder) {
+  const by = new Map((await fabrics(forge)).map((name) => [name, []]));
+  for (const [i, scenario] of every.entries()) by.get(await fabricOf(forge, scenario, i)).push(scenario);
+  return [...by].filter(([, members]) => members.length > 0).map(([name, members]) => ({
+    name: `gathered-${name}`,
+    members: members.map((path) => basename(path, ".yaml")),
+    capture: async () => {
+      const out = join(folder, `gathered-${name}.pcap`);
+      await run(forge, [...members, "--transport", name, "--out", out, "--map", `${out}.json`]);
+      const { left_out: left } = JSON.parse(readFileSync(`${out}.json`, "utf8"));
+      if (left.length > 0) throw new Error(`${name} leaves out ${left.map(({ scenario, why }) => `${scenario} (${why})`).join(", ")}`);
+      return out;
+    },
+  }));
+}
+
+export async function rulesOf(analyzer) {
+  return JSON.parse((await run(analyzer, ["--list-rules", "--json"])).stdout).map(({ name }) => name);
 }
 
 // -> { page, report }: the page's file, and what --json printed in the same run.

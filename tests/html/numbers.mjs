@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Every number on the page is the JSON's, and every number of the JSON that says something is on the page.
 
-// Runs in the browser: what is shown, of all connections one after the other.
+// Runs in the page: what is shown, of all connections one after the other. Of each kind of row, and of each layout of octets, one is
+// chosen, so that its details are shown as well.
 export function shownFacts() {
   const seen = {};
-  const look = () => {
-    document.querySelectorAll("[data-json]").forEach((e) => {
+  const look = (where) => {
+    where.querySelectorAll("[data-json]").forEach((e) => {
       const path = e.getAttribute("data-json");
       (seen[path] ??= new Set()).add(e.textContent);
     });
@@ -17,16 +18,27 @@ export function shownFacts() {
     more.forEach((b) => b.click());
   }
   const sums = [];
+  const met = new Set();
+  const walk = (ladder, rows) => {
+    for (let row = 0; row < rows.count; ++row) {
+      const fields = rows.octets[row] ? Octets.fields(rows.octets[row][0]).map((f) => `row with field ${f.name}`) : [];
+      const kinds = [`row ${Data.kinds[rows.kind[row]]}${rows.marks[row] ? ", marked" : ""}`, ...fields];
+      if (kinds.every((k) => met.has(k))) continue;
+      kinds.forEach((k) => met.add(k));
+      ladder.choose(row, true);
+    }
+  };
   for (let i = 0; i < Report.connections.length; ++i) {
-    Page.select(i);
-    look();
+    const { ladder } = Page.select(i);
+    look(document.getElementById("connection"));
+    walk(ladder, Data.connection(i).rows);
     const { rows, series, facts } = Data.connection(i);
     const count = (kind, side) => rows.kind.reduce((n, k, r) => n + (k === Data.K[kind] && rows.side[r] === side ? 1 : 0), 0);
     const sum = (column) => (series === null ? 0 : series[column].reduce((a, b) => a + b, 0));
     sums.push({ id: facts.id, left: rows.leftOut, calls: count("call", 0), replies: count("reply", 1), read: sum("read"), written: sum("written") });
   }
-  look();
-  return { facts: Object.fromEntries(Object.entries(seen).map(([k, v]) => [k, [...v]])), sums };
+  look(document);
+  return { facts: Object.fromEntries(Object.entries(seen).map(([k, v]) => [k, [...v]])), sums, rows: [...met] };
 }
 
 function* leaves(value, path = "") {

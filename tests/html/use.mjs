@@ -5,6 +5,7 @@ import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import { copyFileSync, mkdirSync, readFileSync, readdirSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 import { launch, watched } from "./browser.mjs";
 import { analysed } from "./captures.mjs";
@@ -62,8 +63,7 @@ test("filters by XID, procedure, kind and finding", async () => {
   assert.equal(await counted(page), all);
   const read = report.connections[0].procedures.find((p) => p.name === "NFSv3 READ");
   await page.selectOption("#filter-procedure", { label: "NFSv3 READ" });
-  const shown = await page.evaluate(() => document.querySelectorAll(".layer .row.k-call").length);
-  assert.equal(shown, read.calls);
+  await page.waitForFunction((calls) => document.querySelectorAll(".layer .row.k-call").length === calls, read.calls);
   await page.click("#filter-clear");
   for (const id of ["calls", "replies", "reads", "faults", "rest"]) await page.uncheck(`#kind-${id}`);
   await page.waitForFunction(() => [...document.querySelectorAll(".layer .row")].every((e) => e.classList.contains("k-write")));
@@ -140,8 +140,8 @@ test("dark, light, narrow and paper", async () => {
   await page.click("#theme");
   assert.equal(await ground(), dark);
   await page.setViewportSize({ width: 420, height: 800 });
-  await page.waitForTimeout(100);
-  assert.ok(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth), "nothing sticks out of a narrow window");
+  // Nothing sticks out of a narrow window, once the charts were drawn anew.
+  await page.waitForFunction(() => innerWidth === 420 && document.documentElement.scrollWidth <= innerWidth);
   await page.emulateMedia({ media: "print" });
   await page.evaluate(() => dispatchEvent(new Event("beforeprint")));
   assert.ok(await page.locator(".paper .row").count() > 50);
@@ -168,8 +168,9 @@ test("only what was asked for: --connection and --severity", async () => {
 const EVIL = ["<script>window.pwned=1</script>", "</script><script>window.pwned=1</script>", "<!--<script>", "<img src=x onerror=window.pwned=1>", "\"'><svg onload=window.pwned=1>",
   "javascript:window.pwned=1", "{{script}}", "]]>\u202eevil\u2028", "&lt;b&gt;"];
 
-async function harmless(path, extra = []) {
-  const { page } = await opened(path, {}, extra);
+async function harmless(path, extra = [], connections = undefined) {
+  const { page, report } = await opened(path, {}, extra);
+  if (connections !== undefined) assert.equal(report.connections.length, connections);
   await page.evaluate(() => {
     document.querySelectorAll("details").forEach((d) => { d.open = true; });
     for (let i = 0; i < Report.connections.length; ++i) {
@@ -188,13 +189,14 @@ async function harmless(path, extra = []) {
 
 test("markup in names of folders and files", async () => {
   const names = EVIL.map((text, i) => `${i} ${text}`);
-  for (const name of names) {
-    const parts = name.split("/");
-    const path = join(given.folder, "evil", ...parts);
+  const paths = names.map((name) => `${join(given.folder, "evil", ...name.split("/"))}.pcap`);
+  for (const path of paths) {
     mkdirSync(join(path, ".."), { recursive: true });
-    copyFileSync(capture("peers/rxe-upeer-over-client-threshold-breaks.pcap"), `${path}.pcap`);
-    const text = await harmless(`${path}.pcap`);
-    if (!/[\u202e{]/.test(name)) assert.ok(text.includes(parts[parts.length - 1]), `the page shows ${name}`);
+    copyFileSync(capture("peers/rxe-upeer-over-client-threshold-breaks.pcap"), path);
+  }
+  const text = await harmless(paths[0], paths.slice(1));
+  for (const name of names) {
+    if (!/[\u202e{]/.test(name)) assert.ok(text.includes(name.split("/").at(-1)), `the page shows ${name}`);
     if (name.includes("\u202e")) assert.ok(text.includes("\\u{202e}") && !text.includes("\u202e"), "signs that turn the text are shown");
   }
   // A damaged input's reason, and octets that are no UTF-8.
@@ -205,13 +207,16 @@ test("markup in names of folders and files", async () => {
 
 test("markup in messages, tags and private data", async () => {
   const hex = (text) => Buffer.from(text).toString("hex");
-  for (const [i, text] of EVIL.entries()) {
+  const stories = EVIL.map((text, i) => {
     const words = hex(text.padEnd(64, " ").slice(0, 64));
     const story = file(`evil-${i}.yaml`);
     writeFileSync(story, ["title: markup", "why: x", "peers:", "  client: {private_data: \"" + words.slice(0, 64) + "\"}", "  server: {private_data: none}", "settings: {port: 20049}", "steps:",
       "  - connect", "  - call: {nfs4: getattr}", `  - reply: {tail: "${words}"}`, `  - send: {octets: "${words}"}`, `  - call: {xid: 0x3c736372, tail: "${words}"}`, "  - disconnect: client", ""].join("\n"));
-    execFileSync(given.forge, [story, "--transport", i % 2 === 0 ? "rocev2" : "iwarp", "--out", file("evil.pcap")]);
-    await harmless(file("evil.pcap"));
+    return story;
+  });
+  for (const fabric of ["rocev2", "iwarp"]) {
+    execFileSync(given.forge, [...stories, "--transport", fabric, "--out", file("evil.pcap")]);
+    await harmless(file("evil.pcap"), [], stories.length);
   }
   // Every printable run of a recorded capture replaced by markup: machine names, file names, tags.
   const bytes = readFileSync(capture("kernel/rxe-nfs41-basic.pcap"));
@@ -239,11 +244,11 @@ test("the page's policy stops what its own care would let through", async () => 
     document.body.append(box);
     await fetch("http://127.0.0.1:9/").catch(() => {});
   });
-  await page.waitForTimeout(50);
+  const refused = () => page.trouble.filter((t) => /Content Security Policy/.test(t)).length;
+  for (let i = 0; i < 600 && refused() < 4; ++i) await page.waitForTimeout(50);
+  assert.ok(refused() >= 4, page.trouble.join("\n"));
   assert.equal(await page.evaluate(() => window.pwned), undefined);
   assert.deepEqual(loaded, []);
-  const refused = page.trouble.filter((t) => /Content Security Policy/.test(t)).length;
-  assert.ok(refused >= 4, page.trouble.join("\n"));
   await page.close();
 });
 
@@ -255,6 +260,14 @@ test("no source of the page makes markup of text", async () => {
   }
 });
 
+// What the page's own thread computes, in milliseconds of the processor: other work on the machine does not count.
+async function busy(page) {
+  page.metrics ??= await page.context().newCDPSession(page);
+  await page.metrics.send("Performance.enable", { timeDomain: "threadTicks" });
+  const { metrics } = await page.metrics.send("Performance.getMetrics");
+  return metrics.find(({ name }) => name === "TaskDuration").value * 1000;
+}
+
 test("100,000 messages open in under two seconds and scroll at once", async () => {
   const big = file("big.pcap");
   execFileSync(given.multiply, ["long", "320000", capture("kernel/rxe-nfs3-basic.pcap"), big]);
@@ -263,31 +276,27 @@ test("100,000 messages open in under two seconds and scroll at once", async () =
   const size = statSync(path).size;
   assert.ok(size < 16 << 20, `${size} octets`);
   const page = await watched(browser);
-  // The machine may be busy with other tests: the best of a few tries is what the page itself takes.
-  let best = Infinity;
-  for (let i = 0; i < 5 && best > 2000; ++i) {
-    await page.open(path);
-    best = Math.min(best, await page.evaluate(() => performance.getEntriesByType("navigation")[0].loadEventEnd));
-  }
-  console.log(`    ${(size / 1e6).toFixed(1)} MB, open after ${Math.round(best)} ms`);
-  assert.ok(best < 2000, `${best} ms`);
-  const slowest = await page.evaluate(async () => {
-    const box = document.querySelector(".scroll");
-    let worst = 0;
-    for (let i = 1; i <= 20; ++i) {
-      box.scrollTop = (box.scrollHeight * i) / 21;
-      const begin = performance.now();
+  const before = await busy(page);
+  await page.open(path);
+  const opening = await busy(page) - before;
+  console.log(`    ${(size / 1e6).toFixed(1)} MB, open after ${Math.round(opening)} ms`);
+  assert.ok(opening > 20 && opening < 2000, `${opening} ms`);
+  let slowest = 0;
+  for (let i = 1; i <= 20; ++i) {
+    const begin = await busy(page);
+    await page.evaluate(async (part) => {
+      const box = document.querySelector(".scroll");
+      box.scrollTop = box.scrollHeight * part;
       await new Promise((next) => { requestAnimationFrame(() => requestAnimationFrame(next)); });
-      worst = Math.max(worst, performance.now() - begin);
-    }
-    return worst;
-  });
+    }, i / 21);
+    slowest = Math.max(slowest, await busy(page) - begin);
+  }
   assert.ok(slowest < 1000, `a jump took ${slowest} ms`);
   assert.ok(await page.locator(".layer .row").count() < 80, "only rows in sight exist");
-  const begin = Date.now();
+  const begin = await busy(page);
   await page.selectOption("#filter-procedure", { label: "NFSv3 READ" });
   assert.match(await counted(page), /^[\d,]+ of /);
-  assert.ok(Date.now() - begin < 2000);
+  assert.ok(await busy(page) - begin < 2000);
   await page.focus(".scroll");
   await page.keyboard.press("End");
   assert.match(await page.textContent(".detail h3"), /NFSv3 READ/);
@@ -296,11 +305,17 @@ test("100,000 messages open in under two seconds and scroll at once", async () =
 
 test("a huge capture: bounded, and says what it left out", async () => {
   const huge = file("huge.pcap");
-  execFileSync(given.multiply, ["many", "700000", capture("kernel/rxe-nfs3-basic.pcap"), huge]);
-  const { page: path, report } = await analysed(given.analyzer, huge, file("huge.html"));
-  const size = statSync(path).size;
+  const made = async (frames) => {
+    execFileSync(given.multiply, ["many", String(frames), capture("kernel/rxe-nfs3-basic.pcap"), huge]);
+    const { page: path, report } = await analysed(given.analyzer, huge, file("huge.html"));
+    return { path, report, size: statSync(path).size };
+  };
+  // From some length on, a longer capture makes no larger page.
+  const shorter = await made(200000);
+  const { path, report, size } = await made(700000);
   console.log(`    ${report.totals.connections} connections, ${(size / 1e6).toFixed(1)} MB`);
   assert.ok(size < 16 << 20, `${size} octets`);
+  assert.ok(Math.abs(size - shorter.size) < 1000, `${shorter.size} octets, then ${size}`);
   const page = await watched(browser);
   await page.open(path);
   assert.equal((await page.textContent("[data-json='totals.connections']")).replaceAll(",", ""), String(report.totals.connections));
@@ -310,13 +325,14 @@ test("a huge capture: bounded, and says what it left out", async () => {
 
 let failed = 0;
 const chosen = tests.filter(([name]) => given.only === undefined || name.includes(given.only));
+const RUN = `tests/html/run ${fileURLToPath(new URL(".", import.meta.url))} use.mjs --analyzer ${given.analyzer} --forge ${given.forge} --multiply ${given.multiply} --source ${given.source} --folder ${given.folder}`;
 for (const [name, body] of chosen) {
   try {
     await body();
     console.log(`ok    ${name}`);
   } catch (error) {
     ++failed;
-    console.log(`WRONG ${name}\n${error.stack}`);
+    console.log(`WRONG ${name}\n${error.stack}\n    alone: ${RUN} --only "${name}"`);
   }
 }
 await browser.close();

@@ -77,8 +77,19 @@ struct Asked {
   return Asked{decoded->program, decoded->procedure};
 }
 
+/// Whether the responder read any of a Long Call. What it read may be missing from the capture; that it asked is not.
+[[nodiscard]] bool body_was_read(Connection& connection, const Transaction& call) {
+  MemoryMap& memory = connection.of(call.requester).memory;
+  return std::any_of(call.reads.begin(), call.reads.end(), [&](const wire::ReadSegment& read) {
+    if (read.position != 0 || read.target.length == 0) return false;
+    const Region* region = region_of(memory, call.id, read.target.handle, read.target.offset, Access::read);
+    return region == nullptr || region->requested.within(region->begin, region->end) != 0;
+  });
+}
+
 /// What the Reply reports: RPC's own status, and that of NFS, which stands first in nearly all of its results.
-[[nodiscard]] Outcome outcome(const trace::Send& event, const wire::HeaderV1& header, const Transaction& call) {
+[[nodiscard]] Outcome outcome(Connection& connection, const trace::Send& event, const wire::HeaderV1& header,
+                              const Transaction& call) {
   wire::Bytes message = call.reply_body.octets();
   std::size_t length = message.size();
   if (header.fixed.proc == static_cast<std::uint32_t>(wire::Proc::msg)) {
@@ -94,8 +105,8 @@ struct Asked {
   const std::optional<Asked> asked = asked_for(call);
   if (!asked) {
     // Whoever never read the Call cannot have refused it; of any other it is not known what its Reply begins with.
-    const bool unread = call.body_length != 0 && call.call_body.empty() && call.pulled.number == 0;
-    return unread ? Outcome::success : Outcome::unknown;
+    return call.body_length != 0 && call.call_body.empty() && !body_was_read(connection, call) ? Outcome::success
+                                                                                               : Outcome::unknown;
   }
   const auto [program, procedure] = *asked;
   const bool status_first =
@@ -182,7 +193,7 @@ void judge_pulled(Context& context, Connection& connection, const trace::Send& e
     not_decided("which octets were read is not known");
     return;
   }
-  switch (outcome(event, header, call)) {
+  switch (outcome(connection, event, header, call)) {
     case Outcome::failure:
       return;  // what is refused need not be read
     case Outcome::unknown:

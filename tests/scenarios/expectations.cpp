@@ -1,0 +1,234 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "expectations.hpp"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <yaml-cpp/yaml.h>
+
+#include "cli/exit_status.hpp"
+#include "playback/verdict.hpp"
+#include "report/names.hpp"
+
+namespace scenarios {
+namespace {
+
+using forge::Mistake;
+using rpcrdma::cli::ExitStatus;
+using rpcrdma::referee::Finding;
+using rpcrdma::referee::Report;
+using rpcrdma::referee::Severity;
+
+std::string_view rule_name(rpcrdma::referee::RuleId id) { return rpcrdma::referee::rule(id).name; }
+
+std::string party(const std::optional<rpcrdma::referee::Party>& party) {
+  return party ? std::string(rpcrdma::report::name(*party)) : "nobody";
+}
+
+void only(const YAML::Node& node, const std::set<std::string>& words, const std::string& path) {
+  for (const auto& pair : node) {
+    const auto word = pair.first.as<std::string>();
+    if (words.count(word) == 0) {
+      throw Mistake(fmt::format("{}:{}: the word '{}' has no meaning here", path, node.Mark().line + 1, word));
+    }
+  }
+}
+
+std::optional<std::string> text(const YAML::Node& node) {
+  return node.IsDefined() ? std::optional(node.as<std::string>()) : std::nullopt;
+}
+
+/// One value, or a list of them.
+std::vector<std::string> texts(const YAML::Node& node) {
+  if (!node.IsDefined()) return {};
+  if (node.IsNull()) return {"nobody"};
+  return node.IsSequence() ? node.as<std::vector<std::string>>() : std::vector{node.as<std::string>()};
+}
+
+std::set<std::string> names(const YAML::Node& node) {
+  const std::vector<std::string> all = node.IsDefined() && !node.IsNull() ? texts(node) : std::vector<std::string>();
+  return {all.begin(), all.end()};
+}
+
+std::optional<Severity> severity(const YAML::Node& node) {
+  if (!node.IsDefined()) return std::nullopt;
+  const auto word = node.as<std::string>();
+  for (const Severity each : {Severity::note, Severity::warning, Severity::error}) {
+    if (word == rpcrdma::referee::text(each)) return each;
+  }
+  throw Mistake("no severity is called '" + word + "'");
+}
+
+Want read_want(const YAML::Node& node, const std::string& path) {
+  only(node, {"rule", "violator", "step", "severity", "at_least", "at_most", "times", "says", "fabric"}, path);
+  Want want;
+  YAML::Emitter emitter;
+  emitter.SetMapFormat(YAML::Flow);
+  emitter << node;
+  want.text = emitter.c_str();
+  want.rule = node["rule"].as<std::string>();
+  want.violator = text(node["violator"]);
+  want.steps = texts(node["step"]);
+  want.severity = severity(node["severity"]);
+  want.at_least = severity(node["at_least"]);
+  want.at_most = severity(node["at_most"]);
+  if (node["times"]) want.times = node["times"].as<std::size_t>();
+  want.says = text(node["says"]);
+  want.fabric = text(node["fabric"]);
+  return want;
+}
+
+CauseWant read_cause(const YAML::Node& node, const std::string& path) {
+  only(node, {"connection", "rule", "confidence", "how", "by", "step", "fabric"}, path);
+  CauseWant want;
+  if (node["connection"]) want.connection = node["connection"].as<std::uint32_t>();
+  want.rules = texts(node["rule"]);
+  want.confidences = texts(node["confidence"]);
+  want.hows = texts(node["how"]);
+  want.parties = texts(node["by"]);
+  want.step = text(node["step"]);
+  want.fabric = text(node["fabric"]);
+  return want;
+}
+
+/// Empty, or why this finding is not the wanted one.
+std::string unlike(const Want& want, const Finding& finding, const StepFrames& frames) {
+  if (rule_name(finding.rule) != want.rule) return "other rule";
+  if (want.violator && party(finding.violator) != *want.violator) {
+    return fmt::format("violator {}, not {}", party(finding.violator), *want.violator);
+  }
+  const auto level = rpcrdma::referee::text(finding.severity);
+  if (want.severity && finding.severity != *want.severity) return fmt::format("severity {}", level);
+  if (want.at_least && finding.severity < *want.at_least) return fmt::format("severity {}, too low", level);
+  if (want.at_most && finding.severity > *want.at_most) return fmt::format("severity {}, too high", level);
+  if (want.says && finding.message.find(*want.says) == std::string::npos) {
+    return fmt::format("says '{}'", finding.message);
+  }
+  if (want.steps.empty()) return {};
+  std::set<std::uint64_t> allowed;
+  for (const std::string& step : want.steps) {
+    if (const auto found = frames.find(step); found != frames.end()) {
+      allowed.insert(found->second.begin(), found->second.end());
+    }
+  }
+  if (allowed.empty()) return fmt::format("no captured frame belongs to the step '{}'", want.steps.front());
+  if (finding.frames.empty() || allowed.count(finding.frames.front()) == 0) {
+    return fmt::format("frames {}, none of {} ({})", finding.frames, allowed, fmt::join(want.steps, " or "));
+  }
+  return {};
+}
+
+bool among(const std::vector<std::string>& wanted, std::string_view found) {
+  return wanted.empty() || std::find(wanted.begin(), wanted.end(), found) != wanted.end();
+}
+
+/// Empty, or what is wrong with how and why a connection ended.
+std::string wrong_cause(const CauseWant& want, const StepFrames& frames, const Report& report) {
+  const auto& all = report.connections;
+  const auto found = std::find_if(all.begin(), all.end(), [&](const auto& c) { return c.id == want.connection; });
+  if (found == all.end() || !found->closed) return fmt::format("connection {} did not end", want.connection);
+  const rpcrdma::referee::Closed& closed = *found->closed;
+  const auto& cause = closed.cause;
+  const auto differs = [&](std::string_view what, const std::vector<std::string>& wanted, std::string_view got) {
+    return among(wanted, got) ? std::string()
+                              : fmt::format("connection {} ended with {} {}, not {}", want.connection, what, got,
+                                            fmt::join(wanted, " or "));
+  };
+  const std::string_view confidence = !cause ? "none" : cause->proven ? "proven" : "probable";
+  for (const std::string& complaint :
+       {differs("rule", want.rules, cause ? rule_name(cause->rule) : "none"),
+        differs("confidence", want.confidences, confidence),
+        differs("how", want.hows, rpcrdma::report::name(closed.how)), differs("by", want.parties, party(closed.by))}) {
+    if (!complaint.empty()) return complaint;
+  }
+  if (!want.step) return {};
+  const auto step = frames.find(*want.step);
+  if (step == frames.end()) return fmt::format("no captured frame belongs to the step '{}'", *want.step);
+  const std::set<std::uint64_t> steps(step->second.begin(), step->second.end());
+  const bool named = cause && std::any_of(cause->frames.begin(), cause->frames.end(),
+                                          [&](std::uint64_t frame) { return steps.count(frame) != 0; });
+  return named ? std::string() : fmt::format("the cause names none of the frames of step '{}'", *want.step);
+}
+
+}  // namespace
+
+StepFrames frames_of_steps(const forge::Film& film) {
+  StepFrames frames;
+  std::uint64_t number = 0;
+  for (const forge::Shot& shot : film.shots) {
+    if (!shot.captured) continue;
+    ++number;
+    frames[shot.step].push_back(number);
+    frames[shot.step + "/" + shot.part].push_back(number);
+  }
+  return frames;
+}
+
+Expectations read_expectations(const std::string& path) {
+  const YAML::Node root = YAML::LoadFile(path);
+  Expectations expectations;
+  for (const YAML::Node& node : root["expect"]) expectations.expect.push_back(read_want(node, path));
+  for (const YAML::Node& node : root["causes"]) expectations.causes.push_back(read_cause(node, path));
+  expectations.near = names(root["near"]);
+  expectations.never = names(root["never"]);
+  expectations.allow = names(root["allow"]);
+  return expectations;
+}
+
+bool speaks_of(const std::optional<std::string>& fabric, const forge::Transport& transport) {
+  return !fabric || *fabric == transport.name || *fabric == forge::family(transport);
+}
+
+std::vector<std::string> complaints(const Expectations& expectations, const forge::Transport& transport,
+                                    const StepFrames& frames, const Report& report, std::set<std::string>* missing) {
+  std::vector<std::string> lines;
+  std::vector<bool> explained(report.findings.size());
+  for (const Want& want : expectations.expect) {
+    if (!speaks_of(want.fabric, transport)) continue;
+    std::size_t hits = 0;
+    std::vector<std::string> reasons;
+    for (std::size_t i = 0; i < report.findings.size(); ++i) {
+      const std::string why = unlike(want, report.findings[i], frames);
+      if (why.empty()) {
+        ++hits;
+        explained[i] = true;
+      } else if (rule_name(report.findings[i].rule) == want.rule) {
+        reasons.push_back(why);
+      }
+    }
+    if (hits == 0) {
+      lines.push_back(fmt::format("missing {}{}{}", want.text, reasons.empty() ? "" : ": ", fmt::join(reasons, "; ")));
+      if (missing != nullptr) missing->insert(want.rule);
+    } else if (want.times && hits != *want.times) {
+      lines.push_back(fmt::format("{} {} times, not {}", want.rule, hits, *want.times));
+    }
+  }
+  bool failed = false;
+  for (std::size_t i = 0; i < report.findings.size(); ++i) {
+    const Finding& finding = report.findings[i];
+    const std::string rule(rule_name(finding.rule));
+    const bool silent = expectations.near.count(rule) + expectations.never.count(rule) != 0;
+    failed = failed || finding.severity != Severity::note;
+    if (explained[i]) continue;
+    if (silent) {
+      lines.push_back("must not be said: " + playback::told(finding));
+    } else if (finding.severity != Severity::note && expectations.allow.count(rule) == 0) {
+      lines.push_back("accusation without ground: " + playback::told(finding));
+    }
+  }
+  for (const CauseWant& want : expectations.causes) {
+    if (!speaks_of(want.fabric, transport)) continue;
+    if (std::string complaint = wrong_cause(want, frames, report); !complaint.empty()) {
+      lines.push_back(std::move(complaint));
+    }
+  }
+  const ExitStatus status = rpcrdma::cli::exit_status(
+      {.trouble = false, .failed = failed, .any_rpcrdma = report.any_rpcrdma, .judged = report.judged});
+  if (failed ? status != ExitStatus::findings : status != ExitStatus::clean && status != ExitStatus::nothing) {
+    lines.push_back(fmt::format("exit status {}", static_cast<int>(status)));
+  }
+  return lines;
+}
+
+}  // namespace scenarios

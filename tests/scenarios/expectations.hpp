@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// What a scenario says must be found, must not be said, and how its connections end; and whether a report agrees.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "forge/play.hpp"
+#include "referee/facts.hpp"
+
+namespace scenarios {
+
+/// Numbers of frames in the capture, from 1, by "step" and by "step/part".
+using StepFrames = std::map<std::string, std::vector<std::uint64_t>>;
+[[nodiscard]] StepFrames frames_of_steps(const forge::Film& film);
+
+struct Want {
+  std::string text;  ///< as it stands in the scenario
+  std::string rule;
+  std::optional<std::string> violator;  ///< "client", "server", "nobody"
+  std::vector<std::string> steps;       ///< the primary frame belongs to one of them
+  std::optional<rpcrdma::referee::Severity> severity, at_least, at_most;
+  std::optional<std::size_t> times;
+  std::optional<std::string> says;
+  std::optional<std::string> fabric;  ///< a transport or a family; empty: all
+};
+
+struct CauseWant {
+  std::uint32_t connection = 1;
+  std::vector<std::string> rules, confidences, hows, parties;  ///< one of them; empty: whatever
+  std::optional<std::string> step;
+  std::optional<std::string> fabric;
+};
+
+struct Expectations {
+  std::vector<Want> expect;
+  std::set<std::string> near, never, allow;
+  std::vector<CauseWant> causes;
+};
+
+/// Throws forge::Mistake where a word has no meaning.
+[[nodiscard]] Expectations read_expectations(const std::string& path);
+
+[[nodiscard]] bool speaks_of(const std::optional<std::string>& fabric, const forge::Transport& transport);
+
+/// What is wrong with the report, a line each. `missing` gets the rules of the findings that should be there.
+[[nodiscard]] std::vector<std::string> complaints(const Expectations& expectations, const forge::Transport& transport,
+                                                  const StepFrames& frames, const rpcrdma::referee::Report& report,
+                                                  std::set<std::string>* missing = nullptr);
+
+}  // namespace scenarios
