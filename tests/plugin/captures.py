@@ -174,6 +174,7 @@ def total(results, what):
 def main():
     options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     options.add_argument("--plugin", required=True)
+    options.add_argument("--one-start", help="the library by which one start of tshark reads many captures")
     options.add_argument("--analyzer", required=True)
     options.add_argument("--folder", action="append", default=[], help="other captures than the bundled ones")
     options.add_argument("--only", default="", help="regular expression for names")
@@ -186,7 +187,7 @@ def main():
     if not paths:
         raise SystemExit("no capture")
     failed = 0
-    with tshark.Tshark(given.plugin) as shark, tshark.Tshark() as stock:
+    with tshark.Tshark(given.plugin, one_start=given.one_start) as shark, tshark.Tshark(one_start=given.one_start) as stock:
         results = tshark.in_parallel(Comparison(given, shark, stock).capture, paths)
     print("malformed/bugs/unknown/twice: plugin in 1 pass, in 2; stock in 1 pass, in 2")
     for name, wrong, line, _ in results:

@@ -120,6 +120,7 @@ def main():
     options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     options.add_argument("--plugin", required=True)
     options.add_argument("--preload")
+    options.add_argument("--one-start", help="the library by which one start of tshark reads many captures")
     options.add_argument("--variants", type=int, default=1, help="of each capture")
     options.add_argument("--seed", type=int, default=1)
     options.add_argument("--folder", action="append", default=[], help="other captures than the bundled ones")
@@ -131,7 +132,7 @@ def main():
     settings = {"ASAN_OPTIONS": "detect_leaks=0:abort_on_error=0:exitcode=86:allocator_may_return_null=0:max_allocation_size_mb=1024",
                 "UBSAN_OPTIONS": "print_stacktrace=1:halt_on_error=1:exitcode=86", "G_SLICE": "always-malloc"}
     failed = 0
-    with tshark.Tshark(given.plugin, given.preload, settings) as shark, tempfile.TemporaryDirectory() as folder:
+    with tshark.Tshark(given.plugin, given.preload, settings, given.one_start) as shark, tempfile.TemporaryDirectory() as folder:
         os.chmod(folder, 0o755)
         loaded = shark.run("-r", harness.capture("rxe-upeer-plain"), "-Y", "rpcordma.sender")
         if loaded.status or not loaded.output:

@@ -74,12 +74,13 @@ def exchanged(folder):
 def main():
     options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     options.add_argument("--plugin", required=True)
+    options.add_argument("--one-start", help="the library by which one start of tshark reads many captures")
     options.add_argument("--analyzer", required=True)
     options.add_argument("--forge", required=True)
     given = options.parse_args()
     given.stock = "none"
     failed = shown = 0
-    with tshark.Tshark(given.plugin) as shark, tempfile.TemporaryDirectory() as folder:
+    with tshark.Tshark(given.plugin, one_start=given.one_start) as shark, tempfile.TemporaryDirectory() as folder:
         os.chmod(folder, 0o755)
         paths = [*forged(given.forge, folder), *from_the_middle(folder), *exchanged(folder)]
         for name, wrong, line, figures in tshark.in_parallel(captures.Comparison(given, shark, None).capture, paths):

@@ -104,9 +104,10 @@ def look(ours, path):
 def main():
     options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     options.add_argument("--plugin", required=True)
+    options.add_argument("--one-start", help="the library by which one start of tshark reads many captures")
     options.add_argument("--forge", required=True)
     given = options.parse_args()
-    with tshark.Tshark(given.plugin) as ours, tempfile.TemporaryDirectory() as folder:
+    with tshark.Tshark(given.plugin, one_start=given.one_start) as ours, tempfile.TemporaryDirectory() as folder:
         os.chmod(folder, 0o755)
         recorded = [os.path.join(VERSION_2, n) for n in sorted(os.listdir(VERSION_2)) if n.endswith(".pcap")]
         # Of the recorded ones of version 2 every fourth: the scenarios have every type and property.

@@ -105,11 +105,12 @@ TESTS = {f.__name__: f for f in (engine, disable, statistics)}
 def main():
     options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     options.add_argument("--plugin", required=True)
+    options.add_argument("--one-start", help="the library by which one start of tshark reads many captures")
     options.add_argument("--analyzer", required=True)
     options.add_argument("tests", nargs="*", default=list(TESTS))
     given = options.parse_args()
     failed = 0
-    with tshark.Tshark(given.plugin) as ours, tshark.Tshark() as stock:
+    with tshark.Tshark(given.plugin, one_start=given.one_start) as ours, tshark.Tshark(one_start=given.one_start) as stock:
         for name, wrong in zip(given.tests, tshark.in_parallel(lambda t: list(TESTS[t](ours, stock, given.analyzer)), given.tests)):
             print(f"{name}: {'wrong' if wrong else 'good'}")
             for line in wrong[:20]:

@@ -100,11 +100,12 @@ def check(given, ours, stock, path):
 def main():
     options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     options.add_argument("--plugin", required=True)
+    options.add_argument("--one-start", help="the library by which one start of tshark reads many captures")
     options.add_argument("--forge", required=True)
     options.add_argument("captures", nargs="*")
     given = options.parse_args()
     failed = 0
-    with tshark.Tshark(given.plugin) as ours, tshark.Tshark() as stock, tempfile.TemporaryDirectory() as folder:
+    with tshark.Tshark(given.plugin, one_start=given.one_start) as ours, tshark.Tshark(one_start=given.one_start) as stock, tempfile.TemporaryDirectory() as folder:
         os.chmod(folder, 0o755)
         paths = [plain(folder), *forged(given.forge, folder), *given.captures]
         seen = {"B8": 0, "B9": 0}

@@ -144,6 +144,7 @@ def same_beginnings(results):
 def main():
     options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     options.add_argument("--plugin", required=True)
+    options.add_argument("--one-start", help="the library by which one start of tshark reads many captures")
     options.add_argument("--folder", action="append", default=[])
     options.add_argument("--only", default="")
     given = options.parse_args()
@@ -151,7 +152,7 @@ def main():
     if given.folder:
         paths = sorted(os.path.join(f, n) for f in given.folder for n in os.listdir(f) if n.endswith((".pcap", ".pcapng", ".erf")))
     paths = [p for p in paths if re.search(given.only, os.path.basename(p))]
-    with tshark.Tshark(given.plugin) as shark:
+    with tshark.Tshark(given.plugin, one_start=given.one_start) as shark:
         results = tshark.in_parallel(lambda p: check(shark, p), paths)
     failed = 0
     for name, wrong, look, counted in results:

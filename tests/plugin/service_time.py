@@ -79,12 +79,13 @@ def check(shark, analyzer, path):
 def main():
     options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     options.add_argument("--plugin", required=True)
+    options.add_argument("--one-start", help="the library by which one start of tshark reads many captures")
     options.add_argument("--analyzer", required=True)
     options.add_argument("captures", nargs="*")
     given = options.parse_args()
     paths = given.captures or [harness.capture(c) for c in CAPTURES]
     failed = 0
-    with tshark.Tshark(given.plugin) as shark:
+    with tshark.Tshark(given.plugin, one_start=given.one_start) as shark:
         for name, wrong, shown in tshark.in_parallel(lambda p: check(shark, given.analyzer, p), paths):
             longest = max((s for s in shown), key=lambda s: s[2], default=None)
             print(f"{name}: {len(shown)} rows, the longest {longest}")
