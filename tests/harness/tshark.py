@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """tshark with the plugin and without: where it looks for plugins, whose user it is, and rows of fields."""
-import concurrent.futures
 import os
-import resource
 import shutil
 import subprocess
 import tempfile
@@ -110,14 +108,3 @@ class Tshark:
             values = line.split("\t")
             found.append({n: v.split("\x1f") if v else [] for n, v in zip(names, values + [""] * len(names))})
         return found, done
-
-
-def in_parallel(work, things):
-    """work(thing) for each, as many at a time as there are processors; the results in order."""
-    with concurrent.futures.ThreadPoolExecutor(max_workers=len(os.sched_getaffinity(0))) as pool:
-        return list(pool.map(work, things))
-
-
-def children_seconds():
-    used = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return used.ru_utime + used.ru_stime

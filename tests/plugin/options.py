@@ -14,6 +14,7 @@ import re
 import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "harness"))
+import alone  # noqa: E402
 import analyzer as harness  # noqa: E402
 import tshark  # noqa: E402
 
@@ -111,10 +112,13 @@ def main():
     given = options.parse_args()
     failed = 0
     with tshark.Tshark(given.plugin, one_start=given.one_start) as ours, tshark.Tshark(one_start=given.one_start) as stock:
-        for name, wrong in zip(given.tests, tshark.in_parallel(lambda t: list(TESTS[t](ours, stock, given.analyzer)), given.tests)):
+        for name in given.tests:
+            wrong = list(TESTS[name](ours, stock, given.analyzer))
             print(f"{name}: {'wrong' if wrong else 'good'}")
             for line in wrong[:20]:
                 print(f"    WRONG {line}")
+            if wrong:
+                print("    " + alone.command("--plugin", given.plugin, "--analyzer", given.analyzer, name))
             failed += bool(wrong)
     return 1 if failed else 0
 

@@ -12,6 +12,7 @@ import re
 import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "harness"))
+import alone  # noqa: E402
 import analyzer as harness  # noqa: E402
 import tshark  # noqa: E402
 
@@ -86,11 +87,14 @@ def main():
     paths = given.captures or [harness.capture(c) for c in CAPTURES]
     failed = 0
     with tshark.Tshark(given.plugin, one_start=given.one_start) as shark:
-        for name, wrong, shown in tshark.in_parallel(lambda p: check(shark, given.analyzer, p), paths):
+        for path in paths:
+            name, wrong, shown = check(shark, given.analyzer, path)
             longest = max((s for s in shown), key=lambda s: s[2], default=None)
             print(f"{name}: {len(shown)} rows, the longest {longest}")
             for line in wrong:
                 print(f"    WRONG {line}")
+            if wrong:
+                print("    " + alone.command("--plugin", given.plugin, "--analyzer", given.analyzer, path))
             failed += bool(wrong)
     return 1 if failed else 0
 
