@@ -23,6 +23,7 @@ import xml.etree.ElementTree as tree
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "harness"))
+import alone  # noqa: E402
 import analyzer as harness  # noqa: E402
 import companions  # noqa: E402
 import pcapfile  # noqa: E402
@@ -327,4 +328,4 @@ if __name__ == "__main__":
     GIVEN, rest = parser.parse_known_args()
     GIVEN.analyzer, GIVEN.forge = os.path.abspath(GIVEN.analyzer), os.path.abspath(GIVEN.forge)
     companions.ANALYZER = GIVEN.analyzer
-    unittest.main(argv=[sys.argv[0], *rest])
+    alone.main(rest)
