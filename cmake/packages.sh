@@ -60,13 +60,19 @@ quietly() {
   rm -f "$log"
 }
 
+# forget_moved TREE: a tree that was configured when the checkout stood elsewhere begins anew.
+forget_moved() {
+  local cache=$1/CMakeCache.txt
+  if [ -f "$cache" ] && ! grep -qxF "CMAKE_HOME_DIRECTORY:INTERNAL=$PWD" "$cache"; then
+    rm -rf "$cache" "$1/CMakeFiles"
+  fi
+}
+
 # A tree that ./check configured keeps its tests; a fresh one of quickstart's goes without them and their packages.
 configure_release() {
-  local cache=build/CMakeCache.txt options=("$@")
-  if [ -f "$cache" ] && ! grep -qxF "CMAKE_HOME_DIRECTORY:INTERNAL=$PWD" "$cache"; then
-    rm -rf "$cache" build/CMakeFiles # the checkout has been moved
-  fi
-  if [ ! -f "$cache" ]; then
+  local options=("$@")
+  forget_moved build
+  if [ ! -f build/CMakeCache.txt ]; then
     # The compiler is named once: naming it again would make CMake begin anew.
     options+=(-DCMAKE_C_COMPILER=gcc -DCMAKE_CXX_COMPILER=g++)
     [[ " ${options[*]} " == *" -DRPCRDMA_TESTS="* ]] || options+=(-DRPCRDMA_TESTS=OFF)
@@ -74,13 +80,14 @@ configure_release() {
   quietly cmake --preset release "${options[@]}"
 }
 
-# Ninja draws one line on a terminal, but thousands into a file.
-build_release() {
-  local targets=()
+# build_tree TREE [TARGET...]. Ninja draws one line on a terminal, but thousands into a file.
+build_tree() {
+  local tree=$1 targets=()
+  shift
   [ $# -eq 0 ] || targets=(--target "$@")
   if [ -t 1 ]; then
-    cmake --build build "${targets[@]}" </dev/null
+    cmake --build "$tree" "${targets[@]}" </dev/null
   else
-    quietly cmake --build build "${targets[@]}"
+    quietly cmake --build "$tree" "${targets[@]}"
   fi
 }

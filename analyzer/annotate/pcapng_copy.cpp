@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::size_t kHeader = 8;
 constexpr std::size_t kSmallest = 12;
-constexpr std::size_t kPart = std::size_t{1} << 20U;
+constexpr std::size_t kCopied = std::size_t{1} << 20U;
 constexpr std::size_t kStatistics = 24;  // the smallest block of them
 constexpr std::uint32_t kByteOrderMagic = 0x1a2b3c4d;
 constexpr const char* kChanged = "it changed while it was read";
@@ -75,7 +75,7 @@ class PcapngCopy final : public InputCopy {
     // How long a block may be is the reader's to say; room is made only for what is there.
     while (block_.size() < length) {
       const std::size_t have = block_.size();
-      const std::size_t part = std::min(kPart, length - have);
+      const std::size_t part = std::min(kCopied, length - have);
       block_.resize(have + part);
       if (octets_->read(block_.data() + have, part) < part) return false;
     }

@@ -6,7 +6,7 @@ namespace rpcrdma::referee {
 namespace {
 
 template <class Visit>
-void each_segment(const Transaction& call, Visit visit) {
+void each_remembered_segment(const Transaction& call, Visit visit) {
   for (const wire::ReadSegment& read : call.reads) visit(read.target, Access::read);
   for (const wire::WriteChunk& chunk : call.writes) {
     for (const wire::Segment& segment : chunk) visit(segment, Access::write);
@@ -21,7 +21,7 @@ void each_segment(const Transaction& call, Visit visit) {
 void expose(Context& context, Connection& connection, const Transaction& call, FrameRef frame) {
   MemoryMap& memory = connection.of(call.requester).memory;
   bool all = true;
-  each_segment(call, [&](const wire::Segment& segment, Access access) {
+  each_remembered_segment(call, [&](const wire::Segment& segment, Access access) {
     all = memory.expose(segment, access, call.id, frame) && all;
   });
   if (!all) {
@@ -33,12 +33,13 @@ void expose(Context& context, Connection& connection, const Transaction& call, F
 
 void retire(Connection& connection, const Transaction& call, FrameRef by) {
   MemoryMap& memory = connection.of(call.requester).memory;
-  each_segment(call, [&](const wire::Segment& segment, Access) { memory.retire(call.id, segment.handle, by); });
+  each_remembered_segment(call,
+                          [&](const wire::Segment& segment, Access) { memory.retire(call.id, segment.handle, by); });
 }
 
 void forget(Connection& connection, const Transaction& call) {
   MemoryMap& memory = connection.of(call.requester).memory;
-  each_segment(call, [&](const wire::Segment& segment, Access) { memory.forget(call.id, segment.handle); });
+  each_remembered_segment(call, [&](const wire::Segment& segment, Access) { memory.forget(call.id, segment.handle); });
 }
 
 void remember_finished(Connection& connection, TransactionId id) {

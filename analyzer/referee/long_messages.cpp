@@ -7,7 +7,7 @@ namespace rpcrdma::referee {
 
 namespace {
 
-constexpr std::size_t rpc_start = 8;  // XID and message type
+constexpr std::size_t rpc_start_length = 8;  // XID and message type
 
 struct Place {
   std::uint64_t at = 0;    ///< in the message
@@ -102,9 +102,9 @@ void keep_pulled(Context& context, Connection& connection, const trace::ReadResp
   const Place* place = search.found();
   if (place == nullptr) return;
   if (event.last) call->pulled = event.frame;
-  const bool short_before = call->call_body.size() < rpc_start;
+  const bool short_before = call->call_body.size() < rpc_start_length;
   call->call_body.put(context.bodies, place->at, within(event.octets, place->left), call->items);
-  if (!short_before || call->call_body.size() < rpc_start) return;
+  if (!short_before || call->call_body.size() < rpc_start_length) return;
   const wire::Bytes body = call->call_body.octets();
   if (wire::load_be32(body.data()) != call->xid) return;
   const std::uint32_t type = wire::load_be32(body.data() + 4);

@@ -26,7 +26,7 @@ std::string judgement(const Run& run, const Tally& tally) {
 }
 
 /// Where a finding stands in the capture; one that belongs to no frame stands behind all others.
-std::uint64_t place(const referee::Finding& f) { return f.frames.empty() ? UINT64_MAX : f.frames.front(); }
+std::uint64_t first_frame(const referee::Finding& f) { return f.frames.empty() ? UINT64_MAX : f.frames.front(); }
 
 }  // namespace
 
@@ -34,7 +34,8 @@ std::vector<const referee::Finding*> by_place(const std::vector<referee::Finding
   std::vector<const referee::Finding*> ordered;
   ordered.reserve(findings.size());
   for (const auto& finding : findings) ordered.push_back(&finding);
-  std::stable_sort(ordered.begin(), ordered.end(), [](const auto* a, const auto* b) { return place(*a) < place(*b); });
+  std::stable_sort(ordered.begin(), ordered.end(),
+                   [](const auto* a, const auto* b) { return first_frame(*a) < first_frame(*b); });
   return ordered;
 }
 

@@ -32,7 +32,7 @@ bool lock(Walker& w) {
   return new_owner == 1 ? w.shape("wiwdo") : w.shape("iw");
 }
 
-bool open(Walker& w) {
+bool open_arguments(Walker& w) {
   std::uint32_t how = 0;
   if (!w.shape("wwwdo") || !w.word(how) || how > 1) return false;
   if (how == 1) {
@@ -132,7 +132,7 @@ bool want_delegation(Walker& w) {
   }
 }
 
-std::optional<std::string_view> plain_shape(std::uint32_t operation) noexcept {
+std::optional<std::string_view> arguments_shape(std::uint32_t operation) noexcept {
   switch (operation) {
     case 10:     // GETFH
     case 16:     // LOOKUPP
@@ -239,14 +239,14 @@ std::optional<std::string_view> plain_shape(std::uint32_t operation) noexcept {
 }  // namespace
 
 bool step_over_arguments(Walker& w, std::uint32_t operation) {
-  if (const auto shape = plain_shape(operation)) return w.shape(*shape);
+  if (const auto shape = arguments_shape(operation)) return w.shape(*shape);
   switch (operation) {
     case 6:
       return create(w);
     case 12:
       return lock(w);
     case 18:
-      return open(w);
+      return open_arguments(w);
     case 40:  // BACKCHANNEL_CTL
       return w.shape("w") && callback_security(w);
     case 42:

@@ -43,7 +43,7 @@ bool delegation(Walker& w) {
   }
 }
 
-bool open(Walker& w) { return w.shape("iwddwb") && delegation(w); }
+bool open_results(Walker& w) { return w.shape("iwddwb") && delegation(w); }
 
 bool readdir(Walker& w) {
   if (!w.shape("d")) return false;
@@ -99,7 +99,7 @@ bool copy_notify(Walker& w) {
 }
 
 /// What follows NFS4_OK; nothing for an operation that has a function of its own.
-std::optional<std::string_view> plain_shape(std::uint32_t operation) noexcept {
+std::optional<std::string_view> results_shape(std::uint32_t operation) noexcept {
   switch (operation) {
     case 7:   // DELEGPURGE
     case 8:   // DELEGRETURN
@@ -192,10 +192,10 @@ std::optional<std::string_view> plain_shape(std::uint32_t operation) noexcept {
 }
 
 bool step_over_success(Walker& w, std::uint32_t operation) {
-  if (const auto shape = plain_shape(operation)) return w.shape(*shape);
+  if (const auto shape = results_shape(operation)) return w.shape(*shape);
   switch (operation) {
     case 18:
-      return open(w);
+      return open_results(w);
     case 26:
       return readdir(w);
     case 33:  // SECINFO, SECINFO_NO_NAME

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// A fuzz target without libFuzzer: gives every file under the folders named on the command line to the entry point.
+// All fuzz targets without libFuzzer: gives every file under FOLDER/TARGET to the entry of that target, or the named
+// files to one.
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
@@ -9,43 +11,83 @@
 #include <fstream>
 #include <iterator>
 #include <string>
+#include <string_view>
 #include <vector>
 
-extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size);
+#define FUZZ_TARGET(name) extern "C" int fuzz_##name(const std::uint8_t* data, std::size_t size);
+#include "fuzz_targets.inc"
+#undef FUZZ_TARGET
 
 namespace {
 
-std::vector<std::filesystem::path> inputs(int argc, char** argv) {
-  std::vector<std::filesystem::path> files;
-  for (int i = 1; i < argc; ++i) {
-    if (std::filesystem::is_regular_file(argv[i])) files.emplace_back(argv[i]);
-    if (!std::filesystem::is_directory(argv[i])) continue;
-    for (const auto& entry : std::filesystem::recursive_directory_iterator(argv[i])) {
-      if (entry.is_regular_file()) files.push_back(entry.path());
-    }
+using Path = std::filesystem::path;
+
+struct Target {
+  std::string_view name;
+  int (*entry)(const std::uint8_t* data, std::size_t size);
+};
+
+#define FUZZ_TARGET(name) Target{#name, fuzz_##name},
+constexpr std::array targets{
+#include "fuzz_targets.inc"
+};
+#undef FUZZ_TARGET
+
+std::vector<Path> inputs(const Path& place) {
+  std::vector<Path> files;
+  if (std::filesystem::is_regular_file(place)) files.push_back(place);
+  if (!std::filesystem::is_directory(place)) return files;
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(place)) {
+    if (entry.is_regular_file()) files.push_back(entry.path());
   }
   std::sort(files.begin(), files.end());
   return files;
 }
 
-int replay(int argc, char** argv) {
-  LLVMFuzzerTestOneInput(nullptr, 0);
+/// The number of inputs; none when one cannot be read.
+std::size_t replay(const Target& target, const std::vector<Path>& places) {
+  target.entry(nullptr, 0);
   std::size_t count = 1;
-  for (const auto& file : inputs(argc, argv)) {
-    std::ifstream stream(file, std::ios::binary);
-    if (!stream) {
-      std::fprintf(stderr, "%s: cannot be read\n", file.c_str());
-      return 1;
+  for (const Path& place : places) {
+    for (const Path& file : inputs(place)) {
+      std::ifstream stream(file, std::ios::binary);
+      if (!stream) {
+        std::fprintf(stderr, "%s: cannot be read\n", file.c_str());
+        return 0;
+      }
+      const std::string text((std::istreambuf_iterator<char>(stream)), std::istreambuf_iterator<char>());
+      // An exact copy on the heap, so that a sanitizer sees a read past the end.
+      const std::vector<std::uint8_t> octets(text.begin(), text.end());
+      std::printf("fuzz_replay %s %s\n", target.name.data(), file.c_str());
+      std::fflush(stdout);  // how to repeat the input that crashed stands last
+      target.entry(octets.data(), octets.size());
+      ++count;
     }
-    const std::string text((std::istreambuf_iterator<char>(stream)), std::istreambuf_iterator<char>());
-    // An exact copy on the heap, so that a sanitizer sees a read past the end.
-    const std::vector<std::uint8_t> octets(text.begin(), text.end());
-    std::printf("%s\n", file.filename().c_str());
-    std::fflush(stdout);  // the name of the input that crashed stands last
-    LLVMFuzzerTestOneInput(octets.data(), octets.size());
-    ++count;
   }
-  std::printf("%zu inputs\n", count);
+  return count;
+}
+
+int run(const std::vector<Path>& words) {
+  if (words.empty()) {
+    std::fputs("fuzz_replay FOLDER...      every FOLDER/TARGET\nfuzz_replay TARGET FILE...\n", stderr);
+    return 2;
+  }
+  std::size_t sum = 0;
+  const auto only = std::find_if(targets.begin(), targets.end(), [&](const Target& t) { return words[0] == t.name; });
+  for (const Target& target : targets) {
+    std::vector<Path> places;
+    if (only == targets.end()) {
+      for (const Path& folder : words) places.push_back(folder / target.name);
+    } else if (target.name == only->name) {
+      places.assign(words.begin() + 1, words.end());
+    } else {
+      continue;
+    }
+    const std::size_t count = replay(target, places);
+    if (count == 0) return 1;
+    sum += count;
+  }
+  std::printf("%zu inputs of %zu targets\n", sum, targets.size());
   return 0;
 }
 
@@ -53,7 +95,7 @@ int replay(int argc, char** argv) {
 
 int main(int argc, char** argv) {
   try {
-    return replay(argc, argv);
+    return run({argv + 1, argv + argc});
   } catch (const std::exception& e) {
     std::fprintf(stderr, "%s\n", e.what());
     return 1;

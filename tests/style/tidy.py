@@ -5,8 +5,8 @@
 A file is the same when its own text, that of every project header it includes, its compile command, every .clang-tidy and the
 version of clang-tidy are; the digests of clean files are kept in FOLDER/tidy-clean.json. --all forgets them.
 
-Most of the time goes into the headers that neighbours share: the files of one folder that are compiled alike are looked at together,
-as one that includes them all. What is not clean together, or does not compile together, is looked at file by file.
+Most of the time goes into the headers that files share: those of one kind are looked at together, as one file that includes them.
+What is not clean together, or does not compile together, is looked at again, alone.
 """
 import argparse
 import concurrent.futures
@@ -20,9 +20,9 @@ import sys
 
 import tree
 
-TOGETHER = 10  # files at most
-# A program of its own; its entry would be there twice.
-ENTRY = re.compile(r"^(?:extern \"C\" )?int (?:main|LLVMFuzzerTestOneInput)\(", re.M)
+TOGETHER = 150_000  # octets of source at most: more would leave one processor without work at the end
+# The entry of a program; together, each gets a name of its own.
+ENTRY = re.compile(r"^(?:extern \"C\" )?int (main|LLVMFuzzerTestOneInput)\(", re.M)
 INCLUDE = re.compile(r'^\s*#\s*include\s*"([^"]+)"', re.M)
 
 
@@ -55,10 +55,10 @@ class Digests:
         return sorted(reached)
 
     def digest(self, path, command, base):
-        words = shlex.split(command)
+        words = flags(command, path)
         folders = [w[2:] for w in words if w.startswith("-I")]
         sum_ = hashlib.sha256(base)
-        sum_.update(command.encode())
+        sum_.update(" ".join(words).encode())
         for name in self.closure(path, [f for f in folders if f.startswith(tree.ROOT)]):
             sum_.update(name.encode() + b"\0" + self.text(name).encode("utf-8", "replace") + b"\0")
         return sum_.hexdigest()
@@ -72,43 +72,107 @@ def run_tidy(path, more):
 
 
 def flags(command, path):
-    """How the file is compiled, without what names it or its object."""
-    words, out = shlex.split(command), []
-    skip = False
-    for word in words[1:]:
-        if skip:
-            skip = False
-        elif word in ("-o", "-c"):
-            skip = True
-        elif word != path and not os.path.basename(word) in ("c++", "g++", "clang++"):
+    """What decides how clang-tidy reads the file: folders and definitions, and the warnings; no precompiled header of another compiler."""
+    words, out = iter(shlex.split(command)), []
+    for word in words:
+        if word in ("-isystem", "-I"):
+            out += [word, next(words)]
+        elif word.startswith(("-I", "-D", "-std=", "-W")) and not word.startswith(("-DLLVMFuzzerTestOneInput=", "-Winvalid-pch")):
             out.append(word)
     return tuple(out)
 
 
-def tidy(paths, commands, build):
-    """-> [(path, is it clean, what was said)]"""
-    if len(paths) > 1:
-        folder = os.path.join(build, "tidy")
-        os.makedirs(folder, exist_ok=True)
-        together = os.path.join(folder, hashlib.sha256("".join(paths).encode()).hexdigest()[:16] + ".cpp")
-        with open(together, "w", encoding="utf-8") as handle:
-            handle.writelines(f'#include "{p}"\n' for p in paths)
-        # The file stands outside the tree's folders: the settings are those of the first.
-        settings = subprocess.run(["clang-tidy", "--dump-config", paths[0], "--"], check=True, capture_output=True, text=True).stdout
-        clean, _ = run_tidy(together, ["--config=" + settings, "--", *flags(commands[paths[0]], paths[0])])
-        if clean:
-            return [(p, True, []) for p in paths]
-    return [(p, *run_tidy(p, ["-p", build])) for p in paths]
+def settings_of(path):
+    """The folder whose .clang-tidy holds for the file."""
+    folder = os.path.dirname(path)
+    while not os.path.exists(os.path.join(folder, ".clang-tidy")) and folder != tree.ROOT:
+        folder = os.path.dirname(folder)
+    return folder
 
 
-def groups(paths, commands, digests):
-    """Neighbours that are compiled alike, some at a time."""
-    alike = {}
+def names(text):
+    """What a file seems to define in its own namespaces. Two files that define the same would not compile together."""
+    found, namespace = set(), ""
+    for line in text.splitlines():
+        if line.startswith("namespace ") and line != "namespace {":
+            namespace = line
+        if not line[:1].isalpha() or line.startswith(("namespace ", "using ", "return ", "TEST", "extern ", "template ")):
+            continue
+        words = re.findall(r"(?:::)?~?\w+", re.sub(r"<[^()]*>", "", re.split(r"[({=;]", line)[0]))
+        if len(words) > 1 and not words[-1].startswith("::"):
+            found.add((namespace, words[-1]))
+    return found
+
+
+class Group:
+    """Files that are looked at together."""
+
+    def __init__(self):
+        self.paths, self.size, self.names = [], 0, set()
+
+    def takes(self, size, defined):
+        return not self.paths or self.size + size <= TOGETHER and not self.names & defined
+
+    def add(self, path, size, defined):
+        self.paths.append(path)
+        self.size += size
+        self.names |= defined
+
+
+def groups(paths, digests):
+    """The largest first."""
+    kinds = {}
     for path in sorted(paths):
-        alone = path if ENTRY.search(digests.text(path) or "") else None
-        alike.setdefault((os.path.dirname(path), flags(commands[path], path), alone), []).append(path)
-    found = [paths[i:i + TOGETHER] for paths in alike.values() for i in range(0, len(paths), TOGETHER)]
-    return sorted(found, key=lambda paths: sum(map(os.path.getsize, paths)), reverse=True)
+        text = digests.text(path) or ""
+        defined = names(text)
+        kind = kinds.setdefault(settings_of(path), [])
+        group = next((g for g in kind if g.takes(len(text), defined)), None)
+        if group is None:
+            kind.append(group := Group())
+        group.add(path, len(text), defined)
+    return [g.paths for g in sorted((g for kind in kinds.values() for g in kind), key=lambda g: g.size, reverse=True)]
+
+
+def joint_flags(paths, commands):
+    """Everything that any of the files is given; a macro has the value of the first."""
+    joint, macros = [], set()
+    for path in paths:
+        words = iter(flags(commands[path], path))
+        for word in words:
+            pair = [word, next(words)] if word in ("-isystem", "-I") else [word]
+            macro = word[2:].split("=")[0] if word.startswith("-D") else None
+            if macro in macros or any(joint[i:i + len(pair)] == pair for i in range(len(joint))):
+                continue
+            if macro:
+                macros.add(macro)
+            joint += pair
+    return joint
+
+
+def write_together(paths, digests, build):
+    folder = os.path.join(build, "tidy")
+    os.makedirs(folder, exist_ok=True)
+    together = os.path.join(folder, hashlib.sha256("".join(paths).encode()).hexdigest()[:16] + ".cpp")
+    with open(together, "w", encoding="utf-8") as handle:
+        for i, path in enumerate(paths):
+            entry = ENTRY.search(digests.text(path) or "")
+            include = f'#include "{path}"\n'
+            handle.write(f"#define {entry[1]} entry_{i}\n{include}#undef {entry[1]}\n" if entry else include)
+    return together
+
+
+def tidy(paths, commands, digests, build):
+    """-> [(path, is it clean, what was said)]"""
+    # The file stands outside the tree's folders: the settings are those of the first.
+    settings = subprocess.run(["clang-tidy", "--dump-config", paths[0], "--"], check=True, capture_output=True, text=True).stdout
+    looked_at = write_together(paths, digests, build) if len(paths) > 1 else paths[0]
+    clean, said = run_tidy(looked_at, ["--config=" + settings, "--", *joint_flags(paths, commands)])
+    if clean or len(paths) == 1:
+        return [(p, clean, said) for p in paths]
+    # Alone what was named, and what is left together; in halves when no file was.
+    named = [p for p in paths if any(line.startswith(p + ":") for line in said)]
+    parts = [[p] for p in named] + [[p for p in paths if p not in named]] if named else [paths[:len(paths) // 2], paths[len(paths) // 2:]]
+    return [result for part in parts if part for result in tidy(part, commands, digests, build)]
 
 
 def main():
@@ -119,7 +183,10 @@ def main():
     given = options.parse_args()
 
     with open(os.path.join(given.build, "compile_commands.json"), encoding="utf-8") as handle:
-        commands = {os.path.normpath(os.path.join(e["directory"], e["file"])): e["command"] for e in json.load(handle)}
+        entries = json.load(handle)
+    commands = {}
+    for entry in entries:  # what is compiled several times is looked at as it is the first time
+        commands.setdefault(os.path.normpath(os.path.join(entry["directory"], entry["file"])), entry["command"])
     project = {os.path.join(tree.ROOT, n) for n in tree.cxx_files()}
     commands = {p: c for p, c in commands.items() if p in project}
     version = subprocess.run(["clang-tidy", "--version"], capture_output=True, check=True).stdout
@@ -144,7 +211,7 @@ def main():
 
     wrong = 0
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
-        runs = [pool.submit(tidy, paths, commands, given.build) for paths in groups(changed, commands, digests)]
+        runs = [pool.submit(tidy, paths, commands, digests, given.build) for paths in groups(changed, digests)]
         for run in concurrent.futures.as_completed(runs):
             for path, is_clean, said in run.result():
                 name = os.path.relpath(path, tree.ROOT)

@@ -15,7 +15,7 @@ namespace {
 
 using Version = State::Version;
 using wire::Decoded;
-constexpr std::uint32_t error_type = 4;
+constexpr std::uint32_t rdma2_error = 4;
 constexpr std::uint32_t err_vers_code = 1;
 
 [[nodiscard]] bool sent_version_2(Connection& connection, Side side, std::uint32_t xid) {
@@ -27,14 +27,14 @@ constexpr std::uint32_t err_vers_code = 1;
   State& state = connection.v2;
   if (state.version == Version::two || state.version == Version::earlier) return true;
   if (!fixed || fixed->version != 2) return false;
-  const bool error = fixed->proc == error_type;
+  const bool error = fixed->proc == rdma2_error;
   if (state.version == Version::refused) {
     if (error) return sent_version_2(connection, other(event.side), fixed->xid);
     return wire::known_htype(fixed->proc);
   }
   if (connection.facts.version == 1) return false;  // an odd message among those of version 1
   if (error) return state.probe.number != 0;        // else it answers something in the layout of version 1
-  if (fixed->proc >= error_type) return true;
+  if (fixed->proc >= rdma2_error) return true;
   return wire::earlier_draft(event.octets, event.wire_length);
 }
 
@@ -231,7 +231,7 @@ bool take(Context& context, Connection& connection, const trace::Send& event, Re
   const Turn turn{context, connection, event, header, send};
 
   if (state.version != Version::two && version_2) {
-    const bool error = fixed->proc == error_type;
+    const bool error = fixed->proc == rdma2_error;
     if (error && header.error == err_vers_code && take_refusal(turn, decoded.has_value())) {
       kind = MessageSeen::Kind::error;
       return true;  // counted as the RDMA_ERROR of a server that speaks version 1

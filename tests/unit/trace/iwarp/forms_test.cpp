@@ -33,19 +33,19 @@ TEST_P(IwarpForms, OperationsAreTheSameInEveryForm) {
 
 TEST_P(IwarpForms, EverySplitGivesTheSame) {
   const auto whole = segments_of(full_story(GetParam().options));
-  const auto expected = run(whole).lines;
+  const auto expected = run(whole).without({"Acknowledged"});
   for (std::size_t i = 0; i < whole.size(); ++i) {
     for (std::size_t at = 1; at < whole[i].octets.size(); ++at) {
       const Recorder got = run(cut_at(whole, i, at));
-      ASSERT_EQ(got.without({"Acknowledged"}), run(whole).without({"Acknowledged"})) << "segment " << i << " at " << at;
+      ASSERT_EQ(got.without({"Acknowledged"}), expected) << "segment " << i << " at " << at;
     }
   }
   for (const std::size_t size : {1U, 2U, 3U, 5U, 7U, 16U, 100U, 137U, 511U, 512U, 700U}) {
     const Recorder got = run(cut_into(whole, size));
-    EXPECT_EQ(got.without({"Acknowledged"}), run(whole).without({"Acknowledged"})) << "pieces of " << size;
+    EXPECT_EQ(got.without({"Acknowledged"}), expected) << "pieces of " << size;
   }
   for (const std::size_t size : {2000U, 5000U, 60'000U}) {
-    EXPECT_EQ(run(joined(whole, size)).without({"Acknowledged"}), run(whole).without({"Acknowledged"})) << size;
+    EXPECT_EQ(run(joined(whole, size)).without({"Acknowledged"}), expected) << size;
   }
 }
 

@@ -1,0 +1,66 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""run.py --programs FOLDER [--seconds N] [TARGET...]: every libFuzzer program in FOLDER begins with all kept inputs (their
+time is not counted), then looks for new ones; with --seconds 0 it only goes through the kept ones.
+
+As many at a time as there are processors; all together look for about N seconds. What is new goes to FOLDER/found/TARGET, an input that fails to FOLDER/found.
+"""
+import argparse
+import concurrent.futures
+import os
+import pathlib
+import re
+import subprocess
+import sys
+import time
+
+HERE = pathlib.Path(__file__).resolve().parent
+
+
+def kept(programs, target):
+    places = [HERE / "regressions" / target, HERE / "corpus" / target, programs / "seeds" / target]
+    return [p for p in places if p.is_dir()]
+
+
+def run(programs, target, seconds):
+    """-> (target, exit status, seconds, everything it said, how to repeat it)"""
+    found = programs / "found" / target
+    found.mkdir(parents=True, exist_ok=True)
+    begin = [str(programs / f"fuzz_{target}"), "-timeout=10", "-rss_limit_mb=2048"]
+    search = [f"-max_total_time={seconds}", "-print_final_stats=1"] if seconds else ["-runs=0"]
+    command = [*begin, *search, f"-artifact_prefix={found.parent}/{target}-", str(found), *map(str, kept(programs, target))]
+    start = time.monotonic()
+    done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True, errors="replace", check=False)
+    written = re.search(r"Test unit written to (\S+)", done.stderr)
+    again = [*begin, written.group(1)] if written else command
+    return target, done.returncode, time.monotonic() - start, done.stdout + done.stderr, " ".join(again)
+
+
+def main():
+    options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    options.add_argument("--programs", required=True, type=lambda p: pathlib.Path(p).resolve())
+    options.add_argument("--seconds", type=int, default=14)
+    options.add_argument("targets", nargs="*")
+    given = options.parse_args()
+    sources = {p.name.removesuffix("_fuzz.cpp") for p in HERE.glob("*_fuzz.cpp")}
+    targets = given.targets or sorted(sources)
+    missing = [t for t in targets if not (given.programs / f"fuzz_{t}").exists()]
+    if missing or not targets:
+        sys.exit(f"{given.programs}: no program fuzz_{' fuzz_'.join(missing)}; ./check builds it")
+
+    each = max(1, given.seconds * os.cpu_count() // len(targets)) if given.seconds else 0
+    wrong = 0
+    with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+        for target, status, seconds, said, again in pool.map(lambda t: run(given.programs, t, each), targets):
+            initial = re.search(r"INITED.*", said)
+            runs = re.search(r"stat::number_of_executed_units:\s*(\d+)", said)
+            print(f"{target}: exit status {status}, {seconds:.0f} s, {runs.group(1) if runs else 'kept'} inputs", flush=True)
+            if status != 0 or not initial:
+                wrong += 1
+                print(f"{said}\n{target} failed; again, alone:\n  {again}", flush=True)
+    print(f"{len(targets)} targets, {wrong} failed")
+    return 1 if wrong else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

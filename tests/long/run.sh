@@ -1,0 +1,65 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+# run.sh [STEP...]: what is too long for every ./check. Without STEP all of them: plain, fuzz, versions, lab, fresh (README.md).
+# RPCRDMA_FUZZ_SECONDS says how long all fuzz targets together look for new inputs (3600).
+set -uo pipefail
+cd "$(dirname "$(readlink -f "$0")")/../.." || exit 2
+# shellcheck source=cmake/packages.sh
+. cmake/packages.sh
+room=$PWD/build/long
+mkdir -p "$room"
+summary=() failed=0
+
+# A tree where every file is compiled alone and has to include what it uses, with assertions; and its unit tests.
+plain() {
+  cmake --preset debug && build_tree build/debug && ctest --test-dir build/debug -L '^unit$' --output-on-failure --no-tests=error
+}
+fuzz() {
+  tests/fuzz/run.py --programs build/asan/tests/fuzz --seconds "${RPCRDMA_FUZZ_SECONDS:-3600}"
+}
+versions() { tests/plugin/versions.sh; }
+lab() { captures/lab/run.sh "$room/captures"; }
+fresh() { tests/fresh/run.sh; }
+
+# Why a step cannot run here; nothing when it can.
+obstacle() {
+  case $1 in
+    versions | fresh)
+      if [ "$(id -u)" -ne 0 ]; then echo "needs root"
+      elif ! command -v debootstrap >/dev/null; then echo "needs debootstrap (apt-get install debootstrap)"
+      fi ;;
+    lab)
+      if [ "$(id -u)" -ne 0 ] && ! command -v sudo >/dev/null; then echo "needs root or sudo"; fi ;;
+    fuzz)
+      if [ ! -d build/asan/tests/fuzz ]; then echo "needs build/asan, which ./check builds"; fi ;;
+  esac
+}
+
+chosen=("$@")
+[ $# -gt 0 ] || chosen=(plain fuzz versions lab fresh)
+for name in "${chosen[@]}"; do
+  case $name in
+    plain | fuzz | versions | lab | fresh) ;;
+    *) sed -n '3,4s/^# //p' "$0" >&2; exit 2 ;;
+  esac
+done
+for name in "${chosen[@]}"; do
+  reason=$(obstacle "$name")
+  if [ -n "$reason" ]; then
+    summary+=("left out  $name: $reason")
+    continue
+  fi
+  log=$room/$name.log start=$SECONDS
+  step "long" "$name, into ${log#"$PWD/"}"
+  if "$name" </dev/null >"$log" 2>&1; then verdict=passed; else
+    verdict=FAILED failed=1
+    tail -n 40 "$log" >&2
+    echo "$name failed; again, alone: tests/long/run.sh $name" >&2
+  fi
+  summary+=("$(printf '%-9s %s, %d s' "$verdict" "$name" "$((SECONDS - start))")")
+done
+echo
+echo "Long tests:"
+printf '  %s\n' "${summary[@]}"
+echo
+exit "$failed"
