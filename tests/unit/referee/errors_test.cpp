@@ -180,9 +180,9 @@ Octets callback(std::uint32_t xid) {
   Octets o = words({xid, 1, 2, 0, 0, 0, 0, xid, 0, 2, 0x40000000, 1, 0, 0, 0, 0, 0});
   return o;
 }
-/// COMPOUND with one operation (CREATE_SESSION when nothing else is said) and no arguments of it.
-Octets compound(std::uint32_t xid, std::uint32_t operation = 43) {
-  return words({xid, 1, 32, 0, 0, 0, 0, xid, 0, 2, 100003, 4, 1, 0, 0, 0, 0, 0, 1, 1, operation});
+/// COMPOUND with CREATE_SESSION, of its arguments the client, the sequence and the flags; 2: CONN_BACK_CHAN.
+Octets create_session(std::uint32_t xid, std::uint32_t flags = 2) {
+  return words({xid, 1, 32, 0, 0, 0, 0, xid, 0, 2, 100003, 4, 1, 0, 0, 0, 0, 0, 1, 1, 43, 0, 9, 1, flags});
 }
 
 TEST(ReverseBeforeReady, IsHeldBackUntilTheClientHasSpoken) {
@@ -198,8 +198,16 @@ TEST(ReverseBeforeReady, AConsentThatWasDeliveredLateCounts) {
   Story s;
   begin(s);
   const std::uint64_t earlier = ++s.frame;
-  s.send(Side::passive, callback(7)).send(Side::active, compound(2), std::nullopt, earlier).call(3).reply(3);
+  s.send(Side::passive, callback(7)).send(Side::active, create_session(2), std::nullopt, earlier).call(3).reply(3);
   EXPECT_TRUE(found(s.end(), RuleId::reverse_before_ready).empty());
+}
+
+TEST(ReverseBeforeReady, ASessionWithoutABackChannelIsNoConsent) {
+  for (const std::uint32_t flags : {0U, 1U, 2U, 4U, 7U}) {
+    Story s;
+    begin(s).send(Side::active, create_session(2, flags)).reply(2).send(Side::passive, callback(7)).call(3).reply(3);
+    EXPECT_EQ(found(s.end(), RuleId::reverse_before_ready).empty(), (flags & 2U) != 0) << flags;
+  }
 }
 
 TEST(ReverseBeforeReady, NotDecided) {
@@ -221,7 +229,7 @@ TEST(ReverseBeforeReady, NotDecided) {
   }
   {
     Story s;  // the consent at the same moment, behind it in the file
-    begin(s).send(Side::passive, callback(7)).send(Side::active, compound(2)).call(3).reply(3);
+    begin(s).send(Side::passive, callback(7)).send(Side::active, create_session(2)).call(3).reply(3);
     const Report report = s.end();
     EXPECT_TRUE(found(report, RuleId::reverse_before_ready).empty());
     EXPECT_TRUE(unchecked(report, RuleId::reverse_before_ready));
