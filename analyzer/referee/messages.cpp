@@ -84,6 +84,12 @@ struct Reading {
       }
       return reading;
     }
+    // Room for a Reply that nobody else asked for, and no message: a Call that is nowhere.
+    if (header.reply && !theirs_open && sender == Side::active && connection.whole() &&
+        connection.find(other(sender), xid) == nullptr) {
+      reading.direction = Direction::call;
+      return reading;
+    }
     // Read chunks for items, and nothing that could hold a Reply.
     if (!header.reads.empty() && !header.reply && connection.find(other(sender), xid) == nullptr &&
         (sender == Side::active || connection.whole())) {
@@ -126,13 +132,14 @@ void not_read(Connection& connection, const Transaction& call) {
   return !header.reads.empty() || !header.writes.empty() || header.reply.has_value();
 }
 
-/// What RFC 8166 section 4.5.2 counts among the broken headers although it can be decoded: RDMA_NOMSG without any list,
-/// and another XID than that of the RPC message.
+/// What RFC 8166 section 4.5.2 counts among the broken headers although it can be decoded: RDMA_NOMSG whose lists hold
+/// no message, and another XID than that of the RPC message.
 [[nodiscard]] bool has_to_be_refused(Connection& connection, const trace::Send& event, const wire::HeaderV1& header,
                                      const Reading& reading, bool lists_complete) {
   if (!lists_complete || event.holes) return false;
   if (reading.rpc) return reading.rpc->type == 0 && reading.rpc->xid != header.fixed.xid;
-  if (static_cast<Proc>(header.fixed.proc) != Proc::nomsg || has_lists(header)) return false;
+  const bool nowhere = reading.direction == Direction::call && !reading.guessed && reading.ill_formed;
+  if (static_cast<Proc>(header.fixed.proc) != Proc::nomsg || (has_lists(header) && !nowhere)) return false;
   // One that may have been meant as a Reply is dropped without a word.
   return connection.find(other(event.side), header.fixed.xid) == nullptr;
 }
@@ -571,7 +578,10 @@ void take_message(Context& context, Connection& connection, const trace::Send& e
                       party(event.side),
                       reading.direction == Direction::call ? Role::requester : Role::responder});
   }
-  if (reading.rpc) judge_xid(context, connection, event, fixed->xid, reading.rpc->xid);
+  if (reading.rpc) {
+    judge_xid(context, connection, event, fixed->xid, reading.rpc->xid);
+    reading.ill_formed = reading.ill_formed || reading.rpc->xid != fixed->xid;
+  }
   send.call = reading.direction == Direction::call;
   send.reply = !send.call;
   kind = send.call ? MessageSeen::Kind::call : MessageSeen::Kind::reply;

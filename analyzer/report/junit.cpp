@@ -182,9 +182,15 @@ void judge(Suite& suite, const referee::Rule& rule, const Judged* judged, const 
   }
   std::set<trace::ConnectionId> own_suite;
   for (const referee::ConnectionFacts& connection : run.report.connections) own_suite.insert(connection.id);
+  // What several connections without a suite were found to do is one testcase.
+  std::map<referee::RuleId, Judged> rest;
   for (const auto& [key, judged] : book) {
-    if (!own_suite.contains(key.first)) judge(suite, referee::rule(key.second), &judged, view);
+    if (own_suite.contains(key.first)) continue;
+    Judged& all = rest[key.second];
+    all.findings.insert(all.findings.end(), judged.findings.begin(), judged.findings.end());
+    if (!judged.unchecked.empty()) all.unchecked = judged.unchecked;
   }
+  for (const auto& [id, judged] : rest) judge(suite, referee::rule(id), &judged, view);
   return suite;
 }
 

@@ -102,6 +102,18 @@ bool in_minor_version(std::uint32_t operation, std::uint32_t minor, bool callbac
   return operation >= 3 && operation <= (minor == 0 ? 39U : minor == 1 ? 58U : 75U);
 }
 
+/// What the operation, whose arguments come next, says of a back channel.
+std::optional<bool> agrees_to_be_called(Walker walker, std::uint32_t operation) {
+  constexpr std::uint32_t bind_conn_to_session = 41;
+  constexpr std::uint32_t create_session = 43;
+  // CREATE_SESSION4_FLAG_CONN_BACK_CHAN, and the bit that CDFC4_BACK has in common with both "or both".
+  constexpr std::uint32_t back = 2;
+  std::uint32_t said = 0;
+  if (operation != bind_conn_to_session && operation != create_session) return false;
+  if (!walker.shape(operation == create_session ? "dw" : "i") || !walker.word(said)) return std::nullopt;
+  return (said & back) != 0;
+}
+
 struct Walked {
   bool whole = false;     ///< every announced operation, ending exactly where the message ends
   bool met_data = false;  ///< stopped at an argument that may have been moved
@@ -111,12 +123,14 @@ Walked walk(Cursor cursor, Data data, bool callback, Compound& compound) {
   AllAlike policy(data);
   Walker walker(cursor, policy);
   compound.operations.clear();
+  compound.back_channel = false;
   const std::uint32_t limit = std::min(compound.count, operations_limit);
   std::uint32_t done = 0;
   for (; done < limit; ++done) {
     std::uint32_t operation = 0;
     if (!walker.word(operation)) break;
     compound.operations.push_back(operation);
+    if (!callback && compound.back_channel == false) compound.back_channel = agrees_to_be_called(walker, operation);
     if (!in_minor_version(operation, compound.minor_version, callback)) break;
     if (!(callback ? step_over_callback(walker, operation) : nfs4::step_over_arguments(walker, operation))) break;
   }
@@ -159,11 +173,15 @@ Decoded<Compound> decode_compound(Bytes arguments, std::size_t wire_length, bool
 
   // The walk stopped at data that may be here or in a Read chunk. Where only one of the two makes the operations end
   // exactly at the end of the message, that is the answer; otherwise what the first walk found stands.
-  Compound in_place{{}, compound.minor_version, compound.count, {}};
+  Compound in_place{{}, compound.minor_version, compound.count, {}, false};
   Compound moved = in_place;
   const bool fits_in_place = walk(cursor, Data::in_place, callback, in_place).whole;
   const bool fits_moved = walk(cursor, Data::moved, callback, moved).whole;
-  if (fits_in_place != fits_moved) compound.operations = std::move((fits_in_place ? in_place : moved).operations);
+  if (fits_in_place != fits_moved) {
+    Compound& fitting = fits_in_place ? in_place : moved;
+    compound.operations = std::move(fitting.operations);
+    compound.back_channel = fitting.back_channel;
+  }
   return compound;
 }
 

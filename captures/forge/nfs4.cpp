@@ -19,6 +19,7 @@ enum Operation : std::uint32_t {
   read = 25,
   readlink = 27,
   write = 38,
+  bind_conn_to_session = 41,
   create_session = 43,
   sequence = 53,
   read_plus = 68
@@ -36,6 +37,9 @@ std::uint32_t number(const std::string& name) {
                                                             {"setattr", setattr},
                                                             {"sequence", sequence},
                                                             {"create_session", create_session},
+                                                            {"create_session_fore", create_session},
+                                                            {"bind_conn_fore", bind_conn_to_session},
+                                                            {"bind_conn_both", bind_conn_to_session},
                                                             {"cb_recall", cb_recall},
                                                             {"cb_sequence", cb_sequence}};
   const auto found = numbers.find(name);
@@ -63,17 +67,24 @@ void entries(Pen& pen, std::size_t octets) {
   pen.u32(0).u32(1);  // no further entry; the end
 }
 
-void arguments(Pen& pen, std::vector<Item>& items, std::uint32_t operation, std::size_t octets) {
-  switch (operation) {
+/// `name`: tells forms of one operation apart.
+void arguments(Pen& pen, std::vector<Item>& items, const std::string& name, std::size_t octets) {
+  switch (number(name)) {
     case sequence:
       session_id(pen);
       pen.u32(1).u32(0).u32(0).u32(0);
       break;
     case create_session:
-      pen.u64(0x0102030405060708ULL).u32(1).u32(2);  // client, sequence, back channel on this connection
+      // client, sequence; is this connection the back channel, too?
+      pen.u64(0x0102030405060708ULL).u32(1).u32(name == "create_session_fore" ? 0 : 2);
       channel(pen, 1 << 20U, 64);
       channel(pen, 4096, 2);
       pen.u32(0x40000000).u32(1).u32(0);  // callback program, one flavor: AUTH_NONE
+      break;
+    case bind_conn_to_session:
+      session_id(pen);
+      pen.u32(name == "bind_conn_fore" ? 1 : 7)
+          .u32(0);  // FORE, or BACK_OR_BOTH; not in RDMA mode (RFC 8881 section 18.34)
       break;
     case putfh:
       file_handle(pen);
@@ -110,7 +121,8 @@ void arguments(Pen& pen, std::vector<Item>& items, std::uint32_t operation, std:
   }
 }
 
-void results(Pen& pen, std::vector<Item>& items, std::uint32_t operation, std::size_t octets, std::uint32_t status) {
+void results(Pen& pen, std::vector<Item>& items, const std::string& name, std::size_t octets, std::uint32_t status) {
+  const std::uint32_t operation = number(name);
   pen.u32(status);
   if (operation == setattr) pen.u32(1).u32(0x10);
   if (status != 0) return;
@@ -121,9 +133,13 @@ void results(Pen& pen, std::vector<Item>& items, std::uint32_t operation, std::s
       break;
     case create_session:
       session_id(pen);
-      pen.u32(1).u32(2);
+      pen.u32(1).u32(name == "create_session_fore" ? 0 : 2);
       channel(pen, 1 << 20U, 64);
       channel(pen, 4096, 2);
+      break;
+    case bind_conn_to_session:
+      session_id(pen);
+      pen.u32(name == "bind_conn_fore" ? 1 : 3).u32(0);
       break;
     case getattr:
       pen.u32(1).u32(0x18).u32(16).u64(7).u64(1 << 20U);
@@ -167,7 +183,7 @@ void call(Pen& pen, std::vector<Item>& items, const Procedure& p) {
   pen.u32(minor).u32(p.operations.size());
   for (const std::string& name : p.operations) {
     pen.u32(number(name));
-    arguments(pen, items, number(name), p.octets);
+    arguments(pen, items, name, p.octets);
   }
 }
 
@@ -177,9 +193,8 @@ void reply(Pen& pen, std::vector<Item>& items, const Procedure& p) {
   put_string(pen, "");
   pen.u32(p.operations.size());
   for (std::size_t i = 0; i < p.operations.size(); ++i) {
-    const std::uint32_t operation = number(p.operations[i]);
-    pen.u32(operation);
-    results(pen, items, operation, p.octets, i + 1 == p.operations.size() ? p.nfs_status : 0);
+    pen.u32(number(p.operations[i]));
+    results(pen, items, p.operations[i], p.octets, i + 1 == p.operations.size() ? p.nfs_status : 0);
   }
 }
 

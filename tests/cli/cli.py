@@ -10,6 +10,7 @@ import tempfile
 import unittest
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "harness"))
+import alone  # noqa: E402
 import analyzer as harness  # noqa: E402
 import pcapfile  # noqa: E402
 
@@ -255,7 +256,7 @@ def main():
     options.add_argument("--analyzer", required=True)
     given, rest = options.parse_known_args()
     ANALYZER = os.path.abspath(given.analyzer)
-    unittest.main(argv=[sys.argv[0], *rest])
+    alone.main(rest)
 
 
 if __name__ == "__main__":

@@ -13,6 +13,7 @@ import re
 import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "harness"))
+import alone  # noqa: E402
 import analyzer as harness  # noqa: E402
 
 EVENT = re.compile(r"\s(\d+\.\d+): ([a-z_0-9]+): (.*)$")
@@ -124,7 +125,7 @@ def main():
             check_server(comparison, Trace(server), run.connections(), long_calls)
         if stats and run.connections() and run.document["inputs"][0]["truncated_frames"] == 0:
             check_mountstats(comparison, stats, run.connections())
-        wrong += comparison.wrong
+        wrong += comparison.wrong + ([alone.command("--analyzer", given.analyzer, harness.stem(path))] if comparison.wrong else [])
         made += comparison.made
     print("\n".join(wrong))
     print(f"{made} comparisons, {len(wrong)} wrong")

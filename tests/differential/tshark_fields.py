@@ -13,6 +13,7 @@ import subprocess
 import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "harness"))
+import alone  # noqa: E402
 import analyzer as harness  # noqa: E402
 
 SEND_FIRST, SEND_ONLY, SEND_ONLY_IMM, SEND_LAST_INV, SEND_ONLY_INV = 0, 4, 5, 0x16, 0x17
@@ -21,24 +22,34 @@ NAK, RNR = 3, 1
 MESSAGES = ["rdma_msg", "rdma_nomsg", "rdma_msgp", "rdma_done", "rdma_error"]
 
 
-def fields(path, names, display_filter=None):
-    """Rows of a dict each: field -> list of its values in the frame."""
+INFINIBAND = ["infiniband.bth.opcode", "infiniband.bth.destqp", "infiniband.reth.dmalen", "infiniband.aeth.syndrome.opcode"]
+IWARP = ["iwarp_rdma.opcode", "iwarp_ddp.last_flag", "iwarp_mpa.ulpdulength", "iwarp_rdma.rdmardsz"]
+CALLED = ["rpc.program", "rpc.programversion", "rpc.procedure"]
+
+
+def rows_of(path, own):
+    """What tshark, started once, says of each frame: a dict, field -> list of its values in the frame."""
+    names = ["frame.protocols", "rpcordma.msg_type", "rpc.msgtyp", *CALLED, *own]
     command = ["tshark", "-n", "-r", path, "-T", "fields", "-E", "separator=/t", "-E", "occurrence=a", "-E", "aggregator=,"]
-    command += [w for n in names for w in ("-e", n)] + (["-Y", display_filter] if display_filter else [])
+    command += [w for n in names for w in ("-e", n)]
     done = subprocess.run(command, capture_output=True, text=True, check=True, stdin=subprocess.DEVNULL)
+    rows = []
     for line in done.stdout.splitlines():
         values = line.split("\t")
-        yield {n: v.split(",") if v else [] for n, v in zip(names, values + [""] * len(names))}
+        rows.append({n: v.split(",") if v else [] for n, v in zip(names, values + [""] * len(names))})
+        rows[-1]["frame.protocols"] = set(values[0].split(":"))
+    return rows
 
 
 def number(text):
     return int(text, 0)
 
 
-def infiniband(path):
+def infiniband(rows):
     count = collections.Counter()
-    names = ["infiniband.bth.opcode", "infiniband.bth.destqp", "infiniband.reth.dmalen", "infiniband.aeth.syndrome.opcode"]
-    for row in fields(path, names, "infiniband.bth.destqp > 1"):
+    for row in rows:
+        if not any(number(qp) > 1 for qp in row["infiniband.bth.destqp"]):
+            continue
         opcode = number(row["infiniband.bth.opcode"][0])
         length = sum(map(number, row["infiniband.reth.dmalen"]))
         count["sends"] += opcode in (SEND_FIRST, SEND_ONLY, SEND_ONLY_IMM, SEND_ONLY_INV)
@@ -56,10 +67,11 @@ def infiniband(path):
     return count
 
 
-def iwarp(path):
+def iwarp(path, rows):
     count = collections.Counter()
-    names = ["iwarp_rdma.opcode", "iwarp_ddp.last_flag", "iwarp_mpa.ulpdulength", "iwarp_rdma.rdmardsz"]
-    for row in fields(path, names, "iwarp_ddp_rdmap"):
+    for row in rows:
+        if "iwarp_ddp_rdmap" not in row["frame.protocols"]:
+            continue
         opcodes, last, sizes = row["iwarp_rdma.opcode"], row["iwarp_ddp.last_flag"], row["iwarp_mpa.ulpdulength"]
         if not len(opcodes) == len(last) == len(sizes):
             raise SystemExit(f"{path}: tshark's FPDU fields do not line up: {row}")
@@ -76,21 +88,20 @@ def iwarp(path):
     return count
 
 
-def messages(path):
+def messages(rows):
     count = collections.Counter()
-    for row in fields(path, ["rpcordma.msg_type"], "rpcordma"):
+    for row in rows:
         for kind in row["rpcordma.msg_type"]:
             count[MESSAGES[number(kind)]] += 1
     return count
 
 
-def procedures(path):
+def procedures(rows):
     """Calls by (program, version, procedure). Each is dissected once: in its own frame or where its Read chunks end."""
     count = collections.Counter()
-    names = ["rpc.msgtyp", "rpc.program", "rpc.programversion", "rpc.procedure"]
-    for row in fields(path, names, "rpc.msgtyp == 0 and (infiniband or iwarp_mpa)"):
-        if len(row["rpc.msgtyp"]) == 1 and row["rpc.program"]:
-            count[tuple(number(row[n][0]) for n in names[1:])] += 1
+    for row in rows:
+        if row["frame.protocols"] & {"infiniband", "iwarp_mpa"} and row["rpc.msgtyp"] == ["0"] and row["rpc.program"]:
+            count[tuple(number(row[n][0]) for n in CALLED)] += 1
     return count
 
 
@@ -110,15 +121,16 @@ def check(analyzer, path):
     if run.document is None:
         return [f"no document: {run.errors[-200:]}"]
     is_iwarp = {c["transport"] for c in run.connections()} == {"iwarp"}
-    theirs = iwarp(path) if is_iwarp else infiniband(path)
+    rows = rows_of(path, IWARP if is_iwarp else INFINIBAND)
+    theirs = iwarp(path, rows) if is_iwarp else infiniband(rows)
     keys = ["sends", "sends_with_invalidate", "reads", "writes", "read_bytes", "write_bytes"] + ([] if is_iwarp else ["naks", "rnr_naks"])
     wrong = compare("operations", theirs, total(run.connections(), "operations"), keys)
-    wrong += compare("messages", messages(path), total(run.connections(), "messages"), MESSAGES)
+    wrong += compare("messages", messages(rows), total(run.connections(), "messages"), MESSAGES)
     ours = collections.Counter()
     for connection in run.connections():
         for p in connection["procedures"]:
             ours[p["program"], p["version"], p["procedure"]] += p["calls"]
-    theirs = procedures(path)
+    theirs = procedures(rows)
     wrong += compare("procedures", theirs, ours, sorted(set(theirs) | set(ours)))
     if not theirs or not sum(ours.values()):
         wrong.append("nothing to compare")
@@ -132,9 +144,10 @@ def main():
     given = options.parse_args()
     wrong = 0
     for name in given.captures:
-        for line in check(given.analyzer, harness.capture(name)):
-            print(f"{name}: {line}")
-            wrong += 1
+        complaints = check(given.analyzer, harness.capture(name))
+        wrong += len(complaints)
+        if complaints:
+            print("\n".join([*(f"{name}: {line}" for line in complaints), alone.command("--analyzer", given.analyzer, name)]))
     return 1 if wrong else 0
 
 

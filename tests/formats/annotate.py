@@ -19,6 +19,7 @@ import unittest
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "harness"))
+import alone  # noqa: E402
 import analyzer as harness  # noqa: E402
 import pcapfile  # noqa: E402
 import pcapngfile as ng  # noqa: E402
@@ -413,4 +414,4 @@ if __name__ == "__main__":
     parser.add_argument("--analyzer", required=True)
     given, rest = parser.parse_known_args()
     ANALYZER = os.path.abspath(given.analyzer)
-    unittest.main(argv=[sys.argv[0], *rest])
+    alone.main(rest)

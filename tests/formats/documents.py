@@ -15,6 +15,7 @@ import xml.etree.ElementTree as tree
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "harness"))
+import alone  # noqa: E402
 import analyzer as harness  # noqa: E402
 import jsonschema  # noqa: E402
 
@@ -158,4 +159,4 @@ if __name__ == "__main__":
     parser.add_argument("--analyzer", required=True)
     given, rest = parser.parse_known_args()
     ANALYZER = os.path.abspath(given.analyzer)
-    unittest.main(argv=[sys.argv[0], *rest])
+    alone.main(rest)

@@ -1,9 +1,11 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""roundtrip.py --analyzer PATH --forge PATH --folder DIR: ndjson, csv and junit say what --json says.
+"""roundtrip.py --analyzer PATH --forge PATH --folder DIR [--only WORD]: ndjson, csv and junit say what --json says.
 
-Over every bundled capture and every scenario (forged once, on a link that changes from one to the next), each under one of the
-selections below: the findings that come back out of each format are those of the JSON document, and the exit status is the same.
+The findings that come back out of each format are those of the JSON document, and the exit status is the same. Scenarios are forged
+together, those of a fabric in one capture; of the bundled captures as few are taken as show all that any of them shows. Each capture is
+read under some of the selections below. What was compared is counted: each rule in each format, each selection where it changes what is
+said, each kind of file.
 """
 import argparse
 import collections
@@ -19,11 +21,13 @@ import xml.etree.ElementTree as tree
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "harness"))
+import alone  # noqa: E402
 import analyzer as harness  # noqa: E402
+import forge as forging  # noqa: E402
 
 SELECTIONS = [[], ["--severity", "warning"], ["--connection", "1"], ["--connection", "2"], ["--fail-on", "note"], ["--fail-on", "never"],
-              ["--fail-on", "error"], ["--no-rule", "inline-threshold-exceeded", "--no-rule", "service-port-unusual"], [],
-              ["--rule", "credit-limit-exceeded", "--rule", "inline-threshold-exceeded", "--rule", "capture-gap"], [],
+              ["--fail-on", "error"], ["--no-rule", "inline-threshold-exceeded", "--no-rule", "service-port-unusual"],
+              ["--rule", "credit-limit-exceeded", "--rule", "inline-threshold-exceeded", "--rule", "capture-gap"],
               ["--severity", "error", "--connection", "1"]]
 COLUMNS = ("rule", "severity", "connection", "transport", "client", "server", "frame", "frames", "time", "date", "xid", "violator",
            "role", "message", "occurrences", "title", "source", "filter", "next")
@@ -160,9 +164,11 @@ def junit(text, document, options):
         yield f"{damaged} damaged inputs, {root[0].get('errors')} errors"
 
 
-def compared(analyzer, path, options):
+def compared(analyzer, path, options, names):
+    """-> (what is wrong, the JSON document or None, the exit status)"""
     wrong = []
     status, text, errors = printed(analyzer, "json", options, path)
+    document = json.loads(text) if text else None
     for how, check in (("ndjson", ndjson), ("csv", table), ("junit", junit)):
         other_status, other, other_errors = printed(analyzer, how, options, path)
         if (other_status, other_errors) != (status, errors):
@@ -170,21 +176,57 @@ def compared(analyzer, path, options):
         if not text:
             wrong += [f"{how}: prints something where --json prints nothing"] if other else []
             continue
-        document = json.loads(text)
         wrong += [f"{how}: {w}" for w in (check(other, document, options) if how == "junit" else check(other, document))]
-    return [f"{os.path.relpath(path, harness.ROOT)} {' '.join(options)}: {w}" for w in wrong]
+    name = os.path.basename(path)
+    return [f"{name} {' '.join(options)}: {w}{names(document)}" for w in wrong], document, status
 
 
-def forged(forge, folder):
-    transports = subprocess.run([forge, "--list-transports"], capture_output=True, text=True, check=True).stdout.split()
+def gathered(forge, folder):
+    """Every scenario, on a fabric that changes from one to the next -> {path: which scenarios it holds, for the complaint}"""
     os.makedirs(folder, exist_ok=True)
-    for i, scenario in enumerate(sorted(glob.glob(os.path.join(harness.ROOT, "captures", "scenarios", "*.yaml")))):
-        for transport in transports[i % len(transports):] + transports:
-            path = os.path.join(folder, os.path.basename(scenario)[:-5] + (".pcapng" if i % 2 else ".pcap"))
-            done = subprocess.run([forge, "--transport", transport, "--out", path, *(["--pcapng"] if i % 2 else []), scenario], capture_output=True, check=False)
-            if done.returncode == 0:
-                yield path
-                break
+    fabrics, members = forging.transports(forge), collections.defaultdict(list)
+    for i, (path, scenario) in enumerate(forging.scenarios().items()):
+        can = [t for t in fabrics if forging.plays_on(scenario, t)]
+        members[can[i % len(can)]].append(path)
+    for i, (fabric, paths) in enumerate(sorted(members.items())):
+        kind = ["--erf"] if fabric == "infiniband" else ["--pcapng"] if i % 2 else []
+        reel = forging.Reel(forge, paths, fabric, os.path.join(folder, f"{fabric}.{kind[0][2:] if kind else 'pcap'}"), *kind)
+        if reel.left_out:
+            raise SystemExit(f"{fabric} leaves out {reel.left_out}")
+
+        def names(document, reel=reel):
+            told = sorted({forging.name_of(reel.story(f["frames"][0])["scenario"]) for f in document["findings"] if f["frames"]})
+            return f"\n    its scenarios with findings: {' '.join(told)}" if len(told) < 10 else ""
+        yield reel.capture, names
+
+
+def traits(document, path):
+    """What a document shows, as words."""
+    yield os.path.splitext(path)[1]
+    for one in document["inputs"]:
+        yield from (one["format"], *one["link_types"], f"damaged {one['damaged'] is not None}", f"cut {one['truncated_frames'] > 0}")
+    yield f"{min(2, len(document['connections']))} connections"
+    for c in document["connections"]:
+        yield f"version {c['version']} on {c['transport']}"
+        for key, value in c.items():
+            yield f"{key} {value is None or value == [] or value == {}}"
+        for who in ("client", "server"):
+            yield from (f"{who} {key} {value is None}" for key, value in c[who].items())
+            yield f"IPv6 {':' in (c[who]['address'] or '')}"
+    for f in document["findings"]:
+        yield f"finding {f['rule']}, {f['severity']}, by {f['violator']} as {f['role']}"
+        yield from (f"finding without {key}" for key, value in f.items() if value in (None, []))
+    for u in document["unchecked"]:
+        yield f"unchecked {u['rule']} {u['connection'] is None}"
+
+
+def chosen(shown):
+    """{thing: its words} -> as few things as have all words, always the one that adds most"""
+    left, out = set().union(*shown.values()), []
+    while left:
+        out.append(max(shown, key=lambda thing: len(shown[thing] & left)))
+        left -= shown[out[-1]]
+    return out
 
 
 def main():
@@ -192,15 +234,47 @@ def main():
     parser.add_argument("--analyzer", required=True)
     parser.add_argument("--forge", required=True)
     parser.add_argument("--folder", required=True)
+    parser.add_argument("--only", help="captures whose name holds it, each under every selection")
     given = parser.parse_args()
-    with concurrent.futures.ThreadPoolExecutor(max_workers=os.cpu_count() or 1) as pool:
-        bundled = harness.captures() + sorted(glob.glob(os.path.join(harness.ROOT, "captures", "v2", "*.pcap*")))
-        paths = bundled + list(forged(given.forge, given.folder))
-        jobs = [pool.submit(compared, given.analyzer, p, SELECTIONS[i % len(SELECTIONS)]) for i, p in enumerate(paths)]
-        wrong = [line for job in jobs for line in job.result()]
+    bundled = harness.captures() + sorted(glob.glob(os.path.join(harness.ROOT, "captures", "v2", "*.pcap*")))
+    captures = dict(gathered(given.forge, given.folder))
+    if given.only:
+        captures.update((path, lambda _: "") for path in bundled)
+        jobs = [(path, options) for path in captures if given.only in os.path.basename(path) for options in SELECTIONS]
+    else:
+        shown = {path: set(traits(json.loads(printed(given.analyzer, "json", [], path)[1]), path)) for path in bundled}
+        few = chosen(shown)
+        captures.update((path, lambda _: "") for path in few)
+        some = [options for options in SELECTIONS if options]
+        jobs = [(path, options) for i, path in enumerate(captures)
+                for options in [[], *(some[(i + turn) % len(some)] for turn in range(1 if path in few else 3))]]
+    with concurrent.futures.ThreadPoolExecutor(max_workers=2) as pool:
+        results = list(pool.map(lambda job: compared(given.analyzer, *job, captures[job[0]]), jobs))
+    wrong = [line for lines, _, _ in results for line in lines]
+    if not given.only:
+        wrong += uncounted(given, jobs, results)
+    for (path, _), (lines, _, _) in zip(jobs, results):
+        if lines:
+            print(alone.command("--analyzer", given.analyzer, "--forge", given.forge, "--folder", given.folder, "--only", os.path.basename(path)))
     print("\n".join(wrong))
-    print(f"{len(paths)} captures, {len(wrong)} differences")
-    return 1 if wrong or len(paths) < 400 else 0
+    print(f"{len(jobs)} runs in each format over {len(captures)} captures, {len(wrong)} differences")
+    return 1 if wrong or not jobs else 0
+
+
+def uncounted(given, jobs, results):
+    """What should have been among what was compared, and was not."""
+    documents = [(options, path, document, status) for (path, options), (_, document, status) in zip(jobs, results)]
+    rules = {rule["name"] for rule in json.loads(subprocess.run([given.analyzer, "--list-rules", "--json"], capture_output=True, check=True).stdout)}
+    told = {f["rule"] for options, _, document, _ in documents if document and not options for f in document["findings"]}
+    yield from (f"{rule}: no capture shows it in every format" for rule in sorted(rules - told))
+    plain = {path: (document["findings"], document["connections"], status) for options, path, document, status in documents if not options}
+    for selection in map(list, {tuple(s): None for s in SELECTIONS if s}):
+        changed = [path for options, path, document, status in documents if options == selection and path in plain
+                   and (document is None or (document["findings"], document["connections"], status) != plain[path])]
+        if not changed:
+            yield f"{' '.join(selection)}: changes nothing on any capture"
+    formats = {i["format"].split(" ")[0] for _, _, document, _ in documents if document for i in document["inputs"]}
+    yield from (f"{form}: no such file was read" for form in sorted({"pcap", "pcapng", "erf"} - formats))
 
 
 if __name__ == "__main__":

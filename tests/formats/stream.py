@@ -12,6 +12,7 @@ import unittest
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "harness"))
+import alone  # noqa: E402
 import analyzer as harness  # noqa: E402
 import pcapfile  # noqa: E402
 
@@ -99,4 +100,4 @@ if __name__ == "__main__":
     parser.add_argument("--analyzer", required=True)
     parser.add_argument("--multiply", required=True)
     GIVEN, rest = parser.parse_known_args()
-    unittest.main(argv=[sys.argv[0], *rest])
+    alone.main(rest)

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """tshark with the plugin and without: where it looks for plugins, whose user it is, and rows of fields."""
-import concurrent.futures
 import os
-import resource
 import shutil
 import subprocess
 import tempfile
+
+import one_start as starting
 
 NOBODY = 65534
 
@@ -16,21 +16,27 @@ class Result:
 
 
 class Tshark:
-    """`plugin`: path of rpcrdma.so, or None for stock tshark. Wireshark ignores WIRESHARK_PLUGIN_DIR for root: then tshark
-    runs as nobody, on copies of files that nobody could not read. Use as a context manager."""
+    """`plugin`: path of rpcrdma.so, or None for stock tshark. `one_start`: path of the library that lets one start of tshark read many
+    captures; without it each run starts a tshark. Wireshark ignores WIRESHARK_PLUGIN_DIR for root: then tshark runs as nobody, on
+    copies of files that nobody could not read. Use as a context manager."""
 
-    def __init__(self, plugin=None, preload=None, environment=None):
+    def __init__(self, plugin=None, preload=None, environment=None, one_start=None):
         self.plugin, self.preload, self.environment = plugin, preload, environment or {}
+        self.one_start = os.path.abspath(one_start) if one_start else None
 
     def __enter__(self):
         self.home = tempfile.mkdtemp(prefix="tshark-")
+        self.standing = starting.OneStart(self.home) if self.one_start else None
         first = subprocess.run(["tshark", "--version"], capture_output=True, text=True, check=True,
                                stdin=subprocess.DEVNULL).stdout.split("\n")[0]
         self.version = first.split("(Wireshark) ")[1].split()[0]
         folder = os.path.join(self.home, "plugins", ".".join(self.version.split(".")[:2]), "epan")
         os.makedirs(folder)
+        os.makedirs(os.path.join(self.home, "data"))
         if self.plugin:
             shutil.copy(self.plugin, os.path.join(folder, "rpcrdma.so"))
+        if self.one_start:
+            self.one_start = shutil.copy(self.one_start, self.home)
         if os.geteuid() == 0:
             for where, _, files in os.walk(self.home):
                 for path in [where, *(os.path.join(where, f) for f in files)]:
@@ -38,18 +44,22 @@ class Tshark:
         return self
 
     def __exit__(self, *_):
+        if self.standing:
+            self.standing.end()
         shutil.rmtree(self.home, ignore_errors=True)
 
-    def command(self, *arguments):
+    def command(self, *arguments, preload=()):
         as_user = []
         if os.geteuid() == 0:
             as_user = ["setpriv", f"--reuid={NOBODY}", f"--regid={NOBODY}", "--clear-groups"]
             arguments = [self._readable(a) for a in arguments]
-        # An empty folder for stock tshark too: a plugin that is installed must not be compared with itself.
+        # An empty folder for stock tshark too: a plugin that is installed must not be compared with itself. And no data: with -n
+        # nothing that is printed depends on the lists of makers and services, and to read them takes longer than most captures.
         settings = {"HOME": self.home, "WIRESHARK_PLUGIN_DIR": os.path.join(self.home, "plugins"), "LC_ALL": "C.UTF-8",
-                    **self.environment}
-        if self.preload:
-            settings["LD_PRELOAD"] = self.preload
+                    "WIRESHARK_DATA_DIR": os.path.join(self.home, "data"), **self.environment}
+        preload = [p for p in (self.preload, *preload) if p]
+        if preload:
+            settings["LD_PRELOAD"] = ":".join(preload)
         return [*as_user, "env", *(f"{k}={v}" for k, v in settings.items()), "tshark", "-n", *arguments]
 
     def _readable(self, argument):
@@ -68,7 +78,13 @@ class Tshark:
             os.chmod(copy, 0o644)
         return copy
 
-    def run(self, *arguments, timeout=600):
+    def run(self, *arguments, timeout=3600):
+        if self.standing and "-r" in arguments:
+            at = arguments.index("-r") + 1
+            capture = self._readable(arguments[at]) if os.geteuid() == 0 else arguments[at]
+            command = self.command(*arguments[:at], "of-each-line", *arguments[at + 1:], preload=[self.one_start])
+            status, output, errors = self.standing.run(command, capture, timeout)
+            return Result(status, output.decode("utf-8", "backslashreplace"), errors.decode("utf-8", "backslashreplace"))
         done = subprocess.run(self.command(*arguments), stdin=subprocess.DEVNULL, capture_output=True, timeout=timeout, check=False)
         return Result(done.returncode, done.stdout.decode("utf-8", "backslashreplace"),
                       done.stderr.decode("utf-8", "backslashreplace"))
@@ -92,14 +108,3 @@ class Tshark:
             values = line.split("\t")
             found.append({n: v.split("\x1f") if v else [] for n, v in zip(names, values + [""] * len(names))})
         return found, done
-
-
-def in_parallel(work, things):
-    """work(thing) for each, as many at a time as there are processors; the results in order."""
-    with concurrent.futures.ThreadPoolExecutor(max_workers=len(os.sched_getaffinity(0))) as pool:
-        return list(pool.map(work, things))
-
-
-def children_seconds():
-    used = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return used.ru_utime + used.ru_stime

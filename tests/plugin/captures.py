@@ -1,8 +1,8 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""captures.py --plugin SO --analyzer PATH [--folder FOLDER] [--only REGEX]: recorded captures through tshark, in one pass and two.
+"""captures.py --plugin SO --analyzer PATH [--folder FOLDER] [--only REGEX] [--stock nfs|all]: recorded captures through tshark, in one pass and two.
 
-Decode, with stock tshark's figures beside:
+Decode, with --stock with stock tshark's figures beside:
   malformed   frames with _ws.malformed; may be only where known.py says that octets are wrong on the wire
   bugs        frames with a "Dissector bug"
   unknown     RPC messages whose operation is not shown although it could be: a Reply without program (its Call's octets, XID,
@@ -20,6 +20,7 @@ import re
 import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "harness"))
+import alone  # noqa: E402
 import analyzer as harness  # noqa: E402
 import known  # noqa: E402
 import tshark  # noqa: E402
@@ -174,10 +175,11 @@ def total(results, what):
 def main():
     options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     options.add_argument("--plugin", required=True)
+    options.add_argument("--one-start", help="the library by which one start of tshark reads many captures")
     options.add_argument("--analyzer", required=True)
     options.add_argument("--folder", action="append", default=[], help="other captures than the bundled ones")
     options.add_argument("--only", default="", help="regular expression for names")
-    options.add_argument("--stock", choices=["none", "nfs", "all"], default="nfs", help="of which captures stock's figures are shown")
+    options.add_argument("--stock", choices=["none", "nfs", "all"], default="none", help="of which captures stock's figures are shown")
     given = options.parse_args()
     paths = harness.captures()
     if given.folder:
@@ -186,18 +188,23 @@ def main():
     if not paths:
         raise SystemExit("no capture")
     failed = 0
-    with tshark.Tshark(given.plugin) as shark, tshark.Tshark() as stock:
-        results = tshark.in_parallel(Comparison(given, shark, stock).capture, paths)
-    print("malformed/bugs/unknown/twice: plugin in 1 pass, in 2; stock in 1 pass, in 2")
+    with tshark.Tshark(given.plugin, one_start=given.one_start) as shark, tshark.Tshark(one_start=given.one_start) as stock:
+        comparison = Comparison(given, shark, stock)
+        results = [comparison.capture(path) for path in paths]
+    print("malformed/bugs/unknown/twice: plugin in 1 pass, in 2" + ("; stock in 1 pass, in 2" if given.stock != "none" else ""))
     for name, wrong, line, _ in results:
         print(f"{name:45} {line}")
         failed += bool(wrong)
         for problem in wrong:
             print(f"    WRONG {problem}")
+        if wrong:
+            folders = [word for f in given.folder for word in ("--folder", f)]
+            print("    " + alone.command("--plugin", given.plugin, "--analyzer", given.analyzer, *folders, "--only", f"^{re.escape(name)}$"))
     compared = [r for *_, r in results if r and r[1]]
-    print(f"{len(compared)} captures with stock's figures; plugin 1 pass, 2 passes, stock 1 pass, 2 passes:")
-    for what in ("malformed", "bugs", "unknown"):
-        print(f"    frames {what}: {total(compared, what)}")
+    if compared:
+        print(f"{len(compared)} captures with stock's figures; plugin 1 pass, 2 passes, stock 1 pass, 2 passes:")
+        for what in ("malformed", "bugs", "unknown"):
+            print(f"    frames {what}: {total(compared, what)}")
     print(f"{len(results)} captures, {failed} wrong")
     return 1 if failed else 0
 

@@ -17,6 +17,7 @@ import sys
 import tempfile
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "harness"))
+import alone  # noqa: E402
 import analyzer as harness  # noqa: E402
 import pcapfile  # noqa: E402
 import tshark  # noqa: E402
@@ -119,10 +120,12 @@ def variant(source, number, seed, folder):
 def main():
     options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     options.add_argument("--plugin", required=True)
-    options.add_argument("--preload")
+    options.add_argument("--preload", required=True)
+    options.add_argument("--one-start", help="the library by which one start of tshark reads many captures")
     options.add_argument("--variants", type=int, default=1, help="of each capture")
     options.add_argument("--seed", type=int, default=1)
     options.add_argument("--folder", action="append", default=[], help="other captures than the bundled ones")
+    options.add_argument("--only", default="", help="one of them, by its file name")
     options.add_argument("--keep", default=".")
     given = options.parse_args()
     rooms = given.folder or [*harness.ROOMS, os.path.join(harness.ROOT, "captures", "v2")]
@@ -131,15 +134,14 @@ def main():
     settings = {"ASAN_OPTIONS": "detect_leaks=0:abort_on_error=0:exitcode=86:allocator_may_return_null=0:max_allocation_size_mb=1024",
                 "UBSAN_OPTIONS": "print_stacktrace=1:halt_on_error=1:exitcode=86", "G_SLICE": "always-malloc"}
     failed = 0
-    with tshark.Tshark(given.plugin, given.preload, settings) as shark, tempfile.TemporaryDirectory() as folder:
+    with tshark.Tshark(given.plugin, given.preload, settings, given.one_start) as shark, tempfile.TemporaryDirectory() as folder:
         os.chmod(folder, 0o755)
         loaded = shark.run("-r", harness.capture("rxe-upeer-plain"), "-Y", "rpcordma.sender")
         if loaded.status or not loaded.output:
             print(f"the plugin is not loaded: {loaded.status} {loaded.errors[-600:]}")
             return 1
 
-        def survive(which):
-            source, number = which
+        def survive(source, number):
             path, applied = variant(sources[source], number, given.seed, folder)
             passes = ["-2"] if (source + number) % 2 else []
             run = shark.run(*passes, "-V", "-r", path)
@@ -151,16 +153,17 @@ def main():
             elif "issector bug" in run.output and "rpcordma" in run.errors:
                 problem = run.errors[-300:]
             if problem:
-                shutil.copy(path, given.keep)
+                kept = shutil.copy(path, given.keep)
+                problem += f" (kept as {kept})\n    " + alone.command("--plugin", given.plugin, "--preload", given.preload, "--seed", given.seed, "--variants",
+                                                                    number + 1, "--only", os.path.basename(sources[source]))
             os.unlink(path)
             return problem and f"{os.path.basename(path)} {applied} {passes}: {problem}"
 
-        # One after the other within a capture: a file in another format is converted once.
-        found = tshark.in_parallel(lambda source: [survive((source, n)) for n in range(given.variants)], range(len(sources)))
-        for problem in filter(None, sum(found, [])):
+        chosen = [n for n, path in enumerate(sources) if given.only in ("", os.path.basename(path))]
+        for problem in filter(None, (survive(source, number) for source in chosen for number in range(given.variants))):
             failed += 1
             print(f"WRONG {problem}")
-    print(f"{given.variants} damaged variants of each of {len(sources)} captures, {failed} not survived")
+    print(f"{given.variants} damaged variants of each of {len(chosen)} captures, {failed} not survived")
     return 1 if failed else 0
 
 

@@ -10,12 +10,14 @@ once, the analyzer's Calls, Replies, private data and findings. Every RPC messag
 import argparse
 import os
 import random
+import re
 import subprocess
 import sys
 import tempfile
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(os.path.dirname(HERE), "harness"))
+import alone  # noqa: E402
 import analyzer as harness  # noqa: E402
 import captures  # noqa: E402
 import pcapfile  # noqa: E402
@@ -74,19 +76,26 @@ def exchanged(folder):
 def main():
     options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     options.add_argument("--plugin", required=True)
+    options.add_argument("--one-start", help="the library by which one start of tshark reads many captures")
     options.add_argument("--analyzer", required=True)
     options.add_argument("--forge", required=True)
+    options.add_argument("--only", default="", help="regular expression for names")
     given = options.parse_args()
     given.stock = "none"
     failed = shown = 0
-    with tshark.Tshark(given.plugin) as shark, tempfile.TemporaryDirectory() as folder:
+    with tshark.Tshark(given.plugin, one_start=given.one_start) as shark, tempfile.TemporaryDirectory() as folder:
         os.chmod(folder, 0o755)
         paths = [*forged(given.forge, folder), *from_the_middle(folder), *exchanged(folder)]
-        for name, wrong, line, figures in tshark.in_parallel(captures.Comparison(given, shark, None).capture, paths):
+        paths = [p for p in paths if re.search(given.only, os.path.basename(p))]
+        comparison = captures.Comparison(given, shark, None)
+        for name, wrong, line, figures in map(comparison.capture, paths):
             count = sum(figures[0][2].rpc.values()) if figures else 0
             print(f"{name:55} {line}  {count} RPC messages")
             for problem in wrong:
                 print(f"    WRONG {problem}")
+            if wrong:
+                print("    " + alone.command("--plugin", given.plugin, "--analyzer", given.analyzer, "--forge", given.forge,
+                                             "--only", f"^{re.escape(name)}$"))
             failed += bool(wrong)
             shown += count
     print(f"{len(paths)} captures, {failed} wrong, {shown} RPC messages")

@@ -11,6 +11,7 @@ import subprocess
 import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "harness"))
+import alone  # noqa: E402
 import analyzer as harness  # noqa: E402
 
 CAPTURES = ["rxe-upeer-inv-R00", "rxe-nfs41-reconnect", "siw-nfs41-basic", "siw-upeer-done-good"]
@@ -57,13 +58,15 @@ def main():
     options.add_argument("--plugin", required=True)
     options.add_argument("--renamed-entries", required=True)
     options.add_argument("--renamed", required=True)
+    options.add_argument("captures", nargs="*", default=CAPTURES)
     given = options.parse_args()
     wrong = 0
-    for name in CAPTURES:
+    for name in given.captures:
         for complaint in complaints(given, harness.capture(name)):
             wrong += 1
             print(f"{name}: {complaint}", flush=True)
-    print(f"{len(CAPTURES)} captures, {wrong} complaints")
+            print("    " + alone.command("--plugin", given.plugin, "--renamed-entries", given.renamed_entries, "--renamed", given.renamed, name))
+    print(f"{len(given.captures)} captures, {wrong} complaints")
     return 1 if wrong else 0
 
 

@@ -14,6 +14,7 @@ import re
 import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "harness"))
+import alone  # noqa: E402
 import analyzer as harness  # noqa: E402
 import tshark  # noqa: E402
 
@@ -105,15 +106,19 @@ TESTS = {f.__name__: f for f in (engine, disable, statistics)}
 def main():
     options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     options.add_argument("--plugin", required=True)
+    options.add_argument("--one-start", help="the library by which one start of tshark reads many captures")
     options.add_argument("--analyzer", required=True)
     options.add_argument("tests", nargs="*", default=list(TESTS))
     given = options.parse_args()
     failed = 0
-    with tshark.Tshark(given.plugin) as ours, tshark.Tshark() as stock:
-        for name, wrong in zip(given.tests, tshark.in_parallel(lambda t: list(TESTS[t](ours, stock, given.analyzer)), given.tests)):
+    with tshark.Tshark(given.plugin, one_start=given.one_start) as ours, tshark.Tshark(one_start=given.one_start) as stock:
+        for name in given.tests:
+            wrong = list(TESTS[name](ours, stock, given.analyzer))
             print(f"{name}: {'wrong' if wrong else 'good'}")
             for line in wrong[:20]:
                 print(f"    WRONG {line}")
+            if wrong:
+                print("    " + alone.command("--plugin", given.plugin, "--analyzer", given.analyzer, name))
             failed += bool(wrong)
     return 1 if failed else 0
 

@@ -15,6 +15,7 @@ import sys
 import tempfile
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "harness"))
+import alone  # noqa: E402
 import analyzer as harness  # noqa: E402
 
 CAPTURES = ["rxe-kpeer-read-too-big-inline", "rxe-nfs41-basic", "siw-nfs41-basic", "siw-upeer-done-good", "rxe-nfs3-dup-reorder"]
@@ -92,7 +93,7 @@ def main():
         for path in paths:
             for complaint in complaints(shutil.copyfile(path, os.path.join(folder, os.path.basename(path)))):
                 wrong += 1
-                print(f"{os.path.basename(path)}: {complaint}", flush=True)
+                print(f"{os.path.basename(path)}: {complaint}\n    {alone.command(path)}", flush=True)
     print(f"{len(paths)} captures, {wrong} complaints")
     return 1 if wrong else 0
 

@@ -1,59 +1,67 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""scenarios.py --plugin SO --analyzer PATH --forge PATH [--all]: the plugin's findings on scenarios are the analyzer's.
+"""scenarios.py --plugin SO --analyzer PATH --forge PATH [--transport NAME]... [SCENARIO...]: the plugin's findings are the analyzer's.
 
-The set of (rule, primary frame) that `tshark -2` shows, on as few scenarios as bring every rule's finding, or on --all of them. The
-fabrics take turns.
+All scenarios on one fabric stand in one capture; on every fabric the set of (rule, primary frame) that `tshark -2` shows is the
+analyzer's, and what one pass shows is part of it. Every rule that a scenario is written for has to be among them.
 """
 import argparse
 import os
-import subprocess
 import sys
 import tempfile
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "harness"))
+import alone  # noqa: E402
 import analyzer as harness  # noqa: E402
+import forge as forging  # noqa: E402
 import tshark  # noqa: E402
 
-SCENARIOS = os.path.join(harness.ROOT, "captures", "scenarios")
-# Wireshark reads native InfiniBand from ERF files only.
-FABRICS = [("rocev2", [], "pcap"), ("iwarp", [], "pcap"), ("rocev1", [], "pcap"), ("infiniband", ["--erf"], "erf")]
+# Where nothing in a file is RPC-over-RDMA, tshark prints the same with the plugin as without it.
+LEFT_ALONE = "not-rpcrdma"
 
 
-# Where nothing is RPC-over-RDMA, tshark prints the same with the plugin as without it.
-LEFT_ALONE = {"not-rpcrdma"}
+def shown(shark, reel, passes):
+    rows, done = shark.rows(reel.capture, ["frame.number", "rpcordma.finding"], display_filter="rpcordma.finding", passes=passes)
+    if done.status != 0:
+        raise SystemExit(f"{reel.transport}: tshark ends with {done.status}: {done.errors[-400:]}")
+    return {(rule, int(row["frame.number"][0])) for row in rows for rule in row["rpcordma.finding"]}
 
 
-def said_by_analyzer(given, path):
-    """{(rule, primary frame)}, or None where there is no report."""
-    run = harness.run(given.analyzer, path)
-    if run.document is None:
-        return None
-    return {(f["rule"], f["frames"][0]) for f in run.findings() if f["frames"] and f["rule"] not in LEFT_ALONE}
+def meant(scenario, transport):
+    """The rules that the scenario is written for."""
+    return {w["rule"] for w in scenario.get("expect") or [] if w.get("fabric", transport) in (transport, forging.family(transport))}
 
 
-def play(given, name, turn, folder):
-    """-> (capture, what the analyzer says of it), on the first fabric from `turn` on that the scenario can be played on."""
-    for step in range(len(FABRICS)):
-        transport, options, ending = FABRICS[(turn + step) % len(FABRICS)]
-        path = os.path.join(folder, f"{name[:-5]}-{transport}.{ending}")
-        done = subprocess.run([given.forge, os.path.join(SCENARIOS, name), "--transport", transport, "--out", path, *options],
-                              capture_output=True, check=False)
-        if done.returncode == 0 and os.path.exists(path):
-            said = said_by_analyzer(given, path)
-            if said is not None:
-                return path, said
-    return None
+class Fabric:
+    def __init__(self, given, shark, every, transport, folder):
+        self.transport, self.complaints, self.rules, self.count = transport, {}, set(), 0
+        paths = [path for path, scenario in every.items() if forging.plays_on(scenario, transport)]
+        if not paths:
+            return
+        # Wireshark reads native InfiniBand from ERF files.
+        options, ending = (["--erf"], "erf") if transport == "infiniband" else ([], "pcap")
+        reel = forging.Reel(given.forge, paths, transport, os.path.join(folder, f"{transport}.{ending}"), *options)
+        run = harness.run(given.analyzer, reel.capture)
+        if run.document is None:
+            raise SystemExit(f"{transport}: no report by the analyzer: {run.errors[-400:]}")
+        said = {(f["rule"], f["frames"][0]) for f in run.findings() if f["frames"]}
+        if len(reel.stories) == 1:
+            said = {(rule, frame) for rule, frame in said if rule != LEFT_ALONE}
+        self.count, self.rules = len(reel.stories), {rule for rule, _ in said}
+        for path, why in reel.left_out.items():
+            self.complain(path, f"was not played: {why}")
+        one, two = shown(shark, reel, 1), shown(shark, reel, 2)
+        for what, differing in (("only the analyzer says", said - two), ("only the plugin says", two - said),
+                                ("only the plugin says, in one pass,", one - said)):
+            for rule, frame in sorted(differing):
+                story = reel.story(frame)
+                self.complain(story["scenario"], f"{what} {rule} at frame {frame - story['first'] + 1}")
+        for path in paths if len(paths) > 1 else []:
+            for rule in sorted(meant(every[path], transport) - {rule for rule, _ in two}):
+                self.complain(path, f"nobody says {rule}")
 
-
-def fewest(plays):
-    """As few as together bring every rule that any of them brings; one by one those that bring most."""
-    left, chosen = {rule for _, said in plays for rule, _ in said}, []
-    while left:
-        best = max(plays, key=lambda p: len({rule for rule, _ in p[1]} & left))
-        chosen.append(best)
-        left -= {rule for rule, _ in best[1]}
-    return chosen
+    def complain(self, path, line):
+        self.complaints.setdefault(path, []).append(line)
 
 
 def main():
@@ -61,26 +69,26 @@ def main():
     options.add_argument("--plugin", required=True)
     options.add_argument("--analyzer", required=True)
     options.add_argument("--forge", required=True)
-    options.add_argument("--all", action="store_true")
+    options.add_argument("--transport", action="append")
+    options.add_argument("scenarios", nargs="*")
     given = options.parse_args()
+    every = {path: forging.load(path) for path in given.scenarios} or forging.scenarios()
+    count = wrong = 0
+    rules = set()
     with tshark.Tshark(given.plugin) as shark, tempfile.TemporaryDirectory() as folder:
         os.chmod(folder, 0o755)
-        names = sorted(n for n in os.listdir(SCENARIOS) if n.endswith(".yaml"))
-        plays = [p for p in tshark.in_parallel(lambda n: play(given, n[1], n[0], folder), list(enumerate(names))) if p]
-        rules = {rule for _, said in plays for rule, _ in said}
-        chosen = plays if given.all else fewest(plays)
-
-        def compare(one):
-            path, want = one
-            rows, _ = shark.rows(path, ["frame.number", "rpcordma.finding"], display_filter="rpcordma.finding", passes=2)
-            got = {(rule, int(row["frame.number"][0])) for row in rows for rule in row["rpcordma.finding"]}
-            return [] if got == want else [f"{os.path.basename(path)}: only the analyzer: {sorted(want - got)}, only the plugin: {sorted(got - want)}"]
-
-        wrong = sum(tshark.in_parallel(compare, chosen), [])
-    for line in wrong[:40]:
-        print(f"WRONG {line}")
-    print(f"{len(chosen)} of {len(plays)} scenarios, {len(rules)} rules, {len(wrong)} differences")
-    return 1 if wrong or len(rules) < 150 else 0
+        for transport in given.transport or forging.transports(given.forge):
+            fabric = Fabric(given, shark, every, transport, folder)
+            count += fabric.count
+            rules |= fabric.rules
+            for path, lines in fabric.complaints.items():
+                wrong += 1
+                for line in lines:
+                    print(f"WRONG {forging.name_of(path)} on {transport}: {line}")
+                print("    " + alone.command("--plugin", given.plugin, "--analyzer", given.analyzer, "--forge", given.forge,
+                                             "--transport", transport, path))
+    print(f"{len(every)} scenarios, {count} with their fabrics, {len(rules)} rules, {wrong} differences")
+    return 1 if wrong or not count or not rules and not given.scenarios else 0
 
 
 if __name__ == "__main__":

@@ -12,6 +12,7 @@ import re
 import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "harness"))
+import alone  # noqa: E402
 import analyzer as harness  # noqa: E402
 import tshark  # noqa: E402
 
@@ -79,17 +80,21 @@ def check(shark, analyzer, path):
 def main():
     options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     options.add_argument("--plugin", required=True)
+    options.add_argument("--one-start", help="the library by which one start of tshark reads many captures")
     options.add_argument("--analyzer", required=True)
     options.add_argument("captures", nargs="*")
     given = options.parse_args()
     paths = given.captures or [harness.capture(c) for c in CAPTURES]
     failed = 0
-    with tshark.Tshark(given.plugin) as shark:
-        for name, wrong, shown in tshark.in_parallel(lambda p: check(shark, given.analyzer, p), paths):
+    with tshark.Tshark(given.plugin, one_start=given.one_start) as shark:
+        for path in paths:
+            name, wrong, shown = check(shark, given.analyzer, path)
             longest = max((s for s in shown), key=lambda s: s[2], default=None)
             print(f"{name}: {len(shown)} rows, the longest {longest}")
             for line in wrong:
                 print(f"    WRONG {line}")
+            if wrong:
+                print("    " + alone.command("--plugin", given.plugin, "--analyzer", given.analyzer, path))
             failed += bool(wrong)
     return 1 if failed else 0
 

@@ -128,11 +128,13 @@ namespace {
 
 /// RDMA_NOMSG: where the RPC message is. True when it is nowhere.
 bool judge_body(Context& context, Connection& connection, const trace::Send& event, const wire::HeaderV1& header,
-                std::optional<Role> role) {
+                Direction direction, std::optional<Role> role) {
   const std::uint64_t left = event.wire_length > header.length ? event.wire_length - header.length : 0;
   const bool position_zero = std::any_of(header.reads.begin(), header.reads.end(),
                                          [](const wire::ReadSegment& read) { return read.position == 0; });
-  std::uint64_t body = header.reply ? wire::chunk_length(*header.reply) : 0;
+  // A Call's Reply chunk is room for its answer, and holds nothing.
+  const bool reply_chunk = header.reply && !(direction == Direction::call && role);
+  std::uint64_t body = reply_chunk ? wire::chunk_length(*header.reply) : 0;
   for (const wire::ReadSegment& read : header.reads) body += read.position == 0 ? read.target.length : 0;
   // Read chunks at other positions only: their Call lacks its body chunk, which is group E's business.
   if (body == 0 && (header.reads.empty() || position_zero)) {
@@ -141,9 +143,9 @@ bool judge_body(Context& context, Connection& connection, const trace::Send& eve
          connection.id(),
          {event.frame},
          fmt::format("The {} sent RDMA_NOMSG, but no chunk holds the RPC message: {}{}.", name(event.side),
-                     header.reads.empty() && header.writes.empty() && !header.reply
-                         ? "all three lists are empty"
-                         : "no octet at Position 0, none in a Reply chunk",
+                     header.reads.empty() && header.writes.empty() && !header.reply ? "all three lists are empty"
+                     : reply_chunk || !header.reply ? "no octet at Position 0, none in a Reply chunk"
+                                                    : "no octet at Position 0, and the Reply chunk is for the answer",
                      left >= 8 ? fmt::format("; {} octets stand inline, as in RDMA_MSG", left) : std::string()),
          std::nullopt,
          header.fixed.xid,
@@ -172,7 +174,7 @@ bool judge_form(Context& context, Connection& connection, const trace::Send& eve
                 Direction direction, bool guessed, const std::optional<wire::RpcStart>& rpc) {
   const auto proc = static_cast<wire::Proc>(header.fixed.proc);
   const std::optional<Role> role = role_of(direction, guessed);
-  if (proc == wire::Proc::nomsg) return judge_body(context, connection, event, header, role);
+  if (proc == wire::Proc::nomsg) return judge_body(context, connection, event, header, direction, role);
   if (proc != wire::Proc::msg) return false;
   const auto say = [&](RuleId rule, std::string message, std::optional<Role> who) {
     context.book.add({rule,

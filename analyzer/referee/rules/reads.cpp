@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Group F: how many Reads are in flight at once, and whether a Call's data was read before it succeeded.
 #include <algorithm>
+#include <cstdint>
+#include <map>
 
 #include <fmt/format.h>
 
@@ -45,18 +47,27 @@ void accuse(Context& context, Connection& connection, Side initiator, const Read
        std::nullopt});
 }
 
-/// Octets of the Call's Read chunks that no READ asked for, pads left out. nullopt: not known.
+/// Octets of the Call's Read chunks that no READ asked for, pads left out: three octets or fewer that nobody read
+/// behind others that were. nullopt: not known.
 [[nodiscard]] std::optional<std::uint64_t> not_asked_for(Connection& connection, const Transaction& call) {
   constexpr std::uint64_t most_pad = 3;
   MemoryMap& memory = connection.of(call.requester).memory;
-  std::uint64_t sum = 0;
+  struct Octets {
+    std::uint64_t given = 0, asked = 0;
+  };
+  std::map<std::uint32_t, Octets> chunks;  // by Position; a pad may have a segment of its own
   for (const wire::ReadSegment& read : call.reads) {
     if (read.target.length == 0) continue;
     const Region* region = region_of(memory, call.id, read.target.handle, read.target.offset, Access::read);
     if (region == nullptr || region->requested.overflow()) return std::nullopt;
-    const std::uint64_t length = region->end - region->begin;
-    const std::uint64_t asked = region->requested.within(region->begin, region->end);
-    if (length - asked > most_pad) sum += length - asked;
+    Octets& chunk = chunks[read.position];
+    chunk.given += region->end - region->begin;
+    chunk.asked += region->requested.within(region->begin, region->end);
+  }
+  std::uint64_t sum = 0;
+  for (const auto& [position, chunk] : chunks) {
+    const std::uint64_t left = chunk.given - chunk.asked;
+    if (chunk.asked == 0 || left > most_pad) sum += left;
   }
   return sum;
 }

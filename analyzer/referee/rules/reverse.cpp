@@ -12,8 +12,6 @@ namespace rpcrdma::referee {
 
 namespace {
 
-constexpr std::uint32_t op_bind_conn_to_session = 41;
-constexpr std::uint32_t op_create_session = 43;
 constexpr std::uint32_t gss_none = 1;
 /// Two taps, or two queues of one: so near to each other the order of the two directions is not certain.
 constexpr TimeNs order_unsure = 1'000'000;
@@ -27,8 +25,8 @@ enum class Consent : std::uint8_t { none, given, not_read };
   if (rpc->gss_service && *rpc->gss_service != gss_none) return Consent::not_read;
   const auto compound = wire::decode_compound(message.subspan(rpc->body), wire_length - rpc->body, false);
   if (!compound) return Consent::not_read;
-  const auto agrees = [](std::uint32_t op) { return op == op_create_session || op == op_bind_conn_to_session; };
-  if (std::any_of(compound->operations.begin(), compound->operations.end(), agrees)) return Consent::given;
+  if (!compound->back_channel) return Consent::not_read;
+  if (*compound->back_channel) return Consent::given;
   // Both stand first in their compound, or right behind SEQUENCE: what comes after an operation of another kind is
   // no place for them.
   constexpr std::size_t enough = 2;
@@ -95,9 +93,10 @@ void settle_before_ready(Context& context, Connection& connection, const Pending
       {RuleId::reverse_before_ready,
        connection.id(),
        {pending.frame, agreed},
-       nfs ? fmt::format("The server sent a Call (XID {:#010x}) although the client had sent neither CREATE_SESSION "
-                         "nor BIND_CONN_TO_SESSION on this connection: it has not agreed to be called.",
-                         pending.xid)
+       nfs ? fmt::format(
+                 "The server sent a Call (XID {:#010x}) although the client has not agreed to be called on this "
+                 "connection: it sent no CREATE_SESSION with a back channel and bound the connection to none.",
+                 pending.xid)
            : fmt::format("The server sent a Call (XID {:#010x}). Whether this client is ready for calls depends on a "
                          "protocol that is not known here.",
                          pending.xid),
