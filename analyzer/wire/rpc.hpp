@@ -53,8 +53,9 @@ struct Compound {
   std::uint32_t minor_version = 0;
   std::uint32_t count = 0;                ///< as announced
   std::vector<std::uint32_t> operations;  ///< as far as walked
-  /// Whether a client agrees in it to be called on this connection: CREATE_SESSION with CONN_BACK_CHAN (RFC 8881 section
-  /// 18.36), BIND_CONN_TO_SESSION not for the fore channel alone (section 18.34). nullopt: cut where that stands.
+  /// Whether a client agrees in it to be called on this connection: CREATE_SESSION with CONN_BACK_CHAN (RFC 8881
+  /// section 18.36), BIND_CONN_TO_SESSION not for the fore channel alone (section 18.34). nullopt: cut where that
+  /// stands.
   std::optional<bool> back_channel = false;
 };
 [[nodiscard]] Decoded<Compound> decode_compound(Bytes arguments, std::size_t wire_length, bool callback);
