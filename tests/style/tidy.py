@@ -23,6 +23,8 @@ import tree
 TOGETHER = 150_000  # octets of source at most: more would leave one processor without work at the end
 # The entry of a program; together, each gets a name of its own.
 ENTRY = re.compile(r"^(?:extern \"C\" )?int (main|LLVMFuzzerTestOneInput)\(", re.M)
+# The sources in a file of the build's own that compiles several of them as one.
+TOGETHER_IN_BUILD = re.compile(r'^#include "(/[^"]+\.cpp)"', re.M)
 INCLUDE = re.compile(r'^\s*#\s*include\s*"([^"]+)"', re.M)
 
 
@@ -182,12 +184,16 @@ def main():
     options.add_argument("files", nargs="*", help="only these")
     given = options.parse_args()
 
+    digests = Digests()
     with open(os.path.join(given.build, "compile_commands.json"), encoding="utf-8") as handle:
         entries = json.load(handle)
-    commands = {}
-    for entry in entries:  # what is compiled several times is looked at as it is the first time
-        commands.setdefault(os.path.normpath(os.path.join(entry["directory"], entry["file"])), entry["command"])
     project = {os.path.join(tree.ROOT, n) for n in tree.cxx_files()}
+    commands = {}
+    for entry in entries:
+        path = os.path.normpath(os.path.join(entry["directory"], entry["file"]))
+        for source in [path] if path in project else TOGETHER_IN_BUILD.findall(digests.text(path) or ""):
+            commands.setdefault(source, entry["command"])  # what is compiled several times is looked at as it is the first time
+    left_out = sorted(p for p in project if p.endswith(".cpp") and p not in commands)
     commands = {p: c for p, c in commands.items() if p in project}
     version = subprocess.run(["clang-tidy", "--version"], capture_output=True, check=True).stdout
     base = version
@@ -200,7 +206,6 @@ def main():
     if not given.all and os.path.exists(stamps):
         with open(stamps, encoding="utf-8") as handle:
             clean = json.load(handle)
-    digests = Digests()
     current = {p: digests.digest(p, c, base) for p, c in commands.items()}
     only = {os.path.abspath(f) for f in given.files}
     changed = [p for p in current if clean.get(os.path.relpath(p, tree.ROOT)) != current[p] and (not only or p in only)]
@@ -222,8 +227,10 @@ def main():
                     wrong += 1
                     print("\n".join(said), flush=True)
             remember()  # a run that is stopped goes on from here
+    for path in left_out:
+        print(f"{os.path.relpath(path, tree.ROOT)}: no target compiles it")
     print(f"{len(commands)} files, {len(changed)} changed since they were clean, {wrong} not clean")
-    return 1 if wrong or not commands else 0
+    return 1 if wrong or left_out or not commands else 0
 
 
 if __name__ == "__main__":
