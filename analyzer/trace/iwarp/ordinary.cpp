@@ -2,6 +2,7 @@
 #include "trace/iwarp/ordinary.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace rpcrdma::trace::iwarp {
 namespace {
@@ -13,6 +14,17 @@ constexpr std::uint16_t segments_limit = 128;
 constexpr Thresholds first_look{30, 30, 30};
 
 }  // namespace
+
+OrdinaryTcp::Slot& OrdinaryTcp::place(std::uint64_t hash) {
+  if (slots_.empty()) slots_.resize(first_slots);
+  while (slot(hash).hash != hash && slot(hash).hash != 0 && slots_.size() < most_slots) {
+    const std::vector<Slot> old = std::exchange(slots_, std::vector<Slot>(2 * slots_.size()));
+    for (const Slot& each : old) {
+      if (each.hash != 0) slot(each.hash) = each;
+    }
+  }
+  return slot(hash);
+}
 
 void OrdinaryTcp::note_syn(Slot& slot, int direction, const TcpSegment& segment) noexcept {
   const auto d = static_cast<std::size_t>(direction);
@@ -56,8 +68,7 @@ bool OrdinaryTcp::worth_a_look(std::uint64_t hash, int direction, const TcpSegme
                                TcpOpening& opening) {
   const bool syn = (segment.flags & TcpSegment::syn) != 0;
   if (segment.wire_length == 0 && !syn) return false;
-  if (slots_.empty()) slots_.resize(slot_count);
-  Slot& s = slot(hash);
+  Slot& s = place(hash);
   if (s.hash != hash) {
     s = {};
     s.hash = hash;
@@ -91,8 +102,7 @@ void OrdinaryTcp::forget(std::uint64_t hash) noexcept {
 }
 
 void OrdinaryTcp::ignore(std::uint64_t hash) {
-  if (slots_.empty()) slots_.resize(slot_count);
-  Slot& s = slot(hash);
+  Slot& s = place(hash);
   s = {};
   s.hash = hash;
   s.ignored = true;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// TCP streams that are not known to be iWARP: a table of fixed size, so that ordinary TCP costs next to nothing.
+// TCP streams that are not known to be iWARP: a table that grows to a fixed size, so that ordinary TCP costs next to
+// nothing.
 #pragma once
 
 #include <array>
@@ -36,11 +37,14 @@ class OrdinaryTcp {
   };
 
   [[nodiscard]] Slot& slot(std::uint64_t hash) noexcept { return slots_[hash % slots_.size()]; }
+  /// The slot for a stream that may not have it yet. While the table can grow, none has to make room.
+  [[nodiscard]] Slot& place(std::uint64_t hash);
   static void note_syn(Slot& slot, int direction, const TcpSegment& segment) noexcept;
   [[nodiscard]] bool evidence(Slot& slot, const TcpSegment& segment);
 
-  static constexpr std::size_t slot_count = 16384;
-  std::vector<Slot> slots_;  // empty until the first TCP segment
+  static constexpr std::size_t first_slots = 64;
+  static constexpr std::size_t most_slots = 16384;  // (both are powers of two)
+  std::vector<Slot> slots_;                         // empty until the first TCP segment
   Budget scratch_budget_;
   Window scratch_;
   Alignment alignment_;
