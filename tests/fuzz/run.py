@@ -3,13 +3,14 @@
 """run.py --programs FOLDER [--seconds N] [TARGET...]: every libFuzzer program in FOLDER begins with all kept inputs (their
 time is not counted), then looks for new ones; with --seconds 0 it only goes through the kept ones.
 
-As many at a time as there are processors; all together look for about N seconds. What is new goes to FOLDER/found/TARGET, an input that fails to FOLDER/found.
+As many at a time as there are processors, or --at-once; all together look for about N seconds. What is new goes to FOLDER/found/TARGET, an input that fails to FOLDER/found.
 """
 import argparse
 import concurrent.futures
 import os
 import pathlib
 import re
+import shlex
 import subprocess
 import sys
 import time
@@ -33,13 +34,14 @@ def run(programs, target, seconds):
     done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True, errors="replace", check=False)
     written = re.search(r"Test unit written to (\S+)", done.stderr)
     again = [*begin, written.group(1)] if written else command
-    return target, done.returncode, time.monotonic() - start, done.stdout + done.stderr, " ".join(again)
+    return target, done.returncode, time.monotonic() - start, done.stdout + done.stderr, shlex.join(again)
 
 
 def main():
     options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     options.add_argument("--programs", required=True, type=lambda p: pathlib.Path(p).resolve())
     options.add_argument("--seconds", type=int, default=14)
+    options.add_argument("--at-once", type=int, default=os.cpu_count())
     options.add_argument("targets", nargs="*")
     given = options.parse_args()
     sources = {p.name.removesuffix("_fuzz.cpp") for p in HERE.glob("*_fuzz.cpp")}
@@ -48,16 +50,16 @@ def main():
     if missing or not targets:
         sys.exit(f"{given.programs}: no program fuzz_{' fuzz_'.join(missing)}; ./check builds it")
 
-    each = max(1, given.seconds * os.cpu_count() // len(targets)) if given.seconds else 0
+    each = max(1, given.seconds * given.at_once // len(targets)) if given.seconds else 0
     wrong = 0
-    with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+    with concurrent.futures.ThreadPoolExecutor(given.at_once) as pool:
         for target, status, seconds, said, again in pool.map(lambda t: run(given.programs, t, each), targets):
             initial = re.search(r"INITED.*", said)
             runs = re.search(r"stat::number_of_executed_units:\s*(\d+)", said)
             print(f"{target}: exit status {status}, {seconds:.0f} s, {runs.group(1) if runs else 'kept'} inputs", flush=True)
             if status != 0 or not initial:
                 wrong += 1
-                print(f"{said}\n{target} failed; again, alone:\n  {again}", flush=True)
+                print(f"{said}\n{target} failed\nalone: {again}", flush=True)
     print(f"{len(targets)} targets, {wrong} failed")
     return 1 if wrong else 0
 

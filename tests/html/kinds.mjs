@@ -46,6 +46,8 @@ export function* ofShown(shown) {
   for (const path of Object.keys(shown.facts)) yield `fact ${place(path)}`;
   yield* shown.rows;
 }
+// Numbers and words, and who broke a rule, are shown alike everywhere: they are looked at without a browser.
+export const isForBrowser = (kind) => /^(fact|row|element|rule [^,]+$|version|procedure|several|one|none) ?/.test(kind);
 export const isOfShown = (kind) => /^(fact|row) /.test(kind);
 
 export function* ofPage(elements) {

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // pages.mjs --analyzer FILE --forge FILE --source FOLDER --folder FOLDER [--only WORD]: the page of each bundled capture, and of all
 // scenarios, those of one fabric in one capture. All of them are run in a small document: every number as in the JSON, and a size
-// that stays small. Then as few as show everything that any of them shows are opened in Chromium: no console error, no request,
-// and the same facts again. --only takes scenarios one by one.
+// that stays small. Then as few as show every rule and every kind of row, element and fact are opened in Chromium: no console
+// error, no request, and the same facts again. --only takes scenarios one by one.
 import { mkdirSync, readFileSync, rmSync } from "node:fs";
 import { basename, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 import { launch, watched } from "./browser.mjs";
 import { analysed, bundled, forged, gathered, rulesOf, scenarios } from "./captures.mjs";
-import { chosen, isOfShown, ofPage, ofReport, ofShown } from "./kinds.mjs";
+import { chosen, isForBrowser, isOfShown, ofPage, ofReport, ofShown } from "./kinds.mjs";
 import { compare, shownFacts } from "./numbers.mjs";
 import { opened, taken } from "./small_document.mjs";
 
@@ -84,6 +84,7 @@ await inTurn(work, 2, async (one, number) => {
 });
 
 // --- as few as show all of it, in the browser
+for (const one of work) one.kinds = new Set([...one.kinds].filter(isForBrowser));
 const kinds = new Set(work.flatMap(({ kinds: of }) => [...of]));
 if (given.only === undefined) {
   const shown = [...kinds].filter((k) => k.startsWith("rule ")).map((k) => k.slice(5));

@@ -7,7 +7,6 @@
 #include <fmt/ranges.h>
 #include <yaml-cpp/yaml.h>
 
-#include "cli/exit_status.hpp"
 #include "playback/verdict.hpp"
 #include "report/names.hpp"
 
@@ -15,7 +14,6 @@ namespace scenarios {
 namespace {
 
 using forge::Mistake;
-using rpcrdma::cli::ExitStatus;
 using rpcrdma::referee::Finding;
 using rpcrdma::referee::Report;
 using rpcrdma::referee::Severity;
@@ -204,12 +202,10 @@ std::vector<std::string> complaints(const Expectations& expectations, const forg
       lines.push_back(fmt::format("{} {} times, not {}", want.rule, hits, *want.times));
     }
   }
-  bool failed = false;
   for (std::size_t i = 0; i < report.findings.size(); ++i) {
     const Finding& finding = report.findings[i];
     const std::string rule(rule_name(finding.rule));
     const bool silent = expectations.near.count(rule) + expectations.never.count(rule) != 0;
-    failed = failed || finding.severity != Severity::note;
     if (explained[i]) continue;
     if (silent) {
       lines.push_back("must not be said: " + playback::told(finding));
@@ -222,11 +218,6 @@ std::vector<std::string> complaints(const Expectations& expectations, const forg
     if (std::string complaint = wrong_cause(want, frames, report); !complaint.empty()) {
       lines.push_back(std::move(complaint));
     }
-  }
-  const ExitStatus status = rpcrdma::cli::exit_status(
-      {.trouble = false, .failed = failed, .any_rpcrdma = report.any_rpcrdma, .judged = report.judged});
-  if (failed ? status != ExitStatus::findings : status != ExitStatus::clean && status != ExitStatus::nothing) {
-    lines.push_back(fmt::format("exit status {}", static_cast<int>(status)));
   }
   return lines;
 }

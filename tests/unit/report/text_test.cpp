@@ -336,8 +336,9 @@ TEST(Explain, EveryRule) {
   for (const auto& rule : referee::all_rules()) {
     const auto page = explain(rule.name, false, false);
     ASSERT_TRUE(page);
+    const auto text = flowing(*page);
     for (const auto part : {rule.name, rule.title, rule.explanation, rule.evidence, rule.next, rule.source}) {
-      EXPECT_THAT(flowing(*page), HasSubstr(std::string(part)));
+      EXPECT_THAT(text, HasSubstr(std::string(part)));
     }
     for (const auto& line : lines(*page)) EXPECT_LE(width(line), page_width) << line;
     EXPECT_THAT(*page, Not(HasSubstr("\x1b")));
