@@ -10,7 +10,7 @@ TEST_PACKAGES=(git clang clang-tidy clang-format llvm libclang-rt-14-dev libfuzz
   libgtest-dev libgmock-dev librapidcheck-dev libyaml-cpp-dev libibverbs-dev librdmacm-dev
   wireshark xvfb xdotool imagemagick
   python3 python3-jsonschema python3-yaml gzip zstd lz4 sqlite3 groff-base zsh
-  chromium)
+  chromium-headless-shell)
 # Whoever has Node.js from elsewhere keeps it: Debian's npm would not install beside it.
 command -v node >/dev/null || TEST_PACKAGES+=(nodejs)
 command -v npm >/dev/null || TEST_PACKAGES+=(npm)

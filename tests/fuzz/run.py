@@ -3,12 +3,14 @@
 """run.py --programs FOLDER [--seconds N] [TARGET...]: every libFuzzer program in FOLDER begins with all kept inputs (their
 time is not counted), then looks for new ones; with --seconds 0 it only goes through the kept ones.
 
-As many at a time as there are processors, or --at-once; all together look for about N seconds. What is new goes to FOLDER/found/TARGET, an input that fails to FOLDER/found.
+As many at a time as there are processors, or --at-once; all together look for about N seconds, and where that is less than a
+second for each, some of them do, others each time. What is new goes to FOLDER/found/TARGET, an input that fails to FOLDER/found.
 """
 import argparse
 import concurrent.futures
 import os
 import pathlib
+import random
 import re
 import shlex
 import subprocess
@@ -50,10 +52,12 @@ def main():
     if missing or not targets:
         sys.exit(f"{given.programs}: no program fuzz_{' fuzz_'.join(missing)}; ./check builds it")
 
-    each = max(1, given.seconds * given.at_once // len(targets)) if given.seconds else 0
+    whole = given.seconds * given.at_once
+    each = max(1, whole // len(targets)) if whole else 0
+    search = random.sample(targets, min(whole, len(targets)))
     wrong = 0
     with concurrent.futures.ThreadPoolExecutor(given.at_once) as pool:
-        for target, status, seconds, said, again in pool.map(lambda t: run(given.programs, t, each), targets):
+        for target, status, seconds, said, again in pool.map(lambda t: run(given.programs, t, each if t in search else 0), targets):
             initial = re.search(r"INITED.*", said)
             runs = re.search(r"stat::number_of_executed_units:\s*(\d+)", said)
             print(f"{target}: exit status {status}, {seconds:.0f} s, {runs.group(1) if runs else 'kept'} inputs", flush=True)

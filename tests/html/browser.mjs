@@ -3,11 +3,11 @@
 import { chromium } from "playwright-core";
 import { pathToFileURL } from "node:url";
 
-const QUIET = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
+const QUIET = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
   "--disable-component-update", "--disable-sync"];
 
 export async function launch() {
-  return chromium.launch({ executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium", args: QUIET });
+  return chromium.launch({ executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium-headless-shell", args: QUIET });
 }
 
 // `trouble` gathers console errors and warnings, uncaught errors, dialogs, and requests other than for the page itself.
