@@ -11,13 +11,14 @@ void begin_in_the_middle(Connection& connection, const trace::Adopted& event) {
   facts.roles_from = event.roles_from;
   facts.opened = event.frame;
   facts.one_way = event.one_way;
-  connection.distrust(adopted_distrust);
+  connection.distrust(adopted_distrust, Doubt::began_before);
 }
 
 void distrust_cut_handshake(Connection& connection, const trace::Depths& depths,
                             const trace::PrivateDataArea& private_data) {
   const bool cut = !depths.rnr_retry && private_data.octets.empty() && private_data.wire_length != 0;
-  if (cut && connection.facts.transport != trace::Transport::iwarp) connection.distrust(adopted_distrust);
+  if (cut && connection.facts.transport != trace::Transport::iwarp)
+    connection.distrust(adopted_distrust, Doubt::cut_handshake);
 }
 
 }  // namespace rpcrdma::referee

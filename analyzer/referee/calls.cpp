@@ -87,7 +87,7 @@ Transaction& enter_exchange(Context& context, Connection& connection, const trac
     for (const auto& [k, call] : connection.transactions) forget(connection, call);
     connection.transactions.clear();
     connection.finished.clear();
-    connection.distrust(2 * kept_finished);
+    connection.distrust(2 * kept_finished, Doubt::bound);
   }
   fresh.id = {key, ++connection.generation};
   fresh.completed_before = connection.completed;

@@ -10,6 +10,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <string_view>
 #include <tuple>
 #include <unordered_map>
 #include <utility>
@@ -78,6 +79,7 @@ struct Transaction {
   FrameRef reply;                      ///< first frame of the first Reply; number 0: none yet
   FrameRef broken_reply;               ///< a Reply that cannot be decoded; number 0: none
   bool refused_by_error = false;       ///< answered by RDMA_ERROR ERR_CHUNK
+  bool reply_inferred = false;         ///< what counts as its Reply may be a Long Call of its responder
   std::uint64_t completed_before = 0;  ///< transactions completed on the connection when the Call came
   std::uint64_t responder_gaps = 0;    ///< gaps of the responder's direction when the Call came
   FrameRef pulled;                     ///< newest answer to a READ of its Position-Zero Read chunk
@@ -111,16 +113,18 @@ struct Offer {
   FrameRef frame;
   std::vector<wire::Segment> segments;
   std::uint64_t length = 0;
-  bool proper = true;  ///< RDMA_NOMSG, all at Position 0
+  bool proper = true;     ///< RDMA_NOMSG, all at Position 0
+  bool inferred = false;  ///< it may be a Long Call, unless it is read
   std::uint64_t reads_outstanding = 0;
   std::uint64_t reads = 0;
   FrameRef last_read;
   FrameRef done;                ///< RDMA_DONE; number 0: none yet
+  TimeNs waited = 0;            ///< without RDMA_DONE, while the requester worked on something else
+  TimeNs counted_to = 0;        ///< `waited` is known up to here
   bool refused = false;         ///< a Read of it was refused before RDMA_DONE
   bool overdue = false;         ///< pull-completion-missing has been reported
   bool undecidable = false;     ///< frames are missing since the offer
   bool in_flight_said = false;  ///< done-with-reads-in-flight has been reported
-  bool superseded = false;      ///< no longer the newest with its XID
 };
 
 /// What a legal habit costs: one folded finding, completed at the end of the connection.
@@ -152,6 +156,9 @@ struct Ledger {
   std::uint64_t outstanding = 0;
   std::uint64_t peak = 0;
   bool answered = false;  ///< a Reply or RDMA_ERROR has been seen in this epoch
+  /// Messages of the requester since its peer's newest one that take a Receive and need not get an answer: broken ones,
+  /// RDMA_DONE, RDMA_ERROR.
+  std::uint64_t unanswered = 0;
   FrameRef first_call;
   FrameRef last_reply;
   bool over = false;  ///< inside an episode of too many Calls
@@ -203,6 +210,7 @@ struct Pending {
   std::uint64_t offset = 0;
   std::uint64_t length = 0;
   bool writing = false;
+  std::optional<std::uint32_t> invalidated;  ///< done: the handle that it invalidates
   std::uint64_t op = 0;
   std::uint64_t episode = 0;  ///< credits: Calls above the limit without a pause are one finding
   Severity severity = Severity::error;
@@ -219,7 +227,8 @@ struct JudgedOp {
   std::uint64_t op = 0;
   FrameRef frame;
   bool writing = false;
-  enum class State : std::uint8_t { inside, guilty, undecided } state = State::undecided;
+  /// misled: it follows what its owner's doubtful message says.
+  enum class State : std::uint8_t { inside, guilty, undecided, misled } state = State::undecided;
   RuleId rule = RuleId::remote_access_error;
   HeldFinding finding;
   std::uint32_t handle = 0;
@@ -307,6 +316,23 @@ struct ChunkScratch {
   std::vector<Range> ranges;
 };
 
+/// A message of which it is not certain what memory it names: whoever acts on it may have read its chunks in it.
+struct Doubtful {
+  static constexpr std::size_t kept = 512;
+  FrameRef frame;
+  std::vector<std::uint8_t> octets;  ///< the first of its header, at most `kept`
+  bool more = false;                 ///< what lies behind them is not kept
+  HeldFinding finding;               ///< what is wrong with it, if that was found
+  /// Could someone have taken this handle out of it?
+  [[nodiscard]] bool may_name(std::uint32_t handle) const noexcept {
+    if (more) return true;
+    for (std::size_t at = 0; at + 4 <= octets.size(); at += 4) {
+      if (wire::load_be32(octets.data() + at) == handle) return true;
+    }
+    return false;
+  }
+};
+
 struct RecentSend {
   std::uint64_t ordinal = 0;
   FrameRef frame;
@@ -314,10 +340,12 @@ struct RecentSend {
   std::uint32_t xid = 0;
   bool call = false;
   bool reply = false;
+  bool guessed = false;  ///< which of them is not certain
   bool holes = false;
-  bool partial = false;       ///< refused before its last packet was seen: wire_length is the least that it can be
-  bool credits_known = true;  ///< false: other messages of the time were delivered out of file order
-  HeldFinding size_finding;   ///< the threshold finding, when it is over
+  bool partial = false;          ///< refused before its last packet was seen: wire_length is the least that it can be
+  bool credits_known = true;     ///< false: other messages of the time were delivered out of file order
+  std::uint64_t unanswered = 0;  ///< Calls: Ledger::unanswered when it was sent
+  HeldFinding size_finding;      ///< the threshold finding, when it is over
   HeldFinding invalidate_finding;
   std::uint64_t in_flight = 0;  ///< Calls: outstanding including this one
   std::uint64_t limit = 0;
@@ -382,6 +410,9 @@ struct SideState {
   bool unknown_ops = false;  ///< at least one of them was accused of using an unknown handle
   ReadsInFlight reads;
   InvalidatedHandles invalidated;  ///< of the memory this side owns
+  static constexpr std::size_t most_doubtful = 4;
+  Recent<Doubtful, most_doubtful> doubtful;  ///< messages of this side
+  std::size_t doubtful_count = 0;
 };
 
 /// What RDMA_ERRORs and versions are held against (groups J and K).
@@ -419,6 +450,19 @@ struct BodyWrite {
   std::uint64_t left = 0;  ///< octets of the segment behind it
 };
 
+/// Why what was never seen may have been sent all the same.
+enum class Doubt : std::uint8_t {
+  began_before,    ///< the capture begins in the middle of the connection
+  cut_handshake,   ///< where the packets of a side begin is not known
+  frames_missing,  ///< a gap
+  framing_lost,    ///< FPDUs can no longer be told apart
+  cut_message,     ///< by the capture: what it named is not known
+  direction,       ///< of a message cannot be told
+  unrecognised,    ///< messages came before it was known what the connection carries
+  bound            ///< more than is kept
+};
+[[nodiscard]] std::string_view text(Doubt doubt) noexcept;
+
 struct Connection {
   ConnectionFacts facts;  ///< counts are kept here as they come
   enum class Kind : std::uint8_t { undecided, rpcrdma, other } kind = Kind::undecided;
@@ -437,6 +481,7 @@ struct Connection {
   BackChannel back_channel;
   std::vector<Pending> pending;
   std::set<RuleId> not_held;  ///< rules whose accusations found no room in `pending`
+  static constexpr std::size_t most_suspects = 64;
   std::vector<Suspect> suspects;
   bool request_seen = false;
   bool reply_seen = false;  ///< REP / MPA Reply
@@ -455,9 +500,10 @@ struct Connection {
   std::uint64_t implausible = 0;
   std::uint64_t weakly_plausible = 0;
   std::uint64_t messages = 0;
-  std::uint64_t completed = 0;        ///< transactions answered
-  std::uint64_t trusted_from = 0;     ///< `completed` count from which "never seen" proves something again
-  std::uint64_t untrusted_since = 0;  ///< `completed` count at the newest gap
+  std::uint64_t completed = 0;          ///< transactions answered
+  std::uint64_t trusted_from = 0;       ///< `completed` count from which "never seen" proves something again
+  std::uint64_t untrusted_since = 0;    ///< `completed` count at the newest gap
+  Doubt doubt = Doubt::frames_missing;  ///< why, while it is not trusted
   std::uint32_t generation = 0;
   /// A message that is a Reply if its Call turns up right behind it in the file, and a reverse Call otherwise.
   struct Held {
@@ -486,15 +532,20 @@ struct Connection {
   }
   [[nodiscard]] ConnectionId id() const noexcept { return facts.id; }
   [[nodiscard]] bool rpcrdma() const noexcept { return kind == Kind::rpcrdma; }
+  /// Both sides speak version 1: a message of it was taken, and its version has not been refused.
+  [[nodiscard]] bool settled_on_version_1() const noexcept {
+    return facts.version == 1 && diary.refused[index(Side::active)].version != 1;
+  }
   /// Version 2 in a form that is only counted.
   [[nodiscard]] bool unjudged() const noexcept { return version2 && v2.version != v2::State::Version::two; }
 
   [[nodiscard]] static std::uint64_t key(Side requester, std::uint32_t xid) noexcept {
     return (static_cast<std::uint64_t>(index(requester)) << 32U) | xid;
   }
-  /// Messages were cut or dropped: what they exposed is not known. Like a gap, without a finding of its own.
-  void distrust(std::uint64_t transactions) noexcept {
+  /// From here on "never seen" proves nothing, until so many transactions have been answered.
+  void distrust(std::uint64_t transactions, Doubt why) noexcept {
     untrusted_since = completed;
+    doubt = why;
     if (trusted_from < completed + transactions) trusted_from = completed + transactions;
   }
   [[nodiscard]] std::uint64_t gaps() const noexcept { return sides[0].gaps + sides[1].gaps; }
@@ -502,6 +553,11 @@ struct Connection {
   void suspect(Suspect&& what) {
     what.completed = completed;
     what.gaps = gaps();
+    if (suspects.size() >= most_suspects) {
+      // A proven one outlives others; of two, the newer one counts.
+      const auto unproven = std::find_if(suspects.begin(), suspects.end(), [](const Suspect& s) { return !s.proven; });
+      suspects.erase(unproven != suspects.end() ? unproven : suspects.begin());
+    }
     suspects.push_back(std::move(what));
   }
   [[nodiscard]] Transaction* find(Side requester, std::uint32_t xid) {
@@ -521,6 +577,10 @@ struct Connection {
   /// A capture that begins in the middle is like one with a gap before its first frame: trust grows with what is seen.
   [[nodiscard]] bool whole() const noexcept { return !facts.one_way && trusted(); }
   [[nodiscard]] bool trusted() const noexcept { return completed >= trusted_from; }
+  /// Why it is not whole, for the report.
+  [[nodiscard]] std::string_view why_not_whole() const noexcept {
+    return facts.one_way ? std::string_view("only one direction is in the capture") : text(doubt);
+  }
   /// Whom to name for what `side` sent. Which end is the client may be a guess when the capture began in the middle.
   [[nodiscard]] std::optional<Party> accused(Side side) const noexcept {
     if (!facts.handshake_seen && !trusted()) return std::nullopt;

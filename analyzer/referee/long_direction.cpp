@@ -71,8 +71,11 @@ void LongDirection::next_send(Context& context, Connection& connection, const tr
   const auto fixed = wire::decode_fixed_words(event.octets, event.wire_length);
   const bool done = fixed && fixed->version == 1 && fixed->proc == static_cast<std::uint32_t>(wire::Proc::done) &&
                     event.side != kept->event.side && fixed->xid == wire::load_be32(kept->octets.data());
-  // RDMA_DONE is said about a Reply only.
-  release(context, connection, done ? LongForm::reply : LongForm::undecided, scratch);
+  // RDMA_DONE is said about a Reply only; RDMA_ERROR about a Call only, and a Call gets one Reply.
+  const bool same_xid = fixed && fixed->xid == wire::load_be32(kept->octets.data());
+  const bool error = fixed && fixed->proc == static_cast<std::uint32_t>(wire::Proc::error);
+  const bool of_a_call = same_xid && (error || event.side == kept->event.side);
+  release(context, connection, done ? LongForm::reply : of_a_call ? LongForm::call : LongForm::undecided, scratch);
 }
 
 void LongDirection::release(Context& context, Connection& connection, LongForm form, wire::HeaderV1& scratch) {

@@ -27,7 +27,8 @@ constexpr std::uint64_t judge_other_after = 4;
 
 struct Reading {
   Direction direction = Direction::unknown;
-  bool guessed = false;  ///< from the XID only: good for counting, not for judging
+  bool guessed = false;   ///< from the XID only: good for counting, not for judging
+  bool inferred = false;  ///< a Long Call and an offered Reply look alike, and this is rather the latter
   std::optional<wire::RpcStart> rpc;
   bool ill_formed = false;
 };
@@ -77,6 +78,11 @@ struct Reading {
       if (form != LongForm::not_asked) {
         if (form == LongForm::call) reading.direction = Direction::call;
         if (form == LongForm::reply) reading.direction = Direction::reply;
+        // Other traffic came before it was pulled: the only open Call with its XID is the one that it answers.
+        if (form == LongForm::undecided && theirs_open && !mine_open) {
+          reading.direction = Direction::reply;
+          reading.inferred = true;
+        }
       } else if (!theirs_open || own_reply_chunk(header, *connection.open_call(other(sender), xid))) {
         reading.direction = Direction::call;
       } else if (!mine_open) {
@@ -92,8 +98,13 @@ struct Reading {
     }
     // Read chunks for items, and nothing that could hold a Reply.
     if (!header.reads.empty() && !header.reply && connection.find(other(sender), xid) == nullptr &&
-        (sender == Side::active || connection.whole())) {
+        (sender == Side::active || (connection.whole() && reverse_calls_possible(connection)))) {
       reading.direction = Direction::call;
+      return reading;
+    }
+    // Read chunks for items that the other side's open Call asked for, in a Reply, where nothing allows them.
+    if (!header.reads.empty() && theirs_open && !mine_open) {
+      reading.direction = Direction::reply;
       return reading;
     }
     if (header.reply && (theirs_open || connection.find(other(sender), xid) != nullptr || sender == Side::passive)) {
@@ -121,6 +132,28 @@ struct Reading {
 }
 
 // --- Calls
+
+/// What this message exposes is not known: whoever acts on what it seems to name may do so.
+void keep_doubtful(Connection& connection, const trace::Send& event, HeldFinding finding) {
+  constexpr std::size_t fixed_words = 16;
+  if (event.octets.size() <= fixed_words) return;  // names nothing
+  SideState& side = connection.of(event.side);
+  // The oldest has to make room, and what it named would count as unknown.
+  if (++side.doubtful_count > SideState::most_doubtful) connection.distrust(kept_finished, Doubt::bound);
+  Doubtful kept;
+  kept.frame = event.frame;
+  const wire::Bytes lists = event.octets.subspan(fixed_words);
+  kept.octets.assign(lists.begin(),
+                     lists.begin() + static_cast<std::ptrdiff_t>(std::min(lists.size(), Doubtful::kept)));
+  kept.more = lists.size() > Doubtful::kept;
+  kept.finding = std::move(finding);
+  side.doubtful.add(std::move(kept));
+}
+
+/// All of it is in the capture: what cannot be read in it, its sender did not write.
+[[nodiscard]] bool captured_whole(const trace::Send& event) noexcept {
+  return !event.holes && event.octets.size() == event.wire_length;
+}
 
 /// Neither its procedure nor what the client agrees to with it is known: cut, or pulled later by RDMA Read.
 void not_read(Connection& connection, const Transaction& call) {
@@ -167,9 +200,11 @@ void take_call(Context& context, Connection& connection, const trace::Send& even
     fresh.writes = header.writes;
     fresh.reply_chunk = header.reply;
     fresh.lists_changed();
-  } else if (!lists_complete || has_lists(header)) {
+  } else if (!lists_complete) {
     // Chunks that were not captured: operations on them would look like operations on unknown memory (U3).
-    connection.distrust(kept_finished);
+    connection.distrust(kept_finished, Doubt::cut_message);
+  } else if (has_lists(header)) {
+    keep_doubtful(connection, event, {});  // whose chunks they are is not known
   }
   const bool whole_payload =
       lists_complete && event.octets.size() == event.wire_length && event.octets.size() > header.length && !event.holes;
@@ -213,8 +248,13 @@ void take_reply(Context& context, Connection& connection, const trace::Send& eve
   const std::uint32_t xid = header.fixed.xid;
   ++(reverse ? connection.facts.messages.reverse_replies : connection.facts.messages.replies);
   send.reply = true;
-  if (reading.guessed && !header.reads.empty())
-    connection.distrust(kept_finished);  // an offer that cannot be told apart
+  if (reading.guessed && !header.reads.empty()) {  // an offer that cannot be told apart
+    if (lists_complete) {
+      keep_doubtful(connection, event, {});
+    } else {
+      connection.distrust(kept_finished, Doubt::cut_message);
+    }
+  }
   Transaction* call = connection.find(requester, xid);
   const std::optional<std::uint32_t> grant =
       reading.guessed && header.fixed.credit == 0 ? std::nullopt : std::optional(header.fixed.credit);
@@ -225,9 +265,10 @@ void take_reply(Context& context, Connection& connection, const trace::Send& eve
     Ledger& ledger = connection.ledger(requester);
     const std::uint64_t outstanding = ledger.outstanding;
     credit_answer(context, connection, event, requester, grant);
-    ledger.outstanding = outstanding;  // nothing of what is open was answered
+    ledger.outstanding = outstanding;                      // nothing of what is open was answered
+    if (reading.guessed && captured_whole(event)) return;  // no message at all: that has been said
     if (reading.guessed) {
-      connection.distrust(kept_finished);  // cut before it says whether it is a Reply at all
+      connection.distrust(kept_finished, Doubt::cut_message);  // cut before it says whether it is a Reply at all
       context.book.unchecked(RuleId::reply_without_call, connection.id(), "a message was cut before its direction");
       return;
     }
@@ -238,10 +279,10 @@ void take_reply(Context& context, Connection& connection, const trace::Send& eve
   send.exchange = call->id;
   if (call->answers >= call->copies) {
     if (judge_answer_to_done(context, connection, event, xid)) return;
-    if (connection.trusted() && !reading.guessed) {
+    if (connection.trusted() && !reading.guessed && !call->reply_inferred) {
       judge_duplicate(connection, event, *call);
     } else {
-      if (reading.guessed) connection.distrust(kept_finished);  // or a Call of its own with that XID
+      if (reading.guessed) connection.distrust(kept_finished, Doubt::direction);  // or a Call of its own with that XID
       context.book.unchecked(RuleId::duplicate_reply, connection.id(), "a Call with the same XID may be missing");
     }
     return;
@@ -255,6 +296,7 @@ void take_reply(Context& context, Connection& connection, const trace::Send& eve
                        event.wire_length - header.length, *call);
     }
   }
+  call->reply_inferred = reading.inferred;
   judge_invalidation(context, connection, event, *call, send);
   if (lists_complete && !reading.guessed) {
     judge_reply_form(context, connection, event, header, *call);
@@ -279,6 +321,7 @@ void take_reply(Context& context, Connection& connection, const trace::Send& eve
 /// A Call whose header is broken: the RDMA_ERROR that follows answers it.
 void enter_malformed(Context& context, Connection& connection, const trace::Send& event,
                      const wire::FixedWords& fixed) {
+  ++connection.ledger(event.side).unanswered;
   constexpr std::uint32_t least_answered = 28;  // RFC 8166 section 4.5: what is shorter is dropped silently
   if (Transaction* theirs = connection.open_call(other(event.side), fixed.xid)) {
     theirs->broken_reply = event.frame;  // to be dropped silently
@@ -445,7 +488,7 @@ bool call_or_offer(Connection& connection, const trace::Send& event, wire::Heade
 
 void take_message(Context& context, Connection& connection, const trace::Send& event, wire::HeaderV1& scratch,
                   LongForm form) {
-  if (event.wire_length == 0) return;
+  if (event.wire_length == 0 && connection.messages == 0) return;  // makes a connection ready, over iWARP
   if (connection.over) {
     if (connection.rpcrdma()) count_late_message(context, connection, event, scratch);
     return;
@@ -455,8 +498,9 @@ void take_message(Context& context, Connection& connection, const trace::Send& e
     return;
   }
   if (connection.skipped && connection.messages == 0)
-    connection.distrust(kept_finished);  // earlier ones were not looked at
+    connection.distrust(kept_finished, Doubt::unrecognised);  // earlier ones were not looked at
   ++connection.messages;
+  connection.ledger(other(event.side)).unanswered = 0;
 
   RecentSend send;
   send.ordinal = event.ordinal;
@@ -482,7 +526,8 @@ void take_message(Context& context, Connection& connection, const trace::Send& e
   const auto fixed = wire::decode_fixed_words(event.octets, event.wire_length);
   if (!fixed) {
     judge_undecodable(context, connection, event, {}, fixed.error());
-    if (fixed.error().fault == wire::Fault::truncated) connection.distrust(kept_finished);
+    ++connection.ledger(event.side).unanswered;
+    if (fixed.error().fault == wire::Fault::truncated) connection.distrust(kept_finished, Doubt::cut_message);
     finish();
     return;
   }
@@ -495,7 +540,11 @@ void take_message(Context& context, Connection& connection, const trace::Send& e
   if (fixed->proc != static_cast<std::uint32_t>(Proc::error)) {
     judge_version_constancy(context, connection, event, *fixed, direction_by_words(connection, event, *fixed));
   }
-  if (fixed->version == 2 && !wire::htype_name_v2(fixed->proc).empty() && !refused_probe) {
+  const bool version_2 = fixed->version == 2 && !wire::htype_name_v2(fixed->proc).empty() && !refused_probe;
+  if (version_2 && connection.settled_on_version_1()) {
+    // Astray: judged alone, it changes nothing for what follows (RFC 8797 section 4).
+    ++connection.facts.messages.v2[std::string(wire::htype_name_v2(fixed->proc))];
+  } else if (version_2) {
     connection.version2 = true;
     connection.facts.version = 2;
     ++connection.facts.messages.v2[std::string(wire::htype_name_v2(fixed->proc))];
@@ -510,6 +559,7 @@ void take_message(Context& context, Connection& connection, const trace::Send& e
   if (fixed->version != 1 && fixed->version != 2 && !is_error) judge_version(context, connection, event, *fixed);
   if (fixed->version != 1 && !is_error) {
     // A probe with another version: what counts is the RDMA_ERROR that answers it.
+    keep_doubtful(connection, event, {});
     enter_malformed(context, connection, event, *fixed);
     finish();
     return;
@@ -527,7 +577,8 @@ void take_message(Context& context, Connection& connection, const trace::Send& e
     return;
   }
   if (!decoded && !cut) {
-    judge_undecodable(context, connection, event, *fixed, decoded.error());
+    keep_doubtful(connection, event, judge_undecodable(context, connection, event, *fixed, decoded.error()));
+    judge_send_size(context, connection, event, send);
     enter_malformed(context, connection, event, *fixed);
     finish();
     return;
@@ -535,7 +586,7 @@ void take_message(Context& context, Connection& connection, const trace::Send& e
   if (!connection.facts.version && fixed->version == 1) connection.facts.version = 1;
   if (cut) {
     judge_undecodable(context, connection, event, *fixed, decoded.error());
-    connection.distrust(kept_finished);  // the lists that were cut may expose memory
+    connection.distrust(kept_finished, Doubt::cut_message);  // the lists that were cut may expose memory
   }
 
   const auto proc = static_cast<Proc>(fixed->proc);
@@ -543,12 +594,14 @@ void take_message(Context& context, Connection& connection, const trace::Send& e
   if (!cut) readable = &header;
   if (proc == Proc::done) {
     kind = MessageSeen::Kind::done;
+    ++connection.ledger(event.side).unanswered;
     judge_done(context, connection, event, fixed->xid);
     finish();
     return;
   }
   if (proc == Proc::error) {
     kind = MessageSeen::Kind::error;
+    ++connection.ledger(event.side).unanswered;
     if (!cut) {
       judge_misplaced_invalidation(context, connection, event, fixed->xid, "RDMA_ERROR", send);
       take_error(context, connection, event, header, send);
@@ -562,7 +615,8 @@ void take_message(Context& context, Connection& connection, const trace::Send& e
         judge_form(context, connection, event, header, reading.direction, reading.guessed, reading.rpc);
   }
   if (reading.direction == Direction::unknown) {
-    connection.distrust(kept_finished);  // the memory it names, and the Call that it is or answers, are not known
+    connection.distrust(kept_finished,
+                        Doubt::direction);  // the memory it names, and the Call that it is or answers, are not known
     context.book.unchecked(RuleId::reply_without_call, connection.id(),
                            fmt::format("the direction of the message in frame {} cannot be told", event.frame.number));
     finish();
@@ -584,6 +638,7 @@ void take_message(Context& context, Connection& connection, const trace::Send& e
   }
   send.call = reading.direction == Direction::call;
   send.reply = !send.call;
+  send.guessed = reading.guessed;
   kind = send.call ? MessageSeen::Kind::call : MessageSeen::Kind::reply;
   if (connection.of(event.side).judged_partial != event.ordinal) judge_send_size(context, connection, event, send);
   if (reading.direction == Direction::call) {

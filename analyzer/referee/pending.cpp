@@ -147,14 +147,9 @@ void settle(Context& context, Connection& connection, const Pending& pending, bo
     case Pending::Kind::before_ready:
       settle_before_ready(context, connection, pending, proven);
       return;
-    case Pending::Kind::done: {
-      trace::Send event;
-      event.connection = connection.id();
-      event.side = pending.side;
-      event.frame = pending.frame;
-      settle_done(context, connection, event, pending.xid);
+    case Pending::Kind::done:
+      settle_done(context, connection, {pending.side, pending.frame, pending.xid, pending.invalidated});
       return;
-    }
     case Pending::Kind::access:
       settle_access(context, connection, pending);
       return;

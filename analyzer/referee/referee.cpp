@@ -156,6 +156,7 @@ struct Referee::Impl {
       side.memory.clear();
       side.sends = {};
       side.ops = {};
+      side.doubtful = {};
     }
     connection.suspects.clear();
     closed_order.push_back(connection.id());
@@ -448,7 +449,7 @@ void Referee::on(const trace::Send& event) {
   if (event.invalidated) ++operations.sends_with_invalidate;
   const std::uint64_t before = connection->messages;
   if (before == 0 && connection->facts.handshake_seen && !connection->reply_seen) {
-    connection->distrust(adopted_distrust);  // where the client's packets begin is not known
+    connection->distrust(adopted_distrust, Doubt::cut_handshake);  // where the client's packets begin is not known
   }
   if (!connection->over) impl_->peers.judge_retransmission(impl_->context, *connection, event);
   impl_->credits_in_doubt(*connection, event);  // behind a later frame of its own direction: a hole was filled
@@ -459,7 +460,9 @@ void Referee::on(const trace::Send& event) {
   if (before == 0 && connection->messages == 1 && !connection->facts.handshake_seen) {
     judge_missing_start(impl_->context, *connection, event.frame);
   }
-  if (!connection->offers.empty() && !connection->over) offers_overdue(impl_->context, *connection, event.frame);
+  if (!connection->offers.empty() && !connection->over) {
+    offers_overdue(impl_->context, *connection, event.side, event.frame);
+  }
 }
 
 void Referee::on(const trace::Write& event) {

@@ -77,6 +77,8 @@ class Connection {
   /// The transport sends the same packets once more.
   virtual void repeat(Op op) = 0;
   virtual void close(Side by, bool answered, const Octets& data) = 0;
+  /// InfiniBand: a DREQ of another connection that names the same queue pair. Mistake elsewhere.
+  virtual void close_of_another(Side by) = 0;
   /// Without a word: RST on TCP, nothing at all on InfiniBand.
   virtual void reset(Side by) = 0;
 

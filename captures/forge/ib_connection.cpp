@@ -217,6 +217,13 @@ class IbConnection final : public Connection {
     if (answered) datagram(other(by), cm::disconnect_reply(transaction, peer.id, mine.id, {}), "close");
   }
 
+  void close_of_another(Side by) override {
+    constexpr std::uint32_t elsewhere = 0x5a000000;  // no communication ID of this connection
+    const Party& peer = of(other(by));
+    datagram(by, cm::disconnect_request(++transaction_, of(by).id ^ elsewhere, peer.id ^ elsewhere, peer.qpn, {}),
+             "close");
+  }
+
   void reset(Side /*by*/) override {}
 
  private:

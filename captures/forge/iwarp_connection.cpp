@@ -170,6 +170,8 @@ class IwarpConnection final : public Connection {
     for (const Segment& s : sent.segments) again(sent.by, s, part);
   }
 
+  void close_of_another(Side /*by*/) override { throw Mistake("communication IDs exist on InfiniBand only"); }
+
   void close(Side by, bool answered, const Octets& data) override {
     if (!data.empty()) throw Mistake("closing a TCP stream carries no private data");
     segment(by, fin | ack, {}, "close");

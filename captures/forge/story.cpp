@@ -229,6 +229,7 @@ void Story::connect(const Step& step, Words& words) {
 void Story::disconnect(const Step& /*step*/, Words& words) {
   const Side by = words.side("by").value_or(Side::client);
   const auto answered = words.get<bool>("answer", true);
+  if (words.get<bool>("of_another", false)) return line().wire->close_of_another(by);
   line().wire->close(by, answered, from_hex(words.get<std::string>("private_data", "")));
 }
 

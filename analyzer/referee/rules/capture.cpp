@@ -26,7 +26,7 @@ void judge_gap(Context& context, Connection& connection, const trace::Gap& event
   ++state.gaps;
   state.gap_amount += event.count;
   connection.facts.gaps += event.count;
-  connection.distrust(recovery(connection));
+  connection.distrust(recovery(connection), Doubt::frames_missing);
   for (SideState& side : connection.sides) side.reads.clear();
   for (Ledger& ledger : connection.credits) ledger.full_since = {};
   // What was held back behind the hole was judged without it.
@@ -81,7 +81,7 @@ void judge_quality(Context& context, Connection* connection, const trace::Qualit
       break;
     case Kind::limit_reached:
       if (connection != nullptr) {
-        connection->distrust(recovery(*connection));
+        connection->distrust(recovery(*connection), Doubt::bound);
       }
       context.book.unchecked(
           RuleId::capture_gap, id,
@@ -89,7 +89,7 @@ void judge_quality(Context& context, Connection* connection, const trace::Qualit
       break;
     case Kind::mpa_bad:
       if (connection != nullptr) {
-        connection->distrust(recovery(*connection));
+        connection->distrust(recovery(*connection), Doubt::framing_lost);
       }
       context.book.unchecked(RuleId::capture_gap, id,
                              fmt::format("the FPDU framing of the stream was lost near frame {}", event.frame.number));

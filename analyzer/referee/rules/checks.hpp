@@ -62,8 +62,9 @@ void credit_stall_check(Context& context, Connection& connection, Ledger& ledger
 
 // --- header.cpp: group D
 enum class Direction : std::uint8_t { unknown, call, reply };
-void judge_undecodable(Context& context, Connection& connection, const trace::Send& event,
-                       const wire::FixedWords& fixed, const wire::DecodeError& error);
+/// The finding about it; none when it was cut.
+HeldFinding judge_undecodable(Context& context, Connection& connection, const trace::Send& event,
+                              const wire::FixedWords& fixed, const wire::DecodeError& error);
 void judge_version(Context& context, Connection& connection, const trace::Send& event, const wire::FixedWords& fixed);
 void judge_xid(Context& context, Connection& connection, const trace::Send& event, std::uint32_t header_xid,
                std::uint32_t rpc_xid);
@@ -145,15 +146,24 @@ void performance_at_end(Context& context, Connection& connection);
 void judge_offer(Context& context, Connection& connection, const trace::Send& event, const wire::HeaderV1& header,
                  const Transaction* call, Side requester);
 /// RDMA_DONE, once it is certain whether its offer has been seen.
-void settle_done(Context& context, Connection& connection, const trace::Send& event, std::uint32_t xid);
+/// An RDMA_DONE, which may have waited for its offer.
+struct DoneSeen {
+  Side side = Side::active;
+  FrameRef frame;
+  std::uint32_t xid = 0;
+  std::optional<std::uint32_t> invalidated;
+};
+void settle_done(Context& context, Connection& connection, const DoneSeen& event);
 void judge_done(Context& context, Connection& connection, const trace::Send& event, std::uint32_t xid);
 /// True when an answer with this XID, for which no Call is open, answers an RDMA_DONE.
 bool judge_answer_to_done(Context& context, Connection& connection, const trace::Send& event, std::uint32_t xid);
 [[nodiscard]] Offer* find_offer(Connection& connection, TransactionId transaction);
 void offer_read(Connection& connection, Offer& offer, FrameRef frame);
+/// What was read of an offer may tell that it is a Reply (its message type).
+void offer_content(Connection& connection, Offer& offer, const trace::ReadResponse& event);
 void offer_read_answered(Context& context, Connection& connection, Offer& offer, FrameRef frame);
 [[nodiscard]] bool offer_pulled(Connection& connection, const Offer& offer);
-void offers_overdue(Context& context, Connection& connection, FrameRef now);
+void offers_overdue(Context& context, Connection& connection, Side requester, FrameRef now);
 enum class Ending : std::uint8_t { by_requester, otherwise, capture_end };
 void offers_at_end(Context& context, Connection& connection, FrameRef now, bool capture_end,
                    std::optional<Side> closed_by, bool orderly);

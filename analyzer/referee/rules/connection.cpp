@@ -231,7 +231,7 @@ void judge_terminate(Context& context, Connection& connection, const trace::Refu
                           send->xid,
                           party(sender),
                           std::nullopt});
-        connection.suspects.push_back(std::move(suspect));
+        connection.suspect(std::move(suspect));
         note();
         return;
       }
@@ -256,7 +256,8 @@ void judge_terminate(Context& context, Connection& connection, const trace::Refu
                           send->xid,
                           party(sender),
                           Role::requester});
-      } else if (exact && send->call && ledger.answered && connection.threshold(sender)) {
+      } else if (exact && send->call && ledger.answered && connection.threshold(sender) &&
+                 send->in_flight + send->unanswered <= send->limit) {
         suspect.rule = RuleId::credit_grant_unbacked;
         suspect.proven = true;
         suspect.culprit = party(refusal.side);
@@ -270,7 +271,7 @@ void judge_terminate(Context& context, Connection& connection, const trace::Refu
                           send->xid,
                           party(refusal.side),
                           Role::responder});
-      } else if (exact && send->reply && connection.threshold(sender)) {
+      } else if (exact && send->reply && !send->guessed && connection.threshold(sender)) {
         suspect.rule = RuleId::requester_receives_missing;
         suspect.culprit = party(refusal.side);
         suspect.message = fmt::format("The {} had no Receive for a Reply (Terminate, frame {}).", name(refusal.side),

@@ -46,6 +46,7 @@ void credit_call(Context& context, Connection& connection, const trace::Send& ev
   ++ledger.outstanding;
   ledger.peak = std::max(ledger.peak, ledger.outstanding);
   send.in_flight = ledger.outstanding;
+  send.unanswered = ledger.unanswered;
   const std::uint64_t limit = ledger.answered ? ledger.limit() : 1;
   send.limit = limit;
   if (call.credit == 0) {
@@ -66,7 +67,11 @@ void credit_call(Context& context, Connection& connection, const trace::Send& ev
       event.side == Side::active ? RuleId::credit_limit_exceeded : RuleId::reverse_credit_exceeded;
   if (connection.version2) return;
   if (!connection.whole() || !send.credits_known) {
-    context.book.unchecked(limit_rule, connection.id(), "the capture lacks frames that may have answered Calls");
+    context.book.unchecked(limit_rule, connection.id(),
+                           connection.whole()
+                               ? std::string_view("which Calls had been answered is not certain: messages were "
+                                                  "delivered out of the file's order")
+                               : connection.why_not_whole());
     return;
   }
   if (!ledger.answered && ledger.outstanding > 1) {
@@ -202,10 +207,10 @@ void judge_rnr(Context& context, Connection& connection, const trace::Refusal& r
   suspect.frames = {refusal.refused_frame.number, refusal.frame.number};
   if (connection.version2) {
     v2::judge_missing_receive(context, connection, refusal, send, suspect);
-    connection.suspects.push_back(std::move(suspect));
+    connection.suspect(std::move(suspect));
     return;
   }
-  if (send != nullptr && send->reply) {
+  if (send != nullptr && send->reply && !send->guessed) {
     HeldFinding finding = context.book.fold(
         {RuleId::requester_receives_missing,
          connection.id(),
@@ -250,7 +255,8 @@ void judge_rnr(Context& context, Connection& connection, const trace::Refusal& r
       connection.suspect(std::move(suspect));
       return;
     }
-    if (ledger.answered) {
+    // Receives that the requester's other messages took were granted as well: whether one was left cannot be told.
+    if (ledger.answered && send->in_flight + send->unanswered <= send->limit) {
       HeldFinding finding = context.book.fold(
           {RuleId::credit_grant_unbacked,
            connection.id(),

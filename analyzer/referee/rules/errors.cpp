@@ -137,6 +137,12 @@ void judge_error_fields(Context& context, Connection& connection, const trace::S
     accuse(fmt::format("The {}'s RDMA_ERROR says version {}; it has to repeat the Call's, which is {}.",
                        name(event.side), header.fixed.version, call->version));
   }
+  if (header.error != wire::err_vers && call != nullptr && call->malformed && call->version > 2) {
+    accuse(
+        fmt::format("The {} refused version {}, which does not exist, without saying so: the answer to it is "
+                    "ERR_VERS.",
+                    name(event.side), call->version));
+  }
   if (header.error != wire::err_vers) return;
   judge_range(context, connection, event, header, call);
   if (call == nullptr || header.vers_low > header.vers_high || contradicts(header, call->version)) return;
@@ -165,6 +171,10 @@ bool judge_answer_to_answer(Context& context, Connection& connection, const trac
       mine != nullptr && ((mine->answers > 0 && !mine->refused_by_error) || mine->broken_reply.number != 0);
   if (error == nullptr && !answered) return false;
   const RuleId rule = error != nullptr ? RuleId::error_to_error : RuleId::error_to_reply;
+  if (error == nullptr && mine->reply_inferred) {
+    context.book.unchecked(rule, connection.id(), "it may refuse a Long Call that looks like the Reply");
+    return true;
+  }
   if (!connection.whole()) {
     context.book.unchecked(rule, connection.id(), "a Call that it refuses may be missing from the capture");
     return true;

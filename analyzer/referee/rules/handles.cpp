@@ -140,7 +140,7 @@ void judge_live_chunks(Context& context, Connection& connection, FrameRef close)
   std::uint64_t offers = 0;
   FrameRef offered;
   for (const Offer& offer : connection.offers) {
-    if (offer.done.number != 0 || offer.superseded || offer.length == 0) continue;
+    if (offer.done.number != 0 || offer.length == 0) continue;
     ++offers;
     octets += offer.length;
     if (offered.number == 0) offered = offer.frame;

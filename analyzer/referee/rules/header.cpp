@@ -11,31 +11,31 @@
 
 namespace rpcrdma::referee {
 
-void judge_undecodable(Context& context, Connection& connection, const trace::Send& event,
-                       const wire::FixedWords& fixed, const wire::DecodeError& error) {
+HeldFinding judge_undecodable(Context& context, Connection& connection, const trace::Send& event,
+                              const wire::FixedWords& fixed, const wire::DecodeError& error) {
   if (error.fault == wire::Fault::truncated || event.holes) {
     context.book.unchecked(RuleId::xdr_malformed, connection.id(),
                            fmt::format("frame {} was cut inside the RPC-over-RDMA header", event.frame.number));
-    return;
+    return {};
   }
   const std::optional<std::uint32_t> xid = event.wire_length >= 4 && event.octets.size() >= 4
                                                ? std::optional(wire::load_be32(event.octets.data()))
                                                : std::nullopt;
   if (event.wire_length < 16 || (event.wire_length < 28 && fixed.proc <= 1)) {
-    context.book.add({RuleId::header_too_short,
-                      connection.id(),
-                      {event.frame},
-                      fmt::format("The {} sent {}: too short for an RPC-over-RDMA header (28 for a message with or "
-                                  "without RPC payload, 16 at least for anything).",
-                                  name(event.side), counted(event.wire_length, "octet")),
-                      std::nullopt,
-                      xid,
-                      party(event.side),
-                      std::nullopt});
-    return;
+    return context.book.add(
+        {RuleId::header_too_short,
+         connection.id(),
+         {event.frame},
+         fmt::format("The {} sent {}: too short for an RPC-over-RDMA header (28 for a message with or "
+                     "without RPC payload, 16 at least for anything).",
+                     name(event.side), counted(event.wire_length, "octet")),
+         std::nullopt,
+         xid,
+         party(event.side),
+         std::nullopt});
   }
   if (fixed.version == 1 && fixed.proc > 4) {
-    context.book.add(
+    return context.book.add(
         {RuleId::unknown_proc,
          connection.id(),
          {event.frame},
@@ -44,31 +44,30 @@ void judge_undecodable(Context& context, Connection& connection, const trace::Se
          xid,
          party(event.side),
          std::nullopt});
-    return;
   }
   if (error.field == "list discriminator") {
     const std::size_t at = error.offset;
-    context.book.add({RuleId::xdr_bool_invalid,
-                      connection.id(),
-                      {event.frame},
-                      fmt::format("The {}'s header has the value {:#x} at octet {}, where 1 says that a list goes on "
-                                  "and 0 that it ends.",
-                                  name(event.side), wire::load_be32(event.octets.data() + at), at),
-                      std::nullopt,
-                      xid,
-                      party(event.side),
-                      std::nullopt});
-    return;
+    return context.book.add(
+        {RuleId::xdr_bool_invalid,
+         connection.id(),
+         {event.frame},
+         fmt::format("The {}'s header has the value {:#x} at octet {}, where 1 says that a list goes on "
+                     "and 0 that it ends.",
+                     name(event.side), wire::load_be32(event.octets.data() + at), at),
+         std::nullopt,
+         xid,
+         party(event.side),
+         std::nullopt});
   }
-  context.book.add({RuleId::xdr_malformed,
-                    connection.id(),
-                    {event.frame},
-                    fmt::format("The {}'s header cannot be decoded: {} at octet {} of {}.", name(event.side),
-                                error.field, error.offset, event.wire_length),
-                    std::nullopt,
-                    xid,
-                    party(event.side),
-                    std::nullopt});
+  return context.book.add({RuleId::xdr_malformed,
+                           connection.id(),
+                           {event.frame},
+                           fmt::format("The {}'s header cannot be decoded: {} at octet {} of {}.", name(event.side),
+                                       error.field, error.offset, event.wire_length),
+                           std::nullopt,
+                           xid,
+                           party(event.side),
+                           std::nullopt});
 }
 
 void judge_version(Context& context, Connection& connection, const trace::Send& event, const wire::FixedWords& fixed) {
@@ -113,6 +112,8 @@ void judge_xid_by_rdma(Context& context, Connection& connection, FrameRef frame,
 
 namespace {
 
+constexpr std::uint64_t xdr_word = 4;
+
 [[nodiscard]] std::optional<Role> role_of(Direction direction, bool guessed) noexcept {
   if (guessed || direction == Direction::unknown) return std::nullopt;
   return direction == Direction::call ? Role::requester : Role::responder;
@@ -136,8 +137,9 @@ bool judge_body(Context& context, Connection& connection, const trace::Send& eve
   const bool reply_chunk = header.reply && !(direction == Direction::call && role);
   std::uint64_t body = reply_chunk ? wire::chunk_length(*header.reply) : 0;
   for (const wire::ReadSegment& read : header.reads) body += read.position == 0 ? read.target.length : 0;
-  // Read chunks at other positions only: their Call lacks its body chunk, which is group E's business.
-  if (body == 0 && (header.reads.empty() || position_zero)) {
+  // A Call with Read chunks at other positions only lacks its body chunk, which is group E's business.
+  const bool reply = direction == Direction::reply && role;
+  if (body == 0 && (header.reads.empty() || position_zero || reply)) {
     context.book.add(
         {RuleId::nomsg_without_body,
          connection.id(),
@@ -152,6 +154,22 @@ bool judge_body(Context& context, Connection& connection, const trace::Send& eve
          violator(connection, event.side),
          role});
     return true;
+  }
+  std::uint64_t by_read = 0;
+  for (const wire::ReadSegment& read : header.reads) by_read += read.position == 0 ? read.target.length : 0;
+  if (by_read % xdr_word != 0) {
+    context.book.add_few(
+        {RuleId::payload_unaligned,
+         connection.id(),
+         {event.frame},
+         fmt::format(
+             "The {}'s Read chunk at Position 0, an RPC message, is {} octets long, {} more than a whole number "
+             "of XDR words.",
+             name(event.side), by_read, by_read % xdr_word),
+         std::nullopt,
+         header.fixed.xid,
+         violator(connection, event.side),
+         role});
   }
   if (left == 0 || event.holes) return false;
   constexpr std::uint64_t most_pad = 3;
@@ -215,14 +233,13 @@ bool judge_form(Context& context, Connection& connection, const trace::Send& eve
         std::nullopt);
     return true;
   }
-  constexpr std::uint64_t word = 4;
-  if (left % word != 0 && !event.holes) {
+  if (left % xdr_word != 0 && !event.holes) {
     context.book.add_few(
         {RuleId::payload_unaligned,
          connection.id(),
          {event.frame},
          fmt::format("The {}'s RPC message is {} octets long, {} more than a whole number of XDR words.",
-                     name(event.side), left, left % word),
+                     name(event.side), left, left % xdr_word),
          std::nullopt,
          header.fixed.xid,
          violator(connection, event.side),

@@ -68,15 +68,10 @@ void judge_invalidation(Context& context, Connection& connection, const trace::S
     // A Call that was sent again has registered its memory anew; behind a gap there may be another one with that XID.
     context.book.unchecked(
         RuleId::remote_invalidation_wrong_handle, connection.id(),
-        call.copies != 1 ? "a Call was sent more than once" : "frames of this connection are missing from the capture");
+        call.copies != 1 ? std::string_view("a Call was sent more than once") : connection.why_not_whole());
     return;
   }
   if (names(call, *event.invalidated)) return;
-  if (call.copies > 1) {
-    context.book.unchecked(RuleId::remote_invalidation_wrong_handle, connection.id(),
-                           "which of two Calls with one XID the Reply answers is not known");
-    return;
-  }
   send.invalidate_finding =
       context.book.add({RuleId::remote_invalidation_wrong_handle,
                         connection.id(),

@@ -51,6 +51,21 @@ JudgedOp& judge_access(Context& context, Connection& connection, const Access_& 
     judged.offer = region->access == Access::offer;
     xid = static_cast<std::uint32_t>(region->owner.key);
   }
+  // Where the owner's own broken message may name the handle, who acts on it is no violator.
+  if (hit.verdict != Verdict::inside) {
+    const Doubtful* doubtful = connection.of(owner).doubtful.newest([&](const Doubtful& message) {
+      return message.frame.number < access.frame.number && message.may_name(access.handle);
+    });
+    if (doubtful != nullptr) {
+      judged.state = JudgedOp::State::misled;
+      judged.finding = doubtful->finding;
+      context.book.unchecked(access.writing ? RuleId::rdma_write_out_of_bounds : RuleId::rdma_read_out_of_bounds,
+                             connection.id(),
+                             fmt::format("what the {} exposes in frame {} cannot be told from its header", name(owner),
+                                         doubtful->frame.number));
+      return connection.of(access.initiator).ops.add(std::move(judged));
+    }
+  }
   const Role role = judged.offer ? Role::requester : Role::responder;
   const char* verb = access.writing ? "wrote" : "read";
   const auto pending_for = [&](Pending::Kind kind, RuleId rule) {
@@ -70,7 +85,7 @@ JudgedOp& judge_access(Context& context, Connection& connection, const Access_& 
   // Held back: a Call that offers the memory anew may still be on its way here, behind a hole.
   const auto accuse = [&](RuleId rule, std::string message, FrameRef evidence) {
     if (!connection.trusted()) {
-      context.book.unchecked(rule, connection.id(), "frames of this connection are missing from the capture");
+      context.book.unchecked(rule, connection.id(), connection.why_not_whole());
       return;
     }
     judged.state = JudgedOp::State::undecided;
@@ -102,7 +117,14 @@ JudgedOp& judge_access(Context& context, Connection& connection, const Access_& 
              {});
       break;
     case Verdict::outside:
-      if (region->access == Access::offer && access.writing) break;
+      if (region->access == Access::offer && access.writing) {
+        accuse(RuleId::rdma_access_mode,
+               fmt::format("The {} wrote {} of handle {:#010x}, which the {} had only offered to be read (frame {}).",
+                           name(access.initiator), range(access.offset, access.length), access.handle, name(owner),
+                           region->exposed.number),
+               {});
+        break;
+      }
       accuse(access.writing ? RuleId::rdma_write_out_of_bounds : RuleId::rdma_read_out_of_bounds,
              fmt::format("The {} {} {} of handle {:#010x}; the {} exposed {} (frame {}).", name(access.initiator), verb,
                          range(access.offset, access.length), access.handle, name(owner),
@@ -128,8 +150,9 @@ JudgedOp& judge_access(Context& context, Connection& connection, const Access_& 
       break;
     case Verdict::unknown_handle:
       if (!connection.whole()) {
-        context.book.unchecked(RuleId::rdma_unknown_handle, connection.id(),
-                               "the capture may lack the Call that named the handle");
+        context.book.unchecked(
+            RuleId::rdma_unknown_handle, connection.id(),
+            fmt::format("the Call that named the handle may not be known: {}", connection.why_not_whole()));
         break;
       }
       // The client has work to do only in memory that the server offered: reverse calls, replies to be read.
@@ -246,13 +269,14 @@ void judge_read_response(Context& context, Connection& connection, const trace::
   const Side owner = event.side;
   connection.of(owner).memory.touch(event.handle, event.offset, event.length, false, false);
   if (!event.octets.empty()) keep_pulled(context, connection, event);
-  if (!event.last) return;
+  if (connection.offers.empty()) return;
   const JudgedOp* judged =
       connection.of(other(owner)).ops.newest([&](const JudgedOp& op) { return op.op == event.op && !op.writing; });
-  if (judged != nullptr && judged->offer && judged->state == JudgedOp::State::inside) {
-    if (Offer* offer = find_offer(connection, judged->transaction))
-      offer_read_answered(context, connection, *offer, event.frame);
-  }
+  if (judged == nullptr || !judged->offer || judged->state != JudgedOp::State::inside) return;
+  Offer* offer = find_offer(connection, judged->transaction);
+  if (offer == nullptr) return;
+  offer_content(connection, *offer, event);
+  if (event.last) offer_read_answered(context, connection, *offer, event.frame);
 }
 
 void judge_returned_lengths(Context& context, Connection& connection, const trace::Send& event,
@@ -260,7 +284,9 @@ void judge_returned_lengths(Context& context, Connection& connection, const trac
   if (!call.lists_known) return;
   note_unreported(context, connection, event, header, call);
   if (!connection.trusted() || connection.of(event.side).gaps != call.responder_gaps) {
-    context.book.unchecked(RuleId::write_bytes_missing, connection.id(), "frames of the responder are missing");
+    context.book.unchecked(
+        RuleId::write_bytes_missing, connection.id(),
+        connection.trusted() ? std::string_view("frames of the responder are missing") : connection.why_not_whole());
     return;
   }
   std::uint64_t returned = 0;
@@ -295,12 +321,13 @@ void settle_unknown_handle(Context& context, Connection& connection, const Pendi
       {pending.rule,
        connection.id(),
        {pending.frame},
-       fmt::format("The {} {} {} of handle {:#010x}, {}.", name(pending.side), pending.writing ? "wrote" : "read",
-                   range(pending.offset, pending.length), pending.handle,
-                   by_requester
-                       ? fmt::format("although the {} has not offered any memory: only responders read and write",
-                                     name(other(pending.side)))
-                       : fmt::format("which no message of the {} ever named", name(other(pending.side)))),
+       fmt::format(
+           "The {} {} {} of handle {:#010x}, {}.", name(pending.side), pending.writing ? "wrote" : "read",
+           range(pending.offset, pending.length), pending.handle,
+           by_requester
+               ? fmt::format("although the {} has not offered any memory: only responders read and write",
+                             name(other(pending.side)))
+               : fmt::format("which no message of the {} on this connection ever named", name(other(pending.side)))),
        proven ? std::nullopt : std::optional(Severity::warning),
        std::nullopt,
        party(pending.side),
@@ -384,6 +411,10 @@ void judge_access_refused(Context& context, Connection& connection, const trace:
   if (judged == nullptr && refusal.refused != Refused::send) {
     judged = state.ops.newest([](const JudgedOp& op) { return op.state == JudgedOp::State::guilty; });
   }
+  if (judged == nullptr) {
+    // A Read that is not in the capture: it may have been one of an offer.
+    for (Offer& offer : connection.offers) offer.refused = offer.refused || offer.requester == initiator;
+  }
   Suspect suspect;
   suspect.how = refusal.kind == trace::Refusal::Kind::terminate ? Closed::How::terminate : Closed::How::nak;
   suspect.frame = refusal.frame;
@@ -417,6 +448,16 @@ void judge_access_refused(Context& context, Connection& connection, const trace:
     suspect.culprit = party(initiator);
     suspect.message = fmt::format("{} The {} refused it (frame {}).", context.book.at(judged->finding).message,
                                   name(refusal.side), refusal.frame.number);
+  } else if (judged != nullptr && judged->state == JudgedOp::State::misled && judged->finding) {
+    context.book.evidence(judged->finding, judged->frame);
+    context.book.evidence(judged->finding, refusal.frame);
+    suspect.rule = context.book.at(judged->finding).rule;
+    suspect.proven = true;
+    suspect.culprit = party(refusal.side);
+    suspect.frames.insert(suspect.frames.begin(), context.book.at(judged->finding).frames.front());
+    suspect.message = fmt::format("{} The {} acted on it (frame {}) and was refused (frame {}).",
+                                  context.book.at(judged->finding).message, name(initiator), judged->frame.number,
+                                  refusal.frame.number);
   } else if (judged != nullptr && judged->state == JudgedOp::State::inside && connection.trusted()) {
     const auto xid = static_cast<std::uint32_t>(judged->transaction.key);
     const char* what = judged->writing ? "Write" : "Read";

@@ -55,9 +55,20 @@ void bound_offers(Context& context, Connection& connection) {
   return nullptr;
 }
 
+/// A requester that lets so much time pass between two messages is idle.
+constexpr TimeNs idle_after = 30'000'000'000;
+
+/// Has RDMA_DONE to come? Not where it is forbidden (RFC 8166 section 4.6.2), as after an offer in a form that nothing
+/// allows, and not once a Read of it was refused, which is the end of the connection.
+[[nodiscard]] bool done_is_due(const Context& context, const Connection& connection, const Offer& offer) noexcept {
+  const Profile profile = context.options.profile;
+  if (profile == Profile::rfc8166 || (profile == Profile::automatic && !connection.reliable_reply)) return false;
+  return offer.done.number == 0 && offer.proper && !offer.refused && !offer.inferred;
+}
+
 void judge_missing(Context& context, Connection& connection, Offer& offer, FrameRef now, Severity severity,
                    std::string_view why) {
-  if (offer.overdue) return;
+  if (offer.overdue || !done_is_due(context, connection, offer)) return;
   offer.overdue = true;
   ++connection.facts.pull_completion.missing;
   if (offer.undecidable || !connection.whole()) {
@@ -90,11 +101,15 @@ Offer* find_offer(Connection& connection, TransactionId transaction) {
 void offer_read(Connection& /*connection*/, Offer& offer, FrameRef frame) {
   ++offer.reads;
   ++offer.reads_outstanding;
+  offer.waited = 0;
+  offer.counted_to = frame.time;
   offer.last_read = frame;
 }
 
 void offer_read_answered(Context& context, Connection& connection, Offer& offer, FrameRef frame) {
   if (offer.reads_outstanding > 0) --offer.reads_outstanding;
+  offer.waited = 0;
+  offer.counted_to = frame.time;
   // Proven only by a response behind RDMA_DONE: one that never shows may just be missing from the capture.
   if (offer.done.number == 0 || offer.in_flight_said || frame.number < offer.done.number ||
       frame.time < offer.done.time || offer.last_read.number > offer.done.number) {
@@ -112,6 +127,16 @@ void offer_read_answered(Context& context, Connection& connection, Offer& offer,
        offer.xid,
        party(offer.requester),
        Role::requester});
+}
+
+void offer_content(Connection& connection, Offer& offer, const trace::ReadResponse& event) {
+  constexpr std::size_t rpc_start = 8;  // XID and message type
+  if (!offer.inferred || offer.segments.empty() || event.octets.size() < rpc_start) return;
+  const wire::Segment& first = offer.segments.front();
+  if (event.handle != first.handle || event.offset != first.offset) return;
+  if (wire::load_be32(event.octets.data()) != offer.xid || wire::load_be32(event.octets.data() + 4) != 1) return;
+  offer.inferred = false;
+  if (Transaction* call = connection.find(offer.transaction)) call->reply_inferred = false;
 }
 
 bool offer_pulled(Connection& connection, const Offer& offer) {
@@ -178,7 +203,9 @@ void judge_offer(Context& context, Connection& connection, const trace::Send& ev
   offer.xid = xid;
   offer.requester = requester;
   offer.frame = event.frame;
+  offer.counted_to = event.frame.time;
   offer.proper = proper;
+  offer.inferred = call != nullptr && call->reply_inferred;
   for (const wire::ReadSegment& read : header.reads) {
     offer.segments.push_back(read.target);
     offer.length += read.target.length;
@@ -219,13 +246,10 @@ void judge_offer(Context& context, Connection& connection, const trace::Send& ev
            pending.frame.number > event.frame.number;
   });
   if (early == connection.pending.end()) return;
-  trace::Send done;
-  done.connection = connection.id();
-  done.side = requester;
-  done.frame = early->frame;
+  const DoneSeen done{requester, early->frame, xid, early->invalidated};
   connection.pending.erase(early);
   connection.offers.back().undecidable = true;  // which Reads came in between is not certain
-  settle_done(context, connection, done, xid);
+  settle_done(context, connection, done);
 }
 
 void judge_done(Context& context, Connection& connection, const trace::Send& event, std::uint32_t xid) {
@@ -240,14 +264,16 @@ void judge_done(Context& context, Connection& connection, const trace::Send& eve
     pending.side = event.side;
     pending.frame = event.frame;
     pending.xid = xid;
+    pending.invalidated = event.invalidated;
     hold_back(connection, std::move(pending));
     return;
   }
-  settle_done(context, connection, event, xid);
+  settle_done(context, connection, {event.side, event.frame, xid, event.invalidated});
 }
 
-void settle_done(Context& context, Connection& connection, const trace::Send& event, std::uint32_t xid) {
+void settle_done(Context& context, Connection& connection, const DoneSeen& event) {
   const Side sender = event.side;
+  const std::uint32_t xid = event.xid;
   const bool strict = context.options.profile == Profile::rfc8166 ||
                       (context.options.profile == Profile::automatic && !connection.reliable_reply);
   const auto say = [&](RuleId rule, std::string message, FrameRef evidence, Severity severity,
@@ -347,8 +373,7 @@ bool judge_answer_to_done(Context& context, Connection& connection, const trace:
       connection.dones.newest([&](const Connection::Done& d) { return d.xid == xid && d.side == other(event.side); });
   if (done == nullptr) return false;
   if (!connection.whole()) {
-    context.book.unchecked(RuleId::done_answered, connection.id(),
-                           "frames of this connection are missing from the capture");
+    context.book.unchecked(RuleId::done_answered, connection.id(), connection.why_not_whole());
     return true;
   }
   // A Call with the same XID may be missing in between: that shows only when its sender goes on.
@@ -363,10 +388,14 @@ bool judge_answer_to_done(Context& context, Connection& connection, const trace:
   return true;
 }
 
-void offers_overdue(Context& context, Connection& connection, FrameRef now) {
+void offers_overdue(Context& context, Connection& connection, Side requester, FrameRef now) {
   for (Offer& offer : connection.offers) {
-    if (offer.done.number != 0 || offer.overdue) continue;
-    if (now.time - offer.frame.time <= context.options.pull_timeout) continue;
+    if (offer.requester != requester || offer.overdue || !done_is_due(context, connection, offer)) continue;
+    const TimeNs passed = now.time - offer.counted_to;
+    if (passed > 0 && passed <= idle_after) offer.waited += passed;
+    if (passed > 0) offer.counted_to = now.time;
+    if (offer.waited <= context.options.pull_timeout) continue;
+    if (offer.reads != 0 && !offer_pulled(connection, offer)) continue;  // still at it
     judge_missing(
         context, connection, offer, now, Severity::warning,
         fmt::format("{} s after the offer, while it goes on working", (now.time - offer.frame.time) / 1'000'000'000));
@@ -377,6 +406,12 @@ void offers_at_end(Context& context, Connection& connection, FrameRef now, bool 
                    std::optional<Side> closed_by, bool orderly) {
   for (Offer& offer : connection.offers) {
     if (offer.done.number != 0) continue;
+    if (offer.reads_outstanding != 0 && done_is_due(context, connection, offer)) {
+      // RDMA_DONE comes behind the answer, or behind the refusal, of every Read.
+      context.book.unchecked(RuleId::pull_completion_missing, connection.id(),
+                             "a Read of the offered memory has no answer in the capture");
+      continue;
+    }
     if (capture_end) {
       judge_missing(context, connection, offer, now, Severity::note, "until the end of the capture");
     } else if (orderly && closed_by == offer.requester) {

@@ -134,7 +134,7 @@ bool judge_reply_lists(Context& context, Connection& connection, const trace::Se
     // A Call that was sent again has registered its memory anew, and either may be the one that is answered.
     context.book.unchecked(
         RuleId::write_list_not_returned, connection.id(),
-        call.copies != 1 ? "a Call was sent more than once" : "frames of this connection are missing from the capture");
+        call.copies != 1 ? std::string_view("a Call was sent more than once") : connection.why_not_whole());
     return false;
   }
   ReplyLists say(context, connection, event, call);

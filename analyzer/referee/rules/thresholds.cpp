@@ -65,7 +65,10 @@ void judge_send_size(Context& context, Connection& connection, const trace::Send
   const PeerPrivateData& mine = connection.of(event.side).private_data;
   const PeerPrivateData& theirs = connection.of(other(event.side)).private_data;
   const bool negotiated = connection.facts.thresholds.basis == Basis::negotiated;
-  const Role role = send.call ? Role::requester : Role::responder;
+  // What cannot be decoded is neither.
+  std::optional<Role> role;
+  if (send.call) role = Role::requester;
+  if (send.reply) role = Role::responder;
   if (negotiated) {
     send.size_finding = context.book.add(
         {RuleId::inline_threshold_exceeded,
@@ -192,8 +195,7 @@ void judge_error_reply(Context& context, Connection& connection, const trace::Se
     return;
   }
   if (!connection.trusted()) {
-    context.book.unchecked(RuleId::reply_resource_shortage, connection.id(),
-                           "frames of this connection are missing from the capture");
+    context.book.unchecked(RuleId::reply_resource_shortage, connection.id(), connection.why_not_whole());
     return;
   }
   if (call.requester == Side::passive && (!call.reads.empty() || !call.writes.empty() || call.reply_chunk)) {

@@ -108,6 +108,11 @@ void judge_orphan(Context& context, Connection& connection, const trace::Send& e
     context.book.unchecked(RuleId::reply_without_call, connection.id(), "the Call may be missing from the capture");
     return;
   }
+  if (const Transaction* own = connection.find(event.side, xid); own != nullptr && own->reply_inferred) {
+    context.book.unchecked(RuleId::reply_without_call, connection.id(),
+                           "its Call may be the Long Call that looks like an offered Reply");
+    return;
+  }
   Pending pending;
   pending.kind = Pending::Kind::reply_without_call;
   pending.rule = RuleId::reply_without_call;

@@ -307,7 +307,7 @@ bool judge_reply_chunks(const Turn& turn, const Transaction& call, const Piece& 
   }
   if (!turn.connection.trusted()) {
     // A Reply, and another Call with that XID behind it, may be among what is missing.
-    turn.unchecked(RuleId::write_list_not_returned, "frames of this connection are missing from the capture");
+    turn.unchecked(RuleId::write_list_not_returned, turn.connection.why_not_whole());
     return true;
   }
   judge_reply_form_v2(turn, call, piece);
@@ -347,7 +347,7 @@ void judge_invalidated(const Turn& turn, const Transaction* call) {
     return;
   }
   if (!turn.connection.trusted()) {
-    turn.unchecked(RuleId::v2_inv_handle_mismatch, "frames of this connection are missing from the capture");
+    turn.unchecked(RuleId::v2_inv_handle_mismatch, turn.connection.why_not_whole());
     return;
   }
   if (call->v2.inv_handle == *event.invalidated && call->v2.inv_handle != 0) return;

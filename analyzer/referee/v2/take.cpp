@@ -32,8 +32,8 @@ constexpr std::uint32_t err_vers_code = 1;
     if (error) return sent_version_2(connection, other(event.side), fixed->xid);
     return wire::known_htype(fixed->proc);
   }
-  if (connection.facts.version == 1) return false;  // an odd message among those of version 1
-  if (error) return state.probe.number != 0;        // else it answers something in the layout of version 1
+  if (connection.settled_on_version_1()) return false;  // an odd message among those of version 1
+  if (error) return state.probe.number != 0;            // else it answers something in the layout of version 1
   if (fixed->proc >= rdma2_error) return true;
   return wire::earlier_draft(event.octets, event.wire_length);
 }
@@ -79,7 +79,7 @@ void judge_undecodable(const Turn& turn, const wire::DecodeError& error) {
   const trace::Send& event = turn.event;
   if (error.fault == wire::Fault::truncated || event.holes) {
     turn.unchecked(RuleId::xdr_malformed, fmt::format("frame {} was cut inside the header", event.frame.number));
-    turn.connection.distrust(kept_finished);
+    turn.connection.distrust(kept_finished, Doubt::cut_message);
     turn.mine().pieces_unknown = true;
     turn.mine().continuation = {};
     turn.mine().announced.middle = {};

@@ -52,6 +52,17 @@ Side side_of(const Connection& c, const IbPacket& p, const CmMessage& m) {
   return p.source == c.addresses[index(Side::active)] ? Side::active : Side::passive;
 }
 
+/// Has only the queue pair's number in common with this connection: one of its communication IDs is known, and another.
+/// A communication ID of 0 says nothing.
+bool of_another(const Connection& c, const IbPacket& p, const CmMessage& m) {
+  const auto differs = [](const std::optional<CommKey>& known, const CommKey& key) {
+    return known && !(*known == key);
+  };
+  const Side sender = side_of(c, p, m);
+  return (*m.local_id != 0 && differs(c.comm[index(sender)], sender_key(p, *m.local_id))) ||
+         (m.remote_id && *m.remote_id != 0 && differs(c.comm[index(other(sender))], receiver_key(p, *m.remote_id)));
+}
+
 }  // namespace
 
 void Handshakes::message(const IbPacket& packet, const CmMessage& m) {
@@ -196,7 +207,10 @@ void Handshakes::reject(const IbPacket& packet, const CmMessage& m) {
 
 void Handshakes::disconnect(const IbPacket& packet, const CmMessage& m) {
   Connection* c = find(packet, m);
-  if (c == nullptr && m.remote_qpn) c = flows_.by_leg({packet.source, packet.destination, *m.remote_qpn});
+  if (c == nullptr && m.remote_qpn) {
+    c = flows_.by_leg({packet.source, packet.destination, *m.remote_qpn});
+    if (c != nullptr && of_another(*c, packet, m)) return;
+  }
   if (c == nullptr) return;
   flows_.settle(*c);
   c->release_early();
