@@ -3,6 +3,7 @@
 
 #include "referee/lifetime.hpp"
 #include "referee/procedures.hpp"
+#include "referee/v2/take.hpp"
 
 namespace rpcrdma::referee {
 
@@ -66,10 +67,11 @@ void take_error(Context& context, Connection& connection, const trace::Send& eve
   const std::uint32_t xid = header.fixed.xid;
   Transaction* call = connection.open_call(other(event.side), xid);
   judge_error_fields(context, connection, event, header, call);
+  const bool refused_probe = v2::refuse_in_version_1(context, connection, event, header);
   if (call != nullptr) {
     send.reply = true;
     send.exchange = call->id;
-    judge_reply_version(context, connection, event, header.fixed.version, *call);
+    if (!refused_probe) judge_reply_version(context, connection, event, header.fixed.version, *call);
     judge_pulled_call(context, connection, *call, event.frame);
     if (header.error == wire::err_chunk) {
       judge_error_reply(context, connection, event, *call);
@@ -77,6 +79,8 @@ void take_error(Context& context, Connection& connection, const trace::Send& eve
     }
     const bool grant = event.side == Side::passive && header.fixed.credit != 0;
     refuse_call(context, connection, event, grant ? std::optional(header.fixed.credit) : std::nullopt, *call);
+  } else if (refused_probe) {
+    send.reply = true;
   } else {
     answer_nothing_open(context, connection, event, xid);
   }

@@ -118,6 +118,7 @@ struct Offer {
   std::uint64_t reads_outstanding = 0;
   std::uint64_t reads = 0;
   FrameRef last_read;
+  FrameRef content;             ///< first answer that shows the beginning of the message; number 0: none yet
   FrameRef done;                ///< RDMA_DONE; number 0: none yet
   TimeNs waited = 0;            ///< without RDMA_DONE, while the requester worked on something else
   TimeNs counted_to = 0;        ///< `waited` is known up to here

@@ -411,6 +411,8 @@ void count_late_message(Context& context, Connection& connection, const trace::S
     case wire::Plausible::no:
       break;
   }
+  // Set up for RPC-over-RDMA (port or private data): what comes is judged as such.
+  if (connection.kind == Kind::rpcrdma) return true;
   ++connection.implausible;
   ++connection.facts.sends_unrecognised;
   if (connection.implausible >= judge_other_after && connection.messages == 0) {
@@ -425,8 +427,7 @@ void count_late_message(Context& context, Connection& connection, const trace::S
                       std::nullopt});
     return false;
   }
-  // Set up for RPC-over-RDMA (port or private data): what comes is judged as such.
-  return connection.kind == Kind::rpcrdma;
+  return false;
 }
 
 }  // namespace
@@ -595,7 +596,7 @@ void take_message(Context& context, Connection& connection, const trace::Send& e
   if (proc == Proc::done) {
     kind = MessageSeen::Kind::done;
     ++connection.ledger(event.side).unanswered;
-    judge_done(context, connection, event, fixed->xid);
+    judge_done(context, connection, event, send);
     finish();
     return;
   }

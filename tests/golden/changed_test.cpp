@@ -273,7 +273,7 @@ int main(int argc, char** argv) {
     add_test("Loss", name, [&name] { with_loss(name); });
     add_test("Damage", name, [&name] { damaged(name); });
   }
-  const int status = RUN_ALL_TESTS();
+  const int status = playback::run_chosen();
   std::cout << variants << " variants of recorded captures\n";
   return status;
 }

@@ -250,7 +250,7 @@ int main(int argc, char** argv) {
       playback::add_test("Removal", std::string(rule.name), [&all, &rule] { removal(all, rule); });
     }
     playback::add_test("Coverage", "everyRule", [&all] { coverage(all); });
-    return RUN_ALL_TESTS();
+    return playback::run_chosen();
   } catch (const std::exception& error) {
     std::cerr << error.what() << '\n';
     return 2;

@@ -153,14 +153,15 @@ struct DoneSeen {
   std::uint32_t xid = 0;
   std::optional<std::uint32_t> invalidated;
 };
-void settle_done(Context& context, Connection& connection, const DoneSeen& event);
-void judge_done(Context& context, Connection& connection, const trace::Send& event, std::uint32_t xid);
+/// The finding about the handle that it invalidates, if there is one.
+HeldFinding settle_done(Context& context, Connection& connection, const DoneSeen& event);
+void judge_done(Context& context, Connection& connection, const trace::Send& event, RecentSend& send);
 /// True when an answer with this XID, for which no Call is open, answers an RDMA_DONE.
 bool judge_answer_to_done(Context& context, Connection& connection, const trace::Send& event, std::uint32_t xid);
 [[nodiscard]] Offer* find_offer(Connection& connection, TransactionId transaction);
 void offer_read(Connection& connection, Offer& offer, FrameRef frame);
-/// What was read of an offer may tell that it is a Reply (its message type).
-void offer_content(Connection& connection, Offer& offer, const trace::ReadResponse& event);
+/// What was read of an offer: its XID has to be that of the RDMA_NOMSG; its message type may tell that it is a Reply.
+void offer_content(Context& context, Connection& connection, Offer& offer, const trace::ReadResponse& event);
 void offer_read_answered(Context& context, Connection& connection, Offer& offer, FrameRef frame);
 [[nodiscard]] bool offer_pulled(Connection& connection, const Offer& offer);
 void offers_overdue(Context& context, Connection& connection, Side requester, FrameRef now);

@@ -380,6 +380,7 @@ void judge_refusal(Context& context, Connection& connection, const trace::Refusa
       judge_rnr(context, connection, refusal, send);
       return;
     case Kind::remote_access:
+      if (explained_by_invalidation(context, connection, refusal, send)) return;
       judge_access_refused(context, connection, refusal);
       return;
     case Kind::terminate:

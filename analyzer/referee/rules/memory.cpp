@@ -275,7 +275,7 @@ void judge_read_response(Context& context, Connection& connection, const trace::
   if (judged == nullptr || !judged->offer || judged->state != JudgedOp::State::inside) return;
   Offer* offer = find_offer(connection, judged->transaction);
   if (offer == nullptr) return;
-  offer_content(connection, *offer, event);
+  offer_content(context, connection, *offer, event);
   if (event.last) offer_read_answered(context, connection, *offer, event.frame);
 }
 

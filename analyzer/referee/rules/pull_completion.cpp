@@ -129,12 +129,18 @@ void offer_read_answered(Context& context, Connection& connection, Offer& offer,
        Role::requester});
 }
 
-void offer_content(Connection& connection, Offer& offer, const trace::ReadResponse& event) {
+void offer_content(Context& context, Connection& connection, Offer& offer, const trace::ReadResponse& event) {
   constexpr std::size_t rpc_start = 8;  // XID and message type
-  if (!offer.inferred || offer.segments.empty() || event.octets.size() < rpc_start) return;
+  if (offer.content.number != 0 || offer.segments.empty() || event.octets.size() < rpc_start) return;
   const wire::Segment& first = offer.segments.front();
   if (event.handle != first.handle || event.offset != first.offset) return;
-  if (wire::load_be32(event.octets.data()) != offer.xid || wire::load_be32(event.octets.data() + 4) != 1) return;
+  offer.content = event.frame;
+  const std::uint32_t xid = wire::load_be32(event.octets.data());
+  if (!offer.inferred && offer.proper && !offer.undecidable) {
+    judge_xid_by_rdma(context, connection, offer.frame, other(offer.requester), Role::responder, offer.xid, xid,
+                      event.frame);
+  }
+  if (!offer.inferred || xid != offer.xid || wire::load_be32(event.octets.data() + 4) != 1) return;
   offer.inferred = false;
   if (Transaction* call = connection.find(offer.transaction)) call->reply_inferred = false;
 }
@@ -252,7 +258,8 @@ void judge_offer(Context& context, Connection& connection, const trace::Send& ev
   settle_done(context, connection, done);
 }
 
-void judge_done(Context& context, Connection& connection, const trace::Send& event, std::uint32_t xid) {
+void judge_done(Context& context, Connection& connection, const trace::Send& event, RecentSend& send) {
+  const std::uint32_t xid = send.xid;
   connection.dones.add({xid, event.side, event.frame});
   const Offer* theirs = newest_offer(connection, other(event.side), xid);
   const bool wrong_side = theirs != nullptr && theirs->done.number == 0;
@@ -268,17 +275,17 @@ void judge_done(Context& context, Connection& connection, const trace::Send& eve
     hold_back(connection, std::move(pending));
     return;
   }
-  settle_done(context, connection, {event.side, event.frame, xid, event.invalidated});
+  send.invalidate_finding = settle_done(context, connection, {event.side, event.frame, xid, event.invalidated});
 }
 
-void settle_done(Context& context, Connection& connection, const DoneSeen& event) {
+HeldFinding settle_done(Context& context, Connection& connection, const DoneSeen& event) {
   const Side sender = event.side;
   const std::uint32_t xid = event.xid;
   const bool strict = context.options.profile == Profile::rfc8166 ||
                       (context.options.profile == Profile::automatic && !connection.reliable_reply);
   const auto say = [&](RuleId rule, std::string message, FrameRef evidence, Severity severity,
                        Role role = Role::requester) {
-    context.book.add(
+    return context.book.add(
         {rule, connection.id(), {event.frame, evidence}, std::move(message), severity, xid, party(sender), role});
   };
   Offer* offer = newest_offer(connection, sender, xid);
@@ -313,14 +320,14 @@ void settle_done(Context& context, Connection& connection, const DoneSeen& event
               name(sender), xid),
           FrameRef{}, Severity::note);
     }
-    return;
+    return {};
   }
   if (offer->done.number != 0) {
     say(RuleId::done_duplicate,
         fmt::format("The {} sent RDMA_DONE for XID {:#010x} a second time (first: frame {}); the receiver drops it.",
                     name(sender), xid, offer->done.number),
         offer->done, Severity::note);
-    return;
+    return {};
   }
   Offer* oldest = oldest_open_offer(connection, sender, xid);
   if (oldest != offer) {
@@ -329,7 +336,7 @@ void settle_done(Context& context, Connection& connection, const DoneSeen& event
     oldest->in_flight_said = true;
     ++connection.facts.pull_completion.completed;
     context.book.unchecked(RuleId::done_duplicate, connection.id(), "an XID was used again before its RDMA_DONE");
-    return;
+    return {};
   }
   const bool pulled = offer_pulled(connection, *offer);
   if (offer->reads_outstanding == 0 && !pulled && !offer->refused) {
@@ -344,6 +351,7 @@ void settle_done(Context& context, Connection& connection, const DoneSeen& event
           offer->frame, Severity::note);
     }
   }
+  HeldFinding invalidation;
   if (event.invalidated) {
     const std::optional<bool> client = connection.of(Side::active).private_data.remote_invalidation();
     const std::optional<bool> server = connection.of(Side::passive).private_data.remote_invalidation();
@@ -353,7 +361,8 @@ void settle_done(Context& context, Connection& connection, const DoneSeen& event
       context.book.unchecked(RuleId::done_invalidate_rule, connection.id(), "the private data is not in the capture");
     }
     if (!offered || (client && !*client) || (server && !*server)) {
-      say(RuleId::done_invalidate_rule,
+      invalidation = say(
+          RuleId::done_invalidate_rule,
           offered
               ? fmt::format("The {} sent RDMA_DONE with invalidation although not both sides had set R.", name(sender))
               : fmt::format("The {}'s RDMA_DONE invalidates handle {:#010x}, which was not offered in frame {}.",
@@ -366,6 +375,7 @@ void settle_done(Context& context, Connection& connection, const DoneSeen& event
   for (const wire::Segment& segment : offer->segments) {
     connection.of(other(sender)).memory.retire(offer->transaction, segment.handle, event.frame);
   }
+  return invalidation;
 }
 
 bool judge_answer_to_done(Context& context, Connection& connection, const trace::Send& event, std::uint32_t xid) {

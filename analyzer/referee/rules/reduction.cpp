@@ -75,7 +75,7 @@ class Chunked {
   switch (end) {
     case wire::WalkEnd::truncated:
       return stream.more ? "an RPC message is longer than what is kept of it"
-                         : "the capture lacks the end of an RPC message";
+                         : "the end of an RPC message is not in the capture, or was moved before its beginning";
     case wire::WalkEnd::unsupported:
       return "an RPC message has a form that the analyzer does not know";
     default:

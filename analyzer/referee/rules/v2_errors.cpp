@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "referee/pending.hpp"
+#include "referee/v2/take.hpp"
 #include "referee/v2/turn.hpp"
 
 namespace rpcrdma::referee::v2 {
@@ -330,29 +331,56 @@ void judge_dues(Context& context, Connection& connection, FrameRef now) {
   connection.v2.due.clear();
 }
 
+void remember_refusal(Connection& connection, const trace::Send& event, std::optional<Range> range) {
+  State& state = connection.v2;
+  connection.version2 = false;
+  if (connection.facts.version == 2) connection.facts.version.reset();
+  if (state.refusal.number == 0) {
+    state.refusal = event.frame;
+    state.refusal_ordinal = event.ordinal;
+    Negotiation& story = connection.facts.negotiation;
+    story.answer = event.frame;
+    story.refused = true;
+    if (range) {
+      story.lowest = range->low;
+      story.highest = range->high;
+    }
+  }
+  state.version = State::Version::refused;
+}
+
+bool refuse_in_version_1(Context& context, Connection& connection, const trace::Send& event,
+                         const wire::HeaderV1& header) {
+  if (event.side != Side::passive || header.fixed.version != 1 || header.error != wire::err_vers) return false;
+  if (connection.version2) return false;
+  const RecentSend* probe = connection.of(Side::active).sends.newest([&](const RecentSend& s) {
+    return s.version == 2 && s.xid == header.fixed.xid && s.htype != error_type;
+  });
+  if (probe == nullptr) return false;
+  context.book.add({RuleId::error_fields,
+                    connection.id(),
+                    {event.frame, probe->frame},
+                    fmt::format("The server's ERR_VERS says version 1; it has to repeat the version that it refuses "
+                                "(frame {}), which is 2.",
+                                probe->frame.number),
+                    std::nullopt,
+                    header.fixed.xid,
+                    Party::server,
+                    Role::responder});
+  remember_refusal(connection, event, Range{header.vers_low, header.vers_high});
+  return true;
+}
+
 bool take_refusal(const Turn& turn, bool whole) {
   if (turn.side() != Side::passive) return false;
   Connection& connection = turn.connection;
-  State& state = turn.state();
   RecentSend* refused = refused_by(turn);
   if (refused == nullptr || refused->version != 2) return false;
   if (whole) judge_range(turn, refused);
   turn.send.reply = true;
   ++connection.facts.messages.rdma_error;
-  connection.version2 = false;
-  if (connection.facts.version == 2) connection.facts.version.reset();
-  if (state.refusal.number == 0) {
-    state.refusal = turn.event.frame;
-    state.refusal_ordinal = turn.event.ordinal;
-    Negotiation& story = connection.facts.negotiation;
-    story.answer = turn.event.frame;
-    story.refused = true;
-    if (whole) {
-      story.lowest = turn.header.vers_low;
-      story.highest = turn.header.vers_high;
-    }
-  }
-  state.version = State::Version::refused;
+  remember_refusal(connection, turn.event,
+                   whole ? std::optional(Range{turn.header.vers_low, turn.header.vers_high}) : std::nullopt);
   Transaction* call = connection.find(Side::active, turn.xid());
   if (call != nullptr && call->answers < call->copies) end_by_error(turn, *call);
   return true;
