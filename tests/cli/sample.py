@@ -175,7 +175,7 @@ class Options(Folder):
     def test_pull_timeout(self):
         path, _ = self.forged([scenario("pull-completion-overdue")], "rocev2", "overdue.pcap")
         self.assertIn("pull-completion-missing", rules(document("--pull-timeout", "60", path, status=1)))
-        self.assertNotIn("pull-completion-missing", rules(document("--pull-timeout", "62", path)))
+        self.assertNotIn("pull-completion-missing", rules(document("--pull-timeout", "64", path)))
 
     def test_port(self):
         # The service port does not name a connection; whether it is the usual one is a note.

@@ -273,7 +273,10 @@ TEST_P(PullMissing, SeverityFollowsTheEnding) {
   s.read(Side::active, 0x700, 0x5000, 5000);
   if (GetParam().how == 0) s.close(Side::active);
   if (GetParam().how == 1) s.close(Side::passive);
-  if (GetParam().how == 3) s.wait(61'000'000'000).call(2).reply(2);
+  // It counts only while the client is active.
+  if (GetParam().how == 3) {
+    for (std::uint32_t xid = 2; xid < 6; ++xid) s.wait(21'000'000'000).call(xid).reply(xid);
+  }
   const auto hits = found(s.end(), RuleId::pull_completion_missing);
   ASSERT_EQ(hits.size(), 1U) << GetParam().what;
   EXPECT_EQ(hits.front().severity, GetParam().severity) << GetParam().what;

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Is a message of version 1 a Call or a Reply? Its RPC message says so; where that travels by RDMA, what is open says,
+// and what comes next.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "referee/rules/checks.hpp"
+#include "trace/events.hpp"
+#include "wire/rpcrdma.hpp"
+
+namespace rpcrdma::referee {
+
+/// What is known of an RDMA_NOMSG with a Position-Zero Read chunk from elsewhere than the message.
+enum class LongForm : std::uint8_t { not_asked, call, reply, undecided };
+
+struct Reading {
+  Direction direction = Direction::unknown;
+  bool guessed = false;   ///< from the XID only: good for counting, not for judging
+  bool inferred = false;  ///< a Long Call and an offered Reply look alike, and this is rather the latter
+  std::optional<wire::RpcStart> rpc;
+  bool ill_formed = false;
+};
+
+[[nodiscard]] Reading read_direction(Connection& connection, const trace::Send& event, const wire::HeaderV1& header,
+                                     bool lists_complete, LongForm form);
+/// From the fixed words and what is open, for a message that need not be of version 1.
+[[nodiscard]] Direction direction_by_words(Connection& connection, const trace::Send& event,
+                                           const wire::FixedWords& fixed);
+
+/// True when nothing but the data it names can tell whether it is a Long Call or an offered Reply; then `scratch` holds
+/// its header.
+[[nodiscard]] bool call_or_offer(Connection& connection, const trace::Send& event, wire::HeaderV1& scratch);
+
+/// True when the message cannot be told yet: it is kept in connection.held until the next one.
+[[nodiscard]] bool hold_message(Connection& connection, const trace::Send& event, wire::HeaderV1& scratch);
+
+/// Is it the Call that the message in connection.held would be the Reply to?
+[[nodiscard]] bool call_of_held(const Connection& connection, const trace::Send& event, wire::HeaderV1& scratch);
+
+/// Does the message in connection.held name memory with this handle? Then an operation on it is the answer to a Call.
+[[nodiscard]] bool held_names(const Connection& connection, std::uint32_t handle, wire::HeaderV1& scratch);
+
+}  // namespace rpcrdma::referee
