@@ -321,7 +321,6 @@ void NfsItems::clear() noexcept {
 
 DdpBinding ddp_binding(std::uint32_t program, std::uint32_t version, std::uint32_t procedure) noexcept {
   if (program == nfsacl_program) return {version == 2 || version == 3, false, false};
-  if (callback_program(program)) return {true, false, false};  // RFC 8267 section 6.5
   if (program != nfs_program) return {};
   switch (version) {
     case 2:

@@ -20,7 +20,7 @@ namespace rpcrdma::wire {
 
 /// What RFC 8267 says of a procedure.
 struct DdpBinding {
-  bool known = false;      ///< a program and version with a binding: NFS 2, 3, 4, their callbacks, and NFSACL
+  bool known = false;      ///< a program and version with a binding: NFS 2, 3, 4 and NFSACL; callbacks have none here
   bool arguments = false;  ///< may hold eligible arguments
   bool results = false;    ///< may hold eligible results
 };

@@ -311,7 +311,11 @@ void judge_call_items(Context& context, Connection& connection, Transaction& cal
   const bool nfs4 = rpc->program == wire::nfs_program && rpc->version == 4;
   if (nfs4 && !chunked.version2()) judge_complexity(chunked, call, scratch.reads);
   if (call.ill_formed) return;  // the positions are not to be relied on
-  const wire::DdpBinding binding = wire::ddp_binding(rpc->program, rpc->version, rpc->procedure);
+  wire::DdpBinding binding = wire::ddp_binding(rpc->program, rpc->version, rpc->procedure);
+  // The number of a callback program is the client's choice: what an NFSv4 server calls there has no items to be moved
+  // (RFC 8267 section 6.5).
+  const bool back = call.requester == Side::passive && connection.back_channel.nfs4;
+  binding.known = binding.known || (back && wire::callback_program(rpc->program));
   if (call.wrapped == true) {
     if (scratch.reads.empty()) return;
     chunked.say(RuleId::reduction_under_gss,
