@@ -66,6 +66,14 @@ void take_error(Context& context, Connection& connection, const trace::Send& eve
                 RecentSend& send) {
   const std::uint32_t xid = header.fixed.xid;
   Transaction* call = connection.open_call(other(event.side), xid);
+  refused_doubtful(connection, other(event.side), xid);
+  if (call != nullptr && header.fixed.version != call->version && (call->copies > 1 || !connection.trusted())) {
+    // It refuses another message with that XID, which had that version.
+    send.exchange = call->id;
+    refuse_call(context, connection, event, std::nullopt, *call);
+    connection.diary.errors.add({xid, event.side, event.frame});
+    return;
+  }
   judge_error_fields(context, connection, event, header, call);
   const bool refused_probe = v2::refuse_in_version_1(context, connection, event, header);
   if (call != nullptr) {

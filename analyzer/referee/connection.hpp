@@ -157,8 +157,8 @@ struct Ledger {
   std::uint64_t outstanding = 0;
   std::uint64_t peak = 0;
   bool answered = false;  ///< a Reply or RDMA_ERROR has been seen in this epoch
-  /// Messages of the requester since its peer's newest one that take a Receive and need not get an answer: broken ones,
-  /// RDMA_DONE, RDMA_ERROR.
+  /// Messages of this side since its peer's newest one that take a Receive and need not get an answer: broken ones,
+  /// stray Replies, RDMA_DONE, RDMA_ERROR.
   std::uint64_t unanswered = 0;
   FrameRef first_call;
   FrameRef last_reply;
@@ -323,7 +323,9 @@ struct Doubtful {
   FrameRef frame;
   std::vector<std::uint8_t> octets;  ///< the first of its header, at most `kept`
   bool more = false;                 ///< what lies behind them is not kept
-  HeldFinding finding;               ///< what is wrong with it, if that was found
+  std::uint32_t xid = 0;
+  bool refused = false;  ///< by RDMA_ERROR
+  HeldFinding finding;   ///< what is wrong with it, if that was found
   /// Could someone have taken this handle out of it?
   [[nodiscard]] bool may_name(std::uint32_t handle) const noexcept {
     if (more) return true;
@@ -345,7 +347,7 @@ struct RecentSend {
   bool holes = false;
   bool partial = false;          ///< refused before its last packet was seen: wire_length is the least that it can be
   bool credits_known = true;     ///< false: other messages of the time were delivered out of file order
-  std::uint64_t unanswered = 0;  ///< Calls: Ledger::unanswered when it was sent
+  std::uint64_t unanswered = 0;  ///< Ledger::unanswered of its sender when it was sent
   HeldFinding size_finding;      ///< the threshold finding, when it is over
   HeldFinding invalidate_finding;
   std::uint64_t in_flight = 0;  ///< Calls: outstanding including this one

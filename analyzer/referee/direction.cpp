@@ -36,6 +36,10 @@ using wire::Proc;
 
 }  // namespace
 
+bool calls_possible(const Connection& connection, Side side) {
+  return side == Side::active || reverse_calls_possible(connection);
+}
+
 Reading read_direction(Connection& connection, const trace::Send& event, const wire::HeaderV1& header,
                        bool lists_complete, LongForm form) {
   Reading reading;

@@ -23,6 +23,8 @@ struct Reading {
   bool ill_formed = false;
 };
 
+/// Nothing shows that `side` makes no Calls.
+[[nodiscard]] bool calls_possible(const Connection& connection, Side side);
 [[nodiscard]] Reading read_direction(Connection& connection, const trace::Send& event, const wire::HeaderV1& header,
                                      bool lists_complete, LongForm form);
 /// From the fixed words and what is open, for a message that need not be of version 1.

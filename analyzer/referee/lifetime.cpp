@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "referee/lifetime.hpp"
 
+#include <algorithm>
+#include <utility>
+
 namespace rpcrdma::referee {
 
 namespace {
@@ -51,6 +54,28 @@ void expose(Context& context, Connection& connection, const Transaction& call, F
     context.book.unchecked(RuleId::rdma_unknown_handle, connection.id(),
                            "more memory is exposed than the analyzer keeps");
   }
+}
+
+void doubt_memory(Connection& connection, const trace::Send& event, HeldFinding finding) {
+  constexpr std::size_t fixed_words = 16;
+  if (event.octets.size() <= fixed_words) return;  // names nothing
+  SideState& side = connection.of(event.side);
+  // The oldest has to make room, and what it named would count as unknown.
+  if (++side.doubtful_count > SideState::most_doubtful) connection.distrust(kept_finished, Doubt::bound);
+  Doubtful kept;
+  kept.frame = event.frame;
+  kept.xid = wire::load_be32(event.octets.data());
+  const wire::Bytes lists = event.octets.subspan(fixed_words);
+  kept.octets.assign(lists.begin(),
+                     lists.begin() + static_cast<std::ptrdiff_t>(std::min(lists.size(), Doubtful::kept)));
+  kept.more = lists.size() > Doubtful::kept;
+  kept.finding = std::move(finding);
+  side.doubtful.add(std::move(kept));
+}
+
+void refused_doubtful(Connection& connection, Side sender, std::uint32_t xid) {
+  Doubtful* message = connection.of(sender).doubtful.newest([&](const Doubtful& d) { return d.xid == xid; });
+  if (message != nullptr) message->refused = true;
 }
 
 void retire(Connection& connection, const Transaction& call, FrameRef by) {

@@ -13,6 +13,10 @@ inline constexpr std::size_t kept_finished = 256;
 
 /// Enters the Call's chunks into its requester's memory map.
 void expose(Context& context, Connection& connection, const Transaction& call, FrameRef frame);
+/// What this message exposes is not known: whoever acts on what it seems to name may do so.
+void doubt_memory(Connection& connection, const trace::Send& event, HeldFinding finding);
+/// Who refused it has not acted on it.
+void refused_doubtful(Connection& connection, Side sender, std::uint32_t xid);
 /// The Reply ends the use of that memory.
 void retire(Connection& connection, const Transaction& call, FrameRef by);
 void forget(Connection& connection, const Transaction& call);

@@ -25,23 +25,6 @@ constexpr std::uint64_t judge_other_after = 4;
 
 // --- Calls
 
-/// What this message exposes is not known: whoever acts on what it seems to name may do so.
-void keep_doubtful(Connection& connection, const trace::Send& event, HeldFinding finding) {
-  constexpr std::size_t fixed_words = 16;
-  if (event.octets.size() <= fixed_words) return;  // names nothing
-  SideState& side = connection.of(event.side);
-  // The oldest has to make room, and what it named would count as unknown.
-  if (++side.doubtful_count > SideState::most_doubtful) connection.distrust(kept_finished, Doubt::bound);
-  Doubtful kept;
-  kept.frame = event.frame;
-  const wire::Bytes lists = event.octets.subspan(fixed_words);
-  kept.octets.assign(lists.begin(),
-                     lists.begin() + static_cast<std::ptrdiff_t>(std::min(lists.size(), Doubtful::kept)));
-  kept.more = lists.size() > Doubtful::kept;
-  kept.finding = std::move(finding);
-  side.doubtful.add(std::move(kept));
-}
-
 /// All of it is in the capture: what cannot be read in it, its sender did not write.
 [[nodiscard]] bool captured_whole(const trace::Send& event) noexcept {
   return !event.holes && event.octets.size() == event.wire_length;
@@ -96,7 +79,7 @@ void take_call(Context& context, Connection& connection, const trace::Send& even
     // Chunks that were not captured: operations on them would look like operations on unknown memory (U3).
     connection.distrust(kept_finished, Doubt::cut_message);
   } else if (has_lists(header)) {
-    keep_doubtful(connection, event, {});  // whose chunks they are is not known
+    doubt_memory(connection, event, {});  // whose chunks they are is not known
   }
   const bool whole_payload =
       lists_complete && event.octets.size() == event.wire_length && event.octets.size() > header.length && !event.holes;
@@ -142,7 +125,7 @@ void take_reply(Context& context, Connection& connection, const trace::Send& eve
   send.reply = true;
   if (reading.guessed && !header.reads.empty()) {  // an offer that cannot be told apart
     if (lists_complete) {
-      keep_doubtful(connection, event, {});
+      doubt_memory(connection, event, {});
     } else {
       connection.distrust(kept_finished, Doubt::cut_message);
     }
@@ -154,6 +137,7 @@ void take_reply(Context& context, Connection& connection, const trace::Send& eve
     if (lists_complete && !header.reads.empty() && !reading.guessed) {
       judge_offer(context, connection, event, header, nullptr, requester);
     }
+    ++connection.ledger(event.side).unanswered;  // it took a Receive that was posted for something else
     Ledger& ledger = connection.ledger(requester);
     const std::uint64_t outstanding = ledger.outstanding;
     credit_answer(context, connection, event, requester, grant);
@@ -170,6 +154,7 @@ void take_reply(Context& context, Connection& connection, const trace::Send& eve
   }
   send.exchange = call->id;
   if (call->answers >= call->copies) {
+    ++connection.ledger(event.side).unanswered;
     if (judge_answer_to_done(context, connection, event, xid)) return;
     if (connection.trusted() && !reading.guessed && !call->reply_inferred) {
       judge_duplicate(connection, event, *call);
@@ -177,6 +162,11 @@ void take_reply(Context& context, Connection& connection, const trace::Send& eve
       if (reading.guessed) connection.distrust(kept_finished, Doubt::direction);  // or a Call of its own with that XID
       context.book.unchecked(RuleId::duplicate_reply, connection.id(), "a Call with the same XID may be missing");
     }
+    return;
+  }
+  if (reading.guessed && reading.ill_formed && captured_whole(event) && calls_possible(connection, event.side)) {
+    call->broken_reply = event.frame;  // or a Call of its own: neither ends the open one
+    call->reply_inferred = true;
     return;
   }
   if (!reading.guessed) {
@@ -188,7 +178,7 @@ void take_reply(Context& context, Connection& connection, const trace::Send& eve
                        event.wire_length - header.length, *call);
     }
   }
-  call->reply_inferred = reading.inferred;
+  call->reply_inferred = reading.inferred || (reading.guessed && calls_possible(connection, event.side));
   judge_invalidation(context, connection, event, *call, send);
   if (lists_complete && !reading.guessed) {
     judge_reply_form(context, connection, event, header, *call);
@@ -217,9 +207,13 @@ void enter_malformed(Context& context, Connection& connection, const trace::Send
   constexpr std::uint32_t least_answered = 28;  // RFC 8166 section 4.5: what is shorter is dropped silently
   if (Transaction* theirs = connection.open_call(other(event.side), fixed.xid)) {
     theirs->broken_reply = event.frame;  // to be dropped silently
+    theirs->reply_inferred = calls_possible(connection, event.side);
     return;
   }
-  if (connection.open_call(event.side, fixed.xid) != nullptr) return;
+  if (Transaction* mine = connection.open_call(event.side, fixed.xid)) {
+    ++mine->copies;  // which of them an answer belongs to is not known
+    return;
+  }
   Transaction fresh;
   fresh.xid = fixed.xid;
   fresh.requester = event.side;
@@ -345,6 +339,7 @@ void take_message(Context& context, Connection& connection, const trace::Send& e
   send.frame = event.frame;
   send.wire_length = event.wire_length;
   send.holes = event.holes;
+  send.unanswered = connection.ledger(event.side).unanswered;
   auto kind = MessageSeen::Kind::other;
   const wire::HeaderV1* readable = nullptr;
   const auto finish = [&] {
@@ -397,7 +392,7 @@ void take_message(Context& context, Connection& connection, const trace::Send& e
   if (fixed->version != 1 && fixed->version != 2 && !is_error) judge_version(context, connection, event, *fixed);
   if (fixed->version != 1 && !is_error) {
     // A probe with another version: what counts is the RDMA_ERROR that answers it.
-    keep_doubtful(connection, event, {});
+    doubt_memory(connection, event, {});
     enter_malformed(context, connection, event, *fixed);
     finish();
     return;
@@ -415,7 +410,7 @@ void take_message(Context& context, Connection& connection, const trace::Send& e
     return;
   }
   if (!decoded && !cut) {
-    keep_doubtful(connection, event, judge_undecodable(context, connection, event, *fixed, decoded.error()));
+    doubt_memory(connection, event, judge_undecodable(context, connection, event, *fixed, decoded.error()));
     judge_send_size(context, connection, event, send);
     enter_malformed(context, connection, event, *fixed);
     finish();

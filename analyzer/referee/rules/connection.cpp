@@ -271,7 +271,7 @@ void judge_terminate(Context& context, Connection& connection, const trace::Refu
                           send->xid,
                           party(refusal.side),
                           Role::responder});
-      } else if (exact && send->reply && !send->guessed && connection.threshold(sender)) {
+      } else if (exact && send->reply && !send->guessed && send->unanswered == 0 && connection.threshold(sender)) {
         suspect.rule = RuleId::requester_receives_missing;
         suspect.culprit = party(refusal.side);
         suspect.message = fmt::format("The {} had no Receive for a Reply (Terminate, frame {}).", name(refusal.side),

@@ -46,7 +46,6 @@ void credit_call(Context& context, Connection& connection, const trace::Send& ev
   ++ledger.outstanding;
   ledger.peak = std::max(ledger.peak, ledger.outstanding);
   send.in_flight = ledger.outstanding;
-  send.unanswered = ledger.unanswered;
   const std::uint64_t limit = ledger.answered ? ledger.limit() : 1;
   send.limit = limit;
   if (call.credit == 0) {
@@ -210,7 +209,7 @@ void judge_rnr(Context& context, Connection& connection, const trace::Refusal& r
     connection.suspect(std::move(suspect));
     return;
   }
-  if (send != nullptr && send->reply && !send->guessed) {
+  if (send != nullptr && send->reply && !send->guessed && send->unanswered == 0 && connection.trusted()) {
     HeldFinding finding = context.book.fold(
         {RuleId::requester_receives_missing,
          connection.id(),

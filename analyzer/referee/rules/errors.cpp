@@ -74,7 +74,10 @@ void judge_version_constancy(Context& context, Connection& connection, const tra
                              const wire::FixedWords& fixed, Direction direction) {
   const ErrorDiary::Version& refused = connection.diary.refused[index(event.side)];
   if (direction != Direction::reply && refused.version == fixed.version &&
-      connection.of(refused.by).acknowledged >= refused.ordinal) {
+      connection.of(refused.by).acknowledged >= refused.ordinal && !connection.whole()) {
+    context.book.unchecked(RuleId::version_after_refusal, connection.id(), connection.why_not_whole());
+  } else if (direction != Direction::reply && refused.version == fixed.version &&
+             connection.of(refused.by).acknowledged >= refused.ordinal) {
     context.book.add({RuleId::version_after_refusal,
                       connection.id(),
                       {event.frame, refused.frame, refused.call},

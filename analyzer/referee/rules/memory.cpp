@@ -54,9 +54,12 @@ JudgedOp& judge_access(Context& context, Connection& connection, const Access_& 
   // Where the owner's own broken message may name the handle, who acts on it is no violator.
   if (hit.verdict != Verdict::inside) {
     const Doubtful* doubtful = connection.of(owner).doubtful.newest([&](const Doubtful& message) {
-      return message.frame.number < access.frame.number && message.may_name(access.handle);
+      return message.frame.number < access.frame.number && !message.refused && message.may_name(access.handle);
     });
-    if (doubtful != nullptr) {
+    // A Call that offered the handle since says what it is worth.
+    const bool offered_since =
+        region != nullptr && doubtful != nullptr && region->exposed.number > doubtful->frame.number;
+    if (doubtful != nullptr && !offered_since) {
       judged.state = JudgedOp::State::misled;
       judged.finding = doubtful->finding;
       context.book.unchecked(access.writing ? RuleId::rdma_write_out_of_bounds : RuleId::rdma_read_out_of_bounds,

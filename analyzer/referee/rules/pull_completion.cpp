@@ -168,6 +168,10 @@ void judge_offer(Context& context, Connection& connection, const trace::Send& ev
   const bool proper = header.fixed.proc == static_cast<std::uint32_t>(wire::Proc::nomsg) &&
                       std::all_of(header.reads.begin(), header.reads.end(),
                                   [](const wire::ReadSegment& read) { return read.position == 0; });
+  // One Position too many is wrong in its form; it is an offer all the same.
+  const bool offers = header.fixed.proc == static_cast<std::uint32_t>(wire::Proc::nomsg) &&
+                      std::any_of(header.reads.begin(), header.reads.end(),
+                                  [](const wire::ReadSegment& read) { return read.position == 0; });
   const FrameRef call_frame = call != nullptr ? call->call : FrameRef{};
   const auto accuse = [&](RuleId rule, std::string message) {
     context.book.add({rule,
@@ -180,7 +184,7 @@ void judge_offer(Context& context, Connection& connection, const trace::Send& ev
                       Role::responder});
   };
   const Profile profile = context.options.profile;
-  if (profile == Profile::automatic && proper && !connection.reliable_reply) {
+  if (profile == Profile::automatic && offers && !connection.reliable_reply) {
     connection.reliable_reply = true;
     context.book.unchecked(
         RuleId::read_list_in_reply, connection.id(),

@@ -185,7 +185,7 @@ void judge_reply_form(Context& context, Connection& connection, const trace::Sen
 }
 
 void judge_error_reply(Context& context, Connection& connection, const trace::Send& event, const Transaction& call) {
-  if (call.malformed || call.msgp || call.ill_formed || !call.lists_known) return;
+  if (call.malformed || call.msgp || call.ill_formed || !call.lists_known || call.copies != 1) return;
   // Well-formed is only what has been read: its arguments may not be what its chunks say.
   const bool read = call.body_length == 0
                         ? call.payload_known

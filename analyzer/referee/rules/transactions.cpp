@@ -69,6 +69,10 @@ void judge_repeated_call(Context& context, Connection& connection, const trace::
 void judge_reply_version(Context& context, Connection& connection, const trace::Send& event, std::uint32_t version,
                          const Transaction& call) {
   if (version == call.version || call.malformed) return;
+  if (call.copies != 1) {
+    context.book.unchecked(RuleId::reply_version_differs, connection.id(), "a Call was sent more than once");
+    return;
+  }
   context.book.add({RuleId::reply_version_differs,
                     connection.id(),
                     {event.frame, call.call},

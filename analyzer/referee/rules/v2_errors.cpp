@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "referee/lifetime.hpp"
 #include "referee/pending.hpp"
 #include "referee/v2/take.hpp"
 #include "referee/v2/turn.hpp"
@@ -169,6 +170,7 @@ void judge_repeated_type(const Turn& turn) {
 }  // namespace
 
 void take_error(const Turn& turn) {
+  refused_doubtful(turn.connection, other(turn.side()), turn.xid());
   Connection& connection = turn.connection;
   const std::uint32_t code = turn.header.error;
   turn.send.reply = true;
@@ -286,6 +288,7 @@ void take_other_version(const Turn& turn) {
     end_by_error(turn, *call);
     return;
   }
+  doubt_memory(connection, turn.event, {});
   turn.say_when_heard(RuleId::bad_version, connection.v2.settled,
                       fmt::format("The {}'s header says version {}; this connection speaks version 2.",
                                   name(turn.side()), fixed.version));

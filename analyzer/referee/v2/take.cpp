@@ -2,6 +2,7 @@
 #include "referee/v2/take.hpp"
 
 #include <string>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -101,9 +102,11 @@ void judge_undecodable(const Turn& turn, const wire::DecodeError& error) {
     return;
   }
   const bool word = error.field == "list discriminator";
-  turn.say(word ? RuleId::xdr_bool_invalid : RuleId::xdr_malformed, {event.frame},
-           fmt::format("The {}'s {} cannot be decoded: {} at octet {} of {}.", name(event.side),
-                       wire::htype_name_v2(turn.header.fixed.proc), error.field, error.offset, event.wire_length));
+  HeldFinding finding =
+      turn.say(word ? RuleId::xdr_bool_invalid : RuleId::xdr_malformed, {event.frame},
+               fmt::format("The {}'s {} cannot be decoded: {} at octet {} of {}.", name(event.side),
+                           wire::htype_name_v2(turn.header.fixed.proc), error.field, error.offset, event.wire_length));
+  doubt_memory(turn.connection, event, std::move(finding));
   if (wire::is_call(turn.type())) owe_refusal(turn, false);
 }
 
