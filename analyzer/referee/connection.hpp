@@ -114,7 +114,7 @@ struct Offer {
   std::vector<wire::Segment> segments;
   std::uint64_t length = 0;
   bool proper = true;     ///< RDMA_NOMSG, all at Position 0
-  bool inferred = false;  ///< it may be a Long Call, unless it is read
+  bool inferred = false;  ///< it may be a Long Call, until what is read of it says REPLY
   std::uint64_t reads_outstanding = 0;
   std::uint64_t reads = 0;
   FrameRef last_read;
@@ -535,7 +535,7 @@ struct Connection {
   }
   [[nodiscard]] ConnectionId id() const noexcept { return facts.id; }
   [[nodiscard]] bool rpcrdma() const noexcept { return kind == Kind::rpcrdma; }
-  /// Both sides speak version 1: a message of it was taken, and its version has not been refused.
+  /// The first message that was understood is of version 1, and no ERR_VERS has refused it.
   [[nodiscard]] bool settled_on_version_1() const noexcept {
     return facts.version == 1 && diary.refused[index(Side::active)].version != 1;
   }
