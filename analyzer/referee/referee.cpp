@@ -8,16 +8,16 @@
 
 #include <fmt/format.h>
 
-#include "referee/beginning.hpp"
-#include "referee/connection.hpp"
-#include "referee/counted.hpp"
-#include "referee/findings.hpp"
-#include "referee/long_direction.hpp"
-#include "referee/messages.hpp"
-#include "referee/observation.hpp"
-#include "referee/peers.hpp"
-#include "referee/pending.hpp"
+#include "referee/docket/counted.hpp"
+#include "referee/docket/witness.hpp"
+#include "referee/exchange/beginning.hpp"
+#include "referee/exchange/messages.hpp"
+#include "referee/exchange/observation.hpp"
+#include "referee/message/queue.hpp"
 #include "referee/rules/checks.hpp"
+#include "referee/rules/peers.hpp"
+#include "referee/rules/pending.hpp"
+#include "referee/state/connection.hpp"
 #include "wire/rpc.hpp"
 
 namespace rpcrdma::referee {
@@ -26,7 +26,6 @@ namespace {
 
 constexpr std::size_t kept_closed = 64;
 constexpr std::size_t most_connections = 65536;
-constexpr TimeNs unanswered_after = 10'000'000'000;
 
 }  // namespace
 
@@ -46,13 +45,14 @@ struct Referee::Impl {
   std::vector<ConnectionId> closed_order;  // oldest first: their state is dropped, their facts are kept
   std::vector<ConnectionFacts> finished;
   Peers peers;
-  LongDirection long_direction;
-  wire::HeaderV1 scratch;
+  MessageQueue queue{take_message, judge_read};
   std::uint64_t rdma_messages = 0;
   bool any_rpcrdma = false;
   bool judged = false;
   bool table_full = false;
   Connection* cached = nullptr;
+
+  [[nodiscard]] Witness on(Connection& connection) { return {context, connection}; }
 
   [[nodiscard]] Connection* find(ConnectionId id) {
     if (cached != nullptr && cached->facts.id == id) return cached;
@@ -97,43 +97,6 @@ struct Referee::Impl {
     return connection;
   }
 
-  /// The message, and the one that was held for it. False: held.
-  bool take(Connection& connection, const trace::Send& event) {
-    long_direction.next_send(context, connection, event, scratch);
-    if (connection.held) {
-      if (call_of_held(connection, event, scratch)) {
-        take_message(context, connection, event, scratch);
-        release(connection);
-        return true;
-      }
-      release(connection);
-    }
-    if (hold_message(connection, event, scratch) || long_direction.keep(connection, event, scratch)) return false;
-    take_message(context, connection, event, scratch);
-    return true;
-  }
-
-  void release(Connection& connection) {
-    if (!connection.held) return;
-    Connection::Held held = std::move(*connection.held);
-    connection.held.reset();
-    held.event.octets = held.octets;
-    if (!long_direction.keep(connection, held.event, scratch)) take_message(context, connection, held.event, scratch);
-  }
-
-  /// Nothing is to come that could tell what is held.
-  void release_all(Connection& connection) {
-    release(connection);
-    long_direction.release(context, connection, LongForm::undecided, scratch);
-  }
-
-  /// `side` uses memory with this handle.
-  void release_for(Connection& connection, Side side, std::uint32_t handle) {
-    if (connection.held && side != connection.held->event.side && held_names(connection, handle, scratch)) {
-      release(connection);
-    }
-  }
-
   void credits_in_doubt(Connection& connection, const trace::Send& event) {
     SideState& state = connection.of(event.side);
     if (event.frame.number >= state.last_event.number) return;
@@ -144,7 +107,7 @@ struct Referee::Impl {
   }
 
   void after(Connection& connection, const trace::EventBase& event) {
-    if (!connection.pending.empty()) settle_pending(context, connection, event.side, event.frame.number);
+    if (!connection.pending.empty()) settle_pending(on(connection), event.side, event.frame.number);
   }
 
   void note_close(Connection& connection) {
@@ -191,7 +154,7 @@ struct Referee::Impl {
     rdma_messages += connection.messages;
     if (connection.messages > 0 && !facts.one_way) judged = true;
     if (connection.rejected) judged = true;
-    performance_at_end(context, connection);
+    performance_at_end(on(connection));
     const Ledger& ledger = connection.credits[0];
     facts.credits.requested = ledger.requested;
     facts.credits.granted = ledger.granted;
@@ -236,53 +199,26 @@ struct Referee::Impl {
   void tell_operation(Connection& connection, OperationSeen::Kind kind, const Event& event, wire::Bytes octets,
                       Side initiator) {
     observe_operation(
-        context, connection,
+        on(connection),
         {kind, event.side, event.frame, event.handle, event.offset, event.length, octets, {}, false, event.op},
         initiator);
   }
 
   void end_of_capture(Connection& connection, FrameRef last) {
-    release_all(connection);
+    queue.release_all(on(connection));
     // One direction only: nothing that needs both can be judged.
     const bool client_seen = connection.sides[0].events > 0;
     const bool server_seen = connection.sides[1].events > 0;
     if (connection.messages > 0 && client_seen != server_seen) connection.facts.one_way = true;
     if (connection.facts.one_way) {
       connection.pending.clear();
-      if (reported(connection)) {
-        book.add(
-            {RuleId::capture_one_way,
-             connection.id(),
-             {connection.facts.opened},
-             fmt::format("Only the {}'s frames are in the capture: credits, bounds and lifetimes cannot be judged.",
-                         client_seen ? "client" : "server"),
-             std::nullopt,
-             std::nullopt,
-             std::nullopt,
-             std::nullopt});
-        for (const RuleId rule :
-             {RuleId::credit_limit_exceeded, RuleId::rdma_unknown_handle, RuleId::reply_without_call}) {
-          book.unchecked(rule, connection.id(), "only one direction is in the capture");
-        }
-      }
+      if (reported(connection)) judge_one_way(on(connection), client_seen ? Side::active : Side::passive);
       return;
     }
-    settle_all_pending(context, connection, std::nullopt);
+    settle_all_pending(on(connection), std::nullopt);
     if (connection.over || connection.rejected || connection.kind == Connection::Kind::other) return;
     if (connection.request_seen && !connection.reply_seen && !connection.ready_seen && connection.messages == 0) {
-      if (reported(connection) &&
-          (connection.handshake_repeats >= 2 || last.time - connection.request_frame.time > unanswered_after)) {
-        book.add({RuleId::cm_unanswered,
-                  connection.id(),
-                  {connection.request_frame},
-                  fmt::format("The client's connection request got no answer in {:.1f} s ({}).",
-                              static_cast<double>(last.time - connection.request_frame.time) / 1e9,
-                              counted(connection.handshake_repeats, "repetition")),
-                  std::nullopt,
-                  std::nullopt,
-                  std::nullopt,
-                  std::nullopt});
-      }
+      if (reported(connection)) judge_unanswered_request(on(connection), last);
       return;
     }
     if (!connection.rpcrdma()) return;
@@ -293,18 +229,18 @@ struct Referee::Impl {
     const std::uint64_t quiet_side = connection.sides[0].repeats >= connection.sides[1].repeats ? 0 : 1;
     const bool quiet = last.time - connection.sides[quiet_side].last_repeat.time > 2'000'000'000;
     if (retries_exhausted(connection, successor) && (successor || quiet)) {
-      judge_lost(context, connection, successor ? successor_frame : last, successor ? successor_frame : FrameRef{});
-      judge_live_chunks(context, connection, successor ? successor_frame : last);
+      judge_lost(on(connection), successor ? successor_frame : last, successor ? successor_frame : FrameRef{});
+      judge_live_chunks(on(connection), successor ? successor_frame : last);
       return;
     }
     if (!connection.suspects.empty() && connection.suspects.back().refused_ordinal == 0) {
-      judge_lost(context, connection, last, {});  // refused, and nothing more: the close itself is not in the capture
-      judge_live_chunks(context, connection, last);
+      judge_lost(on(connection), last, {});  // refused, and nothing more: the close itself is not in the capture
+      judge_live_chunks(on(connection), last);
       return;
     }
-    offers_at_end(context, connection, last, true, std::nullopt, false);
-    judge_missing_errors(context, connection, last, true, std::nullopt);
-    judge_open_calls(context, connection, last, false, false);
+    offers_at_end(on(connection), last, true, std::nullopt, false);
+    judge_missing_errors(on(connection), last, true, std::nullopt);
+    judge_open_calls(on(connection), last, false, false);
   }
 };
 
@@ -331,22 +267,12 @@ void Referee::on(const trace::ConnectRequest& event) {
   client.mpa_revision = event.mpa_revision;
   ++client.events;
   client.last_event = event.frame;
-  judge_private_data(impl_->context, *connection, Side::active, event.private_data, event.frame);
+  judge_private_data(impl_->on(*connection), Side::active, event.private_data, event.frame);
   if (facts.private_data_client || impl_->service_port(*connection)) connection->kind = Connection::Kind::rpcrdma;
   if (connection->rpcrdma()) {
-    if (facts.server.port && !impl_->service_port(*connection)) {
-      impl_->book.add({RuleId::service_port_unusual,
-                       connection->id(),
-                       {event.frame},
-                       fmt::format("The server's port is {}; NFS/RDMA uses 20049 by default. Any port is allowed.",
-                                   *facts.server.port),
-                       std::nullopt,
-                       std::nullopt,
-                       std::nullopt,
-                       std::nullopt});
-    }
+    if (facts.server.port && !impl_->service_port(*connection)) judge_service_port(impl_->on(*connection), event.frame);
   }
-  impl_->peers.connects(impl_->context, *connection, event.frame);
+  impl_->peers.connects(impl_->on(*connection), event.frame);
   impl_->tell_handshake(*connection, event);
 }
 
@@ -364,14 +290,14 @@ void Referee::on(const trace::ConnectReply& event) {
   server.depths = event.depths;
   distrust_cut_handshake(*connection, event.depths, event.private_data);
   server.mpa_revision = event.mpa_revision;
-  judge_private_data(impl_->context, *connection, Side::passive, event.private_data, event.frame);
+  judge_private_data(impl_->on(*connection), Side::passive, event.private_data, event.frame);
   if (facts.private_data_server && connection->kind == Connection::Kind::undecided) {
     connection->kind = Connection::Kind::rpcrdma;
   }
   settle_thresholds(*connection);
   if (connection->rpcrdma()) {
-    judge_handshake(impl_->context, *connection);
-    impl_->peers.judge_private_data_change(impl_->context, *connection);
+    judge_handshake(impl_->on(*connection));
+    impl_->peers.judge_private_data_change(impl_->on(*connection));
   }
   impl_->tell_handshake(*connection, event);
 }
@@ -381,12 +307,12 @@ void Referee::on(const trace::ConnectReject& event) {
   if (connection == nullptr) return;
   impl_->hear(event);
   if (connection->rpcrdma()) {
-    HeldFinding finding = judge_reject(impl_->context, *connection, event);
+    HeldFinding finding = judge_reject(impl_->on(*connection), event);
     impl_->book.reconsider(connection->id());
     if (event.reason == reject_stale && connection->facts.transport != trace::Transport::iwarp) {
       impl_->peers.refused_as_stale(*connection, std::move(finding));
     }
-    judge_stray_private_data(impl_->context, *connection, event.side, event.private_data, event.frame);
+    judge_stray_private_data(impl_->on(*connection), event.side, event.private_data, event.frame);
   }
 }
 
@@ -396,18 +322,9 @@ void Referee::on(const trace::ConnectReady& event) {
   impl_->hear(event);
   connection->ready_seen = true;
   if (!connection->rpcrdma()) return;
-  judge_stray_private_data(impl_->context, *connection, event.side, event.private_data, event.frame);
+  judge_stray_private_data(impl_->on(*connection), event.side, event.private_data, event.frame);
   if (!event.message_seen && connection->facts.transport != trace::Transport::iwarp) {
-    impl_->book.add(
-        {RuleId::cm_rtu_missing,
-         connection->id(),
-         {event.frame},
-         "The connection carries data without an RTU in the capture: legal, the first message of the client "
-         "establishes it as well.",
-         std::nullopt,
-         std::nullopt,
-         std::nullopt,
-         std::nullopt});
+    judge_missing_ready(impl_->on(*connection), event.frame);
   }
 }
 
@@ -421,19 +338,19 @@ void Referee::on(const trace::Disconnect& event) {
   if (connection == nullptr) return;
   impl_->hear(event);
   if (connection->rpcrdma()) {
-    judge_stray_private_data(impl_->context, *connection, event.side, event.private_data, event.frame);
+    judge_stray_private_data(impl_->on(*connection), event.side, event.private_data, event.frame);
   }
   if (!connection->over) {
-    impl_->release_all(*connection);
+    impl_->queue.release_all(impl_->on(*connection));
     if (event.how != trace::Disconnect::How::superseded) {
       // A FIN has its place in the stream: nothing before it is missing unnoticed.
       const bool complete = event.how == trace::Disconnect::How::fin;
-      settle_all_pending(impl_->context, *connection, complete ? std::optional(event.side) : std::nullopt);
+      settle_all_pending(impl_->on(*connection), complete ? std::optional(event.side) : std::nullopt);
     }
     if (!connection->rejected && (connection->messages > 0 || connection->reply_seen || connection->ready_seen)) {
-      judge_close(impl_->context, *connection, event);
+      judge_close(impl_->on(*connection), event);
       if (connection->over) {
-        judge_live_chunks(impl_->context, *connection, event.frame);
+        judge_live_chunks(impl_->on(*connection), event.frame);
         impl_->note_close(*connection);
       }
     }
@@ -451,17 +368,17 @@ void Referee::on(const trace::Send& event) {
   if (before == 0 && connection->facts.handshake_seen && !connection->reply_seen) {
     connection->distrust(adopted_distrust, Doubt::cut_handshake);  // where the client's packets begin is not known
   }
-  if (!connection->over) impl_->peers.judge_retransmission(impl_->context, *connection, event);
+  if (!connection->over) impl_->peers.judge_retransmission(impl_->on(*connection), event);
   impl_->credits_in_doubt(*connection, event);  // behind a later frame of its own direction: a hole was filled
-  if (!impl_->take(*connection, event)) return;
+  if (!impl_->queue.send(impl_->on(*connection), event)) return;
   impl_->after(*connection, event);
-  if (connection->v2.refusal.number != 0) impl_->peers.judge_version_refusal(impl_->context, *connection, event.frame);
+  if (connection->v2.refusal.number != 0) impl_->peers.judge_version_refusal(impl_->on(*connection), event.frame);
   if (before == 0 && connection->messages == 1) impl_->book.reconsider(connection->id());
   if (before == 0 && connection->messages == 1 && !connection->facts.handshake_seen) {
-    judge_missing_start(impl_->context, *connection, event.frame);
+    judge_missing_start(impl_->on(*connection), event.frame);
   }
   if (!connection->offers.empty() && !connection->over) {
-    offers_overdue(impl_->context, *connection, event.side, event.frame);
+    offers_overdue(impl_->on(*connection), event.side, event.frame);
   }
 }
 
@@ -472,9 +389,9 @@ void Referee::on(const trace::Write& event) {
   if (event.first) ++operations.writes;
   operations.write_bytes += event.length;
   if (!connection->over && connection->rpcrdma()) {
-    impl_->release_for(*connection, event.side, event.handle);
+    impl_->queue.used(impl_->on(*connection), event.side, event.handle);
     impl_->after(*connection, event);
-    judge_write(impl_->context, *connection, event);
+    judge_write(impl_->on(*connection), event);
   }
   impl_->tell_operation(*connection, OperationSeen::Kind::write, event, event.octets, event.side);
 }
@@ -486,10 +403,10 @@ void Referee::on(const trace::ReadRequest& event) {
   ++operations.reads;
   operations.read_bytes += event.length;
   if (!connection->over && connection->rpcrdma()) {
-    impl_->release_for(*connection, event.side, event.handle);
+    impl_->queue.used(impl_->on(*connection), event.side, event.handle);
     impl_->after(*connection, event);
-    if (!impl_->long_direction.keep(impl_->context, *connection, event, impl_->scratch)) {
-      judge_read(impl_->context, *connection, event);
+    if (!impl_->queue.read(impl_->on(*connection), event)) {
+      judge_read(impl_->on(*connection), event);
     }
   }
   impl_->tell_operation(*connection, OperationSeen::Kind::read_request, event, {}, event.side);
@@ -499,8 +416,8 @@ void Referee::on(const trace::ReadResponse& event) {
   Connection* connection = impl_->seen(event, false);
   if (connection == nullptr) return;
   if (!connection->over && connection->rpcrdma()) {
-    impl_->long_direction.pulled(impl_->context, *connection, event, impl_->scratch);
-    judge_read_response(impl_->context, *connection, event);
+    impl_->queue.pulled(impl_->on(*connection), event);
+    judge_read_response(impl_->on(*connection), event);
   }
   impl_->tell_operation(*connection, OperationSeen::Kind::read_response, event, event.octets, other(event.side));
 }
@@ -516,11 +433,11 @@ void Referee::on(const trace::Refusal& event) {
     ++operations.naks;
   }
   if (connection->over || !connection->rpcrdma()) return;
-  impl_->long_direction.release(impl_->context, *connection, LongForm::undecided, impl_->scratch);
+  impl_->queue.disturbed(impl_->on(*connection));
   if (event.kind != trace::Refusal::Kind::nak_sequence) {
-    settle_pending(impl_->context, *connection, event.side, event.frame.number);
+    settle_pending(impl_->on(*connection), event.side, event.frame.number);
   }
-  judge_refusal(impl_->context, *connection, event);
+  judge_refusal(impl_->on(*connection), event);
 }
 
 void Referee::on(const trace::Acknowledged& event) {
@@ -534,14 +451,14 @@ void Referee::on(const trace::Gap& event) {
   Connection* connection = impl_->find(event.connection);
   if (connection == nullptr || connection->over || connection->kind == Connection::Kind::other) return;
   impl_->hear(event);
-  impl_->long_direction.release(impl_->context, *connection, LongForm::undecided, impl_->scratch);
-  judge_gap(impl_->context, *connection, event);
+  impl_->queue.disturbed(impl_->on(*connection));
+  judge_gap(impl_->on(*connection), event);
 }
 
 void Referee::on(const trace::Repeated& event) {
   Connection* connection = impl_->find(event.connection);
   if (connection == nullptr || connection->kind == Connection::Kind::other) return;
-  judge_repeat(impl_->context, *connection, event);
+  judge_repeat(impl_->on(*connection), event);
 }
 
 void Referee::on(const trace::Quality& event) {

@@ -8,19 +8,10 @@
 #include <vector>
 
 #include "referee/facts.hpp"
+#include "referee/options.hpp"
 #include "trace/events.hpp"
 
 namespace rpcrdma::referee {
-
-enum class Profile : std::uint8_t { automatic, rfc8166, reliable_reply };
-
-struct Options {
-  Profile profile = Profile::automatic;
-  TimeNs pull_timeout = 60'000'000'000;
-  std::vector<std::uint16_t> service_ports{20049};
-  /// For tests: a referee that does not know this rule. Whoever checks the referee has to notice.
-  std::optional<RuleId> without;
-};
 
 class Listener;
 class Observer;

@@ -4,8 +4,9 @@
 
 #include <fmt/format.h>
 
-#include "referee/counted.hpp"
+#include "referee/docket/counted.hpp"
 #include "referee/rules/checks.hpp"
+#include "referee/rules/rows.hpp"
 
 namespace rpcrdma::referee {
 
@@ -21,7 +22,24 @@ namespace {
 
 }  // namespace
 
-void judge_gap(Context& context, Connection& connection, const trace::Gap& event) {
+const Row rows::capture_gap{
+    .group = 'M',
+    .severity = Severity::note,
+    .versions = Versions::both,
+    .repetition = Repetition::once,
+    .source = "observation",
+    .who = "nobody",
+    .title = "The capture lacks packets of this connection",
+    .explanation =
+        "Packets that the receiver did get are not in the file. From there on nothing is judged that depends on them, "
+        "until every call open at that time is finished.",
+    .evidence = "Sequence numbers that were never seen although later ones were acknowledged.",
+    .next =
+        "tcpdump's 'packets dropped by kernel', a larger buffer (-B), a shorter snap length (-s), the mirror port's "
+        "drop counters. Capturing an adapter directly reports no drops even when there are some."};
+
+void judge_gap(const Witness& witness, const trace::Gap& event) {
+  Connection& connection = witness.connection;
   SideState& state = connection.of(event.side);
   ++state.gaps;
   state.gap_amount += event.count;
@@ -35,27 +53,74 @@ void judge_gap(Context& context, Connection& connection, const trace::Gap& event
     return pending.side == other(event.side) && pending.frame.number > since;
   });
   for (Offer& offer : connection.offers) offer.undecidable = true;
-  context.book.fold(
-      {RuleId::capture_gap,
-       connection.id(),
-       {event.frame},
-       fmt::format("The capture lacks {} that the {} sent{}. Until every Call that was open is resolved, what "
-                   "rests on having seen everything is not judged.",
-                   connection.facts.transport == trace::Transport::iwarp ? counted(event.count, "octet")
-                                                                         : counted(event.count, "packet"),
-                   name(event.side), event.proven ? " and its peer acknowledged" : ""),
-       std::nullopt,
-       std::nullopt,
-       std::nullopt,
-       std::nullopt});
+  witness.say(
+      RuleId::capture_gap,
+      {.frames = {event.frame},
+       .what = fmt::format("The capture lacks {} that the {} sent{}. Until every Call that was open is resolved, what "
+                           "rests on having seen everything is not judged.",
+                           connection.facts.transport == trace::Transport::iwarp ? counted(event.count, "octet")
+                                                                                 : counted(event.count, "packet"),
+                           name(event.side), event.proven ? " and its peer acknowledged" : "")});
 }
+
+const Row rows::frame_truncated{
+    .group = 'M',
+    .severity = Severity::note,
+    .versions = Versions::both,
+    .source = "observation",
+    .who = "nobody",
+    .title = "Frames were cut short by the snap length",
+    .explanation =
+        "Sizes are still judged by the length on the wire. What stands in the missing octets, such as chunk lists or "
+        "private data, is not judged.",
+    .evidence = "Captured length below the length on the wire.",
+    .next = "Capture with -s 0, or with at least 512 octets to keep headers, chunk lists and private data."};
+
+const Row rows::capture_reordered{
+    .group = 'M',
+    .severity = Severity::note,
+    .versions = Versions::both,
+    .source = "observation",
+    .who = "nobody",
+    .title = "Frames stand in the file in another order than on the wire",
+    .explanation = "Packets are put back into sequence order before anything is judged.",
+    .evidence = "Packet sequence numbers against file order.",
+    .next = "Usual with several receive queues or two capture interfaces; reordercap puts a file in order by time."};
+
+const Row rows::capture_time_backwards{
+    .group = 'M',
+    .severity = Severity::note,
+    .versions = Versions::both,
+    .source = "observation",
+    .who = "nobody",
+    .title = "Time stamps go backwards",
+    .explanation =
+        "The clock was set during the capture or two sources were joined. Latencies and timeouts around that place are "
+        "not reliable; the order of packets is not affected.",
+    .evidence = "A frame with an earlier time stamp than the one before it.",
+    .next = "Use one clock (PTP or the adapter's) for all capture points; --merge for two taps."};
+
+const Row rows::icrc_bad{
+    .group = 'M',
+    .severity = Severity::note,
+    .versions = Versions::both,
+    .source = "IBA; RFC 5044",
+    .who = "nobody",
+    .title = "Checksums do not match",
+    .explanation =
+        "The invariant CRC (RoCE, InfiniBand) or the MPA CRC does not fit the packet. Captured on the sending host "
+        "that is usual, because the adapter fills it in later; from a mirror port it means damage on the way.",
+    .evidence =
+        "ICRC or CRC-32c of the first packets of a connection, of all with --check-crc. The packets are judged all the "
+        "same.",
+    .next = "Captured on the wire: link errors in ethtool -S and rdma statistic show (rx_icrc_encapsulated on mlx5)."};
 
 void judge_quality(Context& context, Connection* connection, const trace::Quality& event) {
   using Kind = trace::Quality::Kind;
   const ConnectionId id = connection != nullptr ? connection->id() : 0;
   const auto say = [&](RuleId rule, std::string message) {
-    context.book.fold(
-        {rule, id, {event.frame}, std::move(message), std::nullopt, std::nullopt, std::nullopt, std::nullopt});
+    context.book.add(
+        {.rule = rule, .connection = id, .frames = {event.frame}, .message = std::move(message), .habit = true});
   };
   switch (event.kind) {
     case Kind::frame_truncated:
@@ -95,24 +160,33 @@ void judge_quality(Context& context, Connection* connection, const trace::Qualit
                              fmt::format("the FPDU framing of the stream was lost near frame {}", event.frame.number));
       break;
     case Kind::immediate_or_atomic:
-      if (connection != nullptr) judge_opcode(context, *connection, event);
+      if (connection != nullptr) judge_opcode(Witness{context, *connection}, event);
       break;
   }
 }
 
-void judge_repeat(Context& context, Connection& connection, const trace::Repeated& event) {
+const Row rows::capture_duplicate{.group = 'M',
+                                  .severity = Severity::note,
+                                  .versions = Versions::both,
+                                  .repetition = Repetition::once,
+                                  .source = "observation",
+                                  .who = "nobody",
+                                  .title = "The capture holds the same frames twice",
+                                  .explanation =
+                                      "Two taps or a mirror of two ports record each packet more than once. Copies are "
+                                      "removed and not counted as retransmissions.",
+                                  .evidence = "The same packet with the same octets within a very short time.",
+                                  .next = "Mirror one port only, or capture on one interface of a bond."};
+
+void judge_repeat(const Witness& witness, const trace::Repeated& event) {
+  Connection& connection = witness.connection;
   using Kind = trace::Repeated::Kind;
   constexpr TimeNs same_round = 10'000'000;
   switch (event.kind) {
     case Kind::capture_duplicate:
-      context.book.fold({RuleId::capture_duplicate,
-                         connection.id(),
-                         {event.frame},
-                         "The capture holds the same packet twice (mirror port or two taps); it counts once.",
-                         std::nullopt,
-                         std::nullopt,
-                         std::nullopt,
-                         std::nullopt});
+      witness.say(RuleId::capture_duplicate,
+                  {.frames = {event.frame},
+                   .what = "The capture holds the same packet twice (mirror port or two taps); it counts once."});
       break;
     case Kind::retransmission: {
       ++connection.facts.operations.retransmitted;
@@ -128,18 +202,72 @@ void judge_repeat(Context& context, Connection& connection, const trace::Repeate
   }
 }
 
-void judge_missing_start(Context& context, Connection& connection, FrameRef frame) {
-  context.book.add(
-      {RuleId::capture_start_missing,
-       connection.id(),
-       {frame},
-       "The start of this connection is not in the capture: private data, thresholds and earlier Calls are not "
-       "known, and nothing that needs them is judged.",
-       std::nullopt,
-       std::nullopt,
-       std::nullopt,
-       std::nullopt});
-  context.book.unchecked(RuleId::inline_threshold_exceeded, connection.id(), "the handshake is not in the capture");
+const Row rows::capture_start_missing{
+    .group = 'M',
+    .severity = Severity::note,
+    .versions = Versions::both,
+    .source = "observation",
+    .who = "nobody",
+    .title = "The start of the connection is not in the capture",
+    .explanation =
+        "Without the handshake nobody can say what sizes were agreed, whether remote invalidation is allowed, and how "
+        "many calls were open. Rules that need it are not judged.",
+    .evidence = "The first frame of the connection is data, not a REQ or an MPA Request.",
+    .next =
+        "Start the capture before the mount, or unmount and mount again while it runs. A Linux client also reconnects "
+        "by itself after five idle minutes."};
+
+void judge_missing_start(const Witness& witness, FrameRef frame) {
+  witness.say(
+      RuleId::capture_start_missing,
+      {.frames = {frame},
+       .what = "The start of this connection is not in the capture: private data, thresholds and earlier Calls are not "
+               "known, and nothing that needs them is judged."});
+  witness.unchecked(RuleId::inline_threshold_exceeded, "the handshake is not in the capture");
+}
+
+const Row rows::capture_one_way{.group = 'M',
+                                .severity = Severity::note,
+                                .versions = Versions::both,
+                                .source = "observation",
+                                .who = "nobody",
+                                .title = "Only one direction of the connection was captured",
+                                .explanation =
+                                    "Calls cannot be matched with replies, and what the other side granted or offered "
+                                    "is not known. Rules on credits, memory and lifetime are not judged.",
+                                .evidence = "Packets of one side only, no acknowledgements or answers from the other.",
+                                .next =
+                                    "Mirror both directions of the port, or capture on the host; RoCE through the "
+                                    "adapter's own sniffing needs both transmit and receive."};
+
+void judge_one_way(const Witness& witness, Side seen) {
+  witness.say(
+      RuleId::capture_one_way,
+      {.frames = {witness.connection.facts.opened},
+       .what = fmt::format("Only the {}'s frames are in the capture: credits, bounds and lifetimes cannot be judged.",
+                           name(seen))});
+  for (const RuleId rule : {RuleId::credit_limit_exceeded, RuleId::rdma_unknown_handle, RuleId::reply_without_call}) {
+    witness.unchecked(rule, "only one direction is in the capture");
+  }
+}
+
+const Row rows::not_rpcrdma{
+    .group = 'M',
+    .severity = Severity::note,
+    .versions = Versions::both,
+    .source = "observation",
+    .who = "nobody",
+    .title = "The connection carries something else",
+    .explanation =
+        "Its messages do not look like RPC-over-RDMA again and again: another protocol uses RDMA here (iSER, NVMe over "
+        "fabrics, SMB Direct, MPI). Nothing on it is judged.",
+    .evidence = "XID, version and message type words that make no sense, message after message.",
+    .next = "If it should be NFS, check which service answers on that port: rdma resource show cm_id."};
+
+void judge_other_protocol(const Witness& witness, FrameRef frame) {
+  witness.say(
+      RuleId::not_rpcrdma,
+      {.frames = {frame}, .what = "This connection carries something other than RPC-over-RDMA; it is not judged."});
 }
 
 }  // namespace rpcrdma::referee

@@ -6,22 +6,12 @@
 #include <optional>
 #include <string>
 
-#include "referee/connection.hpp"
-#include "referee/findings.hpp"
-#include "referee/referee.hpp"
+#include "referee/docket/witness.hpp"
+#include "referee/state/connection.hpp"
 #include "wire/rpc.hpp"
 #include "wire/rpcrdma.hpp"
 
 namespace rpcrdma::referee {
-
-class Observer;
-
-struct Context {
-  const Options& options;
-  FindingBook& book;
-  BodyStore& bodies;
-  Observer* observer = nullptr;
-};
 
 /// A Call this old and unanswered may have been given up by the application that made it.
 inline constexpr trace::TimeNs stale_call = 5'000'000'000;
@@ -34,116 +24,111 @@ struct RpcStream {
 };
 
 // --- private_data.cpp: group A, and the thresholds that follow from it
-void judge_private_data(Context& context, Connection& connection, Side side, const trace::PrivateDataArea& area,
-                        FrameRef frame);
+void judge_private_data(const Witness& witness, Side side, const trace::PrivateDataArea& area, FrameRef frame);
 /// RTU, REJ, DREQ, DREP: no place for it.
-void judge_stray_private_data(Context& context, Connection& connection, Side side, const trace::PrivateDataArea& area,
-                              FrameRef frame);
+void judge_stray_private_data(const Witness& witness, Side side, const trace::PrivateDataArea& area, FrameRef frame);
 void settle_thresholds(Connection& connection);
 
 // --- thresholds.cpp: group B
 /// Sets send.size_finding when the Send is larger than its receiver takes.
-void judge_send_size(Context& context, Connection& connection, const trace::Send& event, RecentSend& send);
-void judge_call_form(Context& context, Connection& connection, const trace::Send& event, Transaction& call);
-void judge_reply_form(Context& context, Connection& connection, const trace::Send& event, const wire::HeaderV1& header,
+void judge_send_size(const Witness& witness, const trace::Send& event, RecentSend& send);
+void judge_call_form(const Witness& witness, const trace::Send& event, Transaction& call);
+void judge_reply_form(const Witness& witness, const trace::Send& event, const wire::HeaderV1& header,
                       const Transaction& call);
-void judge_error_reply(Context& context, Connection& connection, const trace::Send& event, const Transaction& call);
+void judge_error_reply(const Witness& witness, const trace::Send& event, const Transaction& call);
 /// The refused Send was too large: true when that explains the refusal.
-bool judge_refused_size(Context& context, Connection& connection, const trace::Refusal& refusal, RecentSend& send);
+bool judge_refused_size(const Witness& witness, const trace::Refusal& refusal, RecentSend& send);
 
 // --- credits.cpp: group C
-void credit_call(Context& context, Connection& connection, const trace::Send& event, const Transaction& call,
-                 RecentSend& send);
-void credit_answer(Context& context, Connection& connection, const trace::Send& event, Side requester,
+void credit_call(const Witness& witness, const trace::Send& event, const Transaction& call, RecentSend& send);
+void credit_answer(const Witness& witness, const trace::Send& event, Side requester,
                    std::optional<std::uint32_t> grant);
 void credit_acknowledged(Connection& connection, const trace::Acknowledged& event);
-void judge_rnr(Context& context, Connection& connection, const trace::Refusal& refusal, RecentSend* send);
-void credit_stall_check(Context& context, Connection& connection, Ledger& ledger, FrameRef now);
+void judge_rnr(const Witness& witness, const trace::Refusal& refusal, RecentSend* send);
+void credit_stall_check(const Witness& witness, Ledger& ledger, FrameRef now);
 
 // --- header.cpp: group D
-enum class Direction : std::uint8_t { unknown, call, reply };
 /// The finding about it; none when it was cut.
-HeldFinding judge_undecodable(Context& context, Connection& connection, const trace::Send& event,
-                              const wire::FixedWords& fixed, const wire::DecodeError& error);
-void judge_version(Context& context, Connection& connection, const trace::Send& event, const wire::FixedWords& fixed);
-void judge_xid(Context& context, Connection& connection, const trace::Send& event, std::uint32_t header_xid,
-               std::uint32_t rpc_xid);
-void judge_xid_by_rdma(Context& context, Connection& connection, FrameRef frame, Side violator, Role role,
-                       std::uint32_t header_xid, std::uint32_t rpc_xid, FrameRef data);
+HeldFinding judge_undecodable(const Witness& witness, const trace::Send& event, const wire::FixedWords& fixed,
+                              const wire::DecodeError& error);
+void judge_version(const Witness& witness, const trace::Send& event, const wire::FixedWords& fixed);
+void judge_xid(const Witness& witness, const trace::Send& event, std::uint32_t header_xid, std::uint32_t rpc_xid);
+void judge_xid_by_rdma(const Witness& witness, FrameRef frame, Side violator, Role role, std::uint32_t header_xid,
+                       std::uint32_t rpc_xid, FrameRef data);
 
 /// What the type and the lists say against each other and against what follows. True when the message is ill-formed.
-bool judge_form(Context& context, Connection& connection, const trace::Send& event, const wire::HeaderV1& header,
-                Direction direction, bool guessed, const std::optional<wire::RpcStart>& rpc);
+bool judge_form(const Witness& witness, const trace::Send& event, const wire::HeaderV1& header, Direction direction,
+                bool guessed, const std::optional<wire::RpcStart>& rpc);
+void judge_msgp(const Witness& witness, const trace::Send& event, std::uint32_t xid, Direction direction);
 /// `type`: second word of the RPC message that was pulled or written, with the right XID in front of it.
-void judge_direction_by_rdma(Context& context, Connection& connection, FrameRef frame, const Transaction& call,
-                             Role role, std::uint32_t type, FrameRef data);
+void judge_direction_by_rdma(const Witness& witness, FrameRef frame, const Transaction& call, Role role,
+                             std::uint32_t type, FrameRef data);
 
 // --- chunk_lists.cpp: group E, the lists of a Call by themselves
-void judge_call_lists(Context& context, Connection& connection, const trace::Send& event, const wire::HeaderV1& header,
+void judge_call_lists(const Witness& witness, const trace::Send& event, const wire::HeaderV1& header,
                       Transaction& call);
 /// What both versions share of it, once it is known whether the Positions make sense (call.ill_formed). `length`:
 /// octets of the reduced message, if known; `stream`: it came with the Call.
-void judge_call_spans(Context& context, Connection& connection, const trace::Send& event, Transaction& call,
+void judge_call_spans(const Witness& witness, const trace::Send& event, Transaction& call,
                       std::optional<std::uint64_t> length, const std::optional<RpcStream>& stream);
 
 // --- returned_lists.cpp: group E, the lists of a Reply against those of its Call
 /// False when they are so different that what is in the chunks cannot be judged.
-bool judge_reply_lists(Context& context, Connection& connection, const trace::Send& event, const wire::HeaderV1& header,
+bool judge_reply_lists(const Witness& witness, const trace::Send& event, const wire::HeaderV1& header,
                        const Transaction& call);
 
 // --- reduction.cpp: group E, what was moved into the chunks (RFC 8267)
 /// `frame`: the message with the chunk lists. `evidence`: what else brought the Call (its first piece, the newest
 /// answer to a READ of it); number 0: nothing else.
-void judge_call_items(Context& context, Connection& connection, Transaction& call, const RpcStream& stream,
-                      FrameRef frame, FrameRef evidence);
+void judge_call_items(const Witness& witness, Transaction& call, const RpcStream& stream, FrameRef frame,
+                      FrameRef evidence);
 /// The same for a Long Call, whose items can be judged when an answer shows that all of it was pulled.
-void judge_pulled_call(Context& context, Connection& connection, Transaction& call, FrameRef answer);
+void judge_pulled_call(const Witness& witness, Transaction& call, FrameRef answer);
 /// Where the RPC Reply is, if it is in the capture. Not for a Reply in pieces.
 [[nodiscard]] std::optional<RpcStream> reply_stream(const trace::Send& event, const wire::HeaderV1& header,
                                                     const Transaction& call);
-void judge_reply_items(Context& context, Connection& connection, const trace::Send& event, const wire::HeaderV1& header,
+void judge_reply_items(const Witness& witness, const trace::Send& event, const wire::HeaderV1& header,
                        Transaction& call, const std::optional<RpcStream>& stream);
 
 // --- memory.cpp: group F
-void judge_write(Context& context, Connection& connection, const trace::Write& event);
-void judge_read(Context& context, Connection& connection, const trace::ReadRequest& event);
-void judge_read_response(Context& context, Connection& connection, const trace::ReadResponse& event);
-void judge_returned_lengths(Context& context, Connection& connection, const trace::Send& event,
-                            const wire::HeaderV1& header, Transaction& call);
+void judge_write(const Witness& witness, const trace::Write& event);
+void judge_read(const Witness& witness, const trace::ReadRequest& event);
+void judge_read_response(const Witness& witness, const trace::ReadResponse& event);
+void judge_returned_lengths(const Witness& witness, const trace::Send& event, const wire::HeaderV1& header,
+                            Transaction& call);
 /// NAK 0x62 or a protection Terminate.
-void judge_access_refused(Context& context, Connection& connection, const trace::Refusal& refusal);
-void settle_unknown_handle(Context& context, Connection& connection, const Pending& pending, bool proven);
-void settle_access(Context& context, Connection& connection, const Pending& pending);
+void judge_access_refused(const Witness& witness, const trace::Refusal& refusal);
+void settle_unknown_handle(const Witness& witness, const Pending& pending, bool proven);
+void settle_access(const Witness& witness, const Pending& pending);
 /// A Call names memory that its responder was accused of not knowing.
-void judge_early_access(Context& context, Connection& connection, const Transaction& call);
-void judge_opcode(Context& context, Connection& connection, const trace::Quality& event);
+void judge_early_access(const Witness& witness, const Transaction& call);
+void judge_opcode(const Witness& witness, const trace::Quality& event);
 
 // --- reads.cpp: group F, how many Reads at once, and whether all was read
-void read_asked(Context& context, Connection& connection, const trace::ReadRequest& event);
-void read_answered(Context& context, Connection& connection, const trace::ReadResponse& event);
+void read_asked(const Witness& witness, const trace::ReadRequest& event);
+void read_answered(const Witness& witness, const trace::ReadResponse& event);
 /// A READ was refused as an invalid request: too many of them may be why.
-void judge_refused_read(Context& context, Connection& connection, const trace::Refusal& refusal);
-void judge_pulled(Context& context, Connection& connection, const trace::Send& event, const wire::HeaderV1& header,
+void judge_refused_read(const Witness& witness, const trace::Refusal& refusal);
+void judge_pulled(const Witness& witness, const trace::Send& event, const wire::HeaderV1& header,
                   const Transaction& call);
 
 // --- invalidation.cpp: group G
-void judge_invalidation(Context& context, Connection& connection, const trace::Send& event, const Transaction& call,
-                        RecentSend& send);
+void judge_invalidation(const Witness& witness, const trace::Send& event, const Transaction& call, RecentSend& send);
 /// Send With Invalidate on anything but a Reply; `what`: "a Call".
-void judge_misplaced_invalidation(Context& context, Connection& connection, const trace::Send& event, std::uint32_t xid,
-                                  const char* what, RecentSend& send);
+void judge_misplaced_invalidation(const Witness& witness, const trace::Send& event, std::uint32_t xid, const char* what,
+                                  RecentSend& send);
 
 // --- handles.cpp: group G, how long a handle is in whose hands
-void judge_offered_memory(Context& context, Connection& connection, const trace::Send& event, const Transaction& call);
-void settle_handle_reused(Context& context, Connection& connection, const Pending& pending);
-void judge_live_chunks(Context& context, Connection& connection, FrameRef close);
+void judge_offered_memory(const Witness& witness, const trace::Send& event, const Transaction& call);
+void settle_handle_reused(const Witness& witness, const Pending& pending);
+void judge_live_chunks(const Witness& witness, FrameRef close);
 
 // --- performance.cpp: what legal habits cost; groups B, C and F
-void performance_at_end(Context& context, Connection& connection);
+void performance_at_end(const Witness& witness);
 
 // --- pull_completion.cpp: group H
 /// A Reply with a Read list.
-void judge_offer(Context& context, Connection& connection, const trace::Send& event, const wire::HeaderV1& header,
+void judge_offer(const Witness& witness, const trace::Send& event, const wire::HeaderV1& header,
                  const Transaction* call, Side requester);
 /// RDMA_DONE, once it is certain whether its offer has been seen.
 /// An RDMA_DONE, which may have waited for its offer.
@@ -154,83 +139,86 @@ struct DoneSeen {
   std::optional<std::uint32_t> invalidated;
 };
 /// The finding about the handle that it invalidates, if there is one.
-HeldFinding settle_done(Context& context, Connection& connection, const DoneSeen& event);
-void judge_done(Context& context, Connection& connection, const trace::Send& event, RecentSend& send);
+HeldFinding settle_done(const Witness& witness, const DoneSeen& event);
+void judge_done(const Witness& witness, const trace::Send& event, RecentSend& send);
 /// True when an answer with this XID, for which no Call is open, answers an RDMA_DONE.
-bool judge_answer_to_done(Context& context, Connection& connection, const trace::Send& event, std::uint32_t xid);
-[[nodiscard]] Offer* find_offer(Connection& connection, TransactionId transaction);
-void offer_read(Connection& connection, Offer& offer, FrameRef frame);
+bool judge_answer_to_done(const Witness& witness, const trace::Send& event, std::uint32_t xid);
 /// What was read of an offer: its XID has to be that of the RDMA_NOMSG; its message type may tell that it is a Reply.
-void offer_content(Context& context, Connection& connection, Offer& offer, const trace::ReadResponse& event);
-void offer_read_answered(Context& context, Connection& connection, Offer& offer, FrameRef frame);
-[[nodiscard]] bool offer_pulled(Connection& connection, const Offer& offer);
-void offers_overdue(Context& context, Connection& connection, Side requester, FrameRef now);
+void offer_content(const Witness& witness, Offer& offer, const trace::ReadResponse& event);
+void offer_read_answered(const Witness& witness, Offer& offer, FrameRef frame);
+void offers_overdue(const Witness& witness, Side requester, FrameRef now);
 enum class Ending : std::uint8_t { by_requester, otherwise, capture_end };
-void offers_at_end(Context& context, Connection& connection, FrameRef now, bool capture_end,
-                   std::optional<Side> closed_by, bool orderly);
+void offers_at_end(const Witness& witness, FrameRef now, bool capture_end, std::optional<Side> closed_by, bool orderly);
 
 // --- transactions.cpp: group I
-void judge_repeated_call(Context& context, Connection& connection, const trace::Send& event, Transaction& old,
-                         const Transaction& fresh);
-void judge_reply_version(Context& context, Connection& connection, const trace::Send& event, std::uint32_t version,
+/// A Call with the XID of one that was refused: is it that Call once more?
+void judge_retry(const Witness& witness, const trace::Send& event, const Transaction& old, const Transaction& fresh);
+void judge_repeated_call(const Witness& witness, const trace::Send& event, Transaction& old, const Transaction& fresh);
+void judge_reply_version(const Witness& witness, const trace::Send& event, std::uint32_t version,
                          const Transaction& call);
 /// A second answer. Held back: the Call that it answers may still be on its way.
 void judge_duplicate(Connection& connection, const trace::Send& event, const Transaction& call);
 /// RDMA_ERROR from the client without a reverse Call. Held back for the same reason.
 void judge_error_later(Connection& connection, const trace::Send& event, std::uint32_t xid);
 /// An answer for which no Call is open.
-void judge_orphan(Context& context, Connection& connection, const trace::Send& event, Side requester,
-                  std::uint32_t xid);
-void judge_open_calls(Context& context, Connection& connection, FrameRef now, bool closed, bool closed_by_client);
+void judge_orphan(const Witness& witness, const trace::Send& event, Side requester, std::uint32_t xid);
+void judge_open_calls(const Witness& witness, FrameRef now, bool closed, bool closed_by_client);
 
 // --- reverse.cpp: group J
-/// What a Call of the client says about calls of the server.
-void note_back_channel(Connection& connection, const Transaction& call, wire::Bytes message, std::size_t wire_length);
 /// A Call of the server. Held back: the client's consent may still be on its way here.
-void judge_reverse_call(Context& context, Connection& connection, const trace::Send& event, const Transaction& call);
-void settle_before_ready(Context& context, Connection& connection, const Pending& pending, bool proven);
+void judge_reverse_call(const Witness& witness, const trace::Send& event, const Transaction& call);
+void settle_before_ready(const Witness& witness, const Pending& pending, bool proven);
 
 // --- errors.cpp: group K
 /// Every message but RDMA_ERROR, before anything else is made of it. Neither Call nor Reply: Direction::unknown.
-void judge_version_constancy(Context& context, Connection& connection, const trace::Send& event,
-                             const wire::FixedWords& fixed, Direction direction);
+void judge_version_constancy(const Witness& witness, const trace::Send& event, const wire::FixedWords& fixed,
+                             Direction direction);
 /// A Call got a Reply: the version is settled.
 void settle_version(Connection& connection, const trace::Send& event, std::uint32_t version, const Transaction& call);
 /// The numbers and the size of an RDMA_ERROR; `call` is nullptr when it is not known.
-void judge_error_fields(Context& context, Connection& connection, const trace::Send& event,
-                        const wire::HeaderV1& header, const Transaction* call);
-void judge_error_code(Context& context, Connection& connection, const trace::Send& event, const wire::FixedWords& fixed,
+void judge_error_fields(const Witness& witness, const trace::Send& event, const wire::HeaderV1& header,
+                        const Transaction* call);
+void judge_error_code(const Witness& witness, const trace::Send& event, const wire::FixedWords& fixed,
                       std::uint32_t code);
 /// True when an RDMA_ERROR for which no Call is open answers an RDMA_ERROR, or a Reply.
-bool judge_answer_to_answer(Context& context, Connection& connection, const trace::Send& event, std::uint32_t xid);
-void judge_msgp_answer(Context& context, Connection& connection, const trace::Send& event, const Transaction& call);
+bool judge_answer_to_answer(const Witness& witness, const trace::Send& event, std::uint32_t xid);
+void judge_msgp_answer(const Witness& witness, const trace::Send& event, const Transaction& call);
 /// Calls that had to be refused and were not: at the end of the connection, or of the capture. `closed_by`: who ended
 /// it.
-void judge_missing_errors(Context& context, Connection& connection, FrameRef now, bool capture_end,
-                          std::optional<Side> closed_by);
+void judge_missing_errors(const Witness& witness, FrameRef now, bool capture_end, std::optional<Side> closed_by);
 /// The RPC Reply itself, as far as it is known.
-void judge_rpc_status(Context& context, Connection& connection, FrameRef reply, Side responder, wire::Bytes message,
+void judge_rpc_status(const Witness& witness, FrameRef reply, Side responder, wire::Bytes message,
                       std::size_t wire_length, const Transaction& call);
 
-// --- connection.cpp: group L
-void judge_handshake(Context& context, Connection& connection);
+// --- handshake.cpp: group L, how a connection comes about
+void judge_service_port(const Witness& witness, FrameRef request);
+/// RDMA data without an RTU.
+void judge_missing_ready(const Witness& witness, FrameRef first);
+/// At the end of the capture: a request that nobody answered.
+void judge_unanswered_request(const Witness& witness, FrameRef last);
+void judge_handshake(const Witness& witness);
 /// REJ reason of a side that still believes in an earlier connection; clients try again.
 inline constexpr std::uint16_t reject_stale = 10;
-/// Returns the index of the finding.
-HeldFinding judge_reject(Context& context, Connection& connection, const trace::ConnectReject& event);
-void judge_refusal(Context& context, Connection& connection, const trace::Refusal& refusal);
+/// The finding about it, which may be amended when the client tries again.
+HeldFinding judge_reject(const Witness& witness, const trace::ConnectReject& event);
 
-// --- attribution.cpp: group L, why a connection ended
-void judge_close(Context& context, Connection& connection, const trace::Disconnect& event);
-void judge_lost(Context& context, Connection& connection, FrameRef noticed, FrameRef superseded_by);
+// --- cause/refusals.cpp: group L, what was refused and why
+void judge_refusal(const Witness& witness, const trace::Refusal& refusal);
+
+// --- cause/lost.cpp: group L, why a connection ended
+void judge_close(const Witness& witness, const trace::Disconnect& event);
+void judge_lost(const Witness& witness, FrameRef noticed, FrameRef superseded_by);
 /// Traffic stopped: retransmissions that nobody answered. True when that is proven enough to speak of a loss.
 [[nodiscard]] bool retries_exhausted(const Connection& connection, bool successor);
 
 // --- capture.cpp: group M
 /// The first message of a connection whose handshake is not in the capture.
-void judge_missing_start(Context& context, Connection& connection, FrameRef frame);
-void judge_gap(Context& context, Connection& connection, const trace::Gap& event);
+void judge_missing_start(const Witness& witness, FrameRef frame);
+/// `seen`: the only side that the capture has.
+void judge_one_way(const Witness& witness, Side seen);
+void judge_other_protocol(const Witness& witness, FrameRef frame);
+void judge_gap(const Witness& witness, const trace::Gap& event);
 void judge_quality(Context& context, Connection* connection, const trace::Quality& event);
-void judge_repeat(Context& context, Connection& connection, const trace::Repeated& event);
+void judge_repeat(const Witness& witness, const trace::Repeated& event);
 
 }  // namespace rpcrdma::referee

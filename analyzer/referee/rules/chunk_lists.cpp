@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "referee/rules/checks.hpp"
+#include "referee/rules/rows.hpp"
 
 namespace rpcrdma::referee {
 
@@ -17,48 +18,67 @@ constexpr std::uint64_t least_reply = 24;  // octets of an RPC Reply without res
 
 class CallLists {
  public:
-  CallLists(Context& context, Connection& connection, const trace::Send& event, Transaction& call) noexcept
-      : context_(context), connection_(connection), event_(event), call_(call) {}
+  CallLists(const Witness& witness, const trace::Send& event, Transaction& call) noexcept
+      : witness_(witness), event_(event), call_(call) {}
 
+  /// The responder has to refuse it.
   void accuse(RuleId rule, std::string message) {
-    tell(rule, std::move(message), [this](const Verdict& verdict) { context_.book.add(verdict); });
+    say(rule, std::move(message));
     call_.ill_formed = true;
+  }
+  void say(RuleId rule, std::string message, Severity at_most = Severity::error) {
+    witness_.say(rule, {.frames = {event_.frame},
+                        .by = witness_.connection.accused(event_.side),
+                        .as = Role::requester,
+                        .xid = call_.xid,
+                        .at_most = at_most,
+                        .habit = at_most == Severity::note,
+                        .what = std::move(message)});
   }
   /// Legal, and likely to be a habit.
   template <class... Parts>
   void note(RuleId rule, fmt::format_string<Parts...> text, Parts&&... parts) {
-    if (context_.book.fold_again(rule, connection_.id(), event_.frame, connection_.accused(event_.side))) return;
-    tell(rule, fmt::format(text, std::forward<Parts>(parts)...), [this](Verdict verdict) {
-      verdict.severity = Severity::note;
-      context_.book.fold(verdict);
-    });
-  }
-  /// May happen with every message of a peer that does it at all.
-  void warn(RuleId rule, std::string message) {
-    tell(rule, std::move(message), [this](const Verdict& verdict) { context_.book.add_few(verdict); });
+    if (witness_.again(rule, event_.frame, witness_.connection.accused(event_.side))) return;
+    say(rule, fmt::format(text, std::forward<Parts>(parts)...), Severity::note);
   }
 
   [[nodiscard]] const char* who() const noexcept { return name(event_.side); }
 
  private:
-  /// A verdict lists its frames by reference: it must not outlive this call.
-  template <class Use>
-  void tell(RuleId rule, std::string message, Use use) {
-    use({rule,
-         connection_.id(),
-         {event_.frame},
-         std::move(message),
-         std::nullopt,
-         call_.xid,
-         connection_.accused(event_.side),
-         Role::requester});
-  }
-
-  Context& context_;
-  Connection& connection_;
+  const Witness& witness_;
   const trace::Send& event_;
   Transaction& call_;
 };
+
+}  // namespace
+
+const Row rows::read_position_unaligned{
+    .group = 'E',
+    .severity = Severity::error,
+    .versions = Versions::both,
+    .source = "RFC 8166 section 3.4.5; version 2 draft section 4.5.1",
+    .who = "requester",
+    .title = "A Read chunk's Position is no multiple of four",
+    .explanation =
+        "The Position says where in the XDR stream the chunk's octets belong, and every XDR item begins at a multiple "
+        "of four. With any other number the responder puts the data to the wrong place or refuses the call.",
+    .evidence = "The Position words of a Call's Read list.",
+    .next = "Client: rpcrdma:xprtrdma_chunk_read shows the position it encodes. Server: rpcrdma:svcrdma_decode_rseg."};
+
+const Row rows::read_list_unordered{
+    .group = 'E',
+    .severity = Severity::error,
+    .versions = Versions::both,
+    .source = "version 2 draft section 4.5.1.1",
+    .who = "requester",
+    .title = "A Read list is not in the order of its Positions",
+    .explanation =
+        "Version 1 says nothing about the order of Read chunks, and current servers take any. Old ones put the message "
+        "together in the order of the list.",
+    .evidence = "A Position that is lower than the one before it in the list of a Call.",
+    .next = "Only of interest if the server answers GARBAGE_ARGS or ERR_CHUNK to such calls."};
+
+namespace {
 
 void judge_positions(CallLists& say, const Transaction& call) {
   bool unordered = false;
@@ -79,6 +99,23 @@ void judge_positions(CallLists& say, const Transaction& call) {
   }
 }
 
+}  // namespace
+
+const Row rows::read_chunk_empty{.group = 'E',
+                                 .severity = Severity::note,
+                                 .versions = Versions::both,
+                                 .repetition = Repetition::once,
+                                 .source = "RFC 8166 section 3.4.3",
+                                 .who = "requester",
+                                 .title = "A Read list has a segment of no octets",
+                                 .explanation =
+                                     "A segment may be empty, as with an NFS WRITE of nothing. It costs 24 octets of "
+                                     "header and tells the server nothing.",
+                                 .evidence = "A length of zero in a Call's Read list.",
+                                 .next = "Nothing to do unless the server refuses it."};
+
+namespace {
+
 void judge_empty_segments(CallLists& say, const Transaction& call) {
   if (std::none_of(call.reads.begin(), call.reads.end(),
                    [](const wire::ReadSegment& read) { return read.target.length == 0; })) {
@@ -86,6 +123,42 @@ void judge_empty_segments(CallLists& say, const Transaction& call) {
   }
   say.note(RuleId::read_chunk_empty, "The {}'s Read list has a segment of no octets: legal, and of no use.", say.who());
 }
+
+}  // namespace
+
+const Row rows::read_position_out_of_stream{
+    .group = 'E',
+    .severity = Severity::error,
+    .versions = Versions::both,
+    .source = "RFC 8166 section 3.4.5 (derived)",
+    .who = "requester",
+    .title = "A Read chunk's Position lies behind the end of the message",
+    .explanation =
+        "Positions count octets of the message as it was before anything was moved out of it. One that lies behind its "
+        "end names no place at all: the responder cannot put the message together and refuses it or drops it.",
+    .evidence =
+        "The Position against the octets of the inline message (or of the chunk at Position Zero) plus what the chunks "
+        "before it hold. The very end is a legal place. Not decided when the message's length is not known.",
+    .next =
+        "Client: position in rpcrdma:xprtrdma_chunk_read. Server: rpcrdma:svcrdma_decode_rseg, "
+        "svcrdma_decode_parse_err."};
+
+const Row rows::read_chunk_overlap{
+    .group = 'E',
+    .severity = Severity::error,
+    .versions = Versions::both,
+    .source = "RFC 8166 section 3.4.4 (derived)",
+    .who = "requester",
+    .title = "Two Read chunks claim the same part of the message",
+    .explanation =
+        "Each chunk holds one item of its own. When a chunk is longer than the distance to the next Position, both "
+        "claim the same octets of the message, and what the responder makes of it is anyone's guess.",
+    .evidence = "Positions and lengths of a Call's Read chunks, in increasing order; equal Positions are one chunk.",
+    .next =
+        "Client: rpcrdma:xprtrdma_chunk_read. Server: rpcrdma:svcrdma_decode_rseg; recent Linux servers refuse this "
+        "with ERR_CHUNK."};
+
+namespace {
 
 /// `payload`: octets of the reduced message, when known.
 void judge_spans(CallLists& say, const std::vector<wire::ReadChunk>& chunks, std::optional<std::uint64_t> payload) {
@@ -113,6 +186,38 @@ void judge_spans(CallLists& say, const std::vector<wire::ReadChunk>& chunks, std
 [[nodiscard]] bool wraps(const wire::Segment& segment) noexcept {
   return segment.length != 0 && segment.offset > std::numeric_limits<std::uint64_t>::max() - (segment.length - 1U);
 }
+
+}  // namespace
+
+const Row rows::segment_overlap{
+    .group = 'E',
+    .severity = Severity::warning,
+    .versions = Versions::both,
+    .repetition = Repetition::few,
+    .source = "RFC 8166 section 4.4.1 (derived)",
+    .who = "requester",
+    .title = "Two segments of a call name the same memory",
+    .explanation =
+        "Where the responder may write, no other segment of the call should lie: results overwrite each other, or an "
+        "argument that has not been read yet.",
+    .evidence =
+        "Segments of one Call with the same handle and ranges that meet, at least one of them in a Write or Reply "
+        "chunk. Read chunks may share memory.",
+    .next = "Client: rpcrdma:xprtrdma_chunk_read, xprtrdma_chunk_write, xprtrdma_chunk_reply and xprtrdma_mr_fastreg."};
+
+const Row rows::segment_wraps{.group = 'E',
+                              .severity = Severity::error,
+                              .versions = Versions::both,
+                              .source = "RFC 8166 section 3.4.3 (derived)",
+                              .who = "requester",
+                              .title = "A segment reaches beyond the end of 64-bit addresses",
+                              .explanation =
+                                  "Offset and length of a segment together have to stay inside the address space. The "
+                                  "adapter refuses such a range, or wraps to memory at its beginning.",
+                              .evidence = "Offset plus length of a segment in a Call.",
+                              .next = "Client: rpcrdma:xprtrdma_mr_fastreg. Octet order is a suspect."};
+
+namespace {
 
 void judge_segments(CallLists& say, const Transaction& call, std::vector<ChunkScratch::Range>& ranges) {
   ranges.clear();
@@ -149,11 +254,11 @@ void judge_segments(CallLists& say, const Transaction& call, std::vector<ChunkSc
     if (any != nullptr && any->segment.handle != range.segment.handle) any = writable = nullptr;
     const ChunkScratch::Range* hit = range.writable ? any : writable;
     if (hit != nullptr && last_octet(hit) >= range.segment.offset) {
-      say.warn(RuleId::segment_overlap,
-               fmt::format("Two segments of the {}'s Call name the same memory of handle {:#010x}: {} octets at {:#x} "
-                           "and {} octets at {:#x}, and the responder may write there.",
-                           say.who(), range.segment.handle, hit->segment.length, hit->segment.offset,
-                           range.segment.length, range.segment.offset));
+      say.say(RuleId::segment_overlap,
+              fmt::format("Two segments of the {}'s Call name the same memory of handle {:#010x}: {} octets at {:#x} "
+                          "and {} octets at {:#x}, and the responder may write there.",
+                          say.who(), range.segment.handle, hit->segment.length, hit->segment.offset,
+                          range.segment.length, range.segment.offset));
       return;
     }
     if (any == nullptr || last_octet(&range) > last_octet(any)) any = &range;
@@ -163,9 +268,24 @@ void judge_segments(CallLists& say, const Transaction& call, std::vector<ChunkSc
 
 }  // namespace
 
-void judge_call_spans(Context& context, Connection& connection, const trace::Send& event, Transaction& call,
+const Row rows::reply_chunk_useless{
+    .group = 'E',
+    .severity = Severity::note,
+    .versions = Versions::both,
+    .repetition = Repetition::once,
+    .source = "RFC 8166 section 4.3.3",
+    .who = "requester",
+    .title = "A Reply chunk in which no reply fits",
+    .explanation =
+        "The shortest RPC reply has 24 octets. A Reply chunk below that can never be used; a server that always uses "
+        "it answers ERR_CHUNK.",
+    .evidence = "Sum of the segments of the Reply chunk in a Call.",
+    .next = "Client: rpcrdma:xprtrdma_chunk_reply. Look at what size the upper layer expects of its reply."};
+
+void judge_call_spans(const Witness& witness, const trace::Send& event, Transaction& call,
                       std::optional<std::uint64_t> length, const std::optional<RpcStream>& stream) {
-  CallLists say(context, connection, event, call);
+  Connection& connection = witness.connection;
+  CallLists say(witness, event, call);
   ChunkScratch& scratch = connection.scratch;
   wire::collect_read_chunks(call.reads, scratch.reads);
   judge_empty_segments(say, call);
@@ -179,13 +299,30 @@ void judge_call_spans(Context& context, Connection& connection, const trace::Sen
   }
   if (!stream) return;
   const bool in_pieces = call.call.number != event.frame.number;
-  judge_call_items(context, connection, call, *stream, event.frame, in_pieces ? call.call : FrameRef{});
+  judge_call_items(witness, call, *stream, event.frame, in_pieces ? call.call : FrameRef{});
 }
 
-void judge_call_lists(Context& context, Connection& connection, const trace::Send& event, const wire::HeaderV1& header,
+const Row rows::call_chunk_mixed{
+    .group = 'E',
+    .severity = Severity::error,
+    .versions = Versions::both,
+    .source = "RFC 8166 section 3.5.3; version 2 draft sections 6.3.7 and 6.6.3",
+    .who = "requester",
+    .title = "A call without its message: Read chunks, but none that holds the body",
+    .explanation =
+        "RDMA_NOMSG has nothing behind its header, so a Read chunk at Position Zero has to hold the call. With chunks "
+        "for items alone the responder has items and no message to put them into.",
+    .evidence =
+        "RDMA_NOMSG with a Read list in which no Position is 0, sent where no call waits for a reply. A body chunk "
+        "beside chunks for items is legal in version 1.",
+    .next =
+        "Client: rpcrdma:xprtrdma_marshal shows the chosen types. Server: rpcrdma:svcrdma_decode_parse_err and "
+        "svcrdma_err_chunk."};
+
+void judge_call_lists(const Witness& witness, const trace::Send& event, const wire::HeaderV1& header,
                       Transaction& call) {
   if (call.reads.empty() && call.writes.empty() && !call.reply_chunk) return;
-  CallLists say(context, connection, event, call);
+  CallLists say(witness, event, call);
   judge_positions(say, call);
 
   const bool position_zero = std::any_of(call.reads.begin(), call.reads.end(),
@@ -208,7 +345,7 @@ void judge_call_lists(Context& context, Connection& connection, const trace::Sen
   if (inline_body && has_body && event.octets.size() > header.length) {
     stream = RpcStream{event.octets.subspan(header.length), event.wire_length - header.length, false};
   }
-  judge_call_spans(context, connection, event, call, length, stream);
+  judge_call_spans(witness, event, call, length, stream);
 }
 
 }  // namespace rpcrdma::referee

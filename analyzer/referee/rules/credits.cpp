@@ -5,10 +5,11 @@
 
 #include <fmt/format.h>
 
-#include "referee/counted.hpp"
-#include "referee/pending.hpp"
+#include "referee/docket/counted.hpp"
 #include "referee/rules/checks.hpp"
-#include "referee/v2/turn.hpp"
+#include "referee/rules/pending.hpp"
+#include "referee/rules/rows.hpp"
+#include "referee/rules/v2_turn.hpp"
 
 namespace rpcrdma::referee {
 
@@ -38,8 +39,78 @@ void accuse_later(Connection& connection, Ledger& ledger, const trace::Send& eve
 
 }  // namespace
 
-void credit_call(Context& context, Connection& connection, const trace::Send& event, const Transaction& call,
-                 RecentSend& send) {
+const Row rows::credit_limit_exceeded{
+    .group = 'C',
+    .severity = Severity::error,
+    .versions = Versions::v1,
+    .source = "RFC 8166 section 3.3.1",
+    .who = "requester",
+    .title = "More calls outstanding than the responder granted",
+    .explanation =
+        "Each reply grants the requester a number of calls that may be unanswered at once. More calls than that can "
+        "find no receive buffer: the responder's adapter answers RNR NAK (on iWARP it terminates), and when retries "
+        "run out the connection is lost.",
+    .evidence =
+        "Unanswered Calls of one direction against the newest grant the requester is proven to have received; a "
+        "lowered grant counts only once it was acknowledged. Exceeding only what the requester itself asked for is a "
+        "warning. Not decided when the capture has gaps or begins in the middle.",
+    .next =
+        "Linux client: rpcrdma:xprtrdma_reply shows the credits of each reply; "
+        "/proc/sys/sunrpc/rdma_slot_table_entries is what it asks for. Linux server: "
+        "/proc/sys/sunrpc/svc_rdma/max_requests is what it grants."};
+
+const Row rows::credit_initial_exceeded{
+    .group = 'C',
+    .severity = Severity::error,
+    .versions = Versions::v1,
+    .source = "RFC 8166 section 3.3.3",
+    .who = "requester",
+    .title = "More than one call before the first reply",
+    .explanation =
+        "A new connection starts with a single credit: the second call has to wait for the first reply, because the "
+        "responder need not have more receive buffers ready. A burst at the start can meet an unprepared responder and "
+        "kill the connection before it was ever used.",
+    .evidence =
+        "A second Call on the connection before any Reply or RDMA_ERROR in the other direction. Counted for each "
+        "direction apart. Not decided when the start of the connection was not captured or packets are missing.",
+    .next =
+        "Linux client: rpcrdma:xprtrdma_connect, then the order of xprtrdma_post_send and xprtrdma_reply. Typical for "
+        "user-space clients that fill their pipeline at once."};
+
+const Row rows::credit_request_zero{
+    .group = 'C',
+    .severity = Severity::note,
+    .versions = Versions::v1,
+    .source = "RFC 8166 section 3.3.1 (derived)",
+    .who = "requester",
+    .title = "A call requests no credits",
+    .explanation =
+        "Nothing forbids a request for zero credits, but it is useless: the responder may grant as little as one.",
+    .evidence = "A Call with credit value 0. Some stacks do this in reverse-direction calls.",
+    .next =
+        "If throughput is poor, see what the requester should have asked for: on Linux "
+        "/proc/sys/sunrpc/rdma_slot_table_entries."};
+
+const Row rows::reverse_credit_exceeded{
+    .group = 'C',
+    .severity = Severity::error,
+    .versions = Versions::v1,
+    .source = "RFC 8167 section 4.1",
+    .who = "server",
+    .title = "More reverse calls outstanding than the client granted",
+    .explanation =
+        "Callbacks run in the other direction and have a credit count of their own, granted by the client. A server "
+        "that sends more finds no receive buffer at the client, whose RNR retry count is usually zero: the connection "
+        "is lost.",
+    .evidence =
+        "As credit-limit-exceeded, for Calls from the server to the client. Not decided with gaps or without the start "
+        "of the connection.",
+    .next =
+        "Client: rpcrdma:xprtrdma_cb_setup (how many it is ready for), xprtrdma_cb_call. Server: "
+        "/proc/sys/sunrpc/svc_rdma/max_bc_requests."};
+
+void credit_call(const Witness& witness, const trace::Send& event, const Transaction& call, RecentSend& send) {
+  Connection& connection = witness.connection;
   Ledger& ledger = connection.ledger(event.side);
   if (ledger.outstanding == 0 && !ledger.answered && ledger.first_call.number == 0) ledger.first_call = event.frame;
   ledger.requested = call.credit;
@@ -49,15 +120,13 @@ void credit_call(Context& context, Connection& connection, const trace::Send& ev
   const std::uint64_t limit = ledger.answered ? ledger.limit() : 1;
   send.limit = limit;
   if (call.credit == 0) {
-    context.book.add({RuleId::credit_request_zero,
-                      connection.id(),
-                      {event.frame},
-                      fmt::format("The {}'s Call asks for 0 credits, which helps nobody; receivers treat it as 1.",
-                                  name(event.side)),
-                      std::nullopt,
-                      call.xid,
-                      party(event.side),
-                      Role::requester});
+    witness.say(RuleId::credit_request_zero,
+                {.frames = {event.frame},
+                 .by = event.side,
+                 .as = Role::requester,
+                 .xid = call.xid,
+                 .what = fmt::format("The {}'s Call asks for 0 credits, which helps nobody; receivers treat it as 1.",
+                                     name(event.side))});
   }
   // Delivered late (its direction was held back behind a hole): how many were outstanding when it was sent is not
   // known.
@@ -66,11 +135,10 @@ void credit_call(Context& context, Connection& connection, const trace::Send& ev
       event.side == Side::active ? RuleId::credit_limit_exceeded : RuleId::reverse_credit_exceeded;
   if (connection.version2) return;
   if (!connection.whole() || !send.credits_known) {
-    context.book.unchecked(limit_rule, connection.id(),
-                           connection.whole()
-                               ? std::string_view("which Calls had been answered is not certain: messages were "
-                                                  "delivered out of the file's order")
-                               : connection.why_not_whole());
+    witness.unchecked(limit_rule, connection.whole()
+                                      ? std::string_view("which Calls had been answered is not certain: messages were "
+                                                         "delivered out of the file's order")
+                                      : connection.why_not_whole());
     return;
   }
   if (!ledger.answered && ledger.outstanding > 1) {
@@ -90,10 +158,59 @@ void credit_call(Context& context, Connection& connection, const trace::Send& ev
   }
 }
 
-void credit_answer(Context& context, Connection& connection, const trace::Send& event, Side requester,
+const Row rows::credit_grant_zero{
+    .group = 'C',
+    .severity = Severity::error,
+    .versions = Versions::v1,
+    .source = "RFC 8166 section 3.3.1",
+    .who = "responder",
+    .title = "A reply grants no credits",
+    .explanation =
+        "A grant of zero would leave the requester unable ever to send again, so it is forbidden. Linux takes it as "
+        "one, which looks like a mount that works but is very slow: one RPC at a time.",
+    .evidence =
+        "A message known to be a Reply with credit value 0. Not decided for messages whose direction is not known "
+        "(RDMA_ERROR, RDMA_NOMSG with unseen payload).",
+    .next =
+        "Look at the server's credit setting; a Linux client shows the value in rpcrdma:xprtrdma_reply, and a growing "
+        "backlog (bklog_u) in the xprt line of /proc/self/mountstats."};
+
+const Row rows::credit_grant_above_request{
+    .group = 'C',
+    .severity = Severity::note,
+    .versions = Versions::v1,
+    .repetition = Repetition::once,
+    .source = "RFC 8166 section 3.3.1",
+    .who = "nobody",
+    .title = "The grant is larger than the request",
+    .explanation =
+        "Legal: the smaller of the two numbers counts. A server that grants whatever it likes may have fewer receive "
+        "buffers than it says.",
+    .evidence = "A Reply's credit value above that of the newest Call of the requester.",
+    .next =
+        "Only interesting together with rnr-nak-seen; on a Linux server compare "
+        "/proc/sys/sunrpc/svc_rdma/max_requests."};
+
+const Row rows::credit_grant_fluctuates{
+    .group = 'C',
+    .severity = Severity::note,
+    .versions = Versions::v1,
+    .repetition = Repetition::once,
+    .source = "RFC 8166 section 3.3.1",
+    .who = "responder",
+    .title = "The grant changes from reply to reply",
+    .explanation =
+        "A responder may raise and lower its grant at any time. A requester that does not follow a lowered grant "
+        "overruns it.",
+    .evidence = "Replies of one connection carry different credit values.",
+    .next =
+        "Informational; Linux servers grant a constant. See whether credit-limit-exceeded follows a lowered grant."};
+
+void credit_answer(const Witness& witness, const trace::Send& event, Side requester,
                    std::optional<std::uint32_t> grant) {
+  Connection& connection = witness.connection;
   Ledger& ledger = connection.ledger(requester);
-  credit_stall_check(context, connection, ledger, event.last);
+  credit_stall_check(witness, ledger, event.last);
   if (ledger.outstanding > 0) --ledger.outstanding;
   ledger.full_since = {};
   ledger.answered = true;
@@ -107,42 +224,31 @@ void credit_answer(Context& context, Connection& connection, const trace::Send& 
   }
   if (!grant) return;
   if (*grant == 0) {
-    context.book.add(
-        {RuleId::credit_grant_zero,
-         connection.id(),
-         {event.frame},
-         fmt::format("The {}'s Reply grants 0 credits; a grant of 0 is not allowed. Linux clients take it as "
-                     "1, so one request at a time is all that is left.",
-                     name(event.side)),
-         std::nullopt,
-         std::nullopt,
-         party(event.side),
-         Role::responder});
+    witness.say(
+        RuleId::credit_grant_zero,
+        {.frames = {event.frame},
+         .by = event.side,
+         .as = Role::responder,
+         .what = fmt::format("The {}'s Reply grants 0 credits; a grant of 0 is not allowed. Linux clients take it as "
+                             "1, so one request at a time is all that is left.",
+                             name(event.side))});
   }
   if (ledger.granted && *ledger.granted != *grant) {
-    if (!context.book.fold_again(RuleId::credit_grant_fluctuates, connection.id(), event.frame)) {
-      context.book.fold({RuleId::credit_grant_fluctuates,
-                         connection.id(),
-                         {event.frame},
-                         fmt::format("The {}'s grant changed from {} to {}.", name(event.side), *ledger.granted,
-                                     counted(*grant, "credit")),
-                         std::nullopt,
-                         std::nullopt,
-                         std::nullopt,
-                         Role::responder});
+    if (!witness.again(RuleId::credit_grant_fluctuates, event.frame)) {
+      witness.say(RuleId::credit_grant_fluctuates,
+                  {.frames = {event.frame},
+                   .as = Role::responder,
+                   .what = fmt::format("The {}'s grant changed from {} to {}.", name(event.side), *ledger.granted,
+                                       counted(*grant, "credit"))});
     }
   }
   if (ledger.requested && *ledger.requested != 0 && *grant > *ledger.requested) {
-    if (!context.book.fold_again(RuleId::credit_grant_above_request, connection.id(), event.frame)) {
-      context.book.fold({RuleId::credit_grant_above_request,
-                         connection.id(),
-                         {event.frame},
-                         fmt::format("The {} grants {}, the Call asked for {}; the lower number binds.",
-                                     name(event.side), counted(*grant, "credit"), *ledger.requested),
-                         std::nullopt,
-                         std::nullopt,
-                         std::nullopt,
-                         Role::responder});
+    if (!witness.again(RuleId::credit_grant_above_request, event.frame)) {
+      witness.say(RuleId::credit_grant_above_request,
+                  {.frames = {event.frame},
+                   .as = Role::responder,
+                   .what = fmt::format("The {} grants {}, the Call asked for {}; the lower number binds.",
+                                       name(event.side), counted(*grant, "credit"), *ledger.requested)});
     }
   }
   ledger.granted = *grant;
@@ -172,7 +278,24 @@ void credit_acknowledged(Connection& connection, const trace::Acknowledged& even
   });
 }
 
-void credit_stall_check(Context& context, Connection& connection, Ledger& ledger, FrameRef now) {
+const Row rows::credit_stall{
+    .group = 'C',
+    .severity = Severity::note,
+    .versions = Versions::v1,
+    .repetition = Repetition::once,
+    .source = "RFC 8166 section 3.3.1",
+    .who = "nobody",
+    .title = "All credits were in use for a while",
+    .explanation =
+        "The requester had as many calls outstanding as it was allowed and had to wait. Under load that is normal; "
+        "when it lasts, the server's grant limits throughput or the server is slow.",
+    .evidence = "Calls outstanding equal the grant for longer than a second. Not decided across a gap in the capture.",
+    .next =
+        "Linux client: bklog_u in the xprt line of /proc/self/mountstats. Raise /proc/sys/sunrpc/svc_rdma/max_requests "
+        "on the server if its grant is the limit, /proc/sys/sunrpc/rdma_slot_table_entries if the client's request "
+        "is."};
+
+void credit_stall_check(const Witness& witness, Ledger& ledger, FrameRef now) {
   if (ledger.full_since.number == 0 || ledger.full_reported) return;
   ledger.full_reported = true;
   const TimeNs full = now.time - ledger.full_since.time;
@@ -182,19 +305,92 @@ void credit_stall_check(Context& context, Connection& connection, Ledger& ledger
   ++ledger.stalls;
   ++ledger.stall.times;
   ledger.stall.took(full);
-  ledger.stall.finding = context.book.fold(
-      {RuleId::credit_stall,
-       connection.id(),
-       {ledger.full_since, now},
-       fmt::format("All {} granted credits were in use for {:.1f} s: the requester could not send more.",
-                   ledger.limit(), static_cast<double>(full) / 1e9),
-       std::nullopt,
-       std::nullopt,
-       std::nullopt,
-       std::nullopt});
+  ledger.stall.finding = witness.say(
+      RuleId::credit_stall,
+      {.frames = {ledger.full_since, now},
+       .what = fmt::format("All {} granted credits were in use for {:.1f} s: the requester could not send more.",
+                           ledger.limit(), static_cast<double>(full) / 1e9)});
 }
 
-void judge_rnr(Context& context, Connection& connection, const trace::Refusal& refusal, RecentSend* send) {
+const Row rows::credit_grant_unbacked{
+    .group = 'C',
+    .severity = Severity::error,
+    .versions = Versions::v1,
+    .repetition = Repetition::once,
+    .source = "RFC 8166 section 3.3.1",
+    .who = "responder",
+    .title = "A call within the grant found no receive buffer",
+    .explanation =
+        "A responder has to post the receive buffers for a grant before it sends the reply that carries it. If it has "
+        "not, a requester that keeps every rule still meets RNR NAK, and with an RNR retry count of zero loses the "
+        "connection.",
+    .evidence =
+        "RNR NAK (or a Terminate for want of a buffer) on a Call while the Calls outstanding do not exceed the grant, "
+        "with every frame present. A warning when a retry got through. Not decided when packets are missing or the "
+        "capture point cannot tell what was known when.",
+    .next =
+        "Server: rpcrdma:svcrdma_post_recv and svcrdma_rq_post_err; adapter counters out_of_buffer (mlx5) or "
+        "send_rnr_err (soft-RoCE) through rdma statistic show. A shared receive queue that is too small looks the "
+        "same."};
+
+const Row rows::credit_overrun_fatal{
+    .group = 'C',
+    .severity = Severity::error,
+    .versions = Versions::both,
+    .source = "RFC 8166 section 3.3 (derived); version 2 draft section 4.2",
+    .who = "sender",
+    .title = "More calls than granted ended the connection",
+    .explanation =
+        "Calls beyond the grant used up the receiver's buffers. The receiving adapter refused the next message and the "
+        "connection ended, with every outstanding RPC lost.",
+    .evidence =
+        "More Calls outstanding than granted, then RNR NAK without a successful retry or a DDP Terminate for want of a "
+        "buffer, then the end of the connection. With no more Calls than granted it is credit-grant-unbacked. Not "
+        "decided when packets are missing.",
+    .next =
+        "Requester's credit accounting first (see credit-limit-exceeded); adapter counters rnr_nak_retry_err (mlx5) or "
+        "retry_rnr_exceeded_err (soft-RoCE)."};
+
+const Row rows::rnr_nak_seen{
+    .group = 'C',
+    .severity = Severity::warning,
+    .versions = Versions::both,
+    .repetition = Repetition::once,
+    .source = "RFC 8166 section 3.3.1 (derived); IBA",
+    .who = "by evidence",
+    .title = "Receiver not ready (RNR NAK)",
+    .explanation =
+        "Credits exist so that a receive buffer is always ready; a well-behaved pair never sees RNR NAK. With a retry "
+        "count above zero it only costs time, with zero the first one is fatal. Right after the connection opened it "
+        "can be harmless.",
+    .evidence =
+        "An acknowledgement with an RNR NAK syndrome. Who is to blame follows from the calls outstanding and the "
+        "grant.",
+    .next =
+        "rdma statistic show on both hosts: out_of_buffer and rnr_nak_retry_err on mlx5, send_rnr_err and rcvd_rnr_err "
+        "on soft-RoCE. Then see credit-limit-exceeded and credit-grant-unbacked."};
+
+const Row rows::requester_receives_missing{
+    .group = 'C',
+    .severity = Severity::warning,
+    .versions = Versions::v1,
+    .repetition = Repetition::once,
+    .source = "RFC 8166 section 3.3.1",
+    .who = "requester",
+    .title = "A reply found no receive buffer at the requester",
+    .explanation =
+        "A requester has to keep a receive buffer ready for every reply it expects. Without one its adapter answers "
+        "RNR NAK to the reply; Linux clients announce an RNR retry count of zero, so the first one ends the "
+        "connection.",
+    .evidence =
+        "RNR NAK (or a Terminate for want of a buffer) by the requester on a Reply. Not decided when packets are "
+        "missing.",
+    .next =
+        "Client: rpcrdma:xprtrdma_post_recvs (how many are active) and xprtrdma_post_recvs_err; adapter counter "
+        "out_of_buffer (mlx5) or send_rnr_err (soft-RoCE)."};
+
+void judge_rnr(const Witness& witness, const trace::Refusal& refusal, RecentSend* send) {
+  Connection& connection = witness.connection;
   const Side refuser = refusal.side;
   const Side sender = other(refuser);
   Suspect suspect;
@@ -205,25 +401,23 @@ void judge_rnr(Context& context, Connection& connection, const trace::Refusal& r
   suspect.refused = refusal.refused_frame;
   suspect.frames = {refusal.refused_frame.number, refusal.frame.number};
   if (connection.version2) {
-    v2::judge_missing_receive(context, connection, refusal, send, suspect);
+    v2::judge_missing_receive(witness, refusal, send, suspect);
     connection.suspect(std::move(suspect));
     return;
   }
   if (send != nullptr && send->reply && !send->guessed && send->unanswered == 0 && connection.trusted()) {
-    HeldFinding finding = context.book.fold(
-        {RuleId::requester_receives_missing,
-         connection.id(),
-         {refusal.frame, send->frame},
-         fmt::format(
+    HeldFinding finding = witness.say(
+        RuleId::requester_receives_missing,
+        {.frames = {refusal.frame, send->frame},
+         .by = refuser,
+         .as = Role::requester,
+         .xid = send->xid,
+         .what = fmt::format(
              "The {} had no Receive posted for a Reply that it had to expect: its NIC refused frame {} with an RNR "
              "NAK.",
-             name(refuser), send->frame.number),
-         std::nullopt,
-         send->xid,
-         party(refuser),
-         Role::requester});
+             name(refuser), send->frame.number)});
     suspect.rule = RuleId::requester_receives_missing;
-    suspect.culprit = party(refuser);
+    suspect.culprit = refuser;
     suspect.finding = std::move(finding);
     suspect.message =
         fmt::format("The {} had no Receive for the Reply in frame {}.", name(refuser), send->frame.number);
@@ -234,20 +428,18 @@ void judge_rnr(Context& context, Connection& connection, const trace::Refusal& r
       connection.whole()) {
     Ledger& ledger = connection.ledger(sender);
     if (send->in_flight > send->limit) {
-      context.book.fold(
-          {RuleId::rnr_nak_seen,
-           connection.id(),
-           {refusal.frame, send->frame},
-           fmt::format("The {} had no Receive for the Call in frame {}: {} Calls were outstanding, {} were "
-                       "granted.",
-                       name(refuser), send->frame.number, send->in_flight, send->limit),
-           std::nullopt,
-           send->xid,
-           party(sender),
-           Role::requester});
+      witness.say(
+          RuleId::rnr_nak_seen,
+          {.frames = {refusal.frame, send->frame},
+           .by = sender,
+           .as = Role::requester,
+           .xid = send->xid,
+           .what = fmt::format("The {} had no Receive for the Call in frame {}: {} Calls were outstanding, {} were "
+                               "granted.",
+                               name(refuser), send->frame.number, send->in_flight, send->limit)});
       suspect.rule = RuleId::credit_overrun_fatal;
       suspect.proven = true;
-      suspect.culprit = party(sender);
+      suspect.culprit = sender;
       suspect.message = fmt::format(
           "The {} had {} outstanding with {} granted; its peer ran out of Receives (frame {}).", name(sender),
           counted(send->in_flight, "Call"), counted(send->limit, "credit"), refusal.frame.number);
@@ -256,19 +448,19 @@ void judge_rnr(Context& context, Connection& connection, const trace::Refusal& r
     }
     // Receives that the requester's other messages took were granted as well: whether one was left cannot be told.
     if (ledger.answered && send->in_flight + send->unanswered <= send->limit) {
-      HeldFinding finding = context.book.fold(
-          {RuleId::credit_grant_unbacked,
-           connection.id(),
-           {refusal.frame, send->frame, ledger.last_reply},
-           fmt::format("The {} granted {} but had no Receive for Call number {} of those outstanding (frame {}).",
-                       name(refuser), counted(send->limit, "credit"), send->in_flight, send->frame.number),
-           Severity::warning,
-           send->xid,
-           party(refuser),
-           Role::responder});
+      HeldFinding finding =
+          witness.say(RuleId::credit_grant_unbacked,
+                      {.frames = {refusal.frame, send->frame, ledger.last_reply},
+                       .by = refuser,
+                       .as = Role::responder,
+                       .xid = send->xid,
+                       .at_most = Severity::warning,
+                       .what = fmt::format(
+                           "The {} granted {} but had no Receive for Call number {} of those outstanding (frame {}).",
+                           name(refuser), counted(send->limit, "credit"), send->in_flight, send->frame.number)});
       suspect.rule = RuleId::credit_grant_unbacked;
       suspect.proven = true;
-      suspect.culprit = party(refuser);
+      suspect.culprit = refuser;
       suspect.finding = std::move(finding);
       suspect.message = fmt::format("The {} had no Receive for a Call within its grant (frame {}).", name(refuser),
                                     refusal.frame.number);
@@ -276,17 +468,12 @@ void judge_rnr(Context& context, Connection& connection, const trace::Refusal& r
       return;
     }
   }
-  context.book.fold(
-      {RuleId::rnr_nak_seen,
-       connection.id(),
-       {refusal.frame, refusal.refused_frame},
-       fmt::format("The {} had no Receive posted and answered with an RNR NAK; credits are meant to make that "
-                   "impossible. Who is at fault cannot be told from this capture.",
-                   name(refuser)),
-       std::nullopt,
-       std::nullopt,
-       std::nullopt,
-       std::nullopt});
+  witness.say(
+      RuleId::rnr_nak_seen,
+      {.frames = {refusal.frame, refusal.refused_frame},
+       .what = fmt::format("The {} had no Receive posted and answered with an RNR NAK; credits are meant to make that "
+                           "impossible. Who is at fault cannot be told from this capture.",
+                           name(refuser))});
   suspect.rule = RuleId::rnr_nak_seen;
   suspect.message =
       fmt::format("The {} had no Receive posted (RNR NAK, frame {}).", name(refuser), refusal.frame.number);

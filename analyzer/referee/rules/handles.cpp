@@ -4,8 +4,9 @@
 
 #include <fmt/format.h>
 
-#include "referee/pending.hpp"
 #include "referee/rules/checks.hpp"
+#include "referee/rules/pending.hpp"
+#include "referee/rules/rows.hpp"
 
 namespace rpcrdma::referee {
 
@@ -59,7 +60,27 @@ void accuse_later(Connection& connection, const trace::Send& event, const Transa
 
 }  // namespace
 
-void judge_offered_memory(Context& context, Connection& connection, const trace::Send& event, const Transaction& call) {
+const Row rows::handle_survives_invalidate{
+    .group = 'G',
+    .severity = Severity::note,
+    .versions = Versions::both,
+    .repetition = Repetition::once,
+    .source = "RFC 8797 section 3.2; version 2 draft section 11.1.2",
+    .who = "requester",
+    .title = "A handle is offered again unchanged after it was invalidated",
+    .explanation =
+        "Legal, but weaker than it could be: a responder that still holds the old value, or an attacker who guesses "
+        "it, reaches the new use of the memory. Registrations that change the low octet of the handle each time make a "
+        "late access fail instead of doing damage.",
+    .evidence =
+        "A Call names a handle whose value was invalidated remotely before, without another value of the same "
+        "registration (other low octet) in between.",
+    .next =
+        "Requester: how it chooses the key of a fast registration; Linux counts it up in the low octet each time "
+        "(rpcrdma:xprtrdma_mr_fastreg)."};
+
+void judge_offered_memory(const Witness& witness, const trace::Send& event, const Transaction& call) {
+  Connection& connection = witness.connection;
   if (!call.lists_known || call.copies > 1) return;
   SideState& requester = connection.of(call.requester);
   const bool sure = connection.whole();
@@ -68,19 +89,15 @@ void judge_offered_memory(Context& context, Connection& connection, const trace:
   each_segment(call, [&](const wire::Segment& segment, bool writable) {
     if (!requester.invalidated.empty()) {
       const FrameRef before = requester.invalidated.offered(segment.handle);
-      if (before.number != 0 &&
-          !context.book.fold_again(RuleId::handle_survives_invalidate, connection.id(), event.frame)) {
-        context.book.fold(
-            {RuleId::handle_survives_invalidate,
-             connection.id(),
-             {event.frame, before},
-             fmt::format("The {} offers handle {:#010x} again, which was invalidated remotely (frame {}) and came back "
+      if (before.number != 0 && !witness.again(RuleId::handle_survives_invalidate, event.frame)) {
+        witness.say(RuleId::handle_survives_invalidate,
+                    {.frames = {event.frame, before},
+                     .as = Role::requester,
+                     .xid = call.xid,
+                     .what = fmt::format(
+                         "The {} offers handle {:#010x} again, which was invalidated remotely (frame {}) and came back "
                          "with the same value: legal, but a late access would not be noticed.",
-                         name(call.requester), segment.handle, before.number),
-             std::nullopt,
-             call.xid,
-             std::nullopt,
-             Role::requester});
+                         name(call.requester), segment.handle, before.number)});
       }
     }
     if (shared) return;
@@ -90,40 +107,80 @@ void judge_offered_memory(Context& context, Connection& connection, const trace:
     if (sure) {
       accuse_later(connection, event, call, segment, *region);
     } else {
-      context.book.unchecked(RuleId::handle_reused_live, connection.id(),
-                             "the Reply that ended the first use may be missing from the capture");
+      witness.unchecked(RuleId::handle_reused_live,
+                        "the Reply that ended the first use may be missing from the capture");
     }
   });
   if (compared > most_compared) {
-    context.book.unchecked(RuleId::handle_reused_live, connection.id(),
-                           fmt::format("too many segments under one handle in frame {}", event.frame.number));
+    witness.unchecked(RuleId::handle_reused_live,
+                      fmt::format("too many segments under one handle in frame {}", event.frame.number));
   }
 }
 
-void settle_handle_reused(Context& context, Connection& connection, const Pending& pending) {
+const Row rows::handle_reused_live{
+    .group = 'G',
+    .severity = Severity::warning,
+    .versions = Versions::both,
+    .repetition = Repetition::few,
+    .source = "RFC 8166 section 4.4.1 (derived)",
+    .who = "requester",
+    .title = "The same memory is offered by two calls at once",
+    .explanation =
+        "While a call is open its responder may read and write the memory it names. A second call that names octets of "
+        "it under the same handle lets two answers fall into one buffer, or one answer into data that the other call "
+        "still needs. With one registration for all memory the handle is the same everywhere, which is fine as long as "
+        "the ranges differ.",
+    .evidence =
+        "Two unanswered Calls of one requester, the same handle, intersecting ranges, at least one of them to be "
+        "written. A note when the first Call is older than five seconds: its application may have given up. Not "
+        "decided when frames are missing.",
+    .next =
+        "Requester: rpcrdma:xprtrdma_mr_map and xprtrdma_mr_fastreg against xprtrdma_mr_localinv for the handle. An "
+        "RPC that was aborted (a signal, a soft timeout) and whose buffer was used again looks like this."};
+
+void settle_handle_reused(const Witness& witness, const Pending& pending) {
+  Connection& connection = witness.connection;
   const Transaction* first = connection.find(pending.transaction);
   if (first == nullptr) return;                                                   // over, and forgotten
   if (first->answers != 0 && first->reply.number < pending.frame.number) return;  // only delivered late
   const TimeNs age = pending.frame.time - first->call.time;
   const bool stale = age > stale_call;
-  context.book.add_few(
-      {RuleId::handle_reused_live,
-       connection.id(),
-       {pending.frame, pending.evidence},
-       fmt::format("The {}'s Call with XID {:#010x} offers {} octets at {:#x} of handle {:#010x}, which the unanswered "
+  witness.say(RuleId::handle_reused_live,
+              {.frames = {pending.frame, pending.evidence},
+               .by = pending.side,
+               .as = Role::requester,
+               .xid = pending.xid,
+               .at_most = stale ? Severity::note : Severity::error,
+               .what = fmt::format(
+                   "The {}'s Call with XID {:#010x} offers {} octets at {:#x} of handle {:#010x}, which the unanswered "
                    "Call with XID {:#010x} (frame {}) offers too{}.",
                    name(pending.side), pending.xid, pending.length, pending.offset, pending.handle, first->xid,
                    pending.evidence.number,
                    stale ? fmt::format("; that one is {:.1f} s old, and its application may have given up",
                                        static_cast<double>(age) / 1e9)
-                         : std::string()),
-       stale ? std::optional(Severity::note) : std::nullopt,
-       pending.xid,
-       party(pending.side),
-       Role::requester});
+                         : std::string())});
 }
 
-void judge_live_chunks(Context& context, Connection& connection, FrameRef close) {
+const Row rows::chunk_live_at_close{
+    .group = 'G',
+    .severity = Severity::note,
+    .versions = Versions::both,
+    .source = "RFC 8166 section 4.4.1 (observation)",
+    .who = "nobody",
+    .title = "Memory was still offered when the connection ended",
+    .explanation =
+        "When a connection ends the responder can no longer reach the memory of the calls that were open, and the "
+        "requester has to invalidate all of it before it is used again. What had been written by then is in no defined "
+        "state; the calls are sent again with new registrations.",
+    .evidence =
+        "Calls with chunks, or replies offered for pulling, that were not finished when the connection ended. Not "
+        "decided when frames are missing.",
+    .next =
+        "Requester: rpcrdma:xprtrdma_mr_localinv or mrs_recycled in /proc/self/mountstats after the disconnect. See "
+        "call-lost-by-close for the calls themselves."};
+
+void judge_live_chunks(const Witness& witness, FrameRef close) {
+  Connection& connection = witness.connection;
   if (!connection.rpcrdma() || connection.messages == 0) return;
   std::uint64_t calls = 0;
   std::uint64_t octets = 0;
@@ -147,23 +204,19 @@ void judge_live_chunks(Context& context, Connection& connection, FrameRef close)
   }
   if (calls + offers == 0) return;
   if (!connection.trusted()) {
-    context.book.unchecked(RuleId::chunk_live_at_close, connection.id(),
-                           "the messages that ended the use of the memory may be missing from the capture");
+    witness.unchecked(RuleId::chunk_live_at_close,
+                      "the messages that ended the use of the memory may be missing from the capture");
     return;
   }
-  context.book.add(
-      {RuleId::chunk_live_at_close,
-       connection.id(),
-       {close, oldest != nullptr ? oldest->call : FrameRef{}, offered},
-       fmt::format("{} octets of memory were still offered when the connection ended, by {} unanswered "
-                   "Call{}{}.",
-                   octets, calls, calls == 1 ? "" : "s",
-                   offers == 0 ? std::string()
-                               : fmt::format(" and {} Repl{} offered for pulling", offers, offers == 1 ? "y" : "ies")),
-       std::nullopt,
-       oldest != nullptr ? std::optional(oldest->xid) : std::nullopt,
-       std::nullopt,
-       std::nullopt});
+  witness.say(RuleId::chunk_live_at_close,
+              {.frames = {close, oldest != nullptr ? oldest->call : FrameRef{}, offered},
+               .xid = oldest != nullptr ? std::optional(oldest->xid) : std::nullopt,
+               .what = fmt::format("{} octets of memory were still offered when the connection ended, by {} unanswered "
+                                   "Call{}{}.",
+                                   octets, calls, calls == 1 ? "" : "s",
+                                   offers == 0 ? std::string()
+                                               : fmt::format(" and {} Repl{} offered for pulling", offers,
+                                                             offers == 1 ? "y" : "ies"))});
 }
 
 }  // namespace rpcrdma::referee

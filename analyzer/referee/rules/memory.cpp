@@ -7,11 +7,12 @@
 
 #include <fmt/format.h>
 
-#include "referee/counted.hpp"
-#include "referee/long_messages.hpp"
-#include "referee/pending.hpp"
+#include "referee/docket/counted.hpp"
 #include "referee/rules/checks.hpp"
+#include "referee/rules/long_messages.hpp"
+#include "referee/rules/pending.hpp"
 #include "referee/rules/regions.hpp"
+#include "referee/rules/rows.hpp"
 
 namespace rpcrdma::referee {
 
@@ -32,8 +33,173 @@ struct Access_ {
   FrameRef start;  ///< of the operation, when `frame` is a later packet of it
 };
 
+}  // namespace
+
+const Row rows::rdma_write_out_of_bounds{
+    .group = 'F',
+    .severity = Severity::error,
+    .versions = Versions::both,
+    .source = "RFC 8166 sections 3.4.6 and 4.5.3",
+    .who = "responder",
+    .title = "An RDMA Write leaves the memory that was offered",
+    .explanation =
+        "A responder may write only inside the Write and Reply chunk segments of a live call. Outside them the adapter "
+        "refuses and the connection ends, or, if the registration happens to be larger, memory of the requester is "
+        "overwritten.",
+    .evidence =
+        "Handle and range of the Write against all segments of outstanding Calls; adjacent segments under one handle "
+        "count as one. Not decided across a gap or when the Calls are not in the capture.",
+    .next =
+        "Requester: rpcrdma:xprtrdma_chunk_write and xprtrdma_chunk_reply show what was offered. Responder: "
+        "rpcrdma:svcrdma_decode_wseg and svcrdma_wc_write_err; adapter counters resp_remote_access_errors and "
+        "req_remote_access_errors (mlx5)."};
+
+const Row rows::rdma_read_out_of_bounds{
+    .group = 'F',
+    .severity = Severity::error,
+    .versions = Versions::both,
+    .source = "RFC 8166 section 3.4.5.1",
+    .who = "responder",
+    .title = "An RDMA Read leaves the memory that was offered",
+    .explanation =
+        "A responder may read only inside the Read segments of a live call. Beyond them the adapter refuses and the "
+        "connection ends, or data that was never meant for the wire leaves the host.",
+    .evidence =
+        "Handle and range of the Read Request against the Read segments of outstanding Calls. Reading a part, or "
+        "reading twice, is fine. Not decided across a gap, or when the Calls are missing or cut short.",
+    .next =
+        "Requester: rpcrdma:xprtrdma_chunk_read. Responder: rpcrdma:svcrdma_decode_rseg, svcrdma_post_read_chunk and "
+        "svcrdma_wc_read_err."};
+
+const Row rows::rdma_unknown_handle{
+    .group = 'F',
+    .severity = Severity::error,
+    .versions = Versions::both,
+    .source = "RFC 8166 section 3.1 (derived)",
+    .who = "by evidence",
+    .title = "An RDMA operation uses a handle that nobody offered",
+    .explanation =
+        "Every handle has to come from the chunk lists of a live message. One that was never offered is a stale or "
+        "corrupted value: the adapter refuses the access and the connection is lost.",
+    .evidence =
+        "No segment of any outstanding message carries the handle. A note only while the capture has not yet seen a "
+        "full call and reply; not decided across a gap.",
+    .next =
+        "Compare the handle with rpcrdma:svcrdma_decode_rseg or svcrdma_decode_wseg on the server, and with "
+        "rpcrdma:xprtrdma_mr_fastreg on the client. A value with swapped octets points at byte order."};
+
+const Row rows::rdma_access_mode{
+    .group = 'F',
+    .severity = Severity::error,
+    .versions = Versions::both,
+    .source = "RFC 8166 sections 3.4.5 and 3.4.6",
+    .who = "responder",
+    .title = "An RDMA operation in the wrong direction for its chunk",
+    .explanation =
+        "Read chunks are there to be read, Write and Reply chunks to be written. Writing into a Read chunk changes the "
+        "data that the call is made of, maybe while it is being sent; reading a Write chunk fetches whatever the "
+        "requester's memory held before. Registrations usually grant just the one right, and then the adapter refuses "
+        "and the connection is lost.",
+    .evidence =
+        "An RDMA Write inside a Read chunk, or an RDMA Read inside a Write or Reply chunk, of a live call, where no "
+        "chunk of the right kind covers the same range under the same handle. Not decided across a gap or when the "
+        "Call's lists were cut.",
+    .next =
+        "Responder: rpcrdma:svcrdma_decode_rseg and svcrdma_decode_wseg against the handle of the operation. "
+        "Requester: the direction in rpcrdma:xprtrdma_mr_map; adapter counter resp_remote_access_errors (mlx5)."};
+
+const Row rows::rdma_by_requester{
+    .group = 'F',
+    .severity = Severity::error,
+    .versions = Versions::both,
+    .source = "RFC 8166 section 3.1; version 2 draft section 4",
+    .who = "requester",
+    .title = "An RDMA Read or Write by a side to which nobody offered memory",
+    .explanation =
+        "Only the responder of an RPC moves data by RDMA, and only in memory that the requester named. A client whose "
+        "server has never sent a chunk list has nothing to read or write; what it touches is a guess, and the adapter "
+        "refuses it.",
+    .evidence =
+        "The client reads or writes although no message of the server, neither a reverse call nor a reply that offers "
+        "itself to be read, has named any memory since the connection began. The empty start-up operations of iWARP "
+        "are none. Not decided when frames are missing or the start was not captured.",
+    .next =
+        "Look at the client's data path: a stack that mixes up the roles pushes its data to the server instead of "
+        "letting it pull. Server: adapter counter resp_remote_access_errors (mlx5)."};
+
+const Row rows::rdma_write_after_reply{
+    .group = 'F',
+    .severity = Severity::error,
+    .versions = Versions::both,
+    .source = "RFC 8166 section 3.4.6; version 2 draft section 4.5.2.3",
+    .who = "responder",
+    .title = "An RDMA Write follows the reply of its call",
+    .explanation =
+        "All results have to be written before the Reply is sent: the Reply tells the requester that its memory is "
+        "complete and its own again. A later Write overwrites memory that may already belong to something else, or is "
+        "refused because the registration is gone.",
+    .evidence =
+        "The Write stands behind the Reply in the sender's own packet order, and the memory was offered for that call "
+        "only. Times and file order are not used. Not decided across a gap.",
+    .next =
+        "Server: rpcrdma:svcrdma_post_write_chunk against svcrdma_post_send; Linux chains them in the right order. "
+        "Client: rpcrdma:xprtrdma_mr_localinv and xprtrdma_mr_reminv."};
+
+const Row rows::rdma_read_after_reply{
+    .group = 'F',
+    .severity = Severity::error,
+    .versions = Versions::both,
+    .source = "RFC 8166 section 3.4.5.1; version 2 draft section 4.5.1.3",
+    .who = "responder",
+    .title = "An RDMA Read follows the reply of its call",
+    .explanation =
+        "The Reply says that the responder is done with the Read chunks. A later Read finds memory that was "
+        "invalidated and ends the connection, or fetches data that has changed since.",
+    .evidence =
+        "The Read Request stands behind the Reply in the sender's own packet order and hits memory offered for that "
+        "call only. Repeated Read Requests are removed first. Not decided across a gap.",
+    .next = "Server: rpcrdma:svcrdma_wc_read and svcrdma_read_finished against svcrdma_post_send."};
+
+const Row rows::rdma_after_invalidate{
+    .group = 'F',
+    .severity = Severity::error,
+    .versions = Versions::both,
+    .source = "RFC 8797 section 3.2; RFC 8166 section 4.4.1",
+    .who = "responder",
+    .title = "An RDMA operation with a handle that was invalidated",
+    .explanation =
+        "A Send With Invalidate makes the requester's adapter forget the registration behind the handle. Whoever sent "
+        "it knows that the handle is gone; an operation behind it on the same connection is refused, and every "
+        "outstanding RPC is lost with the connection.",
+    .evidence =
+        "The Read or Write stands behind the Send With Invalidate in the sender's own packet order, and no Call has "
+        "named the handle again since. Not decided when frames are missing. Where the call had been answered too, the "
+        "rule on operations after the reply speaks as well.",
+    .next =
+        "Server: inv_rkey in rpcrdma:svcrdma_post_send against svcrdma_wc_write and svcrdma_wc_read. A reply that "
+        "invalidates the handle of another call (remote-invalidation-wrong-handle) leads to this."};
+
+const Row rows::read_after_done{.group = 'H',
+                                .severity = Severity::error,
+                                .versions = Versions::v1,
+                                .source = "reliable-reply draft, Requester Duties",
+                                .who = "requester",
+                                .title = "An RDMA Read after RDMA_DONE",
+                                .explanation =
+                                    "With RDMA_DONE the requester gave the memory back. A later Read is refused once "
+                                    "the responder has invalidated it, and the connection is lost.",
+                                .evidence =
+                                    "A Read Request for an offered segment behind RDMA_DONE in the requester's own "
+                                    "packet order. Repeated Read Requests are removed first. Not decided across a gap.",
+                                .next =
+                                    "The requester notifies before its last Read was posted. Responder's adapter: "
+                                    "resp_remote_access_errors (mlx5)."};
+
+namespace {
+
 /// Judges one operation against the owner's map and remembers how, for a later refusal.
-JudgedOp& judge_access(Context& context, Connection& connection, const Access_& access, MemoryMap::Hit& hit) {
+JudgedOp& judge_access(const Witness& witness, const Access_& access, MemoryMap::Hit& hit) {
+  Connection& connection = witness.connection;
   using Verdict = MemoryMap::Hit::Verdict;
   const Side owner = other(access.initiator);
   hit = connection.of(owner).memory.find(access.handle, access.offset, access.length, access.writing);
@@ -62,10 +228,9 @@ JudgedOp& judge_access(Context& context, Connection& connection, const Access_& 
     if (doubtful != nullptr && !offered_since) {
       judged.state = JudgedOp::State::misled;
       judged.finding = doubtful->finding;
-      context.book.unchecked(access.writing ? RuleId::rdma_write_out_of_bounds : RuleId::rdma_read_out_of_bounds,
-                             connection.id(),
-                             fmt::format("what the {} exposes in frame {} cannot be told from its header", name(owner),
-                                         doubtful->frame.number));
+      witness.unchecked(access.writing ? RuleId::rdma_write_out_of_bounds : RuleId::rdma_read_out_of_bounds,
+                        fmt::format("what the {} exposes in frame {} cannot be told from its header", name(owner),
+                                    doubtful->frame.number));
       return connection.of(access.initiator).ops.add(std::move(judged));
     }
   }
@@ -88,7 +253,7 @@ JudgedOp& judge_access(Context& context, Connection& connection, const Access_& 
   // Held back: a Call that offers the memory anew may still be on its way here, behind a hole.
   const auto accuse = [&](RuleId rule, std::string message, FrameRef evidence) {
     if (!connection.trusted()) {
-      context.book.unchecked(rule, connection.id(), connection.why_not_whole());
+      witness.unchecked(rule, connection.why_not_whole());
       return;
     }
     judged.state = JudgedOp::State::undecided;
@@ -153,8 +318,8 @@ JudgedOp& judge_access(Context& context, Connection& connection, const Access_& 
       break;
     case Verdict::unknown_handle:
       if (!connection.whole()) {
-        context.book.unchecked(
-            RuleId::rdma_unknown_handle, connection.id(),
+        witness.unchecked(
+            RuleId::rdma_unknown_handle,
             fmt::format("the Call that named the handle may not be known: {}", connection.why_not_whole()));
         break;
       }
@@ -166,50 +331,6 @@ JudgedOp& judge_access(Context& context, Connection& connection, const Access_& 
       break;
   }
   return connection.of(access.initiator).ops.add(std::move(judged));
-}
-
-[[nodiscard]] std::uint64_t written(Connection& connection, const Transaction& call, const wire::Segment& segment,
-                                    bool& known) {
-  const Region* region =
-      region_of(connection.of(call.requester).memory, call.id, segment.handle, segment.offset, Access::write);
-  if (region == nullptr || region->touched.overflow()) known = false;
-  return region == nullptr ? 0 : region->touched.within(segment.offset, segment.offset + segment.length);
-}
-
-/// Legal: written, and then returned as unused.
-void note_unreported(Context& context, Connection& connection, const trace::Send& event, const wire::HeaderV1& header,
-                     const Transaction& call) {
-  MemoryMap& memory = connection.of(call.requester).memory;
-  std::uint64_t octets = 0;
-  const auto add = [&](const wire::WriteChunk& chunk) {
-    for (const wire::Segment& segment : chunk) {
-      // One that was empty from the start may name the place of the next one, which is in use.
-      const bool in_use = std::any_of(chunk.begin(), chunk.end(), [&](const wire::Segment& s) {
-        return s.length != 0 && s.handle == segment.handle && s.offset == segment.offset;
-      });
-      if (segment.length != 0 || in_use) continue;
-      const Region* region = region_of(memory, call.id, segment.handle, segment.offset, Access::write);
-      if (region != nullptr) octets += region->touched.within(region->begin, region->end);
-    }
-  };
-  for (const wire::WriteChunk& chunk : header.writes) add(chunk);
-  if (header.reply) add(*header.reply);
-  if (octets == 0) return;
-  Cost& cost = connection.unreported;
-  ++cost.times;
-  cost.octets += octets;
-  if (context.book.fold_again(RuleId::write_bytes_unreported, connection.id(), event.frame)) return;
-  cost.finding = context.book.fold(
-      {RuleId::write_bytes_unreported,
-       connection.id(),
-       {event.frame, call.call},
-       fmt::format("The {} wrote {} octets into the chunks of XID {:#010x} and returned those segments as unused, "
-                   "which it may.",
-                   name(event.side), octets, call.xid),
-       std::nullopt,
-       call.xid,
-       std::nullopt,
-       Role::responder});
 }
 
 void mark_guilty(Connection& connection, const Pending& pending, HeldFinding finding) {
@@ -224,16 +345,16 @@ void mark_guilty(Connection& connection, const Pending& pending, HeldFinding fin
 
 }  // namespace
 
-void judge_write(Context& context, Connection& connection, const trace::Write& event) {
+void judge_write(const Witness& witness, const trace::Write& event) {
+  Connection& connection = witness.connection;
   const Side owner = other(event.side);
   if (connection.unjudged()) return;
   if (event.first) {
     const std::uint64_t length = std::max<std::uint64_t>(event.announced, event.length);
     if (length == 0) return;  // touches no memory
     MemoryMap::Hit hit;
-    judge_access(context, connection, {event.side, event.frame, event.op, event.handle, event.offset, length, true, {}},
-                 hit);
-    if (hit.verdict == MemoryMap::Hit::Verdict::inside) keep_written(context, connection, *hit.region, event);
+    judge_access(witness, {event.side, event.frame, event.op, event.handle, event.offset, length, true, {}}, hit);
+    if (hit.verdict == MemoryMap::Hit::Verdict::inside) keep_written(witness, *hit.region, event);
   } else if (event.announced == 0) {
     JudgedOp* judged = connection.of(event.side).ops.newest([&](const JudgedOp& op) { return op.op == event.op; });
     if (judged != nullptr && judged->state == JudgedOp::State::inside) {
@@ -241,119 +362,101 @@ void judge_write(Context& context, Connection& connection, const trace::Write& e
       if (hit.verdict != MemoryMap::Hit::Verdict::inside) {
         // The Write as a whole is the offence: its first frame stands in front.
         MemoryMap::Hit again;
-        judge_access(context, connection,
+        judge_access(witness,
                      {event.side, event.frame, event.op, event.handle, event.offset, event.length, true, judged->frame},
                      again);
       }
     }
   }
-  if (!event.first && connection.body_writes[index(event.side)].left != 0)
-    keep_more_written(context, connection, event);
+  if (!event.first && connection.body_writes[index(event.side)].left != 0) keep_more_written(witness, event);
   connection.of(owner).memory.touch(event.handle, event.offset, event.length, false, true);
 }
 
-void judge_read(Context& context, Connection& connection, const trace::ReadRequest& event) {
-  read_asked(context, connection, event);
+void judge_read(const Witness& witness, const trace::ReadRequest& event) {
+  Connection& connection = witness.connection;
+  read_asked(witness, event);
   if (connection.unjudged() || event.length == 0) return;
   const Side owner = other(event.side);
   MemoryMap::Hit hit;
-  const JudgedOp judged =
-      judge_access(context, connection,
-                   {event.side, event.frame, event.op, event.handle, event.offset, event.length, false, {}}, hit);
+  const JudgedOp judged = judge_access(
+      witness, {event.side, event.frame, event.op, event.handle, event.offset, event.length, false, {}}, hit);
   connection.of(owner).memory.touch(event.handle, event.offset, event.length, true, false);
   if (judged.offer && judged.state == JudgedOp::State::inside) {
-    if (Offer* offer = find_offer(connection, judged.transaction)) offer_read(connection, *offer, event.frame);
+    if (Offer* offer = find_offer(connection, judged.transaction)) offer_read(*offer, event.frame);
   }
 }
 
-void judge_read_response(Context& context, Connection& connection, const trace::ReadResponse& event) {
-  read_answered(context, connection, event);
+void judge_read_response(const Witness& witness, const trace::ReadResponse& event) {
+  Connection& connection = witness.connection;
+  read_answered(witness, event);
   if (connection.unjudged()) return;
   const Side owner = event.side;
   connection.of(owner).memory.touch(event.handle, event.offset, event.length, false, false);
-  if (!event.octets.empty()) keep_pulled(context, connection, event);
+  if (!event.octets.empty()) keep_pulled(witness, event);
   if (connection.offers.empty()) return;
   const JudgedOp* judged =
       connection.of(other(owner)).ops.newest([&](const JudgedOp& op) { return op.op == event.op && !op.writing; });
   if (judged == nullptr || !judged->offer || judged->state != JudgedOp::State::inside) return;
   Offer* offer = find_offer(connection, judged->transaction);
   if (offer == nullptr) return;
-  offer_content(context, connection, *offer, event);
-  if (event.last) offer_read_answered(context, connection, *offer, event.frame);
+  offer_content(witness, *offer, event);
+  if (event.last) offer_read_answered(witness, *offer, event.frame);
 }
 
-void judge_returned_lengths(Context& context, Connection& connection, const trace::Send& event,
-                            const wire::HeaderV1& header, Transaction& call) {
-  if (!call.lists_known) return;
-  note_unreported(context, connection, event, header, call);
-  if (!connection.trusted() || connection.of(event.side).gaps != call.responder_gaps) {
-    context.book.unchecked(
-        RuleId::write_bytes_missing, connection.id(),
-        connection.trusted() ? std::string_view("frames of the responder are missing") : connection.why_not_whole());
-    return;
-  }
-  std::uint64_t returned = 0;
-  std::uint64_t seen = 0;
-  bool known = true;
-  const auto add = [&](const wire::WriteChunk& chunk) {
-    for (const wire::Segment& segment : chunk) {
-      if (segment.length == 0 || segment.offset > std::numeric_limits<std::uint64_t>::max() - segment.length) continue;
-      returned += segment.length;
-      seen += written(connection, call, segment, known);
-    }
-  };
-  for (const wire::WriteChunk& chunk : header.writes) add(chunk);
-  if (header.reply) add(*header.reply);
-  if (!known || seen >= returned) return;
-  context.book.add(
-      {RuleId::write_bytes_missing,
-       connection.id(),
-       {event.frame, call.call},
-       fmt::format("The {}'s Reply says that {} octets were written into the Call's chunks; RDMA Writes brought "
-                   "only {}.",
-                   name(event.side), returned, seen),
-       std::nullopt,
-       call.xid,
-       party(event.side),
-       Role::responder});
-}
-
-void settle_unknown_handle(Context& context, Connection& connection, const Pending& pending, bool proven) {
+void settle_unknown_handle(const Witness& witness, const Pending& pending, bool proven) {
+  Connection& connection = witness.connection;
   const bool by_requester = pending.rule == RuleId::rdma_by_requester;
-  HeldFinding finding = context.book.add(
-      {pending.rule,
-       connection.id(),
-       {pending.frame},
-       fmt::format(
+  HeldFinding finding = witness.say(
+      pending.rule,
+      {.frames = {pending.frame},
+       .by = pending.side,
+       .as = when(by_requester, Role::requester),
+       .at_most = proven ? Severity::error : Severity::warning,
+       .what = fmt::format(
            "The {} {} {} of handle {:#010x}, {}.", name(pending.side), pending.writing ? "wrote" : "read",
            range(pending.offset, pending.length), pending.handle,
            by_requester
                ? fmt::format("although the {} has not offered any memory: only responders read and write",
                              name(other(pending.side)))
-               : fmt::format("which no message of the {} on this connection ever named", name(other(pending.side)))),
-       proven ? std::nullopt : std::optional(Severity::warning),
-       std::nullopt,
-       party(pending.side),
-       by_requester ? std::optional(Role::requester) : std::nullopt});
+               : fmt::format("which no message of the {} on this connection ever named", name(other(pending.side))))});
   connection.of(pending.side).unknown_ops = true;
   mark_guilty(connection, pending, std::move(finding));
 }
 
-void settle_access(Context& context, Connection& connection, const Pending& pending) {
+void settle_access(const Witness& witness, const Pending& pending) {
+  Connection& connection = witness.connection;
   const bool later_packet = pending.start.number != 0;
-  HeldFinding finding =
-      context.book.add({pending.rule,
-                        connection.id(),
-                        {later_packet ? pending.start : pending.frame, pending.frame, pending.evidence, pending.call},
-                        pending.message,
-                        std::nullopt,
-                        pending.xid,
-                        party(pending.side),
-                        pending.role});
+  HeldFinding finding = witness.say(pending.rule, {.frames = {later_packet ? pending.start : pending.frame,
+                                                              pending.frame, pending.evidence, pending.call},
+                                                   .by = pending.side,
+                                                   .as = pending.role,
+                                                   .xid = pending.xid,
+                                                   .what = pending.message});
   mark_guilty(connection, pending, std::move(finding));
 }
 
-void judge_early_access(Context& context, Connection& connection, const Transaction& call) {
+const Row rows::rdma_before_call{
+    .group = 'F',
+    .severity = Severity::error,
+    .versions = Versions::both,
+    .source = "RFC 8166 section 3.4.5.1 (derived)",
+    .who = "responder",
+    .title = "An RDMA operation ahead of the call that offers the memory",
+    .explanation =
+        "A responder learns handles from the call and can use them only once it has it. An operation that comes first "
+        "was built from something else, a guess or an earlier use of the same buffers; the memory may not be "
+        "registered yet, and what is read may not be the call's data.",
+    .evidence =
+        "The operation uses a handle and a range that a later Call names and none before did, and the requester sent "
+        "something else between the two, so that the order of the file is the order on the wire. Where nothing lies "
+        "between, two capture points or adapters may have changed the order, and it is not decided; neither across a "
+        "gap.",
+    .next =
+        "Responder: rpcrdma:svcrdma_decode_rseg and svcrdma_decode_wseg against svcrdma_wc_read and svcrdma_wc_write. "
+        "Make sure that one capture point saw both directions."};
+
+void judge_early_access(const Witness& witness, const Transaction& call) {
+  Connection& connection = witness.connection;
   SideState& responder = connection.of(other(call.requester));
   if (!responder.unknown_ops || !call.lists_known) return;
   const auto names = [](const wire::Segment& segment, const JudgedOp& op) {
@@ -377,7 +480,7 @@ void judge_early_access(Context& context, Connection& connection, const Transact
   })) {
     // Not a stray handle: the Call that names it was on its way, behind something that this requester sent before.
     op->rule = RuleId::rdma_before_call;
-    Finding& finding = context.book.at(op->finding);
+    Finding& finding = witness.context.book.at(op->finding);
     if (finding.occurrences > 1) continue;
     finding.rule = RuleId::rdma_before_call;
     finding.xid = call.xid;
@@ -385,153 +488,37 @@ void judge_early_access(Context& context, Connection& connection, const Transact
     finding.message = fmt::format("The {} {} {} of handle {:#010x} before the Call that offers it (frame {}) was sent.",
                                   name(other(call.requester)), op->writing ? "wrote" : "read",
                                   range(op->offset, op->length), op->handle, call.call.number);
-    context.book.evidence(op->finding, call.call);
+    witness.context.book.evidence(op->finding, call.call);
   }
 }
 
-void judge_opcode(Context& context, Connection& connection, const trace::Quality& event) {
+const Row rows::unexpected_opcode{
+    .group = 'F',
+    .severity = Severity::warning,
+    .versions = Versions::both,
+    .repetition = Repetition::few,
+    .source = "RFC 8166 section 3.1 (derived); version 2 draft section 4 (derived)",
+    .who = "sender",
+    .title = "An RDMA opcode that RPC-over-RDMA never uses",
+    .explanation =
+        "The protocol is made of Sends, with or without invalidation, and of RDMA Reads and Writes. Immediate data and "
+        "atomic operations have no meaning in it: an immediate value takes a Receive or is dropped, an atomic "
+        "operation changes memory that nobody exposed for it.",
+    .evidence =
+        "An InfiniBand opcode with immediate data, or an atomic one, on a connection known to carry RPC-over-RDMA. "
+        "Connections that carry something else are not judged.",
+    .next =
+        "Find out whether another protocol shares the queue pair; otherwise look at the work requests the sender posts "
+        "(IB_WR_SEND_WITH_IMM, IB_WR_RDMA_WRITE_WITH_IMM, IB_WR_ATOMIC_*)."};
+
+void judge_opcode(const Witness& witness, const trace::Quality& event) {
+  Connection& connection = witness.connection;
   if (!connection.rpcrdma()) return;  // another protocol's business
-  context.book.add_few(
-      {RuleId::unexpected_opcode,
-       connection.id(),
-       {event.frame},
-       fmt::format("The {} used immediate data or an atomic operation; RPC-over-RDMA has neither.", name(event.side)),
-       std::nullopt,
-       std::nullopt,
-       party(event.side),
-       std::nullopt});
-}
-
-void judge_access_refused(Context& context, Connection& connection, const trace::Refusal& refusal) {
-  const Side initiator = other(refusal.side);
-  SideState& state = connection.of(initiator);
-  JudgedOp* judged = nullptr;
-  using Refused = trace::Refusal::Refused;
-  if (refusal.refused_op != 0 && (refusal.refused == Refused::write || refusal.refused == Refused::read)) {
-    const bool writing = refusal.refused == Refused::write;
-    judged = state.ops.newest([&](const JudgedOp& op) { return op.op == refusal.refused_op && op.writing == writing; });
-  }
-  if (judged == nullptr && refusal.refused != Refused::send) {
-    judged = state.ops.newest([](const JudgedOp& op) { return op.state == JudgedOp::State::guilty; });
-  }
-  if (judged == nullptr) {
-    // A Read that is not in the capture: it may have been one of an offer.
-    for (Offer& offer : connection.offers) offer.refused = offer.refused || offer.requester == initiator;
-  }
-  Suspect suspect;
-  suspect.how = refusal.kind == trace::Refusal::Kind::terminate ? Closed::How::terminate : Closed::How::nak;
-  suspect.frame = refusal.frame;
-  suspect.by = party(refusal.side);
-  const std::uint64_t refused_number = judged != nullptr ? judged->frame.number : refusal.refused_frame.number;
-  suspect.frames = {refused_number, refusal.frame.number};
-
-  if (judged != nullptr) {
-    // What was held back about it is certain: the owner itself says that it gives no such access.
-    const std::uint64_t op = judged->op;
-    const auto of_it = [&](const Pending& p) {
-      return (p.kind == Pending::Kind::unknown_handle || p.kind == Pending::Kind::access) && p.op == op &&
-             p.side == initiator;
-    };
-    for (auto held = std::find_if(connection.pending.begin(), connection.pending.end(), of_it);
-         held != connection.pending.end();
-         held = std::find_if(connection.pending.begin(), connection.pending.end(), of_it)) {
-      const Pending pending = std::move(*held);
-      connection.pending.erase(held);
-      if (pending.kind == Pending::Kind::access) {
-        settle_access(context, connection, pending);
-      } else {
-        settle_unknown_handle(context, connection, pending, true);
-      }
-    }
-  }
-  if (judged != nullptr && judged->state == JudgedOp::State::guilty) {
-    context.book.evidence(judged->finding, refusal.frame);
-    suspect.rule = judged->rule;
-    suspect.proven = true;
-    suspect.culprit = party(initiator);
-    suspect.message = fmt::format("{} The {} refused it (frame {}).", context.book.at(judged->finding).message,
-                                  name(refusal.side), refusal.frame.number);
-  } else if (judged != nullptr && judged->state == JudgedOp::State::misled && judged->finding) {
-    context.book.evidence(judged->finding, judged->frame);
-    context.book.evidence(judged->finding, refusal.frame);
-    suspect.rule = context.book.at(judged->finding).rule;
-    suspect.proven = true;
-    suspect.culprit = party(refusal.side);
-    suspect.frames.insert(suspect.frames.begin(), context.book.at(judged->finding).frames.front());
-    suspect.message = fmt::format("{} The {} acted on it (frame {}) and was refused (frame {}).",
-                                  context.book.at(judged->finding).message, name(initiator), judged->frame.number,
-                                  refusal.frame.number);
-  } else if (judged != nullptr && judged->state == JudgedOp::State::inside && connection.trusted()) {
-    const auto xid = static_cast<std::uint32_t>(judged->transaction.key);
-    const char* what = judged->writing ? "Write" : "Read";
-    if (judged->offer) {
-      Offer* offer = find_offer(connection, judged->transaction);
-      if (offer != nullptr) offer->refused = true;
-      const bool early = offer == nullptr || refusal.frame.time - offer->frame.time < context.options.pull_timeout;
-      suspect.message = fmt::format(
-          "The {} refused a Read of memory it had offered (frame {}) before any RDMA_DONE: it took "
-          "the memory back{}.",
-          name(refusal.side), refusal.frame.number, early ? " early" : " after a while, as it may");
-      context.book.add({RuleId::offer_invalidated_early,
-                        connection.id(),
-                        {judged->frame, refusal.frame},
-                        suspect.message,
-                        early ? Severity::warning : Severity::note,
-                        xid,
-                        party(refusal.side),
-                        Role::responder});
-      suspect.rule = RuleId::remote_access_error;
-      suspect.culprit = party(refusal.side);
-    } else {
-      suspect.message = fmt::format(
-          "The {}'s RDMA {} (frame {}) stays inside the memory that the {} exposed for XID {:#010x}, "
-          "yet the {} refused it (frame {}): its registration does not hold what its message "
-          "promised.",
-          name(initiator), what, judged->frame.number, name(refusal.side), xid, name(refusal.side),
-          refusal.frame.number);
-      context.book.add({RuleId::remote_access_error,
-                        connection.id(),
-                        {judged->frame, refusal.frame},
-                        suspect.message,
-                        std::nullopt,
-                        xid,
-                        party(refusal.side),
-                        Role::requester});
-      suspect.rule = RuleId::remote_access_error;
-      suspect.proven = true;
-      suspect.culprit = party(refusal.side);
-      const Transaction* call = connection.find(judged->transaction);
-      if (judged->writing && call != nullptr && refusal.frame.time - call->call.time > stale_call) {
-        context.book.add(
-            {RuleId::cancelled_write_hazard,
-             connection.id(),
-             {judged->frame, call->call, refusal.frame},
-             fmt::format("The refused Write belongs to a Call {:.1f} s old: its application may have given up and "
-                         "the memory be in other use.",
-                         static_cast<double>(refusal.frame.time - call->call.time) / 1e9),
-             std::nullopt,
-             xid,
-             std::nullopt,
-             Role::requester});
-      }
-    }
-  } else {
-    suspect.message = fmt::format(
-        "The {} refused access to its memory (frame {}); which side is at fault cannot be told from "
-        "this capture.",
-        name(refusal.side), refusal.frame.number);
-    context.book.add({RuleId::remote_access_error,
-                      connection.id(),
-                      {refusal.refused_frame, refusal.frame},
-                      suspect.message,
-                      Severity::warning,
-                      std::nullopt,
-                      std::nullopt,
-                      std::nullopt});
-    suspect.rule = RuleId::remote_access_error;
-  }
-  std::erase(suspect.frames, 0U);
-  connection.suspect(std::move(suspect));
+  witness.say(RuleId::unexpected_opcode,
+              {.frames = {event.frame},
+               .by = event.side,
+               .what = fmt::format("The {} used immediate data or an atomic operation; RPC-over-RDMA has neither.",
+                                   name(event.side))});
 }
 
 }  // namespace rpcrdma::referee

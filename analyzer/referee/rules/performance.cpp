@@ -31,12 +31,13 @@ void add_sentence(Context& context, const Cost& cost, std::string_view sentence)
 
 }  // namespace
 
-void performance_at_end(Context& context, Connection& connection) {
+void performance_at_end(const Witness& witness) {
+  Connection& connection = witness.connection;
   for (Ledger& ledger : connection.credits) {
-    credit_stall_check(context, connection, ledger, connection.last_frame);
+    credit_stall_check(witness, ledger, connection.last_frame);
     ledger.full_since = {};
     const Cost& stall = ledger.stall;
-    add_sentence(context, stall,
+    add_sentence(witness.context, stall,
                  fmt::format("Stalls of more than a second: {}, {} in all, the longest {}; shorter waits included, all "
                              "credits were in use {} for {}.",
                              stall.times, duration(stall.total), duration(stall.longest), times(ledger.full.times),
@@ -44,24 +45,24 @@ void performance_at_end(Context& context, Connection& connection) {
   }
   const Cost& calls = connection.long_calls;
   if (calls.timed != 0) {
-    add_sentence(context, calls,
+    add_sentence(witness.context, calls,
                  fmt::format("Seen {}; until the data had been read {} went by, {} in all.", times(calls.times),
                              duration(calls.total / static_cast<TimeNs>(calls.timed)), duration(calls.total)));
   } else {
-    add_sentence(context, calls, fmt::format("Seen {}.", times(calls.times)));
+    add_sentence(witness.context, calls, fmt::format("Seen {}.", times(calls.times)));
   }
   const Cost& replies = connection.reply_chunks;
   if (replies.timed != 0) {
     add_sentence(
-        context, replies,
+        witness.context, replies,
         fmt::format("Seen {}, an RDMA Write more each time; it went ahead of the Reply by {} on average, {} in all.",
                     times(replies.times), duration(replies.total / static_cast<TimeNs>(replies.timed)),
                     duration(replies.total)));
   } else {
-    add_sentence(context, replies, fmt::format("Seen {}, an RDMA Write more each time.", times(replies.times)));
+    add_sentence(witness.context, replies, fmt::format("Seen {}, an RDMA Write more each time.", times(replies.times)));
   }
   const Cost& unreported = connection.unreported;
-  add_sentence(context, unreported,
+  add_sentence(witness.context, unreported,
                fmt::format("Seen {}, {} octets in all.", times(unreported.times), unreported.octets));
   connection.long_calls.finding.reset();
   connection.reply_chunks.finding.reset();

@@ -8,6 +8,7 @@
 
 #include "referee/rules/checks.hpp"
 #include "referee/rules/regions.hpp"
+#include "referee/rules/rows.hpp"
 #include "wire/rpc.hpp"
 
 namespace rpcrdma::referee {
@@ -30,21 +31,42 @@ constexpr std::uint32_t not_negotiated = 0x3FFF;  // RFC 6581 section 4: IRD and
   return std::max(*accepted, asked.value_or(0));
 }
 
-void accuse(Context& context, Connection& connection, Side initiator, const ReadsInFlight::Excess& excess,
-            FrameRef refused) {
+}  // namespace
+
+const Row rows::read_depth_exceeded{
+    .group = 'F',
+    .severity = Severity::warning,
+    .versions = Versions::both,
+    .repetition = Repetition::few,
+    .source = "IBA; RFC 5040; RFC 6581",
+    .who = "by evidence",
+    .title = "More RDMA Reads in flight than the peer accepts",
+    .explanation =
+        "Each side says during the handshake how many RDMA Reads it can answer at once (responder resources, or IRD on "
+        "iWARP). Its adapter has state for that many; one more may be refused as an invalid request, which ends the "
+        "connection, or works only as long as nothing has to be repeated.",
+    .evidence =
+        "RDMA Read Requests whose last response has not come yet, counted against the number in the peer's REQ or REP "
+        "(MPA Request or Reply). Only counted when every one of them was answered, or the refusal is in the capture. A "
+        "value of 0 belongs to a side that expects no Reads and decides nothing. Not decided without the handshake or "
+        "across a gap.",
+    .next =
+        "What both stacks pass as initiator_depth and responder_resources to rdma_connect() and rdma_accept(); "
+        "ibv_devinfo -v shows max_qp_rd_atom and max_qp_init_rd_atom of the adapter."};
+
+namespace {
+
+void accuse(const Witness& witness, Side initiator, const ReadsInFlight::Excess& excess, FrameRef refused) {
+  Connection& connection = witness.connection;
   const SideState& peer = connection.of(other(initiator));
-  context.book.add_few(
-      {RuleId::read_depth_exceeded,
-       connection.id(),
-       {excess.frame, peer.private_data.frame, refused},
-       fmt::format("The {} had {} RDMA Reads in flight; the {} accepts {} at once (handshake, frame {}){}.",
+  witness.say(RuleId::read_depth_exceeded,
+              {.frames = {excess.frame, peer.private_data.frame, refused},
+               .by = initiator,
+               .what = fmt::format(
+                   "The {} had {} RDMA Reads in flight; the {} accepts {} at once (handshake, frame {}){}.",
                    name(initiator), excess.open, name(other(initiator)), depth_limit(connection, initiator).value_or(0),
                    peer.private_data.frame.number,
-                   refused.number != 0 ? fmt::format(" and refused one (frame {})", refused.number) : std::string()),
-       std::nullopt,
-       std::nullopt,
-       party(initiator),
-       std::nullopt});
+                   refused.number != 0 ? fmt::format(" and refused one (frame {})", refused.number) : std::string())});
 }
 
 /// Octets of the Call's Read chunks that no READ asked for, pads left out: three octets or fewer that nobody read
@@ -129,12 +151,13 @@ struct Asked {
 
 }  // namespace
 
-void read_asked(Context& context, Connection& connection, const trace::ReadRequest& event) {
+void read_asked(const Witness& witness, const trace::ReadRequest& event) {
+  Connection& connection = witness.connection;
   if (event.length == 0) return;
   const std::optional<std::uint32_t> limit = depth_limit(connection, event.side);
   if (!limit) {
-    context.book.unchecked(RuleId::read_depth_exceeded, connection.id(),
-                           "how many RDMA Reads the peer accepts is not in the capture, or it said 0");
+    witness.unchecked(RuleId::read_depth_exceeded,
+                      "how many RDMA Reads the peer accepts is not in the capture, or it said 0");
     return;
   }
   ReadsInFlight& reads = connection.of(event.side).reads;
@@ -142,14 +165,14 @@ void read_asked(Context& context, Connection& connection, const trace::ReadReque
   reads.open.push_back({event.op, event.frame});
   if (reads.open.size() <= *limit || reads.excess.size() >= most_excess) return;
   if (!connection.whole()) {
-    context.book.unchecked(RuleId::read_depth_exceeded, connection.id(),
-                           "answers to RDMA Reads may be missing from the capture");
+    witness.unchecked(RuleId::read_depth_exceeded, "answers to RDMA Reads may be missing from the capture");
     return;
   }
   reads.excess.push_back({event.frame, reads.open.front().op, event.op, reads.open.size()});
 }
 
-void read_answered(Context& context, Connection& connection, const trace::ReadResponse& event) {
+void read_answered(const Witness& witness, const trace::ReadResponse& event) {
+  Connection& connection = witness.connection;
   const Side initiator = other(event.side);
   ReadsInFlight& reads = connection.of(initiator).reads;
   const auto at =
@@ -172,28 +195,47 @@ void read_answered(Context& context, Connection& connection, const trace::ReadRe
     if (event.frame.number < excess.frame.number || event.frame.time < excess.frame.time) --excess.open;
     if (excess.open <= limit) return true;
     if (event.op != excess.last) return false;
-    accuse(context, connection, initiator, excess, {});
+    accuse(witness, initiator, excess, {});
     return true;
   });
 }
 
-void judge_refused_read(Context& context, Connection& connection, const trace::Refusal& refusal) {
+void judge_refused_read(const Witness& witness, const trace::Refusal& refusal) {
+  Connection& connection = witness.connection;
   if (refusal.refused != trace::Refusal::Refused::read || refusal.refused_op == 0 || !connection.whole()) return;
   const Side initiator = other(refusal.side);
   ReadsInFlight& reads = connection.of(initiator).reads;
   const auto excess = std::find_if(reads.excess.begin(), reads.excess.end(),
                                    [&](const auto& e) { return e.last == refusal.refused_op; });
   if (excess == reads.excess.end()) return;
-  accuse(context, connection, initiator, *excess, refusal.frame);
+  accuse(witness, initiator, *excess, refusal.frame);
   reads.clear();
 }
 
-void judge_pulled(Context& context, Connection& connection, const trace::Send& event, const wire::HeaderV1& header,
+const Row rows::read_chunk_not_pulled{
+    .group = 'F',
+    .severity = Severity::warning,
+    .versions = Versions::both,
+    .source = "RFC 8166 section 3.4.5.1 (derived)",
+    .who = "responder",
+    .title = "A call succeeded although its Read chunk was not read",
+    .explanation =
+        "Data in a Read chunk is an argument of the call, and a responder has to fetch it before it can do what it is "
+        "asked. A reply that reports success without that acknowledges data which never left the requester: what was "
+        "to be stored is lost without a word. A reply from a duplicate request cache is the one good reason.",
+    .evidence =
+        "A Reply with accept status and NFS status 0, while RDMA Reads asked for less than the chunk holds. Pads of up "
+        "to three octets need not be read. Not decided when frames are missing, when the status is cut off, wrapped by "
+        "RPCSEC_GSS or in unseen octets, or when the call may be a repetition that a cache answered.",
+    .next =
+        "Server: rpcrdma:svcrdma_post_read_chunk and svcrdma_read_finished for that XID, nfsd:nfsd_write_start for the "
+        "length. Compare the file's content with what the application wrote."};
+
+void judge_pulled(const Witness& witness, const trace::Send& event, const wire::HeaderV1& header,
                   const Transaction& call) {
+  Connection& connection = witness.connection;
   if (call.reads.empty() || !call.lists_known || call.copies > 1) return;
-  const auto not_decided = [&](std::string_view why) {
-    context.book.unchecked(RuleId::read_chunk_not_pulled, connection.id(), why);
-  };
+  const auto not_decided = [&](std::string_view why) { witness.unchecked(RuleId::read_chunk_not_pulled, why); };
   if (!connection.trusted() || connection.of(event.side).gaps != call.responder_gaps) {
     not_decided("frames of the responder are missing");
     return;
@@ -218,16 +260,15 @@ void judge_pulled(Context& context, Connection& connection, const trace::Send& e
     not_decided("the call is a repetition, which a reply cache may have answered");
     return;
   }
-  context.book.add({RuleId::read_chunk_not_pulled,
-                    connection.id(),
-                    {event.frame, call.call},
-                    fmt::format("The {} reported success for XID {:#010x} but never read {} octets of the Call's Read "
-                                "chunks: that data stayed where it was.",
-                                name(event.side), call.xid, *left),
-                    std::nullopt,
-                    call.xid,
-                    party(event.side),
-                    Role::responder});
+  witness.say(
+      RuleId::read_chunk_not_pulled,
+      {.frames = {event.frame, call.call},
+       .by = event.side,
+       .as = Role::responder,
+       .xid = call.xid,
+       .what = fmt::format("The {} reported success for XID {:#010x} but never read {} octets of the Call's Read "
+                           "chunks: that data stayed where it was.",
+                           name(event.side), call.xid, *left)});
 }
 
 }  // namespace rpcrdma::referee

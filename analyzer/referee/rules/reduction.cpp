@@ -6,8 +6,9 @@
 
 #include <fmt/format.h>
 
-#include "referee/procedures.hpp"
 #include "referee/rules/checks.hpp"
+#include "referee/rules/rows.hpp"
+#include "referee/state/procedures.hpp"
 #include "wire/rpc.hpp"
 
 namespace rpcrdma::referee {
@@ -21,49 +22,37 @@ using ProcedureId = std::tuple<std::uint32_t, std::uint32_t, std::uint32_t>;
 
 class Chunked {
  public:
-  Chunked(Context& context, Connection& connection, const Transaction& call, FrameRef frame, FrameRef evidence,
-          Role role) noexcept
-      : context_(context),
-        connection_(connection),
+  Chunked(const Witness& witness, const Transaction& call, FrameRef frame, FrameRef evidence, Role role) noexcept
+      : witness_(witness),
         call_(call),
         frame_(frame),
         evidence_(evidence),
         role_(role),
         side_(role == Role::requester ? call.requester : other(call.requester)) {}
 
-  void say(RuleId rule, std::string message) {
-    tell(rule, std::move(message), std::nullopt, [this](const Verdict& verdict) { context_.book.add(verdict); });
-  }
-  void warn(RuleId rule, std::string message) {
-    tell(rule, std::move(message), std::nullopt, [this](const Verdict& verdict) { context_.book.add_few(verdict); });
-  }
+  void say(RuleId rule, std::string message) { tell(rule, std::move(message), Severity::error); }
   /// Legal, or not known to be wrong, and likely to be a habit.
   template <class... Parts>
   void note(RuleId rule, fmt::format_string<Parts...> text, Parts&&... parts) {
-    if (context_.book.fold_again(rule, connection_.id(), frame_, connection_.accused(side_))) return;
-    tell(rule, fmt::format(text, std::forward<Parts>(parts)...), Severity::note,
-         [this](const Verdict& verdict) { context_.book.fold(verdict); });
+    if (witness_.again(rule, frame_, witness_.connection.accused(side_))) return;
+    tell(rule, fmt::format(text, std::forward<Parts>(parts)...), Severity::note);
   }
-  void unchecked(RuleId rule, std::string_view why) { context_.book.unchecked(rule, connection_.id(), why); }
+  void unchecked(RuleId rule, std::string_view why) { witness_.unchecked(rule, why); }
   [[nodiscard]] const char* who() const noexcept { return name(side_); }
   [[nodiscard]] bool version2() const noexcept { return call_.version == 2; }
 
  private:
-  /// A verdict lists its frames by reference: it must not outlive this call.
-  template <class Use>
-  void tell(RuleId rule, std::string message, std::optional<Severity> severity, Use use) {
-    use({rule,
-         connection_.id(),
-         {frame_, evidence_},
-         std::move(message),
-         severity,
-         call_.xid,
-         connection_.accused(side_),
-         role_});
+  void tell(RuleId rule, std::string message, Severity at_most) {
+    witness_.say(rule, {.frames = {frame_, evidence_},
+                        .by = witness_.connection.accused(side_),
+                        .as = role_,
+                        .xid = call_.xid,
+                        .at_most = at_most,
+                        .habit = at_most == Severity::note,
+                        .what = std::move(message)});
   }
 
-  Context& context_;
-  Connection& connection_;
+  const Witness& witness_;
   const Transaction& call_;
   FrameRef frame_;
   FrameRef evidence_;
@@ -95,6 +84,27 @@ class Chunked {
 
 // --- Calls
 
+}  // namespace
+
+const Row rows::nfs_chunk_complexity{
+    .group = 'E',
+    .severity = Severity::warning,
+    .versions = Versions::v1,
+    .repetition = Repetition::few,
+    .source = "RFC 8267 section 6.4.2",
+    .who = "requester",
+    .title = "More chunks than every NFSv4 server has to take",
+    .explanation =
+        "A client that does not know its server's limits should keep to one Read chunk beside the message, one Write "
+        "chunk and 16 segments in a chunk. Servers may refuse more with ERR_CHUNK or GARBAGE_ARGS; one kernel was seen "
+        "to never answer.",
+    .evidence = "The chunk lists of an NFSv4 COMPOUND. A client may know by other means what its server takes.",
+    .next =
+        "Server: rpcrdma:svcrdma_decode_parse_err. Client: rsize and wsize, and the adapter's registration depth, "
+        "decide how many segments a chunk has."};
+
+namespace {
+
 /// RFC 8267 section 6.4.2: what every NFSv4 server has to take, and no client should go beyond.
 void judge_complexity(Chunked& chunked, const Transaction& call, const std::vector<wire::ReadChunk>& reads) {
   std::size_t segments = 0;
@@ -105,11 +115,64 @@ void judge_complexity(Chunked& chunked, const Transaction& call, const std::vect
   if (call.reply_chunk) segments = std::max(segments, call.reply_chunk->size());
   segments = std::max(segments, body);
   if (reads.size() <= 1 && call.writes.size() <= 1 && segments <= nfs4_segments_most) return;
-  chunked.warn(RuleId::nfs_chunk_complexity,
-               fmt::format("The {}'s NFSv4 Call has {} Read chunks beside the message, {} Write chunks, and up to {} "
-                           "segments in a chunk; servers need to take one, one, and {}.",
-                           chunked.who(), reads.size(), call.writes.size(), segments, nfs4_segments_most));
+  chunked.say(RuleId::nfs_chunk_complexity,
+              fmt::format("The {}'s NFSv4 Call has {} Read chunks beside the message, {} Write chunks, and up to {} "
+                          "segments in a chunk; servers need to take one, one, and {}.",
+                          chunked.who(), reads.size(), call.writes.size(), segments, nfs4_segments_most));
 }
+
+}  // namespace
+
+const Row rows::read_chunk_pad_included{
+    .group = 'E',
+    .severity = Severity::error,
+    .versions = Versions::both,
+    .source = "RFC 8166 section 3.4.5.2; version 2 draft section 4.5.3.1",
+    .who = "requester",
+    .title = "A Read chunk holds its item's XDR pad",
+    .explanation =
+        "The octets that fill an item up to a multiple of four carry nothing and should be left out of its chunk. "
+        "Servers take both; the pad costs a registered segment or a few octets on the wire.",
+    .evidence =
+        "The chunk is exactly as long as the item (by the count word in front of it) and its pad, in one segment or in "
+        "one of its own. NFS arguments only, as far as they are captured and can be read.",
+    .next = "Linux client: it sends a segment with the pad to servers without private data (implicit roundup off)."};
+
+const Row rows::read_chunk_length_wrong{
+    .group = 'E',
+    .severity = Severity::error,
+    .versions = Versions::both,
+    .source = "RFC 8166 section 3.4.5.2; version 2 draft section 4.5.3.1",
+    .who = "requester",
+    .title = "A Read chunk is not as long as its item",
+    .explanation =
+        "The count word of a moved item stays in the message, and the chunk has to hold that many octets, at most with "
+        "the pad behind them. Otherwise the server stores too little, or octets that belong to something else.",
+    .evidence =
+        "The count word in front of the Position against the sum of the chunk's segments. NFS arguments only; not "
+        "decided when they are not captured or have a form that is not known.",
+    .next =
+        "Client: rpcrdma:xprtrdma_chunk_read and xprtrdma_marshal. Server: rpcrdma:svcrdma_decode_rseg; nfsd answers "
+        "GARBAGE_ARGS or an NFS error."};
+
+const Row rows::ineligible_item_reduced{
+    .group = 'E',
+    .severity = Severity::error,
+    .versions = Versions::both,
+    .source = "RFC 8166 sections 3.4.2 and 6.1; RFC 8267 sections 4 and 6.1",
+    .who = "sender",
+    .title = "Something was moved into a chunk that has to stay in the message",
+    .explanation =
+        "Only what the upper layer's binding names may travel in a chunk of its own: for NFS the data of READ and "
+        "WRITE and the text of a symbolic link. The receiver knows no other and cannot put the message together.",
+    .evidence =
+        "Calls: a Position at which no such item begins, found by reading the arguments. Replies: a used Write chunk, "
+        "and a procedure, or operations, without such a result. A note for programs without a known binding; not "
+        "decided when the message is cut or has a form that is not known.",
+    .next =
+        "Client: rpcrdma:xprtrdma_marshal (rtype, wtype). Server: rpcrdma:svcrdma_decode_rseg, svcrdma_encode_wseg."};
+
+namespace {
 
 /// True when an error was found.
 bool judge_moved_argument(Chunked& chunked, const ProcedureId& procedure, const wire::NfsItem& item) {
@@ -167,6 +230,21 @@ bool judge_moved_arguments(Chunked& chunked, const ProcedureId& procedure, const
   return room % page == 0 || (chunk.back().offset + chunk.back().length) % page == 0;
 }
 
+}  // namespace
+
+const Row rows::write_chunk_pad_provisioned{
+    .group = 'E',
+    .severity = Severity::error,
+    .versions = Versions::both,
+    .source = "RFC 8166 section 3.4.6.2; version 2 draft section 4.5.2.4",
+    .who = "requester",
+    .title = "A Write chunk has room for an XDR pad",
+    .explanation = "Responders write no pads, so room for one is never used. Some clients register it all the same.",
+    .evidence = "A Write chunk is longer than the count of its READ by exactly the pad.",
+    .next = "Nothing to do; a Linux client does this towards servers without private data (implicit roundup off)."};
+
+namespace {
+
 /// Room for a pad behind the most that a READ may bring.
 void judge_provisioned(Chunked& chunked, const Transaction& call, const wire::NfsItems& found) {
   std::size_t next = 0;
@@ -203,6 +281,28 @@ struct Returned {
   }
 };
 
+}  // namespace
+
+const Row rows::write_chunk_pad_written{
+    .group = 'E',
+    .severity = Severity::error,
+    .versions = Versions::both,
+    .source = "RFC 8166 section 3.4.6.2; version 2 draft section 4.5.2.4",
+    .who = "responder",
+    .title = "A returned Write chunk is not as long as its item",
+    .explanation =
+        "The count word of a moved result stays in the reply, and the chunk holds exactly so many octets: no pad, no "
+        "more, no less. A requester that adds up chunk lengths otherwise hands out octets that are not part of the "
+        "file, or misses some.",
+    .evidence =
+        "The count word of the result against the lengths in the Reply's Write list. NFS READ and READLINK only; not "
+        "decided when the Call or the reply is cut, or the reply cannot be read to its end.",
+    .next =
+        "Server: rpcrdma:svcrdma_encode_wseg and svcrdma_wc_write. A length that was never updated shows up here as "
+        "well as in write-bytes-missing."};
+
+namespace {
+
 void judge_moved_result(Chunked& chunked, const ProcedureId& procedure, const wire::NfsItem& item) {
   if (!item.eligible) {
     chunked.say(RuleId::ineligible_item_reduced,
@@ -215,6 +315,42 @@ void judge_moved_result(Chunked& chunked, const ProcedureId& procedure, const wi
                             chunked.who(), item.chunk + 1, item.chunk_length, named(procedure, item), item.length));
   }
 }
+
+}  // namespace
+
+const Row rows::write_chunk_skipped{
+    .group = 'E',
+    .severity = Severity::error,
+    .versions = Versions::v1,
+    .source = "RFC 8166 section 4.3.2.2",
+    .who = "responder",
+    .title = "A result went past an unused Write chunk",
+    .explanation =
+        "Results take the Write chunks in their order; a chunk that was passed over belongs to the next result. A "
+        "requester that looks for its first result in the first chunk finds nothing there.",
+    .evidence =
+        "A result is in a chunk, and an earlier chunk with room came back unused without a result of no octets that "
+        "could have taken it. NFS READ and READLINK only, in replies that can be read to their end.",
+    .next = "Server: rpcrdma:svcrdma_encode_wseg. Client: rpcrdma:xprtrdma_decode_seg."};
+
+const Row rows::eligible_item_inline{
+    .group = 'E',
+    .severity = Severity::error,
+    .versions = Versions::both,
+    .source = "RFC 8166 sections 4.3.2 and 6.1; version 2 draft appendix A.1",
+    .who = "responder",
+    .title = "A result came inline although its Write chunk was given",
+    .explanation =
+        "A responder has to use the Write chunks of a call for results that may be moved. A requester that gave one "
+        "has its pages waiting there, and may have too little room for the data inline.",
+    .evidence =
+        "A READ or READLINK result with octets in the message, while the Write chunk that is its turn came back unused "
+        "and has room enough. A chunk of no segments asks for just that.",
+    .next =
+        "Server: rpcrdma:svcrdma_decode_wseg and svcrdma_encode_wseg; RPCSEC_GSS with integrity or privacy is the one "
+        "good reason."};
+
+namespace {
 
 /// Follows the chunks as a responder has to use them: in order, each for the next result that may be moved.
 void judge_use(Chunked& chunked, const ProcedureId& procedure, const wire::NfsItems& found, const Returned& returned) {
@@ -250,6 +386,25 @@ void judge_use(Chunked& chunked, const ProcedureId& procedure, const wire::NfsIt
                             chunked.who(), item.length, named(procedure, item), next, room));
   }
 }
+
+}  // namespace
+
+const Row rows::unused_write_chunk_shape{
+    .group = 'E',
+    .severity = Severity::error,
+    .versions = Versions::both,
+    .source = "RFC 8166 section 4.3.2.2; version 2 draft section 4.5.2.1; RFC 8267 section 6.4.1",
+    .who = "responder",
+    .title = "An unused Write chunk is not returned as unused",
+    .explanation =
+        "A chunk that took no result comes back with all its segments and lengths of zero. A chunk that claims octets "
+        "without a result makes the requester hand out memory that nobody filled.",
+    .evidence =
+        "A returned chunk has no segments although the Call's had some: a note for NFS, whose binding describes that "
+        "form too. Or it claims octets, while the reply, read to its end, has no result that could be in it.",
+    .next = "Server: rpcrdma:svcrdma_encode_wseg. Client: rpcrdma:xprtrdma_decode_seg."};
+
+namespace {
 
 void judge_results(Chunked& chunked, const ProcedureId& asked, bool wants_none, const RpcStream& stream,
                    const Returned& returned, wire::NfsItems& found) {
@@ -290,12 +445,29 @@ void judge_results(Chunked& chunked, const ProcedureId& asked, bool wants_none, 
 
 }  // namespace
 
-void judge_call_items(Context& context, Connection& connection, Transaction& call, const RpcStream& stream,
-                      FrameRef frame, FrameRef evidence) {
+const Row rows::reduction_under_gss{
+    .group = 'E',
+    .severity = Severity::error,
+    .versions = Versions::both,
+    .source = "RFC 8166 section 8.2.2.3; version 2 draft section 11.2.2.3",
+    .who = "sender",
+    .title = "Part of a protected message was moved into a chunk",
+    .explanation =
+        "With RPCSEC_GSS integrity or privacy the whole of the arguments or results is checksummed or encrypted. A "
+        "part that travels on its own is outside of that: the receiver fails to verify the message, or takes "
+        "unprotected data.",
+    .evidence =
+        "A credential of RPCSEC_GSS service 2 or 3 and a Read chunk at a Position other than 0, or a used Write chunk. "
+        "Body chunks are fine, and so is a Write chunk that was given and stays unused.",
+    .next = "Client: the flavor (krb5i, krb5p) in /proc/mounts and rpcrdma:xprtrdma_marshal."};
+
+void judge_call_items(const Witness& witness, Transaction& call, const RpcStream& stream, FrameRef frame,
+                      FrameRef evidence) {
+  Connection& connection = witness.connection;
   const auto rpc = wire::decode_rpc_call(stream.octets, stream.wire_length);
   ChunkScratch& scratch = connection.scratch;
   wire::collect_read_chunks(call.reads, scratch.reads);
-  Chunked chunked(context, connection, call, frame, evidence, Role::requester);
+  Chunked chunked(witness, call, frame, evidence, Role::requester);
   if (!rpc) {
     if (!scratch.reads.empty()) {
       chunked.unchecked(RuleId::ineligible_item_reduced, "an RPC Call's header cannot be read to its end");
@@ -350,12 +522,13 @@ void judge_call_items(Context& context, Connection& connection, Transaction& cal
   judge_provisioned(chunked, call, found);
 }
 
-void judge_pulled_call(Context& context, Connection& connection, Transaction& call, FrameRef answer) {
+void judge_pulled_call(const Witness& witness, Transaction& call, FrameRef answer) {
+  Connection& connection = witness.connection;
   if (call.call_body.empty() || call.ill_formed || call.copies != 1 || !connection.trusted()) return;
   const wire::Bytes body = call.call_body.octets();
   const RpcStream stream{body, std::max<std::size_t>(body.size(), call.body_length), call.call_body.full()};
   note_procedure(connection, call, stream.octets, stream.wire_length);
-  judge_call_items(context, connection, call, stream, call.call, answer);
+  judge_call_items(witness, call, stream, call.call, answer);
 }
 
 std::optional<RpcStream> reply_stream(const trace::Send& event, const wire::HeaderV1& header, const Transaction& call) {
@@ -371,15 +544,16 @@ std::optional<RpcStream> reply_stream(const trace::Send& event, const wire::Head
                    static_cast<std::size_t>(length), call.reply_body.full()};
 }
 
-void judge_reply_items(Context& context, Connection& connection, const trace::Send& event, const wire::HeaderV1& header,
+void judge_reply_items(const Witness& witness, const trace::Send& event, const wire::HeaderV1& header,
                        Transaction& call, const std::optional<RpcStream>& stream) {
+  Connection& connection = witness.connection;
   if (call.copies != 1 || !connection.trusted()) return;
   if (call.writes.empty() || call.ill_formed || event.holes) return;
   ChunkScratch& scratch = connection.scratch;
   scratch.lengths.clear();
   for (const wire::WriteChunk& chunk : header.writes) scratch.lengths.push_back(wire::chunk_length(chunk));
   const Returned returned{call.writes, scratch.lengths};
-  Chunked chunked(context, connection, call, event.frame, call.call, Role::responder);
+  Chunked chunked(witness, call, event.frame, call.call, Role::responder);
   const std::optional<ProcedureId>& asked = call.procedure;
   if (!asked || !call.wrapped) {
     if (returned.used()) chunked.unchecked(RuleId::ineligible_item_reduced, "the Call's header is not in the capture");

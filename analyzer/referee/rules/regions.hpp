@@ -2,7 +2,7 @@
 // Which exposed memory a segment of a chunk list is.
 #pragma once
 
-#include "referee/memory_map.hpp"
+#include "referee/state/memory_map.hpp"
 
 namespace rpcrdma::referee {
 

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "referee/rules/checks.hpp"
+#include "referee/rules/rows.hpp"
 #include "wire/rpc.hpp"
 
 namespace rpcrdma::referee {
@@ -13,27 +14,70 @@ namespace {
 
 class ReplyLists {
  public:
-  ReplyLists(Context& context, Connection& connection, const trace::Send& event, const Transaction& call) noexcept
-      : context_(context), connection_(connection), event_(event), call_(call) {}
+  ReplyLists(const Witness& witness, const trace::Send& event, const Transaction& call) noexcept
+      : witness_(witness), event_(event), call_(call) {}
 
-  void say(RuleId rule, std::string message, std::optional<Severity> severity = std::nullopt) {
-    context_.book.add({rule,
-                       connection_.id(),
-                       {event_.frame, call_.call},
-                       std::move(message),
-                       severity,
-                       call_.xid,
-                       party(event_.side),
-                       Role::responder});
+  void say(RuleId rule, std::string message, Severity at_most = Severity::error) {
+    witness_.say(rule, {.frames = {event_.frame, call_.call},
+                        .by = event_.side,
+                        .as = Role::responder,
+                        .xid = call_.xid,
+                        .at_most = at_most,
+                        .what = std::move(message)});
   }
   [[nodiscard]] const char* who() const noexcept { return name(event_.side); }
 
  private:
-  Context& context_;
-  Connection& connection_;
+  const Witness& witness_;
   const trace::Send& event_;
   const Transaction& call_;
 };
+
+}  // namespace
+
+const Row rows::write_segments_changed{
+    .group = 'E',
+    .severity = Severity::error,
+    .versions = Versions::both,
+    .source = "RFC 8166 sections 3.4.6 and 4.3.3",
+    .who = "responder",
+    .title = "A reply returns other segments than its call gave",
+    .explanation =
+        "Of a returned Write or Reply chunk only the lengths may differ: number, handles and offsets of the segments "
+        "stay as they were. Anything else leaves the requester guessing which memory holds its results.",
+    .evidence = "Segment by segment, Reply against Call. Not decided when the Call is missing, cut or was sent twice.",
+    .next = "Server: rpcrdma:svcrdma_decode_wseg against svcrdma_encode_wseg. Client: rpcrdma:xprtrdma_decode_seg."};
+
+const Row rows::write_length_grown{.group = 'E',
+                                   .severity = Severity::error,
+                                   .versions = Versions::both,
+                                   .source = "RFC 8166 section 3.4.6 (derived)",
+                                   .who = "responder",
+                                   .title = "A reply reports more octets in a segment than there was room",
+                                   .explanation =
+                                       "A returned length is what was written, and no more than the segment holds may "
+                                       "be written. A requester that believes the number reads beyond its buffer.",
+                                   .evidence =
+                                       "Lengths of the returned segments against those of the Call. Not decided when "
+                                       "the Call is missing, cut or was sent twice.",
+                                   .next = "Server: rpcrdma:svcrdma_encode_wseg against svcrdma_decode_wseg."};
+
+const Row rows::write_fill_gap{
+    .group = 'E',
+    .severity = Severity::error,
+    .versions = Versions::both,
+    .source = "RFC 8166 section 3.4.6; version 2 draft section 4.5.2.1",
+    .who = "responder",
+    .title = "A chunk was not filled from front to back",
+    .explanation =
+        "Results fill the segments of a chunk in their order without holes; only the last used one may be short. The "
+        "requester takes the octets as one run: with a gap inside, data shifts.",
+    .evidence =
+        "A returned segment is shorter than in the Call, and a later one of the same chunk is not empty. Segments that "
+        "had no room are full by themselves.",
+    .next = "Server: rpcrdma:svcrdma_encode_wseg. Client: rpcrdma:xprtrdma_decode_seg."};
+
+namespace {
 
 /// False when it is not the same chunk, or claims more than it has. `which`: "Write chunk 2", "Reply chunk".
 bool judge_chunk(ReplyLists& lists, const std::string& which, const wire::WriteChunk& provided,
@@ -75,6 +119,42 @@ bool judge_chunk(ReplyLists& lists, const std::string& which, const wire::WriteC
   return !grown;
 }
 
+}  // namespace
+
+const Row rows::write_list_not_returned{
+    .group = 'E',
+    .severity = Severity::error,
+    .versions = Versions::both,
+    .source = "RFC 8166 sections 3.4.6 and 4.3.2; version 2 draft section 4.5.2.1",
+    .who = "responder",
+    .title = "A reply does not return each Write chunk of its call",
+    .explanation =
+        "The reply repeats the Write list of its call, used or not. A requester that finds fewer or more chunks cannot "
+        "tell where its results are: it takes the reply for damaged, or hands out memory that nobody filled.",
+    .evidence =
+        "Number of Write chunks in the Reply against the Call. Not decided when the Call is missing, cut or was sent "
+        "twice; RDMA_ERROR has no lists.",
+    .next =
+        "Client: rpcrdma:xprtrdma_reply_hdr_err. Server: rpcrdma:svcrdma_encode_wseg; old nfs-ganesha releases send "
+        "empty lists."};
+
+const Row rows::empty_write_chunk_filled{
+    .group = 'E',
+    .severity = Severity::error,
+    .versions = Versions::both,
+    .source = "RFC 8166 section 4.3.2.3",
+    .who = "responder",
+    .title = "An empty Write chunk comes back with segments",
+    .explanation =
+        "With a chunk of no segments the requester asks for that result inline, and it has to come back as empty as it "
+        "was. Segments that the requester never registered are memory of its that belongs to something else.",
+    .evidence =
+        "A Write chunk with no segments in the Call and with some in the Reply. Not decided when the Call is missing, "
+        "cut or was sent twice.",
+    .next = "Server: rpcrdma:svcrdma_decode_wseg against svcrdma_encode_wseg."};
+
+namespace {
+
 bool judge_write_list(ReplyLists& lists, const wire::HeaderV1& header, const Transaction& call) {
   if (header.writes.size() != call.writes.size()) {
     lists.say(RuleId::write_list_not_returned,
@@ -98,13 +178,45 @@ bool judge_write_list(ReplyLists& lists, const wire::HeaderV1& header, const Tra
                 fmt::format("The {}'s Reply returns Write chunk {} without its {} segments instead of with lengths of "
                             "zero.",
                             lists.who(), i + 1, provided.size()),
-                may_be ? std::optional(Severity::note) : std::nullopt);
+                may_be ? Severity::note : Severity::error);
     } else {
       same = judge_chunk(lists, fmt::format("Write chunk {}", i + 1), provided, returned) && same;
     }
   }
   return same;
 }
+
+}  // namespace
+
+const Row rows::reply_chunk_not_returned{
+    .group = 'E',
+    .severity = Severity::error,
+    .versions = Versions::v1,
+    .source = "RFC 8166 section 4.3.3",
+    .who = "responder",
+    .title = "A reply does not return its call's Reply chunk",
+    .explanation =
+        "A Reply chunk of the call is copied into the reply, with lengths of zero when it was not used. Without it the "
+        "requester cannot tell whether its memory was written.",
+    .evidence =
+        "The Call has a Reply chunk and the Reply has none. Not decided when the Call is missing, cut or was sent "
+        "twice.",
+    .next = "Server: rpcrdma:svcrdma_encode_wseg. Client: rpcrdma:xprtrdma_reply_hdr_err."};
+
+const Row rows::reply_chunk_with_msg{
+    .group = 'E',
+    .severity = Severity::error,
+    .versions = Versions::v1,
+    .source = "RFC 8166 sections 4.3.3 and 3.5.3 (derived)",
+    .who = "responder",
+    .title = "An inline reply claims to be in the Reply chunk too",
+    .explanation =
+        "A reply is either inline or in the Reply chunk. When an RDMA_MSG says that the chunk holds octets, a "
+        "requester cannot know which is the reply; Linux clients fail the RPC with EIO.",
+    .evidence = "RDMA_MSG whose returned Reply chunk has a length other than zero.",
+    .next = "Client: rpcrdma:xprtrdma_reply_hdr_err. Server: rpcrdma:svcrdma_encode_wseg."};
+
+namespace {
 
 void judge_reply_chunk(ReplyLists& lists, const wire::HeaderV1& header, const Transaction& call) {
   if (call.reply_chunk && !header.reply) {
@@ -126,18 +238,19 @@ void judge_reply_chunk(ReplyLists& lists, const wire::HeaderV1& header, const Tr
 
 }  // namespace
 
-bool judge_reply_lists(Context& context, Connection& connection, const trace::Send& event, const wire::HeaderV1& header,
+bool judge_reply_lists(const Witness& witness, const trace::Send& event, const wire::HeaderV1& header,
                        const Transaction& call) {
+  Connection& connection = witness.connection;
   const bool lists = !call.writes.empty() || call.reply_chunk || !header.writes.empty() || header.reply;
   if (!call.lists_known || !lists || call.malformed) return call.lists_known && !call.malformed;
   if (call.copies != 1 || !connection.trusted()) {
     // A Call that was sent again has registered its memory anew, and either may be the one that is answered.
-    context.book.unchecked(
-        RuleId::write_list_not_returned, connection.id(),
-        call.copies != 1 ? std::string_view("a Call was sent more than once") : connection.why_not_whole());
+    witness.unchecked(RuleId::write_list_not_returned, call.copies != 1
+                                                           ? std::string_view("a Call was sent more than once")
+                                                           : connection.why_not_whole());
     return false;
   }
-  ReplyLists say(context, connection, event, call);
+  ReplyLists say(witness, event, call);
   const bool same = judge_write_list(say, header, call);
   judge_reply_chunk(say, header, call);
   return same;

@@ -5,7 +5,8 @@
 #include <fmt/format.h>
 
 #include "referee/rules/checks.hpp"
-#include "referee/v2/turn.hpp"
+#include "referee/rules/rows.hpp"
+#include "referee/rules/v2_turn.hpp"
 
 namespace rpcrdma::referee {
 
@@ -30,35 +31,89 @@ constexpr std::uint64_t segment_size = 16;
 
 }  // namespace
 
-void judge_send_size(Context& context, Connection& connection, const trace::Send& event, RecentSend& send) {
+const Row rows::inline_threshold_exceeded{
+    .group = 'B',
+    .severity = Severity::error,
+    .versions = Versions::both,
+    .source = "RFC 8166 sections 3.3.2 and 4.2.4; RFC 8797 section 4.2; version 2 draft section 4.2.2",
+    .who = "sender",
+    .title = "A message is larger than the peer can receive",
+    .explanation =
+        "Transport header and inline payload of one Send together have to fit the threshold of that direction: the "
+        "smaller of what the sender said it sends and the receiver said it receives. A larger message does not fit the "
+        "receive buffer; the receiving adapter reports a length error, and the connection is lost unless the buffer "
+        "happened to be larger than announced.",
+    .evidence =
+        "The length on the wire of the reassembled Send, and both private data blocks. Never said with this weight "
+        "when a side of the handshake is missing or a packet of the Send was not captured.",
+    .next =
+        "Linux client: rpcrdma:xprtrdma_inline_thresh shows what was negotiated, rpcrdma:xprtrdma_wc_receive the "
+        "status LOC_LEN_ERR. Linux server: rpcrdma:svcrdma_wc_recv_err. Sizes come from "
+        "/proc/sys/sunrpc/rdma_max_inline_read and rdma_max_inline_write on the client and svc_rdma/max_req_size on "
+        "the server; changes apply to the next connection."};
+
+const Row rows::inline_default_exceeded{
+    .group = 'B',
+    .severity = Severity::error,
+    .versions = Versions::v1,
+    .source = "RFC 8166 section 3.3.3; RFC 8797 section 5.1",
+    .who = "sender",
+    .title = "A message larger than 1024 octets though a peer announced nothing",
+    .explanation =
+        "Where one peer sends no private data, that side counts as 1024 octets and messages have to stay within it. A "
+        "peer may know better by other means, but the wire does not show that; without such knowledge a larger message "
+        "overruns the receive buffer and ends the connection.",
+    .evidence =
+        "The handshake is in the capture, one side carries no usable private data, and a Send is longer than 1024 "
+        "octets. If the connection carries on unharmed it is a warning. Not decided when the handshake was not "
+        "captured.",
+    .next =
+        "rpcrdma:xprtrdma_inline_thresh on a Linux client; on the sending server look for a fixed inline size in its "
+        "configuration. nfsd does this when a Call offers no Reply chunk and the reply is large."};
+
+const Row rows::send_larger_than_known{
+    .group = 'B',
+    .severity = Severity::note,
+    .versions = Versions::both,
+    .repetition = Repetition::once,
+    .source = "RFC 8166 section 3.3.3",
+    .who = "nobody",
+    .title = "A message larger than the default, and the threshold is not known",
+    .explanation =
+        "1024 octets may always be sent; more needs an agreement, and the handshake that would show it is not in the "
+        "capture. So nobody can be blamed, but the real threshold is probably at least this large.",
+    .evidence =
+        "A Send longer than 1024 octets on a connection whose handshake was not captured. This can never become an "
+        "error.",
+    .next =
+        "Start the capture before the mount (or force a reconnect), or read rpcrdma:xprtrdma_inline_thresh on the "
+        "client."};
+
+void judge_send_size(const Witness& witness, const trace::Send& event, RecentSend& send) {
+  Connection& connection = witness.connection;
   if (connection.version2) {
-    v2::judge_refused_part(context, connection, event, send);
+    v2::judge_refused_part(witness, event, send);
     return;
   }
   const std::optional<std::uint32_t> limit = connection.threshold(event.side);
   if (!limit) {
     if (event.wire_length > default_threshold) {
-      if (!context.book.fold_again(RuleId::send_larger_than_known, connection.id(), event.frame)) {
-        context.book.fold(
-            {RuleId::send_larger_than_known,
-             connection.id(),
-             {event.frame},
-             fmt::format("The {} sent {} octets inline; the handshake is not (completely) in the capture, so "
-                         "what its peer can take is not known (1024 is the default).",
-                         name(event.side), event.wire_length),
-             std::nullopt,
-             send.xid,
-             std::nullopt,
-             std::nullopt});
+      if (!witness.again(RuleId::send_larger_than_known, event.frame)) {
+        witness.say(
+            RuleId::send_larger_than_known,
+            {.frames = {event.frame},
+             .xid = send.xid,
+             .what = fmt::format("The {} sent {} octets inline; the handshake is not (completely) in the capture, so "
+                                 "what its peer can take is not known (1024 is the default).",
+                                 name(event.side), event.wire_length)});
       }
     }
-    context.book.unchecked(RuleId::inline_threshold_exceeded, connection.id(),
-                           "the private data of both sides is not in the capture");
+    witness.unchecked(RuleId::inline_threshold_exceeded, "the private data of both sides is not in the capture");
     return;
   }
   if (event.holes) {
-    context.book.unchecked(RuleId::inline_threshold_exceeded, connection.id(),
-                           fmt::format("packets of the message in frame {} are missing", event.frame.number));
+    witness.unchecked(RuleId::inline_threshold_exceeded,
+                      fmt::format("packets of the message in frame {} are missing", event.frame.number));
     return;
   }
   if (event.wire_length <= *limit) return;
@@ -70,39 +125,57 @@ void judge_send_size(Context& context, Connection& connection, const trace::Send
   if (send.call) role = Role::requester;
   if (send.reply) role = Role::responder;
   if (negotiated) {
-    send.size_finding = context.book.add(
-        {RuleId::inline_threshold_exceeded,
-         connection.id(),
-         {event.frame, mine.frame, theirs.frame},
-         fmt::format("The {} sent {}{} octets inline; the threshold in this direction is {} (the smaller of its own "
-                     "send size {} and the receive size {} of its peer).",
-                     name(event.side), at_least(send), event.wire_length, *limit,
-                     mine.fields ? mine.fields->send_size : 0, theirs.fields ? theirs.fields->receive_size : 0),
-         std::nullopt,
-         send.xid,
-         party(event.side),
-         role});
+    send.size_finding = witness.say(
+        RuleId::inline_threshold_exceeded,
+        {.frames = {event.frame, mine.frame, theirs.frame},
+         .by = event.side,
+         .as = role,
+         .xid = send.xid,
+         .what = fmt::format(
+             "The {} sent {}{} octets inline; the threshold in this direction is {} (the smaller of its own "
+             "send size {} and the receive size {} of its peer).",
+             name(event.side), at_least(send), event.wire_length, *limit, mine.fields ? mine.fields->send_size : 0,
+             theirs.fields ? theirs.fields->receive_size : 0)});
     return;
   }
   // RFC 8166 section 3.3.3 allows knowledge from elsewhere: a warning until the message is proven to be too large.
   const char* silent =
       !mine.fields && !theirs.fields ? "neither side" : (!mine.fields ? name(event.side) : name(other(event.side)));
-  send.size_finding = context.book.add(
-      {RuleId::inline_default_exceeded,
-       connection.id(),
-       {event.frame, mine.frame, theirs.frame},
-       fmt::format("The {} sent {}{} octets inline although {} gave usable private data, so both have to assume {}.",
-                   name(event.side), at_least(send), event.wire_length,
-                   !mine.fields && !theirs.fields ? std::string(silent)
-                                                  : fmt::format("not both sides (the {} did not)", silent),
-                   *limit),
-       Severity::warning,
-       send.xid,
-       party(event.side),
-       role});
+  send.size_finding = witness.say(
+      RuleId::inline_default_exceeded,
+      {.frames = {event.frame, mine.frame, theirs.frame},
+       .by = event.side,
+       .as = role,
+       .xid = send.xid,
+       .at_most = Severity::warning,
+       .what = fmt::format(
+           "The {} sent {}{} octets inline although {} gave usable private data, so both have to assume {}.",
+           name(event.side), at_least(send), event.wire_length,
+           !mine.fields && !theirs.fields ? std::string(silent)
+                                          : fmt::format("not both sides (the {} did not)", silent),
+           *limit)});
 }
 
-void judge_call_form(Context& context, Connection& connection, const trace::Send& event, Transaction& call) {
+const Row rows::long_call_avoidable{
+    .group = 'B',
+    .severity = Severity::note,
+    .versions = Versions::both,
+    .repetition = Repetition::once,
+    .source = "RFC 8166 section 3.5.3; version 2 draft section 6.6.3",
+    .who = "requester",
+    .title = "A call was moved into a Read chunk although it fits inline",
+    .explanation =
+        "A requester may always hand over a whole call in a Position-Zero Read chunk. For a call that fits inline it "
+        "costs a memory registration and a round trip for nothing.",
+    .evidence =
+        "The length of the Position-Zero Read chunk plus header is within the threshold. Not decided without the "
+        "handshake.",
+    .next =
+        "Linux client: nomsg_call_count in the xprt line of /proc/self/mountstats; rpcrdma:xprtrdma_marshal shows "
+        "'*read list'. Large inline sizes on both sides help: /proc/sys/sunrpc/rdma_max_inline_write."};
+
+void judge_call_form(const Witness& witness, const trace::Send& event, Transaction& call) {
+  Connection& connection = witness.connection;
   const std::optional<std::uint32_t> limit = connection.threshold(event.side);
   if (!limit || !call.lists_known) return;
   std::uint64_t payload = 0;
@@ -118,23 +191,56 @@ void judge_call_form(Context& context, Connection& connection, const trace::Send
   if (size > *limit) return;
   call.avoidable = true;
   ++connection.long_calls.times;
-  if (!context.book.fold_again(RuleId::long_call_avoidable, connection.id(), event.frame)) {
-    connection.long_calls.finding = context.book.fold(
-        {RuleId::long_call_avoidable,
-         connection.id(),
-         {event.frame},
-         fmt::format("The {} sent a Long Call although header and message ({} octets) fit into the threshold "
-                     "of {}: legal, but an RDMA Read more than needed.",
-                     name(event.side), size, *limit),
-         std::nullopt,
-         call.xid,
-         std::nullopt,
-         Role::requester});
+  if (!witness.again(RuleId::long_call_avoidable, event.frame)) {
+    connection.long_calls.finding = witness.say(
+        RuleId::long_call_avoidable,
+        {.frames = {event.frame},
+         .as = Role::requester,
+         .xid = call.xid,
+         .what = fmt::format("The {} sent a Long Call although header and message ({} octets) fit into the threshold "
+                             "of {}: legal, but an RDMA Read more than needed.",
+                             name(event.side), size, *limit)});
   }
 }
 
-void judge_reply_form(Context& context, Connection& connection, const trace::Send& event, const wire::HeaderV1& header,
+const Row rows::reply_chunk_ignored{
+    .group = 'B',
+    .severity = Severity::error,
+    .versions = Versions::both,
+    .source = "RFC 8166 section 3.5.3; version 2 draft section 6.6.3",
+    .who = "responder",
+    .title = "A reply was sent inline though it does not fit and a Reply chunk was offered",
+    .explanation =
+        "A requester that expects a large reply offers memory for it, the Reply chunk. When the reply does not fit the "
+        "threshold the responder has to use it; sent inline it overruns the requester's receive buffer.",
+    .evidence =
+        "The Reply's length exceeds the threshold and its Call carried a Reply chunk large enough. Not decided without "
+        "the handshake, or when Call or Reply are cut short.",
+    .next =
+        "Linux server: rpcrdma:svcrdma_decode_wseg shows the chunk it saw, svcrdma_post_reply_chunk that it wrote "
+        "one."};
+
+const Row rows::reply_chunk_unneeded_use{
+    .group = 'B',
+    .severity = Severity::note,
+    .versions = Versions::both,
+    .repetition = Repetition::once,
+    .source = "RFC 8166 section 4.3.3",
+    .who = "responder",
+    .title = "A small reply was put into the Reply chunk",
+    .explanation =
+        "A responder may use an offered Reply chunk for a reply that would fit inline. It costs an RDMA Write more for "
+        "each reply.",
+    .evidence =
+        "An RDMA_NOMSG Reply whose Reply chunk length plus header is within the threshold. Not decided without the "
+        "handshake.",
+    .next =
+        "Expected with nfsd and nfs-ganesha, which use the Reply chunk whenever there is one. Larger "
+        "/proc/sys/sunrpc/rdma_max_inline_read on the client makes it offer fewer Reply chunks."};
+
+void judge_reply_form(const Witness& witness, const trace::Send& event, const wire::HeaderV1& header,
                       const Transaction& call) {
+  Connection& connection = witness.connection;
   if (call.avoidable && call.pulled.number != 0) connection.long_calls.took(call.pulled.time - call.call_last.time);
   const std::optional<std::uint32_t> limit = connection.threshold(event.side);
   if (!limit || !call.lists_known) return;
@@ -143,20 +249,17 @@ void judge_reply_form(Context& context, Connection& connection, const trace::Sen
     const std::uint64_t room = wire::chunk_length(*call.reply_chunk);
     const std::uint64_t payload = event.wire_length > header.length ? event.wire_length - header.length : 0;
     if (room >= payload && (call.copies != 1 || !connection.trusted())) {
-      context.book.unchecked(RuleId::reply_chunk_ignored, connection.id(),
-                             "another Call with the same XID may be the one that is answered");
+      witness.unchecked(RuleId::reply_chunk_ignored, "another Call with the same XID may be the one that is answered");
     } else if (room >= payload) {
-      context.book.add(
-          {RuleId::reply_chunk_ignored,
-           connection.id(),
-           {event.frame, call.call},
-           fmt::format("The {} answered inline with {} octets (threshold {}) although the Call gave a Reply "
-                       "chunk of {} octets, large enough for the {} octets of the message.",
-                       name(event.side), event.wire_length, *limit, room, payload),
-           std::nullopt,
-           call.xid,
-           party(event.side),
-           Role::responder});
+      witness.say(
+          RuleId::reply_chunk_ignored,
+          {.frames = {event.frame, call.call},
+           .by = event.side,
+           .as = Role::responder,
+           .xid = call.xid,
+           .what = fmt::format("The {} answered inline with {} octets (threshold {}) although the Call gave a Reply "
+                               "chunk of {} octets, large enough for the {} octets of the message.",
+                               name(event.side), event.wire_length, *limit, room, payload)});
     }
   }
   if (!inline_reply && header.reply && header.reads.empty()) {
@@ -167,87 +270,117 @@ void judge_reply_form(Context& context, Connection& connection, const trace::Sen
     if (payload != 0 && size <= *limit) {
       ++connection.reply_chunks.times;
       if (call.reply_written.number != 0) connection.reply_chunks.took(event.frame.time - call.reply_written.time);
-      if (!context.book.fold_again(RuleId::reply_chunk_unneeded_use, connection.id(), event.frame)) {
-        connection.reply_chunks.finding = context.book.fold(
-            {RuleId::reply_chunk_unneeded_use,
-             connection.id(),
-             {event.frame, call.call},
-             fmt::format("The {} wrote a reply of {} octets into the Reply chunk although it fits inline "
-                         "(threshold {}): legal, and a habit of Linux servers.",
-                         name(event.side), payload, *limit),
-             std::nullopt,
-             call.xid,
-             std::nullopt,
-             Role::responder});
+      if (!witness.again(RuleId::reply_chunk_unneeded_use, event.frame)) {
+        connection.reply_chunks.finding = witness.say(
+            RuleId::reply_chunk_unneeded_use,
+            {.frames = {event.frame, call.call},
+             .as = Role::responder,
+             .xid = call.xid,
+             .what = fmt::format("The {} wrote a reply of {} octets into the Reply chunk although it fits inline "
+                                 "(threshold {}): legal, and a habit of Linux servers.",
+                                 name(event.side), payload, *limit)});
       }
     }
   }
 }
 
-void judge_error_reply(Context& context, Connection& connection, const trace::Send& event, const Transaction& call) {
+const Row rows::reply_resource_shortage{
+    .group = 'B',
+    .severity = Severity::warning,
+    .versions = Versions::v1,
+    .source = "RFC 8166 section 4.5.3; RFC 8267 section 3.1",
+    .who = "requester",
+    .title = "A call was refused, possibly because its reply has no room",
+    .explanation =
+        "The requester has to offer enough room for the largest possible reply. When inline, Write chunks and Reply "
+        "chunk together do not suffice, the responder can only answer ERR_CHUNK; the application then sees an I/O "
+        "error although the operation itself may have been carried out.",
+    .evidence =
+        "A well-formed Call answered by RDMA_ERROR with ERR_CHUNK and no trouble with its Read chunks. ERR_CHUNK has "
+        "other causes too, so this is a possibility and no proof.",
+    .next =
+        "Linux server: rpcrdma:svcrdma_small_wrch_err and svcrdma_err_chunk; client: rpcrdma:xprtrdma_err_chunk, "
+        "xprtrdma_chunk_reply, and bad_reply_count in /proc/self/mountstats. Typical on Linux: NFSv4.2 GETXATTR "
+        "without a Reply chunk."};
+
+void judge_error_reply(const Witness& witness, const trace::Send& event, const Transaction& call) {
+  Connection& connection = witness.connection;
   if (call.malformed || call.msgp || call.ill_formed || !call.lists_known || call.copies != 1) return;
   // Well-formed is only what has been read: its arguments may not be what its chunks say.
   const bool read = call.body_length == 0
                         ? call.payload_known
                         : !call.items || call.call_body.full() || call.call_body.size() >= call.body_length;
   if (!read) {
-    context.book.unchecked(RuleId::reply_resource_shortage, connection.id(), "a refused Call was not read to its end");
+    witness.unchecked(RuleId::reply_resource_shortage, "a refused Call was not read to its end");
     return;
   }
   if (!connection.trusted()) {
-    context.book.unchecked(RuleId::reply_resource_shortage, connection.id(), connection.why_not_whole());
+    witness.unchecked(RuleId::reply_resource_shortage, connection.why_not_whole());
     return;
   }
   if (call.requester == Side::passive && (!call.reads.empty() || !call.writes.empty() || call.reply_chunk)) {
     // RFC 8167 section 5.3: so does a client that takes no chunks in callbacks.
-    context.book.unchecked(RuleId::reply_resource_shortage, connection.id(),
-                           "a client may refuse every callback that has chunks");
+    witness.unchecked(RuleId::reply_resource_shortage, "a client may refuse every callback that has chunks");
     return;
   }
   std::uint64_t room = 0;
   for (const wire::WriteChunk& chunk : call.writes) room += wire::chunk_length(chunk);
   if (call.reply_chunk) room += wire::chunk_length(*call.reply_chunk);
-  context.book.add(
-      {RuleId::reply_resource_shortage,
-       connection.id(),
-       {event.frame, call.call},
-       fmt::format(
+  witness.say(
+      RuleId::reply_resource_shortage,
+      {.frames = {event.frame, call.call},
+       .as = Role::requester,
+       .xid = call.xid,
+       .what = fmt::format(
            "The {} refused a well-formed Call with ERR_CHUNK. Possible cause: the reply did not fit what the Call "
            "provided ({}).",
            name(event.side),
            room == 0 ? std::string("no Write chunk and no Reply chunk")
-                     : fmt::format("{} octets in Write and Reply chunks", room)),
-       std::nullopt,
-       call.xid,
-       std::nullopt,
-       Role::requester});
+                     : fmt::format("{} octets in Write and Reply chunks", room))});
 }
 
-bool judge_refused_size(Context& context, Connection& connection, const trace::Refusal& refusal, RecentSend& send) {
+const Row rows::inline_overrun_fatal{
+    .group = 'B',
+    .severity = Severity::error,
+    .versions = Versions::both,
+    .source = "RFC 8166 section 3.3 (derived); RFC 8797 section 3.1; version 2 draft section 4.2",
+    .who = "sender",
+    .title = "A message that was too large ended the connection",
+    .explanation =
+        "An RDMA receiver cannot cut or split a message: one that is longer than the receive buffer makes the adapter "
+        "refuse it and both ends stop. Every outstanding RPC is lost with it, and the client reconnects, often to send "
+        "the same message again.",
+    .evidence =
+        "A Send above the threshold, followed by a NAK of that packet (0x61; soft-RoCE answers 0x63), a Terminate for "
+        "it, or the end of the connection. Only probable when the refusal has the code but the size does not prove it. "
+        "Not decided when packets are missing in between.",
+    .next =
+        "Receiver: adapter counter resp_local_length_error (rdma statistic show), rpcrdma:xprtrdma_wc_receive or "
+        "svcrdma_wc_recv_err with LOC_LEN_ERR. Then compare the sizes as for inline-threshold-exceeded."};
+
+bool judge_refused_size(const Witness& witness, const trace::Refusal& refusal, RecentSend& send) {
+  Connection& connection = witness.connection;
   const Side sender = other(refusal.side);
   if (!send.size_finding) return false;
-  Finding& over = context.book.at(send.size_finding);
+  Finding& over = witness.context.book.at(send.size_finding);
   over.severity = Severity::error;
-  context.book.evidence(send.size_finding, refusal.frame);
+  witness.context.book.evidence(send.size_finding, refusal.frame);
   const std::string message = fmt::format(
       "The {}'s message of {}{} octets (frame {}) is larger than its peer takes ({}); the peer refused it "
       "(frame {}).",
       name(sender), at_least(send), send.wire_length, send.frame.number, connection.threshold(sender).value_or(0),
       refusal.frame.number);
-  if (!context.book.has(RuleId::inline_overrun_fatal, connection.id())) {
-    context.book.add({RuleId::inline_overrun_fatal,
-                      connection.id(),
-                      {send.frame, refusal.frame},
-                      message,
-                      std::nullopt,
-                      send.xid,
-                      party(sender),
-                      send.call ? Role::requester : Role::responder});
+  if (!witness.context.book.has(RuleId::inline_overrun_fatal, connection.id())) {
+    witness.say(RuleId::inline_overrun_fatal, {.frames = {send.frame, refusal.frame},
+                                               .by = sender,
+                                               .as = send.call ? Role::requester : Role::responder,
+                                               .xid = send.xid,
+                                               .what = message});
   }
   Suspect suspect;
   suspect.rule = RuleId::inline_overrun_fatal;
   suspect.proven = true;
-  suspect.culprit = party(sender);
+  suspect.culprit = sender;
   suspect.frames = {send.frame.number, refusal.frame.number};
   suspect.message = message;
   suspect.how = refusal.kind == trace::Refusal::Kind::terminate ? Closed::How::terminate : Closed::How::nak;

@@ -5,9 +5,10 @@
 
 #include <fmt/format.h>
 
-#include "referee/pending.hpp"
 #include "referee/rules/checks.hpp"
-#include "referee/v2/take.hpp"
+#include "referee/rules/pending.hpp"
+#include "referee/rules/rows.hpp"
+#include "referee/rules/v2_turn.hpp"
 
 namespace rpcrdma::referee {
 
@@ -29,29 +30,80 @@ constexpr std::size_t most_open_named = 32;
   return a.payload_known == b.payload_known && a.payload_length == b.payload_length && a.payload_hash == b.payload_hash;
 }
 
+/// Is `fresh` the Call that was refused, sent once more? XIDs wrap. nullopt: cannot be told.
+[[nodiscard]] std::optional<bool> same_request(const trace::Send& event, const Transaction& old,
+                                               const Transaction& fresh) {
+  const bool both_known = old.payload_known && fresh.payload_known;
+  if (both_known && old.payload_length == fresh.payload_length && old.payload_hash == fresh.payload_hash) return true;
+  wire::HeaderV1 header;
+  constexpr std::size_t to_procedure = 24;
+  if (old.procedure && wire::decode_header_v1(event.octets, event.wire_length, header) &&
+      header.fixed.proc == static_cast<std::uint32_t>(wire::Proc::msg) &&
+      event.octets.size() >= header.length + to_procedure) {
+    const std::uint8_t* rpc = event.octets.data() + header.length;
+    const std::tuple procedure(wire::load_be32(rpc + 12), wire::load_be32(rpc + 16), wire::load_be32(rpc + 20));
+    if (procedure != *old.procedure) return false;
+    // Moving an argument to or from a chunk changes what is inline, and nothing else may.
+    const bool comparable = both_known && old.reads.empty() && fresh.reads.empty();
+    return comparable ? std::nullopt : std::optional(true);
+  }
+  if (old.body_length != 0 && old.body_length == fresh.body_length) return true;
+  return std::nullopt;
+}
+
 }  // namespace
 
-void judge_repeated_call(Context& context, Connection& connection, const trace::Send& event, Transaction& old,
-                         const Transaction& fresh) {
+const Row rows::xid_duplicate_outstanding{
+    .group = 'I',
+    .severity = Severity::warning,
+    .versions = Versions::both,
+    .source = "RFC 8167 section 2.4; version 2 draft section 3.1.3",
+    .who = "requester",
+    .title = "Two different calls share one XID",
+    .explanation =
+        "Outstanding calls of one requester need different XIDs, or their replies cannot be told apart: data ends up "
+        "in the wrong place, or one call hangs. Client and server count separately, so the same XID in both directions "
+        "is fine.",
+    .evidence =
+        "A second Call from the same side with the XID of an unanswered one and other contents. The same contents are "
+        "call-retransmitted. Not decided across a gap.",
+    .next = "Linux client: sunrpc:xprt_transmit and rpcrdma:xprtrdma_marshal show the XIDs as they are sent."};
+
+const Row rows::call_retransmitted{
+    .group = 'I',
+    .severity = Severity::note,
+    .versions = Versions::both,
+    .source = "version 2 draft section 3.1.3",
+    .who = "requester",
+    .title = "A call was sent again on the same connection",
+    .explanation =
+        "RDMA connections are reliable, so resending a call on the same connection is seldom useful; each copy takes a "
+        "receive buffer and counts as a credit of its own.",
+    .evidence =
+        "The same XID and the same octets from the same side while the first is unanswered. Retransmitted packets are "
+        "removed before. Not decided across a gap or when the payload was not captured.",
+    .next =
+        "Linux client: sunrpc:xprt_retransmit, the timeo mount option, and per-operation retransmissions in "
+        "/proc/self/mountstats."};
+
+void judge_repeated_call(const Witness& witness, const trace::Send& event, Transaction& old, const Transaction& fresh) {
+  Connection& connection = witness.connection;
   if (same_shape(old, fresh)) {
-    context.book.add(
-        {RuleId::call_retransmitted,
-         connection.id(),
-         {event.frame, old.call},
-         fmt::format("The {} sent the Call with XID {:#010x} again on the same connection (first: frame {}). It "
+    witness.say(RuleId::call_retransmitted,
+                {.frames = {event.frame, old.call},
+                 .by = event.side,
+                 .as = Role::requester,
+                 .xid = old.xid,
+                 .what = fmt::format(
+                     "The {} sent the Call with XID {:#010x} again on the same connection (first: frame {}). It "
                      "takes another credit.",
-                     name(event.side), old.xid, old.call.number),
-         std::nullopt,
-         old.xid,
-         party(event.side),
-         Role::requester});
+                     name(event.side), old.xid, old.call.number)});
     return;
   }
   const bool comparable = old.lists_known && fresh.lists_known && old.payload_known == fresh.payload_known;
   if (!connection.trusted() || !comparable || event.holes) {
-    context.book.unchecked(
-        RuleId::xid_duplicate_outstanding, connection.id(),
-        "one of two Calls with one XID, or the Reply in between, may not be in the capture as a whole");
+    witness.unchecked(RuleId::xid_duplicate_outstanding,
+                      "one of two Calls with one XID, or the Reply in between, may not be in the capture as a whole");
     return;
   }
   // The Reply in between may be missing: that shows only when the responder goes on.
@@ -66,23 +118,50 @@ void judge_repeated_call(Context& context, Connection& connection, const trace::
   hold_back(connection, std::move(pending));
 }
 
-void judge_reply_version(Context& context, Connection& connection, const trace::Send& event, std::uint32_t version,
+const Row rows::reply_version_differs{
+    .group = 'I',
+    .severity = Severity::error,
+    .versions = Versions::both,
+    .source = "RFC 8166 section 4.5; RFC 8167 section 5.2; version 2 draft section 7",
+    .who = "responder",
+    .title = "A reply uses another protocol version than its call",
+    .explanation =
+        "An answer, a refusal too, carries the version of its call. A requester drops a reply with another version and "
+        "the call hangs.",
+    .evidence = "The version words of Call and answer. Not decided when the Call is missing.",
+    .next = "Linux client: rpcrdma:xprtrdma_reply_vers_err. Linux servers copy the version from the call."};
+
+void judge_reply_version(const Witness& witness, const trace::Send& event, std::uint32_t version,
                          const Transaction& call) {
   if (version == call.version || call.malformed) return;
   if (call.copies != 1) {
-    context.book.unchecked(RuleId::reply_version_differs, connection.id(), "a Call was sent more than once");
+    witness.unchecked(RuleId::reply_version_differs, "a Call was sent more than once");
     return;
   }
-  context.book.add({RuleId::reply_version_differs,
-                    connection.id(),
-                    {event.frame, call.call},
-                    fmt::format("The {}'s answer says version {}, the Call had version {}.", name(event.side), version,
-                                call.version),
-                    std::nullopt,
-                    call.xid,
-                    party(event.side),
-                    Role::responder});
+  witness.say(RuleId::reply_version_differs,
+              {.frames = {event.frame, call.call},
+               .by = event.side,
+               .as = Role::responder,
+               .xid = call.xid,
+               .what = fmt::format("The {}'s answer says version {}, the Call had version {}.", name(event.side),
+                                   version, call.version)});
 }
+
+const Row rows::duplicate_reply{
+    .group = 'I',
+    .severity = Severity::error,
+    .versions = Versions::both,
+    .source = "RFC 5531 (derived); version 2 draft section 3.1.3",
+    .who = "responder",
+    .title = "A call was answered twice",
+    .explanation =
+        "Each call gets one answer. The second one finds no call; it takes a receive buffer and may be mistaken for "
+        "the answer to a new call with the same XID.",
+    .evidence =
+        "A second Reply for one Call. A call that was itself sent twice earns two answers. Not decided across a gap.",
+    .next =
+        "Linux client: bad_xids in /proc/self/mountstats. Server: whether its reply cache answered besides the "
+        "operation itself."};
 
 void judge_duplicate(Connection& connection, const trace::Send& event, const Transaction& call) {
   Pending pending;
@@ -96,6 +175,23 @@ void judge_duplicate(Connection& connection, const trace::Send& event, const Tra
   hold_back(connection, std::move(pending));
 }
 
+const Row rows::error_from_requester{
+    .group = 'D',
+    .severity = Severity::error,
+    .versions = Versions::v1,
+    .source = "RFC 8166 section 4.2.4",
+    .who = "requester",
+    .title = "RDMA_ERROR from a side that had no call to refuse",
+    .explanation =
+        "RDMA_ERROR is a responder's answer to a call. A requester that cannot use a reply has to drop it silently; "
+        "its RDMA_ERROR only takes one of the responder's receive buffers.",
+    .evidence =
+        "RDMA_ERROR from a side to which no Call with that XID was sent. A client that refuses a reverse call does "
+        "nothing wrong. Not decided when the capture has gaps or begins in the middle.",
+    .next =
+        "Linux server: rpcrdma:svcrdma_decode_drop_err (it ignores the message). Look at why the sender disliked the "
+        "reply: the frames before it."};
+
 void judge_error_later(Connection& connection, const trace::Send& event, std::uint32_t xid) {
   Pending pending;
   pending.kind = Pending::Kind::error_from_requester;
@@ -106,15 +202,31 @@ void judge_error_later(Connection& connection, const trace::Send& event, std::ui
   hold_back(connection, std::move(pending));
 }
 
-void judge_orphan(Context& context, Connection& connection, const trace::Send& event, Side requester,
-                  std::uint32_t xid) {
+const Row rows::reply_without_call{
+    .group = 'I',
+    .severity = Severity::error,
+    .versions = Versions::both,
+    .source = "RFC 8167 section 2; version 2 draft section 3.1.3",
+    .who = "responder",
+    .title = "A reply or refusal nobody asked for",
+    .explanation =
+        "A responder sends one answer to each call and nothing else. An answer with an unknown XID is dropped by the "
+        "requester, while the call it was meant for hangs; it also takes a receive buffer that another reply needs.",
+    .evidence =
+        "A Reply or RDMA_ERROR with an XID of which no Call is known on this connection. Not decided when the capture "
+        "begins in the middle or has gaps.",
+    .next =
+        "Linux client: bad_xids in the xprt line of /proc/self/mountstats and rpcrdma:xprtrdma_reply_rqst_err. If an "
+        "RPC was aborted (signal), its late reply is harmless."};
+
+void judge_orphan(const Witness& witness, const trace::Send& event, Side requester, std::uint32_t xid) {
+  Connection& connection = witness.connection;
   if (!connection.whole() || connection.unjudged()) {
-    context.book.unchecked(RuleId::reply_without_call, connection.id(), "the Call may be missing from the capture");
+    witness.unchecked(RuleId::reply_without_call, "the Call may be missing from the capture");
     return;
   }
   if (const Transaction* own = connection.find(event.side, xid); own != nullptr && own->reply_inferred) {
-    context.book.unchecked(RuleId::reply_without_call, connection.id(),
-                           "its Call may be the Long Call that looks like an offered Reply");
+    witness.unchecked(RuleId::reply_without_call, "its Call may be the Long Call that looks like an offered Reply");
     return;
   }
   Pending pending;
@@ -126,8 +238,38 @@ void judge_orphan(Context& context, Connection& connection, const trace::Send& e
   hold_back(connection, std::move(pending));
 }
 
-void judge_open_calls(Context& context, Connection& connection, FrameRef now, bool closed, bool closed_by_client) {
-  v2::judge_end(context, connection, now);
+const Row rows::call_unanswered{
+    .group = 'I',
+    .severity = Severity::note,
+    .versions = Versions::both,
+    .source = "observation",
+    .who = "nobody",
+    .title = "A call without an answer",
+    .explanation =
+        "The call was open when the capture ended or for a long time. Long operations and calls without a reply exist; "
+        "otherwise this is what a hanging mount looks like.",
+    .evidence = "A Call without Reply or RDMA_ERROR. Not decided across a gap, where the reply may simply be missing.",
+    .next =
+        "Server: is the call seen (rpcrdma:svcrdma_decode_rqst)? If so, are all nfsd threads busy "
+        "(/proc/fs/nfsd/threads, /proc/PID/stack)? Client: sunrpc:rpc_task_sleep shows what the RPC waits for."};
+
+const Row rows::call_lost_by_close{.group = 'I',
+                                   .severity = Severity::note,
+                                   .versions = Versions::both,
+                                   .source = "RFC 8166 section 4.5.4",
+                                   .who = "nobody",
+                                   .title = "A call was open when the connection ended",
+                                   .explanation =
+                                       "The call is lost with the connection and the client sends it again on the next "
+                                       "one. Seen often, it says the connections keep dying.",
+                                   .evidence = "A Call without an answer at the end of its connection.",
+                                   .next =
+                                       "Look at why the connection ended (its cause in this report), and at "
+                                       "connect_count in the xprt line of /proc/self/mountstats."};
+
+void judge_open_calls(const Witness& witness, FrameRef now, bool closed, bool closed_by_client) {
+  Connection& connection = witness.connection;
+  v2::judge_end(witness, now);
   std::vector<const Transaction*> open;
   for (const auto& [key, call] : connection.transactions) {
     if (call.answers == 0) open.push_back(&call);
@@ -138,37 +280,59 @@ void judge_open_calls(Context& context, Connection& connection, FrameRef now, bo
   connection.facts.waiting = {open.size(), open.front()->call, now};
   std::size_t named = 0;
   for (const Transaction* call : open) {
-    const Verdict verdict{
+    witness.say(
         RuleId::call_unanswered,
-        connection.id(),
-        {call->call, now},
-        fmt::format("The {}'s Call with XID {:#010x} has no Reply {} ({:.1f} s later).", name(call->requester),
-                    call->xid, closed ? "when the connection ends" : "at the end of the capture",
-                    static_cast<double>(now.time - call->call.time) / 1e9),
-        std::nullopt,
-        call->xid,
-        std::nullopt,
-        std::nullopt};
-    if (named++ < most_open_named) {
-      context.book.add(verdict);
-    } else {
-      context.book.fold(verdict);
-    }
+        {.frames = {call->call, now},
+         .xid = call->xid,
+         .habit = named++ >= most_open_named,
+         .what = fmt::format("The {}'s Call with XID {:#010x} has no Reply {} ({:.1f} s later).", name(call->requester),
+                             call->xid, closed ? "when the connection ends" : "at the end of the capture",
+                             static_cast<double>(now.time - call->call.time) / 1e9)});
   }
   if (!closed) return;
   const auto client_calls = static_cast<std::size_t>(
       std::count_if(open.begin(), open.end(), [](const Transaction* call) { return call->requester == Side::active; }));
   if (closed_by_client && client_calls == open.size()) return;  // whoever asked chose to leave
-  context.book.add(
-      {RuleId::call_lost_by_close,
-       connection.id(),
-       {now, open.front()->call},
-       fmt::format("{} Call{} pending when the connection ended; the requester will send {} again on a new one.",
-                   open.size(), open.size() == 1 ? " was" : "s were", open.size() == 1 ? "it" : "them"),
-       std::nullopt,
-       open.front()->xid,
-       std::nullopt,
-       std::nullopt});
+  witness.say(RuleId::call_lost_by_close,
+              {.frames = {now, open.front()->call},
+               .xid = open.front()->xid,
+               .what = fmt::format(
+                   "{} Call{} pending when the connection ended; the requester will send {} again on a new one.",
+                   open.size(), open.size() == 1 ? " was" : "s were", open.size() == 1 ? "it" : "them")});
+}
+
+const Row rows::error_retried_same_xid{
+    .group = 'I',
+    .severity = Severity::warning,
+    .versions = Versions::v1,
+    .source = "RFC 8267 sections 3.1 and 6.4.2",
+    .who = "requester",
+    .title = "A refused call was sent again with the same XID",
+    .explanation =
+        "ERR_CHUNK is final: the same call will be refused again, and the requester should use other chunks and a new "
+        "XID. Otherwise requester and responder can go round in a loop.",
+    .evidence =
+        "A Call with the XID of one that was answered by RDMA_ERROR. Not decided across a gap; XIDs wrap, so the same "
+        "number much later is no retry.",
+    .next = "Linux client: rpcrdma:xprtrdma_err_chunk followed by sunrpc:xprt_transmit with that XID."};
+
+void judge_retry(const Witness& witness, const trace::Send& event, const Transaction& old, const Transaction& fresh) {
+  const std::optional<bool> same = same_request(event, old, fresh);
+  if (!same) {
+    witness.unchecked(RuleId::error_retried_same_xid,
+                      "a later Call with the XID of a refused one may be another request");
+    return;
+  }
+  if (!*same) return;
+  witness.say(RuleId::error_retried_same_xid,
+              {.frames = {event.frame, old.reply, old.call},
+               .by = event.side,
+               .as = Role::requester,
+               .xid = fresh.xid,
+               .what = fmt::format(
+                   "The {} sent a Call with XID {:#010x} again after ERR_CHUNK (frame {}) had ended it: a retry "
+                   "needs a new XID.",
+                   name(event.side), fresh.xid, old.reply.number)});
 }
 
 }  // namespace rpcrdma::referee

@@ -5,7 +5,8 @@
 
 #include <fmt/format.h>
 
-#include "referee/v2/turn.hpp"
+#include "referee/rules/rows.hpp"
+#include "referee/rules/v2_turn.hpp"
 #include "wire/rpc.hpp"
 
 namespace rpcrdma::referee::v2 {
@@ -42,6 +43,40 @@ void each_segment(const wire::HeaderV2& header, Visit visit) {
   return arrived ? *value : std::max(*value, standard);
 }
 
+}  // namespace
+
+const Row rows::v2_segment_count_exceeded{
+    .group = 'E',
+    .severity = Severity::warning,
+    .versions = Versions::v2,
+    .source = "draft-ietf-nfsv4-rpcrdma-version-two sections 5.2.4, 7.3.3",
+    .who = "requester",
+    .title = "More segments than the responder's Maximum Segment Count",
+    .explanation =
+        "A responder announces how many segments it handles (16 by default) and refuses more with RDMA2_ERR_SEGMENTS. "
+        "One section counts the segments of a header, another those of a chunk: only a chunk above the number is a "
+        "warning.",
+    .evidence =
+        "Segments of the Call's chunks against the property in force. Not decided when the start of the connection is "
+        "missing.",
+    .next = "Let the requester register fewer, larger segments, or split the request."};
+
+const Row rows::v2_segment_size_exceeded{
+    .group = 'E',
+    .severity = Severity::warning,
+    .versions = Versions::v2,
+    .source = "draft-ietf-nfsv4-rpcrdma-version-two section 5.2.3",
+    .who = "requester",
+    .title = "A segment longer than the responder's Maximum Segment Size",
+    .explanation =
+        "A responder announces the largest segment that it accepts, 1 MiB by default. A longer one may be refused.",
+    .evidence =
+        "The length of a segment against the property in force. Not decided when the start of the connection is "
+        "missing.",
+    .next = "Let the requester split the chunk into several segments."};
+
+namespace {
+
 void judge_segments(const Turn& turn, const Transaction& call) {
   if (!all_seen(turn.connection)) {
     turn.unchecked(RuleId::v2_segment_count_exceeded, "the properties of the responder may not be in the capture");
@@ -66,6 +101,22 @@ void judge_segments(const Turn& turn, const Transaction& call) {
                                     name(turn.side()), longest, size));
   }
 }
+
+}  // namespace
+
+const Row rows::v2_call_chunk_missing{
+    .group = 'E',
+    .severity = Severity::error,
+    .versions = Versions::v2,
+    .source = "draft-ietf-nfsv4-rpcrdma-version-two section 6.3.5",
+    .who = "requester",
+    .title = "RDMA2_CALL_EXTERNAL without a Call chunk",
+    .explanation =
+        "In this form the RPC Call is nowhere but in the Call chunk. Without it there is nothing to execute.",
+    .evidence = "rdma_call is an empty list. Not decided when the header was cut.",
+    .next = "Look at how the requester chooses the header type for a call that does not fit inline."};
+
+namespace {
 
 /// False: the positions are not to be relied on.
 bool judge_positions(const Turn& turn) {
@@ -123,7 +174,7 @@ void judge_lists(const Turn& turn, Transaction& call, const Piece& piece) {
   } else if (call.v2.segments > 0) {
     turn.unchecked(RuleId::ineligible_item_reduced, "pieces of a message are missing or cut");
   }
-  judge_call_spans(turn.context, turn.connection, turn.event, call, length, stream);
+  judge_call_spans(turn, turn.event, call, length, stream);
 }
 
 void judge_unneeded_external(const Turn& turn) {
@@ -133,18 +184,14 @@ void judge_unneeded_external(const Turn& turn) {
   if (turn.header.call_chunk.empty() || !turn.header.lists.writes.empty() || turn.header.lists.reply || size > *limit) {
     return;
   }
-  if (turn.context.book.fold_again(RuleId::long_call_avoidable, turn.connection.id(), turn.event.frame)) return;
-  turn.context.book.fold(
-      {RuleId::long_call_avoidable,
-       turn.connection.id(),
-       {turn.event.frame},
-       fmt::format("The {} sent RDMA2_CALL_EXTERNAL although header and message ({} octets) fit into "
-                   "the threshold of {}.",
-                   name(turn.side()), size, *limit),
-       std::nullopt,
-       turn.xid(),
-       std::nullopt,
-       Role::requester});
+  if (turn.again(RuleId::long_call_avoidable, turn.event.frame)) return;
+  turn.say(RuleId::long_call_avoidable,
+           {.frames = {turn.event.frame},
+            .as = Role::requester,
+            .xid = turn.xid(),
+            .what = fmt::format("The {} sent RDMA2_CALL_EXTERNAL although header and message ({} octets) fit into "
+                                "the threshold of {}.",
+                                name(turn.side()), size, *limit)});
 }
 
 [[nodiscard]] bool same_segments(const wire::WriteChunk& given, const wire::WriteChunk& returned) noexcept {
@@ -174,7 +221,7 @@ enum class ChunkKind : std::uint8_t { write, reply };
         RuleId::unused_write_chunk_shape, {frame, call.call},
         fmt::format("The {}'s Reply returns a Write chunk without its {} segments instead of with lengths of zero.",
                     who, given.size()),
-        may_be ? std::optional(Severity::note) : std::nullopt);
+        may_be ? Severity::note : Severity::error);
     return true;
   }
   if (!same_segments(given, returned)) {
@@ -211,21 +258,16 @@ void judge_reply_form_v2(const Turn& turn, const Transaction& call, const Piece&
   if (turn.type() == HeaderType::reply_external) {
     const std::uint64_t length = turn.header.lists.reply ? wire::chunk_length(*turn.header.lists.reply) : 0;
     const std::uint64_t size = inline_reply_header + length + (turn.header.length - inline_reply_header);
-    if (length == 0 || size > *limit ||
-        turn.context.book.fold_again(RuleId::reply_chunk_unneeded_use, turn.connection.id(), turn.event.frame)) {
+    if (length == 0 || size > *limit || turn.again(RuleId::reply_chunk_unneeded_use, turn.event.frame)) {
       return;
     }
-    turn.context.book.fold(
-        {RuleId::reply_chunk_unneeded_use,
-         turn.connection.id(),
-         {turn.event.frame, call.call},
-         fmt::format("The {} wrote a reply of {} octets into the Reply chunk although it fits inline "
-                     "(threshold {}).",
-                     name(turn.side()), length, *limit),
-         std::nullopt,
-         turn.xid(),
-         std::nullopt,
-         Role::responder});
+    turn.say(RuleId::reply_chunk_unneeded_use,
+             {.frames = {turn.event.frame, call.call},
+              .as = Role::responder,
+              .xid = turn.xid(),
+              .what = fmt::format("The {} wrote a reply of {} octets into the Reply chunk although it fits inline "
+                                  "(threshold {}).",
+                                  name(turn.side()), length, *limit)});
     return;
   }
   if (turn.type() != HeaderType::reply_inline || !call.reply_chunk) return;
@@ -240,7 +282,7 @@ void judge_reply_form_v2(const Turn& turn, const Transaction& call, const Piece&
       fmt::format("The {} sent a reply of {} octets {} although the Call gave a Reply chunk of {} octets.{}",
                   name(turn.side()), piece.payload, piece.continued ? "in pieces" : "inline", room,
                   piece.continued ? " One sentence of the draft demands the chunk, another leaves the choice." : ""),
-      piece.continued ? std::optional(Severity::note) : std::nullopt);
+      piece.continued ? Severity::note : Severity::error);
 }
 
 /// The client may have agreed to reverse Calls by its upper layer.
@@ -251,6 +293,19 @@ void judge_reply_form_v2(const Turn& turn, const Transaction& call, const Piece&
 }
 
 }  // namespace
+
+const Row rows::v2_inv_handle_unknown{
+    .group = 'G',
+    .severity = Severity::error,
+    .versions = Versions::v2,
+    .source = "draft-ietf-nfsv4-rpcrdma-version-two section 6.5",
+    .who = "requester",
+    .title = "rdma_inv_handle names no handle of its header",
+    .explanation =
+        "The handle that the responder may invalidate has to be one that the same header names, or 0. Any other one is "
+        "memory of somebody else.",
+    .evidence = "rdma_inv_handle against all segments of the header. Not decided when the header was cut.",
+    .next = "Look at the requester: a handle of an earlier call may have been left in the field."};
 
 void judge_call_chunks(const Turn& turn, Transaction& call, const Piece& piece) {
   if (!judge_positions(turn)) call.ill_formed = true;
@@ -265,6 +320,21 @@ void judge_call_chunks(const Turn& turn, Transaction& call, const Piece& piece) 
            fmt::format("The {}'s rdma_inv_handle is {:#010x}, which no segment of the header has.", name(turn.side()),
                        turn.header.inv_handle));
 }
+
+const Row rows::v2_reverse_level_exceeded{
+    .group = 'J',
+    .severity = Severity::error,
+    .versions = Versions::v2,
+    .source = "draft-ietf-nfsv4-rpcrdma-version-two section 5.2.5",
+    .who = "server",
+    .title = "A reverse call in a form that the client does not support",
+    .explanation =
+        "The client announces whether it takes calls at all (0), simple ones (1), continued ones (2) or any (3). "
+        "Beyond that level it has no resources for them.",
+    .evidence =
+        "The form of the server's Call, its pieces and chunks, against the client's Reverse-Direction Support. Not "
+        "decided when the start of the connection is missing; with another sign of readiness, level 0 is a warning.",
+    .next = "Compare the property in the client's RDMA2_CONNPROP messages with the server's choice of form."};
 
 void judge_reverse_form(const Turn& turn, const Transaction& call, bool continued) {
   if (turn.side() != Side::passive) return;
@@ -293,6 +363,18 @@ void judge_reverse_form(const Turn& turn, const Transaction& call, bool continue
       "The server called back although neither the client's properties nor its upper layer said that it takes "
       "calls.");
 }
+
+const Row rows::v2_reply_chunk_missing{
+    .group = 'E',
+    .severity = Severity::error,
+    .versions = Versions::v2,
+    .source = "draft-ietf-nfsv4-rpcrdma-version-two section 6.3.8",
+    .who = "responder",
+    .title = "RDMA2_REPLY_EXTERNAL without a Reply chunk",
+    .explanation =
+        "In this form the RPC Reply is nowhere but in the Reply chunk of the Call, which the header has to return.",
+    .evidence = "The word that announces the Reply chunk is 0. Not decided when the header was cut.",
+    .next = "See whether the Call provided a Reply chunk, and what the responder made of it."};
 
 bool judge_reply_chunks(const Turn& turn, const Transaction& call, const Piece& piece) {
   const FrameRef frame = turn.event.frame;
@@ -331,6 +413,34 @@ bool judge_reply_chunks(const Turn& turn, const Transaction& call, const Piece& 
   }
   return sound;
 }
+
+const Row rows::v2_inv_handle_mismatch{
+    .group = 'G',
+    .severity = Severity::error,
+    .versions = Versions::v2,
+    .source = "draft-ietf-nfsv4-rpcrdma-version-two section 6.5",
+    .who = "responder",
+    .title = "A reply invalidates another handle than the call allows",
+    .explanation =
+        "The responder may invalidate exactly the handle in the Call's rdma_inv_handle, and none when that is 0. "
+        "Invalidating another one takes memory away from the requester that it did not give up.",
+    .evidence =
+        "The handle of Send With Invalidate on any part of a reply against the Call. Not decided when the Call is "
+        "missing.",
+    .next = "See whether the responder takes the first handle of a chunk, as version 1 allowed."};
+
+const Row rows::v2_inv_on_control{
+    .group = 'G',
+    .severity = Severity::error,
+    .versions = Versions::v2,
+    .source = "draft-ietf-nfsv4-rpcrdma-version-two section 6.5",
+    .who = "sender",
+    .title = "Remote invalidation on a message that is no reply",
+    .explanation =
+        "Only replies may be sent with Send With Invalidate: errors, grants, properties and calls have no handle that "
+        "they could invalidate.",
+    .evidence = "A Send With Invalidate whose header type is none of the three for replies.",
+    .next = "Look at the sender's choice of the Send opcode."};
 
 void judge_invalidated(const Turn& turn, const Transaction* call) {
   const trace::Send& event = turn.event;

@@ -6,8 +6,9 @@
 
 #include <fmt/format.h>
 
-#include "referee/pending.hpp"
-#include "referee/v2/turn.hpp"
+#include "referee/rules/pending.hpp"
+#include "referee/rules/rows.hpp"
+#include "referee/rules/v2_turn.hpp"
 
 namespace rpcrdma::referee::v2 {
 
@@ -80,8 +81,29 @@ void reconsider(Connection& connection, Side side, const trace::Send& event, std
   });
 }
 
+}  // namespace
+
+const Row rows::v2_credit_limit_invalid{
+    .group = 'C',
+    .severity = Severity::error,
+    .versions = Versions::v2,
+    .source = "draft-ietf-nfsv4-rpcrdma-version-two section 4.2.1",
+    .who = "sender",
+    .title = "A credit limit that no counting from zero explains",
+    .explanation =
+        "Limits are cumulative counts that start at zero, and differ from the count by less than 2^31 - 1. With any "
+        "other value the peer cannot tell whether it may send. A limit slightly below zero points to counters that did "
+        "not start at zero, and is a warning.",
+    .evidence =
+        "rdma_credit against what its sender received and sent by then, in both readings of the draft. Not decided "
+        "when the start is missing.",
+    .next = "See how the sender of the field initialises its counters, and whether it fills in credits of version 1."};
+
+namespace {
+
 /// Can this limit be a count from zero? Sets what follows for the side that it binds.
-void judge_base(Context& context, Connection& connection, const trace::Send& event, std::uint32_t value) {
+void judge_base(const Witness& witness, const trace::Send& event, std::uint32_t value) {
+  Connection& connection = witness.connection;
   Credits& bound = connection.v2.of(other(event.side)).credits;
   const Credits& own = connection.v2.of(event.side).credits;
   const std::int32_t from_taken = ahead(value, bound.least_taken);
@@ -93,32 +115,60 @@ void judge_base(Context& context, Connection& connection, const trace::Send& eve
   bound.baseless = true;
   const bool started_elsewhere =
       std::max(from_taken, from_sent) < 0 && std::max(from_taken, from_sent) > a_little_below;
-  context.book.add(
-      {RuleId::v2_credit_limit_invalid,
-       connection.id(),
-       {event.frame},
-       fmt::format("The {} lets its peer send up to message number {}; by then it had sent {} and its peer {}. {}",
+  witness.say(RuleId::v2_credit_limit_invalid,
+              {.frames = {event.frame},
+               .by = event.side,
+               .at_most = started_elsewhere ? Severity::warning : Severity::error,
+               .what = fmt::format(
+                   "The {} lets its peer send up to message number {}; by then it had sent {} and its peer {}. {}",
                    name(event.side), value, own.sent - 1, bound.sent,
                    started_elsewhere ? "Its counters do not seem to begin at 0; credits are not judged further."
-                                     : "Limits have to be less than 2^31 - 1 away; credits are not judged further."),
-       started_elsewhere ? std::optional(Severity::warning) : std::nullopt,
-       std::nullopt,
-       party(event.side),
-       std::nullopt});
+                                     : "Limits have to be less than 2^31 - 1 away; credits are not judged further.")});
 }
 
 }  // namespace
 
-void count_send(Context& context, Connection& connection, const trace::Send& event, bool grant, RecentSend& send) {
+const Row rows::v2_credit_exceeded{
+    .group = 'C',
+    .severity = Severity::error,
+    .versions = Versions::v2,
+    .source = "draft-ietf-nfsv4-rpcrdma-version-two section 4.2.1",
+    .who = "sender",
+    .title = "A message was sent above the peer's credit limit",
+    .explanation =
+        "Each message takes one Receive of the peer, whatever it carries. A sender that goes beyond the limit finds no "
+        "Receive posted: the Send is retried or the connection lost.",
+    .evidence =
+        "The Sends counted from the start of the connection, modulo 2^32, against the newest rdma_credit that the "
+        "sender had. The draft's words allow one message more than its example, so reaching the limit is a warning; "
+        "one RDMA2_GRANT above it is allowed. Not decided when the start or any packet is missing.",
+    .next =
+        "Compare the sender's counter with the frames named. Continued messages are where implementations forget to "
+        "count."};
+
+const Row rows::v2_credit_initial_exceeded{
+    .group = 'C',
+    .severity = Severity::error,
+    .versions = Versions::v2,
+    .source = "draft-ietf-nfsv4-rpcrdma-version-two sections 4.2.1, 4.3",
+    .who = "sender",
+    .title = "A second message before anything came from the peer",
+    .explanation =
+        "Before the first message of the peer its credit limit is 1 and its version not known: one message may be "
+        "under way. A second one may find no Receive, or a peer of version 1.",
+    .evidence = "Two Sends of one side before any of the other. Not decided when the start or a packet is missing.",
+    .next = "Look at the sender's start-up: it has to wait for the answer to its first message."};
+
+void count_send(const Witness& witness, const trace::Send& event, bool grant, RecentSend& send) {
+  Connection& connection = witness.connection;
   Credits& credits = connection.v2.of(event.side).credits;
   const std::uint32_t before = credits.sent++;
   const RuleId rule = credits.heard ? RuleId::v2_credit_exceeded : RuleId::v2_credit_initial_exceeded;
   send.credits_known = false;
   if (connection.v2.version == State::Version::refused) return;  // the server counts as version 1 does
   if (!countable(connection, credits)) {
-    context.book.unchecked(rule, connection.id(),
-                           credits.baseless ? "the limits of the peer do not count from 0"
-                                            : "not everything since the start of the connection is in the capture");
+    witness.unchecked(rule, credits.baseless ? "the limits of the peer do not count from 0"
+                                             : "not everything since the start of the connection is in the capture");
     return;
   }
   // Delivered late: which limit had arrived by then is not known when limits may also fall.
@@ -139,11 +189,25 @@ void count_send(Context& context, Connection& connection, const trace::Send& eve
   accuse_later(connection, event, rule, before, limit, error ? Severity::error : Severity::warning, send.xid);
 }
 
-void take_limit(Context& context, Connection& connection, const trace::Send& event, std::uint32_t value) {
+const Row rows::v2_credit_regressed{
+    .group = 'C',
+    .severity = Severity::note,
+    .versions = Versions::v2,
+    .repetition = Repetition::once,
+    .source = "draft-ietf-nfsv4-rpcrdma-version-two section 4.2.1",
+    .who = "sender",
+    .title = "A credit limit lower than the one before",
+    .explanation = "A peer may lower what it advertises. What is under way by then may still use the higher limit.",
+    .evidence = "Two messages of one side, the later one with a lower rdma_credit, modulo 2^32.",
+    .next =
+        "Nothing to do, unless the requester is slowed down by it: then see why the receiver posts fewer Receives."};
+
+void take_limit(const Witness& witness, const trace::Send& event, std::uint32_t value) {
+  Connection& connection = witness.connection;
   Credits& bound = connection.v2.of(other(event.side)).credits;
   const Credits& own = connection.v2.of(event.side).credits;
   if (!all_seen(connection)) return;
-  judge_base(context, connection, event, value);
+  judge_base(witness, event, value);
   if (bound.baseless) {
     std::erase_if(connection.pending,
                   [&](const Pending& p) { return p.kind == Pending::Kind::v2_credits && p.side == other(event.side); });
@@ -152,16 +216,11 @@ void take_limit(Context& context, Connection& connection, const trace::Send& eve
   }
   if (bound.heard && ahead(value, bound.limits.back().value) < 0) {
     bound.lowered = true;
-    if (!context.book.fold_again(RuleId::v2_credit_regressed, connection.id(), event.frame)) {
-      context.book.fold({RuleId::v2_credit_regressed,
-                         connection.id(),
-                         {event.frame, bound.from},
-                         fmt::format("The {}'s credit limit went down from {} to {}.", name(event.side),
-                                     bound.limits.back().value, value),
-                         std::nullopt,
-                         std::nullopt,
-                         std::nullopt,
-                         std::nullopt});
+    if (!witness.again(RuleId::v2_credit_regressed, event.frame)) {
+      witness.say(RuleId::v2_credit_regressed,
+                  {.frames = {event.frame, bound.from},
+                   .what = fmt::format("The {}'s credit limit went down from {} to {}.", name(event.side),
+                                       bound.limits.back().value, value)});
     }
   }
   if (!bound.heard || ahead(value, bound.limits.back().value) > 0) bound.spared = 0;
@@ -174,7 +233,7 @@ void take_limit(Context& context, Connection& connection, const trace::Send& eve
   reconsider(connection, other(event.side), event, value);
 }
 
-void settle_credits(Context& context, Connection& connection, const Pending& pending, bool proven) {
+void settle_credits(const Witness& witness, const Pending& pending, bool proven) {
   const bool first = pending.rule == RuleId::v2_credit_initial_exceeded;
   const bool reached = pending.outstanding == pending.limit;
   std::string message =
@@ -186,17 +245,30 @@ void settle_credits(Context& context, Connection& connection, const Pending& pen
                           name(pending.side), pending.outstanding + 1, pending.limit, pending.evidence.number,
                           reached ? " By the letter of the draft this one is still allowed, by its example not." : "");
   const Severity severity = proven ? pending.severity : std::min(pending.severity, Severity::warning);
-  context.book.add({pending.rule,
-                    connection.id(),
-                    {pending.frame, first ? pending.call : pending.evidence},
-                    std::move(message),
-                    severity,
-                    pending.xid,
-                    party(pending.side),
-                    std::nullopt});
+  witness.say(pending.rule, {.frames = {pending.frame, first ? pending.call : pending.evidence},
+                             .by = pending.side,
+                             .xid = pending.xid,
+                             .at_most = severity,
+                             .what = std::move(message)});
 }
 
-void watch_starvation(Context& context, Connection& connection, FrameRef now, bool over) {
+const Row rows::v2_credit_starved{
+    .group = 'C',
+    .severity = Severity::warning,
+    .versions = Versions::v2,
+    .source = "draft-ietf-nfsv4-rpcrdma-version-two section 4.2.1.1",
+    .who = "receiver",
+    .title = "A peer may send nothing and gets no credit",
+    .explanation =
+        "A receiver may advertise no credit, but has to send RDMA2_GRANT later, and should refresh before half of the "
+        "credits are used. Otherwise its peer waits for ever.",
+    .evidence =
+        "No room under the newest limit for more than 2 s while no Call of the waiting side is unanswered, or while "
+        "its continued message is half sent. An idle connection without room looks the same, hence a warning.",
+    .next = "Look at the receiver's handling of RDMA2_GRANT, and at its pool of Receives."};
+
+void watch_starvation(const Witness& witness, FrameRef now, bool over) {
+  Connection& connection = witness.connection;
   if (!all_seen(connection)) return;
   for (const Side side : {Side::active, Side::passive}) {
     SideFacts& facts = connection.v2.of(side);
@@ -212,31 +284,28 @@ void watch_starvation(Context& context, Connection& connection, FrameRef now, bo
     if (waiting && !over) continue;
     const FrameRef since = std::exchange(credits.dry_since, {});
     if (since.number == 0 || now.time - since.time <= starving) continue;
-    context.book.add({RuleId::v2_credit_starved,
-                      connection.id(),
-                      {credits.dry_from, since, now},
-                      fmt::format("The {} could send nothing for {:.1f} s: its peer's limit of {} was used up, and no "
-                                  "RDMA2_GRANT came.",
-                                  name(side), static_cast<double>(now.time - since.time) / 1e9, credits.dry_limit),
-                      std::nullopt,
-                      std::nullopt,
-                      party(other(side)),
-                      std::nullopt});
+    witness.say(
+        RuleId::v2_credit_starved,
+        {.frames = {credits.dry_from, since, now},
+         .by = other(side),
+         .what = fmt::format("The {} could send nothing for {:.1f} s: its peer's limit of {} was used up, and no "
+                             "RDMA2_GRANT came.",
+                             name(side), static_cast<double>(now.time - since.time) / 1e9, credits.dry_limit)});
   }
 }
 
 void name_overrun(const trace::Refusal& refusal, const RecentSend& send, Suspect& suspect) {
   suspect.rule = RuleId::credit_overrun_fatal;
   suspect.proven = true;
-  suspect.culprit = party(other(refusal.side));
+  suspect.culprit = other(refusal.side);
   suspect.message = fmt::format(
       "The {}'s message in frame {} is {} above the limit of {} that its peer had given; the peer had no "
       "Receive for it (frame {}).",
       name(other(refusal.side)), send.frame.number, send.in_flight - send.limit, send.limit, refusal.frame.number);
 }
 
-void judge_missing_receive(Context& context, Connection& connection, const trace::Refusal& refusal, RecentSend* send,
-                           Suspect& suspect) {
+void judge_missing_receive(const Witness& witness, const trace::Refusal& refusal, RecentSend* send, Suspect& suspect) {
+  Connection& connection = witness.connection;
   const Side refuser = refusal.side;
   const FrameRef refused = send != nullptr ? send->frame : refusal.refused_frame;
   const bool known = send != nullptr && send->credits_known && all_seen(connection);
@@ -253,16 +322,48 @@ void judge_missing_receive(Context& context, Connection& connection, const trace
                                   "capture.",
                                   name(refuser), refused.number);
     suspect.rule = RuleId::rnr_nak_seen;
-    if (known) suspect.culprit = party(refuser);
+    if (known) suspect.culprit = refuser;
   }
-  context.book.fold({RuleId::rnr_nak_seen,
-                     connection.id(),
-                     {refusal.frame, refused},
-                     suspect.message,
-                     std::nullopt,
-                     send != nullptr ? std::optional(send->xid) : std::nullopt,
-                     suspect.culprit,
-                     std::nullopt});
+  witness.say(RuleId::rnr_nak_seen, {.frames = {refusal.frame, refused},
+                                     .by = suspect.culprit,
+                                     .xid = send != nullptr ? std::optional(send->xid) : std::nullopt,
+                                     .what = suspect.message});
+}
+
+const Row rows::v2_grant_xid_nonzero{
+    .group = 'C',
+    .severity = Severity::error,
+    .versions = Versions::v2,
+    .source = "draft-ietf-nfsv4-rpcrdma-version-two section 6.3.2",
+    .who = "sender",
+    .title = "RDMA2_GRANT with an XID",
+    .explanation =
+        "A grant belongs to no transaction: its sender has to write XID 0, and the receiver must not look at it.",
+    .evidence = "rdma_xid of RDMA2_GRANT is not 0.",
+    .next = "Look at the sender's encoder: a header from an earlier message may be used again."};
+
+const Row rows::v2_grant_has_body{
+    .group = 'C',
+    .severity = Severity::warning,
+    .versions = Versions::v2,
+    .source = "draft-ietf-nfsv4-rpcrdma-version-two section 6.3.2",
+    .who = "sender",
+    .title = "RDMA2_GRANT with something behind its prefix",
+    .explanation = "A grant consists of the prefix of 16 octets alone. What follows is lost on the receiver.",
+    .evidence = "The length of the Send is not 16. Not decided when packets of it are missing.",
+    .next = "Look at the sender's encoder; the length of an earlier message may be used again."};
+
+void judge_grant(const Turn& turn) {
+  const trace::Send& event = turn.event;
+  if (turn.xid() != 0) {
+    turn.say(RuleId::v2_grant_xid_nonzero, {event.frame},
+             fmt::format("The {}'s RDMA2_GRANT has XID {:#010x}; it has to be 0.", name(event.side), turn.xid()));
+  }
+  if (!event.holes && turn.behind() > 0) {
+    turn.say(
+        RuleId::v2_grant_has_body, {event.frame},
+        fmt::format("The {}'s RDMA2_GRANT has {} octets behind its prefix of 16.", name(event.side), turn.behind()));
+  }
 }
 
 }  // namespace rpcrdma::referee::v2

@@ -5,10 +5,10 @@
 
 #include <fmt/format.h>
 
-#include "referee/lifetime.hpp"
-#include "referee/pending.hpp"
-#include "referee/v2/take.hpp"
-#include "referee/v2/turn.hpp"
+#include "referee/rules/pending.hpp"
+#include "referee/rules/rows.hpp"
+#include "referee/rules/v2_turn.hpp"
+#include "referee/state/lifetime.hpp"
 
 namespace rpcrdma::referee::v2 {
 
@@ -79,6 +79,25 @@ void judge_range(const Turn& turn, const RecentSend* refused) {
                                 : std::string(": the lower is above the upper")));
 }
 
+}  // namespace
+
+const Row rows::v2_error_detail{
+    .group = 'K',
+    .severity = Severity::warning,
+    .versions = Versions::v2,
+    .source = "draft-ietf-nfsv4-rpcrdma-version-two section 7.3",
+    .who = "responder",
+    .title = "The numbers in an RDMA2_ERROR do not fit the call",
+    .explanation =
+        "Some errors say what would have been enough: how many chunks or segments, which chunk was too short, how much "
+        "is needed. Numbers that the Call already satisfies mislead a requester that tries again.",
+    .evidence =
+        "The numbers of the error against the chunks of the Call that it answers. Not decided when the Call is "
+        "missing.",
+    .next = "Look at how the responder fills in the error; an index counts from 1, and 0 means not known."};
+
+namespace {
+
 void judge_detail(const Turn& turn, const Transaction& call) {
   if (!call.lists_known) return;
   if (call.copies != 1 || !turn.connection.trusted()) {
@@ -86,7 +105,7 @@ void judge_detail(const Turn& turn, const Transaction& call) {
     return;
   }
   const wire::HeaderV2& error = turn.header;
-  const auto say = [&](std::string what, std::optional<Severity> severity = std::nullopt) {
+  const auto say = [&](std::string what, Severity severity = Severity::error) {
     turn.say(RuleId::v2_error_detail, {turn.event.frame, call.call},
              fmt::format("The {}'s {} {}.", name(turn.side()), wire::error_name_v2(error.error), what), severity);
   };
@@ -152,6 +171,24 @@ void note_refused_type(const Turn& turn) {
   turn.context.book.evidence(type->finding, turn.event.frame);
 }
 
+}  // namespace
+
+const Row rows::v2_htype_repeated{.group = 'K',
+                                  .severity = Severity::error,
+                                  .versions = Versions::v2,
+                                  .source = "draft-ietf-nfsv4-rpcrdma-version-two section 7.1.3",
+                                  .who = "sender",
+                                  .title = "A refused header type was sent again",
+                                  .explanation =
+                                      "After RDMA2_ERR_INVAL_HTYPE the sender knows that its peer does not take that "
+                                      "type, and must not send it again on the connection.",
+                                  .evidence =
+                                      "A Send of a type that the peer had refused, after the refusal had arrived. Not "
+                                      "decided without an acknowledgement of the refusal.",
+                                  .next = "See how the sender remembers what its peer refused."};
+
+namespace {
+
 void judge_repeated_type(const Turn& turn) {
   const std::uint32_t htype = turn.header.fixed.proc;
   const auto& types = turn.mine().odd_types;
@@ -175,15 +212,11 @@ void take_error(const Turn& turn) {
   const std::uint32_t code = turn.header.error;
   turn.send.reply = true;
   if (wire::error_name_v2(code).empty()) {
-    turn.context.book.add(
-        {RuleId::error_code_unknown,
-         connection.id(),
-         {turn.event.frame},
-         fmt::format("The {}'s RDMA2_ERROR has code {}, which the draft does not assign.", name(turn.side()), code),
-         std::nullopt,
-         turn.xid(),
-         std::nullopt,
-         std::nullopt});
+    turn.say(RuleId::error_code_unknown,
+             {.frames = {turn.event.frame},
+              .xid = turn.xid(),
+              .what = fmt::format("The {}'s RDMA2_ERROR has code {}, which the draft does not assign.",
+                                  name(turn.side()), code)});
   } else if (!turn.event.holes && turn.behind() > 0) {
     turn.say(RuleId::error_fields, {turn.event.frame},
              fmt::format("The {}'s {} has {} octets behind its body.", name(turn.side()), wire::error_name_v2(code),
@@ -211,36 +244,48 @@ void take_error(const Turn& turn) {
   if (refused == nullptr && call == nullptr) judge_stray(turn);
 }
 
-void settle_stray_error(Context& context, Connection& connection, const Pending& pending, bool proven) {
+void settle_stray_error(const Witness& witness, const Pending& pending, bool proven) {
+  Connection& connection = witness.connection;
   const bool answers_something = connection.of(other(pending.side)).sends.newest([&](const RecentSend& s) {
     return s.version != 0 && s.xid == pending.xid && s.htype != error_type;
   }) != nullptr;
   if (answers_something) return;  // which was delivered late
-  const auto severity = proven ? std::nullopt : std::optional(Severity::warning);
+  const auto severity = proven ? Severity::error : Severity::warning;
   const bool to_error = pending.rule == RuleId::error_to_error;
-  context.book.add({pending.rule,
-                    connection.id(),
-                    {pending.frame, pending.evidence},
-                    to_error ? fmt::format("The {} answered an error (frame {}) with an error.", name(pending.side),
-                                           pending.evidence.number)
-                             : fmt::format("The {}'s RDMA2_ERROR has XID {:#010x}, which no message of its peer had: "
-                                           "nobody learns what was refused.",
-                                           name(pending.side), pending.xid),
-                    severity,
-                    pending.xid,
-                    party(pending.side),
-                    std::nullopt});
+  witness.say(
+      pending.rule,
+      {.frames = {pending.frame, pending.evidence},
+       .by = pending.side,
+       .xid = pending.xid,
+       .at_most = severity,
+       .what = to_error ? fmt::format("The {} answered an error (frame {}) with an error.", name(pending.side),
+                                      pending.evidence.number)
+                        : fmt::format("The {}'s RDMA2_ERROR has XID {:#010x}, which no message of its peer had: "
+                                      "nobody learns what was refused.",
+                                      name(pending.side), pending.xid)});
   if (to_error) return;
-  context.book.add(
-      {RuleId::reply_without_call,
-       connection.id(),
-       {pending.frame},
-       fmt::format("The {} answered XID {:#010x}, with which nothing was sent to it.", name(pending.side), pending.xid),
-       severity,
-       pending.xid,
-       party(pending.side),
-       Role::responder});
+  witness.say(RuleId::reply_without_call,
+              {.frames = {pending.frame},
+               .by = pending.side,
+               .as = Role::responder,
+               .xid = pending.xid,
+               .at_most = severity,
+               .what = fmt::format("The {} answered XID {:#010x}, with which nothing was sent to it.",
+                                   name(pending.side), pending.xid)});
 }
+
+const Row rows::v2_unknown_htype{
+    .group = 'D',
+    .severity = Severity::error,
+    .versions = Versions::v2,
+    .source = "draft-ietf-nfsv4-rpcrdma-version-two sections 6.1, 7.1.3",
+    .who = "sender",
+    .title = "A header type that the draft does not assign",
+    .explanation =
+        "Receivers answer an unknown header type with RDMA2_ERR_INVAL_HTYPE and take nothing of the message. "
+        "Extensions may define new ones; one that nobody refuses is taken for such and only noted.",
+    .evidence = "rdma_htype below 4 or above 13. An error once the peer has answered RDMA2_ERR_INVAL_HTYPE.",
+    .next = "If an extension was meant, see how it is negotiated; if not, whether the sender mixes versions."};
 
 void judge_unknown_type(const Turn& turn) {
   const std::uint32_t htype = turn.header.fixed.proc;
@@ -284,7 +329,7 @@ void take_other_version(const Turn& turn) {
     }
   }
   if (answer) {
-    judge_reply_version(turn.context, connection, turn.event, fixed.version, *call);
+    judge_reply_version(turn, turn.event, fixed.version, *call);
     end_by_error(turn, *call);
     return;
   }
@@ -307,29 +352,42 @@ void count_for_dues(Connection& connection, Side sender) {
   }
 }
 
-void judge_dues(Context& context, Connection& connection, FrameRef now) {
+const Row rows::v2_inval_cont_missing{
+    .group = 'K',
+    .severity = Severity::warning,
+    .versions = Versions::v2,
+    .source = "draft-ietf-nfsv4-rpcrdma-version-two section 7.1.4",
+    .who = "receiver",
+    .title = "A broken sequence of pieces was not refused",
+    .explanation =
+        "A receiver that drops a message because of a broken sequence has to say so with RDMA2_ERR_INVAL_CONT. "
+        "Otherwise the sender waits for a reply that never comes.",
+    .evidence =
+        "A broken sequence, and its receiver goes on for 1 s and two messages without RDMA2_ERROR. Not decided when "
+        "packets are missing.",
+    .next = "See what the receiver made of the pieces; it may have joined parts of two messages."};
+
+void judge_dues(const Witness& witness, FrameRef now) {
+  Connection& connection = witness.connection;
   for (const Due& due : connection.v2.due) {
     const RuleId rule = due.continuation ? RuleId::v2_inval_cont_missing : RuleId::error_missing;
     if (!all_seen(connection)) {
-      context.book.unchecked(rule, connection.id(), "the refusal may be missing from the capture");
+      witness.unchecked(rule, "the refusal may be missing from the capture");
       continue;
     }
     const bool arrived = connection.of(due.side).acknowledged >= due.ordinal;
     if (!arrived || due.peer_messages < messages_enough || now.time - due.frame.time < patience) {
-      context.book.unchecked(rule, connection.id(), "the connection, or the capture, ended before a refusal was due");
+      witness.unchecked(rule, "the connection, or the capture, ended before a refusal was due");
       continue;
     }
-    context.book.add({rule,
-                      connection.id(),
-                      {due.frame, now},
-                      fmt::format("The {} went on for {:.1f} s after the {} in frame {} and never sent RDMA2_ERROR for "
-                                  "it.",
-                                  name(other(due.side)), static_cast<double>(now.time - due.frame.time) / 1e9,
-                                  due.continuation ? "broken sequence" : "broken message", due.frame.number),
-                      std::nullopt,
-                      due.xid,
-                      party(other(due.side)),
-                      std::nullopt});
+    witness.say(rule, {.frames = {due.frame, now},
+                       .by = other(due.side),
+                       .xid = due.xid,
+                       .what = fmt::format(
+                           "The {} went on for {:.1f} s after the {} in frame {} and never sent RDMA2_ERROR for "
+                           "it.",
+                           name(other(due.side)), static_cast<double>(now.time - due.frame.time) / 1e9,
+                           due.continuation ? "broken sequence" : "broken message", due.frame.number)});
   }
   connection.v2.due.clear();
 }
@@ -352,24 +410,22 @@ void remember_refusal(Connection& connection, const trace::Send& event, std::opt
   state.version = State::Version::refused;
 }
 
-bool refuse_in_version_1(Context& context, Connection& connection, const trace::Send& event,
-                         const wire::HeaderV1& header) {
+bool refuse_in_version_1(const Witness& witness, const trace::Send& event, const wire::HeaderV1& header) {
+  Connection& connection = witness.connection;
   if (event.side != Side::passive || header.fixed.version != 1 || header.error != wire::err_vers) return false;
   if (connection.version2) return false;
   const RecentSend* probe = connection.of(Side::active).sends.newest([&](const RecentSend& s) {
     return s.version == 2 && s.xid == header.fixed.xid && s.htype != error_type;
   });
   if (probe == nullptr) return false;
-  context.book.add({RuleId::error_fields,
-                    connection.id(),
-                    {event.frame, probe->frame},
-                    fmt::format("The server's ERR_VERS says version 1; it has to repeat the version that it refuses "
-                                "(frame {}), which is 2.",
-                                probe->frame.number),
-                    std::nullopt,
-                    header.fixed.xid,
-                    Party::server,
-                    Role::responder});
+  witness.say(RuleId::error_fields,
+              {.frames = {event.frame, probe->frame},
+               .by = Side::passive,
+               .as = Role::responder,
+               .xid = header.fixed.xid,
+               .what = fmt::format("The server's ERR_VERS says version 1; it has to repeat the version that it refuses "
+                                   "(frame {}), which is 2.",
+                                   probe->frame.number)});
   remember_refusal(connection, event, Range{header.vers_low, header.vers_high});
   return true;
 }
@@ -398,6 +454,14 @@ void judge_after_refusal(const Turn& turn) {
   turn.say(RuleId::version_after_refusal, {turn.event.frame, state.refusal, state.probe},
            fmt::format("The client sent version 2 again after the server's ERR_VERS (frame {}) had refused it.",
                        state.refusal.number));
+}
+
+void judge_end(const Witness& witness, FrameRef now) {
+  Connection& connection = witness.connection;
+  if (connection.v2.version != State::Version::two) return;
+  watch_starvation(witness, now, true);
+  judge_missing_final(witness, now);
+  judge_dues(witness, now);
 }
 
 }  // namespace rpcrdma::referee::v2

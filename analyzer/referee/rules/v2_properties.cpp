@@ -5,8 +5,9 @@
 
 #include <fmt/format.h>
 
-#include "referee/pending.hpp"
-#include "referee/v2/turn.hpp"
+#include "referee/rules/pending.hpp"
+#include "referee/rules/rows.hpp"
+#include "referee/rules/v2_turn.hpp"
 
 namespace rpcrdma::referee::v2 {
 
@@ -77,21 +78,47 @@ void renew_thresholds(Connection& connection) {
                                                          : ", which apply once both sides have sent their last one");
 }
 
+}  // namespace
+
+const Row rows::v2_propval_bad{
+    .group = 'K',
+    .severity = Severity::error,
+    .versions = Versions::v2,
+    .source = "draft-ietf-nfsv4-rpcrdma-version-two sections 5.1, 7.2.2",
+    .who = "sender",
+    .title = "A transport property that cannot be decoded",
+    .explanation =
+        "A known property whose data is too short, or that runs past its message, is answered with "
+        "RDMA2_ERR_BAD_PROPVAL, and nothing of the whole message applies.",
+    .evidence =
+        "The lengths in RDMA2_CONNPROP against the message and the property's type. More octets than the type needs, "
+        "or a level that does not exist, are warnings. Not decided when the message was cut.",
+    .next = "Look at the sender's encoder: numbers take 4 octets in network order."};
+
+const Row rows::v2_property_unknown{
+    .group = 'K',
+    .severity = Severity::note,
+    .versions = Versions::v2,
+    .repetition = Repetition::once,
+    .source = "draft-ietf-nfsv4-rpcrdma-version-two section 5.1",
+    .who = "nobody",
+    .title = "A transport property that the draft does not assign",
+    .explanation = "Unknown properties are passed over without an error, so that extensions can be tried.",
+    .evidence = "A property id other than 1 to 6.",
+    .next = "Nothing to do, unless the peer was expected to know the property."};
+
+namespace {
+
 void judge_property(const Turn& turn, const wire::Property& property, bool& bad) {
   using Form = wire::Property::Form;
   const FrameRef frame = turn.event.frame;
   if (property.form == Form::unknown) {
-    if (!turn.context.book.fold_again(RuleId::v2_property_unknown, turn.connection.id(), frame)) {
-      turn.context.book.fold({RuleId::v2_property_unknown,
-                              turn.connection.id(),
-                              {frame},
-                              fmt::format("The {} announces property {}, which the draft does not assign; its peer "
-                                          "passes it over.",
-                                          name(turn.side()), property.id),
-                              std::nullopt,
-                              std::nullopt,
-                              std::nullopt,
-                              std::nullopt});
+    if (!turn.again(RuleId::v2_property_unknown, frame)) {
+      turn.say(RuleId::v2_property_unknown,
+               {.frames = {frame},
+                .what = fmt::format("The {} announces property {}, which the draft does not assign; its peer "
+                                    "passes it over.",
+                                    name(turn.side()), property.id)});
     }
     return;
   }
@@ -114,6 +141,35 @@ void judge_property(const Turn& turn, const wire::Property& property, bool& bad)
 }
 
 }  // namespace
+
+const Row rows::v2_first_message_too_large{
+    .group = 'B',
+    .severity = Severity::error,
+    .versions = Versions::v2,
+    .source = "draft-ietf-nfsv4-rpcrdma-version-two section 4.3",
+    .who = "client",
+    .title = "The client's first version 2 message is larger than 1024 octets",
+    .explanation =
+        "Until the server has answered, it may be one that speaks version 1 only, with receive buffers of 1024 octets. "
+        "A larger first message may find no room, and the connection is lost instead of negotiated.",
+    .evidence =
+        "The first Send of a connection whose start is in the capture, with version 2, longer than 1024 octets. Not "
+        "decided when the start or a packet is missing.",
+    .next = "Let the client begin with RDMA2_CONNPROP and keep it short; properties can follow in a second message."};
+
+const Row rows::v2_connprop_too_large{
+    .group = 'B',
+    .severity = Severity::error,
+    .versions = Versions::v2,
+    .source = "draft-ietf-nfsv4-rpcrdma-version-two sections 6.3.3, 6.3.4",
+    .who = "sender",
+    .title = "Transport properties in a message above the default threshold",
+    .explanation =
+        "Properties are exchanged before larger thresholds are agreed, so their messages have to fit the default of "
+        "4096 octets. The draft says so of RDMA2_CONNPROP_FINAL; of RDMA2_CONNPROP_MIDDLE it follows from its purpose, "
+        "so there it is a warning.",
+    .evidence = "The length of the Send. Not decided when packets of it are missing.",
+    .next = "Spread the properties over several RDMA2_CONNPROP_MIDDLE messages."};
 
 void judge_size(const Turn& turn) {
   const trace::Send& event = turn.event;
@@ -140,7 +196,7 @@ void judge_size(const Turn& turn) {
     turn.say(RuleId::v2_connprop_too_large, {event.frame},
              fmt::format("The {} sent its properties in {} octets; the default threshold is {}.", name(event.side),
                          event.wire_length, standard),
-             final ? std::nullopt : std::optional(Severity::warning));
+             final ? Severity::error : Severity::warning);
     return;
   }
   const Bound bound = bound_of(connection, event.side);
@@ -161,20 +217,20 @@ void judge_size(const Turn& turn) {
   hold_back(connection, std::move(pending));
 }
 
-void judge_refused_part(Context& context, Connection& connection, const trace::Send& event, RecentSend& send) {
+void judge_refused_part(const Witness& witness, const trace::Send& event, RecentSend& send) {
+  Connection& connection = witness.connection;
   const Bound bound = bound_of(connection, event.side);
   if (!all_seen(connection) || event.wire_length <= bound.generous) return;
-  send.size_finding = context.book.add({RuleId::inline_threshold_exceeded,
-                                        connection.id(),
-                                        {event.frame},
-                                        size_message(connection, event.side, event.wire_length, bound, send.partial),
-                                        std::nullopt,
-                                        send.xid == 0 ? std::nullopt : std::optional(send.xid),
-                                        party(event.side),
-                                        std::nullopt});
+  send.size_finding =
+      witness.say(RuleId::inline_threshold_exceeded,
+                  {.frames = {event.frame},
+                   .by = event.side,
+                   .xid = send.xid == 0 ? std::nullopt : std::optional(send.xid),
+                   .what = size_message(connection, event.side, event.wire_length, bound, send.partial)});
 }
 
-void settle_size(Context& context, Connection& connection, const Pending& pending, bool proven) {
+void settle_size(const Witness& witness, const Pending& pending, bool proven) {
+  Connection& connection = witness.connection;
   const Bound bound = bound_of(connection, pending.side);
   const Announced& mine = connection.v2.of(pending.side).announced;
   const Announced& theirs = connection.v2.of(other(pending.side)).announced;
@@ -183,18 +239,30 @@ void settle_size(Context& context, Connection& connection, const Pending& pendin
                           theirs.final.time <= pending.frame.time;
   if (disordered) return;
   const Severity severity = proven ? pending.severity : std::min(pending.severity, Severity::warning);
-  HeldFinding finding = context.book.add({pending.rule,
-                                          connection.id(),
-                                          {pending.frame, mine.final, theirs.final},
-                                          size_message(connection, pending.side, pending.length, bound),
-                                          severity,
-                                          pending.xid,
-                                          party(pending.side),
-                                          std::nullopt});
+  HeldFinding finding =
+      witness.say(pending.rule, {.frames = {pending.frame, mine.final, theirs.final},
+                                 .by = pending.side,
+                                 .xid = pending.xid,
+                                 .at_most = severity,
+                                 .what = size_message(connection, pending.side, pending.length, bound)});
   RecentSend* send =
       connection.of(pending.side).sends.newest([&](const RecentSend& s) { return s.ordinal == pending.op; });
   if (send != nullptr) send->size_finding = std::move(finding);
 }
+
+const Row rows::v2_connprop_after_final{
+    .group = 'K',
+    .severity = Severity::error,
+    .versions = Versions::v2,
+    .source = "draft-ietf-nfsv4-rpcrdma-version-two section 6.3.4",
+    .who = "sender",
+    .title = "Properties after the last ones",
+    .explanation =
+        "RDMA2_CONNPROP_FINAL ends the exchange of properties for the connection: what comes later is refused with "
+        "RDMA2_ERR_INVAL_CONT. A correction after a refused one is accepted here, since the draft does not say.",
+    .evidence =
+        "A second RDMA2_CONNPROP message after a FINAL that was not refused. Not decided when packets are missing.",
+    .next = "To change properties, open a new connection."};
 
 void take_properties(const Turn& turn) {
   SideFacts& mine = turn.mine();
@@ -258,25 +326,35 @@ void withdraw_properties(Connection& connection, Side side) {
   renew_thresholds(connection);
 }
 
-void judge_missing_final(Context& context, Connection& connection, FrameRef now) {
+const Row rows::v2_connprop_final_missing{
+    .group = 'K',
+    .severity = Severity::note,
+    .versions = Versions::v2,
+    .source = "draft-ietf-nfsv4-rpcrdma-version-two section 6.3.4",
+    .who = "sender",
+    .title = "No transport properties were sent",
+    .explanation =
+        "Each side is expected to send RDMA2_CONNPROP_FINAL once, even without properties. Without it the defaults "
+        "hold: 4096 octets each way, 16 segments of 1 MiB, no reverse calls.",
+    .evidence =
+        "No such message of that side until the connection, or the capture, ends. Not said when the start is missing.",
+    .next = "If larger thresholds were expected, see why the side does not announce them."};
+
+void judge_missing_final(const Witness& witness, FrameRef now) {
+  Connection& connection = witness.connection;
   if (!connection.facts.handshake_seen) return;
   for (const Side side : {Side::active, Side::passive}) {
     const SideFacts& facts = connection.v2.of(side);
     if (facts.messages == 0 || facts.announced.first.number != 0) continue;
     if (!all_seen(connection)) {
-      context.book.unchecked(RuleId::v2_connprop_final_missing, connection.id(), "packets are missing");
+      witness.unchecked(RuleId::v2_connprop_final_missing, "packets are missing");
       continue;
     }
-    context.book.add({RuleId::v2_connprop_final_missing,
-                      connection.id(),
-                      {facts.first, now},
-                      fmt::format("The {} sent no RDMA2_CONNPROP_FINAL: the defaults hold for what it receives and "
-                                  "sends.",
-                                  name(side)),
-                      std::nullopt,
-                      std::nullopt,
-                      std::nullopt,
-                      std::nullopt});
+    witness.say(RuleId::v2_connprop_final_missing,
+                {.frames = {facts.first, now},
+                 .what = fmt::format("The {} sent no RDMA2_CONNPROP_FINAL: the defaults hold for what it receives and "
+                                     "sends.",
+                                     name(side))});
   }
 }
 

@@ -6,7 +6,8 @@
 
 #include <fmt/format.h>
 
-#include "referee/v2/turn.hpp"
+#include "referee/rules/rows.hpp"
+#include "referee/rules/v2_turn.hpp"
 #include "wire/rpc.hpp"
 
 namespace rpcrdma::referee::v2 {
@@ -49,6 +50,25 @@ using wire::HeaderType;
   return including.wrong < after.wrong ? including.first : after.first;
 }
 
+}  // namespace
+
+const Row rows::v2_remaining_inconsistent{
+    .group = 'K',
+    .severity = Severity::warning,
+    .versions = Versions::v2,
+    .source = "draft-ietf-nfsv4-rpcrdma-version-two sections 6.3.6, 6.3.9",
+    .who = "sender",
+    .title = "rdma_remaining does not count down by what was sent",
+    .explanation =
+        "Each middle piece says how much of the message is still to come, so that the receiver can provide for it. The "
+        "draft leaves open whether the piece itself is counted.",
+    .evidence =
+        "The numbers of all pieces against the octets that they carried. A finding only when neither reading fits. Not "
+        "decided when packets are missing.",
+    .next = "Compare the pieces named with the length of the whole RPC message."};
+
+namespace {
+
 void judge_remaining(const Turn& turn, const Continuation& pieces) {
   if (!pieces.counted) {
     turn.unchecked(RuleId::v2_remaining_inconsistent, "pieces of a message are missing or cut");
@@ -65,6 +85,35 @@ void judge_remaining(const Turn& turn, const Continuation& pieces) {
 
 }  // namespace
 
+const Row rows::v2_continuation_broken{
+    .group = 'K',
+    .severity = Severity::error,
+    .versions = Versions::v2,
+    .source = "draft-ietf-nfsv4-rpcrdma-version-two sections 6.3.6, 6.3.9",
+    .who = "sender",
+    .title = "Something else was sent between the pieces of a message",
+    .explanation =
+        "After a middle piece only the next piece of the same message may follow from that sender. The receiver drops "
+        "what intrudes and answers RDMA2_ERR_INVAL_CONT. Whether that includes RDMA2_GRANT and RDMA2_ERROR is open in "
+        "the draft: those are noted.",
+    .evidence =
+        "The next message of the sender after RDMA2_CALL_MIDDLE or RDMA2_REPLY_MIDDLE. Not decided when packets are "
+        "missing.",
+    .next = "Look at the sender's queue: pieces have to be posted in one go, or the queue held for them."};
+
+const Row rows::v2_connprop_interrupted{
+    .group = 'K',
+    .severity = Severity::error,
+    .versions = Versions::v2,
+    .source = "draft-ietf-nfsv4-rpcrdma-version-two section 6.3.3",
+    .who = "sender",
+    .title = "Something else was sent before the properties were complete",
+    .explanation =
+        "After RDMA2_CONNPROP_MIDDLE the sender has to finish with RDMA2_CONNPROP_FINAL before anything else, or its "
+        "peer works with half of the properties. RDMA2_GRANT and RDMA2_ERROR are only noted.",
+    .evidence = "The next message of a sender after RDMA2_CONNPROP_MIDDLE. Not decided when packets are missing.",
+    .next = "Look at the sender's start-up: whether anything may be queued between the two."};
+
 void judge_sequence(const Turn& turn) {
   SideFacts& mine = turn.mine();
   const FrameRef frame = turn.event.frame;
@@ -80,7 +129,7 @@ void judge_sequence(const Turn& turn) {
                          "{}).{}",
                          name(turn.side()), type_name, turn.xid(), open.call ? "Call" : "Reply", open.xid,
                          open.first.number, harmless ? " Only the letter of the draft forbids it." : ""),
-             harmless ? std::optional(Severity::note) : std::nullopt);
+             harmless ? Severity::note : Severity::error);
     if (!harmless) {
       if (open.call) owe_refusal(turn, true);
       mine.broken_xid = open.xid;
@@ -93,7 +142,7 @@ void judge_sequence(const Turn& turn) {
              fmt::format("The {} sent {} before RDMA2_CONNPROP_FINAL, which its RDMA2_CONNPROP_MIDDLE (frame {}) "
                          "promised as the next message.",
                          name(turn.side()), type_name, mine.announced.middle.number),
-             harmless ? std::optional(Severity::note) : std::nullopt);
+             harmless ? Severity::note : Severity::error);
     if (!harmless) {
       owe_refusal(turn, true);
       mine.announced.middle = {};
@@ -192,7 +241,7 @@ void judge_rpc_start(const Turn& turn, const Piece& piece) {
   if (payload.size() < 4) return;
   const std::uint32_t rpc_xid = wire::load_be32(payload.data());
   if (rpc_xid != turn.xid()) {
-    judge_xid(turn.context, turn.connection, event, turn.xid(), rpc_xid);
+    judge_xid(turn, event, turn.xid(), rpc_xid);
     if (wire::is_call(type)) owe_refusal(turn, false);
     return;
   }
@@ -203,6 +252,15 @@ void judge_rpc_start(const Turn& turn, const Piece& piece) {
   turn.say(RuleId::direction_mismatch, {event.frame},
            fmt::format("The {}'s {} carries an RPC message of type {} (0 is CALL, 1 is REPLY).", name(event.side),
                        wire::htype_name_v2(turn.header.fixed.proc), message_type));
+}
+
+void judge_rest(const Turn& turn) {
+  const wire::HeaderType type = turn.type();
+  if (wire::has_payload(type) || type == wire::HeaderType::grant || type == wire::HeaderType::error) return;
+  if (turn.event.holes || turn.behind() == 0) return;
+  turn.say(RuleId::nomsg_trailing_bytes, {turn.event.frame},
+           fmt::format("The {}'s {} has {} octets behind its header, where nothing belongs.", name(turn.side()),
+                       wire::htype_name_v2(turn.header.fixed.proc), turn.behind()));
 }
 
 }  // namespace rpcrdma::referee::v2

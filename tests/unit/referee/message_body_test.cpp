@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "referee/message_body.hpp"
+#include "referee/state/message_body.hpp"
 
 #include <gtest/gtest.h>
 

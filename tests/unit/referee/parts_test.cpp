@@ -6,9 +6,9 @@
 #include <algorithm>
 #include <vector>
 
-#include "referee/coverage.hpp"
-#include "referee/latency.hpp"
-#include "referee/memory_map.hpp"
+#include "referee/state/coverage.hpp"
+#include "referee/state/latency.hpp"
+#include "referee/state/memory_map.hpp"
 
 namespace rpcrdma::referee {
 namespace {

@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "referee/message_body.hpp"
 #include "referee/referee.hpp"
+#include "referee/state/message_body.hpp"
 #include "story.hpp"
 
 namespace rpcrdma::referee {

@@ -2,13 +2,12 @@
 // The book of findings tells each finding once, when nothing can change it any more.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <optional>
 
 #include <optional>
 #include <string>
 #include <vector>
 
-#include "referee/findings.hpp"
+#include "referee/docket/findings.hpp"
 
 namespace rpcrdma::referee {
 namespace {
@@ -31,7 +30,12 @@ class Telling : public testing::Test {
  protected:
   Telling() { book.tell_to(&heard); }
   [[nodiscard]] static Verdict about(ConnectionId connection, const char* message) {
-    return {RuleId::credit_request_zero, connection, {}, message, {}, {}, {}, {}};
+    return {.rule = RuleId::credit_request_zero, .connection = connection, .message = message};
+  }
+  [[nodiscard]] static Verdict habit(ConnectionId connection, const char* message) {
+    Verdict verdict = about(connection, message);
+    verdict.habit = true;
+    return verdict;
   }
   void tell(bool certain = true) {
     book.tell_settled([&](ConnectionId) { return certain; });
@@ -64,19 +68,22 @@ TEST_F(Telling, WhatIsHeldWaits) {
 }
 
 TEST_F(Telling, WhatCountsOnWaitsForTheEndOfItsConnection) {
-  book.fold(about(1, "a"));
-  book.fold(about(1, "a"));
+  book.add(habit(1, "a"));
+  book.add(habit(1, "a"));
   tell();
   EXPECT_THAT(heard.findings, IsEmpty());
   book.conclude(1, true);
   EXPECT_THAT(heard.findings, ElementsAre("a/2"));
-  book.fold(about(1, "new"));
+  book.add(habit(1, "new"));
   book.conclude(1, true);
   EXPECT_THAT(heard.findings, ElementsAre("a/2", "new/1"));
 }
 
 TEST_F(Telling, TheLastOfTooManyCountsTheRest) {
-  for (std::size_t i = 0; i < FindingBook::kept_few + 5; ++i) book.add_few(about(1, "a"));
+  ASSERT_EQ(rule(RuleId::garbage_args).repetition, Repetition::few);
+  for (std::size_t i = 0; i < FindingBook::kept_few + 5; ++i) {
+    book.add({.rule = RuleId::garbage_args, .connection = 1, .message = "a"});
+  }
   tell();
   EXPECT_EQ(heard.findings.size(), FindingBook::kept_few - 1);
   book.conclude(1, true);
@@ -117,8 +124,8 @@ TEST_F(Telling, OfAConnectionThatIsNotReportedNothingIsTold) {
 }
 
 TEST_F(Telling, TheCaptureAsAWholeComesLast) {
-  book.fold(about(0, "whole"));
-  book.fold(about(7, "nobody's"));
+  book.add(habit(0, "whole"));
+  book.add(habit(7, "nobody's"));
   book.conclude_all();
   EXPECT_THAT(heard.findings, ElementsAre("whole/1"));
 }

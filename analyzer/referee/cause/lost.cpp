@@ -1,0 +1,239 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Group L: why a connection ended, and who is to blame for it.
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "referee/rules/checks.hpp"
+#include "referee/rules/rows.hpp"
+
+namespace rpcrdma::referee {
+
+namespace {
+
+constexpr TimeNs idle_time = 300'000'000'000;  // what Linux clients wait before they close an idle connection
+constexpr TimeNs soon_after = 5'000'000'000;
+/// Transactions that may still be finished by what was under way when the cause of the end struck.
+constexpr std::uint64_t under_way = 2;
+
+/// Work that went on was not ended by it. What a refused Send caused is over once that Send is acknowledged.
+[[nodiscard]] bool may_have_ended(const Connection& connection, const Suspect& suspect) {
+  return connection.completed <= suspect.completed + under_way || suspect.refused_ordinal != 0;
+}
+
+/// The newest one; but a proven cause beats what only followed from it.
+[[nodiscard]] const Suspect* decisive(const Connection& connection) {
+  const auto newest = std::find_if(connection.suspects.rbegin(), connection.suspects.rend(),
+                                   [&](const Suspect& s) { return may_have_ended(connection, s); });
+  if (newest == connection.suspects.rend()) return nullptr;
+  const auto proven = std::find_if(connection.suspects.begin(), connection.suspects.end(), [&](const Suspect& s) {
+    return s.proven && s.refused_ordinal == 0 && may_have_ended(connection, s);
+  });
+  return proven != connection.suspects.end() ? &*proven : &*newest;
+}
+
+/// Packets are missing between the suspected cause and the close: what they held may be the real one (U2).
+[[nodiscard]] bool hidden_by_a_gap(const Witness& witness, const Suspect& suspect, FrameRef close) {
+  Connection& connection = witness.connection;
+  if (suspect.gaps == connection.gaps()) return false;
+  witness.unchecked(RuleId::connection_lost,
+                    fmt::format("{} (frame {}) may be why the connection ended, but packets are missing from the "
+                                "capture between that and the end in frame {}",
+                                rule(suspect.rule).name, suspect.frame.number, close.number));
+  return true;
+}
+
+/// A client leaves when it unmounts; a server, or a client that still waits for replies, has another reason.
+[[nodiscard]] bool leaves_in_the_middle(const Connection& connection, Side by) {
+  return by == Side::passive ||
+         std::any_of(connection.transactions.begin(), connection.transactions.end(), [&](const auto& entry) {
+           return entry.second.requester == by && entry.second.answers == 0 && !entry.second.malformed;
+         });
+}
+
+/// Nobody was refused and yet one side left: the oldest fault of the other side since which no Call was answered, or
+/// that nothing was going on.
+[[nodiscard]] std::optional<Cause> reason_to_leave(const Witness& witness, Side by, FrameRef close) {
+  Connection& connection = witness.connection;
+  std::uint64_t last_answer = 0;
+  for (const TransactionId& id : connection.finished) {
+    const auto call = connection.transactions.find(id.key);
+    if (call != connection.transactions.end()) last_answer = std::max(last_answer, call->second.reply.number);
+  }
+  const Finding* fault = nullptr;
+  if (connection.whole() && leaves_in_the_middle(connection, by)) {
+    fault = witness.context.book.oldest(connection.id(), [&](const Finding& finding) {
+      const bool blamed = finding.severity > Severity::note && finding.violator && *finding.violator != party(by);
+      return blamed && rule(finding.rule).group != 'A' && !finding.frames.empty() &&
+             finding.frames.front() >= last_answer && close.time - finding.time <= soon_after;
+    });
+  }
+  if (fault != nullptr) {
+    Cause cause;
+    cause.rule = fault->rule;
+    cause.frames = {fault->frames.front(), close.number};
+    cause.message =
+        fmt::format("The {} closed the connection {:.3f} s after this: {}", name(by),
+                    static_cast<double>(std::max<TimeNs>(close.time - fault->time, 0)) / 1e9, fault->message);
+    return cause;
+  }
+  const FrameRef last = std::max(connection.of(Side::active).last_event, connection.of(Side::passive).last_event,
+                                 [](FrameRef a, FrameRef b) { return a.number < b.number; });
+  if (last.number == 0 || close.time - last.time < idle_time) return std::nullopt;
+  Cause cause;
+  cause.rule = RuleId::cm_dreq;
+  cause.frames = {last.number, close.number};
+  cause.message =
+      fmt::format("The connection had been idle for {} s; the {} closed it, as Linux clients do after 300 s.",
+                  (close.time - last.time) / 1'000'000'000, name(by));
+  return cause;
+}
+
+void close_with(const Witness& witness, Closed closed, const Suspect& suspect) {
+  Connection& connection = witness.connection;
+  closed.how = suspect.how;
+  closed.frame = suspect.frame;
+  closed.by = suspect.by;
+  closed.cause = Cause{suspect.rule, suspect.proven, suspect.frames, suspect.message};
+  connection.facts.closed = closed;
+  if (suspect.rule == RuleId::credit_overrun_fatal &&
+      !witness.context.book.has(RuleId::credit_overrun_fatal, connection.id())) {
+    witness.say(RuleId::credit_overrun_fatal, {.frames = {suspect.refused, suspect.frame},
+                                               .by = suspect.culprit,
+                                               .as = Role::requester,
+                                               .what = suspect.message + " The connection ended."});
+  }
+  if (suspect.finding && suspect.rule == RuleId::credit_grant_unbacked) {
+    witness.context.book.at(suspect.finding).severity = Severity::error;
+  }
+}
+
+}  // namespace
+
+const Row rows::cm_dreq{.group = 'L',
+                        .severity = Severity::note,
+                        .versions = Versions::both,
+                        .source = "IBA",
+                        .who = "nobody",
+                        .title = "Orderly close",
+                        .explanation =
+                            "One side asked to close the connection and the other agreed. Linux clients do so after "
+                            "five idle minutes and at unmount.",
+                        .evidence = "A DREQ, or a TCP FIN on iWARP; the sender is the side that closed.",
+                        .next =
+                            "Expected after idle time. Close under load: look at the messages just before it, and at "
+                            "rpcrdma:xprtrdma_disconnect on the client."};
+
+void judge_close(const Witness& witness, const trace::Disconnect& event) {
+  Connection& connection = witness.connection;
+  using How = trace::Disconnect::How;
+  if (connection.over) return;
+  if (event.how == How::superseded) {
+    judge_lost(witness, event.frame, event.frame);
+    return;
+  }
+  connection.over = true;
+  const Side by = event.how == How::reply ? other(event.side) : event.side;
+  Closed closed;
+  closed.how = event.how == How::reset ? Closed::How::reset : Closed::How::disconnect;
+  closed.frame = event.frame;
+  closed.by = party(by);
+
+  const Suspect* suspect = decisive(connection);
+  if (suspect != nullptr && hidden_by_a_gap(witness, *suspect, event.frame)) suspect = nullptr;
+  const bool exhausted = event.how == How::request && connection.of(by).repeats >= 5;
+  bool orderly = event.how != How::reset;
+  if (suspect != nullptr) {
+    close_with(witness, closed, *suspect);
+    orderly = false;
+  } else if (exhausted) {
+    connection.over = false;
+    judge_lost(witness, event.frame, {});
+    orderly = false;
+  } else {
+    if (orderly) closed.cause = reason_to_leave(witness, by, event.frame);
+    connection.facts.closed = closed;
+    if (event.how == How::request || event.how == How::reply) {
+      witness.say(RuleId::cm_dreq, {.frames = {event.frame},
+                                    .what = fmt::format("The {} closed the connection in good order.", name(by))});
+    }
+  }
+  if (connection.rpcrdma()) {
+    offers_at_end(witness, event.frame, false, by, orderly);
+    judge_missing_errors(witness, event.frame, false, by);
+    judge_open_calls(witness, event.frame, true, by == Side::active);
+  }
+}
+
+bool retries_exhausted(const Connection& connection, bool successor) {
+  const std::uint64_t rounds = std::max(connection.sides[0].repeats, connection.sides[1].repeats);
+  if (successor) return rounds >= 2;
+  if (connection.facts.transport == trace::Transport::iwarp) return false;  // TCP may still be trying
+  return rounds >= 7;
+}
+
+const Row rows::connection_lost{
+    .group = 'L',
+    .severity = Severity::warning,
+    .versions = Versions::both,
+    .source = "RFC 8166 sections 3.3 and 4.5",
+    .who = "by evidence",
+    .title = "The connection ended without an orderly close",
+    .explanation =
+        "Traffic stopped, was refused or was reset, and nobody said goodbye. Outstanding RPCs are lost and the client "
+        "has to reconnect; if it happens again and again the mount crawls or hangs.",
+    .evidence =
+        "Unanswered retries, a fatal refusal, a reset, or a new connection of the same peers without a close before "
+        "it. The end of the capture proves nothing, and across a gap nobody is blamed.",
+    .next =
+        "dmesg and rpcrdma:xprtrdma_disconnect, xprtrdma_wc_receive, xprtrdma_wc_send on the client, "
+        "rpcrdma:svcrdma_qp_error on the server; rdma statistic show: local_ack_timeout_err (mlx5), retry_exceeded_err "
+        "(soft-RoCE); connect_count in /proc/self/mountstats."};
+
+void judge_lost(const Witness& witness, FrameRef noticed, FrameRef superseded_by) {
+  Connection& connection = witness.connection;
+  if (connection.over) return;
+  connection.over = true;
+  const Suspect* suspect = decisive(connection);
+  if (suspect != nullptr && hidden_by_a_gap(witness, *suspect, noticed)) suspect = nullptr;
+  Closed closed;
+  closed.frame = noticed;
+  if (suspect != nullptr) {
+    close_with(witness, closed, *suspect);
+  } else {
+    const Side stuck = connection.sides[0].repeats >= connection.sides[1].repeats ? Side::active : Side::passive;
+    const SideState& state = connection.of(stuck);
+    const bool silent = state.repeats >= 2;
+    closed.how = silent ? Closed::How::timeout : Closed::How::superseded;
+    if (silent) {
+      closed.frame = state.last_repeat;
+      Cause cause;
+      cause.rule = RuleId::connection_lost;
+      cause.frames = {state.first_repeat.number, state.last_repeat.number};
+      if (noticed.number != state.last_repeat.number) cause.frames.push_back(noticed.number);
+      cause.message = fmt::format(
+          "The {} sent the same packets again {} times (frames {} to {}) and got no answer from the {} "
+          "since frame {}: path or peer failed.",
+          name(stuck), state.repeats, state.first_repeat.number, state.last_repeat.number, name(other(stuck)),
+          connection.of(other(stuck)).last_event.number);
+      closed.cause = std::move(cause);
+    }
+    if (silent || connection.messages > 0) {
+      witness.say(
+          RuleId::connection_lost,
+          {.frames = {silent ? state.first_repeat : noticed, silent ? state.last_repeat : FrameRef{}, superseded_by},
+           .at_most = connection.trusted() ? Severity::error : Severity::note,
+           .what = closed.cause ? closed.cause->message
+                                : std::string("The connection ended without a close in the capture: the same endpoints "
+                                              "began a new one.")});
+    }
+    connection.facts.closed = std::move(closed);
+  }
+  if (connection.rpcrdma()) {
+    offers_at_end(witness, noticed, false, std::nullopt, false);
+    judge_missing_errors(witness, noticed, false, std::nullopt);
+    judge_open_calls(witness, noticed, true, false);
+  }
+}
+
+}  // namespace rpcrdma::referee

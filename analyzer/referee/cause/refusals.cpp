@@ -1,0 +1,366 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Group L: connection management, and why a connection was lost.
+#include <algorithm>
+#include <array>
+
+#include <fmt/format.h>
+
+#include "referee/docket/counted.hpp"
+#include "referee/rules/checks.hpp"
+#include "referee/rules/rows.hpp"
+#include "referee/rules/v2_turn.hpp"
+
+namespace rpcrdma::referee {
+
+namespace {
+
+/// What a Terminate means (RFC 5040 section 4.8, 5041 section 8, 5044 section 8).
+enum class Meaning : std::uint8_t { access, no_buffer, too_long, invalidate, own_failure, other };
+
+[[nodiscard]] Meaning meaning(std::uint8_t layer, std::uint8_t etype, std::uint8_t ecode) noexcept {
+  // Local catastrophic error, whose one code is 0: soft-iWARP uses the type with code 255 for anything it cannot name.
+  if (etype == 0 && layer <= 1 && ecode == 0) return Meaning::own_failure;
+  if (layer == 0 && etype == 1) return ecode == 9 ? Meaning::invalidate : Meaning::access;
+  if (layer == 0 && etype == 2) return ecode == 9 ? Meaning::invalidate : Meaning::other;
+  if (layer == 1 && etype == 1) return Meaning::access;
+  if (layer == 1 && etype == 2) {
+    if (ecode == 2) return Meaning::no_buffer;
+    if (ecode == 5) return Meaning::too_long;
+  }
+  return Meaning::other;
+}
+
+/// soft-iWARP packs layer and type the other way round: both readings, the one that fits what was refused first.
+[[nodiscard]] Meaning terminate_meaning(const trace::Refusal& refusal) noexcept {
+  const Meaning book = meaning(refusal.layer, refusal.etype, refusal.ecode);
+  const Meaning swapped = meaning(refusal.etype, refusal.layer, refusal.ecode);
+  using Refused = trace::Refusal::Refused;
+  const auto fits = [&](Meaning m) {
+    switch (refusal.refused) {
+      case Refused::read:
+      case Refused::write:
+        return m == Meaning::access;
+      case Refused::send:
+        return m == Meaning::no_buffer || m == Meaning::too_long || m == Meaning::invalidate;
+      default:
+        return m != Meaning::other;
+    }
+  };
+  if (book == Meaning::own_failure && swapped == book) return book;  // 0x00: the same both ways
+  if (fits(book) && book != Meaning::own_failure) return book;
+  if (fits(swapped) && swapped != Meaning::own_failure) return swapped;
+  // 0x10 is a DDP failure by the book and an RDMAP protection fault from soft-iWARP: which one is not certain.
+  if (book == Meaning::own_failure || swapped == Meaning::own_failure) return Meaning::other;
+  return book != Meaning::other ? book : swapped;
+}
+
+[[nodiscard]] Suspect suspect_from(const trace::Refusal& refusal, RuleId rule, FrameRef refused, std::string message) {
+  Suspect suspect;
+  suspect.rule = rule;
+  suspect.refused = refused;
+  if (refused.number != 0) suspect.frames.push_back(refused.number);
+  suspect.frames.push_back(refusal.frame.number);
+  suspect.message = std::move(message);
+  suspect.how = refusal.kind == trace::Refusal::Kind::terminate ? Closed::How::terminate : Closed::How::nak;
+  suspect.frame = refusal.frame;
+  suspect.by = party(refusal.side);
+  return suspect;
+}
+
+/// The refused Send invalidated what it must not: true when that explains the refusal.
+bool explained_by_invalidation(const Witness& witness, const trace::Refusal& refusal, const RecentSend* send) {
+  Connection& connection = witness.connection;
+  if (send == nullptr || !send->invalidate_finding) return false;
+  const Finding& finding = witness.context.book.at(send->invalidate_finding);
+  Suspect suspect = suspect_from(refusal, finding.rule, send->frame, finding.message);
+  suspect.proven = true;
+  if (finding.violator) suspect.culprit = side(*finding.violator);
+  witness.context.book.evidence(send->invalidate_finding, refusal.frame);
+  connection.suspect(std::move(suspect));
+  return true;
+}
+
+/// A Send was refused before it was complete: its size so far may prove that it is too large.
+bool partial_send_too_large(const Witness& witness, const trace::Refusal& refusal) {
+  Connection& connection = witness.connection;
+  if (refusal.refused != trace::Refusal::Refused::send || refusal.refused_op == 0) return false;
+  const Side sender = other(refusal.side);
+  trace::Send event;
+  event.connection = connection.id();
+  event.side = sender;
+  event.frame = refusal.refused_frame;
+  event.last = refusal.refused_frame;
+  event.wire_length = refusal.refused_length;
+  event.ordinal = refusal.refused_op;
+  const std::optional<std::uint32_t> limit = connection.threshold(sender);
+  if (!limit || event.wire_length <= *limit) return false;
+  RecentSend send;
+  send.ordinal = event.ordinal;
+  send.frame = event.frame;
+  send.wire_length = event.wire_length;
+  send.partial = true;
+  send.call = sender == Side::active;
+  judge_send_size(witness, event, send);
+  connection.of(sender).judged_partial = event.ordinal;
+  return judge_refused_size(witness, refusal, send);
+}
+
+void refused_send_unexplained(const Witness& witness, const trace::Refusal& refusal, RuleId rule, std::string message,
+                              std::optional<Side> culprit, const RecentSend* send) {
+  Connection& connection = witness.connection;
+  // A verdict needs the threshold: without it the size may be the cause (U1), and with gaps anything may be (U2).
+  const bool decided = connection.trusted() && connection.threshold(other(refusal.side)).has_value() &&
+                       send != nullptr && !send->holes && send->credits_known;
+  const FrameRef refused = send != nullptr ? send->frame : refusal.refused_frame;
+  witness.say(rule, {.frames = {refusal.frame, refused},
+                     .by = decided ? culprit : std::nullopt,
+                     .xid = send != nullptr ? std::optional(send->xid) : std::nullopt,
+                     .at_most = decided ? Severity::error : Severity::warning,
+                     .what = message});
+  Suspect suspect = suspect_from(refusal, rule, refused, std::move(message));
+  suspect.culprit = decided ? culprit : std::nullopt;
+  suspect.proven = suspect.culprit.has_value();
+  connection.suspect(std::move(suspect));
+}
+
+}  // namespace
+
+const Row rows::iwarp_terminate{
+    .group = 'L',
+    .severity = Severity::error,
+    .versions = Versions::both,
+    .source = "RFC 5040; RFC 5041; RFC 5044",
+    .who = "by evidence",
+    .title = "An adapter terminated the iWARP stream",
+    .explanation =
+        "The side that found an error says what it was and closes the connection; the fault usually lies with the "
+        "other side. The code tells: no buffer (credits), message too long (inline threshold), or a bad steering tag "
+        "or range (memory).",
+    .evidence =
+        "A Terminate message with layer, type and code. Soft-iWARP swaps the first two and says 'no buffer' also for a "
+        "message that is too long; both readings are tried against what was refused. Undecided when it is cut short.",
+    .next =
+        "dmesg of the host that sent it; rpcrdma:xprtrdma_wc_receive and xprtrdma_wc_send, svcrdma_wc_recv_err and "
+        "svcrdma_qp_error for the status."};
+
+namespace {
+
+void judge_terminate(const Witness& witness, const trace::Refusal& refusal, RecentSend* send) {
+  Connection& connection = witness.connection;
+  const Side sender = other(refusal.side);
+  SideState& state = connection.of(sender);
+  const std::string text = fmt::format("The {} sent a Terminate (layer {}, type {}, code {}).", name(refusal.side),
+                                       refusal.layer, refusal.etype, refusal.ecode);
+  const auto note = [&] {
+    witness.say(RuleId::iwarp_terminate,
+                {.frames = {refusal.frame, refusal.refused_frame}, .at_most = Severity::note, .what = text});
+  };
+  const Meaning what = refusal.truncated ? Meaning::other : terminate_meaning(refusal);
+  if (what == Meaning::access) {
+    judge_access_refused(witness, refusal);
+    note();
+    return;
+  }
+  if (what == Meaning::own_failure) {
+    const bool decided = connection.trusted();
+    const std::string message =
+        fmt::format("The {}'s adapter failed and said so: Terminate, local catastrophic error.", name(refusal.side));
+    witness.say(RuleId::iwarp_terminate, {.frames = {refusal.frame, refusal.refused_frame},
+                                          .by = when(decided, refusal.side),
+                                          .at_most = decided ? Severity::error : Severity::warning,
+                                          .what = message});
+    Suspect suspect = suspect_from(refusal, RuleId::iwarp_terminate, refusal.refused_frame, message);
+    suspect.proven = decided;
+    suspect.culprit = when(decided, refusal.side);
+    connection.suspect(std::move(suspect));
+    return;
+  }
+  if (what == Meaning::invalidate || what == Meaning::other) {
+    if (send == nullptr)
+      send = state.sends.newest([](const RecentSend& s) { return static_cast<bool>(s.invalidate_finding); });
+    if (explained_by_invalidation(witness, refusal, send)) {
+      note();
+      return;
+    }
+  }
+  if (what == Meaning::no_buffer || what == Meaning::too_long) {
+    const bool exact = send != nullptr;  // the Terminate names the Send: only then its peer may be blamed
+    if (send == nullptr)
+      send = state.sends.newest([](const RecentSend& s) { return static_cast<bool>(s.size_finding); });
+    if (send == nullptr) {
+      send = state.sends.newest([](const RecentSend& s) { return s.call && s.in_flight > s.limit; });
+    }
+    if (send == nullptr) send = state.sends.newest([](const RecentSend&) { return true; });
+    if ((send != nullptr && judge_refused_size(witness, refusal, *send)) || partial_send_too_large(witness, refusal)) {
+      note();
+      return;
+    }
+    if (connection.version2 && what == Meaning::no_buffer) {
+      if (!exact) send = state.sends.newest([](const RecentSend& s) { return s.in_flight > s.limit; });
+      if (send != nullptr && send->in_flight > send->limit && connection.whole()) {
+        Suspect suspect = suspect_from(refusal, RuleId::credit_overrun_fatal, send->frame, {});
+        v2::name_overrun(refusal, *send, suspect);
+        witness.say(suspect.rule,
+                    {.frames = {send->frame, refusal.frame}, .by = sender, .xid = send->xid, .what = suspect.message});
+        connection.suspect(std::move(suspect));
+        note();
+        return;
+      }
+      refused_send_unexplained(witness, refusal, RuleId::iwarp_terminate, text, std::nullopt, exact ? send : nullptr);
+      return;
+    }
+    if (send != nullptr && what == Meaning::no_buffer && connection.whole() && send->credits_known) {
+      const Ledger& ledger = connection.ledger(sender);
+      Suspect suspect = suspect_from(refusal, RuleId::credit_overrun_fatal, send->frame, {});
+      if (send->call && send->in_flight > send->limit) {
+        suspect.proven = true;
+        suspect.culprit = sender;
+        suspect.message = fmt::format(
+            "The {} had {} outstanding with {} granted; its peer had no Receive left (Terminate, frame {}).",
+            name(sender), counted(send->in_flight, "Call"), counted(send->limit, "credit"), refusal.frame.number);
+        witness.say(RuleId::credit_overrun_fatal, {.frames = {send->frame, refusal.frame},
+                                                   .by = sender,
+                                                   .as = Role::requester,
+                                                   .xid = send->xid,
+                                                   .what = suspect.message});
+      } else if (exact && send->call && ledger.answered && connection.threshold(sender) &&
+                 send->in_flight + send->unanswered <= send->limit) {
+        suspect.rule = RuleId::credit_grant_unbacked;
+        suspect.proven = true;
+        suspect.culprit = refusal.side;
+        suspect.message = fmt::format("The {} had no Receive for a Call within its grant of {} (Terminate, frame {}).",
+                                      name(refusal.side), send->limit, refusal.frame.number);
+        witness.say(RuleId::credit_grant_unbacked, {.frames = {refusal.frame, send->frame, ledger.last_reply},
+                                                    .by = refusal.side,
+                                                    .as = Role::responder,
+                                                    .xid = send->xid,
+                                                    .what = suspect.message});
+      } else if (exact && send->reply && !send->guessed && send->unanswered == 0 && connection.threshold(sender)) {
+        suspect.rule = RuleId::requester_receives_missing;
+        suspect.culprit = refusal.side;
+        suspect.message = fmt::format("The {} had no Receive for a Reply (Terminate, frame {}).", name(refusal.side),
+                                      refusal.frame.number);
+        witness.say(RuleId::requester_receives_missing, {.frames = {refusal.frame, send->frame},
+                                                         .by = refusal.side,
+                                                         .as = Role::requester,
+                                                         .xid = send->xid,
+                                                         .what = suspect.message});
+      } else {
+        refused_send_unexplained(witness, refusal, RuleId::iwarp_terminate, text, std::nullopt, exact ? send : nullptr);
+        return;
+      }
+      connection.suspect(std::move(suspect));
+      note();
+      return;
+    }
+  }
+  refused_send_unexplained(witness, refusal, RuleId::iwarp_terminate, text, std::nullopt, send);
+}
+
+}  // namespace
+
+const Row rows::nak_sequence{
+    .group = 'L',
+    .severity = Severity::note,
+    .versions = Versions::both,
+    .repetition = Repetition::once,
+    .source = "IBA",
+    .who = "nobody",
+    .title = "The fabric lost packets (NAK, sequence error)",
+    .explanation =
+        "A receiver found a packet missing and asked for it again. Each one costs a round trip or more; many of them "
+        "mean congestion, missing flow control or a bad cable.",
+    .evidence = "NAK 0x60. Packets missing only in the capture cause no NAK.",
+    .next =
+        "rdma statistic show: out_of_sequence and packet_seq_err (mlx5), out_of_seq_request and rcvd_seq_err "
+        "(soft-RoCE). Then ethtool -S on both ports for discards and pause frames, and PFC and ECN on the switches."};
+
+const Row rows::nak_invalid_request{
+    .group = 'L',
+    .severity = Severity::error,
+    .versions = Versions::both,
+    .source = "IBA",
+    .who = "by evidence",
+    .title = "An adapter refused a request as invalid (NAK 0x61)",
+    .explanation =
+        "On a Send this is nearly always a message longer than the receive buffer; it can also be an operation that is "
+        "not allowed or too many RDMA Reads at once. The connection is lost.",
+    .evidence =
+        "NAK 0x61. Who is at fault depends on what was refused: see inline-overrun-fatal. Undecided when the refused "
+        "packet was not captured.",
+    .next =
+        "rdma statistic show: resp_local_length_error and req_remote_invalid_request (mlx5); "
+        "rpcrdma:xprtrdma_wc_receive or svcrdma_wc_recv_err with LOC_LEN_ERR."};
+
+const Row rows::nak_remote_op{
+    .group = 'L',
+    .severity = Severity::error,
+    .versions = Versions::both,
+    .source = "IBA",
+    .who = "by evidence",
+    .title = "An adapter reported a failure of its own (NAK 0x63)",
+    .explanation =
+        "The receiving adapter could not complete a request for a reason of its own, and the connection is lost. "
+        "Soft-RoCE is the exception: it answers with this code to a message that is too large for the receive buffer, "
+        "where the sender is at fault.",
+    .evidence = "NAK 0x63. When the refused Send is larger than the threshold, the size proves the sender's fault.",
+    .next =
+        "dmesg of the host that sent the NAK (adapter or driver errors); svcrdma_qp_error or xprtrdma_wc_receive "
+        "there."};
+
+void judge_refusal(const Witness& witness, const trace::Refusal& refusal) {
+  Connection& connection = witness.connection;
+  using Kind = trace::Refusal::Kind;
+  const Side sender = other(refusal.side);
+  RecentSend* send = nullptr;
+  if (refusal.refused == trace::Refusal::Refused::send && refusal.refused_op != 0) {
+    send = connection.of(sender).sends.newest([&](const RecentSend& s) { return s.ordinal == refusal.refused_op; });
+  }
+  if (connection.unjudged() && refusal.kind != Kind::nak_sequence) {
+    witness.unchecked(RuleId::nak_invalid_request, "traffic of an early draft of version 2 is not judged");
+    return;
+  }
+  switch (refusal.kind) {
+    case Kind::nak_sequence:
+      witness.say(
+          RuleId::nak_sequence,
+          {.frames = {refusal.frame},
+           .what = fmt::format("The {} missed a packet and asked for it again (NAK, PSN sequence error): loss or "
+                               "reordering on the fabric.",
+                               name(refusal.side))});
+      return;
+    case Kind::rnr:
+      judge_rnr(witness, refusal, send);
+      return;
+    case Kind::remote_access:
+      if (explained_by_invalidation(witness, refusal, send)) return;
+      judge_access_refused(witness, refusal);
+      return;
+    case Kind::terminate:
+      judge_terminate(witness, refusal, send);
+      return;
+    case Kind::invalid_request:
+    case Kind::remote_operational:
+    case Kind::nak_other:
+      break;
+  }
+  if (refusal.kind == Kind::invalid_request) judge_refused_read(witness, refusal);
+  if (send != nullptr && judge_refused_size(witness, refusal, *send)) return;
+  if (send == nullptr && partial_send_too_large(witness, refusal)) return;
+  if (explained_by_invalidation(witness, refusal, send)) return;
+  if (refusal.kind == Kind::remote_operational) {
+    refused_send_unexplained(
+        witness, refusal, RuleId::nak_remote_op,
+        fmt::format("The {}'s adapter failed (NAK, remote operational error).", name(refusal.side)), refusal.side,
+        send);
+  } else {
+    refused_send_unexplained(
+        witness, refusal, RuleId::nak_invalid_request,
+        fmt::format("The {} refused a request as invalid (NAK): a message larger than its Receive, an "
+                    "operation it does not support, or too many outstanding Reads.",
+                    name(refusal.side)),
+        std::nullopt, send);
+  }
+}
+
+}  // namespace rpcrdma::referee

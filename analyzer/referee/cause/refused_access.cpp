@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Group F: who is to blame when an access to memory is refused.
+#include <algorithm>
+#include <limits>
+#include <string>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "referee/docket/counted.hpp"
+#include "referee/rules/checks.hpp"
+#include "referee/rules/regions.hpp"
+#include "referee/rules/rows.hpp"
+
+namespace rpcrdma::referee {
+
+const Row rows::remote_access_error{
+    .group = 'F',
+    .severity = Severity::error,
+    .versions = Versions::both,
+    .source = "RFC 8166 section 4.5.3; IBA; RFC 5040; RFC 5041",
+    .who = "by evidence",
+    .title = "An adapter refused access to memory",
+    .explanation =
+        "Memory named in a chunk has to stay registered with the right access until the reply. If the adapter refuses "
+        "a Read or Write, both queue pairs stop, every outstanding RPC is lost, and the client reconnects.",
+    .evidence =
+        "NAK 0x62, or a Terminate for a protection or tagged-buffer error. Outside what was offered, or after the "
+        "reply, the initiator is at fault; inside a live segment the owner of the memory is. Undecided when the "
+        "capture lacks packets.",
+    .next =
+        "rdma statistic show: resp_remote_access_errors and req_remote_access_errors (mlx5). Client: "
+        "rpcrdma:xprtrdma_mr_fastreg, xprtrdma_mr_localinv and mrs_recycled in /proc/self/mountstats. Server: "
+        "rpcrdma:svcrdma_wc_read_err, svcrdma_wc_write_err, svcrdma_qp_error."};
+
+const Row rows::offer_invalidated_early{
+    .group = 'H',
+    .severity = Severity::warning,
+    .versions = Versions::v1,
+    .source = "reliable-reply draft, Pull Completion",
+    .who = "responder",
+    .title = "The responder took its offer back before it was pulled",
+    .explanation =
+        "A responder may give up waiting after a while, but a requester that is still reading then loses its "
+        "connection.",
+    .evidence =
+        "A Read inside the offer is refused with NAK 0x62 or a Terminate before RDMA_DONE. A warning within the pull "
+        "timeout, a note later. The specification names no number. Not decided across a gap.",
+    .next = "The responder's timeout for pending replies, and its adapter's resp_remote_access_errors (mlx5)."};
+
+const Row rows::cancelled_write_hazard{
+    .group = 'I',
+    .severity = Severity::note,
+    .versions = Versions::both,
+    .source = "RFC 8166 section 4.4.1",
+    .who = "nobody",
+    .title = "A write arrived for a call the requester had given up",
+    .explanation =
+        "A requester that abandons a call invalidates its memory; a responder that knows nothing of it still writes, "
+        "and the adapter's refusal ends the connection. Nobody broke a rule, but the connection is lost.",
+    .evidence = "NAK 0x62 or a Terminate for a Write that belongs to an old call. Not decided across a gap.",
+    .next =
+        "See whether processes were killed or timed out (soft mounts, timeo and retrans) on the client at that time."};
+
+void judge_access_refused(const Witness& witness, const trace::Refusal& refusal) {
+  Connection& connection = witness.connection;
+  const Side initiator = other(refusal.side);
+  SideState& state = connection.of(initiator);
+  JudgedOp* judged = nullptr;
+  using Refused = trace::Refusal::Refused;
+  if (refusal.refused_op != 0 && (refusal.refused == Refused::write || refusal.refused == Refused::read)) {
+    const bool writing = refusal.refused == Refused::write;
+    judged = state.ops.newest([&](const JudgedOp& op) { return op.op == refusal.refused_op && op.writing == writing; });
+  }
+  if (judged == nullptr && refusal.refused != Refused::send) {
+    judged = state.ops.newest([](const JudgedOp& op) { return op.state == JudgedOp::State::guilty; });
+  }
+  if (judged == nullptr) {
+    // A Read that is not in the capture: it may have been one of an offer.
+    for (Offer& offer : connection.offers) offer.refused = offer.refused || offer.requester == initiator;
+  }
+  Suspect suspect;
+  suspect.how = refusal.kind == trace::Refusal::Kind::terminate ? Closed::How::terminate : Closed::How::nak;
+  suspect.frame = refusal.frame;
+  suspect.by = party(refusal.side);
+  const std::uint64_t refused_number = judged != nullptr ? judged->frame.number : refusal.refused_frame.number;
+  suspect.frames = {refused_number, refusal.frame.number};
+
+  if (judged != nullptr) {
+    // What was held back about it is certain: the owner itself says that it gives no such access.
+    const std::uint64_t op = judged->op;
+    const auto of_it = [&](const Pending& p) {
+      return (p.kind == Pending::Kind::unknown_handle || p.kind == Pending::Kind::access) && p.op == op &&
+             p.side == initiator;
+    };
+    for (auto held = std::find_if(connection.pending.begin(), connection.pending.end(), of_it);
+         held != connection.pending.end();
+         held = std::find_if(connection.pending.begin(), connection.pending.end(), of_it)) {
+      const Pending pending = std::move(*held);
+      connection.pending.erase(held);
+      if (pending.kind == Pending::Kind::access) {
+        settle_access(witness, pending);
+      } else {
+        settle_unknown_handle(witness, pending, true);
+      }
+    }
+  }
+  if (judged != nullptr && judged->state == JudgedOp::State::guilty) {
+    witness.context.book.evidence(judged->finding, refusal.frame);
+    suspect.rule = judged->rule;
+    suspect.proven = true;
+    suspect.culprit = initiator;
+    suspect.message = fmt::format("{} The {} refused it (frame {}).", witness.context.book.at(judged->finding).message,
+                                  name(refusal.side), refusal.frame.number);
+  } else if (judged != nullptr && judged->state == JudgedOp::State::misled && judged->finding) {
+    witness.context.book.evidence(judged->finding, judged->frame);
+    witness.context.book.evidence(judged->finding, refusal.frame);
+    suspect.rule = witness.context.book.at(judged->finding).rule;
+    suspect.proven = true;
+    suspect.culprit = refusal.side;
+    suspect.frames.insert(suspect.frames.begin(), witness.context.book.at(judged->finding).frames.front());
+    suspect.message = fmt::format("{} The {} acted on it (frame {}) and was refused (frame {}).",
+                                  witness.context.book.at(judged->finding).message, name(initiator),
+                                  judged->frame.number, refusal.frame.number);
+  } else if (judged != nullptr && judged->state == JudgedOp::State::inside && connection.trusted()) {
+    const auto xid = static_cast<std::uint32_t>(judged->transaction.key);
+    const char* what = judged->writing ? "Write" : "Read";
+    if (judged->offer) {
+      Offer* offer = find_offer(connection, judged->transaction);
+      if (offer != nullptr) offer->refused = true;
+      const bool early =
+          offer == nullptr || refusal.frame.time - offer->frame.time < witness.context.options.pull_timeout;
+      suspect.message = fmt::format(
+          "The {} refused a Read of memory it had offered (frame {}) before any RDMA_DONE: it took "
+          "the memory back{}.",
+          name(refusal.side), refusal.frame.number, early ? " early" : " after a while, as it may");
+      witness.say(RuleId::offer_invalidated_early, {.frames = {judged->frame, refusal.frame},
+                                                    .by = refusal.side,
+                                                    .as = Role::responder,
+                                                    .xid = xid,
+                                                    .at_most = early ? Severity::warning : Severity::note,
+                                                    .what = suspect.message});
+      suspect.rule = RuleId::remote_access_error;
+      suspect.culprit = refusal.side;
+    } else {
+      suspect.message = fmt::format(
+          "The {}'s RDMA {} (frame {}) stays inside the memory that the {} exposed for XID {:#010x}, "
+          "yet the {} refused it (frame {}): its registration does not hold what its message "
+          "promised.",
+          name(initiator), what, judged->frame.number, name(refusal.side), xid, name(refusal.side),
+          refusal.frame.number);
+      witness.say(RuleId::remote_access_error, {.frames = {judged->frame, refusal.frame},
+                                                .by = refusal.side,
+                                                .as = Role::requester,
+                                                .xid = xid,
+                                                .what = suspect.message});
+      suspect.rule = RuleId::remote_access_error;
+      suspect.proven = true;
+      suspect.culprit = refusal.side;
+      const Transaction* call = connection.find(judged->transaction);
+      if (judged->writing && call != nullptr && refusal.frame.time - call->call.time > stale_call) {
+        witness.say(RuleId::cancelled_write_hazard,
+                    {.frames = {judged->frame, call->call, refusal.frame},
+                     .as = Role::requester,
+                     .xid = xid,
+                     .what = fmt::format(
+                         "The refused Write belongs to a Call {:.1f} s old: its application may have given up and "
+                         "the memory be in other use.",
+                         static_cast<double>(refusal.frame.time - call->call.time) / 1e9)});
+      }
+    }
+  } else {
+    suspect.message = fmt::format(
+        "The {} refused access to its memory (frame {}); which side is at fault cannot be told from "
+        "this capture.",
+        name(refusal.side), refusal.frame.number);
+    witness.say(
+        RuleId::remote_access_error,
+        {.frames = {refusal.refused_frame, refusal.frame}, .at_most = Severity::warning, .what = suspect.message});
+    suspect.rule = RuleId::remote_access_error;
+  }
+  std::erase(suspect.frames, 0U);
+  connection.suspect(std::move(suspect));
+}
+
+}  // namespace rpcrdma::referee

@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "referee/docket/findings.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace rpcrdma::referee {
+
+namespace {
+
+void add_frame(Finding& finding, std::uint64_t number) {
+  if (number == 0 || finding.frames.size() >= FindingBook::frames_each) return;
+  if (std::find(finding.frames.begin(), finding.frames.end(), number) != finding.frames.end()) return;
+  finding.frames.push_back(number);
+}
+
+}  // namespace
+
+FindingBook::OfConnection::Folded* FindingBook::OfConnection::find(RuleId rule, std::optional<Party> violator) {
+  const auto found = std::find_if(folded.begin(), folded.end(),
+                                  [&](const Folded& f) { return f.rule == rule && f.violator == violator; });
+  return found == folded.end() ? nullptr : &*found;
+}
+
+std::size_t FindingBook::append(const Verdict& verdict) {
+  Finding finding;
+  finding.rule = verdict.rule;
+  const Severity most = rule(verdict.rule).severity;
+  finding.severity = std::min(verdict.severity, most);
+  finding.connection = verdict.connection;
+  for (const FrameRef& frame : verdict.frames) add_frame(finding, frame.number);
+  for (const FrameRef& frame : verdict.frames) {
+    if (frame.number != 0) {
+      finding.time = frame.time;
+      break;
+    }
+  }
+  finding.xid = verdict.xid;
+  finding.violator = verdict.violator;
+  finding.role = verdict.role;
+  finding.message = verdict.message;
+  const std::size_t index = next_++;
+  entries_.emplace_hint(entries_.end(), index, Entry{std::move(finding), {}, false, false, false});
+  connections_[verdict.connection].numbers.push_back(index);
+  return index;
+}
+
+HeldFinding FindingBook::hold(std::size_t index) {
+  if (listener_ == nullptr) return {index, nobody_waits_};
+  Entry& entry = entries_.at(index);
+  std::shared_ptr<void> token = entry.token.lock();
+  if (token == nullptr) {
+    settled_.reserve(settled_.size() + tokens_ + 1);
+    token = std::shared_ptr<void>(this, [index](void* book) { static_cast<FindingBook*>(book)->let_go(index); });
+    ++tokens_;
+    entry.token = token;
+  }
+  return {index, std::move(token)};
+}
+
+void FindingBook::let_go(std::size_t index) noexcept {
+  --tokens_;
+  settled_.push_back(index);
+}
+
+HeldFinding FindingBook::add(const Verdict& verdict) {
+  switch (verdict.habit ? Repetition::once : rule(verdict.rule).repetition) {
+    case Repetition::each:
+      return add_up_to(verdict, kept_each);
+    case Repetition::few:
+      return add_up_to(verdict, kept_few);
+    case Repetition::once:
+      return fold(verdict);
+  }
+  return {};
+}
+
+HeldFinding FindingBook::add_up_to(const Verdict& verdict, std::size_t most) {
+  std::vector<OfConnection::Tally>& tallies = connections_[verdict.connection].tallies;
+  auto tally = std::find_if(tallies.begin(), tallies.end(), [&](const auto& t) { return t.rule == verdict.rule; });
+  if (tally == tallies.end()) tally = tallies.insert(tally, {verdict.rule, 0, 0});
+  if (tally->count >= most) {
+    ++entries_.at(tally->last).finding.occurrences;
+    return hold(tally->last);
+  }
+  tally->last = append(verdict);
+  if (++tally->count == most) entries_.at(tally->last).open_ended = true;
+  return hold(tally->last);
+}
+
+HeldFinding FindingBook::fold(const Verdict& verdict) {
+  OfConnection& of = connections_[verdict.connection];
+  OfConnection::Folded* found = of.find(verdict.rule, verdict.violator);
+  if (found == nullptr) {
+    const std::size_t index = append(verdict);
+    Entry& entry = entries_.at(index);
+    entry.open_ended = true;
+    of.folded.push_back({verdict.rule, verdict.violator, index, &entry.finding});
+    return hold(index);
+  }
+  ++found->finding->occurrences;
+  for (const FrameRef& frame : verdict.frames) {
+    add_frame(*found->finding, frame.number);
+    break;
+  }
+  return hold(found->index);
+}
+
+bool FindingBook::fold_again(RuleId rule, ConnectionId connection, FrameRef frame, std::optional<Party> violator) {
+  const auto of = connections_.find(connection);
+  OfConnection::Folded* found = of == connections_.end() ? nullptr : of->second.find(rule, violator);
+  if (found == nullptr) return false;
+  ++found->finding->occurrences;
+  add_frame(*found->finding, frame.number);
+  return true;
+}
+
+void FindingBook::evidence(const HeldFinding& held, FrameRef frame) { add_frame(at(held), frame.number); }
+
+void FindingBook::unchecked(RuleId rule, ConnectionId connection, std::string_view reason) {
+  std::vector<RuleId>& said = connections_[connection].unchecked;
+  if (std::find(said.begin(), said.end(), rule) != said.end()) return;
+  said.push_back(rule);
+  unchecked_.push_back({rule, connection, std::string(reason)});
+}
+
+bool FindingBook::has(RuleId rule, ConnectionId connection) const {
+  const auto of = connections_.find(connection);
+  if (of == connections_.end()) return false;
+  const auto is_it = [rule](const auto& noted) { return noted.rule == rule; };
+  return std::any_of(of->second.tallies.begin(), of->second.tallies.end(), is_it) ||
+         std::any_of(of->second.folded.begin(), of->second.folded.end(), is_it);
+}
+
+std::vector<Finding> FindingBook::take_findings() {
+  std::vector<Finding> findings;
+  findings.reserve(entries_.size());
+  for (auto& [index, entry] : entries_) {
+    if (entry.finding.rule != left_out_) findings.push_back(std::move(entry.finding));
+  }
+  entries_.clear();
+  connections_.clear();
+  std::stable_sort(findings.begin(), findings.end(), [](const Finding& a, const Finding& b) {
+    const std::uint64_t fa = a.frames.empty() ? 0 : a.frames.front();
+    const std::uint64_t fb = b.frames.empty() ? 0 : b.frames.front();
+    return fa < fb;
+  });
+  return findings;
+}
+
+std::vector<Unchecked> FindingBook::take_unchecked() { return std::exchange(unchecked_, {}); }
+
+void FindingBook::tell(const Finding& finding) {
+  if (finding.rule != left_out_) listener_->finding(finding);
+}
+
+void FindingBook::reconsider(ConnectionId connection) {
+  const auto of = connections_.find(connection);
+  if (of == connections_.end()) return;
+  const std::vector<std::size_t>& numbers = of->second.numbers;
+  settled_.reserve(settled_.size() + tokens_ + numbers.size());
+  settled_.insert(settled_.end(), numbers.begin(), numbers.end());
+}
+
+void FindingBook::conclude(ConnectionId connection, bool reported) {
+  if (listener_ == nullptr) return;
+  if (const auto of = connections_.find(connection); of != connections_.end()) {
+    for (const std::size_t index : of->second.numbers) {
+      const auto at = entries_.find(index);
+      if (at == entries_.end()) continue;
+      Entry& entry = at->second;
+      const bool wanted = reported || entry.finding.rule == RuleId::not_rpcrdma;
+      if (wanted && !entry.told && !entry.token.expired()) {
+        entry.concluded = true;
+        continue;
+      }
+      if (wanted && !entry.told) tell(entry.finding);
+      entries_.erase(at);
+    }
+    connections_.erase(of);
+  }
+  std::erase_if(unchecked_, [&](const Unchecked& unchecked) {
+    if (unchecked.connection != connection) return false;
+    if (reported) listener_->unchecked(unchecked);
+    return true;
+  });
+}
+
+void FindingBook::conclude_all() {
+  if (listener_ == nullptr) return;
+  tell_settled([](ConnectionId) { return false; });
+  conclude(0, true);
+  std::vector<ConnectionId> left;
+  for (const auto& [connection, of] : connections_) left.push_back(connection);
+  std::sort(left.begin(), left.end());
+  for (const ConnectionId connection : left) conclude(connection, false);
+  unchecked_.clear();
+}
+
+}  // namespace rpcrdma::referee

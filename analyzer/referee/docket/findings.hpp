@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// The book of findings: where rules write, bounded, with habits folded.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <initializer_list>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "referee/facts.hpp"
+#include "referee/held_finding.hpp"
+#include "referee/observer.hpp"
+
+namespace rpcrdma::referee {
+
+/// What the witness says, in full.
+struct Verdict {
+  RuleId rule = RuleId::private_data_absent;
+  ConnectionId connection = 0;
+  std::initializer_list<FrameRef> frames = {};  ///< offending frame first; frames with number 0 are left out
+  std::string message = {};
+  Severity severity = Severity::error;  ///< at most the rule's
+  std::optional<std::uint32_t> xid = {};
+  std::optional<Party> violator = {};
+  std::optional<Role> role = {};
+  bool habit = false;  ///< told once, whatever the rule's row says
+};
+
+class FindingBook {
+ public:
+  /// Findings of one rule on one connection that are kept one by one; more are counted on the last one.
+  static constexpr std::size_t kept_each = 200;
+  static constexpr std::size_t kept_few = 16;
+  static constexpr std::size_t frames_each = 16;
+
+  FindingBook() = default;
+  FindingBook(const FindingBook&) = delete;
+  FindingBook& operator=(const FindingBook&) = delete;
+  ~FindingBook() = default;
+
+  /// Who does not keep what is returned cannot amend it.
+  HeldFinding add(const Verdict& verdict);
+  /// For what is told once: true when that finding exists and was counted up.
+  bool fold_again(RuleId rule, ConnectionId connection, FrameRef frame, std::optional<Party> violator = std::nullopt);
+  /// Adds evidence to a finding.
+  void evidence(const HeldFinding& held, FrameRef frame);
+  [[nodiscard]] Finding& at(const HeldFinding& held) { return entries_.at(held.index_).finding; }
+
+  /// Among the last few hundred findings, the oldest one of a connection for which `wanted` holds.
+  template <class Predicate>
+  [[nodiscard]] const Finding* oldest(ConnectionId connection, Predicate wanted) const {
+    constexpr std::size_t most = 512;
+    const auto of = connections_.find(connection);
+    if (of == connections_.end()) return nullptr;
+    for (const std::size_t index : of->second.numbers) {
+      if (index + most < next_) continue;
+      const auto at = entries_.find(index);
+      if (at != entries_.end() && wanted(at->second.finding)) return &at->second.finding;
+    }
+    return nullptr;
+  }
+
+  /// "Not checked because ...": once for each (rule, connection).
+  void unchecked(RuleId rule, ConnectionId connection, std::string_view reason);
+
+  /// How many there were so far, and each by its number from 0. Not for a book that tells.
+  [[nodiscard]] std::size_t size() const noexcept { return next_; }
+  [[nodiscard]] const Finding& finding(std::size_t number) const { return entries_.at(number).finding; }
+  [[nodiscard]] bool has(RuleId rule, ConnectionId connection) const;
+
+  /// For tests: findings of this rule are written, but not handed over.
+  void leave_out(std::optional<RuleId> rule) noexcept { left_out_ = rule; }
+
+  [[nodiscard]] std::vector<Finding> take_findings();
+  [[nodiscard]] std::vector<Unchecked> take_unchecked();
+
+  // Telling findings before the end, each once, as soon as nothing can change it any more; and forgetting them.
+  void tell_to(Listener* listener) noexcept { listener_ = listener; }
+  [[nodiscard]] bool anything_settled() const noexcept { return !settled_.empty(); }
+  /// Those of connections for which `certain` holds; the others wait for conclude() or reconsider().
+  template <class Predicate>
+  void tell_settled(Predicate certain) {
+    std::vector<std::size_t> settled;
+    settled.swap(settled_);
+    settled_.reserve(settled.capacity());
+    for (const std::size_t index : settled) tell_if_settled(index, certain);
+  }
+  /// What is settled of this connection is to be told at the next tell_settled().
+  void reconsider(ConnectionId connection);
+  /// The connection is over: what there is of it is told if it is `reported`, and forgotten but for what is still held.
+  void conclude(ConnectionId connection, bool reported);
+  /// Nothing is held any more: what belongs to the capture as a whole.
+  void conclude_all();
+
+ private:
+  struct Entry {
+    Finding finding;
+    std::weak_ptr<void> token;  ///< of those who hold it
+    bool open_ended = false;    ///< counts on until its connection ends
+    bool told = false;
+    bool concluded = false;  ///< its connection is over, and it is told as soon as nobody holds it
+  };
+  /// What is written again and again is asked for with each message: few entries, side by side.
+  struct OfConnection {
+    struct Tally {
+      RuleId rule = RuleId{};
+      std::size_t count = 0;
+      std::size_t last = 0;
+    };
+    struct Folded {
+      RuleId rule = RuleId{};
+      std::optional<Party> violator;
+      std::size_t index = 0;
+      Finding* finding = nullptr;  ///< in entries_, for as long as this is here
+    };
+    std::vector<Tally> tallies;
+    std::vector<Folded> folded;
+    std::vector<RuleId> unchecked;
+    std::vector<std::size_t> numbers;  ///< of all its findings
+    [[nodiscard]] Folded* find(RuleId rule, std::optional<Party> violator);
+  };
+  HeldFinding add_up_to(const Verdict& verdict, std::size_t most);
+  HeldFinding fold(const Verdict& verdict);
+  [[nodiscard]] std::size_t append(const Verdict& verdict);
+  [[nodiscard]] HeldFinding hold(std::size_t index);
+  void let_go(std::size_t index) noexcept;
+  void tell(const Finding& finding);
+  template <class Predicate>
+  void tell_if_settled(std::size_t index, Predicate certain) {
+    const auto at = entries_.find(index);
+    if (at == entries_.end() || at->second.told || !at->second.token.expired()) return;
+    Entry& entry = at->second;
+    if (!entry.concluded && (entry.open_ended || !certain(entry.finding.connection))) return;
+    entry.told = true;
+    tell(entry.finding);
+    if (entry.concluded) entries_.erase(at);
+  }
+
+  std::optional<RuleId> left_out_;
+  Listener* listener_ = nullptr;
+  std::shared_ptr<void> nobody_waits_ = std::make_shared<char>();  ///< every token of a book that does not tell
+  std::map<std::size_t, Entry> entries_;                           // by number, from 0
+  std::size_t next_ = 0;
+  std::vector<Unchecked> unchecked_;
+  std::unordered_map<ConnectionId, OfConnection> connections_;
+  // Only of a book that tells.
+  std::vector<std::size_t> settled_;  // capacity for every token that is held: letting go never allocates
+  std::size_t tokens_ = 0;
+};
+
+}  // namespace rpcrdma::referee

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// How rules speak: the witness knows the connection, the book, and what each rule's row says about telling it.
+#pragma once
+
+#include <cstdint>
+#include <initializer_list>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "referee/docket/findings.hpp"
+#include "referee/options.hpp"
+#include "referee/state/connection.hpp"
+
+namespace rpcrdma::referee {
+
+class Observer;
+
+struct Context {
+  const Options& options;
+  FindingBook& book;
+  BodyStore& bodies;
+  Observer* observer = nullptr;
+};
+
+/// What is said of one thing that happened; the row says the rest. What is left out is not known, or is nobody.
+struct Statement {
+  std::initializer_list<FrameRef> frames = {};  ///< offending frame first, then the evidence; number 0: left out
+  std::optional<Side> by = {};                  ///< who broke the rule
+  std::optional<Role> as = {};
+  std::optional<std::uint32_t> xid = {};
+  Severity at_most = Severity::error;  ///< lower than the row's where something is not certain
+  bool habit = false;                  ///< told once and counted, whatever the row says
+  std::string what = {};               ///< for a person: what happened, with numbers
+};
+
+/// `value` where `known`.
+template <class T>
+[[nodiscard]] constexpr std::optional<T> when(bool known, T value) {
+  return known ? std::optional<T>(std::move(value)) : std::optional<T>();
+}
+
+struct Witness {
+  Context& context;
+  Connection& connection;
+
+  /// May this rule accuse anybody now? Where what its row needs is not there it is unchecked, with the reason.
+  [[nodiscard]] bool may(RuleId rule) const;
+  /// A finding, unless the rule may not accuse. Who does not keep what is returned cannot amend it.
+  HeldFinding say(RuleId rule, const Statement& statement) const;
+  /// True when a rule that is told once has been told and was counted up: nothing needs to be put into words.
+  [[nodiscard]] bool again(RuleId rule, FrameRef frame, std::optional<Side> by = std::nullopt) const;
+  /// "Not checked because ...": once for each rule.
+  void unchecked(RuleId rule, std::string_view why) const;
+};
+
+}  // namespace rpcrdma::referee

@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "referee/exchange/answers.hpp"
+
+#include "referee/rules/v2_turn.hpp"
+#include "referee/state/lifetime.hpp"
+#include "referee/state/procedures.hpp"
+
+namespace rpcrdma::referee {
+
+namespace {
+
+/// An RDMA_ERROR for an open Call ends it. `grant`: what its credit word says, if that is a grant.
+void refuse_call(const Witness& witness, const trace::Send& event, std::optional<std::uint32_t> grant,
+                 Transaction& call) {
+  Connection& connection = witness.connection;
+  call.reply_body.clear();  // what the responder may have left in the Reply chunk is no reply
+  if (call.malformed) {
+    ++call.answers;
+    call.reply = event.frame;
+    remember_finished(connection, call.id);
+  } else {
+    credit_answer(witness, event, call.requester, grant);
+    finish_answer(witness, event, call);
+  }
+  retire(connection, call, event.frame);
+  complete_one(connection);
+}
+
+void answer_nothing_open(const Witness& witness, const trace::Send& event, std::uint32_t xid) {
+  Connection& connection = witness.connection;
+  if (judge_answer_to_done(witness, event, xid)) return;
+  const Side requester = other(event.side);
+  const Transaction* call = connection.find(requester, xid);
+  if (call == nullptr && judge_answer_to_answer(witness, event, xid)) return;
+  if (call != nullptr && connection.trusted()) {
+    judge_duplicate(connection, event, *call);
+    return;
+  }
+  if (event.side == Side::passive) {
+    judge_orphan(witness, event, requester, xid);
+  } else if (!connection.whole()) {
+    witness.unchecked(RuleId::error_from_requester, "a reverse Call may be missing from the capture");
+  } else {
+    judge_error_later(connection, event, xid);
+  }
+}
+
+/// Looks at what came by RDMA Read (a Long Call) or went by RDMA Write (a Long Reply), when the Reply comes.
+void look_at_heads(const Witness& witness, Transaction& call, FrameRef reply, Side responder) {
+  Connection& connection = witness.connection;
+  const wire::Bytes asked = call.call_body.octets();
+  if (asked.size() >= 8) {
+    note_procedure(connection, call, asked, std::max<std::size_t>(asked.size(), call.body_length));
+    if (connection.trusted()) {
+      judge_xid_by_rdma(witness, call.call, call.requester, Role::requester, call.xid, wire::load_be32(asked.data()),
+                        reply);
+    }
+  }
+  const wire::Bytes answer = call.reply_body.octets();
+  if (answer.size() >= 8 && call.copies == 1 && connection.trusted()) {
+    judge_rpc_status(witness, reply, responder, answer, answer.size(), call);
+    judge_xid_by_rdma(witness, reply, responder, Role::responder, call.xid, wire::load_be32(answer.data()), call.call);
+    if (wire::load_be32(answer.data()) == call.xid) {
+      judge_direction_by_rdma(witness, reply, call, Role::responder, wire::load_be32(answer.data() + 4), call.call);
+    }
+  }
+  call.call_body.clear();
+  call.reply_body.clear();
+}
+
+}  // namespace
+
+void finish_answer(const Witness& witness, const trace::Send& event, Transaction& call) {
+  Connection& connection = witness.connection;
+  ++call.answers;
+  const bool first = call.answers == 1;
+  if (first) {
+    call.reply = event.frame;
+    const TimeNs took = event.last.time - call.call.time;
+    if (call.requester == Side::active) connection.latency.add(took);
+    look_at_heads(witness, call, event.frame, event.side);
+    if (call.procedure) {
+      const auto at = connection.procedures.find(*call.procedure);
+      if (at != connection.procedures.end()) at->second.latency.add(took);
+    }
+    remember_finished(connection, call.id);
+  }
+}
+
+void take_error(const Witness& witness, const trace::Send& event, const wire::HeaderV1& header, RecentSend& send) {
+  Connection& connection = witness.connection;
+  const std::uint32_t xid = header.fixed.xid;
+  Transaction* call = connection.open_call(other(event.side), xid);
+  refused_doubtful(connection, other(event.side), xid);
+  if (call != nullptr && header.fixed.version != call->version && (call->copies > 1 || !connection.trusted())) {
+    // It refuses another message with that XID, which had that version.
+    send.exchange = call->id;
+    refuse_call(witness, event, std::nullopt, *call);
+    connection.diary.errors.add({xid, event.side, event.frame});
+    return;
+  }
+  judge_error_fields(witness, event, header, call);
+  const bool refused_probe = v2::refuse_in_version_1(witness, event, header);
+  if (call != nullptr) {
+    send.reply = true;
+    send.exchange = call->id;
+    if (!refused_probe) judge_reply_version(witness, event, header.fixed.version, *call);
+    judge_pulled_call(witness, *call, event.frame);
+    if (header.error == wire::err_chunk) {
+      judge_error_reply(witness, event, *call);
+      call->refused_by_error = !call->malformed;
+    }
+    const bool grant = event.side == Side::passive && header.fixed.credit != 0;
+    refuse_call(witness, event, grant ? std::optional(header.fixed.credit) : std::nullopt, *call);
+  } else if (refused_probe) {
+    send.reply = true;
+  } else {
+    answer_nothing_open(witness, event, xid);
+  }
+  connection.diary.errors.add({xid, event.side, event.frame});
+}
+
+void take_undecodable_error(const Witness& witness, const trace::Send& event, const wire::FixedWords& fixed,
+                            const wire::DecodeError& error, RecentSend& send) {
+  Connection& connection = witness.connection;
+  constexpr std::size_t code_at = 16;
+  if (error.field == "error code" && event.octets.size() >= code_at + 4) {
+    judge_error_code(witness, event, fixed, wire::load_be32(event.octets.data() + code_at));
+  } else {
+    judge_undecodable(witness, event, fixed, error);
+  }
+  if (Transaction* call = connection.open_call(other(event.side), fixed.xid)) {
+    send.exchange = call->id;
+    refuse_call(witness, event, std::nullopt, *call);
+  }
+  connection.diary.errors.add({fixed.xid, event.side, event.frame});
+}
+
+}  // namespace rpcrdma::referee

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// What ends a transaction: a Reply, or RDMA_ERROR.
+#pragma once
+
+#include "referee/rules/checks.hpp"
+
+namespace rpcrdma::referee {
+
+/// A Call got an answer: times, what its chunks have shown, and how long it is remembered.
+void finish_answer(const Witness& witness, const trace::Send& event, Transaction& call);
+
+/// RDMA_ERROR (RFC 8166 section 4.5), whole.
+void take_error(const Witness& witness, const trace::Send& event, const wire::HeaderV1& header, RecentSend& send);
+
+/// An RDMA_ERROR of another code, or cut off by its sender. The receiver drops it, or takes it as an end: for the
+/// credits it is one, to accuse nobody.
+void take_undecodable_error(const Witness& witness, const trace::Send& event, const wire::FixedWords& fixed,
+                            const wire::DecodeError& error, RecentSend& send);
+
+}  // namespace rpcrdma::referee

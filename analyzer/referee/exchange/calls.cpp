@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "referee/exchange/calls.hpp"
+
+#include <algorithm>
+#include <functional>
+#include <optional>
+#include <string_view>
+#include <tuple>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "referee/state/lifetime.hpp"
+#include "wire/rpc.hpp"
+#include "wire/rpcrdma.hpp"
+
+namespace rpcrdma::referee {
+
+namespace {
+
+constexpr std::size_t most_open = 65536;
+
+}  // namespace
+
+void expose_chunks(const Witness& witness, const Transaction& call, FrameRef frame) {
+  if (!expose(witness.connection, call, frame)) {
+    witness.unchecked(RuleId::rdma_unknown_handle, "more memory is exposed than the analyzer keeps");
+  }
+}
+
+Transaction& enter_exchange(const Witness& witness, const trace::Send& event, Transaction&& fresh) {
+  Connection& connection = witness.connection;
+  const std::uint64_t key = Connection::key(event.side, fresh.xid);
+  Transaction* old = connection.find(event.side, fresh.xid);
+  if (old != nullptr && old->answers < old->copies && !old->malformed && !fresh.malformed) {
+    judge_repeated_call(witness, event, *old, fresh);
+    ++old->copies;
+    fresh.id = old->id;
+    expose_chunks(witness, fresh, event.frame);
+    return *old;
+  }
+  if (old != nullptr) {
+    if (old->refused_by_error && !fresh.malformed && connection.trusted()) {
+      judge_retry(witness, event, *old, fresh);
+    }
+    forget(connection, *old);
+    connection.transactions.erase(key);
+  }
+  if (connection.transactions.size() >= most_open) {
+    witness.unchecked(RuleId::call_unanswered, "more Calls are open than the analyzer keeps");
+    for (const auto& [k, call] : connection.transactions) forget(connection, call);
+    connection.transactions.clear();
+    connection.finished.clear();
+    connection.distrust(2 * kept_finished, Doubt::bound);
+  }
+  fresh.id = {key, ++connection.generation};
+  fresh.completed_before = connection.completed;
+  Transaction& call = connection.transactions.emplace(key, std::move(fresh)).first->second;
+  expose_chunks(witness, call, event.frame);
+  return call;
+}
+
+/// A Reply that was delivered before its Call (held back behind a hole, or in wrong order in the file) is not without a
+/// Call: this is the first thing heard of its requester since.
+bool answered_before(Connection& connection, const trace::Send& event, std::uint32_t xid) {
+  const auto held = std::find_if(connection.pending.begin(), connection.pending.end(), [&](const Pending& p) {
+    return (p.kind == Pending::Kind::reply_without_call || p.kind == Pending::Kind::duplicate_reply ||
+            p.kind == Pending::Kind::error_from_requester) &&
+           p.xid == xid && p.side == other(event.side);
+  });
+  if (held == connection.pending.end()) return false;
+  connection.pending.erase(held);
+  return true;
+}
+
+/// What was held back about operations on memory that this Call offers: it may have been sent before them.
+void cancel_accesses_of(const Witness& witness, const Transaction& call) {
+  Connection& connection = witness.connection;
+  if (connection.pending.empty()) return;
+  MemoryMap& memory = connection.of(call.requester).memory;
+  std::optional<RuleId> cancelled;
+  std::erase_if(connection.pending, [&](const Pending& p) {
+    if (p.side == call.requester) return false;
+    const bool access = p.kind == Pending::Kind::unknown_handle || p.kind == Pending::Kind::access;
+    if (!call.lists_known) return access;  // cut: what it offers is not known
+    if (p.kind == Pending::Kind::unknown_handle) {
+      if (memory.regions(p.handle) == nullptr) return false;
+    } else if (p.kind == Pending::Kind::access) {
+      const MemoryMap::Hit hit = memory.find(p.handle, p.offset, p.length, p.writing);
+      if (hit.verdict != MemoryMap::Hit::Verdict::inside || !(hit.region->owner == call.id)) return false;
+    } else {
+      return false;
+    }
+    memory.touch(p.handle, p.offset, p.length, !p.writing, p.writing);
+    cancelled = p.kind == Pending::Kind::access ? p.rule : RuleId::rdma_before_call;
+    return true;
+  });
+  if (cancelled) {
+    witness.unchecked(*cancelled,
+                      "nothing proves that the order of the two directions in the capture is that on the wire");
+  }
+}
+
+std::uint64_t hash_of_payload(wire::Bytes octets) {
+  // RPCSEC_GSS gives a request a new sequence number each time it is sent (RFC 2203 section 5.3.3.1), and checksums
+  // change with it: the same request is told by XID, program and procedure, and by its length.
+  constexpr std::size_t flavor_at = 24;
+  constexpr std::size_t flavor_end = flavor_at + 4;
+  if (octets.size() >= flavor_end && wire::load_be32(octets.data() + flavor_at) == wire::flavor_gss) {
+    octets = octets.first(flavor_end);
+  }
+  return std::hash<std::string_view>{}({reinterpret_cast<const char*>(octets.data()), octets.size()});
+}
+
+}  // namespace rpcrdma::referee

@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Tells the observer, where there is one.
+#pragma once
+
+#include "referee/observer.hpp"
+#include "referee/rules/checks.hpp"
+#include "referee/state/connection.hpp"
+
+namespace rpcrdma::referee {
+
+void observe_message(const Witness& witness, const trace::Send& event, MessageSeen::Kind kind,
+                     const wire::HeaderV1* header, TransactionId exchange);
+
+/// `initiator`: who issued the Write or the Read; the memory is the other side's.
+void observe_operation(const Witness& witness, OperationSeen seen, Side initiator);
+
+}  // namespace rpcrdma::referee

@@ -1,0 +1,246 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Calls and Replies of version 2 in the table of transactions that both versions share.
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "referee/exchange/answers.hpp"
+#include "referee/exchange/calls.hpp"
+#include "referee/rules/v2_turn.hpp"
+#include "referee/state/lifetime.hpp"
+#include "referee/state/procedures.hpp"
+
+namespace rpcrdma::referee::v2 {
+
+namespace {
+
+/// What the header of the (last piece of the) Call says about its chunks.
+void fill_lists(const Turn& turn, Transaction& call) {
+  const wire::HeaderV2& header = turn.header;
+  call.reads = header.call_chunk;
+  call.reads.insert(call.reads.end(), header.lists.reads.begin(), header.lists.reads.end());
+  call.writes = header.lists.writes;
+  call.reply_chunk = header.lists.reply;
+  call.lists_changed();
+  CallFacts& facts = call.v2;
+  facts = {};
+  facts.inv_handle = header.inv_handle;
+  facts.external = turn.type() == wire::HeaderType::call_external;
+  facts.segments = call.reads.size();
+  facts.read_chunks = header.call_chunk.empty() ? 0 : 1;
+  facts.most_in_chunk = header.call_chunk.size();
+  std::uint64_t in_chunk = 0;
+  for (std::size_t i = 0; i < header.lists.reads.size(); ++i) {
+    const bool same = i > 0 && header.lists.reads[i].position == header.lists.reads[i - 1].position;
+    in_chunk = same ? in_chunk + 1 : 1;
+    if (!same) ++facts.read_chunks;
+    facts.most_in_chunk = std::max(facts.most_in_chunk, in_chunk);
+  }
+  const auto add = [&](const wire::WriteChunk& chunk) {
+    facts.segments += chunk.size();
+    facts.most_in_chunk = std::max<std::uint64_t>(facts.most_in_chunk, chunk.size());
+  };
+  for (const wire::WriteChunk& chunk : call.writes) {
+    add(chunk);
+    facts.write_chunk_lengths.push_back(wire::chunk_length(chunk));
+  }
+  if (call.reply_chunk) add(*call.reply_chunk);
+}
+
+[[nodiscard]] Transaction fresh_call(const Turn& turn, const Piece& piece) {
+  const trace::Send& event = turn.event;
+  Transaction fresh;
+  fresh.xid = turn.xid();
+  fresh.requester = event.side;
+  fresh.call = event.frame;
+  fresh.call_last = event.last;
+  fresh.call_ordinal = event.ordinal;
+  fresh.version = 2;
+  fresh.credit = turn.header.fixed.credit;
+  fresh.wire_length = event.wire_length;
+  fresh.responder_gaps = turn.connection.of(other(event.side)).gaps;
+  if (turn.complete() && piece.first && piece.known && !wire::is_middle(turn.type())) {
+    fresh.payload_known = true;
+    fresh.payload_length = turn.behind();
+    fresh.payload_hash = hash_of_payload(turn.payload());
+  }
+  return fresh;
+}
+
+void take_middle(const Turn& turn, const Piece& piece) {
+  Connection& connection = turn.connection;
+  if (!piece.first) {
+    if (Transaction* call = connection.find(piece.transaction)) {
+      turn.send.exchange = call->id;
+      if (call->copies == 1) keep_piece(turn, piece, call->call_body);
+    }
+    return;
+  }
+  const bool reverse = turn.side() == Side::passive;
+  Transaction* old = connection.find(turn.side(), turn.xid());
+  if (!piece.known && old != nullptr && old->answers < old->copies) {
+    remember_transaction(turn, old->id);  // an interrupted message goes on, or a piece of it was not seen
+    return;
+  }
+  if (old != nullptr && old->answers < old->copies) {
+    // Sent again, or another Call: which of the two, only its last piece would tell.
+    turn.unchecked(RuleId::xid_duplicate_outstanding, "a Call in pieces has the XID of an unanswered one");
+    remember_transaction(turn, old->id);
+    ++old->copies;
+    ++connection.ledger(turn.side()).outstanding;
+    return;
+  }
+  Transaction fresh = fresh_call(turn, piece);
+  fresh.v2.incomplete = true;
+  Transaction& call = enter_exchange(turn, turn.event, std::move(fresh));
+  ++(reverse ? connection.facts.messages.reverse_calls : connection.facts.messages.calls);
+  ++connection.ledger(turn.side()).outstanding;
+  remember_transaction(turn, call.id);
+  turn.send.exchange = call.id;
+  const wire::Bytes payload = turn.payload();
+  if (piece.known && !payload.empty()) note_procedure(connection, call, payload, payload.size());
+  keep_piece(turn, piece, call.call_body);
+  judge_reverse_form(turn, call, true);
+}
+
+void note_outstanding(Ledger& ledger) {
+  ++ledger.outstanding;
+  ledger.peak = std::max(ledger.peak, ledger.outstanding);
+}
+
+void finish(const Turn& turn, Transaction& call) {
+  Connection& connection = turn.connection;
+  Ledger& ledger = connection.ledger(call.requester);
+  if (ledger.outstanding > 0) --ledger.outstanding;
+  Credits& credits = connection.v2.of(call.requester).credits;
+  const auto taken = static_cast<std::uint32_t>(call.call_ordinal);
+  if (static_cast<std::int32_t>(taken - credits.least_taken) > 0) credits.least_taken = taken;
+  finish_answer(turn, turn.event, call);
+  if (call.answers >= call.copies) retire(connection, call, turn.event.frame);
+  complete_one(connection);
+}
+
+/// What was moved into chunks, in the Call if it was pulled, and in the Reply.
+void judge_items(const Turn& turn, Transaction& call, const Piece& piece) {
+  judge_pulled_call(turn, call, turn.event.frame);
+  std::optional<RpcStream> stream = reply_stream(turn.event, turn.header.lists, call);
+  if (turn.type() == wire::HeaderType::reply_inline) {
+    if (!piece.known) {
+      if (!call.writes.empty()) turn.unchecked(RuleId::eligible_item_inline, "pieces of a message are missing or cut");
+      return;
+    }
+    stream = inline_stream(turn, call.reply_body, piece);
+  }
+  judge_reply_items(turn, turn.event, turn.header.lists, call, stream);
+}
+
+}  // namespace
+
+void take_call(const Turn& turn) {
+  Connection& connection = turn.connection;
+  const Piece piece = take_piece(turn);
+  judge_rpc_start(turn, piece);
+  if (wire::is_middle(turn.type())) {
+    take_middle(turn, piece);
+    return;
+  }
+  Transaction* call = piece.first && piece.known ? nullptr : connection.find(piece.transaction);
+  if (call == nullptr && !(piece.first && piece.known)) {
+    call = connection.find(turn.side(), turn.xid());
+    if (call != nullptr && (!call->v2.incomplete || call->answers >= call->copies)) call = nullptr;
+  }
+  const bool fresh = call == nullptr;
+  if (fresh) {
+    Transaction begun = fresh_call(turn, piece);
+    fill_lists(turn, begun);
+    call = &enter_exchange(turn, turn.event, std::move(begun));
+    const bool reverse = turn.side() == Side::passive;
+    ++(reverse ? connection.facts.messages.reverse_calls : connection.facts.messages.calls);
+    note_outstanding(connection.ledger(turn.side()));
+  } else {
+    fill_lists(turn, *call);
+    call->call_last = turn.event.last;
+    call->call_ordinal = turn.event.ordinal;
+    expose_chunks(turn, *call, turn.event.frame);
+  }
+  turn.send.exchange = call->id;
+  const wire::Bytes payload = turn.payload();
+  if (piece.first && piece.known && !payload.empty()) note_procedure(connection, *call, payload, turn.behind());
+  cancel_accesses_of(turn, *call);
+  judge_early_access(turn, *call);
+  judge_offered_memory(turn, turn.event, *call);
+  if (piece.continued && call->copies == 1) keep_piece(turn, piece, call->call_body);
+  judge_call_chunks(turn, *call, piece);
+  if (piece.continued) call->call_body.clear();
+  if (fresh) judge_reverse_form(turn, *call, false);
+  if (!fresh && call->v2.segments > 0) judge_reverse_form(turn, *call, true);
+  if (answered_before(connection, turn.event, call->xid)) {
+    call->answers = call->copies;
+    Ledger& ledger = connection.ledger(turn.side());
+    if (ledger.outstanding > 0) --ledger.outstanding;
+    retire(connection, *call, turn.event.frame);
+    remember_finished(connection, call->id);
+  }
+}
+
+void take_reply(const Turn& turn) {
+  Connection& connection = turn.connection;
+  const Side requester = other(turn.side());
+  const Piece piece = take_piece(turn);
+  judge_rpc_start(turn, piece);
+  const bool middle = wire::is_middle(turn.type());
+  Transaction* call = piece.first ? connection.find(requester, turn.xid()) : connection.find(piece.transaction);
+  if (!piece.first && call == nullptr) return;  // judged with its first piece
+  if (call == nullptr || call->answers >= call->copies) {
+    if (call == nullptr) {
+      judge_orphan(turn, turn.event, requester, turn.xid());
+    } else if (connection.trusted() && piece.known) {
+      judge_duplicate(connection, turn.event, *call);
+    } else {
+      turn.unchecked(RuleId::duplicate_reply, "a Call with the same XID may be missing");
+    }
+    return;
+  }
+  turn.send.exchange = call->id;
+  // Whoever answers a broken Call has read it somehow.
+  std::erase_if(connection.v2.due,
+                [&](const Due& due) { return due.side == requester && due.xid == turn.xid() && !due.continuation; });
+  if (piece.first) {
+    ++(requester == Side::passive ? connection.facts.messages.reverse_replies : connection.facts.messages.replies);
+    judge_reply_version(turn, turn.event, turn.header.fixed.version, *call);
+    if (piece.known && !turn.payload().empty()) {
+      judge_rpc_status(turn, turn.event.frame, turn.event.side, turn.payload(), turn.behind(), *call);
+    }
+  }
+  judge_invalidated(turn, call);
+  const bool in_pieces = middle || piece.continued;
+  if (in_pieces && call->copies == 1 && !call->writes.empty()) keep_piece(turn, piece, call->reply_body);
+  if (middle) {
+    remember_transaction(turn, call->id);
+    return;
+  }
+  const bool sound = judge_reply_chunks(turn, *call, piece);
+  if (piece.continued || !piece.known) {
+    turn.unchecked(RuleId::read_chunk_not_pulled, "the beginning of the reply is in an earlier piece");
+  } else if (!call->v2.incomplete) {
+    judge_pulled(turn, turn.event, turn.header.lists, *call);
+  }
+  if (sound && call->copies == 1 && !call->v2.incomplete) {
+    judge_returned_lengths(turn, turn.event, turn.header.lists, *call);
+  }
+  if (sound && call->lists_known && !call->v2.incomplete) judge_items(turn, *call, piece);
+  // What a responder may have left in the Reply chunk before is no reply.
+  if (turn.type() == wire::HeaderType::reply_inline) call->reply_body.clear();
+  finish(turn, *call);
+}
+
+void end_by_error(const Turn& turn, Transaction& call) {
+  // Pieces without their last, or what was left in the Reply chunk: no message.
+  if (call.v2.incomplete) call.call_body.clear();
+  call.reply_body.clear();
+  judge_pulled_call(turn, call, turn.event.frame);
+  turn.send.exchange = call.id;
+  finish(turn, call);
+}
+
+}  // namespace rpcrdma::referee::v2

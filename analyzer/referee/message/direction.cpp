@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "referee/message/direction.hpp"
+
+#include <algorithm>
+#include <string_view>
+
+#include "wire/rpc.hpp"
+
+namespace rpcrdma::referee {
+
+namespace {
+
+using wire::Proc;
+
+[[nodiscard]] bool has_position_zero(const wire::HeaderV1& header) noexcept {
+  return std::any_of(header.reads.begin(), header.reads.end(),
+                     [](const wire::ReadSegment& read) { return read.position == 0; });
+}
+
+/// A Reply chunk to be filled, and not the one of `theirs` given back: only a Call offers one.
+[[nodiscard]] bool own_reply_chunk(const wire::HeaderV1& header, const Transaction& theirs) {
+  if (!header.reply || wire::chunk_length(*header.reply) == 0 || !theirs.lists_known) return false;
+  if (!theirs.reply_chunk) return true;
+  return std::none_of(header.reply->begin(), header.reply->end(), [&](const wire::Segment& mine) {
+    return std::any_of(theirs.reply_chunk->begin(), theirs.reply_chunk->end(),
+                       [&](const wire::Segment& segment) { return segment.handle == mine.handle; });
+  });
+}
+
+/// Nothing shows that the server makes no Calls of its own.
+[[nodiscard]] bool reverse_calls_possible(const Connection& connection) {
+  const BackChannel& channel = connection.back_channel;
+  return channel.agreed.number != 0 || channel.not_read != 0 || connection.facts.messages.reverse_calls != 0 ||
+         !connection.whole();
+}
+
+}  // namespace
+
+bool calls_possible(const Connection& connection, Side side) {
+  return side == Side::active || reverse_calls_possible(connection);
+}
+
+Reading read_direction(Connection& connection, const trace::Send& event, const wire::HeaderV1& header,
+                       bool lists_complete, LongForm form) {
+  Reading reading;
+  const Side sender = event.side;
+  const std::uint32_t xid = header.fixed.xid;
+  const auto proc = static_cast<Proc>(header.fixed.proc);
+  if (lists_complete && (proc == Proc::msg || proc == Proc::msgp) && event.octets.size() >= header.length) {
+    const auto start = wire::decode_rpc_start(event.octets.subspan(header.length), event.wire_length - header.length);
+    if (start) {
+      reading.rpc = *start;
+      if (start->type == 0) reading.direction = Direction::call;
+      if (start->type == 1) reading.direction = Direction::reply;
+      if (start->type <= 1) return reading;
+    }
+  }
+  const bool theirs_open = connection.open_call(other(sender), xid) != nullptr;
+  const bool mine_open = connection.open_call(sender, xid) != nullptr;
+  if (proc == Proc::nomsg && lists_complete) {
+    if (has_position_zero(header)) {
+      // A Long Call, or a Reply that offers itself to be read: told apart by the open Call of the other side.
+      if (form != LongForm::not_asked) {
+        if (form == LongForm::call) reading.direction = Direction::call;
+        if (form == LongForm::reply) reading.direction = Direction::reply;
+        // Other traffic came before it was pulled: the only open Call with its XID is the one that it answers.
+        if (form == LongForm::undecided && theirs_open && !mine_open) {
+          reading.direction = Direction::reply;
+          reading.inferred = true;
+        }
+      } else if (!theirs_open || own_reply_chunk(header, *connection.open_call(other(sender), xid))) {
+        reading.direction = Direction::call;
+      } else if (!mine_open) {
+        reading.direction = Direction::reply;
+      }
+      return reading;
+    }
+    // Room for a Reply that nobody else asked for, and no message: a Call that is nowhere.
+    if (header.reply && !theirs_open && sender == Side::active && connection.whole() &&
+        connection.find(other(sender), xid) == nullptr) {
+      reading.direction = Direction::call;
+      return reading;
+    }
+    // Read chunks for items, and nothing that could hold a Reply.
+    if (!header.reads.empty() && !header.reply && connection.find(other(sender), xid) == nullptr &&
+        (sender == Side::active || (connection.whole() && reverse_calls_possible(connection)))) {
+      reading.direction = Direction::call;
+      return reading;
+    }
+    // Read chunks for items that the other side's open Call asked for, in a Reply, where nothing allows them.
+    if (!header.reads.empty() && theirs_open && !mine_open) {
+      reading.direction = Direction::reply;
+      return reading;
+    }
+    if (header.reply && (theirs_open || connection.find(other(sender), xid) != nullptr || sender == Side::passive)) {
+      reading.direction = Direction::reply;
+      return reading;
+    }
+  }
+  reading.guessed = true;
+  reading.direction = theirs_open ? Direction::reply : Direction::call;
+  if (!theirs_open && sender == Side::passive) reading.direction = Direction::reply;
+  return reading;
+}
+
+Direction direction_by_words(Connection& connection, const trace::Send& event, const wire::FixedWords& fixed) {
+  if (fixed.version == 2) {
+    const std::string_view htype = wire::htype_name_v2(fixed.proc);
+    if (htype.starts_with("RDMA2_CALL")) return Direction::call;
+    if (htype.starts_with("RDMA2_REPLY")) return Direction::reply;
+    if (!htype.empty()) return Direction::unknown;
+  }
+  if (fixed.version == 1 && fixed.proc == static_cast<std::uint32_t>(Proc::done)) return Direction::unknown;
+  return connection.open_call(other(event.side), fixed.xid) != nullptr ? Direction::reply : Direction::call;
+}
+
+bool reply_or_reverse_call(const Connection& connection, const trace::Send& event, wire::HeaderV1& scratch) {
+  if (event.side != Side::passive || !connection.rpcrdma() || connection.over) return false;
+  constexpr std::size_t proc_at = 12;
+  if (event.octets.size() < proc_at + 4) return false;
+  if (static_cast<Proc>(wire::load_be32(event.octets.data() + proc_at)) != Proc::nomsg) return false;
+  const auto decoded = wire::decode_header_v1(event.octets, event.wire_length, scratch);
+  if (!decoded || scratch.fixed.version != 1) return false;
+  if (scratch.reads.empty() || scratch.reads.front().position != 0) return false;
+  return connection.find(Side::active, scratch.fixed.xid) == nullptr;
+}
+
+bool call_of(const trace::Send& reply, const trace::Send& event, wire::HeaderV1& scratch) {
+  if (event.side == reply.side || event.octets.size() < 4 || reply.octets.size() < 4) return false;
+  if (wire::load_be32(event.octets.data()) != wire::load_be32(reply.octets.data())) return false;
+  const auto decoded = wire::decode_header_v1(event.octets, event.wire_length, scratch);
+  if (!decoded || scratch.fixed.version != 1) return true;
+  const auto proc = static_cast<Proc>(scratch.fixed.proc);
+  if (proc == Proc::nomsg) return !scratch.reads.empty() || !scratch.reply;
+  if ((proc != Proc::msg && proc != Proc::msgp) || event.octets.size() < scratch.length) return true;
+  const auto start = wire::decode_rpc_start(event.octets.subspan(scratch.length), event.wire_length - scratch.length);
+  return !start || start->type != 1;
+}
+
+bool names(const trace::Send& message, std::uint32_t handle, wire::HeaderV1& scratch) {
+  if (!wire::decode_header_v1(message.octets, message.wire_length, scratch)) return false;
+  const auto in = [&](const wire::WriteChunk& chunk) {
+    return std::any_of(chunk.begin(), chunk.end(), [&](const wire::Segment& s) { return s.handle == handle; });
+  };
+  return std::any_of(scratch.reads.begin(), scratch.reads.end(),
+                     [&](const wire::ReadSegment& read) { return read.target.handle == handle; }) ||
+         std::any_of(scratch.writes.begin(), scratch.writes.end(), in) || (scratch.reply && in(*scratch.reply));
+}
+
+bool call_or_offer(const Connection& connection, const trace::Send& event, wire::HeaderV1& scratch) {
+  if (!connection.rpcrdma() || connection.over || connection.version2 || event.holes) return false;
+  constexpr std::size_t proc_at = 12;
+  if (event.octets.size() < proc_at + 4) return false;
+  if (static_cast<Proc>(wire::load_be32(event.octets.data() + proc_at)) != Proc::nomsg) return false;
+  const auto decoded = wire::decode_header_v1(event.octets, event.wire_length, scratch);
+  if (!decoded || scratch.fixed.version != 1 || !has_position_zero(scratch)) return false;
+  const bool some = std::any_of(scratch.reads.begin(), scratch.reads.end(), [](const wire::ReadSegment& read) {
+    return read.position == 0 && read.target.length != 0;
+  });
+  const Transaction* theirs = connection.open_call(other(event.side), scratch.fixed.xid);
+  if (!some || theirs == nullptr || own_reply_chunk(scratch, *theirs)) return false;
+  return event.side == Side::active || connection.open_call(event.side, scratch.fixed.xid) != nullptr ||
+         reverse_calls_possible(connection);
+}
+
+}  // namespace rpcrdma::referee

@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "referee/message/queue.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "referee/docket/witness.hpp"
+
+namespace rpcrdma::referee {
+
+namespace {
+
+constexpr std::size_t most_reads = 256;
+constexpr std::size_t rpc_start = 8;  // XID and message type
+
+}  // namespace
+
+bool MessageQueue::send(const Witness& witness, const trace::Send& event) {
+  Connection& connection = witness.connection;
+  told_by(witness, event);
+  if (const Kept* waits = callless(connection)) {
+    const bool its_call = call_of(waits->event, event, scratch_);
+    if (its_call) message_(witness, event, scratch_, LongForm::not_asked);
+    release_callless(witness);
+    if (its_call) return true;
+  }
+  if (reply_or_reverse_call(connection, event, scratch_)) {
+    callless_.emplace(connection.id(), event);
+    return false;
+  }
+  if (keep_unpulled(connection, event)) return false;
+  message_(witness, event, scratch_, LongForm::not_asked);
+  return true;
+}
+
+void MessageQueue::used(const Witness& witness, Side side, std::uint32_t handle) {
+  const Kept* waits = callless(witness.connection);
+  if (waits != nullptr && side != waits->event.side && names(waits->event, handle, scratch_)) release_callless(witness);
+}
+
+bool MessageQueue::read(const Witness& witness, const trace::ReadRequest& event) {
+  Unpulled* waits = unpulled(witness.connection);
+  if (waits == nullptr || event.side == waits->event.side) return false;
+  const bool of_it = std::any_of(waits->segments.begin(), waits->segments.end(),
+                                 [&](const wire::Segment& segment) { return segment.handle == event.handle; });
+  if (!of_it && waits->reads.empty()) return false;
+  if (waits->reads.size() >= most_reads) {
+    release_unpulled(witness, LongForm::undecided);
+    return false;
+  }
+  waits->reads.push_back(event);
+  return true;
+}
+
+void MessageQueue::pulled(const Witness& witness, const trace::ReadResponse& event) {
+  const Unpulled* waits = unpulled(witness.connection);
+  if (waits == nullptr || event.side != waits->event.side) return;
+  const bool its_read = std::any_of(waits->reads.begin(), waits->reads.end(),
+                                    [&](const trace::ReadRequest& read) { return read.op == event.op; });
+  if (!its_read) return;
+  auto form = LongForm::undecided;
+  const wire::Segment& first = waits->segments.front();
+  if (event.handle == first.handle && event.offset == first.offset && event.octets.size() >= rpc_start &&
+      wire::load_be32(event.octets.data()) == wire::load_be32(waits->octets.data())) {
+    const std::uint32_t type = wire::load_be32(event.octets.data() + 4);
+    if (type == 0) form = LongForm::call;
+    if (type == 1) form = LongForm::reply;
+  }
+  release_unpulled(witness, form);
+}
+
+void MessageQueue::disturbed(const Witness& witness) { release_unpulled(witness, LongForm::undecided); }
+
+void MessageQueue::release_all(const Witness& witness) {
+  release_callless(witness);
+  release_unpulled(witness, LongForm::undecided);
+}
+
+const MessageQueue::Kept* MessageQueue::callless(const Connection& connection) const {
+  if (callless_.empty()) return nullptr;
+  const auto at = callless_.find(connection.id());
+  return at == callless_.end() ? nullptr : &at->second;
+}
+
+MessageQueue::Unpulled* MessageQueue::unpulled(const Connection& connection) {
+  if (unpulled_.empty()) return nullptr;
+  const auto at = unpulled_.find(connection.id());
+  return at == unpulled_.end() ? nullptr : &at->second;
+}
+
+bool MessageQueue::keep_unpulled(const Connection& connection, const trace::Send& event) {
+  if (unpulled(connection) != nullptr || !call_or_offer(connection, event, scratch_)) return false;
+  Unpulled& kept = unpulled_.emplace(connection.id(), event).first->second;
+  for (const wire::ReadSegment& read : scratch_.reads) {
+    if (read.position == 0 && read.target.length != 0) kept.segments.push_back(read.target);
+  }
+  return true;
+}
+
+void MessageQueue::release_callless(const Witness& witness) {
+  if (callless(witness.connection) == nullptr) return;
+  const auto node = callless_.extract(witness.connection.id());
+  const trace::Send& event = node.mapped().event;
+  if (!keep_unpulled(witness.connection, event)) message_(witness, event, scratch_, LongForm::not_asked);
+}
+
+void MessageQueue::release_unpulled(const Witness& witness, LongForm form) {
+  if (unpulled(witness.connection) == nullptr) return;
+  const auto node = unpulled_.extract(witness.connection.id());
+  message_(witness, node.mapped().event, scratch_, form);
+  for (const trace::ReadRequest& read : node.mapped().reads) read_(witness, read);
+}
+
+void MessageQueue::told_by(const Witness& witness, const trace::Send& event) {
+  const Unpulled* waits = unpulled(witness.connection);
+  if (waits == nullptr) return;
+  const auto fixed = wire::decode_fixed_words(event.octets, event.wire_length);
+  const bool same_xid = fixed && fixed->xid == wire::load_be32(waits->octets.data());
+  const bool theirs = event.side == waits->event.side;
+  // RDMA_DONE is said about a Reply only; RDMA_ERROR about a Call only, and a Call gets one Reply.
+  const bool done =
+      same_xid && !theirs && fixed->version == 1 && fixed->proc == static_cast<std::uint32_t>(wire::Proc::done);
+  const bool error = fixed && fixed->proc == static_cast<std::uint32_t>(wire::Proc::error);
+  const bool of_a_call = same_xid && (error || theirs);
+  release_unpulled(witness, done ? LongForm::reply : of_a_call ? LongForm::call : LongForm::undecided);
+}
+
+}  // namespace rpcrdma::referee

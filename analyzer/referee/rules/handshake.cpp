@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Group L: how a connection comes about.
+#include <fmt/format.h>
+
+#include "referee/docket/counted.hpp"
+#include "referee/rules/checks.hpp"
+#include "referee/rules/rows.hpp"
+
+namespace rpcrdma::referee {
+
+namespace {
+
+constexpr TimeNs unanswered_after = 10'000'000'000;
+
+[[nodiscard]] std::string_view reject_reason(std::uint16_t reason) noexcept {
+  switch (reason) {
+    case 1:
+      return "no queue pair available";
+    case 3:
+      return "no resources";
+    case 4:
+      return "timeout";
+    case 5:
+      return "unsupported request";
+    case 6:
+      return "invalid communication ID";
+    case 8:
+      return "nobody listens on this service ID";
+    case 10:
+      return "stale connection";
+    case 12:
+      return "invalid GID";
+    case 24:
+      return "port and CM redirection";
+    case 25:
+      return "port redirection";
+    case 26:
+      return "invalid path MTU";
+    case 27:
+      return "insufficient responder resources";
+    case 28:
+      return "rejected by the consumer";
+    case 29:
+      return "RNR retry count rejected";
+    default:
+      return "see the CM specification";
+  }
+}
+
+}  // namespace
+
+const Row rows::service_port_unusual{
+    .group = 'L',
+    .severity = Severity::note,
+    .versions = Versions::both,
+    .source = "RFC 8166 section 5; RFC 8267 section 9",
+    .who = "nobody",
+    .title = "The service is not on port 20049",
+    .explanation =
+        "NFS over RDMA has port 20049; any other works as well if both sides agree. Tools that look only at 20049 miss "
+        "such a connection when its handshake is not captured.",
+    .evidence = "The port in the service ID or the TCP port. Not decided without the handshake.",
+    .next = "Expected if the mount says port=...; name it with --port for captures that start in the middle."};
+
+void judge_service_port(const Witness& witness, FrameRef request) {
+  witness.say(RuleId::service_port_unusual,
+              {.frames = {request},
+               .what = fmt::format("The server's port is {}; NFS/RDMA uses 20049 by default. Any port is allowed.",
+                                   *witness.connection.facts.server.port)});
+}
+
+const Row rows::mpa_mismatch{
+    .group = 'L',
+    .severity = Severity::warning,
+    .versions = Versions::both,
+    .source = "RFC 5044; RFC 6581",
+    .who = "nobody",
+    .title = "The two ends of the MPA start-up do not agree",
+    .explanation =
+        "Revision, markers and CRC are settled in the MPA Request and Reply. If the answer does not fit the question, "
+        "the peers may frame the stream differently and the connection dies with its first data.",
+    .evidence = "Revision and flags of MPA Request and Reply. Not decided when either was not captured.",
+    .next =
+        "The MPA revision, CRC and marker settings of both drivers; in soft-iWARP (siw) they are fixed at compile "
+        "time."};
+
+const Row rows::rnr_retry_zero{
+    .group = 'L',
+    .severity = Severity::note,
+    .versions = Versions::both,
+    .repetition = Repetition::once,
+    .source = "IBA",
+    .who = "nobody",
+    .title = "RNR retry count is zero",
+    .explanation =
+        "The first missing receive buffer ends the connection instead of being retried. Linux clients and servers set "
+        "it on purpose, so that a credit error is seen and not hidden.",
+    .evidence =
+        "The RNR retry count in REQ or REP. It governs the adapter of the side that receives the message. Not decided "
+        "without the handshake.",
+    .next = "Expected on Linux. It explains why a single RNR NAK was fatal."};
+
+void judge_handshake(const Witness& witness) {
+  Connection& connection = witness.connection;
+  if (connection.handshake_judged) return;
+  connection.handshake_judged = true;
+  for (const Side side : {Side::active, Side::passive}) {
+    const SideState& state = connection.of(side);
+    if (state.depths.rnr_retry && *state.depths.rnr_retry == 0) {
+      witness.say(
+          RuleId::rnr_retry_zero,
+          {.frames = {state.private_data.frame},
+           .what = fmt::format("The {} asks its peer not to retry after an RNR NAK: the first missing Receive ends the "
+                               "connection. Linux does so on purpose, to make credit faults visible.",
+                               name(side))});
+    }
+  }
+  const std::uint8_t asked = connection.of(Side::active).mpa_revision;
+  const std::uint8_t answered = connection.of(Side::passive).mpa_revision;
+  if (asked != 0 && answered != 0 && asked != answered) {
+    witness.say(RuleId::mpa_mismatch,
+                {.frames = {connection.reply_frame, connection.request_frame},
+                 .what = fmt::format("The MPA Request has revision {}, the MPA Reply revision {}.", asked, answered)});
+  }
+}
+
+const Row rows::cm_rejected{
+    .group = 'L',
+    .severity = Severity::warning,
+    .versions = Versions::both,
+    .source = "IBA; RFC 5044; RFC 6581",
+    .who = "by evidence",
+    .title = "The connection was refused",
+    .explanation =
+        "The other side did not accept the connection: nobody listens on that port, it lacks resources, or the "
+        "application said no. The mount fails or keeps trying. A refusal as stale connection is normal after a crash, "
+        "and the client tries again.",
+    .evidence =
+        "A REJ with its reason (8: no listener, 10: stale, 28: refused by the application), or an MPA Reply with the "
+        "reject bit.",
+    .next =
+        "Server: cat /proc/fs/nfsd/portlist has to show 'rdma 20049' (rdma=y in the [nfsd] section of /etc/nfs.conf); "
+        "rdma resource show cm_id. Client: rpcrdma:xprtrdma_op_connect, rdma_cma:cm_event_handler, and the mount "
+        "option port=20049."};
+
+HeldFinding judge_reject(const Witness& witness, const trace::ConnectReject& event) {
+  Connection& connection = witness.connection;
+  connection.rejected = true;
+  const bool iwarp = connection.facts.transport == trace::Transport::iwarp;
+  // Only who lacks something of its own is to blame; the others may be right to refuse.
+  constexpr std::uint16_t no_queue_pair = 1;
+  constexpr std::uint16_t no_resources = 3;
+  const bool own_lack = !iwarp && (event.reason == no_queue_pair || event.reason == no_resources);
+  return witness.say(RuleId::cm_rejected,
+                     {.frames = {event.frame, connection.request_frame},
+                      .by = when(own_lack, event.side),
+                      .what = iwarp ? std::string("The server refused the connection (MPA Reply with the reject flag).")
+                                    : fmt::format("The {} refused the connection: reason {} ({}).", name(event.side),
+                                                  event.reason, reject_reason(event.reason))});
+}
+
+const Row rows::cm_rtu_missing{
+    .group = 'L',
+    .severity = Severity::note,
+    .versions = Versions::both,
+    .source = "IBA",
+    .who = "nobody",
+    .title = "The connection carries data without a captured RTU",
+    .explanation =
+        "The last message of the handshake may be lost; the first data establishes the connection just as well.",
+    .evidence = "Data from the client behind REQ and REP and no RTU. Not decided across a gap.",
+    .next = "Nothing to do; it hints at packet loss on the fabric or in the capture."};
+
+void judge_missing_ready(const Witness& witness, FrameRef first) {
+  witness.say(
+      RuleId::cm_rtu_missing,
+      {.frames = {first},
+       .what = "The connection carries data without an RTU in the capture: legal, the first message of the client "
+               "establishes it as well."});
+}
+
+const Row rows::cm_unanswered{
+    .group = 'L',
+    .severity = Severity::warning,
+    .versions = Versions::both,
+    .source = "IBA",
+    .who = "nobody",
+    .title = "The connection request was never answered",
+    .explanation =
+        "The request was sent, perhaps several times, and no answer came: the host is down, the path is broken, or "
+        "something in between drops RDMA packets. The mount hangs until its connect timeout.",
+    .evidence = "A REQ (MPA Request) without REP, REJ or MPA Reply. A capture of one direction only looks the same.",
+    .next =
+        "ping and rping between the hosts; firewalls for UDP port 4791 (RoCEv2) or the TCP port (iWARP); rdma link "
+        "show; RoCE GID type and priority flow control on the switches."};
+
+void judge_unanswered_request(const Witness& witness, FrameRef last) {
+  const Connection& connection = witness.connection;
+  const TimeNs waited = last.time - connection.request_frame.time;
+  if (connection.handshake_repeats < 2 && waited <= unanswered_after) return;
+  witness.say(
+      RuleId::cm_unanswered,
+      {.frames = {connection.request_frame},
+       .what = fmt::format("The client's connection request got no answer in {:.1f} s ({}).",
+                           static_cast<double>(waited) / 1e9, counted(connection.handshake_repeats, "repetition"))});
+}
+
+}  // namespace rpcrdma::referee

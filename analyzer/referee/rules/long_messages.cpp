@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "referee/rules/long_messages.hpp"
+
+#include <algorithm>
+
+namespace rpcrdma::referee {
+
+namespace {
+
+constexpr std::size_t rpc_start_length = 8;  // XID and message type
+
+struct Place {
+  std::uint64_t at = 0;    ///< in the message
+  std::uint64_t left = 0;  ///< octets of its segment from there on
+};
+
+/// Follows segments in the order of the message. Memory that two of them name has no place of its own.
+class Search {
+ public:
+  Search(std::uint32_t handle, std::uint64_t offset) noexcept : handle_(handle), offset_(offset) {}
+  void pass(const wire::Segment& segment) noexcept {
+    const std::uint64_t into = offset_ - segment.offset;
+    if (segment.handle == handle_ && offset_ >= segment.offset && into < segment.length) {
+      ++hits_;
+      place_ = {passed_ + into, segment.length - into};
+    }
+    passed_ += segment.length;
+  }
+  [[nodiscard]] const Place* found() const noexcept { return hits_ == 1 ? &place_ : nullptr; }
+
+ private:
+  std::uint32_t handle_;
+  std::uint64_t offset_;
+  std::uint64_t passed_ = 0;
+  std::uint64_t hits_ = 0;
+  Place place_;
+};
+
+/// What of the packet belongs to the segment, as captured.
+[[nodiscard]] wire::Bytes within(wire::Bytes octets, std::uint64_t left) noexcept {
+  return octets.first(static_cast<std::size_t>(std::min<std::uint64_t>(octets.size(), left)));
+}
+
+/// Are there results that may have been moved?
+[[nodiscard]] bool has_items(const Transaction& call) noexcept { return !call.writes.empty(); }
+
+/// Octets up to `at` are there, and more are to be kept.
+[[nodiscard]] bool goes_on(const Transaction& call, std::uint64_t at) noexcept {
+  return call.reply_body.size() >= at && at < (has_items(call) ? BodyStore::most : BodyStore::head);
+}
+
+}  // namespace
+
+void keep_written(const Witness& witness, const Region& region, const trace::Write& event) {
+  Connection& connection = witness.connection;
+  Transaction* call = connection.find(region.owner);
+  if (call == nullptr || !call->reply_chunk) return;
+  Search search(event.handle, event.offset);
+  for (const wire::Segment& segment : *call->reply_chunk) search.pass(segment);
+  const Place* place = search.found();
+  if (place == nullptr) return;
+  if (place->at == 0 && call->reply_written.number == 0) call->reply_written = event.frame;
+  call->reply_body.put(witness.context.bodies, place->at, within(event.octets, place->left), has_items(*call));
+  BodyWrite& more = connection.body_writes[index(event.side)];
+  more = {};
+  const std::uint64_t next = place->at + event.length;
+  if (!event.last && event.length < place->left && goes_on(*call, next)) {
+    more = {event.op, call->id, next, place->left - event.length};
+  }
+}
+
+void keep_more_written(const Witness& witness, const trace::Write& event) {
+  Connection& connection = witness.connection;
+  BodyWrite& more = connection.body_writes[index(event.side)];
+  Transaction* call = event.op == more.op ? connection.find(more.call) : nullptr;
+  if (call == nullptr) {
+    more = {};
+    return;
+  }
+  call->reply_body.put(witness.context.bodies, more.at, within(event.octets, more.left), has_items(*call));
+  more.at += event.length;
+  more.left -= std::min<std::uint64_t>(more.left, event.length);
+  if (event.last || !goes_on(*call, more.at)) more = {};
+}
+
+void keep_pulled(const Witness& witness, const trace::ReadResponse& event) {
+  Connection& connection = witness.connection;
+  const std::vector<Region>* regions = connection.of(event.side).memory.regions(event.handle);
+  if (regions == nullptr) return;
+  const auto holds = [&](const Region& r) {
+    return r.live && r.access == Access::read && event.offset >= r.begin && event.offset < r.end;
+  };
+  const auto region = std::find_if(regions->begin(), regions->end(), holds);
+  if (region == regions->end()) return;
+  // Read-only memory may be named by several open Calls: for which of them it was pulled is not known.
+  const bool shared =
+      std::any_of(region + 1, regions->end(), [&](const Region& r) { return holds(r) && !(r.owner == region->owner); });
+  if (shared) return;
+  Transaction* call = connection.find(region->owner);
+  if (call == nullptr || call->body_length == 0) return;
+  Search search(event.handle, event.offset);
+  for (const wire::ReadSegment& read : call->reads) {
+    if (read.position == 0) search.pass(read.target);
+  }
+  const Place* place = search.found();
+  if (place == nullptr) return;
+  if (event.last) call->pulled = event.frame;
+  const bool short_before = call->call_body.size() < rpc_start_length;
+  call->call_body.put(witness.context.bodies, place->at, within(event.octets, place->left), call->items);
+  if (!short_before || call->call_body.size() < rpc_start_length) return;
+  const wire::Bytes body = call->call_body.octets();
+  if (wire::load_be32(body.data()) != call->xid) return;
+  const std::uint32_t type = wire::load_be32(body.data() + 4);
+  call->ill_formed = call->ill_formed || type != 0;
+  judge_direction_by_rdma(witness, call->call, *call, Role::requester, type, event.frame);
+}
+
+}  // namespace rpcrdma::referee

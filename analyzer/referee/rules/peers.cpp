@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "referee/rules/peers.hpp"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "referee/rules/rows.hpp"
+
+namespace rpcrdma::referee {
+
+namespace {
+
+constexpr std::size_t most_lost_xids = 256;
+constexpr std::size_t most_pairs = 4096;
+
+[[nodiscard]] bool same(const std::optional<PrivateData>& a, const std::optional<PrivateData>& b) noexcept {
+  if (a.has_value() != b.has_value()) return false;
+  if (!a) return true;
+  return a->remote_invalidation == b->remote_invalidation && a->send_size == b->send_size &&
+         a->receive_size == b->receive_size && a->reserved == b->reserved;
+}
+
+}  // namespace
+
+std::string Peers::key(const Connection& connection) {
+  return fmt::format("{}>{}:{}", connection.facts.client.address, connection.facts.server.address,
+                     connection.facts.server.port.value_or(0));
+}
+
+Peers::Pair& Peers::of(const Connection& connection) {
+  if (pairs_.size() >= most_pairs) {
+    pairs_.clear();
+    lost_xids_ = 0;
+  }
+  return pairs_[key(connection)];
+}
+
+void Peers::connects(const Witness& witness, FrameRef request) {
+  Connection& connection = witness.connection;
+  Pair& pair = of(connection);
+  pair.newest_request = request;
+  if (!pair.stale) return;
+  Finding& refused = witness.context.book.at(pair.stale);
+  refused.severity = Severity::note;
+  refused.message += fmt::format(" The client tried again (frame {}), as it should.", request.number);
+  pair.stale.reset();
+}
+
+FrameRef Peers::newest_request(const Connection& connection) const {
+  const auto pair = pairs_.find(key(connection));
+  return pair != pairs_.end() ? pair->second.newest_request : FrameRef{};
+}
+
+void Peers::remember_open_calls(const Connection& connection) {
+  Pair& pair = of(connection);
+  for (const auto& [id, call] : connection.transactions) {
+    if (call.answers == 0 && call.requester == Side::active && pair.lost_xids.size() < most_lost_xids) {
+      pair.lost_xids.emplace_back(call.xid, call.call);
+      ++lost_xids_;
+    }
+  }
+}
+
+const Row rows::retransmit_after_reconnect{
+    .group = 'I',
+    .severity = Severity::note,
+    .versions = Versions::both,
+    .source = "RFC 8167 section 5.4",
+    .who = "requester",
+    .title = "A call was sent again after a reconnect",
+    .explanation =
+        "Normal: the XID of a call that got no answer comes again on the new connection, and the server's reply cache "
+        "keeps it from being carried out twice.",
+    .evidence = "The XID of an unanswered call of an earlier connection of the same peers.",
+    .next = "Nothing to do for the retransmission itself; see why the earlier connection ended."};
+
+void Peers::judge_retransmission(const Witness& witness, const trace::Send& event) {
+  Connection& connection = witness.connection;
+  if (lost_xids_ == 0 || event.side != Side::active || event.octets.size() < 4) return;
+  const auto at = pairs_.find(key(connection));
+  if (at == pairs_.end() || at->second.lost_xids.empty()) return;
+  const std::uint32_t xid = wire::load_be32(event.octets.data());
+  auto& lost = at->second.lost_xids;
+  const auto same_xid = std::find_if(lost.begin(), lost.end(), [&](const auto& entry) { return entry.first == xid; });
+  if (same_xid == lost.end()) return;
+  witness.say(
+      RuleId::retransmit_after_reconnect,
+      {.frames = {event.frame, same_xid->second},
+       .as = Role::requester,
+       .xid = xid,
+       .what = fmt::format(
+           "The client sent XID {:#010x} again after a reconnect; the first Call (frame {}) got no Reply before "
+           "its connection ended.",
+           xid, same_xid->second.number)});
+  connection.repeated_xids.push_back(xid);
+  lost.erase(same_xid);
+  --lost_xids_;
+}
+
+const Row rows::version_negotiation_loop{
+    .group = 'K',
+    .severity = Severity::warning,
+    .versions = Versions::v2,
+    .source = "draft-ietf-nfsv4-rpcrdma-version-two section 4.3",
+    .who = "client",
+    .title = "The client probes version 2 again after it was refused",
+    .explanation =
+        "A server that speaks version 1 only has refused version 2, and the connection ended without going on in "
+        "version 1. A client that begins each connection with version 2 never gets anywhere.",
+    .evidence =
+        "Two connections in a row of the same peers with ERR_VERS as the answer to version 2, and no message of "
+        "version 1 on the first. Not decided when a connection's start is missing.",
+    .next = "Let the client begin with version 1 when a connection ended right after ERR_VERS."};
+
+void Peers::judge_version_refusal(const Witness& witness, FrameRef now) {
+  Connection& connection = witness.connection;
+  v2::State& state = connection.v2;
+  if (!state.refusal_told) {
+    state.refusal_told = true;
+    const FrameRef before = std::exchange(of(connection).refused_version_2, state.refusal);
+    if (before.number == 0 || !connection.facts.handshake_seen) return;
+    witness.say(RuleId::version_negotiation_loop,
+                {.frames = {state.probe, state.refusal, before},
+                 .by = Side::active,
+                 .what = fmt::format("The client probed version 2 although the server had refused it on the connection "
+                                     "before (frame {}), which then ended.",
+                                     before.number)});
+  } else if (!state.went_on && connection.facts.version == 1) {
+    state.went_on = true;
+    connection.facts.negotiation.went_on = now;
+    of(connection).refused_version_2 = {};
+  }
+}
+
+const Row rows::private_data_changed{
+    .group = 'A',
+    .severity = Severity::note,
+    .versions = Versions::v1,
+    .source = "RFC 8797 section 4",
+    .who = "nobody",
+    .title = "Settings differ from those of the previous connection",
+    .explanation =
+        "Sizes and the R bit belong to one connection and may be different on the next one. A peer that keeps using "
+        "the old values after a reconnect sends too large messages.",
+    .evidence =
+        "Two connections of the same two addresses carry blocks with different fields. Not decided when either "
+        "handshake was not captured.",
+    .next =
+        "Usually a sysctl was changed or a failover moved the address: compare /proc/sys/sunrpc/rdma_max_inline_* on "
+        "the client and /proc/sys/sunrpc/svc_rdma/max_req_size on the server."};
+
+void Peers::judge_private_data_change(const Witness& witness) {
+  Connection& connection = witness.connection;
+  Pair& pair = of(connection);
+  const ConnectionFacts& facts = connection.facts;
+  if (pair.handshake.number != 0 && connection.of(Side::active).private_data.known() &&
+      connection.of(Side::passive).private_data.known() &&
+      !(same(pair.client, facts.private_data_client) && same(pair.server, facts.private_data_server))) {
+    witness.say(
+        RuleId::private_data_changed,
+        {.frames = {connection.reply_frame, pair.handshake},
+         .what = "The private data differs from that of the previous connection of these peers: thresholds are per "
+                 "connection."});
+  }
+  pair.client = facts.private_data_client;
+  pair.server = facts.private_data_server;
+  pair.handshake = connection.reply_frame;
+}
+
+}  // namespace rpcrdma::referee

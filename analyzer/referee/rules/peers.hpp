@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// What is remembered of a client and a server from one connection to the next. Bounded by the number of pairs.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "referee/rules/checks.hpp"
+
+namespace rpcrdma::referee {
+
+class Peers {
+ public:
+  /// A connection request. One that was refused as stale before is only a note now.
+  void connects(const Witness& witness, FrameRef request);
+  /// `finding`: the one about the refusal.
+  void refused_as_stale(const Connection& connection, HeldFinding finding) {
+    of(connection).stale = std::move(finding);
+  }
+  /// The newest request of this client to this server; number 0: none.
+  [[nodiscard]] FrameRef newest_request(const Connection& connection) const;
+
+  /// The connection has ended: its open Calls may come again on the next one.
+  void remember_open_calls(const Connection& connection);
+  void judge_retransmission(const Witness& witness, const trace::Send& event);
+  /// Does the client probe version 2 although it was refused on the connection before (and ended there)?
+  void judge_version_refusal(const Witness& witness, FrameRef now);
+  void judge_private_data_change(const Witness& witness);
+
+ private:
+  struct Pair {
+    std::optional<PrivateData> client;
+    std::optional<PrivateData> server;
+    FrameRef handshake;
+    FrameRef newest_request;
+    HeldFinding stale;           ///< the finding about a refusal as stale, until the client tries again
+    FrameRef refused_version_2;  ///< ERR_VERS on the connection before, which then ended; number 0: not so
+    std::vector<std::pair<std::uint32_t, FrameRef>> lost_xids;  ///< Calls that were open when a connection ended
+  };
+
+  [[nodiscard]] static std::string key(const Connection& connection);
+  [[nodiscard]] Pair& of(const Connection& connection);
+
+  std::map<std::string, Pair> pairs_;
+  std::size_t lost_xids_ = 0;  ///< in all pairs: usually none, and then nothing is looked up
+};
+
+}  // namespace rpcrdma::referee

@@ -1,0 +1,263 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Group H: RDMA_DONE.
+#include <algorithm>
+#include <string>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "referee/rules/checks.hpp"
+#include "referee/rules/pending.hpp"
+#include "referee/rules/rows.hpp"
+
+namespace rpcrdma::referee {
+
+void judge_done(const Witness& witness, const trace::Send& event, RecentSend& send) {
+  Connection& connection = witness.connection;
+  const std::uint32_t xid = send.xid;
+  connection.dones.add({xid, event.side, event.frame});
+  const Offer* theirs = newest_offer(connection, other(event.side), xid);
+  const bool wrong_side = theirs != nullptr && theirs->done.number == 0;
+  if (newest_offer(connection, event.side, xid) == nullptr && !wrong_side &&
+      connection.pending.size() < most_held_back) {
+    // Its offer may still be held back behind a hole in the other direction: wait for what the peer sends next.
+    Pending pending;
+    pending.kind = Pending::Kind::done;
+    pending.side = event.side;
+    pending.frame = event.frame;
+    pending.xid = xid;
+    pending.invalidated = event.invalidated;
+    hold_back(connection, std::move(pending));
+    return;
+  }
+  send.invalidate_finding = settle_done(witness, {event.side, event.frame, xid, event.invalidated});
+}
+
+const Row rows::rdma_done_sent{
+    .group = 'D',
+    .severity = Severity::error,
+    .versions = Versions::v1,
+    .source = "RFC 8166 section 4.6.2",
+    .who = "sender",
+    .title = "RDMA_DONE was sent",
+    .explanation =
+        "RDMA_DONE belonged to a transfer model that version 1 dropped: it must not be sent, and receivers drop it "
+        "silently. It takes a receive buffer and never gets an answer, so it disturbs credit accounting.",
+    .evidence =
+        "A version 1 header with message type 3, while the reliable-reply extension is not in use on the connection.",
+    .next =
+        "Linux server: rpcrdma:svcrdma_decode_drop_err. If both peers implement responder-provided Read chunks, run "
+        "the analysis with --profile reliable-reply."};
+
+const Row rows::done_without_pending_chunk{
+    .group = 'H',
+    .severity = Severity::note,
+    .versions = Versions::v1,
+    .source = "reliable-reply draft, Pull Completion",
+    .who = "nobody",
+    .title = "RDMA_DONE for an XID that offers nothing",
+    .explanation =
+        "The responder has to ignore a notification it has nothing waiting for, so nothing breaks. It can follow a "
+        "reconnect or a responder that gave up waiting.",
+    .evidence =
+        "RDMA_DONE and no live offer for that XID. Not decided across a gap or when the start is missing. Under the "
+        "rfc8166 profile it is rdma-done-sent.",
+    .next = "See whether the responder released the offer early, or whether the XID in RDMA_DONE is wrong."};
+
+const Row rows::done_before_complete_pull{
+    .group = 'H',
+    .severity = Severity::note,
+    .versions = Versions::v1,
+    .source = "reliable-reply draft, Requester Duties",
+    .who = "requester",
+    .title = "RDMA_DONE before everything was read",
+    .explanation =
+        "Usually the requester reads the whole offer and then notifies. It may stop early when the RPC was aborted or "
+        "it does not support pulling; otherwise its reply is incomplete.",
+    .evidence =
+        "RDMA_DONE while octets of the offer were never read. With packets missing the octets read are only a lower "
+        "bound, and nothing is said.",
+    .next = "See whether the application was interrupted (signal, timeout) and what the requester made of the reply."};
+
+const Row rows::done_duplicate{
+    .group = 'H',
+    .severity = Severity::note,
+    .versions = Versions::v1,
+    .source = "reliable-reply draft, Pull Completion",
+    .who = "requester",
+    .title = "RDMA_DONE sent twice for one reply",
+    .explanation = "The second notification is ignored; it only takes a receive buffer of the responder.",
+    .evidence = "Two RDMA_DONE with the XID of one offer. Transport retransmissions are removed first.",
+    .next = "Look at the requester's completion path; credits are at risk only when it happens often."};
+
+const Row rows::done_wrong_sender{
+    .group = 'H',
+    .severity = Severity::error,
+    .versions = Versions::v1,
+    .source = "reliable-reply draft, Pull Completion",
+    .who = "sender",
+    .title = "RDMA_DONE from the side that offered the memory",
+    .explanation =
+        "Only the requester, who pulls, can say that pulling is over. From the responder the message means nothing and "
+        "is ignored, while the offer stays open.",
+    .evidence = "The sender of RDMA_DONE is the responder of that XID, and no call of its own with that XID is open.",
+    .next = "Look at the sender's handling of direction when the same XID is used both ways."};
+
+const Row rows::done_invalidate_rule{
+    .group = 'H',
+    .severity = Severity::error,
+    .versions = Versions::v1,
+    .source = "reliable-reply draft, Remote Invalidation; RFC 8797 section 4.1",
+    .who = "requester",
+    .title = "RDMA_DONE invalidates a handle it may not",
+    .explanation =
+        "The notification may invalidate a handle of the responder only when both peers support remote invalidation, "
+        "and only one the responder offered in that reply. Anything else ends the connection or harms another "
+        "transfer.",
+    .evidence =
+        "RDMA_DONE as Send With Invalidate with an R bit clear on either side, or with a handle not in the offer. Not "
+        "decided without the handshake.",
+    .next = "The requester's choice between plain Send and Send With Invalidate, and the handle it names."};
+
+HeldFinding settle_done(const Witness& witness, const DoneSeen& event) {
+  Connection& connection = witness.connection;
+  const Side sender = event.side;
+  const std::uint32_t xid = event.xid;
+  const bool strict = witness.context.options.profile == Profile::rfc8166 ||
+                      (witness.context.options.profile == Profile::automatic && !connection.reliable_reply);
+  const auto say = [&](RuleId rule, std::string message, FrameRef evidence, Severity severity,
+                       Role role = Role::requester) {
+    return witness.say(rule, {.frames = {event.frame, evidence},
+                              .by = sender,
+                              .as = role,
+                              .xid = xid,
+                              .at_most = severity,
+                              .what = std::move(message)});
+  };
+  Offer* offer = newest_offer(connection, sender, xid);
+  Offer* theirs = newest_offer(connection, other(sender), xid);
+  if (strict) {
+    if (witness.context.options.profile == Profile::automatic && !connection.whole()) {
+      witness.unchecked(RuleId::rdma_done_sent, "whether a Read chunk was offered before is not in the capture");
+    } else {
+      say(RuleId::rdma_done_sent,
+          offer != nullptr
+              ? fmt::format(
+                    "The {} sent RDMA_DONE, which RFC 8166 forbids. It fits the reliable-reply draft: it ends the "
+                    "Read chunk offered in frame {}.",
+                    name(sender), offer->frame.number)
+              : fmt::format("The {} sent RDMA_DONE, which RFC 8166 forbids; nothing had been offered to be read.",
+                            name(sender)),
+          offer != nullptr ? offer->frame : FrameRef{}, Severity::error);
+    }
+  }
+  if (offer == nullptr) {
+    if (theirs != nullptr && theirs->done.number == 0) {
+      say(RuleId::done_wrong_sender,
+          fmt::format("The {} sent RDMA_DONE for XID {:#010x}, whose Read chunk it offered itself (frame {}): only the "
+                      "requester may end it.",
+                      name(sender), xid, theirs->frame.number),
+          theirs->frame, Severity::error, Role::responder);
+    } else if (!strict) {
+      say(RuleId::done_without_pending_chunk,
+          fmt::format(
+              "The {} sent RDMA_DONE for XID {:#010x}, for which no Read chunk is waiting; the receiver drops it.",
+              name(sender), xid),
+          FrameRef{}, Severity::note);
+    }
+    return {};
+  }
+  if (offer->done.number != 0) {
+    say(RuleId::done_duplicate,
+        fmt::format("The {} sent RDMA_DONE for XID {:#010x} a second time (first: frame {}); the receiver drops it.",
+                    name(sender), xid, offer->done.number),
+        offer->done, Severity::note);
+    return {};
+  }
+  Offer* oldest = oldest_open_offer(connection, sender, xid);
+  if (oldest != offer) {
+    // Either of them may be meant: both stay readable.
+    oldest->done = event.frame;
+    oldest->in_flight_said = true;
+    ++connection.facts.pull_completion.completed;
+    witness.unchecked(RuleId::done_duplicate, "an XID was used again before its RDMA_DONE");
+    return {};
+  }
+  const bool pulled = offer_pulled(connection, *offer);
+  if (offer->reads_outstanding == 0 && !pulled && !offer->refused) {
+    if (offer->undecidable) {
+      witness.unchecked(RuleId::done_before_complete_pull, "frames are missing since the offer");
+    } else {
+      say(RuleId::done_before_complete_pull,
+          fmt::format(
+              "The {} sent RDMA_DONE before it had read all {} octets offered in frame {}: right when it gave up on "
+              "the reply, odd otherwise.",
+              name(sender), offer->length, offer->frame.number),
+          offer->frame, Severity::note);
+    }
+  }
+  HeldFinding invalidation;
+  if (event.invalidated) {
+    const std::optional<bool> client = connection.of(Side::active).private_data.remote_invalidation();
+    const std::optional<bool> server = connection.of(Side::passive).private_data.remote_invalidation();
+    const bool offered = std::any_of(offer->segments.begin(), offer->segments.end(),
+                                     [&](const wire::Segment& s) { return s.handle == *event.invalidated; });
+    if (!client || !server) {
+      witness.unchecked(RuleId::done_invalidate_rule, "the private data is not in the capture");
+    }
+    if (!offered || (client && !*client) || (server && !*server)) {
+      invalidation = say(
+          RuleId::done_invalidate_rule,
+          offered
+              ? fmt::format("The {} sent RDMA_DONE with invalidation although not both sides had set R.", name(sender))
+              : fmt::format("The {}'s RDMA_DONE invalidates handle {:#010x}, which was not offered in frame {}.",
+                            name(sender), *event.invalidated, offer->frame.number),
+          offer->frame, Severity::error);
+    }
+  }
+  offer->done = event.frame;
+  ++connection.facts.pull_completion.completed;
+  for (const wire::Segment& segment : offer->segments) {
+    connection.of(other(sender)).memory.retire(offer->transaction, segment.handle, event.frame);
+  }
+  return invalidation;
+}
+
+const Row rows::done_answered{
+    .group = 'H',
+    .severity = Severity::error,
+    .versions = Versions::v1,
+    .source = "RFC 8166 section 4.6.2; reliable-reply draft, Pull Completion",
+    .who = "receiver",
+    .title = "RDMA_DONE was answered",
+    .explanation =
+        "RDMA_DONE is a notification and gets no answer. An RDMA_ERROR or a Reply to it arrives for an XID that is "
+        "already finished, and may be taken for the answer to a later call with the same XID.",
+    .evidence =
+        "RDMA_ERROR or a Reply with that XID right behind RDMA_DONE, with no call open. Not decided across a gap.",
+    .next =
+        "Linux servers drop RDMA_DONE silently (rpcrdma:svcrdma_decode_drop_err); look at what the answering side "
+        "does."};
+
+bool judge_answer_to_done(const Witness& witness, const trace::Send& event, std::uint32_t xid) {
+  Connection& connection = witness.connection;
+  const Connection::Done* done =
+      connection.dones.newest([&](const Connection::Done& d) { return d.xid == xid && d.side == other(event.side); });
+  if (done == nullptr) return false;
+  if (!connection.whole()) {
+    witness.unchecked(RuleId::done_answered, connection.why_not_whole());
+    return true;
+  }
+  // A Call with the same XID may be missing in between: that shows only when its sender goes on.
+  Pending pending;
+  pending.kind = Pending::Kind::reply_without_call;
+  pending.rule = RuleId::done_answered;
+  pending.side = event.side;
+  pending.frame = event.frame;
+  pending.evidence = done->frame;
+  pending.xid = xid;
+  hold_back(connection, std::move(pending));
+  return true;
+}
+
+}  // namespace rpcrdma::referee

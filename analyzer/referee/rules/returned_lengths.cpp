@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Group F: what a Reply says was written, against what RDMA Writes brought.
+#include <algorithm>
+#include <limits>
+#include <string>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "referee/docket/counted.hpp"
+#include "referee/rules/checks.hpp"
+#include "referee/rules/regions.hpp"
+#include "referee/rules/rows.hpp"
+
+namespace rpcrdma::referee {
+
+namespace {
+
+[[nodiscard]] std::uint64_t written(Connection& connection, const Transaction& call, const wire::Segment& segment,
+                                    bool& known) {
+  const Region* region =
+      region_of(connection.of(call.requester).memory, call.id, segment.handle, segment.offset, Access::write);
+  if (region == nullptr || region->touched.overflow()) known = false;
+  return region == nullptr ? 0 : region->touched.within(segment.offset, segment.offset + segment.length);
+}
+
+}  // namespace
+
+const Row rows::write_bytes_unreported{
+    .group = 'F',
+    .severity = Severity::note,
+    .versions = Versions::both,
+    .repetition = Repetition::once,
+    .source = "RFC 8166 section 4.3.2.2",
+    .who = "responder",
+    .title = "Data was written into a chunk that the reply returns as unused",
+    .explanation =
+        "Legal: a responder may write and then decide that it does not count, and the requester must not assume that "
+        "unused memory was left alone. It costs the transfer for nothing, and often belongs to an operation that "
+        "failed half-way.",
+    .evidence =
+        "RDMA Writes inside a segment whose length in the Reply is 0. Needs both in the capture; packets that are "
+        "missing can only make the count smaller.",
+    .next =
+        "Server: rpcrdma:svcrdma_encode_wseg (length 0) against svcrdma_wc_write. If it happens with every call, the "
+        "server starts its Writes too early."};
+
+namespace {
+
+/// Legal: written, and then returned as unused.
+void note_unreported(const Witness& witness, const trace::Send& event, const wire::HeaderV1& header,
+                     const Transaction& call) {
+  Connection& connection = witness.connection;
+  MemoryMap& memory = connection.of(call.requester).memory;
+  std::uint64_t octets = 0;
+  const auto add = [&](const wire::WriteChunk& chunk) {
+    for (const wire::Segment& segment : chunk) {
+      // One that was empty from the start may name the place of the next one, which is in use.
+      const bool in_use = std::any_of(chunk.begin(), chunk.end(), [&](const wire::Segment& s) {
+        return s.length != 0 && s.handle == segment.handle && s.offset == segment.offset;
+      });
+      if (segment.length != 0 || in_use) continue;
+      const Region* region = region_of(memory, call.id, segment.handle, segment.offset, Access::write);
+      if (region != nullptr) octets += region->touched.within(region->begin, region->end);
+    }
+  };
+  for (const wire::WriteChunk& chunk : header.writes) add(chunk);
+  if (header.reply) add(*header.reply);
+  if (octets == 0) return;
+  Cost& cost = connection.unreported;
+  ++cost.times;
+  cost.octets += octets;
+  if (witness.again(RuleId::write_bytes_unreported, event.frame)) return;
+  cost.finding =
+      witness.say(RuleId::write_bytes_unreported,
+                  {.frames = {event.frame, call.call},
+                   .as = Role::responder,
+                   .xid = call.xid,
+                   .what = fmt::format(
+                       "The {} wrote {} octets into the chunks of XID {:#010x} and returned those segments as unused, "
+                       "which it may.",
+                       name(event.side), octets, call.xid)});
+}
+
+}  // namespace
+
+const Row rows::write_bytes_missing{
+    .group = 'F',
+    .severity = Severity::error,
+    .versions = Versions::both,
+    .source = "RFC 8166 section 3.4.6",
+    .who = "responder",
+    .title = "The reply reports more data than was written",
+    .explanation =
+        "The lengths in a returned Write or Reply chunk say how many octets were placed in memory. If fewer arrived, "
+        "the application is handed whatever the buffer held before: silent corruption.",
+    .evidence =
+        "Octets covered by RDMA Writes before the Reply against the lengths in it. Not decided when packets are "
+        "missing or the capture began after the Call.",
+    .next =
+        "Server: rpcrdma:svcrdma_encode_wseg against svcrdma_wc_write. First make sure that the capture lost nothing "
+        "(tcpdump's 'dropped by kernel', the mirror port's counters)."};
+
+void judge_returned_lengths(const Witness& witness, const trace::Send& event, const wire::HeaderV1& header,
+                            Transaction& call) {
+  Connection& connection = witness.connection;
+  if (!call.lists_known) return;
+  note_unreported(witness, event, header, call);
+  if (!connection.trusted() || connection.of(event.side).gaps != call.responder_gaps) {
+    witness.unchecked(RuleId::write_bytes_missing, connection.trusted()
+                                                       ? std::string_view("frames of the responder are missing")
+                                                       : connection.why_not_whole());
+    return;
+  }
+  std::uint64_t returned = 0;
+  std::uint64_t seen = 0;
+  bool known = true;
+  const auto add = [&](const wire::WriteChunk& chunk) {
+    for (const wire::Segment& segment : chunk) {
+      if (segment.length == 0 || segment.offset > std::numeric_limits<std::uint64_t>::max() - segment.length) continue;
+      returned += segment.length;
+      seen += written(connection, call, segment, known);
+    }
+  };
+  for (const wire::WriteChunk& chunk : header.writes) add(chunk);
+  if (header.reply) add(*header.reply);
+  if (!known || seen >= returned) return;
+  witness.say(RuleId::write_bytes_missing,
+              {.frames = {event.frame, call.call},
+               .by = event.side,
+               .as = Role::responder,
+               .xid = call.xid,
+               .what = fmt::format(
+                   "The {}'s Reply says that {} octets were written into the Call's chunks; RDMA Writes brought "
+                   "only {}.",
+                   name(event.side), returned, seen)});
+}
+
+}  // namespace rpcrdma::referee

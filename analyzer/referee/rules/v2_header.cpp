@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Version 2: headers that cannot be decoded, and how its checks speak.
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "referee/rules/pending.hpp"
+#include "referee/rules/v2_turn.hpp"
+#include "referee/state/lifetime.hpp"
+
+namespace rpcrdma::referee::v2 {
+
+bool all_seen(const Connection& connection) noexcept {
+  return connection.facts.handshake_seen && connection.whole() && connection.sides[0].gaps == 0 &&
+         connection.sides[1].gaps == 0;
+}
+
+HeldFinding Turn::say(RuleId rule, std::initializer_list<FrameRef> frames, std::string message,
+                      Severity at_most) const {
+  std::optional<Role> role;
+  if (send.call) role = Role::requester;
+  if (send.reply) role = Role::responder;
+  const std::optional<std::uint32_t> shown = event.wire_length >= 4 ? std::optional(xid()) : std::nullopt;
+  return Witness::say(
+      rule, {.frames = frames, .by = side(), .as = role, .xid = shown, .at_most = at_most, .what = std::move(message)});
+}
+
+void Turn::say_when_heard(RuleId rule, FrameRef evidence, std::string message, Severity severity) const {
+  Pending pending;
+  pending.kind = Pending::Kind::v2_said;
+  pending.rule = rule;
+  pending.side = side();
+  pending.frame = event.frame;
+  pending.evidence = evidence;
+  pending.xid = xid();
+  pending.severity = severity;
+  if (send.call) pending.role = Role::requester;
+  if (send.reply) pending.role = Role::responder;
+  pending.message = std::move(message);
+  hold_back(connection, std::move(pending));
+}
+
+void judge_undecodable(const Turn& turn, const wire::DecodeError& error) {
+  const trace::Send& event = turn.event;
+  if (error.fault == wire::Fault::truncated || event.holes) {
+    turn.unchecked(RuleId::xdr_malformed, fmt::format("frame {} was cut inside the header", event.frame.number));
+    turn.connection.distrust(kept_finished, Doubt::cut_message);
+    turn.mine().pieces_unknown = true;
+    turn.mine().continuation = {};
+    turn.mine().announced.middle = {};
+    return;
+  }
+  if (error.fault == wire::Fault::unsupported) {
+    judge_unknown_type(turn);
+    return;
+  }
+  if (event.wire_length < 16) {
+    turn.say(RuleId::header_too_short, {event.frame},
+             fmt::format("The {} sent {} octets; the prefix alone takes 16. The receiver drops such a message without "
+                         "a word.",
+                         name(event.side), event.wire_length));
+    return;
+  }
+  if (wire::is_connprop(turn.type())) {
+    judge_bad_properties(turn, error);
+    return;
+  }
+  const bool word = error.field == "list discriminator";
+  HeldFinding finding =
+      turn.say(word ? RuleId::xdr_bool_invalid : RuleId::xdr_malformed, {event.frame},
+               fmt::format("The {}'s {} cannot be decoded: {} at octet {} of {}.", name(event.side),
+                           wire::htype_name_v2(turn.header.fixed.proc), error.field, error.offset, event.wire_length));
+  doubt_memory(turn.connection, event, std::move(finding));
+  if (wire::is_call(turn.type())) owe_refusal(turn, false);
+}
+
+}  // namespace rpcrdma::referee::v2

@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// One message of version 2 in the hands of the checks, and the checks themselves. Sections are those of
+// draft-ietf-nfsv4-rpcrdma-version-two.
+#pragma once
+
+#include <cstdint>
+#include <initializer_list>
+#include <optional>
+#include <string>
+
+#include "referee/docket/witness.hpp"
+#include "referee/rules/checks.hpp"
+#include "wire/rpcrdma_v2.hpp"
+
+namespace rpcrdma::referee::v2 {
+
+struct Turn : Witness {
+  const trace::Send& event;
+  const wire::HeaderV2& header;
+  RecentSend& send;
+
+  [[nodiscard]] Side side() const noexcept { return event.side; }
+  [[nodiscard]] State& state() const noexcept { return connection.v2; }
+  [[nodiscard]] SideFacts& mine() const noexcept { return connection.v2.of(event.side); }
+  [[nodiscard]] SideFacts& theirs() const noexcept { return connection.v2.of(other(event.side)); }
+  [[nodiscard]] wire::HeaderType type() const noexcept { return header.type(); }
+  [[nodiscard]] std::uint32_t xid() const noexcept { return header.fixed.xid; }
+  /// Octets behind the header, on the wire.
+  [[nodiscard]] std::uint64_t behind() const noexcept { return event.wire_length - header.length; }
+  /// ... and as captured.
+  [[nodiscard]] wire::Bytes payload() const noexcept {
+    return event.octets.size() > header.length ? event.octets.subspan(header.length) : wire::Bytes{};
+  }
+  [[nodiscard]] bool complete() const noexcept { return !event.holes && event.octets.size() >= event.wire_length; }
+
+  /// A finding about the sender of this message; its frame has to stand first.
+  using Witness::say;
+  HeldFinding say(RuleId rule, std::initializer_list<FrameRef> frames, std::string message,
+                  Severity at_most = Severity::error) const;
+  /// The same for what rests on messages of the other side: once something later of it has come, and no hole before.
+  void say_when_heard(RuleId rule, FrameRef evidence, std::string message, Severity severity = Severity::error) const;
+};
+
+/// The start of the connection is in the capture, and so is everything since.
+[[nodiscard]] bool all_seen(const Connection& connection) noexcept;
+
+// --- rules/v2_header.cpp
+/// The header could not be decoded.
+void judge_undecodable(const Turn& turn, const wire::DecodeError& error);
+
+// --- rules/v2_credits.cpp
+/// Counts the Send, and judges whether it was allowed. `grant`: it is an RDMA2_GRANT.
+void count_send(const Witness& witness, const trace::Send& event, bool grant, RecentSend& send);
+/// rdma_credit of a message: the limit of the other side.
+void take_limit(const Witness& witness, const trace::Send& event, std::uint32_t value);
+void settle_credits(const Witness& witness, const Pending& pending, bool proven);
+void watch_starvation(const Witness& witness, FrameRef now, bool over);
+/// A Send above the limit that found no Receive: fills what is told of it.
+void name_overrun(const trace::Refusal& refusal, const RecentSend& send, Suspect& suspect);
+/// RNR NAK.
+void judge_missing_receive(const Witness& witness, const trace::Refusal& refusal, RecentSend* send, Suspect& suspect);
+
+/// RDMA2_GRANT: it has neither XID nor body.
+void judge_grant(const Turn& turn);
+
+// --- rules/v2_properties.cpp
+void judge_size(const Turn& turn);
+/// A Send that was refused before it was complete is too large already.
+void judge_refused_part(const Witness& witness, const trace::Send& event, RecentSend& send);
+/// For a size that could not be proven yet.
+void settle_size(const Witness& witness, const Pending& pending, bool proven);
+void take_properties(const Turn& turn);
+/// RDMA2_CONNPROP that cannot be decoded.
+void judge_bad_properties(const Turn& turn, const wire::DecodeError& error);
+/// The peer refused the newest properties of `side`.
+void withdraw_properties(Connection& connection, Side side);
+void judge_missing_final(const Witness& witness, FrameRef now);
+
+// --- rules/v2_sequences.cpp
+/// Before the message is looked at: does it interrupt something?
+void judge_sequence(const Turn& turn);
+/// Where the message stands in a sequence of pieces.
+struct Piece {
+  bool first = true;          ///< the RPC message begins here
+  bool known = true;          ///< false: whether it does cannot be told
+  TransactionId transaction;  ///< of the earlier pieces; generation 0: none
+  std::uint64_t payload = 0;  ///< of this and all earlier pieces
+  bool continued = false;     ///< this is the last of several
+};
+[[nodiscard]] Piece take_piece(const Turn& turn);
+/// The exchange that the pieces belong to has been found.
+void remember_transaction(const Turn& turn, TransactionId id);
+/// What stands behind a header to which no message belongs.
+void judge_rest(const Turn& turn);
+void judge_rpc_start(const Turn& turn, const Piece& piece);
+/// Keeps a piece of an RPC message in the Transaction's body, the last one as well.
+void keep_piece(const Turn& turn, const Piece& piece, MessageBody& body);
+/// The RPC message that this inline message ends; `body`: its pieces, if there are several.
+[[nodiscard]] RpcStream inline_stream(const Turn& turn, const MessageBody& body, const Piece& piece);
+
+// --- rules/v2_chunks.cpp
+void judge_call_chunks(const Turn& turn, Transaction& call, const Piece& piece);
+void judge_reverse_form(const Turn& turn, const Transaction& call, bool continued);
+/// False: the returned chunks are not those of the Call, or too long.
+bool judge_reply_chunks(const Turn& turn, const Transaction& call, const Piece& piece);
+void judge_invalidated(const Turn& turn, const Transaction* call);
+
+// --- rules/v2_errors.cpp
+void take_error(const Turn& turn);
+void settle_stray_error(const Witness& witness, const Pending& pending, bool proven);
+void judge_unknown_type(const Turn& turn);
+/// A message of another version on a connection of version 2.
+void take_other_version(const Turn& turn);
+void owe_refusal(const Turn& turn, bool continuation);
+void count_for_dues(Connection& connection, Side sender);
+void judge_dues(const Witness& witness, FrameRef now);
+/// The server refused version 2. `whole`: the error is not cut. False: this is no such answer.
+[[nodiscard]] bool take_refusal(const Turn& turn, bool whole);
+void judge_after_refusal(const Turn& turn);
+
+/// The versions that an ERR_VERS names.
+struct Range {
+  std::uint32_t low = 0;
+  std::uint32_t high = 0;
+};
+/// The server refused version 2. `range`: not known when the error is cut.
+void remember_refusal(Connection& connection, const trace::Send& event, std::optional<Range> range);
+/// ERR_VERS that says version 1, for a probe of version 2. False: this is no such answer.
+bool refuse_in_version_1(const Witness& witness, const trace::Send& event, const wire::HeaderV1& header);
+/// The connection, or the capture, has ended.
+void judge_end(const Witness& witness, FrameRef now);
+
+// --- exchange/version2_exchanges.cpp
+void take_call(const Turn& turn);
+void take_reply(const Turn& turn);
+/// An RDMA2_ERROR ends the exchange.
+void end_by_error(const Turn& turn, Transaction& call);
+
+}  // namespace rpcrdma::referee::v2

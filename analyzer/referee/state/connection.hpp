@@ -1,0 +1,221 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// One epoch of one connection: everything the rules look at.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <tuple>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "referee/facts.hpp"
+#include "referee/state/doubt.hpp"
+#include "referee/state/latency.hpp"
+#include "referee/state/ledger.hpp"
+#include "referee/state/memory_map.hpp"
+#include "referee/state/offers.hpp"
+#include "referee/state/pending.hpp"
+#include "referee/state/recent.hpp"
+#include "referee/state/side.hpp"
+#include "referee/state/side_names.hpp"
+#include "referee/state/suspect.hpp"
+#include "referee/state/transaction.hpp"
+#include "referee/state/version2.hpp"
+#include "trace/events.hpp"
+#include "wire/nfs_items.hpp"
+
+namespace rpcrdma::referee {
+
+/// Room for judging chunk lists, so that no message needs new memory.
+struct ChunkScratch {
+  wire::NfsItems items;
+  std::vector<wire::ReadChunk> reads;
+  std::vector<std::uint64_t> lengths;
+  struct Range {
+    wire::Segment segment;
+    bool writable = false;
+  };
+  std::vector<Range> ranges;
+};
+
+struct Procedure {
+  std::uint64_t calls = 0;
+  LatencyHistogram latency;
+  std::map<std::uint32_t, std::uint64_t> operations;  ///< of an NFSv4 COMPOUND, by number
+};
+
+/// What RDMA_ERRORs and versions are held against (groups J and K).
+struct ErrorDiary {
+  struct Sent {
+    std::uint32_t xid = 0;
+    Side side = Side::active;
+    FrameRef frame;
+  };
+  Recent<Sent, 64> errors;  ///< RDMA_ERRORs
+  /// A version, and the message that settled or refused it.
+  struct Version {
+    std::uint32_t version = 0;  ///< 0: none
+    Side by = Side::active;
+    FrameRef frame;
+    FrameRef call;
+    std::uint64_t ordinal = 0;  ///< of that message
+  };
+  Version settled;                 ///< by the first Call that got a Reply
+  std::array<Version, 2> refused;  ///< newest refusal by ERR_VERS, by requester
+};
+
+/// Has the client's upper layer agreed to take calls (RFC 8167 section 6)?
+struct BackChannel {
+  FrameRef agreed;             ///< first CREATE_SESSION or BIND_CONN_TO_SESSION; number 0: none seen
+  std::uint64_t not_read = 0;  ///< a Call of the client that was not read to its end: its frame
+  bool nfs4 = false;           ///< the client speaks NFSv4 here
+};
+
+/// An RDMA Write into a Reply chunk of which more packets are to be kept; `left` 0: none.
+struct BodyWrite {
+  std::uint64_t op = 0;
+  TransactionId call;
+  std::uint64_t at = 0;    ///< of the next octet, in the message
+  std::uint64_t left = 0;  ///< octets of the segment behind it
+};
+
+struct Connection {
+  ConnectionFacts facts;  ///< counts are kept here as they come
+  enum class Kind : std::uint8_t { undecided, rpcrdma, other } kind = Kind::undecided;
+  std::array<SideState, 2> sides;
+  std::array<Ledger, 2> credits;                                ///< by requester
+  std::unordered_map<std::uint64_t, Transaction> transactions;  ///< by key(requester, XID), the newest generation
+  std::deque<TransactionId> finished;  ///< answered ones, oldest first: bounded memory of the past
+  std::deque<Offer> offers;
+  struct Done {
+    std::uint32_t xid = 0;
+    Side side = Side::active;
+    FrameRef frame;
+  };
+  Recent<Done, 64> dones;
+  ErrorDiary diary;
+  BackChannel back_channel;
+  std::vector<Pending> pending;
+  std::set<RuleId> not_held;  ///< rules whose accusations found no room in `pending`
+  static constexpr std::size_t most_suspects = 64;
+  std::vector<Suspect> suspects;
+  bool request_seen = false;
+  bool reply_seen = false;  ///< REP / MPA Reply
+  bool ready_seen = false;
+  bool rejected = false;
+  bool over = false;            ///< closed: nothing that follows is judged
+  bool reliable_reply = false;  ///< pull completion is judged by the reliable-reply column
+  bool version2 = false;        ///< version 2 messages were seen: version 1's rules stand back
+  v2::State v2;
+  bool handshake_judged = false;
+  std::uint64_t handshake_repeats = 0;
+  FrameRef request_frame;
+  FrameRef reply_frame;
+  FrameRef last_frame;
+  bool skipped = false;  ///< Sends came before it could be told what this connection carries
+  std::uint64_t implausible = 0;
+  std::uint64_t weakly_plausible = 0;
+  std::uint64_t messages = 0;
+  std::uint64_t completed = 0;          ///< transactions answered
+  std::uint64_t trusted_from = 0;       ///< `completed` count from which "never seen" proves something again
+  std::uint64_t untrusted_since = 0;    ///< `completed` count at the newest gap
+  Doubt doubt = Doubt::frames_missing;  ///< why, while it is not trusted
+  std::uint32_t generation = 0;
+  std::vector<std::uint32_t> repeated_xids;  ///< Calls that an earlier connection of the pair lost
+  Cost long_calls;
+  Cost reply_chunks;
+  Cost unreported;
+  std::map<std::tuple<std::uint32_t, std::uint32_t, std::uint32_t>, Procedure> procedures;
+  LatencyHistogram latency;
+  ChunkScratch scratch;
+  std::array<BodyWrite, 2> body_writes;  ///< by writer
+
+  [[nodiscard]] SideState& of(Side side) noexcept { return sides[index(side)]; }
+  [[nodiscard]] const SideState& of(Side side) const noexcept { return sides[index(side)]; }
+  [[nodiscard]] Ledger& ledger(Side requester) noexcept { return credits[index(requester)]; }
+  /// No further Call can belong to the reported episode of too many Calls: its finding is settled.
+  void settle_episode(Side requester) {
+    Ledger& of = ledger(requester);
+    if (of.over || !of.episode_finding) return;
+    const auto held_back = [&](const Pending& p) { return p.kind == Pending::Kind::credits && p.side == requester; };
+    if (std::none_of(pending.begin(), pending.end(), held_back)) of.episode_finding.reset();
+  }
+  [[nodiscard]] ConnectionId id() const noexcept { return facts.id; }
+  [[nodiscard]] bool rpcrdma() const noexcept { return kind == Kind::rpcrdma; }
+  /// The first message that was understood is of version 1, and no ERR_VERS has refused it.
+  [[nodiscard]] bool settled_on_version_1() const noexcept {
+    return facts.version == 1 && diary.refused[index(Side::active)].version != 1;
+  }
+  /// Version 2 in a form that is only counted.
+  [[nodiscard]] bool unjudged() const noexcept { return version2 && v2.version != v2::State::Version::two; }
+
+  [[nodiscard]] static std::uint64_t key(Side requester, std::uint32_t xid) noexcept {
+    return (static_cast<std::uint64_t>(index(requester)) << 32U) | xid;
+  }
+  /// From here on "never seen" proves nothing, until so many transactions have been answered.
+  void distrust(std::uint64_t transactions, Doubt why) noexcept {
+    untrusted_since = completed;
+    doubt = why;
+    if (trusted_from < completed + transactions) trusted_from = completed + transactions;
+  }
+  [[nodiscard]] std::uint64_t gaps() const noexcept { return sides[0].gaps + sides[1].gaps; }
+  /// Notes what may explain an end of the connection.
+  void suspect(Suspect&& what) {
+    what.completed = completed;
+    what.gaps = gaps();
+    if (suspects.size() >= most_suspects) {
+      // A proven one outlives others; of two, the newer one counts.
+      const auto unproven = std::find_if(suspects.begin(), suspects.end(), [](const Suspect& s) { return !s.proven; });
+      suspects.erase(unproven != suspects.end() ? unproven : suspects.begin());
+    }
+    suspects.push_back(std::move(what));
+  }
+  [[nodiscard]] Transaction* find(Side requester, std::uint32_t xid) {
+    const auto at = transactions.find(key(requester, xid));
+    return at == transactions.end() ? nullptr : &at->second;
+  }
+  [[nodiscard]] const Transaction* find(Side requester, std::uint32_t xid) const {
+    const auto at = transactions.find(key(requester, xid));
+    return at == transactions.end() ? nullptr : &at->second;
+  }
+  /// One that still waits for an answer.
+  [[nodiscard]] Transaction* open_call(Side requester, std::uint32_t xid) {
+    Transaction* call = find(requester, xid);
+    return call != nullptr && call->answers < call->copies ? call : nullptr;
+  }
+  [[nodiscard]] const Transaction* open_call(Side requester, std::uint32_t xid) const {
+    const Transaction* call = find(requester, xid);
+    return call != nullptr && call->answers < call->copies ? call : nullptr;
+  }
+  [[nodiscard]] Transaction* find(TransactionId id) {
+    const auto at = transactions.find(id.key);
+    return at == transactions.end() || at->second.id.generation != id.generation ? nullptr : &at->second;
+  }
+  /// The start is in the capture and nothing is missing since: "never seen" proves "never sent" (not U2, not U4).
+  /// A capture that begins in the middle is like one with a gap before its first frame: trust grows with what is seen.
+  [[nodiscard]] bool whole() const noexcept { return !facts.one_way && trusted(); }
+  [[nodiscard]] bool trusted() const noexcept { return completed >= trusted_from; }
+  /// Why it is not whole, for the report.
+  [[nodiscard]] std::string_view why_not_whole() const noexcept {
+    return facts.one_way ? std::string_view("only one direction is in the capture") : text(doubt);
+  }
+  /// Whom to name for what `side` sent. Which end is the client may be a guess when the capture began in the middle.
+  [[nodiscard]] std::optional<Side> accused(Side side) const noexcept {
+    if (!facts.handshake_seen && !trusted()) return std::nullopt;
+    return side;
+  }
+  /// The threshold that binds what `sender` sends (RFC 8797 section 4.2). nullopt: not known.
+  [[nodiscard]] std::optional<std::uint32_t> threshold(Side sender) const noexcept {
+    return sender == Side::active ? facts.thresholds.client_to_server : facts.thresholds.server_to_client;
+  }
+};
+
+}  // namespace rpcrdma::referee

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Credits of one direction, and what waiting for them costs.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "referee/facts.hpp"
+#include "referee/held_finding.hpp"
+
+namespace rpcrdma::referee {
+
+/// What a legal habit costs: one folded finding, completed at the end of the connection.
+struct Cost {
+  HeldFinding finding;
+  std::uint64_t times = 0;
+  std::uint64_t timed = 0;  ///< those of which the time is known
+  TimeNs total = 0;
+  TimeNs longest = 0;
+  std::uint64_t octets = 0;
+
+  void took(TimeNs time) noexcept {
+    if (time < 0) return;  // a clock step
+    ++timed;
+    total += time;
+    longest = longest > time ? longest : time;
+  }
+};
+
+/// One direction's credit ledger (RFC 8166 section 3.3.1); the index is the requester.
+struct Ledger {
+  std::optional<std::uint32_t> requested;
+  std::optional<std::uint32_t> granted;  ///< newest grant seen
+  struct Grant {
+    std::uint64_t ordinal = 0;  ///< of the Reply that carried it
+    std::uint32_t value = 0;
+  };
+  std::vector<Grant> grants;  ///< those that may still be in force: the newest acknowledged one and later
+  std::uint64_t outstanding = 0;
+  std::uint64_t peak = 0;
+  bool answered = false;  ///< a Reply or RDMA_ERROR has been seen in this epoch
+  /// Messages of this side since its peer's newest one that take a Receive and need not get an answer: broken ones,
+  /// stray Replies, RDMA_DONE, RDMA_ERROR.
+  std::uint64_t unanswered = 0;
+  FrameRef first_call;
+  FrameRef last_reply;
+  bool over = false;  ///< inside an episode of too many Calls
+  std::uint64_t episodes = 0;
+  std::uint64_t reported_episode = 0;
+  HeldFinding episode_finding;
+  std::uint64_t stalls = 0;
+  FrameRef full_since;  ///< in-flight equals the grant since then; number 0: it does not
+  bool full_reported = false;
+  Cost full;   ///< all times that it did, however short
+  Cost stall;  ///< those that lasted
+
+  /// The limit that the requester is bound by, giving it every benefit of the doubt. 0 counts as 1.
+  [[nodiscard]] std::uint32_t limit() const noexcept;
+};
+
+inline std::uint32_t Ledger::limit() const noexcept {
+  std::uint32_t best = 1;  // RFC 8166 section 3.3.3: one until the first Reply
+  for (const Grant& grant : grants) best = grant.value > best ? grant.value : best;
+  return best;
+}
+
+}  // namespace rpcrdma::referee

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// How long a transaction, and the memory its Call exposed, are remembered.
+#pragma once
+
+#include <cstddef>
+
+#include "referee/state/connection.hpp"
+#include "trace/events.hpp"
+
+namespace rpcrdma::referee {
+
+/// Answered transactions of a connection that are kept for late arrivals.
+inline constexpr std::size_t kept_finished = 256;
+
+/// Enters the Call's chunks into its requester's memory map. False: not all of them, a bound is met.
+[[nodiscard]] bool expose(Connection& connection, const Transaction& call, FrameRef frame);
+/// What this message exposes is not known: whoever acts on what it seems to name may do so.
+void doubt_memory(Connection& connection, const trace::Send& event, HeldFinding finding);
+/// Who refused it has not acted on it.
+void refused_doubtful(Connection& connection, Side sender, std::uint32_t xid);
+/// The Reply ends the use of that memory.
+void retire(Connection& connection, const Transaction& call, FrameRef by);
+void forget(Connection& connection, const Transaction& call);
+
+/// Keeps an answered transaction for a while; the oldest one goes.
+void remember_finished(Connection& connection, TransactionId id);
+/// Counts a completed transaction. When trust returns after a gap, what was open at the gap is forgotten: it was
+/// resolved unseen.
+void complete_one(Connection& connection);
+
+}  // namespace rpcrdma::referee

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "referee/state/offers.hpp"
+
+#include <algorithm>
+
+#include "referee/state/connection.hpp"
+
+namespace rpcrdma::referee {
+
+Offer* oldest_open_offer(Connection& connection, Side requester, std::uint32_t xid) {
+  const auto at = std::find_if(connection.offers.begin(), connection.offers.end(), [&](const Offer& offer) {
+    return offer.xid == xid && offer.requester == requester && offer.done.number == 0;
+  });
+  return at == connection.offers.end() ? nullptr : &*at;
+}
+
+Offer* newest_offer(Connection& connection, Side requester, std::uint32_t xid) {
+  for (auto at = connection.offers.rbegin(); at != connection.offers.rend(); ++at) {
+    if (at->xid == xid && at->requester == requester) return &*at;
+  }
+  return nullptr;
+}
+
+Offer* find_offer(Connection& connection, TransactionId transaction) {
+  const auto at = std::find_if(connection.offers.rbegin(), connection.offers.rend(),
+                               [&](const Offer& offer) { return offer.transaction == transaction; });
+  return at == connection.offers.rend() ? nullptr : &*at;
+}
+
+void offer_read(Offer& offer, FrameRef frame) {
+  ++offer.reads;
+  ++offer.reads_outstanding;
+  offer.waited = 0;
+  offer.counted_to = frame.time;
+  offer.last_read = frame;
+}
+
+bool offer_pulled(Connection& connection, const Offer& offer) {
+  MemoryMap& memory = connection.of(other(offer.requester)).memory;
+  std::uint64_t pulled = 0;
+  for (const wire::Segment& segment : offer.segments) {
+    const std::vector<Region>* regions = memory.regions(segment.handle);
+    if (regions == nullptr) continue;
+    for (const Region& region : *regions) {
+      if (region.owner == offer.transaction && region.begin == segment.offset) {
+        pulled += region.touched.within(region.begin, region.end);
+        break;
+      }
+    }
+  }
+  return pulled >= offer.length;
+}
+
+}  // namespace rpcrdma::referee

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Read chunks that Replies offered, to be pulled by their requesters (pull completion).
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "referee/facts.hpp"
+#include "referee/state/memory_map.hpp"
+#include "referee/state/side_names.hpp"
+#include "wire/rpcrdma.hpp"
+
+namespace rpcrdma::referee {
+
+/// A Read chunk offered in a Reply (pull completion, one for each transaction).
+struct Offer {
+  TransactionId transaction;
+  std::uint32_t xid = 0;
+  Side requester = Side::active;
+  FrameRef frame;
+  std::vector<wire::Segment> segments;
+  std::uint64_t length = 0;
+  bool proper = true;     ///< RDMA_NOMSG, all at Position 0
+  bool inferred = false;  ///< it may be a Long Call, until what is read of it says REPLY
+  std::uint64_t reads_outstanding = 0;
+  std::uint64_t reads = 0;
+  FrameRef last_read;
+  FrameRef content;             ///< first answer that shows the beginning of the message; number 0: none yet
+  FrameRef done;                ///< RDMA_DONE; number 0: none yet
+  TimeNs waited = 0;            ///< without RDMA_DONE, while the requester worked on something else
+  TimeNs counted_to = 0;        ///< `waited` is known up to here
+  bool refused = false;         ///< a Read of it was refused before RDMA_DONE
+  bool overdue = false;         ///< pull-completion-missing has been reported
+  bool undecidable = false;     ///< frames are missing since the offer
+  bool in_flight_said = false;  ///< done-with-reads-in-flight has been reported
+};
+
+struct Connection;
+
+/// The oldest offer with this XID that has not been ended.
+[[nodiscard]] Offer* oldest_open_offer(Connection& connection, Side requester, std::uint32_t xid);
+/// The newest offer with this XID whose requester is `requester`.
+[[nodiscard]] Offer* newest_offer(Connection& connection, Side requester, std::uint32_t xid);
+[[nodiscard]] Offer* find_offer(Connection& connection, TransactionId transaction);
+void offer_read(Offer& offer, FrameRef frame);
+/// All of it has been read and answered.
+[[nodiscard]] bool offer_pulled(Connection& connection, const Offer& offer);
+
+}  // namespace rpcrdma::referee

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "referee/state/procedures.hpp"
+
+#include <algorithm>
+#include <cstdint>
+#include <tuple>
+
+#include "wire/rpc.hpp"
+
+namespace rpcrdma::referee {
+
+namespace {
+
+constexpr std::uint32_t gss_none = 1;
+enum class Consent : std::uint8_t { none, given, not_read };
+
+[[nodiscard]] Consent consent_of(wire::Bytes message, std::size_t wire_length) {
+  const auto rpc = wire::decode_rpc_call(message, wire_length);
+  if (!rpc || rpc->body > message.size()) return Consent::not_read;
+  if (rpc->program != wire::nfs_program || rpc->version != 4 || rpc->procedure == 0) return Consent::none;
+  if (rpc->gss_service && *rpc->gss_service != gss_none) return Consent::not_read;
+  const auto compound = wire::decode_compound(message.subspan(rpc->body), wire_length - rpc->body, false);
+  if (!compound) return Consent::not_read;
+  if (!compound->back_channel) return Consent::not_read;
+  if (*compound->back_channel) return Consent::given;
+  // Both stand first in their compound, or right behind SEQUENCE: what comes after an operation of another kind is
+  // no place for them.
+  constexpr std::size_t enough = 2;
+  const bool read = compound->operations.size() >= std::min<std::size_t>(compound->count, enough);
+  return read ? Consent::none : Consent::not_read;
+}
+
+void note_back_channel(Connection& connection, const Transaction& call, wire::Bytes message, std::size_t wire_length) {
+  BackChannel& channel = connection.back_channel;
+  if (call.requester != Side::active || channel.agreed.number != 0) return;
+  if (call.procedure && std::get<0>(*call.procedure) == wire::nfs_program && std::get<1>(*call.procedure) == 4) {
+    channel.nfs4 = true;
+  }
+  switch (consent_of(message, wire_length)) {
+    case Consent::given:
+      channel.agreed = call.call;
+      break;
+    case Consent::not_read:
+      if (channel.not_read == 0) channel.not_read = call.call.number;
+      break;
+    case Consent::none:
+      break;
+  }
+}
+
+}  // namespace
+
+void note_procedure(Connection& connection, Transaction& call, wire::Bytes message, std::size_t wire_length) {
+  if (call.procedure || message.size() < 24) return;
+  const std::uint8_t* p = message.data();
+  if (wire::load_be32(p + 4) != 0 || wire::load_be32(p + 8) != 2) return;
+  call.procedure = std::tuple(wire::load_be32(p + 12), wire::load_be32(p + 16), wire::load_be32(p + 20));
+  note_back_channel(connection, call, message, wire_length);
+  constexpr std::size_t most_procedures = 512;
+  if (connection.procedures.size() >= most_procedures && !connection.procedures.contains(*call.procedure)) return;
+  Procedure& procedure = connection.procedures[*call.procedure];
+  ++procedure.calls;
+  const auto [program, version, number] = *call.procedure;
+  const bool callback = wire::callback_program(program);
+  if (number != 1 || !((program == wire::nfs_program && version == 4) || callback)) return;
+  const auto decoded = wire::decode_rpc_call(message, wire_length);
+  if (!decoded || decoded->body > message.size()) return;
+  if (decoded->gss_service && *decoded->gss_service != 1) return;  // wrapped or encrypted arguments
+  const auto compound = wire::decode_compound(message.subspan(decoded->body), wire_length - decoded->body, callback);
+  if (!compound) return;
+  for (const std::uint32_t operation : compound->operations) {
+    // Only those that have a name: as many as the protocol has, whatever the wire says.
+    if (!wire::nfs4_operation_name(operation, callback).empty()) ++procedure.operations[operation];
+  }
+}
+
+}  // namespace rpcrdma::referee

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Of the RPC message inside: program, version, procedure, and the operations of an NFSv4 COMPOUND.
+#pragma once
+
+#include <cstddef>
+
+#include "referee/state/connection.hpp"
+#include "wire/bytes.hpp"
+
+namespace rpcrdma::referee {
+
+/// Counts the Call under its procedure, once, and notes what it says about calls of the server (RFC 8167 section 6).
+/// `message` begins with the RPC XID; it may be cut.
+void note_procedure(Connection& connection, Transaction& call, wire::Bytes message, std::size_t wire_length);
+
+}  // namespace rpcrdma::referee

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// What the wire has shown of one side of a connection.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "referee/facts.hpp"
+#include "referee/held_finding.hpp"
+#include "referee/state/memory_map.hpp"
+#include "referee/state/operations.hpp"
+#include "referee/state/recent.hpp"
+#include "trace/events.hpp"
+#include "wire/bytes.hpp"
+
+namespace rpcrdma::referee {
+
+/// What is known of one side's private data. `not_captured` and `cut` make thresholds unknown (U1, U3).
+struct PeerPrivateData {
+  enum class Status : std::uint8_t { not_captured, cut, absent, unusable, valid } status = Status::not_captured;
+  std::optional<PrivateData> fields;  ///< only when valid
+  FrameRef frame;                     ///< the handshake message
+  [[nodiscard]] bool known() const noexcept { return status != Status::not_captured && status != Status::cut; }
+  /// R, as the peer has to take it (absent means 0). nullopt when not known.
+  [[nodiscard]] std::optional<bool> remote_invalidation() const noexcept {
+    if (!known()) return std::nullopt;
+    return fields && fields->remote_invalidation;
+  }
+};
+
+/// A message of which it is not certain what memory it names: whoever acts on it may have read its chunks in it.
+struct Doubtful {
+  static constexpr std::size_t kept = 512;
+  FrameRef frame;
+  std::vector<std::uint8_t> octets;  ///< the first of its header, at most `kept`
+  bool more = false;                 ///< what lies behind them is not kept
+  std::uint32_t xid = 0;
+  bool refused = false;  ///< by RDMA_ERROR
+  HeldFinding finding;   ///< what is wrong with it, if that was found
+  /// Could someone have taken this handle out of it?
+  [[nodiscard]] bool may_name(std::uint32_t handle) const noexcept {
+    if (more) return true;
+    for (std::size_t at = 0; at + 4 <= octets.size(); at += 4) {
+      if (wire::load_be32(octets.data() + at) == handle) return true;
+    }
+    return false;
+  }
+};
+
+enum class Direction : std::uint8_t { unknown, call, reply };
+
+struct RecentSend {
+  std::uint64_t ordinal = 0;
+  FrameRef frame;
+  std::uint32_t wire_length = 0;
+  std::uint32_t xid = 0;
+  bool call = false;
+  bool reply = false;
+  bool guessed = false;  ///< which of them is not certain
+  bool holes = false;
+  bool partial = false;          ///< refused before its last packet was seen: wire_length is the least that it can be
+  bool credits_known = true;     ///< false: other messages of the time were delivered out of file order
+  std::uint64_t unanswered = 0;  ///< Ledger::unanswered of its sender when it was sent
+  HeldFinding size_finding;      ///< the threshold finding, when it is over
+  HeldFinding invalidate_finding;
+  std::uint64_t in_flight = 0;  ///< Calls: outstanding including this one
+  std::uint64_t limit = 0;
+  TransactionId exchange;     ///< generation 0: none is known
+  std::uint32_t version = 0;  ///< rdma_vers; 0: not decoded
+  std::uint32_t htype = 0;    ///< rdma_proc or rdma_htype
+};
+
+/// Per side, what the wire has shown.
+struct SideState {
+  PeerPrivateData private_data;
+  trace::Depths depths;
+  std::uint8_t mpa_revision = 0;
+  MemoryMap memory;        ///< what this side exposed
+  std::uint64_t gaps = 0;  ///< how often frames of this side were found missing
+  std::uint64_t gap_amount = 0;
+  FrameRef last_event;  ///< newest frame of this side that was delivered
+  FrameRef first_event;
+  std::uint64_t events = 0;
+  std::uint64_t repeats = 0;  ///< rounds of retransmission since the other side last showed a sign of life
+  FrameRef first_repeat;
+  FrameRef last_repeat;
+  std::uint64_t acknowledged = 0;    ///< ordinal of the newest Send that the other side is proven to have received
+  std::uint64_t judged_partial = 0;  ///< ordinal of a Send that was refused, and judged, before it was complete
+  Recent<RecentSend, 64> sends;
+  Recent<JudgedOp, 128> ops;
+  bool unknown_ops = false;  ///< at least one of them was accused of using an unknown handle
+  ReadsInFlight reads;
+  InvalidatedHandles invalidated;  ///< of the memory this side owns
+  static constexpr std::size_t most_doubtful = 4;
+  Recent<Doubtful, most_doubtful> doubtful;  ///< messages of this side
+  std::size_t doubtful_count = 0;
+};
+
+}  // namespace rpcrdma::referee

@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// What a connection remembers because of version 2 (draft-ietf-nfsv4-rpcrdma-version-two): versions, credits,
+// properties, and the pieces of continued messages.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "referee/held_finding.hpp"
+#include "referee/state/memory_map.hpp"
+#include "trace/events.hpp"
+#include "wire/rpcrdma_v2.hpp"
+
+namespace rpcrdma::referee::v2 {
+
+using trace::Side;
+
+/// Beside what a Transaction says for both versions.
+struct CallFacts {
+  std::uint32_t inv_handle = 0;
+  bool incomplete = false;     ///< its last fragment has not come
+  bool external = false;       ///< RDMA2_CALL_EXTERNAL
+  std::uint64_t segments = 0;  ///< of all chunks in the header
+  std::uint64_t most_in_chunk = 0;
+  std::uint32_t read_chunks = 0;  ///< the Call chunk counts as one
+  std::vector<std::uint64_t> write_chunk_lengths;
+};
+
+/// Credits that bind what one side may send (section 4.2.1). All counts are modulo 2^32.
+struct Credits {
+  struct Limit {
+    std::uint64_t ordinal = 0;  ///< of the message that carried it
+    std::uint32_t value = 0;
+    std::uint32_t literal = 0;  ///< the same, if its sender adds to what it sent instead of what it received
+  };
+  std::uint32_t sent = 0;     ///< Sends posted, the present one not counted
+  std::uint32_t spared = 0;   ///< RDMA2_GRANTs above the limit since it last rose: the spare Receive takes one
+  std::vector<Limit> limits;  ///< the newest that is known to have arrived, and later ones
+  bool heard = false;         ///< a message of the peer has come: before that, the limit is 1
+  bool literal = false;       ///< the limits cannot have been counted from what the peer received
+  bool baseless = false;      ///< the limits cannot be counted from 0 in any reading
+  bool lowered = false;
+  FrameRef from;                  ///< the message with the newest limit
+  std::uint32_t least_taken = 0;  ///< so many of this side's Sends the peer has certainly received: it answered them
+  FrameRef dry_from;              ///< the message whose limit was used up when nothing could be sent any more
+  std::uint32_t dry_limit = 0;    ///< ... and that limit
+  FrameRef dry_since;             ///< nothing may be sent since then, and no answer is due; number 0: not so
+};
+
+/// Properties that one side announced (section 5).
+struct Announced {
+  std::array<std::optional<std::uint32_t>, 7> values;  ///< by property id; as far as announced
+  FrameRef final;                                      ///< RDMA2_CONNPROP_FINAL; number 0: none in force
+  std::uint64_t final_ordinal = 0;
+  std::array<std::optional<std::uint32_t>, 7> before;  ///< the values without those of the newest message
+  bool extra = false;                                  ///< the newest message came after FINAL
+  FrameRef middle;  ///< RDMA2_CONNPROP_MIDDLE that FINAL still has to follow; number 0: none
+  FrameRef first;   ///< the first RDMA2_CONNPROP of any kind
+};
+
+/// A message that travels in pieces (sections 6.3.6, 6.3.9).
+struct Continuation {
+  struct Part {
+    FrameRef frame;
+    std::uint32_t remaining = 0;  ///< rdma_remaining; the last part has none
+    std::uint64_t payload = 0;
+    bool last = false;
+  };
+  static constexpr std::size_t most_parts = 512;
+  bool open = false;
+  bool call = false;
+  std::uint32_t xid = 0;
+  FrameRef first;
+  TransactionId transaction;  ///< generation 0: none
+  std::uint64_t payload = 0;
+  bool counted = true;  ///< false: parts are missing, cut, or more than are kept
+  std::vector<Part> parts;
+};
+
+/// A refusal (RDMA2_ERROR) that the peer of `side` owes.
+struct Due {
+  Side side = Side::active;
+  std::uint32_t xid = 0;
+  FrameRef frame;
+  std::uint64_t ordinal = 0;
+  bool continuation = false;
+  std::uint64_t peer_messages = 0;  ///< that the peer has sent since
+};
+
+/// A header type that was refused, or that nobody knows.
+struct OddType {
+  std::uint32_t htype = 0;
+  std::uint32_t xid = 0;
+  FrameRef frame;
+  HeldFinding finding;
+  FrameRef refused;  ///< number 0: not (yet)
+  std::uint64_t refused_ordinal = 0;
+};
+
+struct SideFacts {
+  Credits credits;
+  Announced announced;
+  Continuation continuation;
+  std::optional<std::uint32_t> broken_xid;  ///< of a continued message that was interrupted
+  bool pieces_unknown = false;  ///< packets are missing: whether a message is the first piece cannot be told
+  std::uint64_t gaps = 0;       ///< as of the last message
+  std::uint64_t messages = 0;
+  FrameRef first;
+  std::vector<OddType> odd_types;
+};
+
+struct State {
+  enum class Version : std::uint8_t {
+    unsettled,
+    two,
+    refused,  ///< the server answered ERR_VERS: version 1 from now on, if anything
+    earlier,  ///< drafts 00 to 02: counted, not judged
+  } version = Version::unsettled;
+  std::array<SideFacts, 2> sides;
+  FrameRef settled;  ///< the server's first message of version 2
+  std::uint64_t settled_ordinal = 0;
+  FrameRef probe;    ///< the client's first message of version 2
+  FrameRef refusal;  ///< ERR_VERS
+  std::uint64_t refusal_ordinal = 0;
+  bool refusal_told = false;  ///< the pair of peers has been told
+  bool went_on = false;       ///< with version 1, after the refusal
+  FrameRef sessions;          ///< an NFSv4.1 operation that allows reverse Calls; number 0: none seen
+  std::vector<Due> due;
+  std::unique_ptr<wire::HeaderV2> scratch;  ///< serves one message after the other
+
+  [[nodiscard]] SideFacts& of(Side side) noexcept { return sides[static_cast<std::size_t>(side)]; }
+  [[nodiscard]] const SideFacts& of(Side side) const noexcept { return sides[static_cast<std::size_t>(side)]; }
+};
+
+}  // namespace rpcrdma::referee::v2

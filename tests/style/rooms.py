@@ -1,0 +1,53 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""rooms.py: which room of the analyzer may include which, and what belongs into rules only.
+
+A room includes what stands left of it. What is said about a capture is said in rules/ and cause/, and nowhere else.
+"""
+import os
+import re
+import sys
+
+import tree
+
+LIBRARIES = ("wire", "trace", "referee", "report")
+REFEREE = ("state", "docket", "message", "rules", "cause", "exchange")
+# What every room of the referee may include: facts, options and the names of the rules.
+COMMON = {"facts.hpp", "options.hpp", "observer.hpp", "held_finding.hpp", "rules/list.hpp", "rules/table.hpp"}
+INCLUDE = re.compile(r'^#include "([a-z]+)/([a-z_0-9/]+\.hpp)"', re.M)
+SPEAKS = re.compile(r"\bsay\(\s*RuleId::")
+
+
+def text(name):
+    with open(os.path.join(tree.ROOT, name), encoding="utf-8") as handle:
+        return handle.read()
+
+
+def upward(name, content):
+    """Includes against the order."""
+    parts = name.split("/")[1:]  # behind analyzer/
+    for library, header in INCLUDE.findall(content):
+        target = f"{library}/{header}"
+        if library in LIBRARIES and parts[0] in LIBRARIES and LIBRARIES.index(library) > LIBRARIES.index(parts[0]):
+            yield f"{name}: includes {target}, which stands above it"
+        if library == "referee" and parts[0] == "referee" and len(parts) > 2 and header not in COMMON:
+            room = header.split("/")[0] if "/" in header else None
+            if room is None or REFEREE.index(room) > REFEREE.index(parts[1]):
+                yield f"{name}: includes {target}, which stands above it"
+
+
+def main():
+    names = [n for n in tree.cxx_files() if n.startswith("analyzer/") and n.split("/")[1] in LIBRARIES]
+    wrong = []
+    for name in names:
+        content = text(name)
+        wrong += upward(name, content)
+        if SPEAKS.search(content) and not name.startswith(("analyzer/referee/rules/", "analyzer/referee/cause/")):
+            wrong.append(f"{name}: says a finding; that belongs into rules/ or cause/")
+    print("\n".join(wrong))
+    print(f"rooms: looked at {len(names)}, {len(wrong)} wrong")
+    return 1 if wrong or not names else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
