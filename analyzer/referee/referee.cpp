@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include "referee/docket/cases.hpp"
 #include "referee/docket/counted.hpp"
 #include "referee/docket/witness.hpp"
 #include "referee/exchange/beginning.hpp"
@@ -16,7 +17,6 @@
 #include "referee/message/queue.hpp"
 #include "referee/rules/checks.hpp"
 #include "referee/rules/peers.hpp"
-#include "referee/rules/pending.hpp"
 #include "referee/state/connection.hpp"
 #include "wire/rpc.hpp"
 
@@ -107,7 +107,7 @@ struct Referee::Impl {
   }
 
   void after(Connection& connection, const trace::EventBase& event) {
-    if (!connection.pending.empty()) settle_pending(on(connection), event.side, event.frame.number);
+    if (!connection.cases.empty()) settle_cases(on(connection), event.side, event.frame.number);
   }
 
   void note_close(Connection& connection) {
@@ -211,11 +211,11 @@ struct Referee::Impl {
     const bool server_seen = connection.sides[1].events > 0;
     if (connection.messages > 0 && client_seen != server_seen) connection.facts.one_way = true;
     if (connection.facts.one_way) {
-      connection.pending.clear();
+      connection.cases.clear();
       if (reported(connection)) judge_one_way(on(connection), client_seen ? Side::active : Side::passive);
       return;
     }
-    settle_all_pending(on(connection), std::nullopt);
+    settle_all_cases(on(connection), std::nullopt);
     if (connection.over || connection.rejected || connection.kind == Connection::Kind::other) return;
     if (connection.request_seen && !connection.reply_seen && !connection.ready_seen && connection.messages == 0) {
       if (reported(connection)) judge_unanswered_request(on(connection), last);
@@ -345,7 +345,7 @@ void Referee::on(const trace::Disconnect& event) {
     if (event.how != trace::Disconnect::How::superseded) {
       // A FIN has its place in the stream: nothing before it is missing unnoticed.
       const bool complete = event.how == trace::Disconnect::How::fin;
-      settle_all_pending(impl_->on(*connection), complete ? std::optional(event.side) : std::nullopt);
+      settle_all_cases(impl_->on(*connection), complete ? std::optional(event.side) : std::nullopt);
     }
     if (!connection->rejected && (connection->messages > 0 || connection->reply_seen || connection->ready_seen)) {
       judge_close(impl_->on(*connection), event);
@@ -435,7 +435,7 @@ void Referee::on(const trace::Refusal& event) {
   if (connection->over || !connection->rpcrdma()) return;
   impl_->queue.disturbed(impl_->on(*connection));
   if (event.kind != trace::Refusal::Kind::nak_sequence) {
-    settle_pending(impl_->on(*connection), event.side, event.frame.number);
+    settle_cases(impl_->on(*connection), event.side, event.frame.number);
   }
   judge_refusal(impl_->on(*connection), event);
 }

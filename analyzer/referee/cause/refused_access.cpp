@@ -4,6 +4,7 @@
 #include <limits>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -89,21 +90,13 @@ void judge_access_refused(const Witness& witness, const trace::Refusal& refusal)
   if (judged != nullptr) {
     // What was held back about it is certain: the owner itself says that it gives no such access.
     const std::uint64_t op = judged->op;
-    const auto of_it = [&](const Pending& p) {
-      return (p.kind == Pending::Kind::unknown_handle || p.kind == Pending::Kind::access) && p.op == op &&
-             p.side == initiator;
-    };
-    for (auto held = std::find_if(connection.pending.begin(), connection.pending.end(), of_it);
-         held != connection.pending.end();
-         held = std::find_if(connection.pending.begin(), connection.pending.end(), of_it)) {
-      const Pending pending = std::move(*held);
-      connection.pending.erase(held);
-      if (pending.kind == Pending::Kind::access) {
-        settle_access(witness, pending);
-      } else {
-        settle_unknown_handle(witness, pending, true);
-      }
-    }
+    std::vector<Case> certain;
+    std::erase_if(connection.cases, [&](Case& waited) {
+      if (waited.use() == nullptr || waited.use()->op != op || waited.accused != initiator) return false;
+      certain.push_back(std::move(waited));
+      return true;
+    });
+    for (const Case& waited : certain) waited.settle(witness, waited, true);
   }
   if (judged != nullptr && judged->state == JudgedOp::State::guilty) {
     witness.context.book.evidence(judged->finding, refusal.frame);

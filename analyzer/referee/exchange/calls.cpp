@@ -63,36 +63,33 @@ Transaction& enter_exchange(const Witness& witness, const trace::Send& event, Tr
 /// A Reply that was delivered before its Call (held back behind a hole, or in wrong order in the file) is not without a
 /// Call: this is the first thing heard of its requester since.
 bool answered_before(Connection& connection, const trace::Send& event, std::uint32_t xid) {
-  const auto held = std::find_if(connection.pending.begin(), connection.pending.end(), [&](const Pending& p) {
-    return (p.kind == Pending::Kind::reply_without_call || p.kind == Pending::Kind::duplicate_reply ||
-            p.kind == Pending::Kind::error_from_requester) &&
-           p.xid == xid && p.side == other(event.side);
+  const auto early = std::find_if(connection.cases.begin(), connection.cases.end(), [&](const Case& waited) {
+    return waited.is<Case::Answer>() != nullptr && waited.xid == xid && waited.accused == other(event.side);
   });
-  if (held == connection.pending.end()) return false;
-  connection.pending.erase(held);
+  if (early == connection.cases.end()) return false;
+  connection.cases.erase(early);
   return true;
 }
 
 /// What was held back about operations on memory that this Call offers: it may have been sent before them.
 void cancel_accesses_of(const Witness& witness, const Transaction& call) {
   Connection& connection = witness.connection;
-  if (connection.pending.empty()) return;
+  if (connection.cases.empty()) return;
   MemoryMap& memory = connection.of(call.requester).memory;
   std::optional<RuleId> cancelled;
-  std::erase_if(connection.pending, [&](const Pending& p) {
-    if (p.side == call.requester) return false;
-    const bool access = p.kind == Pending::Kind::unknown_handle || p.kind == Pending::Kind::access;
-    if (!call.lists_known) return access;  // cut: what it offers is not known
-    if (p.kind == Pending::Kind::unknown_handle) {
-      if (memory.regions(p.handle) == nullptr) return false;
-    } else if (p.kind == Pending::Kind::access) {
-      const MemoryMap::Hit hit = memory.find(p.handle, p.offset, p.length, p.writing);
+  std::erase_if(connection.cases, [&](const Case& waited) {
+    const Case::Use* use = waited.use();
+    if (waited.accused == call.requester || use == nullptr) return false;
+    if (!call.lists_known) return true;  // cut: what it offers is not known
+    const bool misuse = waited.is<Case::Misuse>() != nullptr;
+    if (misuse) {
+      const MemoryMap::Hit hit = memory.find(use->handle, use->offset, use->length, use->writing);
       if (hit.verdict != MemoryMap::Hit::Verdict::inside || !(hit.region->owner == call.id)) return false;
-    } else {
+    } else if (memory.regions(use->handle) == nullptr) {
       return false;
     }
-    memory.touch(p.handle, p.offset, p.length, !p.writing, p.writing);
-    cancelled = p.kind == Pending::Kind::access ? p.rule : RuleId::rdma_before_call;
+    memory.touch(use->handle, use->offset, use->length, !use->writing, use->writing);
+    cancelled = misuse ? waited.rule : RuleId::rdma_before_call;
     return true;
   });
   if (cancelled) {

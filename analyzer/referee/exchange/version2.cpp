@@ -6,7 +6,7 @@
 
 #include <fmt/format.h>
 
-#include "referee/rules/pending.hpp"
+#include "referee/docket/cases.hpp"
 #include "referee/rules/v2_turn.hpp"
 #include "referee/state/lifetime.hpp"
 

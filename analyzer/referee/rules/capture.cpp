@@ -49,9 +49,8 @@ void judge_gap(const Witness& witness, const trace::Gap& event) {
   for (Ledger& ledger : connection.credits) ledger.full_since = {};
   // What was held back behind the hole was judged without it.
   const std::uint64_t since = state.last_event.number;
-  std::erase_if(connection.pending, [&](const Pending& pending) {
-    return pending.side == other(event.side) && pending.frame.number > since;
-  });
+  std::erase_if(connection.cases,
+                [&](const Case& waited) { return waited.accused == other(event.side) && waited.frame.number > since; });
   for (Offer& offer : connection.offers) offer.undecidable = true;
   witness.say(
       RuleId::capture_gap,

@@ -98,8 +98,6 @@ void judge_returned_lengths(const Witness& witness, const trace::Send& event, co
                             Transaction& call);
 /// NAK 0x62 or a protection Terminate.
 void judge_access_refused(const Witness& witness, const trace::Refusal& refusal);
-void settle_unknown_handle(const Witness& witness, const Pending& pending, bool proven);
-void settle_access(const Witness& witness, const Pending& pending);
 /// A Call names memory that its responder was accused of not knowing.
 void judge_early_access(const Witness& witness, const Transaction& call);
 void judge_opcode(const Witness& witness, const trace::Quality& event);
@@ -120,7 +118,6 @@ void judge_misplaced_invalidation(const Witness& witness, const trace::Send& eve
 
 // --- handles.cpp: group G, how long a handle is in whose hands
 void judge_offered_memory(const Witness& witness, const trace::Send& event, const Transaction& call);
-void settle_handle_reused(const Witness& witness, const Pending& pending);
 void judge_live_chunks(const Witness& witness, FrameRef close);
 
 // --- performance.cpp: what legal habits cost; groups B, C and F
@@ -167,7 +164,6 @@ void judge_open_calls(const Witness& witness, FrameRef now, bool closed, bool cl
 // --- reverse.cpp: group J
 /// A Call of the server. Held back: the client's consent may still be on its way here.
 void judge_reverse_call(const Witness& witness, const trace::Send& event, const Transaction& call);
-void settle_before_ready(const Witness& witness, const Pending& pending, bool proven);
 
 // --- errors.cpp: group K
 /// Every message but RDMA_ERROR, before anything else is made of it. Neither Call nor Reply: Direction::unknown.

@@ -5,9 +5,9 @@
 
 #include <fmt/format.h>
 
+#include "referee/docket/cases.hpp"
 #include "referee/docket/counted.hpp"
 #include "referee/rules/checks.hpp"
-#include "referee/rules/pending.hpp"
 #include "referee/rules/rows.hpp"
 #include "referee/rules/v2_turn.hpp"
 
@@ -18,23 +18,51 @@ namespace {
 constexpr TimeNs stall_time = 1'000'000'000;
 constexpr std::size_t most_grants = 512;
 
+/// Calls above the grant without a pause are one finding, with all their frames.
+void settle_calls(const Witness& witness, const Case& waited, bool /*proven*/) {
+  const Case::CallsAboveGrant& calls = *waited.is<Case::CallsAboveGrant>();
+  if (calls.excess == 0) return;
+  Ledger& ledger = witness.connection.ledger(waited.accused);
+  if (ledger.reported_episode == calls.episode) {
+    Finding& finding = witness.context.book.at(ledger.episode_finding);
+    witness.context.book.evidence(ledger.episode_finding, waited.frame);
+    finding.severity = std::max(finding.severity, std::min(waited.severity, rule(finding.rule).severity));
+    ++finding.occurrences;
+    return;
+  }
+  ledger.reported_episode = calls.episode;
+  std::string message;
+  if (waited.rule == RuleId::credit_initial_exceeded) {
+    message = fmt::format("The {} sent Call number {} before the first Reply; until then only one may be outstanding.",
+                          name(waited.accused), calls.outstanding);
+  } else if (waited.severity == Severity::warning) {
+    message = fmt::format("The {} has {} outstanding; it asked for {} only.", name(waited.accused),
+                          counted(calls.outstanding, "Call"), counted(calls.limit, "credit"));
+  } else {
+    message = fmt::format("The {} has {} Calls outstanding; its peer granted {} (frame {}).", name(waited.accused),
+                          calls.outstanding, calls.limit, waited.evidence.number);
+  }
+  ledger.episode_finding = witness.say(waited.rule, {.frames = {waited.frame, waited.evidence},
+                                                     .by = waited.accused,
+                                                     .as = Role::requester,
+                                                     .xid = waited.xid,
+                                                     .at_most = waited.severity,
+                                                     .what = std::move(message)});
+}
+
 void accuse_later(Connection& connection, Ledger& ledger, const trace::Send& event, const Transaction& call,
                   RuleId rule, std::uint64_t limit, Severity severity) {
   if (!ledger.over) ++ledger.episodes;
   ledger.over = true;
-  Pending pending;
-  pending.kind = Pending::Kind::credits;
-  pending.rule = rule;
-  pending.side = event.side;
-  pending.frame = event.frame;
-  pending.evidence = ledger.answered ? ledger.last_reply : ledger.first_call;
-  pending.xid = call.xid;
-  pending.outstanding = ledger.outstanding;
-  pending.limit = limit;
-  pending.excess = ledger.outstanding - limit;
-  pending.episode = ledger.episodes;
-  pending.severity = severity;
-  hold_back(connection, std::move(pending));
+  wait(connection,
+       {.rule = rule,
+        .accused = event.side,
+        .frame = event.frame,
+        .evidence = ledger.answered ? ledger.last_reply : ledger.first_call,
+        .xid = call.xid,
+        .severity = severity,
+        .about = Case::CallsAboveGrant{ledger.outstanding, limit, ledger.outstanding - limit, ledger.episodes},
+        .settle = settle_calls});
 }
 
 }  // namespace
@@ -216,10 +244,11 @@ void credit_answer(const Witness& witness, const trace::Send& event, Side reques
   ledger.answered = true;
   ledger.last_reply = event.frame;
   // An answer that stands earlier in the file than an accused Call was only delivered late: the Call was counted twice.
-  for (Pending& pending : connection.pending) {
-    if (pending.kind == Pending::Kind::credits && pending.side == requester && pending.excess > 0 &&
-        (event.last.number < pending.frame.number || event.last.time < pending.frame.time)) {
-      --pending.excess;
+  for (Case& waited : connection.cases) {
+    auto* calls = std::get_if<Case::CallsAboveGrant>(&waited.about);
+    if (calls != nullptr && waited.accused == requester && calls->excess > 0 &&
+        (event.last.number < waited.frame.number || event.last.time < waited.frame.time)) {
+      --calls->excess;
     }
   }
   if (!grant) return;

@@ -5,9 +5,9 @@
 
 #include <fmt/format.h>
 
+#include "referee/docket/cases.hpp"
 #include "referee/docket/counted.hpp"
 #include "referee/rules/checks.hpp"
-#include "referee/rules/pending.hpp"
 #include "referee/rules/rows.hpp"
 
 namespace rpcrdma::referee {
@@ -302,6 +302,27 @@ const Row rows::error_to_error{
         "that XID. Not decided across a gap.",
     .next = "Look at how the sender of the second one takes an RDMA_ERROR that it cannot match with a call."};
 
+namespace {
+
+void settle_answer_to_answer(const Witness& witness, const Case& waited, bool proven) {
+  const FrameRef call = waited.is<Case::Answer>()->call;
+  const bool to_error = waited.rule == RuleId::error_to_error;
+  witness.say(
+      waited.rule,
+      {.frames = {waited.frame, waited.evidence, call},
+       .by = waited.accused,
+       .as = to_error && call.number == 0 ? Role::responder : Role::requester,
+       .xid = waited.xid,
+       .at_most = waited.at_most(proven),
+       .what = to_error ? fmt::format("The {} answered the RDMA_ERROR in frame {} with an RDMA_ERROR (XID {:#010x}).",
+                                      name(waited.accused), waited.evidence.number, waited.xid)
+                        : fmt::format("The {} answered the Reply in frame {} with RDMA_ERROR (XID {:#010x}); what it "
+                                      "cannot use of a Reply it has to drop silently.",
+                                      name(waited.accused), waited.evidence.number, waited.xid)});
+}
+
+}  // namespace
+
 bool judge_answer_to_answer(const Witness& witness, const trace::Send& event, std::uint32_t xid) {
   Connection& connection = witness.connection;
   const ErrorDiary::Sent* error = connection.diary.errors.newest(
@@ -319,17 +340,16 @@ bool judge_answer_to_answer(const Witness& witness, const trace::Send& event, st
     witness.unchecked(rule, "a Call that it refuses may be missing from the capture");
     return true;
   }
-  Pending pending;
-  pending.kind = Pending::Kind::error_from_requester;
-  pending.rule = rule;
-  pending.side = event.side;
-  pending.frame = event.frame;
-  pending.evidence = error != nullptr                 ? error->frame
-                     : mine->broken_reply.number != 0 ? mine->broken_reply
-                                                      : mine->reply;
-  pending.call = mine != nullptr ? mine->call : FrameRef{};
-  pending.xid = xid;
-  hold_back(connection, std::move(pending));
+  const FrameRef answer = mine != nullptr && mine->broken_reply.number != 0 ? mine->broken_reply
+                          : mine != nullptr                                 ? mine->reply
+                                                                            : FrameRef{};
+  wait(connection, {.rule = rule,
+                    .accused = event.side,
+                    .frame = event.frame,
+                    .evidence = error != nullptr ? error->frame : answer,
+                    .xid = xid,
+                    .about = Case::Answer{mine != nullptr ? mine->call : FrameRef{}},
+                    .settle = settle_answer_to_answer});
   return true;
 }
 

@@ -4,8 +4,8 @@
 
 #include <fmt/format.h>
 
+#include "referee/docket/cases.hpp"
 #include "referee/rules/checks.hpp"
-#include "referee/rules/pending.hpp"
 #include "referee/rules/rows.hpp"
 
 namespace rpcrdma::referee {
@@ -42,20 +42,66 @@ void each_segment(const Transaction& call, Visit visit) {
   return nullptr;
 }
 
+}  // namespace
+
+const Row rows::handle_reused_live{
+    .group = 'G',
+    .severity = Severity::warning,
+    .versions = Versions::both,
+    .repetition = Repetition::few,
+    .source = "RFC 8166 section 4.4.1 (derived)",
+    .who = "requester",
+    .title = "The same memory is offered by two calls at once",
+    .explanation =
+        "While a call is open its responder may read and write the memory it names. A second call that names octets of "
+        "it under the same handle lets two answers fall into one buffer, or one answer into data that the other call "
+        "still needs. With one registration for all memory the handle is the same everywhere, which is fine as long as "
+        "the ranges differ.",
+    .evidence =
+        "Two unanswered Calls of one requester, the same handle, intersecting ranges, at least one of them to be "
+        "written. A note when the first Call is older than five seconds: its application may have given up. Not "
+        "decided when frames are missing.",
+    .next =
+        "Requester: rpcrdma:xprtrdma_mr_map and xprtrdma_mr_fastreg against xprtrdma_mr_localinv for the handle. An "
+        "RPC that was aborted (a signal, a soft timeout) and whose buffer was used again looks like this."};
+
+namespace {
+
+void settle_shared_memory(const Witness& witness, const Case& waited, bool /*proven*/) {
+  Connection& connection = witness.connection;
+  const Case::SharedMemory& shared = *waited.is<Case::SharedMemory>();
+  const Transaction* first = connection.find(shared.first);
+  if (first == nullptr) return;                                                  // over, and forgotten
+  if (first->answers != 0 && first->reply.number < waited.frame.number) return;  // only delivered late
+  const TimeNs age = waited.frame.time - first->call.time;
+  const bool stale = age > stale_call;
+  witness.say(RuleId::handle_reused_live,
+              {.frames = {waited.frame, waited.evidence},
+               .by = waited.accused,
+               .as = Role::requester,
+               .xid = waited.xid,
+               .at_most = stale ? Severity::note : Severity::error,
+               .what = fmt::format(
+                   "The {}'s Call with XID {:#010x} offers {} octets at {:#x} of handle {:#010x}, which the unanswered "
+                   "Call with XID {:#010x} (frame {}) offers too{}.",
+                   name(waited.accused), waited.xid, shared.length, shared.offset, shared.handle, first->xid,
+                   waited.evidence.number,
+                   stale ? fmt::format("; that one is {:.1f} s old, and its application may have given up",
+                                       static_cast<double>(age) / 1e9)
+                         : std::string())});
+}
+
 void accuse_later(Connection& connection, const trace::Send& event, const Transaction& call,
                   const wire::Segment& segment, const Region& shared) {
-  Pending pending;
-  pending.kind = Pending::Kind::handle_reused;
-  pending.rule = RuleId::handle_reused_live;
-  pending.side = call.requester;
-  pending.frame = event.frame;
-  pending.evidence = shared.exposed;
-  pending.xid = call.xid;
-  pending.handle = segment.handle;
-  pending.offset = std::max(segment.offset, shared.begin);
-  pending.length = std::min(shared.end, segment.offset + segment.length) - pending.offset;
-  pending.transaction = shared.owner;
-  hold_back(connection, std::move(pending));
+  const std::uint64_t begin = std::max(segment.offset, shared.begin);
+  wait(connection, {.rule = RuleId::handle_reused_live,
+                    .accused = call.requester,
+                    .frame = event.frame,
+                    .evidence = shared.exposed,
+                    .xid = call.xid,
+                    .about = Case::SharedMemory{shared.owner, segment.handle, begin,
+                                                std::min(shared.end, segment.offset + segment.length) - begin},
+                    .settle = settle_shared_memory});
 }
 
 }  // namespace
@@ -115,50 +161,6 @@ void judge_offered_memory(const Witness& witness, const trace::Send& event, cons
     witness.unchecked(RuleId::handle_reused_live,
                       fmt::format("too many segments under one handle in frame {}", event.frame.number));
   }
-}
-
-const Row rows::handle_reused_live{
-    .group = 'G',
-    .severity = Severity::warning,
-    .versions = Versions::both,
-    .repetition = Repetition::few,
-    .source = "RFC 8166 section 4.4.1 (derived)",
-    .who = "requester",
-    .title = "The same memory is offered by two calls at once",
-    .explanation =
-        "While a call is open its responder may read and write the memory it names. A second call that names octets of "
-        "it under the same handle lets two answers fall into one buffer, or one answer into data that the other call "
-        "still needs. With one registration for all memory the handle is the same everywhere, which is fine as long as "
-        "the ranges differ.",
-    .evidence =
-        "Two unanswered Calls of one requester, the same handle, intersecting ranges, at least one of them to be "
-        "written. A note when the first Call is older than five seconds: its application may have given up. Not "
-        "decided when frames are missing.",
-    .next =
-        "Requester: rpcrdma:xprtrdma_mr_map and xprtrdma_mr_fastreg against xprtrdma_mr_localinv for the handle. An "
-        "RPC that was aborted (a signal, a soft timeout) and whose buffer was used again looks like this."};
-
-void settle_handle_reused(const Witness& witness, const Pending& pending) {
-  Connection& connection = witness.connection;
-  const Transaction* first = connection.find(pending.transaction);
-  if (first == nullptr) return;                                                   // over, and forgotten
-  if (first->answers != 0 && first->reply.number < pending.frame.number) return;  // only delivered late
-  const TimeNs age = pending.frame.time - first->call.time;
-  const bool stale = age > stale_call;
-  witness.say(RuleId::handle_reused_live,
-              {.frames = {pending.frame, pending.evidence},
-               .by = pending.side,
-               .as = Role::requester,
-               .xid = pending.xid,
-               .at_most = stale ? Severity::note : Severity::error,
-               .what = fmt::format(
-                   "The {}'s Call with XID {:#010x} offers {} octets at {:#x} of handle {:#010x}, which the unanswered "
-                   "Call with XID {:#010x} (frame {}) offers too{}.",
-                   name(pending.side), pending.xid, pending.length, pending.offset, pending.handle, first->xid,
-                   pending.evidence.number,
-                   stale ? fmt::format("; that one is {:.1f} s old, and its application may have given up",
-                                       static_cast<double>(age) / 1e9)
-                         : std::string())});
 }
 
 const Row rows::chunk_live_at_close{

@@ -7,10 +7,10 @@
 
 #include <fmt/format.h>
 
+#include "referee/docket/cases.hpp"
 #include "referee/docket/counted.hpp"
 #include "referee/rules/checks.hpp"
 #include "referee/rules/long_messages.hpp"
-#include "referee/rules/pending.hpp"
 #include "referee/rules/regions.hpp"
 #include "referee/rules/rows.hpp"
 
@@ -197,6 +197,49 @@ const Row rows::read_after_done{.group = 'H',
 
 namespace {
 
+void mark_guilty(Connection& connection, const Case& waited, HeldFinding finding) {
+  JudgedOp* judged = connection.of(waited.accused).ops.newest([&](const JudgedOp& op) {
+    return op.op == waited.use()->op && op.writing == waited.use()->writing;
+  });
+  if (judged == nullptr) return;
+  judged->state = JudgedOp::State::guilty;
+  judged->rule = waited.rule;
+  judged->finding = std::move(finding);
+}
+
+void settle_unknown_memory(const Witness& witness, const Case& waited, bool proven) {
+  const Case::Use& use = *waited.use();
+  Connection& connection = witness.connection;
+  const bool by_requester = waited.rule == RuleId::rdma_by_requester;
+  HeldFinding finding = witness.say(
+      waited.rule,
+      {.frames = {waited.frame},
+       .by = waited.accused,
+       .as = when(by_requester, Role::requester),
+       .at_most = waited.at_most(proven),
+       .what = fmt::format(
+           "The {} {} {} of handle {:#010x}, {}.", name(waited.accused), use.writing ? "wrote" : "read",
+           range(use.offset, use.length), use.handle,
+           by_requester ? fmt::format("although the {} has not offered any memory: only responders read and write",
+                                      name(other(waited.accused)))
+                        : fmt::format("which no message of the {} on this connection ever named",
+                                      name(other(waited.accused))))});
+  connection.of(waited.accused).unknown_ops = true;
+  mark_guilty(connection, waited, std::move(finding));
+}
+
+void settle_misuse(const Witness& witness, const Case& waited, bool /*proven*/) {
+  const Case::Misuse& misuse = *waited.is<Case::Misuse>();
+  const bool later_packet = misuse.start.number != 0;
+  mark_guilty(witness.connection, waited,
+              witness.say(waited.rule, {.frames = {later_packet ? misuse.start : waited.frame, waited.frame,
+                                                   waited.evidence, misuse.ended},
+                                        .by = waited.accused,
+                                        .as = misuse.as,
+                                        .xid = waited.xid,
+                                        .what = misuse.what}));
+}
+
 /// Judges one operation against the owner's map and remembers how, for a later refusal.
 JudgedOp& judge_access(const Witness& witness, const Access_& access, MemoryMap::Hit& hit) {
   Connection& connection = witness.connection;
@@ -236,34 +279,21 @@ JudgedOp& judge_access(const Witness& witness, const Access_& access, MemoryMap:
   }
   const Role role = judged.offer ? Role::requester : Role::responder;
   const char* verb = access.writing ? "wrote" : "read";
-  const auto pending_for = [&](Pending::Kind kind, RuleId rule) {
-    Pending pending;
-    pending.kind = kind;
-    pending.rule = rule;
-    pending.side = access.initiator;
-    pending.frame = access.frame;
-    pending.start = access.start;
-    pending.handle = access.handle;
-    pending.offset = access.offset;
-    pending.length = access.length;
-    pending.writing = access.writing;
-    pending.op = access.op;
-    return pending;
-  };
-  // Held back: a Call that offers the memory anew may still be on its way here, behind a hole.
-  const auto accuse = [&](RuleId rule, std::string message, FrameRef evidence) {
+  const Case::Use use{access.handle, access.offset, access.length, access.op, access.writing};
+  // A Call that offers the memory anew may still be on its way here, behind a hole.
+  const auto accuse = [&](RuleId rule, std::string message, FrameRef ended) {
     if (!connection.trusted()) {
       witness.unchecked(rule, connection.why_not_whole());
       return;
     }
     judged.state = JudgedOp::State::undecided;
-    Pending pending = pending_for(Pending::Kind::access, rule);
-    pending.evidence = region->exposed;
-    pending.call = evidence;
-    pending.message = std::move(message);
-    pending.role = role;
-    pending.xid = xid.value_or(0);
-    hold_back(connection, std::move(pending));
+    wait(connection, {.rule = rule,
+                      .accused = access.initiator,
+                      .frame = access.frame,
+                      .evidence = region->exposed,
+                      .xid = xid.value_or(0),
+                      .about = Case::Misuse{use, access.start, ended, role, std::move(message)},
+                      .settle = settle_misuse});
   };
   const auto after_invalidate = [&] {
     accuse(RuleId::rdma_after_invalidate,
@@ -324,23 +354,16 @@ JudgedOp& judge_access(const Witness& witness, const Access_& access, MemoryMap:
         break;
       }
       // The client has work to do only in memory that the server offered: reverse calls, replies to be read.
-      hold_back(connection, pending_for(Pending::Kind::unknown_handle,
-                                        access.initiator == Side::active && !connection.of(owner).memory.ever()
-                                            ? RuleId::rdma_by_requester
-                                            : RuleId::rdma_unknown_handle));
+      wait(connection, {.rule = access.initiator == Side::active && !connection.of(owner).memory.ever()
+                                    ? RuleId::rdma_by_requester
+                                    : RuleId::rdma_unknown_handle,
+                        .accused = access.initiator,
+                        .frame = access.frame,
+                        .about = Case::UnknownMemory{use},
+                        .settle = settle_unknown_memory});
       break;
   }
   return connection.of(access.initiator).ops.add(std::move(judged));
-}
-
-void mark_guilty(Connection& connection, const Pending& pending, HeldFinding finding) {
-  JudgedOp* judged = connection.of(pending.side).ops.newest([&](const JudgedOp& op) {
-    return op.op == pending.op && op.writing == pending.writing;
-  });
-  if (judged == nullptr) return;
-  judged->state = JudgedOp::State::guilty;
-  judged->rule = pending.rule;
-  judged->finding = std::move(finding);
 }
 
 }  // namespace
@@ -401,38 +424,6 @@ void judge_read_response(const Witness& witness, const trace::ReadResponse& even
   if (offer == nullptr) return;
   offer_content(witness, *offer, event);
   if (event.last) offer_read_answered(witness, *offer, event.frame);
-}
-
-void settle_unknown_handle(const Witness& witness, const Pending& pending, bool proven) {
-  Connection& connection = witness.connection;
-  const bool by_requester = pending.rule == RuleId::rdma_by_requester;
-  HeldFinding finding = witness.say(
-      pending.rule,
-      {.frames = {pending.frame},
-       .by = pending.side,
-       .as = when(by_requester, Role::requester),
-       .at_most = proven ? Severity::error : Severity::warning,
-       .what = fmt::format(
-           "The {} {} {} of handle {:#010x}, {}.", name(pending.side), pending.writing ? "wrote" : "read",
-           range(pending.offset, pending.length), pending.handle,
-           by_requester
-               ? fmt::format("although the {} has not offered any memory: only responders read and write",
-                             name(other(pending.side)))
-               : fmt::format("which no message of the {} on this connection ever named", name(other(pending.side))))});
-  connection.of(pending.side).unknown_ops = true;
-  mark_guilty(connection, pending, std::move(finding));
-}
-
-void settle_access(const Witness& witness, const Pending& pending) {
-  Connection& connection = witness.connection;
-  const bool later_packet = pending.start.number != 0;
-  HeldFinding finding = witness.say(pending.rule, {.frames = {later_packet ? pending.start : pending.frame,
-                                                              pending.frame, pending.evidence, pending.call},
-                                                   .by = pending.side,
-                                                   .as = pending.role,
-                                                   .xid = pending.xid,
-                                                   .what = pending.message});
-  mark_guilty(connection, pending, std::move(finding));
 }
 
 const Row rows::rdma_before_call{

@@ -4,9 +4,9 @@
 
 #include <fmt/format.h>
 
+#include "referee/docket/cases.hpp"
 #include "referee/docket/counted.hpp"
 #include "referee/rules/checks.hpp"
-#include "referee/rules/pending.hpp"
 #include "referee/rules/rows.hpp"
 
 namespace rpcrdma::referee {
@@ -291,13 +291,13 @@ void judge_offer(const Witness& witness, const trace::Send& event, const wire::H
   bound_offers(witness);
 
   // Its RDMA_DONE may have been delivered first.
-  const auto early = std::find_if(connection.pending.begin(), connection.pending.end(), [&](const Pending& pending) {
-    return pending.kind == Pending::Kind::done && pending.xid == xid && pending.side == requester &&
-           pending.frame.number > event.frame.number;
+  const auto early = std::find_if(connection.cases.begin(), connection.cases.end(), [&](const Case& waited) {
+    return waited.is<Case::Done>() != nullptr && waited.xid == xid && waited.accused == requester &&
+           waited.frame.number > event.frame.number;
   });
-  if (early == connection.pending.end()) return;
-  const DoneSeen done{requester, early->frame, xid, early->invalidated};
-  connection.pending.erase(early);
+  if (early == connection.cases.end()) return;
+  const DoneSeen done{requester, early->frame, xid, early->is<Case::Done>()->invalidated};
+  connection.cases.erase(early);
   connection.offers.back().undecidable = true;  // which Reads came in between is not certain
   settle_done(witness, done);
 }

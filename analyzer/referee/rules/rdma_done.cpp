@@ -6,11 +6,19 @@
 
 #include <fmt/format.h>
 
+#include "referee/docket/cases.hpp"
 #include "referee/rules/checks.hpp"
-#include "referee/rules/pending.hpp"
 #include "referee/rules/rows.hpp"
 
 namespace rpcrdma::referee {
+
+namespace {
+
+void settle_waiting_done(const Witness& witness, const Case& waited, bool /*proven*/) {
+  settle_done(witness, {waited.accused, waited.frame, waited.xid, waited.is<Case::Done>()->invalidated});
+}
+
+}  // namespace
 
 void judge_done(const Witness& witness, const trace::Send& event, RecentSend& send) {
   Connection& connection = witness.connection;
@@ -18,16 +26,14 @@ void judge_done(const Witness& witness, const trace::Send& event, RecentSend& se
   connection.dones.add({xid, event.side, event.frame});
   const Offer* theirs = newest_offer(connection, other(event.side), xid);
   const bool wrong_side = theirs != nullptr && theirs->done.number == 0;
-  if (newest_offer(connection, event.side, xid) == nullptr && !wrong_side &&
-      connection.pending.size() < most_held_back) {
+  if (newest_offer(connection, event.side, xid) == nullptr && !wrong_side && connection.cases.size() < most_cases) {
     // Its offer may still be held back behind a hole in the other direction: wait for what the peer sends next.
-    Pending pending;
-    pending.kind = Pending::Kind::done;
-    pending.side = event.side;
-    pending.frame = event.frame;
-    pending.xid = xid;
-    pending.invalidated = event.invalidated;
-    hold_back(connection, std::move(pending));
+    wait(connection, {.rule = RuleId::rdma_done_sent,
+                      .accused = event.side,
+                      .frame = event.frame,
+                      .xid = xid,
+                      .about = Case::Done{event.invalidated},
+                      .settle = settle_waiting_done});
     return;
   }
   send.invalidate_finding = settle_done(witness, {event.side, event.frame, xid, event.invalidated});
@@ -239,6 +245,24 @@ const Row rows::done_answered{
         "Linux servers drop RDMA_DONE silently (rpcrdma:svcrdma_decode_drop_err); look at what the answering side "
         "does."};
 
+namespace {
+
+void settle_done_answered(const Witness& witness, const Case& waited, bool proven) {
+  if (!proven) {
+    witness.unchecked(waited.rule, "a Call with the same XID may be missing from the capture");
+    return;
+  }
+  witness.say(waited.rule,
+              {.frames = {waited.frame, waited.evidence},
+               .by = waited.accused,
+               .as = Role::responder,
+               .xid = waited.xid,
+               .what = fmt::format("The {} answered an RDMA_DONE (frame {}); it has to be taken, or dropped, silently.",
+                                   name(waited.accused), waited.evidence.number)});
+}
+
+}  // namespace
+
 bool judge_answer_to_done(const Witness& witness, const trace::Send& event, std::uint32_t xid) {
   Connection& connection = witness.connection;
   const Connection::Done* done =
@@ -249,14 +273,13 @@ bool judge_answer_to_done(const Witness& witness, const trace::Send& event, std:
     return true;
   }
   // A Call with the same XID may be missing in between: that shows only when its sender goes on.
-  Pending pending;
-  pending.kind = Pending::Kind::reply_without_call;
-  pending.rule = RuleId::done_answered;
-  pending.side = event.side;
-  pending.frame = event.frame;
-  pending.evidence = done->frame;
-  pending.xid = xid;
-  hold_back(connection, std::move(pending));
+  wait(connection, {.rule = RuleId::done_answered,
+                    .accused = event.side,
+                    .frame = event.frame,
+                    .evidence = done->frame,
+                    .xid = xid,
+                    .about = Case::Answer{},
+                    .settle = settle_done_answered});
   return true;
 }
 

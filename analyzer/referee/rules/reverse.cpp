@@ -4,44 +4,12 @@
 
 #include <fmt/format.h>
 
+#include "referee/docket/cases.hpp"
 #include "referee/rules/checks.hpp"
-#include "referee/rules/pending.hpp"
 #include "referee/rules/rows.hpp"
 #include "wire/rpc.hpp"
 
 namespace rpcrdma::referee {
-
-namespace {
-
-/// Two taps, or two queues of one: so near to each other the order of the two directions is not certain.
-constexpr TimeNs order_unsure = 1'000'000;
-
-}  // namespace
-
-void judge_reverse_call(const Witness& witness, const trace::Send& event, const Transaction& call) {
-  Connection& connection = witness.connection;
-  const BackChannel& channel = connection.back_channel;
-  if (channel.agreed.number != 0) return;
-  if (!connection.facts.handshake_seen || !connection.whole()) {
-    witness.unchecked(RuleId::reverse_before_ready, "what the client agreed to may be missing from the capture");
-    return;
-  }
-  if (channel.not_read != 0) {
-    witness.unchecked(RuleId::reverse_before_ready,
-                      fmt::format("the client's Call in frame {} cannot be read to its end: it may have agreed there",
-                                  channel.not_read));
-    return;
-  }
-  const bool nfs = channel.nfs4 || (call.procedure && wire::callback_program(std::get<0>(*call.procedure)));
-  Pending pending;
-  pending.kind = Pending::Kind::before_ready;
-  pending.rule = RuleId::reverse_before_ready;
-  pending.side = event.side;
-  pending.frame = event.frame;
-  pending.xid = call.xid;
-  pending.severity = nfs ? Severity::error : Severity::note;
-  hold_back(connection, std::move(pending));
-}
 
 const Row rows::reverse_before_ready{
     .group = 'J',
@@ -64,32 +32,63 @@ const Row rows::reverse_before_ready{
         "Server: rpcrdma:svcrdma_post_send shows what goes out; look at how it binds a back channel to a connection. "
         "Each connection needs its own binding, also after a reconnect."};
 
-void settle_before_ready(const Witness& witness, const Pending& pending, bool proven) {
+namespace {
+
+/// Two taps, or two queues of one: so near to each other the order of the two directions is not certain.
+constexpr TimeNs order_unsure = 1'000'000;
+
+void settle_early_call(const Witness& witness, const Case& waited, bool proven) {
   Connection& connection = witness.connection;
   const FrameRef agreed = connection.back_channel.agreed;
-  if (agreed.number != 0 && agreed.number < pending.frame.number) return;  // it was only delivered late
-  if (agreed.number != 0 && agreed.time - pending.frame.time < order_unsure) {
+  if (agreed.number != 0 && agreed.number < waited.frame.number) return;  // it was only delivered late
+  if (agreed.number != 0 && agreed.time - waited.frame.time < order_unsure) {
     witness.unchecked(RuleId::reverse_before_ready,
                       "the client agreed at the same moment: which came first is not certain");
     return;
   }
-  const bool nfs = pending.severity == Severity::error;
+  const bool nfs = waited.severity == Severity::error;
   witness.say(
       RuleId::reverse_before_ready,
-      {.frames = {pending.frame, agreed},
+      {.frames = {waited.frame, agreed},
        .by = when(nfs, Side::passive),
        .as = Role::requester,
-       .xid = pending.xid,
-       .at_most = !nfs ? Severity::note : (proven ? Severity::error : Severity::warning),
+       .xid = waited.xid,
+       .at_most = waited.at_most(proven),
        .what =
            nfs ? fmt::format(
                      "The server sent a Call (XID {:#010x}) although the client has not agreed to be called on this "
                      "connection: it sent no CREATE_SESSION with a back channel and bound the connection to none.",
-                     pending.xid)
+                     waited.xid)
                : fmt::format(
                      "The server sent a Call (XID {:#010x}). Whether this client is ready for calls depends on a "
                      "protocol that is not known here.",
-                     pending.xid)});
+                     waited.xid)});
+}
+
+}  // namespace
+
+void judge_reverse_call(const Witness& witness, const trace::Send& event, const Transaction& call) {
+  Connection& connection = witness.connection;
+  const BackChannel& channel = connection.back_channel;
+  if (channel.agreed.number != 0) return;
+  if (!connection.facts.handshake_seen || !connection.whole()) {
+    witness.unchecked(RuleId::reverse_before_ready, "what the client agreed to may be missing from the capture");
+    return;
+  }
+  if (channel.not_read != 0) {
+    witness.unchecked(RuleId::reverse_before_ready,
+                      fmt::format("the client's Call in frame {} cannot be read to its end: it may have agreed there",
+                                  channel.not_read));
+    return;
+  }
+  const bool nfs = channel.nfs4 || (call.procedure && wire::callback_program(std::get<0>(*call.procedure)));
+  wait(connection, {.rule = RuleId::reverse_before_ready,
+                    .accused = event.side,
+                    .frame = event.frame,
+                    .xid = call.xid,
+                    .severity = nfs ? Severity::error : Severity::note,
+                    .about = Case::EarlyCall{},
+                    .settle = settle_early_call});
 }
 
 }  // namespace rpcrdma::referee

@@ -5,8 +5,8 @@
 
 #include <fmt/format.h>
 
+#include "referee/docket/cases.hpp"
 #include "referee/rules/checks.hpp"
-#include "referee/rules/pending.hpp"
 #include "referee/rules/rows.hpp"
 #include "referee/rules/v2_turn.hpp"
 
@@ -86,6 +86,28 @@ const Row rows::call_retransmitted{
         "Linux client: sunrpc:xprt_retransmit, the timeo mount option, and per-operation retransmissions in "
         "/proc/self/mountstats."};
 
+namespace {
+
+void settle_same_xid(const Witness& witness, const Case& waited, bool proven) {
+  const Transaction* first = witness.connection.find(waited.is<Case::SameXid>()->first);
+  if (first != nullptr && first->answers != 0 && first->reply.number < waited.frame.number) return;  // delivered late
+  if (!proven) {
+    witness.unchecked(waited.rule, "the Reply in between may be missing from the capture");
+    return;
+  }
+  witness.say(waited.rule,
+              {.frames = {waited.frame, waited.evidence},
+               .by = waited.accused,
+               .as = Role::requester,
+               .xid = waited.xid,
+               .what = fmt::format(
+                   "The {} sent a different Call with XID {:#010x} while the one in frame {} is unanswered: their "
+                   "Replies cannot be told apart.",
+                   name(waited.accused), waited.xid, waited.evidence.number)});
+}
+
+}  // namespace
+
 void judge_repeated_call(const Witness& witness, const trace::Send& event, Transaction& old, const Transaction& fresh) {
   Connection& connection = witness.connection;
   if (same_shape(old, fresh)) {
@@ -107,15 +129,13 @@ void judge_repeated_call(const Witness& witness, const trace::Send& event, Trans
     return;
   }
   // The Reply in between may be missing: that shows only when the responder goes on.
-  Pending pending;
-  pending.kind = Pending::Kind::handle_reused;
-  pending.rule = RuleId::xid_duplicate_outstanding;
-  pending.side = event.side;
-  pending.frame = event.frame;
-  pending.evidence = old.call;
-  pending.transaction = old.id;
-  pending.xid = old.xid;
-  hold_back(connection, std::move(pending));
+  wait(connection, {.rule = RuleId::xid_duplicate_outstanding,
+                    .accused = event.side,
+                    .frame = event.frame,
+                    .evidence = old.call,
+                    .xid = old.xid,
+                    .about = Case::SameXid{old.id},
+                    .settle = settle_same_xid});
 }
 
 const Row rows::reply_version_differs{
@@ -163,16 +183,28 @@ const Row rows::duplicate_reply{
         "Linux client: bad_xids in /proc/self/mountstats. Server: whether its reply cache answered besides the "
         "operation itself."};
 
+namespace {
+
+void settle_duplicate(const Witness& witness, const Case& waited, bool proven) {
+  witness.say(waited.rule, {.frames = {waited.frame, waited.evidence, waited.is<Case::Answer>()->call},
+                            .by = waited.accused,
+                            .as = Role::responder,
+                            .xid = waited.xid,
+                            .at_most = waited.at_most(proven),
+                            .what = fmt::format("The {} answered XID {:#010x} a second time (first: frame {}).",
+                                                name(waited.accused), waited.xid, waited.evidence.number)});
+}
+
+}  // namespace
+
 void judge_duplicate(Connection& connection, const trace::Send& event, const Transaction& call) {
-  Pending pending;
-  pending.kind = Pending::Kind::duplicate_reply;
-  pending.rule = RuleId::duplicate_reply;
-  pending.side = event.side;
-  pending.frame = event.frame;
-  pending.evidence = call.reply;
-  pending.call = call.call;
-  pending.xid = call.xid;
-  hold_back(connection, std::move(pending));
+  wait(connection, {.rule = RuleId::duplicate_reply,
+                    .accused = event.side,
+                    .frame = event.frame,
+                    .evidence = call.reply,
+                    .xid = call.xid,
+                    .about = Case::Answer{call.call},
+                    .settle = settle_duplicate});
 }
 
 const Row rows::error_from_requester{
@@ -192,14 +224,29 @@ const Row rows::error_from_requester{
         "Linux server: rpcrdma:svcrdma_decode_drop_err (it ignores the message). Look at why the sender disliked the "
         "reply: the frames before it."};
 
+namespace {
+
+void settle_error_from_requester(const Witness& witness, const Case& waited, bool proven) {
+  witness.say(waited.rule,
+              {.frames = {waited.frame},
+               .by = waited.accused,
+               .as = Role::requester,
+               .xid = waited.xid,
+               .at_most = waited.at_most(proven),
+               .what = fmt::format("The {} sent RDMA_ERROR for XID {:#010x} although no Call with that XID had come to "
+                                   "it: only a responder may.",
+                                   name(waited.accused), waited.xid)});
+}
+
+}  // namespace
+
 void judge_error_later(Connection& connection, const trace::Send& event, std::uint32_t xid) {
-  Pending pending;
-  pending.kind = Pending::Kind::error_from_requester;
-  pending.rule = RuleId::error_from_requester;
-  pending.side = event.side;
-  pending.frame = event.frame;
-  pending.xid = xid;
-  hold_back(connection, std::move(pending));
+  wait(connection, {.rule = RuleId::error_from_requester,
+                    .accused = event.side,
+                    .frame = event.frame,
+                    .xid = xid,
+                    .about = Case::Answer{},
+                    .settle = settle_error_from_requester});
 }
 
 const Row rows::reply_without_call{
@@ -219,6 +266,20 @@ const Row rows::reply_without_call{
         "Linux client: bad_xids in the xprt line of /proc/self/mountstats and rpcrdma:xprtrdma_reply_rqst_err. If an "
         "RPC was aborted (signal), its late reply is harmless."};
 
+namespace {
+
+void settle_orphan(const Witness& witness, const Case& waited, bool proven) {
+  witness.say(waited.rule, {.frames = {waited.frame},
+                            .by = waited.accused,
+                            .as = Role::responder,
+                            .xid = waited.xid,
+                            .at_most = waited.at_most(proven),
+                            .what = fmt::format("The {} answered XID {:#010x}, with which no Call was sent to it.",
+                                                name(waited.accused), waited.xid)});
+}
+
+}  // namespace
+
 void judge_orphan(const Witness& witness, const trace::Send& event, Side requester, std::uint32_t xid) {
   Connection& connection = witness.connection;
   if (!connection.whole() || connection.unjudged()) {
@@ -229,13 +290,12 @@ void judge_orphan(const Witness& witness, const trace::Send& event, Side request
     witness.unchecked(RuleId::reply_without_call, "its Call may be the Long Call that looks like an offered Reply");
     return;
   }
-  Pending pending;
-  pending.kind = Pending::Kind::reply_without_call;
-  pending.rule = RuleId::reply_without_call;
-  pending.side = other(requester);
-  pending.frame = event.frame;
-  pending.xid = xid;
-  hold_back(connection, std::move(pending));
+  wait(connection, {.rule = RuleId::reply_without_call,
+                    .accused = other(requester),
+                    .frame = event.frame,
+                    .xid = xid,
+                    .about = Case::Answer{},
+                    .settle = settle_orphan});
 }
 
 const Row rows::call_unanswered{

@@ -6,7 +6,7 @@
 
 #include <fmt/format.h>
 
-#include "referee/rules/pending.hpp"
+#include "referee/docket/cases.hpp"
 #include "referee/rules/rows.hpp"
 #include "referee/rules/v2_turn.hpp"
 
@@ -50,33 +50,49 @@ constexpr std::int32_t a_little_below = -(1 << 30);
   return all_seen(connection) && !credits.baseless;
 }
 
+void settle_sends(const Witness& witness, const Case& waited, bool proven) {
+  const Case::SendsAboveLimit& sends = *waited.is<Case::SendsAboveLimit>();
+  const bool first = waited.rule == RuleId::v2_credit_initial_exceeded;
+  const bool reached = sends.sent == sends.limit;
+  std::string message =
+      first ? fmt::format(
+                  "The {} sent message number {} before any message of its peer; until then only one may be "
+                  "under way.",
+                  name(waited.accused), sends.sent + 1)
+            : fmt::format("The {} sent its message number {}; its peer's limit was {} (frame {}).{}",
+                          name(waited.accused), sends.sent + 1, sends.limit, waited.evidence.number,
+                          reached ? " By the letter of the draft this one is still allowed, by its example not." : "");
+  witness.say(waited.rule, {.frames = {waited.frame, first ? sends.first : waited.evidence},
+                            .by = waited.accused,
+                            .xid = waited.xid,
+                            .at_most = waited.at_most(proven),
+                            .what = std::move(message)});
+}
+
 void accuse_later(Connection& connection, const trace::Send& event, RuleId rule, std::uint32_t sent,
                   std::uint32_t limit, Severity severity, std::uint32_t xid) {
-  Pending pending;
-  pending.kind = Pending::Kind::v2_credits;
-  pending.rule = rule;
-  pending.side = event.side;
-  pending.frame = event.frame;
-  pending.evidence = connection.v2.of(event.side).credits.from;
-  pending.call = connection.v2.of(event.side).first;
-  pending.xid = xid;
-  pending.outstanding = sent;
-  pending.limit = limit;
-  pending.severity = severity;
-  hold_back(connection, std::move(pending));
+  wait(connection, {.rule = rule,
+                    .accused = event.side,
+                    .frame = event.frame,
+                    .evidence = connection.v2.of(event.side).credits.from,
+                    .xid = xid,
+                    .severity = severity,
+                    .about = Case::SendsAboveLimit{sent, limit, connection.v2.of(event.side).first},
+                    .settle = settle_sends});
 }
 
 /// A limit that stands earlier in the capture than an accused Send was only delivered late.
 void reconsider(Connection& connection, Side side, const trace::Send& event, std::uint32_t value) {
-  std::erase_if(connection.pending, [&](Pending& pending) {
-    if (pending.kind != Pending::Kind::v2_credits || pending.side != side) return false;
-    if (event.last.number > pending.frame.number && event.last.time >= pending.frame.time) return false;
-    const std::int32_t over = ahead(static_cast<std::uint32_t>(pending.outstanding), value);
+  std::erase_if(connection.cases, [&](Case& waited) {
+    auto* sends = std::get_if<Case::SendsAboveLimit>(&waited.about);
+    if (sends == nullptr || waited.accused != side) return false;
+    if (event.last.number > waited.frame.number && event.last.time >= waited.frame.time) return false;
+    const std::int32_t over = ahead(sends->sent, value);
     if (over < 0) return true;
-    pending.rule = RuleId::v2_credit_exceeded;
-    pending.limit = value;
-    pending.evidence = event.frame;
-    pending.severity = over > 0 ? Severity::error : Severity::warning;
+    waited.rule = RuleId::v2_credit_exceeded;
+    sends->limit = value;
+    waited.evidence = event.frame;
+    waited.severity = over > 0 ? Severity::error : Severity::warning;
     return false;
   });
 }
@@ -209,8 +225,9 @@ void take_limit(const Witness& witness, const trace::Send& event, std::uint32_t 
   if (!all_seen(connection)) return;
   judge_base(witness, event, value);
   if (bound.baseless) {
-    std::erase_if(connection.pending,
-                  [&](const Pending& p) { return p.kind == Pending::Kind::v2_credits && p.side == other(event.side); });
+    std::erase_if(connection.cases, [&](const Case& waited) {
+      return waited.is<Case::SendsAboveLimit>() != nullptr && waited.accused == other(event.side);
+    });
     bound.heard = true;
     return;
   }
@@ -231,25 +248,6 @@ void take_limit(const Witness& witness, const trace::Send& event, std::uint32_t 
   bound.heard = true;
   bound.from = event.frame;
   reconsider(connection, other(event.side), event, value);
-}
-
-void settle_credits(const Witness& witness, const Pending& pending, bool proven) {
-  const bool first = pending.rule == RuleId::v2_credit_initial_exceeded;
-  const bool reached = pending.outstanding == pending.limit;
-  std::string message =
-      first ? fmt::format(
-                  "The {} sent message number {} before any message of its peer; until then only one may be "
-                  "under way.",
-                  name(pending.side), pending.outstanding + 1)
-            : fmt::format("The {} sent its message number {}; its peer's limit was {} (frame {}).{}",
-                          name(pending.side), pending.outstanding + 1, pending.limit, pending.evidence.number,
-                          reached ? " By the letter of the draft this one is still allowed, by its example not." : "");
-  const Severity severity = proven ? pending.severity : std::min(pending.severity, Severity::warning);
-  witness.say(pending.rule, {.frames = {pending.frame, first ? pending.call : pending.evidence},
-                             .by = pending.side,
-                             .xid = pending.xid,
-                             .at_most = severity,
-                             .what = std::move(message)});
 }
 
 const Row rows::v2_credit_starved{

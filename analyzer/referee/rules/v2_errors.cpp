@@ -5,7 +5,7 @@
 
 #include <fmt/format.h>
 
-#include "referee/rules/pending.hpp"
+#include "referee/docket/cases.hpp"
 #include "referee/rules/rows.hpp"
 #include "referee/rules/v2_turn.hpp"
 #include "referee/state/lifetime.hpp"
@@ -32,15 +32,43 @@ constexpr std::uint32_t error_type = 4;
   });
 }
 
+void settle_stray_error(const Witness& witness, const Case& waited, bool proven) {
+  Connection& connection = witness.connection;
+  const bool answers_something = connection.of(other(waited.accused)).sends.newest([&](const RecentSend& s) {
+    return s.version != 0 && s.xid == waited.xid && s.htype != error_type;
+  }) != nullptr;
+  if (answers_something) return;  // which was delivered late
+  const bool to_error = waited.rule == RuleId::error_to_error;
+  witness.say(
+      waited.rule,
+      {.frames = {waited.frame, waited.evidence},
+       .by = waited.accused,
+       .xid = waited.xid,
+       .at_most = waited.at_most(proven),
+       .what = to_error ? fmt::format("The {} answered an error (frame {}) with an error.", name(waited.accused),
+                                      waited.evidence.number)
+                        : fmt::format("The {}'s RDMA2_ERROR has XID {:#010x}, which no message of its peer had: "
+                                      "nobody learns what was refused.",
+                                      name(waited.accused), waited.xid)});
+  if (to_error) return;
+  witness.say(RuleId::reply_without_call,
+              {.frames = {waited.frame},
+               .by = waited.accused,
+               .as = Role::responder,
+               .xid = waited.xid,
+               .at_most = waited.at_most(proven),
+               .what = fmt::format("The {} answered XID {:#010x}, with which nothing was sent to it.",
+                                   name(waited.accused), waited.xid)});
+}
+
 void stray_later(const Turn& turn, RuleId rule, FrameRef evidence) {
-  Pending pending;
-  pending.kind = Pending::Kind::v2_stray_error;
-  pending.rule = rule;
-  pending.side = turn.side();
-  pending.frame = turn.event.frame;
-  pending.evidence = evidence;
-  pending.xid = turn.xid();
-  hold_back(turn.connection, std::move(pending));
+  wait(turn.connection, {.rule = rule,
+                         .accused = turn.side(),
+                         .frame = turn.event.frame,
+                         .evidence = evidence,
+                         .xid = turn.xid(),
+                         .about = Case::StrayError{},
+                         .settle = settle_stray_error});
 }
 
 /// The error answers nothing that the other side has sent.
@@ -242,36 +270,6 @@ void take_error(const Turn& turn) {
     return;
   }
   if (refused == nullptr && call == nullptr) judge_stray(turn);
-}
-
-void settle_stray_error(const Witness& witness, const Pending& pending, bool proven) {
-  Connection& connection = witness.connection;
-  const bool answers_something = connection.of(other(pending.side)).sends.newest([&](const RecentSend& s) {
-    return s.version != 0 && s.xid == pending.xid && s.htype != error_type;
-  }) != nullptr;
-  if (answers_something) return;  // which was delivered late
-  const auto severity = proven ? Severity::error : Severity::warning;
-  const bool to_error = pending.rule == RuleId::error_to_error;
-  witness.say(
-      pending.rule,
-      {.frames = {pending.frame, pending.evidence},
-       .by = pending.side,
-       .xid = pending.xid,
-       .at_most = severity,
-       .what = to_error ? fmt::format("The {} answered an error (frame {}) with an error.", name(pending.side),
-                                      pending.evidence.number)
-                        : fmt::format("The {}'s RDMA2_ERROR has XID {:#010x}, which no message of its peer had: "
-                                      "nobody learns what was refused.",
-                                      name(pending.side), pending.xid)});
-  if (to_error) return;
-  witness.say(RuleId::reply_without_call,
-              {.frames = {pending.frame},
-               .by = pending.side,
-               .as = Role::responder,
-               .xid = pending.xid,
-               .at_most = severity,
-               .what = fmt::format("The {} answered XID {:#010x}, with which nothing was sent to it.",
-                                   name(pending.side), pending.xid)});
 }
 
 const Row rows::v2_unknown_htype{

@@ -4,11 +4,29 @@
 
 #include <fmt/format.h>
 
-#include "referee/rules/pending.hpp"
+#include "referee/docket/cases.hpp"
 #include "referee/rules/v2_turn.hpp"
 #include "referee/state/lifetime.hpp"
 
 namespace rpcrdma::referee::v2 {
+
+namespace {
+
+void settle_said(const Witness& witness, const Case& waited, bool proven) {
+  if (!proven || !all_seen(witness.connection)) {
+    witness.unchecked(waited.rule, "a message that it rests on may be missing");
+    return;
+  }
+  const Case::Said& said = *waited.is<Case::Said>();
+  witness.say(waited.rule, {.frames = {waited.frame, waited.evidence},
+                            .by = waited.accused,
+                            .as = said.as,
+                            .xid = waited.xid,
+                            .at_most = waited.severity,
+                            .what = said.what});
+}
+
+}  // namespace
 
 bool all_seen(const Connection& connection) noexcept {
   return connection.facts.handshake_seen && connection.whole() && connection.sides[0].gaps == 0 &&
@@ -26,18 +44,17 @@ HeldFinding Turn::say(RuleId rule, std::initializer_list<FrameRef> frames, std::
 }
 
 void Turn::say_when_heard(RuleId rule, FrameRef evidence, std::string message, Severity severity) const {
-  Pending pending;
-  pending.kind = Pending::Kind::v2_said;
-  pending.rule = rule;
-  pending.side = side();
-  pending.frame = event.frame;
-  pending.evidence = evidence;
-  pending.xid = xid();
-  pending.severity = severity;
-  if (send.call) pending.role = Role::requester;
-  if (send.reply) pending.role = Role::responder;
-  pending.message = std::move(message);
-  hold_back(connection, std::move(pending));
+  std::optional<Role> as;
+  if (send.call) as = Role::requester;
+  if (send.reply) as = Role::responder;
+  wait(connection, {.rule = rule,
+                    .accused = side(),
+                    .frame = event.frame,
+                    .evidence = evidence,
+                    .xid = xid(),
+                    .severity = severity,
+                    .about = Case::Said{as, std::move(message)},
+                    .settle = settle_said});
 }
 
 void judge_undecodable(const Turn& turn, const wire::DecodeError& error) {

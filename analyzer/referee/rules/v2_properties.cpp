@@ -5,7 +5,7 @@
 
 #include <fmt/format.h>
 
-#include "referee/rules/pending.hpp"
+#include "referee/docket/cases.hpp"
 #include "referee/rules/rows.hpp"
 #include "referee/rules/v2_turn.hpp"
 
@@ -171,6 +171,31 @@ const Row rows::v2_connprop_too_large{
     .evidence = "The length of the Send. Not decided when packets of it are missing.",
     .next = "Spread the properties over several RDMA2_CONNPROP_MIDDLE messages."};
 
+namespace {
+
+void settle_size(const Witness& witness, const Case& waited, bool proven) {
+  const Case::Size& size = *waited.is<Case::Size>();
+  Connection& connection = witness.connection;
+  const Bound bound = bound_of(connection, waited.accused);
+  const Announced& mine = connection.v2.of(waited.accused).announced;
+  const Announced& theirs = connection.v2.of(other(waited.accused)).announced;
+  // By the newest properties it fits, and they were on their way: the last of them stands close behind in the file.
+  const bool disordered = size.length <= bound.generous && theirs.final.number > waited.frame.number &&
+                          theirs.final.time <= waited.frame.time;
+  if (disordered) return;
+  HeldFinding finding =
+      witness.say(waited.rule, {.frames = {waited.frame, mine.final, theirs.final},
+                                .by = waited.accused,
+                                .xid = waited.xid,
+                                .at_most = waited.at_most(proven),
+                                .what = size_message(connection, waited.accused, size.length, bound)});
+  RecentSend* send =
+      connection.of(waited.accused).sends.newest([&](const RecentSend& s) { return s.ordinal == size.ordinal; });
+  if (send != nullptr) send->size_finding = std::move(finding);
+}
+
+}  // namespace
+
 void judge_size(const Turn& turn) {
   const trace::Send& event = turn.event;
   Connection& connection = turn.connection;
@@ -205,16 +230,13 @@ void judge_size(const Turn& turn) {
     turn.unchecked(RuleId::inline_threshold_exceeded, "the properties of both sides may not be in the capture");
     return;
   }
-  Pending pending;
-  pending.kind = Pending::Kind::v2_size;
-  pending.rule = RuleId::inline_threshold_exceeded;
-  pending.side = event.side;
-  pending.frame = event.frame;
-  pending.xid = turn.xid();
-  pending.length = event.wire_length;
-  pending.severity = event.wire_length > bound.generous ? Severity::error : Severity::warning;
-  pending.op = event.ordinal;
-  hold_back(connection, std::move(pending));
+  wait(connection, {.rule = RuleId::inline_threshold_exceeded,
+                    .accused = event.side,
+                    .frame = event.frame,
+                    .xid = turn.xid(),
+                    .severity = event.wire_length > bound.generous ? Severity::error : Severity::warning,
+                    .about = Case::Size{event.wire_length, event.ordinal},
+                    .settle = settle_size});
 }
 
 void judge_refused_part(const Witness& witness, const trace::Send& event, RecentSend& send) {
@@ -227,27 +249,6 @@ void judge_refused_part(const Witness& witness, const trace::Send& event, Recent
                    .by = event.side,
                    .xid = send.xid == 0 ? std::nullopt : std::optional(send.xid),
                    .what = size_message(connection, event.side, event.wire_length, bound, send.partial)});
-}
-
-void settle_size(const Witness& witness, const Pending& pending, bool proven) {
-  Connection& connection = witness.connection;
-  const Bound bound = bound_of(connection, pending.side);
-  const Announced& mine = connection.v2.of(pending.side).announced;
-  const Announced& theirs = connection.v2.of(other(pending.side)).announced;
-  // By the newest properties it fits, and they were on their way: the last of them stands close behind in the file.
-  const bool disordered = pending.length <= bound.generous && theirs.final.number > pending.frame.number &&
-                          theirs.final.time <= pending.frame.time;
-  if (disordered) return;
-  const Severity severity = proven ? pending.severity : std::min(pending.severity, Severity::warning);
-  HeldFinding finding =
-      witness.say(pending.rule, {.frames = {pending.frame, mine.final, theirs.final},
-                                 .by = pending.side,
-                                 .xid = pending.xid,
-                                 .at_most = severity,
-                                 .what = size_message(connection, pending.side, pending.length, bound)});
-  RecentSend* send =
-      connection.of(pending.side).sends.newest([&](const RecentSend& s) { return s.ordinal == pending.op; });
-  if (send != nullptr) send->size_finding = std::move(finding);
 }
 
 const Row rows::v2_connprop_after_final{

@@ -53,7 +53,6 @@ void judge_undecodable(const Turn& turn, const wire::DecodeError& error);
 void count_send(const Witness& witness, const trace::Send& event, bool grant, RecentSend& send);
 /// rdma_credit of a message: the limit of the other side.
 void take_limit(const Witness& witness, const trace::Send& event, std::uint32_t value);
-void settle_credits(const Witness& witness, const Pending& pending, bool proven);
 void watch_starvation(const Witness& witness, FrameRef now, bool over);
 /// A Send above the limit that found no Receive: fills what is told of it.
 void name_overrun(const trace::Refusal& refusal, const RecentSend& send, Suspect& suspect);
@@ -67,8 +66,6 @@ void judge_grant(const Turn& turn);
 void judge_size(const Turn& turn);
 /// A Send that was refused before it was complete is too large already.
 void judge_refused_part(const Witness& witness, const trace::Send& event, RecentSend& send);
-/// For a size that could not be proven yet.
-void settle_size(const Witness& witness, const Pending& pending, bool proven);
 void take_properties(const Turn& turn);
 /// RDMA2_CONNPROP that cannot be decoded.
 void judge_bad_properties(const Turn& turn, const wire::DecodeError& error);
@@ -107,7 +104,6 @@ void judge_invalidated(const Turn& turn, const Transaction* call);
 
 // --- rules/v2_errors.cpp
 void take_error(const Turn& turn);
-void settle_stray_error(const Witness& witness, const Pending& pending, bool proven);
 void judge_unknown_type(const Turn& turn);
 /// A message of another version on a connection of version 2.
 void take_other_version(const Turn& turn);

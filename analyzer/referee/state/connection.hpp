@@ -17,12 +17,12 @@
 #include <vector>
 
 #include "referee/facts.hpp"
+#include "referee/state/case.hpp"
 #include "referee/state/doubt.hpp"
 #include "referee/state/latency.hpp"
 #include "referee/state/ledger.hpp"
 #include "referee/state/memory_map.hpp"
 #include "referee/state/offers.hpp"
-#include "referee/state/pending.hpp"
 #include "referee/state/recent.hpp"
 #include "referee/state/side.hpp"
 #include "referee/state/side_names.hpp"
@@ -103,8 +103,8 @@ struct Connection {
   Recent<Done, 64> dones;
   ErrorDiary diary;
   BackChannel back_channel;
-  std::vector<Pending> pending;
-  std::set<RuleId> not_held;  ///< rules whose accusations found no room in `pending`
+  std::vector<Case> cases;
+  std::set<RuleId> given_up;  ///< rules whose accusations found no room in `cases`
   static constexpr std::size_t most_suspects = 64;
   std::vector<Suspect> suspects;
   bool request_seen = false;
@@ -145,8 +145,10 @@ struct Connection {
   void settle_episode(Side requester) {
     Ledger& of = ledger(requester);
     if (of.over || !of.episode_finding) return;
-    const auto held_back = [&](const Pending& p) { return p.kind == Pending::Kind::credits && p.side == requester; };
-    if (std::none_of(pending.begin(), pending.end(), held_back)) of.episode_finding.reset();
+    const auto more = [&](const Case& waited) {
+      return waited.is<Case::CallsAboveGrant>() != nullptr && waited.accused == requester;
+    };
+    if (std::none_of(cases.begin(), cases.end(), more)) of.episode_finding.reset();
   }
   [[nodiscard]] ConnectionId id() const noexcept { return facts.id; }
   [[nodiscard]] bool rpcrdma() const noexcept { return kind == Kind::rpcrdma; }

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "referee/docket/cases.hpp"
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+namespace rpcrdma::referee {
+
+namespace {
+
+/// Among cases that nothing has proven: a client's Read of memory that was never offered, and an RDMA_DONE with it.
+/// What is missing is rather the offer.
+[[nodiscard]] bool offer_missing(const Case& waited, const std::vector<Case>& all) {
+  const auto reads = [](const Case& c) {
+    const auto* use = c.is<Case::UnknownMemory>();
+    return use != nullptr && !use->writing;
+  };
+  const auto with_it = [&](auto wanted) {
+    return std::any_of(all.begin(), all.end(), [&](const Case& c) { return c.accused == waited.accused && wanted(c); });
+  };
+  if (waited.is<Case::Done>() != nullptr) return with_it(reads);
+  if (!reads(waited)) return false;
+  return waited.rule == RuleId::rdma_by_requester ||
+         with_it([](const Case& c) { return c.is<Case::Done>() != nullptr; });
+}
+
+}  // namespace
+
+void wait(Connection& connection, Case accusation) {
+  if (connection.cases.size() < most_cases) {
+    connection.cases.push_back(std::move(accusation));
+  } else {
+    connection.given_up.insert(accusation.rule);
+  }
+}
+
+void settle_cases(const Witness& witness, Side side, std::uint64_t before_frame) {
+  Connection& connection = witness.connection;
+  if (connection.cases.empty()) return;
+  std::vector<Case> ready;
+  std::erase_if(connection.cases, [&](Case& waited) {
+    if (waited.accused == side || waited.frame.number >= before_frame) return false;
+    ready.push_back(std::move(waited));
+    return true;
+  });
+  for (const Case& waited : ready) waited.settle(witness, waited, true);
+  connection.settle_episode(other(side));
+}
+
+void settle_all_cases(const Witness& witness, std::optional<Side> complete) {
+  Connection& connection = witness.connection;
+  const std::vector<Case> all = std::exchange(connection.cases, {});
+  for (const Case& waited : all) {
+    const bool proven = complete == other(waited.accused);
+    if (!proven && witness.context.options.profile != Profile::rfc8166 && offer_missing(waited, all)) {
+      witness.unchecked(waited.rule, "the last messages of the peer may be missing from the capture");
+    } else {
+      waited.settle(witness, waited, proven);
+    }
+  }
+  for (const RuleId rule : std::exchange(connection.given_up, {})) {
+    witness.unchecked(rule, "more accusations than can be kept were waiting for their proof");
+  }
+}
+
+}  // namespace rpcrdma::referee

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// When cases are settled.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+
+#include "referee/docket/witness.hpp"
+
+namespace rpcrdma::referee {
+
+/// As many wait at once in a connection: one that accuses so often is broken beyond the next of them.
+inline constexpr std::size_t most_cases = 256;
+
+/// Waits. Where too many do already it is given up, and the report says so.
+void wait(Connection& connection, Case accusation);
+
+/// `side` has sent something: settles those cases of the other side that are older.
+void settle_cases(const Witness& witness, Side side, std::uint64_t before_frame);
+/// The connection, or the capture, has ended. `complete`: this side's stream is known to be in the capture to its last
+/// octet.
+void settle_all_cases(const Witness& witness, std::optional<Side> complete);
+
+}  // namespace rpcrdma::referee

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Accusations that wait for their proof.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <variant>
+
+#include "referee/facts.hpp"
+#include "referee/state/memory_map.hpp"
+#include "referee/state/side_names.hpp"
+
+namespace rpcrdma::referee {
+
+struct Witness;
+
+/// An accusation that waits until it is certain that nothing in the other direction is still to come that was earlier
+/// on the wire. What becomes of it then stands in the rule's file (`settle`); whoever hears of something that answers
+/// it takes it away before, and finds it by what it is about.
+struct Case {
+  // What a case is about.
+  struct CallsAboveGrant {
+    std::uint64_t outstanding = 0;
+    std::uint64_t limit = 0;
+    std::uint64_t excess = 0;   ///< Calls above the limit
+    std::uint64_t episode = 0;  ///< Calls above the limit without a pause are one finding
+  };
+  /// A Reply or RDMA_ERROR for which no Call is open: it may be on its way.
+  struct Answer {
+    FrameRef call;  ///< one that was answered before, if there is one
+  };
+  struct Use {
+    std::uint32_t handle = 0;
+    std::uint64_t offset = 0;
+    std::uint64_t length = 0;
+    std::uint64_t op = 0;
+    bool writing = false;
+  };
+  /// No message has named the handle.
+  struct UnknownMemory : Use {};
+  /// Memory that is known, used in a way that its owner did not offer.
+  struct Misuse : Use {
+    FrameRef start;  ///< first packet of the operation, when it is another one
+    FrameRef ended;  ///< what ended the use of that memory
+    Role as = Role::responder;
+    std::string what;
+  };
+  /// RDMA_DONE: its offer may be on its way.
+  struct Done {
+    std::optional<std::uint32_t> invalidated;  ///< the handle that it invalidates
+  };
+  /// A Call names memory that another open Call named first.
+  struct SharedMemory {
+    TransactionId first;
+    std::uint32_t handle = 0;
+    std::uint64_t offset = 0;
+    std::uint64_t length = 0;
+  };
+  /// Another Call with the XID of an open one.
+  struct SameXid {
+    TransactionId first;
+  };
+  /// A Call of the server before its client has agreed to be called.
+  struct EarlyCall {};
+  // Version 2
+  struct SendsAboveLimit {
+    std::uint32_t sent = 0;
+    std::uint32_t limit = 0;
+    FrameRef first;  ///< message of that side
+  };
+  struct Size {
+    std::uint64_t length = 0;
+    std::uint64_t ordinal = 0;  ///< of the Send
+  };
+  struct StrayError {};
+  /// All is said but for what it rests on.
+  struct Said {
+    std::optional<Role> as;
+    std::string what;
+  };
+
+  RuleId rule = RuleId::credit_limit_exceeded;
+  Side accused = Side::active;
+  FrameRef frame = {};
+  FrameRef evidence = {};
+  std::uint32_t xid = 0;
+  Severity severity = Severity::error;
+  std::variant<CallsAboveGrant, Answer, UnknownMemory, Misuse, Done, SharedMemory, SameXid, EarlyCall, SendsAboveLimit,
+               Size, StrayError, Said>
+      about;
+  /// `proven`: something later of the other side was delivered without a hole, so that nothing can be missing in
+  /// between. At the end of a capture the last packets may be, and then an accusation is a warning at most.
+  void (*settle)(const Witness& witness, const Case& waited, bool proven) = nullptr;
+
+  template <class About>
+  [[nodiscard]] const About* is() const noexcept {
+    return std::get_if<About>(&about);
+  }
+  /// The memory that is used, in a case about that.
+  [[nodiscard]] const Use* use() const noexcept {
+    if (const auto* unknown = is<UnknownMemory>()) return unknown;
+    return is<Misuse>();
+  }
+  [[nodiscard]] Severity at_most(bool proven) const noexcept {
+    return proven || severity < Severity::warning ? severity : Severity::warning;
+  }
+};
+
+}  // namespace rpcrdma::referee
