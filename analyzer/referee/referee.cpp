@@ -111,7 +111,7 @@ struct Referee::Impl {
   }
 
   void note_close(Connection& connection) {
-    if (!connection.over) return;
+    if (!connection.over()) return;
     peers.remember_open_calls(connection);
     connection.transactions.clear();
     connection.finished.clear();
@@ -153,7 +153,7 @@ struct Referee::Impl {
     any_rpcrdma = true;
     rdma_messages += connection.messages;
     if (connection.messages > 0 && !facts.one_way) judged = true;
-    if (connection.rejected) judged = true;
+    if (connection.rejected()) judged = true;
     performance_at_end(on(connection));
     const Ledger& ledger = connection.credits[0];
     facts.credits.requested = ledger.requested;
@@ -181,7 +181,7 @@ struct Referee::Impl {
   /// Whatever comes, this connection will be in the report.
   [[nodiscard]] bool certain(ConnectionId id) const {
     const auto at = connections.find(id);
-    return at != connections.end() && (at->second->messages > 0 || at->second->rejected) && reported(*at->second);
+    return at != connections.end() && (at->second->messages > 0 || at->second->rejected()) && reported(*at->second);
   }
 
   void tell_handshake(const Connection& connection, const trace::EventBase& event) {
@@ -216,8 +216,8 @@ struct Referee::Impl {
       return;
     }
     settle_all_cases(on(connection), std::nullopt);
-    if (connection.over || connection.rejected || connection.kind == Connection::Kind::other) return;
-    if (connection.request_seen && !connection.reply_seen && !connection.ready_seen && connection.messages == 0) {
+    if (connection.over() || connection.rejected() || connection.kind == Connection::Kind::other) return;
+    if (connection.request_seen() && !connection.reply_seen() && !connection.ready_seen && connection.messages == 0) {
       if (reported(connection)) judge_unanswered_request(on(connection), last);
       return;
     }
@@ -259,7 +259,6 @@ void Referee::on(const trace::ConnectRequest& event) {
   facts.roles_from = trace::RolesFrom::handshake;
   facts.opened = event.opened.number != 0 ? event.opened : event.frame;
   facts.handshake_seen = true;
-  connection->request_seen = true;
   connection->request_frame = event.frame;
   SideState& client = connection->of(Side::active);
   client.depths = event.depths;
@@ -284,7 +283,7 @@ void Referee::on(const trace::ConnectReply& event) {
   if (event.server.qpn) facts.server.qpn = event.server.qpn;
   if (!facts.server.port && event.server.port) facts.server.port = event.server.port;
   if (facts.server.address.empty()) facts.server.address = event.server.address;
-  connection->reply_seen = true;
+  const bool first = !connection->reply_seen();
   connection->reply_frame = event.frame;
   SideState& server = connection->of(Side::passive);
   server.depths = event.depths;
@@ -296,7 +295,7 @@ void Referee::on(const trace::ConnectReply& event) {
   }
   settle_thresholds(*connection);
   if (connection->rpcrdma()) {
-    judge_handshake(impl_->on(*connection));
+    if (first) judge_handshake(impl_->on(*connection));
     impl_->peers.judge_private_data_change(impl_->on(*connection));
   }
   impl_->tell_handshake(*connection, event);
@@ -340,16 +339,16 @@ void Referee::on(const trace::Disconnect& event) {
   if (connection->rpcrdma()) {
     judge_stray_private_data(impl_->on(*connection), event.side, event.private_data, event.frame);
   }
-  if (!connection->over) {
+  if (!connection->over()) {
     impl_->queue.release_all(impl_->on(*connection));
     if (event.how != trace::Disconnect::How::superseded) {
       // A FIN has its place in the stream: nothing before it is missing unnoticed.
       const bool complete = event.how == trace::Disconnect::How::fin;
       settle_all_cases(impl_->on(*connection), complete ? std::optional(event.side) : std::nullopt);
     }
-    if (!connection->rejected && (connection->messages > 0 || connection->reply_seen || connection->ready_seen)) {
+    if (!connection->rejected() && (connection->messages > 0 || connection->reply_seen() || connection->ready_seen)) {
       judge_close(impl_->on(*connection), event);
-      if (connection->over) {
+      if (connection->over()) {
         judge_live_chunks(impl_->on(*connection), event.frame);
         impl_->note_close(*connection);
       }
@@ -365,10 +364,10 @@ void Referee::on(const trace::Send& event) {
   ++operations.sends;
   if (event.invalidated) ++operations.sends_with_invalidate;
   const std::uint64_t before = connection->messages;
-  if (before == 0 && connection->facts.handshake_seen && !connection->reply_seen) {
+  if (before == 0 && connection->facts.handshake_seen && !connection->reply_seen()) {
     connection->distrust(adopted_distrust, Doubt::cut_handshake);  // where the client's packets begin is not known
   }
-  if (!connection->over) impl_->peers.judge_retransmission(impl_->on(*connection), event);
+  if (!connection->over()) impl_->peers.judge_retransmission(impl_->on(*connection), event);
   impl_->credits_in_doubt(*connection, event);  // behind a later frame of its own direction: a hole was filled
   if (!impl_->queue.send(impl_->on(*connection), event)) return;
   impl_->after(*connection, event);
@@ -377,7 +376,7 @@ void Referee::on(const trace::Send& event) {
   if (before == 0 && connection->messages == 1 && !connection->facts.handshake_seen) {
     judge_missing_start(impl_->on(*connection), event.frame);
   }
-  if (!connection->offers.empty() && !connection->over) {
+  if (!connection->offers.empty() && !connection->over()) {
     offers_overdue(impl_->on(*connection), event.side, event.frame);
   }
 }
@@ -388,7 +387,7 @@ void Referee::on(const trace::Write& event) {
   ConnectionFacts::Operations& operations = connection->facts.operations;
   if (event.first) ++operations.writes;
   operations.write_bytes += event.length;
-  if (!connection->over && connection->rpcrdma()) {
+  if (!connection->over() && connection->rpcrdma()) {
     impl_->queue.used(impl_->on(*connection), event.side, event.handle);
     impl_->after(*connection, event);
     judge_write(impl_->on(*connection), event);
@@ -402,7 +401,7 @@ void Referee::on(const trace::ReadRequest& event) {
   ConnectionFacts::Operations& operations = connection->facts.operations;
   ++operations.reads;
   operations.read_bytes += event.length;
-  if (!connection->over && connection->rpcrdma()) {
+  if (!connection->over() && connection->rpcrdma()) {
     impl_->queue.used(impl_->on(*connection), event.side, event.handle);
     impl_->after(*connection, event);
     if (!impl_->queue.read(impl_->on(*connection), event)) {
@@ -415,7 +414,7 @@ void Referee::on(const trace::ReadRequest& event) {
 void Referee::on(const trace::ReadResponse& event) {
   Connection* connection = impl_->seen(event, false);
   if (connection == nullptr) return;
-  if (!connection->over && connection->rpcrdma()) {
+  if (!connection->over() && connection->rpcrdma()) {
     impl_->queue.pulled(impl_->on(*connection), event);
     judge_read_response(impl_->on(*connection), event);
   }
@@ -432,7 +431,7 @@ void Referee::on(const trace::Refusal& event) {
   } else if (event.kind != trace::Refusal::Kind::terminate) {
     ++operations.naks;
   }
-  if (connection->over || !connection->rpcrdma()) return;
+  if (connection->over() || !connection->rpcrdma()) return;
   impl_->queue.disturbed(impl_->on(*connection));
   if (event.kind != trace::Refusal::Kind::nak_sequence) {
     settle_cases(impl_->on(*connection), event.side, event.frame.number);
@@ -444,12 +443,12 @@ void Referee::on(const trace::Acknowledged& event) {
   Connection* connection = impl_->seen(event, false);
   if (connection == nullptr) return;
   connection->of(other(event.side)).acknowledged = event.ordinal;
-  if (!connection->over) credit_acknowledged(*connection, event);
+  if (!connection->over()) credit_acknowledged(*connection, event);
 }
 
 void Referee::on(const trace::Gap& event) {
   Connection* connection = impl_->find(event.connection);
-  if (connection == nullptr || connection->over || connection->kind == Connection::Kind::other) return;
+  if (connection == nullptr || connection->over() || connection->kind == Connection::Kind::other) return;
   impl_->hear(event);
   impl_->queue.disturbed(impl_->on(*connection));
   judge_gap(impl_->on(*connection), event);

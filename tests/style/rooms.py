@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """rooms.py: which room of the analyzer may include which, and what belongs into rules only.
 
-A room includes what stands left of it. What is said about a capture is said in rules/ and cause/, and nowhere else.
+A room includes what stands left of it. What is said about a capture is said in rules/ and cause/, and nowhere else. A struct
+of the referee that needs more than three bools has states without a name.
 """
 import os
 import re
@@ -15,6 +16,9 @@ REFEREE = ("state", "docket", "message", "rules", "cause", "exchange")
 # What every room of the referee may include: facts, options and the names of the rules.
 COMMON = {"facts.hpp", "options.hpp", "observer.hpp", "held_finding.hpp", "rules/list.hpp", "rules/table.hpp"}
 INCLUDE = re.compile(r'^#include "([a-z]+)/([a-z_0-9/]+\.hpp)"', re.M)
+STRUCT = re.compile(r"^\s*(?:struct|class) (\w+)")
+BOOL = re.compile(r"^\s*(?:mutable )?bool (\w+[^()]*);")
+MOST_BOOLS = 3
 SPEAKS = re.compile(r"\bsay\(\s*RuleId::")
 
 
@@ -36,12 +40,33 @@ def upward(name, content):
                 yield f"{name}: includes {target}, which stands above it"
 
 
+def flagged(name, content):
+    """Structs and classes with too many bools of their own; nested ones count for themselves."""
+    open_structs = []  # [name, depth behind its brace, bools]
+    depth = 0
+    for line in content.splitlines():
+        code = line.split("//")[0]
+        begins = STRUCT.match(code)
+        if begins and "{" in code:
+            open_structs.append([begins[1], depth + 1, 0])
+        elif open_structs and depth == open_structs[-1][1]:
+            found = BOOL.match(code)
+            open_structs[-1][2] += found[1].count(",") + 1 if found else 0
+        depth += code.count("{") - code.count("}")
+        while open_structs and depth < open_structs[-1][1]:
+            struct, _, bools = open_structs.pop()
+            if bools > MOST_BOOLS:
+                yield f"{name}: {struct} has {bools} bools; its states want names"
+
+
 def main():
     names = [n for n in tree.cxx_files() if n.startswith("analyzer/") and n.split("/")[1] in LIBRARIES]
     wrong = []
     for name in names:
         content = text(name)
         wrong += upward(name, content)
+        if name.startswith("analyzer/referee/"):
+            wrong += flagged(name, content)
         if SPEAKS.search(content) and not name.startswith(("analyzer/referee/rules/", "analyzer/referee/cause/")):
             wrong.append(f"{name}: says a finding; that belongs into rules/ or cause/")
     print("\n".join(wrong))

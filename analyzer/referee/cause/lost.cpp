@@ -47,7 +47,7 @@ constexpr std::uint64_t under_way = 2;
 [[nodiscard]] bool leaves_in_the_middle(const Connection& connection, Side by) {
   return by == Side::passive ||
          std::any_of(connection.transactions.begin(), connection.transactions.end(), [&](const auto& entry) {
-           return entry.second.requester == by && entry.second.answers == 0 && !entry.second.malformed;
+           return entry.second.requester == by && entry.second.answers == 0 && !entry.second.malformed();
          });
 }
 
@@ -127,12 +127,11 @@ const Row rows::cm_dreq{.group = 'L',
 void judge_close(const Witness& witness, const trace::Disconnect& event) {
   Connection& connection = witness.connection;
   using How = trace::Disconnect::How;
-  if (connection.over) return;
+  if (connection.over()) return;
   if (event.how == How::superseded) {
     judge_lost(witness, event.frame, event.frame);
     return;
   }
-  connection.over = true;
   const Side by = event.how == How::reply ? other(event.side) : event.side;
   Closed closed;
   closed.how = event.how == How::reset ? Closed::How::reset : Closed::How::disconnect;
@@ -142,12 +141,12 @@ void judge_close(const Witness& witness, const trace::Disconnect& event) {
   const Suspect* suspect = decisive(connection);
   if (suspect != nullptr && hidden_by_a_gap(witness, *suspect, event.frame)) suspect = nullptr;
   const bool exhausted = event.how == How::request && connection.of(by).repeats >= 5;
+  if (suspect != nullptr || !exhausted) connection.stage = Connection::Stage::over;
   bool orderly = event.how != How::reset;
   if (suspect != nullptr) {
     close_with(witness, closed, *suspect);
     orderly = false;
   } else if (exhausted) {
-    connection.over = false;
     judge_lost(witness, event.frame, {});
     orderly = false;
   } else {
@@ -192,8 +191,8 @@ const Row rows::connection_lost{
 
 void judge_lost(const Witness& witness, FrameRef noticed, FrameRef superseded_by) {
   Connection& connection = witness.connection;
-  if (connection.over) return;
-  connection.over = true;
+  if (connection.over()) return;
+  connection.stage = Connection::Stage::over;
   const Suspect* suspect = decisive(connection);
   if (suspect != nullptr && hidden_by_a_gap(witness, *suspect, noticed)) suspect = nullptr;
   Closed closed;

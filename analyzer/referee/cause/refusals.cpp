@@ -98,8 +98,8 @@ bool partial_send_too_large(const Witness& witness, const trace::Refusal& refusa
   send.ordinal = event.ordinal;
   send.frame = event.frame;
   send.wire_length = event.wire_length;
-  send.partial = true;
-  send.call = sender == Side::active;
+  send.extent = RecentSend::Extent::partial;
+  if (sender == Side::active) send.direction = Direction::call;
   judge_send_size(witness, event, send);
   connection.of(sender).judged_partial = event.ordinal;
   return judge_refused_size(witness, refusal, send);
@@ -110,7 +110,7 @@ void refused_send_unexplained(const Witness& witness, const trace::Refusal& refu
   Connection& connection = witness.connection;
   // A verdict needs the threshold: without it the size may be the cause (U1), and with gaps anything may be (U2).
   const bool decided = connection.trusted() && connection.threshold(other(refusal.side)).has_value() &&
-                       send != nullptr && !send->holes && send->credits_known;
+                       send != nullptr && send->extent != RecentSend::Extent::holes && send->credits_known;
   const FrameRef refused = send != nullptr ? send->frame : refusal.refused_frame;
   witness.say(rule, {.frames = {refusal.frame, refused},
                      .by = decided ? culprit : std::nullopt,
@@ -188,7 +188,7 @@ void judge_terminate(const Witness& witness, const trace::Refusal& refusal, Rece
     if (send == nullptr)
       send = state.sends.newest([](const RecentSend& s) { return static_cast<bool>(s.size_finding); });
     if (send == nullptr) {
-      send = state.sends.newest([](const RecentSend& s) { return s.call && s.in_flight > s.limit; });
+      send = state.sends.newest([](const RecentSend& s) { return s.call() && s.in_flight > s.limit; });
     }
     if (send == nullptr) send = state.sends.newest([](const RecentSend&) { return true; });
     if ((send != nullptr && judge_refused_size(witness, refusal, *send)) || partial_send_too_large(witness, refusal)) {
@@ -212,7 +212,7 @@ void judge_terminate(const Witness& witness, const trace::Refusal& refusal, Rece
     if (send != nullptr && what == Meaning::no_buffer && connection.whole() && send->credits_known) {
       const Ledger& ledger = connection.ledger(sender);
       Suspect suspect = suspect_from(refusal, RuleId::credit_overrun_fatal, send->frame, {});
-      if (send->call && send->in_flight > send->limit) {
+      if (send->call() && send->in_flight > send->limit) {
         suspect.proven = true;
         suspect.culprit = sender;
         suspect.message = fmt::format(
@@ -223,7 +223,7 @@ void judge_terminate(const Witness& witness, const trace::Refusal& refusal, Rece
                                                    .as = Role::requester,
                                                    .xid = send->xid,
                                                    .what = suspect.message});
-      } else if (exact && send->call && ledger.answered && connection.threshold(sender) &&
+      } else if (exact && send->call() && ledger.answered && connection.threshold(sender) &&
                  send->in_flight + send->unanswered <= send->limit) {
         suspect.rule = RuleId::credit_grant_unbacked;
         suspect.proven = true;
@@ -235,7 +235,7 @@ void judge_terminate(const Witness& witness, const trace::Refusal& refusal, Rece
                                                     .as = Role::responder,
                                                     .xid = send->xid,
                                                     .what = suspect.message});
-      } else if (exact && send->reply && !send->guessed && send->unanswered == 0 && connection.threshold(sender)) {
+      } else if (exact && send->reply() && !send->guessed && send->unanswered == 0 && connection.threshold(sender)) {
         suspect.rule = RuleId::requester_receives_missing;
         suspect.culprit = refusal.side;
         suspect.message = fmt::format("The {} had no Receive for a Reply (Terminate, frame {}).", name(refusal.side),

@@ -78,7 +78,9 @@ void judge_access_refused(const Witness& witness, const trace::Refusal& refusal)
   }
   if (judged == nullptr) {
     // A Read that is not in the capture: it may have been one of an offer.
-    for (Offer& offer : connection.offers) offer.refused = offer.refused || offer.requester == initiator;
+    for (Offer& offer : connection.offers) {
+      if (offer.requester == initiator) offer.refused = refusal.frame;
+    }
   }
   Suspect suspect;
   suspect.how = refusal.kind == trace::Refusal::Kind::terminate ? Closed::How::terminate : Closed::How::nak;
@@ -120,7 +122,7 @@ void judge_access_refused(const Witness& witness, const trace::Refusal& refusal)
     const char* what = judged->writing ? "Write" : "Read";
     if (judged->offer) {
       Offer* offer = find_offer(connection, judged->transaction);
-      if (offer != nullptr) offer->refused = true;
+      if (offer != nullptr) offer->refused = refusal.frame;
       const bool early =
           offer == nullptr || refusal.frame.time - offer->frame.time < witness.context.options.pull_timeout;
       suspect.message = fmt::format(

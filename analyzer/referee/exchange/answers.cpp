@@ -14,7 +14,7 @@ void refuse_call(const Witness& witness, const trace::Send& event, std::optional
                  Transaction& call) {
   Connection& connection = witness.connection;
   call.reply_body.clear();  // what the responder may have left in the Reply chunk is no reply
-  if (call.malformed) {
+  if (call.malformed()) {
     ++call.answers;
     call.reply = event.frame;
     remember_finished(connection, call.id);
@@ -102,18 +102,18 @@ void take_error(const Witness& witness, const trace::Send& event, const wire::He
   judge_error_fields(witness, event, header, call);
   const bool refused_probe = v2::refuse_in_version_1(witness, event, header);
   if (call != nullptr) {
-    send.reply = true;
+    send.direction = Direction::reply;
     send.exchange = call->id;
     if (!refused_probe) judge_reply_version(witness, event, header.fixed.version, *call);
     judge_pulled_call(witness, *call, event.frame);
     if (header.error == wire::err_chunk) {
       judge_error_reply(witness, event, *call);
-      call->refused_by_error = !call->malformed;
+      if (!call->malformed()) call->answer = Transaction::Answer::refusal;
     }
     const bool grant = event.side == Side::passive && header.fixed.credit != 0;
     refuse_call(witness, event, grant ? std::optional(header.fixed.credit) : std::nullopt, *call);
   } else if (refused_probe) {
-    send.reply = true;
+    send.direction = Direction::reply;
   } else {
     answer_nothing_open(witness, event, xid);
   }

@@ -66,10 +66,13 @@ void take_call(const Witness& witness, const trace::Send& event, const wire::Hea
   fresh.version = header.fixed.version;
   fresh.credit = header.fixed.credit;
   fresh.wire_length = event.wire_length;
-  fresh.msgp = static_cast<Proc>(header.fixed.proc) == Proc::msgp;
   fresh.lists_known = lists_complete && !reading.guessed;
-  fresh.ill_formed = reading.ill_formed;
-  fresh.refusal_due = has_to_be_refused(connection, event, header, reading, lists_complete);
+  if (reading.ill_formed) fresh.found_ill_formed();
+  if (has_to_be_refused(connection, event, header, reading, lists_complete)) {
+    fresh.refusal = Transaction::Refusal::due;
+  } else if (static_cast<Proc>(header.fixed.proc) == Proc::msgp) {
+    fresh.refusal = Transaction::Refusal::due_for_msgp;
+  }
   fresh.responder_gaps = connection.of(other(event.side)).gaps;
   if (fresh.lists_known) {
     fresh.reads = header.reads;
@@ -85,11 +88,10 @@ void take_call(const Witness& witness, const trace::Send& event, const wire::Hea
   const bool whole_payload =
       lists_complete && event.octets.size() == event.wire_length && event.octets.size() > header.length && !event.holes;
   if (whole_payload) {
-    fresh.payload_known = true;
-    fresh.payload_length = event.wire_length - header.length;
-    fresh.payload_hash = hash_of_payload(event.octets.subspan(header.length));
+    fresh.payload =
+        Transaction::Payload{hash_of_payload(event.octets.subspan(header.length)), event.wire_length - header.length};
   }
-  send.call = true;
+  send.direction = Direction::call;
   Transaction& call = enter_exchange(witness, event, std::move(fresh));
   send.exchange = call.id;
   credit_call(witness, event, call, send);
@@ -124,7 +126,7 @@ void take_reply(const Witness& witness, const trace::Send& event, const wire::He
   const bool reverse = requester == Side::passive;
   const std::uint32_t xid = header.fixed.xid;
   ++(reverse ? connection.facts.messages.reverse_replies : connection.facts.messages.replies);
-  send.reply = true;
+  send.direction = Direction::reply;
   if (reading.guessed && !header.reads.empty()) {  // an offer that cannot be told apart
     if (lists_complete) {
       doubt_memory(connection, event, {});
@@ -158,7 +160,7 @@ void take_reply(const Witness& witness, const trace::Send& event, const wire::He
   if (call->answers >= call->copies) {
     ++connection.ledger(event.side).unanswered;
     if (judge_answer_to_done(witness, event, xid)) return;
-    if (connection.trusted() && !reading.guessed && !call->reply_inferred) {
+    if (connection.trusted() && !reading.guessed && call->answer != Transaction::Answer::inferred) {
       judge_duplicate(connection, event, *call);
     } else {
       if (reading.guessed) connection.distrust(kept_finished, Doubt::direction);  // or a Call of its own with that XID
@@ -168,7 +170,7 @@ void take_reply(const Witness& witness, const trace::Send& event, const wire::He
   }
   if (reading.guessed && reading.ill_formed && captured_whole(event) && calls_possible(connection, event.side)) {
     call->broken_reply = event.frame;  // or a Call of its own: neither ends the open one
-    call->reply_inferred = true;
+    call->answer = Transaction::Answer::inferred;
     return;
   }
   if (!reading.guessed) {
@@ -180,7 +182,9 @@ void take_reply(const Witness& witness, const trace::Send& event, const wire::He
                        event.wire_length - header.length, *call);
     }
   }
-  call->reply_inferred = reading.inferred || (reading.guessed && calls_possible(connection, event.side));
+  call->answer = reading.inferred || (reading.guessed && calls_possible(connection, event.side))
+                     ? Transaction::Answer::inferred
+                     : Transaction::Answer::plain;
   judge_invalidation(witness, event, *call, send);
   if (lists_complete && !reading.guessed) {
     judge_reply_form(witness, event, header, *call);
@@ -209,7 +213,7 @@ void enter_malformed(const Witness& witness, const trace::Send& event, const wir
   constexpr std::uint32_t least_answered = 28;  // RFC 8166 section 4.5: what is shorter is dropped silently
   if (Transaction* theirs = connection.open_call(other(event.side), fixed.xid)) {
     theirs->broken_reply = event.frame;  // to be dropped silently
-    theirs->reply_inferred = calls_possible(connection, event.side);
+    if (calls_possible(connection, event.side)) theirs->answer = Transaction::Answer::inferred;
     return;
   }
   if (Transaction* mine = connection.open_call(event.side, fixed.xid)) {
@@ -225,8 +229,8 @@ void enter_malformed(const Witness& witness, const trace::Send& event, const wir
   fresh.call_ordinal = event.ordinal;
   fresh.responder_gaps = connection.of(other(event.side)).gaps;
   fresh.lists_known = false;
-  fresh.malformed = true;
-  fresh.refusal_due = event.wire_length >= least_answered && !event.holes;
+  fresh.form = Transaction::Form::malformed;
+  if (event.wire_length >= least_answered && !event.holes) fresh.refusal = Transaction::Refusal::due;
   enter_exchange(witness, event, std::move(fresh));
 }
 
@@ -318,15 +322,15 @@ void count_late_message(const Witness& witness, const trace::Send& event, wire::
 void take_message(const Witness& witness, const trace::Send& event, wire::HeaderV1& scratch, LongForm form) {
   Connection& connection = witness.connection;
   if (event.wire_length == 0 && connection.messages == 0) return;  // makes a connection ready, over iWARP
-  if (connection.over) {
+  if (connection.over()) {
     if (connection.rpcrdma()) count_late_message(witness, event, scratch);
     return;
   }
   if (!accept_as_rpcrdma(witness, event)) {
-    connection.skipped = true;
+    ++connection.passed_over;
     return;
   }
-  if (connection.skipped && connection.messages == 0)
+  if (connection.passed_over != 0 && connection.messages == 0)
     connection.distrust(kept_finished, Doubt::unrecognised);  // earlier ones were not looked at
   ++connection.messages;
   connection.ledger(other(event.side)).unanswered = 0;
@@ -335,7 +339,7 @@ void take_message(const Witness& witness, const trace::Send& event, wire::Header
   send.ordinal = event.ordinal;
   send.frame = event.frame;
   send.wire_length = event.wire_length;
-  send.holes = event.holes;
+  if (event.holes) send.extent = RecentSend::Extent::holes;
   send.unanswered = connection.ledger(event.side).unanswered;
   auto kind = MessageSeen::Kind::other;
   const wire::HeaderV1* readable = nullptr;
@@ -456,10 +460,9 @@ void take_message(const Witness& witness, const trace::Send& event, wire::Header
     judge_xid(witness, event, fixed->xid, reading.rpc->xid);
     reading.ill_formed = reading.ill_formed || reading.rpc->xid != fixed->xid;
   }
-  send.call = reading.direction == Direction::call;
-  send.reply = !send.call;
+  send.direction = reading.direction;
   send.guessed = reading.guessed;
-  kind = send.call ? MessageSeen::Kind::call : MessageSeen::Kind::reply;
+  kind = send.call() ? MessageSeen::Kind::call : MessageSeen::Kind::reply;
   if (connection.of(event.side).judged_partial != event.ordinal) judge_send_size(witness, event, send);
   if (reading.direction == Direction::call) {
     take_call(witness, event, header, reading, !cut, send);

@@ -142,8 +142,8 @@ bool take(const Witness& witness, const trace::Send& event, RecentSend& send, Me
   const bool version_2 = fixed && fixed->version == 2;
   const bool known = version_2 && wire::known_htype(fixed->proc);
   if (known) {
-    send.call = wire::is_call(header.type());
-    send.reply = wire::is_reply(header.type());
+    if (wire::is_call(header.type())) send.direction = Direction::call;
+    if (wire::is_reply(header.type())) send.direction = Direction::reply;
   }
   const Turn turn{witness, event, header, send};
 

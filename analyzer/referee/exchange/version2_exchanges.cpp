@@ -60,9 +60,7 @@ void fill_lists(const Turn& turn, Transaction& call) {
   fresh.wire_length = event.wire_length;
   fresh.responder_gaps = turn.connection.of(other(event.side)).gaps;
   if (turn.complete() && piece.first && piece.known && !wire::is_middle(turn.type())) {
-    fresh.payload_known = true;
-    fresh.payload_length = turn.behind();
-    fresh.payload_hash = hash_of_payload(turn.payload());
+    fresh.payload = Transaction::Payload{hash_of_payload(turn.payload()), turn.behind()};
   }
   return fresh;
 }

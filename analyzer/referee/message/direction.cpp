@@ -115,7 +115,7 @@ Direction direction_by_words(Connection& connection, const trace::Send& event, c
 }
 
 bool reply_or_reverse_call(const Connection& connection, const trace::Send& event, wire::HeaderV1& scratch) {
-  if (event.side != Side::passive || !connection.rpcrdma() || connection.over) return false;
+  if (event.side != Side::passive || !connection.rpcrdma() || connection.over()) return false;
   constexpr std::size_t proc_at = 12;
   if (event.octets.size() < proc_at + 4) return false;
   if (static_cast<Proc>(wire::load_be32(event.octets.data() + proc_at)) != Proc::nomsg) return false;
@@ -148,7 +148,7 @@ bool names(const trace::Send& message, std::uint32_t handle, wire::HeaderV1& scr
 }
 
 bool call_or_offer(const Connection& connection, const trace::Send& event, wire::HeaderV1& scratch) {
-  if (!connection.rpcrdma() || connection.over || connection.version2 || event.holes) return false;
+  if (!connection.rpcrdma() || connection.over() || connection.version2 || event.holes) return false;
   constexpr std::size_t proc_at = 12;
   if (event.octets.size() < proc_at + 4) return false;
   if (static_cast<Proc>(wire::load_be32(event.octets.data() + proc_at)) != Proc::nomsg) return false;

@@ -24,7 +24,7 @@ class CallLists {
   /// The responder has to refuse it.
   void accuse(RuleId rule, std::string message) {
     say(rule, std::move(message));
-    call_.ill_formed = true;
+    call_.found_ill_formed();
   }
   void say(RuleId rule, std::string message, Severity at_most = Severity::error) {
     witness_.say(rule, {.frames = {event_.frame},
@@ -290,7 +290,7 @@ void judge_call_spans(const Witness& witness, const trace::Send& event, Transact
   wire::collect_read_chunks(call.reads, scratch.reads);
   judge_empty_segments(say, call);
   // In version 2 a wrong order or alignment is an error of its own: what follows from it is not said once more.
-  if (call.version == 1 || !call.ill_formed) judge_spans(say, scratch.reads, length);
+  if (call.version == 1 || !call.ill_formed()) judge_spans(say, scratch.reads, length);
   judge_segments(say, call, scratch.ranges);
   if (call.reply_chunk && wire::chunk_length(*call.reply_chunk) < least_reply) {
     say.note(RuleId::reply_chunk_useless,

@@ -434,7 +434,7 @@ void judge_rnr(const Witness& witness, const trace::Refusal& refusal, RecentSend
     connection.suspect(std::move(suspect));
     return;
   }
-  if (send != nullptr && send->reply && !send->guessed && send->unanswered == 0 && connection.trusted()) {
+  if (send != nullptr && send->reply() && !send->guessed && send->unanswered == 0 && connection.trusted()) {
     HeldFinding finding = witness.say(
         RuleId::requester_receives_missing,
         {.frames = {refusal.frame, send->frame},
@@ -453,7 +453,7 @@ void judge_rnr(const Witness& witness, const trace::Refusal& refusal, RecentSend
     connection.suspect(std::move(suspect));
     return;
   }
-  if (send != nullptr && send->call && send->credits_known && send->frame.number < refusal.frame.number &&
+  if (send != nullptr && send->call() && send->credits_known && send->frame.number < refusal.frame.number &&
       connection.whole()) {
     Ledger& ledger = connection.ledger(sender);
     if (send->in_flight > send->limit) {

@@ -231,11 +231,11 @@ void judge_error_fields(const Witness& witness, const trace::Send& event, const 
     accuse(fmt::format("The {}'s RDMA_ERROR has {} behind its code; it carries nothing else.", name(event.side),
                        counted(event.wire_length - header.length, "octet")));
   }
-  if (call != nullptr && call->malformed && header.fixed.version != call->version) {
+  if (call != nullptr && call->malformed() && header.fixed.version != call->version) {
     accuse(fmt::format("The {}'s RDMA_ERROR says version {}; it has to repeat the Call's, which is {}.",
                        name(event.side), header.fixed.version, call->version));
   }
-  if (header.error != wire::err_vers && call != nullptr && call->malformed && call->version > 2) {
+  if (header.error != wire::err_vers && call != nullptr && call->malformed() && call->version > 2) {
     accuse(
         fmt::format("The {} refused version {}, which does not exist, without saying so: the answer to it is "
                     "ERR_VERS.",
@@ -328,11 +328,11 @@ bool judge_answer_to_answer(const Witness& witness, const trace::Send& event, st
   const ErrorDiary::Sent* error = connection.diary.errors.newest(
       [&](const ErrorDiary::Sent& e) { return e.xid == xid && e.side == other(event.side); });
   const Transaction* mine = connection.find(event.side, xid);
-  const bool answered =
-      mine != nullptr && ((mine->answers > 0 && !mine->refused_by_error) || mine->broken_reply.number != 0);
+  const bool answered = mine != nullptr && ((mine->answers > 0 && mine->answer != Transaction::Answer::refusal) ||
+                                            mine->broken_reply.number != 0);
   if (error == nullptr && !answered) return false;
   const RuleId rule = error != nullptr ? RuleId::error_to_error : RuleId::error_to_reply;
-  if (error == nullptr && mine->reply_inferred) {
+  if (error == nullptr && mine->answer == Transaction::Answer::inferred) {
     witness.unchecked(rule, "it may refuse a Long Call that looks like the Reply");
     return true;
   }
@@ -372,7 +372,7 @@ const Row rows::msgp_not_refused{
 
 void judge_msgp_answer(const Witness& witness, const trace::Send& event, const Transaction& call) {
   Connection& connection = witness.connection;
-  if (!call.msgp) return;
+  if (call.refusal != Transaction::Refusal::due_for_msgp) return;
   if (!connection.trusted()) {
     witness.unchecked(RuleId::msgp_not_refused, "a later Call with the same XID may be missing from the capture");
     return;
@@ -430,19 +430,19 @@ void judge_missing_errors(const Witness& witness, FrameRef now, bool capture_end
   std::vector<const Transaction*> open;
   for (const auto& [key, call] : connection.transactions) {
     const bool chunked_callback = call.requester == Side::passive && call.lists_known && has_chunks(call);
-    if (call.answers == 0 && (call.refusal_due || call.msgp || chunked_callback)) open.push_back(&call);
+    if (call.answers == 0 && (call.refusal != Transaction::Refusal::not_due || chunked_callback)) open.push_back(&call);
   }
   std::sort(open.begin(), open.end(),
             [](const Transaction* a, const Transaction* b) { return a->call.number < b->call.number; });
   for (const Transaction* call : open) {
     const Side responder = other(call->requester);
     const SideState& state = connection.of(responder);
-    const RuleId rule = call->refusal_due ? RuleId::error_missing
-                        : call->msgp      ? RuleId::msgp_not_refused
-                                          : RuleId::reverse_chunk_refusal_missing;
+    const RuleId rule = call->refusal == Transaction::Refusal::due            ? RuleId::error_missing
+                        : call->refusal == Transaction::Refusal::due_for_msgp ? RuleId::msgp_not_refused
+                                                                              : RuleId::reverse_chunk_refusal_missing;
     const auto unchecked = [&](std::string_view why) { witness.unchecked(rule, why); };
     // A message of the server that cannot be decoded may have been meant as a Reply, and then silence is right.
-    if (call->refusal_due && call->requester == Side::passive) continue;
+    if (call->refusal == Transaction::Refusal::due && call->requester == Side::passive) continue;
     if (!connection.whole() || state.gaps != call->responder_gaps) {
       unchecked("the refusal may be missing from the capture");
       continue;

@@ -102,8 +102,6 @@ const Row rows::rnr_retry_zero{
 
 void judge_handshake(const Witness& witness) {
   Connection& connection = witness.connection;
-  if (connection.handshake_judged) return;
-  connection.handshake_judged = true;
   for (const Side side : {Side::active, Side::passive}) {
     const SideState& state = connection.of(side);
     if (state.depths.rnr_retry && *state.depths.rnr_retry == 0) {
@@ -145,7 +143,7 @@ const Row rows::cm_rejected{
 
 HeldFinding judge_reject(const Witness& witness, const trace::ConnectReject& event) {
   Connection& connection = witness.connection;
-  connection.rejected = true;
+  if (!connection.over()) connection.stage = Connection::Stage::rejected;
   const bool iwarp = connection.facts.transport == trace::Transport::iwarp;
   // Only who lacks something of its own is to blame; the others may be right to refuse.
   constexpr std::uint16_t no_queue_pair = 1;

@@ -106,12 +106,12 @@ void keep_pulled(const Witness& witness, const trace::ReadResponse& event) {
   if (place == nullptr) return;
   if (event.last) call->pulled = event.frame;
   const bool short_before = call->call_body.size() < rpc_start_length;
-  call->call_body.put(witness.context.bodies, place->at, within(event.octets, place->left), call->items);
+  call->call_body.put(witness.context.bodies, place->at, within(event.octets, place->left), call->items());
   if (!short_before || call->call_body.size() < rpc_start_length) return;
   const wire::Bytes body = call->call_body.octets();
   if (wire::load_be32(body.data()) != call->xid) return;
   const std::uint32_t type = wire::load_be32(body.data() + 4);
-  call->ill_formed = call->ill_formed || type != 0;
+  if (type != 0) call->found_ill_formed();
   judge_direction_by_rdma(witness, call->call, *call, Role::requester, type, event.frame);
 }
 

@@ -50,7 +50,7 @@ constexpr TimeNs idle_after = 30'000'000'000;
   Connection& connection = witness.connection;
   const Profile profile = witness.context.options.profile;
   if (profile == Profile::rfc8166 || (profile == Profile::automatic && !connection.reliable_reply)) return false;
-  return offer.done.number == 0 && offer.proper && !offer.refused && !offer.inferred;
+  return offer.done.number == 0 && offer.form == Offer::Form::proper && offer.refused.number == 0;
 }
 
 }  // namespace
@@ -145,12 +145,12 @@ void offer_content(const Witness& witness, Offer& offer, const trace::ReadRespon
   if (event.handle != first.handle || event.offset != first.offset) return;
   offer.content = event.frame;
   const std::uint32_t xid = wire::load_be32(event.octets.data());
-  if (!offer.inferred && offer.proper && !offer.undecidable) {
+  if (offer.form == Offer::Form::proper && !offer.undecidable) {
     judge_xid_by_rdma(witness, offer.frame, other(offer.requester), Role::responder, offer.xid, xid, event.frame);
   }
-  if (!offer.inferred || xid != offer.xid || wire::load_be32(event.octets.data() + 4) != 1) return;
-  offer.inferred = false;
-  if (Transaction* call = connection.find(offer.transaction)) call->reply_inferred = false;
+  if (offer.form != Offer::Form::inferred || xid != offer.xid || wire::load_be32(event.octets.data() + 4) != 1) return;
+  offer.form = Offer::Form::proper;
+  if (Transaction* call = connection.find(offer.transaction)) call->answer = Transaction::Answer::plain;
 }
 
 const Row rows::read_list_in_reply{
@@ -254,8 +254,8 @@ void judge_offer(const Witness& witness, const trace::Send& event, const wire::H
   offer.requester = requester;
   offer.frame = event.frame;
   offer.counted_to = event.frame.time;
-  offer.proper = proper;
-  offer.inferred = call != nullptr && call->reply_inferred;
+  if (!proper) offer.form = Offer::Form::improper;
+  if (proper && call != nullptr && call->answer == Transaction::Answer::inferred) offer.form = Offer::Form::inferred;
   for (const wire::ReadSegment& read : header.reads) {
     offer.segments.push_back(read.target);
     offer.length += read.target.length;

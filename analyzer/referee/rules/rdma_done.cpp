@@ -190,7 +190,7 @@ HeldFinding settle_done(const Witness& witness, const DoneSeen& event) {
     return {};
   }
   const bool pulled = offer_pulled(connection, *offer);
-  if (offer->reads_outstanding == 0 && !pulled && !offer->refused) {
+  if (offer->reads_outstanding == 0 && !pulled && offer->refused.number == 0) {
     if (offer->undecidable) {
       witness.unchecked(RuleId::done_before_complete_pull, "frames are missing since the offer");
     } else {

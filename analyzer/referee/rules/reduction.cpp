@@ -482,7 +482,7 @@ void judge_call_items(const Witness& witness, Transaction& call, const RpcStream
   const ProcedureId procedure{rpc->program, rpc->version, rpc->procedure};
   const bool nfs4 = rpc->program == wire::nfs_program && rpc->version == 4;
   if (nfs4 && !chunked.version2()) judge_complexity(chunked, call, scratch.reads);
-  if (call.ill_formed) return;  // the positions are not to be relied on
+  if (call.ill_formed()) return;  // the positions are not to be relied on
   wire::DdpBinding binding = wire::ddp_binding(rpc->program, rpc->version, rpc->procedure);
   // The number of a callback program is the client's choice: what an NFSv4 server calls there has no items to be moved
   // (RFC 8267 section 6.5).
@@ -494,7 +494,7 @@ void judge_call_items(const Witness& witness, Transaction& call, const RpcStream
                 fmt::format("The {} moved an argument of {} into a Read chunk (Position {}) although RPCSEC_GSS "
                             "protects the arguments as a whole.",
                             chunked.who(), named(procedure), scratch.reads.front().position));
-    call.ill_formed = true;
+    call.found_ill_formed();
     return;
   }
   if (!call.wrapped) {
@@ -511,20 +511,20 @@ void judge_call_items(const Witness& witness, Transaction& call, const RpcStream
     chunked.say(RuleId::ineligible_item_reduced,
                 fmt::format("The {} used a Read chunk (Position {}) for {}, none of whose arguments may be moved.",
                             chunked.who(), scratch.reads.front().position, named(procedure)));
-    call.ill_formed = true;
+    call.found_ill_formed();
     return;
   }
   if (!binding.arguments && !binding.results) return;
   wire::NfsItems& found = scratch.items;
   wire::list_call_items(stream.octets, stream.wire_length, scratch.reads, found);
-  call.ill_formed = judge_moved_arguments(chunked, procedure, scratch.reads, found, stream) || call.ill_formed;
+  if (judge_moved_arguments(chunked, procedure, scratch.reads, found, stream)) call.found_ill_formed();
   if (found.end == wire::WalkEnd::whole && found.left < pads_most) call.wanted = found.wanted.size();
   judge_provisioned(chunked, call, found);
 }
 
 void judge_pulled_call(const Witness& witness, Transaction& call, FrameRef answer) {
   Connection& connection = witness.connection;
-  if (call.call_body.empty() || call.ill_formed || call.copies != 1 || !connection.trusted()) return;
+  if (call.call_body.empty() || call.ill_formed() || call.copies != 1 || !connection.trusted()) return;
   const wire::Bytes body = call.call_body.octets();
   const RpcStream stream{body, std::max<std::size_t>(body.size(), call.body_length), call.call_body.full()};
   note_procedure(connection, call, stream.octets, stream.wire_length);
@@ -548,7 +548,7 @@ void judge_reply_items(const Witness& witness, const trace::Send& event, const w
                        Transaction& call, const std::optional<RpcStream>& stream) {
   Connection& connection = witness.connection;
   if (call.copies != 1 || !connection.trusted()) return;
-  if (call.writes.empty() || call.ill_formed || event.holes) return;
+  if (call.writes.empty() || call.ill_formed() || event.holes) return;
   ChunkScratch& scratch = connection.scratch;
   scratch.lengths.clear();
   for (const wire::WriteChunk& chunk : header.writes) scratch.lengths.push_back(wire::chunk_length(chunk));

@@ -242,7 +242,7 @@ bool judge_reply_lists(const Witness& witness, const trace::Send& event, const w
                        const Transaction& call) {
   Connection& connection = witness.connection;
   const bool lists = !call.writes.empty() || call.reply_chunk || !header.writes.empty() || header.reply;
-  if (!call.lists_known || !lists || call.malformed) return call.lists_known && !call.malformed;
+  if (!call.lists_known || !lists || call.malformed()) return call.lists_known && !call.malformed();
   if (call.copies != 1 || !connection.trusted()) {
     // A Call that was sent again has registered its memory anew, and either may be the one that is answered.
     witness.unchecked(RuleId::write_list_not_returned, call.copies != 1

@@ -27,7 +27,9 @@ constexpr std::uint64_t segment_size = 16;
 }
 
 /// A message that was refused before its end is at least as long as what was seen of it.
-[[nodiscard]] const char* at_least(const RecentSend& send) noexcept { return send.partial ? "at least " : ""; }
+[[nodiscard]] const char* at_least(const RecentSend& send) noexcept {
+  return send.extent == RecentSend::Extent::partial ? "at least " : "";
+}
 
 }  // namespace
 
@@ -122,8 +124,8 @@ void judge_send_size(const Witness& witness, const trace::Send& event, RecentSen
   const bool negotiated = connection.facts.thresholds.basis == Basis::negotiated;
   // What cannot be decoded is neither.
   std::optional<Role> role;
-  if (send.call) role = Role::requester;
-  if (send.reply) role = Role::responder;
+  if (send.call()) role = Role::requester;
+  if (send.reply()) role = Role::responder;
   if (negotiated) {
     send.size_finding = witness.say(
         RuleId::inline_threshold_exceeded,
@@ -305,11 +307,12 @@ const Row rows::reply_resource_shortage{
 
 void judge_error_reply(const Witness& witness, const trace::Send& event, const Transaction& call) {
   Connection& connection = witness.connection;
-  if (call.malformed || call.msgp || call.ill_formed || !call.lists_known || call.copies != 1) return;
+  if (call.ill_formed() || call.refusal != Transaction::Refusal::not_due || !call.lists_known || call.copies != 1)
+    return;
   // Well-formed is only what has been read: its arguments may not be what its chunks say.
   const bool read = call.body_length == 0
-                        ? call.payload_known
-                        : !call.items || call.call_body.full() || call.call_body.size() >= call.body_length;
+                        ? call.payload.has_value()
+                        : !call.items() || call.call_body.full() || call.call_body.size() >= call.body_length;
   if (!read) {
     witness.unchecked(RuleId::reply_resource_shortage, "a refused Call was not read to its end");
     return;
@@ -373,7 +376,7 @@ bool judge_refused_size(const Witness& witness, const trace::Refusal& refusal, R
   if (!witness.context.book.has(RuleId::inline_overrun_fatal, connection.id())) {
     witness.say(RuleId::inline_overrun_fatal, {.frames = {send.frame, refusal.frame},
                                                .by = sender,
-                                               .as = send.call ? Role::requester : Role::responder,
+                                               .as = send.call() ? Role::requester : Role::responder,
                                                .xid = send.xid,
                                                .what = message});
   }

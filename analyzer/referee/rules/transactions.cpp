@@ -27,14 +27,14 @@ constexpr std::size_t most_open_named = 32;
 /// that a chunk is made of, may differ.
 [[nodiscard]] bool same_shape(const Transaction& a, const Transaction& b) {
   if (a.writes.size() != b.writes.size() || read_chunks(a) != read_chunks(b)) return false;
-  return a.payload_known == b.payload_known && a.payload_length == b.payload_length && a.payload_hash == b.payload_hash;
+  return a.payload == b.payload;
 }
 
 /// Is `fresh` the Call that was refused, sent once more? XIDs wrap. nullopt: cannot be told.
 [[nodiscard]] std::optional<bool> same_request(const trace::Send& event, const Transaction& old,
                                                const Transaction& fresh) {
-  const bool both_known = old.payload_known && fresh.payload_known;
-  if (both_known && old.payload_length == fresh.payload_length && old.payload_hash == fresh.payload_hash) return true;
+  const bool both_known = old.payload && fresh.payload;
+  if (both_known && old.payload == fresh.payload) return true;
   wire::HeaderV1 header;
   constexpr std::size_t to_procedure = 24;
   if (old.procedure && wire::decode_header_v1(event.octets, event.wire_length, header) &&
@@ -122,7 +122,7 @@ void judge_repeated_call(const Witness& witness, const trace::Send& event, Trans
                      name(event.side), old.xid, old.call.number)});
     return;
   }
-  const bool comparable = old.lists_known && fresh.lists_known && old.payload_known == fresh.payload_known;
+  const bool comparable = old.lists_known && fresh.lists_known && old.payload.has_value() == fresh.payload.has_value();
   if (!connection.trusted() || !comparable || event.holes) {
     witness.unchecked(RuleId::xid_duplicate_outstanding,
                       "one of two Calls with one XID, or the Reply in between, may not be in the capture as a whole");
@@ -153,7 +153,7 @@ const Row rows::reply_version_differs{
 
 void judge_reply_version(const Witness& witness, const trace::Send& event, std::uint32_t version,
                          const Transaction& call) {
-  if (version == call.version || call.malformed) return;
+  if (version == call.version || call.malformed()) return;
   if (call.copies != 1) {
     witness.unchecked(RuleId::reply_version_differs, "a Call was sent more than once");
     return;
@@ -286,7 +286,8 @@ void judge_orphan(const Witness& witness, const trace::Send& event, Side request
     witness.unchecked(RuleId::reply_without_call, "the Call may be missing from the capture");
     return;
   }
-  if (const Transaction* own = connection.find(event.side, xid); own != nullptr && own->reply_inferred) {
+  if (const Transaction* own = connection.find(event.side, xid);
+      own != nullptr && own->answer == Transaction::Answer::inferred) {
     witness.unchecked(RuleId::reply_without_call, "its Call may be the Long Call that looks like an offered Reply");
     return;
   }

@@ -308,7 +308,7 @@ const Row rows::v2_inv_handle_unknown{
     .next = "Look at the requester: a handle of an earlier call may have been left in the field."};
 
 void judge_call_chunks(const Turn& turn, Transaction& call, const Piece& piece) {
-  if (!judge_positions(turn)) call.ill_formed = true;
+  if (!judge_positions(turn)) call.found_ill_formed();
   judge_segments(turn, call);
   judge_lists(turn, call, piece);
   judge_unneeded_external(turn);

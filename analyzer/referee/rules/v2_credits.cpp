@@ -23,7 +23,7 @@ constexpr std::int32_t a_little_below = -(1 << 30);
 [[nodiscard]] std::int32_t ahead(std::uint32_t a, std::uint32_t b) noexcept { return static_cast<std::int32_t>(a - b); }
 
 [[nodiscard]] std::uint32_t limit_in(const Credits& credits, const Credits::Limit& limit) noexcept {
-  if (credits.literal && ahead(limit.literal, limit.value) > 0) return limit.literal;
+  if (credits.counted == Credits::Counted::from_sent && ahead(limit.literal, limit.value) > 0) return limit.literal;
   return limit.value;
 }
 
@@ -47,7 +47,7 @@ constexpr std::int32_t a_little_below = -(1 << 30);
 }
 
 [[nodiscard]] bool countable(const Connection& connection, const Credits& credits) noexcept {
-  return all_seen(connection) && !credits.baseless;
+  return all_seen(connection) && credits.counted != Credits::Counted::from_nowhere;
 }
 
 void settle_sends(const Witness& witness, const Case& waited, bool proven) {
@@ -125,10 +125,10 @@ void judge_base(const Witness& witness, const trace::Send& event, std::uint32_t 
   const std::int32_t from_taken = ahead(value, bound.least_taken);
   const std::int32_t from_sent = ahead(value, own.sent - 1);  // the present one has been counted
   constexpr std::int32_t far = INT32_MAX;
-  if (from_taken < 0 && from_sent >= 0 && from_sent != far) bound.literal = true;
+  if (from_taken < 0 && from_sent >= 0 && from_sent != far) bound.counted = Credits::Counted::from_sent;
   const bool explained = (from_taken >= 0 && from_taken != far) || (from_sent >= 0 && from_sent != far);
-  if (explained || bound.baseless) return;
-  bound.baseless = true;
+  if (explained || bound.counted == Credits::Counted::from_nowhere) return;
+  bound.counted = Credits::Counted::from_nowhere;
   const bool started_elsewhere =
       std::max(from_taken, from_sent) < 0 && std::max(from_taken, from_sent) > a_little_below;
   witness.say(RuleId::v2_credit_limit_invalid,
@@ -183,8 +183,9 @@ void count_send(const Witness& witness, const trace::Send& event, bool grant, Re
   send.credits_known = false;
   if (connection.v2.version == State::Version::refused) return;  // the server counts as version 1 does
   if (!countable(connection, credits)) {
-    witness.unchecked(rule, credits.baseless ? "the limits of the peer do not count from 0"
-                                             : "not everything since the start of the connection is in the capture");
+    witness.unchecked(rule, credits.counted == Credits::Counted::from_nowhere
+                                ? "the limits of the peer do not count from 0"
+                                : "not everything since the start of the connection is in the capture");
     return;
   }
   // Delivered late: which limit had arrived by then is not known when limits may also fall.
@@ -224,7 +225,7 @@ void take_limit(const Witness& witness, const trace::Send& event, std::uint32_t 
   const Credits& own = connection.v2.of(event.side).credits;
   if (!all_seen(connection)) return;
   judge_base(witness, event, value);
-  if (bound.baseless) {
+  if (bound.counted == Credits::Counted::from_nowhere) {
     std::erase_if(connection.cases, [&](const Case& waited) {
       return waited.is<Case::SendsAboveLimit>() != nullptr && waited.accused == other(event.side);
     });
@@ -271,7 +272,7 @@ void watch_starvation(const Witness& witness, FrameRef now, bool over) {
   for (const Side side : {Side::active, Side::passive}) {
     SideFacts& facts = connection.v2.of(side);
     Credits& credits = facts.credits;
-    if (!credits.heard || credits.baseless) continue;
+    if (!credits.heard || credits.counted == Credits::Counted::from_nowhere) continue;
     const bool waiting = ahead(limit_of(connection, side), credits.sent) <= 0 &&
                          (connection.ledger(side).outstanding == 0 || facts.continuation.open);
     if (waiting && credits.dry_since.number == 0) {

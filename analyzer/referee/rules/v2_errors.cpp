@@ -238,7 +238,7 @@ void take_error(const Turn& turn) {
   refused_doubtful(turn.connection, other(turn.side()), turn.xid());
   Connection& connection = turn.connection;
   const std::uint32_t code = turn.header.error;
-  turn.send.reply = true;
+  turn.send.direction = Direction::reply;
   if (wire::error_name_v2(code).empty()) {
     turn.say(RuleId::error_code_unknown,
              {.frames = {turn.event.frame},
@@ -434,7 +434,7 @@ bool take_refusal(const Turn& turn, bool whole) {
   RecentSend* refused = refused_by(turn);
   if (refused == nullptr || refused->version != 2) return false;
   if (whole) judge_range(turn, refused);
-  turn.send.reply = true;
+  turn.send.direction = Direction::reply;
   ++connection.facts.messages.rdma_error;
   remember_refusal(connection, turn.event,
                    whole ? std::optional(Range{turn.header.vers_low, turn.header.vers_high}) : std::nullopt);

@@ -36,8 +36,8 @@ bool all_seen(const Connection& connection) noexcept {
 HeldFinding Turn::say(RuleId rule, std::initializer_list<FrameRef> frames, std::string message,
                       Severity at_most) const {
   std::optional<Role> role;
-  if (send.call) role = Role::requester;
-  if (send.reply) role = Role::responder;
+  if (send.call()) role = Role::requester;
+  if (send.reply()) role = Role::responder;
   const std::optional<std::uint32_t> shown = event.wire_length >= 4 ? std::optional(xid()) : std::nullopt;
   return Witness::say(
       rule, {.frames = frames, .by = side(), .as = role, .xid = shown, .at_most = at_most, .what = std::move(message)});
@@ -45,8 +45,8 @@ HeldFinding Turn::say(RuleId rule, std::initializer_list<FrameRef> frames, std::
 
 void Turn::say_when_heard(RuleId rule, FrameRef evidence, std::string message, Severity severity) const {
   std::optional<Role> as;
-  if (send.call) as = Role::requester;
-  if (send.reply) as = Role::responder;
+  if (send.call()) as = Role::requester;
+  if (send.reply()) as = Role::responder;
   wait(connection, {.rule = rule,
                     .accused = side(),
                     .frame = event.frame,

@@ -243,12 +243,12 @@ void judge_refused_part(const Witness& witness, const trace::Send& event, Recent
   Connection& connection = witness.connection;
   const Bound bound = bound_of(connection, event.side);
   if (!all_seen(connection) || event.wire_length <= bound.generous) return;
-  send.size_finding =
-      witness.say(RuleId::inline_threshold_exceeded,
-                  {.frames = {event.frame},
-                   .by = event.side,
-                   .xid = send.xid == 0 ? std::nullopt : std::optional(send.xid),
-                   .what = size_message(connection, event.side, event.wire_length, bound, send.partial)});
+  send.size_finding = witness.say(RuleId::inline_threshold_exceeded,
+                                  {.frames = {event.frame},
+                                   .by = event.side,
+                                   .xid = send.xid == 0 ? std::nullopt : std::optional(send.xid),
+                                   .what = size_message(connection, event.side, event.wire_length, bound,
+                                                        send.extent == RecentSend::Extent::partial)});
 }
 
 const Row rows::v2_connprop_after_final{

@@ -107,20 +107,20 @@ struct Connection {
   std::set<RuleId> given_up;  ///< rules whose accusations found no room in `cases`
   static constexpr std::size_t most_suspects = 64;
   std::vector<Suspect> suspects;
-  bool request_seen = false;
-  bool reply_seen = false;  ///< REP / MPA Reply
+  enum class Stage : std::uint8_t {
+    open,
+    rejected,
+    over  ///< closed: nothing that follows is judged
+  } stage = Stage::open;
   bool ready_seen = false;
-  bool rejected = false;
-  bool over = false;            ///< closed: nothing that follows is judged
   bool reliable_reply = false;  ///< pull completion is judged by the reliable-reply column
   bool version2 = false;        ///< version 2 messages were seen: version 1's rules stand back
   v2::State v2;
-  bool handshake_judged = false;
   std::uint64_t handshake_repeats = 0;
   FrameRef request_frame;
   FrameRef reply_frame;
   FrameRef last_frame;
-  bool skipped = false;  ///< Sends came before it could be told what this connection carries
+  std::uint64_t passed_over = 0;  ///< Sends that came before it could be told what this connection carries
   std::uint64_t implausible = 0;
   std::uint64_t weakly_plausible = 0;
   std::uint64_t messages = 0;
@@ -150,6 +150,10 @@ struct Connection {
     };
     if (std::none_of(cases.begin(), cases.end(), more)) of.episode_finding.reset();
   }
+  [[nodiscard]] bool request_seen() const noexcept { return request_frame.number != 0; }
+  [[nodiscard]] bool reply_seen() const noexcept { return reply_frame.number != 0; }  ///< REP, MPA Reply
+  [[nodiscard]] bool over() const noexcept { return stage == Stage::over; }
+  [[nodiscard]] bool rejected() const noexcept { return stage == Stage::rejected; }
   [[nodiscard]] ConnectionId id() const noexcept { return facts.id; }
   [[nodiscard]] bool rpcrdma() const noexcept { return kind == Kind::rpcrdma; }
   /// The first message that was understood is of version 1, and no ERR_VERS has refused it.

@@ -20,8 +20,11 @@ struct Offer {
   FrameRef frame;
   std::vector<wire::Segment> segments;
   std::uint64_t length = 0;
-  bool proper = true;     ///< RDMA_NOMSG, all at Position 0
-  bool inferred = false;  ///< it may be a Long Call, until what is read of it says REPLY
+  enum class Form : std::uint8_t {
+    proper,    ///< RDMA_NOMSG, all at Position 0
+    inferred,  ///< the same, but it may be a Long Call until what is read of it says REPLY
+    improper
+  } form = Form::proper;
   std::uint64_t reads_outstanding = 0;
   std::uint64_t reads = 0;
   FrameRef last_read;
@@ -29,7 +32,7 @@ struct Offer {
   FrameRef done;                ///< RDMA_DONE; number 0: none yet
   TimeNs waited = 0;            ///< without RDMA_DONE, while the requester worked on something else
   TimeNs counted_to = 0;        ///< `waited` is known up to here
-  bool refused = false;         ///< a Read of it was refused before RDMA_DONE
+  FrameRef refused;             ///< a Read of it was refused; number 0: none was
   bool overdue = false;         ///< pull-completion-missing has been reported
   bool undecidable = false;     ///< frames are missing since the offer
   bool in_flight_said = false;  ///< done-with-reads-in-flight has been reported

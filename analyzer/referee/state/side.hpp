@@ -56,14 +56,18 @@ struct RecentSend {
   FrameRef frame;
   std::uint32_t wire_length = 0;
   std::uint32_t xid = 0;
-  bool call = false;
-  bool reply = false;
-  bool guessed = false;  ///< which of them is not certain
-  bool holes = false;
-  bool partial = false;          ///< refused before its last packet was seen: wire_length is the least that it can be
+  Direction direction = Direction::unknown;  ///< an RDMA_ERROR for an open Call counts as a Reply
+  bool guessed = false;                      ///< the direction is not certain
+  enum class Extent : std::uint8_t {
+    whole,
+    holes,   ///< the capture lacks packets of it
+    partial  ///< refused before its last packet was seen: wire_length is the least that it can be
+  } extent = Extent::whole;
   bool credits_known = true;     ///< false: other messages of the time were delivered out of file order
   std::uint64_t unanswered = 0;  ///< Ledger::unanswered of its sender when it was sent
-  HeldFinding size_finding;      ///< the threshold finding, when it is over
+  [[nodiscard]] bool call() const noexcept { return direction == Direction::call; }
+  [[nodiscard]] bool reply() const noexcept { return direction == Direction::reply; }
+  HeldFinding size_finding;  ///< the threshold finding, when it is over
   HeldFinding invalidate_finding;
   std::uint64_t in_flight = 0;  ///< Calls: outstanding including this one
   std::uint64_t limit = 0;

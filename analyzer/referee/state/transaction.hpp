@@ -2,6 +2,7 @@
 // An RPC Call and what became of it.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <tuple>
@@ -30,24 +31,37 @@ struct Transaction {
   std::uint32_t copies = 1;       ///< the Call was sent so often on this connection
   std::uint32_t answers = 0;      ///< Replies and RDMA_ERRORs
   bool lists_known = true;        ///< false: the chunk lists are not (all) in the capture
-  bool malformed = false;         ///< the Call's header is broken: an RDMA_ERROR is the right answer
-  bool msgp = false;              ///< RDMA_MSGP: an RDMA_ERROR is a right answer
-  bool ill_formed = false;        ///< it decodes, but breaks a rule of form: an RDMA_ERROR is a right answer
-  bool avoidable = false;         ///< a Long Call that would have fitted inline
-  bool refusal_due = false;       ///< the responder has to answer with RDMA_ERROR
-  bool payload_known = false;
-  std::uint64_t payload_hash = 0;  ///< of the inline RPC message
-  std::uint64_t payload_length = 0;
+  /// Of the Call. An RDMA_ERROR is a right answer to all but the sound ones, and to RDMA_MSGP.
+  enum class Form : std::uint8_t {
+    sound,
+    ill_formed,  ///< it decodes, but breaks a rule of form
+    malformed    ///< its header is broken
+  } form = Form::sound;
+  bool avoidable = false;  ///< a Long Call that would have fitted inline
+  enum class Refusal : std::uint8_t {
+    not_due,
+    due,          ///< the responder has to answer with RDMA_ERROR
+    due_for_msgp  ///< it should: RDMA_MSGP
+  } refusal = Refusal::not_due;
+  struct Payload {
+    std::uint64_t hash = 0;
+    std::uint64_t length = 0;
+    friend bool operator==(const Payload&, const Payload&) = default;
+  };
+  std::optional<Payload> payload;  ///< the inline RPC message, when it is in the capture as a whole
   std::vector<wire::ReadSegment> reads;
   std::vector<wire::WriteChunk> writes;
   std::optional<wire::WriteChunk> reply_chunk;
   std::optional<std::tuple<std::uint32_t, std::uint32_t, std::uint32_t>> procedure;  // program, version, procedure
-  std::optional<bool> wrapped;         ///< RPCSEC_GSS integrity or privacy; not known until the Call has been read
-  std::optional<std::size_t> wanted;   ///< how many results may come in Write chunks (RFC 8267), once known
-  FrameRef reply;                      ///< first frame of the first Reply; number 0: none yet
-  FrameRef broken_reply;               ///< a Reply that cannot be decoded; number 0: none
-  bool refused_by_error = false;       ///< answered by RDMA_ERROR ERR_CHUNK
-  bool reply_inferred = false;         ///< what counts as its Reply may be a Long Call of its responder
+  std::optional<bool> wrapped;        ///< RPCSEC_GSS integrity or privacy; not known until the Call has been read
+  std::optional<std::size_t> wanted;  ///< how many results may come in Write chunks (RFC 8267), once known
+  FrameRef reply;                     ///< first frame of the first Reply; number 0: none yet
+  FrameRef broken_reply;              ///< a Reply that cannot be decoded; number 0: none
+  enum class Answer : std::uint8_t {
+    plain,
+    inferred,  ///< what counts as its Reply may be a Long Call of its responder
+    refusal    ///< RDMA_ERROR ERR_CHUNK to a sound header
+  } answer = Answer::plain;
   std::uint64_t completed_before = 0;  ///< transactions completed on the connection when the Call came
   std::uint64_t responder_gaps = 0;    ///< gaps of the responder's direction when the Call came
   FrameRef pulled;                     ///< newest answer to a READ of its Position-Zero Read chunk
@@ -56,20 +70,22 @@ struct Transaction {
   MessageBody call_body;
   MessageBody reply_body;
   std::uint64_t body_length = 0;  ///< octets of its Position-Zero Read chunk; 0: there is none
-  bool items = false;             ///< arguments or results may have been moved
   v2::CallFacts v2;
 
   /// What follows from the lists.
   void lists_changed() noexcept {
     body_length = 0;
-    items = !writes.empty();
     for (const wire::ReadSegment& read : reads) {
-      if (read.position == 0) {
-        body_length += read.target.length;
-      } else {
-        items = true;
-      }
+      if (read.position == 0) body_length += read.target.length;
     }
+  }
+  [[nodiscard]] bool malformed() const noexcept { return form == Form::malformed; }
+  [[nodiscard]] bool ill_formed() const noexcept { return form != Form::sound; }
+  void found_ill_formed() noexcept { form = form == Form::sound ? Form::ill_formed : form; }
+  /// Arguments or results may have been moved.
+  [[nodiscard]] bool items() const noexcept {
+    return !writes.empty() ||
+           std::any_of(reads.begin(), reads.end(), [](const wire::ReadSegment& read) { return read.position != 0; });
   }
 };
 

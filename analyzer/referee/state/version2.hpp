@@ -40,9 +40,12 @@ struct Credits {
   std::uint32_t spared = 0;   ///< RDMA2_GRANTs above the limit since it last rose: the spare Receive takes one
   std::vector<Limit> limits;  ///< the newest that is known to have arrived, and later ones
   bool heard = false;         ///< a message of the peer has come: before that, the limit is 1
-  bool literal = false;       ///< the limits cannot have been counted from what the peer received
-  bool baseless = false;      ///< the limits cannot be counted from 0 in any reading
   bool lowered = false;
+  enum class Counted : std::uint8_t {
+    from_received,  ///< by what the peer received
+    from_sent,      ///< by what it sent: the limits cannot have been counted from what it received
+    from_nowhere    ///< the limits cannot be counted from 0 in any reading
+  } counted = Counted::from_received;
   FrameRef from;                  ///< the message with the newest limit
   std::uint32_t least_taken = 0;  ///< so many of this side's Sends the peer has certainly received: it answered them
   FrameRef dry_from;              ///< the message whose limit was used up when nothing could be sent any more
