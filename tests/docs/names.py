@@ -129,7 +129,8 @@ def span_fault(span, known):
         return None if span in there or span in known.help else f"there is no rule {span}"
     if re.fullmatch(r"[\w:]+\(\)|[a-z]+(_[a-z0-9]+)+|([A-Z][a-z]+){2,}", span):
         word = re.split(r"::", span.removesuffix("()"))[-1]
-        return None if word in known.words else f"nothing is called {span}"
+        there = word in known.words or any(tail.startswith(word + "_") for tail in known.tails)
+        return None if there else f"nothing is called {span}"
     return None
 
 
