@@ -13,6 +13,7 @@ import os
 import re
 import subprocess
 import sys
+import tempfile
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "style"))
 import tree  # noqa: E402
@@ -82,7 +83,10 @@ class Tree:
         self.help = self.run(given.analyzer, "--help")
         self.own = set(OPTION.findall(self.help))
         self.rules = {rule["name"] for rule in json.loads(self.run(given.analyzer, "--list-rules", "--json"))}
-        listed = json.loads(self.run("ctest", "--test-dir", given.build, "--show-only=json-v1"))["tests"]
+        with tempfile.TemporaryDirectory() as apart:  # ctest writes a log even then, and may be running in FOLDER
+            with open(os.path.join(apart, "CTestTestfile.cmake"), "w", encoding="utf-8") as handle:
+                handle.write(f"subdirs([==[{os.path.abspath(given.build)}]==])\n")
+            listed = json.loads(self.run("ctest", "--test-dir", apart, "--show-only=json-v1"))["tests"]
         self.tests = {test["name"] for test in listed} | set(re.findall(r"\bNAME ([a-z]+\.[\w.-]+)", tests))
         self.labels = {label for test in listed for each in test["properties"] if each["name"] == "LABELS" for label in each["value"]}
 
