@@ -27,14 +27,6 @@ namespace {
 
 }  // namespace
 
-void wait(Connection& connection, Case accusation) {
-  if (connection.cases.size() < most_cases) {
-    connection.cases.push_back(std::move(accusation));
-  } else {
-    connection.given_up.insert(accusation.rule);
-  }
-}
-
 void settle_cases(const Witness& witness, Side side, std::uint64_t before_frame) {
   Connection& connection = witness.connection;
   if (connection.cases.empty()) return;

@@ -13,9 +13,6 @@ namespace rpcrdma::referee {
 /// As many wait at once in a connection: one that accuses so often is broken beyond the next of them.
 inline constexpr std::size_t most_cases = 256;
 
-/// Waits. Where too many do already it is given up, and the report says so.
-void wait(Connection& connection, Case accusation);
-
 /// `side` has sent something: settles those cases of the other side that are older.
 void settle_cases(const Witness& witness, Side side, std::uint64_t before_frame);
 /// The connection, or the capture, has ended. `complete`: this side's stream is known to be in the capture to its last

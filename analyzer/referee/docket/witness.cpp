@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "referee/docket/witness.hpp"
 
+#include <utility>
+
+#include "referee/docket/cases.hpp"
+
 namespace rpcrdma::referee {
 
 namespace {
@@ -9,14 +13,16 @@ namespace {
   return side ? std::optional(party(*side)) : std::nullopt;
 }
 
-[[nodiscard]] bool met(const Needs& needs, const Connection& connection) noexcept {
-  switch (needs.past) {
-    case Needs::Past::nothing:
+[[nodiscard]] bool known(Needs::Past past, const Connection& connection) noexcept {
+  switch (past) {
+    case Needs::Past::any:
       return true;
     case Needs::Past::trusted:
       return connection.trusted();
     case Needs::Past::whole:
       return connection.whole();
+    case Needs::Past::from_start:
+      return connection.facts.handshake_seen && connection.whole();
   }
   return true;
 }
@@ -24,13 +30,43 @@ namespace {
 }  // namespace
 
 bool Witness::may(RuleId id) const {
-  if (met(rule(id).needs, connection)) return true;
-  unchecked(id, connection.why_not_whole());
+  if (known(rule(id).needs.past, connection)) return true;
+  unchecked(id,
+            connection.whole() ? std::string_view("the handshake is not in the capture") : connection.why_not_whole());
   return false;
 }
 
+bool Witness::may(RuleId id, const Transaction& call) const {
+  const Needs::Call needed = rule(id).needs.call;
+  if (needed != Needs::Call::any && call.copies != 1) {
+    unchecked(id, "a Call was sent more than once, and which of them is answered is not known");
+    return false;
+  }
+  if (needed == Needs::Call::answered_whole && connection.of(other(call.requester)).gaps != call.responder_gaps) {
+    unchecked(id, "frames of the responder are missing since the Call");
+    return false;
+  }
+  return may(id);
+}
+
 HeldFinding Witness::say(RuleId id, const Statement& statement) const {
-  if (!may(id)) return {};
+  return may(id) ? write(id, statement) : HeldFinding();
+}
+
+HeldFinding Witness::conclude(const Case& waited, const Statement& statement) const {
+  return write(waited.rule, statement);
+}
+
+void Witness::wait(Case accusation) const {
+  if (!may(accusation.rule)) return;
+  if (connection.cases.size() < most_cases) {
+    connection.cases.push_back(std::move(accusation));
+  } else {
+    connection.given_up.insert(accusation.rule);
+  }
+}
+
+HeldFinding Witness::write(RuleId id, const Statement& statement) const {
   return context.book.add({id, connection.id(), statement.frames, statement.what, statement.at_most, statement.xid,
                            named(statement.by), statement.as, statement.habit});
 }

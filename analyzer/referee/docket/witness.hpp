@@ -47,12 +47,22 @@ struct Witness {
 
   /// May this rule accuse anybody now? Where what its row needs is not there it is unchecked, with the reason.
   [[nodiscard]] bool may(RuleId rule) const;
+  /// The same for a rule about a Call and its answer.
+  [[nodiscard]] bool may(RuleId rule, const Transaction& call) const;
   /// A finding, unless the rule may not accuse. Who does not keep what is returned cannot amend it.
   HeldFinding say(RuleId rule, const Statement& statement) const;
+  /// An accusation that waits for its proof, unless the rule may not accuse. Where too many wait already it is given
+  /// up, and the report says so.
+  void wait(Case accusation) const;
+  /// What became of a case: its rule was asked when it began to wait.
+  HeldFinding conclude(const Case& waited, const Statement& statement) const;
   /// True when a rule that is told once has been told and was counted up: nothing needs to be put into words.
   [[nodiscard]] bool again(RuleId rule, FrameRef frame, std::optional<Side> by = std::nullopt) const;
   /// "Not checked because ...": once for each rule.
   void unchecked(RuleId rule, std::string_view why) const;
+
+ private:
+  HeldFinding write(RuleId rule, const Statement& statement) const;
 };
 
 }  // namespace rpcrdma::referee

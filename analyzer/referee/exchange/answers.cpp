@@ -33,15 +33,11 @@ void answer_nothing_open(const Witness& witness, const trace::Send& event, std::
   const Transaction* call = connection.find(requester, xid);
   if (call == nullptr && judge_answer_to_answer(witness, event, xid)) return;
   if (call != nullptr && connection.trusted()) {
-    judge_duplicate(connection, event, *call);
-    return;
-  }
-  if (event.side == Side::passive) {
+    judge_duplicate(witness, event, *call);
+  } else if (event.side == Side::passive) {
     judge_orphan(witness, event, requester, xid);
-  } else if (!connection.whole()) {
-    witness.unchecked(RuleId::error_from_requester, "a reverse Call may be missing from the capture");
   } else {
-    judge_error_later(connection, event, xid);
+    judge_error_later(witness, event, xid);
   }
 }
 

@@ -40,9 +40,7 @@ Transaction& enter_exchange(const Witness& witness, const trace::Send& event, Tr
     return *old;
   }
   if (old != nullptr) {
-    if (old->answer == Transaction::Answer::refusal && !fresh.malformed() && connection.trusted()) {
-      judge_retry(witness, event, *old, fresh);
-    }
+    if (old->answer == Transaction::Answer::refusal && !fresh.malformed()) judge_retry(witness, event, *old, fresh);
     forget(connection, *old);
     connection.transactions.erase(key);
   }

@@ -160,12 +160,8 @@ void take_reply(const Witness& witness, const trace::Send& event, const wire::He
   if (call->answers >= call->copies) {
     ++connection.ledger(event.side).unanswered;
     if (judge_answer_to_done(witness, event, xid)) return;
-    if (connection.trusted() && !reading.guessed && call->answer != Transaction::Answer::inferred) {
-      judge_duplicate(connection, event, *call);
-    } else {
-      if (reading.guessed) connection.distrust(kept_finished, Doubt::direction);  // or a Call of its own with that XID
-      witness.unchecked(RuleId::duplicate_reply, "a Call with the same XID may be missing");
-    }
+    if (reading.guessed) connection.distrust(kept_finished, Doubt::direction);  // or a Call of its own with that XID
+    judge_duplicate(witness, event, *call);
     return;
   }
   if (reading.guessed && reading.ill_formed && captured_whole(event) && calls_possible(connection, event.side)) {

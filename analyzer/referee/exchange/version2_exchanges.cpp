@@ -192,10 +192,10 @@ void take_reply(const Turn& turn) {
   if (call == nullptr || call->answers >= call->copies) {
     if (call == nullptr) {
       judge_orphan(turn, turn.event, requester, turn.xid());
-    } else if (connection.trusted() && piece.known) {
-      judge_duplicate(connection, turn.event, *call);
+    } else if (piece.known) {
+      judge_duplicate(turn, turn.event, *call);
     } else {
-      turn.unchecked(RuleId::duplicate_reply, "a Call with the same XID may be missing");
+      turn.unchecked(RuleId::duplicate_reply, "whether it is the first piece of a Reply is not known");
     }
     return;
   }

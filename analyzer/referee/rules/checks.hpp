@@ -154,9 +154,9 @@ void judge_repeated_call(const Witness& witness, const trace::Send& event, Trans
 void judge_reply_version(const Witness& witness, const trace::Send& event, std::uint32_t version,
                          const Transaction& call);
 /// A second answer. Held back: the Call that it answers may still be on its way.
-void judge_duplicate(Connection& connection, const trace::Send& event, const Transaction& call);
+void judge_duplicate(const Witness& witness, const trace::Send& event, const Transaction& call);
 /// RDMA_ERROR from the client without a reverse Call. Held back for the same reason.
-void judge_error_later(Connection& connection, const trace::Send& event, std::uint32_t xid);
+void judge_error_later(const Witness& witness, const trace::Send& event, std::uint32_t xid);
 /// An answer for which no Call is open.
 void judge_orphan(const Witness& witness, const trace::Send& event, Side requester, std::uint32_t xid);
 void judge_open_calls(const Witness& witness, FrameRef now, bool closed, bool closed_by_client);

@@ -42,7 +42,7 @@ void settle_calls(const Witness& witness, const Case& waited, bool /*proven*/) {
     message = fmt::format("The {} has {} Calls outstanding; its peer granted {} (frame {}).", name(waited.accused),
                           calls.outstanding, calls.limit, waited.evidence.number);
   }
-  ledger.episode_finding = witness.say(waited.rule, {.frames = {waited.frame, waited.evidence},
+  ledger.episode_finding = witness.conclude(waited, {.frames = {waited.frame, waited.evidence},
                                                      .by = waited.accused,
                                                      .as = Role::requester,
                                                      .xid = waited.xid,
@@ -50,19 +50,18 @@ void settle_calls(const Witness& witness, const Case& waited, bool /*proven*/) {
                                                      .what = std::move(message)});
 }
 
-void accuse_later(Connection& connection, Ledger& ledger, const trace::Send& event, const Transaction& call,
+void accuse_later(const Witness& witness, Ledger& ledger, const trace::Send& event, const Transaction& call,
                   RuleId rule, std::uint64_t limit, Severity severity) {
   if (!ledger.over) ++ledger.episodes;
   ledger.over = true;
-  wait(connection,
-       {.rule = rule,
-        .accused = event.side,
-        .frame = event.frame,
-        .evidence = ledger.answered ? ledger.last_reply : ledger.first_call,
-        .xid = call.xid,
-        .severity = severity,
-        .about = Case::CallsAboveGrant{ledger.outstanding, limit, ledger.outstanding - limit, ledger.episodes},
-        .settle = settle_calls});
+  witness.wait({.rule = rule,
+                .accused = event.side,
+                .frame = event.frame,
+                .evidence = ledger.answered ? ledger.last_reply : ledger.first_call,
+                .xid = call.xid,
+                .severity = severity,
+                .about = Case::CallsAboveGrant{ledger.outstanding, limit, ledger.outstanding - limit, ledger.episodes},
+                .settle = settle_calls});
 }
 
 }  // namespace
@@ -71,6 +70,7 @@ const Row rows::credit_limit_exceeded{
     .group = 'C',
     .severity = Severity::error,
     .versions = Versions::v1,
+    .needs = {.past = Needs::Past::whole},
     .source = "RFC 8166 section 3.3.1",
     .who = "requester",
     .title = "More calls outstanding than the responder granted",
@@ -91,6 +91,7 @@ const Row rows::credit_initial_exceeded{
     .group = 'C',
     .severity = Severity::error,
     .versions = Versions::v1,
+    .needs = {.past = Needs::Past::whole},
     .source = "RFC 8166 section 3.3.3",
     .who = "requester",
     .title = "More than one call before the first reply",
@@ -123,6 +124,7 @@ const Row rows::reverse_credit_exceeded{
     .group = 'C',
     .severity = Severity::error,
     .versions = Versions::v1,
+    .needs = {.past = Needs::Past::whole},
     .source = "RFC 8167 section 4.1",
     .who = "server",
     .title = "More reverse calls outstanding than the client granted",
@@ -162,20 +164,19 @@ void credit_call(const Witness& witness, const trace::Send& event, const Transac
   const RuleId limit_rule =
       event.side == Side::active ? RuleId::credit_limit_exceeded : RuleId::reverse_credit_exceeded;
   if (connection.version2) return;
-  if (!connection.whole() || !send.credits_known) {
-    witness.unchecked(limit_rule, connection.whole()
-                                      ? std::string_view("which Calls had been answered is not certain: messages were "
-                                                         "delivered out of the file's order")
-                                      : connection.why_not_whole());
+  if (!witness.may(limit_rule)) return;
+  if (!send.credits_known) {
+    witness.unchecked(limit_rule,
+                      "which Calls had been answered is not certain: messages were delivered out of the file's order");
     return;
   }
   if (!ledger.answered && ledger.outstanding > 1) {
-    accuse_later(connection, ledger, event, call, RuleId::credit_initial_exceeded, 1, Severity::error);
+    accuse_later(witness, ledger, event, call, RuleId::credit_initial_exceeded, 1, Severity::error);
   } else if (ledger.outstanding > limit) {
-    accuse_later(connection, ledger, event, call, limit_rule, limit, Severity::error);
+    accuse_later(witness, ledger, event, call, limit_rule, limit, Severity::error);
   } else if (ledger.answered && call.credit != 0 && ledger.outstanding > call.credit) {
     // The requester's own wish binds it too (RFC 8166 section 3.3.1), but nobody is hurt: a warning.
-    accuse_later(connection, ledger, event, call, limit_rule, call.credit, Severity::warning);
+    accuse_later(witness, ledger, event, call, limit_rule, call.credit, Severity::warning);
   } else {
     ledger.over = false;
     connection.settle_episode(event.side);

@@ -124,6 +124,7 @@ const Row rows::version_after_refusal{
     .group = 'K',
     .severity = Severity::error,
     .versions = Versions::both,
+    .needs = {.past = Needs::Past::whole},
     .source = "version 2 draft section 7.1.1; RFC 8166 section 4.5.1",
     .who = "requester",
     .title = "A refused version was used again",
@@ -158,10 +159,7 @@ void judge_version_constancy(const Witness& witness, const trace::Send& event, c
   Connection& connection = witness.connection;
   const ErrorDiary::Version& refused = connection.diary.refused[index(event.side)];
   if (direction != Direction::reply && refused.version == fixed.version &&
-      connection.of(refused.by).acknowledged >= refused.ordinal && !connection.whole()) {
-    witness.unchecked(RuleId::version_after_refusal, connection.why_not_whole());
-  } else if (direction != Direction::reply && refused.version == fixed.version &&
-             connection.of(refused.by).acknowledged >= refused.ordinal) {
+      connection.of(refused.by).acknowledged >= refused.ordinal) {
     witness.say(RuleId::version_after_refusal,
                 {.frames = {event.frame, refused.frame, refused.call},
                  .by = event.side,
@@ -273,6 +271,7 @@ const Row rows::error_to_reply{
     .group = 'K',
     .severity = Severity::error,
     .versions = Versions::v1,
+    .needs = {.past = Needs::Past::whole},
     .source = "RFC 8166 section 4.5",
     .who = "requester",
     .title = "A reply was answered with RDMA_ERROR",
@@ -291,6 +290,7 @@ const Row rows::error_to_error{
     .group = 'K',
     .severity = Severity::error,
     .versions = Versions::both,
+    .needs = {.past = Needs::Past::whole},
     .source = "RFC 8166 section 4.2.4 (derived); version 2 draft section 7",
     .who = "sender",
     .title = "RDMA_ERROR was answered with RDMA_ERROR",
@@ -307,8 +307,8 @@ namespace {
 void settle_answer_to_answer(const Witness& witness, const Case& waited, bool proven) {
   const FrameRef call = waited.is<Case::Answer>()->call;
   const bool to_error = waited.rule == RuleId::error_to_error;
-  witness.say(
-      waited.rule,
+  witness.conclude(
+      waited,
       {.frames = {waited.frame, waited.evidence, call},
        .by = waited.accused,
        .as = to_error && call.number == 0 ? Role::responder : Role::requester,
@@ -336,20 +336,16 @@ bool judge_answer_to_answer(const Witness& witness, const trace::Send& event, st
     witness.unchecked(rule, "it may refuse a Long Call that looks like the Reply");
     return true;
   }
-  if (!connection.whole()) {
-    witness.unchecked(rule, "a Call that it refuses may be missing from the capture");
-    return true;
-  }
   const FrameRef answer = mine != nullptr && mine->broken_reply.number != 0 ? mine->broken_reply
                           : mine != nullptr                                 ? mine->reply
                                                                             : FrameRef{};
-  wait(connection, {.rule = rule,
-                    .accused = event.side,
-                    .frame = event.frame,
-                    .evidence = error != nullptr ? error->frame : answer,
-                    .xid = xid,
-                    .about = Case::Answer{mine != nullptr ? mine->call : FrameRef{}},
-                    .settle = settle_answer_to_answer});
+  witness.wait({.rule = rule,
+                .accused = event.side,
+                .frame = event.frame,
+                .evidence = error != nullptr ? error->frame : answer,
+                .xid = xid,
+                .about = Case::Answer{mine != nullptr ? mine->call : FrameRef{}},
+                .settle = settle_answer_to_answer});
   return true;
 }
 
@@ -357,6 +353,7 @@ const Row rows::msgp_not_refused{
     .group = 'K',
     .severity = Severity::warning,
     .versions = Versions::v1,
+    .needs = {.past = Needs::Past::whole, .call = Needs::Call::answered_whole},
     .source = "RFC 8166 section 4.6.1",
     .who = "responder",
     .title = "RDMA_MSGP was not refused",
@@ -371,12 +368,7 @@ const Row rows::msgp_not_refused{
         "follows RFC 5666."};
 
 void judge_msgp_answer(const Witness& witness, const trace::Send& event, const Transaction& call) {
-  Connection& connection = witness.connection;
   if (call.refusal != Transaction::Refusal::due_for_msgp) return;
-  if (!connection.trusted()) {
-    witness.unchecked(RuleId::msgp_not_refused, "a later Call with the same XID may be missing from the capture");
-    return;
-  }
   witness.say(
       RuleId::msgp_not_refused,
       {.frames = {event.frame, call.call},
@@ -392,6 +384,7 @@ const Row rows::reverse_chunk_refusal_missing{
     .group = 'J',
     .severity = Severity::warning,
     .versions = Versions::both,
+    .needs = {.past = Needs::Past::whole, .call = Needs::Call::answered_whole},
     .source = "RFC 8167 section 5.3; version 2 draft section 4.6.4",
     .who = "responder",
     .title = "A callback with chunks was neither answered nor refused",
@@ -410,6 +403,7 @@ const Row rows::error_missing{
     .group = 'K',
     .severity = Severity::warning,
     .versions = Versions::both,
+    .needs = {.past = Needs::Past::whole, .call = Needs::Call::answered_whole},
     .source = "RFC 8166 section 4.5; version 2 draft section 7",
     .who = "responder",
     .title = "A broken call was not refused",
@@ -443,10 +437,7 @@ void judge_missing_errors(const Witness& witness, FrameRef now, bool capture_end
     const auto unchecked = [&](std::string_view why) { witness.unchecked(rule, why); };
     // A message of the server that cannot be decoded may have been meant as a Reply, and then silence is right.
     if (call->refusal == Transaction::Refusal::due && call->requester == Side::passive) continue;
-    if (!connection.whole() || state.gaps != call->responder_gaps) {
-      unchecked("the refusal may be missing from the capture");
-      continue;
-    }
+    if (!witness.may(rule, *call)) continue;
     if (closed_by == responder && state.last_event.time - call->call.time < patience) {
       unchecked("the responder ended the connection instead");
       continue;

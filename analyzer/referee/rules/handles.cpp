@@ -49,6 +49,7 @@ const Row rows::handle_reused_live{
     .severity = Severity::warning,
     .versions = Versions::both,
     .repetition = Repetition::few,
+    .needs = {.past = Needs::Past::whole},
     .source = "RFC 8166 section 4.4.1 (derived)",
     .who = "requester",
     .title = "The same memory is offered by two calls at once",
@@ -75,8 +76,8 @@ void settle_shared_memory(const Witness& witness, const Case& waited, bool /*pro
   if (first->answers != 0 && first->reply.number < waited.frame.number) return;  // only delivered late
   const TimeNs age = waited.frame.time - first->call.time;
   const bool stale = age > stale_call;
-  witness.say(RuleId::handle_reused_live,
-              {.frames = {waited.frame, waited.evidence},
+  witness.conclude(
+      waited, {.frames = {waited.frame, waited.evidence},
                .by = waited.accused,
                .as = Role::requester,
                .xid = waited.xid,
@@ -91,17 +92,17 @@ void settle_shared_memory(const Witness& witness, const Case& waited, bool /*pro
                          : std::string())});
 }
 
-void accuse_later(Connection& connection, const trace::Send& event, const Transaction& call,
+void accuse_later(const Witness& witness, const trace::Send& event, const Transaction& call,
                   const wire::Segment& segment, const Region& shared) {
   const std::uint64_t begin = std::max(segment.offset, shared.begin);
-  wait(connection, {.rule = RuleId::handle_reused_live,
-                    .accused = call.requester,
-                    .frame = event.frame,
-                    .evidence = shared.exposed,
-                    .xid = call.xid,
-                    .about = Case::SharedMemory{shared.owner, segment.handle, begin,
-                                                std::min(shared.end, segment.offset + segment.length) - begin},
-                    .settle = settle_shared_memory});
+  witness.wait({.rule = RuleId::handle_reused_live,
+                .accused = call.requester,
+                .frame = event.frame,
+                .evidence = shared.exposed,
+                .xid = call.xid,
+                .about = Case::SharedMemory{shared.owner, segment.handle, begin,
+                                            std::min(shared.end, segment.offset + segment.length) - begin},
+                .settle = settle_shared_memory});
 }
 
 }  // namespace
@@ -129,7 +130,6 @@ void judge_offered_memory(const Witness& witness, const trace::Send& event, cons
   Connection& connection = witness.connection;
   if (!call.lists_known || call.copies > 1) return;
   SideState& requester = connection.of(call.requester);
-  const bool sure = connection.whole();
   std::size_t compared = 0;
   bool shared = false;
   each_segment(call, [&](const wire::Segment& segment, bool writable) {
@@ -150,12 +150,7 @@ void judge_offered_memory(const Witness& witness, const trace::Send& event, cons
     const Region* region = shared_with(requester.memory, call, segment, writable, compared);
     if (region == nullptr) return;
     shared = true;
-    if (sure) {
-      accuse_later(connection, event, call, segment, *region);
-    } else {
-      witness.unchecked(RuleId::handle_reused_live,
-                        "the Reply that ended the first use may be missing from the capture");
-    }
+    accuse_later(witness, event, call, segment, *region);
   });
   if (compared > most_compared) {
     witness.unchecked(RuleId::handle_reused_live,
@@ -167,6 +162,7 @@ const Row rows::chunk_live_at_close{
     .group = 'G',
     .severity = Severity::note,
     .versions = Versions::both,
+    .needs = {.past = Needs::Past::trusted},
     .source = "RFC 8166 section 4.4.1 (observation)",
     .who = "nobody",
     .title = "Memory was still offered when the connection ended",
@@ -205,11 +201,6 @@ void judge_live_chunks(const Witness& witness, FrameRef close) {
     if (offered.number == 0) offered = offer.frame;
   }
   if (calls + offers == 0) return;
-  if (!connection.trusted()) {
-    witness.unchecked(RuleId::chunk_live_at_close,
-                      "the messages that ended the use of the memory may be missing from the capture");
-    return;
-  }
   witness.say(RuleId::chunk_live_at_close,
               {.frames = {close, oldest != nullptr ? oldest->call : FrameRef{}, offered},
                .xid = oldest != nullptr ? std::optional(oldest->xid) : std::nullopt,

@@ -58,6 +58,7 @@ const Row rows::remote_invalidation_wrong_handle{
     .group = 'G',
     .severity = Severity::error,
     .versions = Versions::v1,
+    .needs = {.past = Needs::Past::trusted, .call = Needs::Call::sent_once},
     .source = "RFC 8797 section 4.1",
     .who = "responder",
     .title = "A reply invalidates a handle that is not of its call",
@@ -109,13 +110,7 @@ void judge_invalidation(const Witness& witness, const trace::Send& event, const 
     witness.unchecked(RuleId::remote_invalidation_wrong_handle, "the chunk lists of the Call are not in the capture");
     return;
   }
-  if (call.copies != 1 || !connection.trusted()) {
-    // A Call that was sent again has registered its memory anew; behind a gap there may be another one with that XID.
-    witness.unchecked(RuleId::remote_invalidation_wrong_handle, call.copies != 1
-                                                                    ? std::string_view("a Call was sent more than once")
-                                                                    : connection.why_not_whole());
-    return;
-  }
+  if (!witness.may(RuleId::remote_invalidation_wrong_handle, call)) return;
   if (names(call, *event.invalidated)) return;
   send.invalidate_finding = witness.say(
       RuleId::remote_invalidation_wrong_handle,

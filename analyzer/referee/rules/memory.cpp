@@ -39,6 +39,7 @@ const Row rows::rdma_write_out_of_bounds{
     .group = 'F',
     .severity = Severity::error,
     .versions = Versions::both,
+    .needs = {.past = Needs::Past::trusted},
     .source = "RFC 8166 sections 3.4.6 and 4.5.3",
     .who = "responder",
     .title = "An RDMA Write leaves the memory that was offered",
@@ -58,6 +59,7 @@ const Row rows::rdma_read_out_of_bounds{
     .group = 'F',
     .severity = Severity::error,
     .versions = Versions::both,
+    .needs = {.past = Needs::Past::trusted},
     .source = "RFC 8166 section 3.4.5.1",
     .who = "responder",
     .title = "An RDMA Read leaves the memory that was offered",
@@ -75,6 +77,7 @@ const Row rows::rdma_unknown_handle{
     .group = 'F',
     .severity = Severity::error,
     .versions = Versions::both,
+    .needs = {.past = Needs::Past::whole},
     .source = "RFC 8166 section 3.1 (derived)",
     .who = "by evidence",
     .title = "An RDMA operation uses a handle that nobody offered",
@@ -92,6 +95,7 @@ const Row rows::rdma_access_mode{
     .group = 'F',
     .severity = Severity::error,
     .versions = Versions::both,
+    .needs = {.past = Needs::Past::trusted},
     .source = "RFC 8166 sections 3.4.5 and 3.4.6",
     .who = "responder",
     .title = "An RDMA operation in the wrong direction for its chunk",
@@ -112,6 +116,7 @@ const Row rows::rdma_by_requester{
     .group = 'F',
     .severity = Severity::error,
     .versions = Versions::both,
+    .needs = {.past = Needs::Past::whole},
     .source = "RFC 8166 section 3.1; version 2 draft section 4",
     .who = "requester",
     .title = "An RDMA Read or Write by a side to which nobody offered memory",
@@ -131,6 +136,7 @@ const Row rows::rdma_write_after_reply{
     .group = 'F',
     .severity = Severity::error,
     .versions = Versions::both,
+    .needs = {.past = Needs::Past::trusted},
     .source = "RFC 8166 section 3.4.6; version 2 draft section 4.5.2.3",
     .who = "responder",
     .title = "An RDMA Write follows the reply of its call",
@@ -149,6 +155,7 @@ const Row rows::rdma_read_after_reply{
     .group = 'F',
     .severity = Severity::error,
     .versions = Versions::both,
+    .needs = {.past = Needs::Past::trusted},
     .source = "RFC 8166 section 3.4.5.1; version 2 draft section 4.5.1.3",
     .who = "responder",
     .title = "An RDMA Read follows the reply of its call",
@@ -164,6 +171,7 @@ const Row rows::rdma_after_invalidate{
     .group = 'F',
     .severity = Severity::error,
     .versions = Versions::both,
+    .needs = {.past = Needs::Past::trusted},
     .source = "RFC 8797 section 3.2; RFC 8166 section 4.4.1",
     .who = "responder",
     .title = "An RDMA operation with a handle that was invalidated",
@@ -182,6 +190,7 @@ const Row rows::rdma_after_invalidate{
 const Row rows::read_after_done{.group = 'H',
                                 .severity = Severity::error,
                                 .versions = Versions::v1,
+                                .needs = {.past = Needs::Past::trusted},
                                 .source = "reliable-reply draft, Requester Duties",
                                 .who = "requester",
                                 .title = "An RDMA Read after RDMA_DONE",
@@ -211,8 +220,8 @@ void settle_unknown_memory(const Witness& witness, const Case& waited, bool prov
   const Case::Use& use = *waited.use();
   Connection& connection = witness.connection;
   const bool by_requester = waited.rule == RuleId::rdma_by_requester;
-  HeldFinding finding = witness.say(
-      waited.rule,
+  HeldFinding finding = witness.conclude(
+      waited,
       {.frames = {waited.frame},
        .by = waited.accused,
        .as = when(by_requester, Role::requester),
@@ -232,7 +241,7 @@ void settle_misuse(const Witness& witness, const Case& waited, bool /*proven*/) 
   const Case::Misuse& misuse = *waited.is<Case::Misuse>();
   const bool later_packet = misuse.start.number != 0;
   mark_guilty(witness.connection, waited,
-              witness.say(waited.rule, {.frames = {later_packet ? misuse.start : waited.frame, waited.frame,
+              witness.conclude(waited, {.frames = {later_packet ? misuse.start : waited.frame, waited.frame,
                                                    waited.evidence, misuse.ended},
                                         .by = waited.accused,
                                         .as = misuse.as,
@@ -282,18 +291,15 @@ JudgedOp& judge_access(const Witness& witness, const Access_& access, MemoryMap:
   const Case::Use use{access.handle, access.offset, access.length, access.op, access.writing};
   // A Call that offers the memory anew may still be on its way here, behind a hole.
   const auto accuse = [&](RuleId rule, std::string message, FrameRef ended) {
-    if (!connection.trusted()) {
-      witness.unchecked(rule, connection.why_not_whole());
-      return;
-    }
+    if (!witness.may(rule)) return;
     judged.state = JudgedOp::State::undecided;
-    wait(connection, {.rule = rule,
-                      .accused = access.initiator,
-                      .frame = access.frame,
-                      .evidence = region->exposed,
-                      .xid = xid.value_or(0),
-                      .about = Case::Misuse{use, access.start, ended, role, std::move(message)},
-                      .settle = settle_misuse});
+    witness.wait({.rule = rule,
+                  .accused = access.initiator,
+                  .frame = access.frame,
+                  .evidence = region->exposed,
+                  .xid = xid.value_or(0),
+                  .about = Case::Misuse{use, access.start, ended, role, std::move(message)},
+                  .settle = settle_misuse});
   };
   const auto after_invalidate = [&] {
     accuse(RuleId::rdma_after_invalidate,
@@ -347,20 +353,14 @@ JudgedOp& judge_access(const Witness& witness, const Access_& access, MemoryMap:
       }
       break;
     case Verdict::unknown_handle:
-      if (!connection.whole()) {
-        witness.unchecked(
-            RuleId::rdma_unknown_handle,
-            fmt::format("the Call that named the handle may not be known: {}", connection.why_not_whole()));
-        break;
-      }
       // The client has work to do only in memory that the server offered: reverse calls, replies to be read.
-      wait(connection, {.rule = access.initiator == Side::active && !connection.of(owner).memory.ever()
-                                    ? RuleId::rdma_by_requester
-                                    : RuleId::rdma_unknown_handle,
-                        .accused = access.initiator,
-                        .frame = access.frame,
-                        .about = Case::UnknownMemory{use},
-                        .settle = settle_unknown_memory});
+      witness.wait({.rule = access.initiator == Side::active && !connection.of(owner).memory.ever()
+                                ? RuleId::rdma_by_requester
+                                : RuleId::rdma_unknown_handle,
+                    .accused = access.initiator,
+                    .frame = access.frame,
+                    .about = Case::UnknownMemory{use},
+                    .settle = settle_unknown_memory});
       break;
   }
   return connection.of(access.initiator).ops.add(std::move(judged));

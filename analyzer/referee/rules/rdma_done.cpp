@@ -28,12 +28,12 @@ void judge_done(const Witness& witness, const trace::Send& event, RecentSend& se
   const bool wrong_side = theirs != nullptr && theirs->done.number == 0;
   if (newest_offer(connection, event.side, xid) == nullptr && !wrong_side && connection.cases.size() < most_cases) {
     // Its offer may still be held back behind a hole in the other direction: wait for what the peer sends next.
-    wait(connection, {.rule = RuleId::rdma_done_sent,
-                      .accused = event.side,
-                      .frame = event.frame,
-                      .xid = xid,
-                      .about = Case::Done{event.invalidated},
-                      .settle = settle_waiting_done});
+    witness.wait({.rule = RuleId::rdma_done_sent,
+                  .accused = event.side,
+                  .frame = event.frame,
+                  .xid = xid,
+                  .about = Case::Done{event.invalidated},
+                  .settle = settle_waiting_done});
     return;
   }
   send.invalidate_finding = settle_done(witness, {event.side, event.frame, xid, event.invalidated});
@@ -233,6 +233,7 @@ const Row rows::done_answered{
     .group = 'H',
     .severity = Severity::error,
     .versions = Versions::v1,
+    .needs = {.past = Needs::Past::whole},
     .source = "RFC 8166 section 4.6.2; reliable-reply draft, Pull Completion",
     .who = "receiver",
     .title = "RDMA_DONE was answered",
@@ -252,8 +253,8 @@ void settle_done_answered(const Witness& witness, const Case& waited, bool prove
     witness.unchecked(waited.rule, "a Call with the same XID may be missing from the capture");
     return;
   }
-  witness.say(waited.rule,
-              {.frames = {waited.frame, waited.evidence},
+  witness.conclude(
+      waited, {.frames = {waited.frame, waited.evidence},
                .by = waited.accused,
                .as = Role::responder,
                .xid = waited.xid,
@@ -268,18 +269,14 @@ bool judge_answer_to_done(const Witness& witness, const trace::Send& event, std:
   const Connection::Done* done =
       connection.dones.newest([&](const Connection::Done& d) { return d.xid == xid && d.side == other(event.side); });
   if (done == nullptr) return false;
-  if (!connection.whole()) {
-    witness.unchecked(RuleId::done_answered, connection.why_not_whole());
-    return true;
-  }
   // A Call with the same XID may be missing in between: that shows only when its sender goes on.
-  wait(connection, {.rule = RuleId::done_answered,
-                    .accused = event.side,
-                    .frame = event.frame,
-                    .evidence = done->frame,
-                    .xid = xid,
-                    .about = Case::Answer{},
-                    .settle = settle_done_answered});
+  witness.wait({.rule = RuleId::done_answered,
+                .accused = event.side,
+                .frame = event.frame,
+                .evidence = done->frame,
+                .xid = xid,
+                .about = Case::Answer{},
+                .settle = settle_done_answered});
   return true;
 }
 

@@ -38,6 +38,7 @@ const Row rows::read_depth_exceeded{
     .severity = Severity::warning,
     .versions = Versions::both,
     .repetition = Repetition::few,
+    .needs = {.past = Needs::Past::whole},
     .source = "IBA; RFC 5040; RFC 6581",
     .who = "by evidence",
     .title = "More RDMA Reads in flight than the peer accepts",
@@ -164,10 +165,7 @@ void read_asked(const Witness& witness, const trace::ReadRequest& event) {
   if (reads.open.size() >= ReadsInFlight::most) reads.clear();
   reads.open.push_back({event.op, event.frame});
   if (reads.open.size() <= *limit || reads.excess.size() >= most_excess) return;
-  if (!connection.whole()) {
-    witness.unchecked(RuleId::read_depth_exceeded, "answers to RDMA Reads may be missing from the capture");
-    return;
-  }
+  if (!witness.may(RuleId::read_depth_exceeded)) return;
   reads.excess.push_back({event.frame, reads.open.front().op, event.op, reads.open.size()});
 }
 
@@ -216,6 +214,7 @@ const Row rows::read_chunk_not_pulled{
     .group = 'F',
     .severity = Severity::warning,
     .versions = Versions::both,
+    .needs = {.past = Needs::Past::trusted, .call = Needs::Call::answered_whole},
     .source = "RFC 8166 section 3.4.5.1 (derived)",
     .who = "responder",
     .title = "A call succeeded although its Read chunk was not read",
@@ -234,12 +233,8 @@ const Row rows::read_chunk_not_pulled{
 void judge_pulled(const Witness& witness, const trace::Send& event, const wire::HeaderV1& header,
                   const Transaction& call) {
   Connection& connection = witness.connection;
-  if (call.reads.empty() || !call.lists_known || call.copies > 1) return;
+  if (call.reads.empty() || !call.lists_known || !witness.may(RuleId::read_chunk_not_pulled, call)) return;
   const auto not_decided = [&](std::string_view why) { witness.unchecked(RuleId::read_chunk_not_pulled, why); };
-  if (!connection.trusted() || connection.of(event.side).gaps != call.responder_gaps) {
-    not_decided("frames of the responder are missing");
-    return;
-  }
   const std::optional<std::uint64_t> left = not_asked_for(connection, call);
   if (left && *left == 0) return;
   if (!left) {

@@ -15,6 +15,7 @@ const Row rows::reverse_before_ready{
     .group = 'J',
     .severity = Severity::error,
     .versions = Versions::both,
+    .needs = {.past = Needs::Past::from_start},
     .source = "RFC 8167 section 6; version 2 draft section 4.6.3",
     .who = "server",
     .title = "The server called back before the client was ready for it",
@@ -47,8 +48,8 @@ void settle_early_call(const Witness& witness, const Case& waited, bool proven) 
     return;
   }
   const bool nfs = waited.severity == Severity::error;
-  witness.say(
-      RuleId::reverse_before_ready,
+  witness.conclude(
+      waited,
       {.frames = {waited.frame, agreed},
        .by = when(nfs, Side::passive),
        .as = Role::requester,
@@ -71,10 +72,7 @@ void judge_reverse_call(const Witness& witness, const trace::Send& event, const 
   Connection& connection = witness.connection;
   const BackChannel& channel = connection.back_channel;
   if (channel.agreed.number != 0) return;
-  if (!connection.facts.handshake_seen || !connection.whole()) {
-    witness.unchecked(RuleId::reverse_before_ready, "what the client agreed to may be missing from the capture");
-    return;
-  }
+  if (!witness.may(RuleId::reverse_before_ready)) return;
   if (channel.not_read != 0) {
     witness.unchecked(RuleId::reverse_before_ready,
                       fmt::format("the client's Call in frame {} cannot be read to its end: it may have agreed there",
@@ -82,13 +80,13 @@ void judge_reverse_call(const Witness& witness, const trace::Send& event, const 
     return;
   }
   const bool nfs = channel.nfs4 || (call.procedure && wire::callback_program(std::get<0>(*call.procedure)));
-  wait(connection, {.rule = RuleId::reverse_before_ready,
-                    .accused = event.side,
-                    .frame = event.frame,
-                    .xid = call.xid,
-                    .severity = nfs ? Severity::error : Severity::note,
-                    .about = Case::EarlyCall{},
-                    .settle = settle_early_call});
+  witness.wait({.rule = RuleId::reverse_before_ready,
+                .accused = event.side,
+                .frame = event.frame,
+                .xid = call.xid,
+                .severity = nfs ? Severity::error : Severity::note,
+                .about = Case::EarlyCall{},
+                .settle = settle_early_call});
 }
 
 }  // namespace rpcrdma::referee

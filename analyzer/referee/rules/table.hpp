@@ -31,10 +31,17 @@ enum class Repetition : std::uint8_t {
 struct Needs {
   /// Of what was sent earlier: "never seen" has to prove "never sent".
   enum class Past : std::uint8_t {
-    nothing,
-    trusted,  ///< nothing is missing that may still have an effect
-    whole     ///< and both directions are in the capture
-  } past = Past::nothing;
+    any,
+    trusted,    ///< nothing is missing that may still have an effect
+    whole,      ///< and both directions are in the capture
+    from_start  ///< and the handshake
+  } past = Past::any;
+  /// Of the Call that is answered.
+  enum class Call : std::uint8_t {
+    any,
+    sent_once,      ///< one that was sent again has registered its memory anew, and either may be the one answered
+    answered_whole  ///< and nothing of its responder is missing since
+  } call = Call::any;
 };
 
 /// What stands above a rule's check.

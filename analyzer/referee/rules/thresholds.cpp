@@ -209,6 +209,7 @@ const Row rows::reply_chunk_ignored{
     .group = 'B',
     .severity = Severity::error,
     .versions = Versions::both,
+    .needs = {.past = Needs::Past::trusted, .call = Needs::Call::sent_once},
     .source = "RFC 8166 section 3.5.3; version 2 draft section 6.6.3",
     .who = "responder",
     .title = "A reply was sent inline though it does not fit and a Reply chunk was offered",
@@ -250,9 +251,7 @@ void judge_reply_form(const Witness& witness, const trace::Send& event, const wi
   if (inline_reply && call.reply_chunk && event.wire_length > *limit && !event.holes) {
     const std::uint64_t room = wire::chunk_length(*call.reply_chunk);
     const std::uint64_t payload = event.wire_length > header.length ? event.wire_length - header.length : 0;
-    if (room >= payload && (call.copies != 1 || !connection.trusted())) {
-      witness.unchecked(RuleId::reply_chunk_ignored, "another Call with the same XID may be the one that is answered");
-    } else if (room >= payload) {
+    if (room >= payload && witness.may(RuleId::reply_chunk_ignored, call)) {
       witness.say(
           RuleId::reply_chunk_ignored,
           {.frames = {event.frame, call.call},
@@ -290,6 +289,7 @@ const Row rows::reply_resource_shortage{
     .group = 'B',
     .severity = Severity::warning,
     .versions = Versions::v1,
+    .needs = {.past = Needs::Past::trusted},
     .source = "RFC 8166 section 4.5.3; RFC 8267 section 3.1",
     .who = "requester",
     .title = "A call was refused, possibly because its reply has no room",
@@ -306,7 +306,6 @@ const Row rows::reply_resource_shortage{
         "without a Reply chunk."};
 
 void judge_error_reply(const Witness& witness, const trace::Send& event, const Transaction& call) {
-  Connection& connection = witness.connection;
   if (call.ill_formed() || call.refusal != Transaction::Refusal::not_due || !call.lists_known || call.copies != 1)
     return;
   // Well-formed is only what has been read: its arguments may not be what its chunks say.
@@ -317,10 +316,7 @@ void judge_error_reply(const Witness& witness, const trace::Send& event, const T
     witness.unchecked(RuleId::reply_resource_shortage, "a refused Call was not read to its end");
     return;
   }
-  if (!connection.trusted()) {
-    witness.unchecked(RuleId::reply_resource_shortage, connection.why_not_whole());
-    return;
-  }
+  if (!witness.may(RuleId::reply_resource_shortage)) return;
   if (call.requester == Side::passive && (!call.reads.empty() || !call.writes.empty() || call.reply_chunk)) {
     // RFC 8167 section 5.3: so does a client that takes no chunks in callbacks.
     witness.unchecked(RuleId::reply_resource_shortage, "a client may refuse every callback that has chunks");

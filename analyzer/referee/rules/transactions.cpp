@@ -57,6 +57,7 @@ const Row rows::xid_duplicate_outstanding{
     .group = 'I',
     .severity = Severity::warning,
     .versions = Versions::both,
+    .needs = {.past = Needs::Past::trusted},
     .source = "RFC 8167 section 2.4; version 2 draft section 3.1.3",
     .who = "requester",
     .title = "Two different calls share one XID",
@@ -95,21 +96,20 @@ void settle_same_xid(const Witness& witness, const Case& waited, bool proven) {
     witness.unchecked(waited.rule, "the Reply in between may be missing from the capture");
     return;
   }
-  witness.say(waited.rule,
-              {.frames = {waited.frame, waited.evidence},
-               .by = waited.accused,
-               .as = Role::requester,
-               .xid = waited.xid,
-               .what = fmt::format(
-                   "The {} sent a different Call with XID {:#010x} while the one in frame {} is unanswered: their "
-                   "Replies cannot be told apart.",
-                   name(waited.accused), waited.xid, waited.evidence.number)});
+  witness.conclude(waited,
+                   {.frames = {waited.frame, waited.evidence},
+                    .by = waited.accused,
+                    .as = Role::requester,
+                    .xid = waited.xid,
+                    .what = fmt::format(
+                        "The {} sent a different Call with XID {:#010x} while the one in frame {} is unanswered: their "
+                        "Replies cannot be told apart.",
+                        name(waited.accused), waited.xid, waited.evidence.number)});
 }
 
 }  // namespace
 
 void judge_repeated_call(const Witness& witness, const trace::Send& event, Transaction& old, const Transaction& fresh) {
-  Connection& connection = witness.connection;
   if (same_shape(old, fresh)) {
     witness.say(RuleId::call_retransmitted,
                 {.frames = {event.frame, old.call},
@@ -123,19 +123,19 @@ void judge_repeated_call(const Witness& witness, const trace::Send& event, Trans
     return;
   }
   const bool comparable = old.lists_known && fresh.lists_known && old.payload.has_value() == fresh.payload.has_value();
-  if (!connection.trusted() || !comparable || event.holes) {
+  if (!comparable || event.holes) {
     witness.unchecked(RuleId::xid_duplicate_outstanding,
-                      "one of two Calls with one XID, or the Reply in between, may not be in the capture as a whole");
+                      "one of two Calls with one XID is not in the capture as a whole");
     return;
   }
   // The Reply in between may be missing: that shows only when the responder goes on.
-  wait(connection, {.rule = RuleId::xid_duplicate_outstanding,
-                    .accused = event.side,
-                    .frame = event.frame,
-                    .evidence = old.call,
-                    .xid = old.xid,
-                    .about = Case::SameXid{old.id},
-                    .settle = settle_same_xid});
+  witness.wait({.rule = RuleId::xid_duplicate_outstanding,
+                .accused = event.side,
+                .frame = event.frame,
+                .evidence = old.call,
+                .xid = old.xid,
+                .about = Case::SameXid{old.id},
+                .settle = settle_same_xid});
 }
 
 const Row rows::reply_version_differs{
@@ -171,6 +171,7 @@ const Row rows::duplicate_reply{
     .group = 'I',
     .severity = Severity::error,
     .versions = Versions::both,
+    .needs = {.past = Needs::Past::trusted},
     .source = "RFC 5531 (derived); version 2 draft section 3.1.3",
     .who = "responder",
     .title = "A call was answered twice",
@@ -186,7 +187,7 @@ const Row rows::duplicate_reply{
 namespace {
 
 void settle_duplicate(const Witness& witness, const Case& waited, bool proven) {
-  witness.say(waited.rule, {.frames = {waited.frame, waited.evidence, waited.is<Case::Answer>()->call},
+  witness.conclude(waited, {.frames = {waited.frame, waited.evidence, waited.is<Case::Answer>()->call},
                             .by = waited.accused,
                             .as = Role::responder,
                             .xid = waited.xid,
@@ -197,20 +198,25 @@ void settle_duplicate(const Witness& witness, const Case& waited, bool proven) {
 
 }  // namespace
 
-void judge_duplicate(Connection& connection, const trace::Send& event, const Transaction& call) {
-  wait(connection, {.rule = RuleId::duplicate_reply,
-                    .accused = event.side,
-                    .frame = event.frame,
-                    .evidence = call.reply,
-                    .xid = call.xid,
-                    .about = Case::Answer{call.call},
-                    .settle = settle_duplicate});
+void judge_duplicate(const Witness& witness, const trace::Send& event, const Transaction& call) {
+  if (call.answer == Transaction::Answer::inferred) {
+    witness.unchecked(RuleId::duplicate_reply, "its first Reply may be a Long Call that looks like one");
+    return;
+  }
+  witness.wait({.rule = RuleId::duplicate_reply,
+                .accused = event.side,
+                .frame = event.frame,
+                .evidence = call.reply,
+                .xid = call.xid,
+                .about = Case::Answer{call.call},
+                .settle = settle_duplicate});
 }
 
 const Row rows::error_from_requester{
     .group = 'D',
     .severity = Severity::error,
     .versions = Versions::v1,
+    .needs = {.past = Needs::Past::whole},
     .source = "RFC 8166 section 4.2.4",
     .who = "requester",
     .title = "RDMA_ERROR from a side that had no call to refuse",
@@ -227,8 +233,8 @@ const Row rows::error_from_requester{
 namespace {
 
 void settle_error_from_requester(const Witness& witness, const Case& waited, bool proven) {
-  witness.say(waited.rule,
-              {.frames = {waited.frame},
+  witness.conclude(
+      waited, {.frames = {waited.frame},
                .by = waited.accused,
                .as = Role::requester,
                .xid = waited.xid,
@@ -240,19 +246,20 @@ void settle_error_from_requester(const Witness& witness, const Case& waited, boo
 
 }  // namespace
 
-void judge_error_later(Connection& connection, const trace::Send& event, std::uint32_t xid) {
-  wait(connection, {.rule = RuleId::error_from_requester,
-                    .accused = event.side,
-                    .frame = event.frame,
-                    .xid = xid,
-                    .about = Case::Answer{},
-                    .settle = settle_error_from_requester});
+void judge_error_later(const Witness& witness, const trace::Send& event, std::uint32_t xid) {
+  witness.wait({.rule = RuleId::error_from_requester,
+                .accused = event.side,
+                .frame = event.frame,
+                .xid = xid,
+                .about = Case::Answer{},
+                .settle = settle_error_from_requester});
 }
 
 const Row rows::reply_without_call{
     .group = 'I',
     .severity = Severity::error,
     .versions = Versions::both,
+    .needs = {.past = Needs::Past::whole},
     .source = "RFC 8167 section 2; version 2 draft section 3.1.3",
     .who = "responder",
     .title = "A reply or refusal nobody asked for",
@@ -269,7 +276,7 @@ const Row rows::reply_without_call{
 namespace {
 
 void settle_orphan(const Witness& witness, const Case& waited, bool proven) {
-  witness.say(waited.rule, {.frames = {waited.frame},
+  witness.conclude(waited, {.frames = {waited.frame},
                             .by = waited.accused,
                             .as = Role::responder,
                             .xid = waited.xid,
@@ -282,8 +289,8 @@ void settle_orphan(const Witness& witness, const Case& waited, bool proven) {
 
 void judge_orphan(const Witness& witness, const trace::Send& event, Side requester, std::uint32_t xid) {
   Connection& connection = witness.connection;
-  if (!connection.whole() || connection.unjudged()) {
-    witness.unchecked(RuleId::reply_without_call, "the Call may be missing from the capture");
+  if (connection.unjudged()) {
+    witness.unchecked(RuleId::reply_without_call, "traffic of an early draft of version 2 is not judged");
     return;
   }
   if (const Transaction* own = connection.find(event.side, xid);
@@ -291,12 +298,12 @@ void judge_orphan(const Witness& witness, const trace::Send& event, Side request
     witness.unchecked(RuleId::reply_without_call, "its Call may be the Long Call that looks like an offered Reply");
     return;
   }
-  wait(connection, {.rule = RuleId::reply_without_call,
-                    .accused = other(requester),
-                    .frame = event.frame,
-                    .xid = xid,
-                    .about = Case::Answer{},
-                    .settle = settle_orphan});
+  witness.wait({.rule = RuleId::reply_without_call,
+                .accused = other(requester),
+                .frame = event.frame,
+                .xid = xid,
+                .about = Case::Answer{},
+                .settle = settle_orphan});
 }
 
 const Row rows::call_unanswered{
@@ -366,6 +373,7 @@ const Row rows::error_retried_same_xid{
     .group = 'I',
     .severity = Severity::warning,
     .versions = Versions::v1,
+    .needs = {.past = Needs::Past::trusted},
     .source = "RFC 8267 sections 3.1 and 6.4.2",
     .who = "requester",
     .title = "A refused call was sent again with the same XID",
@@ -378,6 +386,7 @@ const Row rows::error_retried_same_xid{
     .next = "Linux client: rpcrdma:xprtrdma_err_chunk followed by sunrpc:xprt_transmit with that XID."};
 
 void judge_retry(const Witness& witness, const trace::Send& event, const Transaction& old, const Transaction& fresh) {
+  if (!witness.may(RuleId::error_retried_same_xid)) return;
   const std::optional<bool> same = same_request(event, old, fresh);
   if (!same) {
     witness.unchecked(RuleId::error_retried_same_xid,

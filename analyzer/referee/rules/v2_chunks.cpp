@@ -383,15 +383,11 @@ bool judge_reply_chunks(const Turn& turn, const Transaction& call, const Piece& 
              fmt::format("The {}'s RDMA2_REPLY_EXTERNAL has no Reply chunk: there is no RPC Reply in it.",
                          name(turn.side())));
   }
-  if (!call.lists_known || call.v2.incomplete || call.copies != 1) {
+  if (!call.lists_known || call.v2.incomplete) {
     turn.unchecked(RuleId::write_list_not_returned, "the chunk lists of the Call are not (all) in the capture");
     return true;
   }
-  if (!turn.connection.trusted()) {
-    // A Reply, and another Call with that XID behind it, may be among what is missing.
-    turn.unchecked(RuleId::write_list_not_returned, turn.connection.why_not_whole());
-    return true;
-  }
+  if (!turn.may(RuleId::write_list_not_returned, call)) return true;
   judge_reply_form_v2(turn, call, piece);
   const auto& given = call.writes;
   const auto& returned = turn.header.lists.writes;
@@ -418,6 +414,7 @@ const Row rows::v2_inv_handle_mismatch{
     .group = 'G',
     .severity = Severity::error,
     .versions = Versions::v2,
+    .needs = {.past = Needs::Past::trusted, .call = Needs::Call::sent_once},
     .source = "draft-ietf-nfsv4-rpcrdma-version-two section 6.5",
     .who = "responder",
     .title = "A reply invalidates another handle than the call allows",
@@ -452,14 +449,11 @@ void judge_invalidated(const Turn& turn, const Transaction* call) {
                              *event.invalidated, wire::htype_name_v2(turn.header.fixed.proc)));
     return;
   }
-  if (call == nullptr || !call->lists_known || call->v2.incomplete || call->copies != 1) {
+  if (call == nullptr || !call->lists_known || call->v2.incomplete) {
     turn.unchecked(RuleId::v2_inv_handle_mismatch, "the Call is not (all) in the capture");
     return;
   }
-  if (!turn.connection.trusted()) {
-    turn.unchecked(RuleId::v2_inv_handle_mismatch, turn.connection.why_not_whole());
-    return;
-  }
+  if (!turn.may(RuleId::v2_inv_handle_mismatch, *call)) return;
   if (call->v2.inv_handle == *event.invalidated && call->v2.inv_handle != 0) return;
   turn.send.invalidate_finding = turn.say(
       RuleId::v2_inv_handle_mismatch, {event.frame, call->call},

@@ -62,23 +62,24 @@ void settle_sends(const Witness& witness, const Case& waited, bool proven) {
             : fmt::format("The {} sent its message number {}; its peer's limit was {} (frame {}).{}",
                           name(waited.accused), sends.sent + 1, sends.limit, waited.evidence.number,
                           reached ? " By the letter of the draft this one is still allowed, by its example not." : "");
-  witness.say(waited.rule, {.frames = {waited.frame, first ? sends.first : waited.evidence},
+  witness.conclude(waited, {.frames = {waited.frame, first ? sends.first : waited.evidence},
                             .by = waited.accused,
                             .xid = waited.xid,
                             .at_most = waited.at_most(proven),
                             .what = std::move(message)});
 }
 
-void accuse_later(Connection& connection, const trace::Send& event, RuleId rule, std::uint32_t sent,
+void accuse_later(const Witness& witness, const trace::Send& event, RuleId rule, std::uint32_t sent,
                   std::uint32_t limit, Severity severity, std::uint32_t xid) {
-  wait(connection, {.rule = rule,
-                    .accused = event.side,
-                    .frame = event.frame,
-                    .evidence = connection.v2.of(event.side).credits.from,
-                    .xid = xid,
-                    .severity = severity,
-                    .about = Case::SendsAboveLimit{sent, limit, connection.v2.of(event.side).first},
-                    .settle = settle_sends});
+  Connection& connection = witness.connection;
+  witness.wait({.rule = rule,
+                .accused = event.side,
+                .frame = event.frame,
+                .evidence = connection.v2.of(event.side).credits.from,
+                .xid = xid,
+                .severity = severity,
+                .about = Case::SendsAboveLimit{sent, limit, connection.v2.of(event.side).first},
+                .settle = settle_sends});
 }
 
 /// A limit that stands earlier in the capture than an accused Send was only delivered late.
@@ -203,7 +204,7 @@ void count_send(const Witness& witness, const trace::Send& event, bool grant, Re
     return;
   }
   const bool error = over > 0 || !credits.heard;
-  accuse_later(connection, event, rule, before, limit, error ? Severity::error : Severity::warning, send.xid);
+  accuse_later(witness, event, rule, before, limit, error ? Severity::error : Severity::warning, send.xid);
 }
 
 const Row rows::v2_credit_regressed{

@@ -39,8 +39,8 @@ void settle_stray_error(const Witness& witness, const Case& waited, bool proven)
   }) != nullptr;
   if (answers_something) return;  // which was delivered late
   const bool to_error = waited.rule == RuleId::error_to_error;
-  witness.say(
-      waited.rule,
+  witness.conclude(
+      waited,
       {.frames = {waited.frame, waited.evidence},
        .by = waited.accused,
        .xid = waited.xid,
@@ -62,13 +62,13 @@ void settle_stray_error(const Witness& witness, const Case& waited, bool proven)
 }
 
 void stray_later(const Turn& turn, RuleId rule, FrameRef evidence) {
-  wait(turn.connection, {.rule = rule,
-                         .accused = turn.side(),
-                         .frame = turn.event.frame,
-                         .evidence = evidence,
-                         .xid = turn.xid(),
-                         .about = Case::StrayError{},
-                         .settle = settle_stray_error});
+  turn.wait({.rule = rule,
+             .accused = turn.side(),
+             .frame = turn.event.frame,
+             .evidence = evidence,
+             .xid = turn.xid(),
+             .about = Case::StrayError{},
+             .settle = settle_stray_error});
 }
 
 /// The error answers nothing that the other side has sent.
@@ -113,6 +113,7 @@ const Row rows::v2_error_detail{
     .group = 'K',
     .severity = Severity::warning,
     .versions = Versions::v2,
+    .needs = {.past = Needs::Past::trusted, .call = Needs::Call::sent_once},
     .source = "draft-ietf-nfsv4-rpcrdma-version-two section 7.3",
     .who = "responder",
     .title = "The numbers in an RDMA2_ERROR do not fit the call",
@@ -128,10 +129,7 @@ namespace {
 
 void judge_detail(const Turn& turn, const Transaction& call) {
   if (!call.lists_known) return;
-  if (call.copies != 1 || !turn.connection.trusted()) {
-    turn.unchecked(RuleId::v2_error_detail, "another Call with the same XID may be the one that is refused");
-    return;
-  }
+  if (!turn.may(RuleId::v2_error_detail, call)) return;
   const wire::HeaderV2& error = turn.header;
   const auto say = [&](std::string what, Severity severity = Severity::error) {
     turn.say(RuleId::v2_error_detail, {turn.event.frame, call.call},

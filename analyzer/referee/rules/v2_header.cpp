@@ -18,7 +18,7 @@ void settle_said(const Witness& witness, const Case& waited, bool proven) {
     return;
   }
   const Case::Said& said = *waited.is<Case::Said>();
-  witness.say(waited.rule, {.frames = {waited.frame, waited.evidence},
+  witness.conclude(waited, {.frames = {waited.frame, waited.evidence},
                             .by = waited.accused,
                             .as = said.as,
                             .xid = waited.xid,
@@ -47,14 +47,14 @@ void Turn::say_when_heard(RuleId rule, FrameRef evidence, std::string message, S
   std::optional<Role> as;
   if (send.call()) as = Role::requester;
   if (send.reply()) as = Role::responder;
-  wait(connection, {.rule = rule,
-                    .accused = side(),
-                    .frame = event.frame,
-                    .evidence = evidence,
-                    .xid = xid(),
-                    .severity = severity,
-                    .about = Case::Said{as, std::move(message)},
-                    .settle = settle_said});
+  wait({.rule = rule,
+        .accused = side(),
+        .frame = event.frame,
+        .evidence = evidence,
+        .xid = xid(),
+        .severity = severity,
+        .about = Case::Said{as, std::move(message)},
+        .settle = settle_said});
 }
 
 void judge_undecodable(const Turn& turn, const wire::DecodeError& error) {

@@ -184,7 +184,7 @@ void settle_size(const Witness& witness, const Case& waited, bool proven) {
                           theirs.final.time <= waited.frame.time;
   if (disordered) return;
   HeldFinding finding =
-      witness.say(waited.rule, {.frames = {waited.frame, mine.final, theirs.final},
+      witness.conclude(waited, {.frames = {waited.frame, mine.final, theirs.final},
                                 .by = waited.accused,
                                 .xid = waited.xid,
                                 .at_most = waited.at_most(proven),
@@ -230,13 +230,13 @@ void judge_size(const Turn& turn) {
     turn.unchecked(RuleId::inline_threshold_exceeded, "the properties of both sides may not be in the capture");
     return;
   }
-  wait(connection, {.rule = RuleId::inline_threshold_exceeded,
-                    .accused = event.side,
-                    .frame = event.frame,
-                    .xid = turn.xid(),
-                    .severity = event.wire_length > bound.generous ? Severity::error : Severity::warning,
-                    .about = Case::Size{event.wire_length, event.ordinal},
-                    .settle = settle_size});
+  turn.wait({.rule = RuleId::inline_threshold_exceeded,
+             .accused = event.side,
+             .frame = event.frame,
+             .xid = turn.xid(),
+             .severity = event.wire_length > bound.generous ? Severity::error : Severity::warning,
+             .about = Case::Size{event.wire_length, event.ordinal},
+             .settle = settle_size});
 }
 
 void judge_refused_part(const Witness& witness, const trace::Send& event, RecentSend& send) {
