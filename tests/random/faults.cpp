@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "fault.hpp"
+
+namespace talk {
+
+const std::vector<Fault>& faults() {
+  static const std::vector<Fault> table = [] {
+    std::vector<Fault> all;
+    return all;
+  }();
+  return table;
+}
+
+}  // namespace talk
