@@ -53,7 +53,8 @@ Ask Talk::ask(const Line& line, Side requester, Chance& chance) const {
   const Program program = line.plan->program;
   // Which forms the client takes back, in version 2 (draft, section 5.2.5).
   const bool small = requester == Side::server && line.version == 2 && line.plan->client.level == 1;
-  if (program == Program::filler || small || (requester == Side::server && (program == Program::nfs3 || chance.one_in(4)))) {
+  if (program == Program::filler || small ||
+      (requester == Side::server && (program == Program::nfs3 || chance.one_in(4)))) {
     Ask ask = filler(small ? 4 * chance.below(200) : static_cast<std::uint32_t>(padded(size_of_data(chance))));
     ask.back = small ? 4 * chance.below(200) : static_cast<std::uint32_t>(padded(size_of_data(chance)));
     if (small) return ask;

@@ -14,7 +14,7 @@ std::string peer_words(const PeerPlan& peer) {
               {"receive", std::to_string(peer.receive)},
               {"invalidate", peer.invalidate ? "yes" : "no"}};
   if (peer.offset != 0) words.set("offset", peer.offset);
-  return words.mapping();
+  return "{" + words.inside() + peer.more + "}";
 }
 
 }  // namespace
@@ -104,6 +104,9 @@ void Talk::open_version_2(Exchange& exchange, Chance chance) {
       final_of(Side::client);
       if (line.plan->server.properties || line.plan->opening == 1) final_of(Side::server);
       break;
+    case faulty_opening:
+      plan_.fault->act(*this, exchange, chance);
+      break;
     default: {
       // The first message is a Call. Its size is drawn now, when the client has said nothing yet.
       Ask first = filler(4 * shared->below(200));
@@ -154,6 +157,8 @@ void Talk::start(Line& line, const ExchangePlan& plan) {
       }
       break;
     case ExchangePlan::Kind::fault:
+      if (line.plan->opening == faulty_opening && line.version == 2) break;
+      exchange.alone = line.plan->fault_alone;
       exchange.actions.push_back({always, [this, &exchange, chance] { plan_.fault->act(*this, exchange, chance); }});
       break;
   }

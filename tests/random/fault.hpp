@@ -24,7 +24,7 @@ struct Fault {
   std::vector<std::string> rules;  ///< one of them has to be found, or to be unchecked
   std::string culprit;             ///< "client" or "server"
   std::vector<Implied> implied;
-  std::function<void(LinePlan&)> prepare;            ///< what the connection must be like
+  std::function<void(LinePlan&)> prepare;             ///< what the connection must be like
   std::function<void(Talk&, Exchange&, Chance)> act;  ///< the exchange with the fault
 };
 

@@ -6,6 +6,9 @@ namespace talk {
 const std::vector<Fault>& faults() {
   static const std::vector<Fault> table = [] {
     std::vector<Fault> all;
+    faults_of_messages(all);
+    faults_of_memory(all);
+    faults_of_version_2(all);
     return all;
   }();
   return table;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// What a conversation will be, drawn from its seed before a word of it is said. Parts can be left out of a plan, and the
-// rest stays as legal as it was: that is how a failing conversation is made smaller.
+// What a conversation will be, drawn from its seed before a word of it is said. Parts can be left out of a plan, and
+// the rest stays as legal as it was: that is how a failing conversation is made smaller.
 #pragma once
 
 #include <cstddef>
@@ -23,6 +23,7 @@ struct PeerPlan {
   std::uint32_t level = 0;  ///< version 2, the client's: which reverse Calls it takes
   std::uint32_t segments = 16;
   bool properties = true;  ///< version 2: it says them
+  std::string more;        ///< further words of the peer
 };
 
 struct ExchangePlan {
@@ -39,7 +40,9 @@ struct LinePlan {
   PeerPlan client, server;
   Program program = Program::filler;
   bool back_channel = false;
-  std::uint32_t opening = 0;   ///< version 2: in which way it begins
+  std::uint32_t opening = 0;  ///< version 2: in which way it begins
+  bool fault_alone = false;   ///< nothing else is under way with the fault
+  bool plain = false;         ///< as of the plan, on this connection
   std::uint32_t most_credits = 16;
   std::uint32_t parallel = 4;  ///< exchanges under way at once
   enum class Ending : std::uint8_t { client, server, none, with_calls_open } ending = Ending::client;
@@ -56,6 +59,9 @@ struct Plan {
   std::vector<LinePlan> lines;
   const Fault* fault = nullptr;
 };
+
+/// `opening` of a connection that begins with the fault.
+inline constexpr std::uint32_t faulty_opening = 9;
 
 /// The same for the same seed. With a fault, one exchange of one connection has it.
 [[nodiscard]] Plan draw(std::uint64_t seed, const Fault* fault = nullptr);

@@ -112,7 +112,8 @@ void Talk::say_reply(Exchange& exchange, const TradePtr& trade, Chance& chance) 
     if (chance.one_in(2)) chance.shuffle(placed);
     if (chance.one_in(6)) placed.push_back(placed.front());
     for (const Segment& segment : placed) {
-      actions.push_back({[] { return true; }, [this, &line, by, segment, shared] {
+      actions.push_back({[] { return true; },
+                         [this, &line, by, segment, shared] {
                            Words write{{"by", name(by)},
                                        {"handle", hex(segment.handle)},
                                        {"offset", hex(segment.offset)},

@@ -113,6 +113,7 @@ void Talk::candidates(Line& line, std::vector<std::function<void()>>& all) {
   if (alone || line.running.size() >= line.plan->parallel || (line.waiting.empty() && line.again.empty())) return;
   const ExchangePlan::Kind kind = line.again.empty() ? line.waiting.front().kind : ExchangePlan::Kind::usual;
   if (kind == ExchangePlan::Kind::late_properties && !line.running.empty()) return;
+  if (kind == ExchangePlan::Kind::fault && line.plan->fault_alone && !line.running.empty()) return;
   if (kind == ExchangePlan::Kind::reverse && !line.ready) return;
   all.emplace_back([this, &line] {
     ExchangePlan next;
@@ -160,13 +161,14 @@ void Talk::tell(Line& line, Side by, const std::string& verb, const Words& words
   if (!label.empty()) beside.set("as", label);
   const bool reading = !line.reading.at(index(by)).empty();
   // What the receiver acknowledges it has answered: behind an unanswered RDMA Read nothing is acknowledged.
-  const bool late = reading || (!plan_.plain && line.chance.one_in(8));
+  const bool plain = plan_.plain || line.plan->plain;
+  const bool late = reading || (!plain && line.chance.one_in(8));
   line.unacknowledged.at(index(by)) = late;
   if (late) beside.set("ack", "no");
-  if (!plan_.plain && line.chance.one_in(25)) beside.set("mirror", "yes");
+  if (!plain && line.chance.one_in(25)) beside.set("mirror", "yes");
   beside.set("connection", line.number);
   tale_.tell(verb, words, beside);
-  if (label.empty() || plan_.plain || !line.chance.one_in(20)) return;
+  if (label.empty() || plain || !line.chance.one_in(20)) return;
   Words again{{"step", label + (verb == "write" ? "/write" : "/send")}};
   if (reading || line.chance.one_in(4)) {
     again.set("received", "no");
@@ -210,8 +212,8 @@ Region Talk::region(Line& line, Side owner, std::uint32_t length, std::uint32_t 
     region.offset = retired.front().offset;
     retired.erase(retired.begin());
   } else {
-    region.handle = (owner == Side::client ? 0xA0000000U : 0xB0000000U) + 0x10000U * static_cast<unsigned>(line.number) +
-                    0x101U * number;
+    region.handle = (owner == Side::client ? 0xA0000000U : 0xB0000000U) +
+                    0x10000U * static_cast<unsigned>(line.number) + 0x101U * number;
     region.offset = chance.of<std::uint64_t>({0, 0x10000, 0xFFFFF000, 0x7F0012340000}) + chance.below(2) * number;
   }
   const std::uint32_t count = chance.one_in(2) ? 1 : chance.between(1, std::max<std::uint32_t>(most_segments, 1));
@@ -264,11 +266,26 @@ std::uint32_t Talk::request(Line& line, Side requester, Chance& chance) {
   return way.asked;
 }
 
+TradePtr Talk::bare(Line& line, const Ask& ask, Side requester) {
+  auto made = std::make_shared<Trade>();
+  made->requester = requester;
+  made->version = line.version;
+  Way& way = line.ways.at(index(requester));
+  while (!way.xids.insert(way.next_xid).second) ++way.next_xid;
+  made->xid = way.next_xid++;
+  made->label = label("c");
+  made->answer = label("r");
+  made->ask = ask;
+  made->octets = ask.back;
+  return made;
+}
+
 void Talk::close_call(Line& line, const Trade& trade) {
   Way& way = line.ways.at(index(trade.requester));
   --way.open;
   way.xids.erase(trade.xid);
-  way.free.push_back(trade.xid);
+  if (trade.how != Trade::Answer::error)
+    way.free.push_back(trade.xid);  // (a new try needs a new XID: RFC 8267 section 3.1)
 }
 
 }  // namespace talk

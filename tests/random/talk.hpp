@@ -70,7 +70,7 @@ struct Trade {
   std::vector<Region> writes;
   std::optional<Region> reply_chunk;
   std::uint32_t inv_handle = 0;
-  std::vector<std::uint32_t> pieces;  ///< version 2: sizes of all but the last
+  std::vector<std::uint32_t> pieces;    ///< version 2: sizes of all but the last
   std::size_t header = 0, payload = 0;  ///< octets of the Call
 
   enum class Answer : std::uint8_t { success, failure, refused, error, nothing } how = Answer::success;
@@ -83,9 +83,9 @@ struct Trade {
 
   // What a fault changes. The words replace those of the step; the steps come in between.
   Words call_words, reply_words;
-  bool unread = false;                     ///< the Read chunks are not read
-  bool no_offer_done = false;              ///< no RDMA_DONE
-  bool keep_inline = false;                ///< whatever the size of the Reply
+  bool unread = false;         ///< the Read chunks are not read
+  bool no_offer_done = false;  ///< no RDMA_DONE
+  bool keep_inline = false;    ///< whatever the size of the Reply
   std::function<void()> before_reply, after_reply;
   [[nodiscard]] Side responder() const { return forge::other(requester); }
   [[nodiscard]] std::vector<Segment> segments() const;  ///< of all chunks
@@ -103,8 +103,8 @@ struct Exchange {
   Line* line = nullptr;
   ExchangePlan plan;
   std::deque<Action> actions;
-  bool alone = false;         ///< nothing else is under way on the connection
-  TradePtr trade;             ///< for what is sent again after a reconnect
+  bool alone = false;  ///< nothing else is under way on the connection
+  TradePtr trade;      ///< for what is sent again after a reconnect
   bool waits_for_reply = false;
 };
 
@@ -114,7 +114,7 @@ struct Way {
   std::uint32_t granted = 1;
   std::uint32_t asked = 64;
   std::uint32_t next_xid = 1;
-  std::set<std::uint32_t> xids;      ///< in use
+  std::set<std::uint32_t> xids;     ///< in use
   std::vector<std::uint32_t> free;  ///< were in use
 };
 
@@ -154,7 +154,8 @@ class Talk {
   void tell_aside(Line& line, const std::string& verb, const Words& words, const std::string& label = {});
   [[nodiscard]] std::string label(const std::string& kind) { return kind + std::to_string(++labels_); }
   [[nodiscard]] std::uint32_t new_xid(Line& line, Side requester, Chance& chance);
-  [[nodiscard]] Region region(Line& line, Side owner, std::uint32_t length, std::uint32_t most_segments, Chance& chance);
+  [[nodiscard]] Region region(Line& line, Side owner, std::uint32_t length, std::uint32_t most_segments,
+                              Chance& chance);
   [[nodiscard]] std::uint32_t threshold(const Line& line, Side sender) const;
   [[nodiscard]] bool may_call(const Line& line, Side requester, std::size_t messages) const;
   [[nodiscard]] bool may_speak(const Line& line, Side by, std::size_t messages = 1) const;
@@ -168,6 +169,8 @@ class Talk {
   [[nodiscard]] Ask filler(std::uint32_t octets) const;
   [[nodiscard]] TradePtr trade(Line& line, Side requester, Chance& chance, const Ask& ask,
                                std::optional<std::uint32_t> xid = {});
+  /// A Call without chunks, for an exchange that adds what it needs.
+  [[nodiscard]] TradePtr bare(Line& line, const Ask& ask, Side requester = Side::client);
   /// Header and payload of the Call from its chunks; in version 2 also its pieces.
   [[nodiscard]] static bool only_simple(const Line& line, const Trade& trade);
   void measure(Line& line, Trade& trade, Chance& chance);

@@ -79,8 +79,8 @@ TradePtr Talk::trade(Line& line, Side requester, Chance& chance, const Ask& ask,
   const bool version2 = line.version == 2;
   const bool chunks = !version2 || requester == Side::client || line.plan->client.level == 3;
   std::size_t room = version2 ? std::min({16U, line.plan->client.segments, line.plan->server.segments}) : 24;
-  const auto take = [&](std::uint32_t length) {
-    const auto most = static_cast<std::uint32_t>(std::min<std::size_t>({room, 16, chance.one_in(4) ? 16U : 4U}));
+  const auto take = [&](std::uint32_t length) {  // (one segment is left for a whole message)
+    const auto most = static_cast<std::uint32_t>(std::min<std::size_t>({room - 1, 16, chance.one_in(4) ? 16U : 4U}));
     Region region = this->region(line, requester, length, most, chance);
     room -= std::min(room, region.segments().size());
     return region;
@@ -125,7 +125,8 @@ TradePtr Talk::trade(Line& line, Side requester, Chance& chance, const Ask& ask,
   }
   measure(line, t, chance);
   const bool fits = t.header + t.payload <= threshold(line, requester);
-  if (chunks && room > 0 && (fits ? chance.one_in(12) : (!version2 || chance.one_in(2)))) {
+  if (chunks && (fits ? chance.one_in(12) : (!version2 || chance.one_in(2)))) {
+    room = std::max<std::size_t>(room, 2);
     t.reads.insert(t.reads.begin(), {take(static_cast<std::uint32_t>(t.payload)), std::nullopt});
     measure(line, t, chance);
   }
@@ -163,7 +164,8 @@ void Talk::measure(Line& line, Trade& t, Chance& chance) {
   if (body) t.payload = 0;
   t.header = sizes::call_header(t, body);
   t.pieces.clear();
-  if (t.version == 2) t.pieces = sizes::pieces(t.header, t.payload, threshold(line, t.requester), chance, only_simple(line, t));
+  if (t.version == 2)
+    t.pieces = sizes::pieces(t.header, t.payload, threshold(line, t.requester), chance, only_simple(line, t));
 }
 
 void Talk::say_call(Line& line, Trade& t, Chance& chance) {
@@ -173,7 +175,8 @@ void Talk::say_call(Line& line, Trade& t, Chance& chance) {
   const auto& items = t.ask.call_items;
   if (!items.empty()) {
     std::vector<std::string> list;
-    for (const forge::Item& item : items) list.push_back(fmt::format("{{at: {}, octets: {}}}", item.offset, item.length));
+    for (const forge::Item& item : items)
+      list.push_back(fmt::format("{{at: {}, octets: {}}}", item.offset, item.length));
     words.set("items", fmt::format("[{}]", fmt::join(list, ", ")));
   }
   std::vector<std::string> list;
@@ -207,8 +210,8 @@ void Talk::perform(Exchange& exchange, const TradePtr& trade, Chance chance) {
        [this, &exchange, trade, shared] {
          say_call(*exchange.line, *trade, *shared);
          const bool body = std::any_of(trade->reads.begin(), trade->reads.end(), [](const auto& r) { return !r.item; });
-         const bool refused = trade->how == Trade::Answer::error ||
-                              (trade->how == Trade::Answer::refused && !body && shared->one_in(2));
+         const bool refused =
+             trade->how == Trade::Answer::error || (trade->how == Trade::Answer::refused && !body && shared->one_in(2));
          std::vector<Region> regions;
          for (const ReadRegion& read : trade->reads) regions.push_back(read.region);
          if (!refused && !trade->unread) read_all(exchange, trade->responder(), regions, *shared, true);
@@ -246,7 +249,8 @@ void Talk::read_all(Exchange& exchange, Side by, const std::vector<Region>& regi
                        {"offset", hex(segment.offset)},
                        {"length", std::to_string(segment.length)}};
            const std::string step = label("d");
-           const bool later = !line.reading.at(index(by)).empty() || (!plan_.plain && shared->one_in(5));
+           const bool later =
+               !line.reading.at(index(by)).empty() || (!plan_.plain && !line.plan->plain && shared->one_in(5));
            if (later) words.set("answer", "no");
            tell_aside(line, "read", words, step);
            if (!later) return;
