@@ -173,12 +173,17 @@ void headers(std::vector<Fault>& all) {
                         t.how = Trade::Answer::error;
                         t.error = {{"code", "vers"}, {"version", "3"}};
                       })));
-  all.push_back(fault("version-refused-that-is-spoken", {"err-vers-unwarranted"}, "server",
-                      of_filler([](Talk&, Line&, Trade& t, Chance&) {
-                        t.how = Trade::Answer::error;
-                        t.error = {{"code", "vers"}, {"low", "2"}, {"high", "2"}};
-                      }),
-                      {}, last));
+  all.push_back(fault(
+      "version-refused-that-is-spoken", {"err-vers-unwarranted"}, "server",
+      [](Talk& talk, Exchange& exchange, Chance chance) {
+        // (it has answered in this version before)
+        talk.perform(exchange, talk.bare(*exchange.line, talk.filler(16)), chance);
+        const TradePtr trade = talk.bare(*exchange.line, talk.filler(16));
+        trade->how = Trade::Answer::error;
+        trade->error = {{"code", "vers"}, {"low", "2"}, {"high", "2"}};
+        talk.perform(exchange, trade, chance);
+      },
+      {}, last));
   all.push_back(fault("reserved-bits", {"private-data-reserved-set"}, "client",
                       of_filler([](Talk&, Line&, Trade&, Chance&) {}), {}, [](LinePlan& line) {
                         line.client.silent = false;

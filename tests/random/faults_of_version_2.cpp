@@ -16,6 +16,7 @@ using Act = std::function<void(Talk&, Exchange&, Chance)>;
 void alone(LinePlan& line) {
   line.fault_alone = true;
   line.opening = 0;
+  line.server.properties = true;
 }
 /// The connection begins with the fault.
 void opening(LinePlan& line) {

@@ -9,16 +9,23 @@
 
 namespace talk {
 
-/// A warning or an error that the specification does not bear. `story`: the smallest conversation that meets it, in
-/// known/STORY.yaml. One that accuses nobody any more fails, and has to go.
-struct Known {
-  std::string story;
+/// A warning or an error that the specification does not bear.
+struct Wrong {
   std::string rule, party;
   std::string says;  ///< words of its message
 };
 
+/// What one fault of the referee says. `story`: the smallest conversation that meets it, in known/STORY.yaml; when
+/// something of `wrong` is not said of it any more, it fails, and the entry has to go or to become shorter.
+struct Known {
+  std::string story;
+  std::string fault;  ///< only in conversations with this fault; empty: in legal ones, and all others
+  std::vector<Wrong> wrong;
+};
+
 [[nodiscard]] const std::vector<Known>& known_faults();
-[[nodiscard]] bool matches(const Known& known, const rpcrdma::referee::Finding& finding);
-[[nodiscard]] bool is_known(const rpcrdma::referee::Finding& finding);
+[[nodiscard]] bool matches(const Wrong& wrong, const rpcrdma::referee::Finding& finding);
+/// `fault`: of the conversation; empty for a legal one.
+[[nodiscard]] bool is_known(const rpcrdma::referee::Finding& finding, const std::string& fault);
 
 }  // namespace talk

@@ -193,6 +193,14 @@ std::uint32_t Talk::new_xid(Line& line, Side requester, Chance& chance) {
     way.free.erase(way.free.begin() + static_cast<std::ptrdiff_t>(at));
     if (way.xids.insert(xid).second) return xid;
   }
+  // The other side's numbers have nothing to do with it (RFC 8167 section 2.4.1).
+  const Way& other = line.ways.at(1 - index(requester));
+  if (!other.used.empty() && chance.one_in(4)) {
+    const std::uint32_t xid =
+        other.used[other.used.size() - 1 - chance.below(std::min<std::size_t>(3, other.used.size()))];
+    const bool refused = std::find(way.used.begin(), way.used.end(), xid) != way.used.end();
+    if (!refused && way.xids.insert(xid).second) return xid;
+  }
   while (!way.xids.insert(way.next_xid).second) ++way.next_xid;
   return way.next_xid++;
 }
@@ -266,6 +274,7 @@ std::uint32_t Talk::request(Line& line, Side requester, Chance& chance) {
   return way.asked;
 }
 
+/// A number that was not used yet in this direction, and no other's either.
 TradePtr Talk::bare(Line& line, const Ask& ask, Side requester) {
   auto made = std::make_shared<Trade>();
   made->requester = requester;

@@ -116,6 +116,7 @@ struct Way {
   std::uint32_t next_xid = 1;
   std::set<std::uint32_t> xids;     ///< in use
   std::vector<std::uint32_t> free;  ///< were in use
+  std::vector<std::uint32_t> used;  ///< of all Calls so far
 };
 
 struct Line {

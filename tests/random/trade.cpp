@@ -198,6 +198,7 @@ void Talk::say_call(Line& line, Trade& t, Chance& chance) {
     words.set("credit", request(line, t.requester, chance)).set(t.call_words);
   }
   ++line.ways.at(index(t.requester)).open;
+  line.ways.at(index(t.requester)).used.push_back(t.xid);
   tell(line, t.requester, t.version == 2 ? "v2-call" : "call", words, t.label);
 }
 
