@@ -2,6 +2,7 @@
 // Faults of the referee that are known and not mended yet.
 #pragma once
 
+#include <set>
 #include <string>
 #include <vector>
 
@@ -19,13 +20,14 @@ struct Wrong {
 /// something of `wrong` is not said of it any more, it fails, and the entry has to go or to become shorter.
 struct Known {
   std::string story;
-  std::string fault;  ///< only in conversations with this fault; empty: in legal ones, and all others
+  std::string fault;  ///< only in conversations with this fault; empty: where the talk says that it happened
   std::vector<Wrong> wrong;
 };
 
 [[nodiscard]] const std::vector<Known>& known_faults();
 [[nodiscard]] bool matches(const Wrong& wrong, const rpcrdma::referee::Finding& finding);
-/// `fault`: of the conversation; empty for a legal one.
-[[nodiscard]] bool is_known(const rpcrdma::referee::Finding& finding, const std::string& fault);
+/// `fault`: of the conversation, empty for a legal one. `met`: stories that happened in it.
+[[nodiscard]] bool is_known(const rpcrdma::referee::Finding& finding, const std::string& fault,
+                            const std::set<std::string>& met);
 
 }  // namespace talk

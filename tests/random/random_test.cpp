@@ -51,9 +51,10 @@ struct Complaint {
 };
 
 /// Who is accused, and should not be.
-void unexpected(const Report& report, const Fault* fault, std::vector<Complaint>& complaints) {
+void unexpected(const Report& report, const Fault* fault, const std::set<std::string>& met,
+                std::vector<Complaint>& complaints) {
   for (const Finding& finding : report.findings) {
-    if (finding.severity == Severity::note || is_known(finding, fault == nullptr ? "" : fault->name)) continue;
+    if (finding.severity == Severity::note || is_known(finding, fault == nullptr ? "" : fault->name, met)) continue;
     const std::string rule = rule_name(finding);
     const std::string accused = party(finding);
     if (fault != nullptr) {
@@ -77,7 +78,7 @@ void missed(const Report& report, const Fault& fault, std::vector<Complaint>& co
     if (one_of(rule_name(finding)) && party(finding) == fault.culprit) return;
   }
   for (const Finding& finding : report.findings) {
-    if (is_known(finding, fault.name)) return;  // what the referee misread it cannot find
+    if (is_known(finding, fault.name, {})) return;  // what the referee misread it cannot find
   }
   for (const auto& unchecked : report.unchecked) {
     if (one_of(rpcrdma::referee::rule(unchecked.rule).name)) return;
@@ -93,9 +94,10 @@ void missed(const Report& report, const Fault& fault, std::vector<Complaint>& co
 std::vector<Complaint> complaints_of(const Plan& plan, std::string& story) {
   std::vector<Complaint> complaints;
   try {
-    story = Talk(plan).direct();
+    Talk talk(plan);
+    story = talk.direct();
     const Report report = judged(story, plan.fabric);
-    unexpected(report, plan.fault, complaints);
+    unexpected(report, plan.fault, talk.met(), complaints);
     if (plan.fault != nullptr) missed(report, *plan.fault, complaints);
   } catch (const std::exception& mistake) {
     complaints.push_back({"mistake", mistake.what()});

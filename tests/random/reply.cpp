@@ -136,7 +136,10 @@ void Talk::say_reply(Exchange& exchange, const TradePtr& trade, Chance& chance) 
                        }
                        tell(line, by, trade->version == 2 ? "v2-reply" : "reply", words, trade->answer);
                        if (trade->ask.ready_afterwards && trade->version == 1) line.ready = true;
-                       if (trade->offered) ++line.offers;
+                       if (trade->offered) {
+                         ++line.offers;
+                         line.offered.at(index(by)).insert(trade->xid);
+                       }
                        if (trade->after_reply) trade->after_reply();
                        if (!trade->offered) {
                          auto& retired = line.retired.at(index(trade->requester));
@@ -161,6 +164,7 @@ void Talk::done(Line& line, Trade& t, Chance& chance, const Words& more) {
   if (both && !t.offer.shared && !chance.one_in(4)) words.set("invalidate", hex(t.offer.handle));
   words.set(more);
   --line.offers;
+  line.offered.at(index(t.responder())).erase(t.xid);
   tell(line, t.requester, "done", words, label("f"));
 }
 

@@ -195,7 +195,7 @@ std::uint32_t Talk::new_xid(Line& line, Side requester, Chance& chance) {
   }
   // The other side's numbers have nothing to do with it (RFC 8167 section 2.4.1).
   const Way& other = line.ways.at(1 - index(requester));
-  if (!other.used.empty() && chance.one_in(4)) {
+  if (!other.used.empty() && chance.one_in(8)) {
     const std::uint32_t xid =
         other.used[other.used.size() - 1 - chance.below(std::min<std::size_t>(3, other.used.size()))];
     const bool refused = std::find(way.used.begin(), way.used.end(), xid) != way.used.end();

@@ -134,7 +134,8 @@ struct Line {
   std::array<bool, 2> unacknowledged{};
   std::array<std::deque<std::string>, 2> reading;  ///< steps whose RDMA Reads are not answered
   std::array<std::uint32_t, 2> reads_open{};
-  std::uint32_t offers = 0;  ///< not yet done with
+  std::uint32_t offers = 0;                        ///< not yet done with
+  std::array<std::set<std::uint32_t>, 2> offered;  ///< their XIDs, by the side that offers
   std::uint32_t regions = 0;
   std::array<std::uint64_t, 2> shared_end{};
   std::array<std::vector<Region>, 2> retired;
@@ -148,6 +149,8 @@ class Talk {
   explicit Talk(const Plan& plan);
   /// The scenario. Throws std::logic_error where the talk stops before all is said.
   [[nodiscard]] std::string direct();
+  /// Stories of known.cpp that happened in it.
+  [[nodiscard]] const std::set<std::string>& met() const { return met_; }
 
   // talk.cpp: what all exchanges are made of
   void tell(Line& line, Side by, const std::string& verb, const Words& words, const std::string& label = {});
@@ -203,6 +206,7 @@ class Talk {
   Chance chance_;
   Tale tale_;
   std::deque<Line> lines_;
+  std::set<std::string> met_;
   std::size_t connections_ = 0;
   std::size_t labels_ = 0;
 };

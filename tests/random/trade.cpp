@@ -197,6 +197,11 @@ void Talk::say_call(Line& line, Trade& t, Chance& chance) {
   } else {
     words.set("credit", request(line, t.requester, chance)).set(t.call_words);
   }
+  const bool body = std::any_of(t.reads.begin(), t.reads.end(), [](const auto& read) { return !read.item; });
+  if (t.version == 1 && body && line.ways.at(index(t.responder())).xids.count(t.xid) != 0) {
+    met_.insert("long-call-with-the-xid-of-an-open-call");
+  }
+  if (line.offered.at(index(t.requester)).count(t.xid) != 0) met_.insert("offer-with-the-xid-of-a-later-callback");
   ++line.ways.at(index(t.requester)).open;
   line.ways.at(index(t.requester)).used.push_back(t.xid);
   tell(line, t.requester, t.version == 2 ? "v2-call" : "call", words, t.label);
