@@ -22,12 +22,15 @@ struct Known {
   std::string story;
   std::string fault;  ///< only in conversations with this fault; empty: where the talk says that it happened
   std::vector<Wrong> wrong;
+  bool spreads =
+      false;  ///< a Call stays open that was answered: whatever else is said of the conversation follows from it
 };
 
 [[nodiscard]] const std::vector<Known>& known_faults();
 [[nodiscard]] bool matches(const Wrong& wrong, const rpcrdma::referee::Finding& finding);
-/// `fault`: of the conversation, empty for a legal one. `met`: stories that happened in it.
-[[nodiscard]] bool is_known(const rpcrdma::referee::Finding& finding, const std::string& fault,
-                            const std::set<std::string>& met);
+/// Is it said, or does it follow from `report`'s other findings that are known? `fault`: of the conversation, empty for
+/// a legal one. `met`: stories that happened in it.
+[[nodiscard]] bool is_known(const rpcrdma::referee::Report& report, const rpcrdma::referee::Finding& finding,
+                            const std::string& fault, const std::set<std::string>& met);
 
 }  // namespace talk

@@ -54,7 +54,8 @@ struct Complaint {
 void unexpected(const Report& report, const Fault* fault, const std::set<std::string>& met,
                 std::vector<Complaint>& complaints) {
   for (const Finding& finding : report.findings) {
-    if (finding.severity == Severity::note || is_known(finding, fault == nullptr ? "" : fault->name, met)) continue;
+    if (finding.severity == Severity::note || is_known(report, finding, fault == nullptr ? "" : fault->name, met))
+      continue;
     const std::string rule = rule_name(finding);
     const std::string accused = party(finding);
     if (fault != nullptr) {
@@ -78,7 +79,7 @@ void missed(const Report& report, const Fault& fault, std::vector<Complaint>& co
     if (one_of(rule_name(finding)) && party(finding) == fault.culprit) return;
   }
   for (const Finding& finding : report.findings) {
-    if (is_known(finding, fault.name, {})) return;  // what the referee misread it cannot find
+    if (is_known(report, finding, fault.name, {})) return;  // what the referee misread it cannot find
   }
   for (const auto& unchecked : report.unchecked) {
     if (one_of(rpcrdma::referee::rule(unchecked.rule).name)) return;

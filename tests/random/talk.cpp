@@ -185,6 +185,19 @@ void Talk::tell_aside(Line& line, const std::string& verb, const Words& words, c
   tale_.tell(verb, words, beside);
 }
 
+namespace {
+
+/// The next number that its direction has not used yet.
+std::uint32_t fresh_xid(Way& way) {
+  while (std::find(way.used.begin(), way.used.end(), way.next_xid) != way.used.end() ||
+         !way.xids.insert(way.next_xid).second) {
+    ++way.next_xid;
+  }
+  return way.next_xid++;
+}
+
+}  // namespace
+
 std::uint32_t Talk::new_xid(Line& line, Side requester, Chance& chance) {
   Way& way = line.ways.at(index(requester));
   if (!way.free.empty() && chance.one_in(10)) {
@@ -194,15 +207,13 @@ std::uint32_t Talk::new_xid(Line& line, Side requester, Chance& chance) {
     if (way.xids.insert(xid).second) return xid;
   }
   // The other side's numbers have nothing to do with it (RFC 8167 section 2.4.1).
-  const Way& other = line.ways.at(1 - index(requester));
-  if (!other.used.empty() && chance.one_in(8)) {
-    const std::uint32_t xid =
-        other.used[other.used.size() - 1 - chance.below(std::min<std::size_t>(3, other.used.size()))];
-    const bool refused = std::find(way.used.begin(), way.used.end(), xid) != way.used.end();
-    if (!refused && way.xids.insert(xid).second) return xid;
+  const std::vector<std::uint32_t>& others = line.ways.at(1 - index(requester)).used;
+  if (!others.empty() && chance.one_in(8)) {
+    const std::uint32_t xid = others[others.size() - 1 - chance.below(std::min<std::size_t>(3, others.size()))];
+    const bool known = std::find(way.used.begin(), way.used.end(), xid) != way.used.end();
+    if (!known && way.xids.insert(xid).second) return xid;
   }
-  while (!way.xids.insert(way.next_xid).second) ++way.next_xid;
-  return way.next_xid++;
+  return fresh_xid(way);
 }
 
 Region Talk::region(Line& line, Side owner, std::uint32_t length, std::uint32_t most_segments, Chance& chance) {
@@ -274,14 +285,11 @@ std::uint32_t Talk::request(Line& line, Side requester, Chance& chance) {
   return way.asked;
 }
 
-/// A number that was not used yet in this direction, and no other's either.
 TradePtr Talk::bare(Line& line, const Ask& ask, Side requester) {
   auto made = std::make_shared<Trade>();
   made->requester = requester;
   made->version = line.version;
-  Way& way = line.ways.at(index(requester));
-  while (!way.xids.insert(way.next_xid).second) ++way.next_xid;
-  made->xid = way.next_xid++;
+  made->xid = fresh_xid(line.ways.at(index(requester)));
   made->label = label("c");
   made->answer = label("r");
   made->ask = ask;
