@@ -273,7 +273,7 @@ void pull_completion(std::vector<Fault>& all) {
     line.fault_alone = true;
   };
   all.push_back(fault(
-      "done-for-nothing", {"rdma-done-sent"}, "client",
+      "done-for-nothing", {"rdma-done-sent", "done-without-pending-chunk"}, "client",
       [](Talk& talk, Exchange& exchange, Chance) {
         Line& line = *exchange.line;
         next(exchange, [&talk, &line] {

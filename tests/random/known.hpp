@@ -10,7 +10,7 @@
 
 namespace talk {
 
-/// A warning or an error that the specification does not bear.
+/// A finding that the specification does not bear.
 struct Wrong {
   std::string rule, party;
   std::string says;  ///< words of its message
