@@ -39,8 +39,14 @@ const std::vector<Known>& known_faults() {
        "v2-call-between-pieces",
        {{"xid-duplicate-outstanding", "server", "a different Call"}}},
       {"second-reply-before-a-call-of-its-xid",
-       "v2-reply-twice",
-       {{"rdma-read-after-reply", "server", "after its Reply"}}},
+       "",
+       {{"rdma-read-after-reply", "server", "after its Reply"},
+        {"rdma-write-after-reply", "server", "after its Reply"}},
+       true},
+      {"second-reply-before-a-call-of-its-xid-of-version-1",
+       "",
+       {{"rdma-done-sent", "client", "nothing had been offered"}},
+       true},
   };
   return table;
 }

@@ -71,7 +71,8 @@ void unexpected(const Report& report, const Fault* fault, const std::set<std::st
 }
 
 /// The fault has to be found, or to be declared unchecked.
-void missed(const Report& report, const Fault& fault, std::vector<Complaint>& complaints) {
+void missed(const Report& report, const Fault& fault, const std::set<std::string>& met,
+            std::vector<Complaint>& complaints) {
   const auto one_of = [&](std::string_view rule) {
     return std::find(fault.rules.begin(), fault.rules.end(), rule) != fault.rules.end();
   };
@@ -79,7 +80,12 @@ void missed(const Report& report, const Fault& fault, std::vector<Complaint>& co
     if (one_of(rule_name(finding)) && party(finding) == fault.culprit) return;
   }
   for (const Finding& finding : report.findings) {
-    if (is_known(report, finding, fault.name, {})) return;  // what the referee misread it cannot find
+    if (is_known(report, finding, fault.name, met)) return;  // what the referee misread it cannot find
+  }
+  const auto& known = known_faults();
+  if (std::any_of(known.begin(), known.end(),
+                  [&](const Known& each) { return each.spreads && met.count(each.story) != 0; })) {
+    return;
   }
   for (const auto& unchecked : report.unchecked) {
     if (one_of(rpcrdma::referee::rule(unchecked.rule).name)) return;
@@ -99,7 +105,7 @@ std::vector<Complaint> complaints_of(const Plan& plan, std::string& story) {
     story = talk.direct();
     const Report report = judged(story, plan.fabric);
     unexpected(report, plan.fault, talk.met(), complaints);
-    if (plan.fault != nullptr) missed(report, *plan.fault, complaints);
+    if (plan.fault != nullptr) missed(report, *plan.fault, talk.met(), complaints);
   } catch (const std::exception& mistake) {
     complaints.push_back({"mistake", mistake.what()});
   }

@@ -128,13 +128,19 @@ void Talk::say_reply(Exchange& exchange, const TradePtr& trade, Chance& chance) 
                        exchange.waits_for_reply = false;
                        if (trade->before_reply) trade->before_reply();
                        close_call(line, *trade);
+                       std::uint32_t left = 0;
                        if (trade->version == 2) {
                          words.set(trade->reply_words);
-                         advertise(line, by, words, count, *shared);
+                         if (count > 1 && trade->reply_words.empty() && shared->one_in(3)) {
+                           left = shared->between(1, static_cast<std::uint32_t>(count) - 1);
+                           words.set("stop_after", count - left);
+                         }
+                         advertise(line, by, words, count - left, *shared);
                        } else {
                          words.set("credit", grant(line, trade->requester, *shared)).set(trade->reply_words);
                        }
                        tell(line, by, trade->version == 2 ? "v2-reply" : "reply", words, trade->answer);
+                       say_rest(exchange, by, left, *shared);
                        if (trade->ask.ready_afterwards && trade->version == 1) line.ready = true;
                        if (trade->offered) {
                          ++line.offers;

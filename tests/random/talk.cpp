@@ -78,6 +78,11 @@ bool Talk::step() {
   std::vector<std::function<void()>> all;
   for (Line& line : lines_) candidates(line, all);
   if (all.empty()) return false;
+  const bool idle = std::all_of(lines_.begin(), lines_.end(), [](const Line& line) {
+    const bool starved = line.version == 2 && (line.limit[0] <= line.sent[0] || line.limit[1] <= line.sent[1]);
+    return line.running.empty() && !line.unacknowledged[0] && !line.unacknowledged[1] && !starved;
+  });
+  if (idle && !plan_.plain && chance_.one_in(30)) tale_.tell("wait", {{"seconds", "400"}});
   if (!plan_.plain && chance_.one_in(30)) tale_.tell("wait", {{"seconds", fmt::format("0.{:03}", chance_.below(90))}});
   all[chance_.below(all.size())]();
   return true;
@@ -106,6 +111,7 @@ void Talk::candidates(Line& line, std::vector<std::function<void()>>& all) {
     if (!line.unacknowledged.at(index(by)) || !line.reading.at(index(by)).empty()) continue;
     all.emplace_back([this, &line, by] {
       line.unacknowledged.at(index(by)) = false;
+      received(line, forge::other(by));
       tell_aside(line, "acknowledge", {{"by", name(forge::other(by))}});
     });
   }
@@ -129,7 +135,9 @@ bool Talk::may_end(const Line& line) const {
   if (!line.waiting.empty() || !line.again.empty() || line.offers != 0) return false;
   if (!line.reading[0].empty() || !line.reading[1].empty()) return false;
   if (line.unacknowledged[0] || line.unacknowledged[1]) return false;
-  if (line.plan->ending != LinePlan::Ending::with_calls_open) return line.running.empty();
+  if (line.in_between) return false;
+  const bool orderly = line.plan->ending == LinePlan::Ending::client || line.plan->ending == LinePlan::Ending::server;
+  if (orderly) return line.running.empty();
   return std::all_of(line.running.begin(), line.running.end(),
                      [](const auto& exchange) { return exchange->waits_for_reply || exchange->actions.empty(); });
 }
@@ -142,7 +150,7 @@ bool Talk::unstick() {
       line.waiting.pop_front();
       return true;
     }
-    if (line.version != 2) continue;
+    if (line.version != 2 || line.in_between) continue;
     constexpr std::uint32_t plenty = 40;
     for (const Side starved : {Side::client, Side::server}) {
       const Side by = forge::other(starved);
@@ -164,6 +172,7 @@ void Talk::tell(Line& line, Side by, const std::string& verb, const Words& words
   const bool plain = plan_.plain || line.plan->plain;
   const bool late = reading || (!plain && line.chance.one_in(8));
   line.unacknowledged.at(index(by)) = late;
+  if (!late) received(line, forge::other(by));
   if (late) beside.set("ack", "no");
   if (!plain && line.chance.one_in(25)) beside.set("mirror", "yes");
   beside.set("connection", line.number);
@@ -174,6 +183,7 @@ void Talk::tell(Line& line, Side by, const std::string& verb, const Words& words
     again.set("received", "no");
   } else {
     line.unacknowledged.at(index(by)) = false;
+    received(line, forge::other(by));
   }
   tell_aside(line, "retransmit", again);
 }
@@ -204,6 +214,9 @@ std::uint32_t Talk::new_xid(Line& line, Side requester, Chance& chance) {
     const std::size_t at = chance.below(way.free.size());
     const std::uint32_t xid = way.free[at];
     way.free.erase(way.free.begin() + static_cast<std::ptrdiff_t>(at));
+    if (plan_.fault != nullptr && plan_.fault->name.find("reply-twice") != std::string::npos) {
+      met_.insert("second-reply-before-a-call-of-its-xid");
+    }
     if (way.xids.insert(xid).second) return xid;
   }
   // The other side's numbers have nothing to do with it (RFC 8167 section 2.4.1).
@@ -253,12 +266,12 @@ std::uint32_t Talk::threshold(const Line& line, Side sender) const {
 bool Talk::may_call(const Line& line, Side requester, std::size_t messages) const {
   if (line.version == 2) return may_speak(line, requester, messages);
   const Way& way = line.ways.at(index(requester));
-  return way.open < std::min(way.granted, way.asked);
+  return way.open < std::min(way.believed, way.asked);
 }
 
 bool Talk::may_speak(const Line& line, Side by, std::size_t messages) const {
   if (line.version != 2) return true;
-  return line.sent.at(index(by)) + messages <= line.limit.at(index(by));
+  return !line.in_between && line.sent.at(index(by)) + messages <= line.limit.at(index(by));
 }
 
 void Talk::advertise(Line& line, Side by, Words& words, std::size_t messages, Chance& chance) {
@@ -274,7 +287,14 @@ void Talk::advertise(Line& line, Side by, Words& words, std::size_t messages, Ch
 std::uint32_t Talk::grant(Line& line, Side requester, Chance& chance) {
   Way& way = line.ways.at(index(requester));
   if (way.granted == 1 || chance.one_in(3)) way.granted = chance.between(1, line.plan->most_credits);
+  // More counts at once; fewer, when it has arrived for certain.
+  way.believed = std::max(way.believed, way.granted);
   return way.granted;
+}
+
+void Talk::received(Line& line, Side by) {
+  Way& way = line.ways.at(index(by));
+  way.believed = way.granted;
 }
 
 /// As many as are under way with this one, or more.

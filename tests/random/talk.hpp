@@ -112,6 +112,7 @@ struct Exchange {
 struct Way {
   std::uint32_t open = 0;
   std::uint32_t granted = 1;
+  std::uint32_t believed = 1;  ///< what the requester knows of it
   std::uint32_t asked = 64;
   std::uint32_t next_xid = 1;
   std::set<std::uint32_t> xids;     ///< in use
@@ -128,9 +129,9 @@ struct Line {
   std::array<Way, 2> ways;
   // version 2
   std::array<std::uint32_t, 2> sent{}, limit{1, 1}, advertised{32, 32};
-  std::array<bool, 2> said{};        ///< its RDMA2_CONNPROP_FINAL
-  std::array<bool, 2> in_between{};  ///< parts of a message, or of the properties
-  bool ready = false;                ///< the server may call
+  std::array<bool, 2> said{};  ///< its RDMA2_CONNPROP_FINAL
+  bool in_between = false;     ///< pieces of a message: nobody says anything but RDMA2_GRANT
+  bool ready = false;          ///< the server may call
   std::array<bool, 2> unacknowledged{};
   std::array<std::deque<std::string>, 2> reading;  ///< steps whose RDMA Reads are not answered
   std::array<std::uint32_t, 2> reads_open{};
@@ -166,6 +167,8 @@ class Talk {
   /// Version 2: the words of its credits, and the books.
   void advertise(Line& line, Side by, Words& words, std::size_t messages, Chance& chance);
   [[nodiscard]] std::uint32_t grant(Line& line, Side requester, Chance& chance);
+  /// `by` has received all that the other side sent: a lower grant, too.
+  static void received(Line& line, Side by);
   [[nodiscard]] std::uint32_t request(Line& line, Side requester, Chance& chance);
 
   // trade.cpp: Calls and Replies
@@ -179,9 +182,12 @@ class Talk {
   [[nodiscard]] static bool only_simple(const Line& line, const Trade& trade);
   void measure(Line& line, Trade& trade, Chance& chance);
   void perform(Exchange& exchange, const TradePtr& trade, Chance chance);
-  void say_call(Line& line, Trade& trade, Chance& chance);
+  /// How many of its pieces are left for later.
+  std::uint32_t say_call(Line& line, Trade& trade, Chance& chance);
   void say_reply(Exchange& exchange, const TradePtr& trade, Chance& chance);
   void read_all(Exchange& exchange, Side by, const std::vector<Region>& regions, Chance& chance, bool in_front);
+  /// What `stop_after` left of a message of version 2, and perhaps an RDMA2_GRANT before it.
+  void say_rest(Exchange& exchange, Side by, std::uint32_t pieces, Chance& chance);
   void close_call(Line& line, const Trade& trade);
   void done(Line& line, Trade& trade, Chance& chance, const Words& more = {});
 

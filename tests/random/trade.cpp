@@ -168,7 +168,8 @@ void Talk::measure(Line& line, Trade& t, Chance& chance) {
     t.pieces = sizes::pieces(t.header, t.payload, threshold(line, t.requester), chance, only_simple(line, t));
 }
 
-void Talk::say_call(Line& line, Trade& t, Chance& chance) {
+std::uint32_t Talk::say_call(Line& line, Trade& t, Chance& chance) {
+  std::uint32_t left = 0;
   Words words = t.ask.words;
   words.set("xid", hex(t.xid));
   if (t.requester == Side::server) words.set("reverse", "yes");
@@ -193,7 +194,11 @@ void Talk::say_call(Line& line, Trade& t, Chance& chance) {
     if (t.inv_handle != 0) words.set("inv_handle", hex(t.inv_handle));
     if (!t.pieces.empty()) words.set("pieces", fmt::format("[{}]", fmt::join(t.pieces, ", ")));
     words.set(t.call_words);
-    advertise(line, t.requester, words, t.pieces.size() + 1, chance);
+    if (!t.pieces.empty() && t.call_words.empty() && chance.one_in(3)) {
+      left = chance.between(1, static_cast<std::uint32_t>(t.pieces.size()));
+      words.set("stop_after", t.pieces.size() + 1 - left);
+    }
+    advertise(line, t.requester, words, t.pieces.size() + 1 - left, chance);
   } else {
     words.set("credit", request(line, t.requester, chance)).set(t.call_words);
   }
@@ -205,6 +210,24 @@ void Talk::say_call(Line& line, Trade& t, Chance& chance) {
   ++line.ways.at(index(t.requester)).open;
   line.ways.at(index(t.requester)).used.push_back(t.xid);
   tell(line, t.requester, t.version == 2 ? "v2-call" : "call", words, t.label);
+  return left;
+}
+
+void Talk::say_rest(Exchange& exchange, Side by, std::uint32_t pieces, Chance& chance) {
+  if (pieces == 0) return;
+  Line& line = *exchange.line;
+  line.in_between = true;
+  exchange.actions.push_front({[] { return true; },
+                               [this, &line, by, pieces] {
+                                 line.in_between = false;
+                                 line.sent.at(index(by)) += pieces;
+                                 tell(line, by, "v2-rest", {{"count", std::to_string(pieces)}}, label("q"));
+                               }});
+  const Side other = forge::other(by);
+  if (line.sent.at(index(other)) >= line.limit.at(index(other)) || chance.one_in(2)) return;
+  static constexpr std::uint32_t plenty = 40;  // the pieces that are left need their credits still
+  exchange.actions.push_front(
+      {[] { return true; }, [this, &line, other] { say_grant(line, other, plenty, line.chance); }});
 }
 
 void Talk::perform(Exchange& exchange, const TradePtr& trade, Chance chance) {
@@ -214,13 +237,14 @@ void Talk::perform(Exchange& exchange, const TradePtr& trade, Chance chance) {
   exchange.actions.push_back(
       {[this, &line, trade] { return may_call(line, trade->requester, trade->pieces.size() + 1); },
        [this, &exchange, trade, shared] {
-         say_call(*exchange.line, *trade, *shared);
+         const std::uint32_t left = say_call(*exchange.line, *trade, *shared);
          const bool body = std::any_of(trade->reads.begin(), trade->reads.end(), [](const auto& r) { return !r.item; });
          const bool refused =
              trade->how == Trade::Answer::error || (trade->how == Trade::Answer::refused && !body && shared->one_in(2));
          std::vector<Region> regions;
          for (const ReadRegion& read : trade->reads) regions.push_back(read.region);
          if (!refused && !trade->unread) read_all(exchange, trade->responder(), regions, *shared, true);
+         say_rest(exchange, trade->requester, left, *shared);
        }});
   exchange.actions.push_back({[&exchange, trade] {
                                 exchange.waits_for_reply = true;
@@ -259,6 +283,7 @@ void Talk::read_all(Exchange& exchange, Side by, const std::vector<Region>& regi
                !line.reading.at(index(by)).empty() || (!plan_.plain && !line.plan->plain && shared->one_in(5));
            if (later) words.set("answer", "no");
            tell_aside(line, "read", words, step);
+           if (!later) received(line, forge::other(by));  // a response acknowledges all before its request
            if (!later) return;
            line.reading.at(index(by)).push_back(step);
            ++line.reads_open.at(index(by));
@@ -266,6 +291,7 @@ void Talk::read_all(Exchange& exchange, Side by, const std::vector<Region>& regi
            exchange.actions.push_front({[&line, by, step] { return line.reading.at(index(by)).front() == step; },
                                         [this, &line, by, step] {
                                           tell_aside(line, "respond", {{"step", step}});
+                                          received(line, forge::other(by));
                                           line.reading.at(index(by)).pop_front();
                                           --line.reads_open.at(index(by));
                                         }});
