@@ -136,7 +136,9 @@ bool Talk::may_end(const Line& line) const {
   if (!line.reading[0].empty() || !line.reading[1].empty()) return false;
   if (line.unacknowledged[0] || line.unacknowledged[1]) return false;
   if (line.in_between) return false;
-  const bool orderly = line.plan->ending == LinePlan::Ending::client || line.plan->ending == LinePlan::Ending::server;
+  const LinePlan::Ending ending = line.plan->ending;
+  const bool with_the_fault = plan_.fault != nullptr && &line == &lines_.front();
+  const bool orderly = ending == LinePlan::Ending::client || ending == LinePlan::Ending::server || with_the_fault;
   if (orderly) return line.running.empty();
   return std::all_of(line.running.begin(), line.running.end(),
                      [](const auto& exchange) { return exchange->waits_for_reply || exchange->actions.empty(); });
