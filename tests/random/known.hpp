@@ -12,8 +12,9 @@ namespace talk {
 
 /// A finding that the specification does not bear.
 struct Wrong {
-  std::string rule, party;
-  std::string says;  ///< words of its message
+  std::string rule;
+  std::string party;  ///< "client", "server", "nobody"; empty: either
+  std::string says;   ///< words of its message
 };
 
 /// What one fault of the referee says. `story`: the smallest conversation that meets it, in known/STORY.yaml; when

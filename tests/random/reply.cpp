@@ -131,7 +131,7 @@ void Talk::say_reply(Exchange& exchange, const TradePtr& trade, Chance& chance) 
                        std::uint32_t left = 0;
                        if (trade->version == 2) {
                          words.set(trade->reply_words);
-                         if (count > 1 && trade->reply_words.empty() && shared->one_in(3)) {
+                         if (count > 1 && trade->reply_words.empty() && !trade->after_reply && shared->one_in(3)) {
                            left = shared->between(1, static_cast<std::uint32_t>(count) - 1);
                            words.set("stop_after", count - left);
                          }

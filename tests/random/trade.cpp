@@ -259,7 +259,8 @@ void Talk::read_all(Exchange& exchange, Side by, const std::vector<Region>& regi
   for (const Region& region : regions) {
     for (const Segment& segment : region.segments()) {
       if (segment.length == 0) continue;
-      const std::uint32_t size = region.split != 0 || chance.one_in(2) ? segment.length : segment.length / chance.between(1, 4) + 1;
+      const std::uint32_t size =
+          region.split != 0 || chance.one_in(2) ? segment.length : segment.length / chance.between(1, 4) + 1;
       for (std::uint32_t at = 0; at < segment.length; at += size) {
         wanted.push_back({segment.handle, segment.offset + at, std::min(size, segment.length - at)});
       }
