@@ -62,7 +62,7 @@ void Talk::properties(Line& line, Side by, bool last, Chance& chance, const Word
     if (by == Side::client && peer.level != 0) words.set("reverse", peer.level);
   }
   if (chance.one_in(4)) words.set("auth", 4 * chance.between(0, 20));
-  if (chance.one_in(4)) words.set("segment_size", 1048576 << chance.below(3));
+  if (chance.one_in(4)) words.set("segment_size", 1048576U << chance.below(3));
   words.set(more);
   advertise(line, by, words, 1, chance);
   tell(line, by, "v2-properties", words, label("p"));

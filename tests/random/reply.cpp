@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Replies: inline, in Write chunks, in the Reply chunk, offered to be read, in pieces; or an error instead.
 #include <algorithm>
+#include <utility>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -36,10 +37,6 @@ void Talk::say_reply(Exchange& exchange, const TradePtr& trade, Chance& chance) 
   const bool version2 = t.version == 2;
   const Side by = t.responder();
   auto shared = std::make_shared<Chance>(chance.next());
-  if (t.how == Trade::Answer::nothing) {
-    exchange.actions.clear();
-    return;
-  }
   if (t.how == Trade::Answer::error) {
     exchange.actions.push_front({[this, &line, by] { return may_speak(line, by); },
                                  [this, &line, &exchange, trade, by, shared] {
@@ -55,7 +52,7 @@ void Talk::say_reply(Exchange& exchange, const TradePtr& trade, Chance& chance) 
                                    }
                                    words.set(trade->reply_words);
                                    tell(line, by, trade->version == 2 ? "v2-error" : "error", words, trade->answer);
-                                   if (trade->after_reply) trade->after_reply();
+                                   if (const auto after = std::exchange(trade->after_reply, nullptr)) after();
                                  }});
     return;
   }
@@ -146,7 +143,7 @@ void Talk::say_reply(Exchange& exchange, const TradePtr& trade, Chance& chance) 
                          ++line.offers;
                          line.offered.at(index(by)).insert(trade->xid);
                        }
-                       if (trade->after_reply) trade->after_reply();
+                       if (const auto after = std::exchange(trade->after_reply, nullptr)) after();
                        if (!trade->offered) {
                          auto& retired = line.retired.at(index(trade->requester));
                          for (const ReadRegion& read : trade->reads) {

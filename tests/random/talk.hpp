@@ -73,7 +73,7 @@ struct Trade {
   std::vector<std::uint32_t> pieces;    ///< version 2: sizes of all but the last
   std::size_t header = 0, payload = 0;  ///< octets of the Call
 
-  enum class Answer : std::uint8_t { success, failure, refused, error, nothing } how = Answer::success;
+  enum class Answer : std::uint8_t { success, failure, refused, error } how = Answer::success;
   std::uint32_t status = 0;  ///< of NFS for `failure`, accept_stat for `refused`
   std::uint32_t octets = 0;  ///< that come back
   Words error;               ///< of the error step
