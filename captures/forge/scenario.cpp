@@ -113,13 +113,9 @@ void Words::done() const {
   }
 }
 
-Scenario read_scenario(const std::string& path) {
-  YAML::Node root;
-  try {
-    root = YAML::LoadFile(path);
-  } catch (const YAML::Exception& e) {
-    throw Mistake(path + ": " + e.what());
-  }
+namespace {
+
+Scenario scenario_of(const YAML::Node& root, const std::string& path) {
   try {
     Words words(root, path);
     Scenario s;
@@ -146,6 +142,28 @@ Scenario read_scenario(const std::string& path) {
   } catch (const YAML::Exception& e) {
     throw Mistake(path + ": " + e.what());
   }
+}
+
+}  // namespace
+
+Scenario read_scenario(const std::string& path) {
+  YAML::Node root;
+  try {
+    root = YAML::LoadFile(path);
+  } catch (const YAML::Exception& e) {
+    throw Mistake(path + ": " + e.what());
+  }
+  return scenario_of(root, path);
+}
+
+Scenario parse_scenario(const std::string& text, const std::string& name) {
+  YAML::Node root;
+  try {
+    root = YAML::Load(text);
+  } catch (const YAML::Exception& e) {
+    throw Mistake(name + ": " + e.what());
+  }
+  return scenario_of(root, name);
 }
 
 }  // namespace forge

@@ -89,5 +89,7 @@ struct Scenario {
 };
 
 [[nodiscard]] Scenario read_scenario(const std::string& path);
+/// The same of a text that stands in no file. `name` stands for the path in mistakes.
+[[nodiscard]] Scenario parse_scenario(const std::string& text, const std::string& name);
 
 }  // namespace forge

@@ -258,7 +258,7 @@ void Story::reply(const Step& step, Words& words) {
   const auto rpc_xid = words.get<std::uint32_t>("rpc_xid", out.header.xid);
   const bool use_chunks = !words.get<bool>("inline", false);
   const YAML::Node offered = words.node("reads");
-  const bool into_reply_chunk = use_chunks && a.reply && !offered.IsDefined();
+  const bool into_reply_chunk = words.get<bool>("long", use_chunks) && a.reply && !offered.IsDefined();
 
   // Results that go into Write chunks leave the stream first; then either the rest goes into the Reply chunk, or
   // into Read chunks of the responder, or inline.

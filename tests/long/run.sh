@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
-# run.sh [STEP...]: what is too long for every ./check. Without STEP all of them: plain, sanitized, fuzz, versions, lab, fresh (README.md).
+# run.sh [STEP...]: what is too long for every ./check. Without STEP all of them: plain, sanitized, random, fuzz, versions, lab, fresh (README.md).
 # RPCRDMA_FUZZ_SECONDS says how long all fuzz targets together look for new inputs (3600).
 set -uo pipefail
 cd "$(dirname "$(readlink -f "$0")")/../.." || exit 2
@@ -16,6 +16,13 @@ plain() {
 }
 # The tree with sanitizers with all of its own tests: every mutant, every variant, every option of the program.
 sanitized() { ctest --test-dir build/asan --parallel "$(nproc)" --output-on-failure --no-tests=error; }
+# Conversations that nobody has seen before; what fails names its seed.
+random() {
+  local seed
+  seed=$(date +%s)
+  build/tests/random/random --gtest_filter='Legal.*' --seed "$seed" --conversations 20000 &&
+    build/tests/random/random --gtest_filter='Fault.*' --seed "$seed" --conversations 100
+}
 fuzz() {
   tests/fuzz/run.py --programs build/asan/tests/fuzz --seconds "${RPCRDMA_FUZZ_SECONDS:-3600}"
 }
@@ -32,16 +39,18 @@ obstacle() {
       fi ;;
     lab)
       if [ "$(id -u)" -ne 0 ] && ! command -v sudo >/dev/null; then echo "needs root or sudo"; fi ;;
+    random)
+      if [ ! -x build/tests/random/random ]; then echo "needs build, which ./check builds"; fi ;;
     fuzz | sanitized)
       if [ ! -d build/asan/tests/fuzz ]; then echo "needs build/asan, which ./check builds"; fi ;;
   esac
 }
 
 chosen=("$@")
-[ $# -gt 0 ] || chosen=(plain sanitized fuzz versions lab fresh)
+[ $# -gt 0 ] || chosen=(plain sanitized random fuzz versions lab fresh)
 for name in "${chosen[@]}"; do
   case $name in
-    plain | sanitized | fuzz | versions | lab | fresh) ;;
+    plain | sanitized | random | fuzz | versions | lab | fresh) ;;
     *) sed -n '3,4s/^# //p' "$0" >&2; exit 2 ;;
   esac
 done
