@@ -12,11 +12,6 @@ namespace {
 
 using wire::Proc;
 
-[[nodiscard]] bool has_position_zero(const wire::HeaderV1& header) noexcept {
-  return std::any_of(header.reads.begin(), header.reads.end(),
-                     [](const wire::ReadSegment& read) { return read.position == 0; });
-}
-
 /// A Reply chunk to be filled, and not the one of `theirs` given back: only a Call offers one.
 [[nodiscard]] bool own_reply_chunk(const wire::HeaderV1& header, const Transaction& theirs) {
   if (!header.reply || wire::chunk_length(*header.reply) == 0 || !theirs.lists_known) return false;

@@ -35,6 +35,8 @@ struct ReadSegment {
   std::uint32_t position = 0;
   Segment target;
 };
+/// A segment at Position 0 holds (a part of) the RPC message itself (RFC 8166 section 3.5.3).
+[[nodiscard]] constexpr bool position_zero(const ReadSegment& segment) noexcept { return segment.position == 0; }
 using WriteChunk = std::vector<Segment>;
 /// Octets in all its segments: no sum of 32-bit lengths that a message can hold overflows.
 [[nodiscard]] inline std::uint64_t chunk_length(const WriteChunk& chunk) noexcept {
@@ -63,6 +65,14 @@ struct HeaderV1 {
 
   std::vector<WriteChunk> spare;  ///< emptied chunks, kept for their memory; of no meaning to readers
 };
+
+/// Does its Read list have a segment at Position 0, wherever in the list?
+[[nodiscard]] inline bool has_position_zero(const HeaderV1& header) noexcept {
+  for (const ReadSegment& segment : header.reads) {
+    if (position_zero(segment)) return true;
+  }
+  return false;
+}
 
 /// Decodes into `out` (its vectors keep their capacity: no allocation in the steady state).
 /// Fault::invalid with field "proc" for a proc above 4 (the fixed words in `out` are set whenever 16 octets were

@@ -27,7 +27,7 @@ struct ListFacts {
                                      [&facts](const ReadSegment& s) {
                                        ++facts.segments;
                                        facts.empty = false;
-                                       if (s.position != 0) facts.only_position_zero = false;
+                                       if (!position_zero(s)) facts.only_position_zero = false;
                                      })
       .has_value();
 }
