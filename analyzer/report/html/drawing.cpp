@@ -337,14 +337,16 @@ template <class Texts>
 
 [[nodiscard]] std::string fields() {
   std::string out = "[";
-  for (const FieldText& field : field_texts()) {
+  for (std::size_t i = 0; i < wire::field_count; ++i) {
+    const auto field = static_cast<Field>(i);
+    const wire::FieldText& text = wire::field_text(field);
     std::string values;
-    for (const auto& [value, text] : field.values) {
-      values += fmt::format("{}\"{}\":{}", values.empty() ? "" : ",", value, json_string(text));
+    for (const auto& [value, name] : wire::value_names(field)) {
+      values += fmt::format("{}\"{}\":{}", values.empty() ? "" : ",", value, json_string(name));
     }
     out +=
-        fmt::format("{}[{},{},{},{},{{{}}}]", out.size() > 1 ? "," : "", json_string(field.name),
-                    json_string(field.meaning), json_string(field.section), static_cast<unsigned>(field.form), values);
+        fmt::format("{}[{},{},{},{},{{{}}}]", out.size() > 1 ? "," : "", json_string(text.name),
+                    json_string(text.meaning), json_string(text.section), static_cast<unsigned>(form(field)), values);
   }
   return out + "]";
 }
