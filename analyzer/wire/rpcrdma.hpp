@@ -80,7 +80,10 @@ struct HeaderV1 {
 /// RDMA_MSG / RDMA_NOMSG (RFC 8166 section 4.5; RDMA_DONE 16, RDMA_ERROR 20 or 28). The version is not judged here.
 [[nodiscard]] tl::expected<void, DecodeError> decode_header_v1(Bytes octets, std::size_t wire_length, HeaderV1& out);
 
-[[nodiscard]] std::string_view proc_name(std::uint32_t proc) noexcept;       ///< "RDMA_MSG", ..., "" if unknown
+[[nodiscard]] std::string_view proc_name(std::uint32_t proc) noexcept;  ///< "RDMA_MSG", ..., "" if unknown
+[[nodiscard]] inline std::string_view proc_name(Proc proc) noexcept {
+  return proc_name(static_cast<std::uint32_t>(proc));
+}
 [[nodiscard]] std::string_view htype_name_v2(std::uint32_t htype) noexcept;  ///< "RDMA2_ERROR", ..., "" if unknown
 
 /// Could these octets be an RPC-over-RDMA message? For telling it from other users of RDMA (rule not-rpcrdma).
