@@ -118,6 +118,13 @@ TEST(Html, DrawsWhatTheLadderKnows) {
   const json& rows = drawing["connections"]["1"];
   ASSERT_EQ(rows["rows"], 6);
   EXPECT_EQ(rows["offset"], json::array({"ffff888100000000"})) << "64 bits, complete";
+  const auto says = [&](std::size_t row) { return drawing["labels"][rows["label"][row].get<std::size_t>()]; };
+  EXPECT_EQ(says(0), (json{"connect request", "", 0}));
+  EXPECT_EQ(says(3)[0], "Call");
+  EXPECT_EQ(says(3)[2], 1) << "its XID stands behind";
+  EXPECT_EQ(says(4), (json{"RDMA Write", "1,000 octets", 0}));
+  EXPECT_EQ(says(5), (json{"Reply", says(3)[1], 1})) << "the procedure of its Call";
+  EXPECT_EQ(drawing["lists"], (json{"Call chunk", "Read chunk", "Write chunk", "Reply chunk"}));
   EXPECT_EQ(rows["segments"]["3"], json::parse(R"([0,[2,0,0,7,3000,"ffff888100000000"]])"));
   ASSERT_TRUE(rows["octets"].contains("0")) << "the private data";
   const std::string layout = drawing["layouts"][rows["octets"]["0"][0].get<std::size_t>()];
