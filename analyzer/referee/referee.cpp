@@ -443,6 +443,7 @@ void Referee::on(const trace::Acknowledged& event) {
   Connection* connection = impl_->seen(event, false);
   if (connection == nullptr) return;
   connection->of(other(event.side)).acknowledged = event.ordinal;
+  if (!connection->cases.empty()) received(*connection, event.side, event.ordinal, event.frame);
   if (!connection->over()) credit_acknowledged(*connection, event);
 }
 

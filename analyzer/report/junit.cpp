@@ -133,15 +133,15 @@ void judge(Suite& suite, const referee::Rule& rule, const Judged* judged, const 
   }
 }
 
-[[nodiscard]] std::string peer(const trace::Endpoint& end) {
+[[nodiscard]] std::string peer_and_port(const trace::Endpoint& end) {
   return end.port ? fmt::format("{} port {}", end.address, *end.port) : end.address;
 }
 
 [[nodiscard]] Suite suite_of(const referee::ConnectionFacts& connection, const Book& book, const JunitView& view) {
   Suite suite(fmt::format("connection {}", connection.id));
   suite.property("transport", name(connection.transport));
-  suite.property("client", peer(connection.client));
-  suite.property("server", peer(connection.server));
+  suite.property("client", peer_and_port(connection.client));
+  suite.property("server", peer_and_port(connection.server));
   if (connection.version) suite.property("version", fmt::format("{}", *connection.version));
   if (connection.opened.number != 0) suite.happened(connection.opened.time);
   for (const referee::RuleId id : view.rules) {

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "report/quantity.hpp"
+#include "wire/fields.hpp"
 #include "wire/private_data.hpp"
 #include "wire/rpcrdma_v2.hpp"
 
@@ -42,17 +43,11 @@ void private_data(const LadderRow& row, Details& out) {
 }
 
 std::string chunk_name(List list, std::uint32_t number, std::uint32_t position, bool several) {
-  switch (list) {
-    case List::call:
-      return "Call chunk";
-    case List::read:
-      return position == 0 ? "Position-Zero Read chunk" : fmt::format("Read chunk at position {}", position);
-    case List::write:
-      return several ? fmt::format("Write chunk {}", number + 1) : "Write chunk";
-    case List::reply:
-      return "Reply chunk";
+  if (list == List::read) {
+    return position == 0 ? "Position-Zero Read chunk" : fmt::format("{} at position {}", list_name(list), position);
   }
-  return "chunk";
+  if (list == List::write && several) return fmt::format("{} {}", list_name(list), number + 1);
+  return std::string(list_name(list));
 }
 
 void chunks(const LadderRow& row, Details& out) {
@@ -94,11 +89,11 @@ void chunks(const LadderRow& row, Details& out) {
 std::string error_v1(const LadderRow& row) {
   wire::HeaderV1 header;
   if (!wire::decode_header_v1(row.octets, row.length, header)) return {};
-  if (header.error == wire::err_chunk) return "ERR_CHUNK";
+  const std::string_view name = wire::value_name(wire::Field::error_code, header.error);
   if (header.error == wire::err_vers) {
-    return fmt::format("ERR_VERS: versions {} to {} are supported", header.vers_low, header.vers_high);
+    return fmt::format("{}: versions {} to {} are supported", name, header.vers_low, header.vers_high);
   }
-  return fmt::format("error code {}", header.error);
+  return name.empty() ? fmt::format("error code {}", header.error) : std::string(name);
 }
 
 /// What only version 2 has. Of long messages the beginning is at hand: what can be read of it is said.
@@ -148,10 +143,10 @@ std::string message_label(const LadderRow& row, const Ladder& ladder) {
       name = "Reply";
       break;
     case Kind::done:
-      name = "RDMA_DONE";
+      name = wire::proc_name(wire::Proc::done);
       break;
     case Kind::error:
-      name = row.version == 1 ? "RDMA_ERROR" : std::string(type_name(row));
+      name = type_name(row);
       break;
     default:
       name = type_name(row).empty() ? "Send" : std::string(type_name(row));
@@ -198,40 +193,71 @@ void message_details(const LadderRow& row, std::optional<trace::FrameRef> call, 
   }
 }
 
-std::string_view refused(const LadderRow& row) {
+/// What a refusal or an end is called: in a line of its own, and in a few words.
+struct Called {
+  std::string_view line;
+  std::string_view few;
+};
+
+Called refused(const LadderRow& row) {
   switch (row.refusal) {
     case trace::Refusal::Kind::nak_sequence:
-      return "NAK: PSN sequence error, please send again";
+      return {"NAK: PSN sequence error, please send again", "NAK: sequence error"};
     case trace::Refusal::Kind::rnr:
-      return "RNR NAK: no Receive is ready, please wait";
+      return {"RNR NAK: no Receive is ready, please wait", "RNR NAK: receiver not ready"};
     case trace::Refusal::Kind::invalid_request:
-      return "NAK: invalid request";
+      return {"NAK: invalid request", "NAK: invalid request"};
     case trace::Refusal::Kind::remote_access:
-      return "NAK: remote access error";
+      return {"NAK: remote access error", "NAK: remote access error"};
     case trace::Refusal::Kind::remote_operational:
-      return "NAK: remote operational error";
+      return {"NAK: remote operational error", "NAK: remote operational error"};
     case trace::Refusal::Kind::nak_other:
-      return "NAK";
+      break;
     case trace::Refusal::Kind::terminate:
-      return "Terminate";
+      return {"Terminate", "Terminate"};
   }
-  return "NAK";
+  return {"NAK", "NAK"};
 }
 
-std::string_view closed(const LadderRow& row) {
+Called closed(const LadderRow& row) {
   switch (row.how) {
     case trace::Disconnect::How::request:
-      return "disconnect request (DREQ)";
+      return {"disconnect request (DREQ)", "disconnect request"};
     case trace::Disconnect::How::reply:
-      return "disconnect reply (DREP)";
+      return {"disconnect reply (DREP)", "disconnect reply"};
     case trace::Disconnect::How::fin:
-      return "end of the TCP stream (FIN)";
+      return {"end of the TCP stream (FIN)", "FIN"};
     case trace::Disconnect::How::reset:
-      return "reset of the TCP stream (RST)";
+      return {"reset of the TCP stream (RST)", "RST"};
     case trace::Disconnect::How::superseded:
-      return "a new connection takes this one's place";
+      return {"a new connection takes this one's place", "replaced by a new connection"};
   }
-  return "close";
+  return {"close", "close"};
+}
+
+std::string in_packets(const LadderRow& row) {
+  std::string text = counted(row.length, "octet");
+  if (row.packets > 1) fmt::format_to(std::back_inserter(text), " in {}", counted(row.packets, "packet"));
+  return text;
+}
+
+LadderLabel message_in_few_words(const LadderRow& row, const Ladder& ladder) {
+  const std::string_view type = type_name(row);
+  const std::string_view what = row.procedure != 0 ? ladder.text(row.procedure) : type;
+  switch (row.kind) {
+    case Kind::call:
+      return {"Call", std::string(what), row.has_xid};
+    case Kind::reply:
+      return {"Reply", std::string(what), row.has_xid};
+    case Kind::done:
+    case Kind::error: {
+      const auto like = row.kind == Kind::done ? wire::Proc::done : wire::Proc::error;
+      return {std::string(type.empty() ? wire::proc_name(like) : type), {}, row.has_xid};
+    }
+    default:
+      if (type.empty()) return {"Send", "not recognised", false};
+      return {std::string(type), {}, row.has_xid};
+  }
 }
 
 }  // namespace
@@ -276,7 +302,7 @@ LadderWords words(const LadderRow& row, const Ladder& ladder, trace::Transport t
       out.details.push_back(memory(row.handle, row.offset));
       break;
     case Kind::refusal:
-      out.label = refused(row);
+      out.label = refused(row).line;
       if (row.refused_frame.number != 0) out.details.push_back(fmt::format("of frame {}", row.refused_frame.number));
       break;
     case Kind::gap:
@@ -285,7 +311,7 @@ LadderWords words(const LadderRow& row, const Ladder& ladder, trace::Transport t
                       row.sender == trace::Side::active ? "client" : "server");
       break;
     case Kind::close:
-      out.label = closed(row);
+      out.label = closed(row).line;
       break;
     case Kind::left_out:
       out.label = fmt::format("{} not kept", counted(row.packets, "step"));
@@ -298,6 +324,56 @@ LadderWords words(const LadderRow& row, const Ladder& ladder, trace::Transport t
     out.details.push_back(fmt::format("frames {} to {}", row.first.number, row.last.number));
   }
   return out;
+}
+
+LadderLabel label(const LadderRow& row, const Ladder& ladder) {
+  switch (row.kind) {
+    case Kind::connect_request:
+      return {"connect request", {}};
+    case Kind::connect_reply:
+      return {"connect reply", {}};
+    case Kind::connect_reject:
+      return {"connection refused", fmt::format("reason {}", row.reason)};
+    case Kind::connect_ready:
+      return {"ready to use", {}};
+    case Kind::call:
+    case Kind::reply:
+    case Kind::done:
+    case Kind::error:
+    case Kind::other:
+      return message_in_few_words(row, ladder);
+    case Kind::read_request:
+      return {"RDMA Read", fmt::format("asks for {}", counted(row.length, "octet"))};
+    case Kind::read_response:
+      return {"Read answer", in_packets(row)};
+    case Kind::write:
+      return {"RDMA Write", in_packets(row)};
+    case Kind::refusal: {
+      const std::uint64_t frame = row.refused_frame.number;
+      return {std::string(refused(row).few), frame == 0 ? std::string{} : fmt::format("about frame {}", frame)};
+    }
+    case Kind::gap:
+      return {"not captured", fmt::format("{} missing here", grouped(row.packets))};
+    case Kind::close:
+      return {"close", std::string(closed(row).few)};
+    case Kind::left_out:
+      return {"left out", fmt::format("{} not kept in this page", counted(row.packets, "row"))};
+  }
+  return {};
+}
+
+std::string_view list_name(List list) noexcept {
+  switch (list) {
+    case List::call:
+      return "Call chunk";
+    case List::read:
+      return "Read chunk";
+    case List::write:
+      return "Write chunk";
+    case List::reply:
+      return "Reply chunk";
+  }
+  return "chunk";
 }
 
 }  // namespace rpcrdma::report

@@ -3,43 +3,14 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <iterator>
 
+#include "report/stretches.hpp"
+
 namespace rpcrdma::report {
 namespace {
-
-struct CodePoint {
-  std::uint32_t value = 0;
-  std::size_t length = 0;  ///< octets; 0: not UTF-8
-};
-
-std::uint32_t octet(std::string_view text, std::size_t at) {
-  return at < text.size() ? static_cast<unsigned char>(text[at]) : 0U;
-}
-
-/// The code point at the start of `text`; overlong forms, surrogates and what is above U+10FFFF are no UTF-8.
-CodePoint decode(std::string_view text) {
-  struct Form {
-    std::uint32_t mask, lead, lowest;
-    std::size_t length;
-  };
-  static constexpr Form forms[] = {
-      {0x80, 0x00, 0, 1}, {0xE0, 0xC0, 0x80, 2}, {0xF0, 0xE0, 0x800, 3}, {0xF8, 0xF0, 0x10000, 4}};
-  const std::uint32_t first = octet(text, 0);
-  for (const Form& form : forms) {
-    if ((first & form.mask) != form.lead) continue;
-    std::uint32_t value = first & ~form.mask;
-    for (std::size_t i = 1; i < form.length; ++i) {
-      const std::uint32_t next = octet(text, i);
-      if ((next & 0xC0U) != 0x80U) return {};
-      value = (value << 6U) | (next & 0x3FU);
-    }
-    if (value < form.lowest || value > 0x10FFFF || (value >= 0xD800 && value <= 0xDFFF)) return {};
-    return {value, form.length};
-  }
-  return {};
-}
 
 bool acts_on_terminal(std::uint32_t c) {
   return c < 0x20 || (c >= 0x7F && c <= 0x9F)                              // C0, DEL, C1
@@ -72,22 +43,31 @@ std::string_view code(Ink ink) {
 std::string printable(std::string_view raw) {
   std::string out;
   out.reserve(raw.size());
-  while (!raw.empty()) {
-    const CodePoint c = decode(raw);
-    const std::size_t taken = c.length == 0 ? 1 : c.length;
-    if (c.length == 0 || acts_on_terminal(c.value)) {
-      for (std::size_t i = 0; i < taken; ++i) fmt::format_to(std::back_inserter(out), "\\x{:02x}", octet(raw, i));
-    } else {
-      out.append(raw.substr(0, taken));
+  const auto unmask = [&out](char c) {
+    fmt::format_to(std::back_inserter(out), "\\x{:02x}", static_cast<unsigned char>(c));
+  };
+  const auto print = [&](std::string_view good) {
+    for (const char* at = good.data(); at != good.data() + good.size();) {
+      const char* const begin = at;
+      if (acts_on_terminal(utf8::unchecked::next(at))) {
+        std::for_each(begin, at, unmask);
+      } else {
+        out.append(begin, at);
+      }
     }
-    raw.remove_prefix(taken);
-  }
+  };
+  each_stretch(raw, print, unmask);
   return out;
 }
 
-std::size_t width(std::string_view text) noexcept {
+std::size_t width(std::string_view text) {
   std::size_t points = 0;
-  for (const char c : text) points += (static_cast<unsigned char>(c) & 0xC0U) != 0x80U ? 1 : 0;
+  each_stretch(
+      text,
+      [&points](std::string_view good) {
+        points += static_cast<std::size_t>(utf8::unchecked::distance(good.begin(), good.end()));
+      },
+      [&points](char) { ++points; });
   return points;
 }
 

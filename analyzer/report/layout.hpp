@@ -16,8 +16,8 @@ inline constexpr std::size_t page_width = 100;
 /// \xNN. Everything that comes from a file or from the wire goes through here.
 [[nodiscard]] std::string printable(std::string_view raw);
 
-/// Code points of valid UTF-8.
-[[nodiscard]] std::size_t width(std::string_view text) noexcept;
+/// Code points, and octets that are no part of any.
+[[nodiscard]] std::size_t width(std::string_view text);
 
 enum class Ink { plain, bold, dim, red, yellow, cyan, green };
 

@@ -9,6 +9,7 @@
 
 #include "report/names.hpp"
 #include "report/quantity.hpp"
+#include "wire/rpcrdma.hpp"
 
 namespace rpcrdma::report {
 namespace {
@@ -132,11 +133,11 @@ std::string messages(const ConnectionFacts::Messages& m) {
     if (number == 0) return;
     fmt::format_to(std::back_inserter(kinds), "{}{} {}", kinds.empty() ? "" : ", ", grouped(number), noun);
   };
-  kind(m.rdma_msg, "RDMA_MSG");
-  kind(m.rdma_nomsg, "RDMA_NOMSG");
-  kind(m.rdma_msgp, "RDMA_MSGP");
-  kind(m.rdma_done, "RDMA_DONE");
-  kind(m.rdma_error, "RDMA_ERROR");
+  kind(m.rdma_msg, wire::proc_name(wire::Proc::msg));
+  kind(m.rdma_nomsg, wire::proc_name(wire::Proc::nomsg));
+  kind(m.rdma_msgp, wire::proc_name(wire::Proc::msgp));
+  kind(m.rdma_done, wire::proc_name(wire::Proc::done));
+  kind(m.rdma_error, wire::proc_name(wire::Proc::error));
   for (const auto& [htype, number] : m.v2) kind(number, htype);
   if (!kinds.empty()) fmt::format_to(std::back_inserter(out), " ({})", kinds);
   return out;

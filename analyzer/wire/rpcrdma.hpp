@@ -35,6 +35,8 @@ struct ReadSegment {
   std::uint32_t position = 0;
   Segment target;
 };
+/// A segment at Position 0 holds (a part of) the RPC message itself (RFC 8166 section 3.5.3).
+[[nodiscard]] constexpr bool position_zero(const ReadSegment& segment) noexcept { return segment.position == 0; }
 using WriteChunk = std::vector<Segment>;
 /// Octets in all its segments: no sum of 32-bit lengths that a message can hold overflows.
 [[nodiscard]] inline std::uint64_t chunk_length(const WriteChunk& chunk) noexcept {
@@ -64,13 +66,24 @@ struct HeaderV1 {
   std::vector<WriteChunk> spare;  ///< emptied chunks, kept for their memory; of no meaning to readers
 };
 
+/// Does its Read list have a segment at Position 0, wherever in the list?
+[[nodiscard]] inline bool has_position_zero(const HeaderV1& header) noexcept {
+  for (const ReadSegment& segment : header.reads) {
+    if (position_zero(segment)) return true;
+  }
+  return false;
+}
+
 /// Decodes into `out` (its vectors keep their capacity: no allocation in the steady state).
 /// Fault::invalid with field "proc" for a proc above 4 (the fixed words in `out` are set whenever 16 octets were
 /// there), field "list discriminator" for a word that is neither 0 nor 1, "header too short" below 28 octets of
 /// RDMA_MSG / RDMA_NOMSG (RFC 8166 section 4.5; RDMA_DONE 16, RDMA_ERROR 20 or 28). The version is not judged here.
 [[nodiscard]] tl::expected<void, DecodeError> decode_header_v1(Bytes octets, std::size_t wire_length, HeaderV1& out);
 
-[[nodiscard]] std::string_view proc_name(std::uint32_t proc) noexcept;       ///< "RDMA_MSG", ..., "" if unknown
+[[nodiscard]] std::string_view proc_name(std::uint32_t proc) noexcept;  ///< "RDMA_MSG", ..., "" if unknown
+[[nodiscard]] inline std::string_view proc_name(Proc proc) noexcept {
+  return proc_name(static_cast<std::uint32_t>(proc));
+}
 [[nodiscard]] std::string_view htype_name_v2(std::uint32_t htype) noexcept;  ///< "RDMA2_ERROR", ..., "" if unknown
 
 /// Could these octets be an RPC-over-RDMA message? For telling it from other users of RDMA (rule not-rpcrdma).

@@ -3,8 +3,8 @@
 // Sends of connections that may have nothing to do with RPC.
 #include <algorithm>
 
-#include "wire/chunk_lists.hpp"
-#include "wire/rpcrdma.hpp"
+#include "wire/body_v1.hpp"
+#include "wire/rpcrdma_v2.hpp"
 
 namespace rpcrdma::wire {
 
@@ -22,31 +22,55 @@ struct ListFacts {
   bool only_position_zero = true;
 };
 
+struct ReadsFacts : chunk_lists::Listener {
+  explicit ReadsFacts(ListFacts& to) : facts(to) {}
+  void read(const ReadSegment& s) const {
+    ++facts.segments;
+    facts.empty = false;
+    if (!position_zero(s)) facts.only_position_zero = false;
+  }
+  ListFacts& facts;
+};
+struct WritesFacts : chunk_lists::Listener {
+  explicit WritesFacts(ListFacts& to) : facts(to) {}
+  void chunk(std::size_t) const { facts.empty = false; }
+  void segment(const Segment&) const { ++facts.segments; }
+  ListFacts& facts;
+};
+struct ReplyFacts : WritesFacts {
+  using WritesFacts::WritesFacts;
+  void item() const {
+    facts.empty = false;
+    facts.reply_present = true;
+  }
+};
+
+struct BodyFacts {
+  ListFacts lists;
+  std::uint32_t error = 0;
+  std::uint32_t low = 0;
+  std::uint32_t high = 0;
+
+  void word(Field field, std::uint32_t value) noexcept {
+    if (field == Field::error_code) error = value;
+    if (field == Field::version_low) low = value;
+    if (field == Field::version_high) high = value;
+  }
+  [[nodiscard]] ReadsFacts reads() noexcept { return ReadsFacts(lists); }
+  [[nodiscard]] WritesFacts writes() noexcept { return WritesFacts(lists); }
+  [[nodiscard]] ReplyFacts reply() noexcept { return ReplyFacts(lists); }
+};
+
 [[nodiscard]] bool pass_reads(Cursor& cursor, ListFacts& facts) {
-  return chunk_lists::walk_read_list(cursor,
-                                     [&facts](const ReadSegment& s) {
-                                       ++facts.segments;
-                                       facts.empty = false;
-                                       if (s.position != 0) facts.only_position_zero = false;
-                                     })
-      .has_value();
+  return chunk_lists::walk_read_list(cursor, ReadsFacts(facts)).has_value();
 }
 
 [[nodiscard]] bool pass_writes(Cursor& cursor, ListFacts& facts) {
-  return chunk_lists::walk_write_list(
-             cursor, [&facts](std::size_t) { facts.empty = false; }, [&facts](const Segment&) { ++facts.segments; })
-      .has_value();
+  return chunk_lists::walk_write_list(cursor, WritesFacts(facts)).has_value();
 }
 
 [[nodiscard]] bool pass_reply(Cursor& cursor, ListFacts& facts) {
-  const auto present = chunk_lists::another(cursor);
-  if (!present) return false;
-  if (!*present) return true;
-  facts.empty = false;
-  facts.reply_present = true;
-  return chunk_lists::walk_write_chunk(
-             cursor, [](std::size_t) {}, [&facts](const Segment&) { ++facts.segments; })
-      .has_value();
+  return chunk_lists::walk_reply_chunk(cursor, ReplyFacts(facts)).has_value();
 }
 
 [[nodiscard]] bool pass_lists(Cursor& cursor, ListFacts& facts) {
@@ -64,32 +88,32 @@ struct ListFacts {
   return type == rpc_call && call_allowed && rpc.size() >= 12 && load_be32(rpc.data() + 8) == 2;
 }
 
+[[nodiscard]] bool version_range(std::uint32_t low, std::uint32_t high) noexcept {
+  // No version above 2 exists; leave room for what may come, not for chance.
+  return low >= 1 && low <= high && high <= 255;
+}
+
 [[nodiscard]] bool version_range_follows(Cursor& cursor) {
   const auto low = cursor.be32("lowest version");
   const auto high = cursor.be32("highest version");
-  // No version above 2 exists; leave room for what may come, not for chance.
-  return low && high && *low >= 1 && *low <= *high && *high <= 255 && cursor.wire_left() == 0;
+  return low && high && version_range(*low, *high) && cursor.wire_left() == 0;
 }
 
 /// A header in the layout of version 1, read up to the RPC message.
 [[nodiscard]] Plausible judge_v1_layout(Cursor cursor, const FixedWords& fixed) {
-  ListFacts facts;
-  switch (static_cast<Proc>(fixed.proc)) {
+  const auto proc = static_cast<Proc>(fixed.proc);
+  BodyFacts body;
+  if (!body_v1::walk(cursor, proc, body)) return Plausible::weak;
+  switch (proc) {
     case Proc::msgp:
-      if (!pass_words(cursor, 2)) return Plausible::weak;
-      [[fallthrough]];
     case Proc::msg:
-      return strong_if(pass_lists(cursor, facts) && rpc_follows(cursor, fixed.xid, true, true));
+      return strong_if(rpc_follows(cursor, fixed.xid, true, true));
     case Proc::nomsg:
-      return strong_if(pass_lists(cursor, facts) && !facts.empty && facts.segments > 0 && cursor.wire_left() == 0);
+      return strong_if(!body.lists.empty && body.lists.segments > 0 && cursor.wire_left() == 0);
+    case Proc::error:
+      return strong_if((body.error != err_vers || version_range(body.low, body.high)) && cursor.wire_left() == 0);
     case Proc::done:
       return strong_if(cursor.wire_left() == 0);
-    case Proc::error: {
-      const auto code = cursor.be32("error code");
-      if (!code) return Plausible::weak;
-      if (*code == err_chunk) return strong_if(cursor.wire_left() == 0);
-      return strong_if(*code == err_vers && version_range_follows(cursor));
-    }
   }
   return Plausible::weak;
 }
@@ -97,26 +121,25 @@ struct ListFacts {
 [[nodiscard]] bool v2_error_consistent(Cursor& cursor) {
   const auto code = cursor.be32("error code");
   if (!code) return false;
-  switch (*code) {
-    case 1:
+  switch (static_cast<ErrorCode>(*code)) {
+    case ErrorCode::vers:
       return version_range_follows(cursor);
-    case 6:
-    case 7:
-    case 8:
-    case 10:
+    case ErrorCode::read_chunks:
+    case ErrorCode::write_chunks:
+    case ErrorCode::segments:
+    case ErrorCode::reply_resource:
       return cursor.wire_left() == 4;
-    case 9:
+    case ErrorCode::write_resource:
       return cursor.wire_left() == 8;
-    case 2:
-    case 3:
-    case 4:
-    case 5:
-    case 11:
-    case 100:
+    case ErrorCode::bad_xdr:
+    case ErrorCode::bad_propval:
+    case ErrorCode::inval_htype:
+    case ErrorCode::inval_cont:
+    case ErrorCode::vers_mismatch:
+    case ErrorCode::system:
       return cursor.wire_left() == 0;
-    default:
-      return false;
   }
+  return false;
 }
 
 [[nodiscard]] bool v2_properties_consistent(Cursor& cursor) {
@@ -134,32 +157,31 @@ struct ListFacts {
 
 [[nodiscard]] Plausible judge_v2(Cursor cursor, const FixedWords& fixed) {
   ListFacts facts;
-  switch (fixed.proc) {
-    case 4:  // ERROR
+  switch (static_cast<HeaderType>(fixed.proc)) {
+    case HeaderType::error:
       return strong_if(v2_error_consistent(cursor));
-    case 5:  // GRANT
+    case HeaderType::grant:
       return strong_if(fixed.xid == 0 && cursor.wire_left() == 0);
-    case 6:  // CONNPROP_MIDDLE, CONNPROP_FINAL
-    case 7:
+    case HeaderType::connprop_middle:
+    case HeaderType::connprop_final:
       return strong_if(v2_properties_consistent(cursor));
-    case 8:  // CALL_EXTERNAL: the Call chunk, then the three lists
+    case HeaderType::call_external:  // the Call chunk, then the three lists
       return strong_if(pass_words(cursor, 1) && pass_reads(cursor, facts) && !facts.empty && facts.only_position_zero &&
                        pass_lists(cursor, facts) && cursor.wire_left() == 0);
-    case 9:  // CALL_MIDDLE: only the first fragment shows its XID
+    case HeaderType::call_middle:  // only the first fragment shows its XID
       return strong_if(pass_words(cursor, 1) && rpc_follows(cursor, fixed.xid, true, false));
-    case 10:  // CALL_INLINE; the last fragment of a continued Call does not begin with an XID
+    case HeaderType::call_inline:  // the last fragment of a continued Call does not begin with an XID
       return strong_if(pass_words(cursor, 1) && pass_lists(cursor, facts) &&
                        rpc_follows(cursor, fixed.xid, true, false));
-    case 11:  // REPLY_EXTERNAL
+    case HeaderType::reply_external:
       return strong_if(pass_writes(cursor, facts) && pass_reply(cursor, facts) && facts.reply_present &&
                        cursor.wire_left() == 0);
-    case 12:  // REPLY_MIDDLE
+    case HeaderType::reply_middle:
       return strong_if(pass_words(cursor, 1) && rpc_follows(cursor, fixed.xid, false, true));
-    case 13:  // REPLY_INLINE
+    case HeaderType::reply_inline:
       return strong_if(pass_writes(cursor, facts) && rpc_follows(cursor, fixed.xid, false, true));
-    default:
-      return Plausible::no;
   }
+  return Plausible::no;
 }
 
 }  // namespace

@@ -14,15 +14,14 @@ using chunk_lists::Step;
 using Kind = Item::Kind;
 
 constexpr std::size_t prefix_octets = 16;
-constexpr std::size_t list_word = 4;
-constexpr std::size_t listed_read_octets = list_word + chunk_lists::read_segment_octets;
+constexpr std::size_t list_word_octets = 4;
+constexpr std::size_t listed_read_octets = list_word_octets + chunk_lists::read_segment_octets;
 constexpr std::uint32_t known_flags = 7;
 
 /// The walk itself: a cursor and whom to tell.
 class Walk {
  public:
-  Walk(Bytes octets, std::size_t wire_length, ItemVisitor& visitor)
-      : octets_(octets), cursor_(octets, wire_length), visitor_(visitor) {}
+  Walk(Bytes octets, std::size_t wire_length, ItemVisitor& visitor) : cursor_(octets, wire_length), visitor_(visitor) {}
 
   [[nodiscard]] std::size_t offset() const noexcept { return cursor_.offset(); }
 
@@ -48,32 +47,28 @@ class Walk {
   }
 
   [[nodiscard]] Step reads(Kind segment, Kind end) {
-    auto step = chunk_lists::walk_read_list(cursor_, [&](const ReadSegment& read) {
-      Item item{segment, cursor_.offset() - listed_read_octets, listed_read_octets, 0, read.position, read.target};
-      visitor_.on(item);
-    });
-    if (step) tell(end, cursor_.offset() - list_word, list_word, 0);
-    return step;
+    struct Reads : chunk_lists::Listener {
+      Reads(Walk& to, Kind of_segment, Kind of_end) : walk(to), segment(of_segment), last(of_end) {}
+      void read(const ReadSegment& read) {
+        walk.visitor_.on(
+            Item{segment, walk.offset() - listed_read_octets, listed_read_octets, 0, read.position, read.target});
+      }
+      void end() { walk.list_word(last); }
+      Walk& walk;
+      Kind segment;
+      Kind last;
+    };
+    return chunk_lists::walk_read_list(cursor_, Reads(*this, segment, end));
   }
 
   [[nodiscard]] Step writes() {
-    auto step = chunk_lists::walk_write_list(
-        cursor_, [this](std::size_t) { chunk(Kind::write_chunk); },
-        [this](const Segment& s) { segment(Kind::write_segment, s); });
-    if (step) tell(Kind::write_end, cursor_.offset() - list_word, list_word, 0);
-    return step;
+    return chunk_lists::walk_write_list(cursor_,
+                                        Chunks(*this, Kind::write_chunk, Kind::write_segment, Kind::write_end));
   }
 
   [[nodiscard]] Step reply() {
-    const auto present = chunk_lists::another(cursor_);
-    if (!present) return tl::make_unexpected(present.error());
-    if (!*present) {
-      tell(Kind::reply_absent, cursor_.offset() - list_word, list_word, 0);
-      return {};
-    }
-    return chunk_lists::walk_write_chunk(
-        cursor_, [this](std::size_t) { chunk(Kind::reply_chunk); },
-        [this](const Segment& s) { segment(Kind::reply_segment, s); });
+    return chunk_lists::walk_reply_chunk(cursor_,
+                                         Chunks(*this, Kind::reply_chunk, Kind::reply_segment, Kind::reply_absent));
   }
 
   [[nodiscard]] Step properties() {
@@ -97,14 +92,25 @@ class Walk {
   void tell(Kind kind, std::size_t offset, std::size_t length, std::uint64_t value) {
     visitor_.on(Item{kind, offset, length, value, 0, {}});
   }
-  void chunk(Kind kind) {
-    const std::size_t at = cursor_.offset() - 8;
-    tell(kind, at, 8, load_be32(octets_.data() + at + 4));
-  }
-  void segment(Kind kind, const Segment& s) {
-    visitor_.on(
-        Item{kind, cursor_.offset() - chunk_lists::segment_octets, chunk_lists::segment_octets, s.handle, 0, s});
-  }
+  /// The word 0 that was just passed.
+  void list_word(Kind kind) { tell(kind, offset() - list_word_octets, list_word_octets, 0); }
+
+  struct Chunks : chunk_lists::Listener {
+    Chunks(Walk& to, Kind of_chunk, Kind of_segment, Kind of_end)
+        : walk(to), opening(of_chunk), part(of_segment), last(of_end) {}
+    void count(std::uint32_t value) { segments = value; }
+    void chunk(std::size_t) { walk.tell(opening, walk.offset() - 8, 8, segments); }
+    void segment(const Segment& s) {
+      constexpr std::size_t length = chunk_lists::segment_octets;
+      walk.visitor_.on(Item{part, walk.offset() - length, length, s.handle, 0, s});
+    }
+    void end() { walk.list_word(last); }
+    Walk& walk;
+    Kind opening;
+    Kind part;
+    Kind last;
+    std::uint32_t segments = 0;
+  };
 
   [[nodiscard]] Step property() {
     Property property;
@@ -160,7 +166,6 @@ class Walk {
     property.number = load_be32(data.data());
   }
 
-  Bytes octets_;
   Cursor cursor_;
   ItemVisitor& visitor_;
   std::uint32_t htype_ = 0;
@@ -428,39 +433,6 @@ tl::expected<void, DecodeError> decode_header_v2(Bytes octets, std::size_t wire_
   return {};
 }
 
-std::string_view error_name_v2(std::uint32_t code) noexcept {
-  static constexpr std::array<std::string_view, 12> names{"",
-                                                          "RDMA2_ERR_VERS",
-                                                          "RDMA2_ERR_BAD_XDR",
-                                                          "RDMA2_ERR_BAD_PROPVAL",
-                                                          "RDMA2_ERR_INVAL_HTYPE",
-                                                          "RDMA2_ERR_INVAL_CONT",
-                                                          "RDMA2_ERR_READ_CHUNKS",
-                                                          "RDMA2_ERR_WRITE_CHUNKS",
-                                                          "RDMA2_ERR_SEGMENTS",
-                                                          "RDMA2_ERR_WRITE_RESOURCE",
-                                                          "RDMA2_ERR_REPLY_RESOURCE",
-                                                          "RDMA2_ERR_VERS_MISMATCH"};
-  if (code == static_cast<std::uint32_t>(ErrorCode::system)) return "RDMA2_ERR_SYSTEM";
-  return code < names.size() ? names[code] : std::string_view{};
-}
-
-std::string_view property_name(std::uint32_t id) noexcept {
-  static constexpr std::array<std::string_view, 7> names{"",
-                                                         "Maximum Send Size",
-                                                         "Receive Buffer Size",
-                                                         "Maximum Segment Size",
-                                                         "Maximum Segment Count",
-                                                         "Reverse-Direction Support",
-                                                         "Host Authentication Message"};
-  return id < names.size() ? names[id] : std::string_view{};
-}
-
-std::string_view reverse_level_name(std::uint32_t level) noexcept {
-  static constexpr std::array<std::string_view, 4> names{"none", "Simple", "Continued", "general"};
-  return level < names.size() ? names[level] : std::string_view{};
-}
-
 std::optional<std::uint32_t> property_default(std::uint32_t id) noexcept {
   switch (static_cast<PropertyId>(id)) {
     case PropertyId::send_size:
@@ -476,23 +448,6 @@ std::optional<std::uint32_t> property_default(std::uint32_t id) noexcept {
       break;
   }
   return std::nullopt;
-}
-
-std::string_view earlier_htype_name(std::uint32_t htype) noexcept {
-  switch (htype) {
-    case earlier_msg:
-      return "RDMA2_MSG";
-    case earlier_nomsg:
-      return "RDMA2_NOMSG";
-    case earlier_error:
-      return "RDMA2_ERROR";
-    case earlier_connprop:
-      return "RDMA2_CONNPROP";
-    case earlier_grant:
-      return "RDMA2_GRANT";
-    default:
-      return {};
-  }
 }
 
 }  // namespace rpcrdma::wire

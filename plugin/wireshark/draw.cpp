@@ -22,9 +22,9 @@ using trace::Side;
     case MessageSeen::Kind::reply:
       return "Reply";
     case MessageSeen::Kind::done:
-      return "RDMA_DONE";
+      return wire::proc_name(wire::Proc::done).data();
     case MessageSeen::Kind::error:
-      return "RDMA_ERROR";
+      return wire::proc_name(wire::Proc::error).data();
     case MessageSeen::Kind::other:
       break;
   }
@@ -116,9 +116,8 @@ void message_columns(const Canvas& canvas, const journal::Message& message, tvbu
   col_set_str(canvas.pinfo->cinfo, COL_PROTOCOL, "RPCoRDMA");
   const char* what = name(message);
   if (tvb_captured_length(tvb) >= 16 && tvb_get_ntohl(tvb, 4) == 1) {
-    static const char* const procs[] = {"RDMA_MSG", "RDMA_NOMSG", "RDMA_MSGP", "RDMA_DONE", "RDMA_ERROR"};
-    const std::uint32_t proc = tvb_get_ntohl(tvb, 12);
-    if (proc < 5) what = procs[proc];
+    const std::string_view proc = wire::proc_name(tvb_get_ntohl(tvb, 12));
+    if (!proc.empty()) what = proc.data();
   }
   if (message.version == 2) {
     const std::string_view type = wire::htype_name_v2(message.proc);

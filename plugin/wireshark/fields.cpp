@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "referee/rules/table.hpp"
+#include "wire/fields.hpp"
 #include "wireshark/builtin.hpp"
 
 namespace rpcrdma::plugin {
@@ -20,41 +21,23 @@ namespace {
 
 using referee::Severity;
 
-const value_string message_types[] = {{0, "RDMA_MSG"},  {1, "RDMA_NOMSG"}, {2, "RDMA_MSGP"},
-                                      {3, "RDMA_DONE"}, {4, "RDMA_ERROR"}, {0, nullptr}};
-const value_string error_codes[] = {{1, "ERR_VERS"}, {2, "ERR_CHUNK"}, {0, nullptr}};
+/// wire's names of a field's values, in the form that Wireshark keeps a pointer to.
+[[nodiscard]] const value_string* names_of(wire::Field field) {
+  static std::deque<std::vector<value_string>> tables;
+  std::vector<value_string>& table = tables.emplace_back();
+  for (const auto& [value, name] : wire::value_names(field)) table.push_back({value, name.data()});
+  table.push_back({0, nullptr});
+  return table.data();
+}
 
-const value_string header_types_v2[] = {{4, "RDMA2_ERROR"},
-                                        {5, "RDMA2_GRANT"},
-                                        {6, "RDMA2_CONNPROP_MIDDLE"},
-                                        {7, "RDMA2_CONNPROP_FINAL"},
-                                        {8, "RDMA2_CALL_EXTERNAL"},
-                                        {9, "RDMA2_CALL_MIDDLE"},
-                                        {10, "RDMA2_CALL_INLINE"},
-                                        {11, "RDMA2_REPLY_EXTERNAL"},
-                                        {12, "RDMA2_REPLY_MIDDLE"},
-                                        {13, "RDMA2_REPLY_INLINE"},
-                                        {0, nullptr}};
-const value_string errors_v2[] = {{1, "RDMA2_ERR_VERS"},
-                                  {2, "RDMA2_ERR_BAD_XDR"},
-                                  {3, "RDMA2_ERR_BAD_PROPVAL"},
-                                  {4, "RDMA2_ERR_INVAL_HTYPE"},
-                                  {5, "RDMA2_ERR_INVAL_CONT"},
-                                  {6, "RDMA2_ERR_READ_CHUNKS"},
-                                  {7, "RDMA2_ERR_WRITE_CHUNKS"},
-                                  {8, "RDMA2_ERR_SEGMENTS"},
-                                  {9, "RDMA2_ERR_WRITE_RESOURCE"},
-                                  {10, "RDMA2_ERR_REPLY_RESOURCE"},
-                                  {11, "RDMA2_ERR_VERS_MISMATCH"},
-                                  {100, "RDMA2_ERR_SYSTEM"},
-                                  {0, nullptr}};
-const value_string properties_v2[] = {{1, "Maximum Send Size"},
-                                      {2, "Receive Buffer Size"},
-                                      {3, "Maximum Segment Size"},
-                                      {4, "Maximum Segment Count"},
-                                      {5, "Reverse-Direction Support"},
-                                      {6, "Host Authentication Message"},
-                                      {0, nullptr}};
+/// wire's meaning of a field, and where that is written.
+[[nodiscard]] const char* meaning_of(wire::Field field) {
+  static std::deque<std::string> blurbs;
+  const wire::FieldText& text = wire::field_text(field);
+  std::string& blurb = blurbs.emplace_back(text.meaning.substr(0, text.meaning.size() - 1));
+  if (!text.section.empty()) blurb.append(" (").append(text.section).append(")");
+  return blurb.c_str();
+}
 
 struct Wanted {
   int* id;
@@ -74,24 +57,28 @@ struct Wanted {
 
 /// What the built-in has registered is used; what a Wireshark lacks is registered under the same name.
 void builtin_fields(bool builtin_protocol, std::vector<hf_register_info>& ours) {
+  using F = wire::Field;
   static std::array<Wanted, 17> wanted{
-      field(&hf.xid, "XID", "rpcordma.xid", FT_UINT32, BASE_HEX, nullptr),
-      field(&hf.version, "Version", "rpcordma.version", FT_UINT32, BASE_DEC, nullptr),
-      field(&hf.flow_control, "Flow Control", "rpcordma.flow_control", FT_UINT32, BASE_DEC, nullptr),
-      field(&hf.msg_type, "Message Type", "rpcordma.msg_type", FT_UINT32, BASE_DEC, nullptr, message_types),
+      field(&hf.xid, "XID", "rpcordma.xid", FT_UINT32, BASE_HEX, meaning_of(F::xid)),
+      field(&hf.version, "Version", "rpcordma.version", FT_UINT32, BASE_DEC, meaning_of(F::version)),
+      field(&hf.flow_control, "Flow Control", "rpcordma.flow_control", FT_UINT32, BASE_DEC, meaning_of(F::credit)),
+      field(&hf.msg_type, "Message Type", "rpcordma.msg_type", FT_UINT32, BASE_DEC, meaning_of(F::proc),
+            names_of(F::proc)),
       field(&hf.reads_count, "Read list count", "rpcordma.reads_count", FT_UINT32, BASE_DEC, nullptr),
       field(&hf.writes_count, "Write list count", "rpcordma.writes_count", FT_UINT32, BASE_DEC, nullptr),
       field(&hf.reply_count, "Reply list count", "rpcordma.reply_count", FT_UINT32, BASE_DEC, nullptr),
-      field(&hf.position, "Position in XDR", "rpcordma.position", FT_UINT32, BASE_DEC, nullptr),
-      field(&hf.segment_count, "Write chunk segment count", "rpcordma.segment_count", FT_UINT32, BASE_DEC, nullptr),
-      field(&hf.handle, "RDMA handle", "rpcordma.rdma_handle", FT_UINT32, BASE_HEX, nullptr),
-      field(&hf.length, "RDMA length", "rpcordma.rdma_length", FT_UINT32, BASE_DEC, nullptr),
-      field(&hf.offset, "RDMA offset", "rpcordma.rdma_offset", FT_UINT64, BASE_HEX, nullptr),
-      field(&hf.align, "RDMA align", "rpcordma.rdma_align", FT_UINT32, BASE_DEC, nullptr),
-      field(&hf.thresh, "RDMA threshold", "rpcordma.rdma_thresh", FT_UINT32, BASE_DEC, nullptr),
-      field(&hf.errcode, "Error code", "rpcordma.errcode", FT_UINT32, BASE_DEC, nullptr, error_codes),
-      field(&hf.vers_low, "Version low", "rpcordma.vers_low", FT_UINT32, BASE_DEC, nullptr),
-      field(&hf.vers_high, "Version high", "rpcordma.vers_high", FT_UINT32, BASE_DEC, nullptr)};
+      field(&hf.position, "Position in XDR", "rpcordma.position", FT_UINT32, BASE_DEC, meaning_of(F::position)),
+      field(&hf.segment_count, "Write chunk segment count", "rpcordma.segment_count", FT_UINT32, BASE_DEC,
+            meaning_of(F::segment_count)),
+      field(&hf.handle, "RDMA handle", "rpcordma.rdma_handle", FT_UINT32, BASE_HEX, meaning_of(F::handle)),
+      field(&hf.length, "RDMA length", "rpcordma.rdma_length", FT_UINT32, BASE_DEC, meaning_of(F::length)),
+      field(&hf.offset, "RDMA offset", "rpcordma.rdma_offset", FT_UINT64, BASE_HEX, meaning_of(F::offset)),
+      field(&hf.align, "RDMA align", "rpcordma.rdma_align", FT_UINT32, BASE_DEC, meaning_of(F::align)),
+      field(&hf.thresh, "RDMA threshold", "rpcordma.rdma_thresh", FT_UINT32, BASE_DEC, meaning_of(F::thresh)),
+      field(&hf.errcode, "Error code", "rpcordma.errcode", FT_UINT32, BASE_DEC, meaning_of(F::error_code),
+            names_of(F::error_code)),
+      field(&hf.vers_low, "Version low", "rpcordma.vers_low", FT_UINT32, BASE_DEC, meaning_of(F::version_low)),
+      field(&hf.vers_high, "Version high", "rpcordma.vers_high", FT_UINT32, BASE_DEC, meaning_of(F::version_high))};
   for (Wanted& w : wanted) {
     const int known = builtin_protocol ? known_field(w.info.hfinfo) : -1;
     if (known > 0) {
@@ -103,43 +90,45 @@ void builtin_fields(bool builtin_protocol, std::vector<hf_register_info>& ours) 
 }
 
 void own_fields(std::vector<hf_register_info>& ours) {
+  using F = wire::Field;
   const auto want = [&](int* id, const char* name, const char* abbrev, ftenum_t type, int display, const char* blurb,
                         const void* strings = nullptr) {
     ours.push_back({id, {name, abbrev, type, display, strings, 0, blurb, HFILL}});
   };
-  want(&hf.cm_format_id, "Format identifier", "rpcordma.cm.format_id", FT_UINT32, BASE_HEX,
-       "Identifier of the RPC-over-RDMA CM private data (RFC 8797 section 4)");
-  want(&hf.cm_version, "Private data version", "rpcordma.cm.version", FT_UINT8, BASE_DEC, "RFC 8797 section 4");
-  want(&hf.cm_reserved, "Reserved bits", "rpcordma.cm.reserved", FT_UINT8, BASE_HEX,
-       "Flags without R; sent as zero (RFC 8797 section 4)");
+  want(&hf.cm_format_id, "Format identifier", "rpcordma.cm.format_id", FT_UINT32, BASE_HEX, meaning_of(F::identifier));
+  want(&hf.cm_version, "Private data version", "rpcordma.cm.version", FT_UINT8, BASE_DEC,
+       meaning_of(F::private_version));
+  want(&hf.cm_reserved, "Reserved bits", "rpcordma.cm.reserved", FT_UINT8, BASE_HEX, meaning_of(F::private_flags));
   want(&hf.cm_remote_invalidation, "Remote invalidation", "rpcordma.cm.remote_invalidation", FT_BOOLEAN, BASE_NONE,
-       "R: the sender supports remote invalidation (RFC 8797 section 4.1)");
-  want(&hf.cm_send_size, "Send size", "rpcordma.cm.send_size", FT_UINT32, BASE_DEC,
-       "Octets: (field + 1) * 1024 (RFC 8797 section 4.2)");
+       meaning_of(F::private_flags));
+  want(&hf.cm_send_size, "Send size", "rpcordma.cm.send_size", FT_UINT32, BASE_DEC, meaning_of(F::send_size));
   want(&hf.cm_receive_size, "Receive size", "rpcordma.cm.receive_size", FT_UINT32, BASE_DEC,
-       "Octets: (field + 1) * 1024 (RFC 8797 section 4.2)");
+       meaning_of(F::receive_size));
   want(&hf.cm_offset, "Offset", "rpcordma.cm.offset", FT_UINT32, BASE_DEC,
        "Octets from the start of the consumer's private data to the identifier");
   want(&hf.cm_absent, "Private data", "rpcordma.cm.absent", FT_STRING, BASE_NONE,
        "What the lack of RFC 8797 private data means");
-  want(&hf.v2_htype, "Header type", "rpcordma.v2.htype", FT_UINT32, BASE_DEC, "Version 2 header type", header_types_v2);
-  want(&hf.v2_flags, "Flags", "rpcordma.v2.flags", FT_UINT32, BASE_HEX, "Drafts 00 to 02 of version 2");
-  want(&hf.v2_err, "Error", "rpcordma.v2.err", FT_UINT32, BASE_DEC, "Version 2 error code", errors_v2);
-  want(&hf.v2_max_chunks, "Chunks at most", "rpcordma.v2.max_chunks", FT_UINT32, BASE_DEC, nullptr);
-  want(&hf.v2_max_segments, "Segments at most", "rpcordma.v2.max_segments", FT_UINT32, BASE_DEC, nullptr);
-  want(&hf.v2_chunk_index, "Chunk index", "rpcordma.v2.chunk_index", FT_UINT32, BASE_DEC, "From 1; 0: not known");
-  want(&hf.v2_length_needed, "Length needed", "rpcordma.v2.length_needed", FT_UINT32, BASE_DEC, "Octets");
+  want(&hf.v2_htype, "Header type", "rpcordma.v2.htype", FT_UINT32, BASE_DEC, meaning_of(F::htype), names_of(F::htype));
+  want(&hf.v2_flags, "Flags", "rpcordma.v2.flags", FT_UINT32, BASE_HEX, meaning_of(F::flags2));
+  want(&hf.v2_err, "Error", "rpcordma.v2.err", FT_UINT32, BASE_DEC, meaning_of(F::error_code2),
+       names_of(F::error_code2));
+  want(&hf.v2_max_chunks, "Chunks at most", "rpcordma.v2.max_chunks", FT_UINT32, BASE_DEC, meaning_of(F::most_chunks));
+  want(&hf.v2_max_segments, "Segments at most", "rpcordma.v2.max_segments", FT_UINT32, BASE_DEC,
+       meaning_of(F::most_segments));
+  want(&hf.v2_chunk_index, "Chunk index", "rpcordma.v2.chunk_index", FT_UINT32, BASE_DEC, meaning_of(F::chunk_index));
+  want(&hf.v2_length_needed, "Length needed", "rpcordma.v2.length_needed", FT_UINT32, BASE_DEC,
+       meaning_of(F::length_needed));
   want(&hf.v2_inv_handle, "Handle to invalidate", "rpcordma.v2.inv_handle", FT_UINT32, BASE_HEX,
-       "What the responder may invalidate remotely; 0: nothing");
-  want(&hf.v2_remaining, "Remaining", "rpcordma.v2.remaining", FT_UINT32, BASE_DEC,
-       "Octets of the RPC message that are still to come");
+       meaning_of(F::inv_handle));
+  want(&hf.v2_remaining, "Remaining", "rpcordma.v2.remaining", FT_UINT32, BASE_DEC, meaning_of(F::remaining));
   want(&hf.v2_list_word, "List item follows", "rpcordma.v2.list", FT_UINT32, BASE_DEC, "1: an item follows, 0: none");
-  want(&hf.v2_pad, "Pad", "rpcordma.v2.pad", FT_BYTES, BASE_NONE, nullptr);
-  want(&hf.v2_prop_count, "Properties", "rpcordma.v2.prop.count", FT_UINT32, BASE_DEC, nullptr);
-  want(&hf.v2_prop_id, "Property", "rpcordma.v2.prop.id", FT_UINT32, BASE_DEC, nullptr, properties_v2);
-  want(&hf.v2_prop_length, "Length", "rpcordma.v2.prop.length", FT_UINT32, BASE_DEC, "Octets of the value");
-  want(&hf.v2_prop_value, "Value", "rpcordma.v2.prop.value", FT_UINT32, BASE_DEC, nullptr);
-  want(&hf.v2_prop_octets, "Value", "rpcordma.v2.prop.octets", FT_BYTES, BASE_NONE, nullptr);
+  want(&hf.v2_pad, "Pad", "rpcordma.v2.pad", FT_BYTES, BASE_NONE, meaning_of(F::property_pad));
+  want(&hf.v2_prop_count, "Properties", "rpcordma.v2.prop.count", FT_UINT32, BASE_DEC, meaning_of(F::property_count));
+  want(&hf.v2_prop_id, "Property", "rpcordma.v2.prop.id", FT_UINT32, BASE_DEC, meaning_of(F::property_id),
+       names_of(F::property_id));
+  want(&hf.v2_prop_length, "Length", "rpcordma.v2.prop.length", FT_UINT32, BASE_DEC, meaning_of(F::property_length));
+  want(&hf.v2_prop_value, "Value", "rpcordma.v2.prop.value", FT_UINT32, BASE_DEC, meaning_of(F::property_value));
+  want(&hf.v2_prop_octets, "Value", "rpcordma.v2.prop.octets", FT_BYTES, BASE_NONE, meaning_of(F::property_value));
   want(&hf.connection, "Connection", "rpcordma.connection", FT_UINT32, BASE_DEC,
        "Number of the connection, by first appearance");
   want(&hf.client_to_server, "Inline threshold, client to server", "rpcordma.threshold.client_to_server", FT_UINT32,
@@ -163,8 +152,7 @@ void own_fields(std::vector<hf_register_info>& ours) {
        "The last packet of this Send");
   want(&hf.rpc_in, "RPC message in", "rpcordma.rpc_in", FT_FRAMENUM, BASE_NONE,
        "Where the RPC message is whole and shown");
-  want(&hf.header_octets, "Not decoded", "rpcordma.undecoded", FT_BYTES, BASE_NONE,
-       "Octets of a header that could not be decoded");
+  want(&hf.header_octets, "Not decoded", "rpcordma.undecoded", FT_BYTES, BASE_NONE, meaning_of(F::unexpected));
   want(&hf.sender, "Sender", "rpcordma.sender", FT_STRING, BASE_NONE, "client (the side that connected) or server");
   want(&hf.direction, "Message", "rpcordma.direction", FT_STRING, BASE_NONE,
        "Call, Reply, ... as the referee reads it");

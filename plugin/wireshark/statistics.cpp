@@ -61,8 +61,19 @@ void tick_under(stats_tree* st, const char* parent_name, int parent, const char*
 }
 
 [[nodiscard]] const char* kind_name(MessageSeen::Kind kind) {
-  static const char* const names[] = {"Call", "Reply", "RDMA_DONE", "RDMA_ERROR", "Other"};
-  return names[static_cast<std::size_t>(kind)];
+  switch (kind) {
+    case MessageSeen::Kind::call:
+      return "Call";
+    case MessageSeen::Kind::reply:
+      return "Reply";
+    case MessageSeen::Kind::done:
+      return wire::proc_name(wire::Proc::done).data();
+    case MessageSeen::Kind::error:
+      return wire::proc_name(wire::Proc::error).data();
+    case MessageSeen::Kind::other:
+      break;
+  }
+  return "Other";
 }
 
 [[nodiscard]] const char* size_class(const TapItem& item) {
@@ -81,10 +92,8 @@ void tick_under(stats_tree* st, const char* parent_name, int parent, const char*
 void tree_message(stats_tree* st, const TapItem& item) {
   const journal::Message& message = *item.message;
   tick_under(st, "Messages", node_messages, kind_name(message.kind));
-  static const char* const procs[] = {"RDMA_MSG", "RDMA_NOMSG", "RDMA_MSGP", "RDMA_DONE", "RDMA_ERROR"};
-  const char* header = message.version == 2                       ? "version 2"
-                       : message.version == 1 && message.proc < 5 ? procs[message.proc]
-                                                                  : "unknown";
+  const std::string_view proc = message.version == 1 ? wire::proc_name(message.proc) : std::string_view{};
+  const char* header = message.version == 2 ? "version 2" : proc.empty() ? "unknown" : proc.data();
   tick_under(st, "Header types", node_headers, header);
   if (message.read_segments != 0) tick_under(st, "Chunks", node_chunks, "Messages with a Read list");
   if (message.write_chunks != 0) tick_under(st, "Chunks", node_chunks, "Messages with a Write list");

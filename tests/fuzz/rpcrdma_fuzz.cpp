@@ -2,6 +2,7 @@
 #include "wire/rpcrdma.hpp"
 
 #include "fuzz_input.hpp"
+#include "wire/fields.hpp"
 
 using rpcrdma::fuzz::require;
 namespace wire = rpcrdma::wire;
@@ -37,6 +38,22 @@ void require_equal(const wire::HeaderV1& a, const wire::HeaderV1& b) {
   require(a.reads.size() == b.reads.size() && a.writes == b.writes && a.reply == b.reply);
 }
 
+/// Fields lie one behind the other, inside of the octets.
+class InOrder final : public wire::FieldVisitor {
+ public:
+  explicit InOrder(std::size_t octets) : octets_(octets) {}
+  void on(const wire::FieldAt& field) override {
+    require(field.offset == end && field.length > 0 && field.length <= octets_ - field.offset);
+    require(!wire::field_text(field.field).name.empty());
+    end += field.length;
+  }
+  void payload(std::size_t offset) override { require(offset == end); }
+  std::size_t end = 0;
+
+ private:
+  std::size_t octets_;
+};
+
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
@@ -60,6 +77,13 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   static_cast<void>(earlier);
   require(wire::decode_header_v1(input.octets, input.wire_length, again).has_value() == decoded.has_value());
   require_equal(header, again);
+
+  InOrder fields(input.octets.size());
+  const auto walked = wire::walk_fields_v1(input.octets, input.wire_length, fields);
+  require(walked.has_value() == decoded.has_value());
+  if (walked) require(*walked == header.length);
+  InOrder by_version(input.octets.size());
+  wire::walk_fields(input.octets, input.wire_length, by_version);
 
   const auto plausible = wire::plausible_rpcrdma(input.octets, input.wire_length);
   if (plausible == wire::Plausible::strong) {

@@ -5,9 +5,11 @@
 format   clang-format has nothing to change in any C++ file
 licence  each source file names its licence in one of its first three lines
 length   no source file is longer than 600 lines unless long_files.txt lists it, with a reason
-readmes  the two upper levels of folders, and all of analyzer/, say in a README.md what lives there
+readmes  the two upper levels of folders, and all of analyzer/, say in a README.md what lives there; in no document a heading, list,
+         table or link has run into the text around it, as when a formatter of another language went over it
 """
 import os
+import re
 import subprocess
 import sys
 
@@ -59,7 +61,98 @@ def check_readmes():
         for depth in range(1, len(parts) + 1):
             if depth <= 2 or parts[0] == "analyzer" and depth <= 3 and parts[1] == "referee":
                 folders.add("/".join(parts[:depth]))
-    return [f"{f}: no README.md" for f in sorted(folders) if f"{f}/README.md" not in names], sorted(folders)
+    wrong = [f"{f}: no README.md" for f in sorted(folders) if f"{f}/README.md" not in names]
+    documents = [n for n in names if n.endswith(".md")]
+    for name in documents:
+        text = lines(name)
+        found = mangled(text)
+        wrong += [f"{name}:{number}: {what}" for number, what in found]
+        if not found:
+            wrong += [f"{name}: the check would not miss {what}" for what in unnoticed(text)]
+    return wrong, sorted(folders) + documents
+
+
+FENCE = re.compile(r"\s*(```|~~~)")
+ITEM = re.compile(r"\s*([*+-]|\d+\.) ")
+
+
+def bare(line):
+    """The line without its inline code."""
+    return re.sub(r"(`+)(?!`).*?(?<!`)\1(?!`)", "``", line)
+
+
+def cells(row):
+    return len(re.split(r"(?<!\\)\|", row.strip().strip("|")))
+
+
+def mangled(text):
+    """-> [(number of the line, what is wrong with it)]"""
+    wrong, fence, table, header, before, code = [], 0, 0, "", "", False
+    for number, line in enumerate(text, 1):
+        if FENCE.match(line):
+            fence = 0 if fence else number
+            before, table = "", 0
+            continue
+        if fence:
+            continue
+        code = line.startswith("    ") and (code or not before.strip()) and not ITEM.match(line)
+        if code:
+            before = line
+            continue
+        words = bare(line)
+        if re.match(r"#+[^# ]", line):
+            wrong.append((number, "a heading without a space"))
+        if re.search(r"\]\([^)]*\s[^)]*\)", words):
+            wrong.append((number, "a link with spaces in its target"))
+        if line.startswith("|"):
+            if not line.rstrip().endswith("|"):
+                wrong.append((number, "a table row without an end"))
+            elif table == 1 and not re.fullmatch(r"(\| ?:?-+:? ?)+\|", line.rstrip()):
+                wrong.append((number, "a table without the line below its heads"))
+            elif table and cells(words) != cells(header):
+                wrong.append((number, f"{cells(words)} cells in a table of {cells(header)}"))
+            if not table:
+                header = words
+                if before:
+                    wrong.append((number, "a table that begins within running text"))
+            table += 1
+            before = line
+            continue
+        if table == 1:
+            wrong.append((number - 1, "a table in a single line"))
+        elif table and line.strip():
+            wrong.append((number, "running text that joins a table"))
+        table = 0
+        if words.count(" | ") > 1 or "|--" in words:
+            wrong.append((number, "a table in running text"))
+        ordered = re.match(r"\s*(\d+)\. ", words)
+        if re.search(r"[.,:;] [*+] \S", words) or re.match(r"\s*([*+-]) .*\S \1 \S", words) or \
+           ordered and f" {int(ordered[1]) + 1}. " in words:
+            wrong.append((number, "a list in running text"))
+        if line.startswith("    ") and before.strip() and not before.startswith("  ") and not ITEM.match(before) and not ITEM.match(line):
+            wrong.append((number, "running text that is indented like code"))
+        before = line
+    if table == 1:
+        wrong.append((len(text), "a table in a single line"))
+    return wrong + ([(fence, "a code fence that is not closed")] if fence else [])
+
+
+def unnoticed(text):
+    """What of this document could be mangled without mangled() noticing: the check has to be able to fail."""
+    inside, blocks, fences = False, [], []
+    for at, line in enumerate(text):
+        if FENCE.match(line):
+            inside = not inside
+            fences.append(at)
+        elif not inside and (line.startswith("|") or ITEM.match(line) and not line.startswith(" ")):
+            kind = "table" if line.startswith("|") else "list"
+            if blocks and blocks[-1][0] == kind and blocks[-1][2] == at:
+                blocks[-1][2] = at + 1
+            else:
+                blocks.append([kind, at, at + 1])
+    out = [f"the {kind} in line {first + 1}" for kind, first, last in blocks
+           if last - first > 1 and not mangled(text[:first] + [" ".join(text[first:last])] + text[last:])]
+    return out + [f"the fence in line {at + 1}" for at in fences[-1:] if not mangled(text[:at] + text[at + 1:])]
 
 
 def main():

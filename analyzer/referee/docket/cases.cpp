@@ -27,6 +27,14 @@ namespace {
 
 }  // namespace
 
+void received(Connection& connection, Side side, std::uint64_t ordinal, FrameRef proof) {
+  for (Case& waited : connection.cases) {
+    auto* answer = std::get_if<Case::Answer>(&waited.about);
+    if (answer == nullptr || waited.accused == side || answer->ordinal > ordinal) continue;
+    if (answer->received.number == 0) answer->received = proof;
+  }
+}
+
 void settle_cases(const Witness& witness, Side side, std::uint64_t before_frame) {
   Connection& connection = witness.connection;
   if (connection.cases.empty()) return;

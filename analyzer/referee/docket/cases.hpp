@@ -13,6 +13,9 @@ namespace rpcrdma::referee {
 /// As many wait at once in a connection: one that accuses so often is broken beyond the next of them.
 inline constexpr std::size_t most_cases = 256;
 
+/// `side` has received what the other one sent, up to the Send with this ordinal: a Call that comes behind is not the
+/// one that was answered.
+void received(Connection& connection, Side side, std::uint64_t ordinal, FrameRef proof);
 /// `side` has sent something: settles those cases of the other side that are older.
 void settle_cases(const Witness& witness, Side side, std::uint64_t before_frame);
 /// The connection, or the capture, has ended. `complete`: this side's stream is known to be in the capture to its last

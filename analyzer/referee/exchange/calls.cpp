@@ -62,11 +62,21 @@ Transaction& enter_exchange(const Witness& witness, const trace::Send& event, Tr
 /// Call: this is the first thing heard of its requester since.
 bool answered_before(Connection& connection, const trace::Send& event, std::uint32_t xid) {
   const auto early = std::find_if(connection.cases.begin(), connection.cases.end(), [&](const Case& waited) {
-    return waited.is<Case::Answer>() != nullptr && waited.xid == xid && waited.accused == other(event.side);
+    const auto* answer = waited.is<Case::Answer>();
+    if (answer == nullptr || waited.xid != xid || waited.accused != other(event.side)) return false;
+    return answer->received.number == 0 || event.frame.number < answer->received.number;
   });
   if (early == connection.cases.end()) return false;
   connection.cases.erase(early);
   return true;
+}
+
+void end_unseen(Connection& connection, Transaction& call) {
+  call.answers = call.copies;
+  call.answer = Transaction::Answer::inferred;
+  Ledger& ledger = connection.ledger(call.requester);
+  if (ledger.outstanding > 0) --ledger.outstanding;
+  remember_finished(connection, call.id);
 }
 
 /// What was held back about operations on memory that this Call offers: it may have been sent before them.

@@ -108,13 +108,7 @@ void take_call(const Witness& witness, const trace::Send& event, const wire::Hea
   if (reverse && !reading.guessed) judge_reverse_call(witness, event, call);
   judge_call_form(witness, event, call);
   if (call.lists_known && call.copies == 1) judge_call_lists(witness, event, header, call);
-  if (answered_before(connection, event, call.xid)) {
-    call.answers = call.copies;
-    Ledger& ledger = connection.ledger(event.side);
-    if (ledger.outstanding > 0) --ledger.outstanding;
-    retire(connection, call, event.frame);
-    remember_finished(connection, call.id);
-  }
+  if (answered_before(connection, event, call.xid)) end_unseen(connection, call);
 }
 
 // --- Replies
@@ -162,6 +156,10 @@ void take_reply(const Witness& witness, const trace::Send& event, const wire::He
     if (judge_answer_to_done(witness, event, xid)) return;
     if (reading.guessed) connection.distrust(kept_finished, Doubt::direction);  // or a Call of its own with that XID
     judge_duplicate(witness, event, *call);
+    if (reading.inferred) {
+      doubt_memory(connection, event, {});
+      judge_offer(witness, event, header, call, requester);
+    }
     return;
   }
   if (reading.guessed && reading.ill_formed && captured_whole(event) && calls_possible(connection, event.side)) {
@@ -182,7 +180,11 @@ void take_reply(const Witness& witness, const trace::Send& event, const wire::He
                      ? Transaction::Answer::inferred
                      : Transaction::Answer::plain;
   judge_invalidation(witness, event, *call, send);
-  if (lists_complete && !reading.guessed) {
+  if (reading.inferred) {
+    // If it is a Long Call all the same, what it names is there to be used, and the open Call goes on.
+    doubt_memory(connection, event, {});
+    judge_offer(witness, event, header, call, requester);
+  } else if (lists_complete && !reading.guessed) {
     judge_reply_form(witness, event, header, *call);
     judge_pulled(witness, event, header, *call);
     if (judge_reply_lists(witness, event, header, *call)) {
@@ -198,7 +200,7 @@ void take_reply(const Witness& witness, const trace::Send& event, const wire::He
   }
   credit_answer(witness, event, requester, grant);
   finish_answer(witness, event, *call);
-  if (call->answers >= call->copies) retire(connection, *call, event.frame);
+  if (call->answers >= call->copies && !reading.inferred) retire(connection, *call, event.frame);
   complete_one(connection);
 }
 

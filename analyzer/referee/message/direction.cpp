@@ -12,11 +12,6 @@ namespace {
 
 using wire::Proc;
 
-[[nodiscard]] bool has_position_zero(const wire::HeaderV1& header) noexcept {
-  return std::any_of(header.reads.begin(), header.reads.end(),
-                     [](const wire::ReadSegment& read) { return read.position == 0; });
-}
-
 /// A Reply chunk to be filled, and not the one of `theirs` given back: only a Call offers one.
 [[nodiscard]] bool own_reply_chunk(const wire::HeaderV1& header, const Transaction& theirs) {
   if (!header.reply || wire::chunk_length(*header.reply) == 0 || !theirs.lists_known) return false;
@@ -25,6 +20,12 @@ using wire::Proc;
     return std::any_of(theirs.reply_chunk->begin(), theirs.reply_chunk->end(),
                        [&](const wire::Segment& segment) { return segment.handle == mine.handle; });
   });
+}
+
+/// Its Call seems to have been answered, which is not certain.
+[[nodiscard]] bool ended_unseen(const Connection& connection, Side requester, std::uint32_t xid) {
+  const Transaction* call = connection.find(requester, xid);
+  return call != nullptr && call->answer == Transaction::Answer::inferred;
 }
 
 /// Nothing shows that the server makes no Calls of its own.
@@ -68,6 +69,9 @@ Reading read_direction(Connection& connection, const trace::Send& event, const w
           reading.direction = Direction::reply;
           reading.inferred = true;
         }
+      } else if (!theirs_open && ended_unseen(connection, other(sender), xid)) {
+        reading.direction = Direction::reply;
+        reading.inferred = true;
       } else if (!theirs_open || own_reply_chunk(header, *connection.open_call(other(sender), xid))) {
         reading.direction = Direction::call;
       } else if (!mine_open) {
@@ -135,6 +139,15 @@ bool call_of(const trace::Send& reply, const trace::Send& event, wire::HeaderV1&
   if ((proc != Proc::msg && proc != Proc::msgp) || event.octets.size() < scratch.length) return true;
   const auto start = wire::decode_rpc_start(event.octets.subspan(scratch.length), event.wire_length - scratch.length);
   return !start || start->type != 1;
+}
+
+bool is_reply(const trace::Send& event, wire::HeaderV1& scratch) {
+  if (!wire::decode_header_v1(event.octets, event.wire_length, scratch) || scratch.fixed.version != 1) return false;
+  const auto proc = static_cast<Proc>(scratch.fixed.proc);
+  if (proc == Proc::nomsg) return scratch.reads.empty() && scratch.reply && wire::chunk_length(*scratch.reply) != 0;
+  if ((proc != Proc::msg && proc != Proc::msgp) || event.octets.size() < scratch.length) return false;
+  const auto start = wire::decode_rpc_start(event.octets.subspan(scratch.length), event.wire_length - scratch.length);
+  return start && start->type == 1;
 }
 
 bool names(const trace::Send& message, std::uint32_t handle, wire::HeaderV1& scratch) {

@@ -43,6 +43,9 @@ struct Reading {
 /// Is `event` the Call that `reply` would be the Reply to?
 [[nodiscard]] bool call_of(const trace::Send& reply, const trace::Send& event, wire::HeaderV1& scratch);
 
+/// It says so itself: an RPC Reply inline, or in the Reply chunk that it returns.
+[[nodiscard]] bool is_reply(const trace::Send& event, wire::HeaderV1& scratch);
+
 /// Does the message name memory with this handle? Then an operation on it is the answer to a Call.
 [[nodiscard]] bool names(const trace::Send& message, std::uint32_t handle, wire::HeaderV1& scratch);
 

@@ -121,7 +121,7 @@ void MessageQueue::told_by(const Witness& witness, const trace::Send& event) {
   const bool done =
       same_xid && !theirs && fixed->version == 1 && fixed->proc == static_cast<std::uint32_t>(wire::Proc::done);
   const bool error = fixed && fixed->proc == static_cast<std::uint32_t>(wire::Proc::error);
-  const bool of_a_call = same_xid && (error || theirs);
+  const bool of_a_call = same_xid && (error || (theirs && is_reply(event, scratch_)));
   release_unpulled(witness, done ? LongForm::reply : of_a_call ? LongForm::call : LongForm::undecided);
 }
 

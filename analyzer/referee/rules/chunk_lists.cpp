@@ -325,8 +325,7 @@ void judge_call_lists(const Witness& witness, const trace::Send& event, const wi
   CallLists say(witness, event, call);
   judge_positions(say, call);
 
-  const bool position_zero = std::any_of(call.reads.begin(), call.reads.end(),
-                                         [](const wire::ReadSegment& read) { return read.position == 0; });
+  const bool position_zero = std::any_of(call.reads.begin(), call.reads.end(), wire::position_zero);
   const auto proc = static_cast<wire::Proc>(header.fixed.proc);
   const bool inline_body = proc == wire::Proc::msg;
   const bool has_body = proc != wire::Proc::msgp && inline_body != position_zero;

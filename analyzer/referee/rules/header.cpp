@@ -270,8 +270,7 @@ bool judge_body(const Witness& witness, const trace::Send& event, const wire::He
                 std::optional<Role> role) {
   Connection& connection = witness.connection;
   const std::uint64_t left = event.wire_length > header.length ? event.wire_length - header.length : 0;
-  const bool position_zero = std::any_of(header.reads.begin(), header.reads.end(),
-                                         [](const wire::ReadSegment& read) { return read.position == 0; });
+  const bool position_zero = wire::has_position_zero(header);
   // A Call's Reply chunk is room for its answer, and holds nothing.
   const bool reply_chunk = header.reply && !(direction == Direction::call && role);
   std::uint64_t body = reply_chunk ? wire::chunk_length(*header.reply) : 0;
@@ -403,9 +402,7 @@ bool judge_form(const Witness& witness, const trace::Send& event, const wire::He
     return true;
   }
   bool ill = false;
-  if (direction == Direction::call && !guessed &&
-      std::any_of(header.reads.begin(), header.reads.end(),
-                  [](const wire::ReadSegment& read) { return read.position == 0; })) {
+  if (direction == Direction::call && !guessed && wire::has_position_zero(header)) {
     say(RuleId::position_zero_in_msg,
         fmt::format("The {}'s RDMA_MSG has {} octets of RPC message inline and a Read chunk at Position 0, which holds "
                     "a whole message and belongs into RDMA_NOMSG.",

@@ -249,6 +249,26 @@ void settle_misuse(const Witness& witness, const Case& waited, bool /*proven*/) 
                                         .what = misuse.what}));
 }
 
+/// The rule that an operation breaks which is not inside.
+[[nodiscard]] RuleId broken_by(const MemoryMap::Hit& hit, bool writing) noexcept {
+  using Verdict = MemoryMap::Hit::Verdict;
+  const bool offer = hit.region != nullptr && hit.region->access == Access::offer;
+  switch (hit.verdict) {
+    case Verdict::unknown_handle:
+      return RuleId::rdma_unknown_handle;
+    case Verdict::retired:
+      if (offer) return RuleId::read_after_done;
+      return writing ? RuleId::rdma_write_after_reply : RuleId::rdma_read_after_reply;
+    case Verdict::outside:
+      if (offer && writing) return RuleId::rdma_access_mode;
+      return writing ? RuleId::rdma_write_out_of_bounds : RuleId::rdma_read_out_of_bounds;
+    case Verdict::wrong_kind:
+    case Verdict::inside:
+      break;
+  }
+  return RuleId::rdma_access_mode;
+}
+
 /// Judges one operation against the owner's map and remembers how, for a later refusal.
 JudgedOp& judge_access(const Witness& witness, const Access_& access, MemoryMap::Hit& hit) {
   Connection& connection = witness.connection;
@@ -272,7 +292,7 @@ JudgedOp& judge_access(const Witness& witness, const Access_& access, MemoryMap:
   // Where the owner's own broken message may name the handle, who acts on it is no violator.
   if (hit.verdict != Verdict::inside) {
     const Doubtful* doubtful = connection.of(owner).doubtful.newest([&](const Doubtful& message) {
-      return message.frame.number < access.frame.number && !message.refused && message.may_name(access.handle);
+      return message.frame.number < access.frame.number && !message.settled && message.may_name(access.handle);
     });
     // A Call that offered the handle since says what it is worth.
     const bool offered_since =
@@ -280,7 +300,7 @@ JudgedOp& judge_access(const Witness& witness, const Access_& access, MemoryMap:
     if (doubtful != nullptr && !offered_since) {
       judged.state = JudgedOp::State::misled;
       judged.finding = doubtful->finding;
-      witness.unchecked(access.writing ? RuleId::rdma_write_out_of_bounds : RuleId::rdma_read_out_of_bounds,
+      witness.unchecked(broken_by(hit, access.writing),
                         fmt::format("what the {} exposes in frame {} cannot be told from its header", name(owner),
                                     doubtful->frame.number));
       return connection.of(access.initiator).ops.add(std::move(judged));

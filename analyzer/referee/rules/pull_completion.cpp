@@ -8,6 +8,7 @@
 #include "referee/docket/counted.hpp"
 #include "referee/rules/checks.hpp"
 #include "referee/rules/rows.hpp"
+#include "referee/state/lifetime.hpp"
 
 namespace rpcrdma::referee {
 
@@ -150,7 +151,12 @@ void offer_content(const Witness& witness, Offer& offer, const trace::ReadRespon
   }
   if (offer.form != Offer::Form::inferred || xid != offer.xid || wire::load_be32(event.octets.data() + 4) != 1) return;
   offer.form = Offer::Form::proper;
-  if (Transaction* call = connection.find(offer.transaction)) call->answer = Transaction::Answer::plain;
+  // It is a Reply: what it names is known, and it ends the Call.
+  settle_doubtful(connection, other(offer.requester), offer.frame);
+  if (Transaction* call = connection.find(offer.transaction)) {
+    call->answer = Transaction::Answer::plain;
+    retire(connection, *call, offer.frame);
+  }
 }
 
 const Row rows::read_list_in_reply{
@@ -210,12 +216,10 @@ void judge_offer(const Witness& witness, const trace::Send& event, const wire::H
   const Side responder = other(requester);
   const std::uint32_t xid = header.fixed.xid;
   const bool proper = header.fixed.proc == static_cast<std::uint32_t>(wire::Proc::nomsg) &&
-                      std::all_of(header.reads.begin(), header.reads.end(),
-                                  [](const wire::ReadSegment& read) { return read.position == 0; });
+                      std::all_of(header.reads.begin(), header.reads.end(), wire::position_zero);
   // One Position too many is wrong in its form; it is an offer all the same.
-  const bool offers = header.fixed.proc == static_cast<std::uint32_t>(wire::Proc::nomsg) &&
-                      std::any_of(header.reads.begin(), header.reads.end(),
-                                  [](const wire::ReadSegment& read) { return read.position == 0; });
+  const bool offers =
+      header.fixed.proc == static_cast<std::uint32_t>(wire::Proc::nomsg) && wire::has_position_zero(header);
   const FrameRef call_frame = call != nullptr ? call->call : FrameRef{};
   const auto accuse = [&](RuleId rule, std::string message) {
     witness.say(rule, {.frames = {event.frame, call_frame},
@@ -233,7 +237,11 @@ void judge_offer(const Witness& witness, const trace::Send& event, const wire::H
                                   "(--profile rfc8166 reports it)",
                                   event.frame.number));
   }
-  if (profile == Profile::rfc8166) {
+  const bool may_be_call = call != nullptr && call->answer == Transaction::Answer::inferred;
+  if (may_be_call) {
+    witness.unchecked(RuleId::read_list_in_reply,
+                      fmt::format("the message in frame {} may be a Long Call", event.frame.number));
+  } else if (profile == Profile::rfc8166) {
     accuse(RuleId::read_list_in_reply,
            fmt::format("The {}'s Reply carries a Read list; in a Reply it has to be empty.", name(responder)));
   } else if (!proper && !connection.reliable_reply && profile == Profile::automatic && !connection.whole()) {
@@ -254,8 +262,11 @@ void judge_offer(const Witness& witness, const trace::Send& event, const wire::H
   offer.requester = requester;
   offer.frame = event.frame;
   offer.counted_to = event.frame.time;
-  if (!proper) offer.form = Offer::Form::improper;
-  if (proper && call != nullptr && call->answer == Transaction::Answer::inferred) offer.form = Offer::Form::inferred;
+  if (!proper) {
+    offer.form = Offer::Form::improper;
+  } else if (may_be_call) {
+    offer.form = Offer::Form::inferred;
+  }
   for (const wire::ReadSegment& read : header.reads) {
     offer.segments.push_back(read.target);
     offer.length += read.target.length;
@@ -268,7 +279,7 @@ void judge_offer(const Witness& witness, const trace::Send& event, const wire::H
     offer.undecidable = true;
   }
 
-  if (proper && connection.reliable_reply) {
+  if (offer.form == Offer::Form::proper && connection.reliable_reply) {
     const std::optional<std::uint32_t> limit = connection.threshold(responder);
     const bool room = call != nullptr && call->lists_known && call->reply_chunk &&
                       wire::chunk_length(*call->reply_chunk) >= offer.length;

@@ -199,8 +199,10 @@ void settle_duplicate(const Witness& witness, const Case& waited, bool proven) {
 }  // namespace
 
 void judge_duplicate(const Witness& witness, const trace::Send& event, const Transaction& call) {
-  if (call.answer == Transaction::Answer::inferred) {
-    witness.unchecked(RuleId::duplicate_reply, "its first Reply may be a Long Call that looks like one");
+  const Transaction* own = witness.connection.find(event.side, call.xid);
+  const bool other_call = own != nullptr && own->answer == Transaction::Answer::inferred;
+  if (call.answer == Transaction::Answer::inferred || other_call) {
+    witness.unchecked(RuleId::duplicate_reply, "it may be about a Long Call that looks like an offered Reply");
     return;
   }
   witness.wait({.rule = RuleId::duplicate_reply,
@@ -208,7 +210,7 @@ void judge_duplicate(const Witness& witness, const trace::Send& event, const Tra
                 .frame = event.frame,
                 .evidence = call.reply,
                 .xid = call.xid,
-                .about = Case::Answer{call.call},
+                .about = Case::Answer{call.call, event.ordinal, {}},
                 .settle = settle_duplicate});
 }
 
@@ -251,7 +253,7 @@ void judge_error_later(const Witness& witness, const trace::Send& event, std::ui
                 .accused = event.side,
                 .frame = event.frame,
                 .xid = xid,
-                .about = Case::Answer{},
+                .about = Case::Answer{{}, event.ordinal, {}},
                 .settle = settle_error_from_requester});
 }
 
@@ -302,7 +304,7 @@ void judge_orphan(const Witness& witness, const trace::Send& event, Side request
                 .accused = other(requester),
                 .frame = event.frame,
                 .xid = xid,
-                .about = Case::Answer{},
+                .about = Case::Answer{{}, event.ordinal, {}},
                 .settle = settle_orphan});
 }
 

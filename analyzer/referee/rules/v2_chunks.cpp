@@ -127,17 +127,16 @@ bool judge_positions(const Turn& turn) {
   };
   const auto& call = turn.header.call_chunk;
   const auto& reads = turn.header.lists.reads;
-  const auto position_zero = [](const wire::ReadSegment& read) { return read.position == 0; };
   if (turn.type() == HeaderType::call_external && call.empty()) {
     accuse(
         RuleId::v2_call_chunk_missing,
         fmt::format("The {}'s RDMA2_CALL_EXTERNAL has no Call chunk: there is no RPC Call in it.", name(turn.side())));
   }
-  if (!std::all_of(call.begin(), call.end(), position_zero)) {
+  if (!std::all_of(call.begin(), call.end(), wire::position_zero)) {
     accuse(RuleId::call_chunk_mixed,
            fmt::format("The {}'s Call chunk has a segment at another position than 0.", name(turn.side())));
   }
-  if (std::any_of(reads.begin(), reads.end(), position_zero)) {
+  if (std::any_of(reads.begin(), reads.end(), wire::position_zero)) {
     accuse(RuleId::call_chunk_mixed,
            fmt::format("The {}'s Read list has a segment at Position 0, where only a Call chunk belongs.",
                        name(turn.side())));

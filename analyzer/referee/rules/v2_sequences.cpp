@@ -132,7 +132,7 @@ void judge_sequence(const Turn& turn) {
              harmless ? Severity::note : Severity::error);
     if (!harmless) {
       if (open.call) owe_refusal(turn, true);
-      mine.broken_xid = open.xid;
+      mine.interrupted = SideFacts::Interrupted{open.xid, open.call};
       open = {};
     }
   }
@@ -161,7 +161,8 @@ Piece take_piece(const Turn& turn) {
     mine.pieces_unknown = false;
     return piece;
   }
-  const bool resumed = !open.open && mine.broken_xid == turn.xid();
+  const bool resumed = !open.open && mine.interrupted && mine.interrupted->xid == turn.xid() &&
+                       mine.interrupted->call == wire::is_call(type);
   if (open.open) {
     piece.first = false;
     piece.known = open.counted;
@@ -188,7 +189,7 @@ Piece take_piece(const Turn& turn) {
     piece.payload = open.payload;
     return piece;
   }
-  if (resumed) mine.broken_xid.reset();
+  if (resumed) mine.interrupted.reset();
   mine.pieces_unknown = false;
   if (!open.open) return piece;
   open.payload += payload;

@@ -28,7 +28,9 @@ struct Case {
   };
   /// A Reply or RDMA_ERROR for which no Call is open: it may be on its way.
   struct Answer {
-    FrameRef call;  ///< one that was answered before, if there is one
+    FrameRef call;              ///< one that was answered before, if there is one
+    std::uint64_t ordinal = 0;  ///< of the answer
+    FrameRef received;          ///< what proves that its receiver had it; number 0: nothing yet
   };
   struct Use {
     std::uint32_t handle = 0;

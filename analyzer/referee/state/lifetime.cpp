@@ -50,7 +50,13 @@ void doubt_memory(Connection& connection, const trace::Send& event, HeldFinding 
 
 void refused_doubtful(Connection& connection, Side sender, std::uint32_t xid) {
   Doubtful* message = connection.of(sender).doubtful.newest([&](const Doubtful& d) { return d.xid == xid; });
-  if (message != nullptr) message->refused = true;
+  if (message != nullptr) message->settled = true;
+}
+
+void settle_doubtful(Connection& connection, Side sender, FrameRef frame) {
+  Doubtful* message =
+      connection.of(sender).doubtful.newest([&](const Doubtful& d) { return d.frame.number == frame.number; });
+  if (message != nullptr) message->settled = true;
 }
 
 void retire(Connection& connection, const Transaction& call, FrameRef by) {

@@ -18,6 +18,8 @@ inline constexpr std::size_t kept_finished = 256;
 void doubt_memory(Connection& connection, const trace::Send& event, HeldFinding finding);
 /// Who refused it has not acted on it.
 void refused_doubtful(Connection& connection, Side sender, std::uint32_t xid);
+/// What it names is known by now.
+void settle_doubtful(Connection& connection, Side sender, FrameRef frame);
 /// The Reply ends the use of that memory.
 void retire(Connection& connection, const Transaction& call, FrameRef by);
 void forget(Connection& connection, const Transaction& call);

@@ -37,7 +37,7 @@ struct Doubtful {
   std::vector<std::uint8_t> octets;  ///< the first of its header, at most `kept`
   bool more = false;                 ///< what lies behind them is not kept
   std::uint32_t xid = 0;
-  bool refused = false;  ///< by RDMA_ERROR
+  bool settled = false;  ///< refused by RDMA_ERROR, or read after all: nobody acts on what it seems to name
   HeldFinding finding;   ///< what is wrong with it, if that was found
   /// Could someone have taken this handle out of it?
   [[nodiscard]] bool may_name(std::uint32_t handle) const noexcept {

@@ -107,7 +107,12 @@ struct SideFacts {
   Credits credits;
   Announced announced;
   Continuation continuation;
-  std::optional<std::uint32_t> broken_xid;  ///< of a continued message that was interrupted
+  /// A continued message that was interrupted: what comes of it behind that is no beginning.
+  struct Interrupted {
+    std::uint32_t xid = 0;
+    bool call = false;
+  };
+  std::optional<Interrupted> interrupted;
   bool pieces_unknown = false;  ///< packets are missing: whether a message is the first piece cannot be told
   std::uint64_t gaps = 0;       ///< as of the last message
   std::uint64_t messages = 0;

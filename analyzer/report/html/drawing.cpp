@@ -11,6 +11,7 @@
 #include <nlohmann/json.hpp>
 
 #include "report/html/fields.hpp"
+#include "report/ladder_words.hpp"
 #include "report/quantity.hpp"
 #include "wire/rpc.hpp"
 #include "wire/rpcrdma.hpp"
@@ -25,44 +26,6 @@ using Kind = LadderRow::Kind;
 constexpr std::array<std::string_view, 16> kind_names{
     "connect_request", "connect_reply", "connect_reject", "connect_ready", "call",    "reply", "done",  "error",
     "other",           "read_request",  "read_response",  "write",         "refusal", "gap",   "close", "left_out"};
-
-[[nodiscard]] std::string_view name(trace::Refusal::Kind kind) noexcept {
-  using K = trace::Refusal::Kind;
-  switch (kind) {
-    case K::nak_sequence:
-      return "NAK: sequence error";
-    case K::rnr:
-      return "RNR NAK: receiver not ready";
-    case K::invalid_request:
-      return "NAK: invalid request";
-    case K::remote_access:
-      return "NAK: remote access error";
-    case K::remote_operational:
-      return "NAK: remote operational error";
-    case K::terminate:
-      return "Terminate";
-    case K::nak_other:
-      break;
-  }
-  return "NAK";
-}
-
-[[nodiscard]] std::string_view name(trace::Disconnect::How how) noexcept {
-  using H = trace::Disconnect::How;
-  switch (how) {
-    case H::request:
-      return "disconnect request";
-    case H::reply:
-      return "disconnect reply";
-    case H::fin:
-      return "FIN";
-    case H::reset:
-      return "RST";
-    case H::superseded:
-      break;
-  }
-  return "replaced by a new connection";
-}
 
 [[nodiscard]] std::string base64(wire::Bytes octets) {
   constexpr std::string_view alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
@@ -193,7 +156,25 @@ class Details {
   std::vector<std::string> layouts_;
 };
 
-void write_rows(std::string& out, const Ladder::Connection& connection, trace::TimeNs epoch, Details& details) {
+/// What rows say; many say the same, but for the XID.
+class Labels {
+ public:
+  [[nodiscard]] std::size_t number(const LadderRow& row, const Ladder& ladder) {
+    const LadderLabel said = label(row, ladder);
+    const auto [at, fresh] = numbers_.try_emplace(
+        fmt::format("[{},{},{}]", json_string(said.what), json_string(said.about), said.xid ? 1 : 0), numbers_.size());
+    if (fresh) in_order_.push_back(at->first);
+    return at->second;
+  }
+  [[nodiscard]] std::string text() const { return fmt::format("[{}]", fmt::join(in_order_, ",")); }
+
+ private:
+  std::unordered_map<std::string, std::size_t> numbers_;
+  std::vector<std::string_view> in_order_;
+};
+
+void write_rows(std::string& out, const Ladder::Connection& connection, trace::TimeNs epoch, Details& details,
+                const Ladder& ladder, Labels& labels) {
   std::vector<const LadderRow*> rows;
   std::vector<const LadderRow*> messages;
   std::vector<const LadderRow*> operations;
@@ -222,6 +203,7 @@ void write_rows(std::string& out, const Ladder::Connection& connection, trace::T
 
   out += fmt::format("\"rows\":{}", rows.size());
   column(out, "kind", rows, [](const auto* r) { return static_cast<int>(r->kind); });
+  column(out, "label", rows, [&](const auto* r) { return labels.number(*r, ladder); });
   column(out, "side", rows, [](const auto* r) { return static_cast<int>(r->sender); });
   column(out, "frame", rows, [&, d = delta](const auto* r) mutable { return d(number(r->first.number)); });
   column(out, "last", rows, [&](const auto* r) { return number(r->last.number - r->first.number); });
@@ -233,8 +215,6 @@ void write_rows(std::string& out, const Ladder::Connection& connection, trace::T
   column(out, "procedure", rows, [](const auto* r) { return r->procedure; });
   column(out, "xid", rows, [&, d = delta](const auto* r) mutable { return d(r->has_xid ? number(r->xid) : -1); });
   column(out, "names", messages, [](const auto* r) { return r->operations; });
-  column(out, "version", messages, [](const auto* r) { return r->version; });
-  column(out, "proc", messages, [](const auto* r) { return r->proc; });
   column(out, "credit", messages, [](const auto* r) { return r->credit; });
   column(out, "header", messages, [](const auto* r) { return r->header; });
   column(out, "lost", messages, [&](const auto* r) { return number(r->length - std::min(r->length, r->captured)); });
@@ -256,24 +236,8 @@ void write_rows(std::string& out, const Ladder::Connection& connection, trace::T
   for (const LadderRow* row : operations) {
     fmt::format_to(std::back_inserter(out), "{}\"{:x}\"", row == operations.front() ? "" : ",", row->offset);
   }
-  out += "],\"says\":{";
+  out += "],\"marks\":{";
   std::string_view comma;
-  for (std::size_t i = 0; i < rows.size(); ++i) {
-    const LadderRow& row = *rows[i];
-    if (row.kind == Kind::refusal) {
-      fmt::format_to(std::back_inserter(out), "{}\"{}\":[\"{}\",{}]", comma, i, name(row.refusal),
-                     row.refused_frame.number);
-    } else if (row.kind == Kind::close) {
-      fmt::format_to(std::back_inserter(out), "{}\"{}\":[\"{}\",0]", comma, i, name(row.how));
-    } else if (row.kind == Kind::connect_reject) {
-      fmt::format_to(std::back_inserter(out), "{}\"{}\":[\"reason {}\",0]", comma, i, row.reason);
-    } else {
-      continue;
-    }
-    comma = ",";
-  }
-  out += "},\"marks\":{";
-  comma = {};
   for (std::size_t i = 0; i < rows.size(); ++i) {
     if (rows[i]->marks.empty()) continue;
     fmt::format_to(std::back_inserter(out), "{}\"{}\":[", comma, i);
@@ -337,14 +301,16 @@ template <class Texts>
 
 [[nodiscard]] std::string fields() {
   std::string out = "[";
-  for (const FieldText& field : field_texts()) {
+  for (std::size_t i = 0; i < wire::field_count; ++i) {
+    const auto field = static_cast<Field>(i);
+    const wire::FieldText& text = wire::field_text(field);
     std::string values;
-    for (const auto& [value, text] : field.values) {
-      values += fmt::format("{}\"{}\":{}", values.empty() ? "" : ",", value, json_string(text));
+    for (const auto& [value, name] : wire::value_names(field)) {
+      values += fmt::format("{}\"{}\":{}", values.empty() ? "" : ",", value, json_string(name));
     }
     out +=
-        fmt::format("{}[{},{},{},{},{{{}}}]", out.size() > 1 ? "," : "", json_string(field.name),
-                    json_string(field.meaning), json_string(field.section), static_cast<unsigned>(field.form), values);
+        fmt::format("{}[{},{},{},{},{{{}}}]", out.size() > 1 ? "," : "", json_string(text.name),
+                    json_string(text.meaning), json_string(text.section), static_cast<unsigned>(form(field)), values);
   }
   return out + "]";
 }
@@ -367,13 +333,15 @@ template <class Texts>
   return out + "}";
 }
 
-template <class Name>
-[[nodiscard]] std::string names(std::uint32_t from, std::uint32_t to, Name text) {
-  std::string out = "{";
-  for (std::uint32_t value = from; value <= to; ++value) {
-    out += fmt::format("{}\"{}\":{}", out.size() > 1 ? "," : "", value, json_string(text(value)));
-  }
-  return out + "}";
+[[nodiscard]] std::string procs() {
+  std::vector<std::string_view> names;
+  for (const auto& named : wire::value_names(Field::proc)) names.push_back(named.name);
+  return list(names);
+}
+
+[[nodiscard]] std::string chunk_lists() {
+  using List = LadderSegment::List;
+  return list(std::array{list_name(List::call), list_name(List::read), list_name(List::write), list_name(List::reply)});
 }
 
 }  // namespace
@@ -391,6 +359,7 @@ std::string drawing(const Run& run, const PageRecorder& recorder, const PageLimi
   }
   const trace::TimeNs begin = epoch.value_or(0);
   Details details(run, ladder, limits);
+  Labels labels;
   std::string connections;
   for (const auto& facts : run.report.connections) {
     const Ladder::Connection* rows = ladder.connection(facts.id);
@@ -398,7 +367,7 @@ std::string drawing(const Run& run, const PageRecorder& recorder, const PageLimi
     connections += fmt::format("{}\"{}\":{{", connections.empty() ? "" : ",", facts.id);
     if (rows != nullptr) {
       connections += fmt::format("\"left_out\":{},", rows->left_out);
-      write_rows(connections, *rows, begin, details);
+      write_rows(connections, *rows, begin, details, ladder, labels);
     } else {
       connections += "\"left_out\":0,\"rows\":-1";
     }
@@ -418,7 +387,9 @@ std::string drawing(const Run& run, const PageRecorder& recorder, const PageLimi
   member("begin", epoch ? json_string(calendar(*epoch)) : "null");
   member("left_out", left_out);
   member("kinds", list(kind_names));
-  member("procs", fmt::format("[{},{}]", names(0, 4, wire::proc_name), names(4, 13, wire::htype_name_v2)));
+  member("procs", procs());
+  member("lists", chunk_lists());
+  member("labels", labels.text());
   member("texts", list(ladder.texts()));
   member("fields", fields());
   member("rules", rules(run.report));

@@ -1,16 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Where each field of a message stands in its octets: what a drawing of the octets needs. The fields' names, meanings
-// and sections are one table; a message gives only kinds and places.
+// Where each field of a message stands in its octets: what a drawing of the octets needs. What the fields are called
+// and mean is wire's; a message gives only kinds and places.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
-#include <span>
-#include <string_view>
-#include <utility>
 #include <vector>
 
-#include "wire/bytes.hpp"
+#include "wire/fields.hpp"
 
 namespace rpcrdma::report::page {
 
@@ -23,86 +20,10 @@ enum class Form : std::uint8_t {
   bits     ///< RFC 8797's flags octet
 };
 
-enum class Field : std::uint8_t {
-  // Fixed words and version 1
-  xid,
-  version,
-  credit,
-  proc,
-  align,
-  thresh,
-  read_item,
-  position,
-  handle,
-  length,
-  offset,
-  read_end,
-  write_item,
-  segment_count,
-  write_end,
-  reply_present,
-  reply_absent,
-  error_code,
-  version_low,
-  version_high,
-  unexpected,
-  // Version 2
-  htype,
-  flags2,
-  error_code2,
-  most_chunks,
-  most_segments,
-  chunk_index,
-  length_needed,
-  inv_handle,
-  remaining,
-  call_item,
-  call_end,
-  property_count,
-  property_id,
-  property_length,
-  property_value,
-  property_pad,
-  // RPC
-  rpc_xid,
-  rpc_type,
-  rpc_version,
-  program,
-  program_version,
-  procedure,
-  credential_flavor,
-  credential_length,
-  credential,
-  verifier_flavor,
-  verifier_length,
-  verifier,
-  arguments,
-  reply_state,
-  accept_state,
-  reject_state,
-  results,
-  rpc_rest,
-  // Private data
-  identifier,
-  private_version,
-  private_flags,
-  send_size,
-  receive_size,
-  private_other,
-  count_
-};
+using wire::Field;
 
-struct FieldText {
-  std::string_view name;
-  std::string_view meaning;
-  std::string_view section;  ///< of the specification
-  Form form = Form::number;
-  /// Names of values; the page shows them beside the number.
-  std::vector<std::pair<std::uint32_t, std::string_view>> values;
-};
-
-/// By Field.
-[[nodiscard]] std::vector<FieldText> field_texts();
+/// How the page writes a field's value.
+[[nodiscard]] Form form(Field field) noexcept;
 
 struct Placed {
   Field field = Field::xid;

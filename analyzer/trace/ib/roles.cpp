@@ -45,9 +45,7 @@ int send_evidence(const wire::IbHeader& h) {
   wire::HeaderV1 header;
   if (!wire::decode_header_v1(h.payload, h.payload_length, header)) return 0;
   if (fixed->proc == static_cast<std::uint32_t>(wire::Proc::nomsg)) {
-    const bool position_zero =
-        std::any_of(header.reads.begin(), header.reads.end(), [](const auto& s) { return s.position == 0; });
-    return position_zero ? long_call : 0;
+    return wire::has_position_zero(header) ? long_call : 0;
   }
   if (fixed->proc != static_cast<std::uint32_t>(wire::Proc::msg) || header.length > h.payload.size()) return 0;
   return rpc_evidence(h.payload.subspan(header.length), h.payload_length - header.length, fixed->xid);

@@ -40,7 +40,7 @@ TEST(Html, EmbedsTheJsonItself) {
   EXPECT_EQ(drawing["verdict"],
             "1 error and 1 warning found in 2 connections; 2 notes; 3 rules could not be checked everywhere.");
   EXPECT_EQ(drawing["rules"].size(), 7U);
-  EXPECT_EQ(drawing["fields"].size(), static_cast<std::size_t>(Field::count_));
+  EXPECT_EQ(drawing["fields"].size(), wire::field_count);
   EXPECT_LT(html.size(), 250'000U);
 }
 
@@ -118,6 +118,13 @@ TEST(Html, DrawsWhatTheLadderKnows) {
   const json& rows = drawing["connections"]["1"];
   ASSERT_EQ(rows["rows"], 6);
   EXPECT_EQ(rows["offset"], json::array({"ffff888100000000"})) << "64 bits, complete";
+  const auto says = [&](std::size_t row) { return drawing["labels"][rows["label"][row].get<std::size_t>()]; };
+  EXPECT_EQ(says(0), (json{"connect request", "", 0}));
+  EXPECT_EQ(says(3)[0], "Call");
+  EXPECT_EQ(says(3)[2], 1) << "its XID stands behind";
+  EXPECT_EQ(says(4), (json{"RDMA Write", "1,000 octets", 0}));
+  EXPECT_EQ(says(5), (json{"Reply", says(3)[1], 1})) << "the procedure of its Call";
+  EXPECT_EQ(drawing["lists"], (json{"Call chunk", "Read chunk", "Write chunk", "Reply chunk"}));
   EXPECT_EQ(rows["segments"]["3"], json::parse(R"([0,[2,0,0,7,3000,"ffff888100000000"]])"));
   ASSERT_TRUE(rows["octets"].contains("0")) << "the private data";
   const std::string layout = drawing["layouts"][rows["octets"]["0"][0].get<std::size_t>()];
@@ -187,17 +194,15 @@ TEST(Fields, NeverOverlapAndNeverLeaveTheOctets) {
   }
 }
 
-TEST(Fields, TextsNameEveryFieldAndItsSection) {
-  const auto texts = page::field_texts();
-  ASSERT_EQ(texts.size(), static_cast<std::size_t>(Field::count_));
-  for (const auto& text : texts) {
-    EXPECT_FALSE(text.name.empty());
-    EXPECT_FALSE(text.meaning.empty()) << text.name;
-  }
-  EXPECT_EQ(texts[static_cast<std::size_t>(Field::rpc_rest)].name, "not RPC");
-  EXPECT_EQ(texts[static_cast<std::size_t>(Field::receive_size)].form, page::Form::size);
-  EXPECT_EQ(texts[static_cast<std::size_t>(Field::property_pad)].name, "pad");
-  EXPECT_EQ(texts[static_cast<std::size_t>(Field::htype)].values.size(), 10U);
+TEST(Fields, HaveTextsOnThePage) {
+  PageRecorder recorder;
+  const json fields = json::parse(element(report::html({}, recorder), "drawing"))["fields"];
+  ASSERT_EQ(fields.size(), wire::field_count);
+  const auto at = [&](Field field) { return fields[static_cast<std::size_t>(field)]; };
+  EXPECT_EQ(at(Field::rpc_rest)[0], "not RPC");
+  EXPECT_EQ(at(Field::property_pad)[1], "Zeros up to a multiple of four octets.");
+  EXPECT_EQ(at(Field::receive_size)[3], static_cast<int>(page::Form::size));
+  EXPECT_EQ(at(Field::htype)[4].size(), 10U);
 }
 
 }  // namespace

@@ -378,6 +378,22 @@ TEST(HeaderV1, AnyCutOfAnyHeaderIsTruncatedOrInvalidNeverBoth) {
   });
 }
 
+TEST(PositionZero, IsAskedOfEachReadSegment) {
+  const ReadSegment zero{0, {0xA1, 4096, 0x1000}};
+  const ReadSegment later{116, {0, 0, 0}};
+  EXPECT_TRUE(position_zero(zero));
+  EXPECT_FALSE(position_zero(later));
+  HeaderV1 header;
+  EXPECT_FALSE(has_position_zero(header));
+  header.writes = {{zero.target}};
+  header.reply = {zero.target};
+  EXPECT_FALSE(has_position_zero(header)) << "only Read segments have a position";
+  header.reads = {later, later};
+  EXPECT_FALSE(has_position_zero(header));
+  header.reads = {later, zero};
+  EXPECT_TRUE(has_position_zero(header)) << "not only the first one counts";
+}
+
 TEST(FixedWords, NeedSixteenOctets) {
   const Octets octets = Encoder().words({xid, 2, 7, 10, 99}).octets();
   const auto words = decode_fixed_words(octets, octets.size());

@@ -35,7 +35,7 @@ const Connection = (() => {
       ])),
       el("div", { class: "card" }, el("h3", {}, "Traffic"), pairs([
         ["Messages", counts("messages", [["calls", "Calls", true], ["replies", "Replies", true], ["reverse_calls", "reverse Calls"], ["reverse_replies", "reverse Replies"]])],
-        ["Types", [counts("messages", [["rdma_msg", "RDMA_MSG"], ["rdma_nomsg", "RDMA_NOMSG"], ["rdma_msgp", "RDMA_MSGP"], ["rdma_done", "RDMA_DONE"], ["rdma_error", "RDMA_ERROR"]]),
+        ["Types", [counts("messages", Drawing.procs.map((name) => [name.toLowerCase(), name])),
           Object.keys(c.messages.v2).map((k, i) => [i > 0 || c.messages.rdma_msg > 0 ? ", " : "", f(`messages.v2.${k}`), ` ${k}`])]],
         ["Sends", [f("operations.sends"), c.operations.sends_with_invalidate > 0 ? [", ", f("operations.sends_with_invalidate"), " with invalidation"] : ""]],
         ["RDMA Reads", [f("operations.reads"), ", of ", f("operations.read_bytes"), " octets"]],
@@ -118,7 +118,7 @@ const Connection = (() => {
   function detail(connection, row, ladder, choose) {
     const rows = connection.rows;
     const kind = rows.kind[row];
-    const [first, then] = Ladder.words(rows, row);
+    const [first, then] = Data.label(rows, row);
     const frames = rows.last[row] > 0 ? `frames ${rows.frame[row]} to ${rows.frame[row] + rows.last[row]}` : `frame ${rows.frame[row]}`;
     const box = el("div", { class: "chosen", tabindex: "-1" },
       el("h3", {}, `${first} ${then}`),
@@ -163,7 +163,7 @@ const Connection = (() => {
       const call = members.find((i) => rows.kind[i] === K.call);
       box.append(el("details", { open: true }, el("summary", {}, `The transaction (${Text.counted(members.length, "row")})`),
         el("ol", { class: "steps" }, members.slice(0, 40).map((i) => el("li", { class: i === row ? "here" : undefined },
-          el("button", { class: "link", onclick: () => choose(i) }, Ladder.words(rows, i)[0]), ` frame ${rows.frame[i]}`,
+          el("button", { class: "link", onclick: () => choose(i) }, Data.label(rows, i)[0]), ` frame ${rows.frame[i]}`,
           call !== undefined && i !== call ? el("span", { class: "dim" }, ` ${Text.duration(rows.time[i] - rows.time[call])} after the Call`) : "")),
         members.length > 40 ? el("li", { class: "dim" }, `${members.length - 40} more`) : null)));
       const memory = Memory.view(rows, exchange, choose);

@@ -31,6 +31,7 @@ const Data = (() => {
     const n = Math.max(0, source.rows);
     const r = { count: n, known: source.rows >= 0, leftOut: source.left_out };
     r.kind = fill(source.kind ?? 0, new Uint8Array(n));
+    r.label = fill(source.label ?? 0, new Uint32Array(n));
     r.side = fill(source.side ?? 0, new Uint8Array(n));
     r.frame = running(source.frame ?? 0, new Float64Array(n));
     r.last = fill(source.last ?? 0, new Float64Array(n));
@@ -48,17 +49,22 @@ const Data = (() => {
       if (isMessage(r.kind[i])) r.place[i] = messages++;
       else if (isOperation(r.kind[i])) r.place[i] = operations++;
     }
-    for (const name of ["names", "version", "proc", "credit", "header", "lost", "holes", "outstanding", "granted",
+    for (const name of ["names", "credit", "header", "lost", "holes", "outstanding", "granted",
       "threshold", "invalidated", "reads", "writes", "replies"]) {
       r[name] = fill(source[name] ?? 0, new Float64Array(messages));
     }
     for (const name of ["handle", "op", "offer"]) r[name] = fill(source[name] ?? 0, new Float64Array(operations));
     r.offset = source.offset ?? [];
-    r.says = source.says ?? {};
     r.marks = source.marks ?? {};
     r.octets = source.octets ?? {};
     r.segments = source.segments ?? {};
     return r;
+  }
+
+  // What a row says: what it is, and what matters about it.
+  function label(rows, i) {
+    const [what, about, withXid] = Drawing.labels[rows.label[i]];
+    return [what, withXid === 1 ? `${about} ${Text.hex(rows.xid[i])}`.trim() : about];
   }
 
   function series(source) {
@@ -96,5 +102,5 @@ const Data = (() => {
   }
 
   const severities = ["error", "warning", "note"];
-  return { K, kinds, isMessage, isOperation, connection, octets, severities };
+  return { K, kinds, isMessage, isOperation, label, connection, octets, severities };
 })();

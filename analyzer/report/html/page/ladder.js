@@ -16,33 +16,6 @@ const Ladder = (() => {
     ["rest", "Set-up and rest", [K.connect_request, K.connect_reply, K.connect_reject, K.connect_ready, K.close, K.other, K.left_out]],
   ];
 
-  const setUp = { connect_request: "connect request", connect_reply: "connect reply", connect_reject: "connection refused", connect_ready: "ready to use" };
-
-  // What a row says, in a few words: first the kind, then what matters about it.
-  function words(rows, i) {
-    const kind = rows.kind[i];
-    const name = Data.kinds[kind];
-    if (name in setUp) return [setUp[name], kind === K.connect_reject ? rows.says[i][0] : ""];
-    const procedure = Drawing.texts[rows.procedure[i]];
-    if (Data.isMessage(kind)) {
-      const m = rows.place[i];
-      const type = Drawing.procs[rows.version[m] === 2 ? 1 : 0][rows.proc[m]] ?? "";
-      const xid = rows.xid[i] >= 0 ? Text.hex(rows.xid[i]) : "";
-      if (kind === K.call) return ["Call", [procedure || type, xid].filter(Boolean).join(" ")];
-      if (kind === K.reply) return ["Reply", [procedure || type, xid].filter(Boolean).join(" ")];
-      if (kind === K.done) return [type || "RDMA_DONE", xid];
-      if (kind === K.error) return [type || "RDMA_ERROR", xid];
-      return [type || "Send", type === "" ? "not recognised" : xid];
-    }
-    if (kind === K.read_request) return ["RDMA Read", `asks for ${Text.octets(rows.length[i])}`];
-    if (kind === K.read_response) return ["Read answer", `${Text.octets(rows.length[i])}${rows.packets[i] > 1 ? ` in ${Text.counted(rows.packets[i], "packet")}` : ""}`];
-    if (kind === K.write) return ["RDMA Write", `${Text.octets(rows.length[i])}${rows.packets[i] > 1 ? ` in ${Text.counted(rows.packets[i], "packet")}` : ""}`];
-    if (kind === K.refusal) return [rows.says[i][0], rows.says[i][1] > 0 ? `about frame ${rows.says[i][1]}` : ""];
-    if (kind === K.close) return ["close", rows.says[i][0]];
-    if (kind === K.gap) return ["not captured", `${Text.grouped(rows.packets[i])} missing here`];
-    return ["left out", `${Text.counted(rows.packets[i], "row")} not kept in this page`];
-  }
-
   const classOf = (kind) => `k-${Data.kinds[kind]}`;
   // What is wrong here, or else what this is evidence of.
   const worst = (marks) => {
@@ -155,7 +128,7 @@ const Ladder = (() => {
         g.append(svg("text", { class: "tiny end", x: m.frame, y: paused ? y + 3 : y - 2 }, rows.frame[i]));
       }
       const fromClient = rows.side[i] === 0;
-      const [first, then] = words(rows, i);
+      const [first, then] = Data.label(rows, i);
       const middle = (m.left + m.right) / 2;
       if (kind === K.gap || kind === K.left_out) {
         g.append(svg("text", { class: "label mid dim", x: middle, y: y - 4 }, svg("tspan", { class: "strong" }, first), ` ${then}`));
@@ -244,7 +217,7 @@ const Ladder = (() => {
       if (view[placeOf(row)] !== row) clear();
       chosen = row;
       bring(row);
-      const [first, then] = words(rows, row);
+      const [first, then] = Data.label(rows, row);
       say(`${first} ${then}, ${Text.sideName(rows.side[row])}, frame ${rows.frame[row]}`);
       onChoose(row, quiet);
     }
@@ -358,8 +331,8 @@ const Ladder = (() => {
     const observer = new ResizeObserver(later);
     observer.observe(scroll);
     apply();
-    return { element, choose, clear, atTime, atFinding, print, words: (i) => words(rows, i), focus: () => scroll.focus(), stop: () => observer.disconnect() };
+    return { element, choose, clear, atTime, atFinding, print, focus: () => scroll.focus(), stop: () => observer.disconnect() };
   }
 
-  return { make, words };
+  return { make };
 })();

@@ -4,7 +4,6 @@
 
 const Memory = (() => {
   const K = Data.K;
-  const lists = ["Call chunk", "Read chunk", "Write chunk", "Reply chunk"];
 
   // Ranges of memory that a transaction's messages expose, with what was done to each.
   function ranges(rows, exchange) {
@@ -66,7 +65,7 @@ const Memory = (() => {
         const writes = r.parts.filter((p) => p.kind === K.write);
         const answered = r.parts.some((p) => p.kind === K.read_response);
         return el("div", { class: "range" },
-          el("p", {}, el("strong", {}, lists[r.list], r.list === 2 ? ` ${r.chunk + 1}` : ""), r.list <= 1 && r.position > 0 ? ` at position ${r.position}` : "",
+          el("p", {}, el("strong", {}, Drawing.lists[r.list], r.list === 2 ? ` ${r.chunk + 1}` : ""), r.list <= 1 && r.position > 0 ? ` at position ${r.position}` : "",
             " ", el("code", {}, Text.hex(r.handle)), " from ", el("code", {}, `0x${r.begin.toString(16)}`), `, ${Text.octets(r.length)}`),
           svg("svg", { width: width + 4, height: 26, role: "img", viewBox: `0 0 ${width + 4} 26`, "aria-label": `${reads.length} reads and ${writes.length} writes` },
             svg("rect", { class: "exposed", x: 1, y: 4, width: bar, height: 18, rx: 2 }),

@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Names of message types, errors, properties and the like: each table stands here and nowhere else.
+#include <array>
+
+#include "wire/fields.hpp"
+#include "wire/rpcrdma_v2.hpp"
+
+namespace rpcrdma::wire {
+
+namespace {
+
+using NamedValues = std::span<const NamedValue>;
+
+// RFC 8166 sections 4.2.4 and 4.5
+constexpr std::array<NamedValue, 5> procs{
+    {{0, "RDMA_MSG"}, {1, "RDMA_NOMSG"}, {2, "RDMA_MSGP"}, {3, "RDMA_DONE"}, {4, "RDMA_ERROR"}}};
+constexpr std::array<NamedValue, 2> errors_v1{{{err_vers, "ERR_VERS"}, {err_chunk, "ERR_CHUNK"}}};
+
+// Version 2, sections 6.1, 7 and 5.2
+constexpr std::array<NamedValue, 10> htypes{{{4, "RDMA2_ERROR"},
+                                             {5, "RDMA2_GRANT"},
+                                             {6, "RDMA2_CONNPROP_MIDDLE"},
+                                             {7, "RDMA2_CONNPROP_FINAL"},
+                                             {8, "RDMA2_CALL_EXTERNAL"},
+                                             {9, "RDMA2_CALL_MIDDLE"},
+                                             {10, "RDMA2_CALL_INLINE"},
+                                             {11, "RDMA2_REPLY_EXTERNAL"},
+                                             {12, "RDMA2_REPLY_MIDDLE"},
+                                             {13, "RDMA2_REPLY_INLINE"}}};
+constexpr std::array<NamedValue, 12> errors_v2{{{1, "RDMA2_ERR_VERS"},
+                                                {2, "RDMA2_ERR_BAD_XDR"},
+                                                {3, "RDMA2_ERR_BAD_PROPVAL"},
+                                                {4, "RDMA2_ERR_INVAL_HTYPE"},
+                                                {5, "RDMA2_ERR_INVAL_CONT"},
+                                                {6, "RDMA2_ERR_READ_CHUNKS"},
+                                                {7, "RDMA2_ERR_WRITE_CHUNKS"},
+                                                {8, "RDMA2_ERR_SEGMENTS"},
+                                                {9, "RDMA2_ERR_WRITE_RESOURCE"},
+                                                {10, "RDMA2_ERR_REPLY_RESOURCE"},
+                                                {11, "RDMA2_ERR_VERS_MISMATCH"},
+                                                {100, "RDMA2_ERR_SYSTEM"}}};
+constexpr std::array<NamedValue, 6> properties{{{1, "Maximum Send Size"},
+                                                {2, "Receive Buffer Size"},
+                                                {3, "Maximum Segment Size"},
+                                                {4, "Maximum Segment Count"},
+                                                {5, "Reverse-Direction Support"},
+                                                {6, "Host Authentication Message"}}};
+constexpr std::array<NamedValue, 4> reverse_levels{{{0, "none"}, {1, "Simple"}, {2, "Continued"}, {3, "general"}}};
+// Drafts 00 to 02
+constexpr std::array<NamedValue, 5> earlier_htypes{
+    {{0, "RDMA2_MSG"}, {1, "RDMA2_NOMSG"}, {4, "RDMA2_ERROR"}, {5, "RDMA2_CONNPROP"}, {6, "RDMA2_GRANT"}}};
+
+// RFC 5531 sections 8.2 and 9
+constexpr std::array<NamedValue, 2> message_types{{{0, "CALL"}, {1, "REPLY"}}};
+constexpr std::array<NamedValue, 4> flavors{{{0, "AUTH_NONE"}, {1, "AUTH_SYS"}, {6, "RPCSEC_GSS"}, {7, "AUTH_TLS"}}};
+constexpr std::array<NamedValue, 2> reply_states{{{0, "MSG_ACCEPTED"}, {1, "MSG_DENIED"}}};
+constexpr std::array<NamedValue, 6> accept_states{{{0, "SUCCESS"},
+                                                   {1, "PROG_UNAVAIL"},
+                                                   {2, "PROG_MISMATCH"},
+                                                   {3, "PROC_UNAVAIL"},
+                                                   {4, "GARBAGE_ARGS"},
+                                                   {5, "SYSTEM_ERR"}}};
+constexpr std::array<NamedValue, 2> reject_states{{{0, "RPC_MISMATCH"}, {1, "AUTH_ERROR"}}};
+constexpr std::array<NamedValue, 6> programs{
+    {{100000, "portmapper"}, {100003, "NFS"}, {100005, "MOUNT"}, {100021, "NLM"}, {100024, "NSM"}, {100227, "NFSACL"}}};
+
+/// Tables without holes are indexed; the others are short.
+[[nodiscard]] constexpr std::string_view name_in(NamedValues names, std::uint32_t value) noexcept {
+  const std::uint32_t index = value - names.front().value;
+  if (index < names.size() && names[index].value == value) return names[index].name;
+  for (const NamedValue& named : names) {
+    if (named.value == value) return named.name;
+  }
+  return {};
+}
+
+}  // namespace
+
+std::span<const NamedValue> value_names(Field field) noexcept {
+  switch (field) {
+    case Field::proc:
+      return procs;
+    case Field::error_code:
+      return errors_v1;
+    case Field::htype:
+      return htypes;
+    case Field::error_code2:
+      return errors_v2;
+    case Field::property_id:
+      return properties;
+    case Field::rpc_type:
+      return message_types;
+    case Field::program:
+      return programs;
+    case Field::credential_flavor:
+    case Field::verifier_flavor:
+      return flavors;
+    case Field::reply_state:
+      return reply_states;
+    case Field::accept_state:
+      return accept_states;
+    case Field::reject_state:
+      return reject_states;
+    default:
+      return {};
+  }
+}
+
+std::string_view value_name(Field field, std::uint32_t value) noexcept {
+  const NamedValues names = value_names(field);
+  return names.empty() ? std::string_view{} : name_in(names, value);
+}
+
+std::string_view proc_name(std::uint32_t proc) noexcept { return name_in(procs, proc); }
+std::string_view htype_name_v2(std::uint32_t htype) noexcept { return name_in(htypes, htype); }
+std::string_view error_name_v2(std::uint32_t code) noexcept { return name_in(errors_v2, code); }
+std::string_view property_name(std::uint32_t id) noexcept { return name_in(properties, id); }
+std::string_view reverse_level_name(std::uint32_t level) noexcept { return name_in(reverse_levels, level); }
+std::string_view earlier_htype_name(std::uint32_t htype) noexcept { return name_in(earlier_htypes, htype); }
+
+}  // namespace rpcrdma::wire
