@@ -10,6 +10,7 @@
 #include "referee/facts.hpp"
 #include "trace/events.hpp"
 #include "wire/rpcrdma.hpp"
+#include "wire/rpcrdma_v2.hpp"
 
 namespace rpcrdma::referee {
 
@@ -30,7 +31,8 @@ struct MessageSeen {
     other   ///< not decodable, or of no known direction
   } kind = Kind::other;
   const trace::Send* send = nullptr;
-  const wire::HeaderV1* header = nullptr;  ///< null: broken, cut, or not version 1
+  const wire::HeaderV1* header = nullptr;   ///< null: broken, cut, or not version 1
+  const wire::HeaderV2* header2 = nullptr;  ///< null: broken, cut, or not version 2 (of an early draft as well)
   ExchangeRef exchange;
   /// Program, version and procedure of the exchange's Call.
   std::optional<std::tuple<std::uint32_t, std::uint32_t, std::uint32_t>> procedure;

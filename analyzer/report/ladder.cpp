@@ -74,10 +74,6 @@ constexpr std::size_t all_windows = 65536;
 
 }  // namespace
 
-struct Ladder::Scratch {
-  wire::HeaderV2 header;
-};
-
 struct Ladder::Keeper {
   Connection connection;
   bool known = false;            // it carries RPC-over-RDMA
@@ -109,7 +105,7 @@ struct Ladder::Keeper {
 };
 
 Ladder::Ladder() : Ladder(Limits{}) {}
-Ladder::Ladder(Limits limits) : limits_(limits), scratch_(std::make_unique<Scratch>()) { texts_.emplace_back(); }
+Ladder::Ladder(Limits limits) : limits_(limits) { texts_.emplace_back(); }
 Ladder::~Ladder() = default;
 
 Ladder::Keeper* Ladder::keeper(trace::ConnectionId id) {
@@ -297,16 +293,12 @@ void Ladder::read_segments(LadderRow& row, const MessageSeen& seen) {
     }
   };
   const wire::HeaderV1* lists = seen.header;
-  const trace::Send& send = *seen.send;
-  if (row.version == 2 && lists == nullptr) {
-    const auto draft = wire::earlier_draft(send.octets, send.wire_length) ? wire::Draft::earlier : wire::Draft::newest;
-    wire::HeaderV2& header = scratch_->header;
-    if (!wire::decode_header_v2(send.octets, send.wire_length, header, draft)) return;
-    row.header = static_cast<std::uint32_t>(header.length);
-    for (const wire::ReadSegment& segment : header.call_chunk) {
+  if (const wire::HeaderV2* header = seen.header2; lists == nullptr && header != nullptr) {
+    row.header = static_cast<std::uint32_t>(header->length);
+    for (const wire::ReadSegment& segment : header->call_chunk) {
       take(LadderSegment::List::call, 0, segment.position, segment.target);
     }
-    lists = &header.lists;
+    lists = &header->lists;
   } else if (lists != nullptr) {
     row.header = static_cast<std::uint32_t>(lists->length);
   } else {

@@ -154,7 +154,6 @@ class Ladder final : public referee::Observer {
 
  private:
   struct Keeper;
-  struct Scratch;
   [[nodiscard]] Keeper* keeper(trace::ConnectionId id);
   void forget_unknown();
   void know(Keeper& keeper) noexcept;
@@ -166,7 +165,6 @@ class Ladder final : public referee::Observer {
   [[nodiscard]] std::uint32_t intern(std::string&& text);
 
   Limits limits_;
-  std::unique_ptr<Scratch> scratch_;
   std::unordered_map<trace::ConnectionId, std::unique_ptr<Keeper>> connections_;
   std::size_t from_beginning_ = 0;
   std::size_t near_findings_ = 0;

@@ -10,25 +10,23 @@ namespace rpcrdma::journal {
 
 bool Version2::take(std::uint32_t connection, const referee::MessageSeen& seen, Taken& taken) {
   const trace::Send& send = *seen.send;
-  if (send.octets.size() < 16 || wire::load_be32(send.octets.data() + 4) != 2) return false;
-  const wire::Draft draft =
-      wire::earlier_draft(send.octets, send.wire_length) ? wire::Draft::earlier : wire::Draft::newest;
-  if (draft == wire::Draft::earlier || !wire::decode_header_v2(send.octets, send.wire_length, header_)) return false;
-  const wire::HeaderType type = header_.type();
+  if (seen.header2 == nullptr || wire::earlier_draft(send.octets, send.wire_length)) return false;
+  const wire::HeaderV2& header = *seen.header2;
+  const wire::HeaderType type = header.type();
   const bool call = wire::is_call(type);
   if (!call && !wire::is_reply(type)) return false;
 
   // What the Call chunk holds is what a chunk at Position zero holds in version 1.
   as_version1_.clear();
-  as_version1_.fixed = header_.lists.fixed;
-  for (wire::ReadSegment segment : header_.call_chunk) {
+  as_version1_.fixed = header.lists.fixed;
+  for (wire::ReadSegment segment : header.call_chunk) {
     segment.position = 0;
     as_version1_.reads.push_back(segment);
   }
-  as_version1_.reads.insert(as_version1_.reads.end(), header_.lists.reads.begin(), header_.lists.reads.end());
-  as_version1_.writes = header_.lists.writes;
-  as_version1_.reply = header_.lists.reply;
-  as_version1_.length = header_.length;
+  as_version1_.reads.insert(as_version1_.reads.end(), header.lists.reads.begin(), header.lists.reads.end());
+  as_version1_.writes = header.lists.writes;
+  as_version1_.reply = header.lists.reply;
+  as_version1_.length = header.length;
 
   taken.seen = seen;
   taken.seen.header = &as_version1_;
@@ -36,9 +34,9 @@ bool Version2::take(std::uint32_t connection, const referee::MessageSeen& seen, 
   taken.piece = wire::is_middle(type);
   taken.joined = false;
 
-  const wire::Bytes behind = payload::behind(send.octets, header_.length);
-  const std::uint64_t length = payload::length_behind(send.wire_length, header_.length);
-  const Key key{connection, send.side, call, header_.fixed.xid};
+  const wire::Bytes behind = payload::behind(send.octets, header.length);
+  const std::uint64_t length = payload::length_behind(send.wire_length, header.length);
+  const Key key{connection, send.side, call, header.fixed.xid};
   const auto before = open_.find(key);
   taken.continued = before != open_.end();
   if (taken.piece) {
@@ -54,14 +52,14 @@ bool Version2::take(std::uint32_t connection, const referee::MessageSeen& seen, 
   }
   if (before == open_.end()) return true;
 
-  joined_.assign(send.octets.begin(), send.octets.begin() + static_cast<std::ptrdiff_t>(header_.length));
+  joined_.assign(send.octets.begin(), send.octets.begin() + static_cast<std::ptrdiff_t>(header.length));
   const Open& open = before->second;
   joined_.insert(joined_.end(), open.octets.begin(), open.octets.end());
   if (open.octets.size() == open.wire_length) joined_.insert(joined_.end(), behind.begin(), behind.end());
   send_ = send;
   send_.octets = joined_;
   send_.wire_length =
-      static_cast<std::uint32_t>(std::min<std::uint64_t>(header_.length + open.wire_length + length, UINT32_MAX));
+      static_cast<std::uint32_t>(std::min<std::uint64_t>(header.length + open.wire_length + length, UINT32_MAX));
   taken.seen.send = &send_;
   taken.joined = true;
   octets_ -= open.octets.size();

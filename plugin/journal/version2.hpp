@@ -35,7 +35,6 @@ class Version2 {
   };
   using Key = std::tuple<std::uint32_t, trace::Side, bool, std::uint32_t>;  // connection, sender, Call, XID
 
-  wire::HeaderV2 header_;
   wire::HeaderV1 as_version1_;
   trace::Send send_;
   std::vector<std::uint8_t> joined_;

@@ -280,7 +280,7 @@ void count_late_message(const Witness& witness, const trace::Send& event, wire::
       ++(active ? counts.reverse_replies : counts.replies);
     }
   }
-  observe_message(witness, event, kind, &header, {});
+  observe_message(witness, event, kind, {&header, nullptr}, {});
 }
 
 [[nodiscard]] bool accept_as_rpcrdma(const Witness& witness, const trace::Send& event) {
@@ -340,7 +340,7 @@ void take_message(const Witness& witness, const trace::Send& event, wire::Header
   if (event.holes) send.extent = RecentSend::Extent::holes;
   send.unanswered = connection.ledger(event.side).unanswered;
   auto kind = MessageSeen::Kind::other;
-  const wire::HeaderV1* readable = nullptr;
+  Headers readable;
   const auto finish = [&] {
     if (event.invalidated) {
       SideState& owner = connection.of(other(event.side));
@@ -351,7 +351,7 @@ void take_message(const Witness& witness, const trace::Send& event, wire::Header
     connection.of(event.side).sends.add(std::move(send));
   };
 
-  if (v2::take(witness, event, send, kind)) {
+  if (v2::take(witness, event, send, kind, readable.version2)) {
     finish();
     return;
   }
@@ -423,7 +423,7 @@ void take_message(const Witness& witness, const trace::Send& event, wire::Header
 
   const auto proc = static_cast<Proc>(fixed->proc);
   count_proc(connection.facts.messages, proc);
-  if (!cut) readable = &header;
+  if (!cut) readable.version1 = &header;
   if (proc == Proc::done) {
     kind = MessageSeen::Kind::done;
     ++connection.ledger(event.side).unanswered;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "referee/exchange/observation.hpp"
 
+#include <optional>
+
 namespace rpcrdma::referee {
 
 namespace {
@@ -9,19 +11,33 @@ namespace {
   return {id.generation, static_cast<std::uint32_t>(id.key), (id.key >> 32U) == 0 ? Side::active : Side::passive};
 }
 
+/// Messages of version 2 that are only counted: of an early draft, behind the close, astray.
+void decode_unjudged(const trace::Send& event, std::optional<wire::HeaderV2>& header) {
+  const auto fixed = wire::decode_fixed_words(event.octets, event.wire_length);
+  if (!fixed || fixed->version != 2) return;
+  const auto draft = wire::earlier_draft(event.octets, event.wire_length) ? wire::Draft::earlier : wire::Draft::newest;
+  if (!wire::decode_header_v2(event.octets, event.wire_length, header.emplace(), draft)) header.reset();
+}
+
 }  // namespace
 
-void observe_message(const Witness& witness, const trace::Send& event, MessageSeen::Kind kind,
-                     const wire::HeaderV1* header, TransactionId exchange) {
+void observe_message(const Witness& witness, const trace::Send& event, MessageSeen::Kind kind, Headers headers,
+                     TransactionId exchange) {
   Connection& connection = witness.connection;
   if (witness.context.observer == nullptr) return;
   MessageSeen seen;
   seen.kind = kind;
   seen.send = &event;
-  seen.header = header;
-  if (kind == MessageSeen::Kind::done && header != nullptr) {
+  seen.header = headers.version1;
+  seen.header2 = headers.version2;
+  std::optional<wire::HeaderV2> unjudged;
+  if (headers.version1 == nullptr && headers.version2 == nullptr) {
+    decode_unjudged(event, unjudged);
+    if (unjudged) seen.header2 = &*unjudged;
+  }
+  if (kind == MessageSeen::Kind::done && headers.version1 != nullptr) {
     for (const Offer& offer : connection.offers) {
-      if (offer.requester == event.side && offer.xid == header->fixed.xid) exchange = offer.transaction;
+      if (offer.requester == event.side && offer.xid == headers.version1->fixed.xid) exchange = offer.transaction;
     }
   }
   if (exchange.generation != 0) {

@@ -120,7 +120,8 @@ void forget_pieces_at_gaps(Connection& connection, Side side) {
 
 }  // namespace
 
-bool take(const Witness& witness, const trace::Send& event, RecentSend& send, MessageSeen::Kind& kind) {
+bool take(const Witness& witness, const trace::Send& event, RecentSend& send, MessageSeen::Kind& kind,
+          const wire::HeaderV2*& readable) {
   Connection& connection = witness.connection;
   const auto fixed = wire::decode_fixed_words(event.octets, event.wire_length);
   if (!ours(connection, event, fixed)) return false;
@@ -140,6 +141,7 @@ bool take(const Witness& witness, const trace::Send& event, RecentSend& send, Me
   wire::HeaderV2& header = *state.scratch;
   const auto decoded = wire::decode_header_v2(event.octets, event.wire_length, header);
   const bool version_2 = fixed && fixed->version == 2;
+  if (decoded && version_2) readable = &header;
   const bool known = version_2 && wire::known_htype(fixed->proc);
   if (known) {
     if (wire::is_call(header.type())) send.direction = Direction::call;

@@ -8,7 +8,8 @@
 namespace rpcrdma::referee::v2 {
 
 /// True when the message has been taken: it is version 2's, or stands on a connection of version 2.
-[[nodiscard]] bool take(const Witness& witness, const trace::Send& event, RecentSend& send, MessageSeen::Kind& kind);
+[[nodiscard]] bool take(const Witness& witness, const trace::Send& event, RecentSend& send, MessageSeen::Kind& kind,
+                        const wire::HeaderV2*& readable);
 /// After the close: counted only. True when it is of version 2.
 [[nodiscard]] bool count_late(Connection& connection, const trace::Send& event);
 }  // namespace rpcrdma::referee::v2

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <cstddef>
+#include <string_view>
 
 #include "referee/rules/rows.hpp"
 
@@ -12,25 +13,22 @@ namespace {
 
 constexpr std::size_t rule_count = static_cast<std::size_t>(RuleId::count_);
 
-/// The name outside: with hyphens. The array's size counts its NUL.
+/// The name outside: with hyphens.
 template <std::size_t n>
-constexpr std::array<char, n> outside(const char (&name)[n]) {
-  std::array<char, n> text{};
-  for (std::size_t i = 0; i < n; ++i) text[i] = name[i] == '_' ? '-' : name[i];
-  return text;
-}
+struct Hyphened {
+  consteval Hyphened(
+      const char (&name)[n]) {  // NOLINT(google-explicit-constructor): so that a template takes a literal
+    for (std::size_t i = 0; i < n; ++i) text[i] = name[i] == '_' ? '-' : name[i];
+  }
+  std::array<char, n> text{};  ///< with its NUL
+};
 
-namespace names {
-#define RPCRDMA_NAME(name) constexpr auto name = outside(#name);
-RPCRDMA_RULES_OF_VERSION_1_AND_BOTH(RPCRDMA_NAME)
-RPCRDMA_RULES_OF_VERSION_2(RPCRDMA_NAME)
-RPCRDMA_RULES_OF_PEERS(RPCRDMA_NAME)
-#undef RPCRDMA_NAME
-}  // namespace names
+template <Hyphened name>
+constexpr std::string_view outside{name.text.data(), name.text.size() - 1};
 
 std::array<Rule, rule_count> join() {
-#define RPCRDMA_RULE(name) Rule{rows::name, RuleId::name, {names::name.data(), names::name.size() - 1}},
-#define RPCRDMA_RULE_V2(name) Rule{v2::rows::name, RuleId::name, {names::name.data(), names::name.size() - 1}},
+#define RPCRDMA_RULE(name) Rule{rows::name, RuleId::name, outside<#name>},
+#define RPCRDMA_RULE_V2(name) Rule{v2::rows::name, RuleId::name, outside<#name>},
   return {{RPCRDMA_RULES_OF_VERSION_1_AND_BOTH(RPCRDMA_RULE) RPCRDMA_RULES_OF_VERSION_2(RPCRDMA_RULE_V2)
                RPCRDMA_RULES_OF_PEERS(RPCRDMA_RULE)}};
 #undef RPCRDMA_RULE
