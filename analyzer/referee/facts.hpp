@@ -22,6 +22,9 @@ using trace::TimeNs;
 enum class Party : std::uint8_t { client, server };
 enum class Role : std::uint8_t { requester, responder };
 
+/// Who has to take the next step of a mount that waits, is down or never came up.
+enum class Owes : std::uint8_t { nobody, server, client, server_unreachable, client_unreachable, unknown };
+
 struct Finding {
   RuleId rule = RuleId::private_data_absent;
   Severity severity = Severity::note;  ///< at most the rule's
@@ -33,6 +36,9 @@ struct Finding {
   std::optional<Role> role;
   std::string message;            ///< for a person: what happened, with numbers
   std::uint64_t occurrences = 1;  ///< notes about habits are folded: how often it was seen
+  // Symptoms only
+  std::optional<Owes> owes;
+  std::vector<ConnectionId> connections;  ///< where, when it is one finding of several connections; else empty
 };
 
 struct Unchecked {
@@ -159,7 +165,69 @@ struct ConnectionFacts {
   std::uint64_t sends_unrecognised = 0;  ///< Sends that are no RPC-over-RDMA
 };
 
+/// One kind of operation of a mount, by the name that mountstats uses. Times in microseconds.
+struct OperationTimes {
+  std::string name;          ///< "READ", "COPY", "NFSv3 READ" only where two versions share the mount
+  std::uint64_t calls = 0;   ///< answered ones
+  std::uint64_t octets = 0;  ///< of Calls and Replies, with what travelled by RDMA
+  Latency latency;
+  std::optional<double> pull_p50;    ///< from the Call to the last Read response for it
+  std::optional<double> server_p50;  ///< from the Call, or the end of the pull, to the first packet of its answer
+  std::optional<double> push_p50;    ///< from the first Write to the Reply's last packet
+};
+
+/// One client address and one server address with everything between them: every connection, and every attempt that
+/// became none.
+struct MountFacts {
+  enum class State : std::uint8_t { unknown, never_up, down, closed, waiting, working };
+
+  struct Attempts {
+    std::uint64_t made = 0, established = 0, refused = 0, unanswered = 0;
+  };
+  struct Waiting {
+    std::uint64_t calls = 0;  ///< that have waited that long
+    FrameRef frame;           ///< the first copy of the oldest
+    std::uint32_t xid = 0;
+    std::string operation;
+    double seconds = 0;
+  };
+  struct LongestWait {
+    FrameRef frame;  ///< the Call
+    FrameRef reply_frame;
+    std::string operation;
+    double seconds = 0;
+  };
+  struct NfsOverTcp {
+    std::uint64_t frames = 0;
+    FrameRef first;
+  };
+
+  std::uint32_t id = 0;  ///< from 1, by first appearance
+  std::string client;    ///< addresses
+  std::string server;
+  std::vector<ConnectionId> connections;  ///< of the report, ascending
+  Attempts attempts;
+  State state = State::unknown;
+  std::optional<FrameRef> since;  ///< the frame from which the state holds
+  Owes owes = Owes::unknown;
+  std::optional<Waiting> waiting;
+  std::optional<LongestWait> longest_wait;
+  std::vector<OperationTimes> operations;  ///< by calls times median, the most costly first
+  std::optional<NfsOverTcp> nfs_over_tcp;
+  std::string sentence;  ///< what happened to the mount
+  std::string next;      ///< what to look at; empty: nothing
+};
+
+/// The sentence that every report begins with, and the state of the worst mount.
+struct Verdict {
+  MountFacts::State state = MountFacts::State::unknown;
+  std::optional<std::uint32_t> mount;  ///< the worst; empty: the capture holds none
+  std::string sentence;                ///< of each mount that does not work, a count of the rest, and the rules broken
+};
+
 struct Report {
+  Verdict verdict;
+  std::vector<MountFacts> mounts;            ///< by id
   std::vector<ConnectionFacts> connections;  ///< only those that carry, or were set up for, RPC-over-RDMA; by id
   std::vector<Finding> findings;             ///< by frame
   std::vector<Unchecked> unchecked;

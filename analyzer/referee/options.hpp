@@ -15,6 +15,7 @@ enum class Profile : std::uint8_t { automatic, rfc8166, reliable_reply };
 struct Options {
   Profile profile = Profile::automatic;
   TimeNs pull_timeout = 60'000'000'000;
+  TimeNs wait = 5'000'000'000;  ///< the shortest wait that is a symptom
   std::vector<std::uint16_t> service_ports{20049};
   /// For tests: a referee that does not know this rule. Whoever checks the referee has to notice.
   std::optional<RuleId> without;

@@ -217,6 +217,42 @@ struct Quality : EventBase {
   } kind = Kind::frame_truncated;
 };
 
+/// A step of opening a TCP connection to a service port, or to an address and port that spoke MPA in this capture.
+/// connection is 0. What comes of it is a connection when ConnectRequest::opened is the frame of `request`.
+struct TcpAttempt : EventBase {
+  enum class Step : std::uint8_t {
+    request,      ///< SYN
+    repeated,     ///< the same SYN again
+    accepted,     ///< SYN and ACK
+    refused,      ///< RST in answer to the SYN
+    unreachable,  ///< ICMP: nobody there to take it
+  } step = Step::request;
+  Endpoint client;
+  Endpoint server;
+  FrameRef request;  ///< first SYN of this attempt; number 0: not in the capture
+};
+
+/// What is known of one direction when its connection ends, or the capture: told once for each side, before the first
+/// Disconnect or from finish(). What comes behind a close is not in it.
+struct Liveness : EventBase {
+  FrameRef heard;              ///< newest frame of this side, bare acknowledgements as well; number 0: none
+  FrameRef unacknowledged;     ///< oldest packet that the other side has not acknowledged; number 0: none known
+  FrameRef first_copy;         ///< of what this side repeats at the end without the acknowledgement moving
+  FrameRef last_copy;          ///< newest repeat of it
+  std::uint64_t copies = 0;    ///< repeats at the end, `first_copy` not counted; 0: none
+  std::uint64_t amount = 0;    ///< packets (InfiniBand), octets (TCP) of this side's stream that were seen
+  std::uint64_t missing = 0;   ///< those the capture lacks
+  std::uint64_t places = 0;    ///< in so many gaps
+  bool window_closed = false;  ///< TCP: this side's newest segment says that it can take nothing
+};
+
+/// NFS over TCP without RDMA between two addresses: told once a pair, from finish().
+struct NfsOverTcp : EventBase {
+  Endpoint client;
+  Endpoint server;
+  std::uint64_t frames = 0;  ///< that carry octets of such a connection
+};
+
 class EventSink {
  public:
   virtual ~EventSink() = default;
@@ -236,6 +272,9 @@ class EventSink {
   virtual void on(const Gap&) = 0;
   virtual void on(const Repeated&) = 0;
   virtual void on(const Quality&) = 0;
+  virtual void on(const TcpAttempt&) {}
+  virtual void on(const Liveness&) {}
+  virtual void on(const NfsOverTcp&) {}
 
  protected:
   EventSink() = default;

@@ -54,6 +54,13 @@ const Rule* find_rule(std::string_view name) noexcept {
   return found == rules.end() ? nullptr : &*found;
 }
 
+FindingKind kind(RuleId id) noexcept {
+  const Rule& row = rule(id);
+  if (row.group == 'N') return FindingKind::symptom;
+  if (row.group == 'M') return FindingKind::capture;
+  return row.severity == Severity::note ? FindingKind::habit : FindingKind::violation;
+}
+
 std::string_view text(Severity severity) noexcept {
   switch (severity) {
     case Severity::note:

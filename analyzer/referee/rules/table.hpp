@@ -46,7 +46,7 @@ struct Needs {
 
 /// What stands above a rule's check.
 struct Row {
-  char group = 0;                      ///< 'A'..'M'
+  char group = 0;                      ///< 'A'..'N'
   Severity severity = Severity::note;  ///< the most a finding of this rule says; an undecidable condition lowers it
   Versions versions = Versions::both;
   Repetition repetition = Repetition::each;
@@ -63,6 +63,10 @@ struct Rule : Row {
   RuleId id = RuleId::count_;
   std::string_view name;  ///< stable: "inline-threshold-exceeded"; a NUL follows
 };
+
+/// What kind of thing a finding of a rule is. `habit`: legal, and worth knowing.
+enum class FindingKind : std::uint8_t { violation, symptom, habit, capture };
+[[nodiscard]] FindingKind kind(RuleId rule) noexcept;
 
 /// All rules, indexed by RuleId.
 [[nodiscard]] std::span<const Rule> all_rules() noexcept;
