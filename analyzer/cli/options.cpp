@@ -31,6 +31,7 @@ struct Given {
   std::string annotate;
   std::string profile = "auto";
   double pull_timeout = 60;
+  double wait = 5;
   std::vector<std::uint32_t> ports;
   std::vector<std::string> rules;
   std::vector<std::string> no_rules;
@@ -90,6 +91,7 @@ void declare(CLI::App& app, Given& given, Options& options) {
   app.add_option("--pull-timeout", given.pull_timeout, "how long an offered chunk may wait for its RDMA_DONE (60)")
       ->type_name("SECONDS")
       ->group(judging);
+  app.add_option("--wait", given.wait, "the shortest wait that is a symptom (5)")->type_name("SECONDS")->group(judging);
   app.add_option("--port", given.ports, "further service port beside 20049; may be repeated")
       ->type_name("N")
       ->allow_extra_args(false)
@@ -215,8 +217,11 @@ void numbers(const CLI::App& app, const Given& given, Options& options, Check& c
   constexpr double kMostSeconds = 1e9;
   check.require(std::isfinite(given.pull_timeout) && given.pull_timeout >= 0 && given.pull_timeout <= kMostSeconds,
                 "--pull-timeout: not a number of seconds from 0 to 1000000000");
+  check.require(std::isfinite(given.wait) && given.wait >= 0 && given.wait <= kMostSeconds,
+                "--wait: not a number of seconds from 0 to 1000000000");
   if (!check.wrong()) {
     options.pull_timeout = std::llround(given.pull_timeout * 1e9);
+    options.wait = std::llround(given.wait * 1e9);
   }
   for (const std::uint32_t port : given.ports) {
     check.require(port >= 1 && port <= 65535, fmt::format("--port: {} is not a port from 1 to 65535", port));

@@ -36,6 +36,7 @@ struct Options {
 
   referee::Profile profile = referee::Profile::automatic;
   trace::TimeNs pull_timeout = 60'000'000'000;
+  trace::TimeNs wait = 5'000'000'000;
   std::vector<std::uint16_t> service_ports{20049};
   bool check_crc = false;
   std::optional<referee::RuleId> without;  ///< for tests: the referee does not know this rule

@@ -157,8 +157,12 @@ namespace {
   }
   // Comments and drawings are made when all is known: then nothing is to be had from telling findings one by one.
   const bool streaming = options.format == Format::ndjson && !annotation && ladder == nullptr;
-  referee::Referee judge({options.profile, options.pull_timeout, options.service_ports, options.without}, observer,
-                         streaming ? &stream : nullptr);
+  referee::Referee judge({.profile = options.profile,
+                          .pull_timeout = options.pull_timeout,
+                          .wait = options.wait,
+                          .service_ports = options.service_ports,
+                          .without = options.without},
+                         observer, streaming ? &stream : nullptr);
   trace::Trace trace({options.service_ports, options.check_crc}, judge);
   Inputs inputs(options.captures, options.merge, annotation ? annotation->standard_input() : "");
   {

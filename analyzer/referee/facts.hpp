@@ -74,7 +74,17 @@ struct Cause {
 };
 
 struct Closed {
-  enum class How : std::uint8_t { disconnect, reset, terminate, nak, timeout, superseded } how = How::disconnect;
+  /// `refused` and `unanswered`: it was never established.
+  enum class How : std::uint8_t {
+    disconnect,
+    reset,
+    terminate,
+    nak,
+    timeout,
+    superseded,
+    refused,
+    unanswered
+  } how = How::disconnect;
   FrameRef frame;
   std::optional<Party> by;
   std::optional<Cause> cause;

@@ -15,6 +15,8 @@
 #include "referee/exchange/messages.hpp"
 #include "referee/exchange/observation.hpp"
 #include "referee/message/queue.hpp"
+#include "referee/mount/account.hpp"
+#include "referee/mount/mounts.hpp"
 #include "referee/rules/checks.hpp"
 #include "referee/rules/peers.hpp"
 #include "referee/state/connection.hpp"
@@ -45,6 +47,7 @@ struct Referee::Impl {
   std::vector<ConnectionId> closed_order;  // oldest first: their state is dropped, their facts are kept
   std::vector<ConnectionFacts> finished;
   Peers peers;
+  Mounts mounts;
   MessageQueue queue{take_message, judge_read};
   std::uint64_t rdma_messages = 0;
   bool any_rpcrdma = false;
@@ -113,6 +116,7 @@ struct Referee::Impl {
   void note_close(Connection& connection) {
     if (!connection.over()) return;
     peers.remember_open_calls(connection);
+    mounts.keeps_open_calls(connection);
     connection.transactions.clear();
     connection.finished.clear();
     for (SideState& side : connection.sides) {
@@ -146,6 +150,7 @@ struct Referee::Impl {
 
   void finish_connection(Connection& connection) {
     ConnectionFacts& facts = connection.facts;
+    mounts.ends(connection, reported(connection));
     if (!reported(connection)) {
       book.conclude(facts.id, false);
       return;
@@ -210,6 +215,12 @@ struct Referee::Impl {
     const bool client_seen = connection.sides[0].events > 0;
     const bool server_seen = connection.sides[1].events > 0;
     if (connection.messages > 0 && client_seen != server_seen) connection.facts.one_way = true;
+    judge_end(connection, last);
+    if (connection.messages > 0 && !connection.transactions.empty()) mounts.keeps_open_calls(connection);
+  }
+
+  void judge_end(Connection& connection, FrameRef last) {
+    const bool client_seen = connection.sides[0].events > 0;
     if (connection.facts.one_way) {
       connection.cases.clear();
       if (reported(connection)) judge_one_way(on(connection), client_seen ? Side::active : Side::passive);
@@ -272,6 +283,7 @@ void Referee::on(const trace::ConnectRequest& event) {
     if (facts.server.port && !impl_->service_port(*connection)) judge_service_port(impl_->on(*connection), event.frame);
   }
   impl_->peers.connects(impl_->on(*connection), event.frame);
+  impl_->mounts.requests(*connection);
   impl_->tell_handshake(*connection, event);
 }
 
@@ -283,6 +295,7 @@ void Referee::on(const trace::ConnectReply& event) {
   if (event.server.qpn) facts.server.qpn = event.server.qpn;
   if (!facts.server.port && event.server.port) facts.server.port = event.server.port;
   if (facts.server.address.empty()) facts.server.address = event.server.address;
+  impl_->mounts.establishes(*connection, event.frame);
   const bool first = !connection->reply_seen();
   connection->reply_frame = event.frame;
   SideState& server = connection->of(Side::passive);
@@ -306,6 +319,7 @@ void Referee::on(const trace::ConnectReject& event) {
   if (connection == nullptr) return;
   impl_->hear(event);
   if (connection->rpcrdma()) {
+    impl_->mounts.rejects(*connection, event.frame);
     HeldFinding finding = judge_reject(impl_->on(*connection), event);
     impl_->book.reconsider(connection->id());
     if (event.reason == reject_stale && connection->facts.transport != trace::Transport::iwarp) {
@@ -329,7 +343,9 @@ void Referee::on(const trace::ConnectReady& event) {
 
 void Referee::on(const trace::Adopted& event) {
   Connection* connection = impl_->open(event.connection);
-  if (connection != nullptr) begin_in_the_middle(*connection, event);
+  if (connection == nullptr) return;
+  begin_in_the_middle(*connection, event);
+  impl_->mounts.adopts(*connection);
 }
 
 void Referee::on(const trace::Disconnect& event) {
@@ -458,7 +474,19 @@ void Referee::on(const trace::Gap& event) {
 void Referee::on(const trace::Repeated& event) {
   Connection* connection = impl_->find(event.connection);
   if (connection == nullptr || connection->kind == Connection::Kind::other) return;
+  if (event.kind == trace::Repeated::Kind::handshake && !connection->reply_seen()) {
+    impl_->mounts.repeats_request(*connection, event.frame);
+  }
   judge_repeat(impl_->on(*connection), event);
+}
+
+void Referee::on(const trace::TcpAttempt& event) { impl_->mounts.attempts(event); }
+
+void Referee::on(const trace::NfsOverTcp& event) { impl_->mounts.without_rdma(event); }
+
+void Referee::on(const trace::Liveness& event) {
+  Connection* connection = impl_->find(event.connection);
+  if (connection != nullptr) connection->of(event.side).liveness = event;
 }
 
 void Referee::on(const trace::Quality& event) {
@@ -487,9 +515,11 @@ Report Referee::finish(FrameRef last) {
   impl.connections.clear();
   impl.cached = nullptr;
   impl.peers = {};
-  impl.book.conclude_all();
 
   Report report;
+  if (impl.mounts.any_attempt()) impl.any_rpcrdma = true;
+  impl.mounts.finish({impl.context}, last, report);
+  impl.book.conclude_all();
   report.connections = std::exchange(impl.finished, {});
   std::sort(report.connections.begin(), report.connections.end(),
             [](const ConnectionFacts& a, const ConnectionFacts& b) { return a.id < b.id; });
@@ -507,7 +537,12 @@ Report Referee::finish(FrameRef last) {
   std::erase_if(report.unchecked, [&](const Unchecked& unchecked) { return !known(unchecked.connection); });
   report.rdma_messages = impl.rdma_messages;
   report.any_rpcrdma = impl.any_rpcrdma;
-  report.judged = impl.judged;
+  report.judged = impl.judged || std::any_of(report.mounts.begin(), report.mounts.end(), [](const MountFacts& mount) {
+                    return mount.state == MountFacts::State::never_up;
+                  });
+  std::vector<Breach> breaches = impl.book.breaches();
+  for (const Finding& finding : report.findings) count_breach(breaches, finding);
+  report.verdict = verdict_of(report.mounts, breaches);
   return report;
 }
 

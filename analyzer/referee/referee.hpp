@@ -41,6 +41,9 @@ class Referee final : public trace::EventSink {
   void on(const trace::Gap&) override;
   void on(const trace::Repeated&) override;
   void on(const trace::Quality&) override;
+  void on(const trace::TcpAttempt&) override;
+  void on(const trace::Liveness&) override;
+  void on(const trace::NfsOverTcp&) override;
 
   /// End of capture: judge what is still open, hand over the report. The referee is empty afterwards.
   [[nodiscard]] Report finish(FrameRef last);

@@ -168,6 +168,10 @@ Text document(const referee::Closed& closed) {
       .add("cause", closed.cause ? std::optional(document(*closed.cause)) : std::nullopt);
 }
 
+Text document(const referee::MountFacts::Waiting& waiting);
+Text document(const referee::MountFacts::LongestWait& wait);
+Text document(const referee::MountFacts::NfsOverTcp& tcp);
+
 template <typename T>
 std::optional<Text> document(const std::optional<T>& thing) {
   return thing ? std::optional(document(*thing)) : std::nullopt;
@@ -277,9 +281,87 @@ Text document(const referee::ConnectionFacts& c) {
       .add("sends_unrecognised", c.sends_unrecognised);
 }
 
+std::optional<Text> since(const std::optional<trace::FrameRef>& frame) {
+  if (!frame) return std::nullopt;
+  Object out;
+  return Text(add_frame(out, *frame));
+}
+
+Text document(const referee::Verdict& verdict) {
+  const bool told = verdict.mount.has_value();
+  return Object()
+      .add("state", name(verdict.state))
+      .add("mount", verdict.mount)
+      .add("sentence", told ? std::optional<std::string_view>(verdict.sentence) : std::nullopt);
+}
+
+Text document(const referee::OperationTimes& times) {
+  return Object()
+      .add("name", times.name)
+      .add("calls", times.calls)
+      .add("octets", times.octets)
+      .add("p50_us", times.latency.p50)
+      .add("p99_us", times.latency.p99)
+      .add("max_us", times.latency.max)
+      .add("pull_p50_us", times.pull_p50)
+      .add("server_p50_us", times.server_p50)
+      .add("push_p50_us", times.push_p50);
+}
+
+Text document(const referee::MountFacts::Waiting& waiting) {
+  Object oldest;
+  add_frame(oldest, waiting.frame)
+      .add("xid", xid(waiting.xid))
+      .add("operation", waiting.operation)
+      .add("seconds", waiting.seconds);
+  return Object().add("calls", waiting.calls).add("oldest", oldest);
+}
+
+Text document(const referee::MountFacts::LongestWait& wait) {
+  return Object()
+      .add("frame", wait.frame.number)
+      .add("reply_frame", wait.reply_frame.number)
+      .add("operation", wait.operation)
+      .add("seconds", wait.seconds);
+}
+
+Text document(const referee::MountFacts::NfsOverTcp& tcp) {
+  return Object().add("frames", tcp.frames).add("first", tcp.first.number);
+}
+
+Text document(const referee::MountFacts& mount) {
+  std::vector<Text> operations;
+  for (const referee::OperationTimes& times : mount.operations) operations.push_back(document(times));
+  return Object()
+      .add("id", mount.id)
+      .add("client", mount.client)
+      .add("server", mount.server)
+      .add("connections", mount.connections)
+      .add("attempts", Object()
+                           .add("made", mount.attempts.made)
+                           .add("established", mount.attempts.established)
+                           .add("refused", mount.attempts.refused)
+                           .add("unanswered", mount.attempts.unanswered))
+      .add("state", name(mount.state))
+      .add("since", since(mount.since))
+      .add("owes", name(mount.owes))
+      .add("waiting", document(mount.waiting))
+      .add("longest_wait", document(mount.longest_wait))
+      .add("operations", operations)
+      .add("nfs_over_tcp", document(mount.nfs_over_tcp))
+      .add("sentence", mount.sentence)
+      .add("next", mount.next);
+}
+
 Text document(const referee::Finding& f) {
   const referee::Rule& rule = referee::rule(f.rule);
+  std::vector<trace::ConnectionId> connections = f.connections;
+  if (connections.empty() && f.connection != 0) connections = {f.connection};
   return Object()
+      .add("kind", name(referee::kind(f.rule)))
+      .add("owes", maybe_name(f.owes))
+      .add("times", f.occurrences)
+      .add("connections", connections)
       .add("rule", rule.name)
       .add("severity", referee::text(f.severity))
       .add("connection", connection_number(f.connection))
@@ -349,6 +431,10 @@ void json(const Run& run, const Write& write) {
   out += ",\n";
   put_list(out, "inputs", run.inputs, documented, write);
   put_list(out, "connections", report.connections, documented, write);
+  out += "\"verdict\":";
+  out += document(report.verdict).json;
+  out += ",\n";
+  put_list(out, "mounts", report.mounts, documented, write);
   put_list(
       out, "findings", by_place(report.findings), [](const referee::Finding* finding) { return document(*finding); },
       write);
@@ -380,6 +466,8 @@ std::string line(const Input& input) { return typed("input", document(input)); }
 std::string line(const referee::ConnectionFacts& connection) { return typed("connection", document(connection)); }
 std::string line(const referee::Finding& finding) { return typed("finding", document(finding)); }
 std::string line(const referee::Unchecked& unchecked) { return typed("unchecked", document(unchecked)); }
+std::string line(const referee::MountFacts& mount) { return typed("mount", document(mount)); }
+std::string line(const referee::Verdict& verdict) { return typed("verdict", document(verdict)); }
 std::string line(const Totals& totals) { return typed("totals", document(totals)); }
 
 std::string all(const Run& run) {
@@ -387,6 +475,8 @@ std::string all(const Run& run) {
   for (const auto* finding : by_place(run.report.findings)) out += line(*finding);
   for (const auto& connection : run.report.connections) out += line(connection);
   for (const auto& unchecked : run.report.unchecked) out += line(unchecked);
+  for (const auto& mount : run.report.mounts) out += line(mount);
+  out += line(run.report.verdict);
   for (const auto& input : run.inputs) out += line(input);
   return out + line(totals_of(run));
 }

@@ -50,6 +50,10 @@ std::string_view name(referee::Closed::How how) noexcept {
       return "timeout";
     case How::superseded:
       return "superseded";
+    case How::refused:
+      return "refused";
+    case How::unanswered:
+      return "unanswered";
   }
   return "disconnect";
 }
@@ -66,6 +70,56 @@ std::string_view name(trace::RolesFrom from) noexcept {
       return {};
   }
   return {};
+}
+
+std::string_view name(referee::FindingKind kind) noexcept {
+  switch (kind) {
+    case referee::FindingKind::violation:
+      return "violation";
+    case referee::FindingKind::symptom:
+      return "symptom";
+    case referee::FindingKind::habit:
+      return "habit";
+    case referee::FindingKind::capture:
+      return "capture";
+  }
+  return "violation";
+}
+
+std::string_view name(referee::Owes owes) noexcept {
+  switch (owes) {
+    case referee::Owes::nobody:
+      return "nobody";
+    case referee::Owes::server:
+      return "server";
+    case referee::Owes::client:
+      return "client";
+    case referee::Owes::server_unreachable:
+      return "server-unreachable";
+    case referee::Owes::client_unreachable:
+      return "client-unreachable";
+    case referee::Owes::unknown:
+      return "unknown";
+  }
+  return "unknown";
+}
+
+std::string_view name(referee::MountFacts::State state) noexcept {
+  switch (state) {
+    case referee::MountFacts::State::unknown:
+      return "unknown";
+    case referee::MountFacts::State::never_up:
+      return "never-up";
+    case referee::MountFacts::State::down:
+      return "down";
+    case referee::MountFacts::State::closed:
+      return "closed";
+    case referee::MountFacts::State::waiting:
+      return "waiting";
+    case referee::MountFacts::State::working:
+      return "working";
+  }
+  return "unknown";
 }
 
 }  // namespace rpcrdma::report

@@ -14,5 +14,8 @@ namespace rpcrdma::report {
 [[nodiscard]] std::string_view name(referee::Basis basis) noexcept;
 [[nodiscard]] std::string_view name(referee::Closed::How how) noexcept;
 [[nodiscard]] std::string_view name(trace::RolesFrom from) noexcept;  ///< empty for unknown
+[[nodiscard]] std::string_view name(referee::FindingKind kind) noexcept;
+[[nodiscard]] std::string_view name(referee::Owes owes) noexcept;
+[[nodiscard]] std::string_view name(referee::MountFacts::State state) noexcept;
 
 }  // namespace rpcrdma::report

@@ -61,6 +61,8 @@ struct Totals {
 [[nodiscard]] std::string line(const referee::ConnectionFacts& connection);
 [[nodiscard]] std::string line(const referee::Finding& finding);
 [[nodiscard]] std::string line(const referee::Unchecked& unchecked);
+[[nodiscard]] std::string line(const referee::MountFacts& mount);
+[[nodiscard]] std::string line(const referee::Verdict& verdict);
 [[nodiscard]] std::string line(const Totals& totals);
 /// All of a run that is over.
 [[nodiscard]] std::string all(const Run& run);

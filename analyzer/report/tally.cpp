@@ -17,6 +17,11 @@ std::string judgement(const Run& run, const Tally& tally) {
   const std::string where = counted(connections, "connection");
   if (tally.errors == 0 && tally.warnings == 0) {
     if (!run.report.judged) return fmt::format("The capture is too incomplete to judge anything in {}", where);
+    using State = referee::MountFacts::State;
+    const State state = run.report.verdict.state;
+    const bool hopeless =
+        run.report.verdict.mount && (state == State::down || state == State::never_up || state == State::waiting);
+    if (hopeless) return fmt::format("No rule was broken in {}, but the mount does not work", where);
     return fmt::format("No violations {}found in {}", run.not_selected == 0 ? "" : "of the selected kind ", where);
   }
   if (tally.warnings == 0) return fmt::format("{} found in {}", counted(tally.errors, "error"), where);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The report a person reads: inputs, connections, findings worst first, what was not checked, one sentence at the end.
+// The report a person reads: what happened to the mounts, inputs, findings worst first, connections, what was not
+// checked, one sentence at the end.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -53,7 +54,7 @@ void input_block(Page& page, const Input& input) {
   }
 }
 
-/// Findings that say the same thing about the same connection; the first one speaks for all.
+/// Findings that say the same thing, on whatever connection; the first one speaks for all.
 struct Group {
   const Finding* first = nullptr;
   std::vector<const Finding*> others;
@@ -61,10 +62,9 @@ struct Group {
 
 std::vector<Group> grouped_findings(const std::vector<const Finding*>& findings, bool each_alone) {
   std::vector<Group> groups;
-  std::map<std::tuple<referee::RuleId, Severity, trace::ConnectionId, std::optional<referee::Party>>, std::size_t>
-      known;
+  std::map<std::tuple<referee::RuleId, Severity, std::optional<referee::Party>>, std::size_t> known;
   for (const Finding* f : findings) {
-    const auto [at, fresh] = known.try_emplace({f->rule, f->severity, f->connection, f->violator}, groups.size());
+    const auto [at, fresh] = known.try_emplace({f->rule, f->severity, f->violator}, groups.size());
     if (each_alone || fresh) {
       groups.push_back({f, {}});
     } else {
@@ -76,6 +76,9 @@ std::vector<Group> grouped_findings(const std::vector<const Finding*>& findings,
 
 std::string where(const Finding& f, Epoch epoch) {
   std::string out = f.connection == 0 ? std::string("capture") : fmt::format("connection {}", f.connection);
+  if (f.connections.size() > 1) {
+    out = "connections " + listed(std::vector<std::uint64_t>(f.connections.begin(), f.connections.end()), 8);
+  }
   if (!f.frames.empty()) out += ", " + place({f.frames.front(), f.time}, epoch);
   if (f.xid) out += ", XID " + xid(*f.xid);
   return out;
@@ -93,7 +96,10 @@ void repeats(Page& page, const Group& group) {
   if (group.first->occurrences > 1)
     page.field("seen", fmt::format("{} times in all", grouped(group.first->occurrences)));
   if (group.others.empty()) return;
-  page.field("also", fmt::format("{} more of the same kind, frames {} (-v shows each)", grouped(group.others.size()),
+  std::set<trace::ConnectionId> connections{group.first->connection};
+  for (const Finding* f : group.others) connections.insert(f->connection);
+  page.field("also", fmt::format("{} more of the same kind{}, frames {} (-v shows each)", grouped(group.others.size()),
+                                 connections.size() > 1 ? " on " + counted(connections.size(), "connection") : "",
                                  listed(primary_frames(group.others), 12)));
 }
 
@@ -105,7 +111,9 @@ void finding_block(Page& page, const Group& group, Epoch epoch) {
   page.paragraph(fmt::format("{} {}: ", f.severity == Severity::error ? "ERROR" : "WARNING", rule.name), rule.title, 2,
                  ink(f.severity));
   page.field("where", where(f, epoch));
-  if (f.violator || f.role) {
+  if (referee::kind(f.rule) == referee::FindingKind::symptom) {
+    if (f.owes) page.field("owes", std::string(name(*f.owes)));
+  } else if (f.violator || f.role) {
     std::string who = f.violator ? fmt::format("the {}", name(*f.violator)) : std::string("not known which side");
     if (f.role) fmt::format_to(std::back_inserter(who), ", as {}", name(*f.role));
     page.field("who", who);
@@ -211,14 +219,90 @@ void unchecked_block(Page& page, const Run& run) {
   }
 }
 
-/// Connections that never came to be; all others were accepted.
-std::map<trace::ConnectionId, Opening> failed_openings(const Run& run) {
-  std::map<trace::ConnectionId, Opening> failed;
-  for (const auto& f : run.report.findings) {
-    if (f.rule == referee::RuleId::cm_rejected) failed.insert_or_assign(f.connection, Opening::refused);
-    if (f.rule == referee::RuleId::cm_unanswered) failed.try_emplace(f.connection, Opening::unanswered);
+/// What stands out of the order of a healthy connection.
+bool has_something_to_say(const Run& run, const referee::ConnectionFacts& c) {
+  using How = referee::Closed::How;
+  const bool found = std::any_of(run.report.findings.begin(), run.report.findings.end(), [&](const Finding& f) {
+    return f.connection == c.id && f.severity > Severity::note &&
+           referee::kind(f.rule) != referee::FindingKind::symptom;
+  });
+  if (found || c.one_way) return true;
+  if (!c.closed || !established(c)) return false;
+  return c.closed->how != How::disconnect || (c.closed->cause && c.closed->cause->rule != referee::RuleId::cm_dreq);
+}
+
+void connections_block(Page& page, const Run& run, const TextStyle& style, Epoch epoch) {
+  const auto& connections = run.report.connections;
+  std::vector<const referee::ConnectionFacts*> short_ones;
+  for (const auto& c : connections) {
+    if (style.verbose || connections.size() == 1 || has_something_to_say(run, c)) {
+      connection_block(page, c, epoch, style);
+    } else {
+      short_ones.push_back(&c);
+    }
   }
-  return failed;
+  if (short_ones.empty()) return;
+  page.line();
+  constexpr std::size_t most = 20;
+  for (std::size_t i = 0; i < std::min(most, short_ones.size()); ++i) connection_line(page, *short_ones[i], epoch);
+  if (short_ones.size() > most) {
+    page.line(fmt::format("and {} like them (-v shows each)", counted(short_ones.size() - most, "connection")));
+  }
+}
+
+Ink ink_of(const Run& run) {
+  using State = referee::MountFacts::State;
+  const State state = run.report.verdict.state;
+  const Tally tally = count(run.report.findings);
+  if (state == State::down || state == State::never_up || state == State::waiting || tally.errors != 0) return Ink::red;
+  return state == State::unknown || tally.warnings != 0 ? Ink::yellow : Ink::green;
+}
+
+void mount_block(Page& page, const referee::MountFacts& mount, Epoch epoch) {
+  page.line();
+  page.line(fmt::format("Mount {}: {} to {}", mount.id, mount.client, mount.server), Ink::bold);
+  std::string state(name(mount.state));
+  if (mount.since) state += ", since " + place(*mount.since, epoch);
+  page.field("state", state);
+  if (mount.owes != referee::Owes::nobody) page.field("owes", std::string(name(mount.owes)));
+  const auto& made = mount.attempts;
+  if (made.made != made.established) {
+    page.field("attempts", fmt::format("{}: {} established, {} refused, {} not answered", grouped(made.made),
+                                       grouped(made.established), grouped(made.refused), grouped(made.unanswered)));
+  }
+  if (mount.waiting) {
+    page.field("waiting",
+               fmt::format("{}; the oldest is {} {} ({}), for {:.1f} s", counted(mount.waiting->calls, "call"),
+                           mount.waiting->operation, xid(mount.waiting->xid), place(mount.waiting->frame, epoch),
+                           mount.waiting->seconds));
+  }
+  if (mount.longest_wait) {
+    page.field("slowest", fmt::format("{}, {}, answered in frame {} after {}", mount.longest_wait->operation,
+                                      place(mount.longest_wait->frame, epoch), mount.longest_wait->reply_frame.number,
+                                      duration(mount.longest_wait->seconds * 1e6)));
+  }
+  if (!mount.next.empty()) page.field("next", mount.next);
+}
+
+/// What happened to the mounts, before anything else.
+void verdict_block(Page& page, const Run& run, const TextStyle& style, Epoch epoch) {
+  const auto& mounts = run.report.mounts;
+  if (run.report.verdict.sentence.empty()) return;
+  page.paragraph("", run.report.verdict.sentence, 0, ink_of(run));
+  using State = referee::MountFacts::State;
+  constexpr std::size_t most = 8;
+  std::size_t shown = 0;
+  for (const auto& mount : mounts) {
+    const bool well = mount.state == State::working || mount.state == State::closed;
+    if (!style.verbose && ((well && mounts.size() > 1) || shown >= most)) continue;
+    mount_block(page, mount, epoch);
+    ++shown;
+  }
+  if (shown < mounts.size()) {
+    page.line();
+    page.line(fmt::format("{} more (-v shows each)", counted(mounts.size() - shown, "mount")));
+  }
+  page.line();
 }
 
 }  // namespace
@@ -233,13 +317,10 @@ std::string text(const Run& run, const TextStyle& style, std::string_view ladder
     out.erase(0, out.find_first_not_of('\n'));  // blocks are parted by an empty line before each
     return out;
   }
+  verdict_block(page, run, style, epoch);
   for (const auto& input : run.inputs) input_block(page, input);
-  const auto failed = failed_openings(run);
-  for (const auto& c : run.report.connections) {
-    const auto found = failed.find(c.id);
-    connection_block(page, c, found == failed.end() ? Opening::accepted : found->second, epoch, style);
-  }
   findings_block(page, run, style, epoch);
+  connections_block(page, run, style, epoch);
   unchecked_block(page, run);
   page.drawn(ladders);
   const Tally tally = count(run.report.findings);

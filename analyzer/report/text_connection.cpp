@@ -198,18 +198,9 @@ void procedures(Page& page, const ConnectionFacts& c, bool verbose) {
   page.field("procedures", line);
 }
 
-std::string ending(const ConnectionFacts& c, Opening opening, std::optional<trace::TimeNs> epoch) {
+std::string ending(const ConnectionFacts& c, std::optional<trace::TimeNs> epoch) {
   using How = referee::Closed::How;
-  if (!c.closed) {
-    switch (opening) {
-      case Opening::accepted:
-        return "still open when the capture ends";
-      case Opening::refused:
-        return "never opened: it was refused";
-      case Opening::unanswered:
-        return "never opened: nobody answered";
-    }
-  }
+  if (!c.closed) return "still open when the capture ends";
   const referee::Closed& closed = *c.closed;
   const std::string by = closed.by ? fmt::format(" by the {}", name(*closed.by)) : "";
   std::string out;
@@ -232,6 +223,10 @@ std::string ending(const ConnectionFacts& c, Opening opening, std::optional<trac
     case How::superseded:
       out = "replaced by a new connection without a close";
       break;
+    case How::refused:
+      return "never opened: it was refused";
+    case How::unanswered:
+      return "never opened: nobody answered";
   }
   if (closed.frame.number != 0) out += ", " + place(closed.frame, epoch);
   return out;
@@ -249,7 +244,20 @@ std::string place(const trace::FrameRef& frame, std::optional<trace::TimeNs> epo
   return out;
 }
 
-void connection_block(Page& page, const ConnectionFacts& c, Opening opening, std::optional<trace::TimeNs> epoch,
+bool established(const ConnectionFacts& c) noexcept {
+  using How = referee::Closed::How;
+  return !c.closed || (c.closed->how != How::refused && c.closed->how != How::unanswered);
+}
+
+void connection_line(Page& page, const ConnectionFacts& c, std::optional<trace::TimeNs> epoch) {
+  std::string text = fmt::format("{}, client {}, server {}; ", spoken(c.transport), spoken(c.client), spoken(c.server));
+  if (c.opened.number != 0) text += place(c.opened, epoch) + "; ";
+  if (c.messages.calls != 0) text += counted(c.messages.calls, "call") + "; ";
+  text += ending(c, epoch);
+  page.paragraph(fmt::format("Connection {}: ", c.id), text, 4, Ink::bold);
+}
+
+void connection_block(Page& page, const ConnectionFacts& c, std::optional<trace::TimeNs> epoch,
                       const TextStyle& style) {
   page.line();
   page.line(fmt::format("Connection {}: {}", c.id, spoken(c.transport)), Ink::bold);
@@ -277,7 +285,7 @@ void connection_block(Page& page, const ConnectionFacts& c, Opening opening, std
     page.field("server", spoken(c.private_data_server, c));
   }
   if (c.negotiation.probe.number != 0) page.field("version", spoken(c.negotiation, epoch));
-  if (opening == Opening::accepted) page.field("thresholds", spoken(c));
+  if (established(c)) page.field("thresholds", spoken(c));
   if (c.credits.requested || c.credits.granted || c.credits.outstanding_peak != 0) {
     page.field("credits", spoken(c.credits));
   }
@@ -309,7 +317,7 @@ void connection_block(Page& page, const ConnectionFacts& c, Opening opening, std
         fmt::format("{}{} not RPC-over-RDMA", quality.empty() ? "" : "; ", counted(c.sends_unrecognised, "Send"));
   }
   if (!quality.empty()) page.field("capture", quality);
-  page.field("end", ending(c, opening, epoch));
+  page.field("end", ending(c, epoch));
   if (c.closed && c.closed->cause) {
     const auto& cause = *c.closed->cause;
     std::string_view message = cause.message;

@@ -12,11 +12,12 @@ namespace rpcrdma::report {
 /// "frame 12, +1.234567 s": seconds since the capture's first frame where that is known.
 [[nodiscard]] std::string place(const trace::FrameRef& frame, std::optional<trace::TimeNs> epoch);
 
-/// Whether the connection came to be, as far as findings tell.
-enum class Opening { accepted, refused, unanswered };
-
 /// One block of the text report.
-void connection_block(Page& page, const referee::ConnectionFacts& connection, Opening opening,
-                      std::optional<trace::TimeNs> epoch, const TextStyle& style);
+void connection_block(Page& page, const referee::ConnectionFacts& connection, std::optional<trace::TimeNs> epoch,
+                      const TextStyle& style);
+/// The same in one line.
+void connection_line(Page& page, const referee::ConnectionFacts& connection, std::optional<trace::TimeNs> epoch);
+/// It came to be, by what is known of its end.
+[[nodiscard]] bool established(const referee::ConnectionFacts& connection) noexcept;
 
 }  // namespace rpcrdma::report

@@ -331,7 +331,7 @@ class Selection(Folder):
 
     def test_numbers_that_are_none(self):
         path = harness.capture(HEALTHY)
-        for option in (["--port", "0"], ["--port", "65536"], ["--port", "nfs"], ["--pull-timeout", "-1"], ["--pull-timeout", "nan"],
+        for option in (["--port", "0"], ["--port", "65536"], ["--port", "nfs"], ["--pull-timeout", "-1"], ["--pull-timeout", "nan"], ["--wait", "-1"],
                        ["--pull-timeout", "soon"], ["--connection", "0"], ["--connection", "x"], ["-q", "-v"], ["--json", "--format", "text"]):
             got = run(*option, path, as_json=False)
             self.assertEqual((got.status, got.output), (2, ""), option)

@@ -18,12 +18,12 @@ _rpcrdma_analyzer() {
     --severity) words="note warning error" ;;
     --fail-on) words="note warning error never" ;;
     --rule | --no-rule | --explain) words=$("$program" --list-rules --color never 2>/dev/null | sed -e 1d -e 's/ .*//') ;;
-    --port | --pull-timeout | --connection | --ladder-rows) return ;;
+    --port | --pull-timeout | --wait | --connection | --ladder-rows) return ;;
     -r | --read | --html | --annotate) ;;
     *)
       if [[ $current == -* ]]; then
         words="-h --help -V --version -r --read --merge --format --json --ladder --ladder-rows --html --annotate --color --no-progress -q --quiet -v --verbose
-          --profile --pull-timeout --port --check-crc --rule --no-rule --severity --connection --fail-on --list-rules --explain"
+          --profile --pull-timeout --wait --port --check-crc --rule --no-rule --severity --connection --fail-on --list-rules --explain"
       fi
       ;;
   esac

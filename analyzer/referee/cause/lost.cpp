@@ -164,10 +164,26 @@ void judge_close(const Witness& witness, const trace::Disconnect& event) {
   }
 }
 
+namespace {
+
+/// TCP goes on trying for minutes, but the other side is gone: so many copies, over so long, and nothing from it since.
+[[nodiscard]] bool repeats_in_vain(const Connection& connection, Side side) {
+  constexpr std::uint64_t copies = 3;
+  constexpr TimeNs span = 1'000'000'000;
+  const auto& sent = connection.of(side).liveness;
+  const auto& silent = connection.of(other(side)).liveness;
+  return sent && silent && sent->copies >= copies && sent->last_copy.time - sent->first_copy.time >= span &&
+         silent->heard.number < sent->first_copy.number;
+}
+
+}  // namespace
+
 bool retries_exhausted(const Connection& connection, bool successor) {
   const std::uint64_t rounds = std::max(connection.sides[0].repeats, connection.sides[1].repeats);
   if (successor) return rounds >= 2;
-  if (connection.facts.transport == trace::Transport::iwarp) return false;  // TCP may still be trying
+  if (connection.facts.transport == trace::Transport::iwarp) {
+    return repeats_in_vain(connection, Side::active) || repeats_in_vain(connection, Side::passive);
+  }
   return rounds >= 7;
 }
 

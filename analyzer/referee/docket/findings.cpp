@@ -16,13 +16,24 @@ void add_frame(Finding& finding, std::uint64_t number) {
 
 }  // namespace
 
+void count_breach(std::vector<Breach>& breaches, const Finding& finding) {
+  if (kind(finding.rule) == FindingKind::symptom) return;
+  const auto same = [&](const Breach& b) { return b.rule == finding.rule && b.severity == finding.severity; };
+  auto at = std::find_if(breaches.begin(), breaches.end(), same);
+  if (at == breaches.end()) {
+    const std::uint64_t first = finding.frames.empty() ? 0 : finding.frames.front();
+    at = breaches.insert(at, {finding.rule, finding.severity, 0, first});
+  }
+  ++at->count;
+}
+
 FindingBook::OfConnection::Folded* FindingBook::OfConnection::find(RuleId rule, std::optional<Party> violator) {
   const auto found = std::find_if(folded.begin(), folded.end(),
                                   [&](const Folded& f) { return f.rule == rule && f.violator == violator; });
   return found == folded.end() ? nullptr : &*found;
 }
 
-std::size_t FindingBook::append(const Verdict& verdict) {
+std::size_t FindingBook::append(const Testimony& verdict) {
   Finding finding;
   finding.rule = verdict.rule;
   const Severity most = rule(verdict.rule).severity;
@@ -63,7 +74,7 @@ void FindingBook::let_go(std::size_t index) noexcept {
   settled_.push_back(index);
 }
 
-HeldFinding FindingBook::add(const Verdict& verdict) {
+HeldFinding FindingBook::add(const Testimony& verdict) {
   switch (verdict.habit ? Repetition::once : rule(verdict.rule).repetition) {
     case Repetition::each:
       return add_up_to(verdict, kept_each);
@@ -75,7 +86,7 @@ HeldFinding FindingBook::add(const Verdict& verdict) {
   return {};
 }
 
-HeldFinding FindingBook::add_up_to(const Verdict& verdict, std::size_t most) {
+HeldFinding FindingBook::add_up_to(const Testimony& verdict, std::size_t most) {
   std::vector<OfConnection::Tally>& tallies = connections_[verdict.connection].tallies;
   auto tally = std::find_if(tallies.begin(), tallies.end(), [&](const auto& t) { return t.rule == verdict.rule; });
   if (tally == tallies.end()) tally = tallies.insert(tally, {verdict.rule, 0, 0});
@@ -88,7 +99,7 @@ HeldFinding FindingBook::add_up_to(const Verdict& verdict, std::size_t most) {
   return hold(tally->last);
 }
 
-HeldFinding FindingBook::fold(const Verdict& verdict) {
+HeldFinding FindingBook::fold(const Testimony& verdict) {
   OfConnection& of = connections_[verdict.connection];
   OfConnection::Folded* found = of.find(verdict.rule, verdict.violator);
   if (found == nullptr) {
@@ -104,6 +115,25 @@ HeldFinding FindingBook::fold(const Verdict& verdict) {
     break;
   }
   return hold(found->index);
+}
+
+void FindingBook::fold_into(Finding& first, const Finding& finding) {
+  constexpr std::size_t most_named = 64;
+  if (first.connections.empty()) first.connections.push_back(first.connection);
+  if (first.connections.size() < most_named && finding.connection != first.connections.back()) {
+    first.connections.push_back(finding.connection);
+  }
+  first.occurrences += finding.occurrences;
+  if (!finding.frames.empty()) add_frame(first, finding.frames.front());
+}
+
+void FindingBook::add_symptom(Finding&& finding) {
+  if (listener_ != nullptr) {
+    tell(finding);
+    return;
+  }
+  const std::size_t index = next_++;
+  entries_.emplace_hint(entries_.end(), index, Entry{std::move(finding), {}, false, false, false});
 }
 
 bool FindingBook::fold_again(RuleId rule, ConnectionId connection, FrameRef frame, std::optional<Party> violator) {
@@ -151,7 +181,9 @@ std::vector<Finding> FindingBook::take_findings() {
 std::vector<Unchecked> FindingBook::take_unchecked() { return std::exchange(unchecked_, {}); }
 
 void FindingBook::tell(const Finding& finding) {
-  if (finding.rule != left_out_) listener_->finding(finding);
+  if (finding.rule == left_out_) return;
+  count_breach(breaches_, finding);
+  listener_->finding(finding);
 }
 
 void FindingBook::reconsider(ConnectionId connection) {

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <initializer_list>
+#include <iterator>
 #include <map>
 #include <memory>
 #include <optional>
@@ -20,7 +21,7 @@
 namespace rpcrdma::referee {
 
 /// What the witness says, in full.
-struct Verdict {
+struct Testimony {
   RuleId rule = RuleId::private_data_absent;
   ConnectionId connection = 0;
   std::initializer_list<FrameRef> frames = {};  ///< offending frame first; frames with number 0 are left out
@@ -31,6 +32,15 @@ struct Verdict {
   std::optional<Role> role = {};
   bool habit = false;  ///< told once, whatever the rule's row says
 };
+
+/// How often a rule was broken, but for symptoms.
+struct Breach {
+  RuleId rule = RuleId{};
+  Severity severity = Severity::note;
+  std::uint64_t count = 0;
+  std::uint64_t first = 0;  ///< frame; 0: none
+};
+void count_breach(std::vector<Breach>& breaches, const Finding& finding);
 
 class FindingBook {
  public:
@@ -45,7 +55,26 @@ class FindingBook {
   ~FindingBook() = default;
 
   /// Who does not keep what is returned cannot amend it.
-  HeldFinding add(const Verdict& verdict);
+  HeldFinding add(const Testimony& verdict);
+  /// At the end of the capture, when its connection may be concluded already.
+  void add_symptom(Finding&& finding);
+  /// Findings of this rule for which `same` holds become one, which counts and names their connections; not those that
+  /// have been told already.
+  template <class Predicate>
+  void fold_all(RuleId rule, Predicate same) {
+    Finding* first = nullptr;
+    for (auto at = entries_.begin(); at != entries_.end();) {
+      Finding& finding = at->second.finding;
+      const bool one_of_them = !at->second.told && finding.rule == rule && same(finding);
+      const bool another = one_of_them && first != nullptr;
+      if (another) {
+        fold_into(*first, finding);
+      } else if (one_of_them) {
+        first = &finding;
+      }
+      at = another ? entries_.erase(at) : std::next(at);
+    }
+  }
   /// For what is told once: true when that finding exists and was counted up.
   bool fold_again(RuleId rule, ConnectionId connection, FrameRef frame, std::optional<Party> violator = std::nullopt);
   /// Adds evidence to a finding.
@@ -79,6 +108,8 @@ class FindingBook {
 
   [[nodiscard]] std::vector<Finding> take_findings();
   [[nodiscard]] std::vector<Unchecked> take_unchecked();
+  /// What was told, of a book that tells.
+  [[nodiscard]] const std::vector<Breach>& breaches() const noexcept { return breaches_; }
 
   // Telling findings before the end, each once, as soon as nothing can change it any more; and forgetting them.
   void tell_to(Listener* listener) noexcept { listener_ = listener; }
@@ -125,9 +156,10 @@ class FindingBook {
     std::vector<std::size_t> numbers;  ///< of all its findings
     [[nodiscard]] Folded* find(RuleId rule, std::optional<Party> violator);
   };
-  HeldFinding add_up_to(const Verdict& verdict, std::size_t most);
-  HeldFinding fold(const Verdict& verdict);
-  [[nodiscard]] std::size_t append(const Verdict& verdict);
+  static void fold_into(Finding& first, const Finding& finding);
+  HeldFinding add_up_to(const Testimony& verdict, std::size_t most);
+  HeldFinding fold(const Testimony& verdict);
+  [[nodiscard]] std::size_t append(const Testimony& verdict);
   [[nodiscard]] HeldFinding hold(std::size_t index);
   void let_go(std::size_t index) noexcept;
   void tell(const Finding& finding);
@@ -148,6 +180,7 @@ class FindingBook {
   std::map<std::size_t, Entry> entries_;                           // by number, from 0
   std::size_t next_ = 0;
   std::vector<Unchecked> unchecked_;
+  std::vector<Breach> breaches_;
   std::unordered_map<ConnectionId, OfConnection> connections_;
   // Only of a book that tells.
   std::vector<std::size_t> settled_;  // capacity for every token that is held: letting go never allocates

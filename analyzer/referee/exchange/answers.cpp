@@ -3,6 +3,7 @@
 
 #include "referee/rules/v2_turn.hpp"
 #include "referee/state/lifetime.hpp"
+#include "referee/state/mount.hpp"
 #include "referee/state/procedures.hpp"
 
 namespace rpcrdma::referee {
@@ -75,6 +76,7 @@ void finish_answer(const Witness& witness, const trace::Send& event, Transaction
     const TimeNs took = event.last.time - call.call.time;
     if (call.requester == Side::active) connection.latency.add(took);
     look_at_heads(witness, call, event.frame, event.side);
+    count_wait(connection, call, event, witness.context.options.wait);
     if (call.procedure) {
       const auto at = connection.procedures.find(*call.procedure);
       if (at != connection.procedures.end()) at->second.latency.add(took);

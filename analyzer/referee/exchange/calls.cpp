@@ -11,6 +11,7 @@
 #include <fmt/format.h>
 
 #include "referee/state/lifetime.hpp"
+#include "referee/state/mount.hpp"
 #include "wire/rpc.hpp"
 #include "wire/rpcrdma.hpp"
 
@@ -54,6 +55,7 @@ Transaction& enter_exchange(const Witness& witness, const trace::Send& event, Tr
   fresh.id = {key, ++connection.generation};
   fresh.completed_before = connection.completed;
   Transaction& call = connection.transactions.emplace(key, std::move(fresh)).first->second;
+  if (connection.mount != nullptr && !connection.mount->lost_calls.empty()) take_up_wait(*connection.mount, call);
   expose_chunks(witness, call, event.frame);
   return call;
 }

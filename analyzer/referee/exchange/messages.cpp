@@ -348,6 +348,8 @@ void take_message(const Witness& witness, const trace::Send& event, wire::Header
       owner.invalidated.invalidated(*event.invalidated, event.frame);
     }
     observe_message(witness, event, kind, readable, send.exchange);
+    const bool cut = event.octets.size() < event.wire_length;
+    if (cut && (send.direction == Direction::unknown || send.guessed)) connection.of(event.side).unread = event.frame;
     connection.of(event.side).sends.add(std::move(send));
   };
 

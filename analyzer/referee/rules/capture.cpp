@@ -7,6 +7,7 @@
 #include "referee/docket/counted.hpp"
 #include "referee/rules/checks.hpp"
 #include "referee/rules/rows.hpp"
+#include "referee/rules/symptoms.hpp"
 
 namespace rpcrdma::referee {
 
@@ -267,6 +268,52 @@ void judge_other_protocol(const Witness& witness, FrameRef frame) {
   witness.say(
       RuleId::not_rpcrdma,
       {.frames = {frame}, .what = "This connection carries something other than RPC-over-RDMA; it is not judged."});
+}
+
+const Row rows::capture_sampled{
+    .group = 'N',
+    .severity = Severity::note,
+    .versions = Versions::both,
+    .source = "observation",
+    .who = "nobody",
+    .title = "The capture is a sample",
+    .explanation =
+        "Packets are missing all over both directions: a sampling or overloaded mirror. The mount itself may be in the "
+        "best of health; nothing that needs what is missing is judged.",
+    .evidence =
+        "More than 5 % of the packets (InfiniBand) or octets (TCP) of both directions are missing, in more than 20 "
+        "places. One burst is capture-gap.",
+    .next = "Capture on the host (tcpdump with ibdump, or on the Ethernet device), or with a mirror that keeps up."};
+
+void judge_sampling(const MountWitness& witness, const Mount& mount) {
+  constexpr std::uint64_t places = 20;
+  constexpr std::uint64_t share = 20;  // one in twenty
+  Symptom symptom;
+  std::uint64_t missing = 0;
+  std::uint64_t all = 0;
+  for (const Life& life : mount.lives) {
+    const auto& client = life.liveness[index(Side::active)];
+    const auto& server = life.liveness[index(Side::passive)];
+    if (!client || !server) continue;
+    const auto sampled = [&](const trace::Liveness& side) {
+      return side.places > 0 && side.missing > (side.amount + side.missing) / share;
+    };
+    if (!sampled(*client) || !sampled(*server) || client->places + server->places <= places) continue;
+    missing += client->missing + server->missing;
+    all += client->missing + server->missing + client->amount + server->amount;
+    if (symptom.frames.empty()) symptom.frames = {life.opened};
+    if (symptom.connections.size() < Mount::most_connections_named) symptom.connections.push_back(life.id);
+    ++symptom.times;
+  }
+  if (symptom.frames.empty()) return;
+  --symptom.times;
+  symptom.owes = Owes::nobody;
+  symptom.what = fmt::format(
+      "The capture is a sample: {:.0f} % of what went over {} is missing, all over both "
+      "directions.",
+      100.0 * static_cast<double>(missing) / static_cast<double>(std::max<std::uint64_t>(all, 1)),
+      counted(symptom.times, "connection"));
+  witness.say(RuleId::capture_sampled, std::move(symptom));
 }
 
 }  // namespace rpcrdma::referee

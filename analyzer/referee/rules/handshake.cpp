@@ -143,7 +143,10 @@ const Row rows::cm_rejected{
 
 HeldFinding judge_reject(const Witness& witness, const trace::ConnectReject& event) {
   Connection& connection = witness.connection;
-  if (!connection.over()) connection.stage = Connection::Stage::rejected;
+  if (!connection.over()) {
+    connection.stage = Connection::Stage::rejected;
+    connection.facts.closed = Closed{Closed::How::refused, event.frame, party(event.side), {}};
+  }
   const bool iwarp = connection.facts.transport == trace::Transport::iwarp;
   // Only who lacks something of its own is to blame; the others may be right to refuse.
   constexpr std::uint16_t no_queue_pair = 1;
@@ -187,15 +190,19 @@ const Row rows::cm_unanswered{
     .explanation =
         "The request was sent, perhaps several times, and no answer came: the host is down, the path is broken, or "
         "something in between drops RDMA packets. The mount hangs until its connect timeout.",
-    .evidence = "A REQ (MPA Request) without REP, REJ or MPA Reply. A capture of one direction only looks the same.",
+    .evidence =
+        "A REQ without REP or REJ. A capture of one direction only looks the same. On iWARP it is "
+        "connect-unanswered.",
     .next =
         "ping and rping between the hosts; firewalls for UDP port 4791 (RoCEv2) or the TCP port (iWARP); rdma link "
         "show; RoCE GID type and priority flow control on the switches."};
 
 void judge_unanswered_request(const Witness& witness, FrameRef last) {
-  const Connection& connection = witness.connection;
+  Connection& connection = witness.connection;
   const TimeNs waited = last.time - connection.request_frame.time;
   if (connection.handshake_repeats < 2 && waited <= unanswered_after) return;
+  connection.facts.closed = Closed{Closed::How::unanswered, connection.request_frame, {}, {}};
+  if (connection.facts.transport == trace::Transport::iwarp) return;  // connect-unanswered says so
   witness.say(
       RuleId::cm_unanswered,
       {.frames = {connection.request_frame},

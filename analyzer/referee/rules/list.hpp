@@ -3,7 +3,7 @@
 // check (rules/*.cpp) are made from this list. A name without a row does not link.
 #pragma once
 
-// The order is the order of the table: groups A to M of the catalogue, then version 2.
+// The order is the order of the table: groups A to M of the catalogue, version 2, then group N.
 // clang-format off
 #define RPCRDMA_RULES_OF_VERSION_1_AND_BOTH(X) \
   /* A. private data */ \
@@ -202,4 +202,13 @@
 
 #define RPCRDMA_RULES_OF_PEERS(X) \
   X(version_negotiation_loop)
+
+#define RPCRDMA_RULES_OF_MOUNTS(X) \
+  X(call_hangs) \
+  X(long_wait) \
+  X(connect_unanswered) \
+  X(connect_refused) \
+  X(reconnect_loop) \
+  X(nfs_over_tcp) \
+  X(capture_sampled)
 // clang-format on

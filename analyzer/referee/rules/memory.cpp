@@ -397,10 +397,14 @@ void judge_write(const Witness& witness, const trace::Write& event) {
     if (length == 0) return;  // touches no memory
     MemoryMap::Hit hit;
     judge_access(witness, {event.side, event.frame, event.op, event.handle, event.offset, length, true, {}}, hit);
-    if (hit.verdict == MemoryMap::Hit::Verdict::inside) keep_written(witness, *hit.region, event);
+    if (hit.verdict == MemoryMap::Hit::Verdict::inside) {
+      keep_written(witness, *hit.region, event);
+      if (Transaction* call = connection.find(hit.region->owner)) call->pushed(event.frame, length);
+    }
   } else if (event.announced == 0) {
     JudgedOp* judged = connection.of(event.side).ops.newest([&](const JudgedOp& op) { return op.op == event.op; });
     if (judged != nullptr && judged->state == JudgedOp::State::inside) {
+      if (Transaction* call = connection.find(judged->transaction)) call->pushed(event.frame, event.length);
       const MemoryMap::Hit hit = connection.of(owner).memory.find(event.handle, event.offset, event.length, true);
       if (hit.verdict != MemoryMap::Hit::Verdict::inside) {
         // The Write as a whole is the offence: its first frame stands in front.
@@ -432,6 +436,11 @@ void judge_read(const Witness& witness, const trace::ReadRequest& event) {
 void judge_read_response(const Witness& witness, const trace::ReadResponse& event) {
   Connection& connection = witness.connection;
   read_answered(witness, event);
+  if (event.last) {
+    JudgedOp* read = connection.of(other(event.side)).ops.newest([&](const JudgedOp& op) { return op.op == event.op; });
+    Transaction* call = read != nullptr ? connection.find(read->transaction) : nullptr;
+    if (call != nullptr) call->pulled_to(event.frame, read->length);
+  }
   if (connection.unjudged()) return;
   const Side owner = event.side;
   connection.of(owner).memory.touch(event.handle, event.offset, event.length, false, false);

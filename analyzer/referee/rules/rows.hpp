@@ -10,6 +10,7 @@
 namespace rpcrdma::referee::rows {
 RPCRDMA_RULES_OF_VERSION_1_AND_BOTH(RPCRDMA_ROW)
 RPCRDMA_RULES_OF_PEERS(RPCRDMA_ROW)
+RPCRDMA_RULES_OF_MOUNTS(RPCRDMA_ROW)
 }  // namespace rpcrdma::referee::rows
 
 namespace rpcrdma::referee::v2::rows {

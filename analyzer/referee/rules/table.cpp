@@ -30,7 +30,7 @@ std::array<Rule, rule_count> join() {
 #define RPCRDMA_RULE(name) Rule{rows::name, RuleId::name, outside<#name>},
 #define RPCRDMA_RULE_V2(name) Rule{v2::rows::name, RuleId::name, outside<#name>},
   return {{RPCRDMA_RULES_OF_VERSION_1_AND_BOTH(RPCRDMA_RULE) RPCRDMA_RULES_OF_VERSION_2(RPCRDMA_RULE_V2)
-               RPCRDMA_RULES_OF_PEERS(RPCRDMA_RULE)}};
+               RPCRDMA_RULES_OF_PEERS(RPCRDMA_RULE) RPCRDMA_RULES_OF_MOUNTS(RPCRDMA_RULE)}};
 #undef RPCRDMA_RULE
 #undef RPCRDMA_RULE_V2
 }

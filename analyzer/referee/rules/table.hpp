@@ -16,7 +16,7 @@ enum class Versions : std::uint8_t { v1, v2, both };
 #define RPCRDMA_NAME(name) name,
 enum class RuleId : std::uint16_t {
   RPCRDMA_RULES_OF_VERSION_1_AND_BOTH(RPCRDMA_NAME) RPCRDMA_RULES_OF_VERSION_2(RPCRDMA_NAME)
-      RPCRDMA_RULES_OF_PEERS(RPCRDMA_NAME) count_
+      RPCRDMA_RULES_OF_PEERS(RPCRDMA_NAME) RPCRDMA_RULES_OF_MOUNTS(RPCRDMA_NAME) count_
 };
 #undef RPCRDMA_NAME
 

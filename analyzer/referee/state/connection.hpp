@@ -87,8 +87,11 @@ struct BodyWrite {
   std::uint64_t left = 0;  ///< octets of the segment behind it
 };
 
+struct Mount;
+
 struct Connection {
-  ConnectionFacts facts;  ///< counts are kept here as they come
+  Mount* mount = nullptr;  ///< between whose addresses it lies; null: too many of them
+  ConnectionFacts facts;   ///< counts are kept here as they come
   enum class Kind : std::uint8_t { undecided, rpcrdma, other } kind = Kind::undecided;
   std::array<SideState, 2> sides;
   std::array<Ledger, 2> credits;                                ///< by requester
@@ -120,6 +123,7 @@ struct Connection {
   FrameRef request_frame;
   FrameRef reply_frame;
   FrameRef last_frame;
+  FrameRef last_answer;           ///< newest first Reply to a Call of the client
   std::uint64_t passed_over = 0;  ///< Sends that came before it could be told what this connection carries
   std::uint64_t implausible = 0;
   std::uint64_t weakly_plausible = 0;

@@ -86,10 +86,12 @@ struct SideState {
   std::uint64_t gap_amount = 0;
   FrameRef last_event;  ///< newest frame of this side that was delivered
   FrameRef first_event;
+  FrameRef unread;  ///< newest message that the capture cut before it says what it is; number 0: none
   std::uint64_t events = 0;
   std::uint64_t repeats = 0;  ///< rounds of retransmission since the other side last showed a sign of life
   FrameRef first_repeat;
   FrameRef last_repeat;
+  std::optional<trace::Liveness> liveness;  ///< told at the connection's end
   std::uint64_t acknowledged = 0;    ///< ordinal of the newest Send that the other side is proven to have received
   std::uint64_t judged_partial = 0;  ///< ordinal of a Send that was refused, and judged, before it was complete
   Recent<RecentSend, 64> sends;

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <optional>
+#include <string_view>
 #include <tuple>
 #include <vector>
 
@@ -24,6 +25,8 @@ struct Transaction {
   Side requester = Side::active;
   FrameRef call;  ///< first frame of the Call
   FrameRef call_last;
+  FrameRef first_copy;         ///< of the same Call on an earlier connection of the mount; number 0: this is the first
+  std::string_view operation;  ///< by the name that mountstats uses; empty: not read
   std::uint64_t call_ordinal = 0;
   std::uint32_t version = 1;
   std::uint32_t credit = 0;
@@ -65,6 +68,9 @@ struct Transaction {
   std::uint64_t completed_before = 0;  ///< transactions completed on the connection when the Call came
   std::uint64_t responder_gaps = 0;    ///< gaps of the responder's direction when the Call came
   FrameRef pulled;                     ///< newest answer to a READ of its Position-Zero Read chunk
+  FrameRef last_pulled;                ///< newest end of an RDMA Read of its memory
+  FrameRef first_pushed;               ///< first packet of RDMA Write into its memory
+  std::uint64_t moved = 0;             ///< octets, both ways
   FrameRef reply_written;              ///< first packet of RDMA Write into its Reply chunk
   // The beginning of a payload that travels by RDMA (Position-Zero Read chunk, Reply chunk) or in pieces
   MessageBody call_body;
@@ -72,6 +78,14 @@ struct Transaction {
   std::uint64_t body_length = 0;  ///< octets of its Position-Zero Read chunk; 0: there is none
   v2::CallFacts v2;
 
+  void pushed(FrameRef frame, std::uint64_t octets) noexcept {
+    if (first_pushed.number == 0) first_pushed = frame;
+    moved += octets;
+  }
+  void pulled_to(FrameRef frame, std::uint64_t octets) noexcept {
+    last_pulled = frame;
+    moved += octets;
+  }
   /// What follows from the lists.
   void lists_changed() noexcept {
     body_length = 0;

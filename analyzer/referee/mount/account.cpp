@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "referee/mount/account.hpp"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "referee/docket/counted.hpp"
+#include "referee/mount/words.hpp"
+
+namespace rpcrdma::referee {
+
+namespace {
+
+using State = MountFacts::State;
+
+[[nodiscard]] bool suffers(State state) noexcept {
+  return state == State::never_up || state == State::down || state == State::waiting;
+}
+
+/// The worse the mount, the higher.
+[[nodiscard]] int badness(State state) noexcept {
+  switch (state) {
+    case State::never_up:
+    case State::down:
+      return 4;
+    case State::waiting:
+      return 3;
+    case State::unknown:
+      return 2;
+    case State::working:
+      return 1;
+    case State::closed:
+      return 0;
+  }
+  return 0;
+}
+
+[[nodiscard]] std::vector<OperationTimes> operation_times(const Mount& mount) {
+  std::vector<OperationTimes> all;
+  const auto middle = [](const LatencyHistogram& part) {
+    return part.count() == 0 ? std::optional<double>() : std::optional<double>(part.facts().p50);
+  };
+  for (const auto& [name, clock] : mount.clocks) {
+    OperationTimes times;
+    times.name = std::string(name);
+    times.latency = clock.whole.facts();
+    times.calls = times.latency.count;
+    times.octets = clock.octets;
+    times.pull_p50 = middle(clock.pull);
+    times.server_p50 = middle(clock.server);
+    times.push_p50 = middle(clock.push);
+    all.push_back(std::move(times));
+  }
+  std::stable_sort(all.begin(), all.end(), [](const OperationTimes& a, const OperationTimes& b) {
+    return a.latency.p50 * static_cast<double>(a.calls) > b.latency.p50 * static_cast<double>(b.calls);
+  });
+  return all;
+}
+
+/// "1 error found: credit-limit-exceeded (frame 10)." or "No rule was broken."
+[[nodiscard]] std::string told(const std::vector<Breach>& breaches) {
+  std::string all;
+  for (const Severity severity : {Severity::error, Severity::warning}) {
+    constexpr std::size_t most_named = 3;
+    std::size_t rules = 0;
+    std::uint64_t count = 0;
+    std::string list;
+    for (const Breach& breach : breaches) {
+      if (breach.severity != severity) continue;
+      count += breach.count;
+      if (++rules > most_named) continue;
+      if (!list.empty()) list += ", ";
+      list += fmt::format("{} (frame {})", rule(breach.rule).name, breach.first);
+    }
+    if (count == 0) continue;
+    if (rules > most_named) list += fmt::format(" and {} more", rules - most_named);
+    if (!all.empty()) all += ' ';
+    all += fmt::format("{} found: {}.", counted(count, text(severity)), list);
+  }
+  return all.empty() ? "No rule was broken." : all;
+}
+
+}  // namespace
+
+MountFacts account(const Mount& mount, const Assessment& a) {
+  MountFacts facts;
+  facts.id = mount.id;
+  facts.client = mount.client;
+  facts.server = mount.server;
+  facts.connections = mount.connections;
+  std::sort(facts.connections.begin(), facts.connections.end());
+  facts.attempts = a.attempts;
+  facts.state = a.state;
+  facts.since = a.since;
+  facts.owes = a.owes;
+  if (!a.hanging.empty()) {
+    const OpenCall& oldest = a.hanging.front();
+    MountFacts::Waiting waiting;
+    waiting.calls = a.hanging.size();
+    waiting.frame = oldest.first;
+    waiting.xid = oldest.xid;
+    waiting.operation = oldest.operation;
+    waiting.seconds = static_cast<double>(a.end.time - oldest.first.time) / 1e9;
+    facts.waiting = std::move(waiting);
+  }
+  if (mount.waits.worst.frame.number != 0) facts.longest_wait = mount.waits.worst;
+  facts.operations = operation_times(mount);
+  facts.nfs_over_tcp = mount.nfs_over_tcp;
+  facts.sentence = sentence_of(mount, a);
+  facts.next = next_step(a);
+  return facts;
+}
+
+Verdict verdict_of(const std::vector<MountFacts>& mounts, const std::vector<Breach>& breaches) {
+  Verdict verdict;
+  if (mounts.empty()) return verdict;
+  const auto worse = [](const MountFacts& a, const MountFacts& b) { return badness(a.state) < badness(b.state); };
+  const MountFacts& worst = *std::max_element(mounts.begin(), mounts.end(), worse);
+  verdict.state = worst.state;
+  verdict.mount = worst.id;
+  constexpr std::size_t most_named = 5;
+  std::size_t named = 0;
+  std::uint64_t rest = 0;
+  std::uint64_t rest_suffers = 0;
+  const bool several = mounts.size() > 1;
+  for (const MountFacts& mount : mounts) {
+    const bool speaks = !several || suffers(mount.state) || (mount.state == State::unknown && mount.id == worst.id);
+    if (!speaks || named >= most_named) {
+      ++rest;
+      if (suffers(mount.state)) ++rest_suffers;
+      continue;
+    }
+    ++named;
+    if (!verdict.sentence.empty()) verdict.sentence += ' ';
+    if (several) verdict.sentence += fmt::format("{} to {}: ", mount.client, mount.server);
+    verdict.sentence += mount.sentence;
+  }
+  if (named == 0) {
+    verdict.sentence = fmt::format("{}: none hangs, is down or never came up.", counted(rest, "mount"));
+  } else if (rest > 0) {
+    verdict.sentence += rest_suffers > 0 ? fmt::format(" {} more, {} of which do not work either.",
+                                                       counted(rest, "mount"), rest_suffers)
+                                         : fmt::format(" {} more without such trouble.", counted(rest, "mount"));
+  }
+  verdict.sentence += ' ' + told(breaches);
+  return verdict;
+}
+
+}  // namespace rpcrdma::referee

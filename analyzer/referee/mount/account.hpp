@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// A mount in words and numbers: what the report says of it.
+#pragma once
+
+#include <vector>
+
+#include "referee/docket/findings.hpp"
+#include "referee/state/mount.hpp"
+
+namespace rpcrdma::referee {
+
+[[nodiscard]] MountFacts account(const Mount& mount, const Assessment& assessment);
+
+/// The sentence of the report, once mounts are known. `breaches`: all that was found, but for symptoms.
+[[nodiscard]] Verdict verdict_of(const std::vector<MountFacts>& mounts, const std::vector<Breach>& breaches);
+
+}  // namespace rpcrdma::referee

@@ -1,0 +1,289 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "referee/mount/assessment.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace rpcrdma::referee {
+
+namespace {
+
+using Outcome = Attempt::Outcome;
+using State = MountFacts::State;
+
+/// Repeated so often, over so long, without anything from the other side: it is not there.
+constexpr std::uint64_t repeats_that_count = 2;
+constexpr TimeNs silence_that_counts = 1'000'000'000;
+constexpr std::uint64_t loop = 3;  // attempts in a row that are more than bad luck
+
+[[nodiscard]] bool later(FrameRef a, FrameRef b) noexcept { return a.number > b.number; }
+void keep_later(FrameRef& newest, FrameRef frame) noexcept {
+  if (later(frame, newest)) newest = frame;
+}
+
+[[nodiscard]] const Life* life_with(const Mount& mount, ConnectionId id) {
+  const auto at = std::find_if(mount.lives.begin(), mount.lives.end(), [&](const Life& life) { return life.id == id; });
+  return at == mount.lives.end() ? nullptr : &*at;
+}
+
+/// With what is known at the end: repeats of an MPA Request, and whether nobody answered.
+[[nodiscard]] Attempt settled(const Mount& mount, Attempt attempt) {
+  if (attempt.connection != 0 && attempt.outcome == Outcome::open) {
+    const Life* life = life_with(mount, attempt.connection);
+    if (life != nullptr && life->established) {
+      attempt.outcome = Outcome::established;
+    } else if (life != nullptr && attempt.transport == trace::Transport::iwarp) {
+      const auto& sent = life->liveness[index(Side::active)];
+      if (sent && sent->copies > attempt.copies) {
+        attempt.copies = sent->copies;
+        keep_later(attempt.last, sent->last_copy);
+      }
+    }
+  }
+  return attempt;
+}
+
+/// Nobody answers any more: it was repeated, is old, or was followed by another.
+[[nodiscard]] bool unanswered(const Attempt& attempt, bool followed, FrameRef end, TimeNs wait) noexcept {
+  if (attempt.outcome != Outcome::open && attempt.outcome != Outcome::accepted) return false;
+  return followed || attempt.copies >= repeats_that_count || end.time - attempt.first.time >= wait;
+}
+
+void take_attempts(Assessment& a, const Mount& mount, TimeNs wait) {
+  a.attempts = mount.counted;
+  a.series = mount.series;
+  std::vector<Attempt> attempts;
+  for (const Attempt& attempt : mount.attempts) {
+    if (attempt.outcome != Outcome::other) attempts.push_back(settled(mount, attempt));
+  }
+  for (std::size_t i = 0; i < attempts.size(); ++i) {
+    const bool followed = i + 1 < attempts.size() && attempts.back().client_port != attempts[i].client_port;
+    const Attempt& attempt = attempts[i];
+    if ((attempt.outcome == Outcome::open || attempt.outcome == Outcome::accepted) &&
+        !unanswered(attempt, followed, a.end, wait)) {
+      ++a.attempts.made;  // still under way
+      continue;
+    }
+    count_attempt(a.attempts, attempt);
+    if (a.series.empty() || a.series.back().ended_by.number != 0) a.series.emplace_back();
+    add_attempt(a.series.back(), attempt);
+  }
+  std::erase_if(a.series, [&](const AttemptSeries& series) {
+    const bool to_the_end = series.ended_by.number == 0 && &series == &a.series.back();
+    return series.attempts == 0 || (!to_the_end && series.attempts < loop);
+  });
+  if (!a.series.empty() && a.series.back().ended_by.number == 0) a.failing = &a.series.back();
+}
+
+/// The side that the other one repeats itself to in vain.
+void take_silence(Assessment& a, const Mount& mount) {
+  std::array<FrameRef, 2> heard;
+  for (const Life& life : mount.lives) {
+    for (const std::size_t side : {0U, 1U}) keep_later(heard[side], life.heard[side]);
+  }
+  for (const Attempt& attempt : mount.attempts) keep_later(heard[index(Side::passive)], attempt.answer);
+  const auto consider = [&](Side silent, FrameRef first, FrameRef last, std::uint64_t copies) {
+    if (copies < repeats_that_count || last.time - first.time < silence_that_counts) return;
+    if (later(heard[index(silent)], first)) return;
+    if (a.silence && !later(last, a.silence->last_copy)) return;
+    a.silence = Assessment::Silence{silent, first, last, copies, heard[index(silent)]};
+  };
+  for (const Life& life : mount.lives) {
+    if (life.orderly) continue;
+    for (const Side side : {Side::active, Side::passive}) {
+      const auto& sent = life.liveness[index(side)];
+      if (sent && sent->copies > 0) consider(other(side), sent->first_copy, sent->last_copy, sent->copies);
+    }
+  }
+  for (const Attempt& attempt : mount.attempts) {
+    if (attempt.outcome == Outcome::open || attempt.outcome == Outcome::accepted) {
+      consider(Side::passive, attempt.first, attempt.last, attempt.copies);
+    }
+  }
+  if (a.failing != nullptr && a.failing->unanswered == a.failing->attempts && a.failing->attempts > 1) {
+    consider(Side::passive, a.failing->first, a.failing->last, a.failing->attempts - 1);
+  }
+}
+
+/// Does the client try to connect again after this?
+[[nodiscard]] bool tries_again(const Mount& mount, FrameRef after) {
+  return std::any_of(mount.attempts.begin(), mount.attempts.end(),
+                     [&](const Attempt& attempt) { return later(attempt.last, after); });
+}
+
+void take_calls(Assessment& a, const Mount& mount, TimeNs wait) {
+  const auto consider = [&](OpenCall call, FrameRef until) {
+    call.waited = until.time - call.first.time;
+    if (call.waited < wait) return;
+    if (call.hidden) {
+      ++a.hidden;
+    } else {
+      a.hanging.push_back(std::move(call));
+    }
+  };
+  for (const OpenCall& call : mount.open_calls) consider(call, a.end);
+  for (const OpenCall& call : mount.lost_calls) {
+    consider(call, tries_again(mount, call.ended) ? a.end : call.ended);
+  }
+  std::stable_sort(a.hanging.begin(), a.hanging.end(),
+                   [](const OpenCall& x, const OpenCall& y) { return x.first.number < y.first.number; });
+}
+
+[[nodiscard]] Assessment::Doubt doubt_of(const Assessment& a, const Mount& mount) {
+  bool sends = false;
+  bool readable = false;
+  bool both = false;
+  for (const Life& life : mount.lives) {
+    sends = sends || life.messages > 0;
+    readable = readable || life.readable > 0;
+    both = both || !life.one_way;
+  }
+  if (!mount.lives.empty() && !both) return Assessment::Doubt::one_direction;
+  if (sends && !readable) return Assessment::Doubt::nothing_readable;
+  if (a.hanging.empty() && a.hidden > 0) return Assessment::Doubt::frames_missing;
+  return Assessment::Doubt::none;
+}
+
+/// A connection that was open behind `frame` and carried a Reply there.
+[[nodiscard]] bool worked_after(const Mount& mount, FrameRef frame) {
+  return std::any_of(mount.lives.begin(), mount.lives.end(),
+                     [&](const Life& life) { return later(life.last_reply, frame); });
+}
+
+[[nodiscard]] State state_of(Assessment& a, const Mount& mount) {
+  if (a.doubt != Assessment::Doubt::none) return State::unknown;
+  for (const Life& life : mount.lives) {
+    if (life.established && (a.newest == nullptr || later(life.opened, a.newest->opened))) a.newest = &life;
+  }
+  if (a.newest == nullptr) return State::never_up;
+  const bool attempts_fail = a.failing != nullptr && later(a.failing->first, a.newest->opened);
+  const Life& newest = *a.newest;
+  const bool over = newest.closed.has_value();
+  if (over && (!newest.orderly || newest.open_calls > 0 || attempts_fail) &&
+      !worked_after(mount, newest.closed->frame)) {
+    a.lost = &newest;
+    a.since = newest.closed->frame;
+    return State::down;
+  }
+  if (attempts_fail && !worked_after(mount, a.failing->first)) {
+    a.since = a.failing->first;
+    return State::down;
+  }
+  const bool another_is_open = std::any_of(mount.lives.begin(), mount.lives.end(), [](const Life& life) {
+    return life.established && !life.closed && life.messages > 0;
+  });
+  if (over && !another_is_open) {
+    if (tries_again(mount, newest.closed->frame)) return State::working;  // under way
+    a.since = newest.closed->frame;
+    return State::closed;
+  }
+  if (!a.hanging.empty()) {
+    a.since = a.hanging.front().first;
+    return State::waiting;
+  }
+  return State::working;
+}
+
+[[nodiscard]] Owes owes_of(const Assessment& a, const Mount& mount) {
+  const auto alive = [](Side side) { return side == Side::active ? Owes::client : Owes::server; };
+  const auto gone = [](Side side) {
+    return side == Side::active ? Owes::client_unreachable : Owes::server_unreachable;
+  };
+  switch (a.state) {
+    case State::working:
+    case State::closed:
+      return Owes::nobody;
+    case State::unknown:
+      return Owes::unknown;
+    case State::never_up:
+    case State::down:
+    case State::waiting:
+      break;
+  }
+  if (a.failing != nullptr && a.failing->last_answer.number != 0 && a.failing->rejected + a.failing->refused > 0) {
+    return Owes::server;
+  }
+  if (a.silence) return gone(a.silence->side);
+  if (a.failing != nullptr && a.failing->unreachable > 0) return Owes::server_unreachable;
+  if (a.hanging.empty()) return Owes::unknown;
+  const OpenCall& oldest = a.hanging.front();
+  const Side responder = other(oldest.requester);
+  const auto heard_since = [&](Side side, FrameRef frame) {
+    return std::any_of(mount.lives.begin(), mount.lives.end(),
+                       [&](const Life& life) { return later(life.heard[index(side)], frame); });
+  };
+  if (oldest.pulling.number != 0 && heard_since(Side::active, oldest.pulling)) return Owes::client;
+  if (oldest.delivered || heard_since(responder, oldest.frame)) return alive(responder);
+  return Owes::unknown;
+}
+
+}  // namespace
+
+Life life_of(const Connection& connection) {
+  const ConnectionFacts& facts = connection.facts;
+  Life life;
+  life.id = connection.id();
+  life.opened = facts.opened;
+  life.last_reply = connection.last_answer;
+  life.messages = connection.messages;
+  life.readable =
+      facts.messages.calls + facts.messages.replies + facts.messages.reverse_calls + facts.messages.reverse_replies;
+  life.closed = facts.closed;
+  const bool told = facts.closed && facts.closed->how == Closed::How::disconnect;
+  life.orderly = told && (!facts.closed->cause || facts.closed->cause->rule == RuleId::cm_dreq);
+  life.one_way = facts.one_way;
+  life.established =
+      connection.reply_seen() || connection.ready_seen || connection.messages > 0 || !facts.handshake_seen;
+  if (connection.rejected()) life.established = false;
+  for (const Side side : {Side::active, Side::passive}) {
+    const SideState& state = connection.of(side);
+    FrameRef& heard = life.heard[index(side)];
+    heard = state.last_event;
+    if (state.liveness) keep_later(heard, state.liveness->heard);
+    life.liveness[index(side)] = state.liveness;
+  }
+  return life;
+}
+
+void count_attempt(MountFacts::Attempts& counts, const Attempt& attempt) {
+  ++counts.made;
+  if (attempt.outcome == Outcome::established) {
+    ++counts.established;
+  } else if (attempt.answered_no()) {
+    ++counts.refused;
+  } else {
+    ++counts.unanswered;
+  }
+}
+
+void add_attempt(AttemptSeries& series, const Attempt& attempt) {
+  if (attempt.outcome == Outcome::established) {
+    series.ended_by = attempt.first;
+    return;
+  }
+  if (series.attempts++ == 0) series.first = attempt.first;
+  series.last = attempt.last;
+  if (attempt.answered_no()) keep_later(series.last_answer, attempt.answer);
+  series.rejected += attempt.outcome == Outcome::rejected ? 1 : 0;
+  series.refused += attempt.outcome == Outcome::refused ? 1 : 0;
+  series.unreachable += attempt.outcome == Outcome::unreachable ? 1 : 0;
+  series.unanswered += attempt.answered_no() ? 0 : 1;
+  if (attempt.connection != 0 && series.connections.size() < Mount::most_connections_named) {
+    series.connections.push_back(attempt.connection);
+  }
+}
+
+Assessment assess(const Mount& mount, FrameRef end, TimeNs wait) {
+  Assessment a;
+  a.end = end;
+  take_attempts(a, mount, wait);
+  take_calls(a, mount, wait);
+  a.doubt = doubt_of(a, mount);
+  a.state = state_of(a, mount);
+  if (a.state == State::never_up && a.failing != nullptr) a.since = a.failing->first;
+  take_silence(a, mount);
+  a.owes = owes_of(a, mount);
+  return a;
+}
+
+}  // namespace rpcrdma::referee

@@ -1,0 +1,222 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "referee/mount/mounts.hpp"
+
+#include <algorithm>
+#include <tuple>
+
+#include "referee/mount/account.hpp"
+#include "referee/mount/assessment.hpp"
+#include "referee/rules/symptoms.hpp"
+
+namespace rpcrdma::referee {
+
+namespace {
+
+using Outcome = Attempt::Outcome;
+
+/// Attempts that nobody can decide any more make room: what they come to is counted.
+void fold_oldest(Mount& mount) {
+  const Attempt oldest = mount.attempts.front();
+  mount.attempts.pop_front();
+  if (oldest.outcome == Outcome::other) return;
+  count_attempt(mount.counted, oldest);
+  if (mount.series.empty() || mount.series.back().ended_by.number != 0) {
+    if (mount.series.size() >= Mount::most_series) mount.series.erase(mount.series.begin());
+    mount.series.emplace_back();
+  }
+  add_attempt(mount.series.back(), oldest);
+}
+
+Attempt& new_attempt(Mount& mount, Attempt&& attempt) {
+  if (mount.attempts.size() >= Mount::most_attempts) fold_oldest(mount);
+  mount.attempts.push_back(std::move(attempt));
+  return mount.attempts.back();
+}
+
+[[nodiscard]] FrameRef oldest_read(const Connection& connection, const Transaction& call) {
+  if (call.requester != Side::active) return {};
+  const ReadsInFlight& reads = connection.of(Side::passive).reads;
+  return reads.open.empty() ? FrameRef{} : reads.open.front().frame;
+}
+
+[[nodiscard]] OpenCall open_call_of(const Connection& connection, const Transaction& call) {
+  OpenCall open;
+  open.connection = connection.id();
+  open.xid = call.xid;
+  open.requester = call.requester;
+  open.first = call.first_copy.number != 0 ? call.first_copy : call.call;
+  open.frame = call.call;
+  if (connection.over() && connection.facts.closed) open.ended = connection.facts.closed->frame;
+  open.operation = operation_name(call);
+  if (call.payload) open.payload = call.payload->hash;
+  open.delivered = connection.of(call.requester).acknowledged >= call.call_ordinal;
+  const SideState& responder = connection.of(other(call.requester));
+  open.hidden =
+      responder.gaps != call.responder_gaps || connection.facts.one_way || responder.unread.number > call.call.number;
+  open.pulling = oldest_read(connection, call);
+  return open;
+}
+
+}  // namespace
+
+Mount* Mounts::between(const std::string& client, const std::string& server) {
+  if (client.empty() || server.empty()) return nullptr;
+  const auto at = mounts_.find({client, server});
+  if (at != mounts_.end()) return at->second.get();
+  if (mounts_.size() >= most_mounts) return nullptr;
+  auto mount = std::make_unique<Mount>();
+  mount->id = static_cast<std::uint32_t>(mounts_.size()) + 1;
+  mount->client = client;
+  mount->server = server;
+  return mounts_.emplace(Key{client, server}, std::move(mount)).first->second.get();
+}
+
+void Mounts::requests(Connection& connection) {
+  const ConnectionFacts& facts = connection.facts;
+  connection.mount = between(facts.client.address, facts.server.address);
+  if (connection.mount == nullptr) return;
+  Mount& mount = *connection.mount;
+  const auto same = std::find_if(mount.attempts.rbegin(), mount.attempts.rend(), [&](const Attempt& attempt) {
+    return attempt.connection == 0 && attempt.first.number == facts.opened.number;
+  });
+  Attempt& attempt = same != mount.attempts.rend() ? *same : new_attempt(mount, Attempt{});
+  attempt.connection = connection.id();
+  attempt.transport = facts.transport;
+  attempt.client_port = facts.client.port;
+  attempt.server_port = facts.server.port;
+  if (attempt.first.number == 0) attempt.first = facts.opened;
+  attempt.last = connection.request_frame;
+  attempt.outcome = Outcome::open;  // TCP took it: what counts now is what the other end says to the request
+}
+
+void Mounts::adopts(Connection& connection) {
+  connection.mount = between(connection.facts.client.address, connection.facts.server.address);
+}
+
+void Mounts::repeats_request(const Connection& connection, FrameRef frame) {
+  if (connection.mount == nullptr) return;
+  Attempt* attempt = connection.mount->attempt_of(connection.id());
+  if (attempt == nullptr || attempt->outcome != Outcome::open) return;
+  ++attempt->copies;
+  attempt->last = frame;
+}
+
+void Mounts::establishes(const Connection& connection, FrameRef frame) {
+  if (connection.mount == nullptr) return;
+  Attempt* attempt = connection.mount->attempt_of(connection.id());
+  if (attempt == nullptr || attempt->outcome != Outcome::open) return;
+  attempt->outcome = Outcome::established;
+  attempt->answer = frame;
+}
+
+void Mounts::rejects(const Connection& connection, FrameRef frame) {
+  if (connection.mount == nullptr) return;
+  Attempt* attempt = connection.mount->attempt_of(connection.id());
+  if (attempt == nullptr) return;
+  attempt->outcome = Outcome::rejected;
+  attempt->answer = frame;
+}
+
+void Mounts::attempts(const trace::TcpAttempt& event) {
+  Mount* mount = between(event.client.address, event.server.address);
+  if (mount == nullptr) return;
+  using Step = trace::TcpAttempt::Step;
+  if (event.step == Step::request) {
+    Attempt attempt;
+    attempt.transport = trace::Transport::iwarp;
+    attempt.client_port = event.client.port;
+    attempt.server_port = event.server.port;
+    attempt.first = attempt.last = event.frame;
+    new_attempt(*mount, std::move(attempt));
+    return;
+  }
+  Attempt* attempt = mount->open_attempt(event.client.port, event.server.port);
+  if (attempt == nullptr || attempt->connection != 0) return;
+  switch (event.step) {
+    case Step::request:
+      break;
+    case Step::repeated:
+      ++attempt->copies;
+      attempt->last = event.frame;
+      break;
+    case Step::accepted:
+      if (attempt->outcome == Outcome::open) attempt->outcome = Outcome::accepted;
+      attempt->answer = event.frame;
+      break;
+    case Step::refused:
+      attempt->outcome = Outcome::refused;
+      attempt->answer = event.frame;
+      break;
+    case Step::unreachable:
+      attempt->outcome = Outcome::unreachable;
+      attempt->answer = event.frame;
+      break;
+  }
+}
+
+void Mounts::without_rdma(const trace::NfsOverTcp& event) {
+  if (Mount* mount = between(event.client.address, event.server.address)) {
+    mount->nfs_over_tcp = MountFacts::NfsOverTcp{event.frames, event.frame};
+  }
+}
+
+void Mounts::keeps_open_calls(const Connection& connection) {
+  if (connection.mount == nullptr) return;
+  Mount& mount = *connection.mount;
+  std::vector<OpenCall>& calls = connection.over() ? mount.lost_calls : mount.open_calls;
+  const std::size_t before = calls.size();
+  for (const auto& [key, call] : connection.transactions) {
+    if (call.answers != 0 || call.malformed()) continue;
+    if (calls.size() >= Mount::most_lost_calls) break;
+    calls.push_back(open_call_of(connection, call));
+  }
+  std::sort(calls.begin() + static_cast<std::ptrdiff_t>(before), calls.end(),
+            [](const OpenCall& a, const OpenCall& b) { return a.first.number < b.first.number; });
+}
+
+void Mounts::ends(const Connection& connection, bool reported) {
+  if (connection.mount == nullptr) return;
+  Mount& mount = *connection.mount;
+  Attempt* attempt = mount.attempt_of(connection.id());
+  if (!reported) {
+    if (attempt != nullptr) attempt->outcome = Outcome::other;
+    const auto of_it = [&](const OpenCall& call) { return call.connection == connection.id(); };
+    std::erase_if(mount.lost_calls, of_it);
+    std::erase_if(mount.open_calls, of_it);
+    return;
+  }
+  mount.connections.push_back(connection.id());
+  if (mount.lives.size() >= Mount::most_lives) {
+    mount.lives.pop_front();
+    ++mount.forgotten_lives;
+  }
+  mount.lives.push_back(life_of(connection));
+  mount.lives.back().open_calls = static_cast<std::uint64_t>(
+      std::count_if(mount.lost_calls.begin(), mount.lost_calls.end(), [&](const OpenCall& call) {
+        return call.connection == connection.id() && call.requester == Side::active && !call.hidden;
+      }));
+}
+
+bool Mounts::any_attempt() const noexcept {
+  return std::any_of(mounts_.begin(), mounts_.end(), [](const auto& entry) {
+    const Mount& mount = *entry.second;
+    return std::any_of(mount.attempts.begin(), mount.attempts.end(),
+                       [](const Attempt& attempt) { return attempt.outcome != Outcome::other; });
+  });
+}
+
+void Mounts::finish(const MountWitness& witness, FrameRef last, Report& report) {
+  std::vector<Mount*> mounts;
+  for (const auto& [ends, mount] : mounts_) mounts.push_back(mount.get());
+  std::sort(mounts.begin(), mounts.end(), [](const Mount* a, const Mount* b) { return a->id < b->id; });
+  for (Mount* mount : mounts) {
+    const Assessment assessment = assess(*mount, last, witness.context.options.wait);
+    judge_mount(witness, *mount, assessment);
+    const bool rdma = !mount->connections.empty() || assessment.attempts.made > 0;
+    if (rdma) report.mounts.push_back(account(*mount, assessment));
+  }
+  for (std::size_t i = 0; i < report.mounts.size(); ++i) report.mounts[i].id = static_cast<std::uint32_t>(i) + 1;
+  mounts_.clear();
+}
+
+}  // namespace rpcrdma::referee

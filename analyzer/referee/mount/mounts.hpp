@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// The book of mounts: which connections and attempts lie between which two addresses, from the first to the last frame.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "referee/docket/symptoms.hpp"
+#include "referee/state/connection.hpp"
+#include "referee/state/mount.hpp"
+#include "trace/events.hpp"
+
+namespace rpcrdma::referee {
+
+class Mounts {
+ public:
+  Mounts() = default;
+  Mounts(const Mounts&) = delete;
+  Mounts& operator=(const Mounts&) = delete;
+  ~Mounts() = default;
+
+  /// REQ or MPA Request.
+  void requests(Connection& connection);
+  /// Its handshake is not in the capture.
+  void adopts(Connection& connection);
+  void repeats_request(const Connection& connection, FrameRef frame);
+  void establishes(const Connection& connection, FrameRef frame);
+  void rejects(const Connection& connection, FrameRef frame);
+  void attempts(const trace::TcpAttempt& event);
+  void without_rdma(const trace::NfsOverTcp& event);
+
+  /// The connection is over, or the capture: the Calls that wait. To be called before they are forgotten.
+  void keeps_open_calls(const Connection& connection);
+  /// Nothing more will be heard of the connection.
+  void ends(const Connection& connection, bool reported);
+
+  /// At the end of the capture: rules of group N, what became of each mount, and the sentence.
+  void finish(const MountWitness& witness, FrameRef last, Report& report);
+  /// Is there a mount of which nothing but failed attempts is known?
+  [[nodiscard]] bool any_attempt() const noexcept;
+
+ private:
+  static constexpr std::size_t most_mounts = 4096;
+  using Key = std::pair<std::string, std::string>;
+
+  [[nodiscard]] Mount* between(const std::string& client, const std::string& server);
+
+  std::map<Key, std::unique_ptr<Mount>> mounts_;
+};
+
+}  // namespace rpcrdma::referee

@@ -1,0 +1,218 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "referee/mount/words.hpp"
+
+#include <algorithm>
+#include <string_view>
+
+#include <fmt/format.h>
+
+#include "referee/docket/counted.hpp"
+
+namespace rpcrdma::referee {
+
+namespace {
+
+using State = MountFacts::State;
+
+[[nodiscard]] double seconds(TimeNs time) noexcept { return static_cast<double>(time) / 1e9; }
+
+/// "26.3 ms": three digits.
+[[nodiscard]] std::string duration(double s) {
+  if (s < 1e-3) return fmt::format("{:.3g} us", s * 1e6);
+  if (s < 1) return fmt::format("{:.3g} ms", s * 1e3);
+  return fmt::format("{:.1f} s", s);
+}
+
+[[nodiscard]] std::uint64_t all_open(const Mount& mount) noexcept {
+  return static_cast<std::uint64_t>(std::count_if(mount.open_calls.begin(), mount.open_calls.end(),
+                                                  [](const OpenCall& call) { return call.requester == Side::active; }));
+}
+
+[[nodiscard]] std::string works(const Mount& mount) {
+  const LongWaits& waits = mount.waits;
+  const std::uint64_t open = all_open(mount);
+  const std::uint64_t calls = waits.answered + open;
+  if (calls == 0) return "The mount is up; no call was made.";
+  std::string text = fmt::format("The mount works: {}, ", counted(calls, "call"));
+  text += open == 0 ? std::string(calls == 1 ? "answered" : "all answered")
+                    : fmt::format("{} answered, {} still under way", waits.answered, open);
+  if (waits.worst.frame.number != 0) {
+    text += fmt::format(", the slowest after {} ({}, frame {})", duration(waits.worst.seconds), waits.worst.operation,
+                        waits.worst.frame.number);
+  }
+  return text + '.';
+}
+
+[[nodiscard]] std::string attempts_text(const AttemptSeries& series) {
+  std::string what = counted(series.attempts, "attempt");
+  what += " to connect ";
+  if (series.attempts == series.unanswered)
+    return what + (series.attempts == 1 ? "was not answered" : "were not answered");
+  if (series.unanswered == 0 && series.unreachable == 0) {
+    return what + (series.attempts == 1 ? "was refused" : "were refused");
+  }
+  return what + "failed";
+}
+
+/// Who has to move, as a sentence of its own.
+[[nodiscard]] std::string_view who_moves(const Assessment& a) {
+  switch (a.owes) {
+    case Owes::server:
+      return a.failing != nullptr ? " The server's machine answers, its NFS service does not take the connection."
+                                  : " The server's machine is alive, its service does not answer.";
+    case Owes::client:
+      return " The client's machine is alive, but it does not do what the server waits for.";
+    case Owes::server_unreachable:
+      return " The server or the path to it is down.";
+    case Owes::client_unreachable:
+      return " The client or the path to it is down.";
+    case Owes::nobody:
+    case Owes::unknown:
+      return "";
+  }
+  return "";
+}
+
+[[nodiscard]] std::string call_text(const OpenCall& call, FrameRef end) {
+  return fmt::format("{} {:#010x} (frame {}) has waited {:.1f} s", call.operation, call.xid, call.first.number,
+                     seconds(end.time - call.first.time));
+}
+
+[[nodiscard]] std::string silence_text(const Assessment& a) {
+  if (!a.silence) return "";
+  const std::string_view who = a.silence->side == Side::active ? "client" : "server";
+  if (a.silence->heard.number == 0) return fmt::format("; nothing has come from the {}", who);
+  return fmt::format("; nothing has come from the {} since frame {}", who, a.silence->heard.number);
+}
+
+[[nodiscard]] std::string hangs(const Assessment& a) {
+  std::string text = "The mount hangs: " + call_text(a.hanging.front(), a.end);
+  if (a.hanging.size() > 1) text += fmt::format(", {} as well", counted(a.hanging.size() - 1, "later call"));
+  text += silence_text(a);
+  if (a.failing != nullptr) {
+    text += a.silence ? ", and " : "; ";
+    text += attempts_text(*a.failing);
+  }
+  text += '.';
+  return text.append(who_moves(a));
+}
+
+/// Why the connection ended, short: the rule that was broken, or how it went.
+[[nodiscard]] std::string cause_text(const Life& life) {
+  const Closed& closed = *life.closed;
+  if (closed.cause && closed.cause->rule != RuleId::connection_lost && closed.cause->rule != RuleId::cm_dreq) {
+    const Rule& broken = rule(closed.cause->rule);
+    std::string title(broken.title);
+    if (!title.empty() && title[0] >= 'A' && title[0] <= 'Z') title[0] = static_cast<char>(title[0] - 'A' + 'a');
+    const std::uint64_t frame = closed.cause->frames.empty() ? 0 : closed.cause->frames.front();
+    return fmt::format("{} ({}, frame {})", title, broken.name, frame);
+  }
+  const std::string_view by = !closed.by ? "" : *closed.by == Party::client ? "the client" : "the server";
+  switch (closed.how) {
+    case Closed::How::disconnect:
+      return by.empty() ? "it was closed with calls open" : fmt::format("{} closed it with calls open", by);
+    case Closed::How::reset:
+      return by.empty() ? "it was reset" : fmt::format("{} reset it", by);
+    case Closed::How::terminate:
+      return by.empty() ? "it was ended by a Terminate" : fmt::format("{} ended it with a Terminate", by);
+    case Closed::How::nak:
+      return by.empty() ? "it was ended by a NAK" : fmt::format("{} ended it with a NAK", by);
+    case Closed::How::timeout:
+      return "packets were repeated and never acknowledged";
+    case Closed::How::superseded:
+    case Closed::How::refused:
+    case Closed::How::unanswered:
+      return "it fell silent";
+  }
+  return "";
+}
+
+[[nodiscard]] std::string is_down(const Mount& mount, const Assessment& a) {
+  const TimeNs opened = mount.lives.empty() ? 0 : mount.lives.front().opened.time;
+  std::string text = fmt::format("The mount is down since frame {} (+{:.2f} s)", a.since->number,
+                                 seconds(std::max<TimeNs>(a.since->time - opened, 0)));
+  if (a.lost != nullptr) text += ": " + cause_text(*a.lost);
+  text += silence_text(a);
+  if (a.failing != nullptr) text += "; " + attempts_text(*a.failing);
+  if (!a.hanging.empty()) text += "; " + call_text(a.hanging.front(), a.end);
+  text += '.';
+  return text.append(who_moves(a));
+}
+
+[[nodiscard]] std::string never_came_up(const Assessment& a) {
+  if (a.failing == nullptr) return "No mount: the attempt to connect is still under way when the capture ends.";
+  const AttemptSeries& series = *a.failing;
+  if (series.last_answer.number != 0 && series.unanswered == 0) {
+    const std::string_view how = series.unreachable == series.attempts ? "the server cannot be reached (ICMP)"
+                                 : series.refused == series.attempts
+                                     ? "the server refused the connection (TCP port closed)"
+                                     : "the server refused the connection";
+    if (series.attempts == 1) return fmt::format("No mount: {}, frame {}.", how, series.last_answer.number);
+    return fmt::format("No mount: {}, {} times from frame {} to {}.", how, series.attempts, series.first.number,
+                       series.last_answer.number);
+  }
+  return fmt::format("No mount: {}, from frame {} to {}.", attempts_text(series), series.first.number,
+                     series.last.number)
+      .append(who_moves(a));
+}
+
+[[nodiscard]] std::string cannot_be_told(const Mount& mount, const Assessment& a) {
+  const std::string_view begin = "What happened to the mount cannot be told: ";
+  switch (a.doubt) {
+    case Assessment::Doubt::one_direction: {
+      const bool client = std::any_of(mount.lives.begin(), mount.lives.end(),
+                                      [](const Life& life) { return life.heard[0].number != 0; });
+      return fmt::format("{}only the {}'s frames are in the capture.", begin, client ? "client" : "server");
+    }
+    case Assessment::Doubt::nothing_readable:
+      return fmt::format("{}no RPC message could be read, the capture cut them all.", begin);
+    case Assessment::Doubt::frames_missing:
+      return fmt::format("{}{} may have been answered in the frames that the capture lacks.", begin,
+                         counted(a.hidden, "call"));
+    case Assessment::Doubt::none:
+      break;
+  }
+  return fmt::format("{}too little of it is in the capture.", begin);
+}
+
+}  // namespace
+
+std::string sentence_of(const Mount& mount, const Assessment& a) {
+  switch (a.state) {
+    case State::unknown:
+      return cannot_be_told(mount, a);
+    case State::never_up:
+      return never_came_up(a);
+    case State::down:
+      return is_down(mount, a);
+    case State::closed:
+      return fmt::format("The mount was closed in good order (frame {}): {}, all answered.",
+                         a.since ? a.since->number : 0, counted(mount.waits.answered, "call"));
+    case State::waiting:
+      return hangs(a);
+    case State::working:
+      return works(mount);
+  }
+  return "";
+}
+
+std::string next_step(const Assessment& a) {
+  switch (a.owes) {
+    case Owes::server:
+      return a.failing != nullptr
+                 ? "On the server: cat /proc/fs/nfsd/portlist has to show 'rdma 20049'; systemctl status nfs-server."
+                 : "On the server: cat /proc/fs/nfsd/threads, the stacks of nfsd, its disks and its log.";
+    case Owes::client:
+      return "On the client: its log, the stacks of processes in D state, sunrpc and rpcrdma tracepoints.";
+    case Owes::server_unreachable:
+      return "ping the server; is the machine up, and rdma link show on both ends; then switches and firewalls.";
+    case Owes::client_unreachable:
+      return "ping the client; is the machine up, and rdma link show on both ends; then switches and firewalls.";
+    case Owes::nobody:
+    case Owes::unknown:
+      return "";
+  }
+  return "";
+}
+
+}  // namespace rpcrdma::referee

@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// The sentence that a report begins with, and what to look at next.
+#pragma once
+
+#include <string>
+
+#include "referee/state/mount.hpp"
+
+namespace rpcrdma::referee {
+
+[[nodiscard]] std::string sentence_of(const Mount& mount, const Assessment& assessment);
+[[nodiscard]] std::string next_step(const Assessment& assessment);
+
+}  // namespace rpcrdma::referee

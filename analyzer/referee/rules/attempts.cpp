@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Group N: attempts to connect that fail, and mounts that went another way.
+#include <algorithm>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "referee/docket/counted.hpp"
+#include "referee/rules/rows.hpp"
+#include "referee/rules/symptoms.hpp"
+
+namespace rpcrdma::referee {
+
+namespace {
+
+using Outcome = Attempt::Outcome;
+
+constexpr std::uint64_t loop = 3;
+constexpr std::uint64_t repeats_that_count = 2;
+
+[[nodiscard]] double seconds(TimeNs time) noexcept { return static_cast<double>(time) / 1e9; }
+
+[[nodiscard]] std::string outcomes(const AttemptSeries& series) {
+  std::string text;
+  const auto add = [&](std::uint64_t count, std::string_view what) {
+    if (count == 0) return;
+    if (!text.empty()) text += ", ";
+    text += fmt::format("{} {}", count, what);
+  };
+  add(series.rejected + series.refused, "refused");
+  add(series.unreachable, "answered with ICMP unreachable");
+  add(series.unanswered, "not answered");
+  return text;
+}
+
+/// Findings about single attempts of the series become one: the first, with a count.
+void fold_singles(const MountWitness& witness, const AttemptSeries& series) {
+  for (const RuleId single : {RuleId::cm_rejected, RuleId::cm_unanswered}) {
+    witness.context.book.fold_all(single, [&](const Finding& finding) {
+      return std::find(series.connections.begin(), series.connections.end(), finding.connection) !=
+             series.connections.end();
+    });
+  }
+}
+
+}  // namespace
+
+const Row rows::connect_unanswered{
+    .group = 'N',
+    .severity = Severity::warning,
+    .versions = Versions::both,
+    .source = "observation",
+    .who = "nobody",
+    .title = "An attempt to connect got no answer",
+    .explanation =
+        "The client asked for a connection by TCP or MPA, perhaps several times, and heard nothing: the machine is "
+        "down, the path is broken, or a firewall drops what it does not like. On InfiniBand cm-unanswered says so.",
+    .evidence =
+        "A SYN to the service port, or an MPA Request, that was repeated at least twice or for as long as --wait says. "
+        "Not decided when only one direction was captured.",
+    .next = "ping; a firewall rule for TCP port 20049; whether rpc.nfsd listens: cat /proc/fs/nfsd/portlist."};
+
+const Row rows::connect_refused{
+    .group = 'N',
+    .severity = Severity::warning,
+    .versions = Versions::both,
+    .source = "observation",
+    .who = "nobody",
+    .title = "The service port is closed",
+    .explanation =
+        "The machine answered, but nobody takes connections on that port: the NFS service does not run, or not with "
+        "RDMA. An ICMP answer says that the machine or the port cannot be reached.",
+    .evidence = "A RST in answer to the SYN, or ICMP unreachable. A RST on an established connection is a close.",
+    .next =
+        "Server: cat /proc/fs/nfsd/portlist has to show 'rdma 20049' (rdma=y in the [nfsd] section of "
+        "/etc/nfs.conf); siw or another iWARP device has to be there before nfsd starts."};
+
+const Row rows::reconnect_loop{
+    .group = 'N',
+    .severity = Severity::warning,
+    .versions = Versions::both,
+    .source = "observation",
+    .who = "nobody",
+    .title = "Attempts to connect fail one after the other",
+    .explanation =
+        "The client tries again and again. What single attempts got is said here once. A series that ends in a "
+        "connection is what a server's restart looks like.",
+    .evidence = "Three or more attempts in a row between the same addresses that fail, of any kind.",
+    .next = "The reason of the refusals; when nothing answers, the path. The first failing attempt tells since when."};
+
+void judge_attempts(const MountWitness& witness, const Mount& mount, const Assessment& assessment) {
+  for (const AttemptSeries& series : assessment.series) {
+    if (series.attempts < loop) continue;
+    fold_singles(witness, series);
+    const bool over = series.ended_by.number != 0;
+    Symptom symptom;
+    symptom.frames = {series.first, series.last, series.last_answer, series.ended_by};
+    symptom.connections = series.connections;
+    symptom.owes = over ? Owes::nobody : assessment.owes;
+    symptom.times = series.attempts;
+    symptom.at_most = over ? Severity::note : Severity::warning;
+    const TimeNs span = series.last.time - series.first.time;
+    symptom.what = fmt::format("{} to connect failed in a row in {:.1f} s, one every {:.1f} s ({})",
+                               counted(series.attempts, "attempt"), seconds(span),
+                               seconds(span) / static_cast<double>(series.attempts - 1), outcomes(series));
+    symptom.what += over ? fmt::format("; the one in frame {} came through, {:.1f} s after the first.",
+                                       series.ended_by.number, seconds(series.ended_by.time - series.first.time))
+                         : ".";
+    witness.say(RuleId::reconnect_loop, std::move(symptom));
+  }
+  const auto in_a_loop = [&](const Attempt& attempt) {
+    return std::any_of(assessment.series.begin(), assessment.series.end(), [&](const AttemptSeries& series) {
+      return series.attempts >= loop && attempt.first.number >= series.first.number &&
+             attempt.first.number <= series.last.number;
+    });
+  };
+  for (std::size_t i = 0; i < mount.attempts.size(); ++i) {
+    const Attempt& attempt = mount.attempts[i];
+    if (attempt.transport != trace::Transport::iwarp || in_a_loop(attempt)) continue;
+    Symptom symptom;
+    if (attempt.connection != 0) symptom.connections = {attempt.connection};
+    symptom.owes = assessment.owes;
+    symptom.times = 1 + attempt.copies;
+    if (attempt.outcome == Outcome::refused || attempt.outcome == Outcome::unreachable) {
+      symptom.frames = {attempt.answer, attempt.first};
+      symptom.what = attempt.outcome == Outcome::refused
+                         ? fmt::format("The server refused the connection: nobody listens on TCP port {}.",
+                                       attempt.server_port.value_or(0))
+                         : fmt::format("The attempt to connect to TCP port {} was answered with ICMP unreachable.",
+                                       attempt.server_port.value_or(0));
+      witness.say(RuleId::connect_refused, std::move(symptom));
+    } else if (attempt.outcome == Outcome::open || attempt.outcome == Outcome::accepted) {
+      if (attempt.outcome == Outcome::accepted && attempt.connection == 0) continue;  // the client went no further
+      const bool old = assessment.end.time - attempt.first.time >= witness.context.options.wait;
+      if (attempt.copies < repeats_that_count && !old) continue;
+      const bool known = std::any_of(mount.lives.begin(), mount.lives.end(), [&](const Life& life) {
+        return life.id == attempt.connection && (life.established || life.one_way);
+      });
+      if (known) continue;
+      symptom.frames = {attempt.first, attempt.last};
+      symptom.what = fmt::format(
+          "The {} got no answer in {:.1f} s ({}).", attempt.connection != 0 ? "MPA Request" : "attempt to connect",
+          seconds(assessment.end.time - attempt.first.time), counted(attempt.copies, "repetition"));
+      witness.say(RuleId::connect_unanswered, std::move(symptom));
+    }
+  }
+}
+
+const Row rows::nfs_over_tcp{
+    .group = 'N',
+    .severity = Severity::note,
+    .versions = Versions::both,
+    .source = "observation",
+    .who = "nobody",
+    .title = "NFS goes over TCP, without RDMA",
+    .explanation =
+        "Between these two addresses NFS is spoken over plain TCP. Who believes in RDMA may have a mount that fell "
+        "back to proto=tcp, or a second mount beside it.",
+    .evidence = "RPC Calls of NFS in a TCP stream to port 2049.",
+    .next = "Client: the proto= in /proc/mounts, and the mount command's options (rdma, port=20049)."};
+
+void judge_nfs_over_tcp(const MountWitness& witness, const Mount& mount) {
+  if (!mount.nfs_over_tcp) return;
+  Symptom symptom;
+  symptom.frames = {mount.nfs_over_tcp->first};
+  symptom.owes = Owes::nobody;
+  symptom.what = fmt::format("{} of NFS over TCP, without RDMA, between {} and {}.",
+                             counted(mount.nfs_over_tcp->frames, "frame"), mount.client, mount.server);
+  witness.say(RuleId::nfs_over_tcp, std::move(symptom));
+}
+
+}  // namespace rpcrdma::referee

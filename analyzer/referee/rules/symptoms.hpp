@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Group N: what the user of a mount feels. Judged once, at the end of the capture; nobody is accused.
+#pragma once
+
+#include "referee/docket/symptoms.hpp"
+#include "referee/state/mount.hpp"
+
+namespace rpcrdma::referee {
+
+// --- waiting.cpp
+void judge_hanging_calls(const MountWitness& witness, const Mount& mount, const Assessment& assessment);
+void judge_long_waits(const MountWitness& witness, const Mount& mount);
+
+// --- attempts.cpp
+void judge_attempts(const MountWitness& witness, const Mount& mount, const Assessment& assessment);
+void judge_nfs_over_tcp(const MountWitness& witness, const Mount& mount);
+
+// --- capture.cpp
+void judge_sampling(const MountWitness& witness, const Mount& mount);
+
+/// All of them.
+inline void judge_mount(const MountWitness& witness, const Mount& mount, const Assessment& assessment) {
+  judge_sampling(witness, mount);
+  judge_hanging_calls(witness, mount, assessment);
+  judge_long_waits(witness, mount);
+  judge_attempts(witness, mount, assessment);
+  judge_nfs_over_tcp(witness, mount);
+}
+
+}  // namespace rpcrdma::referee

@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Group N: Calls that wait.
+#include <algorithm>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "referee/docket/counted.hpp"
+#include "referee/rules/rows.hpp"
+#include "referee/rules/symptoms.hpp"
+
+namespace rpcrdma::referee {
+
+namespace {
+
+[[nodiscard]] double seconds(TimeNs time) noexcept { return static_cast<double>(time) / 1e9; }
+
+/// How long it had waited: to the end, or to the end of its connection when nobody tried again.
+[[nodiscard]] TimeNs waited(const OpenCall& call, FrameRef end) noexcept { return end.time - call.first.time; }
+
+[[nodiscard]] FrameRef newest_of(const Mount& mount, Side side) {
+  FrameRef newest;
+  for (const Life& life : mount.lives) {
+    if (life.heard[index(side)].number > newest.number) newest = life.heard[index(side)];
+  }
+  return newest;
+}
+
+void name_once(std::vector<ConnectionId>& connections, ConnectionId id) {
+  if (connections.size() < Mount::most_connections_named &&
+      std::find(connections.begin(), connections.end(), id) == connections.end()) {
+    connections.push_back(id);
+  }
+}
+
+}  // namespace
+
+const Row rows::call_hangs{
+    .group = 'N',
+    .severity = Severity::warning,
+    .versions = Versions::both,
+    .source = "observation",
+    .who = "nobody",
+    .title = "A call gets no answer",
+    .explanation =
+        "A Call had waited for seconds, and was answered on no connection of the mount. The application that made it "
+        "hangs, and with it whoever touches the same file. This says what is felt, not who broke a rule.",
+    .evidence =
+        "A Call without an answer for as long as --wait says (5 s), to the end of the capture, or of the newest "
+        "connection that carried it. A copy on a later connection does not begin a new wait. Not decided when frames "
+        "of the responder are missing since the Call, or when only one direction was captured.",
+    .next =
+        "When the server owes: its nfsd threads (cat /proc/fs/nfsd/threads, /proc/PID/stack), its disks, its log. When "
+        "it cannot be reached: ping, rdma link show, the switch. Client: cat /proc/self/mountstats, rpcdebug or "
+        "sunrpc tracepoints for the XID."};
+
+void judge_hanging_calls(const MountWitness& witness, const Mount& mount, const Assessment& assessment) {
+  if (assessment.hanging.empty()) {
+    if (assessment.hidden > 0 && !mount.connections.empty()) {
+      witness.unchecked(RuleId::call_hangs, mount.connections.back(),
+                        "the answers of Calls that wait may be in the frames that the capture lacks");
+    }
+    return;
+  }
+  const OpenCall& oldest = assessment.hanging.front();
+  const Side silent = other(oldest.requester);
+  Symptom symptom;
+  symptom.frames = {oldest.first, oldest.frame, newest_of(mount, silent)};
+  symptom.owes = assessment.owes;
+  symptom.xid = oldest.xid;
+  symptom.times = assessment.hanging.size();
+  for (const OpenCall& call : assessment.hanging) name_once(symptom.connections, call.connection);
+  symptom.what =
+      fmt::format("{} {:#010x} of the {} (frame {}) has waited {:.1f} s without an answer", oldest.operation,
+                  oldest.xid, name(oldest.requester), oldest.first.number,
+                  seconds(waited(oldest, oldest.ended.number != 0 && assessment.failing == nullptr ? oldest.ended
+                                                                                                   : assessment.end)));
+  if (oldest.frame.number != oldest.first.number) {
+    symptom.what += fmt::format("; it was sent again (frame {})", oldest.frame.number);
+  }
+  const std::uint64_t others = assessment.hanging.size() - 1;
+  if (others > 0) symptom.what += fmt::format(", and {} as well", counted(others, "later Call"));
+  symptom.what += '.';
+  witness.say(RuleId::call_hangs, std::move(symptom));
+}
+
+const Row rows::long_wait{
+    .group = 'N',
+    .severity = Severity::warning,
+    .versions = Versions::both,
+    .source = "observation",
+    .who = "nobody",
+    .title = "A call was answered late",
+    .explanation =
+        "The answer came, but only after seconds: whoever waited for it saw a hang that went away by itself. A "
+        "reconnect in between, a slow disk, a server that was out of threads or a lost packet with a long retry look "
+        "the same from outside.",
+    .evidence =
+        "Call and Reply, the wait counted from the first copy of the Call on whatever connection of the mount. The "
+        "worst one is named, the others are counted.",
+    .next = "docs/guide/slow.md: whether the time went into the pull, the server or the push, by operation."};
+
+void judge_long_waits(const MountWitness& witness, const Mount& mount) {
+  const LongWaits& waits = mount.waits;
+  if (waits.count == 0) return;
+  Symptom symptom;
+  symptom.frames = {waits.worst.frame, waits.worst.reply_frame};
+  symptom.connections = waits.connections;
+  symptom.owes = Owes::nobody;
+  symptom.xid = waits.xid;
+  symptom.times = waits.count;
+  symptom.what = fmt::format("{} {:#010x} (frame {}) was answered after {:.1f} s (frame {})", waits.worst.operation,
+                             waits.xid, waits.worst.frame.number, waits.worst.seconds, waits.worst.reply_frame.number);
+  if (waits.count > 1) symptom.what += fmt::format("; {} waited as long as that counts", counted(waits.count, "Call"));
+  symptom.what += '.';
+  witness.say(RuleId::long_wait, std::move(symptom));
+}
+
+}  // namespace rpcrdma::referee

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "referee/state/mount.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "wire/rpc.hpp"
+
+namespace rpcrdma::referee {
+
+void take_up_wait(Mount& mount, Transaction& call) {
+  const auto same = [&](const OpenCall& lost) {
+    if (lost.xid != call.xid || lost.requester != call.requester) return false;
+    return !lost.payload || !call.payload || *lost.payload == call.payload->hash;
+  };
+  const auto lost = std::find_if(mount.lost_calls.begin(), mount.lost_calls.end(), same);
+  if (lost == mount.lost_calls.end()) return;
+  call.first_copy = lost->first;
+  mount.lost_calls.erase(lost);
+}
+
+namespace {
+
+/// Where the time of an answered Call went, as the tap saw it.
+void count_parts(OperationClock& clock, const Transaction& call, const trace::Send& answer) {
+  clock.octets += call.wire_length + answer.wire_length + call.moved;
+  clock.whole.add(answer.last.time - call.call.time);
+  const bool pulled = call.last_pulled.number > call.call.number;
+  const bool pushed = call.first_pushed.number > call.call.number && call.first_pushed.number < answer.frame.number;
+  const FrameRef asked = pulled ? call.last_pulled : call.call_last;
+  const FrameRef begun = pushed ? call.first_pushed : answer.frame;
+  if (pulled) clock.pull.add(call.last_pulled.time - call.call.time);
+  clock.server.add(begun.time - asked.time);
+  if (pushed) clock.push.add(answer.last.time - call.first_pushed.time);
+}
+
+void count_operation(Mount& mount, const Transaction& call, const trace::Send& answer) {
+  if (!call.operation.empty()) {
+    const auto known = mount.clocks.find(call.operation);
+    if (known != mount.clocks.end()) return count_parts(known->second, call, answer);
+  }
+  std::string name = operation_name(call);
+  if (mount.clocks.size() >= Mount::most_operations && !mount.clocks.contains(name)) return;
+  count_parts(mount.clocks[std::move(name)], call, answer);
+}
+
+}  // namespace
+
+void count_wait(Connection& connection, const Transaction& call, const trace::Send& answer, TimeNs long_wait) {
+  if (connection.mount == nullptr || call.requester != Side::active) return;
+  connection.last_answer = answer.frame;
+  count_operation(*connection.mount, call, answer);
+  LongWaits& waits = connection.mount->waits;
+  const FrameRef first = call.first_copy.number != 0 ? call.first_copy : call.call;
+  const TimeNs took = answer.last.time - first.time;
+  ++waits.answered;
+  if (took >= long_wait) {
+    ++waits.count;
+    std::vector<ConnectionId>& named = waits.connections;
+    if (named.size() < Mount::most_connections_named &&
+        std::find(named.begin(), named.end(), connection.id()) == named.end()) {
+      named.push_back(connection.id());
+    }
+  }
+  if (waits.worst.frame.number != 0 && took <= waits.worst_time) return;
+  waits.worst_time = took;
+  waits.xid = call.xid;
+  waits.connection = connection.id();
+  waits.worst.frame = first;
+  waits.worst.reply_frame = answer.frame;
+  waits.worst.seconds = static_cast<double>(took) / 1e9;
+  waits.worst.operation = operation_name(call);
+}
+
+std::string operation_name(const Transaction& call) {
+  if (!call.operation.empty()) return std::string(call.operation);
+  if (!call.procedure) return "Call";
+  const auto [program, version, procedure] = *call.procedure;
+  return wire::procedure_name(program, version, procedure);
+}
+
+}  // namespace rpcrdma::referee

@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// One client address and one server address, and what the wire has shown between them: attempts to connect,
+// connections, Calls that wait. Counts and remembers; bounded.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <tuple>
+#include <vector>
+
+#include "referee/facts.hpp"
+#include "referee/state/connection.hpp"
+#include "referee/state/latency.hpp"
+#include "referee/state/nfs_watch.hpp"
+#include "trace/events.hpp"
+
+namespace rpcrdma::referee {
+
+/// An attempt to connect: a CM REQ, a SYN, an MPA Request.
+struct Attempt {
+  ConnectionId connection = 0;  ///< that has come of it; 0: none yet
+  std::optional<std::uint16_t> client_port;
+  std::optional<std::uint16_t> server_port;
+  trace::Transport transport = trace::Transport::rocev2;
+  FrameRef first;
+  FrameRef last;             ///< newest copy
+  std::uint64_t copies = 0;  ///< repeats of it
+  FrameRef answer;           ///< what decided it, or the newest sign of the server
+  enum class Outcome : std::uint8_t {
+    open,         ///< no answer yet
+    accepted,     ///< TCP is up, and nothing more
+    established,  ///< REP, RTU, MPA Reply or traffic
+    rejected,     ///< REJ, MPA Reply with the reject flag
+    refused,      ///< RST in answer to the SYN
+    unreachable,  ///< ICMP
+    other         ///< not for RPC-over-RDMA: does not count
+  } outcome = Outcome::open;
+
+  [[nodiscard]] bool answered_no() const noexcept {
+    return outcome == Outcome::rejected || outcome == Outcome::refused || outcome == Outcome::unreachable;
+  }
+};
+
+/// Attempts that fail one after the other.
+struct AttemptSeries {
+  std::uint64_t attempts = 0;
+  std::uint64_t rejected = 0, refused = 0, unreachable = 0, unanswered = 0;
+  FrameRef first;
+  FrameRef last;                          ///< of the newest attempt
+  FrameRef last_answer;                   ///< number 0: none of them was answered
+  FrameRef ended_by;                      ///< the attempt that came through; number 0: none
+  std::vector<ConnectionId> connections;  ///< those of them that are connections of the report, a few
+};
+
+/// A Call without a Reply when its connection, or the capture, came to its end.
+struct OpenCall {
+  ConnectionId connection = 0;  ///< that carried its newest copy
+  std::uint32_t xid = 0;
+  trace::Side requester = trace::Side::active;
+  FrameRef first;  ///< first copy, on whatever connection
+  FrameRef frame;  ///< newest copy
+  FrameRef ended;  ///< end of that connection; number 0: it is open
+  std::string operation;
+  std::optional<std::uint64_t> payload;  ///< hash of the RPC message, where it was inline
+  TimeNs waited = 0;                     ///< to the end, or to that of its connection when nobody tried again
+  bool delivered = false;                ///< acknowledged by the responder's adapter
+  bool hidden = false;                   ///< its answer may be what the capture lacks
+  FrameRef pulling;                      ///< oldest RDMA Read of the server that waits for its answer; number 0: none
+};
+
+/// What is left of a connection when it, or the capture, is over.
+struct Life {
+  ConnectionId id = 0;
+  FrameRef opened;
+  FrameRef last_reply;  ///< newest answer to a Call; number 0: none
+  std::uint64_t messages = 0;
+  std::uint64_t readable = 0;    ///< Calls and Replies that could be read
+  std::uint64_t open_calls = 0;  ///< when it ended
+  std::optional<Closed> closed;
+  bool orderly = false;  ///< closed in good order
+  bool one_way = false;
+  bool established = false;
+  std::array<FrameRef, 2> heard;       ///< newest frame of each side
+  std::array<FrameRef, 2> newest_gap;  ///< of each side's direction
+  std::array<std::optional<trace::Liveness>, 2> liveness;
+};
+
+/// Calls answered after W or longer.
+struct LongWaits {
+  std::uint64_t answered = 0;  ///< Calls of the client, all of them
+  std::uint64_t count = 0;     ///< those that waited long
+  TimeNs worst_time = 0;
+  MountFacts::LongestWait worst;  ///< of all Calls, long or not; frame number 0: none
+  std::uint32_t xid = 0;
+  ConnectionId connection = 0;            ///< of the worst
+  std::vector<ConnectionId> connections;  ///< of those that waited long, a few
+};
+
+/// The parts of the time of one kind of operation.
+struct OperationClock {
+  std::uint64_t octets = 0;
+  LatencyHistogram whole, pull, server, push;
+};
+
+struct Mount {
+  static constexpr std::size_t most_attempts = 512;
+  static constexpr std::size_t most_series = 64;
+  static constexpr std::size_t most_lost_calls = 1024;
+  static constexpr std::size_t most_lives = 1024;
+  static constexpr std::size_t most_connections_named = 64;
+
+  std::uint32_t id = 0;
+  std::string client;
+  std::string server;
+  std::deque<Attempt> attempts;       ///< newest ones, by first frame
+  MountFacts::Attempts counted;       ///< those that are no longer in `attempts`
+  std::vector<AttemptSeries> series;  ///< of attempts that are no longer in `attempts`; the last one may go on
+  std::vector<OpenCall> lost_calls;   ///< of connections that are over
+  std::vector<OpenCall> open_calls;   ///< at the end of the capture, of connections that are open
+  std::deque<Life> lives;             ///< by end
+  std::uint64_t forgotten_lives = 0;
+  std::vector<ConnectionId> connections;  ///< all of the report
+  LongWaits waits;
+  NfsWatch nfs;
+  static constexpr std::size_t most_operations = 256;
+  std::map<std::string, OperationClock, std::less<>> clocks;  ///< by operation
+  std::optional<MountFacts::NfsOverTcp> nfs_over_tcp;
+
+  /// The newest attempt between these ports that may still be decided.
+  [[nodiscard]] Attempt* open_attempt(std::optional<std::uint16_t> client_port,
+                                      std::optional<std::uint16_t> server_port) noexcept {
+    for (auto at = attempts.rbegin(); at != attempts.rend(); ++at) {
+      if (at->client_port == client_port && at->server_port == server_port) return &*at;
+    }
+    return nullptr;
+  }
+  [[nodiscard]] Attempt* attempt_of(ConnectionId connection) noexcept {
+    for (auto at = attempts.rbegin(); at != attempts.rend(); ++at) {
+      if (at->connection == connection) return &*at;
+    }
+    return nullptr;
+  }
+};
+
+/// By the name that mountstats uses, as far as it was read.
+[[nodiscard]] std::string operation_name(const Transaction& call);
+/// The Call may be a copy of one that was lost with an earlier connection: its wait began there.
+void take_up_wait(Mount& mount, Transaction& call);
+/// The Call's first answer.
+void count_wait(Connection& connection, const Transaction& call, const trace::Send& answer, TimeNs long_wait);
+
+/// What became of a mount, as the rules of group N and the sentence see it.
+struct Assessment {
+  /// Why nothing can be told of it.
+  enum class Doubt : std::uint8_t { none, one_direction, nothing_readable, frames_missing } doubt = Doubt::none;
+  MountFacts::State state = MountFacts::State::unknown;
+  Owes owes = Owes::unknown;
+  std::optional<FrameRef> since;
+  FrameRef end;  ///< of the capture
+  MountFacts::Attempts attempts;
+  std::vector<AttemptSeries> series;  ///< of three and more, or still failing
+  Assessment() = default;
+  Assessment(Assessment&&) = default;  // and no copies: `failing` points into `series`
+  Assessment& operator=(Assessment&&) = default;
+  ~Assessment() = default;
+  const AttemptSeries* failing = nullptr;  ///< the one that lasts to the end; in `series`
+  const Life* newest = nullptr;            ///< the connection that opened last
+  const Life* lost = nullptr;              ///< the one whose end brought the mount down
+  std::vector<OpenCall> hanging;           ///< Calls that have waited W or longer, the oldest first
+  std::uint64_t hidden = 0;                ///< Calls that may have been answered where the capture has gaps
+  /// Silence of one side while the other repeats itself.
+  struct Silence {
+    trace::Side side = trace::Side::passive;
+    FrameRef first_copy;  ///< of what is repeated to it
+    FrameRef last_copy;
+    std::uint64_t copies = 0;
+    FrameRef heard;  ///< its newest frame; number 0: none
+  };
+  std::optional<Silence> silence;
+};
+
+}  // namespace rpcrdma::referee
