@@ -226,8 +226,9 @@ bool has_something_to_say(const Run& run, const referee::ConnectionFacts& c) {
     return f.connection == c.id && f.severity > Severity::note &&
            referee::kind(f.rule) != referee::FindingKind::symptom;
   });
+  if (!established(c)) return false;
   if (found || c.one_way) return true;
-  if (!c.closed || !established(c)) return false;
+  if (!c.closed) return false;
   return c.closed->how != How::disconnect || (c.closed->cause && c.closed->cause->rule != referee::RuleId::cm_dreq);
 }
 
@@ -244,9 +245,20 @@ void connections_block(Page& page, const Run& run, const TextStyle& style, Epoch
   if (short_ones.empty()) return;
   page.line();
   constexpr std::size_t most = 20;
-  for (std::size_t i = 0; i < std::min(most, short_ones.size()); ++i) connection_line(page, *short_ones[i], epoch);
-  if (short_ones.size() > most) {
-    page.line(fmt::format("and {} like them (-v shows each)", counted(short_ones.size() - most, "connection")));
+  std::size_t lines = 0;
+  for (auto at = short_ones.begin(); at != short_ones.end();) {
+    const auto end = std::find_if(at + 1, short_ones.end(), [&](const auto* c) { return !failed_alike(**at, *c); });
+    if (++lines > most) {
+      const auto left = static_cast<std::uint64_t>(short_ones.end() - at);
+      page.line(fmt::format("and {} like them (-v shows each)", counted(left, "connection")));
+      return;
+    }
+    if (end - at > 1) {
+      failed_series_line(page, **at, **(end - 1), static_cast<std::uint64_t>(end - at), epoch);
+    } else {
+      connection_line(page, **at, epoch);
+    }
+    at = end;
   }
 }
 

@@ -257,6 +257,22 @@ void connection_line(Page& page, const ConnectionFacts& c, std::optional<trace::
   page.paragraph(fmt::format("Connection {}: ", c.id), text, 4, Ink::bold);
 }
 
+bool failed_alike(const ConnectionFacts& a, const ConnectionFacts& b) {
+  return !established(a) && !established(b) && a.closed->how == b.closed->how && a.transport == b.transport &&
+         a.client.address == b.client.address && a.server.address == b.server.address;
+}
+
+void failed_series_line(Page& page, const ConnectionFacts& first, const ConnectionFacts& last, std::uint64_t count,
+                        std::optional<trace::TimeNs> epoch) {
+  const bool refused = first.closed->how == referee::Closed::How::refused;
+  page.paragraph(
+      fmt::format("Connections {} to {}: ", first.id, last.id),
+      fmt::format("{}, client {}, server {}; {} from {} to {}: {}", spoken(first.transport),
+                  printable(first.client.address), printable(first.server.address), counted(count, "attempt"),
+                  place(first.opened, epoch), place(last.opened, epoch), refused ? "all refused" : "none answered"),
+      4, Ink::bold);
+}
+
 void connection_block(Page& page, const ConnectionFacts& c, std::optional<trace::TimeNs> epoch,
                       const TextStyle& style) {
   page.line();

@@ -103,7 +103,7 @@ MountFacts account(const Mount& mount, const Assessment& a) {
     waiting.frame = oldest.first;
     waiting.xid = oldest.xid;
     waiting.operation = oldest.operation;
-    waiting.seconds = static_cast<double>(a.end.time - oldest.first.time) / 1e9;
+    waiting.seconds = static_cast<double>(oldest.waited) / 1e9;
     facts.waiting = std::move(waiting);
   }
   if (mount.waits.worst.frame.number != 0) facts.longest_wait = mount.waits.worst;

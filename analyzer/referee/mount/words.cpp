@@ -73,9 +73,9 @@ using State = MountFacts::State;
   return "";
 }
 
-[[nodiscard]] std::string call_text(const OpenCall& call, FrameRef end) {
+[[nodiscard]] std::string call_text(const OpenCall& call) {
   return fmt::format("{} {:#010x} (frame {}) has waited {:.1f} s", call.operation, call.xid, call.first.number,
-                     seconds(end.time - call.first.time));
+                     seconds(call.waited));
 }
 
 [[nodiscard]] std::string silence_text(const Assessment& a) {
@@ -86,7 +86,7 @@ using State = MountFacts::State;
 }
 
 [[nodiscard]] std::string hangs(const Assessment& a) {
-  std::string text = "The mount hangs: " + call_text(a.hanging.front(), a.end);
+  std::string text = "The mount hangs: " + call_text(a.hanging.front());
   if (a.hanging.size() > 1) text += fmt::format(", {} as well", counted(a.hanging.size() - 1, "later call"));
   text += silence_text(a);
   if (a.failing != nullptr) {
@@ -134,7 +134,7 @@ using State = MountFacts::State;
   if (a.lost != nullptr) text += ": " + cause_text(*a.lost);
   text += silence_text(a);
   if (a.failing != nullptr) text += "; " + attempts_text(*a.failing);
-  if (!a.hanging.empty()) text += "; " + call_text(a.hanging.front(), a.end);
+  if (!a.hanging.empty()) text += "; " + call_text(a.hanging.front());
   text += '.';
   return text.append(who_moves(a));
 }

@@ -15,9 +15,6 @@ namespace {
 
 [[nodiscard]] double seconds(TimeNs time) noexcept { return static_cast<double>(time) / 1e9; }
 
-/// How long it had waited: to the end, or to the end of its connection when nobody tried again.
-[[nodiscard]] TimeNs waited(const OpenCall& call, FrameRef end) noexcept { return end.time - call.first.time; }
-
 [[nodiscard]] FrameRef newest_of(const Mount& mount, Side side) {
   FrameRef newest;
   for (const Life& life : mount.lives) {
@@ -70,11 +67,8 @@ void judge_hanging_calls(const MountWitness& witness, const Mount& mount, const 
   symptom.xid = oldest.xid;
   symptom.times = assessment.hanging.size();
   for (const OpenCall& call : assessment.hanging) name_once(symptom.connections, call.connection);
-  symptom.what =
-      fmt::format("{} {:#010x} of the {} (frame {}) has waited {:.1f} s without an answer", oldest.operation,
-                  oldest.xid, name(oldest.requester), oldest.first.number,
-                  seconds(waited(oldest, oldest.ended.number != 0 && assessment.failing == nullptr ? oldest.ended
-                                                                                                   : assessment.end)));
+  symptom.what = fmt::format("{} {:#010x} of the {} (frame {}) has waited {:.1f} s without an answer", oldest.operation,
+                             oldest.xid, name(oldest.requester), oldest.first.number, seconds(oldest.waited));
   if (oldest.frame.number != oldest.first.number) {
     symptom.what += fmt::format("; it was sent again (frame {})", oldest.frame.number);
   }
