@@ -122,7 +122,7 @@ void judge(Suite& suite, const referee::Rule& rule, const Judged* judged, const 
 
 /// Rules that were held against this connection.
 [[nodiscard]] bool applies(const referee::Rule& rule, const referee::ConnectionFacts& connection) {
-  const bool handshake = rule.group == 'A' || rule.group == 'L' || rule.group == 'M';
+  const bool handshake = rule.group == 'A' || rule.group == 'L' || rule.group == 'M' || rule.group == 'N';
   switch (connection.version.value_or(0)) {
     case 0:
       return handshake;  // no message was seen

@@ -59,6 +59,8 @@ std::string_view lesson(const referee::Rule& rule) noexcept {
       return credits;
     case 'M':
       return "docs/guide/capturing.md";
+    case 'N':
+      return "docs/guide/mount-hangs.md";
     default:
       break;
   }

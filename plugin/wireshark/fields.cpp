@@ -193,6 +193,8 @@ std::vector<RuleItems> rule_items;
       return PI_PROTOCOL;
     case 'M':
       return PI_ASSUMPTION;
+    case 'N':
+      return PI_RESPONSE_CODE;
     default:
       return PI_PROTOCOL;
   }

@@ -27,7 +27,8 @@ ROWS = "18"  # of a drawing
 UNICODE = {**os.environ, "LC_ALL": "C.UTF-8", "NO_COLOR": "1"}
 GROUPS = {"A": "Private data", "B": "Inline thresholds and message size", "C": "Credits", "D": "Header and XDR", "E": "Chunk lists",
           "F": "RDMA operations against advertised memory", "G": "Lifetime and remote invalidation", "H": "Pull completion",
-          "I": "Transactions", "J": "Reverse direction", "K": "Errors and versions", "L": "Connection management", "M": "Capture quality"}
+          "I": "Transactions", "J": "Reverse direction", "K": "Errors and versions", "L": "Connection management", "M": "Capture quality",
+          "N": "What happened to the mount"}
 
 
 def family(transport):

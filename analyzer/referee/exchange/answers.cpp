@@ -4,6 +4,7 @@
 #include "referee/rules/v2_turn.hpp"
 #include "referee/state/lifetime.hpp"
 #include "referee/state/mount.hpp"
+#include "referee/state/nfs_watch.hpp"
 #include "referee/state/procedures.hpp"
 
 namespace rpcrdma::referee {
@@ -58,6 +59,7 @@ void look_at_heads(const Witness& witness, Transaction& call, FrameRef reply, Si
     judge_rpc_status(witness, reply, responder, answer, answer.size(), call);
     judge_xid_by_rdma(witness, reply, responder, Role::responder, call.xid, wire::load_be32(answer.data()), call.call);
     if (wire::load_be32(answer.data()) == call.xid) {
+      watch_reply(connection, call, reply, answer, answer.size());
       judge_direction_by_rdma(witness, reply, call, Role::responder, wire::load_be32(answer.data() + 4), call.call);
     }
   }

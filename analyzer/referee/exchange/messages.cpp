@@ -12,6 +12,7 @@
 #include "referee/exchange/observation.hpp"
 #include "referee/exchange/version2.hpp"
 #include "referee/state/lifetime.hpp"
+#include "referee/state/nfs_watch.hpp"
 #include "referee/state/procedures.hpp"
 #include "wire/rpc.hpp"
 
@@ -174,6 +175,10 @@ void take_reply(const Witness& witness, const trace::Send& event, const wire::He
     if (reading.rpc && event.octets.size() > header.length) {
       judge_rpc_status(witness, event.frame, event.side, event.octets.subspan(header.length),
                        event.wire_length - header.length, *call);
+      if (call->answers == 0) {
+        watch_reply(connection, *call, event.frame, event.octets.subspan(header.length),
+                    event.wire_length - header.length);
+      }
     }
   }
   call->answer = reading.inferred || (reading.guessed && calls_possible(connection, event.side))

@@ -8,6 +8,7 @@
 #include "referee/exchange/calls.hpp"
 #include "referee/rules/v2_turn.hpp"
 #include "referee/state/lifetime.hpp"
+#include "referee/state/nfs_watch.hpp"
 #include "referee/state/procedures.hpp"
 
 namespace rpcrdma::referee::v2 {
@@ -202,6 +203,7 @@ void take_reply(const Turn& turn) {
     judge_reply_version(turn, turn.event, turn.header.fixed.version, *call);
     if (piece.known && !turn.payload().empty()) {
       judge_rpc_status(turn, turn.event.frame, turn.event.side, turn.payload(), turn.behind(), *call);
+      if (call->answers == 0) watch_reply(connection, *call, turn.event.frame, turn.payload(), turn.behind());
     }
   }
   judge_invalidated(turn, call);

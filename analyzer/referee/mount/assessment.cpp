@@ -129,6 +129,31 @@ void take_calls(Assessment& a, const Mount& mount, TimeNs wait) {
                    [](const OpenCall& x, const OpenCall& y) { return x.first.number < y.first.number; });
 }
 
+/// What NFS itself lets the mount wait for.
+void take_nfs(Assessment& a, const Mount& mount, TimeNs wait) {
+  const auto gap_since = [&](Side side, FrameRef frame) {
+    return std::any_of(mount.lives.begin(), mount.lives.end(),
+                       [&](const Life& life) { return later(life.newest_gap[index(side)], frame); });
+  };
+  a.newest_callback = mount.nfs.newest_callback;
+  for (const AsyncCopy& copy : mount.nfs.copies) {
+    if (copy.ended.number != 0 || a.end.time - copy.reply.time < wait) continue;
+    if (gap_since(Side::passive, copy.reply)) {
+      ++a.hidden;
+    } else {
+      a.copies.push_back(&copy);
+    }
+  }
+  for (const Recall& recall : mount.nfs.recalls) {
+    if (recall.ended.number != 0 || a.end.time - recall.callback.time < wait) continue;
+    if (gap_since(Side::active, recall.callback)) {
+      ++a.hidden;
+    } else {
+      a.recalls.push_back(&recall);
+    }
+  }
+}
+
 [[nodiscard]] Assessment::Doubt doubt_of(const Assessment& a, const Mount& mount) {
   bool sends = false;
   bool readable = false;
@@ -140,7 +165,8 @@ void take_calls(Assessment& a, const Mount& mount, TimeNs wait) {
   }
   if (!mount.lives.empty() && !both) return Assessment::Doubt::one_direction;
   if (sends && !readable) return Assessment::Doubt::nothing_readable;
-  if (a.hanging.empty() && a.hidden > 0) return Assessment::Doubt::frames_missing;
+  if (a.hanging.empty() && a.copies.empty() && a.recalls.empty() && a.hidden > 0)
+    return Assessment::Doubt::frames_missing;
   return Assessment::Doubt::none;
 }
 
@@ -181,6 +207,14 @@ void take_calls(Assessment& a, const Mount& mount, TimeNs wait) {
     a.since = a.hanging.front().first;
     return State::waiting;
   }
+  if (!a.copies.empty()) {
+    a.since = a.copies.front()->call;
+    return State::waiting;
+  }
+  if (!a.recalls.empty()) {
+    a.since = a.recalls.front()->callback;
+    return State::waiting;
+  }
   return State::working;
 }
 
@@ -205,6 +239,8 @@ void take_calls(Assessment& a, const Mount& mount, TimeNs wait) {
   }
   if (a.silence) return gone(a.silence->side);
   if (a.failing != nullptr && a.failing->unreachable > 0) return Owes::server_unreachable;
+  if (a.hanging.empty() && !a.copies.empty()) return Owes::server;
+  if (a.hanging.empty() && !a.recalls.empty()) return Owes::client;
   if (a.hanging.empty()) return Owes::unknown;
   const OpenCall& oldest = a.hanging.front();
   const Side responder = other(oldest.requester);
@@ -237,6 +273,7 @@ Life life_of(const Connection& connection) {
   if (connection.rejected()) life.established = false;
   for (const Side side : {Side::active, Side::passive}) {
     const SideState& state = connection.of(side);
+    life.newest_gap[index(side)] = state.newest_gap;
     FrameRef& heard = life.heard[index(side)];
     heard = state.last_event;
     if (state.liveness) keep_later(heard, state.liveness->heard);
@@ -278,6 +315,7 @@ Assessment assess(const Mount& mount, FrameRef end, TimeNs wait) {
   a.end = end;
   take_attempts(a, mount, wait);
   take_calls(a, mount, wait);
+  take_nfs(a, mount, wait);
   a.doubt = doubt_of(a, mount);
   a.state = state_of(a, mount);
   if (a.state == State::never_up && a.failing != nullptr) a.since = a.failing->first;

@@ -85,7 +85,28 @@ using State = MountFacts::State;
   return fmt::format("; nothing has come from the {} since frame {}", who, a.silence->heard.number);
 }
 
-[[nodiscard]] std::string hangs(const Assessment& a) {
+/// A hang without an open Call.
+[[nodiscard]] std::string nfs_waits(const Mount& mount, const Assessment& a) {
+  if (a.copies.empty()) {
+    const Recall& recall = *a.recalls.front();
+    return fmt::format(
+        "The mount hangs: the server recalled a {} (frame {}), and the client has not returned it in {:.1f} s.",
+        recall.of == Recall::Of::layout ? "layout" : "delegation", recall.callback.number,
+        seconds(a.end.time - recall.callback.time));
+  }
+  const AsyncCopy& copy = *a.copies.front();
+  std::string text = fmt::format(
+      "The mount hangs: COPY {:#010x} (frame {}) was accepted (frame {}), its completion (CB_OFFLOAD) never came",
+      copy.xid, copy.call.number, copy.reply.number);
+  if (!mount.nfs.channel.empty() && mount.nfs.channel.back().cleared.number == 0) {
+    text += fmt::format("; since frame {} the server says that its callback channel is broken",
+                        mount.nfs.channel.back().first.number);
+  }
+  return text + '.';
+}
+
+[[nodiscard]] std::string hangs(const Mount& mount, const Assessment& a) {
+  if (a.hanging.empty()) return nfs_waits(mount, a);
   std::string text = "The mount hangs: " + call_text(a.hanging.front());
   if (a.hanging.size() > 1) text += fmt::format(", {} as well", counted(a.hanging.size() - 1, "later call"));
   text += silence_text(a);
@@ -189,7 +210,7 @@ std::string sentence_of(const Mount& mount, const Assessment& a) {
       return fmt::format("The mount was closed in good order (frame {}): {}, all answered.",
                          a.since ? a.since->number : 0, counted(mount.waits.answered, "call"));
     case State::waiting:
-      return hangs(a);
+      return hangs(mount, a);
     case State::working:
       return works(mount);
   }

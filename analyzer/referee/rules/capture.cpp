@@ -44,6 +44,7 @@ void judge_gap(const Witness& witness, const trace::Gap& event) {
   SideState& state = connection.of(event.side);
   ++state.gaps;
   state.gap_amount += event.count;
+  state.newest_gap = event.frame;
   connection.facts.gaps += event.count;
   connection.distrust(recovery(connection), Doubt::frames_missing);
   for (SideState& side : connection.sides) side.reads.clear();

@@ -209,6 +209,13 @@
   X(connect_unanswered) \
   X(connect_refused) \
   X(reconnect_loop) \
+  X(callback_awaited) \
+  X(recall_unanswered) \
+  X(backchannel_down) \
+  X(state_revoked) \
+  X(server_restarted) \
+  X(server_asks_to_wait) \
+  X(nfs_errors) \
   X(nfs_over_tcp) \
   X(capture_sampled)
 // clang-format on

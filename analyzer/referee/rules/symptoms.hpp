@@ -15,6 +15,13 @@ void judge_long_waits(const MountWitness& witness, const Mount& mount);
 void judge_attempts(const MountWitness& witness, const Mount& mount, const Assessment& assessment);
 void judge_nfs_over_tcp(const MountWitness& witness, const Mount& mount);
 
+// --- nfs_waiting.cpp
+void judge_callbacks(const MountWitness& witness, const Assessment& assessment);
+void judge_server_flags(const MountWitness& witness, const Mount& mount, const Assessment& assessment);
+void judge_restart(const MountWitness& witness, const Mount& mount);
+void judge_delays(const MountWitness& witness, const Mount& mount, const Assessment& assessment);
+void judge_nfs_errors(const MountWitness& witness, const Mount& mount);
+
 // --- capture.cpp
 void judge_sampling(const MountWitness& witness, const Mount& mount);
 
@@ -24,6 +31,11 @@ inline void judge_mount(const MountWitness& witness, const Mount& mount, const A
   judge_hanging_calls(witness, mount, assessment);
   judge_long_waits(witness, mount);
   judge_attempts(witness, mount, assessment);
+  judge_callbacks(witness, assessment);
+  judge_server_flags(witness, mount, assessment);
+  judge_restart(witness, mount);
+  judge_delays(witness, mount, assessment);
+  judge_nfs_errors(witness, mount);
   judge_nfs_over_tcp(witness, mount);
 }
 

@@ -174,7 +174,10 @@ struct Assessment {
   const Life* newest = nullptr;            ///< the connection that opened last
   const Life* lost = nullptr;              ///< the one whose end brought the mount down
   std::vector<OpenCall> hanging;           ///< Calls that have waited W or longer, the oldest first
-  std::uint64_t hidden = 0;                ///< Calls that may have been answered where the capture has gaps
+  std::vector<const AsyncCopy*> copies;    ///< whose completion is awaited for W or longer, the oldest first
+  std::vector<const Recall*> recalls;      ///< the same
+  FrameRef newest_callback;
+  std::uint64_t hidden = 0;  ///< Calls and others that may have been answered where the capture has gaps
   /// Silence of one side while the other repeats itself.
   struct Silence {
     trace::Side side = trace::Side::passive;

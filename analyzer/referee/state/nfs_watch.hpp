@@ -1,9 +1,109 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// What NFS lets a mount wait for: copies, recalls, the callback channel, lost state, delays. Counts and remembers.
+// What NFS lets a mount wait for: copies, recalls, the callback channel, lost state, delays. Counts and remembers;
+// bounded. The operations are those of RFC 8881, RFC 7862 and RFC 1813.
 #pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "referee/facts.hpp"
+#include "referee/state/recent.hpp"
+#include "trace/events.hpp"
+#include "wire/bytes.hpp"
+#include "wire/nfs_steps.hpp"
 
 namespace rpcrdma::referee {
 
-struct NfsWatch {};
+struct Connection;
+struct Transaction;
+
+/// A COPY that the server does behind the reply.
+struct AsyncCopy {
+  wire::StateId state;
+  FrameRef call;
+  FrameRef reply;
+  std::uint32_t xid = 0;
+  ConnectionId connection = 0;
+  FrameRef ended;  ///< CB_OFFLOAD, a poll that says so, or OFFLOAD_CANCEL; number 0: still awaited
+};
+
+/// State that the server wants back.
+struct Recall {
+  enum class Of : std::uint8_t { delegation, layout } of = Of::delegation;
+  std::optional<wire::StateId> state;  ///< nothing: all of a file system, or all
+  FrameRef callback;
+  FrameRef answer;  ///< the client's reply to it
+  std::uint32_t xid = 0;
+  ConnectionId connection = 0;
+  FrameRef ended;  ///< returned, or excused by an error; number 0: still awaited
+};
+
+/// A time in which SEQUENCE replies carry status flags.
+struct FlagEpisode {
+  std::uint32_t flags = 0;  ///< all that were seen in it
+  std::uint64_t replies = 0;
+  FrameRef first;
+  FrameRef last;
+  FrameRef reaction;  ///< BIND_CONN_TO_SESSION or CREATE_SESSION of the client; number 0: none
+  FrameRef cleared;   ///< the first reply without them; number 0: they last to the end
+  ConnectionId connection = 0;
+};
+
+/// Replies of one operation that say "later", without a success of it in between.
+struct DelayRun {
+  std::uint32_t status = 0;
+  std::uint64_t times = 0;
+  FrameRef first;
+  FrameRef last;
+  FrameRef over;  ///< the success that ended it; number 0: it lasts
+  ConnectionId connection = 0;
+};
+
+struct NfsWatch {
+  static constexpr std::size_t most_copies = 256;
+  static constexpr std::size_t most_recalls = 256;
+  static constexpr std::size_t most_episodes = 32;
+  static constexpr std::size_t most_errors = 256;
+
+  struct ErrorCount {
+    std::uint64_t times = 0;
+    FrameRef newest;
+    ConnectionId connection = 0;
+  };
+  /// By operation, status, and whether it is one of NFSv3.
+  using ErrorKey = std::tuple<std::string, std::uint32_t, bool>;
+  struct Restart {
+    std::uint64_t replies = 0;
+    std::uint32_t status = 0;  ///< of the first; 0: RESTART_RECLAIM_NEEDED
+    FrameRef first;
+    FrameRef last;
+    ConnectionId connection = 0;
+  };
+
+  std::vector<AsyncCopy> copies;
+  std::vector<Recall> recalls;
+  Recent<wire::StateId, 32> offloads_done;  ///< CB_OFFLOADs of copies whose reply was not seen yet
+  Recent<wire::StateId, 32> returned;       ///< delegations given back, newest
+  std::vector<FlagEpisode> channel;         ///< the callback channel is down
+  std::vector<FlagEpisode> revoked;         ///< state was taken away
+  std::map<std::string, DelayRun> delays;   ///< by operation: its worst run, the current one while it lasts
+  std::map<ErrorKey, ErrorCount> errors;
+  Restart restart;
+  FrameRef newest_callback;
+  std::uint64_t connections_opened = 0;  ///< SEQUENCE and others behind the second one may speak of a restart
+};
+
+/// Does anybody wait for what this operation asks for, or says?
+[[nodiscard]] bool watches(std::uint32_t operation, bool callback) noexcept;
+/// What matters of a Call or callback. `message` begins with the XID.
+void watch_call(Connection& connection, Transaction& call, wire::Bytes message, std::size_t wire_length);
+/// What matters of its first Reply.
+void watch_reply(Connection& connection, Transaction& call, FrameRef frame, wire::Bytes message,
+                 std::size_t wire_length);
 
 }  // namespace rpcrdma::referee

@@ -5,6 +5,8 @@
 #include <cstdint>
 #include <tuple>
 
+#include "referee/state/nfs_watch.hpp"
+#include "wire/nfs_steps.hpp"
 #include "wire/rpc.hpp"
 
 namespace rpcrdma::referee {
@@ -61,6 +63,7 @@ void note_procedure(Connection& connection, Transaction& call, wire::Bytes messa
   Procedure& procedure = connection.procedures[*call.procedure];
   ++procedure.calls;
   const auto [program, version, number] = *call.procedure;
+  call.operation = wire::bare_procedure_name(program, version, number);
   const bool callback = wire::callback_program(program);
   if (number != 1 || !((program == wire::nfs_program && version == 4) || callback)) return;
   const auto decoded = wire::decode_rpc_call(message, wire_length);
@@ -68,6 +71,12 @@ void note_procedure(Connection& connection, Transaction& call, wire::Bytes messa
   if (decoded->gss_service && *decoded->gss_service != 1) return;  // wrapped or encrypted arguments
   const auto compound = wire::decode_compound(message.subspan(decoded->body), wire_length - decoded->body, callback);
   if (!compound) return;
+  if (const auto leading = wire::leading_operation(compound->operations, compound->count, callback)) {
+    call.operation = wire::nfs4_operation_name(*leading, callback);
+  }
+  const bool watched = std::any_of(compound->operations.begin(), compound->operations.end(),
+                                   [&](std::uint32_t operation) { return watches(operation, callback); });
+  if (watched || callback) watch_call(connection, call, message, wire_length);
   for (const std::uint32_t operation : compound->operations) {
     // Only those that have a name: as many as the protocol has, whatever the wire says.
     if (!wire::nfs4_operation_name(operation, callback).empty()) ++procedure.operations[operation];

@@ -84,6 +84,7 @@ struct SideState {
   MemoryMap memory;        ///< what this side exposed
   std::uint64_t gaps = 0;  ///< how often frames of this side were found missing
   std::uint64_t gap_amount = 0;
+  FrameRef newest_gap;  ///< where the newest of them was noticed
   FrameRef last_event;  ///< newest frame of this side that was delivered
   FrameRef first_event;
   FrameRef unread;  ///< newest message that the capture cut before it says what it is; number 0: none

@@ -14,6 +14,7 @@
 #include "referee/state/message_body.hpp"
 #include "referee/state/side_names.hpp"
 #include "referee/state/version2.hpp"
+#include "wire/nfs_steps.hpp"
 #include "wire/rpcrdma.hpp"
 
 namespace rpcrdma::referee {
@@ -56,10 +57,12 @@ struct Transaction {
   std::vector<wire::WriteChunk> writes;
   std::optional<wire::WriteChunk> reply_chunk;
   std::optional<std::tuple<std::uint32_t, std::uint32_t, std::uint32_t>> procedure;  // program, version, procedure
-  std::optional<bool> wrapped;        ///< RPCSEC_GSS integrity or privacy; not known until the Call has been read
-  std::optional<std::size_t> wanted;  ///< how many results may come in Write chunks (RFC 8267), once known
-  FrameRef reply;                     ///< first frame of the first Reply; number 0: none yet
-  FrameRef broken_reply;              ///< a Reply that cannot be decoded; number 0: none
+  std::optional<wire::StateId> asked_of;  ///< the copy that an OFFLOAD_STATUS asks about
+  bool watched = false;                   ///< its results matter to who waits (NfsWatch)
+  std::optional<bool> wrapped;            ///< RPCSEC_GSS integrity or privacy; not known until the Call has been read
+  std::optional<std::size_t> wanted;      ///< how many results may come in Write chunks (RFC 8267), once known
+  FrameRef reply;                         ///< first frame of the first Reply; number 0: none yet
+  FrameRef broken_reply;                  ///< a Reply that cannot be decoded; number 0: none
   enum class Answer : std::uint8_t {
     plain,
     inferred,  ///< what counts as its Reply may be a Long Call of its responder

@@ -1,0 +1,303 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Group N: what NFS itself lets a mount wait for, and what the server says of its state.
+#include <algorithm>
+#include <string>
+#include <string_view>
+
+#include <fmt/format.h>
+
+#include "referee/docket/counted.hpp"
+#include "referee/rules/rows.hpp"
+#include "referee/rules/symptoms.hpp"
+#include "wire/nfs_status.hpp"
+
+namespace rpcrdma::referee {
+
+namespace {
+
+[[nodiscard]] double seconds(TimeNs time) noexcept { return static_cast<double>(time) / 1e9; }
+
+/// The names of the bits, "CB_PATH_DOWN, BACKCHANNEL_FAULT".
+[[nodiscard]] std::string flag_names(std::uint32_t flags) {
+  constexpr std::string_view prefix = "SEQ4_STATUS_";
+  std::string names;
+  for (const wire::NamedValue& flag : wire::seq4_status_names()) {
+    if ((flags & flag.value) == 0) continue;
+    std::string_view name = flag.name;
+    if (name.starts_with(prefix)) name.remove_prefix(prefix.size());
+    if (!names.empty()) names += ", ";
+    names += name;
+  }
+  return names;
+}
+
+[[nodiscard]] std::string status_name(std::uint32_t status, bool version_3) {
+  const std::string_view name = version_3 ? wire::nfs3_status_name(status) : wire::nfs4_status_name(status);
+  return name.empty() ? fmt::format("status {}", status) : std::string(name);
+}
+
+}  // namespace
+
+const Row rows::callback_awaited{
+    .group = 'N',
+    .severity = Severity::warning,
+    .versions = Versions::both,
+    .source = "RFC 7862 sections 15.2, 16.1",
+    .who = "nobody",
+    .title = "A copy was accepted, its completion never came",
+    .explanation =
+        "The server took a COPY to do it in the background, and reports its end with CB_OFFLOAD. Until then the "
+        "application waits, although no Call is open.",
+    .evidence =
+        "A COPY answered as asynchronous with a stateid, and no CB_OFFLOAD with that stateid on any connection of the "
+        "mount within --wait. A poll by OFFLOAD_STATUS that says it is complete, or OFFLOAD_CANCEL, ends the wait. Not "
+        "decided when frames of the server are missing since.",
+    .next =
+        "Server: is the copy still going on (nfsd's stacks, its disks)? Can it call back: backchannel-down says more. "
+        "Client: nfs4_cb_offload in the nfs4 tracepoints."};
+
+const Row rows::recall_unanswered{
+    .group = 'N',
+    .severity = Severity::warning,
+    .versions = Versions::both,
+    .source = "RFC 8881 sections 10.4, 12.5.5, 20.2, 20.3",
+    .who = "nobody",
+    .title = "The server wants something back and does not get it",
+    .explanation =
+        "A delegation or a layout was recalled, and the client neither returned it nor said why not. Others who want "
+        "the file get DELAY until the lease runs out.",
+    .evidence =
+        "CB_RECALL or CB_LAYOUTRECALL, and neither DELEGRETURN or LAYOUTRETURN nor an error reply that excuses it "
+        "within "
+        "--wait. A recall that the return had overtaken is none. Not decided when frames of the client are missing "
+        "since.",
+    .next =
+        "Client: what holds the file: nfs4_cb_recall and nfs4_delegreturn in the nfs4 tracepoints; dirty data that "
+        "has to be written first."};
+
+void judge_callbacks(const MountWitness& witness, const Assessment& assessment) {
+  if (!assessment.copies.empty()) {
+    const AsyncCopy& oldest = *assessment.copies.front();
+    Symptom symptom;
+    symptom.frames = {oldest.call, oldest.reply, assessment.newest_callback};
+    symptom.connections = {oldest.connection};
+    symptom.owes = assessment.owes;
+    symptom.xid = oldest.xid;
+    symptom.times = assessment.copies.size();
+    symptom.what = fmt::format(
+        "The COPY {:#010x} (frame {}) was accepted as asynchronous (frame {}); its completion (CB_OFFLOAD) did not "
+        "come "
+        "in {:.1f} s",
+        oldest.xid, oldest.call.number, oldest.reply.number, seconds(assessment.end.time - oldest.reply.time));
+    if (assessment.copies.size() > 1)
+      symptom.what += fmt::format("; {} wait", counted(assessment.copies.size(), "copy"));
+    symptom.what += '.';
+    witness.say(RuleId::callback_awaited, std::move(symptom));
+  }
+  if (!assessment.recalls.empty()) {
+    const Recall& oldest = *assessment.recalls.front();
+    const bool layout = oldest.of == Recall::Of::layout;
+    Symptom symptom;
+    symptom.frames = {oldest.callback, oldest.answer};
+    symptom.connections = {oldest.connection};
+    symptom.owes = Owes::client;
+    symptom.xid = oldest.xid;
+    symptom.times = assessment.recalls.size();
+    symptom.what =
+        fmt::format("The server recalled a {} (frame {}); the client {}did not return it in {:.1f} s.",
+                    layout ? "layout" : "delegation", oldest.callback.number,
+                    oldest.answer.number != 0 ? fmt::format("agreed (frame {}) and ", oldest.answer.number) : "",
+                    seconds(assessment.end.time - oldest.callback.time));
+    witness.say(RuleId::recall_unanswered, std::move(symptom));
+  }
+}
+
+const Row rows::backchannel_down{
+    .group = 'N',
+    .severity = Severity::warning,
+    .versions = Versions::both,
+    .source = "RFC 8881 section 18.46.3",
+    .who = "nobody",
+    .title = "The server cannot call back",
+    .explanation =
+        "With each SEQUENCE the server says that its callback channel is broken. Recalls and completions of copies do "
+        "not come through: whoever waits for them hangs.",
+    .evidence =
+        "SEQUENCE replies with CB_PATH_DOWN, CB_PATH_DOWN_SESSION or BACKCHANNEL_FAULT. One episode is one finding; "
+        "one "
+        "that the client mended within --wait is a note.",
+    .next =
+        "Client: does it answer with BIND_CONN_TO_SESSION or a new session (nfs4 tracepoints)? Server: rpcrdma "
+        "tracepoints of its callbacks, /proc/fs/nfsd/clients/*/info (callback state)."};
+
+const Row rows::state_revoked{
+    .group = 'N',
+    .severity = Severity::warning,
+    .versions = Versions::both,
+    .source = "RFC 8881 section 18.46.3",
+    .who = "nobody",
+    .title = "The server took state away",
+    .explanation =
+        "Locks, opens, delegations or layouts of this client are gone: the lease ran out, an administrator revoked "
+        "them "
+        "or a recall was not answered. Applications get EIO.",
+    .evidence =
+        "SEQUENCE replies with EXPIRED_ALL_STATE_REVOKED, EXPIRED_SOME_STATE_REVOKED, ADMIN_STATE_REVOKED or "
+        "RECALLABLE_STATE_REVOKED.",
+    .next =
+        "Server: the log of nfsd, /proc/fs/nfsd/clients; how long the client was away before (long-wait, call-hangs)."};
+
+void judge_server_flags(const MountWitness& witness, const Mount& mount, const Assessment& assessment) {
+  for (const FlagEpisode& episode : mount.nfs.channel) {
+    const bool mended =
+        episode.cleared.number != 0 && episode.cleared.time - episode.first.time < witness.context.options.wait;
+    Symptom symptom;
+    symptom.frames = {episode.first, episode.last, episode.reaction, episode.cleared};
+    symptom.connections = {episode.connection};
+    symptom.owes = mended ? Owes::nobody : assessment.owes;
+    symptom.times = episode.replies;
+    symptom.at_most = mended ? Severity::note : Severity::warning;
+    symptom.what = fmt::format("The server says that its callback channel is broken ({}), in {} from frame {} to {}",
+                               flag_names(episode.flags), counted(episode.replies, "reply"), episode.first.number,
+                               episode.last.number);
+    symptom.what += episode.reaction.number != 0
+                        ? fmt::format("; the client made a new one (frame {})", episode.reaction.number)
+                        : std::string("; the client did nothing about it");
+    symptom.what += episode.cleared.number != 0
+                        ? fmt::format(", and {:.1f} s after the first it was mended (frame {}).",
+                                      seconds(episode.cleared.time - episode.first.time), episode.cleared.number)
+                        : std::string(".");
+    witness.say(RuleId::backchannel_down, std::move(symptom));
+  }
+  for (const FlagEpisode& episode : mount.nfs.revoked) {
+    Symptom symptom;
+    symptom.frames = {episode.first, episode.last, episode.cleared};
+    symptom.connections = {episode.connection};
+    symptom.owes = Owes::client;
+    symptom.times = episode.replies;
+    symptom.what = fmt::format("The server took state of the client away ({}), told in {} since frame {}.",
+                               flag_names(episode.flags), counted(episode.replies, "reply"), episode.first.number);
+    witness.say(RuleId::state_revoked, std::move(symptom));
+  }
+}
+
+const Row rows::server_restarted{
+    .group = 'N',
+    .severity = Severity::note,
+    .versions = Versions::both,
+    .source = "RFC 8881 sections 8.4.2, 15.1",
+    .who = "nobody",
+    .title = "The server has lost its state: it was restarted",
+    .explanation =
+        "The server does not know the client or its session any more, or asks it to reclaim its locks. The client "
+        "makes "
+        "itself known again and goes on; that is how NFS survives a restart.",
+    .evidence = "STALE_CLIENTID, BADSESSION, STALE_STATEID, GRACE or RESTART_RECLAIM_NEEDED behind a new connection.",
+    .next = "Server: uptime, the log of nfsd. If nobody restarted it: a lease that ran out looks alike."};
+
+void judge_restart(const MountWitness& witness, const Mount& mount) {
+  const NfsWatch::Restart& restart = mount.nfs.restart;
+  if (restart.replies == 0) return;
+  // The loss before it: the newest connection that ended ahead of it.
+  FrameRef loss;
+  for (const Life& life : mount.lives) {
+    if (life.closed && life.closed->frame.number < restart.first.number) loss = life.closed->frame;
+  }
+  const bool again = std::any_of(mount.lives.begin(), mount.lives.end(), [&](const Life& life) {
+    return life.opened.number > 1 && life.id != restart.connection;
+  });
+  if (loss.number == 0 && !again) return;
+  Symptom symptom;
+  symptom.frames = {restart.first, restart.last, loss};
+  symptom.connections = {restart.connection};
+  symptom.owes = Owes::nobody;
+  symptom.times = restart.replies;
+  symptom.what = fmt::format("The server has lost its state ({}), as after a restart, told in {} since frame {}.",
+                             restart.status == 0 ? "RESTART_RECLAIM_NEEDED" : status_name(restart.status, false),
+                             counted(restart.replies, "reply"), restart.first.number);
+  witness.say(RuleId::server_restarted, std::move(symptom));
+}
+
+const Row rows::server_asks_to_wait{
+    .group = 'N',
+    .severity = Severity::warning,
+    .versions = Versions::both,
+    .source = "RFC 8881 section 15.1.1.3; RFC 1813 section 2.6",
+    .who = "nobody",
+    .title = "The server says: later",
+    .explanation =
+        "The same operation was answered with JUKEBOX, DELAY or GRACE again and again. The server lives and is busy "
+        "with something: a recall, its grace period, a file that comes back from a slow store.",
+    .evidence =
+        "Three or more such answers to one operation without a success in between; a warning when that lasted for "
+        "--wait, "
+        "or still does at the end.",
+    .next =
+        "What the server waits for: a recall that is outstanding (recall-unanswered), its grace period "
+        "(/proc/fs/nfsd/nfsv4gracetime), the state of its file system."};
+
+void judge_delays(const MountWitness& witness, const Mount& mount, const Assessment& assessment) {
+  constexpr std::uint64_t enough = 3;
+  const bool version_3 = std::any_of(mount.nfs.errors.begin(), mount.nfs.errors.end(),
+                                     [](const auto& entry) { return std::get<2>(entry.first); });
+  for (const auto& [operation, run] : mount.nfs.delays) {
+    if (run.times < enough) continue;
+    const bool lasts = run.over.number == 0;
+    const FrameRef until = lasts ? assessment.end : run.over;
+    const bool long_enough = until.time - run.first.time >= witness.context.options.wait;
+    Symptom symptom;
+    symptom.frames = {run.first, run.last, run.over};
+    symptom.connections = {run.connection};
+    symptom.owes = lasts ? Owes::server : Owes::nobody;
+    symptom.times = run.times;
+    symptom.at_most = long_enough || lasts ? Severity::warning : Severity::note;
+    symptom.what = fmt::format("The server answered {} with {} {} times, from frame {} to {}", operation,
+                               status_name(run.status, version_3), run.times, run.first.number, run.last.number);
+    symptom.what += lasts ? std::string("; that lasts to the end")
+                          : fmt::format("; then it went through (frame {}), {:.1f} s after the first", run.over.number,
+                                        seconds(run.over.time - run.first.time));
+    if (!assessment.recalls.empty()) {
+      symptom.what += fmt::format("; a recall is outstanding (frame {})", assessment.recalls.front()->callback.number);
+    }
+    symptom.what += '.';
+    witness.say(RuleId::server_asks_to_wait, std::move(symptom));
+  }
+}
+
+const Row rows::nfs_errors{.group = 'N',
+                           .severity = Severity::note,
+                           .versions = Versions::both,
+                           .source = "RFC 8881 section 15; RFC 1813 section 2.6",
+                           .who = "nobody",
+                           .title = "Operations were answered with an error",
+                           .explanation =
+                               "What NFS itself answered. Names that do not exist, or exist already, are daily bread "
+                               "and not counted here; others "
+                               "may be what the user sees as EIO, EACCES or ENOSPC.",
+                           .evidence = "The status of each operation, counted by operation and status.",
+                           .next = "The frames; rpcdebug -m nfs on the client, the log and the exports of the server."};
+
+void judge_nfs_errors(const MountWitness& witness, const Mount& mount) {
+  constexpr std::size_t most_named = 12;
+  Symptom symptom;
+  std::size_t named = 0;
+  symptom.times = 0;
+  for (const auto& [key, count] : mount.nfs.errors) {
+    const auto& [operation, status, version_3] = key;
+    if (status == wire::nfs4err_noent || status == wire::nfs4err_exist) continue;
+    symptom.times += count.times;
+    if (symptom.connections.empty()) symptom.connections = {count.connection};
+    if (named++ >= most_named) continue;
+    symptom.frames.push_back(count.newest);
+    if (!symptom.what.empty()) symptom.what += ", ";
+    symptom.what += fmt::format("{} {}", operation, status_name(status, version_3));
+    if (count.times > 1) symptom.what += fmt::format(" {} times", count.times);
+  }
+  if (symptom.times == 0) return;
+  symptom.owes = Owes::nobody;
+  symptom.what = fmt::format("NFS operations that failed: {}{}.", symptom.what,
+                             named > most_named ? fmt::format(" and {} more kinds", named - most_named) : "");
+  witness.say(RuleId::nfs_errors, std::move(symptom));
+}
+
+}  // namespace rpcrdma::referee

@@ -1,0 +1,315 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "referee/state/nfs_watch.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "referee/state/mount.hpp"
+#include "wire/nfs_status.hpp"
+
+namespace rpcrdma::referee {
+
+namespace {
+
+using wire::StateId;
+
+[[nodiscard]] bool same_state(const StateId& a, const StateId& b) noexcept { return a.other == b.other; }
+
+void end_copy(NfsWatch& nfs, const StateId& state, FrameRef frame) {
+  for (AsyncCopy& copy : nfs.copies) {
+    if (copy.ended.number == 0 && same_state(copy.state, state)) copy.ended = frame;
+  }
+}
+
+void end_recalls(NfsWatch& nfs, Recall::Of of, const std::optional<StateId>& state, FrameRef frame) {
+  for (Recall& recall : nfs.recalls) {
+    const bool meant = !state || !recall.state || same_state(*recall.state, *state);
+    if (recall.of == of && recall.ended.number == 0 && meant) recall.ended = frame;
+  }
+}
+
+void begin_recall(Connection& connection, const Transaction& call, Recall::Of of, std::optional<StateId> state) {
+  NfsWatch& nfs = connection.mount->nfs;
+  if (nfs.recalls.size() >= NfsWatch::most_recalls) {
+    const auto ended = std::find_if(nfs.recalls.begin(), nfs.recalls.end(),
+                                    [](const Recall& recall) { return recall.ended.number != 0; });
+    if (ended == nfs.recalls.end()) return;
+    nfs.recalls.erase(ended);
+  }
+  Recall recall;
+  recall.of = of;
+  recall.state = state;
+  recall.callback = call.call;
+  recall.xid = call.xid;
+  recall.connection = connection.id();
+  // The return may have been on its way already.
+  const bool raced = state && nfs.returned.newest([&](const StateId& given) { return same_state(given, *state); });
+  if (raced) recall.ended = call.call;
+  nfs.recalls.push_back(recall);
+}
+
+void react(NfsWatch& nfs, FrameRef frame) {
+  if (nfs.channel.empty()) return;
+  FlagEpisode& episode = nfs.channel.back();
+  if (episode.cleared.number == 0 && episode.reaction.number == 0) episode.reaction = frame;
+}
+
+/// What an operation of the client asks for.
+void take_step(Connection& connection, Transaction& call, const wire::CallStep& step) {
+  NfsWatch& nfs = connection.mount->nfs;
+  const auto* state = std::get_if<StateId>(&step.arguments);
+  switch (step.operation) {
+    case wire::operation::delegreturn:
+    case wire::operation::free_stateid:
+      if (state == nullptr) break;
+      end_recalls(nfs, Recall::Of::delegation, *state, call.call);
+      nfs.returned.add(StateId(*state));
+      break;
+    case wire::operation::layoutreturn:
+      if (const auto* layouts = std::get_if<wire::Layouts>(&step.arguments)) {
+        const bool file = layouts->of == wire::Layouts::Of::file;
+        end_recalls(nfs, Recall::Of::layout, file ? std::optional(layouts->state) : std::nullopt, call.call);
+      }
+      break;
+    case wire::operation::offload_cancel:
+      if (state != nullptr) end_copy(nfs, *state, call.call);
+      break;
+    case wire::operation::offload_status:
+      if (state != nullptr) call.asked_of = *state;
+      break;
+    case wire::operation::bind_conn_to_session:
+    case wire::operation::create_session:
+      react(nfs, call.call);
+      break;
+    default:
+      break;
+  }
+}
+
+/// What the server's callback says or wants.
+void take_callback_step(Connection& connection, const Transaction& call, const wire::CallStep& step) {
+  NfsWatch& nfs = connection.mount->nfs;
+  switch (step.operation) {
+    case wire::operation::cb_offload:
+      if (const auto* done = std::get_if<wire::OffloadDone>(&step.arguments)) {
+        end_copy(nfs, done->state, call.call);
+        nfs.offloads_done.add(StateId(done->state));
+      }
+      break;
+    case wire::operation::cb_recall:
+      if (const auto* state = std::get_if<StateId>(&step.arguments)) {
+        begin_recall(connection, call, Recall::Of::delegation, *state);
+      }
+      break;
+    case wire::operation::cb_layoutrecall:
+      if (const auto* layouts = std::get_if<wire::Layouts>(&step.arguments)) {
+        const bool file = layouts->of == wire::Layouts::Of::file;
+        begin_recall(connection, call, Recall::Of::layout, file ? std::optional(layouts->state) : std::nullopt);
+      }
+      break;
+    default:
+      break;
+  }
+}
+
+constexpr std::uint32_t channel_down =
+    wire::seq4_cb_path_down | wire::seq4_cb_path_down_session | wire::seq4_backchannel_fault;
+constexpr std::uint32_t state_lost = wire::seq4_expired_all_state_revoked | wire::seq4_expired_some_state_revoked |
+                                     wire::seq4_admin_state_revoked | wire::seq4_recallable_state_revoked;
+
+void take_flags(std::vector<FlagEpisode>& episodes, std::uint32_t flags, FrameRef frame, ConnectionId connection) {
+  const bool going_on = !episodes.empty() && episodes.back().cleared.number == 0;
+  if (flags == 0) {
+    if (going_on) episodes.back().cleared = frame;
+    return;
+  }
+  if (!going_on) {
+    if (episodes.size() >= NfsWatch::most_episodes) episodes.erase(episodes.begin());
+    episodes.emplace_back();
+    episodes.back().first = frame;
+    episodes.back().connection = connection;
+  }
+  FlagEpisode& episode = episodes.back();
+  episode.flags |= flags;
+  ++episode.replies;
+  episode.last = frame;
+}
+
+void take_restart(NfsWatch& nfs, std::uint32_t status, FrameRef frame, ConnectionId connection) {
+  NfsWatch::Restart& restart = nfs.restart;
+  if (restart.replies++ == 0) {
+    restart.status = status;
+    restart.first = frame;
+    restart.connection = connection;
+  }
+  restart.last = frame;
+}
+
+void take_status(Connection& connection, const Transaction& call, const std::string& operation, std::uint32_t status,
+                 bool version_3, FrameRef frame) {
+  NfsWatch& nfs = connection.mount->nfs;
+  const bool later =
+      version_3 ? status == wire::nfs3err_jukebox : status == wire::nfs4err_delay || status == wire::nfs4err_grace;
+  const auto run = nfs.delays.find(operation);
+  if (status == 0) {
+    if (run == nfs.delays.end() || run->second.over.number != 0) return;
+    constexpr std::uint64_t worth_keeping = 3;
+    if (run->second.times < worth_keeping) {
+      nfs.delays.erase(run);
+    } else {
+      run->second.over = frame;
+    }
+    return;
+  }
+  if (later && (run != nfs.delays.end() || nfs.delays.size() < NfsWatch::most_errors)) {
+    DelayRun& delay = nfs.delays[operation];
+    if (delay.over.number == 0) {
+      if (delay.times++ == 0) {
+        delay.status = status;
+        delay.first = frame;
+        delay.connection = connection.id();
+      }
+      delay.last = frame;
+    }
+  }
+  NfsWatch::ErrorKey key{operation, status, version_3};
+  if (nfs.errors.size() < NfsWatch::most_errors || nfs.errors.contains(key)) {
+    NfsWatch::ErrorCount& error = nfs.errors[std::move(key)];
+    ++error.times;
+    error.newest = frame;
+    error.connection = connection.id();
+  }
+  const bool restarted = !version_3 && (status == wire::nfs4err_stale_clientid || status == wire::nfs4err_badsession ||
+                                        status == wire::nfs4err_stale_stateid || status == wire::nfs4err_grace);
+  if (restarted && call.requester == trace::Side::active) take_restart(nfs, status, frame, connection.id());
+}
+
+void take_copy(Connection& connection, const Transaction& call, const wire::Copied& copied, FrameRef frame) {
+  NfsWatch& nfs = connection.mount->nfs;
+  if (copied.synchronous || !copied.callback || nfs.copies.size() >= NfsWatch::most_copies) return;
+  AsyncCopy copy;
+  copy.state = *copied.callback;
+  copy.call = call.call;
+  copy.reply = frame;
+  copy.xid = call.xid;
+  copy.connection = connection.id();
+  const bool done = nfs.offloads_done.newest([&](const StateId& state) { return same_state(state, copy.state); });
+  if (done) copy.ended = frame;
+  nfs.copies.push_back(copy);
+}
+
+/// The client's answer to a recall: an error that says it has nothing to give back ends it.
+void take_recall_answer(NfsWatch& nfs, const Transaction& call, std::uint32_t status, FrameRef frame) {
+  for (Recall& recall : nfs.recalls) {
+    if (recall.callback.number != call.call.number) continue;
+    recall.answer = frame;
+    if (status != 0 && status != wire::nfs4err_delay && recall.ended.number == 0) recall.ended = frame;
+  }
+}
+
+/// sr_status_flags of a Reply whose first operation is SEQUENCE, without reading the rest. `results`: from the
+/// COMPOUND's status on.
+[[nodiscard]] std::optional<std::uint32_t> flags_of(wire::Bytes results) noexcept {
+  constexpr std::size_t words_before_tag = 8;
+  constexpr std::size_t most_tag = 1024;
+  if (results.size() < words_before_tag) return std::nullopt;
+  const std::size_t tag = wire::load_be32(results.data() + 4);
+  if (tag > most_tag) return std::nullopt;
+  const std::size_t at = words_before_tag + (tag + 3) / 4 * 4;
+  // number of results, operation, its status, session id, sequence id, three slots, flags
+  constexpr std::size_t operation_at = 4;
+  constexpr std::size_t flags_at = 44;
+  if (results.size() < at + flags_at + 4) return std::nullopt;
+  const std::uint8_t* p = results.data() + at;
+  if (wire::load_be32(p + operation_at) != wire::operation::sequence || wire::load_be32(p + operation_at + 4) != 0) {
+    return std::nullopt;
+  }
+  return wire::load_be32(p + flags_at);
+}
+
+void read_results(Connection& connection, Transaction& call, FrameRef frame, wire::Bytes message,
+                  std::size_t wire_length) {
+  const auto [program, version, procedure] = *call.procedure;
+  const bool callback = wire::callback_program(program);
+  wire::ReplySteps reply;
+  wire::read_reply_steps(message, wire_length, {program, version, procedure, call.wrapped}, nullptr, reply);
+  NfsWatch& nfs = connection.mount->nfs;
+  for (const wire::ReplyStep& step : reply.steps) {
+    if (!callback) {
+      take_status(connection, call, std::string(wire::nfs4_operation_name(step.operation, false)), step.status, false,
+                  frame);
+    }
+    if (const auto* copied = std::get_if<wire::Copied>(&step.result)) take_copy(connection, call, *copied, frame);
+    if (const auto* progress = std::get_if<wire::OffloadProgress>(&step.result)) {
+      if (progress->complete && call.asked_of) end_copy(nfs, *call.asked_of, frame);
+    }
+  }
+  if (callback && reply.status) take_recall_answer(nfs, call, *reply.status, frame);
+}
+
+}  // namespace
+
+bool watches(std::uint32_t operation, bool callback) noexcept {
+  using namespace wire::operation;
+  if (callback) return operation == cb_offload || operation == cb_recall || operation == cb_layoutrecall;
+  switch (operation) {
+    case copy:
+    case delegreturn:
+    case free_stateid:
+    case layoutreturn:
+    case offload_cancel:
+    case offload_status:
+    case bind_conn_to_session:
+    case create_session:
+      return true;
+    default:
+      return false;
+  }
+}
+
+void watch_call(Connection& connection, Transaction& call, wire::Bytes message, std::size_t wire_length) {
+  if (connection.mount == nullptr || !call.procedure) return;
+  const auto [program, version, procedure] = *call.procedure;
+  const bool callback = wire::callback_program(program);
+  if (callback) connection.mount->nfs.newest_callback = call.call;
+  wire::CallSteps steps;
+  wire::read_call_steps(message, wire_length, nullptr, steps);
+  for (const wire::CallStep& step : steps.steps) {
+    if (callback) {
+      take_callback_step(connection, call, step);
+    } else {
+      take_step(connection, call, step);
+    }
+    call.watched = call.watched || watches(step.operation, callback);
+  }
+}
+
+void watch_reply(Connection& connection, Transaction& call, FrameRef frame, wire::Bytes message,
+                 std::size_t wire_length) {
+  if (connection.mount == nullptr || !call.procedure) return;
+  const auto [program, version, procedure] = *call.procedure;
+  const bool callback = wire::callback_program(program);
+  const bool nfs = program == wire::nfs_program && (version == 3 || version == 4) && procedure != 0;
+  if (!nfs && !callback) return;
+  if (call.wrapped.value_or(false)) return;
+  const auto rpc = wire::decode_rpc_reply(message, wire_length);
+  if (!rpc || !rpc->accepted || rpc->status != 0 || rpc->body + 4 > message.size()) return;
+  const wire::Bytes results = message.subspan(rpc->body);
+  const std::uint32_t status = wire::load_be32(results.data());
+  if (version == 3 && !callback) {
+    take_status(connection, call, operation_name(call), status, true, frame);
+    return;
+  }
+  if (!callback) {
+    if (const std::optional<std::uint32_t> flags = flags_of(results)) {
+      NfsWatch& watch = connection.mount->nfs;
+      take_flags(watch.channel, *flags & channel_down, frame, connection.id());
+      take_flags(watch.revoked, *flags & state_lost, frame, connection.id());
+      if ((*flags & wire::seq4_restart_reclaim_needed) != 0) take_restart(watch, 0, frame, connection.id());
+    }
+  }
+  const bool delayed = !callback && status == 0 && !connection.mount->nfs.delays.empty();
+  if (status != 0 || call.watched || callback || delayed) read_results(connection, call, frame, message, wire_length);
+}
+
+}  // namespace rpcrdma::referee
