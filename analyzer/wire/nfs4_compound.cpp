@@ -1,159 +1,154 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // The operations of an NFSv4 COMPOUND, found by stepping over their arguments.
-#include <algorithm>
-#include <utility>
+#include "wire/nfs4_compound.hpp"
 
+#include <algorithm>
+
+#include "wire/nfs4_places.hpp"
 #include "wire/nfs4_walker.hpp"
 #include "wire/rpc.hpp"
 
 namespace rpcrdma::wire {
 
+namespace nfs4 {
+
 namespace {
 
-using nfs4::Encounter;
-using nfs4::ItemKind;
-using nfs4::Walker;
-using nfs4::Whereabouts;
-
-constexpr std::uint32_t operations_limit = 64;
 constexpr std::uint32_t tag_limit = 1024;
 
-/// Where DDP-eligible arguments are (data of WRITE, text of a symbolic link).
-enum class Data : std::uint8_t {
-  unknown,  ///< they may have been moved into a Read chunk: stop there
-  in_place,
-  moved,  ///< only the length word is left
-};
-
-class AllAlike final : public nfs4::ItemPolicy {
- public:
-  explicit AllAlike(Data data) noexcept : data_(data) {}
-  [[nodiscard]] bool met_data() const noexcept { return met_data_; }
-
-  [[nodiscard]] Whereabouts meet(const Encounter& item) override {
-    if (item.kind != ItemKind::eligible || data_ == Data::in_place || item.length == 0) return Whereabouts::in_place;
-    if (data_ == Data::moved) return Whereabouts::moved;
-    met_data_ = true;
-    return Whereabouts::unknown;
-  }
-
- private:
-  Data data_;
-  bool met_data_ = false;
-};
-
-bool callback_layout_recall(Walker& w) {
-  std::uint32_t type = 0;
-  if (!w.shape("www") || !w.word(type)) return false;
-  switch (type) {
-    case 1:  // LAYOUTRECALL4_FILE
-      return w.shape("oddi");
-    case 2:  // FSID
-      return w.shape("dd");
-    case 3:  // ALL
-      return true;
-    default:
-      return false;
-  }
-}
-
-bool callback_offload(Walker& w) {
-  std::uint32_t status = 0;
-  if (!w.shape("oi") || !w.word(status)) return false;
-  return status == 0 ? w.shape("Idwd") : w.shape("d");
-}
-
-bool step_over_callback(Walker& w, std::uint32_t operation) {
-  switch (operation) {
-    case 3:  // CB_GETATTR
-      return w.shape("ob");
-    case 4:  // CB_RECALL
-      return w.shape("iwo");
-    case 5:
-      return callback_layout_recall(w);
-    case 6:  // CB_NOTIFY
-      return w.shape("io") && w.each([&w] { return w.shape("bo"); });
-    case 8:  // CB_RECALL_ANY, CB_RECALLABLE_OBJ_AVAIL
-    case 9:
-      return w.shape("wb");
-    case 10:  // CB_RECALL_SLOT
-      return w.shape("w");
-    case 11:  // CB_SEQUENCE, with the lists of calls it refers to
-      return w.shape("iwwww") && w.each([&w] { return w.shape("i") && w.array(8); });
-    case 12:  // CB_WANTS_CANCELLED
-      return w.shape("ww");
-    case 13:  // CB_NOTIFY_LOCK
-      return w.shape("odo");
-    case 14:  // CB_NOTIFY_DEVICEID
-      return w.each([&w] { return w.shape("bo"); });
-    case 15:
-      return callback_offload(w);
-    case 10044:  // CB_ILLEGAL
-      return true;
-    default:
-      return false;  // CB_PUSH_DELEG carries a whole delegation
-  }
-}
-
 /// An operation that the minor version does not have has no known arguments either.
-bool in_minor_version(std::uint32_t operation, std::uint32_t minor, bool callback) noexcept {
+bool in_minor_version(std::uint32_t operation, const CompoundHead& head) noexcept {
+  const std::uint32_t minor = head.minor_version;
   if (operation == 10044) return true;
-  if (callback) return operation >= 3 && operation <= (minor == 0 ? 4U : minor == 1 ? 14U : 15U);
+  if (head.callback) return operation >= 3 && operation <= (minor == 0 ? 4U : minor == 1 ? 14U : 15U);
   return operation >= 3 && operation <= (minor == 0 ? 39U : minor == 1 ? 58U : 75U);
 }
 
-/// What the operation, whose arguments come next, says of a back channel.
-std::optional<bool> agrees_to_be_called(Walker walker, std::uint32_t operation) {
-  constexpr std::uint32_t bind_conn_to_session = 41;
-  constexpr std::uint32_t create_session = 43;
-  // CREATE_SESSION4_FLAG_CONN_BACK_CHAN, and the bit that CDFC4_BACK has in common with both "or both".
-  constexpr std::uint32_t back = 2;
-  std::uint32_t said = 0;
-  if (operation != bind_conn_to_session && operation != create_session) return false;
-  if (!walker.shape(operation == create_session ? "dw" : "i") || !walker.word(said)) return std::nullopt;
-  return (said & back) != 0;
+/// What the field that `in_front` leads to says, as one of the things that a step may hold.
+template <class Found, class Read>
+bool find(Walker& w, std::string_view in_front, CallStep& step, Read&& read) {
+  Found found;
+  if (!w.shape(in_front) || !read(found)) return false;
+  step.arguments = found;
+  return true;
 }
 
-struct Walked {
-  bool whole = false;     ///< every announced operation, ending exactly where the message ends
-  bool met_data = false;  ///< stopped at an argument that may have been moved
-};
+bool find_state(Walker& w, CallStep& step) {
+  return find<StateId>(w, "", step, [&w](StateId& state) { return read_state(w, state); });
+}
 
-Walked walk(Cursor cursor, Data data, bool callback, Compound& compound) {
-  AllAlike policy(data);
-  Walker walker(cursor, policy);
-  compound.operations.clear();
-  compound.back_channel = false;
-  const std::uint32_t limit = std::min(compound.count, operations_limit);
-  std::uint32_t done = 0;
-  for (; done < limit; ++done) {
-    std::uint32_t operation = 0;
-    if (!walker.word(operation)) break;
-    compound.operations.push_back(operation);
-    if (!callback && compound.back_channel == false) compound.back_channel = agrees_to_be_called(walker, operation);
-    if (!in_minor_version(operation, compound.minor_version, callback)) break;
-    if (!(callback ? step_over_callback(walker, operation) : nfs4::step_over_arguments(walker, operation))) break;
+bool find_session(Walker& w, CallStep& step) {
+  return find<SessionId>(w, "", step, [&w](SessionId& session) { return w.identifier(session.octets); });
+}
+
+/// layoutreturn4 and layoutrecall4 differ in what stands between the type and the stateid.
+bool find_layouts(Walker& w, std::string_view of_file, CallStep& step) {
+  return find<Layouts>(w, "www", step, [&](Layouts& layouts) {
+    std::uint32_t type = 0;
+    if (!w.word(type) || type < 1 || type > 3) return false;
+    layouts.of = static_cast<Layouts::Of>(type);
+    return layouts.of != Layouts::Of::file || (w.shape(of_file) && read_state(w, layouts.state));
+  });
+}
+
+bool find_callback_arguments(Walker& w, CallStep& step) {
+  switch (step.operation) {
+    case operation::cb_recall:
+      return find_state(w, step);
+    case operation::cb_layoutrecall:
+      return find_layouts(w, "odd", step);
+    case operation::cb_sequence:
+      return find_session(w, step);
+    case operation::cb_offload:
+      return find<OffloadDone>(w, "o", step,
+                               [&w](OffloadDone& done) { return read_state(w, done.state) && w.word(done.status); });
+    default:
+      return true;
   }
-  return {done == compound.count && walker.at_end(), policy.met_data()};
+}
+
+/// Reads ahead what matters here of the arguments that come next; false where octets lack or say what cannot be.
+bool find_arguments(Walker w, CallStep& step, bool callback) {
+  if (callback) return find_callback_arguments(w, step);
+  switch (step.operation) {
+    case operation::delegreturn:
+    case operation::free_stateid:
+    case operation::offload_cancel:
+    case operation::offload_status:
+      return find_state(w, step);
+    case operation::sequence:
+    case operation::destroy_session:
+      return find_session(w, step);
+    case operation::layoutreturn:
+      return find_layouts(w, "dd", step);
+    case operation::bind_conn_to_session:
+      return find<BoundConnection>(w, "", step, [&w](BoundConnection& bound) {
+        return w.identifier(bound.session.octets) && w.word(bound.direction);
+      });
+    case operation::create_session:
+      return find<SessionWanted>(w, "dw", step, [&w](SessionWanted& wanted) { return w.word(wanted.flags); });
+    default:
+      return true;
+  }
+}
+
+/// Says whether the operations end where the message ends.
+bool walk(const Cursor& cursor, const CompoundHead& head, Places& places, CallSteps& out) {
+  Walker walker(cursor, places);
+  out.steps.clear();
+  out.stopped.reset();
+  const bool cut = cursor.captured_left() != cursor.wire_left();
+  for (std::uint32_t i = 0; i < head.count; ++i) {
+    if (out.steps.size() == steps_limit) {
+      out.stopped = DecodeError{Fault::unsupported, "operation count", walker.offset()};
+      return false;
+    }
+    std::uint32_t number = 0;
+    if (!walker.word(number)) {
+      out.stopped = why_ended(walker, places, cut);
+      return false;
+    }
+    CallStep& step = out.steps.add({number, {}});
+    // Where the arguments cannot be read, they cannot be stepped over either.
+    static_cast<void>(find_arguments(walker, step, head.callback));
+    if (!in_minor_version(number, head)) {
+      out.stopped = DecodeError{Fault::unsupported, "operation", walker.offset() - 4};
+      return false;
+    }
+    if (!(head.callback ? step_over_callback_arguments(walker, number) : step_over_arguments(walker, number))) {
+      out.stopped = why_ended(walker, places, cut);
+      return false;
+    }
+  }
+  return walker.at_end();
 }
 
 }  // namespace
 
-Decoded<Compound> decode_compound(Bytes arguments, std::size_t wire_length, bool callback) {
-  Cursor cursor(arguments, wire_length);
-  Compound compound;
+bool read_state(Walker& w, StateId& state) {
+  std::array<std::uint8_t, id_octets> octets{};
+  if (!w.identifier(octets)) return false;
+  state.sequence = load_be32(octets.data());
+  std::copy(octets.begin() + 4, octets.end(), state.other.begin());
+  return true;
+}
+
+Decoded<CompoundHead> decode_compound_head(Cursor& cursor, bool callback) {
+  CompoundHead head;
+  head.callback = callback;
+  const std::size_t tag_at = cursor.offset();
   const auto tag_length = cursor.be32("tag");
   if (!tag_length) return tl::make_unexpected(tag_length.error());
   const std::size_t padded = (std::size_t{*tag_length} + 3U) & ~std::size_t{3};
-  if (padded > cursor.wire_left()) return tl::make_unexpected(DecodeError{Fault::invalid, "tag", 0});
-  if (*tag_length > tag_limit) return tl::make_unexpected(DecodeError{Fault::unsupported, "tag", 0});
+  if (padded > cursor.wire_left()) return tl::make_unexpected(DecodeError{Fault::invalid, "tag", tag_at});
+  if (*tag_length > tag_limit) return tl::make_unexpected(DecodeError{Fault::unsupported, "tag", tag_at});
   const auto tag = cursor.take(padded, "tag");
   if (!tag) return tl::make_unexpected(tag.error());
-  compound.tag.assign(tag->begin(), tag->begin() + static_cast<std::ptrdiff_t>(*tag_length));
+  head.tag = tag->first(*tag_length);
 
   const auto minor = cursor.be32("minor version");
   if (!minor) return tl::make_unexpected(minor.error());
-  compound.minor_version = *minor;
+  head.minor_version = *minor;
   if (callback) {
     const auto identifier = cursor.be32("callback identifier");
     if (!identifier) return tl::make_unexpected(identifier.error());
@@ -161,26 +156,51 @@ Decoded<Compound> decode_compound(Bytes arguments, std::size_t wire_length, bool
   const std::size_t count_at = cursor.offset();
   const auto count = cursor.be32("operation count");
   if (!count) return tl::make_unexpected(count.error());
-  compound.count = *count;
-  if (compound.count > cursor.wire_left() / 4) {
+  head.count = *count;
+  if (head.count > cursor.wire_left() / 4) {
     return tl::make_unexpected(DecodeError{Fault::invalid, "operation count", count_at});
   }
-  if (compound.minor_version > 2) return compound;
+  return head;
+}
 
-  compound.operations.reserve(std::min(compound.count, operations_limit));
-  const Walked first = walk(cursor, Data::unknown, callback, compound);
-  if (!first.met_data || cursor.captured_left() != cursor.wire_left()) return compound;
+void read_operations(const Cursor& cursor, const CompoundHead& head, const NfsItems* listed, CallSteps& out) {
+  if (head.minor_version > 2) {
+    out.steps.clear();
+    out.stopped = DecodeError{Fault::unsupported, "minor version", cursor.offset()};
+    return;
+  }
+  read_with_places(listed, cursor.captured_left() != cursor.wire_left(),
+                   [&](Places& places) { return walk(cursor, head, places, out); });
+}
 
-  // The walk stopped at data that may be here or in a Read chunk. Where only one of the two makes the operations end
-  // exactly at the end of the message, that is the answer; otherwise what the first walk found stands.
-  Compound in_place{{}, compound.minor_version, compound.count, {}, false};
-  Compound moved = in_place;
-  const bool fits_in_place = walk(cursor, Data::in_place, callback, in_place).whole;
-  const bool fits_moved = walk(cursor, Data::moved, callback, moved).whole;
-  if (fits_in_place != fits_moved) {
-    Compound& fitting = fits_in_place ? in_place : moved;
-    compound.operations = std::move(fitting.operations);
-    compound.back_channel = fitting.back_channel;
+}  // namespace nfs4
+
+namespace {
+
+/// What an operation says of a back channel.
+std::optional<bool> agrees_to_be_called(const CallStep& step) {
+  // CREATE_SESSION4_FLAG_CONN_BACK_CHAN, and the bit that CDFC4_BACK has in common with both "or both".
+  constexpr std::uint32_t back = 2;
+  if (step.operation != operation::bind_conn_to_session && step.operation != operation::create_session) return false;
+  if (const auto* bound = std::get_if<BoundConnection>(&step.arguments)) return (bound->direction & back) != 0;
+  if (const auto* wanted = std::get_if<SessionWanted>(&step.arguments)) return (wanted->flags & back) != 0;
+  return std::nullopt;
+}
+
+}  // namespace
+
+Decoded<Compound> decode_compound(Bytes arguments, std::size_t wire_length, bool callback) {
+  Cursor cursor(arguments, wire_length);
+  const auto head = nfs4::decode_compound_head(cursor, callback);
+  if (!head) return tl::make_unexpected(head.error());
+  CallSteps call;
+  nfs4::read_operations(cursor, *head, nullptr, call);
+
+  Compound compound{{head->tag.begin(), head->tag.end()}, head->minor_version, head->count, {}, false};
+  compound.operations.reserve(call.steps.size());
+  for (const CallStep& step : call.steps) {
+    compound.operations.push_back(step.operation);
+    if (!callback && compound.back_channel == false) compound.back_channel = agrees_to_be_called(step);
   }
   return compound;
 }

@@ -3,18 +3,12 @@
 #include <optional>
 
 #include "wire/nfs4_walker.hpp"
+#include "wire/nfs_status.hpp"
 #include "wire/rpc.hpp"
 
 namespace rpcrdma::wire::nfs4 {
 
 namespace {
-
-constexpr std::uint32_t nfs4_ok = 0;
-constexpr std::uint32_t nfs4err_toosmall = 10005;
-constexpr std::uint32_t nfs4err_denied = 10010;
-constexpr std::uint32_t nfs4err_clid_inuse = 10017;
-constexpr std::uint32_t nfs4err_layouttrylater = 10058;
-constexpr std::uint32_t nfs4err_offload_no_reqs = 10094;
 
 // nfsace4
 bool access_entry(Walker& w) { return w.shape("wwwo"); }

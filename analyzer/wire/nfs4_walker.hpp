@@ -7,6 +7,7 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <string_view>
@@ -65,6 +66,24 @@ class Walker {
       error_ = w.error();
     }
     return w.has_value();
+  }
+  bool hyper(std::uint64_t& value) noexcept {
+    const auto w = cursor_.be64("hyper");
+    if (w) {
+      value = *w;
+    } else {
+      error_ = w.error();
+    }
+    return w.has_value();
+  }
+  bool identifier(std::array<std::uint8_t, id_octets>& value) noexcept {
+    const auto taken = cursor_.take(id_octets, "identifier");
+    if (taken) {
+      std::copy(taken->begin(), taken->end(), value.begin());
+    } else {
+      error_ = taken.error();
+    }
+    return taken.has_value();
   }
   bool skip(std::size_t octets) noexcept {
     const auto taken = cursor_.take(octets, "item");
@@ -157,6 +176,10 @@ class Walker {
 /// The status of an operation of the fore channel and what follows it.
 /// `ok` says whether the status was NFS4_OK: a COMPOUND ends with the first operation that failed.
 [[nodiscard]] bool step_over_results(Walker& walker, std::uint32_t operation, bool& ok);
+
+/// The same of an operation of the back channel.
+[[nodiscard]] bool step_over_callback_arguments(Walker& walker, std::uint32_t operation);
+[[nodiscard]] bool step_over_callback_results(Walker& walker, std::uint32_t operation, bool& ok);
 
 // What arguments and results have in common.
 /// netloc4

@@ -69,6 +69,13 @@ constexpr std::array protocols{
     Protocol{100000, 4, "RPCBINDv4", rpcbind4},
 };
 
+const Protocol* protocol_of(std::uint32_t program, std::uint32_t version) noexcept {
+  for (const Protocol& protocol : protocols) {
+    if (protocol.program == program && protocol.version == version) return &protocol;
+  }
+  return nullptr;
+}
+
 constexpr std::uint32_t first_operation = 3;
 constexpr std::uint32_t illegal_operation = 10044;
 
@@ -164,13 +171,20 @@ std::string_view nfs4_operation_name(std::uint32_t operation, bool callback) noe
   return names[operation - first_operation];
 }
 
+std::string_view bare_procedure_name(std::uint32_t program, std::uint32_t version, std::uint32_t procedure) noexcept {
+  const auto in = [procedure](Names names) { return procedure < names.size() ? names[procedure] : std::string_view{}; };
+  if (callback_program(program)) return in(nfs4_callback);
+  const Protocol* const protocol = protocol_of(program, version);
+  return protocol != nullptr ? in(protocol->procedures) : std::string_view{};
+}
+
 std::string procedure_name(std::uint32_t program, std::uint32_t version, std::uint32_t procedure) {
-  for (const Protocol& protocol : protocols) {
-    if (protocol.program != program || protocol.version != version) continue;
-    if (procedure >= protocol.procedures.size() || protocol.procedures[procedure].empty()) break;
-    std::string name(protocol.name);
+  const Protocol* const protocol = protocol_of(program, version);
+  const std::string_view bare = bare_procedure_name(program, version, procedure);
+  if (protocol != nullptr && !bare.empty()) {
+    std::string name(protocol->name);
     name += ' ';
-    name += protocol.procedures[procedure];
+    name += bare;
     return name;
   }
   return "program " + std::to_string(program) + " version " + std::to_string(version) + " procedure " +

@@ -64,6 +64,9 @@ struct Compound {
 /// "NFSv3 READ", "NFSACLv3 GETACL", "NFSv4 COMPOUND", "NFSv4 CB_COMPOUND", "MOUNTv3 MNT", "NLMv4 LOCK", ... ; else
 /// "program 400000 version 1 procedure 3".
 [[nodiscard]] std::string procedure_name(std::uint32_t program, std::uint32_t version, std::uint32_t procedure);
+/// "READ", "COMPOUND", "CB_COMPOUND" (of every callback program); empty if unknown.
+[[nodiscard]] std::string_view bare_procedure_name(std::uint32_t program, std::uint32_t version,
+                                                   std::uint32_t procedure) noexcept;
 
 /// The program number of NFS (RFC 1813, RFC 8881).
 inline constexpr std::uint32_t nfs_program = 100003;
