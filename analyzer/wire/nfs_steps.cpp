@@ -274,18 +274,26 @@ void read_reply_steps(Bytes message, std::size_t wire_length, const Asked& asked
                          [&](Places& places) { return ResultWalk(cursor, callback, places, out).run(); });
 }
 
-std::optional<std::uint32_t> leading_operation(const CallSteps& call) noexcept {
-  if (!call.asked || call.steps.empty()) return std::nullopt;
-  const bool callback = callback_program(call.asked->program);
+std::optional<std::uint32_t> leading_operation(std::span<const std::uint32_t> operations, std::uint32_t announced,
+                                               bool callback) noexcept {
+  if (operations.empty()) return std::nullopt;
   std::optional<std::uint32_t> path;
-  for (const CallStep& step : call.steps) {
-    if (callback ? step.operation == operation::cb_sequence : leads_on(step.operation)) continue;
-    if (callback || !walks_a_path(step.operation)) return step.operation;
-    if (!path) path = step.operation;
+  for (const std::uint32_t number : operations) {
+    if (callback ? number == operation::cb_sequence : leads_on(number)) continue;
+    if (callback || !walks_a_path(number)) return number;
+    if (!path) path = number;
   }
   // Another may follow that was not read.
-  if (call.steps.size() < call.announced) return std::nullopt;
-  return path ? *path : call.steps[call.steps.size() - 1].operation;
+  if (operations.size() < announced) return std::nullopt;
+  return path ? *path : operations.back();
+}
+
+std::optional<std::uint32_t> leading_operation(const CallSteps& call) noexcept {
+  if (!call.asked) return std::nullopt;
+  std::array<std::uint32_t, steps_limit> numbers{};
+  std::size_t size = 0;
+  for (const CallStep& step : call.steps) numbers[size++] = step.operation;
+  return leading_operation({numbers.data(), size}, call.announced, callback_program(call.asked->program));
 }
 
 std::string leading_name(const CallSteps& call) {

@@ -14,6 +14,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <variant>
 
@@ -197,6 +198,9 @@ void read_reply_steps(Bytes message, std::size_t wire_length, const Asked& asked
 /// PUTFH, PUTROOTFH, PUTPUBFH, SAVEFH, RESTOREFH, GETFH and, when another follows, GETATTR, ACCESS, LOOKUP); else the
 /// first GETATTR, ACCESS or LOOKUP; else the last. nullopt: no compound, or not enough of it could be read.
 [[nodiscard]] std::optional<std::uint32_t> leading_operation(const CallSteps& call) noexcept;
+/// The same, of the numbers of the operations that were read; `announced`: how many there are.
+[[nodiscard]] std::optional<std::uint32_t> leading_operation(std::span<const std::uint32_t> operations,
+                                                             std::uint32_t announced, bool callback) noexcept;
 
 /// The same by name: "WRITE", "COPY", "CB_RECALL"; "COMPOUND" where the operation is not known; the bare name of other
 /// procedures of NFS; else what procedure_name says. Empty where not even the procedure could be read.
