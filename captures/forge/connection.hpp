@@ -34,6 +34,7 @@ struct Handshake {
   MpaSettings client_mpa;
   MpaSettings server_mpa;
   unsigned attempts = 1;                ///< how often the client sends its request
+  std::int64_t every = 4'000'000'000;   ///< ns between them
   bool answered = true;                 ///< false: neither reply nor rejection
   bool ready = true;                    ///< the RTU is sent
   std::optional<std::uint32_t> reject;  ///< reason; on iWARP only that it is rejected
@@ -47,6 +48,10 @@ struct Beginnings {
   std::uint32_t server_isn = 0xA0000000;
 };
 
+/// What comes of a request for a connection that leads to none. `accepted`: the server answers, and the client says
+/// nothing more. `unreachable`: ICMP.
+enum class Knock : std::uint8_t { unanswered, refused, unreachable, accepted };
+
 enum class Refusal : std::uint8_t { sequence, rnr, invalid_request, remote_access, remote_operational };
 
 /// Names an operation on its connection.
@@ -59,6 +64,8 @@ class Connection {
   Connection& operator=(const Connection&) = delete;
 
   virtual void open(const Handshake& handshake) = 0;
+  /// A request (REQ, SYN), sent `handshake.attempts` times, and what it gets.
+  virtual void knock(const Handshake& handshake, Knock answer) = 0;
   virtual Op send(Side by, const Octets& message, std::optional<std::uint32_t> invalidate) = 0;
   /// InfiniBand: the Sends from now on carry this immediate value. Mistake elsewhere.
   virtual void set_immediate(std::optional<std::uint32_t> value) = 0;
@@ -79,6 +86,11 @@ class Connection {
   virtual void close(Side by, bool answered, const Octets& data) = 0;
   /// InfiniBand: a DREQ of another connection that names the same queue pair. Mistake elsewhere.
   virtual void close_of_another(Side by) = 0;
+  /// TCP: `by` asks whether its peer is there. Mistake elsewhere.
+  virtual void keep_alive(Side by, bool answered) = 0;
+  /// TCP: the segments of `by` announce this window from now on, the first of them a bare acknowledgement. Mistake
+  /// elsewhere.
+  virtual void window(Side by, std::uint16_t octets) = 0;
   /// Without a word: RST on TCP, nothing at all on InfiniBand.
   virtual void reset(Side by) = 0;
 

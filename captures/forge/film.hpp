@@ -14,8 +14,9 @@ struct Shot {
   Octets octets;          ///< from the link-layer header on
   std::int64_t time = 0;  ///< ns since the epoch
   Side from = Side::client;
-  std::string step;             ///< label of the step
-  std::string part;             ///< "send", "write", "read", "response", "ack", "handshake", "refusal", "close"
+  std::string step;  ///< label of the step
+  std::string
+      part;  ///< "send", "write", "read", "response", "ack", "handshake", "refusal", "close", "probe", "noise", "tcp"
   bool captured = true;         ///< false: on the fabric, but not in the file
   bool spoken = false;          ///< completes a message that any decoder takes for RPC-over-RDMA version 1
   std::uint32_t snap = 262144;  ///< octets that the capture keeps

@@ -57,7 +57,7 @@ class IbConnection final : public Connection {
     req.destination_address = stage_.server.cm_address(link);
     req.private_data = h.client_data;
     for (unsigned i = 0; i < h.attempts; ++i) {
-      if (i > 0) stage_.film.wait(4'000'000'000);
+      if (i > 0) stage_.film.wait(h.every);
       datagram(Side::client, cm::request(req), "handshake");
     }
     if (!h.answered) return;
@@ -80,6 +80,19 @@ class IbConnection final : public Connection {
     if (!h.ready) return;
     datagram(Side::client, cm::ready(transaction_, of(Side::client).id, of(Side::server).id, h.ready_data),
              "handshake");
+  }
+
+  void knock(const Handshake& h, Knock answer) override {
+    constexpr std::uint32_t invalid_service_id = 8;  // nobody listens
+    if (answer == Knock::unreachable) throw Mistake("ICMP answers TCP only");
+    Handshake vain = h;
+    vain.answered = answer != Knock::unanswered;
+    vain.ready = false;
+    if (answer == Knock::refused) {
+      vain.reject = invalid_service_id;
+      vain.server_data.clear();
+    }
+    open(vain);
   }
 
   Op send(Side by, const Octets& message, std::optional<std::uint32_t> invalidate) override {
@@ -223,6 +236,9 @@ class IbConnection final : public Connection {
     datagram(by, cm::disconnect_request(++transaction_, of(by).id ^ elsewhere, peer.id ^ elsewhere, peer.qpn, {}),
              "close");
   }
+
+  void keep_alive(Side /*by*/, bool /*answered*/) override { throw Mistake("keep-alive probes exist on iWARP only"); }
+  void window(Side /*by*/, std::uint16_t /*octets*/) override { throw Mistake("a TCP window exists on iWARP only"); }
 
   void reset(Side /*by*/) override {}
 

@@ -40,7 +40,7 @@ class IwarpConnection final : public Connection {
       if (i == 0) {
         stream(Side::client, {mpa::encode(request)}, part);
       } else {
-        stage_.film.wait(4'000'000'000);
+        stage_.film.wait(h.every);
         for (const Segment& s : last_sent_) again(Side::client, s, part);
       }
     }
@@ -63,6 +63,46 @@ class IwarpConnection final : public Connection {
     framers_.clear();
     framers_.emplace_back(h.server_mpa.markers, crc);
     framers_.emplace_back(h.client_mpa.markers, crc);
+  }
+
+  void knock(const Handshake& h, Knock answer) override {
+    of(Side::server).port = h.port;
+    const std::string part = "handshake";
+    const std::uint32_t first = of(Side::client).sequence;
+    Octets request;
+    for (unsigned i = 0; i < h.attempts; ++i) {
+      if (i > 0) stage_.film.wait(h.every);
+      of(Side::client).sequence = first;
+      request = segment(Side::client, syn, {}, part);
+    }
+    see(Side::server);
+    switch (answer) {
+      case Knock::unanswered:
+        break;
+      case Knock::refused:
+        of(Side::server).sequence = 0;
+        segment(Side::server, rst | ack, {}, part);
+        break;
+      case Knock::unreachable:
+        stage_.film.shoot(Side::server, stage_.network.icmp_refusal(stage_.server, stage_.client, request), part);
+        break;
+      case Knock::accepted:
+        segment(Side::server, syn | ack, {}, part);
+        break;
+    }
+  }
+
+  void keep_alive(Side by, bool answered) override {
+    TcpHeader h = header(by, ack);
+    h.sequence = of(by).sequence - 1;  // an octet that the other side has: it must say so (RFC 9293 section 3.8.4)
+    frame(by, h, {}, "probe");
+    if (answered) segment(other(by), ack, {}, "ack");
+  }
+
+  void window(Side by, std::uint16_t octets) override {
+    of(by).window = octets;
+    see(by);
+    segment(by, ack, {}, "ack");
   }
 
   Op send(Side by, const Octets& message, std::optional<std::uint32_t> invalidate) override {
@@ -190,9 +230,10 @@ class IwarpConnection final : public Connection {
     std::uint16_t port = 0;
     std::uint32_t sequence = 0;  ///< of the next octet
     std::uint32_t received = 0;  ///< what its segments acknowledge
-    std::uint32_t sends = 0;     ///< message numbers of queue 0
-    std::uint32_t reads = 0;     ///< and of queue 1
-    std::size_t cut = 0;         ///< next entry of odd_cuts
+    std::uint16_t window = 0xFFFF;
+    std::uint32_t sends = 0;  ///< message numbers of queue 0
+    std::uint32_t reads = 0;  ///< and of queue 1
+    std::size_t cut = 0;      ///< next entry of odd_cuts
   };
   struct Segment {
     std::uint32_t sequence = 0;
@@ -302,13 +343,13 @@ class IwarpConnection final : public Connection {
     last_sent_.push_back({of(by).sequence, payload});
     segment(by, ack | psh, payload, part);
   }
-  void segment(Side by, std::uint8_t flags, const Octets& payload, const std::string& part) {
+  Octets segment(Side by, std::uint8_t flags, const Octets& payload, const std::string& part) {
     Party& mine = of(by);
     TcpHeader h = header(by, flags);
     h.sequence = mine.sequence;
     mine.sequence += static_cast<std::uint32_t>(payload.size());
     if ((flags & (syn | fin)) != 0) ++mine.sequence;
-    frame(by, h, payload, part);
+    return frame(by, h, payload, part);
   }
   void again(Side by, const Segment& s, const std::string& part) {
     TcpHeader h = header(by, ack | psh);
@@ -322,12 +363,14 @@ class IwarpConnection final : public Connection {
     h.flags = flags;
     h.options = (flags & syn) != 0;
     h.acknowledgement = (flags & ack) != 0 ? of(by).received : 0;
+    h.window = of(by).window;
     return h;
   }
-  void frame(Side by, const TcpHeader& h, const Octets& payload, const std::string& part) {
+  Octets frame(Side by, const TcpHeader& h, const Octets& payload, const std::string& part) {
     const Host& source = by == Side::client ? stage_.client : stage_.server;
     const Host& target = by == Side::client ? stage_.server : stage_.client;
     stage_.film.shoot(by, stage_.network.tcp_frame(source, target, h, payload), part);
+    return stage_.film.shots.back().octets;
   }
 
   Stage stage_;

@@ -8,9 +8,12 @@ namespace {
 
 constexpr std::uint16_t type_ipv4 = 0x0800;
 constexpr std::uint16_t type_ipv6 = 0x86DD;
+constexpr std::uint16_t type_arp = 0x0806;
 constexpr std::uint16_t type_vlan = 0x8100;
 constexpr std::uint16_t type_roce = 0x8915;
 constexpr std::uint16_t vlan_tag = 0x6065;  // priority 3, VLAN 101
+constexpr std::uint8_t protocol_icmp = 1;
+constexpr std::uint8_t protocol_icmp_v6 = 58;
 constexpr std::uint8_t protocol_tcp = 6;
 constexpr std::uint8_t protocol_udp = 17;
 constexpr std::uint8_t next_header_bth = 0x1B;
@@ -99,11 +102,58 @@ Octets Network::ip(const Host& from, const Host& to, std::uint8_t protocol, cons
 Octets Network::tcp_frame(const Host& from, const Host& to, const TcpHeader& h, const Octets& payload) {
   Pen pen;
   pen.u16(h.source).u16(h.destination).u32(h.sequence).u32(h.acknowledgement);
-  pen.u8(h.options ? 0x60 : 0x50).u8(h.flags).u16(0xFFFF).u16(0).u16(0);
+  pen.u8(h.options ? 0x60 : 0x50).u8(h.flags).u16(h.window).u16(0).u16(0);
   if (h.options) pen.u8(2).u8(4).u16(1460);
   Octets segment = pen.add(payload).take();
   set16(segment, 16, internet_checksum(join(pseudo_header(from, to, protocol_tcp, segment.size()), segment)));
   return ethernet(from, to, link_ == Link::ipv6 ? type_ipv6 : type_ipv4, ip(from, to, protocol_tcp, segment));
+}
+
+Octets Network::icmp_refusal(const Host& from, const Host& to, const Octets& refused) {
+  constexpr std::size_t ethernet_header = 14;
+  constexpr std::size_t tag = 4;
+  const bool v6 = link_ == Link::ipv6;
+  const std::size_t start = ethernet_header + (link_ == Link::vlan ? tag : 0);
+  const std::size_t length =
+      v6 ? ipv6_header + (static_cast<std::size_t>(refused.at(start + 4)) << 8U) + refused.at(start + 5)
+         : (static_cast<std::size_t>(refused.at(start + 2)) << 8U) + refused.at(start + 3);
+  const Octets quoted = slice(refused, start, length);
+  // Destination unreachable. RFC 1812: host administratively prohibited; RFC 4443 section 3.1: by policy
+  Octets message = Pen().u8(v6 ? 1 : 3).u8(v6 ? 1 : 10).u16(0).u32(0).add(quoted).take();
+  const std::uint8_t protocol = v6 ? protocol_icmp_v6 : protocol_icmp;
+  set16(message, 2, internet_checksum(v6 ? join(pseudo_header(from, to, protocol, message.size()), message) : message));
+  return ethernet(from, to, v6 ? type_ipv6 : type_ipv4, ip(from, to, protocol, message));
+}
+
+Octets Network::arp_frame(const Host& from, const Host& to) {
+  const bool ipoib = link_ == Link::infiniband;
+  constexpr std::uint32_t queue_pair = 0x000048;
+  Pen pen;
+  const auto hardware = [&](const Host& host) {
+    if (ipoib) {
+      pen.u32(queue_pair).add(host.gid(link_));
+    } else {
+      pen.add(octets(host.mac));
+    }
+  };
+  pen.u16(ipoib ? 32 : 1).u16(type_ipv4).u8(ipoib ? 20 : 6).u8(4).u16(1);  // a request
+  hardware(from);
+  pen.add(octets(from.ipv4)).zeros(ipoib ? 20 : 6).add(octets(to.ipv4));
+  if (!ipoib) return ethernet(from, to, type_arp, pen.take());
+  constexpr std::uint32_t queue_key = 0x00000B1B;
+  Octets packet = Pen()
+                      .u8(0x64)  // UD, Send Only
+                      .u8(0)
+                      .u16(0xFFFF)
+                      .u32(queue_pair)
+                      .u32(0)
+                      .u32(queue_key)
+                      .u32(queue_pair)
+                      .u16(type_arp)
+                      .u16(0)
+                      .add(pen.take())
+                      .take();
+  return ib_frame(from, to, 0, packet, false);
 }
 
 Octets Network::ib_frame(const Host& from, const Host& to, std::uint16_t udp_source, const Octets& packet, bool spoil) {

@@ -35,6 +35,7 @@ struct TcpHeader {
   std::uint32_t acknowledgement = 0;
   std::uint8_t flags = 0;
   bool options = false;  ///< carry an MSS option (SYN segments)
+  std::uint16_t window = 0xFFFF;
 };
 
 /// Makes frames of one fabric. Counts IPv4 identifications, so frames depend on their order.
@@ -47,6 +48,10 @@ class Network {
   [[nodiscard]] Octets ib_frame(const Host& from, const Host& to, std::uint16_t udp_source, const Octets& packet,
                                 bool spoil);
   [[nodiscard]] Octets tcp_frame(const Host& from, const Host& to, const TcpHeader& header, const Octets& payload);
+  /// ICMP, ICMPv6: "administratively prohibited", about an IP packet in `refused`, a frame of this network.
+  [[nodiscard]] Octets icmp_refusal(const Host& from, const Host& to, const Octets& refused);
+  /// What belongs to no mount: `from` asks who has the address of `to`. On InfiniBand ARP travels by IPoIB (RFC 4391).
+  [[nodiscard]] Octets arp_frame(const Host& from, const Host& to);
 
  private:
   [[nodiscard]] Octets ethernet(const Host& from, const Host& to, std::uint16_t type, const Octets& payload) const;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// NFSv3 (RFC 1813): NULL, GETATTR, READLINK, READ, WRITE, SYMLINK, READDIRPLUS.
+// NFSv3 (RFC 1813): NULL, GETATTR, LOOKUP, READLINK, READ, WRITE, SYMLINK, READDIRPLUS.
 #include <string>
 
 #include "rpc.hpp"
@@ -10,6 +10,7 @@ namespace {
 enum Number : std::uint32_t {
   null = 0,
   getattr = 1,
+  lookup = 3,
   readlink = 5,
   read = 6,
   write = 7,
@@ -52,7 +53,8 @@ void directory(Pen& pen, std::size_t octets) {
 
 void call(Pen& pen, std::vector<Item>& items, const Procedure& p) {
   if (p.number == null) return;
-  file_handle(pen, p.number == readdirplus ? 128 : 129);
+  file_handle(pen, p.number == readdirplus || p.number == lookup ? 128 : 129);
+  if (p.number == lookup) put_string(pen, "file");
   if (p.number == read) pen.u64(0).u32(p.octets);
   if (p.number == write) {
     pen.u64(0).u32(p.octets).u32(2);  // FILE_SYNC
@@ -77,6 +79,11 @@ void reply(Pen& pen, std::vector<Item>& items, const Procedure& p) {
   switch (p.number) {
     case getattr:
       attributes(pen, 1, 129);
+      break;
+    case lookup:
+      file_handle(pen, 129);
+      optional_attributes(pen, 1, 129);
+      optional_attributes(pen, 2, 128);
       break;
     case readlink:
       optional_attributes(pen, 5, 129);

@@ -9,11 +9,19 @@ namespace forge::nfs4 {
 namespace {
 
 enum Operation : std::uint32_t {
+  access = 3,
   cb_recall = 4,
+  cb_layoutrecall = 5,
+  delegreturn = 8,
   getattr = 9,
   cb_sequence = 11,
+  cb_offload = 15,
+  lookup = 15,
   putfh = 22,
+  putrootfh = 24,
   readdir = 26,
+  restorefh = 31,
+  savefh = 32,
   exchange_id = 42,
   setattr = 34,
   read = 25,
@@ -21,12 +29,28 @@ enum Operation : std::uint32_t {
   write = 38,
   bind_conn_to_session = 41,
   create_session = 43,
+  layoutreturn = 51,
   sequence = 53,
+  copy = 60,
+  offload_cancel = 66,
+  offload_status = 67,
   read_plus = 68
 };
 
 std::uint32_t number(const std::string& name) {
-  static const std::map<std::string, std::uint32_t> numbers{{"getattr", getattr},
+  static const std::map<std::string, std::uint32_t> numbers{{"access", access},
+                                                            {"delegreturn", delegreturn},
+                                                            {"lookup", lookup},
+                                                            {"putrootfh", putrootfh},
+                                                            {"restorefh", restorefh},
+                                                            {"savefh", savefh},
+                                                            {"layoutreturn", layoutreturn},
+                                                            {"copy", copy},
+                                                            {"offload_cancel", offload_cancel},
+                                                            {"offload_status", offload_status},
+                                                            {"cb_layoutrecall", cb_layoutrecall},
+                                                            {"cb_offload", cb_offload},
+                                                            {"getattr", getattr},
                                                             {"putfh", putfh},
                                                             {"read", read},
                                                             {"write", write},
@@ -48,7 +72,7 @@ std::uint32_t number(const std::string& name) {
 }
 
 void session_id(Pen& pen) { pen.u64(0x53455353494F4E00ULL).u64(1); }
-void state_id(Pen& pen) { pen.u32(1).u64(0x1122334455667788ULL).u32(9); }
+void state_id(Pen& pen, std::uint32_t state = 9) { pen.u32(1).u64(0x1122334455667788ULL).u32(state); }
 void file_handle(Pen& pen) { put_opaque(pen, Pen().u64(0x0100060000000000ULL).u64(129).take()); }
 
 /// Channel attributes: header pad, request, response and cached sizes, operations, requests, no RDMA IRD.
@@ -67,9 +91,44 @@ void entries(Pen& pen, std::size_t octets) {
   pen.u32(0).u32(1);  // no further entry; the end
 }
 
+/// write_response4 (RFC 7862 section 15.2): what a COPY has done, or will do.
+void copied(Pen& pen, std::optional<std::uint32_t> state, std::uint64_t octets) {
+  pen.u32(state ? 1 : 0);
+  if (state) state_id(pen, *state);
+  pen.u64(octets).u32(2).u64(0x5A5A000000000001ULL);  // FILE_SYNC4
+}
+
 /// `name`: tells forms of one operation apart.
-void arguments(Pen& pen, std::vector<Item>& items, const std::string& name, std::size_t octets) {
+void arguments(Pen& pen, std::vector<Item>& items, const std::string& name, const Procedure& p) {
+  const std::size_t octets = p.octets;
   switch (number(name)) {
+    case access:
+      pen.u32(0x1F);
+      break;
+    case lookup:
+      put_string(pen, "file");
+      break;
+    case putrootfh:
+    case savefh:
+    case restorefh:
+      break;
+    case delegreturn:
+    case offload_status:
+    case offload_cancel:
+      state_id(pen, p.state);
+      break;
+    case copy:
+      state_id(pen);
+      state_id(pen);
+      // from and to the start; consecutive; synchronous; within this server
+      pen.u64(0).u64(0).u64(octets).u32(1).u32(p.asynchronous ? 0 : 1).u32(0);
+      break;
+    case layoutreturn:
+      pen.u32(0).u32(1).u32(3).u32(1);  // no reclaim, LAYOUT4_NFSV4_1_FILES, LAYOUTIOMODE4_ANY, LAYOUTRETURN4_FILE
+      pen.u64(0).u64(~0ULL);
+      state_id(pen, p.state);
+      pen.u32(0);
+      break;
     case sequence:
       session_id(pen);
       pen.u32(1).u32(0).u32(0).u32(0);
@@ -121,15 +180,36 @@ void arguments(Pen& pen, std::vector<Item>& items, const std::string& name, std:
   }
 }
 
-void results(Pen& pen, std::vector<Item>& items, const std::string& name, std::size_t octets, std::uint32_t status) {
+void results(Pen& pen, std::vector<Item>& items, const std::string& name, const Procedure& p, std::uint32_t status) {
   const std::uint32_t operation = number(name);
+  const std::size_t octets = p.octets;
   pen.u32(status);
   if (operation == setattr) pen.u32(1).u32(0x10);
   if (status != 0) return;
   switch (operation) {
     case sequence:
       session_id(pen);
-      pen.u32(1).u32(0).u32(63).u32(63).u32(0);
+      pen.u32(1).u32(0).u32(63).u32(63).u32(p.sequence_flags);
+      break;
+    case access:
+      pen.u32(0x1F).u32(0x1F);
+      break;
+    case delegreturn:
+      break;
+    case copy:
+      if (p.asynchronous) {
+        copied(pen, p.state, 0);
+      } else {
+        copied(pen, std::nullopt, octets);
+      }
+      pen.u32(1).u32(p.asynchronous ? 0 : 1);  // consecutive, synchronous
+      break;
+    case offload_status:
+      pen.u64(octets).u32(p.complete ? 1 : 0);
+      if (p.complete) pen.u32(*p.complete);
+      break;
+    case layoutreturn:
+      pen.u32(0);  // no layout is left
       break;
     case create_session:
       session_id(pen);
@@ -173,17 +253,25 @@ void results(Pen& pen, std::vector<Item>& items, const std::string& name, std::s
   }
 }
 
+/// How many operations a reply speaks of: the one that failed is the last.
+std::size_t answered(const Procedure& p) {
+  if (p.fails.empty()) return p.operations.size();
+  const auto found = std::find(p.operations.begin(), p.operations.end(), p.fails);
+  if (found == p.operations.end()) throw Mistake("there is no '" + p.fails + "' that could fail");
+  return static_cast<std::size_t>(found - p.operations.begin()) + 1;
+}
+
 }  // namespace
 
 void call(Pen& pen, std::vector<Item>& items, const Procedure& p) {
   if (p.number == 0) return;
   put_string(pen, "");
-  const auto newer = [](const std::string& name) { return number(name) >= read_plus; };
+  const auto newer = [](const std::string& name) { return number(name) >= copy; };
   const std::uint32_t minor = std::any_of(p.operations.begin(), p.operations.end(), newer) ? 2 : 1;
   pen.u32(minor).u32(p.operations.size());
   for (const std::string& name : p.operations) {
     pen.u32(number(name));
-    arguments(pen, items, name, p.octets);
+    arguments(pen, items, name, p);
   }
 }
 
@@ -191,23 +279,39 @@ void reply(Pen& pen, std::vector<Item>& items, const Procedure& p) {
   if (p.number == 0) return;
   pen.u32(p.nfs_status);
   put_string(pen, "");
-  pen.u32(p.operations.size());
-  for (std::size_t i = 0; i < p.operations.size(); ++i) {
+  const std::size_t count = answered(p);
+  pen.u32(count);
+  for (std::size_t i = 0; i < count; ++i) {
     pen.u32(number(p.operations[i]));
-    results(pen, items, p.operations[i], p.octets, i + 1 == p.operations.size() ? p.nfs_status : 0);
+    results(pen, items, p.operations[i], p, i + 1 == count ? p.nfs_status : 0);
   }
 }
 
 void callback_call(Pen& pen, const Procedure& p) {
+  const bool newer = std::find(p.operations.begin(), p.operations.end(), "cb_offload") != p.operations.end();
   put_string(pen, "");
-  pen.u32(1).u32(0).u32(p.operations.size());
+  pen.u32(newer ? 2 : 1).u32(0).u32(p.operations.size());
   for (const std::string& name : p.operations) {
     pen.u32(number(name));
     if (number(name) == cb_sequence) {
       session_id(pen);
       pen.u32(1).u32(0).u32(0).u32(0).u32(0);  // no referring calls
+    } else if (number(name) == cb_layoutrecall) {
+      pen.u32(1).u32(3).u32(0).u32(1);  // LAYOUT4_NFSV4_1_FILES, LAYOUTIOMODE4_ANY, not changed, LAYOUTRECALL4_FILE
+      file_handle(pen);
+      pen.u64(0).u64(~0ULL);
+      state_id(pen, p.state);
+    } else if (number(name) == cb_offload) {
+      file_handle(pen);
+      state_id(pen, p.state);
+      pen.u32(p.complete.value_or(0));
+      if (p.complete.value_or(0) == 0) {
+        copied(pen, std::nullopt, p.octets);
+      } else {
+        pen.u64(p.octets);
+      }
     } else {
-      state_id(pen);
+      state_id(pen, p.state);
       pen.u32(0);
       file_handle(pen);
     }
@@ -215,12 +319,14 @@ void callback_call(Pen& pen, const Procedure& p) {
 }
 
 void callback_reply(Pen& pen, const Procedure& p) {
-  pen.u32(0);
+  pen.u32(p.nfs_status);
   put_string(pen, "");
-  pen.u32(p.operations.size());
-  for (const std::string& name : p.operations) {
-    pen.u32(number(name)).u32(0);
-    if (number(name) != cb_sequence) continue;
+  const std::size_t count = answered(p);
+  pen.u32(count);
+  for (std::size_t i = 0; i < count; ++i) {
+    const std::uint32_t status = i + 1 == count ? p.nfs_status : 0;
+    pen.u32(number(p.operations[i])).u32(status);
+    if (number(p.operations[i]) != cb_sequence || status != 0) continue;
     session_id(pen);
     pen.u32(1).u32(0).u32(1).u32(1);
   }

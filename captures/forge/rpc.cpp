@@ -57,8 +57,9 @@ void put_data(Pen& pen, std::vector<Item>& items, std::size_t length) {
 }
 
 Procedure Procedure::nfs3(const std::string& name) {
-  static const std::map<std::string, std::uint32_t> numbers{
-      {"null", 0}, {"getattr", 1}, {"readlink", 5}, {"read", 6}, {"write", 7}, {"symlink", 10}, {"readdirplus", 17}};
+  static const std::map<std::string, std::uint32_t> numbers{{"null", 0},     {"getattr", 1},     {"lookup", 3},
+                                                            {"readlink", 5}, {"read", 6},        {"write", 7},
+                                                            {"symlink", 10}, {"readdirplus", 17}};
   const auto found = numbers.find(name);
   if (found == numbers.end()) throw Mistake("no NFSv3 procedure '" + name + "' here");
   Procedure p;

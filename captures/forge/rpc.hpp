@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -27,9 +28,14 @@ struct Procedure {
   std::uint32_t program = 0x20004E51;  ///< user-defined range: carries filler
   std::uint32_t version = 1;
   std::uint32_t number = 1;
-  std::vector<std::string> operations;  ///< of a COMPOUND
-  std::size_t octets = 16;              ///< of file data, names, or filler
-  std::uint32_t nfs_status = 0;         ///< of the reply: NFSv3, or the last operation of a COMPOUND
+  std::vector<std::string> operations;    ///< of a COMPOUND
+  std::size_t octets = 16;                ///< of file data, names, or filler
+  std::uint32_t nfs_status = 0;           ///< of the reply: NFSv3, or the last operation of a COMPOUND
+  std::string fails;                      ///< the operation that has nfs_status, and ends the COMPOUND; empty: the last
+  std::uint32_t state = 9;                ///< tells the stateids of a story apart
+  std::uint32_t sequence_flags = 0;       ///< sr_status_flags of a SEQUENCE reply
+  bool asynchronous = false;              ///< COPY: asked for so, and done so
+  std::optional<std::uint32_t> complete;  ///< OFFLOAD_STATUS: osr_complete; empty: still under way
   /// RPCSEC_GSS service (RFC 2203 section 5.3.1).
   enum class Gss : std::uint8_t { no = 0, none = 1, integrity = 2, privacy = 3 } gss = Gss::no;
 

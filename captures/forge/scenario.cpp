@@ -65,6 +65,7 @@ Settings read_settings(Words words) {
   s.snap = words.get<std::uint32_t>("snap", s.snap);
   s.port = words.get<std::uint16_t>("port", s.port);
   s.wrap = words.get<bool>("wrap", false);
+  s.sample = words.get<unsigned>("sample", 0);
   s.only = words.side("only");
   words.done();
   return s;
@@ -120,7 +121,7 @@ Scenario scenario_of(const YAML::Node& root, const std::string& path) {
     Words words(root, path);
     Scenario s;
     s.title = words.need<std::string>("title");
-    for (const char* told_elsewhere : {"why", "expect", "near", "never", "causes", "allow", "tshark"}) {
+    for (const char* told_elsewhere : {"why", "expect", "near", "never", "causes", "allow", "tshark", "mount"}) {
       static_cast<void>(words.has(told_elsewhere));
     }
     s.transports = words.get<std::vector<std::string>>("transports", {});

@@ -76,6 +76,7 @@ struct Settings {
   std::uint32_t snap = 262144;
   std::uint16_t port = 20049;
   bool wrap = false;         ///< sequence numbers begin just below their wrap
+  unsigned sample = 0;       ///< so many-th frame of either side is not captured; 0: all are
   std::optional<Side> only;  ///< the capture holds the frames of one side
 };
 

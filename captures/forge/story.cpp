@@ -6,9 +6,6 @@
 namespace forge {
 namespace {
 
-constexpr std::uint8_t client_host = 2;
-constexpr std::uint8_t server_host = 1;
-
 struct PeerSettings {
   Octets data;
   Depths depths;
@@ -79,8 +76,10 @@ void Story::play() {
   }
   for (Shot& shot : film_.shots) {
     shot.snap = scenario_.settings.snap;
+    if (shot.part == noise_part) continue;
     if (scenario_.settings.only) shot.captured = shot.captured && shot.from == *scenario_.settings.only;
   }
+  if (scenario_.settings.sample != 0) sample();
 }
 
 void Story::play(const Step& step) {
@@ -91,6 +90,8 @@ void Story::play(const Step& step) {
   };
   static const std::map<std::string, Entry> verbs{
       {"connect", {&Story::connect, ""}},
+      {"attempt", {&Story::attempt, "answer"}},
+      {"exchange", {&Story::exchange, "times"}},
       {"call", {&Story::call, ""}},
       {"reply", {&Story::reply, ""}},
       {"read", {&Story::read, "by"}},
@@ -110,6 +111,10 @@ void Story::play(const Step& step) {
       {"refuse", {&Story::refuse, "step"}},
       {"retransmit", {&Story::retransmit, "step"}},
       {"disconnect", {&Story::disconnect, "by"}},
+      {"keep-alive", {&Story::keep_alive, "by"}},
+      {"window", {&Story::window, "octets"}},
+      {"noise", {&Story::noise, "frames"}},
+      {"nfs-over-tcp", {&Story::nfs_over_tcp, "frames"}},
   };
   film_.step = step.label;
   current_ = step.connection ? *step.connection - 1 : lines_.size() - (lines_.empty() ? 0 : 1);
@@ -130,7 +135,7 @@ void Story::play(const Step& step) {
   if (entry != verbs.end()) {
     (this->*entry->second.play)(step, words);
   } else if (step.verb == "wait" || step.verb == "clock") {
-    film_.wait(static_cast<std::int64_t>(words.need<double>("seconds") * 1e9));
+    film_.wait(nanoseconds(words.need<double>("seconds")));
   } else if (step.verb == "acknowledge") {
     line().wire->acknowledge(words.side("by").value_or(Side::client));
   } else if (step.verb == "reset") {
@@ -161,6 +166,15 @@ void Story::lose_frames(const Step& step, std::size_t first) {
   }
 }
 
+/// A mirror that cannot keep up: every so many-th frame of either side is missing, but for handshakes.
+void Story::sample() {
+  std::array<unsigned, 2> count{};
+  for (Shot& shot : film_.shots) {
+    if (shot.part == "handshake" || shot.part == noise_part) continue;
+    if (++count.at(shot.from == Side::client ? 0 : 1) % scenario_.settings.sample == 0) shot.captured = false;
+  }
+}
+
 /// A mirror port that sees each frame twice, a microsecond apart.
 void Story::mirror_frames(std::size_t first) {
   std::vector<Shot> doubled;
@@ -185,6 +199,18 @@ const Story::Done& Story::operation(const std::string& name) {
   throw Mistake("no operation belongs to '" + name + "'");
 }
 
+Stage Story::stage(unsigned number) {
+  return {film_,
+          network_,
+          Host::number(client_host, number_),
+          Host::number(server_host, number_),
+          number,
+          number_,
+          scenario_.settings.mtu,
+          beginnings(scenario_.settings.wrap),
+          fabric_.odd_segments};
+}
+
 void Story::connect(const Step& step, Words& words) {
   const PeerSettings client =
       peer_settings(scenario_.client, words.node("client"), step.where + " client", fabric_.mpa);
@@ -199,31 +225,47 @@ void Story::connect(const Step& step, Words& words) {
   h.client_mpa = client.mpa;
   h.server_mpa = server.mpa;
   h.attempts = words.get<unsigned>("attempts", 1);
+  h.every = nanoseconds(words.get<double>("every", 4));
   h.answered = words.get<bool>("answer", true);
   h.ready = words.get<bool>("ready", true);
   h.ready_data = from_hex(words.get<std::string>("ready_data", ""));
   h.reject = words.maybe<std::uint32_t>("reject");
   const auto again = words.get<bool>("same_ports", false);
 
-  Stage stage{film_,
-              network_,
-              Host::number(client_host, number_),
-              Host::number(server_host, number_),
-              0,
-              number_,
-              scenario_.settings.mtu,
-              {},
-              fabric_.odd_segments};
-  stage.number = static_cast<unsigned>(lines_.size()) - (again && !lines_.empty() ? 1U : 0U);
-  stage.beginnings = beginnings(scenario_.settings.wrap);
+  const auto number = static_cast<unsigned>(lines_.size()) - (again && !lines_.empty() ? 1U : 0U);
   Line fresh;
-  fresh.wire = fabric_.iwarp ? make_iwarp_connection(stage) : make_ib_connection(stage);
+  fresh.wire = fabric_.iwarp ? make_iwarp_connection(stage(number)) : make_ib_connection(stage(number));
   fresh.wire->spoil = step.spoiled;
   fresh.client_credits = client.credits;
   fresh.server_credits = server.credits;
   lines_.push_back(std::move(fresh));
   current_ = lines_.size() - 1;
   line().wire->open(h);
+}
+
+/// What becomes no connection: later steps and `connection: N` know nothing of it.
+void Story::attempt(const Step& step, Words& words) {
+  static const std::map<std::string, Knock> answers{{"none", Knock::unanswered},
+                                                    {"refused", Knock::refused},
+                                                    {"unreachable", Knock::unreachable},
+                                                    {"accepted", Knock::accepted}};
+  constexpr unsigned apart = 0x80;  // its queue pairs and ports are no connection's
+  const auto word = words.get<std::string>("answer", "none");
+  const auto answer = answers.find(word);
+  if (answer == answers.end()) throw Mistake("no answer to an attempt is called '" + word + "'");
+  const PeerSettings client = peer_settings(scenario_.client, {}, step.where + " client", fabric_.mpa);
+  const PeerSettings server = peer_settings(scenario_.server, {}, step.where + " server", fabric_.mpa);
+  Handshake h;
+  h.port = words.get<std::uint16_t>("port", scenario_.settings.port);
+  h.client_data = client.data;
+  h.server_data = server.data;
+  h.client_depths = client.depths;
+  h.server_depths = server.depths;
+  h.attempts = words.get<unsigned>("copies", 1);
+  h.every = nanoseconds(words.get<double>("every", 1));
+  if (h.attempts == 0) throw Mistake("an attempt is made at least once");
+  const Stage here = stage(apart + attempts_++);
+  (fabric_.iwarp ? make_iwarp_connection(here) : make_ib_connection(here))->knock(h, answer->second);
 }
 
 void Story::disconnect(const Step& /*step*/, Words& words) {
@@ -238,7 +280,7 @@ void Story::retransmit(const Step& step, Words& words) {
   const auto times = words.get<unsigned>("times", 1);
   const auto every = words.get<double>("every", 0.5);
   for (unsigned i = 0; i < times; ++i) {
-    if (i > 0) film_.wait(static_cast<std::int64_t>(every * 1e9));
+    if (i > 0) film_.wait(nanoseconds(every));
     line().wire->repeat(what.op);
     film_.shots.back().spoken = what.spoken && !fabric_.iwarp;  // decoders skip a segment that TCP repeats
   }

@@ -89,9 +89,11 @@ class Story {
   void play(const Step& step);
   void lose_frames(const Step& step, std::size_t first);
   void mirror_frames(std::size_t first);
+  void sample();
 
   // story.cpp
   void connect(const Step& step, Words& words);
+  void attempt(const Step& step, Words& words);
   void disconnect(const Step& step, Words& words);
   void retransmit(const Step& step, Words& words);
   void refuse(const Step& step, Words& words);
@@ -100,6 +102,12 @@ class Story {
   void respond(const Step& step, Words& words);
   void write(const Step& step, Words& words);
   void atomic(const Step& step, Words& words);
+  // story_beside.cpp
+  void exchange(const Step& step, Words& words);
+  void keep_alive(const Step& step, Words& words);
+  void window(const Step& step, Words& words);
+  void noise(const Step& step, Words& words);
+  void nfs_over_tcp(const Step& step, Words& words);
   // story_messages.cpp
   void call(const Step& step, Words& words);
   void reply(const Step& step, Words& words);
@@ -123,6 +131,8 @@ class Story {
   void place(const Step& step, Side by, const std::vector<Placement>& placements);
   void acknowledge(const Step& step, Side by);
 
+  /// `number`: of the connection.
+  [[nodiscard]] Stage stage(unsigned number);
   [[nodiscard]] Line& line();
   [[nodiscard]] Memory& memory(Side s) { return line().memory.at(s == Side::client ? 0 : 1); }
   [[nodiscard]] const Done& operation(const std::string& name);
@@ -134,6 +144,8 @@ class Story {
   Network network_;
   std::vector<Line> lines_;
   std::size_t current_ = 0;
+  unsigned attempts_ = 0;  ///< that became no connection
+  unsigned streams_ = 0;   ///< of NFS over TCP
   unsigned number_;
   std::array<std::uint32_t, 2> next_xid_;
 };
@@ -141,6 +153,11 @@ class Story {
 /// A chunk: one segment {handle, offset, length}, several in a list, or one cut by `split`.
 [[nodiscard]] Chunk read_chunk(const YAML::Node& node, const std::string& where, std::uint32_t length);
 
+[[nodiscard]] inline std::int64_t nanoseconds(double seconds) { return static_cast<std::int64_t>(seconds * 1e9); }
+
+inline constexpr std::uint8_t client_host = 2;
+inline constexpr std::uint8_t server_host = 1;
+inline constexpr const char* noise_part = "noise";      ///< of frames that belong to neither side
 inline constexpr std::uint64_t usual_offset = 0x10000;  ///< of a region whose offset a step does not name
 
 }  // namespace forge

@@ -31,6 +31,11 @@ Procedure read_procedure(Words& words, const Procedure& usual) {
     p.gss = found->second;
   }
   p.nfs_status = words.get<std::uint32_t>("nfs_status", p.nfs_status);
+  p.fails = words.get<std::string>("fails", p.fails);
+  p.state = words.get<std::uint32_t>("stateid", p.state);
+  p.sequence_flags = words.get<std::uint32_t>("sequence_flags", p.sequence_flags);
+  p.asynchronous = words.get<bool>("asynchronous", p.asynchronous);
+  if (const auto status = words.maybe<std::uint32_t>("complete")) p.complete = status;
   p.program = words.get<std::uint32_t>("program", p.program);
   p.version = words.get<std::uint32_t>("program_version", p.version);
   p.number = words.get<std::uint32_t>("procedure", p.number);

@@ -14,6 +14,11 @@ MISTAKES = {
     "two steps of one name": "title: x\nsteps:\n  - connect\n  - call: {}\n    as: a\n  - call: {}\n    as: a\n",
     "a message too small for its header": "title: x\nsteps:\n  - connect\n  - call: {size: 20}\n",
     "data before a connection": "title: x\nsteps:\n  - call\n",
+    "an attempt that gets what does not exist": "title: x\nsteps:\n  - attempt: perhaps\n",
+    "ICMP on InfiniBand": "title: x\nsteps:\n  - attempt: unreachable\n",
+    "keep-alive on InfiniBand": "title: x\nsteps:\n  - connect\n  - keep-alive\n",
+    "an operation fails that was not asked for": "title: x\nsteps:\n  - connect\n  - call: {nfs4: read}\n"
+                                                 "  - reply: {fails: write, nfs_status: 5}\n",
     "no title": "steps:\n  - connect\n",
     "not YAML": "title: [x\n",
 }

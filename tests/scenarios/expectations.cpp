@@ -2,6 +2,9 @@
 #include "expectations.hpp"
 
 #include <algorithm>
+#include <array>
+#include <string_view>
+#include <utility>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -15,6 +18,8 @@ namespace {
 
 using forge::Mistake;
 using rpcrdma::referee::Finding;
+using rpcrdma::referee::MountFacts;
+using rpcrdma::referee::Owes;
 using rpcrdma::referee::Report;
 using rpcrdma::referee::Severity;
 
@@ -90,6 +95,49 @@ CauseWant read_cause(const YAML::Node& node, const std::string& path) {
   return want;
 }
 
+using NamedState = std::pair<std::string_view, MountFacts::State>;
+constexpr std::array<NamedState, 6> states{{{"unknown", MountFacts::State::unknown},
+                                            {"never-up", MountFacts::State::never_up},
+                                            {"down", MountFacts::State::down},
+                                            {"closed", MountFacts::State::closed},
+                                            {"waiting", MountFacts::State::waiting},
+                                            {"working", MountFacts::State::working}}};
+using NamedOwes = std::pair<std::string_view, Owes>;
+constexpr std::array<NamedOwes, 6> owing{{{"nobody", Owes::nobody},
+                                          {"server", Owes::server},
+                                          {"client", Owes::client},
+                                          {"server-unreachable", Owes::server_unreachable},
+                                          {"client-unreachable", Owes::client_unreachable},
+                                          {"unknown", Owes::unknown}}};
+
+/// The names of the contract, read and written here: a report that mixes them up must not agree with itself.
+template <typename Names>
+auto named(const Names& names, const std::string& name) {
+  for (const auto& each : names) {
+    if (each.first == name) return each.second;
+  }
+  throw Mistake("nothing is called '" + name + "' here");
+}
+template <typename Names, typename Value>
+std::string_view name_of(const Names& names, Value value) {
+  for (const auto& each : names) {
+    if (each.second == value) return each.first;
+  }
+  return "?";
+}
+
+MountWant read_mount(const YAML::Node& node, const std::string& path) {
+  only(node, {"number", "state", "owes", "since", "says", "fabric"}, path);
+  MountWant want;
+  if (node["number"]) want.number = node["number"].as<std::uint32_t>();
+  if (node["state"]) want.state = named(states, node["state"].as<std::string>());
+  for (const std::string& name : texts(node["owes"])) want.owes.push_back(named(owing, name));
+  want.since = texts(node["since"]);
+  want.says = texts(node["says"]);
+  want.fabric = text(node["fabric"]);
+  return want;
+}
+
 /// Empty, or why this finding is not the wanted one.
 std::string unlike(const Want& want, const Finding& finding, const StepFrames& frames) {
   if (rule_name(finding.rule) != want.rule) return "other rule";
@@ -149,6 +197,42 @@ std::string wrong_cause(const CauseWant& want, const StepFrames& frames, const R
   return named ? std::string() : fmt::format("the cause names none of the frames of step '{}'", *want.step);
 }
 
+/// What differs between a mount and what became of it.
+std::vector<std::string> wrong_mount(const MountWant& want, const StepFrames& frames, const Report& report) {
+  const auto& all = report.mounts;
+  const auto found = std::find_if(all.begin(), all.end(), [&](const auto& m) { return m.id == want.number; });
+  if (found == all.end()) return {fmt::format("there is no mount {}", want.number)};
+  const MountFacts& mount = *found;
+  const std::string who = fmt::format("mount {} (\"{}\")", mount.id, mount.sentence);
+  std::vector<std::string> lines;
+  if (want.state && mount.state != *want.state) {
+    lines.push_back(fmt::format("{} is {}, not {}", who, name_of(states, mount.state), name_of(states, *want.state)));
+  }
+  if (!want.owes.empty() && std::find(want.owes.begin(), want.owes.end(), mount.owes) == want.owes.end()) {
+    lines.push_back(
+        fmt::format("{}: {} owes, not {}", who, name_of(owing, mount.owes), name_of(owing, want.owes.front())));
+  }
+  if (!want.since.empty()) {
+    std::set<std::uint64_t> allowed;
+    for (const std::string& step : want.since) {
+      if (const auto entry = frames.find(step); entry != frames.end()) {
+        allowed.insert(entry->second.begin(), entry->second.end());
+      }
+    }
+    const std::uint64_t since = mount.since ? mount.since->number : 0;
+    if (allowed.empty()) {
+      lines.push_back(fmt::format("no captured frame belongs to the step '{}'", want.since.front()));
+    } else if (allowed.count(since) == 0) {
+      lines.push_back(fmt::format("{} since frame {}, none of {}", who, since, allowed));
+    }
+  }
+  for (const std::string& words : want.says) {
+    if (mount.sentence.find(words) == std::string::npos)
+      lines.push_back(fmt::format("{} does not say '{}'", who, words));
+  }
+  return lines;
+}
+
 }  // namespace
 
 StepFrames frames_of_steps(const forge::Film& film) {
@@ -168,6 +252,11 @@ Expectations read_expectations(const std::string& path) {
   Expectations expectations;
   for (const YAML::Node& node : root["expect"]) expectations.expect.push_back(read_want(node, path));
   for (const YAML::Node& node : root["causes"]) expectations.causes.push_back(read_cause(node, path));
+  if (const YAML::Node mount = root["mount"]; mount.IsDefined() && mount.IsSequence()) {
+    for (const YAML::Node& node : mount) expectations.mounts.push_back(read_mount(node, path));
+  } else if (mount.IsDefined()) {
+    expectations.mounts.push_back(read_mount(mount, path));
+  }
   expectations.near = names(root["near"]);
   expectations.never = names(root["never"]);
   expectations.allow = names(root["allow"]);
@@ -218,6 +307,10 @@ std::vector<std::string> complaints(const Expectations& expectations, const forg
     if (std::string complaint = wrong_cause(want, frames, report); !complaint.empty()) {
       lines.push_back(std::move(complaint));
     }
+  }
+  for (const MountWant& want : expectations.mounts) {
+    if (!speaks_of(want.fabric, transport)) continue;
+    for (std::string& complaint : wrong_mount(want, frames, report)) lines.push_back(std::move(complaint));
   }
   return lines;
 }

@@ -36,10 +36,21 @@ struct CauseWant {
   std::optional<std::string> fabric;
 };
 
+/// What became of a mount.
+struct MountWant {
+  std::uint32_t number = 1;  ///< MountFacts::id
+  std::optional<rpcrdma::referee::MountFacts::State> state;
+  std::vector<rpcrdma::referee::Owes> owes;  ///< one of them; empty: whoever
+  std::vector<std::string> since;            ///< the frame belongs to one of these steps; empty: whichever
+  std::vector<std::string> says;             ///< all of them stand in the sentence
+  std::optional<std::string> fabric;
+};
+
 struct Expectations {
   std::vector<Want> expect;
   std::set<std::string> near, never, allow;
   std::vector<CauseWant> causes;
+  std::vector<MountWant> mounts;
 };
 
 /// Throws forge::Mistake where a word has no meaning.

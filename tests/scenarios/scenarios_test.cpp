@@ -97,7 +97,7 @@ std::map<std::string, std::size_t> mutants_tested;  ///< by scenario
 
 /// What the referee does not excuse yet, each a false accusation that is known: over iWARP nothing looks at what a TCP
 /// acknowledgement proves to be missing, nor at messages whose beginning stands behind the snap length. An entry that
-/// accuses nobody any more fails, and has to go.
+/// accuses nobody any more fails, and has to go. Of one direction only, without the MPA Request, markers pass for data.
 const std::set<std::string>& not_excused_yet() {
   static const std::set<std::string> known{
       "credit-grant-taken-by-a-stray-reply, iwarp-split, cut to 128 octets",
@@ -108,6 +108,7 @@ const std::set<std::string>& not_excused_yet() {
       "remote-invalidation-of-a-copy, iwarp-markers, without frame 14",
       "remote-invalidation-of-a-copy, iwarp-rev1-crc, without frame 14",
       "remote-invalidation-of-a-copy, iwarp-split, without frame 17",
+      "symptom-call-hangs-one-direction, iwarp-markers, without frame 5",
       "v2-property-unknown, iwarp-split, cut to 160 octets",
       "v2-property-unknown, iwarp-split, cut to 200 octets",
       "v2-property-unknown, iwarp-split, cut to 256 octets",
