@@ -242,9 +242,12 @@ void judge_delays(const MountWitness& witness, const Mount& mount, const Assessm
                                      [](const auto& entry) { return std::get<2>(entry.first); });
   for (const auto& [operation, run] : mount.nfs.delays) {
     if (run.times < enough) continue;
-    const bool lasts = run.over.number == 0;
-    const FrameRef until = lasts ? assessment.end : run.over;
-    const bool long_enough = until.time - run.first.time >= witness.context.options.wait;
+    // Who closed the mount has given up.
+    const bool lasts = run.over.number == 0 && assessment.state != MountFacts::State::closed;
+    const FrameRef until = run.over.number != 0 ? run.over : run.last;
+    // A grace period that ends is how a server starts.
+    const bool long_enough =
+        run.status != wire::nfs4err_grace && until.time - run.first.time >= witness.context.options.wait;
     Symptom symptom;
     symptom.frames = {run.first, run.last, run.over};
     symptom.connections = {run.connection};
@@ -253,9 +256,10 @@ void judge_delays(const MountWitness& witness, const Mount& mount, const Assessm
     symptom.at_most = long_enough || lasts ? Severity::warning : Severity::note;
     symptom.what = fmt::format("The server answered {} with {} {} times, from frame {} to {}", operation,
                                status_name(run.status, version_3), run.times, run.first.number, run.last.number);
-    symptom.what += lasts ? std::string("; that lasts to the end")
-                          : fmt::format("; then it went through (frame {}), {:.1f} s after the first", run.over.number,
-                                        seconds(run.over.time - run.first.time));
+    symptom.what += lasts                  ? std::string("; that lasts to the end")
+                    : run.over.number == 0 ? std::string("; the client gave up")
+                                           : fmt::format("; then it went through (frame {}), {:.1f} s after the first",
+                                                         run.over.number, seconds(run.over.time - run.first.time));
     if (!assessment.recalls.empty()) {
       symptom.what += fmt::format("; a recall is outstanding (frame {})", assessment.recalls.front()->callback.number);
     }

@@ -151,17 +151,16 @@ void take_status(Connection& connection, const Transaction& call, const std::str
   const bool later =
       version_3 ? status == wire::nfs3err_jukebox : status == wire::nfs4err_delay || status == wire::nfs4err_grace;
   const auto run = nfs.delays.find(operation);
-  if (status == 0) {
-    if (run == nfs.delays.end() || run->second.over.number != 0) return;
+  if (!later && run != nfs.delays.end() && run->second.over.number == 0) {  // another answer, be it an error
     constexpr std::uint64_t worth_keeping = 3;
     if (run->second.times < worth_keeping) {
       nfs.delays.erase(run);
     } else {
       run->second.over = frame;
     }
-    return;
   }
-  if (later && (run != nfs.delays.end() || nfs.delays.size() < NfsWatch::most_errors)) {
+  if (status == 0) return;
+  if (later && (nfs.delays.contains(operation) || nfs.delays.size() < NfsWatch::most_errors)) {
     DelayRun& delay = nfs.delays[operation];
     if (delay.over.number == 0) {
       if (delay.times++ == 0) {
