@@ -218,39 +218,43 @@ struct Quality : EventBase {
 };
 
 /// A step of opening a TCP connection to a service port, or to an address and port that spoke MPA in this capture.
-/// connection is 0. What comes of it is a connection when ConnectRequest::opened is the frame of `request`.
+/// connection is 0. What comes of it is a connection when ConnectRequest::opened is the frame of `request`. Where an
+/// address and port turn out to speak MPA, what went there before is told then: late, with its own frames.
 struct TcpAttempt : EventBase {
   enum class Step : std::uint8_t {
-    request,      ///< SYN
-    repeated,     ///< the same SYN again
-    accepted,     ///< SYN and ACK
+    request,      ///< SYN; after `refused` the same SYN is a new attempt
+    repeated,     ///< the same SYN again, with no answer of the server between
+    accepted,     ///< SYN and ACK, the first; nothing follows
     refused,      ///< RST in answer to the SYN
-    unreachable,  ///< ICMP: nobody there to take it
+    unreachable,  ///< ICMP: nobody there to take it. The SYN may be repeated
   } step = Step::request;
   Endpoint client;
   Endpoint server;
-  FrameRef request;  ///< first SYN of this attempt; number 0: not in the capture
+  FrameRef request;  ///< first SYN of this attempt; number 0: not in the capture (then only `accepted` is told)
 };
 
-/// What is known of one direction when its connection ends, or the capture: told once for each side, before the first
-/// Disconnect or from finish(). What comes behind a close is not in it.
+/// What is known of one direction when its connection ends, or the capture: told once for each side, the active one
+/// first, before the first Disconnect or ConnectReject, or from finish(). What comes behind a close is not in it, the
+/// frame of the close is. `frame` is that frame, or the last one of the capture.
 struct Liveness : EventBase {
-  FrameRef heard;              ///< newest frame of this side, bare acknowledgements as well; number 0: none
-  FrameRef unacknowledged;     ///< oldest packet that the other side has not acknowledged; number 0: none known
-  FrameRef first_copy;         ///< of what this side repeats at the end without the acknowledgement moving
+  FrameRef heard;  ///< newest frame of this side, bare acknowledgements and CM messages as well; number 0: none
+  /// Oldest packet that the other side has not acknowledged; number 0: none. A READ until its last response, an
+  /// unanswered REQ or REP, any TCP octet. Where too much is under way to be remembered: the oldest that is.
+  FrameRef unacknowledged;
+  FrameRef first_copy;         ///< first transmission, or first known, of what is sent again
   FrameRef last_copy;          ///< newest repeat of it
-  std::uint64_t copies = 0;    ///< repeats at the end, `first_copy` not counted; 0: none
-  std::uint64_t amount = 0;    ///< packets (InfiniBand), octets (TCP) of this side's stream that were seen
+  std::uint64_t copies = 0;    ///< repeats since the acknowledgement last moved, `first_copy` not counted; 0: none
+  std::uint64_t amount = 0;    ///< packets (requests and READ responses), octets (TCP) that this side sent, as seen
   std::uint64_t missing = 0;   ///< those the capture lacks
   std::uint64_t places = 0;    ///< in so many gaps
   bool window_closed = false;  ///< TCP: this side's newest segment says that it can take nothing
 };
 
-/// NFS over TCP without RDMA between two addresses: told once a pair, from finish().
-struct NfsOverTcp : EventBase {
-  Endpoint client;
+/// NFS over TCP without RDMA between two addresses: told once a pair, from finish(). connection is 0.
+struct NfsOverTcp : EventBase {  // frame: the first of them
+  Endpoint client;               ///< no port: there may be several connections
   Endpoint server;
-  std::uint64_t frames = 0;  ///< that carry octets of such a connection
+  std::uint64_t frames = 0;  ///< that carry octets of such connections, either way
 };
 
 class EventSink {

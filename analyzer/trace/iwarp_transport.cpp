@@ -5,8 +5,10 @@
 #include <tuple>
 #include <unordered_map>
 
+#include "trace/iwarp/attempts.hpp"
 #include "trace/iwarp/connection.hpp"
 #include "trace/iwarp/ordinary.hpp"
+#include "trace/iwarp/plain_nfs.hpp"
 
 namespace rpcrdma::trace {
 namespace {
@@ -55,11 +57,20 @@ struct IwarpTransport::Impl {
     std::unique_ptr<Connection> connection;
     List list = List::pending;
     std::list<Ends>::iterator place;
+    // NFS over TCP, should it turn out not to be iWARP
+    iwarp::PlainPair plain = 0;
+    FrameRef plain_first;
+    std::uint64_t plain_frames = 0;
   };
   using Map = std::unordered_map<Ends, Entry, EndsHash, SameEnds>;
 
   Impl(const Options& o, ConnectionNumbers& numbers, EventSink& s)
-      : options(o), sink(s), budget(held_limit), context{options, numbers, sink, budget} {}
+      : options(o),
+        sink(s),
+        budget(held_limit),
+        attempts(options, sink),
+        context{options, numbers, sink, budget, attempts},
+        ordinary(plain) {}
 
   [[nodiscard]] std::list<Ends>& list(List which) noexcept {
     return which == List::pending ? pending : which == List::open ? open : over;
@@ -82,6 +93,12 @@ struct IwarpTransport::Impl {
     connections.erase(found);
   }
 
+  /// It is not iWARP, now or at the end of the capture.
+  void count_plain(const Entry& entry) noexcept {
+    if (entry.connection->status() == Connection::Status::given_up)
+      plain.count(entry.plain, entry.plain_first, entry.plain_frames);
+  }
+
   void quality(FrameRef frame) {
     Quality e;
     e.frame = frame;
@@ -96,6 +113,7 @@ struct IwarpTransport::Impl {
     const Ends oldest = of.front();
     const auto found = connections.find(oldest);
     found->second.connection->finish(frame);
+    count_plain(found->second);
     if (which != List::over) quality(frame);
     erase(oldest);
   }
@@ -104,7 +122,8 @@ struct IwarpTransport::Impl {
   void settle(const Ends& ends, Entry& entry, FrameRef frame) {
     const Connection& connection = *entry.connection;
     if (connection.status() == Connection::Status::given_up) {
-      ordinary.ignore(hash_of(ends));
+      count_plain(entry);
+      ordinary.ignore(hash_of(ends), entry.plain);
       erase(ends);
       return;
     }
@@ -119,6 +138,7 @@ struct IwarpTransport::Impl {
 
   bool use(const Ends& ends, Entry& entry, int direction, const TcpSegment& segment) {
     entry.connection->segment(direction, segment);
+    if (entry.plain != 0 && segment.wire_length != 0) ++entry.plain_frames;
     const bool known = entry.connection->status() == Connection::Status::open;
     settle(ends, entry, segment.ref);
     return known;
@@ -130,10 +150,12 @@ struct IwarpTransport::Impl {
     Entry* entry = find(ends);
     if (entry != nullptr && entry->connection->foreign(direction, segment)) {
       entry->connection->supersede(direction, segment.ref);
+      count_plain(*entry);
       erase(ends);
       ordinary.forget(hash_of(ends));
       entry = nullptr;
     }
+    if ((segment.flags & (TcpSegment::syn | TcpSegment::rst)) != 0) attempts.segment(segment);
     if (entry != nullptr) return use(ends, *entry, direction, segment);
 
     const bool service = context.service_port(ends.port[0]) || context.service_port(ends.port[1]);
@@ -142,6 +164,11 @@ struct IwarpTransport::Impl {
     auto [at, added] = connections.try_emplace(ends);
     at->second.connection = std::make_unique<Connection>(context, ends, opening);
     at->second.place = pending.insert(pending.end(), ends);
+    if (service) {
+      at->second.plain = plain.look(segment, context.service_port(segment.destination_port),
+                                    context.service_port(segment.source_port));
+      at->second.plain_first = segment.ref;
+    }
     latest = &*at;
     bound(List::pending, pending_limit, segment.ref);
     return use(ends, at->second, direction, segment);
@@ -149,14 +176,21 @@ struct IwarpTransport::Impl {
 
   void finish(FrameRef last) {
     for (const std::list<Ends>* each : {&open, &pending, &over}) {
-      for (const Ends& ends : *each) connections.at(ends).connection->finish(last);
+      for (const Ends& ends : *each) {
+        const Entry& entry = connections.at(ends);
+        entry.connection->finish(last);
+        count_plain(entry);
+      }
     }
+    plain.tell(sink);
   }
 
   const Options& options;
   EventSink& sink;
   iwarp::Budget budget;
+  iwarp::Attempts attempts;
   iwarp::Context context;
+  iwarp::PlainNfs plain;
   iwarp::OrdinaryTcp ordinary;
   Map connections;
   Map::value_type* latest = nullptr;
@@ -170,6 +204,7 @@ IwarpTransport::IwarpTransport(const Options& options, ConnectionNumbers& number
 IwarpTransport::~IwarpTransport() = default;
 
 bool IwarpTransport::segment(const TcpSegment& segment) { return impl_->segment(segment); }
+void IwarpTransport::undelivered(const UndeliveredSegment& segment) { impl_->attempts.undelivered(segment); }
 void IwarpTransport::finish(FrameRef last) { impl_->finish(last); }
 
 }  // namespace rpcrdma::trace

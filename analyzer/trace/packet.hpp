@@ -66,9 +66,20 @@ struct TcpSegment {
   std::uint32_t sequence = 0;
   std::uint32_t acknowledgement = 0;
   std::uint8_t flags = 0;
+  std::uint16_t window = 0xFFFF;        ///< as it stands on the wire: only nothing is told from something
   std::uint16_t ip_identification = 0;  ///< 0: none
   wire::Bytes payload;                  ///< as captured
   std::uint32_t wire_length = 0;        ///< payload octets on the wire
+};
+
+/// A TCP segment that ICMP reports as undeliverable: its source is whom the report goes to.
+struct UndeliveredSegment {
+  FrameRef ref;  ///< of the report
+  Address source;
+  Address destination;
+  std::uint16_t source_port = 0;
+  std::uint16_t destination_port = 0;
+  std::uint32_t sequence = 0;
 };
 
 /// Numbers connections by first appearance over both transports.

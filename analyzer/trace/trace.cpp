@@ -61,6 +61,9 @@ struct Trace::Impl {
       case Content::tcp:
         if (iwarp.segment(opened.tcp)) carried_rdma(frame.ref, opened.tcp.payload.size() < opened.tcp.wire_length);
         return;
+      case Content::undelivered:
+        iwarp.undelivered(opened.undelivered);
+        return;
     }
   }
 

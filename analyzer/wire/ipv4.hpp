@@ -10,6 +10,7 @@ namespace rpcrdma::wire {
 
 namespace ip_protocol {
 inline constexpr std::uint8_t hop_by_hop = 0;
+inline constexpr std::uint8_t icmp = 1;
 inline constexpr std::uint8_t ipv4_inside = 4;
 inline constexpr std::uint8_t tcp = 6;
 inline constexpr std::uint8_t udp = 17;
@@ -18,6 +19,7 @@ inline constexpr std::uint8_t gre = 47;
 inline constexpr std::uint8_t routing = 43;
 inline constexpr std::uint8_t fragment = 44;
 inline constexpr std::uint8_t authentication = 51;
+inline constexpr std::uint8_t icmpv6 = 58;
 inline constexpr std::uint8_t no_next = 59;
 inline constexpr std::uint8_t destination_options = 60;
 inline constexpr std::uint8_t mobility = 135;

@@ -13,8 +13,9 @@ struct TcpHeader {
   std::uint16_t destination_port = 0;
   std::uint32_t sequence = 0;
   std::uint32_t acknowledgement = 0;
-  std::uint8_t flags = 0;  ///< octet 13: FIN 0x01, SYN 0x02, RST 0x04, PSH 0x08, ACK 0x10, ...
-  Layer payload;           ///< no octets, but its length on the wire, when the capture ends inside the header
+  std::uint8_t flags = 0;         ///< octet 13: FIN 0x01, SYN 0x02, RST 0x04, PSH 0x08, ACK 0x10, ...
+  std::uint16_t window = 0xFFFF;  ///< as it stands, without its scale; 65535 where the capture ends before it
+  Layer payload;                  ///< no octets, but its length on the wire, when the capture ends inside the header
 };
 
 /// Needs the first 14 octets: what comes behind the flags, options included, is passed over.
@@ -32,6 +33,7 @@ struct TcpHeader {
                    load_be32(p + 4),
                    load_be32(p + 8),
                    p[13],
+                   in.octets.size() < 16 ? std::uint16_t{0xFFFF} : load_be16(p + 14),
                    in.octets.size() < header ? Layer{{}, in.wire_length - header} : in.after(header)};
 }
 

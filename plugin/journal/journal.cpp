@@ -85,6 +85,11 @@ struct Journal::Engine final : trace::EventSink, referee::Observer {
     referee.on(e);
   }
   void on(const trace::Quality& e) override { referee.on(e); }
+  void on(const trace::TcpAttempt& e) override { as_sink().on(e); }
+  void on(const trace::Liveness& e) override { as_sink().on(e); }
+  void on(const trace::NfsOverTcp& e) override { as_sink().on(e); }
+  /// The referee need not listen to all that it is told.
+  [[nodiscard]] trace::EventSink& as_sink() noexcept { return referee; }
 
   // --- what the referee says of them
   void handshake(const referee::ConnectionFacts& facts, Side sender, trace::FrameRef frame) override {

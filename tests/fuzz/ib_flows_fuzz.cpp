@@ -25,10 +25,10 @@ class Promises final : public trace::EventSink {
     require(e.private_data.octets.size() <= e.private_data.wire_length && !e.private_data.exact_length);
   }
   void on(const trace::ConnectReply& e) override { known(e); }
-  void on(const trace::ConnectReject& e) override { known(e); }
+  void on(const trace::ConnectReject& e) override { require(known(e).told); }
   void on(const trace::ConnectReady& e) override { known(e); }
   void on(const trace::Adopted& e) override { opens(e); }
-  void on(const trace::Disconnect& e) override { known(e); }
+  void on(const trace::Disconnect& e) override { require(known(e).told); }
   void on(const trace::SendPart& e) override { known(e); }
   void on(const trace::Send& e) override {
     Side& s = known(e);
@@ -66,6 +66,17 @@ class Promises final : public trace::EventSink {
   void on(const trace::Quality& e) override {
     if (e.connection != 0) known(e);
   }
+  void on(const trace::Liveness& e) override {
+    Side& s = known(e);
+    require(!s.told);
+    s.told = true;
+    require((e.copies != 0) == (e.first_copy.number != 0) && (e.copies != 0) == (e.last_copy.number != 0));
+    require((e.missing == 0 || e.places != 0) && e.amount < (std::uint64_t{1} << 62U));
+    require(e.missing < (std::uint64_t{1} << 62U));
+  }
+  void finished() const {
+    for (const auto& [id, sides] : connections_) require(sides[0].told && sides[1].told);
+  }
 
  private:
   struct Side {
@@ -73,6 +84,7 @@ class Promises final : public trace::EventSink {
     std::uint64_t reads = 0;
     std::uint64_t acknowledged = 0;
     std::uint64_t sequence = 0;
+    bool told = false;
   };
   using Sides = std::array<Side, 2>;
 
@@ -193,5 +205,6 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     transport.packet(p);
   }
   transport.finish(ref);
+  sink.finished();
   return 0;
 }

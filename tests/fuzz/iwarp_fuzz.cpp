@@ -23,9 +23,9 @@ class Judge final : public trace::EventSink {
   void on(const trace::ConnectRequest& e) override { first(e); }
   void on(const trace::Adopted& e) override { first(e); }
   void on(const trace::ConnectReply& e) override { known(e); }
-  void on(const trace::ConnectReject& e) override { known(e); }
+  void on(const trace::ConnectReject& e) override { ends(e); }
   void on(const trace::ConnectReady& e) override { known(e); }
-  void on(const trace::Disconnect& e) override { known(e); }
+  void on(const trace::Disconnect& e) override { ends(e); }
   void on(const trace::SendPart& e) override { known(e); }
   void on(const trace::Send& e) override {
     known(e);
@@ -57,8 +57,28 @@ class Judge final : public trace::EventSink {
   }
   void on(const trace::Repeated& e) override { known(e); }
   void on(const trace::Quality& e) override { require(e.connection <= connections_); }
+  void on(const trace::TcpAttempt& e) override {
+    require(e.connection == 0 && e.frame.number != 0 && e.frame.number <= frames && e.request.number <= frames);
+  }
+  void on(const trace::Liveness& e) override {
+    known(e);
+    require(++told_[e.connection] <= 2);
+    require(e.heard.number <= frames && e.unacknowledged.number <= frames && e.last_copy.number <= frames);
+    require((e.copies != 0) == (e.first_copy.number != 0) && e.first_copy.number <= e.last_copy.number);
+    require((e.missing != 0) == (e.places != 0) && e.places <= e.missing && e.amount < (std::uint64_t{1} << 62U));
+  }
+  void on(const trace::NfsOverTcp& e) override {
+    require(e.connection == 0 && e.frames != 0 && e.frames <= frames && e.frame.number != 0);
+  }
+  void finished() const {
+    for (trace::ConnectionId id = 1; id <= connections_; ++id) require(told_.contains(id));
+  }
 
  private:
+  void ends(const trace::EventBase& e) {
+    known(e);
+    require(told_[e.connection] == 2);
+  }
   void first(const trace::EventBase& e) {
     require(e.connection == ++connections_);
     known(e);
@@ -67,6 +87,7 @@ class Judge final : public trace::EventSink {
     require(e.connection >= 1 && e.connection <= connections_ && e.frame.number <= frames);
   }
   trace::ConnectionId connections_ = 0;
+  std::map<trace::ConnectionId, int> told_;  // how many sides
   std::map<std::pair<trace::ConnectionId, trace::Side>, std::uint64_t> ordinals_;
 };
 
@@ -127,5 +148,6 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     rest = rest.subspan(header + captured);
   }
   transport.finish(segment.ref);
+  judge.finished();
   return 0;
 }

@@ -46,6 +46,11 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
       require(!opened.tcp.source.text().empty());
       check(opened.tcp.payload, frame.octets, opened.tcp.wire_length);
       break;
+    case trace::Content::undelivered:
+      require(opened.undelivered.ref.number == 1);
+      require(opened.undelivered.source.kind == opened.undelivered.destination.kind);
+      require(!opened.undelivered.destination.text().empty());
+      break;
     case trace::Content::tunnel:
     case trace::Content::nothing:
     case trace::Content::unknown_link:

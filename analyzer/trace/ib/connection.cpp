@@ -76,10 +76,48 @@ void Connection::emit_reply() {
 
 void Connection::repeated_message(Side side, FrameRef ref) {
   constexpr std::size_t plenty = 64;
+  if (const FrameRef waits = unanswered_handshake(side); waits.number != 0) {
+    HandshakeCopies& copies = handshake_copies[index(side)];
+    if (!close_together((copies.count == 0 ? waits : copies.last).time, ref.time)) {
+      ++copies.count;
+      copies.last = ref;
+    }
+  }
   if (announced) {
     shared.repeated(side, ref, Repeated::Kind::handshake);
   } else if (repeated_messages.size() < plenty) {
     repeated_messages.emplace_back(side, ref);
+  }
+}
+
+/// The REQ or REP of this side, as long as nobody has said that it arrived.
+FrameRef Connection::unanswered_handshake(Side side) const noexcept {
+  if (rejected || received[index(side)]) return {};
+  if (side == Side::active) return request && !reply && !ready ? request->frame : FrameRef{};
+  return reply && !ready ? reply->frame : FrameRef{};
+}
+
+void Connection::tell_liveness(FrameRef frame) {
+  if (liveness_told || !announced) return;
+  liveness_told = true;
+  for (const Side side : {Side::active, Side::passive}) {
+    const std::size_t i = index(side);
+    Liveness e;
+    shared.fill(e, side, frame);
+    e.heard = heard[i];
+    e.amount = shared.packets[i].seen;
+    e.missing = shared.packets[i].missing;
+    e.places = shared.packets[i].places;
+    streams[i].tell(e);
+    if (const FrameRef waits = unanswered_handshake(side); waits.number != 0) {
+      e.unacknowledged = waits;
+      if (handshake_copies[i].count != 0) {
+        e.first_copy = waits;
+        e.last_copy = handshake_copies[i].last;
+        e.copies = handshake_copies[i].count;
+      }
+    }
+    shared.sink.on(e);
   }
 }
 
@@ -132,6 +170,7 @@ void Connection::replay() {
     legs[i]->waiting = {};
     legs[i]->waiting_octets = 0;
   }
+  const std::array<FrameRef, 2> newest = heard;  // handshake messages were not held back
   std::array<std::size_t, 2> at{};
   while (at[0] < waiting[0].size() || at[1] < waiting[1].size()) {
     const std::size_t i = at[1] >= waiting[1].size() || (at[0] < waiting[0].size() &&
@@ -142,12 +181,15 @@ void Connection::replay() {
     if (const auto h = wire::decode_ib(p.octets, p.wire_length))
       deliver(*legs[i], p.ref, p.octets, p.wire_length, *h, p.crc_bad);
   }
+  for (std::size_t i = 0; i < 2; ++i)
+    if (newest[i].number > heard[i].number) heard[i] = newest[i];
 }
 
 void Connection::deliver(Leg& leg, FrameRef ref, Bytes octets, std::uint32_t wire_length, const wire::IbHeader& header,
                          bool crc_bad) {
   last_used = ref;
   const Side sender = leg.sender;
+  heard[index(sender)] = ref;
   if (hold_early(sender, ref, octets, wire_length, header, crc_bad)) return;
   pass(sender, ref, octets, wire_length, header, crc_bad);
 }
@@ -243,6 +285,7 @@ void Connection::finish(FrameRef last) {
   if (!announced) return;
   release_early();
   for (Stream& s : streams) s.finish(last);
+  tell_liveness(last);
 }
 
 }  // namespace rpcrdma::trace::ib

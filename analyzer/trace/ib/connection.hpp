@@ -141,6 +141,16 @@ struct Connection {
   std::array<bool, 2> dreq_seen{};  ///< by sender
   std::array<bool, 2> drep_seen{};
 
+  /// The REQ, or the REP, sent again while it is not answered.
+  struct HandshakeCopies {
+    std::uint64_t count = 0;
+    FrameRef last;
+  };
+  std::array<FrameRef, 2> heard{};                    ///< newest frame, by sender
+  std::array<bool, 2> received{};                     ///< an MRA says so of this side's REQ or REP
+  std::array<HandshakeCopies, 2> handshake_copies{};  ///< by sender
+  bool liveness_told = false;
+
   [[nodiscard]] bool handshake() const noexcept { return request.has_value() || reply.has_value(); }
   [[nodiscard]] bool both_legs() const noexcept { return legs[0] != nullptr && legs[1] != nullptr; }
 
@@ -153,6 +163,8 @@ struct Connection {
   /// Tells the sink about the connection, and then what has waited in its legs, in file order.
   void announce(ConnectionNumbers& numbers);
   void emit_reply();
+  /// Both sides as they are, once: before the connection ends.
+  void tell_liveness(FrameRef frame);
   /// A CM message that was seen before.
   void repeated_message(Side side, FrameRef ref);
   /// What has waited in legs that came after the announcement.
@@ -188,6 +200,7 @@ struct Connection {
   void choose_roles();
   void announce_adopted();
   void find_start(Side side);
+  [[nodiscard]] FrameRef unanswered_handshake(Side side) const noexcept;
 };
 
 }  // namespace rpcrdma::trace::ib

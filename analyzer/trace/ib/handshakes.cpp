@@ -79,11 +79,12 @@ void Handshakes::message(const IbPacket& packet, const CmMessage& m) {
     case CmKind::drep:
       return disconnect(packet, m);
     case CmKind::mra:
-    case CmKind::sidr_req:
-    case CmKind::sidr_rep:
     case CmKind::lap:
     case CmKind::apr:
-      return;  // nothing about the connection's life or what it may do
+      return other_message(packet, m);
+    case CmKind::sidr_req:
+    case CmKind::sidr_rep:
+      return;  // of no connection
   }
 }
 
@@ -101,6 +102,7 @@ void Handshakes::request(const IbPacket& packet, const CmMessage& m) {
     const bool same = c->request && c->transaction == m.transaction && c->request_psn == m.starting_psn &&
                       c->qpns[index(Side::active)] == m.local_qpn;
     if (same) {
+      c->heard[index(Side::active)] = packet.ref;
       c->repeated_message(Side::active, packet.ref);
       return;
     }
@@ -110,6 +112,7 @@ void Handshakes::request(const IbPacket& packet, const CmMessage& m) {
   // First, for an older epoch may get its number only now.
   if (m.local_qpn) flows_.attach(c, Side::passive, {packet.destination, packet.source, *m.local_qpn}, packet.ref);
   c.shared.id = numbers_.next();
+  c.heard[index(Side::active)] = packet.ref;
   flows_.set_comm(c, Side::active, key);
   c.roles_known = true;
   c.transaction = m.transaction;
@@ -137,6 +140,7 @@ void Handshakes::reply(const IbPacket& packet, const CmMessage& m) {
   if (c != nullptr && c->reply) {
     const auto& known = c->comm[index(Side::passive)];
     if (known && *known == sender_key(packet, *m.local_id)) {
+      c->heard[index(Side::passive)] = packet.ref;
       c->repeated_message(Side::passive, packet.ref);
       return;
     }
@@ -148,6 +152,7 @@ void Handshakes::reply(const IbPacket& packet, const CmMessage& m) {
     c->roles_known = true;
     flows_.set_comm(*c, Side::active, receiver_key(packet, *m.remote_id));
   }
+  c->heard[index(Side::passive)] = packet.ref;
   flows_.set_comm(*c, Side::passive, sender_key(packet, *m.local_id));
   c->qpns[index(Side::passive)] = m.local_qpn;
   if (m.starting_psn) c->streams[index(Side::active)].start_at(*m.starting_psn);
@@ -170,6 +175,7 @@ void Handshakes::reply(const IbPacket& packet, const CmMessage& m) {
 void Handshakes::ready(const IbPacket& packet, const CmMessage& m) {
   Connection* c = find(packet, m);
   if (c == nullptr) return;
+  c->heard[index(Side::active)] = packet.ref;
   if (c->ready) {
     // Data may have told it already, when the RTU comes late; a second RTU is a repetition.
     if (c->ready_message) c->repeated_message(Side::active, packet.ref);
@@ -193,16 +199,28 @@ void Handshakes::reject(const IbPacket& packet, const CmMessage& m) {
   if (c == nullptr) return;
   const Side side = side_of(*c, packet, m);
   flows_.announce(*c);  // no data belongs to it
+  c->heard[index(side)] = packet.ref;
   if (c->rejected) {
     c->repeated_message(side, packet.ref);
     return;
   }
   c->rejected = c->closed = true;
+  c->tell_liveness(packet.ref);
   ConnectReject r;
   c->shared.fill(r, side, packet.ref);
   r.reason = m.reason.value_or(0);
   r.private_data = area(m);
   sink_.on(r);
+}
+
+/// Nothing about the connection's life or what it may do: only that its sender is there, and, an MRA, that it has got
+/// what it will answer later.
+void Handshakes::other_message(const IbPacket& packet, const CmMessage& m) {
+  Connection* c = find(packet, m);
+  if (c == nullptr) return;
+  const Side side = side_of(*c, packet, m);
+  c->heard[index(side)] = packet.ref;
+  if (m.kind == CmKind::mra) c->received[index(other(side))] = true;
 }
 
 void Handshakes::disconnect(const IbPacket& packet, const CmMessage& m) {
@@ -220,6 +238,7 @@ void Handshakes::disconnect(const IbPacket& packet, const CmMessage& m) {
   // Found by its queue pair: from now on also by its communication IDs, for the DREP.
   if (!c->comm[index(side)]) flows_.set_comm(*c, side, sender_key(packet, *m.local_id));
 
+  c->heard[index(side)] = packet.ref;
   bool& seen = (m.kind == CmKind::dreq ? c->dreq_seen : c->drep_seen)[index(side)];
   if (seen) {
     c->repeated_message(side, packet.ref);
@@ -227,6 +246,7 @@ void Handshakes::disconnect(const IbPacket& packet, const CmMessage& m) {
   }
   seen = true;
   c->closed = true;
+  c->tell_liveness(packet.ref);
   Disconnect d;
   c->shared.fill(d, side, packet.ref);
   d.how = m.kind == CmKind::dreq ? Disconnect::How::request : Disconnect::How::reply;

@@ -20,6 +20,7 @@ class Handshakes {
   void reply(const IbPacket& packet, const wire::CmMessage& m);
   void ready(const IbPacket& packet, const wire::CmMessage& m);
   void reject(const IbPacket& packet, const wire::CmMessage& m);
+  void other_message(const IbPacket& packet, const wire::CmMessage& m);
   void disconnect(const IbPacket& packet, const wire::CmMessage& m);
   [[nodiscard]] Connection* find(const IbPacket& packet, const wire::CmMessage& m) const;
 

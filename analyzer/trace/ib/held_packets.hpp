@@ -59,6 +59,10 @@ class HeldPackets {
     const auto it = packets_.find(at);
     return it == packets_.end() ? nullptr : &it->second;
   }
+  [[nodiscard]] const HeldPacket* oldest_from(Sequence at) const noexcept {
+    const auto it = packets_.lower_bound(at);
+    return it == packets_.end() ? nullptr : &it->second;
+  }
 
  private:
   std::map<Sequence, HeldPacket> packets_;

@@ -51,6 +51,7 @@ void ReadAnswers::answer(const Arrival& a, Sequence at) {
   if (read == nullptr || (!idle_ && at < floor_) || idle_) {
     // Either seen before, or to a request that is not in the capture.
     if (read != nullptr && late(at)) {
+      --shared_.packets[index(other(requester_))].missing;
       deliver(a, at, *read);
     } else if (read != nullptr || at < floor_) {
       repeated(a, at);
@@ -83,6 +84,7 @@ void ReadAnswers::answer(const Arrival& a, Sequence at) {
 void ReadAnswers::deliver(const Arrival& a, Sequence at, Read& read) {
   const wire::IbHeader& h = a.header;
   seen_.push_back({at, a.mark, a.ref});
+  ++shared_.packets[index(other(requester_))].seen;
   std::uint64_t skipped = (at - read.at) * shared_.mtu;
   if (shared_.mtu == 0 && at != read.at)
     skipped = h.payload_length <= read.length ? read.length - h.payload_length : 0;  // the last one
@@ -144,7 +146,7 @@ void ReadAnswers::give_up(Sequence upto, FrameRef ref) {
       if (missing_.size() >= max_missing) missing_.erase(missing_.begin());
       missing_.emplace_back(from, end);
     }
-    if (count != 0) shared_.gap(other(requester_), ref, count, false);
+    if (count != 0) shared_.gap(other(requester_), ref, count, false, false);
     floor_ = to;
     held_.waiting_since(ref.time);
     drain();

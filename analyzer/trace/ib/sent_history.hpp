@@ -40,6 +40,20 @@ class SentHistory {
     const std::size_t i = position(at);
     return i < entries_.size() ? &entries_[i] : nullptr;
   }
+  /// The oldest packet known with a PSN from this one on, or nullptr.
+  [[nodiscard]] const Sent* oldest_beyond(Sequence at) const noexcept {
+    std::size_t low = 0;
+    std::size_t high = entries_.size();
+    while (low < high) {
+      const std::size_t mid = (low + high) / 2;
+      if (entries_[mid].at + entries_[mid].span <= at) {
+        low = mid + 1;
+      } else {
+        high = mid;
+      }
+    }
+    return low < entries_.size() ? &entries_[low] : nullptr;
+  }
   /// Octets of the message that this packet belongs to, as far as seen.
   [[nodiscard]] std::uint32_t message_length(Sequence at) noexcept {
     std::size_t i = position(at);

@@ -33,6 +33,12 @@ struct Shared {
   std::uint32_t mtu = 0;  ///< path MTU in octets; 0: not yet known
   std::array<bool, 2> reordered_said{};
   std::array<bool, 2> limit_said{};
+  struct Count {
+    std::uint64_t seen = 0;     ///< requests and READ responses that this side sent
+    std::uint64_t missing = 0;  ///< those that the capture lacks
+    std::uint64_t places = 0;   ///< in so many gaps
+  };
+  std::array<Count, 2> packets{};
 
   template <class Event>
   void fill(Event& event, Side side, FrameRef frame) const noexcept {
@@ -52,7 +58,10 @@ struct Shared {
     r.kind = kind;
     sink.on(r);
   }
-  void gap(Side side, FrameRef frame, std::uint64_t count, bool proven) const {
+  /// `goes_on`: nothing was seen between this gap and the one before it.
+  void gap(Side side, FrameRef frame, std::uint64_t count, bool proven, bool goes_on) {
+    packets[index(side)].missing += count;
+    if (!goes_on) ++packets[index(side)].places;
     Gap g;
     fill(g, side, frame);
     g.count = count;

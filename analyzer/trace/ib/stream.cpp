@@ -41,6 +41,7 @@ void Stream::accept(const Arrival& a, Sequence at) {
   lost_read_ = false;
   if (h.op.kind == IbKind::send && wire::begins(h.op.part)) answers_.requester_went_on(a.ref);
 
+  ++shared_.packets[index(side_)].seen;
   const Issued issued = operations_.deliver(a, at);
   Sent sent{at, 1, issued.length, issued.kind, issued.op, a.ref, a.mark};
   if (h.op.kind == IbKind::read_request) {
@@ -64,6 +65,7 @@ void Stream::hold(const Arrival& a, Sequence at) {
     const bool twice =
         same->mark == a.mark && close_together(same->ref.time, a.ref.time) && retried_frame_ < same->ref.number;
     shared_.repeated(side_, a.ref, twice ? Repeated::Kind::capture_duplicate : Repeated::Kind::retransmission);
+    if (!twice) copies_.add(at, acknowledged_, same->ref, a.ref);
     return;
   }
   const bool full = held_.over_bound();
@@ -95,10 +97,11 @@ void Stream::pass_holes(Sequence upto, bool proven, FrameRef ref) {
 }
 
 void Stream::lose(std::uint64_t count, bool proven, FrameRef ref) {
-  shared_.gap(side_, ref, count, proven);
+  shared_.gap(side_, ref, count, proven, expected_ == lost_to_);
   operations_.hole(count);
   open_read_.reset();
   expected_ += count;
+  lost_to_ = expected_;
 }
 
 bool Stream::not_yet_asked(const wire::IbHeader& header) const noexcept {
@@ -261,6 +264,7 @@ void Stream::repeated(const Arrival& a, Sequence at) {
   } else {
     retried_frame_ = a.ref.number;
     answers_.retried(a.ref);
+    copies_.add(at, acknowledged_, sent != nullptr ? sent->ref : FrameRef{}, a.ref);
   }
   shared_.repeated(side_, a.ref, kind);
 }
@@ -295,6 +299,15 @@ void Stream::settle_read() {
   open_read_.reset();
   answers_.mtu_known();
   drain();
+}
+
+void Stream::tell(Liveness& event) const noexcept {
+  if (const Sent* oldest = history_.oldest_beyond(acknowledged_)) {
+    event.unacknowledged = oldest->ref;
+  } else if (const HeldPacket* held = held_.oldest_from(acknowledged_)) {
+    event.unacknowledged = held->ref;
+  }
+  copies_.tell(event, acknowledged_);
 }
 
 void Stream::finish(FrameRef last) {

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <optional>
 
+#include "trace/copies.hpp"
 #include "trace/ib/held_packets.hpp"
 #include "trace/ib/operations.hpp"
 #include "trace/ib/read_answers.hpp"
@@ -43,6 +44,8 @@ class Stream {
   /// All requests up to this one have come.
   [[nodiscard]] bool reached(std::uint32_t psn) const noexcept { return unwrap(expected_, psn) < expected_; }
   [[nodiscard]] bool requests_seen() const noexcept { return requests_seen_; }
+  /// What of the requests is not acknowledged, and what is sent again.
+  void tell(Liveness& event) const noexcept;
 
  private:
   struct SentSend {
@@ -87,6 +90,8 @@ class Stream {
   std::optional<Sent> open_read_;  ///< newest READ whose span is not known, for want of the path MTU
   unsigned strangers_ = 0;
   LastNak nak_;
+  Sequence lost_to_ = 0;  ///< behind the newest hole
+  Copies copies_;
   std::uint64_t retried_frame_ = 0;  ///< newest frame that makes the requester send again
 };
 

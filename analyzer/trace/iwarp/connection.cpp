@@ -40,6 +40,10 @@ Connection::Connection(const Context& context, const Ends& ends, const TcpOpenin
     h.origin = h.order.next();
     h.seen = true;
   }
+  if (opening_.opener) {
+    half(*opening_.opener).heard = opening_.syn.number == opening_.answer.number ? FrameRef{} : opening_.syn;
+    half(1 - *opening_.opener).heard = opening_.answer;
+  }
 }
 
 void Connection::Half::fpdu(const Fpdu& fpdu) {
@@ -79,11 +83,13 @@ void Connection::segment(int direction, const TcpSegment& segment) {
   Half& h = half(direction);
   Half& peer = half(1 - direction);
   h.seen = true;
+  h.heard = segment.ref;
   if ((segment.flags & TcpSegment::ack) != 0) acknowledge(peer, segment);
   if ((segment.flags & TcpSegment::rst) != 0) {
     reset(h, segment.ref);
     return;
   }
+  h.window_closed = segment.window == 0;
   const std::uint32_t sequence = segment.sequence + ((segment.flags & TcpSegment::syn) != 0 ? 1U : 0U);
   if (segment.wire_length > 0 && !over_) payload(h, segment, sequence);
   if ((segment.flags & TcpSegment::fin) != 0 && !h.fin) {
@@ -133,9 +139,11 @@ void Connection::payload(Half& h, const TcpSegment& segment, std::uint32_t seque
   const std::int64_t off = distance(h.order.next(), piece.start);
   if (off > far_away || off < -far_away) return;
 
+  const Position start = piece.start;
   Repeated repeated;
   switch (h.order.arrive(piece, segment.acknowledgement, segment.ip_identification)) {
     case Arrival::next:
+      if (piece.start != start) repeat(h, start, segment.ref);
       deliver(h, piece);
       deliver_ready(h);
       close_holes(h, segment.ref, false);
@@ -153,8 +161,11 @@ void Connection::payload(Half& h, const TcpSegment& segment, std::uint32_t seque
       return;
     }
     case Arrival::keep_alive:
+      // One octet that nobody has acknowledged is more than a question, unless it asks whether the window has opened.
+      if (piece.end() > h.acknowledged && !half(1 - h.direction).window_closed) repeat(h, start, segment.ref);
       return;
     case Arrival::retransmission:
+      repeat(h, start, segment.ref);
       repeated.kind = Repeated::Kind::retransmission;
       break;
     case Arrival::capture_duplicate:
@@ -230,6 +241,8 @@ void Connection::give_up(Half& h, std::uint64_t count, bool proven, FrameRef fra
   if (count == 0) return;
   const Position from = h.order.next();
   h.order.skip(count);
+  h.passed_over += count;
+  note_missing(h, from, count);
   if (live()) {
     messages_->gap(side(h.direction), count, proven, frame);
   } else {
@@ -247,6 +260,7 @@ void Connection::reset(Half& h, FrameRef frame) {
   for (Half& each : halves_) close_holes(each, frame, true);
   advance(frame, true);
   over_ = true;
+  tell_liveness(frame);
   if (live() && !h.closed && !rejected_) {
     Disconnect e;
     e.connection = id_;
@@ -263,6 +277,7 @@ void Connection::finish(FrameRef last) {
   if (status_ == Status::given_up) return;
   for (Half& each : halves_) close_holes(each, last, true);
   advance(last, true);
+  tell_liveness(last);
 }
 
 void Connection::supersede(int direction, FrameRef frame) {
@@ -281,6 +296,7 @@ void Connection::supersede(int direction, FrameRef frame) {
 void Connection::tell_lost_tail(Half& h, FrameRef frame) {
   if (!live() || h.tail_told || !h.order.started() || h.order.hole() || h.acknowledged <= h.order.next() + 1) return;
   h.tail_told = true;
+  note_missing(h, h.order.next(), h.acknowledged - h.order.next());
   messages_->gap(side(h.direction), h.acknowledged - h.order.next(), true, frame);
 }
 
@@ -288,6 +304,7 @@ void Connection::tell_lost_tail(Half& h, FrameRef frame) {
 void Connection::close_half(Half& h) {
   if (!h.fin || h.closed || h.order.next() < *h.fin) return;
   tell_lost_tail(half(1 - h.direction), h.fin_frame);
+  tell_liveness(h.fin_frame);
   if (live() && !rejected_) {
     Disconnect e;
     e.connection = id_;
@@ -299,6 +316,39 @@ void Connection::close_half(Half& h) {
   h.closed = true;
   h.framing.silence();
   over_ = halves_[0].closed && halves_[1].closed;
+}
+
+void Connection::repeat(Half& h, Position start, FrameRef again) {
+  h.copies.add(start, h.acknowledged, h.order.oldest_beyond(start), again);
+}
+
+/// Octets that follow on others are missing in the same place.
+void Connection::note_missing(Half& h, Position from, std::uint64_t count) {
+  h.missing += count;
+  if (h.missing_to != from) ++h.places;
+  h.missing_to = from + count;
+}
+
+void Connection::tell_liveness(FrameRef frame) {
+  if (!live() || liveness_told_) return;
+  liveness_told_ = true;
+  for (const int direction : {active_, 1 - active_}) {
+    const Half& h = half(direction);
+    Liveness e;
+    e.connection = id_;
+    e.side = side(direction);
+    e.frame = frame;
+    e.heard = h.heard;
+    e.window_closed = h.window_closed;
+    e.missing = h.missing;
+    e.places = h.places;
+    if (h.order.started()) {
+      e.amount = h.order.next() - h.origin - h.passed_over;
+      e.unacknowledged = h.order.oldest_beyond(h.acknowledged);
+      h.copies.tell(e, h.acknowledged);
+    }
+    context_.sink.on(e);
+  }
 }
 
 bool Connection::drain() {

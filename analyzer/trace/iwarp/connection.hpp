@@ -7,6 +7,8 @@
 #include <optional>
 #include <vector>
 
+#include "trace/copies.hpp"
+#include "trace/iwarp/attempts.hpp"
 #include "trace/iwarp/framing.hpp"
 #include "trace/iwarp/messages.hpp"
 #include "trace/iwarp/role.hpp"
@@ -21,6 +23,7 @@ struct Context {
   ConnectionNumbers& numbers;
   EventSink& sink;
   Budget& budget;
+  Attempts& attempts;
 
   [[nodiscard]] bool service_port(std::uint16_t port) const noexcept;
 };
@@ -35,7 +38,8 @@ struct Ends {
 struct TcpOpening {
   std::array<std::optional<std::uint32_t>, 2> first;  ///< sequence number of the first octet
   std::optional<int> opener;                          ///< who sent the SYN without ACK, or did not send the one with it
-  FrameRef syn;                                       ///< number 0: not in the capture
+  FrameRef syn;                                       ///< the first; number 0: not in the capture
+  FrameRef answer;                                    ///< the SYN with ACK, likewise
 };
 
 class Connection {
@@ -83,6 +87,13 @@ class Connection {
     TcpOrder order;
     Framing framing;
     bool seen = false;  // any segment
+    FrameRef heard;     // the newest one
+    bool window_closed = false;
+    Copies copies;
+    std::uint64_t missing = 0;  // octets, in so many places
+    std::uint64_t places = 0;
+    Position missing_to = 0;
+    std::uint64_t passed_over = 0;  // those of the missing that next() lies behind
     Position origin = 0;
     Position acknowledged = 0;
     bool tail_told = false;
@@ -113,6 +124,9 @@ class Connection {
   bool make_way(Half& h, FrameRef now);
   void limit(Half& h, FrameRef frame);
   void reset(Half& h, FrameRef frame);
+  void repeat(Half& h, Position start, FrameRef again);
+  void note_missing(Half& h, Position from, std::uint64_t count);
+  void tell_liveness(FrameRef frame);
 
   void advance(FrameRef now, bool last);
   bool advance_half(Half& h, bool last);
@@ -129,6 +143,7 @@ class Connection {
   void open_by_request(Half& h);
   void adopt(RolesFrom roles, bool one_way, FrameRef frame);
   void opened();
+  FrameRef serve(std::uint32_t first);
   void report_handshake(Half& h);
   void report_reply(Half& h);
   void report_early();
@@ -141,6 +156,7 @@ class Connection {
   Status status_ = Status::pending;
   bool over_ = false;
   bool rejected_ = false;
+  bool liveness_told_ = false;
   bool service_ = false;
   bool crowded_ = false;  // a window was full while pending
   int active_ = 0;        // direction of the active side

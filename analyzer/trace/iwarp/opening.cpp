@@ -244,6 +244,16 @@ void Connection::opened() {
   for (const Half& h : halves_) messages_->origin(side(h.direction), h.origin);
 }
 
+/// Who speaks MPA here is a service. The SYN that opened the connection, if it is known: `first` is the sequence number
+/// of the client's first octet.
+FrameRef Connection::serve(std::uint32_t first) {
+  const auto client = static_cast<std::size_t>(active_);
+  const std::size_t server = 1 - client;
+  context_.attempts.serves(ends_.address[server], ends_.port[server]);
+  return context_.attempts.request(ends_.address[client], ends_.port[client], ends_.address[server], ends_.port[server],
+                                   first);
+}
+
 void Connection::open_by_request(Half& h) {
   active_ = h.direction;
   opened();
@@ -257,6 +267,8 @@ void Connection::open_by_request(Half& h) {
   e.client = endpoint(h.direction);
   e.server = endpoint(1 - h.direction);
   e.opened = opening_.syn.number != 0 ? opening_.syn : shake.frame;
+  const FrameRef request = serve(static_cast<std::uint32_t>(h.origin));
+  if (request.number != 0) e.opened = request;
   e.private_data = area(shake.parsed);
   e.depths = depths(shake.parsed);
   e.mpa_revision = shake.parsed.header.revision;
@@ -271,6 +283,7 @@ void Connection::open_by_request(Half& h) {
 
 void Connection::adopt(RolesFrom roles, bool one_way, FrameRef frame) {
   opened();
+  if (roles != RolesFrom::unknown) (void)serve(0);
   Adopted e;
   e.connection = id_;
   e.side = Side::active;
@@ -311,6 +324,7 @@ void Connection::report_reply(Half& h) {
     e.side = side(h.direction);
     e.frame = shake.frame;
     e.private_data = area(shake.parsed);
+    tell_liveness(shake.frame);
     context_.sink.on(e);
     rejected_ = true;
     for (Half& each : halves_) each.framing.silence();

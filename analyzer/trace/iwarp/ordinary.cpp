@@ -39,6 +39,7 @@ void OrdinaryTcp::note_syn(Slot& slot, int direction, const TcpSegment& segment)
   }
   if (slot.syn.number == 0) slot.syn = segment.ref;
   if (!answer || slot.opener < 0) slot.opener = static_cast<std::int8_t>(answer ? 1 - direction : direction);
+  if (answer) slot.answer = segment.ref;
   slot.first[d] = first;
   slot.first_known[d] = true;
 }
@@ -74,7 +75,13 @@ bool OrdinaryTcp::worth_a_look(std::uint64_t hash, int direction, const TcpSegme
     s.hash = hash;
   }
   if (syn) note_syn(s, direction, segment);
+  if (s.plain != 0 && segment.wire_length != 0) plain_.count(s.plain, segment.ref);
   if (segment.wire_length == 0 || s.ignored || segment.payload.empty()) return false;
+  // On a service port the stream may yet turn out to be iWARP: whoever follows it counts.
+  if (s.plain == 0 && !service) {
+    s.plain = plain_.look(segment, false, false);
+    plain_.count(s.plain, segment.ref);
+  }
 
   const auto d = static_cast<std::size_t>(direction);
   const wire::MpaKey key = wire::mpa_key(segment.payload);
@@ -94,6 +101,7 @@ bool OrdinaryTcp::worth_a_look(std::uint64_t hash, int direction, const TcpSegme
   }
   if (s.opener >= 0) opening.opener = s.opener;
   opening.syn = s.syn;
+  opening.answer = s.answer;
   return true;
 }
 
@@ -101,9 +109,10 @@ void OrdinaryTcp::forget(std::uint64_t hash) noexcept {
   if (!slots_.empty() && slot(hash).hash == hash) slot(hash) = {};
 }
 
-void OrdinaryTcp::ignore(std::uint64_t hash) {
+void OrdinaryTcp::ignore(std::uint64_t hash, PlainPair plain) {
   Slot& s = place(hash);
   s = {};
+  s.plain = plain;
   s.hash = hash;
   s.ignored = true;
 }

@@ -8,30 +8,34 @@
 #include <vector>
 
 #include "trace/iwarp/connection.hpp"
+#include "trace/iwarp/plain_nfs.hpp"
 
 namespace rpcrdma::trace::iwarp {
 
 class OrdinaryTcp {
  public:
-  OrdinaryTcp() : scratch_budget_(Window::octets_limit), scratch_(scratch_budget_) {}
+  explicit OrdinaryTcp(PlainNfs& plain)
+      : plain_(plain), scratch_budget_(Window::octets_limit), scratch_(scratch_budget_) {}
 
   /// True when the stream is worth a Connection: `opening` is then what was seen of its TCP handshake.
   /// A stream that falls out of the table, because another one needs its place, is looked at anew.
   [[nodiscard]] bool worth_a_look(std::uint64_t hash, int direction, const TcpSegment& segment, bool service,
                                   TcpOpening& opening);
-  /// The stream was looked at and is something else, until it begins anew.
-  void ignore(std::uint64_t hash);
+  /// The stream was looked at and is something else, until it begins anew: NFS over TCP, if it is a pair's.
+  void ignore(std::uint64_t hash, PlainPair plain);
   /// The ports have a new epoch: what is known is of the old one.
   void forget(std::uint64_t hash) noexcept;
 
  private:
   struct Slot {
     std::uint64_t hash = 0;
-    FrameRef syn;
+    FrameRef syn;     // the first
+    FrameRef answer;  // to it, the newest
     std::array<std::uint32_t, 2> first{};
     std::array<bool, 2> first_known{};
     std::int8_t opener = -1;
     bool ignored = false;
+    PlainPair plain = 0;  // its frames are counted
     std::uint16_t segments = 0;
     std::uint32_t octets = 0;
   };
@@ -44,7 +48,8 @@ class OrdinaryTcp {
 
   static constexpr std::size_t first_slots = 64;
   static constexpr std::size_t most_slots = 16384;  // (both are powers of two)
-  std::vector<Slot> slots_;                         // empty until the first TCP segment
+  PlainNfs& plain_;
+  std::vector<Slot> slots_;  // empty until the first TCP segment
   Budget scratch_budget_;
   Window scratch_;
   Alignment alignment_;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "trace/iwarp/tcp_order.hpp"
 
+#include <algorithm>
 #include <utility>
 
 namespace rpcrdma::trace::iwarp {
@@ -35,10 +36,10 @@ bool TcpOrder::seen_just_now(const Piece& piece, std::uint32_t acknowledgement,
     const bool known = ip_identification != 0 && r.ip_identification != 0;
     if (known && ip_identification != r.ip_identification) continue;
     const TimeNs window = known ? same_packet_window : duplicate_window;
-    const TimeNs apart = piece.ref.time - r.time;
+    const TimeNs apart = piece.ref.time - r.ref.time;
     seen = seen || (apart <= window && apart >= -window);
   }
-  recent_[recent_at_] = {piece.start, piece.wire_length, acknowledgement, ip_identification, piece.ref.time};
+  recent_[recent_at_] = {piece.start, piece.wire_length, acknowledgement, ip_identification, piece.ref};
   recent_at_ = (recent_at_ + 1) % recent_.size();
   return seen;
 }
@@ -98,6 +99,21 @@ std::optional<Piece> TcpOrder::take_ready() {
 std::optional<Hole> TcpOrder::hole() const noexcept {
   if (held_.empty() || held_.front().start <= next_) return std::nullopt;
   return Hole{next_, held_.front().start - next_, held_.front().ref};
+}
+
+FrameRef TcpOrder::oldest_beyond(Position position) const noexcept {
+  FrameRef found;
+  Position from = 0;
+  const auto consider = [&](Position start, std::uint32_t length, FrameRef ref) {
+    if (start + length <= position) return;
+    const Position at = std::max(start, position);
+    if (found.number != 0 && (at > from || (at == from && ref.number >= found.number))) return;
+    from = at;
+    found = ref;
+  };
+  for (const Recent& r : recent_) consider(r.start, r.wire_length, r.ref);
+  for (const Held& held : held_) consider(held.start, held.wire_length, held.ref);
+  return found;
 }
 
 }  // namespace rpcrdma::trace::iwarp

@@ -52,6 +52,9 @@ class TcpOrder {
   /// Gives up `count` octets at next().
   void skip(std::uint64_t count) noexcept { next_ += count; }
   [[nodiscard]] std::size_t held() const noexcept { return held_.size(); }
+  /// The first frame with the octet at `position` or, where none is known any more, with what follows it soonest;
+  /// number 0: no such octet was seen.
+  [[nodiscard]] FrameRef oldest_beyond(Position position) const noexcept;
 
  private:
   struct Held {
@@ -65,7 +68,7 @@ class TcpOrder {
     std::uint32_t wire_length = 0;
     std::uint32_t acknowledgement = 0;
     std::uint16_t ip_identification = 0;
-    TimeNs time = 0;
+    FrameRef ref;
   };
 
   [[nodiscard]] Arrival hold(const Piece& piece);

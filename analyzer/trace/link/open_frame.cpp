@@ -9,6 +9,7 @@
 #include "wire/erf.hpp"
 #include "wire/ethernet.hpp"
 #include "wire/grh.hpp"
+#include "wire/icmp.hpp"
 #include "wire/ipv4.hpp"
 #include "wire/ipv6.hpp"
 #include "wire/layer.hpp"
@@ -47,6 +48,19 @@ Content ib(Opened& out, Transport transport, wire::Bytes network, const Layer& p
 }
 
 template <Address::Kind kind, std::size_t size>
+Content undelivered(Opened& out, const Layer& icmp) noexcept {
+  const auto quoted =
+      kind == Address::Kind::ipv4 ? wire::decode_icmp_unreachable(icmp) : wire::decode_icmpv6_unreachable(icmp);
+  if (!quoted) return Content::nothing;
+  set(out.undelivered.source, kind, quoted->source, size);
+  set(out.undelivered.destination, kind, quoted->destination, size);
+  out.undelivered.source_port = quoted->source_port;
+  out.undelivered.destination_port = quoted->destination_port;
+  out.undelivered.sequence = quoted->sequence;
+  return Content::undelivered;
+}
+
+template <Address::Kind kind, std::size_t size>
 Content upper(Opened& out, const Layer& network, const wire::IpPacket& ip) noexcept {
   if (ip.protocol == wire::ip_protocol::udp) {
     const auto udp = wire::decode_udp(ip.payload);
@@ -68,11 +82,14 @@ Content upper(Opened& out, const Layer& network, const wire::IpPacket& ip) noexc
     out.tcp.sequence = tcp->sequence;
     out.tcp.acknowledgement = tcp->acknowledgement;
     out.tcp.flags = tcp->flags;
+    out.tcp.window = tcp->window;
     out.tcp.ip_identification = ip.identification;
     out.tcp.payload = tcp->payload.octets;
     out.tcp.wire_length = narrow(tcp->payload.wire_length);
     return Content::tcp;
   }
+  constexpr std::uint8_t icmp = kind == Address::Kind::ipv4 ? wire::ip_protocol::icmp : wire::ip_protocol::icmpv6;
+  if (ip.protocol == icmp) return undelivered<kind, size>(out, ip.payload);
   const bool inside = ip.protocol == wire::ip_protocol::gre || ip.protocol == wire::ip_protocol::ipv4_inside ||
                       ip.protocol == wire::ip_protocol::ipv6_inside;
   return inside ? Content::tunnel : Content::nothing;
@@ -190,6 +207,7 @@ void open_frame(const Frame& frame, Opened& out) noexcept {
   out.content = link(out, frame.link, layer);
   if (out.content == Content::infiniband) out.ib.ref = frame.ref;
   if (out.content == Content::tcp) out.tcp.ref = frame.ref;
+  if (out.content == Content::undelivered) out.undelivered.ref = frame.ref;
 }
 
 }  // namespace rpcrdma::trace

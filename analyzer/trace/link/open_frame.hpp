@@ -13,21 +13,24 @@ enum class Content : std::uint8_t {
   nothing,       ///< no RDMA and no TCP, or not enough of it captured to tell
   infiniband,    ///< `ib` is filled
   tcp,           ///< `tcp` is filled
+  undelivered,   ///< `undelivered` is filled: ICMP about a TCP segment
   tunnel,        ///< another packet inside a packet, which is not opened
   unknown_link,  ///< a link type, or a link inside ERF, that is not opened
 };
 
-/// What a frame holds. Of `ib` and `tcp` only the one that `content` names means anything; the other may hold remains
-/// of earlier frames, so that one object can serve for all. Spans point into the frame.
+/// What a frame holds. Of `ib`, `tcp` and `undelivered` only the one that `content` names means anything; the others
+/// may hold remains of earlier frames, so that one object can serve for all. Spans point into the frame.
 struct Opened {
   Content content = Content::nothing;
   bool frame_cut = false;  ///< the capture holds fewer octets of the frame than were on the wire
   IbPacket ib;
   TcpSegment tcp;
+  UndeliveredSegment undelivered;
 };
 
-/// Opens link and network layers down to a BTH or a TCP header; anything else is passed by at the first field that
-/// tells. Never fails: a header that is cut off, broken or of an unknown form makes the frame hold nothing.
+/// Opens link and network layers down to a BTH, a TCP header or what ICMP quotes of one; anything else is passed by at
+/// the first field that tells. Never fails: a header that is cut off, broken or of an unknown form makes the frame hold
+/// nothing.
 void open_frame(const Frame& frame, Opened& out) noexcept;
 
 }  // namespace rpcrdma::trace

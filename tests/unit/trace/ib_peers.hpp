@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "../wire/ib_packets.hpp"
+#include "told.hpp"
 #include "trace/ib_transport.hpp"
 #include "wire/icrc.hpp"
 
@@ -23,6 +24,8 @@ class Recorder : public trace::EventSink {
   std::vector<trace::ConnectRequest> requests;
   std::vector<trace::ConnectReply> replies;
   std::vector<trace::Adopted> adopted;
+  std::vector<std::string> liveness;     ///< as told.hpp has it
+  std::vector<std::size_t> told_before;  ///< how many lines there were
 
   void on(const trace::ConnectRequest& e) override {
     requests.push_back(e);
@@ -82,6 +85,10 @@ class Recorder : public trace::EventSink {
   void on(const trace::Repeated& e) override {
     static constexpr const char* kind[] = {"retransmission", "duplicate", "handshake"};
     say(e, "repeated {}", kind[static_cast<std::size_t>(e.kind)]);
+  }
+  void on(const trace::Liveness& e) override {
+    told_before.push_back(lines.size());
+    liveness.push_back(told(e));
   }
   void on(const trace::Quality& e) override {
     static constexpr const char* kind[] = {"truncated",           "checksum", "reordered", "backwards",

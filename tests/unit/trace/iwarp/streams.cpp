@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "../told.hpp"
 #include "wire/crc32c.hpp"
 #include "wire/private_data.hpp"
 
@@ -340,7 +341,14 @@ std::string Recorder::text() const {
                          [](std::string all, const std::string& line) { return std::move(all) + line + "\n"; });
 }
 
+void Recorder::on(const trace::TcpAttempt& e) { attempts.push_back(test::told(e)); }
+void Recorder::on(const trace::Liveness& e) {
+  told_before.push_back(lines.size());
+  liveness.push_back(test::told(e));
+}
+void Recorder::on(const trace::NfsOverTcp& e) { nfs_over_tcp.push_back(e); }
 void Recorder::on(const trace::ConnectRequest& e) {
+  opened.push_back(e.opened.number);
   add(e, fmt::format("Request {} -> {} rev {} flags {:02x} {} {}", endpoint(e.client), endpoint(e.server),
                      e.mpa_revision, e.mpa_flags, depths(e.depths), area(e.private_data)));
 }
@@ -431,6 +439,7 @@ Recorder run(const std::vector<Segment>& segments, const RunOptions& options) {
     s.sequence = segment.sequence;
     s.acknowledgement = segment.acknowledgement;
     s.flags = segment.flags;
+    s.window = segment.window;
     s.payload = segment.octets;
     s.wire_length = segment.wire_length;
     (void)transport.segment(s);

@@ -75,6 +75,7 @@ struct Segment {
   std::uint32_t wire_length = 0;
   std::size_t chunk = 0;  ///< index in the story
   trace::TimeNs step = 100'000;
+  std::uint16_t window = 500;
 };
 struct TcpOptions {
   std::uint32_t client_isn = 1000;
@@ -108,6 +109,11 @@ class Recorder final : public trace::EventSink {
   std::vector<SeenSend> sends;
   std::vector<trace::Refusal> refusals;
   std::uint64_t gap_octets = 0;
+  std::vector<std::string> attempts;     ///< as told.hpp has them
+  std::vector<std::string> liveness;     ///< likewise
+  std::vector<std::size_t> told_before;  ///< of each of these, how many lines there were
+  std::vector<std::uint64_t> opened;     ///< of each Request
+  std::vector<trace::NfsOverTcp> nfs_over_tcp;
 
   [[nodiscard]] std::vector<std::string> only(const std::vector<std::string>& kinds) const;
   [[nodiscard]] std::vector<std::string> without(const std::vector<std::string>& kinds) const;
@@ -130,6 +136,9 @@ class Recorder final : public trace::EventSink {
   void on(const trace::Gap&) override;
   void on(const trace::Repeated&) override;
   void on(const trace::Quality&) override;
+  void on(const trace::TcpAttempt&) override;
+  void on(const trace::Liveness&) override;
+  void on(const trace::NfsOverTcp&) override;
 
  private:
   void add(const trace::EventBase& event, std::string line);

@@ -1,0 +1,218 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "trace/iwarp/attempts.hpp"
+
+#include <algorithm>
+
+namespace rpcrdma::trace::iwarp {
+namespace {
+
+/// No TCP repeats a SYN so soon (RFC 6298 wants a second): the capture holds it twice.
+constexpr TimeNs same_syn_window = 5'000'000;
+
+bool twice(TimeNs before, TimeNs now) noexcept {
+  const auto apart = static_cast<std::uint64_t>(now) - static_cast<std::uint64_t>(before);
+  // Either way round, and without overflow. A time of 0 is none.
+  return now != 0 &&
+         apart + static_cast<std::uint64_t>(same_syn_window) <= 2 * static_cast<std::uint64_t>(same_syn_window);
+}
+
+Endpoint endpoint(const Address& address, std::uint16_t port) {
+  Endpoint e;
+  e.address = address.text();
+  e.port = port;
+  return e;
+}
+
+}  // namespace
+
+std::size_t Attempts::Hash::operator()(const Service& s) const noexcept {
+  const std::uint64_t h = (AddressHash{}(s.address) ^ s.port) * 0xFF51AFD7ED558CCDULL;
+  return h ^ (h >> 32U);
+}
+
+std::size_t Attempts::Hash::operator()(const Flow& f) const noexcept {
+  const std::uint64_t h = ((*this)(f.client) * 3 ^ (*this)(f.server)) * 0x9E3779B97F4A7C15ULL;
+  return h ^ (h >> 32U);
+}
+
+bool Attempts::service(const Service& server) const {
+  const auto& ports = options_.service_ports;
+  return std::find(ports.begin(), ports.end(), server.port) != ports.end() || services_.contains(server);
+}
+
+void Attempts::segment(const TcpSegment& segment) {
+  Seen seen;
+  const Service source{segment.source, segment.source_port};
+  const Service destination{segment.destination, segment.destination_port};
+  const bool ack = (segment.flags & TcpSegment::ack) != 0;
+  seen.frame = segment.ref;
+  if ((segment.flags & TcpSegment::rst) != 0) {
+    // What refuses a SYN acknowledges it, and most has no sequence of its own (RFC 9293 section 3.10.7.1). The others
+    // are too many to be kept.
+    if (!ack || (segment.sequence != 0 && !service(source))) return;
+    seen.what = Seen::What::reset;
+  } else if (ack) {
+    seen.what = Seen::What::answer;
+  }
+  if (seen.what == Seen::What::syn) {
+    seen.flow = {source, destination};
+    seen.number = segment.sequence;
+    seen.octets = segment.wire_length;
+  } else {
+    seen.flow = {destination, source};
+    seen.number = segment.acknowledgement;
+  }
+  note(seen);
+}
+
+void Attempts::undelivered(const UndeliveredSegment& segment) {
+  Seen seen;
+  seen.what = Seen::What::unreachable;
+  seen.flow = {{segment.source, segment.source_port}, {segment.destination, segment.destination_port}};
+  seen.number = segment.sequence;
+  seen.frame = segment.ref;
+  note(seen);
+}
+
+void Attempts::note(const Seen& seen) {
+  if (service(seen.flow.server)) {
+    take(seen);
+    return;
+  }
+  if (earlier_.empty()) earlier_.resize(max_earlier);
+  earlier_[earlier_at_] = seen;
+  earlier_at_ = (earlier_at_ + 1) % earlier_.size();
+}
+
+void Attempts::serves(const Address& server, std::uint16_t port) {
+  const Service known{server, port};
+  if (service(known)) return;
+  if (services_order_.size() >= max_services) {
+    services_.erase(services_order_.front());
+    services_order_.pop_front();
+  }
+  services_.insert(known);
+  services_order_.push_back(known);
+  for (std::size_t i = 0; i < earlier_.size(); ++i) {
+    Seen& seen = earlier_[(earlier_at_ + i) % earlier_.size()];
+    if (seen.frame.number == 0 || !(seen.flow.server == known)) continue;
+    take(seen);
+    seen = {};
+  }
+}
+
+FrameRef Attempts::request(const Address& client, std::uint16_t client_port, const Address& server,
+                           std::uint16_t server_port, std::uint32_t first) const {
+  const auto at = attempts_.find({{client, client_port}, {server, server_port}});
+  if (at == attempts_.end() || at->second.number + 1 != first) return {};
+  return at->second.request;
+}
+
+void Attempts::take(const Seen& seen) {
+  switch (seen.what) {
+    case Seen::What::syn:
+      take_syn(seen);
+      return;
+    case Seen::What::answer:
+    case Seen::What::reset:
+      take_answer(seen);
+      return;
+    case Seen::What::unreachable:
+      take_report(seen);
+      return;
+  }
+}
+
+void Attempts::take_syn(const Seen& seen) {
+  Attempt* a = find(seen.flow);
+  if (a == nullptr || a->number != seen.number) {
+    tell(TcpAttempt::Step::request, seen, begin(seen).request);
+    return;
+  }
+  if (a->request.number == 0) {  // its answer came before it
+    a->request = seen.frame;
+    tell(TcpAttempt::Step::request, seen, a->request);
+    return;
+  }
+  if (twice(a->newest, seen.frame.time)) return;
+  a->newest = seen.frame.time;
+  switch (a->state) {
+    case Attempt::State::open:
+      tell(TcpAttempt::Step::repeated, seen, a->request);
+      return;
+    case Attempt::State::accepted:
+      return;  // its answer was lost behind the capture: there will be another
+    case Attempt::State::refused:
+      tell(TcpAttempt::Step::request, seen, begin(seen).request);  // some systems try three times
+      return;
+  }
+}
+
+void Attempts::take_answer(const Seen& seen) {
+  Attempt* a = find(seen.flow);
+  // Where the SYN carries octets, the answer may take them or not.
+  const bool fits = a != nullptr && seen.number - (a->number + 1) <= a->octets;
+  if (seen.what == Seen::What::reset) {
+    if (!fits || a->state != Attempt::State::open) return;
+    a->state = Attempt::State::refused;
+    tell(TcpAttempt::Step::refused, seen, a->request);
+    return;
+  }
+  if (!fits) {  // to a SYN that is not in the capture
+    Seen lost = seen;
+    lost.number = seen.number - 1;
+    a = &begin(lost);
+    a->request = {};
+  } else if (a->state != Attempt::State::open) {
+    return;
+  }
+  a->state = Attempt::State::accepted;
+  tell(TcpAttempt::Step::accepted, seen, a->request);
+}
+
+void Attempts::take_report(const Seen& seen) {
+  Attempt* a = find(seen.flow);
+  if (a == nullptr || a->number != seen.number || a->state != Attempt::State::open) return;
+  if (a->reported && twice(a->newest_report, seen.frame.time)) return;
+  a->reported = true;
+  a->newest_report = seen.frame.time;
+  tell(TcpAttempt::Step::unreachable, seen, a->request);
+}
+
+Attempts::Attempt* Attempts::find(const Flow& flow) {
+  const auto at = attempts_.find(flow);
+  return at == attempts_.end() ? nullptr : &at->second;
+}
+
+/// A new attempt from and to these ports, in the place of an older one.
+Attempts::Attempt& Attempts::begin(const Seen& seen) {
+  const auto [at, fresh] = attempts_.try_emplace(seen.flow);
+  Attempt& a = at->second;
+  const auto place = fresh ? order_.insert(order_.end(), seen.flow) : a.place;
+  if (!fresh) order_.splice(order_.end(), order_, place);
+  a = {};
+  a.number = seen.number;
+  a.octets = seen.octets;
+  a.request = seen.frame;
+  a.newest = seen.frame.time;
+  a.place = place;
+  if (order_.size() > max_attempts) {
+    attempts_.erase(order_.front());
+    order_.pop_front();
+  }
+  return a;
+}
+
+void Attempts::tell(TcpAttempt::Step step, const Seen& seen, FrameRef request) {
+  TcpAttempt e;
+  const bool by_client = step == TcpAttempt::Step::request || step == TcpAttempt::Step::repeated;
+  e.side = by_client ? Side::active : Side::passive;
+  e.frame = seen.frame;
+  e.step = step;
+  e.client = endpoint(seen.flow.client.address, seen.flow.client.port);
+  e.server = endpoint(seen.flow.server.address, seen.flow.server.port);
+  e.request = request;
+  sink_.on(e);
+}
+
+}  // namespace rpcrdma::trace::iwarp

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// TCP connections that somebody tries to open to a service: SYNs and what they got.
+//
+// A service is a service port, or an address and port that spoke MPA in this capture. It may be known as such only
+// after the SYN, so what went to other ports is remembered for a while and told when MPA shows what it was.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <deque>
+#include <list>
+#include <unordered_map>
+#include <unordered_set>
+#include <vector>
+
+#include "trace/packet.hpp"
+#include "trace/trace.hpp"
+
+namespace rpcrdma::trace::iwarp {
+
+class Attempts {
+ public:
+  static constexpr std::size_t max_attempts = 1024;  ///< remembered; the oldest is forgotten
+  static constexpr std::size_t max_earlier = 256;    ///< segments to and from other ports
+  static constexpr std::size_t max_services = 256;   ///< besides the service ports
+
+  Attempts(const Options& options, EventSink& sink) : options_(options), sink_(sink) {}
+
+  /// Only for segments with SYN or RST: nothing else opens a connection or refuses to.
+  void segment(const TcpSegment& segment);
+  void undelivered(const UndeliveredSegment& segment);
+  /// This address and port speak MPA: from now on, and before, SYNs to it are attempts.
+  void serves(const Address& server, std::uint16_t port);
+  /// The SYN of the connection whose client's first octet has this sequence number; number 0: not known.
+  [[nodiscard]] FrameRef request(const Address& client, std::uint16_t client_port, const Address& server,
+                                 std::uint16_t server_port, std::uint32_t first) const;
+
+ private:
+  struct Service {
+    Address address;
+    std::uint16_t port = 0;
+    friend bool operator==(const Service&, const Service&) = default;
+  };
+  struct Flow {
+    Service client;
+    Service server;
+    friend bool operator==(const Flow&, const Flow&) = default;
+  };
+  struct Hash {
+    [[nodiscard]] std::size_t operator()(const Service& s) const noexcept;
+    [[nodiscard]] std::size_t operator()(const Flow& f) const noexcept;
+  };
+  /// A segment, or a report about one, that may be a step.
+  struct Seen {
+    enum class What : std::uint8_t { syn, answer, reset, unreachable } what = What::syn;
+    Flow flow;
+    std::uint32_t number = 0;  ///< sequence number of the SYN; of an answer, the one that it acknowledges, plus one
+    std::uint32_t octets = 0;  ///< that the SYN carries
+    FrameRef frame;
+  };
+  struct Attempt {
+    enum class State : std::uint8_t { open, accepted, refused } state = State::open;
+    std::uint32_t number = 0;
+    std::uint32_t octets = 0;
+    FrameRef request;
+    TimeNs newest = 0;  ///< of its SYNs
+    TimeNs newest_report = 0;
+    bool reported = false;
+    std::list<Flow>::iterator place;
+  };
+
+  [[nodiscard]] bool service(const Service& server) const;
+  void note(const Seen& seen);
+  void take(const Seen& seen);
+  void take_syn(const Seen& seen);
+  void take_answer(const Seen& seen);
+  void take_report(const Seen& seen);
+  [[nodiscard]] Attempt* find(const Flow& flow);
+  Attempt& begin(const Seen& seen);
+  void tell(TcpAttempt::Step step, const Seen& seen, FrameRef request);
+
+  const Options& options_;
+  EventSink& sink_;
+  std::unordered_map<Flow, Attempt, Hash> attempts_;
+  std::list<Flow> order_;  ///< of attempts_, oldest first
+  std::unordered_set<Service, Hash> services_;
+  std::deque<Service> services_order_;
+  std::vector<Seen> earlier_;  ///< to and from other ports, a ring
+  std::size_t earlier_at_ = 0;
+};
+
+}  // namespace rpcrdma::trace::iwarp

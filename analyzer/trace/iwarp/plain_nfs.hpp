@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// NFS over TCP without RDMA: that it is there, between whom, and how much.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "trace/packet.hpp"
+
+namespace rpcrdma::trace::iwarp {
+
+/// Two addresses, by number from 1; 0: none.
+using PlainPair = std::uint16_t;
+
+class PlainNfs {
+ public:
+  static constexpr std::size_t max_pairs = 256;
+  static constexpr std::uint16_t port = 2049;
+
+  /// Whether a record begins here with an NFS Call to, or an RPC Reply from, port 2049 or a service (RFC 5531 section
+  /// 11). Nothing is counted yet. `to_service`, `from_service`: what the segment's ports are.
+  [[nodiscard]] PlainPair look(const TcpSegment& segment, bool to_service, bool from_service);
+  void count(PlainPair pair, FrameRef first, std::uint64_t frames = 1) noexcept;
+  void tell(EventSink& sink) const;
+
+ private:
+  struct Pair {
+    Address client;
+    Address server;
+    std::uint16_t server_port = 0;
+    FrameRef first;
+    std::uint64_t frames = 0;
+  };
+  std::vector<Pair> pairs_;
+};
+
+}  // namespace rpcrdma::trace::iwarp

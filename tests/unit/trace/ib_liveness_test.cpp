@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// What is known of each direction when an InfiniBand connection, or the capture, ends.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "ib_peers.hpp"
+
+namespace rpcrdma::test {
+namespace {
+
+using testing::ElementsAre;
+
+constexpr trace::TimeNs long_enough = 1'000'000'000;
+constexpr std::uint32_t first_psn = Peers::client_psn;
+
+class IbLiveness : public testing::Test {
+ protected:
+  IbLiveness() { p.set_up_fields(); }
+  Lines told() {
+    p.finish();
+    return p.sink.liveness;
+  }
+  /// Frames 1 to 3.
+  void open() { p.handshake(); }
+  Peers p;
+};
+
+TEST_F(IbLiveness, AllAcknowledged) {
+  open();
+  p.call(first_psn);
+  p.server_acks(first_psn);
+  p.reply(Peers::server_psn);
+  p.client_acks(Peers::server_psn);
+  EXPECT_THAT(told(), ElementsAre("C heard #7 seen 1", "S heard #6 seen 1"));
+  EXPECT_EQ(p.sink.told_before.front(), p.sink.lines.size());
+}
+
+TEST_F(IbLiveness, NotAcknowledged) {
+  open();
+  p.call(first_psn);
+  p.server_acks(first_psn);
+  p.call(first_psn + 1);
+  p.call(first_psn + 2);
+  EXPECT_THAT(told(), ElementsAre("C heard #7 unacknowledged #6 seen 3", "S heard #5 seen 0"));
+}
+
+TEST_F(IbLiveness, AReadIsOpenUntilItsLastResponse) {
+  open();
+  p.server_reads(Peers::server_psn, 3000);  // three responses of 1024 octets at most
+  p.client_answers(op_response_first, Peers::server_psn, 1024);
+  p.client_answers(op_response_middle, Peers::server_psn + 1, 1024);
+  EXPECT_THAT(told(), ElementsAre("C heard #6 seen 2", "S heard #4 unacknowledged #4 seen 1"));
+}
+
+TEST_F(IbLiveness, AReadThatWasAnsweredIsNot) {
+  open();
+  p.server_reads(Peers::server_psn, 3000);
+  p.client_answers(op_response_first, Peers::server_psn, 1024);
+  p.client_answers(op_response_middle, Peers::server_psn + 1, 1024);
+  p.client_answers(op_response_last, Peers::server_psn + 2, 952);
+  EXPECT_THAT(told(), ElementsAre("C heard #7 seen 3", "S heard #4 seen 1"));
+}
+
+TEST_F(IbLiveness, SentAgainWithoutAnswer) {
+  open();
+  p.call(first_psn);
+  p.call(first_psn + 1);
+  p.step = long_enough;
+  for (int i = 0; i < 3; ++i) {
+    p.call(first_psn);
+    p.call(first_psn + 1);
+  }
+  EXPECT_THAT(told(), ElementsAre("C heard #11 unacknowledged #4 copies 3 #4-#10 seen 2", "S heard #2 seen 0"));
+}
+
+TEST_F(IbLiveness, AnAcknowledgementEndsTheRun) {
+  open();
+  p.call(first_psn);
+  p.call(first_psn + 1);
+  p.step = long_enough;
+  p.call(first_psn);
+  p.call(first_psn + 1);
+  p.server_acks(first_psn);  // 8
+  p.call(first_psn + 1);
+  EXPECT_THAT(told(), ElementsAre("C heard #9 unacknowledged #5 copies 1 #5-#9 seen 2", "S heard #8 seen 0"));
+}
+
+// RNR NAKs are answers, but they acknowledge nothing.
+TEST_F(IbLiveness, ANakIsHeard) {
+  open();
+  p.call(first_psn);
+  p.server_acks(first_psn, 0x20);
+  p.call(first_psn);
+  p.server_acks(first_psn, 0x20);
+  p.call(first_psn);
+  EXPECT_THAT(told(), ElementsAre("C heard #8 unacknowledged #4 copies 2 #4-#8 seen 1", "S heard #7 seen 0"));
+}
+
+TEST_F(IbLiveness, CapturedTwiceIsNotSentAgain) {
+  open();
+  p.call(first_psn);
+  p.step = 1000;
+  p.call(first_psn);
+  EXPECT_THAT(told(), ElementsAre("C heard #5 unacknowledged #4 seen 1", "S heard #2 seen 0"));
+}
+
+TEST_F(IbLiveness, SentAgainBehindAHole) {
+  open();
+  p.call(first_psn + 1);
+  p.step = long_enough;
+  p.call(first_psn + 1);
+  EXPECT_THAT(told(),
+              ElementsAre("C heard #5 unacknowledged #4 copies 1 #4-#5 seen 1 missing 1 in 1", "S heard #2 seen 0"));
+}
+
+TEST_F(IbLiveness, OneDirectionOnly) {
+  for (std::uint32_t i = 0; i < 3; ++i) p.call(first_psn + i);
+  EXPECT_THAT(told(), ElementsAre("C heard #3 unacknowledged #1 seen 3", "S heard #0 seen 0"));
+}
+
+TEST_F(IbLiveness, ARequestThatNobodyAnswers) {
+  p.req();
+  p.step = long_enough;
+  p.req();
+  p.req();
+  EXPECT_THAT(told(), ElementsAre("C heard #3 unacknowledged #1 copies 2 #1-#3 seen 0", "S heard #0 seen 0"));
+}
+
+TEST_F(IbLiveness, ARequestThatIsCapturedTwice) {
+  p.req();
+  p.step = 1000;
+  p.req();
+  EXPECT_THAT(told(), ElementsAre("C heard #2 unacknowledged #1 seen 0", "S heard #0 seen 0"));
+}
+
+TEST_F(IbLiveness, AReplyThatNobodyAnswers) {
+  p.req();
+  p.step = long_enough;
+  p.req();
+  p.rep();
+  p.rep();
+  EXPECT_THAT(told(), ElementsAre("C heard #2 seen 0", "S heard #4 unacknowledged #3 copies 1 #3-#4 seen 0"));
+}
+
+// An MRA says that the REQ has come and that its answer will take a while.
+TEST_F(IbLiveness, AnMraAcknowledgesTheRequest) {
+  p.req();
+  p.from_server(cm_packet(cm_mra(p.server_cm)));
+  EXPECT_THAT(told(), ElementsAre("C heard #1 seen 0", "S heard #2 seen 0"));
+}
+
+TEST_F(IbLiveness, ToldBeforeTheFirstClose) {
+  open();
+  p.call(first_psn);
+  p.client_dreq();
+  p.server_drep();
+  p.server_acks(first_psn);
+  EXPECT_THAT(told(), ElementsAre("C heard #5 unacknowledged #4 seen 1", "S heard #2 seen 0"));
+  EXPECT_EQ(p.sink.lines[p.sink.told_before.at(0)], "1A #5 disconnect request");
+}
+
+TEST_F(IbLiveness, ToldBeforeAReject) {
+  p.req();
+  p.from_server(cm_packet(cm_rej(p.server_cm)));
+  EXPECT_THAT(told(), ElementsAre("C heard #1 seen 0", "S heard #2 seen 0"));
+  EXPECT_EQ(p.sink.lines[p.sink.told_before.at(0)], "1P #2 reject 8");
+}
+
+TEST_F(IbLiveness, ToldBeforeANewEpoch) {
+  open();
+  p.call(first_psn);
+  p.client_cm.local_id += 1;
+  p.client_cm.transaction += 7;
+  p.req();
+  ASSERT_EQ(p.sink.liveness.size(), 2U);
+  EXPECT_EQ(p.sink.liveness[0], "C heard #4 unacknowledged #4 seen 1");
+  EXPECT_EQ(p.sink.liveness[1], "S heard #2 seen 0");
+  EXPECT_EQ(p.sink.lines[p.sink.told_before[0]], "1A #5 disconnect superseded");
+}
+
+TEST_F(IbLiveness, WhatIsMissingAndInHowManyPlaces) {
+  open();
+  for (std::uint32_t i = 0; i < 20; ++i) {
+    if (i != 3 && i != 4 && i != 9) p.call(first_psn + i);
+    p.server_acks(first_psn + i);
+  }
+  EXPECT_THAT(told(), ElementsAre("C heard #39 seen 17 missing 3 in 2", "S heard #40 seen 0"));
+}
+
+// What waited for its connection to be known is older than what is known of it.
+TEST_F(IbLiveness, DataThatWaitedForTheReply) {
+  p.req();
+  p.reply(Peers::server_psn);  // 2: waits
+  p.req();                     // 3
+  EXPECT_EQ(told().at(0), "C heard #3 unacknowledged #1 copies 1 #1-#3 seen 0");
+}
+
+}  // namespace
+}  // namespace rpcrdma::test
