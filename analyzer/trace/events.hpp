@@ -250,7 +250,8 @@ struct Liveness : EventBase {
   bool window_closed = false;  ///< TCP: this side's newest segment says that it can take nothing
 };
 
-/// NFS over TCP without RDMA between two addresses: told once a pair, from finish(). connection is 0.
+/// NFS over TCP without RDMA between two addresses: told once a pair, from finish(). connection is 0. Not for NULL
+/// alone, which clients of NFS over RDMA call over TCP to set up security contexts.
 struct NfsOverTcp : EventBase {  // frame: the first of them
   Endpoint client;               ///< no port: there may be several connections
   Endpoint server;

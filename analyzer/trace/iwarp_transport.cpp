@@ -138,7 +138,10 @@ struct IwarpTransport::Impl {
 
   bool use(const Ends& ends, Entry& entry, int direction, const TcpSegment& segment) {
     entry.connection->segment(direction, segment);
-    if (entry.plain != 0 && segment.wire_length != 0) ++entry.plain_frames;
+    if (entry.plain != 0 && segment.wire_length != 0) {
+      ++entry.plain_frames;
+      plain.watch(entry.plain, segment);
+    }
     const bool known = entry.connection->status() == Connection::Status::open;
     settle(ends, entry, segment.ref);
     return known;

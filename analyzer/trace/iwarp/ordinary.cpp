@@ -75,13 +75,13 @@ bool OrdinaryTcp::worth_a_look(std::uint64_t hash, int direction, const TcpSegme
     s.hash = hash;
   }
   if (syn) note_syn(s, direction, segment);
-  if (s.plain != 0 && segment.wire_length != 0) plain_.count(s.plain, segment.ref);
-  if (segment.wire_length == 0 || s.ignored || segment.payload.empty()) return false;
   // On a service port the stream may yet turn out to be iWARP: whoever follows it counts.
-  if (s.plain == 0 && !service) {
-    s.plain = plain_.look(segment, false, false);
+  if (s.plain == 0 && !s.ignored && !service) s.plain = plain_.look(segment, false, false);
+  if (s.plain != 0 && segment.wire_length != 0) {
     plain_.count(s.plain, segment.ref);
+    plain_.watch(s.plain, segment);
   }
+  if (segment.wire_length == 0 || s.ignored || segment.payload.empty()) return false;
 
   const auto d = static_cast<std::size_t>(direction);
   const wire::MpaKey key = wire::mpa_key(segment.payload);

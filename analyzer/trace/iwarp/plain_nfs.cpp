@@ -50,8 +50,17 @@ PlainPair PlainNfs::look(const TcpSegment& segment, bool to_service, bool from_s
     if (pairs_[i].client == client && pairs_[i].server == server) return static_cast<PlainPair>(i + 1);
   }
   if (pairs_.size() >= max_pairs) return 0;
-  pairs_.push_back({client, server, call ? segment.destination_port : segment.source_port, {}, 0});
+  pairs_.push_back({client, server, call ? segment.destination_port : segment.source_port, {}, 0, false, false, 0});
   return static_cast<PlainPair>(pairs_.size());
+}
+
+void PlainNfs::judge(Pair& pair, const TcpSegment& segment) noexcept {
+  constexpr unsigned plenty = 8;  // in one direction alone: more than a handshake of security contexts
+  const Bytes p = segment.payload;
+  const bool call = nfs_call(p);
+  pair.called = pair.called || call;
+  ++pair.watched;
+  pair.used = (call && p.size() >= 28 && load_be32(p.data() + 24) != 0) || (!pair.called && pair.watched > plenty);
 }
 
 void PlainNfs::count(PlainPair pair, FrameRef first, std::uint64_t frames) noexcept {
@@ -63,7 +72,7 @@ void PlainNfs::count(PlainPair pair, FrameRef first, std::uint64_t frames) noexc
 
 void PlainNfs::tell(EventSink& sink) const {
   for (const Pair& pair : pairs_) {
-    if (pair.frames == 0) continue;
+    if (pair.frames == 0 || !pair.used) continue;
     NfsOverTcp e;
     e.frame = pair.first;
     e.client.address = pair.client.text();

@@ -21,6 +21,11 @@ class PlainNfs {
   /// 11). Nothing is counted yet. `to_service`, `from_service`: what the segment's ports are.
   [[nodiscard]] PlainPair look(const TcpSegment& segment, bool to_service, bool from_service);
   void count(PlainPair pair, FrameRef first, std::uint64_t frames = 1) noexcept;
+  /// A segment of such a stream. Exchanges of NULL alone use nothing: a client of NFS over RDMA, too, sets its security
+  /// contexts up with them, over TCP.
+  void watch(PlainPair pair, const TcpSegment& segment) noexcept {
+    if (pair != 0 && !pairs_[pair - 1U].used) judge(pairs_[pair - 1U], segment);
+  }
   void tell(EventSink& sink) const;
 
  private:
@@ -30,7 +35,11 @@ class PlainNfs {
     std::uint16_t server_port = 0;
     FrameRef first;
     std::uint64_t frames = 0;
+    bool used = false;     ///< more than NULL was called
+    bool called = false;   ///< a Call was seen
+    unsigned watched = 0;  ///< segments, until then
   };
+  static void judge(Pair& pair, const TcpSegment& segment) noexcept;
   std::vector<Pair> pairs_;
 };
 

@@ -21,7 +21,9 @@ Octets rpc_record(std::initializer_list<std::uint32_t> message) {
   for (const std::uint32_t v : message) put_word(out, v);
   return out;
 }
-Octets plain_call(std::uint32_t program = 100003) { return rpc_record({7, 0, 2, program, 4, 0, 0, 0, 0, 0}); }
+Octets plain_call(std::uint32_t program = 100003, std::uint32_t procedure = 1) {
+  return rpc_record({7, 0, 2, program, 4, procedure, 0, 0, 0, 0});
+}
 Octets plain_reply() { return rpc_record({7, 1, 0, 0, 0, 0}); }
 
 RunOptions to_port(std::uint16_t number) {
@@ -49,11 +51,23 @@ TEST(PlainNfs, InTheMiddleOfAStream) {
   tcp.syn = false;
   const Story call{{true, plain_call()}, {false, plain_reply()}};
   EXPECT_EQ(run(segments_of(call, tcp), to_port(2049)).nfs_over_tcp.at(0).frames, 2U);
-  const Story reply{{false, plain_reply()}, {false, plain_reply()}};
+  Story reply;
+  for (int i = 0; i < 10; ++i) reply.push_back({false, plain_reply()});
   const Recorder got = run(segments_of(reply, tcp), to_port(2049));
   ASSERT_EQ(got.nfs_over_tcp.size(), 1U);
   EXPECT_EQ(got.nfs_over_tcp[0].server.address, "192.0.2.1");
-  EXPECT_EQ(got.nfs_over_tcp[0].frames, 2U);
+  EXPECT_EQ(got.nfs_over_tcp[0].frames, 10U);
+}
+
+// NULL sets up a security context, for NFS over RDMA as well, or asks whether anybody is there.
+TEST(PlainNfs, NullAloneUsesNothing) {
+  Story story{{true, plain_call(100003, 0)}, {false, plain_reply()}};
+  EXPECT_THAT(run(story, to_port(2049)).nfs_over_tcp, IsEmpty());
+  EXPECT_THAT(run(story).nfs_over_tcp, IsEmpty());
+  for (int i = 0; i < 20; ++i) story.push_back({i % 2 == 0, story[i % 2 == 0 ? 0 : 1].octets});
+  EXPECT_THAT(run(story, to_port(2049)).nfs_over_tcp, IsEmpty());
+  story.push_back({true, plain_call()});
+  EXPECT_EQ(run(story, to_port(2049)).nfs_over_tcp.at(0).frames, 23U);
 }
 
 TEST(PlainNfs, OnAServicePortWhenItIsNotMpa) {
