@@ -58,8 +58,8 @@ class FindingBook {
   HeldFinding add(const Testimony& verdict);
   /// At the end of the capture, when its connection may be concluded already.
   void add_symptom(Finding&& finding);
-  /// Findings of this rule for which `same` holds become one, which counts and names their connections; not those that
-  /// have been told already.
+  /// Findings of this rule for which `same` holds become one note, which counts and names their connections; not those
+  /// that have been told already.
   template <class Predicate>
   void fold_all(RuleId rule, Predicate same) {
     Finding* first = nullptr;

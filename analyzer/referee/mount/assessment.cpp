@@ -234,11 +234,18 @@ void take_nfs(Assessment& a, const Mount& mount, TimeNs wait) {
     case State::waiting:
       break;
   }
-  if (a.failing != nullptr && a.failing->last_answer.number != 0 && a.failing->rejected + a.failing->refused > 0) {
+  const bool refused = a.failing != nullptr && a.failing->last_answer.number != 0 &&
+                       a.failing->rejected + a.failing->refused + a.failing->unreachable > 0;
+  if (refused) {
     return Owes::server;
   }
   if (a.silence) return gone(a.silence->side);
-  if (a.failing != nullptr && a.failing->unreachable > 0) return Owes::server_unreachable;
+  if (a.state == State::down && a.hanging.empty()) {
+    const auto open = std::find_if(mount.lost_calls.begin(), mount.lost_calls.end(), [&](const OpenCall& call) {
+      return a.lost != nullptr && call.connection == a.lost->id && call.delivered && !call.hidden;
+    });
+    return open != mount.lost_calls.end() ? alive(other(open->requester)) : Owes::unknown;
+  }
   if (a.hanging.empty() && !a.copies.empty()) return Owes::server;
   if (a.hanging.empty() && !a.recalls.empty()) return Owes::client;
   if (a.hanging.empty()) return Owes::unknown;
@@ -270,6 +277,8 @@ Life life_of(const Connection& connection) {
   life.one_way = facts.one_way;
   life.established =
       connection.reply_seen() || connection.ready_seen || connection.messages > 0 || !facts.handshake_seen;
+  // What the capture lacks of the server may be its answer.
+  life.established = life.established || connection.of(Side::passive).gaps > 0;
   if (connection.rejected()) life.established = false;
   for (const Side side : {Side::active, Side::passive}) {
     const SideState& state = connection.of(side);

@@ -35,7 +35,7 @@ constexpr std::uint64_t repeats_that_count = 2;
   return text;
 }
 
-/// Findings about single attempts of the series become one: the first, with a count.
+/// Findings about single attempts of the series become one note: it has the reason, the series the rest.
 void fold_singles(const MountWitness& witness, const AttemptSeries& series) {
   for (const RuleId single : {RuleId::cm_rejected, RuleId::cm_unanswered}) {
     witness.context.book.fold_all(single, [&](const Finding& finding) {
