@@ -238,7 +238,6 @@ constexpr std::uint32_t earlier_msg = 0;
 constexpr std::uint32_t earlier_nomsg = 1;
 constexpr std::uint32_t earlier_error = 4;
 constexpr std::uint32_t earlier_connprop = 5;
-constexpr std::uint32_t earlier_grant = 6;
 
 [[nodiscard]] Step walk_earlier_body(Walk& walk) {
   if (const auto step = walk.word(Kind::flags, "rdma_flags"); !step) return step;
