@@ -44,11 +44,38 @@ DecodeError not_read(std::string_view field, std::size_t offset) noexcept {
   return {Fault::unsupported, field, offset};
 }
 
-/// Puts `cursor` behind `octets` that were decoded already.
-Cursor behind(Bytes message, std::size_t wire_length, std::size_t octets) noexcept {
+std::optional<Protection> protection_of(const RpcCall& call) noexcept {
+  if (call.flavor != flavor_gss) return Protection::none;
+  switch (call.gss_service.value_or(0)) {
+    case 1:
+      return Protection::none;
+    case 2:
+      return Protection::integrity;
+    case 3:
+      return Protection::privacy;
+    default:
+      return std::nullopt;
+  }
+}
+
+/// Arguments or results: what stands behind the RPC header, `at`, or in rpc_gss_integ_data there (RFC 2203 section
+/// 5.3.2.2: length, sequence number, the octets, checksum).
+Decoded<Cursor> open_body(Bytes message, std::size_t wire_length, std::size_t at,
+                          std::optional<Protection> protection) noexcept {
   Cursor cursor(message, wire_length);
-  static_cast<void>(cursor.take(octets, "header"));
-  return cursor;
+  static_cast<void>(cursor.take(at, "header"));
+  if (protection == Protection::none) return cursor;
+  if (protection != Protection::integrity) return tl::make_unexpected(not_read("RPCSEC_GSS", at));
+  const auto length = cursor.be32("integrity");
+  if (!length) return tl::make_unexpected(length.error());
+  if (*length < 4 || *length > cursor.wire_left()) {
+    return tl::make_unexpected(DecodeError{Fault::invalid, "integrity", at});
+  }
+  const std::size_t end = cursor.offset() + *length;
+  Cursor inside(message.first(std::min(message.size(), end)), end);
+  const auto skipped = inside.take(at + 8, "sequence number");
+  if (!skipped) return tl::make_unexpected(cursor.missing(4, "sequence number"));
+  return inside;
 }
 
 bool read_copied(Walker& w, Copied& copied) {
@@ -216,31 +243,28 @@ void read_call_steps(Bytes message, std::size_t wire_length, const NfsItems* lis
     out.stopped = rpc.error();
     return;
   }
-  const bool gss = rpc->flavor == flavor_gss;
-  if (!gss) {
-    out.asked->wrapped = false;
-  } else if (rpc->gss_service) {
-    out.asked->wrapped = *rpc->gss_service != 1;
-  }
+  out.asked->protection = protection_of(*rpc);
   const Form form = form_of(*out.asked);
   if (form == Form::nothing || form == Form::nfs3) return;
   if (form == Form::unknown) {
     out.stopped = not_read("procedure", rpc->body);
     return;
   }
-  if (out.asked->wrapped != false) {
-    out.stopped = not_read("RPCSEC_GSS", rpc->body);
+  auto cursor = open_body(message, wire_length, rpc->body, out.asked->protection);
+  if (!cursor) {
+    out.stopped = cursor.error();
     return;
   }
-  Cursor cursor = behind(message, wire_length, rpc->body);
-  const auto head = nfs4::decode_compound_head(cursor, form == Form::callback_compound);
+  const auto head = nfs4::decode_compound_head(*cursor, form == Form::callback_compound);
   if (!head) {
     out.stopped = head.error();
     return;
   }
   out.minor_version = head->minor_version;
   out.announced = head->count;
-  nfs4::read_operations(cursor, *head, listed, out);
+  // Nothing was moved out of what integrity protects; that walk does not know its place.
+  const bool plain = out.asked->protection == Protection::none;
+  nfs4::read_operations(*cursor, *head, plain ? listed : nullptr, out);
 }
 
 void read_reply_steps(Bytes message, std::size_t wire_length, const Asked& asked, const NfsItems* listed,
@@ -259,19 +283,21 @@ void read_reply_steps(Bytes message, std::size_t wire_length, const Asked& asked
     out.stopped = not_read("procedure", rpc->body);
     return;
   }
-  // A verifier of RPCSEC_GSS does not say which service the Call asked for (RFC 2203 section 5.3.3.2).
-  if (asked.wrapped == true || (rpc->flavor == flavor_gss && asked.wrapped != false)) {
-    out.stopped = not_read("RPCSEC_GSS", rpc->body);
+  // Without a verifier of RPCSEC_GSS nothing is protected; with one only the Call says how (RFC 2203 section 5.3.3.2).
+  const auto protection = rpc->flavor == flavor_gss ? asked.protection : Protection::none;
+  const auto cursor = open_body(message, wire_length, rpc->body, protection);
+  if (!cursor) {
+    out.stopped = cursor.error();
     return;
   }
-  const Cursor cursor = behind(message, wire_length, rpc->body);
   if (form == Form::nfs3) {
-    read_status(cursor, out);
+    read_status(*cursor, out);
     return;
   }
   const bool callback = form == Form::callback_compound;
-  nfs4::read_with_places(listed, cursor.captured_left() != cursor.wire_left(),
-                         [&](Places& places) { return ResultWalk(cursor, callback, places, out).run(); });
+  nfs4::read_with_places(protection == Protection::none ? listed : nullptr,
+                         cursor->captured_left() != cursor->wire_left(),
+                         [&](Places& places) { return ResultWalk(*cursor, callback, places, out).run(); });
 }
 
 std::optional<std::uint32_t> leading_operation(const CallSteps& call) noexcept {
@@ -290,7 +316,7 @@ std::optional<std::uint32_t> leading_operation(const CallSteps& call) noexcept {
 
 std::string leading_name(const CallSteps& call) {
   if (!call.asked) return {};
-  const auto [program, version, procedure, wrapped] = *call.asked;
+  const auto [program, version, procedure, protection] = *call.asked;
   const bool callback = callback_program(program);
   if (const auto leading = leading_operation(call)) {
     const std::string_view name = nfs4_operation_name(*leading, callback);

@@ -117,13 +117,15 @@ struct CallStep {
   std::variant<std::monostate, StateId, SessionId, OffloadDone, Layouts, BoundConnection, SessionWanted> arguments;
 };
 
+/// How RPCSEC_GSS protects arguments and results (RFC 2203 section 5.3.2). With integrity they can still be read.
+enum class Protection : std::uint8_t { none, integrity, privacy };
+
 /// What a Reply cannot be read without.
 struct Asked {
   std::uint32_t program = 0;
   std::uint32_t version = 0;
   std::uint32_t procedure = 0;
-  /// RPCSEC_GSS protects arguments and results as a whole (integrity or privacy); nullopt: not known.
-  std::optional<bool> wrapped;
+  std::optional<Protection> protection;  ///< nullopt: not known
 };
 
 struct CallSteps {

@@ -25,8 +25,8 @@ using Octets = std::vector<std::uint8_t>;
 using Told = std::vector<std::string>;
 using Words = std::vector<std::uint32_t>;
 
-constexpr Asked compound_asked{100003, 4, 1, false};
-constexpr Asked callback_asked{0x40000000, 1, 1, false};
+constexpr Asked compound_asked{100003, 4, 1, Protection::none};
+constexpr Asked callback_asked{0x40000000, 1, 1, Protection::none};
 
 Encoder words(const Words& values) { return Encoder().words(values); }
 Encoder join(std::initializer_list<Encoder> parts) {
@@ -251,7 +251,7 @@ TEST_P(EveryCall, IsRead) {
   EXPECT_EQ(read.asked->program, GetParam().callback ? 0x40000000U : 100003U);
   EXPECT_EQ(read.asked->version, GetParam().callback ? 1U : 4U);
   EXPECT_EQ(read.asked->procedure, 1U);
-  EXPECT_EQ(read.asked->wrapped, false);
+  EXPECT_EQ(read.asked->protection, Protection::none);
   EXPECT_EQ(read.minor_version, GetParam().minor);
   EXPECT_EQ(read.announced, expected().size());
   EXPECT_EQ(all_told(read.steps), expected());
@@ -321,19 +321,62 @@ TEST(CallSteps, NoCall) {
   }
 }
 
-TEST(CallSteps, ProtectedArgumentsAreNotRead) {
-  for (const std::uint32_t service : {1U, 2U, 3U}) {
-    // RPCSEC_GSS: version 1, DATA, sequence 5, service, a handle of four octets
-    const Encoder call = join({words({1, 0, 2, 100003, 4, 1, 6, 24, 1, 0, 5, service, 4, 9, 6, 4, 77}),
-                               Encoder().text("").words({1, 1, 24})});
-    const CallSteps read = read_call(call);
-    ASSERT_TRUE(read.asked);
-    EXPECT_EQ(read.asked->wrapped, service != 1);
-    EXPECT_EQ(read.whole(), service == 1);
-    EXPECT_EQ(leading_name(read), service == 1 ? "PUTROOTFH" : "COMPOUND");
-    if (service != 1) {
-      EXPECT_EQ(read.stopped->fault, Fault::unsupported);
+/// RPCSEC_GSS: version 1, DATA, sequence 5, service, a handle of four octets; a verifier of four octets
+Encoder gss_call_header(std::uint32_t service) {
+  return words({0x11223344, 0, 2, 100003, 4, 1, 6, 24, 1, 0, 5, service, 4, 9, 6, 4, 77});
+}
+/// rpc_gss_integ_data: databody_integ with the sequence number in front, checksum
+Encoder integrity(const Encoder& body) {
+  return join({words({static_cast<std::uint32_t>(body.size() + 4), 5}), body, Encoder().opaque(28)});
+}
+
+TEST(CallSteps, UnderRpcsecGss) {
+  // Empty tag, minor version 1, one operation: DELEGRETURN
+  const Encoder arguments = join({words({0, 1, 1, 8}), state()});
+  const std::string returned = "8 " + std::string(state_told);
+  const CallSteps plain = read_call(join({gss_call_header(1), arguments}));
+  EXPECT_EQ(plain.asked->protection, Protection::none);
+  EXPECT_THAT(all_told(plain.steps), ElementsAre(returned));
+  EXPECT_TRUE(plain.whole());
+
+  const Octets octets = join({gss_call_header(2), integrity(arguments)}).octets();
+  const CallSteps read = read_call(octets, octets.size());
+  EXPECT_EQ(read.asked->protection, Protection::integrity);
+  EXPECT_THAT(all_told(read.steps), ElementsAre(returned));
+  EXPECT_TRUE(read.whole());
+  const std::size_t end = octets.size() - 32;  // of what is protected
+  for (std::size_t n = 0; n < octets.size(); ++n) {
+    const CallSteps cut = read_call(prefix(octets, n), octets.size());
+    EXPECT_EQ(cut.whole(), n >= end) << n;
+    if (!cut.whole()) {
+      EXPECT_EQ(cut.stopped->fault, Fault::truncated) << n;
     }
+    expect_first_of({returned}, all_told(cut.steps), n);
+  }
+
+  // Data stay in the stream: a list made without knowing that is no answer.
+  const Encoder write = join({words({0, 1, 2, 38}), state(), words({0, 0, 2, 5, 0x5A5A5A5A, 0x5A000000, 8}), state()});
+  const Octets writing = join({gss_call_header(2), integrity(write)}).octets();
+  NfsItems listed;
+  list_call_items(writing, writing.size(), {}, listed);
+  EXPECT_THAT(all_told(read_call(writing, writing.size(), &listed).steps), ElementsAre("38", returned));
+
+  for (const std::uint32_t service : {3U, 4U}) {
+    const CallSteps hidden = read_call(join({gss_call_header(service), integrity(arguments)}));
+    EXPECT_EQ(hidden.asked->protection, service == 3 ? std::optional(Protection::privacy) : std::nullopt);
+    ASSERT_TRUE(hidden.stopped);
+    EXPECT_EQ(hidden.stopped->fault, Fault::unsupported);
+    EXPECT_EQ(leading_name(hidden), "COMPOUND");
+  }
+}
+
+TEST(CallSteps, HostileLengthsUnderIntegrity) {
+  const Encoder arguments = join({words({0, 1, 1, 8}), state()});
+  for (const std::uint32_t length : {0U, 3U, 4U, 20U, 37U, 0x7FFFFFFFU, 0xFFFFFFFFU}) {
+    // 4 octets are the sequence number, 36 all of it
+    const CallSteps read = read_call(join({gss_call_header(2), words({length, 5}), arguments}));
+    ASSERT_TRUE(read.stopped) << length;
+    EXPECT_EQ(read.stopped->fault, Fault::invalid) << length;
   }
 }
 
@@ -622,7 +665,7 @@ TEST(ReplySteps, WhatRpcRefuses) {
 }
 
 TEST(ReplySteps, Nfs3SaysItsStatusFirst) {
-  const Asked asked{100003, 3, 7, false};
+  const Asked asked{100003, 3, 7, {}};
   const Octets octets = join({reply_header(), words({10008, 0, 0})}).octets();  // JUKEBOX, no attributes
   for (std::size_t n = 0; n <= octets.size(); ++n) {
     const ReplySteps read = read_reply(prefix(octets, n), octets.size(), asked);
@@ -635,14 +678,14 @@ TEST(ReplySteps, Nfs3SaysItsStatusFirst) {
     }
     EXPECT_THAT(read.steps, IsEmpty());
   }
-  const ReplySteps nothing = read_reply(reply_header(), {100003, 3, 0, false});
+  const ReplySteps nothing = read_reply(reply_header(), {100003, 3, 0, {}});
   EXPECT_TRUE(nothing.whole());
   EXPECT_FALSE(nothing.status);
 }
 
 TEST(ReplySteps, OtherProgramsAreNotRead) {
-  for (const Asked& asked : {Asked{100003, 2, 6, false}, Asked{100021, 4, 2, false}, Asked{100003, 4, 2, false},
-                             Asked{0x40000000, 1, 2, false}}) {
+  for (const Asked& asked :
+       {Asked{100003, 2, 6, {}}, Asked{100021, 4, 2, {}}, Asked{100003, 4, 2, {}}, Asked{0x40000000, 1, 2, {}}}) {
     const ReplySteps read = read_reply(join({reply_header(), words({0, 0, 0})}), asked);
     ASSERT_TRUE(read.stopped);
     EXPECT_EQ(read.stopped->fault, Fault::unsupported);
@@ -650,20 +693,26 @@ TEST(ReplySteps, OtherProgramsAreNotRead) {
   }
 }
 
-TEST(ReplySteps, ProtectedResultsAreNotRead) {
+TEST(ReplySteps, UnderRpcsecGss) {
   // A verifier of RPCSEC_GSS with a checksum of four octets
-  const Encoder reply = join({words({1, 1, 0, 6, 4, 77, 0, 0, 0, 1, 24, 0})});
-  for (const auto& [wrapped, read_it] :
-       {std::pair<std::optional<bool>, bool>{false, true}, {true, false}, {std::nullopt, false}}) {
-    const ReplySteps read = read_reply(reply, {100003, 4, 1, wrapped});
-    EXPECT_EQ(read.whole(), read_it);
-    EXPECT_EQ(read.steps.size(), read_it ? 1U : 0U);
-    if (!read_it) {
-      EXPECT_EQ(read.stopped->fault, Fault::unsupported);
-    }
+  const Encoder header = words({0x11223344, 1, 0, 6, 4, 77, 0});
+  const Encoder results = words({10008, 0, 1, 38, 10008});  // COMPOUND's status, empty tag, WRITE: DELAY
+  const auto asked = [](std::optional<Protection> protection) { return Asked{100003, 4, 1, protection}; };
+  EXPECT_THAT(all_told(read_reply(join({header, results}), asked(Protection::none)).steps), ElementsAre("38=10008"));
+  EXPECT_THAT(all_told(read_reply(join({header, integrity(results)}), asked(Protection::integrity)).steps),
+              ElementsAre("38=10008"));
+  const ReplySteps nfs3 =
+      read_reply(join({header, integrity(words({10008, 0, 0}))}), {100003, 3, 7, Protection::integrity});
+  EXPECT_EQ(nfs3.status, nfs3err_jukebox);
+  EXPECT_TRUE(nfs3.whole());
+  for (const auto protection : {std::optional<Protection>{}, std::optional(Protection::privacy)}) {
+    const ReplySteps read = read_reply(join({header, integrity(results)}), asked(protection));
+    ASSERT_TRUE(read.stopped);
+    EXPECT_EQ(read.stopped->fault, Fault::unsupported);
+    EXPECT_FALSE(read.status);
   }
   // Without such a verifier nothing is protected, whoever does not know the Call.
-  EXPECT_TRUE(read_reply(reply_of({putfh_answer}), {100003, 4, 1, {}}).whole());
+  EXPECT_TRUE(read_reply(reply_of({putfh_answer}), asked({})).whole());
 }
 
 TEST(ReplySteps, WhatCannotBe) {
