@@ -128,6 +128,8 @@ class Seeds:
         length = header_octets(octets)
         if length:
             self.add_cut("rpc", octets[length:], missing)
+            for asked in (0, 3, 5):    # COMPOUND, CB_COMPOUND, NFSv3 READ: indices of nfs_steps_fuzz.cpp
+                self.add("nfs_steps", bytes([asked, min(missing, 255)]) + octets[length:])
             self.nfs_items(*chunks(octets), octets[length:], missing)
 
     def nfs_items(self, reads, writes, stream, missing):
