@@ -226,17 +226,28 @@ void take_recall_answer(NfsWatch& nfs, const Transaction& call, std::uint32_t st
   return wire::load_be32(p + flags_at);
 }
 
+void take_sequence(Connection& connection, std::uint32_t flags, FrameRef frame) {
+  NfsWatch& nfs = connection.mount->nfs;
+  take_flags(nfs.channel, flags & channel_down, frame, connection.id());
+  take_flags(nfs.revoked, flags & state_lost, frame, connection.id());
+  if ((flags & wire::seq4_restart_reclaim_needed) != 0) take_restart(nfs, 0, frame, connection.id());
+}
+
 void read_results(Connection& connection, Transaction& call, FrameRef frame, wire::Bytes message,
                   std::size_t wire_length) {
   const auto [program, version, procedure] = *call.procedure;
   const bool callback = wire::callback_program(program);
   wire::ReplySteps reply;
-  wire::read_reply_steps(message, wire_length, {program, version, procedure, call.wrapped}, nullptr, reply);
+  wire::read_reply_steps(message, wire_length, {program, version, procedure, call.protection.value_or(wire::Protection::none)}, nullptr, reply);
   NfsWatch& nfs = connection.mount->nfs;
   for (const wire::ReplyStep& step : reply.steps) {
     if (!callback) {
       take_status(connection, call, std::string(wire::nfs4_operation_name(step.operation, false)), step.status, false,
                   frame);
+    }
+    const auto* sequenced = std::get_if<wire::Sequenced>(&step.result);
+    if (sequenced != nullptr && call.protection == wire::Protection::integrity) {
+      take_sequence(connection, sequenced->flags, frame);
     }
     if (const auto* copied = std::get_if<wire::Copied>(&step.result)) take_copy(connection, call, *copied, frame);
     if (const auto* progress = std::get_if<wire::OffloadProgress>(&step.result)) {
@@ -290,9 +301,14 @@ void watch_reply(Connection& connection, Transaction& call, FrameRef frame, wire
   const bool callback = wire::callback_program(program);
   const bool nfs = program == wire::nfs_program && (version == 3 || version == 4) && procedure != 0;
   if (!nfs && !callback) return;
-  if (call.wrapped.value_or(false)) return;
+  if (call.protection == wire::Protection::privacy) return;
+  const bool protects = call.protection == wire::Protection::integrity;
   const auto rpc = wire::decode_rpc_reply(message, wire_length);
   if (!rpc || !rpc->accepted || rpc->status != 0 || rpc->body + 4 > message.size()) return;
+  if (protects) {
+    read_results(connection, call, frame, message, wire_length);
+    return;
+  }
   const wire::Bytes results = message.subspan(rpc->body);
   const std::uint32_t status = wire::load_be32(results.data());
   if (version == 3 && !callback) {
@@ -300,12 +316,7 @@ void watch_reply(Connection& connection, Transaction& call, FrameRef frame, wire
     return;
   }
   if (!callback) {
-    if (const std::optional<std::uint32_t> flags = flags_of(results)) {
-      NfsWatch& watch = connection.mount->nfs;
-      take_flags(watch.channel, *flags & channel_down, frame, connection.id());
-      take_flags(watch.revoked, *flags & state_lost, frame, connection.id());
-      if ((*flags & wire::seq4_restart_reclaim_needed) != 0) take_restart(watch, 0, frame, connection.id());
-    }
+    if (const std::optional<std::uint32_t> flags = flags_of(results)) take_sequence(connection, *flags, frame);
   }
   const bool delayed = !callback && status == 0 && !connection.mount->nfs.delays.empty();
   if (status != 0 || call.watched || callback || delayed) read_results(connection, call, frame, message, wire_length);

@@ -50,6 +50,13 @@ void note_back_channel(Connection& connection, const Transaction& call, wire::By
   }
 }
 
+/// rpc_gss_service_t (RFC 2203 section 5.3.1); nothing where the flavor is another.
+[[nodiscard]] wire::Protection protection_of(std::optional<std::uint32_t> service) noexcept {
+  constexpr std::uint32_t integrity = 2;
+  if (!service || *service == gss_none) return wire::Protection::none;
+  return *service == integrity ? wire::Protection::integrity : wire::Protection::privacy;
+}
+
 }  // namespace
 
 void note_procedure(Connection& connection, Transaction& call, wire::Bytes message, std::size_t wire_length) {
@@ -68,6 +75,7 @@ void note_procedure(Connection& connection, Transaction& call, wire::Bytes messa
   if (number != 1 || !((program == wire::nfs_program && version == 4) || callback)) return;
   const auto decoded = wire::decode_rpc_call(message, wire_length);
   if (!decoded || decoded->body > message.size()) return;
+  call.protection = protection_of(decoded->gss_service);
   if (decoded->gss_service && *decoded->gss_service != 1) return;  // wrapped or encrypted arguments
   const auto compound = wire::decode_compound(message.subspan(decoded->body), wire_length - decoded->body, callback);
   if (!compound) return;
