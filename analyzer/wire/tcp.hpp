@@ -14,8 +14,8 @@ struct TcpHeader {
   std::uint32_t sequence = 0;
   std::uint32_t acknowledgement = 0;
   std::uint8_t flags = 0;         ///< octet 13: FIN 0x01, SYN 0x02, RST 0x04, PSH 0x08, ACK 0x10, ...
-  std::uint16_t window = 0xFFFF;  ///< as it stands, without its scale; 65535 where the capture ends before it
   Layer payload;                  ///< no octets, but its length on the wire, when the capture ends inside the header
+  std::uint16_t window = 0xFFFF;  ///< as it stands, without its scale; 65535 where the capture ends before it
 };
 
 /// Needs the first 14 octets: what comes behind the flags, options included, is passed over.
@@ -33,8 +33,8 @@ struct TcpHeader {
                    load_be32(p + 4),
                    load_be32(p + 8),
                    p[13],
-                   in.octets.size() < 16 ? std::uint16_t{0xFFFF} : load_be16(p + 14),
-                   in.octets.size() < header ? Layer{{}, in.wire_length - header} : in.after(header)};
+                   in.octets.size() < header ? Layer{{}, in.wire_length - header} : in.after(header),
+                   in.octets.size() < 16 ? std::uint16_t{0xFFFF} : load_be16(p + 14)};
 }
 
 }  // namespace rpcrdma::wire

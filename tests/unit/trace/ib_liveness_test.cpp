@@ -190,9 +190,10 @@ TEST_F(IbLiveness, WhatIsMissingAndInHowManyPlaces) {
 // What waited for its connection to be known is older than what is known of it.
 TEST_F(IbLiveness, DataThatWaitedForTheReply) {
   p.req();
-  p.reply(Peers::server_psn);  // 2: waits
-  p.req();                     // 3
-  EXPECT_EQ(told().at(0), "C heard #3 unacknowledged #1 copies 1 #1-#3 seen 0");
+  p.call(first_psn);  // 2: waits
+  p.req();            // 3
+  p.rep();
+  EXPECT_THAT(told(), ElementsAre("C heard #3 unacknowledged #2 seen 1", "S heard #4 seen 0"));
 }
 
 }  // namespace

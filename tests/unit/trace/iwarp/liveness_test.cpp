@@ -229,6 +229,24 @@ TEST_F(IwarpLiveness, WhatIsMissingAndInHowManyPlaces) {
   EXPECT_THAT(got.liveness.at(1), testing::EndsWith(server_seen()));
 }
 
+// A hole that is given up in two steps, because the acknowledgements came in two, is one hole.
+TEST_F(IwarpLiveness, AHoleIsOnePlaceHoweverItIsAcknowledged) {
+  for (std::uint32_t i = 2; i < 5; ++i) {
+    story_.push_back({true, client_.fpdu(send_ulpdu(i, 0, true, rpc_call(i)))});
+  }
+  auto s = segments();
+  const auto first = s[7];
+  const auto last = s[9];
+  s.erase(s.begin() + 7, s.begin() + 9);
+  s.push_back(bare(first));
+  s.push_back(bare(last));
+  const Recorder got = run(s);
+  const auto missing = 2 * std::uint64_t{first.wire_length};
+  EXPECT_EQ(got.count("Gap"), 2U);
+  EXPECT_THAT(got.liveness.at(0), testing::EndsWith(" seen " + std::to_string(client_.length() - missing) +
+                                                    " missing " + std::to_string(missing) + " in 1"));
+}
+
 TEST_F(IwarpLiveness, NotForWhatIsNoIwarp) {
   EXPECT_THAT(run(Story{{true, pattern(3000, 1)}, {false, pattern(3000, 2)}}).liveness, IsEmpty());
 }
