@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The checks, one file a group. Each is called at a defined moment with the connection's state and writes to the book.
+// The checks, by file. Each is called at a defined moment with the connection's state and speaks through the witness.
 #pragma once
 
 #include <cstdint>
