@@ -120,7 +120,7 @@ Scenario scenario_of(const YAML::Node& root, const std::string& path) {
     Words words(root, path);
     Scenario s;
     s.title = words.need<std::string>("title");
-    for (const char* told_elsewhere : {"why", "expect", "near", "never", "causes", "allow", "tshark"}) {
+    for (const char* told_elsewhere : {"why", "expect", "near", "never", "unchecked", "causes", "allow", "tshark"}) {
       static_cast<void>(words.has(told_elsewhere));
     }
     s.transports = words.get<std::vector<std::string>>("transports", {});

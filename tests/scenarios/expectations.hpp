@@ -38,7 +38,7 @@ struct CauseWant {
 
 struct Expectations {
   std::vector<Want> expect;
-  std::set<std::string> near, never, allow;
+  std::set<std::string> near, never, unchecked, allow;
   std::vector<CauseWant> causes;
 };
 

@@ -68,12 +68,16 @@ const Row rows::handle_reused_live{
 
 namespace {
 
-void settle_shared_memory(const Witness& witness, const Case& waited, bool /*proven*/) {
+void settle_shared_memory(const Witness& witness, const Case& waited, bool proven) {
   Connection& connection = witness.connection;
   const Case::SharedMemory& shared = *waited.is<Case::SharedMemory>();
   const Transaction* first = connection.find(shared.first);
   if (first == nullptr) return;                                                  // over, and forgotten
   if (first->answers != 0 && first->reply.number < waited.frame.number) return;  // only delivered late
+  if (!proven && !waited.orderly) {
+    leave_unproven(witness, waited);  // the answer that gave the memory back
+    return;
+  }
   const TimeNs age = waited.frame.time - first->call.time;
   const bool stale = age > stale_call;
   witness.conclude(

@@ -237,7 +237,11 @@ void settle_unknown_memory(const Witness& witness, const Case& waited, bool prov
   mark_guilty(connection, waited, std::move(finding));
 }
 
-void settle_misuse(const Witness& witness, const Case& waited, bool /*proven*/) {
+void settle_misuse(const Witness& witness, const Case& waited, bool proven) {
+  if (!proven && !waited.orderly) {
+    leave_unproven(witness, waited);  // a Call that offers the memory anew
+    return;
+  }
   const Case::Misuse& misuse = *waited.is<Case::Misuse>();
   const bool later_packet = misuse.start.number != 0;
   mark_guilty(witness.connection, waited,
