@@ -42,6 +42,10 @@ bool Witness::may(RuleId id, const Transaction& call) const {
     unchecked(id, "a Call was sent more than once, and which of them is answered is not known");
     return false;
   }
+  if (rule(id).needs.lists && !call.all_lists()) {
+    unchecked(id, "the chunk lists of the Call are not known");
+    return false;
+  }
   if (needed == Needs::Call::answered_whole && connection.of(other(call.requester)).gaps != call.responder_gaps) {
     unchecked(id, "frames of the responder are missing since the Call");
     return false;

@@ -214,7 +214,7 @@ const Row rows::read_chunk_not_pulled{
     .group = 'F',
     .severity = Severity::warning,
     .versions = Versions::both,
-    .needs = {.past = Needs::Past::trusted, .call = Needs::Call::answered_whole},
+    .needs = {.past = Needs::Past::trusted, .call = Needs::Call::answered_whole, .lists = true},
     .source = "RFC 8166 section 3.4.5.1 (derived)",
     .who = "responder",
     .title = "A call succeeded although its Read chunk was not read",
@@ -233,7 +233,7 @@ const Row rows::read_chunk_not_pulled{
 void judge_pulled(const Witness& witness, const trace::Send& event, const wire::HeaderV1& header,
                   const Transaction& call) {
   Connection& connection = witness.connection;
-  if (call.reads.empty() || !call.lists_known || !witness.may(RuleId::read_chunk_not_pulled, call)) return;
+  if ((call.all_lists() && call.reads.empty()) || !witness.may(RuleId::read_chunk_not_pulled, call)) return;
   const auto not_decided = [&](std::string_view why) { witness.unchecked(RuleId::read_chunk_not_pulled, why); };
   const std::optional<std::uint64_t> left = not_asked_for(connection, call);
   if (left && *left == 0) return;

@@ -88,7 +88,7 @@ const Row rows::write_bytes_missing{
     .group = 'F',
     .severity = Severity::error,
     .versions = Versions::both,
-    .needs = {.past = Needs::Past::trusted, .call = Needs::Call::answered_whole},
+    .needs = {.past = Needs::Past::trusted, .call = Needs::Call::answered_whole, .lists = true},
     .source = "RFC 8166 section 3.4.6",
     .who = "responder",
     .title = "The reply reports more data than was written",
@@ -105,7 +105,7 @@ const Row rows::write_bytes_missing{
 void judge_returned_lengths(const Witness& witness, const trace::Send& event, const wire::HeaderV1& header,
                             Transaction& call) {
   Connection& connection = witness.connection;
-  if (!call.lists_known) return;
+  if (header.writes.empty() && !header.reply) return;
   note_unreported(witness, event, header, call);
   if (!witness.may(RuleId::write_bytes_missing, call)) return;
   std::uint64_t returned = 0;

@@ -125,7 +125,7 @@ const Row rows::write_list_not_returned{
     .group = 'E',
     .severity = Severity::error,
     .versions = Versions::both,
-    .needs = {.past = Needs::Past::trusted, .call = Needs::Call::sent_once},
+    .needs = {.past = Needs::Past::trusted, .call = Needs::Call::sent_once, .lists = true},
     .source = "RFC 8166 sections 3.4.6 and 4.3.2; version 2 draft section 4.5.2.1",
     .who = "responder",
     .title = "A reply does not return each Write chunk of its call",
@@ -241,8 +241,10 @@ void judge_reply_chunk(ReplyLists& lists, const wire::HeaderV1& header, const Tr
 
 bool judge_reply_lists(const Witness& witness, const trace::Send& event, const wire::HeaderV1& header,
                        const Transaction& call) {
-  const bool lists = !call.writes.empty() || call.reply_chunk || !header.writes.empty() || header.reply;
-  if (!call.lists_known || !lists || call.malformed()) return call.lists_known && !call.malformed();
+  if (call.malformed()) return false;
+  const bool lists =
+      !call.all_lists() || !call.writes.empty() || call.reply_chunk || !header.writes.empty() || header.reply;
+  if (!lists) return true;
   if (!witness.may(RuleId::write_list_not_returned, call)) return false;
   ReplyLists say(witness, event, call);
   const bool same = judge_write_list(say, header, call);

@@ -209,7 +209,7 @@ const Row rows::reply_chunk_ignored{
     .group = 'B',
     .severity = Severity::error,
     .versions = Versions::both,
-    .needs = {.past = Needs::Past::trusted, .call = Needs::Call::sent_once},
+    .needs = {.past = Needs::Past::trusted, .call = Needs::Call::sent_once, .lists = true},
     .source = "RFC 8166 section 3.5.3; version 2 draft section 6.6.3",
     .who = "responder",
     .title = "A reply was sent inline though it does not fit and a Reply chunk was offered",

@@ -113,7 +113,7 @@ const Row rows::v2_error_detail{
     .group = 'K',
     .severity = Severity::warning,
     .versions = Versions::v2,
-    .needs = {.past = Needs::Past::trusted, .call = Needs::Call::sent_once},
+    .needs = {.past = Needs::Past::trusted, .call = Needs::Call::sent_once, .lists = true},
     .source = "draft-ietf-nfsv4-rpcrdma-version-two section 7.3",
     .who = "responder",
     .title = "The numbers in an RDMA2_ERROR do not fit the call",
@@ -128,7 +128,6 @@ const Row rows::v2_error_detail{
 namespace {
 
 void judge_detail(const Turn& turn, const Transaction& call) {
-  if (!call.lists_known) return;
   if (!turn.may(RuleId::v2_error_detail, call)) return;
   const wire::HeaderV2& error = turn.header;
   const auto say = [&](std::string what, Severity severity = Severity::error) {
