@@ -73,6 +73,9 @@ void judge_call_spans(const Witness& witness, const trace::Send& event, Transact
                       std::optional<std::uint64_t> length, const std::optional<RpcStream>& stream);
 
 // --- returned_lists.cpp: group E, the lists of a Reply against those of its Call
+/// May what a Reply returns be held against what its Call gave? Where not, each rule that would have something to judge
+/// is unchecked.
+[[nodiscard]] bool returned_lists_known(const Witness& witness, const wire::HeaderV1& header, const Transaction& call);
 /// False when they are so different that what is in the chunks cannot be judged.
 bool judge_reply_lists(const Witness& witness, const trace::Send& event, const wire::HeaderV1& header,
                        const Transaction& call);

@@ -393,6 +393,7 @@ const Row rows::unused_write_chunk_shape{
     .group = 'E',
     .severity = Severity::error,
     .versions = Versions::both,
+    .needs = {.past = Needs::Past::trusted, .call = Needs::Call::sent_once, .lists = true},
     .source = "RFC 8166 section 4.3.2.2; version 2 draft section 4.5.2.1; RFC 8267 section 6.4.1",
     .who = "responder",
     .title = "An unused Write chunk is not returned as unused",

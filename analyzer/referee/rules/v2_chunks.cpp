@@ -382,7 +382,7 @@ bool judge_reply_chunks(const Turn& turn, const Transaction& call, const Piece& 
              fmt::format("The {}'s RDMA2_REPLY_EXTERNAL has no Reply chunk: there is no RPC Reply in it.",
                          name(turn.side())));
   }
-  if (!turn.may(RuleId::write_list_not_returned, call)) return true;
+  if (!returned_lists_known(turn, turn.header.lists, call)) return true;
   judge_reply_form_v2(turn, call, piece);
   const auto& given = call.writes;
   const auto& returned = turn.header.lists.writes;
