@@ -195,7 +195,7 @@ void take_reply(const Witness& witness, const trace::Send& event, const wire::He
     }
     // A responder may have tried the Reply chunk first: what it left there is no reply.
     if (static_cast<Proc>(header.fixed.proc) == Proc::msg) call->reply_body.clear();
-    if (call->copies == 1) judge_returned_lengths(witness, event, header, *call);
+    judge_returned_lengths(witness, event, header, *call);
     if (!header.reads.empty()) judge_offer(witness, event, header, call, requester);
   }
   credit_answer(witness, event, requester, grant);

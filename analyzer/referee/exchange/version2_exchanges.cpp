@@ -217,9 +217,7 @@ void take_reply(const Turn& turn) {
   } else if (!call->v2.incomplete) {
     judge_pulled(turn, turn.event, turn.header.lists, *call);
   }
-  if (sound && call->copies == 1 && !call->v2.incomplete) {
-    judge_returned_lengths(turn, turn.event, turn.header.lists, *call);
-  }
+  if (sound) judge_returned_lengths(turn, turn.event, turn.header.lists, *call);
   if (sound && call->lists_known && !call->v2.incomplete) judge_items(turn, *call, piece);
   // What a responder may have left in the Reply chunk before is no reply.
   if (turn.type() == wire::HeaderType::reply_inline) call->reply_body.clear();

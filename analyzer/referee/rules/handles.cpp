@@ -49,7 +49,7 @@ const Row rows::handle_reused_live{
     .severity = Severity::warning,
     .versions = Versions::both,
     .repetition = Repetition::few,
-    .needs = {.past = Needs::Past::whole},
+    .needs = {.past = Needs::Past::whole, .call = Needs::Call::sent_once, .lists = true},
     .source = "RFC 8166 section 4.4.1 (derived)",
     .who = "requester",
     .title = "The same memory is offered by two calls at once",
@@ -132,7 +132,12 @@ const Row rows::handle_survives_invalidate{
 
 void judge_offered_memory(const Witness& witness, const trace::Send& event, const Transaction& call) {
   Connection& connection = witness.connection;
-  if (!call.lists_known || call.copies > 1) return;
+  const bool offers = !call.reads.empty() || !call.writes.empty() || call.reply_chunk || !call.all_lists();
+  if (!offers) return;
+  if (!call.all_lists() || call.copies > 1) {
+    static_cast<void>(witness.may(RuleId::handle_reused_live, call));
+    return;
+  }
   SideState& requester = connection.of(call.requester);
   std::size_t compared = 0;
   bool shared = false;

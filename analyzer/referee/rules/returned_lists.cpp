@@ -19,11 +19,11 @@ class ReplyLists {
       : witness_(witness), event_(event), call_(call) {}
 
   void say(RuleId rule, std::string message, Severity at_most = Severity::error) {
-    if (!witness_.may(rule, call_)) return;
     witness_.say(rule, {.frames = {event_.frame, call_.call},
                         .by = event_.side,
                         .as = Role::responder,
                         .xid = call_.xid,
+                        .call = &call_,
                         .at_most = at_most,
                         .what = std::move(message)});
   }

@@ -142,6 +142,7 @@ const Row rows::reply_version_differs{
     .group = 'I',
     .severity = Severity::error,
     .versions = Versions::both,
+    .needs = {.call = Needs::Call::sent_once},
     .source = "RFC 8166 section 4.5; RFC 8167 section 5.2; version 2 draft section 7",
     .who = "responder",
     .title = "A reply uses another protocol version than its call",
@@ -154,15 +155,12 @@ const Row rows::reply_version_differs{
 void judge_reply_version(const Witness& witness, const trace::Send& event, std::uint32_t version,
                          const Transaction& call) {
   if (version == call.version || call.malformed()) return;
-  if (call.copies != 1) {
-    witness.unchecked(RuleId::reply_version_differs, "a Call was sent more than once");
-    return;
-  }
   witness.say(RuleId::reply_version_differs,
               {.frames = {event.frame, call.call},
                .by = event.side,
                .as = Role::responder,
                .xid = call.xid,
+               .call = &call,
                .what = fmt::format("The {}'s answer says version {}, the Call had version {}.", name(event.side),
                                    version, call.version)});
 }
