@@ -151,7 +151,7 @@ void take_reply(const Witness& witness, const trace::Send& event, const wire::He
     return;
   }
   send.exchange = call->id;
-  if (call->answers >= call->copies) {
+  if (call->answered()) {
     ++connection.ledger(event.side).unanswered;
     if (judge_answer_to_done(witness, event, xid)) return;
     if (reading.guessed) connection.distrust(kept_finished, Doubt::direction);  // or a Call of its own with that XID
@@ -200,7 +200,7 @@ void take_reply(const Witness& witness, const trace::Send& event, const wire::He
   }
   credit_answer(witness, event, requester, grant);
   finish_answer(witness, event, *call);
-  if (call->answers >= call->copies && !reading.inferred) retire(connection, *call, event.frame);
+  if (call->answered() && !reading.inferred) retire(connection, *call, event.frame);
   complete_one(connection);
 }
 

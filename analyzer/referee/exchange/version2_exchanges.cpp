@@ -76,11 +76,11 @@ void take_middle(const Turn& turn, const Piece& piece) {
   }
   const bool reverse = turn.side() == Side::passive;
   Transaction* old = connection.find(turn.side(), turn.xid());
-  if (!piece.known && old != nullptr && old->answers < old->copies) {
+  if (!piece.known && old != nullptr && !old->answered()) {
     remember_transaction(turn, old->id);  // an interrupted message goes on, or a piece of it was not seen
     return;
   }
-  if (old != nullptr && old->answers < old->copies) {
+  if (old != nullptr && !old->answered()) {
     // Sent again, or another Call: which of the two, only its last piece would tell.
     turn.unchecked(RuleId::xid_duplicate_outstanding, "a Call in pieces has the XID of an unanswered one");
     remember_transaction(turn, old->id);
@@ -114,7 +114,7 @@ void finish(const Turn& turn, Transaction& call) {
   const auto taken = static_cast<std::uint32_t>(call.call_ordinal);
   if (static_cast<std::int32_t>(taken - credits.least_taken) > 0) credits.least_taken = taken;
   finish_answer(turn, turn.event, call);
-  if (call.answers >= call.copies) retire(connection, call, turn.event.frame);
+  if (call.answered()) retire(connection, call, turn.event.frame);
   complete_one(connection);
 }
 
@@ -145,7 +145,7 @@ void take_call(const Turn& turn) {
   Transaction* call = piece.first && piece.known ? nullptr : connection.find(piece.transaction);
   if (call == nullptr && !(piece.first && piece.known)) {
     call = connection.find(turn.side(), turn.xid());
-    if (call != nullptr && (!call->v2.incomplete || call->answers >= call->copies)) call = nullptr;
+    if (call != nullptr && (!call->v2.incomplete || call->answered())) call = nullptr;
   }
   const bool fresh = call == nullptr;
   if (fresh) {
@@ -183,7 +183,7 @@ void take_reply(const Turn& turn) {
   const bool middle = wire::is_middle(turn.type());
   Transaction* call = piece.first ? connection.find(requester, turn.xid()) : connection.find(piece.transaction);
   if (!piece.first && call == nullptr) return;  // judged with its first piece
-  if (call == nullptr || call->answers >= call->copies) {
+  if (call == nullptr || call->answered()) {
     if (call == nullptr) {
       judge_orphan(turn, turn.event, requester, turn.xid());
     } else if (piece.known) {

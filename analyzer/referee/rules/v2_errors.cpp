@@ -261,7 +261,7 @@ void take_error(const Turn& turn) {
     withdraw_properties(connection, other(turn.side()));
   }
   Transaction* call = connection.find(other(turn.side()), turn.xid());
-  if (call != nullptr && call->answers < call->copies) {
+  if (call != nullptr && !call->answered()) {
     judge_detail(turn, *call);
     end_by_error(turn, *call);
     return;
@@ -307,7 +307,7 @@ void take_other_version(const Turn& turn) {
     return;
   }
   Transaction* call = connection.find(other(turn.side()), fixed.xid);
-  const bool answer = call != nullptr && call->answers < call->copies;
+  const bool answer = call != nullptr && !call->answered();
   if (fixed.version == 1) {
     const bool arrived = turn.side() == Side::passive || turn.mine().messages > 1 ||
                          connection.of(Side::passive).acknowledged >= connection.v2.settled_ordinal;
@@ -436,7 +436,7 @@ bool take_refusal(const Turn& turn, bool whole) {
   remember_refusal(connection, turn.event,
                    whole ? std::optional(Range{turn.header.vers_low, turn.header.vers_high}) : std::nullopt);
   Transaction* call = connection.find(Side::active, turn.xid());
-  if (call != nullptr && call->answers < call->copies) end_by_error(turn, *call);
+  if (call != nullptr && !call->answered()) end_by_error(turn, *call);
   return true;
 }
 

@@ -72,6 +72,8 @@ struct Transaction {
   std::uint64_t body_length = 0;  ///< octets of its Position-Zero Read chunk; 0: there is none
   v2::CallFacts v2;
 
+  /// Each time that it was sent has got its answer.
+  [[nodiscard]] bool answered() const noexcept { return answers >= copies; }
   /// Its chunk lists have been read, those of its last piece as well.
   [[nodiscard]] bool all_lists() const noexcept { return lists_known && !v2.incomplete; }
   /// What follows from the lists.
