@@ -130,7 +130,6 @@ void performance_at_end(const Witness& witness);
 /// A Reply with a Read list.
 void judge_offer(const Witness& witness, const trace::Send& event, const wire::HeaderV1& header,
                  const Transaction* call, Side requester);
-/// RDMA_DONE, once it is certain whether its offer has been seen.
 /// An RDMA_DONE, which may have waited for its offer.
 struct DoneSeen {
   Side side = Side::active;
@@ -138,7 +137,8 @@ struct DoneSeen {
   std::uint32_t xid = 0;
   std::optional<std::uint32_t> invalidated;
 };
-/// The finding about the handle that it invalidates, if there is one.
+/// Once it is certain whether its offer has been seen. The finding about the handle that it invalidates, if there is
+/// one.
 HeldFinding settle_done(const Witness& witness, const DoneSeen& event);
 void judge_done(const Witness& witness, const trace::Send& event, RecentSend& send);
 /// True when an answer with this XID, for which no Call is open, answers an RDMA_DONE.
