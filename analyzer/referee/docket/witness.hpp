@@ -42,6 +42,12 @@ template <class T>
   return known ? std::optional<T>(std::move(value)) : std::optional<T>();
 }
 
+/// A field of what may not be there.
+template <class T, class Field>
+[[nodiscard]] constexpr std::optional<Field> when(const T* there, Field T::*field) {
+  return there != nullptr ? std::optional<Field>(there->*field) : std::optional<Field>();
+}
+
 struct Witness {
   Context& context;
   Connection& connection;

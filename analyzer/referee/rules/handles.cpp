@@ -212,7 +212,7 @@ void judge_live_chunks(const Witness& witness, FrameRef close) {
   if (calls + offers == 0) return;
   witness.say(RuleId::chunk_live_at_close,
               {.frames = {close, oldest != nullptr ? oldest->call : FrameRef{}, offered},
-               .xid = oldest != nullptr ? std::optional(oldest->xid) : std::nullopt,
+               .xid = when(oldest, &Transaction::xid),
                .what = fmt::format("{} octets of memory were still offered when the connection ended, by {} unanswered "
                                    "Call{}{}.",
                                    octets, calls, calls == 1 ? "" : "s",

@@ -534,10 +534,10 @@ void judge_pulled_call(const Witness& witness, Transaction& call, FrameRef answe
 
 std::optional<RpcStream> reply_stream(const trace::Send& event, const wire::HeaderV1& header, const Transaction& call) {
   if (header.fixed.proc == static_cast<std::uint32_t>(wire::Proc::msg)) {
-    if (event.octets.size() < header.length) return std::nullopt;
+    if (event.octets.size() < header.length) return {};
     return RpcStream{event.octets.subspan(header.length), event.wire_length - header.length, false};
   }
-  if (!header.reply || call.reply_body.empty()) return std::nullopt;
+  if (!header.reply || call.reply_body.empty()) return {};
   const std::uint64_t length = wire::chunk_length(*header.reply);
   const wire::Bytes body = call.reply_body.octets();
   // More may have been written than the Reply says.

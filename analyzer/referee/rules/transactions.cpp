@@ -30,7 +30,7 @@ constexpr std::size_t most_open_named = 32;
   return a.payload == b.payload;
 }
 
-/// Is `fresh` the Call that was refused, sent once more? XIDs wrap. nullopt: cannot be told.
+/// Is `fresh` the Call that was refused, sent once more? XIDs wrap. Empty: cannot be told.
 [[nodiscard]] std::optional<bool> same_request(const trace::Send& event, const Transaction& old,
                                                const Transaction& fresh) {
   const bool both_known = old.payload && fresh.payload;
@@ -45,10 +45,10 @@ constexpr std::size_t most_open_named = 32;
     if (procedure != *old.procedure) return false;
     // Moving an argument to or from a chunk changes what is inline, and nothing else may.
     const bool comparable = both_known && old.reads.empty() && fresh.reads.empty();
-    return comparable ? std::nullopt : std::optional(true);
+    return when(!comparable, true);
   }
   if (old.body_length != 0 && old.body_length == fresh.body_length) return true;
-  return std::nullopt;
+  return {};
 }
 
 }  // namespace

@@ -433,8 +433,7 @@ bool take_refusal(const Turn& turn, bool whole) {
   if (whole) judge_range(turn, refused);
   turn.send.direction = Direction::reply;
   ++connection.facts.messages.rdma_error;
-  remember_refusal(connection, turn.event,
-                   whole ? std::optional(Range{turn.header.vers_low, turn.header.vers_high}) : std::nullopt);
+  remember_refusal(connection, turn.event, when(whole, Range{turn.header.vers_low, turn.header.vers_high}));
   Transaction* call = connection.find(Side::active, turn.xid());
   if (call != nullptr && !call->answered()) end_by_error(turn, *call);
   return true;
