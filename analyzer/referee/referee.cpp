@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include "referee/cause/causes.hpp"
 #include "referee/docket/cases.hpp"
 #include "referee/docket/counted.hpp"
 #include "referee/docket/witness.hpp"

@@ -4,7 +4,7 @@
 
 #include <fmt/format.h>
 
-#include "referee/rules/checks.hpp"
+#include "referee/cause/causes.hpp"
 #include "referee/rules/rows.hpp"
 
 namespace rpcrdma::referee {

@@ -5,8 +5,8 @@
 
 #include <fmt/format.h>
 
+#include "referee/cause/causes.hpp"
 #include "referee/docket/counted.hpp"
-#include "referee/rules/checks.hpp"
 #include "referee/rules/rows.hpp"
 #include "referee/rules/v2_turn.hpp"
 

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Calls and Replies of version 2 in the table of transactions that both versions share.
+#include "referee/exchange/version2_exchanges.hpp"
+
 #include <algorithm>
 
 #include <fmt/format.h>
 
 #include "referee/exchange/answers.hpp"
 #include "referee/exchange/calls.hpp"
-#include "referee/rules/v2_turn.hpp"
 #include "referee/state/lifetime.hpp"
 #include "referee/state/procedures.hpp"
 
@@ -224,6 +225,9 @@ void take_reply(const Turn& turn) {
   finish(turn, *call);
 }
 
+namespace {
+
+/// An error ends the open Call that it answers.
 void end_by_error(const Turn& turn, Transaction& call) {
   // Pieces without their last, or what was left in the Reply chunk: no message.
   if (call.v2.incomplete) call.call_body.clear();
@@ -231,6 +235,28 @@ void end_by_error(const Turn& turn, Transaction& call) {
   judge_pulled_call(turn, call, turn.event.frame);
   turn.send.exchange = call.id;
   finish(turn, call);
+}
+
+}  // namespace
+
+void take_error(const Turn& turn) {
+  judge_error(turn);
+  if (Transaction* call = turn.connection.open_call(other(turn.side()), turn.xid())) end_by_error(turn, *call);
+}
+
+void take_other_version(const Turn& turn) {
+  if (repeats_refused_version(turn)) {
+    take_error(turn);
+    return;
+  }
+  Transaction* call = turn.connection.open_call(other(turn.side()), turn.xid());
+  if (judge_other_version(turn, call)) end_by_error(turn, *call);
+}
+
+bool take_refusal(const Turn& turn, bool whole) {
+  if (!note_refusal(turn, whole)) return false;
+  if (Transaction* call = turn.connection.open_call(Side::active, turn.xid())) end_by_error(turn, *call);
+  return true;
 }
 
 }  // namespace rpcrdma::referee::v2

@@ -99,8 +99,6 @@ void judge_read(const Witness& witness, const trace::ReadRequest& event);
 void judge_read_response(const Witness& witness, const trace::ReadResponse& event);
 void judge_returned_lengths(const Witness& witness, const trace::Send& event, const wire::HeaderV1& header,
                             Transaction& call);
-/// NAK 0x62 or a protection Terminate.
-void judge_access_refused(const Witness& witness, const trace::Refusal& refusal);
 /// A Call names memory that its responder was accused of not knowing.
 void judge_early_access(const Witness& witness, const Transaction& call);
 void judge_opcode(const Witness& witness, const trace::Quality& event);
@@ -200,15 +198,6 @@ void judge_handshake(const Witness& witness);
 inline constexpr std::uint16_t reject_stale = 10;
 /// The finding about it, which may be amended when the client tries again.
 HeldFinding judge_reject(const Witness& witness, const trace::ConnectReject& event);
-
-// --- cause/refusals.cpp: group L, what was refused and why
-void judge_refusal(const Witness& witness, const trace::Refusal& refusal);
-
-// --- cause/lost.cpp: group L, why a connection ended
-void judge_close(const Witness& witness, const trace::Disconnect& event);
-void judge_lost(const Witness& witness, FrameRef noticed, FrameRef superseded_by);
-/// Traffic stopped: retransmissions that nobody answered. True when that is proven enough to speak of a loss.
-[[nodiscard]] bool retries_exhausted(const Connection& connection, bool successor);
 
 // --- capture.cpp: group M
 /// The first message of a connection whose handshake is not in the capture.
