@@ -118,12 +118,16 @@ HeldFinding judge_undecodable(const Witness& witness, const trace::Send& event, 
                              "and 0 that it ends.",
                              name(event.side), wire::load_be32(event.octets.data() + at), at)});
   }
-  return witness.say(RuleId::xdr_malformed,
-                     {.frames = {event.frame},
-                      .by = event.side,
-                      .xid = xid,
-                      .what = fmt::format("The {}'s header cannot be decoded: {} at octet {} of {}.", name(event.side),
-                                          error.field, error.offset, event.wire_length)});
+  const bool ends_early = error.field == "header too short";
+  return witness.say(
+      RuleId::xdr_malformed,
+      {.frames = {event.frame},
+       .by = event.side,
+       .xid = xid,
+       .what = ends_early ? fmt::format("The {}'s header has {}, fewer than its procedure ({}) takes.",
+                                        name(event.side), counted(event.wire_length, "octet"), fixed.proc)
+                          : fmt::format("The {}'s header cannot be decoded: {} at octet {} of {}.", name(event.side),
+                                        error.field, error.offset, event.wire_length)});
 }
 
 const Row rows::bad_version{

@@ -162,9 +162,16 @@ void read_asked(const Witness& witness, const trace::ReadRequest& event) {
     return;
   }
   ReadsInFlight& reads = connection.of(event.side).reads;
-  if (reads.open.size() >= ReadsInFlight::most) reads.clear();
+  if (reads.open.size() >= ReadsInFlight::most) {
+    witness.unchecked(RuleId::read_depth_exceeded, "more RDMA Reads are unanswered than the analyzer keeps");
+    reads.clear();
+  }
   reads.open.push_back({event.op, event.frame});
-  if (reads.open.size() <= *limit || reads.excess.size() >= most_excess) return;
+  if (reads.open.size() <= *limit) return;
+  if (reads.excess.size() >= most_excess) {
+    witness.unchecked(RuleId::read_depth_exceeded, "more accusations than can be kept were waiting for their proof");
+    return;
+  }
   if (!witness.may(RuleId::read_depth_exceeded)) return;
   reads.excess.push_back({event.frame, reads.open.front().op, event.op, reads.open.size()});
 }
