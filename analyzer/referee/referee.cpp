@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include "referee/cause/causes.hpp"
 #include "referee/docket/cases.hpp"
 #include "referee/docket/counted.hpp"
 #include "referee/docket/witness.hpp"
@@ -226,7 +227,7 @@ struct Referee::Impl {
       if (reported(connection)) judge_one_way(on(connection), client_seen ? Side::active : Side::passive);
       return;
     }
-    settle_all_cases(on(connection), std::nullopt);
+    settle_all_cases(on(connection), std::nullopt, false);
     if (connection.over() || connection.rejected() || connection.kind == Connection::Kind::other) return;
     if (connection.request_seen() && !connection.reply_seen() && !connection.ready_seen && connection.messages == 0) {
       if (reported(connection)) judge_unanswered_request(on(connection), last);
@@ -360,7 +361,8 @@ void Referee::on(const trace::Disconnect& event) {
     if (event.how != trace::Disconnect::How::superseded) {
       // A FIN has its place in the stream: nothing before it is missing unnoticed.
       const bool complete = event.how == trace::Disconnect::How::fin;
-      settle_all_cases(impl_->on(*connection), complete ? std::optional(event.side) : std::nullopt);
+      const bool orderly = event.how != trace::Disconnect::How::reset;
+      settle_all_cases(impl_->on(*connection), complete ? std::optional(event.side) : std::nullopt, orderly);
     }
     if (!connection->rejected() && (connection->messages > 0 || connection->reply_seen() || connection->ready_seen)) {
       judge_close(impl_->on(*connection), event);

@@ -121,7 +121,8 @@ Scenario scenario_of(const YAML::Node& root, const std::string& path) {
     Words words(root, path);
     Scenario s;
     s.title = words.need<std::string>("title");
-    for (const char* told_elsewhere : {"why", "expect", "near", "never", "causes", "allow", "tshark", "mount"}) {
+    for (const char* told_elsewhere :
+         {"why", "expect", "near", "never", "unchecked", "causes", "allow", "tshark", "mount"}) {
       static_cast<void>(words.has(told_elsewhere));
     }
     s.transports = words.get<std::vector<std::string>>("transports", {});

@@ -259,6 +259,7 @@ Expectations read_expectations(const std::string& path) {
   }
   expectations.near = names(root["near"]);
   expectations.never = names(root["never"]);
+  expectations.unchecked = names(root["unchecked"]);
   expectations.allow = names(root["allow"]);
   return expectations;
 }
@@ -301,6 +302,11 @@ std::vector<std::string> complaints(const Expectations& expectations, const forg
     } else if (finding.severity != Severity::note && expectations.allow.count(rule) == 0) {
       lines.push_back("accusation without ground: " + playback::told(finding));
     }
+  }
+  for (const std::string& rule : expectations.unchecked) {
+    const bool named = std::any_of(report.unchecked.begin(), report.unchecked.end(),
+                                   [&](const auto& each) { return rule_name(each.rule) == rule; });
+    if (!named) lines.push_back(rule + " is not among the unchecked rules");
   }
   for (const CauseWant& want : expectations.causes) {
     if (!speaks_of(want.fabric, transport)) continue;

@@ -48,7 +48,7 @@ struct MountWant {
 
 struct Expectations {
   std::vector<Want> expect;
-  std::set<std::string> near, never, allow;
+  std::set<std::string> near, never, unchecked, allow;
   std::vector<CauseWant> causes;
   std::vector<MountWant> mounts;
 };

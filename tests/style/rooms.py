@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """rooms.py: which room of the analyzer may include which, and what belongs into rules only.
 
-A room includes what stands left of it. What is said about a capture is said in rules/ and cause/, and nowhere else. A struct
+A room includes what stands left of it, and defines what its headers declare. What is said about a capture is said in rules/ and cause/, and nowhere else. A struct
 of the referee that needs more than three bools has states without a name.
 """
 import os
@@ -12,13 +12,16 @@ import sys
 import tree
 
 LIBRARIES = ("wire", "trace", "referee", "report")
-REFEREE = ("state", "docket", "message", "rules", "cause", "exchange")
+REFEREE = ("state", "docket", "message", "rules", "cause", "mount", "exchange")
 # What every room of the referee may include: facts, options and the names of the rules.
 COMMON = {"facts.hpp", "options.hpp", "observer.hpp", "held_finding.hpp", "rules/list.hpp", "rules/table.hpp"}
 INCLUDE = re.compile(r'^#include "([a-z]+)/([a-z_0-9/]+\.hpp)"', re.M)
 STRUCT = re.compile(r"^\s*(?:struct|class) (\w+)")
 BOOL = re.compile(r"^\s*(?:mutable )?bool (\w+[^()]*);")
 MOST_BOOLS = 3
+# A function that begins a line, up to what follows its parameters.
+FUNCTION = {end: re.compile(r"^(?!using|return|else)[\w\[][\w\[\]:<>*&, ]*[ *&](\w+)\([^;{}]*\)(?: const)?(?: noexcept)? ?" + end, re.M)
+            for end in ";{"}
 SPEAKS = re.compile(r"\bsay\(\s*RuleId::")
 
 
@@ -38,6 +41,21 @@ def upward(name, content):
             room = header.split("/")[0] if "/" in header else None
             if room is None or REFEREE.index(room) > REFEREE.index(parts[1]):
                 yield f"{name}: includes {target}, which stands above it"
+
+
+def elsewhere(texts):
+    """Functions that a header of one room of the referee declares, and another room defines: a way around the order."""
+    defined = {}  # name: rooms
+    for name, content in texts.items():
+        if name.endswith(".cpp"):
+            for function in FUNCTION["{"].findall(content):
+                defined.setdefault(function, set()).add(name.split("/")[2])
+    for name, content in texts.items():
+        if name.endswith(".hpp"):
+            for function in FUNCTION[";"].findall(content):
+                rooms = defined.get(function, set())
+                if rooms and name.split("/")[2] not in rooms:
+                    yield f"{name}: declares {function}, which {' and '.join(sorted(rooms))} defines"
 
 
 def flagged(name, content):
@@ -61,7 +79,8 @@ def flagged(name, content):
 
 def main():
     names = [n for n in tree.cxx_files() if n.startswith("analyzer/") and n.split("/")[1] in LIBRARIES]
-    wrong = []
+    rooms = {n: text(n) for n in names if n.startswith("analyzer/referee/") and n.count("/") == 3}
+    wrong = list(elsewhere(rooms))
     for name in names:
         content = text(name)
         wrong += upward(name, content)

@@ -4,7 +4,7 @@
 
 #include <fmt/format.h>
 
-#include "referee/rules/checks.hpp"
+#include "referee/cause/causes.hpp"
 #include "referee/rules/rows.hpp"
 
 namespace rpcrdma::referee {
@@ -79,7 +79,7 @@ constexpr std::uint64_t under_way = 2;
   }
   const FrameRef last = std::max(connection.of(Side::active).last_event, connection.of(Side::passive).last_event,
                                  [](FrameRef a, FrameRef b) { return a.number < b.number; });
-  if (last.number == 0 || close.time - last.time < idle_time) return std::nullopt;
+  if (last.number == 0 || close.time - last.time < idle_time) return {};
   Cause cause;
   cause.rule = RuleId::cm_dreq;
   cause.frames = {last.number, close.number};
@@ -245,8 +245,8 @@ void judge_lost(const Witness& witness, FrameRef noticed, FrameRef superseded_by
     connection.facts.closed = std::move(closed);
   }
   if (connection.rpcrdma()) {
-    offers_at_end(witness, noticed, false, std::nullopt, false);
-    judge_missing_errors(witness, noticed, false, std::nullopt);
+    offers_at_end(witness, noticed, false, {}, false);
+    judge_missing_errors(witness, noticed, false, {});
     judge_open_calls(witness, noticed, true, false);
   }
 }

@@ -5,8 +5,8 @@
 
 #include <fmt/format.h>
 
+#include "referee/cause/causes.hpp"
 #include "referee/docket/counted.hpp"
-#include "referee/rules/checks.hpp"
 #include "referee/rules/rows.hpp"
 #include "referee/rules/v2_turn.hpp"
 
@@ -111,14 +111,15 @@ void refused_send_unexplained(const Witness& witness, const trace::Refusal& refu
   // A verdict needs the threshold: without it the size may be the cause (U1), and with gaps anything may be (U2).
   const bool decided = connection.trusted() && connection.threshold(other(refusal.side)).has_value() &&
                        send != nullptr && send->extent != RecentSend::Extent::holes && send->credits_known;
+  const std::optional<Side> named = decided ? culprit : std::optional<Side>();
   const FrameRef refused = send != nullptr ? send->frame : refusal.refused_frame;
   witness.say(rule, {.frames = {refusal.frame, refused},
-                     .by = decided ? culprit : std::nullopt,
-                     .xid = send != nullptr ? std::optional(send->xid) : std::nullopt,
+                     .by = named,
+                     .xid = when(send, &RecentSend::xid),
                      .at_most = decided ? Severity::error : Severity::warning,
                      .what = message});
   Suspect suspect = suspect_from(refusal, rule, refused, std::move(message));
-  suspect.culprit = decided ? culprit : std::nullopt;
+  suspect.culprit = named;
   suspect.proven = suspect.culprit.has_value();
   connection.suspect(std::move(suspect));
 }
@@ -206,7 +207,7 @@ void judge_terminate(const Witness& witness, const trace::Refusal& refusal, Rece
         note();
         return;
       }
-      refused_send_unexplained(witness, refusal, RuleId::iwarp_terminate, text, std::nullopt, exact ? send : nullptr);
+      refused_send_unexplained(witness, refusal, RuleId::iwarp_terminate, text, {}, exact ? send : nullptr);
       return;
     }
     if (send != nullptr && what == Meaning::no_buffer && connection.whole() && send->credits_known) {
@@ -246,7 +247,7 @@ void judge_terminate(const Witness& witness, const trace::Refusal& refusal, Rece
                                                          .xid = send->xid,
                                                          .what = suspect.message});
       } else {
-        refused_send_unexplained(witness, refusal, RuleId::iwarp_terminate, text, std::nullopt, exact ? send : nullptr);
+        refused_send_unexplained(witness, refusal, RuleId::iwarp_terminate, text, {}, exact ? send : nullptr);
         return;
       }
       connection.suspect(std::move(suspect));
@@ -254,7 +255,7 @@ void judge_terminate(const Witness& witness, const trace::Refusal& refusal, Rece
       return;
     }
   }
-  refused_send_unexplained(witness, refusal, RuleId::iwarp_terminate, text, std::nullopt, send);
+  refused_send_unexplained(witness, refusal, RuleId::iwarp_terminate, text, {}, send);
 }
 
 }  // namespace
@@ -359,7 +360,7 @@ void judge_refusal(const Witness& witness, const trace::Refusal& refusal) {
         fmt::format("The {} refused a request as invalid (NAK): a message larger than its Receive, an "
                     "operation it does not support, or too many outstanding Reads.",
                     name(refusal.side)),
-        std::nullopt, send);
+        {}, send);
   }
 }
 

@@ -8,8 +8,8 @@
 
 #include <fmt/format.h>
 
+#include "referee/cause/causes.hpp"
 #include "referee/docket/counted.hpp"
-#include "referee/rules/checks.hpp"
 #include "referee/rules/regions.hpp"
 #include "referee/rules/rows.hpp"
 

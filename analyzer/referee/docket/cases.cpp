@@ -48,13 +48,18 @@ void settle_cases(const Witness& witness, Side side, std::uint64_t before_frame)
   connection.settle_episode(other(side));
 }
 
-void settle_all_cases(const Witness& witness, std::optional<Side> complete) {
+void leave_unproven(const Witness& witness, const Case& waited) {
+  witness.unchecked(waited.rule, "the last messages of the peer may be missing from the capture");
+}
+
+void settle_all_cases(const Witness& witness, std::optional<Side> complete, bool orderly) {
   Connection& connection = witness.connection;
-  const std::vector<Case> all = std::exchange(connection.cases, {});
-  for (const Case& waited : all) {
+  std::vector<Case> all = std::exchange(connection.cases, {});
+  for (Case& waited : all) {
+    waited.orderly = orderly;
     const bool proven = complete == other(waited.accused);
     if (!proven && witness.context.options.profile != Profile::rfc8166 && offer_missing(waited, all)) {
-      witness.unchecked(waited.rule, "the last messages of the peer may be missing from the capture");
+      leave_unproven(witness, waited);
     } else {
       waited.settle(witness, waited, proven);
     }

@@ -18,8 +18,10 @@ inline constexpr std::size_t most_cases = 256;
 void received(Connection& connection, Side side, std::uint64_t ordinal, FrameRef proof);
 /// `side` has sent something: settles those cases of the other side that are older.
 void settle_cases(const Witness& witness, Side side, std::uint64_t before_frame);
-/// The connection, or the capture, has ended. `complete`: this side's stream is known to be in the capture to its last
-/// octet.
-void settle_all_cases(const Witness& witness, std::optional<Side> complete);
+/// For a rule of which nothing is left where its case ends without a proof.
+void leave_unproven(const Witness& witness, const Case& waited);
+/// The connection, or the capture, has ended; `orderly`: with a request or a FIN, not with a reset. `complete`: this
+/// side's stream is known to be in the capture to its last octet.
+void settle_all_cases(const Witness& witness, std::optional<Side> complete, bool orderly);
 
 }  // namespace rpcrdma::referee

@@ -42,6 +42,10 @@ bool Witness::may(RuleId id, const Transaction& call) const {
     unchecked(id, "a Call was sent more than once, and which of them is answered is not known");
     return false;
   }
+  if (rule(id).needs.lists && !call.all_lists()) {
+    unchecked(id, "the chunk lists of the Call are not known");
+    return false;
+  }
   if (needed == Needs::Call::answered_whole && connection.of(other(call.requester)).gaps != call.responder_gaps) {
     unchecked(id, "frames of the responder are missing since the Call");
     return false;
@@ -50,15 +54,16 @@ bool Witness::may(RuleId id, const Transaction& call) const {
 }
 
 HeldFinding Witness::say(RuleId id, const Statement& statement) const {
-  return may(id) ? write(id, statement) : HeldFinding();
+  const bool known = statement.call != nullptr ? may(id, *statement.call) : may(id);
+  return known ? write(id, statement) : HeldFinding();
 }
 
 HeldFinding Witness::conclude(const Case& waited, const Statement& statement) const {
   return write(waited.rule, statement);
 }
 
-void Witness::wait(Case accusation) const {
-  if (!may(accusation.rule)) return;
+void Witness::wait(Case accusation, const Transaction* call) const {
+  if (call != nullptr ? !may(accusation.rule, *call) : !may(accusation.rule)) return;
   if (connection.cases.size() < most_cases) {
     connection.cases.push_back(std::move(accusation));
   } else {

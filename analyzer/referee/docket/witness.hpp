@@ -30,6 +30,7 @@ struct Statement {
   std::optional<Side> by = {};                  ///< who broke the rule
   std::optional<Role> as = {};
   std::optional<std::uint32_t> xid = {};
+  const Transaction* call = nullptr;   ///< of a rule that needs something of its Call
   Severity at_most = Severity::error;  ///< lower than the row's where something is not certain
   bool habit = false;                  ///< told once and counted, whatever the row says
   std::string what = {};               ///< for a person: what happened, with numbers
@@ -39,6 +40,12 @@ struct Statement {
 template <class T>
 [[nodiscard]] constexpr std::optional<T> when(bool known, T value) {
   return known ? std::optional<T>(std::move(value)) : std::optional<T>();
+}
+
+/// A field of what may not be there.
+template <class T, class Field>
+[[nodiscard]] constexpr std::optional<Field> when(const T* there, Field T::*field) {
+  return there != nullptr ? std::optional<Field>(there->*field) : std::optional<Field>();
 }
 
 struct Witness {
@@ -53,7 +60,7 @@ struct Witness {
   HeldFinding say(RuleId rule, const Statement& statement) const;
   /// An accusation that waits for its proof, unless the rule may not accuse. Where too many wait already it is given
   /// up, and the report says so.
-  void wait(Case accusation) const;
+  void wait(Case accusation, const Transaction* call = nullptr) const;
   /// What became of a case: its rule was asked when it began to wait.
   HeldFinding conclude(const Case& waited, const Statement& statement) const;
   /// True when a rule that is told once has been told and was counted up: nothing needs to be put into words.

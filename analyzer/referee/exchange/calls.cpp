@@ -33,7 +33,7 @@ Transaction& enter_exchange(const Witness& witness, const trace::Send& event, Tr
   Connection& connection = witness.connection;
   const std::uint64_t key = Connection::key(event.side, fresh.xid);
   Transaction* old = connection.find(event.side, fresh.xid);
-  if (old != nullptr && old->answers < old->copies && !old->malformed() && !fresh.malformed()) {
+  if (old != nullptr && !old->answered() && !old->malformed() && !fresh.malformed()) {
     judge_repeated_call(witness, event, *old, fresh);
     ++old->copies;
     fresh.id = old->id;

@@ -152,7 +152,7 @@ void take_reply(const Witness& witness, const trace::Send& event, const wire::He
     return;
   }
   send.exchange = call->id;
-  if (call->answers >= call->copies) {
+  if (call->answered()) {
     ++connection.ledger(event.side).unanswered;
     if (judge_answer_to_done(witness, event, xid)) return;
     if (reading.guessed) connection.distrust(kept_finished, Doubt::direction);  // or a Call of its own with that XID
@@ -200,12 +200,12 @@ void take_reply(const Witness& witness, const trace::Send& event, const wire::He
     }
     // A responder may have tried the Reply chunk first: what it left there is no reply.
     if (static_cast<Proc>(header.fixed.proc) == Proc::msg) call->reply_body.clear();
-    if (call->copies == 1) judge_returned_lengths(witness, event, header, *call);
+    judge_returned_lengths(witness, event, header, *call);
     if (!header.reads.empty()) judge_offer(witness, event, header, call, requester);
   }
   credit_answer(witness, event, requester, grant);
   finish_answer(witness, event, *call);
-  if (call->answers >= call->copies && !reading.inferred) retire(connection, *call, event.frame);
+  if (call->answered() && !reading.inferred) retire(connection, *call, event.frame);
   complete_one(connection);
 }
 

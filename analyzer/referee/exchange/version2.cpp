@@ -7,7 +7,7 @@
 #include <fmt/format.h>
 
 #include "referee/docket/cases.hpp"
-#include "referee/rules/v2_turn.hpp"
+#include "referee/exchange/version2_exchanges.hpp"
 #include "referee/state/lifetime.hpp"
 
 namespace rpcrdma::referee::v2 {

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Calls and Replies of version 2 in the table of transactions that both versions share.
+#include "referee/exchange/version2_exchanges.hpp"
+
 #include <algorithm>
 
 #include <fmt/format.h>
 
 #include "referee/exchange/answers.hpp"
 #include "referee/exchange/calls.hpp"
-#include "referee/rules/v2_turn.hpp"
 #include "referee/state/lifetime.hpp"
 #include "referee/state/nfs_watch.hpp"
 #include "referee/state/procedures.hpp"
@@ -77,11 +78,11 @@ void take_middle(const Turn& turn, const Piece& piece) {
   }
   const bool reverse = turn.side() == Side::passive;
   Transaction* old = connection.find(turn.side(), turn.xid());
-  if (!piece.known && old != nullptr && old->answers < old->copies) {
+  if (!piece.known && old != nullptr && !old->answered()) {
     remember_transaction(turn, old->id);  // an interrupted message goes on, or a piece of it was not seen
     return;
   }
-  if (old != nullptr && old->answers < old->copies) {
+  if (old != nullptr && !old->answered()) {
     // Sent again, or another Call: which of the two, only its last piece would tell.
     turn.unchecked(RuleId::xid_duplicate_outstanding, "a Call in pieces has the XID of an unanswered one");
     remember_transaction(turn, old->id);
@@ -115,7 +116,7 @@ void finish(const Turn& turn, Transaction& call) {
   const auto taken = static_cast<std::uint32_t>(call.call_ordinal);
   if (static_cast<std::int32_t>(taken - credits.least_taken) > 0) credits.least_taken = taken;
   finish_answer(turn, turn.event, call);
-  if (call.answers >= call.copies) retire(connection, call, turn.event.frame);
+  if (call.answered()) retire(connection, call, turn.event.frame);
   complete_one(connection);
 }
 
@@ -146,7 +147,7 @@ void take_call(const Turn& turn) {
   Transaction* call = piece.first && piece.known ? nullptr : connection.find(piece.transaction);
   if (call == nullptr && !(piece.first && piece.known)) {
     call = connection.find(turn.side(), turn.xid());
-    if (call != nullptr && (!call->v2.incomplete || call->answers >= call->copies)) call = nullptr;
+    if (call != nullptr && (!call->v2.incomplete || call->answered())) call = nullptr;
   }
   const bool fresh = call == nullptr;
   if (fresh) {
@@ -184,7 +185,7 @@ void take_reply(const Turn& turn) {
   const bool middle = wire::is_middle(turn.type());
   Transaction* call = piece.first ? connection.find(requester, turn.xid()) : connection.find(piece.transaction);
   if (!piece.first && call == nullptr) return;  // judged with its first piece
-  if (call == nullptr || call->answers >= call->copies) {
+  if (call == nullptr || call->answered()) {
     if (call == nullptr) {
       judge_orphan(turn, turn.event, requester, turn.xid());
     } else if (piece.known) {
@@ -219,15 +220,16 @@ void take_reply(const Turn& turn) {
   } else if (!call->v2.incomplete) {
     judge_pulled(turn, turn.event, turn.header.lists, *call);
   }
-  if (sound && call->copies == 1 && !call->v2.incomplete) {
-    judge_returned_lengths(turn, turn.event, turn.header.lists, *call);
-  }
+  if (sound) judge_returned_lengths(turn, turn.event, turn.header.lists, *call);
   if (sound && call->lists_known && !call->v2.incomplete) judge_items(turn, *call, piece);
   // What a responder may have left in the Reply chunk before is no reply.
   if (turn.type() == wire::HeaderType::reply_inline) call->reply_body.clear();
   finish(turn, *call);
 }
 
+namespace {
+
+/// An error ends the open Call that it answers.
 void end_by_error(const Turn& turn, Transaction& call) {
   // Pieces without their last, or what was left in the Reply chunk: no message.
   if (call.v2.incomplete) call.call_body.clear();
@@ -235,6 +237,28 @@ void end_by_error(const Turn& turn, Transaction& call) {
   judge_pulled_call(turn, call, turn.event.frame);
   turn.send.exchange = call.id;
   finish(turn, call);
+}
+
+}  // namespace
+
+void take_error(const Turn& turn) {
+  judge_error(turn);
+  if (Transaction* call = turn.connection.open_call(other(turn.side()), turn.xid())) end_by_error(turn, *call);
+}
+
+void take_other_version(const Turn& turn) {
+  if (repeats_refused_version(turn)) {
+    take_error(turn);
+    return;
+  }
+  Transaction* call = turn.connection.open_call(other(turn.side()), turn.xid());
+  if (judge_other_version(turn, call)) end_by_error(turn, *call);
+}
+
+bool take_refusal(const Turn& turn, bool whole) {
+  if (!note_refusal(turn, whole)) return false;
+  if (Transaction* call = turn.connection.open_call(Side::active, turn.xid())) end_by_error(turn, *call);
+  return true;
 }
 
 }  // namespace rpcrdma::referee::v2

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The checks, one file a group. Each is called at a defined moment with the connection's state and writes to the book.
+// The checks, by file. Each is called at a defined moment with the connection's state and speaks through the witness.
 #pragma once
 
 #include <cstdint>
@@ -73,6 +73,9 @@ void judge_call_spans(const Witness& witness, const trace::Send& event, Transact
                       std::optional<std::uint64_t> length, const std::optional<RpcStream>& stream);
 
 // --- returned_lists.cpp: group E, the lists of a Reply against those of its Call
+/// May what a Reply returns be held against what its Call gave? Where not, each rule that would have something to judge
+/// is unchecked.
+[[nodiscard]] bool returned_lists_known(const Witness& witness, const wire::HeaderV1& header, const Transaction& call);
 /// False when they are so different that what is in the chunks cannot be judged.
 bool judge_reply_lists(const Witness& witness, const trace::Send& event, const wire::HeaderV1& header,
                        const Transaction& call);
@@ -96,8 +99,6 @@ void judge_read(const Witness& witness, const trace::ReadRequest& event);
 void judge_read_response(const Witness& witness, const trace::ReadResponse& event);
 void judge_returned_lengths(const Witness& witness, const trace::Send& event, const wire::HeaderV1& header,
                             Transaction& call);
-/// NAK 0x62 or a protection Terminate.
-void judge_access_refused(const Witness& witness, const trace::Refusal& refusal);
 /// A Call names memory that its responder was accused of not knowing.
 void judge_early_access(const Witness& witness, const Transaction& call);
 void judge_opcode(const Witness& witness, const trace::Quality& event);
@@ -127,7 +128,6 @@ void performance_at_end(const Witness& witness);
 /// A Reply with a Read list.
 void judge_offer(const Witness& witness, const trace::Send& event, const wire::HeaderV1& header,
                  const Transaction* call, Side requester);
-/// RDMA_DONE, once it is certain whether its offer has been seen.
 /// An RDMA_DONE, which may have waited for its offer.
 struct DoneSeen {
   Side side = Side::active;
@@ -135,7 +135,8 @@ struct DoneSeen {
   std::uint32_t xid = 0;
   std::optional<std::uint32_t> invalidated;
 };
-/// The finding about the handle that it invalidates, if there is one.
+/// Once it is certain whether its offer has been seen. The finding about the handle that it invalidates, if there is
+/// one.
 HeldFinding settle_done(const Witness& witness, const DoneSeen& event);
 void judge_done(const Witness& witness, const trace::Send& event, RecentSend& send);
 /// True when an answer with this XID, for which no Call is open, answers an RDMA_DONE.
@@ -197,15 +198,6 @@ void judge_handshake(const Witness& witness);
 inline constexpr std::uint16_t reject_stale = 10;
 /// The finding about it, which may be amended when the client tries again.
 HeldFinding judge_reject(const Witness& witness, const trace::ConnectReject& event);
-
-// --- cause/refusals.cpp: group L, what was refused and why
-void judge_refusal(const Witness& witness, const trace::Refusal& refusal);
-
-// --- cause/lost.cpp: group L, why a connection ended
-void judge_close(const Witness& witness, const trace::Disconnect& event);
-void judge_lost(const Witness& witness, FrameRef noticed, FrameRef superseded_by);
-/// Traffic stopped: retransmissions that nobody answered. True when that is proven enough to speak of a loss.
-[[nodiscard]] bool retries_exhausted(const Connection& connection, bool successor);
 
 // --- capture.cpp: group M
 /// The first message of a connection whose handshake is not in the capture.

@@ -19,9 +19,13 @@ constexpr TimeNs stall_time = 1'000'000'000;
 constexpr std::size_t most_grants = 512;
 
 /// Calls above the grant without a pause are one finding, with all their frames.
-void settle_calls(const Witness& witness, const Case& waited, bool /*proven*/) {
+void settle_calls(const Witness& witness, const Case& waited, bool proven) {
   const Case::CallsAboveGrant& calls = *waited.is<Case::CallsAboveGrant>();
   if (calls.excess == 0) return;
+  if (!proven && !waited.orderly) {
+    leave_unproven(witness, waited);  // the answer that freed a credit
+    return;
+  }
   Ledger& ledger = witness.connection.ledger(waited.accused);
   if (ledger.reported_episode == calls.episode) {
     Finding& finding = witness.context.book.at(ledger.episode_finding);

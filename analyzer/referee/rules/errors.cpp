@@ -133,7 +133,7 @@ const Row rows::version_after_refusal{
         "goes on with it gets nothing but refusals.",
     .evidence =
         "A message with a version that ERR_VERS refused, sent after that ERR_VERS had been acknowledged. Before the "
-        "acknowledgement it may have been under way already, and nothing is said.",
+        "acknowledgement it may have been under way already: not decided.",
     .next =
         "Linux client: rpcrdma:xprtrdma_err_vers. Look at how the requester falls back to a version within the range."};
 
@@ -158,16 +158,20 @@ void judge_version_constancy(const Witness& witness, const trace::Send& event, c
                              Direction direction) {
   Connection& connection = witness.connection;
   const ErrorDiary::Version& refused = connection.diary.refused[index(event.side)];
-  if (direction != Direction::reply && refused.version == fixed.version &&
-      connection.of(refused.by).acknowledged >= refused.ordinal) {
-    witness.say(RuleId::version_after_refusal,
-                {.frames = {event.frame, refused.frame, refused.call},
-                 .by = event.side,
-                 .as = Role::requester,
-                 .xid = fixed.xid,
-                 .what = fmt::format("The {} sent version {} again after it had received the ERR_VERS that refused it "
-                                     "(frame {}).",
-                                     name(event.side), fixed.version, refused.frame.number)});
+  if (direction != Direction::reply && refused.version == fixed.version) {
+    if (connection.of(refused.by).acknowledged < refused.ordinal) {
+      witness.unchecked(RuleId::version_after_refusal, "the refusal may not have arrived by then");
+    } else {
+      witness.say(
+          RuleId::version_after_refusal,
+          {.frames = {event.frame, refused.frame, refused.call},
+           .by = event.side,
+           .as = Role::requester,
+           .xid = fixed.xid,
+           .what = fmt::format("The {} sent version {} again after it had received the ERR_VERS that refused it "
+                               "(frame {}).",
+                               name(event.side), fixed.version, refused.frame.number)});
+    }
   }
   const ErrorDiary::Version& settled = connection.diary.settled;
   if (settled.version == 0 || settled.version == fixed.version) return;

@@ -49,7 +49,7 @@ const Row rows::handle_reused_live{
     .severity = Severity::warning,
     .versions = Versions::both,
     .repetition = Repetition::few,
-    .needs = {.past = Needs::Past::whole},
+    .needs = {.past = Needs::Past::whole, .call = Needs::Call::sent_once, .lists = true},
     .source = "RFC 8166 section 4.4.1 (derived)",
     .who = "requester",
     .title = "The same memory is offered by two calls at once",
@@ -68,12 +68,16 @@ const Row rows::handle_reused_live{
 
 namespace {
 
-void settle_shared_memory(const Witness& witness, const Case& waited, bool /*proven*/) {
+void settle_shared_memory(const Witness& witness, const Case& waited, bool proven) {
   Connection& connection = witness.connection;
   const Case::SharedMemory& shared = *waited.is<Case::SharedMemory>();
   const Transaction* first = connection.find(shared.first);
   if (first == nullptr) return;                                                  // over, and forgotten
   if (first->answers != 0 && first->reply.number < waited.frame.number) return;  // only delivered late
+  if (!proven && !waited.orderly) {
+    leave_unproven(witness, waited);  // the answer that gave the memory back
+    return;
+  }
   const TimeNs age = waited.frame.time - first->call.time;
   const bool stale = age > stale_call;
   witness.conclude(
@@ -128,7 +132,12 @@ const Row rows::handle_survives_invalidate{
 
 void judge_offered_memory(const Witness& witness, const trace::Send& event, const Transaction& call) {
   Connection& connection = witness.connection;
-  if (!call.lists_known || call.copies > 1) return;
+  const bool offers = !call.reads.empty() || !call.writes.empty() || call.reply_chunk || !call.all_lists();
+  if (!offers) return;
+  if (!call.all_lists() || call.copies > 1) {
+    static_cast<void>(witness.may(RuleId::handle_reused_live, call));
+    return;
+  }
   SideState& requester = connection.of(call.requester);
   std::size_t compared = 0;
   bool shared = false;
@@ -203,7 +212,7 @@ void judge_live_chunks(const Witness& witness, FrameRef close) {
   if (calls + offers == 0) return;
   witness.say(RuleId::chunk_live_at_close,
               {.frames = {close, oldest != nullptr ? oldest->call : FrameRef{}, offered},
-               .xid = oldest != nullptr ? std::optional(oldest->xid) : std::nullopt,
+               .xid = when(oldest, &Transaction::xid),
                .what = fmt::format("{} octets of memory were still offered when the connection ended, by {} unanswered "
                                    "Call{}{}.",
                                    octets, calls, calls == 1 ? "" : "s",

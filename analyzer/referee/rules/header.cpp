@@ -87,9 +87,8 @@ HeldFinding judge_undecodable(const Witness& witness, const trace::Send& event, 
                       fmt::format("frame {} was cut inside the RPC-over-RDMA header", event.frame.number));
     return {};
   }
-  const std::optional<std::uint32_t> xid = event.wire_length >= 4 && event.octets.size() >= 4
-                                               ? std::optional(wire::load_be32(event.octets.data()))
-                                               : std::nullopt;
+  const bool has_xid = event.wire_length >= 4 && event.octets.size() >= 4;
+  const auto xid = when(has_xid, has_xid ? wire::load_be32(event.octets.data()) : 0U);
   if (event.wire_length < 16 || (event.wire_length < 28 && fixed.proc <= 1)) {
     return witness.say(
         RuleId::header_too_short,
@@ -119,12 +118,16 @@ HeldFinding judge_undecodable(const Witness& witness, const trace::Send& event, 
                              "and 0 that it ends.",
                              name(event.side), wire::load_be32(event.octets.data() + at), at)});
   }
-  return witness.say(RuleId::xdr_malformed,
-                     {.frames = {event.frame},
-                      .by = event.side,
-                      .xid = xid,
-                      .what = fmt::format("The {}'s header cannot be decoded: {} at octet {} of {}.", name(event.side),
-                                          error.field, error.offset, event.wire_length)});
+  const bool ends_early = error.field == "header too short";
+  return witness.say(
+      RuleId::xdr_malformed,
+      {.frames = {event.frame},
+       .by = event.side,
+       .xid = xid,
+       .what = ends_early ? fmt::format("The {}'s header has {}, fewer than its procedure ({}) takes.",
+                                        name(event.side), counted(event.wire_length, "octet"), fixed.proc)
+                          : fmt::format("The {}'s header cannot be decoded: {} at octet {} of {}.", name(event.side),
+                                        error.field, error.offset, event.wire_length)});
 }
 
 const Row rows::bad_version{
@@ -198,7 +201,7 @@ namespace {
 constexpr std::uint64_t xdr_word = 4;
 
 [[nodiscard]] std::optional<Role> role_of(Direction direction, bool guessed) noexcept {
-  if (guessed || direction == Direction::unknown) return std::nullopt;
+  if (guessed || direction == Direction::unknown) return {};
   return direction == Direction::call ? Role::requester : Role::responder;
 }
 
@@ -415,7 +418,7 @@ bool judge_form(const Witness& witness, const trace::Send& event, const wire::He
     say(RuleId::direction_mismatch,
         fmt::format("The {}'s RPC message has the message type {}; 0 is a CALL and 1 a REPLY.", name(event.side),
                     rpc->type),
-        std::nullopt);
+        {});
     return true;
   }
   if (left % xdr_word != 0 && !event.holes) {

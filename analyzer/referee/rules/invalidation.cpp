@@ -58,7 +58,7 @@ const Row rows::remote_invalidation_wrong_handle{
     .group = 'G',
     .severity = Severity::error,
     .versions = Versions::v1,
-    .needs = {.past = Needs::Past::trusted, .call = Needs::Call::sent_once},
+    .needs = {.past = Needs::Past::trusted, .call = Needs::Call::sent_once, .lists = true},
     .source = "RFC 8797 section 4.1",
     .who = "responder",
     .title = "A reply invalidates a handle that is not of its call",
@@ -105,10 +105,6 @@ void judge_invalidation(const Witness& witness, const trace::Send& event, const 
          .xid = call.xid,
          .what = "The server invalidates remotely although its own private data says R=0: against the letter of "
                  "RFC 8797 section 4.1, harmless since the client asked for it, and a habit of every Linux server."});
-  }
-  if (!call.lists_known) {
-    witness.unchecked(RuleId::remote_invalidation_wrong_handle, "the chunk lists of the Call are not in the capture");
-    return;
   }
   if (!witness.may(RuleId::remote_invalidation_wrong_handle, call)) return;
   if (names(call, *event.invalidated)) return;

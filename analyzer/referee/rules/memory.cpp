@@ -237,7 +237,11 @@ void settle_unknown_memory(const Witness& witness, const Case& waited, bool prov
   mark_guilty(connection, waited, std::move(finding));
 }
 
-void settle_misuse(const Witness& witness, const Case& waited, bool /*proven*/) {
+void settle_misuse(const Witness& witness, const Case& waited, bool proven) {
+  if (!proven && !waited.orderly) {
+    leave_unproven(witness, waited);  // a Call that offers the memory anew
+    return;
+  }
   const Case::Misuse& misuse = *waited.is<Case::Misuse>();
   const bool later_packet = misuse.start.number != 0;
   mark_guilty(witness.connection, waited,
@@ -328,13 +332,14 @@ JudgedOp& judge_access(const Witness& witness, const Access_& access, MemoryMap:
                        region->invalidated.number),
            region->invalidated);
   };
+  const RuleId broken = broken_by(hit, access.writing);
   switch (hit.verdict) {
     case Verdict::inside:
       judged.state = JudgedOp::State::inside;
       if (region->invalidated.number != 0) after_invalidate();
       break;
     case Verdict::wrong_kind:
-      accuse(RuleId::rdma_access_mode,
+      accuse(broken,
              fmt::format("The {} {} {} of handle {:#010x}, which the {} had exposed to be {} only (frame {}).",
                          name(access.initiator), verb, range(access.offset, access.length), access.handle, name(owner),
                          access.writing ? "read" : "written", region->exposed.number),
@@ -342,14 +347,14 @@ JudgedOp& judge_access(const Witness& witness, const Access_& access, MemoryMap:
       break;
     case Verdict::outside:
       if (region->access == Access::offer && access.writing) {
-        accuse(RuleId::rdma_access_mode,
+        accuse(broken,
                fmt::format("The {} wrote {} of handle {:#010x}, which the {} had only offered to be read (frame {}).",
                            name(access.initiator), range(access.offset, access.length), access.handle, name(owner),
                            region->exposed.number),
                {});
         break;
       }
-      accuse(access.writing ? RuleId::rdma_write_out_of_bounds : RuleId::rdma_read_out_of_bounds,
+      accuse(broken,
              fmt::format("The {} {} {} of handle {:#010x}; the {} exposed {} (frame {}).", name(access.initiator), verb,
                          range(access.offset, access.length), access.handle, name(owner),
                          range(region->begin, region->end - region->begin), region->exposed.number),
@@ -357,7 +362,7 @@ JudgedOp& judge_access(const Witness& witness, const Access_& access, MemoryMap:
       break;
     case Verdict::retired:
       if (region->access == Access::offer) {
-        accuse(RuleId::read_after_done,
+        accuse(broken,
                fmt::format(
                    "The {} read {} of handle {:#010x} after its RDMA_DONE (frame {}) said it was finished with it.",
                    name(access.initiator), range(access.offset, access.length), access.handle, region->retired.number),
@@ -365,7 +370,7 @@ JudgedOp& judge_access(const Witness& witness, const Access_& access, MemoryMap:
       } else {
         if (region->invalidated.number != 0) after_invalidate();
         accuse(
-            access.writing ? RuleId::rdma_write_after_reply : RuleId::rdma_read_after_reply,
+            broken,
             fmt::format("The {} {} {} of handle {:#010x} after its Reply (frame {}) had ended the use of that memory.",
                         name(access.initiator), verb, range(access.offset, access.length), access.handle,
                         region->retired.number),
@@ -376,7 +381,7 @@ JudgedOp& judge_access(const Witness& witness, const Access_& access, MemoryMap:
       // The client has work to do only in memory that the server offered: reverse calls, replies to be read.
       witness.wait({.rule = access.initiator == Side::active && !connection.of(owner).memory.ever()
                                 ? RuleId::rdma_by_requester
-                                : RuleId::rdma_unknown_handle,
+                                : broken,
                     .accused = access.initiator,
                     .frame = access.frame,
                     .about = Case::UnknownMemory{use},

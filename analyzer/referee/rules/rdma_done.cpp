@@ -14,7 +14,12 @@ namespace rpcrdma::referee {
 
 namespace {
 
-void settle_waiting_done(const Witness& witness, const Case& waited, bool /*proven*/) {
+void settle_waiting_done(const Witness& witness, const Case& waited, bool proven) {
+  const bool automatic = witness.context.options.profile == Profile::automatic && !witness.connection.reliable_reply;
+  if (!proven && !waited.orderly && automatic) {
+    leave_unproven(witness, waited);  // the first offer of a server that completes pulls so
+    return;
+  }
   settle_done(witness, {waited.accused, waited.frame, waited.xid, waited.is<Case::Done>()->invalidated});
 }
 

@@ -18,16 +18,16 @@ namespace {
 constexpr std::size_t most_excess = 64;
 constexpr std::uint32_t not_negotiated = 0x3FFF;  // RFC 6581 section 4: IRD and ORD are left to others
 
-/// How many RDMA Reads of `initiator` its peer answers at once. nullopt: not known, or the field says nothing.
+/// How many RDMA Reads of `initiator` its peer answers at once. Empty: not known, or the field says nothing.
 [[nodiscard]] std::optional<std::uint32_t> depth_limit(const Connection& connection, Side initiator) {
   const std::optional<std::uint32_t> accepted = connection.of(other(initiator)).depths.responder_resources;
-  if (!accepted || *accepted == 0) return std::nullopt;  // 0: written by a side that expects none
+  if (!accepted || *accepted == 0) return {};  // 0: written by a side that expects none
   if (connection.facts.transport != trace::Transport::iwarp) return accepted;
-  if (*accepted >= not_negotiated) return std::nullopt;
+  if (*accepted >= not_negotiated) return {};
   if (initiator == Side::active) return accepted;
   // An MPA Reply may ask for more than the Request granted; a client that goes on has agreed (RFC 6581 section 4).
   const std::optional<std::uint32_t> asked = connection.of(initiator).depths.initiator_depth;
-  if (asked && *asked >= not_negotiated) return std::nullopt;
+  if (asked && *asked >= not_negotiated) return {};
   return std::max(*accepted, asked.value_or(0));
 }
 
@@ -71,7 +71,7 @@ void accuse(const Witness& witness, Side initiator, const ReadsInFlight::Excess&
 }
 
 /// Octets of the Call's Read chunks that no READ asked for, pads left out: three octets or fewer that nobody read
-/// behind others that were. nullopt: not known.
+/// behind others that were. Empty: not known.
 [[nodiscard]] std::optional<std::uint64_t> not_asked_for(Connection& connection, const Transaction& call) {
   constexpr std::uint64_t most_pad = 3;
   MemoryMap& memory = connection.of(call.requester).memory;
@@ -82,7 +82,7 @@ void accuse(const Witness& witness, Side initiator, const ReadsInFlight::Excess&
   for (const wire::ReadSegment& read : call.reads) {
     if (read.target.length == 0) continue;
     const Region* region = region_of(memory, call.id, read.target.handle, read.target.offset, Access::read);
-    if (region == nullptr || region->requested.overflow()) return std::nullopt;
+    if (region == nullptr || region->requested.overflow()) return {};
     Octets& chunk = chunks[read.position];
     chunk.given += region->end - region->begin;
     chunk.asked += region->requested.within(region->begin, region->end);
@@ -102,12 +102,12 @@ struct Asked {
   std::uint32_t procedure;
 };
 
-/// What the Call asks for. Of a Long Call it stands in what was pulled. nullopt: not in the capture.
+/// What the Call asks for. Of a Long Call it stands in what was pulled. Empty: not in the capture.
 [[nodiscard]] std::optional<Asked> asked_for(const Transaction& call) {
   if (call.procedure) return Asked{std::get<0>(*call.procedure), std::get<2>(*call.procedure)};
   const wire::Bytes body = call.call_body.octets();
   const auto decoded = wire::decode_rpc_call(body, std::max<std::size_t>(body.size(), call.body_length));
-  if (!decoded) return std::nullopt;
+  if (!decoded) return {};
   return Asked{decoded->program, decoded->procedure};
 }
 
@@ -162,9 +162,16 @@ void read_asked(const Witness& witness, const trace::ReadRequest& event) {
     return;
   }
   ReadsInFlight& reads = connection.of(event.side).reads;
-  if (reads.open.size() >= ReadsInFlight::most) reads.clear();
+  if (reads.open.size() >= ReadsInFlight::most) {
+    witness.unchecked(RuleId::read_depth_exceeded, "more RDMA Reads are unanswered than the analyzer keeps");
+    reads.clear();
+  }
   reads.open.push_back({event.op, event.frame});
-  if (reads.open.size() <= *limit || reads.excess.size() >= most_excess) return;
+  if (reads.open.size() <= *limit) return;
+  if (reads.excess.size() >= most_excess) {
+    witness.unchecked(RuleId::read_depth_exceeded, "more accusations than can be kept were waiting for their proof");
+    return;
+  }
   if (!witness.may(RuleId::read_depth_exceeded)) return;
   reads.excess.push_back({event.frame, reads.open.front().op, event.op, reads.open.size()});
 }
@@ -214,7 +221,7 @@ const Row rows::read_chunk_not_pulled{
     .group = 'F',
     .severity = Severity::warning,
     .versions = Versions::both,
-    .needs = {.past = Needs::Past::trusted, .call = Needs::Call::answered_whole},
+    .needs = {.past = Needs::Past::trusted, .call = Needs::Call::answered_whole, .lists = true},
     .source = "RFC 8166 section 3.4.5.1 (derived)",
     .who = "responder",
     .title = "A call succeeded although its Read chunk was not read",
@@ -233,7 +240,7 @@ const Row rows::read_chunk_not_pulled{
 void judge_pulled(const Witness& witness, const trace::Send& event, const wire::HeaderV1& header,
                   const Transaction& call) {
   Connection& connection = witness.connection;
-  if (call.reads.empty() || !call.lists_known || !witness.may(RuleId::read_chunk_not_pulled, call)) return;
+  if ((call.all_lists() && call.reads.empty()) || !witness.may(RuleId::read_chunk_not_pulled, call)) return;
   const auto not_decided = [&](std::string_view why) { witness.unchecked(RuleId::read_chunk_not_pulled, why); };
   const std::optional<std::uint64_t> left = not_asked_for(connection, call);
   if (left && *left == 0) return;

@@ -393,6 +393,7 @@ const Row rows::unused_write_chunk_shape{
     .group = 'E',
     .severity = Severity::error,
     .versions = Versions::both,
+    .needs = {.past = Needs::Past::trusted, .call = Needs::Call::sent_once, .lists = true},
     .source = "RFC 8166 section 4.3.2.2; version 2 draft section 4.5.2.1; RFC 8267 section 6.4.1",
     .who = "responder",
     .title = "An unused Write chunk is not returned as unused",
@@ -533,10 +534,10 @@ void judge_pulled_call(const Witness& witness, Transaction& call, FrameRef answe
 
 std::optional<RpcStream> reply_stream(const trace::Send& event, const wire::HeaderV1& header, const Transaction& call) {
   if (header.fixed.proc == static_cast<std::uint32_t>(wire::Proc::msg)) {
-    if (event.octets.size() < header.length) return std::nullopt;
+    if (event.octets.size() < header.length) return {};
     return RpcStream{event.octets.subspan(header.length), event.wire_length - header.length, false};
   }
-  if (!header.reply || call.reply_body.empty()) return std::nullopt;
+  if (!header.reply || call.reply_body.empty()) return {};
   const std::uint64_t length = wire::chunk_length(*header.reply);
   const wire::Bytes body = call.reply_body.octets();
   // More may have been written than the Reply says.

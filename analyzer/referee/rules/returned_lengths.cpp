@@ -31,6 +31,7 @@ const Row rows::write_bytes_unreported{
     .severity = Severity::note,
     .versions = Versions::both,
     .repetition = Repetition::once,
+    .needs = {.call = Needs::Call::sent_once, .lists = true},
     .source = "RFC 8166 section 4.3.2.2",
     .who = "responder",
     .title = "Data was written into a chunk that the reply returns as unused",
@@ -66,7 +67,7 @@ void note_unreported(const Witness& witness, const trace::Send& event, const wir
   };
   for (const wire::WriteChunk& chunk : header.writes) add(chunk);
   if (header.reply) add(*header.reply);
-  if (octets == 0) return;
+  if (octets == 0 || !witness.may(RuleId::write_bytes_unreported, call)) return;
   Cost& cost = connection.unreported;
   ++cost.times;
   cost.octets += octets;
@@ -88,7 +89,7 @@ const Row rows::write_bytes_missing{
     .group = 'F',
     .severity = Severity::error,
     .versions = Versions::both,
-    .needs = {.past = Needs::Past::trusted, .call = Needs::Call::answered_whole},
+    .needs = {.past = Needs::Past::trusted, .call = Needs::Call::answered_whole, .lists = true},
     .source = "RFC 8166 section 3.4.6",
     .who = "responder",
     .title = "The reply reports more data than was written",
@@ -105,7 +106,7 @@ const Row rows::write_bytes_missing{
 void judge_returned_lengths(const Witness& witness, const trace::Send& event, const wire::HeaderV1& header,
                             Transaction& call) {
   Connection& connection = witness.connection;
-  if (!call.lists_known) return;
+  if (header.writes.empty() && !header.reply) return;
   note_unreported(witness, event, header, call);
   if (!witness.may(RuleId::write_bytes_missing, call)) return;
   std::uint64_t returned = 0;

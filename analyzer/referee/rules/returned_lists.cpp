@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Group E: the Write list and the Reply chunk of a Reply, against those of its Call.
 #include <algorithm>
+#include <initializer_list>
 
 #include <fmt/format.h>
 
@@ -22,6 +23,7 @@ class ReplyLists {
                         .by = event_.side,
                         .as = Role::responder,
                         .xid = call_.xid,
+                        .call = &call_,
                         .at_most = at_most,
                         .what = std::move(message)});
   }
@@ -39,6 +41,7 @@ const Row rows::write_segments_changed{
     .group = 'E',
     .severity = Severity::error,
     .versions = Versions::both,
+    .needs = {.past = Needs::Past::trusted, .call = Needs::Call::sent_once, .lists = true},
     .source = "RFC 8166 sections 3.4.6 and 4.3.3",
     .who = "responder",
     .title = "A reply returns other segments than its call gave",
@@ -48,24 +51,27 @@ const Row rows::write_segments_changed{
     .evidence = "Segment by segment, Reply against Call. Not decided when the Call is missing, cut or was sent twice.",
     .next = "Server: rpcrdma:svcrdma_decode_wseg against svcrdma_encode_wseg. Client: rpcrdma:xprtrdma_decode_seg."};
 
-const Row rows::write_length_grown{.group = 'E',
-                                   .severity = Severity::error,
-                                   .versions = Versions::both,
-                                   .source = "RFC 8166 section 3.4.6 (derived)",
-                                   .who = "responder",
-                                   .title = "A reply reports more octets in a segment than there was room",
-                                   .explanation =
-                                       "A returned length is what was written, and no more than the segment holds may "
-                                       "be written. A requester that believes the number reads beyond its buffer.",
-                                   .evidence =
-                                       "Lengths of the returned segments against those of the Call. Not decided when "
-                                       "the Call is missing, cut or was sent twice.",
-                                   .next = "Server: rpcrdma:svcrdma_encode_wseg against svcrdma_decode_wseg."};
+const Row rows::write_length_grown{
+    .group = 'E',
+    .severity = Severity::error,
+    .versions = Versions::both,
+    .needs = {.past = Needs::Past::trusted, .call = Needs::Call::sent_once, .lists = true},
+    .source = "RFC 8166 section 3.4.6 (derived)",
+    .who = "responder",
+    .title = "A reply reports more octets in a segment than there was room",
+    .explanation =
+        "A returned length is what was written, and no more than the segment holds may "
+        "be written. A requester that believes the number reads beyond its buffer.",
+    .evidence =
+        "Lengths of the returned segments against those of the Call. Not decided when "
+        "the Call is missing, cut or was sent twice.",
+    .next = "Server: rpcrdma:svcrdma_encode_wseg against svcrdma_decode_wseg."};
 
 const Row rows::write_fill_gap{
     .group = 'E',
     .severity = Severity::error,
     .versions = Versions::both,
+    .needs = {.past = Needs::Past::trusted, .call = Needs::Call::sent_once, .lists = true},
     .source = "RFC 8166 section 3.4.6; version 2 draft section 4.5.2.1",
     .who = "responder",
     .title = "A chunk was not filled from front to back",
@@ -125,7 +131,7 @@ const Row rows::write_list_not_returned{
     .group = 'E',
     .severity = Severity::error,
     .versions = Versions::both,
-    .needs = {.past = Needs::Past::trusted, .call = Needs::Call::sent_once},
+    .needs = {.past = Needs::Past::trusted, .call = Needs::Call::sent_once, .lists = true},
     .source = "RFC 8166 sections 3.4.6 and 4.3.2; version 2 draft section 4.5.2.1",
     .who = "responder",
     .title = "A reply does not return each Write chunk of its call",
@@ -143,6 +149,7 @@ const Row rows::empty_write_chunk_filled{
     .group = 'E',
     .severity = Severity::error,
     .versions = Versions::both,
+    .needs = {.past = Needs::Past::trusted, .call = Needs::Call::sent_once, .lists = true},
     .source = "RFC 8166 section 4.3.2.3",
     .who = "responder",
     .title = "An empty Write chunk comes back with segments",
@@ -193,6 +200,7 @@ const Row rows::reply_chunk_not_returned{
     .group = 'E',
     .severity = Severity::error,
     .versions = Versions::v1,
+    .needs = {.past = Needs::Past::trusted, .call = Needs::Call::sent_once, .lists = true},
     .source = "RFC 8166 section 4.3.3",
     .who = "responder",
     .title = "A reply does not return its call's Reply chunk",
@@ -208,6 +216,7 @@ const Row rows::reply_chunk_with_msg{
     .group = 'E',
     .severity = Severity::error,
     .versions = Versions::v1,
+    .needs = {.past = Needs::Past::trusted, .call = Needs::Call::sent_once, .lists = true},
     .source = "RFC 8166 sections 4.3.3 and 3.5.3 (derived)",
     .who = "responder",
     .title = "An inline reply claims to be in the Reply chunk too",
@@ -239,11 +248,27 @@ void judge_reply_chunk(ReplyLists& lists, const wire::HeaderV1& header, const Tr
 
 }  // namespace
 
+bool returned_lists_known(const Witness& witness, const wire::HeaderV1& header, const Transaction& call) {
+  const bool given = call.all_lists();
+  const bool writes = !header.writes.empty();
+  bool known = true;
+  const auto ask = [&](bool something, std::initializer_list<RuleId> rules) {
+    if (!something) return;
+    for (const RuleId id : rules) {
+      if (rule(id).versions != Versions::v1 || call.version != 2) known = witness.may(id, call) && known;
+    }
+  };
+  ask(writes || !given || !call.writes.empty(), {RuleId::write_list_not_returned});
+  ask(header.reply || !given || call.reply_chunk, {RuleId::reply_chunk_not_returned});
+  ask(writes, {RuleId::empty_write_chunk_filled, RuleId::unused_write_chunk_shape});
+  ask(header.reply.has_value(), {RuleId::reply_chunk_with_msg});
+  ask(writes || header.reply, {RuleId::write_segments_changed, RuleId::write_length_grown, RuleId::write_fill_gap});
+  return known;
+}
+
 bool judge_reply_lists(const Witness& witness, const trace::Send& event, const wire::HeaderV1& header,
                        const Transaction& call) {
-  const bool lists = !call.writes.empty() || call.reply_chunk || !header.writes.empty() || header.reply;
-  if (!call.lists_known || !lists || call.malformed()) return call.lists_known && !call.malformed();
-  if (!witness.may(RuleId::write_list_not_returned, call)) return false;
+  if (call.malformed() || !returned_lists_known(witness, header, call)) return false;
   ReplyLists say(witness, event, call);
   const bool same = judge_write_list(say, header, call);
   judge_reply_chunk(say, header, call);

@@ -42,6 +42,7 @@ struct Needs {
     sent_once,      ///< one that was sent again has registered its memory anew, and either may be the one answered
     answered_whole  ///< and nothing of its responder is missing since
   } call = Call::any;
+  bool lists = false;  ///< all its chunk lists have been read
 };
 
 /// What stands above a rule's check.

@@ -209,7 +209,7 @@ const Row rows::reply_chunk_ignored{
     .group = 'B',
     .severity = Severity::error,
     .versions = Versions::both,
-    .needs = {.past = Needs::Past::trusted, .call = Needs::Call::sent_once},
+    .needs = {.past = Needs::Past::trusted, .call = Needs::Call::sent_once, .lists = true},
     .source = "RFC 8166 section 3.5.3; version 2 draft section 6.6.3",
     .who = "responder",
     .title = "A reply was sent inline though it does not fit and a Reply chunk was offered",
@@ -289,7 +289,7 @@ const Row rows::reply_resource_shortage{
     .group = 'B',
     .severity = Severity::warning,
     .versions = Versions::v1,
-    .needs = {.past = Needs::Past::trusted},
+    .needs = {.past = Needs::Past::trusted, .call = Needs::Call::sent_once, .lists = true},
     .source = "RFC 8166 section 4.5.3; RFC 8267 section 3.1",
     .who = "requester",
     .title = "A call was refused, possibly because its reply has no room",
@@ -306,8 +306,8 @@ const Row rows::reply_resource_shortage{
         "without a Reply chunk."};
 
 void judge_error_reply(const Witness& witness, const trace::Send& event, const Transaction& call) {
-  if (call.ill_formed() || call.refusal != Transaction::Refusal::not_due || !call.lists_known || call.copies != 1)
-    return;
+  if (call.ill_formed() || call.refusal != Transaction::Refusal::not_due) return;
+  if (!witness.may(RuleId::reply_resource_shortage, call)) return;
   // Well-formed is only what has been read: its arguments may not be what its chunks say.
   const bool read = call.body_length == 0
                         ? call.payload.has_value()
@@ -316,7 +316,6 @@ void judge_error_reply(const Witness& witness, const trace::Send& event, const T
     witness.unchecked(RuleId::reply_resource_shortage, "a refused Call was not read to its end");
     return;
   }
-  if (!witness.may(RuleId::reply_resource_shortage)) return;
   if (call.requester == Side::passive && (!call.reads.empty() || !call.writes.empty() || call.reply_chunk)) {
     // RFC 8167 section 5.3: so does a client that takes no chunks in callbacks.
     witness.unchecked(RuleId::reply_resource_shortage, "a client may refuse every callback that has chunks");

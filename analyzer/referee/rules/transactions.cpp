@@ -30,7 +30,7 @@ constexpr std::size_t most_open_named = 32;
   return a.payload == b.payload;
 }
 
-/// Is `fresh` the Call that was refused, sent once more? XIDs wrap. nullopt: cannot be told.
+/// Is `fresh` the Call that was refused, sent once more? XIDs wrap. Empty: cannot be told.
 [[nodiscard]] std::optional<bool> same_request(const trace::Send& event, const Transaction& old,
                                                const Transaction& fresh) {
   const bool both_known = old.payload && fresh.payload;
@@ -45,10 +45,10 @@ constexpr std::size_t most_open_named = 32;
     if (procedure != *old.procedure) return false;
     // Moving an argument to or from a chunk changes what is inline, and nothing else may.
     const bool comparable = both_known && old.reads.empty() && fresh.reads.empty();
-    return comparable ? std::nullopt : std::optional(true);
+    return when(!comparable, true);
   }
   if (old.body_length != 0 && old.body_length == fresh.body_length) return true;
-  return std::nullopt;
+  return {};
 }
 
 }  // namespace
@@ -142,6 +142,7 @@ const Row rows::reply_version_differs{
     .group = 'I',
     .severity = Severity::error,
     .versions = Versions::both,
+    .needs = {.call = Needs::Call::sent_once},
     .source = "RFC 8166 section 4.5; RFC 8167 section 5.2; version 2 draft section 7",
     .who = "responder",
     .title = "A reply uses another protocol version than its call",
@@ -154,15 +155,12 @@ const Row rows::reply_version_differs{
 void judge_reply_version(const Witness& witness, const trace::Send& event, std::uint32_t version,
                          const Transaction& call) {
   if (version == call.version || call.malformed()) return;
-  if (call.copies != 1) {
-    witness.unchecked(RuleId::reply_version_differs, "a Call was sent more than once");
-    return;
-  }
   witness.say(RuleId::reply_version_differs,
               {.frames = {event.frame, call.call},
                .by = event.side,
                .as = Role::responder,
                .xid = call.xid,
+               .call = &call,
                .what = fmt::format("The {}'s answer says version {}, the Call had version {}.", name(event.side),
                                    version, call.version)});
 }

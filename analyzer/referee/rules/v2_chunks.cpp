@@ -382,11 +382,7 @@ bool judge_reply_chunks(const Turn& turn, const Transaction& call, const Piece& 
              fmt::format("The {}'s RDMA2_REPLY_EXTERNAL has no Reply chunk: there is no RPC Reply in it.",
                          name(turn.side())));
   }
-  if (!call.lists_known || call.v2.incomplete) {
-    turn.unchecked(RuleId::write_list_not_returned, "the chunk lists of the Call are not (all) in the capture");
-    return true;
-  }
-  if (!turn.may(RuleId::write_list_not_returned, call)) return true;
+  if (!returned_lists_known(turn, turn.header.lists, call)) return true;
   judge_reply_form_v2(turn, call, piece);
   const auto& given = call.writes;
   const auto& returned = turn.header.lists.writes;
@@ -413,7 +409,7 @@ const Row rows::v2_inv_handle_mismatch{
     .group = 'G',
     .severity = Severity::error,
     .versions = Versions::v2,
-    .needs = {.past = Needs::Past::trusted, .call = Needs::Call::sent_once},
+    .needs = {.past = Needs::Past::trusted, .call = Needs::Call::sent_once, .lists = true},
     .source = "draft-ietf-nfsv4-rpcrdma-version-two section 6.5",
     .who = "responder",
     .title = "A reply invalidates another handle than the call allows",
@@ -448,8 +444,8 @@ void judge_invalidated(const Turn& turn, const Transaction* call) {
                              *event.invalidated, wire::htype_name_v2(turn.header.fixed.proc)));
     return;
   }
-  if (call == nullptr || !call->lists_known || call->v2.incomplete) {
-    turn.unchecked(RuleId::v2_inv_handle_mismatch, "the Call is not (all) in the capture");
+  if (call == nullptr) {
+    turn.unchecked(RuleId::v2_inv_handle_mismatch, "the Call is not in the capture");
     return;
   }
   if (!turn.may(RuleId::v2_inv_handle_mismatch, *call)) return;

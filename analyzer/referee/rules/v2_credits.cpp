@@ -326,7 +326,7 @@ void judge_missing_receive(const Witness& witness, const trace::Refusal& refusal
   }
   witness.say(RuleId::rnr_nak_seen, {.frames = {refusal.frame, refused},
                                      .by = suspect.culprit,
-                                     .xid = send != nullptr ? std::optional(send->xid) : std::nullopt,
+                                     .xid = when(send, &RecentSend::xid),
                                      .what = suspect.message});
 }
 

@@ -113,7 +113,7 @@ const Row rows::v2_error_detail{
     .group = 'K',
     .severity = Severity::warning,
     .versions = Versions::v2,
-    .needs = {.past = Needs::Past::trusted, .call = Needs::Call::sent_once},
+    .needs = {.past = Needs::Past::trusted, .call = Needs::Call::sent_once, .lists = true},
     .source = "draft-ietf-nfsv4-rpcrdma-version-two section 7.3",
     .who = "responder",
     .title = "The numbers in an RDMA2_ERROR do not fit the call",
@@ -128,7 +128,6 @@ const Row rows::v2_error_detail{
 namespace {
 
 void judge_detail(const Turn& turn, const Transaction& call) {
-  if (!call.lists_known) return;
   if (!turn.may(RuleId::v2_error_detail, call)) return;
   const wire::HeaderV2& error = turn.header;
   const auto say = [&](std::string what, Severity severity = Severity::error) {
@@ -232,7 +231,7 @@ void judge_repeated_type(const Turn& turn) {
 
 }  // namespace
 
-void take_error(const Turn& turn) {
+void judge_error(const Turn& turn) {
   refused_doubtful(turn.connection, other(turn.side()), turn.xid());
   Connection& connection = turn.connection;
   const std::uint32_t code = turn.header.error;
@@ -262,12 +261,11 @@ void take_error(const Turn& turn) {
     withdraw_properties(connection, other(turn.side()));
   }
   Transaction* call = connection.find(other(turn.side()), turn.xid());
-  if (call != nullptr && call->answers < call->copies) {
+  if (call != nullptr && !call->answered()) {
     judge_detail(turn, *call);
-    end_by_error(turn, *call);
-    return;
+  } else if (refused == nullptr && call == nullptr) {
+    judge_stray(turn);
   }
-  if (refused == nullptr && call == nullptr) judge_stray(turn);
 }
 
 const Row rows::v2_unknown_htype{
@@ -295,27 +293,25 @@ void judge_unknown_type(const Turn& turn) {
   types.push_back({htype, turn.xid(), turn.event.frame, std::move(finding), {}, 0});
 }
 
-void take_other_version(const Turn& turn) {
+bool repeats_refused_version(const Turn& turn) {
+  const wire::FixedWords& fixed = turn.header.fixed;
+  return fixed.proc == error_type && refused_by(turn) != nullptr && refused_by(turn)->version == fixed.version;
+}
+
+bool judge_other_version(const Turn& turn, const Transaction* answered) {
   const wire::FixedWords& fixed = turn.header.fixed;
   Connection& connection = turn.connection;
-  // An error repeats the version that it refuses.
-  if (fixed.proc == error_type && refused_by(turn) != nullptr && refused_by(turn)->version == fixed.version) {
-    take_error(turn);
-    return;
-  }
   if (!connection.trusted()) {
     turn.unchecked(RuleId::version_changed, "the message that it belongs to may be missing from the capture");
-    return;
+    return false;
   }
-  Transaction* call = connection.find(other(turn.side()), fixed.xid);
-  const bool answer = call != nullptr && call->answers < call->copies;
   if (fixed.version == 1) {
     const bool arrived = turn.side() == Side::passive || turn.mine().messages > 1 ||
                          connection.of(Side::passive).acknowledged >= connection.v2.settled_ordinal;
     if (arrived) {
       std::string message = fmt::format("The {} sent version 1 on a connection that had settled version 2 (frame {}).",
                                         name(turn.side()), connection.v2.settled.number);
-      if (answer) {
+      if (answered != nullptr) {
         turn.say(RuleId::version_changed, {turn.event.frame, connection.v2.settled}, std::move(message));
       } else {  // or it answers a Call that is not in the capture
         turn.say_when_heard(RuleId::version_changed, connection.v2.settled, std::move(message));
@@ -324,16 +320,16 @@ void take_other_version(const Turn& turn) {
       turn.unchecked(RuleId::version_changed, "the message may have been sent before the version was settled");
     }
   }
-  if (answer) {
-    judge_reply_version(turn, turn.event, fixed.version, *call);
-    end_by_error(turn, *call);
-    return;
+  if (answered != nullptr) {
+    judge_reply_version(turn, turn.event, fixed.version, *answered);
+    return true;
   }
   doubt_memory(connection, turn.event, {});
   turn.say_when_heard(RuleId::bad_version, connection.v2.settled,
                       fmt::format("The {}'s header says version {}; this connection speaks version 2.",
                                   name(turn.side()), fixed.version));
   owe_refusal(turn, false);
+  return false;
 }
 
 void owe_refusal(const Turn& turn, bool continuation) {
@@ -426,7 +422,7 @@ bool refuse_in_version_1(const Witness& witness, const trace::Send& event, const
   return true;
 }
 
-bool take_refusal(const Turn& turn, bool whole) {
+bool note_refusal(const Turn& turn, bool whole) {
   if (turn.side() != Side::passive) return false;
   Connection& connection = turn.connection;
   RecentSend* refused = refused_by(turn);
@@ -434,10 +430,7 @@ bool take_refusal(const Turn& turn, bool whole) {
   if (whole) judge_range(turn, refused);
   turn.send.direction = Direction::reply;
   ++connection.facts.messages.rdma_error;
-  remember_refusal(connection, turn.event,
-                   whole ? std::optional(Range{turn.header.vers_low, turn.header.vers_high}) : std::nullopt);
-  Transaction* call = connection.find(Side::active, turn.xid());
-  if (call != nullptr && call->answers < call->copies) end_by_error(turn, *call);
+  remember_refusal(connection, turn.event, when(whole, Range{turn.header.vers_low, turn.header.vers_high}));
   return true;
 }
 

@@ -38,7 +38,7 @@ HeldFinding Turn::say(RuleId rule, std::initializer_list<FrameRef> frames, std::
   std::optional<Role> role;
   if (send.call()) role = Role::requester;
   if (send.reply()) role = Role::responder;
-  const std::optional<std::uint32_t> shown = event.wire_length >= 4 ? std::optional(xid()) : std::nullopt;
+  const std::optional<std::uint32_t> shown = when(event.wire_length >= 4, xid());
   return Witness::say(
       rule, {.frames = frames, .by = side(), .as = role, .xid = shown, .at_most = at_most, .what = std::move(message)});
 }

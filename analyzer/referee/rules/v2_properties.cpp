@@ -246,7 +246,7 @@ void judge_refused_part(const Witness& witness, const trace::Send& event, Recent
   send.size_finding = witness.say(RuleId::inline_threshold_exceeded,
                                   {.frames = {event.frame},
                                    .by = event.side,
-                                   .xid = send.xid == 0 ? std::nullopt : std::optional(send.xid),
+                                   .xid = when(send.xid != 0, send.xid),
                                    .what = size_message(connection, event.side, event.wire_length, bound,
                                                         send.extent == RecentSend::Extent::partial)});
 }

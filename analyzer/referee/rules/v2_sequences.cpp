@@ -26,7 +26,7 @@ using wire::HeaderType;
   return type == HeaderType::reply_middle || type == HeaderType::reply_inline;
 }
 
-/// The first piece whose rdma_remaining does not fit, in the reading that fits most pieces. nullopt: one reading fits.
+/// The first piece whose rdma_remaining does not fit, in the reading that fits most pieces. Empty: one reading fits.
 [[nodiscard]] std::optional<Continuation::Part> misfit(const Continuation& pieces) {
   struct Reading {
     std::uint64_t wrong = 0;
@@ -46,7 +46,7 @@ using wire::HeaderType;
     left -= part.payload;
     hold(after, part, left);
   }
-  if (after.wrong == 0 || including.wrong == 0) return std::nullopt;
+  if (after.wrong == 0 || including.wrong == 0) return {};
   return including.wrong < after.wrong ? including.first : after.first;
 }
 

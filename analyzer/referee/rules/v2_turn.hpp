@@ -103,15 +103,18 @@ bool judge_reply_chunks(const Turn& turn, const Transaction& call, const Piece& 
 void judge_invalidated(const Turn& turn, const Transaction* call);
 
 // --- rules/v2_errors.cpp
-void take_error(const Turn& turn);
+void judge_error(const Turn& turn);
 void judge_unknown_type(const Turn& turn);
-/// A message of another version on a connection of version 2.
-void take_other_version(const Turn& turn);
+/// An RDMA2_ERROR of another version, which is that of the message that it refuses.
+[[nodiscard]] bool repeats_refused_version(const Turn& turn);
+/// Any other message of another version on a connection of version 2. True: it ends `answered`, the open Call of its
+/// XID; nullptr: there is none.
+[[nodiscard]] bool judge_other_version(const Turn& turn, const Transaction* answered);
 void owe_refusal(const Turn& turn, bool continuation);
 void count_for_dues(Connection& connection, Side sender);
 void judge_dues(const Witness& witness, FrameRef now);
 /// The server refused version 2. `whole`: the error is not cut. False: this is no such answer.
-[[nodiscard]] bool take_refusal(const Turn& turn, bool whole);
+[[nodiscard]] bool note_refusal(const Turn& turn, bool whole);
 void judge_after_refusal(const Turn& turn);
 
 /// The versions that an ERR_VERS names.
@@ -125,11 +128,5 @@ void remember_refusal(Connection& connection, const trace::Send& event, std::opt
 bool refuse_in_version_1(const Witness& witness, const trace::Send& event, const wire::HeaderV1& header);
 /// The connection, or the capture, has ended.
 void judge_end(const Witness& witness, FrameRef now);
-
-// --- exchange/version2_exchanges.cpp
-void take_call(const Turn& turn);
-void take_reply(const Turn& turn);
-/// An RDMA2_ERROR ends the exchange.
-void end_by_error(const Turn& turn, Transaction& call);
 
 }  // namespace rpcrdma::referee::v2

@@ -199,11 +199,11 @@ struct Connection {
   /// One that still waits for an answer.
   [[nodiscard]] Transaction* open_call(Side requester, std::uint32_t xid) {
     Transaction* call = find(requester, xid);
-    return call != nullptr && call->answers < call->copies ? call : nullptr;
+    return call != nullptr && !call->answered() ? call : nullptr;
   }
   [[nodiscard]] const Transaction* open_call(Side requester, std::uint32_t xid) const {
     const Transaction* call = find(requester, xid);
-    return call != nullptr && call->answers < call->copies ? call : nullptr;
+    return call != nullptr && !call->answered() ? call : nullptr;
   }
   [[nodiscard]] Transaction* find(TransactionId id) {
     const auto at = transactions.find(id.key);

@@ -90,6 +90,10 @@ struct Transaction {
     last_pulled = frame;
     moved += octets;
   }
+  /// Each time that it was sent has got its answer.
+  [[nodiscard]] bool answered() const noexcept { return answers >= copies; }
+  /// Its chunk lists have been read, those of its last piece as well.
+  [[nodiscard]] bool all_lists() const noexcept { return lists_known && !v2.incomplete; }
   /// What follows from the lists.
   void lists_changed() noexcept {
     body_length = 0;

@@ -219,6 +219,8 @@ TEST(Ladder, ReadsListsOfVersion2) {
   seen.send = &send;
   for (std::size_t cut = octets.size() + 1; cut-- > 0;) {
     send.octets = wire::Bytes(octets).first(cut);
+    wire::HeaderV2 header;
+    seen.header2 = wire::decode_header_v2(send.octets, send.wire_length, header) ? &header : nullptr;
     ladder.message(facts, seen);
   }
   ladder.finish({});
