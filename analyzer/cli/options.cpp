@@ -66,6 +66,9 @@ void declare(CLI::App& app, Given& given, Options& options) {
       ->type_name("text|json|ndjson|csv|junit")
       ->group(output);
   app.add_flag("--json", given.json, "short for --format json")->group(output);
+  app.add_flag("--statistics", options.statistics,
+               "instead of the report: a line a rule with its count, then a line an input, each worst first")
+      ->group(output);
   app.add_flag("--ladder", options.ladder,
                "text: what happened on each connection, drawn; the middle of a long one is left out")
       ->group(output);
@@ -81,7 +84,7 @@ void declare(CLI::App& app, Given& given, Options& options) {
       ->group(output);
   app.add_flag("--no-progress", given.no_progress, "no progress on the terminal")->group(output);
   app.add_flag("-q,--quiet", options.quiet, "findings only")->group(output);
-  app.add_flag("-v,--verbose", options.verbose, "every note and every procedure")->group(output);
+  app.add_flag("-v,--verbose", options.verbose, "every note, every connection in full, every procedure")->group(output);
 
   const std::string judging = "Judging";
   app.add_option("--profile", given.profile,
@@ -249,6 +252,8 @@ void numbers(const CLI::App& app, const Given& given, Options& options, Check& c
   check.require(!options.ladder_rows || (*options.ladder_rows >= 1 && *options.ladder_rows <= 1'000'000),
                 "--ladder-rows: a number from 1 to 1000000");
   check.require(!options.ladder || options.format == Format::text, "--ladder goes with the format text");
+  check.require(!options.statistics || options.format == Format::text, "--statistics goes with the format text");
+  check.require(!options.statistics || !options.ladder, "--statistics and --ladder exclude each other");
   options.progress = !given.no_progress && !options.quiet;
   check.require(!options.quiet || !options.verbose, "-q and -v exclude each other");
   check.set(options.color, choose("--color", given.color, kColors));

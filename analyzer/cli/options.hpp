@@ -30,6 +30,7 @@ struct Options {
   bool quiet = false;
   bool verbose = false;
   bool progress = true;
+  bool statistics = false;  ///< counts instead of the report
   bool ladder = false;
   std::optional<std::size_t> ladder_rows;  ///< of one connection
   std::string rule_to_explain;

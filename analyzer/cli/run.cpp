@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "cli/run.hpp"
 
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -38,6 +39,17 @@ namespace {
   const char* terminal = std::getenv("TERM");
   return ::isatty(STDOUT_FILENO) == 1 && (no_color == nullptr || *no_color == '\0') && terminal != nullptr &&
          std::strcmp(terminal, "dumb") != 0;
+}
+
+/// Columns of a report: those of the terminal, as far as lines of that length can still be read.
+[[nodiscard]] std::size_t columns() noexcept {
+  constexpr std::size_t narrowest = 80;
+  constexpr std::size_t widest = 200;
+  winsize size{};
+  if (::isatty(STDOUT_FILENO) != 1 || ::ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) != 0 || size.ws_col == 0) {
+    return report::TextStyle{}.width;
+  }
+  return std::clamp<std::size_t>(size.ws_col, narrowest, widest);
 }
 
 /// Whether standard output takes more than ASCII, by the rules of locale(7).
@@ -99,7 +111,8 @@ namespace {
 [[nodiscard]] bool put_out(const Options& options, const report::Run& run, const std::string& drawn) {
   switch (options.format) {
     case Format::text:
-      return print(report::text(run, {in_color(options.color), options.quiet, options.verbose}, drawn));
+      if (options.statistics) return print(report::statistics(run, options.merge));
+      return print(report::text(run, {in_color(options.color), options.quiet, options.verbose, columns()}, drawn));
     case Format::json: {
       bool put = true;
       report::json(run, [&put](std::string_view piece) { put = put && print(piece); });
@@ -242,7 +255,9 @@ ExitStatus run(const Options& options) {
                    options.format == Format::json ? report::list_rules_json() : report::list_rules_text(color),
                    {}});
     case Action::explain_rule:
-      return stop({ExitStatus::clean, report::explain(options.rule_to_explain, color, !in_unicode()).value_or(""), {}});
+      return stop({ExitStatus::clean,
+                   report::explain(options.rule_to_explain, color, !in_unicode(), columns()).value_or(""),
+                   {}});
   }
   return ExitStatus::trouble;
 }

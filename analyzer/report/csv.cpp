@@ -10,6 +10,7 @@
 #include <string_view>
 
 #include "report/encoding.hpp"
+#include "report/fold.hpp"
 #include "report/names.hpp"
 #include "report/quantity.hpp"
 #include "report/report.hpp"
@@ -18,9 +19,11 @@
 namespace rpcrdma::report {
 namespace {
 
-constexpr std::array<std::string_view, 19> kColumns{
-    "rule", "severity", "connection", "transport", "client",      "server", "frame",  "frames", "time", "date",
-    "xid",  "violator", "role",       "message",   "occurrences", "title",  "source", "filter", "next"};
+// Columns of spreadsheets are known by their places: new ones come last.
+constexpr std::array<std::string_view, 22> kColumns{
+    "rule",   "severity", "connection", "transport", "client", "server",     "frame",       "frames",
+    "time",   "date",     "xid",        "violator",  "role",   "message",    "occurrences", "title",
+    "source", "filter",   "next",       "kind",      "owes",   "connections"};
 
 /// A spreadsheet takes what begins like this for a formula. (A negative number is one, too, and harmless.)
 [[nodiscard]] bool looks_like_formula(std::string_view cell) {
@@ -95,6 +98,9 @@ std::string csv(const Run& run) {
     row.cell(rule.source);
     row.cell(display_filter(*f));
     row.cell(rule.next);
+    row.cell(name(referee::kind(f->rule)));
+    row.cell(f->owes ? name(*f->owes) : "");
+    row.cell(fmt::format("{}", fmt::join(connections_of(*f), " ")));
     out += row.take();
   }
   return out;

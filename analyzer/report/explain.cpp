@@ -41,10 +41,10 @@ void drawing(Page& page, const referee::Rule& rule, bool ascii) {
 
 }  // namespace
 
-std::optional<std::string> explain(std::string_view rule_name, bool color, bool ascii) {
+std::optional<std::string> explain(std::string_view rule_name, bool color, bool ascii, std::size_t width) {
   const referee::Rule* rule = referee::find_rule(rule_name);
   if (rule == nullptr) return std::nullopt;
-  Page page(color);
+  Page page(color, width);
   page.line(fmt::format("{} ({} at most)", rule->name, referee::text(rule->severity)), ink(rule->severity));
   page.paragraph("  ", rule->title, 2);
   section(page, "What it means", rule->explanation);

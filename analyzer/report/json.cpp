@@ -16,6 +16,7 @@
 #include <utility>
 #include <vector>
 
+#include "report/fold.hpp"
 #include "report/names.hpp"
 #include "report/pages.hpp"
 #include "report/quantity.hpp"
@@ -296,13 +297,14 @@ Text document(const referee::Verdict& verdict) {
 }
 
 Text document(const referee::OperationTimes& times) {
+  const auto figure = [&](double us) { return times.latency.count == 0 ? std::nullopt : std::optional(us); };
   return Object()
       .add("name", times.name)
       .add("calls", times.calls)
       .add("octets", times.octets)
-      .add("p50_us", times.latency.p50)
-      .add("p99_us", times.latency.p99)
-      .add("max_us", times.latency.max)
+      .add("p50_us", figure(times.latency.p50))
+      .add("p99_us", figure(times.latency.p99))
+      .add("max_us", figure(times.latency.max))
       .add("pull_p50_us", times.pull_p50)
       .add("server_p50_us", times.server_p50)
       .add("push_p50_us", times.push_p50);
@@ -350,18 +352,16 @@ Text document(const referee::MountFacts& mount) {
       .add("operations", operations)
       .add("nfs_over_tcp", document(mount.nfs_over_tcp))
       .add("sentence", mount.sentence)
-      .add("next", mount.next);
+      .add("next", mount.next.empty() ? std::nullopt : std::optional<std::string_view>(mount.next));
 }
 
 Text document(const referee::Finding& f) {
   const referee::Rule& rule = referee::rule(f.rule);
-  std::vector<trace::ConnectionId> connections = f.connections;
-  if (connections.empty() && f.connection != 0) connections = {f.connection};
   return Object()
       .add("kind", name(referee::kind(f.rule)))
       .add("owes", maybe_name(f.owes))
       .add("times", f.occurrences)
-      .add("connections", connections)
+      .add("connections", connections_of(f))
       .add("rule", rule.name)
       .add("severity", referee::text(f.severity))
       .add("connection", connection_number(f.connection))

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "report/encoding.hpp"
+#include "report/fold.hpp"
 #include "report/names.hpp"
 #include "report/quantity.hpp"
 #include "report/report.hpp"
@@ -92,7 +93,9 @@ class Suite {
   if (!finding.frames.empty()) {
     out += fmt::format("\n  at {} s; evidence: {}", decimal_seconds(finding.time), display_filter(finding));
   }
-  if (finding.occurrences > 1) out += fmt::format("\n  seen {} times", finding.occurrences);
+  if (finding.occurrences > 1) out += fmt::format("\n  seen {} times", grouped(finding.occurrences));
+  if (finding.owes) out += fmt::format("\n  owes the next step: {}", name(*finding.owes));
+  if (!finding.connections.empty()) out += "\n  on " + numbered("connection", connections_of(finding), 12);
   return out + "\n";
 }
 
@@ -114,15 +117,16 @@ void judge(Suite& suite, const referee::Rule& rule, const Judged* judged, const 
   if (view.fail_on && worst->severity >= *view.fail_on) {
     const std::size_t more = judged->findings.size() - 1;
     suite.failed(rule.name, referee::text(worst->severity),
-                 more == 0 ? worst->message : fmt::format("{} (and {} more)", worst->message, more), details);
+                 more == 0 ? worst->message : fmt::format("{} (and {} more)", worst->message, grouped(more)), details);
   } else {
     suite.passed(rule.name, details);
   }
 }
 
-/// Rules that were held against this connection.
+/// Rules that were held against this connection. Symptoms are a mount's: one that was not found is no testcase here.
 [[nodiscard]] bool applies(const referee::Rule& rule, const referee::ConnectionFacts& connection) {
-  const bool handshake = rule.group == 'A' || rule.group == 'L' || rule.group == 'M' || rule.group == 'N';
+  if (rule.group == 'N') return false;
+  const bool handshake = rule.group == 'A' || rule.group == 'L' || rule.group == 'M';
   switch (connection.version.value_or(0)) {
     case 0:
       return handshake;  // no message was seen
@@ -162,6 +166,41 @@ void judge(Suite& suite, const referee::Rule& rule, const Judged* judged, const 
   // As it will be written: what cannot be written may make two names one.
   for (unsigned n = 2; !taken.insert(xml(out)).second; ++n) out = fmt::format("{} ({})", name, n);
   return out;
+}
+
+/// Whether findings make the run fail. A mount fails only then: else it would be red with exit status 0.
+[[nodiscard]] bool fails(const Run& run, const JunitView& view) {
+  return view.fail_on && std::any_of(run.report.findings.begin(), run.report.findings.end(),
+                                     [&](const referee::Finding& f) { return f.severity >= *view.fail_on; });
+}
+
+[[nodiscard]] std::string in_words(const referee::MountFacts& mount) {
+  std::string out = fmt::format("{}\nstate: {}", mount.sentence, name(mount.state));
+  if (mount.since) out += fmt::format(" since frame {}, {} s", mount.since->number, decimal_seconds(mount.since->time));
+  out += fmt::format("\nowes the next step: {}\n", name(mount.owes));
+  const referee::MountFacts::Attempts& made = mount.attempts;
+  out += fmt::format("attempts to connect: {}; {} established, {} refused, {} not answered\n", grouped(made.made),
+                     grouped(made.established), grouped(made.refused), grouped(made.unanswered));
+  if (!mount.next.empty()) out += fmt::format("next: {}\n", mount.next);
+  return out;
+}
+
+/// A testcase a mount: does it work?
+[[nodiscard]] Suite suite_of_the_mounts(const Run& run, const JunitView& view) {
+  Suite suite("mounts");
+  std::set<std::string> taken;
+  const bool may_fail = fails(run, view);
+  for (const referee::MountFacts& mount : run.report.mounts) {
+    const std::string test = fresh(fmt::format("{} to {} works", mount.client, mount.server), taken);
+    if (suffers(mount.state) && may_fail) {
+      suite.failed(test, name(mount.state), mount.sentence, in_words(mount));
+    } else if (mount.state == referee::MountFacts::State::unknown) {
+      suite.skipped(test, mount.sentence);
+    } else {
+      suite.passed(test, in_words(mount));
+    }
+  }
+  return suite;
 }
 
 [[nodiscard]] Suite suite_of_the_capture(const Run& run, const Book& book, const JunitView& view) {
@@ -213,6 +252,7 @@ std::string junit(const Run& run, const JunitView& view) {
     out += suite.take();
   };
   put(suite_of_the_capture(run, book, view));
+  if (!run.report.mounts.empty()) put(suite_of_the_mounts(run, view));
   for (const referee::ConnectionFacts& connection : run.report.connections) put(suite_of(connection, book, view));
   out += "</testsuites>\n";
   out.insert(0, fmt::format("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"

@@ -93,34 +93,44 @@ void Page::line(std::string_view text, Ink ink) {
   text_ += '\n';
 }
 
-void Page::paragraph(std::string_view head, std::string_view text, std::size_t hang, Ink ink) {
+std::vector<std::string> Page::wrapped(std::string_view text, std::size_t column, std::size_t hang) const {
   const std::string clean = printable(text);
   std::string_view rest = clean;
-  std::size_t column = width(head);
-  bool line_has_word = false;
-  text_ += inked(head, ink);
+  std::vector<std::string> lines(1);
   while (true) {
     const std::size_t start = rest.find_first_not_of(' ');
-    if (start == std::string_view::npos) break;
+    if (start == std::string_view::npos) return lines;
     rest.remove_prefix(start);
     const std::string_view word = rest.substr(0, rest.find(' '));
     rest.remove_prefix(word.size());
-    const std::size_t needed = width(word) + (line_has_word ? 1 : 0);
-    if (line_has_word && column + needed > page_width) {
-      text_ += '\n';
-      text_.append(hang, ' ');
+    const std::size_t needed = width(word) + (lines.back().empty() ? 0 : 1);
+    if (!lines.back().empty() && column + needed > width_) {
+      lines.emplace_back();
       column = hang;
-      line_has_word = false;
     }
-    if (line_has_word) {
-      text_ += ' ';
+    if (!lines.back().empty()) {
+      lines.back() += ' ';
       ++column;
     }
-    text_ += word;
+    lines.back() += word;
     column += width(word);
-    line_has_word = true;
   }
-  text_ += '\n';
+}
+
+void Page::paragraph(std::string_view head, std::string_view text, std::size_t hang, Ink ink) {
+  text_ += inked(head, ink);
+  std::string_view before;
+  const std::string blanks(hang, ' ');
+  for (const std::string& each : wrapped(text, width(head), hang)) {
+    text_ += before;
+    text_ += each;
+    text_ += '\n';
+    before = blanks;
+  }
+}
+
+void Page::sentence(std::string_view text, Ink ink) {
+  for (const std::string& each : wrapped(text, 0, 0)) line(each, ink);
 }
 
 void Page::field(std::string_view label, std::string_view text) {

@@ -62,10 +62,28 @@ std::string listed(const std::vector<std::uint64_t>& numbers, std::size_t limit)
   const std::size_t shown = std::min(limit, numbers.size());
   for (std::size_t i = 0; i < shown; ++i)
     fmt::format_to(std::back_inserter(out), "{}{}", i == 0 ? "" : ", ", numbers[i]);
-  if (shown < numbers.size()) fmt::format_to(std::back_inserter(out), " and {} more", numbers.size() - shown);
+  if (shown < numbers.size()) fmt::format_to(std::back_inserter(out), " and {} more", grouped(numbers.size() - shown));
   return out;
 }
 
+std::string numbered(std::string_view noun, const std::vector<std::uint32_t>& numbers, std::size_t limit) {
+  if (numbers.empty()) return {};
+  if (numbers.size() == 1) return fmt::format("{} {}", noun, numbers.front());
+  const bool without_gap = numbers.back() - numbers.front() == numbers.size() - 1;
+  if (numbers.size() > 2 && without_gap) return fmt::format("{}s {} to {}", noun, numbers.front(), numbers.back());
+  return fmt::format("{}s {}", noun, listed({numbers.begin(), numbers.end()}, limit));
+}
+
 std::string xid(std::uint32_t value) { return fmt::format("0x{:08x}", value); }
+
+std::string place(const trace::FrameRef& frame, Epoch epoch) {
+  std::string out = fmt::format("frame {}", frame.number);
+  if (epoch && frame.time >= *epoch) {
+    // Unsigned: the distance of two extreme times does not fit a signed number.
+    const auto since = static_cast<std::uint64_t>(frame.time) - static_cast<std::uint64_t>(*epoch);
+    fmt::format_to(std::back_inserter(out), ", +{}.{:06} s", since / 1'000'000'000, since % 1'000'000'000 / 1000);
+  }
+  return out;
+}
 
 }  // namespace rpcrdma::report

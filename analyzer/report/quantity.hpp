@@ -2,7 +2,9 @@
 // Numbers, times and lists as a person reads them.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -32,6 +34,16 @@ namespace rpcrdma::report {
 /// "12, 13, 15 and 4 more": at most `limit` of the numbers
 [[nodiscard]] std::string listed(const std::vector<std::uint64_t>& numbers, std::size_t limit);
 
+/// "connection 3", "connections 3 to 202", "connections 1, 4, 9 and 2 more": at most `limit` of those that leave gaps.
+/// `numbers` ascend.
+[[nodiscard]] std::string numbered(std::string_view noun, const std::vector<std::uint32_t>& numbers, std::size_t limit);
+
 [[nodiscard]] std::string xid(std::uint32_t value);  ///< "0x08ea8cef"
+
+/// Time of the capture's first frame, where it has one.
+using Epoch = std::optional<trace::TimeNs>;
+
+/// "frame 12, +1.234567 s": seconds since the capture's first frame where that is known.
+[[nodiscard]] std::string place(const trace::FrameRef& frame, Epoch epoch);
 
 }  // namespace rpcrdma::report

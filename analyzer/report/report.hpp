@@ -40,8 +40,9 @@ struct Run {
 
 struct TextStyle {
   bool color = false;
-  bool quiet = false;    ///< only findings
-  bool verbose = false;  ///< every note and every procedure
+  bool quiet = false;       ///< only findings
+  bool verbose = false;     ///< every note, every connection in full and every procedure
+  std::size_t width = 100;  ///< columns; a word that is longer than a line stands alone
 };
 
 /// `ladders` stand between the findings and the verdict.
@@ -79,9 +80,14 @@ struct JunitView {
 /// For CI: one testsuite for the capture and one for each connection, in it one testcase a rule.
 [[nodiscard]] std::string junit(const Run& run, const JunitView& view);
 
+/// The findings as counts: a line a rule ("error  bad-version  12"), then a line an input ("error  a.pcap  1 error, 2
+/// notes in 846 frames"), each the worst first. `merged`: which input a frame is from is not known, they are one line.
+[[nodiscard]] std::string statistics(const Run& run, bool merged);
+
 [[nodiscard]] std::string list_rules_text(bool color);
 [[nodiscard]] std::string list_rules_json();
-[[nodiscard]] std::optional<std::string> explain(std::string_view rule_name, bool color, bool ascii);
+[[nodiscard]] std::optional<std::string> explain(std::string_view rule_name, bool color, bool ascii,
+                                                 std::size_t width = 100);
 
 /// A finding in one line, as a comment on its packet.
 [[nodiscard]] std::string packet_comment(const referee::Finding& finding);

@@ -12,17 +12,21 @@ namespace rpcrdma::report {
 namespace {
 
 std::string judgement(const Run& run, const Tally& tally) {
+  const bool about_mount = !run.report.verdict.sentence.empty();
   const auto connections = static_cast<std::uint64_t>(run.report.connections.size());
-  if (!run.report.any_rpcrdma) return fmt::format("No RPC-over-RDMA found in {}", counted(run.frames, "frame"));
-  const std::string where = counted(connections, "connection");
+  if (!run.report.any_rpcrdma && !about_mount) {
+    return fmt::format("No RPC-over-RDMA found in {}", counted(run.frames, "frame"));
+  }
+  // Attempts to connect may be all there is of a mount.
+  const auto mounts = static_cast<std::uint64_t>(run.report.mounts.size());
+  const std::string where =
+      connections == 0 && about_mount ? counted(mounts, "mount") : counted(connections, "connection");
   if (tally.errors == 0 && tally.warnings == 0) {
     if (!run.report.judged) return fmt::format("The capture is too incomplete to judge anything in {}", where);
-    using State = referee::MountFacts::State;
-    const State state = run.report.verdict.state;
-    const bool hopeless =
-        run.report.verdict.mount && (state == State::down || state == State::never_up || state == State::waiting);
-    if (hopeless) return fmt::format("No rule was broken in {}, but the mount does not work", where);
-    return fmt::format("No violations {}found in {}", run.not_selected == 0 ? "" : "of the selected kind ", where);
+    const std::string_view selected = run.not_selected == 0 ? "" : "of the selected kind ";
+    // The mount may be dead all the same.
+    if (about_mount) return fmt::format("No error and no warning {}in {}", selected, where);
+    return fmt::format("No violations {}found in {}", selected, where);
   }
   if (tally.warnings == 0) return fmt::format("{} found in {}", counted(tally.errors, "error"), where);
   if (tally.errors == 0) return fmt::format("{} found in {}", counted(tally.warnings, "warning"), where);
@@ -62,11 +66,16 @@ Tally count(const std::vector<referee::Finding>& findings) {
   return tally;
 }
 
+bool suffers(referee::MountFacts::State state) noexcept {
+  using State = referee::MountFacts::State;
+  return state == State::never_up || state == State::down || state == State::waiting;
+}
+
 std::string verdict(const Run& run) {
   const Tally tally = count(run.report.findings);
   std::string sentence = judgement(run, tally);
   if (tally.notes != 0) sentence += "; " + counted(tally.notes, "note");
-  if (run.not_selected != 0) sentence += fmt::format("; {} more found, but not selected", run.not_selected);
+  if (run.not_selected != 0) sentence += fmt::format("; {} more found, but not selected", grouped(run.not_selected));
   std::set<referee::RuleId> unchecked;
   for (const referee::Unchecked& one : run.report.unchecked) unchecked.insert(one.rule);
   if (!unchecked.empty() && run.report.judged) {

@@ -21,7 +21,11 @@ struct Tally {
 
 [[nodiscard]] Tally count(const std::vector<referee::Finding>& findings);
 
-/// The run in one sentence: "No violations found in 1 connection; 2 notes."
+/// The mount does not do what it is for.
+[[nodiscard]] bool suffers(referee::MountFacts::State state) noexcept;
+
+/// What was found in one sentence: "No violations found in 1 connection; 2 notes." Where the report begins with a
+/// sentence about the mount, this one counts only: "No error and no warning in 1 connection; 2 notes."
 [[nodiscard]] std::string verdict(const Run& run);
 
 }  // namespace rpcrdma::report

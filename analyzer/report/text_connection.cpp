@@ -16,30 +16,6 @@ namespace {
 
 using referee::ConnectionFacts;
 
-std::string_view spoken(trace::Transport transport) {
-  switch (transport) {
-    case trace::Transport::rocev2:
-      return "RoCEv2";
-    case trace::Transport::rocev1:
-      return "RoCEv1";
-    case trace::Transport::infiniband:
-      return "InfiniBand";
-    case trace::Transport::iwarp:
-      return "iWARP";
-  }
-  return "RoCEv2";
-}
-
-std::string spoken(const trace::Endpoint& end) {
-  std::string out = end.address.empty() ? "unknown address" : end.address;
-  if (end.port) {
-    const bool v6 = out.find(':') != std::string::npos;
-    out = v6 ? fmt::format("[{}]:{}", out, *end.port) : fmt::format("{}:{}", out, *end.port);
-  }
-  if (end.qpn) fmt::format_to(std::back_inserter(out), " (QP 0x{:06x})", *end.qpn);
-  return out;
-}
-
 std::string spoken(const std::optional<referee::PrivateData>& data, const ConnectionFacts& c) {
   if (!data) {
     if (!c.handshake_seen) return "private data not in the capture";
@@ -81,7 +57,7 @@ std::string spoken(const ConnectionFacts& c) {
 }
 
 /// The dialogue about the version, told in order.
-std::string spoken(const referee::Negotiation& n, std::optional<trace::TimeNs> epoch) {
+std::string spoken(const referee::Negotiation& n, Epoch epoch) {
   std::string out = fmt::format("the client began with version 2 ({}, {})",
                                 n.probe_type.empty() ? "an unknown header type" : n.probe_type, place(n.probe, epoch));
   if (n.answer.number == 0) return out + "; no answer to it is in the capture";
@@ -194,11 +170,37 @@ void procedures(Page& page, const ConnectionFacts& c, bool verbose) {
   for (std::size_t i = 0; i < std::min(shown, order.size()); ++i) {
     fmt::format_to(std::back_inserter(line), "{}{} {}", i == 0 ? "" : ", ", order[i]->name, grouped(order[i]->calls));
   }
-  if (order.size() > shown) fmt::format_to(std::back_inserter(line), " and {} more", order.size() - shown);
+  if (order.size() > shown) fmt::format_to(std::back_inserter(line), " and {} more", grouped(order.size() - shown));
   page.field("procedures", line);
 }
 
-std::string ending(const ConnectionFacts& c, std::optional<trace::TimeNs> epoch) {
+}  // namespace
+
+std::string_view spoken(trace::Transport transport) {
+  switch (transport) {
+    case trace::Transport::rocev2:
+      return "RoCEv2";
+    case trace::Transport::rocev1:
+      return "RoCEv1";
+    case trace::Transport::infiniband:
+      return "InfiniBand";
+    case trace::Transport::iwarp:
+      return "iWARP";
+  }
+  return "RoCEv2";
+}
+
+std::string spoken(const trace::Endpoint& end) {
+  std::string out = end.address.empty() ? "unknown address" : end.address;
+  if (end.port) {
+    const bool v6 = out.find(':') != std::string::npos;
+    out = v6 ? fmt::format("[{}]:{}", out, *end.port) : fmt::format("{}:{}", out, *end.port);
+  }
+  if (end.qpn) fmt::format_to(std::back_inserter(out), " (QP 0x{:06x})", *end.qpn);
+  return out;
+}
+
+std::string ending(const ConnectionFacts& c, Epoch epoch) {
   using How = referee::Closed::How;
   if (!c.closed) return "still open when the capture ends";
   const referee::Closed& closed = *c.closed;
@@ -232,49 +234,12 @@ std::string ending(const ConnectionFacts& c, std::optional<trace::TimeNs> epoch)
   return out;
 }
 
-}  // namespace
-
-std::string place(const trace::FrameRef& frame, std::optional<trace::TimeNs> epoch) {
-  std::string out = fmt::format("frame {}", frame.number);
-  if (epoch && frame.time >= *epoch) {
-    // Unsigned: the distance of two extreme times does not fit a signed number.
-    const auto since = static_cast<std::uint64_t>(frame.time) - static_cast<std::uint64_t>(*epoch);
-    fmt::format_to(std::back_inserter(out), ", +{}.{:06} s", since / 1'000'000'000, since % 1'000'000'000 / 1000);
-  }
-  return out;
-}
-
 bool established(const ConnectionFacts& c) noexcept {
   using How = referee::Closed::How;
   return !c.closed || (c.closed->how != How::refused && c.closed->how != How::unanswered);
 }
 
-void connection_line(Page& page, const ConnectionFacts& c, std::optional<trace::TimeNs> epoch) {
-  std::string text = fmt::format("{}, client {}, server {}; ", spoken(c.transport), spoken(c.client), spoken(c.server));
-  if (c.opened.number != 0) text += place(c.opened, epoch) + "; ";
-  if (c.messages.calls != 0) text += counted(c.messages.calls, "call") + "; ";
-  text += ending(c, epoch);
-  page.paragraph(fmt::format("Connection {}: ", c.id), text, 4, Ink::bold);
-}
-
-bool failed_alike(const ConnectionFacts& a, const ConnectionFacts& b) {
-  return !established(a) && !established(b) && a.closed->how == b.closed->how && a.transport == b.transport &&
-         a.client.address == b.client.address && a.server.address == b.server.address;
-}
-
-void failed_series_line(Page& page, const ConnectionFacts& first, const ConnectionFacts& last, std::uint64_t count,
-                        std::optional<trace::TimeNs> epoch) {
-  const bool refused = first.closed->how == referee::Closed::How::refused;
-  page.paragraph(
-      fmt::format("Connections {} to {}: ", first.id, last.id),
-      fmt::format("{}, client {}, server {}; {} from {} to {}: {}", spoken(first.transport),
-                  printable(first.client.address), printable(first.server.address), counted(count, "attempt"),
-                  place(first.opened, epoch), place(last.opened, epoch), refused ? "all refused" : "none answered"),
-      4, Ink::bold);
-}
-
-void connection_block(Page& page, const ConnectionFacts& c, std::optional<trace::TimeNs> epoch,
-                      const TextStyle& style) {
+void connection_block(Page& page, const ConnectionFacts& c, Epoch epoch, const TextStyle& style) {
   page.line();
   page.line(fmt::format("Connection {}: {}", c.id, spoken(c.transport)), Ink::bold);
   std::string peers = fmt::format("client {}, server {}", spoken(c.client), spoken(c.server));

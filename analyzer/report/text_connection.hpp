@@ -1,27 +1,24 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+// One connection in full, as the text report tells it.
 #pragma once
 
-#include <optional>
 #include <string>
+#include <string_view>
 
 #include "report/layout.hpp"
+#include "report/quantity.hpp"
 #include "report/report.hpp"
 
 namespace rpcrdma::report {
 
-/// "frame 12, +1.234567 s": seconds since the capture's first frame where that is known.
-[[nodiscard]] std::string place(const trace::FrameRef& frame, std::optional<trace::TimeNs> epoch);
+void connection_block(Page& page, const referee::ConnectionFacts& connection, Epoch epoch, const TextStyle& style);
 
-/// One block of the text report.
-void connection_block(Page& page, const referee::ConnectionFacts& connection, std::optional<trace::TimeNs> epoch,
-                      const TextStyle& style);
-/// The same in one line.
-void connection_line(Page& page, const referee::ConnectionFacts& connection, std::optional<trace::TimeNs> epoch);
-/// Attempts in a row that failed the same way: they are one line.
-[[nodiscard]] bool failed_alike(const referee::ConnectionFacts& a, const referee::ConnectionFacts& b);
-void failed_series_line(Page& page, const referee::ConnectionFacts& first, const referee::ConnectionFacts& last,
-                        std::uint64_t count, std::optional<trace::TimeNs> epoch);
 /// It came to be, by what is known of its end.
 [[nodiscard]] bool established(const referee::ConnectionFacts& connection) noexcept;
+
+[[nodiscard]] std::string_view spoken(trace::Transport transport);  ///< "RoCEv2"
+[[nodiscard]] std::string spoken(const trace::Endpoint& end);       ///< "192.168.77.2:43180 (QP 0x000011)"
+/// "closed in good order by the client, frame 40, +1.200000 s"
+[[nodiscard]] std::string ending(const referee::ConnectionFacts& connection, Epoch epoch);
 
 }  // namespace rpcrdma::report

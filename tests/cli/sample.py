@@ -177,6 +177,25 @@ class Options(Folder):
         self.assertIn("pull-completion-missing", rules(document("--pull-timeout", "60", path, status=1)))
         self.assertNotIn("pull-completion-missing", rules(document("--pull-timeout", "64", path)))
 
+    def test_statistics(self):
+        found = document(self.faulty, status=1)
+        of_rules, of_inputs = printed("--statistics", self.faulty, status=1).split("\n\n")
+        times = collections.Counter()
+        for finding in found["findings"]:
+            times[finding["rule"]] += finding["times"]
+        lines = [line.split() for line in of_rules.splitlines()]
+        self.assertEqual({rule: int(count.replace(",", "")) for _, rule, count in lines}, times)
+        self.assertEqual([harness.SEVERITY[worst] for worst, *_ in lines], sorted((harness.SEVERITY[w] for w, *_ in lines), reverse=True))
+        # The worst input first, whatever the order of reading.
+        lines = printed("--statistics", self.healthy, self.faulty, status=1).split("\n\n")[1].splitlines()
+        self.assertEqual([self.faulty in line for line in lines], [True, False])
+        self.assertRegex(lines[0], r"^error .* \d+ errors?, ")
+
+    def test_wait(self):
+        path, _ = self.forged([scenario("symptom-call-hangs")], "rocev2", "wait.pcap")
+        self.assertIn("call-hangs", rules(document("--wait", "5", path, status=None)))
+        self.assertNotIn("call-hangs", rules(document("--wait", "100000", path, status=None)))
+
     def test_port(self):
         # The service port does not name a connection; whether it is the usual one is a note.
         path, _ = self.forged([scenario("service-port-unusual")], "rocev2", "port.pcap")

@@ -30,7 +30,7 @@ SELECTIONS = [[], ["--severity", "warning"], ["--connection", "1"], ["--connecti
               ["--rule", "credit-limit-exceeded", "--rule", "inline-threshold-exceeded", "--rule", "capture-gap"],
               ["--severity", "error", "--connection", "1"]]
 COLUMNS = ("rule", "severity", "connection", "transport", "client", "server", "frame", "frames", "time", "date", "xid", "violator",
-           "role", "message", "occurrences", "title", "source", "filter", "next")
+           "role", "message", "occurrences", "title", "source", "filter", "next", "kind", "owes", "connections")
 OUTCOMES = {"failure", "error", "skipped"}
 
 
@@ -65,8 +65,10 @@ def ndjson(text, document):
         yield "the first line is not schema and tool"
     if objects[-1] != document["totals"]:
         yield f"totals {objects[-1]} for {document['totals']}"
-    for kind, key in (("finding", "findings"), ("connection", "connections"), ("unchecked", "unchecked"), ("input", "inputs")):
-        yield from difference(kind, document[key], [o for k, o in zip(kinds, objects) if k == kind])
+    for kind, key in (("finding", "findings"), ("connection", "connections"), ("unchecked", "unchecked"), ("input", "inputs"),
+                      ("mount", "mounts"), ("verdict", "verdict")):
+        wanted = document[key] if isinstance(document[key], list) else [document[key]]
+        yield from difference(kind, wanted, [o for k, o in zip(kinds, objects) if k == kind])
 
 
 def peer(end):
@@ -100,7 +102,8 @@ def table(text, document):
                        connection["transport"] if connection else "", peer(connection["client"]) if connection else "",
                        peer(connection["server"]) if connection else "", str(f["frames"][0]) if f["frames"] else "",
                        " ".join(map(str, f["frames"])), f["time"] or "", f["xid"] or "", f["violator"] or "", f["role"] or "",
-                       f["message"], str(f["occurrences"]), f["title"], f["source"], f["filter"], f["next"]])
+                       f["message"], str(f["occurrences"]), f["title"], f["source"], f["filter"], f["next"],
+                       f["kind"], f["owes"] or "", " ".join(map(str, f["connections"]))])
     got = [[uncell(c) for name, c in zip(COLUMNS, row) if name != "date"] for row in rows[1:]]
     if wanted != got:
         yield from difference("row", wanted, got)
@@ -114,16 +117,18 @@ def failing(finding, options):
 
 def junit(text, document, options):
     root = tree.fromstring(text)
-    if root.tag != "testsuites" or [s.tag for s in root] != ["testsuite"] * (1 + len(document["connections"])):
-        yield "not one testsuite for the capture and one for each connection"
+    mounts = document["mounts"]
+    if root.tag != "testsuites" or [s.tag for s in root] != ["testsuite"] * (1 + bool(mounts) + len(document["connections"])):
+        yield "not one testsuite for the capture, one for its mounts and one for each connection"
         return
+    others = root[:2] if mounts else root[:1]
     for count in ("tests", "failures", "errors"):
         if int(root.get(count)) != sum(int(s.get(count)) for s in root):
             yield f"testsuites: {count} is not the sum"
     said = {}
     for suite in root:
         cases = suite.findall("testcase")
-        if [c.tag for c in suite] != ["properties"] * (suite is not root[0]) + ["testcase"] * len(cases):
+        if [c.tag for c in suite] != ["properties"] * (suite not in others) + ["testcase"] * len(cases):
             yield f"{suite.get('name')}: properties and testcases only, in this order"
         of = {kind: sum(c.find(kind) is not None for c in cases) for kind in OUTCOMES}
         if [int(suite.get(k)) for k in ("tests", "failures", "errors", "skipped")] != [len(cases), of["failure"], of["error"],
@@ -135,8 +140,16 @@ def junit(text, document, options):
             tags = [child.tag for child in case]
             if len(tags) > 1 or not set(tags) <= OUTCOMES | {"system-out"} or not case.get("classname") or case.get("time") is None:
                 yield f"testcase {case.get('name')}: {tags}"
-            connection = int(suite.get("name").split()[1]) if suite is not root[0] else None
-            said[connection, case.get("name")] = case
+            connection = int(suite.get("name").split()[1]) if suite not in others else None
+            if suite is root[0] or suite not in others:
+                said[connection, case.get("name")] = case
+    if mounts:
+        red = any(failing(f, options) for f in document["findings"])
+        for mount, case in zip(mounts, root[1].findall("testcase"), strict=True):
+            ill = mount["state"] in ("down", "never-up", "waiting")
+            wanted = "failure" if ill and red else "skipped" if mount["state"] == "unknown" else "system-out"
+            if [child.tag for child in case] != [wanted] or mount["sentence"] not in (case[0].get("message") or case[0].text):
+                yield f"mount {mount['id']} is {mount['state']}: not a {wanted} with its sentence"
     ids = {c["id"] for c in document["connections"]}
     judged = collections.defaultdict(list)
     for finding in document["findings"]:

@@ -22,7 +22,7 @@ _rpcrdma_analyzer() {
     -r | --read | --html | --annotate) ;;
     *)
       if [[ $current == -* ]]; then
-        words="-h --help -V --version -r --read --merge --format --json --ladder --ladder-rows --html --annotate --color --no-progress -q --quiet -v --verbose
+        words="-h --help -V --version -r --read --merge --format --json --statistics --ladder --ladder-rows --html --annotate --color --no-progress -q --quiet -v --verbose
           --profile --pull-timeout --wait --port --check-crc --rule --no-rule --severity --connection --fail-on --list-rules --explain"
       fi
       ;;

@@ -28,7 +28,8 @@ class JsonReport : public testing::Test {
 };
 
 TEST_F(JsonReport, TopLevel) {
-  EXPECT_THAT(keys(doc), ElementsAre("schema", "tool", "inputs", "connections", "findings", "unchecked", "totals"));
+  EXPECT_THAT(keys(doc), ElementsAre("schema", "tool", "inputs", "connections", "verdict", "mounts", "findings",
+                                     "unchecked", "totals"));
   EXPECT_EQ(doc["schema"], "rpcrdma-analyzer/1");
   EXPECT_EQ(doc["tool"]["name"], "rpcrdma-analyzer");
   EXPECT_TRUE(doc["tool"]["version"].is_string());

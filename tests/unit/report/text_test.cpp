@@ -36,6 +36,16 @@ TEST(TextReport, TellsTheWholeStory) {
       "mount.pcap capture pcap, EN10MB, 846 frames, 123,456 octets",
       "from 2025-12-05 02:00:00.123456 UTC, for 2.50 s",
       "cut 3 frames cut short by the snap length",
+      "ERROR inline-threshold-exceeded: A message is larger than the peer can receive "
+      "where connection 1, frame 812, +1.900000 s, XID 0x08ea8cef who the server, as responder "
+      "what a Reply of 20,100 octets to a client that receives 4,096 evidence frames 812, 4, 3, 4",
+      "Wireshark frame.number in {3, 4, 812} next Linux client: rpcrdma:xprtrdma_inline_thresh",
+      "WARNING rnr-nak-seen",
+      "who not decided",
+      "remote-invalidation-server-r-clear: the server invalidates remotely though its own R bit is clear (frame 831, "
+      "21 "
+      "times)",
+      "capture-time-backwards: the clock was set back once",
       "Connection 1: RoCEv2 peers client 192.168.77.2:43180 (QP 0x000011), server 192.168.77.1:20049 (QP 0x000012)",
       "opened frame 3, +0.001000 s; path MTU 1024",
       "client sends up to 4,096, receives up to 8,192 octets, supports remote invalidation (private data version 1, "
@@ -58,16 +68,6 @@ TEST(TextReport, TellsTheWholeStory) {
       "thresholds client to server unknown, server to client unknown (the handshake is not in the capture)",
       "capture only one direction was captured; 1,460 octets missing",
       "end still open when the capture ends",
-      "ERROR inline-threshold-exceeded: A message is larger than the peer can receive "
-      "where connection 1, frame 812, +1.900000 s, XID 0x08ea8cef who the server, as responder "
-      "what a Reply of 20,100 octets to a client that receives 4,096 evidence frames 812, 4, 3, 4",
-      "Wireshark frame.number in {3, 4, 812} next Linux client: rpcrdma:xprtrdma_inline_thresh",
-      "WARNING rnr-nak-seen",
-      "who not decided",
-      "remote-invalidation-server-r-clear: the server invalidates remotely though its own R bit is clear (frame 831, "
-      "21 "
-      "times)",
-      "capture-time-backwards: the clock was set back once",
       "Not checked the handshake is not in the capture (connection 2): inline-threshold-exceeded, "
       "credit-limit-exceeded no checksums in this link type: icrc-bad",
   };
@@ -167,21 +167,25 @@ TEST(TextReport, TheDialogueAboutTheVersionIsAStory) {
 }
 
 TEST(TextReport, ARefusedConnectionWasNeverOpen) {
-  const std::pair<referee::RuleId, const char*> table[] = {
-      {referee::RuleId::cm_rejected, "end never opened: it was refused"},
-      {referee::RuleId::cm_unanswered, "end never opened: nobody answered"}};
-  for (const auto& [rule, wanted] : table) {
+  using How = referee::Closed::How;
+  const std::pair<How, const char*> table[] = {{How::refused, "never opened: it was refused"},
+                                               {How::unanswered, "never opened: nobody answered"}};
+  for (const auto& [how, wanted] : table) {
     report::Run run = healthy_run();
     referee::ConnectionFacts c;
     c.id = 1;
     c.opened = {1, 0};
     c.handshake_seen = true;
+    c.closed.emplace().how = how;
     run.report.connections = {c};
-    run.report.findings[0].rule = rule;
-    const std::string out = flowing(text(run, {}));
-    EXPECT_THAT(out, HasSubstr(wanted));
-    for (const char* absent : {"still open", "thresholds", "0 calls", "0 Sends", "credits"}) {
-      EXPECT_THAT(out, Not(HasSubstr(absent)));
+    for (const bool verbose : {false, true}) {
+      TextStyle style;
+      style.verbose = verbose;
+      const std::string out = flowing(text(run, style));
+      EXPECT_THAT(out, HasSubstr(wanted));
+      for (const char* absent : {"still open", "thresholds", "0 calls", "0 Sends", "credits"}) {
+        EXPECT_THAT(out, Not(HasSubstr(absent)));
+      }
     }
   }
 }

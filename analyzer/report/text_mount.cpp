@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "report/text_mount.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <iterator>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "report/names.hpp"
+#include "report/tally.hpp"
+
+namespace rpcrdma::report {
+namespace {
+
+using referee::MountFacts;
+using State = MountFacts::State;
+
+Ink ink_of(const Run& run) {
+  const Tally tally = count(run.report.findings);
+  if (suffers(run.report.verdict.state) || tally.errors != 0) return Ink::red;
+  return run.report.verdict.state == State::unknown || tally.warnings != 0 ? Ink::yellow : Ink::green;
+}
+
+std::string_view in_words(State state) {
+  switch (state) {
+    case State::unknown:
+      return "not known";
+    case State::never_up:
+      return "never up";
+    case State::down:
+      return "down";
+    case State::closed:
+      return "closed in good order";
+    case State::waiting:
+      return "waiting";
+    case State::working:
+      return "working";
+  }
+  return "not known";
+}
+
+std::string address(const std::string& known) { return known.empty() ? "unknown address" : known; }
+
+std::string peers(const MountFacts& mount) {
+  return fmt::format("client {}, server {}", address(mount.client), address(mount.server));
+}
+
+/// "WRITE 0xa45ce68a"
+std::string call(const MountFacts::Waiting& waiting) {
+  return fmt::format("{} {}", waiting.operation.empty() ? "Call" : waiting.operation, xid(waiting.xid));
+}
+
+void attempts(Page& page, const MountFacts& mount) {
+  const MountFacts::Attempts& made = mount.attempts;
+  // One that came through is the connection itself.
+  if (made.made == made.established) return;
+  std::string what;
+  const auto add = [&](std::uint64_t number, std::string_view outcome) {
+    if (number == 0) return;
+    fmt::format_to(std::back_inserter(what), "{}{} {}", what.empty() ? "" : ", ", grouped(number), outcome);
+  };
+  add(made.established, "established");
+  add(made.refused, "refused");
+  add(made.unanswered, "not answered");
+  page.field("attempts", fmt::format("{} to connect: {}", grouped(made.made), what.empty() ? "still under way" : what));
+}
+
+std::string time_of(const referee::OperationTimes& operation) {
+  std::string text =
+      fmt::format("{}: {}, {}", operation.name, counted(operation.calls, "call"), counted(operation.octets, "octet"));
+  if (operation.latency.count == 0) return text;
+  fmt::format_to(std::back_inserter(text), "; median {}", duration(operation.latency.p50));
+  std::string parts;
+  const auto part = [&](std::string_view what, const std::optional<double>& median) {
+    if (!median) return;
+    fmt::format_to(std::back_inserter(parts), "{}{} {}", parts.empty() ? "" : ", ", what, duration(*median));
+  };
+  part("pull", operation.pull_p50);
+  part("server", operation.server_p50);
+  part("push", operation.push_p50);
+  if (!parts.empty()) fmt::format_to(std::back_inserter(text), " ({})", parts);
+  fmt::format_to(std::back_inserter(text), ", 99% {}, worst {}", duration(operation.latency.p99),
+                 duration(operation.latency.max));
+  return text;
+}
+
+/// The most costly operations; -v shows all.
+void times(Page& page, const MountFacts& mount, bool verbose) {
+  constexpr std::size_t most = 3;
+  const std::size_t shown = verbose ? mount.operations.size() : std::min(most, mount.operations.size());
+  for (std::size_t i = 0; i < shown; ++i) page.field(i == 0 ? "time" : "", time_of(mount.operations[i]));
+}
+
+void mount_block(Page& page, const MountFacts& mount, bool verbose, Epoch epoch) {
+  page.line();
+  page.paragraph(fmt::format("Mount {}: ", mount.id), peers(mount), 2, Ink::bold);
+  std::string state(in_words(mount.state));
+  if (mount.since) state += " since " + place(*mount.since, epoch);
+  page.field("state", state);
+  if (mount.owes != referee::Owes::nobody) page.field("owes", spoken(mount.owes));
+  attempts(page, mount);
+  if (mount.waiting) {
+    page.field("waiting", fmt::format("{}, the oldest for {}: {} ({})", counted(mount.waiting->calls, "call"),
+                                      duration(mount.waiting->seconds * 1e6), call(*mount.waiting),
+                                      place(mount.waiting->frame, epoch)));
+  }
+  if (mount.longest_wait) {
+    const MountFacts::LongestWait& wait = *mount.longest_wait;
+    page.field("longest", fmt::format("{} from Call to Reply: {} ({}), answered in frame {}",
+                                      duration(wait.seconds * 1e6), wait.operation.empty() ? "Call" : wait.operation,
+                                      place(wait.frame, epoch), wait.reply_frame.number));
+  }
+  times(page, mount, verbose);
+  if (mount.nfs_over_tcp) {
+    page.field("over TCP", fmt::format("{} of NFS without RDMA, from frame {} on",
+                                       counted(mount.nfs_over_tcp->frames, "frame"), mount.nfs_over_tcp->first.number));
+  }
+  if (mount.connections.size() > 1) page.field("over", numbered("connection", mount.connections, 12));
+  if (!mount.next.empty()) page.field("next", mount.next);
+}
+
+/// One that works is a line where there are others.
+void mount_line(Page& page, const MountFacts& mount) {
+  page.paragraph(fmt::format("Mount {}: ", mount.id), fmt::format("{}. {}", peers(mount), mount.sentence), 2,
+                 Ink::bold);
+}
+
+}  // namespace
+
+std::string_view spoken(referee::Owes owes) noexcept {
+  switch (owes) {
+    case referee::Owes::nobody:
+      return "nobody";
+    case referee::Owes::server:
+      return "the server";
+    case referee::Owes::client:
+      return "the client";
+    case referee::Owes::server_unreachable:
+      return "the server, which cannot be reached";
+    case referee::Owes::client_unreachable:
+      return "the client, which cannot be reached";
+    case referee::Owes::unknown:
+      return "not known";
+  }
+  return "not known";
+}
+
+void sentence_block(Page& page, const Run& run) {
+  if (!run.report.verdict.sentence.empty()) page.sentence(run.report.verdict.sentence, ink_of(run));
+}
+
+void mounts_block(Page& page, const Run& run, const TextStyle& style, Epoch epoch) {
+  const std::vector<MountFacts>& mounts = run.report.mounts;
+  const auto in_full = [&](const MountFacts& mount) {
+    return style.verbose || mounts.size() == 1 || suffers(mount.state) || mount.state == State::unknown;
+  };
+  constexpr std::size_t most = 8;  // of either kind
+  std::size_t left = 0;
+  std::size_t blocks = 0;
+  for (const MountFacts& mount : mounts) {
+    if (!in_full(mount)) continue;
+    if (style.verbose || blocks++ < most) {
+      mount_block(page, mount, style.verbose, epoch);
+    } else {
+      ++left;
+    }
+  }
+  std::size_t lines = 0;
+  for (const MountFacts& mount : mounts) {
+    if (in_full(mount)) continue;
+    if (lines == 0) page.line();
+    if (lines++ < most) {
+      mount_line(page, mount);
+    } else {
+      ++left;
+    }
+  }
+  if (left == 0) return;
+  if (lines == 0) page.line();
+  page.line(fmt::format("and {} (-v shows each)", counted(left, "further mount")));
+}
+
+}  // namespace rpcrdma::report
