@@ -61,6 +61,10 @@ std::string printable(std::string_view raw) {
 }
 
 std::size_t width(std::string_view text) {
+  // Nearly all words are ASCII: one column an octet.
+  if (std::all_of(text.begin(), text.end(), [](char c) { return static_cast<unsigned char>(c) < 0x80; })) {
+    return text.size();
+  }
   std::size_t points = 0;
   each_stretch(
       text,

@@ -151,9 +151,11 @@ void offer_content(const Witness& witness, Offer& offer, const trace::ReadRespon
   }
   if (offer.form != Offer::Form::inferred || xid != offer.xid || wire::load_be32(event.octets.data() + 4) != 1) return;
   offer.form = Offer::Form::proper;
-  // It is a Reply: what it names is known, and it ends the Call.
+  // It is a Reply: what it names is known, and it ends the Call, unless another message seems to have done so before:
+  // then that one was a Long Call.
   settle_doubtful(connection, other(offer.requester), offer.frame);
-  if (Transaction* call = connection.find(offer.transaction)) {
+  Transaction* call = connection.find(offer.transaction);
+  if (call != nullptr && call->reply.number == offer.frame.number) {
     call->answer = Transaction::Answer::plain;
     retire(connection, *call, offer.frame);
   }
