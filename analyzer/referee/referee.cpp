@@ -239,7 +239,9 @@ struct Referee::Impl {
                            successor_frame.number >
                                std::max(connection.sides[0].last_repeat.number, connection.sides[1].last_repeat.number);
     const std::uint64_t quiet_side = connection.sides[0].repeats >= connection.sides[1].repeats ? 0 : 1;
-    const bool quiet = last.time - connection.sides[quiet_side].last_repeat.time > 2'000'000'000;
+    // TCP repeats itself for minutes: that it does is enough.
+    const bool quiet = last.time - connection.sides[quiet_side].last_repeat.time > 2'000'000'000 ||
+                       connection.facts.transport == trace::Transport::iwarp;
     if (retries_exhausted(connection, successor) && (successor || quiet)) {
       judge_lost(on(connection), successor ? successor_frame : last, successor ? successor_frame : FrameRef{});
       judge_live_chunks(on(connection), successor ? successor_frame : last);
@@ -476,7 +478,8 @@ void Referee::on(const trace::Gap& event) {
 void Referee::on(const trace::Repeated& event) {
   Connection* connection = impl_->find(event.connection);
   if (connection == nullptr || connection->kind == Connection::Kind::other) return;
-  if (event.kind == trace::Repeated::Kind::handshake && !connection->reply_seen()) {
+  if (event.side == trace::Side::active && !connection->reply_seen() && connection->messages == 0 &&
+      event.kind != trace::Repeated::Kind::capture_duplicate) {
     impl_->mounts.repeats_request(*connection, event.frame);
   }
   judge_repeat(impl_->on(*connection), event);

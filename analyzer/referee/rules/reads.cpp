@@ -155,18 +155,18 @@ struct Asked {
 void read_asked(const Witness& witness, const trace::ReadRequest& event) {
   Connection& connection = witness.connection;
   if (event.length == 0) return;
+  ReadsInFlight& reads = connection.of(event.side).reads;
+  if (reads.open.size() >= ReadsInFlight::most) {
+    witness.unchecked(RuleId::read_depth_exceeded, "more RDMA Reads are unanswered than the analyzer keeps");
+    reads.clear();
+  }
+  reads.open.push_back({event.op, event.frame});  // whoever waits for one of them wants to know, limit or not
   const std::optional<std::uint32_t> limit = depth_limit(connection, event.side);
   if (!limit) {
     witness.unchecked(RuleId::read_depth_exceeded,
                       "how many RDMA Reads the peer accepts is not in the capture, or it said 0");
     return;
   }
-  ReadsInFlight& reads = connection.of(event.side).reads;
-  if (reads.open.size() >= ReadsInFlight::most) {
-    witness.unchecked(RuleId::read_depth_exceeded, "more RDMA Reads are unanswered than the analyzer keeps");
-    reads.clear();
-  }
-  reads.open.push_back({event.op, event.frame});
   if (reads.open.size() <= *limit) return;
   if (reads.excess.size() >= most_excess) {
     witness.unchecked(RuleId::read_depth_exceeded, "more accusations than can be kept were waiting for their proof");
