@@ -333,8 +333,11 @@ void take_message(const Witness& witness, const trace::Send& event, wire::Header
     ++connection.passed_over;
     return;
   }
-  if (connection.passed_over != 0 && connection.messages == 0)
+  if (connection.passed_over != 0 && connection.messages == 0) {
     connection.distrust(kept_finished, Doubt::unrecognised);  // earlier ones were not looked at
+    witness.unchecked(RuleId::xdr_malformed,
+                      "messages came before it could be told that the connection carries RPC-over-RDMA");
+  }
   ++connection.messages;
   connection.ledger(other(event.side)).unanswered = 0;
 
