@@ -71,6 +71,7 @@ class FindingBook {
         fold_into(*first, finding);
       } else if (one_of_them) {
         first = &finding;
+        finding.severity = Severity::note;
       }
       at = another ? entries_.erase(at) : std::next(at);
     }

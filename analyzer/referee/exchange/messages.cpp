@@ -147,6 +147,11 @@ void take_reply(const Witness& witness, const trace::Send& event, const wire::He
       witness.unchecked(RuleId::reply_without_call, "a message was cut before its direction");
       return;
     }
+    if (reading.inferred) {
+      doubt_memory(connection, event, {});  // a Long Call, after all?
+      witness.unchecked(RuleId::reply_without_call, "the message that it answers looked like an offered Reply");
+      return;
+    }
     if (judge_answer_to_done(witness, event, xid)) return;
     judge_orphan(witness, event, requester, xid);
     return;
@@ -334,7 +339,7 @@ void take_message(const Witness& witness, const trace::Send& event, wire::Header
     return;
   }
   if (connection.passed_over != 0 && connection.messages == 0) {
-    connection.distrust(kept_finished, Doubt::unrecognised);  // earlier ones were not looked at
+    connection.distrust(kept_finished, Doubt::unrecognised);
     witness.unchecked(RuleId::xdr_malformed,
                       "messages came before it could be told that the connection carries RPC-over-RDMA");
   }

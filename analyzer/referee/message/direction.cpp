@@ -25,7 +25,13 @@ using wire::Proc;
 /// Its Call seems to have been answered, which is not certain.
 [[nodiscard]] bool ended_unseen(const Connection& connection, Side requester, std::uint32_t xid) {
   const Transaction* call = connection.find(requester, xid);
-  return call != nullptr && call->answer == Transaction::Answer::inferred;
+  return call != nullptr && call->answer_uncertain();
+}
+
+/// What counts as an offer to `sender` may have been a Long Call, which a later message with its XID answers.
+[[nodiscard]] bool answers_offer(Connection& connection, Side sender, std::uint32_t xid) {
+  const Offer* offer = newest_offer(connection, sender, xid);
+  return offer != nullptr && offer->may_be_call();
 }
 
 /// Nothing shows that the server makes no Calls of its own.
@@ -69,7 +75,8 @@ Reading read_direction(Connection& connection, const trace::Send& event, const w
           reading.direction = Direction::reply;
           reading.inferred = true;
         }
-      } else if (!theirs_open && ended_unseen(connection, other(sender), xid)) {
+      } else if (!theirs_open &&
+                 (ended_unseen(connection, other(sender), xid) || answers_offer(connection, sender, xid))) {
         reading.direction = Direction::reply;
         reading.inferred = true;
       } else if (!theirs_open || own_reply_chunk(header, *connection.open_call(other(sender), xid))) {

@@ -240,6 +240,12 @@ void take_nfs(Assessment& a, const Mount& mount, TimeNs wait) {
     return Owes::server;
   }
   if (a.silence) return gone(a.silence->side);
+  const auto heard_since = [&](Side side, FrameRef frame) {
+    return std::any_of(mount.lives.begin(), mount.lives.end(),
+                       [&](const Life& life) { return later(life.heard[index(side)], frame); });
+  };
+  // Its machine acknowledges, and nobody there answers.
+  if (a.failing != nullptr && a.hanging.empty() && heard_since(Side::passive, a.failing->last)) return Owes::server;
   if (a.state == State::down && a.hanging.empty()) {
     const auto open = std::find_if(mount.lost_calls.begin(), mount.lost_calls.end(), [&](const OpenCall& call) {
       return a.lost != nullptr && call.connection == a.lost->id && call.delivered && !call.hidden;
@@ -251,10 +257,6 @@ void take_nfs(Assessment& a, const Mount& mount, TimeNs wait) {
   if (a.hanging.empty()) return Owes::unknown;
   const OpenCall& oldest = a.hanging.front();
   const Side responder = other(oldest.requester);
-  const auto heard_since = [&](Side side, FrameRef frame) {
-    return std::any_of(mount.lives.begin(), mount.lives.end(),
-                       [&](const Life& life) { return later(life.heard[index(side)], frame); });
-  };
   if (oldest.pulling.number != 0 && heard_since(Side::active, oldest.pulling)) return Owes::client;
   if (oldest.delivered || heard_since(responder, oldest.frame)) return alive(responder);
   return Owes::unknown;

@@ -336,7 +336,7 @@ bool judge_answer_to_answer(const Witness& witness, const trace::Send& event, st
                                             mine->broken_reply.number != 0);
   if (error == nullptr && !answered) return false;
   const RuleId rule = error != nullptr ? RuleId::error_to_error : RuleId::error_to_reply;
-  if (error == nullptr && mine->answer == Transaction::Answer::inferred) {
+  if (error == nullptr && mine->answer_uncertain()) {
     witness.unchecked(rule, "it may refuse a Long Call that looks like the Reply");
     return true;
   }

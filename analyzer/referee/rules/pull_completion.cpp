@@ -149,8 +149,8 @@ void offer_content(const Witness& witness, Offer& offer, const trace::ReadRespon
   if (offer.form == Offer::Form::proper && !offer.undecidable) {
     judge_xid_by_rdma(witness, offer.frame, other(offer.requester), Role::responder, offer.xid, xid, event.frame);
   }
-  if (offer.form != Offer::Form::inferred || xid != offer.xid || wire::load_be32(event.octets.data() + 4) != 1) return;
-  offer.form = Offer::Form::proper;
+  if (!offer.may_be_call() || xid != offer.xid || wire::load_be32(event.octets.data() + 4) != 1) return;
+  offer.form = offer.form == Offer::Form::inferred ? Offer::Form::proper : Offer::Form::improper;
   // It is a Reply: what it names is known, and it ends the Call, unless another message seems to have done so before:
   // then that one was a Long Call.
   settle_doubtful(connection, other(offer.requester), offer.frame);
@@ -239,7 +239,7 @@ void judge_offer(const Witness& witness, const trace::Send& event, const wire::H
                                   "(--profile rfc8166 reports it)",
                                   event.frame.number));
   }
-  const bool may_be_call = call != nullptr && call->answer == Transaction::Answer::inferred;
+  const bool may_be_call = call != nullptr && call->answer_uncertain();
   if (may_be_call) {
     witness.unchecked(RuleId::read_list_in_reply,
                       fmt::format("the message in frame {} may be a Long Call", event.frame.number));
@@ -264,10 +264,10 @@ void judge_offer(const Witness& witness, const trace::Send& event, const wire::H
   offer.requester = requester;
   offer.frame = event.frame;
   offer.counted_to = event.frame.time;
-  if (!proper) {
+  if (may_be_call) {
+    offer.form = proper ? Offer::Form::inferred : Offer::Form::inferred_improper;
+  } else if (!proper) {
     offer.form = Offer::Form::improper;
-  } else if (may_be_call) {
-    offer.form = Offer::Form::inferred;
   }
   for (const wire::ReadSegment& read : header.reads) {
     offer.segments.push_back(read.target);

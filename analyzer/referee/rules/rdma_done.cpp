@@ -163,7 +163,9 @@ HeldFinding settle_done(const Witness& witness, const DoneSeen& event) {
     }
   }
   if (offer == nullptr) {
-    if (theirs != nullptr && theirs->done.number == 0) {
+    if (theirs != nullptr && theirs->may_be_call() && theirs->undecidable) {
+      witness.unchecked(RuleId::done_wrong_sender, "frames are missing since a message that may be a Long Call");
+    } else if (theirs != nullptr && theirs->done.number == 0) {
       say(RuleId::done_wrong_sender,
           fmt::format("The {} sent RDMA_DONE for XID {:#010x}, whose Read chunk it offered itself (frame {}): only the "
                       "requester may end it.",

@@ -198,8 +198,8 @@ void settle_duplicate(const Witness& witness, const Case& waited, bool proven) {
 
 void judge_duplicate(const Witness& witness, const trace::Send& event, const Transaction& call) {
   const Transaction* own = witness.connection.find(event.side, call.xid);
-  const bool other_call = own != nullptr && own->answer == Transaction::Answer::inferred;
-  if (call.answer == Transaction::Answer::inferred || other_call) {
+  const bool other_call = own != nullptr && own->answer_uncertain();
+  if (call.answer_uncertain() || other_call) {
     witness.unchecked(RuleId::duplicate_reply, "it may be about a Long Call that looks like an offered Reply");
     return;
   }
@@ -294,7 +294,7 @@ void judge_orphan(const Witness& witness, const trace::Send& event, Side request
     return;
   }
   if (const Transaction* own = connection.find(event.side, xid);
-      own != nullptr && own->answer == Transaction::Answer::inferred) {
+      own != nullptr && own->answer_uncertain()) {
     witness.unchecked(RuleId::reply_without_call, "its Call may be the Long Call that looks like an offered Reply");
     return;
   }

@@ -22,9 +22,11 @@ struct Offer {
   std::uint64_t length = 0;
   enum class Form : std::uint8_t {
     proper,    ///< RDMA_NOMSG, all at Position 0
-    inferred,  ///< the same, but it may be a Long Call until what is read of it says REPLY
-    improper
+    improper,
+    inferred,          ///< proper, but it may be a Long Call until what is read of it says REPLY
+    inferred_improper  ///< likewise, with more Positions: improper, unless it is a Long Call
   } form = Form::proper;
+  [[nodiscard]] bool may_be_call() const noexcept { return form == Form::inferred || form == Form::inferred_improper; }
   std::uint64_t reads_outstanding = 0;
   std::uint64_t reads = 0;
   FrameRef last_read;

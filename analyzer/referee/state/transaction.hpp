@@ -66,7 +66,7 @@ struct Transaction {
   FrameRef broken_reply;                  ///< a Reply that cannot be decoded; number 0: none
   enum class Answer : std::uint8_t {
     plain,
-    inferred,  ///< what counts as its Reply may be a Long Call of its responder
+    inferred,  ///< see answer_uncertain
     refusal    ///< RDMA_ERROR ERR_CHUNK to a sound header
   } answer = Answer::plain;
   std::uint64_t completed_before = 0;  ///< transactions completed on the connection when the Call came
@@ -92,6 +92,8 @@ struct Transaction {
   }
   /// Each time that it was sent has got its answer.
   [[nodiscard]] bool answered() const noexcept { return answers >= copies; }
+  /// What counts as its Reply may be a Long Call of its responder.
+  [[nodiscard]] bool answer_uncertain() const noexcept { return answer == Answer::inferred; }
   /// Its chunk lists have been read, those of its last piece as well.
   [[nodiscard]] bool all_lists() const noexcept { return lists_known && !v2.incomplete; }
   /// What follows from the lists.
