@@ -238,7 +238,9 @@ void read_results(Connection& connection, Transaction& call, FrameRef frame, wir
   const auto [program, version, procedure] = *call.procedure;
   const bool callback = wire::callback_program(program);
   wire::ReplySteps reply;
-  wire::read_reply_steps(message, wire_length, {program, version, procedure, call.protection.value_or(wire::Protection::none)}, nullptr, reply);
+  wire::read_reply_steps(message, wire_length,
+                         {program, version, procedure, call.protection.value_or(wire::Protection::none)}, nullptr,
+                         reply);
   NfsWatch& nfs = connection.mount->nfs;
   for (const wire::ReplyStep& step : reply.steps) {
     if (!callback) {

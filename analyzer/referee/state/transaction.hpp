@@ -57,13 +57,13 @@ struct Transaction {
   std::vector<wire::WriteChunk> writes;
   std::optional<wire::WriteChunk> reply_chunk;
   std::optional<std::tuple<std::uint32_t, std::uint32_t, std::uint32_t>> procedure;  // program, version, procedure
-  std::optional<wire::StateId> asked_of;  ///< the copy that an OFFLOAD_STATUS asks about
+  std::optional<wire::StateId> asked_of;       ///< the copy that an OFFLOAD_STATUS asks about
   std::optional<wire::Protection> protection;  ///< RPCSEC_GSS; not known until the Call has been read
-  bool watched = false;                   ///< its results matter to who waits (NfsWatch)
-  std::optional<bool> wrapped;            ///< RPCSEC_GSS integrity or privacy; not known until the Call has been read
-  std::optional<std::size_t> wanted;      ///< how many results may come in Write chunks (RFC 8267), once known
-  FrameRef reply;                         ///< first frame of the first Reply; number 0: none yet
-  FrameRef broken_reply;                  ///< a Reply that cannot be decoded; number 0: none
+  bool watched = false;                        ///< its results matter to who waits (NfsWatch)
+  std::optional<bool> wrapped;        ///< RPCSEC_GSS integrity or privacy; not known until the Call has been read
+  std::optional<std::size_t> wanted;  ///< how many results may come in Write chunks (RFC 8267), once known
+  FrameRef reply;                     ///< first frame of the first Reply; number 0: none yet
+  FrameRef broken_reply;              ///< a Reply that cannot be decoded; number 0: none
   enum class Answer : std::uint8_t {
     plain,
     inferred,  ///< see answer_uncertain
