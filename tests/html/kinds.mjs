@@ -3,7 +3,7 @@
 // each of these words at least once.
 
 // Strings of the report that are one of a few; others are a capture's own.
-const WORDS = /(^|\.)(transport|how|by|basis|roles_from|confidence|severity|violator|role|format|rule|reason_code|damaged)$/;
+const WORDS = /(^|\.)(transport|how|by|basis|roles_from|confidence|severity|violator|role|format|rule|reason_code|damaged|kind|state|owes)$/;
 
 // connections.3.messages.calls and connections.0.messages.calls are one place.
 const place = (path) => path.split(".").map((part) => (/^\d+$/.test(part) ? "#" : part)).join(".").replace(/(procedures\.#\.operations\.).+/, "$1*");

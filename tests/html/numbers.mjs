@@ -54,7 +54,7 @@ const ELSEWHERE = [
   /^connections\.\d+\.procedures\.\d+\.(program|version|procedure)$/,
   /^findings\.\d+\.frames\.(1[2-9]|[2-9]\d|\d{3,})$/,
   /^findings\.\d+\.connection$/,
-  /^findings\.\d+\.(frames\.\d+|occurrences)$/,
+  /^findings\.\d+\.(frames\.\d+|occurrences|times)$/,
   /^unchecked\./,
 ];
 
@@ -76,6 +76,7 @@ export function compare(report, shown) {
   }
   for (const [i, finding] of report.findings.entries()) {
     if (finding.frames.length > 0 && !(`findings.${i}.frames.0` in shown.facts)) wrong.push(`the frames of finding ${i} are not on the page`);
+    if (finding.times > 1 && !(`findings.${i}.times` in shown.facts)) wrong.push(`how often finding ${i} was seen is not on the page`);
     if (finding.occurrences > 1 && !(`findings.${i}.occurrences` in shown.facts)) wrong.push(`the occurrences of finding ${i} are not on the page`);
   }
   for (const [i, sum] of shown.sums.entries()) {

@@ -107,6 +107,10 @@ class Element extends Node {
     this.dispatchEvent({ type: "click", target: this });
   }
   focus() {}
+  closest(tag) {
+    for (let up = this; up instanceof Element; up = up.parentNode) if (up.tagName.toLowerCase() === tag) return up;
+    return null;
+  }
   scrollIntoView() {}
   querySelectorAll(selector) {
     const steps = parsed(selector);
@@ -155,7 +159,7 @@ Number.prototype.toLocaleString = function toLocaleString(language, options) {
 };
 
 const GIVEN = ["document", "Node", "DrawsNothing", "console", "Event", "ResizeObserver", "requestAnimationFrame", "cancelAnimationFrame",
-  "addEventListener", "matchMedia", "getComputedStyle", "fetch"];
+  "addEventListener", "matchMedia", "getComputedStyle", "fetch", "location"];
 const compiled = new Map();
 
 // The script as a function of what a browser would give it; what it returns runs further functions among its own names.
@@ -210,7 +214,7 @@ export function opened(page, seen, trouble) {
     Event: class { constructor(type) { this.type = type; } },
     ResizeObserver: class { observe() {} disconnect() {} },
     requestAnimationFrame: (draw) => later.push(draw), cancelAnimationFrame() {}, addEventListener() {},
-    matchMedia: () => ({ matches: false, addEventListener() {} }), getComputedStyle: () => ({ getPropertyValue: () => "" }),
+    matchMedia: () => ({ matches: false, addEventListener() {} }), getComputedStyle: () => ({ getPropertyValue: () => "" }), location: { hash: "", href: "file:///page.html" },
   };
   const run = program(script)(...GIVEN.map((name) => world[name]));
   drawn();

@@ -13,6 +13,7 @@
 #include "report/html/fields.hpp"
 #include "report/ladder_words.hpp"
 #include "report/quantity.hpp"
+#include "report/tally.hpp"
 #include "wire/rpc.hpp"
 #include "wire/rpcrdma.hpp"
 #include "wire/rpcrdma_v2.hpp"
@@ -315,6 +316,24 @@ template <class Texts>
   return out + "]";
 }
 
+/// How many findings of each severity the whole run has of a connection, whether the page holds them or not.
+using Found = std::map<trace::ConnectionId, std::array<std::uint64_t, 3>>;
+
+[[nodiscard]] Found found(const referee::Report& report) {
+  Found out;
+  for (const auto& finding : report.findings) {
+    for (const trace::ConnectionId id : places(finding)) ++out[id][static_cast<std::size_t>(finding.severity)];
+  }
+  return out;
+}
+
+/// What is still open on a connection when it, or the capture, ends.
+[[nodiscard]] std::string waiting(const referee::Waiting& calls, trace::TimeNs epoch) {
+  if (calls.calls == 0) return "null";
+  return fmt::format("[{},{},{},{}]", calls.calls, calls.oldest.number, calls.oldest.time - epoch,
+                     calls.until.time - epoch);
+}
+
 /// What the table says of each rule that the page names.
 [[nodiscard]] std::string rules(const referee::Report& report) {
   std::set<referee::RuleId> named;
@@ -350,13 +369,21 @@ std::string json_string(std::string_view text) {
   return nlohmann::json(text).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }
 
-std::string drawing(const Run& run, const PageRecorder& recorder, const PageLimits& limits, std::string_view verdict,
+std::vector<trace::ConnectionId> places(const referee::Finding& finding) {
+  if (!finding.connections.empty()) return finding.connections;
+  return {finding.connection};
+}
+
+std::string drawing(const Run& run, const Run& whole, const PageRecorder& recorder, const PageLimits& limits,
                     std::string_view left_out) {
   const Ladder& ladder = recorder.ladder;
   std::optional<trace::TimeNs> epoch;
+  std::optional<trace::TimeNs> end;
   for (const Input& input : run.inputs) {
     if (input.first_time && (!epoch || *input.first_time < *epoch)) epoch = input.first_time;
+    if (input.last_time && (!end || *input.last_time > *end)) end = input.last_time;
   }
+  Found sums = found(whole.report);
   const trace::TimeNs begin = epoch.value_or(0);
   Details details(run, ladder, limits);
   Labels labels;
@@ -371,7 +398,9 @@ std::string drawing(const Run& run, const PageRecorder& recorder, const PageLimi
     } else {
       connections += "\"left_out\":0,\"rows\":-1";
     }
-    connections += ",\"series\":";
+    const auto& [notes, warnings, errors] = sums[facts.id];
+    fmt::format_to(std::back_inserter(connections), ",\"found\":[{},{},{}],\"waiting\":{},\"series\":", errors,
+                   warnings, notes, waiting(facts.waiting, begin));
     if (series != nullptr) {
       write_series(connections, *series, begin);
     } else {
@@ -383,8 +412,9 @@ std::string drawing(const Run& run, const PageRecorder& recorder, const PageLimi
   const auto member = [&](std::string_view key, std::string_view value) {
     fmt::format_to(std::back_inserter(out), ",\"{}\":{}", key, value);
   };
-  out += json_string(verdict);
+  out += json_string(verdict(whole));
   member("begin", epoch ? json_string(calendar(*epoch)) : "null");
+  member("end", end ? std::to_string(*end - begin) : "null");
   member("left_out", left_out);
   member("kinds", list(kind_names));
   member("procs", procs());

@@ -17,18 +17,38 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
+constexpr std::size_t most_mounts = 100;
+
 [[nodiscard]] std::uint64_t place(const referee::Finding& finding) {
   return finding.frames.empty() ? UINT64_MAX : finding.frames.front();
+}
+
+/// Those that do not work come first, the one that the verdict names before all others.
+void bound_mounts(referee::Report& report) {
+  std::vector<referee::MountFacts>& mounts = report.mounts;
+  if (mounts.size() <= most_mounts) return;
+  const auto rank = [&](const referee::MountFacts& mount) {
+    using State = referee::MountFacts::State;
+    if (mount.id == report.verdict.mount) return 0;
+    if (suffers(mount.state)) return 1;
+    return mount.state == State::unknown ? 2 : 3;
+  };
+  std::stable_sort(mounts.begin(), mounts.end(), [&](const auto& a, const auto& b) { return rank(a) < rank(b); });
+  mounts.resize(most_mounts);
+  std::sort(mounts.begin(), mounts.end(), [](const auto& a, const auto& b) { return a.id < b.id; });
 }
 
 /// As the page shows it: findings in the order of the JSON, and of a huge report only the worst.
 [[nodiscard]] Run shown(const Run& run, const PageLimits& limits) {
   Run out = run;
   referee::Report& report = out.report;
+  bound_mounts(report);
   std::map<trace::ConnectionId, int> worst;
   for (const auto& finding : report.findings) {
-    int& known = worst[finding.connection];
-    known = std::max(known, 1 + static_cast<int>(finding.severity));
+    for (const trace::ConnectionId id : page::places(finding)) {
+      int& known = worst[id];
+      known = std::max(known, 1 + static_cast<int>(finding.severity));
+    }
   }
   if (report.connections.size() > limits.connections) {
     std::stable_sort(report.connections.begin(), report.connections.end(),
@@ -51,7 +71,8 @@ using Json = nlohmann::ordered_json;
 /// The report's own document; its totals are those of the whole run.
 [[nodiscard]] std::string document(const Run& whole, const Run& part) {
   const bool complete = whole.report.connections.size() == part.report.connections.size() &&
-                        whole.report.findings.size() == part.report.findings.size();
+                        whole.report.findings.size() == part.report.findings.size() &&
+                        whole.report.mounts.size() == part.report.mounts.size();
   if (complete) return json(part);
   Json out = Json::parse(json(part));
   const Tally tally = count(whole.report.findings);
@@ -59,7 +80,7 @@ using Json = nlohmann::ordered_json;
   out["totals"]["errors"] = tally.errors;
   out["totals"]["warnings"] = tally.warnings;
   out["totals"]["notes"] = tally.notes;
-  return out.dump(1);
+  return out.dump();
 }
 
 /// Nothing inside may end the element that it stands in.
@@ -110,7 +131,8 @@ using Json = nlohmann::ordered_json;
 std::string html(const Run& run, PageRecorder& recorder, const PageLimits& limits) {
   const Run part = shown(run, limits);
   recorder.ladder.finish(part.report.findings);
-  const std::string left_out = fmt::format(R"({{"connections":{},"findings":{},"unchecked":{}}})",
+  const std::string left_out = fmt::format(R"({{"mounts":{},"connections":{},"findings":{},"unchecked":{}}})",
+                                           run.report.mounts.size() - part.report.mounts.size(),
                                            run.report.connections.size() - part.report.connections.size(),
                                            run.report.findings.size() - part.report.findings.size(),
                                            run.report.unchecked.size() - part.report.unchecked.size());
@@ -118,7 +140,7 @@ std::string html(const Run& run, PageRecorder& recorder, const PageLimits& limit
       fmt::format("default-src 'none'; script-src {}; style-src {}; base-uri 'none'; form-action 'none'",
                   source_of(page::script_digest), source_of(page::style_digest));
   const std::string report = embedded(document(run, part));
-  const std::string drawing = embedded(page::drawing(part, recorder, limits, verdict(run), left_out));
+  const std::string drawing = embedded(page::drawing(part, run, recorder, limits, left_out));
 
   struct Place {
     std::string_view marker;

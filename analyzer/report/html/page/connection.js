@@ -18,6 +18,7 @@ const Connection = (() => {
       const e = `${who}.`;
       return [f(`${e}address`), c[who].port === null ? "" : [" port ", f(`${e}port`)], c[who].qpn === null ? "" : [", QP ", f(`${e}qpn`)]];
     };
+    const { waiting } = Data.connection(index);
     const figures = (path) => [["median", "p50"], ["90 %", "p90"], ["99 %", "p99"], ["least", "min"], ["most", "max"]].map(([word, key], i) => [i > 0 ? "; " : "", word, " ", f(`${path}.${key}`, "–"), " µs"]);
     return el("div", { class: "facts" },
       el("div", { class: "card" }, el("h3", {}, "Peers"), pairs([
@@ -25,10 +26,10 @@ const Connection = (() => {
         ["Told by", c.roles_from === null ? "not known" : f("roles_from")],
         ["Transport", f("transport")], ["Version", f("version")],
         c.path_mtu === null ? null : ["Path MTU", f("path_mtu")],
-        ["Opened", c.opened.frame === null ? "not seen" : ["frame ", f("opened.frame"), c.opened.seen ? "" : "; its handshake is not in the capture"]],
-        ["Ended", c.closed === null ? "still open when the capture ends" : [f("closed.how"), c.closed.by === null ? "" : [" by the ", f("closed.by")], c.closed.frame === null ? "" : [", frame ", f("closed.frame")]]],
+        [Data.failed(c) ? "Attempt" : "Opened", c.opened.frame === null ? "not seen" : ["frame ", Text.frame(`${at}.opened.frame`), c.opened.seen ? "" : "; its handshake is not in the capture"]],
+        ["Ended", c.closed === null ? (waiting === null ? "still open when the capture ends" : ["still open when the capture ends, with ", Text.counted(waiting.calls, "Call"), " without an answer"]) : [f("closed.how"), c.closed.by === null ? "" : [" by the ", f("closed.by")], c.closed.frame === null ? "" : [", frame ", Text.frame(`${at}.closed.frame`)]]],
         c.closed !== null && c.closed.cause !== null ? ["Cause", [f("closed.cause.message"), " (", f("closed.cause.rule"), ", ", f("closed.cause.confidence"), "; ",
-          c.closed.cause.frames.length === 1 ? "frame " : "frames ", c.closed.cause.frames.map((_, i) => [i > 0 ? ", " : "", f(`closed.cause.frames.${i}`)]), ")"]] : null,
+          c.closed.cause.frames.length === 1 ? "frame " : "frames ", c.closed.cause.frames.map((_, i) => [i > 0 ? ", " : "", Text.frame(`${at}.closed.cause.frames.${i}`)]), ")"]] : null,
         c.one_way ? ["Capture", "only one direction was captured"] : null,
         c.gaps > 0 ? ["Missing", [f("gaps"), c.transport === "iwarp" ? " octets" : " packets", " that the capture lacks"]] : null,
         c.sends_unrecognised > 0 ? ["Not recognised", [f("sends_unrecognised"), " Sends"]] : null,
@@ -122,12 +123,13 @@ const Connection = (() => {
     const frames = rows.last[row] > 0 ? `frames ${rows.frame[row]} to ${rows.frame[row] + rows.last[row]}` : `frame ${rows.frame[row]}`;
     const box = el("div", { class: "chosen", tabindex: "-1" },
       el("h3", {}, `${first} ${then}`),
+      kind === K.left_out ? null : Text.permalink(`#frame-${rows.frame[row]}`, "this frame"),
       el("p", { class: "where" }, kind === K.left_out ? "" : [`from the ${Text.sideName(rows.side[row])} · ${frames} · ${Text.since(rows.time[row])}`, rows.took[row] > 0 ? `, for ${Text.duration(rows.took[row])}` : ""]));
     const marks = rows.marks[row] ?? [];
     for (const [f, primary] of marks) {
       const finding = Report.findings[f];
       box.append(el("p", { class: `mark ${finding.severity}` }, Summary.badge(finding.severity), " ",
-        el("button", { class: "link", onclick: () => Page.finding(f) }, finding.title), primary ? `: ${finding.message}` : " (this frame is evidence)"));
+        el("a", { class: "link", href: `#finding-${f}` }, finding.title), primary ? `: ${finding.message}` : " (this frame is evidence)"));
     }
     const list = [];
     const put = (name, ...value) => list.push(el("dt", {}, name), el("dd", {}, value));
@@ -198,7 +200,8 @@ const Connection = (() => {
     });
     const charts = Charts.make(connection, (ns) => { ladder.atTime(ns); });
     const element = el("section", { id: "connection", "aria-labelledby": "connection-title" },
-      el("h2", { id: "connection-title" }, title(connection.facts), el("span", { class: "dim" }, ` ${Text.endpoint(connection.facts.client)} → ${Text.endpoint(connection.facts.server)}`)),
+      el("h2", { id: "connection-title" }, title(connection.facts), el("span", { class: "dim" }, ` ${Text.endpoint(connection.facts.client)} → ${Text.endpoint(connection.facts.server)} `), Text.permalink(`#connection-${connection.facts.id}`, "this connection")),
+      Data.failed(connection.facts) ? el("p", { class: "card warn" }, `This connection never came up: its attempt was ${connection.facts.closed.how === "refused" ? "refused" : "not answered"}.`) : null,
       facts(index), procedures(index), handshake(connection),
       el("section", {}, el("h3", {}, "Over time"), el("p", { class: "dim" }, "Drag to zoom, double-click to zoom out, click to go there in the ladder."), charts.element),
       el("section", { id: "ladder" }, el("h3", {}, "Ladder"), rows.known ? null : el("p", { class: "card warn" }, "This page holds no rows for this connection: there were more connections than it keeps."),

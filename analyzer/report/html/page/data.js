@@ -89,7 +89,9 @@ const Data = (() => {
     if (!made.has(index)) {
       const facts = Report.connections[index];
       const source = Drawing.connections[facts.id];
-      made.set(index, { index, facts, rows: rows(source), series: series(source.series) });
+      const waiting = source.waiting === null ? null
+        : { calls: source.waiting[0], frame: source.waiting[1], since: source.waiting[2], until: source.waiting[3] };
+      made.set(index, { index, facts, rows: rows(source), series: series(source.series), waiting });
     }
     return made.get(index);
   }
@@ -102,5 +104,22 @@ const Data = (() => {
   }
 
   const severities = ["error", "warning", "note"];
-  return { K, kinds, isMessage, isOperation, label, connection, octets, severities };
+  const indexOf = (id) => Report.connections.findIndex((c) => c.id === id);
+  // Of the whole run, in the order of severities, also where the page does not hold the findings themselves.
+  const found = (id) => Drawing.connections[id]?.found ?? [0, 0, 0];
+  // Where a finding was made: it may be one of several connections.
+  const placesOf = (f) => (f.connections.length > 0 ? f.connections : f.connection === null ? [] : [f.connection]);
+  // An attempt that became no connection.
+  const failed = (c) => c.closed !== null && (c.closed.how === "refused" || c.closed.how === "unanswered");
+
+  // A time of the report, as nanoseconds since the capture's first frame. Decimals: more digits than a number has.
+  const nanoseconds = (text) => {
+    const [seconds, fraction = ""] = text.split(".");
+    return BigInt(seconds) * 1000000000n + BigInt(fraction.padEnd(9, "0").slice(0, 9));
+  };
+  const firsts = Report.inputs.filter((i) => i.first_time !== null).map((i) => nanoseconds(i.first_time));
+  const epoch = firsts.reduce((a, b) => (b < a ? b : a), firsts[0] ?? 0n);
+  const sinceBegin = (text) => (text === null || text === undefined ? null : Number(nanoseconds(text) - epoch));
+
+  return { K, kinds, isMessage, isOperation, label, connection, octets, severities, indexOf, found, placesOf, failed, sinceBegin };
 })();

@@ -53,16 +53,16 @@ const Text = (() => {
     return at;
   }
   // Numbers that name something are not counted in thousands.
-  const names = new Set(["port", "qpn", "frame", "id", "connection", "frames"]);
+  const names = new Set(["port", "qpn", "frame", "id", "connection", "frames", "connections", "mount", "reply_frame", "first"]);
   const isName = (path) => {
     const parts = path.split(".");
     const last = parts.pop();
-    return names.has(/^\d+$/.test(last) ? parts.pop() : last) && !/^(totals|inputs)/.test(path);
+    return names.has(/^\d+$/.test(last) ? parts.pop() : last) && !/^(totals|inputs)|nfs_over_tcp\.frames$/.test(path);
   };
   // A value of the report with the place where it stands there, so that a test can hold one against the other.
   function fact(path, unknown = "unknown") {
     const v = value(path);
-    const shown = v === null || v === undefined ? unknown : typeof v === "number" && !isName(path) ? grouped(v) : String(v);
+    const shown = v === null || v === undefined ? unknown : typeof v !== "number" || isName(path) ? String(v) : path.endsWith("seconds") ? String(Number(v.toFixed(6))) : grouped(v);
     return el("span", { "data-json": path, class: v === null || v === undefined ? "unknown" : undefined }, shown);
   }
 
@@ -72,7 +72,25 @@ const Text = (() => {
     return `${address}${end.port === null ? "" : `:${end.port}`}${end.qpn === null ? "" : ` (QP ${hex(end.qpn, 6)})`}`;
   };
 
-  return { grouped, counted, octets, hex, duration, since, value, fact, sideName, endpoint };
+  // Places in the page: Page goes where such a link says, also when the page is opened with it.
+  const frame = (path) => el("a", { class: "jump", href: `#frame-${value(path)}` }, fact(path));
+  const frames = (path, list) => list.slice(0, 12).map((_, i) => [i > 0 ? ", " : "", frame(`${path}.${i}`)])
+    .concat(list.length > 12 ? [` and ${grouped(list.length - 12)} more`] : []);
+  const connection = (path) => (Data.indexOf(value(path)) < 0 ? fact(path) : el("a", { class: "jump", href: `#connection-${value(path)}` }, fact(path)));
+  // Many of them are folded; of very many the page holds only the first.
+  function connections(path, list) {
+    const most = 400;
+    const all = list.slice(0, most).map((_, i) => [i > 0 ? ", " : "", connection(`${path}.${i}`)]);
+    const rest = list.length > most ? ` and ${grouped(list.length - most)} more` : "";
+    if (list.length <= 12) return [list.length === 1 ? "connection " : "connections ", all];
+    return el("details", { class: "many" }, el("summary", {}, counted(list.length, "connection")), el("p", {}, all, rest));
+  }
+  // What can be copied: a click puts the place into the address and the whole link onto the clipboard.
+  const permalink = (hash, what) => el("a", { class: "anchor", href: hash, title: `Link to ${what}`, "aria-label": `Link to ${what}`, onclick: () => {
+    navigator.clipboard?.writeText(location.href.split("#")[0] + hash).then(() => say("link copied"), () => {});
+  } }, "#");
+
+  return { grouped, counted, octets, hex, duration, since, value, fact, sideName, endpoint, frame, frames, connection, connections, permalink };
 })();
 
 function say(text) {
