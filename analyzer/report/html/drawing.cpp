@@ -416,6 +416,7 @@ std::string drawing(const Run& run, const Run& whole, const PageRecorder& record
   member("begin", epoch ? json_string(calendar(*epoch)) : "null");
   member("end", end ? std::to_string(*end - begin) : "null");
   member("left_out", left_out);
+  member("left_out_mounts", std::to_string(whole.report.mounts.size() - run.report.mounts.size()));
   member("kinds", list(kind_names));
   member("procs", procs());
   member("lists", chunk_lists());

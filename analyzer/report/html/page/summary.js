@@ -252,7 +252,7 @@ const Summary = (() => {
     return el("article", { class: `card mount ${gravity(mount.state)}`, id: `mount-${mount.id}` },
       el("div", { class: "finding-head" }, state(`${at}.state`), el("h3", {}, "Mount ", f("id"), ": client ", f("client"), ", server ", f("server")), Text.permalink(`#mount-${mount.id}`, "this mount")),
       // One mount's sentence is what the page begins with.
-      Report.mounts.length > 1 || Drawing.left_out.mounts > 0 ? el("p", { class: "message" }, f("sentence")) : null,
+      Report.mounts.length > 1 || Drawing.left_out_mounts > 0 ? el("p", { class: "message" }, f("sentence")) : null,
       timeline(mount),
       el("dl", { class: "pairs" }, pairs.filter(([, value]) => value !== null).map(([name, value]) => [el("dt", {}, name), el("dd", {}, value)])),
       times(mount, `${at}.operations`));
@@ -261,7 +261,7 @@ const Summary = (() => {
   function mounts() {
     const all = Report.mounts;
     if (all.length === 0) return null;
-    const left = Drawing.left_out.mounts;
+    const left = Drawing.left_out_mounts;
     const works = (m) => m.state === "working" || m.state === "closed";
     const [fine, others] = [true, false].map((wanted) => all.map((m, i) => i).filter((i) => works(all[i]) === wanted));
     const fold = others.length > 0 && fine.length > 1 || fine.length > 3;
