@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Four charts over the time of a connection. The figures cover the whole capture, whatever the ladder left out.
+// Four charts over the time of a connection, to the end of the capture, with what was found on them. The figures cover the whole capture, whatever the ladder left out.
 "use strict";
 
 const Charts = (() => {
@@ -23,6 +23,26 @@ const Charts = (() => {
 
   const short = (n) => (n >= 1e9 ? `${+(n / 1e9).toPrecision(3)} G` : n >= 1e6 ? `${+(n / 1e6).toPrecision(3)} M` : n >= 1e4 ? `${+(n / 1e3).toPrecision(3)} k` : Text.grouped(+n.toPrecision(4)));
 
+  // Calls wait through an interval in which nothing happens. How many tell the rows, when all of them are there.
+  function waitingThrough(connection, peaks, n) {
+    const { rows, series: s, facts } = connection;
+    if (rows.leftOut > 0 || !rows.known) return peaks;
+    const K = Data.K;
+    const level = new Map();
+    for (let i = 0; i < rows.count; ++i) {
+      const kind = rows.kind[i];
+      const ofClient = kind === K.call ? rows.side[i] === 0 : (kind === K.reply || kind === K.error) && rows.side[i] === 1;
+      if (ofClient && rows.exchange[i] !== 0) level.set(Math.floor((rows.time[i] - s.begin) / s.width), rows.outstanding[rows.place[i]]);
+    }
+    let now = 0;
+    for (let i = 0; i < peaks.length; ++i) {
+      if (i >= n && facts.closed !== null) now = 0;
+      peaks[i] = Math.max(peaks[i], now);
+      now = level.get(i) ?? now;
+    }
+    return peaks;
+  }
+
   function make(connection, goTo) {
     const s = connection.series;
     const box = el("div", { class: "charts" });
@@ -30,26 +50,55 @@ const Charts = (() => {
       box.append(el("p", { class: "dim" }, "Nothing to draw: no message of this connection could be told."));
       return { element: box, draw: () => {}, stop: () => {} };
     }
-    // Every interval up to the last: one without traffic is no line drawn straight across it.
+    // Every interval up to the last: one without traffic is no line drawn straight across it. Behind it, one step to the end of
+    // the capture.
     const n = s.at[s.count - 1] + 1;
     const x = new Array(n + 1);
     for (let i = 0; i <= n; ++i) x[i] = (s.begin + i * s.width) / 1e9;
+    const end = Drawing.end === null ? x[n] : Drawing.end / 1e9;
+    if (end > x[n]) x.push(end);
+    const last = x.length - 1;
     const spread = (column, empty, hold) => {
-      const out = new Array(n + 1).fill(empty);
+      const out = new Array(x.length).fill(empty);
       for (let i = 0; i < s.count; ++i) out[s.at[i]] = column[i];
-      if (hold) for (let i = 1; i <= n; ++i) if (out[i] === empty) out[i] = out[i - 1];
+      if (hold) for (let i = 1; i <= last; ++i) if (out[i] === empty) out[i] = out[i - 1];
       return out;
     };
     const blank = (values, test) => values.map((v) => (v === null || test(v) ? null : v));
-    const outstanding = spread(s.outstanding, 0, false);
+    const outstanding = waitingThrough(connection, spread(s.outstanding, 0, false), n);
     const granted = blank(spread(s.granted, -1, true), (v) => v < 0);
     for (let i = 0; i < s.count; ++i) if (s.granted[i] < 0) granted[s.at[i]] = s.at[i] > 0 ? granted[s.at[i] - 1] : null;
     const fromClient = blank(spread(s.from_client, 0, false), (v) => v === 0);
     const fromServer = blank(spread(s.from_server, 0, false), (v) => v === 0);
     const bounds = connection.facts.thresholds;
-    const flat = (v) => new Array(n + 1).fill(v);
+    const flat = (v) => new Array(x.length).fill(v);
     const stepped = uPlot.paths.stepped({ align: 1 });
     const plots = [];
+
+    // What was found, at its time; and the wait at the end. They stand over the charts, and move with the zoom.
+    const marks = Report.findings.map((f, index) => ({ f, index, at: Data.sinceBegin(f.time) })).filter(({ f, at }) => at !== null && Data.placesOf(f).includes(connection.facts.id))
+      .map((mark) => ({ ...mark, at: mark.at / 1e9 })).filter(({ at }) => at >= x[0] && at <= x[last]).slice(0, 100);
+    const wait = connection.waiting === null ? null : { from: connection.waiting.since / 1e9, to: connection.waiting.until / 1e9 };
+    function over(plot) {
+      const shapes = [];
+      if (wait !== null) shapes.push([el("div", { class: "chart-wait", title: `no answer for ${Text.duration((wait.to - wait.from) * 1e9)}` }), wait.from, wait.to]);
+      for (const { f, index, at } of marks) shapes.push([el("a", { class: `chart-mark ${f.severity}`, href: `#finding-${index}`, tabindex: "-1", title: f.title }), at, null]);
+      for (const [shape] of shapes) plot.over.append(shape);
+      return () => {
+        const { min, max } = plot.scales.x;
+        const part = (t) => 100 * (Math.min(max, Math.max(min, t)) - min) / (max - min);
+        for (const [shape, from, to] of shapes) {
+          shape.hidden = to === null ? from < min || from > max : to <= min || from >= max;
+          shape.style.left = `${part(from)}%`;
+          if (to !== null) shape.style.width = `${part(to) - part(from)}%`;
+        }
+      };
+    }
+    // One axis of time: a zoom in one chart is one in all of them.
+    function together(plot) {
+      const { min, max } = plot.scales.x;
+      for (const other of plots) if (other !== plot && (other.scales.x.min !== min || other.scales.x.max !== max)) other.setScale("x", { min, max });
+    }
 
     function draw() {
       for (const plot of plots.splice(0)) plot.destroy();
@@ -58,10 +107,17 @@ const Charts = (() => {
       const put = (options, data) => {
         const place = el("figure", { class: "chart" });
         box.append(place);
+        let arrange = () => {};
+        options.hooks = { setScale: [(u, key) => {
+          if (key !== "x") return;
+          arrange();
+          if (plots.includes(u)) together(u);
+        }] };
         const plot = new uPlot(options, data, place);
-        plot.over.addEventListener("dblclick", () => {});
-        plot.over.addEventListener("click", () => {
-          if (plot.cursor.idx !== null && plot.cursor.idx !== undefined) goTo(x[plot.cursor.idx] * 1e9);
+        arrange = over(plot);
+        if (plot.scales) arrange();
+        plot.over.addEventListener("click", (event) => {
+          if (event.target.closest(".chart-mark") === null && plot.cursor.idx !== null && plot.cursor.idx !== undefined) goTo(x[plot.cursor.idx] * 1e9);
         });
         plots.push(plot);
       };
@@ -103,7 +159,7 @@ const Charts = (() => {
         const data = [x];
         const lines = [];
         for (const { l, color } of latencies) {
-          const mean = new Array(n + 1).fill(null);
+          const mean = new Array(x.length).fill(null);
           for (let i = 0; i < s.count; ++i) if (l.count[i] > 0) mean[s.at[i]] = Math.max(0.001, l.sum[i] / l.count[i] / 1e3);
           data.push(mean);
           lines.push({ label: l.name, stroke: color, ...dots });
@@ -111,16 +167,16 @@ const Charts = (() => {
         put(base("Latency by procedure, mean of each interval (µs)", width, short, lines, { scales: { y: { distr: 3 } } }), data);
       }
     }
-    let wait = 0;
+    let frame = 0;
     let lastWidth = 0;
     const observer = new ResizeObserver(() => {
       if (Math.abs(box.clientWidth - lastWidth) < 2) return;
       lastWidth = box.clientWidth;
-      cancelAnimationFrame(wait);
-      wait = requestAnimationFrame(draw);
+      cancelAnimationFrame(frame);
+      frame = requestAnimationFrame(draw);
     });
     observer.observe(box);
-    return { element: box, draw, stop: () => { observer.disconnect(); for (const plot of plots.splice(0)) plot.destroy(); } };
+    return { element: box, draw, range: () => plots.map((p) => [p.scales.x.min, p.scales.x.max]), outstanding, times: x, stop: () => { observer.disconnect(); for (const plot of plots.splice(0)) plot.destroy(); } };
   }
 
   return { make };

@@ -5,6 +5,7 @@
 const Ladder = (() => {
   const K = Data.K;
   const ROW = 30;
+  const TAIL = 4 * ROW;  // what follows the last row: silence, or the connection's end
   const PRINTED = 200;
 
   const groups = [
@@ -27,6 +28,8 @@ const Ladder = (() => {
 
   function make(connection, onChoose) {
     const rows = connection.rows;
+    // Of an attempt that became no connection: refused or unanswered.
+    const fate = Data.failed(connection.facts) ? connection.facts.closed.how : null;
     let view = new Int32Array(0);
     let chosen = -1;  // row
     const filter = { xid: "", procedure: 0, kinds: new Set(groups.map(([id]) => id)), finding: "" };
@@ -136,13 +139,60 @@ const Ladder = (() => {
         const from = fromClient ? m.left : m.right;
         const to = fromClient ? m.right : m.left;
         const sign = fromClient ? -1 : 1;
-        g.append(svg("line", { class: "arrow", x1: from, x2: to + sign * 7, y1: y, y2: y }));
-        g.append(svg("path", { class: "tip", d: `M${to},${y} l${sign * 10},-4.5 v9 z` }));
+        const lost = fate === "unanswered" && kind === K.connect_request;
+        if (lost) {
+          // Nobody knows whether it arrived.
+          g.append(svg("line", { class: "arrow attempt", x1: from, x2: to + sign * 60, y1: y, y2: y }));
+          g.append(svg("text", { class: "label lost", x: to + sign * 46, y: y + 5 }, "?"));
+        } else {
+          g.append(svg("line", { class: fate === "refused" ? "arrow attempt" : "arrow", x1: from, x2: to + sign * 7, y1: y, y2: y }));
+          g.append(svg("path", { class: "tip", d: `M${to},${y} l${sign * 10},-4.5 v9 z` }));
+        }
+        if (kind === K.connect_reject) g.append(svg("path", { class: "cross", d: `M${to + sign * 18 - 5},${y - 5} l10,10 m0,-10 l-10,10` }));
         if (kind === K.refusal) g.append(svg("path", { class: "cross", d: `M${from - sign * 5 - 5},${y - 5} l10,10 m0,-10 l-10,10` }));
         g.append(svg("text", { class: "label mid", x: middle, y: y - 6 }, svg("tspan", { class: "strong" }, first), then ? ` ${then}` : ""));
         if (Data.isMessage(kind)) g.append(...chips(i, m, y));
       }
       g.append(...right(i, m, y));
+      return g;
+    }
+
+    // Behind the last row time goes on to the end of the capture: lifelines, Calls that wait, and what can be said of it.
+    const final = ending();
+    function ending() {
+      if (rows.count === 0 || Drawing.end === null) return null;
+      const newest = rows.time[rows.count - 1] + rows.took[rows.count - 1];
+      const end = Math.max(Drawing.end, newest);
+      const { waiting, facts } = connection;
+      const calls = (n) => (n === 1 ? "1 Call" : `${Text.grouped(n)} Calls`);
+      const oldest = waiting === null ? "" : callOf(waiting.frame);
+      if (facts.closed !== null && facts.closed.how !== "unanswered") {
+        return { open: false, end, waits: waiting !== null, first: facts.closed.how === "refused" ? "the attempt was refused" : `the connection ended: ${facts.closed.how}`,
+          then: waiting === null ? "" : `without an answer to ${calls(waiting.calls)}, the oldest ${oldest}` };
+      }
+      if (facts.closed !== null) return { open: true, end, waits: true, first: `no answer for ${Text.duration(end - rows.time[rows.count - 1])}`, then: "to this attempt" };
+      if (waiting !== null) return { open: true, end, waits: true, first: `no answer for ${Text.duration(end - waiting.since)}`, then: waiting.calls === 1 ? `to ${oldest}` : `to ${calls(waiting.calls)}, the oldest ${oldest}` };
+      return { open: true, end, waits: false, first: end - newest >= pause ? `silence for ${Text.duration(end - newest)}` : "still open", then: "" };
+    }
+    function callOf(frame) {
+      for (let i = 0; i < rows.count; ++i) {
+        if (rows.frame[i] <= frame && frame <= rows.frame[i] + rows.last[i] && rows.kind[i] === K.call) return `${Data.label(rows, i)[1]} (frame ${frame})`;
+      }
+      return `in frame ${frame}`;
+    }
+    function drawTail(m, y0) {
+      const g = svg("g", { class: `tail ${final.open ? "goes-on" : "ended"}${final.waits ? " waits" : ""}` });
+      const bottom = y0 + TAIL - 26;
+      const stop = final.open ? bottom : y0 + ROW;
+      for (const x of [m.left, m.right]) {
+        g.append(svg("line", { class: final.open ? "life silent" : "life", x1: x, x2: x, y1: y0, y2: stop }));
+        if (!final.open) g.append(svg("path", { class: "stop", d: `M${x - 7},${stop} h14` }));
+      }
+      if (final.open && final.waits) g.append(svg("rect", { class: "wait", x: m.left - 4, y: y0, width: 8, height: stop - y0 }));
+      const middle = (m.left + m.right) / 2;
+      g.append(svg("text", { class: "label mid strong said", x: middle, y: y0 + ROW + 12 }, final.first), svg("text", { class: "tiny mid", x: middle, y: y0 + ROW + 30 }, final.then));
+      g.append(svg("line", { class: "capture-end", x1: 4, x2: m.width - 4, y1: bottom, y2: bottom }),
+        svg("text", { class: "tiny end", x: m.time, y: bottom + 15 }, Text.since(final.end).replace(" s", "")), svg("text", { class: "tiny mid", x: middle, y: bottom + 15 }, "end of the capture"));
       return g;
     }
 
@@ -155,10 +205,12 @@ const Ladder = (() => {
       const first = Math.max(0, Math.floor(scroll.scrollTop / ROW) - 2);
       const last = Math.min(view.length, first + Math.ceil(height / ROW) + 5);
       spacer.setAttribute("width", m.width);
-      spacer.setAttribute("height", Math.max(1, (last - first) * ROW));
+      const toTheEnd = final !== null && last === view.length;
+      spacer.setAttribute("height", Math.max(1, (last - first) * ROW + (toTheEnd ? TAIL : 0)));
       layer.style.transform = `translateY(${first * ROW}px)`;
       const drawn = [];
       for (let at = first; at < last; ++at) drawn.push(drawRow(at, m, (at - first) * ROW));
+      if (toTheEnd) drawn.push(drawTail(m, (last - first) * ROW));
       spacer.replaceChildren(...drawn);
     }
     function later() {
@@ -168,15 +220,27 @@ const Ladder = (() => {
       }
     }
 
+    // What a row can be found by: what it says, its operations, the rules at it. Many rows say the same.
+    const known = new Map();
+    function textOf(i) {
+      const names = Data.isMessage(rows.kind[i]) ? rows.names[rows.place[i]] : 0;
+      const key = `${rows.label[i]} ${rows.procedure[i]} ${names}`;
+      if (!known.has(key)) known.set(key, [...Drawing.labels[rows.label[i]].slice(0, 2), Drawing.texts[rows.procedure[i]], Drawing.texts[names]].join(" ").toLowerCase());
+      const marks = rows.marks[i];
+      return marks ? `${known.get(key)} ${marks.map(([f]) => Report.findings[f].rule).join(" ")}` : known.get(key);
+    }
+
     function apply() {
-      const xids = filter.xid.split(/[\s,]+/).filter(Boolean).map((t) => Number(t)).filter((n) => Number.isInteger(n));
+      const terms = filter.xid.toLowerCase().split(/[\s,]+/).filter(Boolean);
+      const wantedXids = new Set(terms.map(Number).filter((n) => Number.isInteger(n)));
+      const words = terms.filter((t) => !Number.isInteger(Number(t)));
       const shown = new Set(groups.filter(([id]) => filter.kinds.has(id)).flatMap(([, , kinds]) => kinds));
       const finding = filter.finding === "" ? null : filter.finding === "any" ? -1 : Number(filter.finding);
-      const wantedXids = new Set(xids);
       const out = [];
       for (let i = 0; i < rows.count; ++i) {
         if (!shown.has(rows.kind[i])) continue;
-        if (filter.xid.trim() !== "" && !wantedXids.has(rows.xid[i])) continue;
+        if (wantedXids.size > 0 && !wantedXids.has(rows.xid[i])) continue;
+        if (words.length > 0 && !words.every((w) => textOf(i).includes(w))) continue;
         if (filter.procedure !== 0 && rows.procedure[i] !== filter.procedure) continue;
         if (finding !== null) {
           const marks = rows.marks[i];
@@ -185,10 +249,12 @@ const Ladder = (() => {
         out.push(i);
       }
       view = Int32Array.from(out);
-      sizer.style.height = `${view.length * ROW}px`;
-      scroll.style.height = `min(72vh, 760px, ${Math.max(8, rows.count) * ROW + 2}px)`;
+      const tail = final === null ? 0 : TAIL;
+      sizer.style.height = `${view.length * ROW + tail}px`;
+      scroll.style.height = `min(72vh, 760px, ${Math.max(5, rows.count) * ROW + tail + 2}px)`;
       const all = rows.count;
       count.textContent = view.length === all ? `${Text.counted(all, "row")}` : `${Text.grouped(view.length)} of ${Text.counted(all, "row")}`;
+      if (view.length === 0 && all > 0) count.textContent += ": nothing matches";
       if (rows.leftOut > 0) count.textContent += `; ${Text.counted(rows.leftOut, "row")} of the capture left out`;
       later();
     }
@@ -208,7 +274,8 @@ const Ladder = (() => {
     function bring(row) {
       const at = placeOf(row) * ROW;
       const height = scroll.clientHeight;
-      if (at < scroll.scrollTop + ROW || at + 2 * ROW > scroll.scrollTop + height) scroll.scrollTop = Math.max(0, at - height / 3);
+      if (row === view[view.length - 1]) scroll.scrollTop = view.length * ROW + TAIL;  // with what follows it
+      else if (at < scroll.scrollTop + ROW || at + 2 * ROW > scroll.scrollTop + height) scroll.scrollTop = Math.max(0, at - height / 3);
       later();
     }
 
@@ -251,7 +318,7 @@ const Ladder = (() => {
     });
 
     // --- filters
-    const xidInput = el("input", { type: "search", id: "filter-xid", size: 12, placeholder: "0x08ea8cef", "aria-label": "XID", oninput: (e) => { filter.xid = e.target.value; apply(); } });
+    const xidInput = el("input", { type: "search", id: "filter-xid", size: 22, placeholder: "0x08ea8cef, READ, a rule …", "aria-label": "XID, procedure, operation or rule", oninput: (e) => { filter.xid = e.target.value; apply(); } });
     const used = [...new Set(rows.procedure)].filter((n) => n !== 0).sort((a, b) => Drawing.texts[a].localeCompare(Drawing.texts[b]));
     const procedureSelect = el("select", { id: "filter-procedure", "aria-label": "Procedure", onchange: (e) => { filter.procedure = Number(e.target.value); apply(); } },
       el("option", { value: 0 }, "every procedure"), used.map((n) => el("option", { value: n }, Drawing.texts[n])));
@@ -266,7 +333,7 @@ const Ladder = (() => {
         boxes.set(id, box);
         return el("label", { class: classOf(kinds[0]) }, box, el("span", { class: "key" }), name);
       }));
-    const bar = el("div", { class: "filters" }, el("label", {}, "XID ", xidInput), procedureSelect, findingSelect,
+    const bar = el("div", { class: "filters" }, el("label", {}, "Search ", xidInput), procedureSelect, findingSelect,
       el("button", { id: "filter-clear", onclick: clear }, "Show all"), kindBoxes);
 
     function clear() {
@@ -318,8 +385,9 @@ const Ladder = (() => {
     function print() {
       const m = { width: 700, time: 88, frame: 146, left: 186, right: 550, credits: 634, bar: 562, flag: 690 };
       const n = Math.min(PRINTED, view.length);
-      const sheet = svg("svg", { class: "ladder", width: m.width, height: n * ROW, viewBox: `0 0 ${m.width} ${n * ROW}` });
+      const sheet = svg("svg", { class: "ladder", width: m.width, height: n * ROW + TAIL, viewBox: `0 0 ${m.width} ${n * ROW + TAIL}` });
       for (let at = 0; at < n; ++at) sheet.append(drawRow(at, m, at * ROW));
+      if (final !== null && n === view.length) sheet.append(drawTail(m, n * ROW));
       paper.replaceChildren(sheet, view.length > n ? el("p", { class: "dim" }, `${Text.counted(view.length - n, "more row")}: filter before printing to see them.`) : "");
     }
 
