@@ -21,10 +21,10 @@ export async function watched(browser, options = {}) {
   page.on("request", (r) => { if (r.url() !== page.wanted) trouble.push(`request: ${r.url().slice(0, 120)}`); });
   page.trouble = trouble;
   page.setDefaultTimeout(300_000);
-  page.open = async (file) => {
+  page.open = async (file, hash = "") => {
     trouble.length = 0;
     page.wanted = pathToFileURL(file).href;
-    await page.goto(page.wanted, { timeout: 600_000 });
+    await page.goto(page.wanted + hash, { timeout: 600_000 });
     await page.waitForFunction(() => document.documentElement.dataset.ready === "yes", null, { timeout: 600_000 });
   };
   return page;

@@ -164,6 +164,248 @@ test("only what was asked for: --connection and --severity", async () => {
   await done(page);
 });
 
+// --- what happened to the mount
+const scenario = (name) => join(given.source, "captures", "scenarios", `${name}.yaml`);
+function forged(names, fabric = "rocev2") {
+  const out = file(`${names.at(-1)}-${fabric}.pcap`);
+  execFileSync(given.forge, [...names.map(scenario), "--transport", fabric, "--out", out]);
+  return out;
+}
+
+test("a hang has a shape, to the end of the capture", async () => {
+  const { page, report } = await opened(forged(["symptom-call-hangs"]));
+  const [mount] = report.mounts;
+  assert.equal(mount.state, "waiting");
+  assert.equal(await page.textContent("#top .verdict p:first-child"), report.verdict.sentence);
+  assert.ok(await page.evaluate(() => document.getElementById("mounts").getBoundingClientRect().top < document.getElementById("connections").getBoundingClientRect().top), "mounts come before connections");
+  assert.equal(await page.textContent("#mounts [data-json='mounts.0.owes']"), mount.owes);
+  assert.equal(await page.locator(".timeline .hang").count(), 1);
+  // The ladder: the Call that waits, for how long, and where the capture ends.
+  const { number } = /(?<number>\d+\.\d) s/.exec(mount.sentence).groups;
+  assert.match(await page.textContent(".tail.goes-on.waits"), new RegExp(`no answer for ${number}\\d s.*${mount.waiting.oldest.xid}.*frame ${mount.waiting.oldest.frame}.*end of the capture`));
+  const reach = await page.evaluate(() => {
+    const bottom = (e) => e.getBoundingClientRect().bottom;
+    const box = document.querySelector(".scroll");
+    box.scrollTop = box.scrollHeight;
+    return { wait: bottom(document.querySelector(".tail .wait")), end: bottom(document.querySelector(".capture-end")), box: bottom(box), rows: Math.max(...[...document.querySelectorAll(".layer .row")].map(bottom)) };
+  });
+  assert.ok(reach.wait > reach.rows + 50 && Math.abs(reach.wait - reach.end) < 2 && reach.end < reach.box, JSON.stringify(reach));
+  // The charts: as far as that, the Call still outstanding, the finding at its time.
+  const chart = await page.evaluate(() => {
+    const { charts } = Connection.current;
+    return { last: charts.times.at(-1), end: Drawing.end / 1e9, outstanding: charts.outstanding.at(-1), shown: charts.range()[0][1] };
+  });
+  assert.deepEqual([chart.last, chart.outstanding, chart.shown], [chart.end, 1, chart.end]);
+  const charts = await page.locator(".chart").count();
+  assert.equal(await page.locator(".chart .chart-mark.warning").count(), charts);
+  assert.ok(await page.$eval(".chart-wait", (e) => e.clientWidth / e.parentNode.clientWidth) > 0.9);
+  await page.click(".chart .chart-mark.warning", { position: { x: 1, y: 2 } });
+  assert.match(await page.textContent(".finding.here"), /call-hangs/);
+  await done(page);
+  // One that works goes on as well, and waits for nothing.
+  const fine = await opened(capture("kernel/rxe-nfs3-nodisconnect.pcap"));
+  assert.equal(await fine.page.locator(".mount.good").count(), 1);
+  await fine.page.evaluate(() => { const box = document.querySelector(".scroll"); box.scrollTop = box.scrollHeight; });
+  await fine.page.waitForSelector(".tail");
+  assert.equal(await fine.page.locator(".tail.waits, .chart-wait, .timeline .hang").count(), 0);
+  await done(fine.page);
+});
+
+test("an attempt that failed looks like one", async () => {
+  const { page, report } = await opened(forged(["symptom-reconnect-loop-of-any-kind"]));
+  const hows = report.connections.map((c) => c.closed.how);
+  assert.deepEqual(hows, ["refused", "unanswered", "refused"]);
+  assert.equal(await page.locator(".timeline .failed").count(), 3);
+  assert.equal(await page.locator(".pick tr.attempt").count(), 3);
+  for (const [i, how] of hows.entries()) {
+    await page.locator(".pick tbody tr").nth(i).click();
+    assert.match(await page.textContent("#connection"), /This connection never came up/);
+    await page.waitForSelector(".layer .arrow.attempt", { state: "attached" });
+    assert.equal(await page.locator(".layer .lost").count(), how === "unanswered" ? 1 : 0);
+    assert.equal(await page.locator(".layer .k-connect_reject .cross").count(), how === "refused" ? 1 : 0);
+    assert.match(await page.textContent(".tail"), how === "refused" ? /the attempt was refused/ : /no answer for .*to this attempt/);
+  }
+  await done(page);
+});
+
+test("200 failed attempts: what stands on top says it all", async () => {
+  const story = file("attempts.yaml");
+  writeFileSync(story, ["title: attempts", "why: x", "steps:", ...Array.from({ length: 200 }, () => "  - attempt: refused\n  - wait: 3"), ""].join("\n"));
+  for (const fabric of ["rocev2", "iwarp"]) {
+    execFileSync(given.forge, [story, "--transport", fabric, "--out", file("attempts.pcap")]);
+    const { page: path, report } = await analysed(given.analyzer, file("attempts.pcap"), file("attempts.html"));
+    assert.deepEqual(report.mounts[0].attempts, { made: 200, established: 0, refused: 200, unanswered: 0 });
+    assert.ok(statSync(path).size < 1 << 20, `${statSync(path).size} octets`);
+    const page = await watched(browser);
+    await page.open(path);
+    // Without scrolling: since when, how often, who has to move, what to do; then the one finding of the series.
+    const seen = await page.evaluate(() => [...document.querySelectorAll(".verdict, .mount, .finding")].filter((e) => e.getBoundingClientRect().bottom < innerHeight).map((e) => e.textContent));
+    assert.match(seen[0], /^No mount: .*200 times from frame 1 to 400/);
+    assert.match(seen[1], /^never-up.*Since *frame 1 .*owed by *server.*200 to connect: 200 refused.*Look at/);
+    assert.match(seen[2], /warning.*symptom.*200 attempts to connect failed in a row/);
+    assert.equal(await page.locator(".timeline .failed").count(), report.connections.length);
+    assert.equal(await page.locator(".pick tbody tr").count(), report.connections.length);
+    await done(page);
+  }
+});
+
+// --- finding one's way
+test("the table of connections sorts and filters", async () => {
+  const { page, report } = await opened(forged(["symptom-reconnect-loop-two-only", "symptom-call-hangs", "symptom-state-working"]));
+  assert.ok(report.connections.length >= 4);
+  const column = (k) => page.$$eval(".pick tbody tr", (rows, at) => rows.map((r) => r.children[at].textContent), k);
+  const head = (name) => page.locator(".pick th", { hasText: name });
+  const ids = report.connections.map((c) => String(c.id));
+  assert.deepEqual(await column(0), ids);
+  await head("number").locator("button").focus();
+  await page.keyboard.press("Enter");
+  assert.deepEqual(await column(0), [...ids].reverse());
+  assert.equal(await head("number").getAttribute("aria-sort"), "descending");
+  await head("Calls").locator("button").click();
+  assert.deepEqual((await column(5)).map(Number), report.connections.map((c) => c.messages.calls).sort((a, b) => a - b));
+  assert.equal(await head("number").getAttribute("aria-sort"), "none");
+  await page.fill("#filter-connections", "REFUSED");
+  assert.deepEqual([...new Set(await column(8))], ["refused"]);
+  assert.match(await page.textContent("#connections .shown"), new RegExp(`^2 of ${ids.length} connections`));
+  await page.fill("#filter-connections", "call-hangs");
+  const [hang] = report.findings.filter((f) => f.rule === "call-hangs");
+  assert.deepEqual(await column(0), [String(hang.connection)]);
+  await page.fill("#filter-connections", "write nonsense");
+  assert.deepEqual(await column(0), []);
+  assert.match(await page.textContent("#connections .shown"), /^Nothing matches/);
+  await page.fill("#filter-connections", "");
+  assert.equal((await column(0)).length, ids.length);
+  await done(page);
+});
+
+test("findings by rule and by kind; badges count the hidden ones", async () => {
+  const { page, report } = await opened(forged(["symptom-call-hangs", "credit-limit-exceeded", "symptom-long-wait"]));
+  const grave = report.findings.filter((f) => f.severity !== "note");
+  const of = (kind) => grave.filter((f) => f.kind === kind).length;
+  assert.ok(of("symptom") > 1 && of("violation") > 0, JSON.stringify(grave.map((f) => f.rule)));
+  const listed = () => page.locator("#findings .finding:not(.note)").count();
+  const borders = await page.evaluate(() => ["symptom", "violation"].map((k) => getComputedStyle(document.querySelector(`.finding.is-${k}`)).borderLeftStyle));
+  assert.notEqual(borders[0], borders[1], "a symptom looks like a violation");
+  assert.doesNotMatch(await page.textContent(".badges"), /not listed/);
+  await page.selectOption("#filter-kind", "symptom");
+  assert.equal(await listed(), of("symptom"));
+  assert.equal(await page.locator("#findings .finding:not(.is-symptom)").count(), 0);
+  assert.match(await page.textContent(".badges"), new RegExp(`${report.totals.errors} errors? ${report.totals.errors} of them not listed`));
+  await page.selectOption("#filter-kind", "");
+  await page.selectOption("#filter-rule", "call-hangs");
+  assert.equal(await listed(), 1);
+  assert.match(await page.textContent(".badges"), new RegExp(`${report.totals.warnings} warnings ${report.totals.warnings - 1} of them not listed`));
+  // A link to what the filter hides shows it all the same.
+  const hidden = report.findings.findIndex((f) => f.kind === "violation" && f.severity !== "note");
+  await page.evaluate((i) => { location.hash = `#finding-${i}`; }, hidden);
+  await page.waitForSelector(`#finding-${hidden}.here`);
+  assert.equal(await listed(), grave.length);
+  await done(page);
+});
+
+test("links to findings, connections and frames", async () => {
+  const { page: path, report } = await analysed(given.analyzer, capture("kernel/rxe-nfs41-reconnect.pcap"), file("links.html"));
+  const note = report.findings.findLastIndex((f) => f.severity === "note");
+  const second = report.connections.at(-1);
+  const inSight = (page, selector) => page.$eval(selector, (e) => { const { top, bottom } = e.getBoundingClientRect(); return top < innerHeight && bottom > 0; });
+  const at = async (hash) => {
+    const page = await watched(browser);
+    await page.open(path, hash);
+    return page;
+  };
+  let page = await at(`#finding-${note}`);
+  assert.ok(await inSight(page, `#finding-${note}.here`), "a folded note is shown");
+  await done(page);
+  page = await at(`#connection-${second.id}`);
+  assert.match(await page.textContent("#connection-title"), new RegExp(`^Connection ${second.id} `));
+  assert.ok(await inSight(page, "#connection-title"));
+  await done(page);
+  page = await at(`#frame-${second.opened.frame}`);
+  assert.match(await page.textContent("#connection-title"), new RegExp(`^Connection ${second.id} `));
+  await page.waitForSelector(".row .back.chosen");
+  assert.match(await page.textContent(".detail .where"), new RegExp(`frames? ${second.opened.frame} `));
+  assert.ok(await inSight(page, ".row .back.chosen"));
+  // Each has a link to copy, which leads to itself.
+  for (const [i] of report.findings.entries()) assert.equal(await page.locator(`#finding-${i} .anchor[href='#finding-${i}']`).count(), await page.locator(`#finding-${i}`).count());
+  assert.equal(await page.getAttribute(".detail .anchor", "href"), `#frame-${second.opened.frame}`);
+  await page.click("#connection-title .anchor");
+  assert.equal(await page.evaluate(() => location.hash), `#connection-${second.id}`);
+  // The same link twice leads there twice.
+  const first = report.connections[0].id;
+  for (let i = 0; i < 2; ++i) {
+    await page.locator(`.pick a[href='#connection-${first}']`).click();
+    await page.waitForFunction((id) => document.getElementById("connection-title").textContent.startsWith(`Connection ${id} `), first);
+    await page.evaluate(() => Page.select(1));
+  }
+  for (const hash of ["#frame-999999", "#connection-77", "#finding-12345"]) {
+    await page.evaluate((h) => { location.hash = h; }, hash);
+    await page.waitForFunction((n) => document.getElementById("notice").textContent.includes(`does not hold ${n}`), hash.slice(1).replace("-", " "));
+  }
+  assert.ok(await page.locator("#notice").isVisible());
+  await done(page);
+});
+
+test("charts zoom together", async () => {
+  const { page } = await opened(capture("kernel/siw-nfs41-big-rw.pcap"));
+  const ranges = () => page.evaluate(() => Connection.current.charts.range());
+  const whole = await ranges();
+  assert.ok(whole.length >= 3);
+  await page.locator(".chart .u-over").first().scrollIntoViewIfNeeded();
+  const box = await page.locator(".chart .u-over").first().boundingBox();
+  await page.mouse.move(box.x + box.width * 0.3, box.y + 50);
+  await page.mouse.down();
+  await page.mouse.move(box.x + box.width * 0.6, box.y + 50, { steps: 5 });
+  await page.evaluate(() => new Promise((next) => { requestAnimationFrame(() => requestAnimationFrame(next)); }));
+  await page.mouse.up();
+  await page.waitForFunction((min) => Connection.current.charts.range()[0][0] > min, whole[0][0]);
+  const zoomed = await ranges();
+  const width = ([min, max]) => max - min;
+  for (const range of zoomed) {
+    assert.deepEqual(range, zoomed[0]);
+    assert.ok(Math.abs(width(range) / width(whole[0]) - 0.3) < 0.02, `${range} of ${whole[0]}`);
+  }
+  await page.mouse.dblclick(box.x + box.width / 2, box.y + 50);
+  await page.waitForFunction((w) => JSON.stringify(Connection.current.charts.range()) === w, JSON.stringify(whole));
+  await done(page);
+});
+
+test("search knows procedures, operations, rules, XIDs and frames", async () => {
+  const { page, report } = await opened(capture("kernel/rxe-nfs41-reconnect.pcap"));
+  const links = () => page.$$eval("#results a", (all) => all.map((a) => a.getAttribute("href")));
+  await page.fill("#search", "create_session");
+  assert.deepEqual((await links()).filter((h) => h.startsWith("#connection")),
+    report.connections.filter((c) => c.procedures.some((p) => "CREATE_SESSION" in p.operations)).map((c) => `#connection-${c.id}`));
+  await page.fill("#search", "nfsv4 compound");
+  assert.ok((await links()).includes("#connection-1"));
+  const rule = report.findings[0].rule;
+  await page.fill("#search", rule);
+  assert.deepEqual((await links()).filter((h) => h.startsWith("#finding")), report.findings.flatMap((f, i) => (`${f.rule} ${f.message}`.includes(rule) ? [`#finding-${i}`] : [])));
+  await page.keyboard.press("Enter");
+  await page.waitForSelector(".finding.here");
+  const { frame, xid } = await page.evaluate(() => {
+    const { rows } = Data.connection(0);
+    const i = rows.kind.indexOf(Data.K.call);
+    return { frame: rows.frame[i], xid: Text.hex(rows.xid[i]) };
+  });
+  await page.fill("#search", xid);
+  assert.ok((await links()).includes(`#frame-${frame}`));
+  await page.fill("#search", String(frame));
+  assert.equal((await links())[0], `#frame-${frame}`);
+  await page.fill("#search", "no such thing");
+  assert.deepEqual(await links(), []);
+  assert.match(await page.textContent("#results"), /^Nothing matches “no such thing”/);
+  await page.fill("#search", "");
+  assert.equal(await page.textContent("#results"), "");
+  // The ladder's own: rows by operation and by rule.
+  await page.fill("#filter-xid", "exchange_id");
+  await page.waitForFunction(() => /^\d+ of /.test(document.querySelector(".count").textContent));
+  assert.ok(Number(/^\d+/.exec(await counted(page))[0]) >= 2, await counted(page));
+  assert.ok((await rowTexts(page)).every((t) => /EXCHANGE_ID|COMPOUND/.test(t)));
+  await page.fill("#filter-xid", "nonsense");
+  assert.match(await counted(page), /^0 of .*nothing matches/);
+  await done(page);
+});
+
 // --- what others wrote must not act
 const EVIL = ["<script>window.pwned=1</script>", "</script><script>window.pwned=1</script>", "<!--<script>", "<img src=x onerror=window.pwned=1>", "\"'><svg onload=window.pwned=1>",
   "javascript:window.pwned=1", "{{script}}", "]]>\u202eevil\u2028", "&lt;b&gt;"];

@@ -157,7 +157,7 @@ const Page = (() => {
     const [, what, number] = /^#(finding|connection|frame|mount)-(\d{1,15})$/.exec(hash) ?? [];
     if (what === undefined) return;
     const there = places[what](Number(number));
-    notice.textContent = there ? "" : `This page does not hold ${what} ${number}.`;
+    notice.textContent = there ? "" : `This page does not hold ${what} ${number}.${what === "frame" ? ` Wireshark: frame.number == ${number}` : ""}`;
     notice.hidden = there;
     if (!there) {
       say(notice.textContent);

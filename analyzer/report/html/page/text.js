@@ -73,7 +73,7 @@ const Text = (() => {
   };
 
   // Places in the page: Page goes where such a link says, also when the page is opened with it.
-  const frame = (path) => el("a", { class: "jump", href: `#frame-${value(path)}` }, fact(path));
+  const frame = (path) => (Report.connections.length === 0 ? fact(path) : el("a", { class: "jump", href: `#frame-${value(path)}` }, fact(path)));
   const frames = (path, list) => list.slice(0, 12).map((_, i) => [i > 0 ? ", " : "", frame(`${path}.${i}`)])
     .concat(list.length > 12 ? [` and ${grouped(list.length - 12)} more`] : []);
   const connection = (path) => (Data.indexOf(value(path)) < 0 ? fact(path) : el("a", { class: "jump", href: `#connection-${value(path)}` }, fact(path)));
