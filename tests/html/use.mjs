@@ -333,7 +333,7 @@ test("links to findings, connections and frames", async () => {
   // The same link twice leads there twice.
   const first = report.connections[0].id;
   for (let i = 0; i < 2; ++i) {
-    await page.locator(`.pick a[href='#connection-${first}']`).click();
+    await page.locator(`#mounts a[href='#connection-${first}']:not([tabindex])`).click();
     await page.waitForFunction((id) => document.getElementById("connection-title").textContent.startsWith(`Connection ${id} `), first);
     await page.evaluate(() => Page.select(1));
   }
