@@ -123,8 +123,7 @@ const Connection = (() => {
     const frames = rows.last[row] > 0 ? `frames ${rows.frame[row]} to ${rows.frame[row] + rows.last[row]}` : `frame ${rows.frame[row]}`;
     const box = el("div", { class: "chosen", tabindex: "-1" },
       el("h3", {}, `${first} ${then}`),
-      kind === K.left_out ? null : Text.permalink(`#frame-${rows.frame[row]}`, "this frame"),
-      el("p", { class: "where" }, kind === K.left_out ? "" : [`from the ${Text.sideName(rows.side[row])} · ${frames} · ${Text.since(rows.time[row])}`, rows.took[row] > 0 ? `, for ${Text.duration(rows.took[row])}` : ""]));
+      el("p", { class: "where" }, kind === K.left_out ? "" : [`from the ${Text.sideName(rows.side[row])} · ${frames} · ${Text.since(rows.time[row])}`, rows.took[row] > 0 ? `, for ${Text.duration(rows.took[row])}` : "", " ", Text.permalink(`#frame-${rows.frame[row]}`, "this frame")]));
     const marks = rows.marks[row] ?? [];
     for (const [f, primary] of marks) {
       const finding = Report.findings[f];

@@ -222,7 +222,9 @@ const Summary = (() => {
     if (mount.operations.length === 0) return null;
     const parts = [["pull_p50_us", "pull"], ["server_p50_us", "server"], ["push_p50_us", "push"]];
     const figures = ["calls", "octets", "p50_us", "p99_us", "max_us", ...parts.map(([key]) => key)];
-    return el("details", { open: suffers(mount.state) || mount.operations.length <= 8 }, el("summary", {}, `Where the time goes: ${Text.counted(mount.operations.length, "operation")}`),
+    // Where something else is wrong, that comes first.
+    const calm = Report.totals.errors + Report.totals.warnings === 0 && mount.operations.length <= 8;
+    return el("details", { open: mount.state === "waiting" || calm }, el("summary", {}, `Where the time goes: ${Text.counted(mount.operations.length, "operation")}`),
       el("p", { class: "dim" }, "Microseconds, as this capture saw them. Pull: from the Call to the last RDMA Read for it. Server: from there to the first packet of its answer. Push: from the first RDMA Write to the Reply. Medians; the largest part stands out."),
       el("div", { class: "scroll-x" }, el("table", { class: "plain" },
         el("thead", {}, el("tr", {}, ["operation", "Calls", "octets", "median", "99 %", "worst", ...parts.map(([, word]) => word)].map((h, k) => el("th", { scope: "col", class: k > 0 ? "n" : undefined }, h)))),
