@@ -230,7 +230,7 @@ struct Referee::Impl {
     settle_all_cases(on(connection), std::nullopt, false);
     if (connection.over() || connection.rejected() || connection.kind == Connection::Kind::other) return;
     if (connection.request_seen() && !connection.reply_seen() && !connection.ready_seen && connection.messages == 0) {
-      if (reported(connection)) judge_unanswered_request(on(connection), last);
+      if (reported(connection)) mounts.said(connection, judge_unanswered_request(on(connection), last));
       return;
     }
     if (!connection.rpcrdma()) return;
@@ -327,6 +327,8 @@ void Referee::on(const trace::ConnectReject& event) {
     impl_->book.reconsider(connection->id());
     if (event.reason == reject_stale && connection->facts.transport != trace::Transport::iwarp) {
       impl_->peers.refused_as_stale(*connection, std::move(finding));
+    } else {
+      impl_->mounts.said(*connection, std::move(finding));
     }
     judge_stray_private_data(impl_->on(*connection), event.side, event.private_data, event.frame);
   }

@@ -25,6 +25,7 @@ void count_breach(std::vector<Breach>& breaches, const Finding& finding) {
     at = breaches.insert(at, {finding.rule, finding.severity, 0, first});
   }
   ++at->count;
+  if (!finding.frames.empty()) at->first = std::min(at->first, finding.frames.front());
 }
 
 FindingBook::OfConnection::Folded* FindingBook::OfConnection::find(RuleId rule, std::optional<Party> violator) {
@@ -225,8 +226,9 @@ void FindingBook::conclude_all() {
   std::vector<ConnectionId> left;
   for (const auto& [connection, of] : connections_) left.push_back(connection);
   std::sort(left.begin(), left.end());
+  // What only the end of the capture showed about connections that are concluded already.
+  for (const Unchecked& unchecked : std::exchange(unchecked_, {})) listener_->unchecked(unchecked);
   for (const ConnectionId connection : left) conclude(connection, false);
-  unchecked_.clear();
 }
 
 }  // namespace rpcrdma::referee

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <string>
+#include <tuple>
 #include <utility>
 
 #include <fmt/format.h>
@@ -61,7 +62,10 @@ using State = MountFacts::State;
 }
 
 /// "1 error found: credit-limit-exceeded (frame 10)." or "No rule was broken."
-[[nodiscard]] std::string told(const std::vector<Breach>& breaches) {
+[[nodiscard]] std::string told(std::vector<Breach> breaches) {
+  std::stable_sort(breaches.begin(), breaches.end(), [](const Breach& a, const Breach& b) {
+    return std::tie(a.first, a.rule) < std::tie(b.first, b.rule);
+  });
   std::string all;
   for (const Severity severity : {Severity::error, Severity::warning}) {
     constexpr std::size_t most_named = 3;

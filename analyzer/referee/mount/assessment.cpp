@@ -131,14 +131,10 @@ void take_calls(Assessment& a, const Mount& mount, TimeNs wait) {
 
 /// What NFS itself lets the mount wait for.
 void take_nfs(Assessment& a, const Mount& mount, TimeNs wait) {
-  const auto gap_since = [&](Side side, FrameRef frame) {
-    return std::any_of(mount.lives.begin(), mount.lives.end(),
-                       [&](const Life& life) { return later(life.newest_gap[index(side)], frame); });
-  };
   a.newest_callback = mount.nfs.newest_callback;
   for (const AsyncCopy& copy : mount.nfs.copies) {
     if (copy.ended.number != 0 || a.end.time - copy.reply.time < wait) continue;
-    if (gap_since(Side::passive, copy.reply)) {
+    if (gap_behind(mount, Side::passive, copy.reply)) {
       ++a.hidden;
     } else {
       a.copies.push_back(&copy);
@@ -146,7 +142,7 @@ void take_nfs(Assessment& a, const Mount& mount, TimeNs wait) {
   }
   for (const Recall& recall : mount.nfs.recalls) {
     if (recall.ended.number != 0 || a.end.time - recall.callback.time < wait) continue;
-    if (gap_since(Side::active, recall.callback)) {
+    if (gap_behind(mount, Side::active, recall.callback)) {
       ++a.hidden;
     } else {
       a.recalls.push_back(&recall);
@@ -154,7 +150,18 @@ void take_nfs(Assessment& a, const Mount& mount, TimeNs wait) {
   }
 }
 
-[[nodiscard]] Assessment::Doubt doubt_of(const Assessment& a, const Mount& mount) {
+/// Frames are missing in the last seconds, or nothing was answered since: what is not answered may be what is missing.
+[[nodiscard]] bool gap_that_counts(const Assessment& a, const Mount& mount, TimeNs wait) {
+  FrameRef gap;
+  FrameRef answered;
+  for (const Life& life : mount.lives) {
+    for (const FrameRef& of_side : life.newest_gap) keep_later(gap, of_side);
+    keep_later(answered, life.last_reply);
+  }
+  return a.end.time - gap.time < wait || !later(answered, gap);
+}
+
+[[nodiscard]] Assessment::Doubt doubt_of(const Assessment& a, const Mount& mount, TimeNs wait) {
   bool sends = false;
   bool readable = false;
   bool both = false;
@@ -165,8 +172,9 @@ void take_nfs(Assessment& a, const Mount& mount, TimeNs wait) {
   }
   if (!mount.lives.empty() && !both) return Assessment::Doubt::one_direction;
   if (sends && !readable) return Assessment::Doubt::nothing_readable;
-  if (a.hanging.empty() && a.copies.empty() && a.recalls.empty() && a.hidden > 0)
+  if (a.hanging.empty() && a.copies.empty() && a.recalls.empty() && a.hidden > 0 && gap_that_counts(a, mount, wait)) {
     return Assessment::Doubt::frames_missing;
+  }
   return Assessment::Doubt::none;
 }
 
@@ -327,7 +335,7 @@ Assessment assess(const Mount& mount, FrameRef end, TimeNs wait) {
   take_attempts(a, mount, wait);
   take_calls(a, mount, wait);
   take_nfs(a, mount, wait);
-  a.doubt = doubt_of(a, mount);
+  a.doubt = doubt_of(a, mount, wait);
   a.state = state_of(a, mount);
   if (a.state == State::never_up && a.failing != nullptr) a.since = a.failing->first;
   take_silence(a, mount);

@@ -117,6 +117,11 @@ void Mounts::rejects(const Connection& connection, FrameRef frame) {
   attempt->answer = frame;
 }
 
+void Mounts::said(const Connection& connection, HeldFinding finding) {
+  if (connection.mount == nullptr) return;
+  if (Attempt* attempt = connection.mount->attempt_of(connection.id())) attempt->single = std::move(finding);
+}
+
 void Mounts::attempts(const trace::TcpAttempt& event) {
   Mount* mount = between(event.client.address, event.server.address);
   if (mount == nullptr) return;

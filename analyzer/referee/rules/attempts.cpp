@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Group N: attempts to connect that fail, and mounts that went another way.
 #include <algorithm>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -36,11 +37,12 @@ constexpr std::uint64_t repeats_that_count = 2;
 }
 
 /// Findings about single attempts of the series become one note: it has the reason, the series the rest.
-void fold_singles(const MountWitness& witness, const AttemptSeries& series) {
+void fold_singles(const MountWitness& witness, const AttemptSeries& series, const std::set<ConnectionId>& of_mount) {
+  const std::uint64_t end = std::max(series.last.number, series.last_answer.number);
   for (const RuleId single : {RuleId::cm_rejected, RuleId::cm_unanswered}) {
     witness.context.book.fold_all(single, [&](const Finding& finding) {
-      return std::find(series.connections.begin(), series.connections.end(), finding.connection) !=
-             series.connections.end();
+      const std::uint64_t at = finding.frames.empty() ? 0 : finding.frames.front();
+      return at >= series.first.number && at <= end && of_mount.contains(finding.connection);
     });
   }
 }
@@ -91,9 +93,10 @@ const Row rows::reconnect_loop{
     .next = "The reason of the refusals; when nothing answers, the path. The first failing attempt tells since when."};
 
 void judge_attempts(const MountWitness& witness, const Mount& mount, const Assessment& assessment) {
+  const std::set<ConnectionId> of_mount(mount.connections.begin(), mount.connections.end());
   for (const AttemptSeries& series : assessment.series) {
     if (series.attempts < loop) continue;
-    fold_singles(witness, series);
+    fold_singles(witness, series, of_mount);
     const bool over = series.ended_by.number != 0;
     Symptom symptom;
     symptom.frames = {series.first, series.last, series.last_answer, series.ended_by};

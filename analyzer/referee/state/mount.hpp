@@ -3,6 +3,7 @@
 // connections, Calls that wait. Counts and remembers; bounded.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -16,6 +17,7 @@
 #include <vector>
 
 #include "referee/facts.hpp"
+#include "referee/held_finding.hpp"
 #include "referee/state/connection.hpp"
 #include "referee/state/latency.hpp"
 #include "referee/state/nfs_watch.hpp"
@@ -42,6 +44,7 @@ struct Attempt {
     unreachable,  ///< ICMP
     other         ///< not for RPC-over-RDMA: does not count
   } outcome = Outcome::open;
+  HeldFinding single;  ///< about this attempt alone: none of its own once it is part of a series
 
   [[nodiscard]] bool answered_no() const noexcept {
     return outcome == Outcome::rejected || outcome == Outcome::refused || outcome == Outcome::unreachable;
@@ -148,6 +151,13 @@ struct Mount {
     return nullptr;
   }
 };
+
+/// Something that this side sent behind `frame` is not in the capture.
+[[nodiscard]] inline bool gap_behind(const Mount& mount, trace::Side side, FrameRef frame) noexcept {
+  return std::any_of(mount.lives.begin(), mount.lives.end(), [&](const Life& life) {
+    return life.newest_gap[static_cast<std::size_t>(side)].number > frame.number;
+  });
+}
 
 /// By the name that mountstats uses, as far as it was read.
 [[nodiscard]] std::string operation_name(const Transaction& call);

@@ -151,25 +151,25 @@ void take_status(Connection& connection, const Transaction& call, const std::str
   const bool later =
       version_3 ? status == wire::nfs3err_jukebox : status == wire::nfs4err_delay || status == wire::nfs4err_grace;
   const auto run = nfs.delays.find(operation);
-  if (!later && run != nfs.delays.end() && run->second.over.number == 0) {  // another answer, be it an error
+  const bool going_on = run != nfs.delays.end() && run->second.over.number == 0;
+  if (!later && going_on) {  // another answer, be it an error
     constexpr std::uint64_t worth_keeping = 3;
-    if (run->second.times < worth_keeping) {
-      nfs.delays.erase(run);
-    } else {
-      run->second.over = frame;
-    }
+    run->second.over = frame;
+    const auto before = nfs.delays_over.find(operation);
+    const bool worse = before == nfs.delays_over.end() || before->second.times < run->second.times;
+    const bool room = before != nfs.delays_over.end() || nfs.delays_over.size() < NfsWatch::most_errors;
+    if (run->second.times >= worth_keeping && worse && room) nfs.delays_over[operation] = run->second;
+    nfs.delays.erase(run);
   }
   if (status == 0) return;
-  if (later && (nfs.delays.contains(operation) || nfs.delays.size() < NfsWatch::most_errors)) {
+  if (later && (going_on || nfs.delays.size() < NfsWatch::most_errors)) {
     DelayRun& delay = nfs.delays[operation];
-    if (delay.over.number == 0) {
-      if (delay.times++ == 0) {
-        delay.status = status;
-        delay.first = frame;
-        delay.connection = connection.id();
-      }
-      delay.last = frame;
+    if (delay.times++ == 0) {
+      delay.status = status;
+      delay.first = frame;
+      delay.connection = connection.id();
     }
+    delay.last = frame;
   }
   NfsWatch::ErrorKey key{operation, status, version_3};
   if (nfs.errors.size() < NfsWatch::most_errors || nfs.errors.contains(key)) {
