@@ -293,8 +293,7 @@ void judge_orphan(const Witness& witness, const trace::Send& event, Side request
     witness.unchecked(RuleId::reply_without_call, "traffic of an early draft of version 2 is not judged");
     return;
   }
-  if (const Transaction* own = connection.find(event.side, xid);
-      own != nullptr && own->answer_uncertain()) {
+  if (const Transaction* own = connection.find(event.side, xid); own != nullptr && own->answer_uncertain()) {
     witness.unchecked(RuleId::reply_without_call, "its Call may be the Long Call that looks like an offered Reply");
     return;
   }

@@ -21,7 +21,7 @@ struct Offer {
   std::vector<wire::Segment> segments;
   std::uint64_t length = 0;
   enum class Form : std::uint8_t {
-    proper,    ///< RDMA_NOMSG, all at Position 0
+    proper,  ///< RDMA_NOMSG, all at Position 0
     improper,
     inferred,          ///< proper, but it may be a Long Call until what is read of it says REPLY
     inferred_improper  ///< likewise, with more Positions: improper, unless it is a Long Call
