@@ -191,7 +191,7 @@ namespace {
   }
   trace.finish();
 
-  report::Run run{inputs.report(), judge.finish(inputs.last()), inputs.frames()};
+  report::Run run{inputs.report(), judge.finish(inputs.last(), inputs.first()), inputs.frames()};
   if (!run.report.any_rpcrdma && trace.statistics().tunnel_frames != 0) {
     run.report.unchecked.push_back({referee::RuleId::not_rpcrdma, 0, inside_a_tunnel(trace.statistics())});
   }

@@ -511,7 +511,7 @@ void Referee::tell() {
   impl_->book.tell_settled([&](ConnectionId id) { return impl_->certain(id); });
 }
 
-Report Referee::finish(FrameRef last) {
+Report Referee::finish(FrameRef last, FrameRef first) {
   Impl& impl = *impl_;
   std::vector<ConnectionId> ids;
   ids.reserve(impl.connections.size());
@@ -525,7 +525,7 @@ Report Referee::finish(FrameRef last) {
 
   Report report;
   if (impl.mounts.any_attempt()) impl.any_rpcrdma = true;
-  impl.mounts.finish({impl.context}, last, report);
+  impl.mounts.finish({impl.context}, first, last, report);
   impl.book.conclude_all();
   report.connections = std::exchange(impl.finished, {});
   std::sort(report.connections.begin(), report.connections.end(),

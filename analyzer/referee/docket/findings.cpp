@@ -119,7 +119,7 @@ HeldFinding FindingBook::fold(const Testimony& verdict) {
 }
 
 void FindingBook::fold_into(Finding& first, const Finding& finding) {
-  constexpr std::size_t most_named = 64;
+  constexpr std::size_t most_named = 4096;
   if (first.connections.empty()) first.connections.push_back(first.connection);
   if (first.connections.size() < most_named && finding.connection != first.connections.back()) {
     first.connections.push_back(finding.connection);

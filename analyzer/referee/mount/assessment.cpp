@@ -332,6 +332,7 @@ void add_attempt(AttemptSeries& series, const Attempt& attempt) {
 Assessment assess(const Mount& mount, FrameRef end, TimeNs wait) {
   Assessment a;
   a.end = end;
+  if (!mount.lives.empty()) a.begin = mount.lives.front().opened;
   take_attempts(a, mount, wait);
   take_calls(a, mount, wait);
   take_nfs(a, mount, wait);

@@ -210,12 +210,13 @@ bool Mounts::any_attempt() const noexcept {
   });
 }
 
-void Mounts::finish(const MountWitness& witness, FrameRef last, Report& report) {
+void Mounts::finish(const MountWitness& witness, FrameRef first, FrameRef last, Report& report) {
   std::vector<Mount*> mounts;
   for (const auto& [ends, mount] : mounts_) mounts.push_back(mount.get());
   std::sort(mounts.begin(), mounts.end(), [](const Mount* a, const Mount* b) { return a->id < b->id; });
   for (Mount* mount : mounts) {
-    const Assessment assessment = assess(*mount, last, witness.context.options.wait);
+    Assessment assessment = assess(*mount, last, witness.context.options.wait);
+    if (first.number != 0) assessment.begin = first;
     judge_mount(witness, *mount, assessment);
     const bool rdma = !mount->connections.empty() || assessment.attempts.made > 0;
     if (rdma) report.mounts.push_back(account(*mount, assessment));

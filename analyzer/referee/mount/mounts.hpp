@@ -42,7 +42,7 @@ class Mounts {
   void ends(const Connection& connection, bool reported);
 
   /// At the end of the capture: rules of group N, what became of each mount, and the sentence.
-  void finish(const MountWitness& witness, FrameRef last, Report& report);
+  void finish(const MountWitness& witness, FrameRef first, FrameRef last, Report& report);
   /// Is there a mount of which nothing but failed attempts is known?
   [[nodiscard]] bool any_attempt() const noexcept;
 

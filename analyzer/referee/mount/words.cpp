@@ -148,10 +148,9 @@ using State = MountFacts::State;
   return "";
 }
 
-[[nodiscard]] std::string is_down(const Mount& mount, const Assessment& a) {
-  const TimeNs opened = mount.lives.empty() ? 0 : mount.lives.front().opened.time;
+[[nodiscard]] std::string is_down(const Assessment& a) {
   std::string text = fmt::format("The mount is down since frame {} (+{:.2f} s)", a.since->number,
-                                 seconds(std::max<TimeNs>(a.since->time - opened, 0)));
+                                 seconds(std::max<TimeNs>(a.since->time - a.begin.time, 0)));
   if (a.lost != nullptr) text += ": " + cause_text(*a.lost);
   text += silence_text(a);
   if (a.failing != nullptr) text += "; " + attempts_text(*a.failing);
@@ -160,14 +159,15 @@ using State = MountFacts::State;
   return text.append(who_moves(a));
 }
 
-[[nodiscard]] std::string never_came_up(const Assessment& a) {
+[[nodiscard]] std::string never_came_up(const Mount& mount, const Assessment& a) {
   if (a.failing == nullptr) return "No mount: the attempt to connect is still under way when the capture ends.";
   const AttemptSeries& series = *a.failing;
   if (series.last_answer.number != 0 && series.unanswered == 0) {
-    const std::string_view how = series.unreachable == series.attempts ? "the server cannot be reached (ICMP)"
-                                 : series.refused == series.attempts
-                                     ? "the server refused the connection (TCP port closed)"
-                                     : "the server refused the connection";
+    const std::uint16_t port = mount.attempts.empty() ? 0 : mount.attempts.back().server_port.value_or(0);
+    const std::string how = series.unreachable == series.attempts ? "the server cannot be reached (ICMP)"
+                            : series.refused == series.attempts && port != 0
+                                ? fmt::format("the server refused the connection (TCP port {} closed)", port)
+                                : "the server refused the connection";
     if (series.attempts == 1) return fmt::format("No mount: {}, frame {}.", how, series.last_answer.number);
     return fmt::format("No mount: {}, {} times from frame {} to {}.", how, series.attempts, series.first.number,
                        series.last_answer.number);
@@ -203,9 +203,9 @@ std::string sentence_of(const Mount& mount, const Assessment& a) {
     case State::unknown:
       return cannot_be_told(mount, a);
     case State::never_up:
-      return never_came_up(a);
+      return never_came_up(mount, a);
     case State::down:
-      return is_down(mount, a);
+      return is_down(a);
     case State::closed:
       return fmt::format("The mount was closed in good order (frame {}): {}, all answered.",
                          a.since ? a.since->number : 0, counted(mount.waits.answered, "call"));

@@ -117,7 +117,7 @@ struct Mount {
   static constexpr std::size_t most_series = 64;
   static constexpr std::size_t most_lost_calls = 1024;
   static constexpr std::size_t most_lives = 1024;
-  static constexpr std::size_t most_connections_named = 64;
+  static constexpr std::size_t most_connections_named = 4096;
 
   std::uint32_t id = 0;
   std::string client;
@@ -173,7 +173,8 @@ struct Assessment {
   MountFacts::State state = MountFacts::State::unknown;
   Owes owes = Owes::unknown;
   std::optional<FrameRef> since;
-  FrameRef end;  ///< of the capture
+  FrameRef begin;  ///< of the capture, or of what is known of the mount
+  FrameRef end;    ///< of the capture
   MountFacts::Attempts attempts;
   std::vector<AttemptSeries> series;  ///< of three and more, or still failing
   Assessment() = default;
