@@ -158,7 +158,7 @@ struct Referee::Impl {
     }
     any_rpcrdma = true;
     rdma_messages += connection.messages;
-    if (connection.messages > 0 && !facts.one_way) judged = true;
+    if (connection.messages_read > 0 && !facts.one_way) judged = true;
     if (connection.rejected()) judged = true;
     performance_at_end(on(connection));
     const Ledger& ledger = connection.credits[0];

@@ -173,7 +173,7 @@ namespace {
   const auto& sent = connection.of(side).liveness;
   const auto& silent = connection.of(other(side)).liveness;
   return sent && silent && sent->copies >= copies && sent->last_copy.time - sent->first_copy.time >= span &&
-         silent->heard.number < sent->first_copy.number;
+         silent->heard.number < sent->first_repeat.number;
 }
 
 }  // namespace

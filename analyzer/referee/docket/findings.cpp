@@ -17,12 +17,15 @@ void add_frame(Finding& finding, std::uint64_t number) {
 }  // namespace
 
 void count_breach(std::vector<Breach>& breaches, const Finding& finding) {
-  if (kind(finding.rule) == FindingKind::symptom) return;
-  const auto same = [&](const Breach& b) { return b.rule == finding.rule && b.severity == finding.severity; };
+  const bool blames = kind(finding.rule) != FindingKind::symptom &&
+                      (finding.violator.has_value() || finding.severity == Severity::error);
+  const auto same = [&](const Breach& b) {
+    return b.rule == finding.rule && b.severity == finding.severity && b.blames == blames;
+  };
   auto at = std::find_if(breaches.begin(), breaches.end(), same);
   if (at == breaches.end()) {
     const std::uint64_t first = finding.frames.empty() ? 0 : finding.frames.front();
-    at = breaches.insert(at, {finding.rule, finding.severity, 0, first});
+    at = breaches.insert(at, {finding.rule, finding.severity, 0, first, blames});
   }
   ++at->count;
   if (!finding.frames.empty()) at->first = std::min(at->first, finding.frames.front());

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Group N: attempts to connect that fail, and mounts that went another way.
 #include <algorithm>
+#include <optional>
 #include <set>
 #include <string>
 #include <utility>
@@ -119,21 +120,39 @@ void judge_attempts(const MountWitness& witness, const Mount& mount, const Asses
              attempt.first.number <= series.last.number;
     });
   };
-  for (std::size_t i = 0; i < mount.attempts.size(); ++i) {
-    const Attempt& attempt = mount.attempts[i];
+  const auto came_through_later = [&](const Attempt& attempt) {
+    return std::any_of(mount.lives.begin(), mount.lives.end(), [&](const Life& life) {
+      return life.established && life.opened.number > attempt.first.number && life.id != attempt.connection;
+    });
+  };
+  std::optional<Symptom> refused;
+  std::optional<Symptom> unanswered;
+  const auto tell = [&](std::optional<Symptom>& told, const Attempt& attempt, std::vector<FrameRef> frames,
+                        auto&& words) {
+    const Severity severity = came_through_later(attempt) ? Severity::note : Severity::warning;
+    if (told) {  // of one mount: one finding, which counts
+      ++told->times;
+      told->at_most = std::max(told->at_most, severity);
+      told->frames.push_back(frames.front());
+    } else {
+      told.emplace();
+      told->frames = std::move(frames);
+      told->owes = assessment.owes;
+      told->times = 1;
+      told->at_most = severity;
+      told->what = words();
+    }
+    if (attempt.connection != 0) told->connections.push_back(attempt.connection);
+  };
+  for (const Attempt& attempt : mount.attempts) {
     if (attempt.transport != trace::Transport::iwarp || in_a_loop(attempt)) continue;
-    Symptom symptom;
-    if (attempt.connection != 0) symptom.connections = {attempt.connection};
-    symptom.owes = assessment.owes;
-    symptom.times = 1 + attempt.copies;
     if (attempt.outcome == Outcome::refused || attempt.outcome == Outcome::unreachable) {
-      symptom.frames = {attempt.answer, attempt.first};
-      symptom.what = attempt.outcome == Outcome::refused
-                         ? fmt::format("The server refused the connection: nobody listens on TCP port {}.",
-                                       attempt.server_port.value_or(0))
-                         : fmt::format("The attempt to connect to TCP port {} was answered with ICMP unreachable.",
-                                       attempt.server_port.value_or(0));
-      witness.say(RuleId::connect_refused, std::move(symptom));
+      tell(refused, attempt, {attempt.answer, attempt.first}, [&] {
+        const std::uint16_t port = attempt.server_port.value_or(0);
+        return attempt.outcome == Outcome::refused
+                   ? fmt::format("The server refused the connection: nobody listens on TCP port {}.", port)
+                   : fmt::format("The attempt to connect to TCP port {} was answered with ICMP unreachable.", port);
+      });
     } else if (attempt.outcome == Outcome::open || attempt.outcome == Outcome::accepted) {
       if (attempt.outcome == Outcome::accepted && attempt.connection == 0) continue;  // the client went no further
       const bool old = assessment.end.time - attempt.first.time >= witness.context.options.wait;
@@ -142,13 +161,15 @@ void judge_attempts(const MountWitness& witness, const Mount& mount, const Asses
         return life.id == attempt.connection && (life.established || life.one_way);
       });
       if (known) continue;
-      symptom.frames = {attempt.first, attempt.last};
-      symptom.what = fmt::format(
-          "The {} got no answer in {:.1f} s ({}).", attempt.connection != 0 ? "MPA Request" : "attempt to connect",
-          seconds(assessment.end.time - attempt.first.time), counted(attempt.copies, "repetition"));
-      witness.say(RuleId::connect_unanswered, std::move(symptom));
+      tell(unanswered, attempt, {attempt.first, attempt.last}, [&] {
+        return fmt::format("The {} got no answer in {:.1f} s ({}).",
+                           attempt.connection != 0 ? "MPA Request" : "attempt to connect",
+                           seconds(assessment.end.time - attempt.first.time), counted(attempt.copies, "repetition"));
+      });
     }
   }
+  if (refused) witness.say(RuleId::connect_refused, std::move(*refused));
+  if (unanswered) witness.say(RuleId::connect_unanswered, std::move(*unanswered));
 }
 
 const Row rows::nfs_over_tcp{

@@ -72,9 +72,16 @@ void count_wait(Connection& connection, const Transaction& call, const trace::Se
   waits.worst.operation = operation_name(call);
 }
 
+void end_wait(Connection& connection, Side requester, std::uint32_t xid) {
+  if (connection.mount == nullptr) return;
+  std::erase_if(connection.mount->lost_calls, [&](const OpenCall& call) {
+    return call.xid == xid && call.requester == requester && call.connection != connection.id();
+  });
+}
+
 std::string operation_name(const Transaction& call) {
   if (!call.operation.empty()) return std::string(call.operation);
-  if (!call.procedure) return "Call";
+  if (!call.procedure) return "not read";
   const auto [program, version, procedure] = *call.procedure;
   return wire::procedure_name(program, version, procedure);
 }

@@ -84,7 +84,8 @@ struct Life {
   FrameRef opened;
   FrameRef last_reply;  ///< newest answer to a Call; number 0: none
   std::uint64_t messages = 0;
-  std::uint64_t readable = 0;    ///< Calls and Replies that could be read
+  std::uint64_t readable = 0;    ///< messages whose header could be read
+  std::uint64_t cut = 0;         ///< those that the capture cut before that
   std::uint64_t open_calls = 0;  ///< when it ended
   std::optional<Closed> closed;
   bool orderly = false;  ///< closed in good order
@@ -163,6 +164,9 @@ struct Mount {
 [[nodiscard]] std::string operation_name(const Transaction& call);
 /// The Call may be a copy of one that was lost with an earlier connection: its wait began there.
 void take_up_wait(Mount& mount, Transaction& call);
+/// A Reply on `connection` that answers no Call there: that of a Call that was lost with an earlier connection, whose
+/// copy is not in the capture.
+void end_wait(Connection& connection, trace::Side requester, std::uint32_t xid);
 /// The Call's first answer.
 void count_wait(Connection& connection, const Transaction& call, const trace::Send& answer, TimeNs long_wait);
 

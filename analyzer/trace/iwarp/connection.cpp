@@ -162,7 +162,11 @@ void Connection::payload(Half& h, const TcpSegment& segment, std::uint32_t seque
     }
     case Arrival::keep_alive:
       // One octet that nobody has acknowledged is more than a question, unless it asks whether the window has opened.
-      if (piece.end() > h.acknowledged && !half(1 - h.direction).window_closed) repeat(h, start, segment.ref);
+      if (piece.end() <= h.acknowledged) {
+        h.copies.ask(h.acknowledged, half(1 - h.direction).heard, segment.ref);
+      } else if (!half(1 - h.direction).window_closed) {
+        repeat(h, start, segment.ref);
+      }
       return;
     case Arrival::retransmission:
       repeat(h, start, segment.ref);
