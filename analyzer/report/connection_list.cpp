@@ -128,8 +128,13 @@ void series_line(Page& page, const AttemptsInARow& series, Epoch epoch) {
 
 void connections_block(Page& page, const Run& run, const TextStyle& style, Epoch epoch) {
   const std::vector<ConnectionFacts>& all = run.report.connections;
-  constexpr std::size_t most_blocks = 6;
-  constexpr std::size_t most_lines = 20;
+  constexpr std::uint64_t crowd = 20;
+  std::uint64_t failed = 0;
+  for (const referee::MountFacts& mount : run.report.mounts)
+    failed += mount.attempts.refused + mount.attempts.unanswered;
+  // Among many attempts that failed no single connection has more to say than the findings.
+  const std::size_t most_blocks = failed > crowd ? 0 : all.size() > crowd ? 2 : 6;
+  const std::size_t most_lines = all.size() > crowd ? 10 : 20;
   const Weight weight(run.report);
   std::vector<const ConnectionFacts*> order;
   for (const ConnectionFacts& c : all) order.push_back(&c);
