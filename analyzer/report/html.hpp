@@ -38,6 +38,8 @@ class PageRecorder final : public referee::Observer {
 /// How much the page holds; what is over is counted on it. Whatever is found counts in its totals.
 struct PageLimits {
   std::size_t connections = 200;
+  std::size_t mounts = 200;
+  std::size_t named = 200;  ///< connections of a mount or a finding
   std::size_t findings = 2000;
   std::size_t unchecked = 1000;
   std::size_t octets = 480U << 10U;  ///< of messages, all together: those of findings first

@@ -54,7 +54,9 @@ const ELSEWHERE = [
   /^connections\.\d+\.procedures\.\d+\.(program|version|procedure)$/,
   /^findings\.\d+\.frames\.(1[2-9]|[2-9]\d|\d{3,})$/,
   /^findings\.\d+\.connection$/,
-  /^findings\.\d+\.(frames\.\d+|occurrences)$/,
+  /^findings\.\d+\.(frames\.\d+|occurrences|times)$/,
+  /^findings\.\d+\.connections\.(0|1[2-9]|[2-9]\d|\d{3,})$/,
+  /^mounts\.\d+\.connections\.(1[2-9]|[2-9]\d|\d{3,})$/,
   /^unchecked\./,
 ];
 

@@ -44,6 +44,19 @@ using Json = nlohmann::ordered_json;
   }
   std::stable_sort(report.findings.begin(), report.findings.end(),
                    [](const auto& a, const auto& b) { return place(a) < place(b); });
+  if (report.mounts.size() > limits.mounts) {
+    const auto quiet = [](const referee::MountFacts& mount) { return !suffers(mount.state); };
+    std::stable_sort(report.mounts.begin(), report.mounts.end(),
+                     [&](const auto& a, const auto& b) { return quiet(a) < quiet(b); });
+    report.mounts.resize(limits.mounts);
+    std::sort(report.mounts.begin(), report.mounts.end(), [](const auto& a, const auto& b) { return a.id < b.id; });
+  }
+  for (referee::MountFacts& mount : report.mounts) {
+    if (mount.connections.size() > limits.named) mount.connections.resize(limits.named);
+  }
+  for (referee::Finding& finding : report.findings) {
+    if (finding.connections.size() > limits.named) finding.connections.resize(limits.named);
+  }
   if (report.unchecked.size() > limits.unchecked) report.unchecked.resize(limits.unchecked);
   return out;
 }
@@ -51,7 +64,8 @@ using Json = nlohmann::ordered_json;
 /// The report's own document; its totals are those of the whole run.
 [[nodiscard]] std::string document(const Run& whole, const Run& part) {
   const bool complete = whole.report.connections.size() == part.report.connections.size() &&
-                        whole.report.findings.size() == part.report.findings.size();
+                        whole.report.findings.size() == part.report.findings.size() &&
+                        whole.report.mounts.size() == part.report.mounts.size();
   if (complete) return json(part);
   Json out = Json::parse(json(part));
   const Tally tally = count(whole.report.findings);
@@ -110,8 +124,9 @@ using Json = nlohmann::ordered_json;
 std::string html(const Run& run, PageRecorder& recorder, const PageLimits& limits) {
   const Run part = shown(run, limits);
   recorder.ladder.finish(part.report.findings);
-  const std::string left_out = fmt::format(R"({{"connections":{},"findings":{},"unchecked":{}}})",
+  const std::string left_out = fmt::format(R"({{"connections":{},"mounts":{},"findings":{},"unchecked":{}}})",
                                            run.report.connections.size() - part.report.connections.size(),
+                                           run.report.mounts.size() - part.report.mounts.size(),
                                            run.report.findings.size() - part.report.findings.size(),
                                            run.report.unchecked.size() - part.report.unchecked.size());
   const std::string policy =

@@ -30,14 +30,20 @@ const Summary = (() => {
     const path = `findings.${index}`;
     const [, explanation, evidence] = Drawing.rules[f.rule];
     const where = [];
-    if (f.connection !== null) where.push(["connection ", Text.fact(`${path}.connection`)]);
+    if (f.connections.length > 1) {
+      where.push(["connections ", f.connections.slice(0, 12).map((id, i) => [i > 0 ? ", " : "", el("a", { href: `#connection-${id}` }, Text.fact(`${path}.connections.${i}`))]),
+        f.connections.length > 12 ? ` and ${f.connections.length - 12} more` : ""]);
+    } else if (f.connection !== null) {
+      where.push(["connection ", el("a", { href: `#connection-${f.connection}` }, Text.fact(`${path}.connection`))]);
+    }
     if (f.frames.length > 0) where.push([f.frames.length > 1 ? "frames " : "frame ", frames(path, f.frames)]);
     if (f.xid !== null) where.push(["XID ", Text.fact(`${path}.xid`)]);
     if (f.violator !== null) where.push(["by the ", Text.fact(`${path}.violator`), f.role === null ? "" : [" as ", Text.fact(`${path}.role`)]]);
+    if (f.owes !== null && f.owes !== "nobody") where.push(["the next step is owed by: ", Text.fact(`${path}.owes`)]);
     if (f.occurrences > 1) where.push(["seen ", Text.fact(`${path}.occurrences`), " times"]);
     const known = f.connection !== null && Report.connections.some((c) => c.id === f.connection);
-    return el("article", { class: `finding ${f.severity}`, id: `finding-${index}` },
-      el("div", { class: "finding-head" }, badge(f.severity), el("h3", {}, f.title), known && f.frames.length > 0 ? el("button", { class: "show", onclick: () => show(index) }, "Show in the ladder") : null),
+    return el("article", { class: `finding ${f.severity} ${f.kind}`, id: `finding-${index}` },
+      el("div", { class: "finding-head" }, badge(f.severity), f.kind === "symptom" ? el("span", { class: "kind" }, "symptom") : null, el("h3", {}, f.title), Links.button(`finding-${index}`), known && f.frames.length > 0 ? el("button", { class: "show", onclick: () => show(index) }, "Show in the ladder") : null),
       el("p", { class: "message" }, f.message),
       el("p", { class: "where" }, where.map((w, i) => [i > 0 ? " · " : "", w])),
       el("details", {}, el("summary", {}, "What it means, what proves it, what to do"),
@@ -49,10 +55,34 @@ const Summary = (() => {
           f.filter ? [el("dt", {}, "Wireshark"), el("dd", {}, copyable(f.filter, ""))] : null)));
   }
 
+  const kinds = { violation: "violations", symptom: "symptoms", habit: "habits", capture: "about the capture" };
+
+  // Choices by rule and by kind; what they hide is counted.
+  function chooser(all, changed) {
+    const options = (word, values, name) => [el("option", { value: "" }, word), values.map(([value, count]) => el("option", { value }, `${name(value)} (${Text.grouped(count)})`))];
+    const tally = (key) => {
+      const counts = new Map();
+      for (const i of all) counts.set(key(Report.findings[i]), (counts.get(key(Report.findings[i])) ?? 0) + 1);
+      return [...counts].sort((x, y) => (x[0] < y[0] ? -1 : 1));
+    };
+    const rule = el("select", { id: "findings-rule", "aria-label": "findings of which rule", onchange: () => changed() }, options("every rule", tally((f) => f.rule), (r) => r));
+    const kind = el("select", { id: "findings-kind", "aria-label": "findings of which kind", onchange: () => changed() }, options("every kind", tally((f) => f.kind), (k) => kinds[k] ?? k));
+    const hidden = el("span", { class: "dim", id: "findings-hidden" });
+    const admits = (i) => (rule.value === "" || Report.findings[i].rule === rule.value) && (kind.value === "" || Report.findings[i].kind === kind.value);
+    const clear = () => { rule.value = ""; kind.value = ""; };
+    return { element: el("p", { class: "filters" }, rule, " ", kind, " ", hidden), admits, clear, active: () => rule.value !== "" || kind.value !== "", hidden };
+  }
+  let filter = null;
+  let redraw = () => {};
+  // Everything is to be seen again: somebody follows a link.
+  function unfiltered() {
+    if (filter === null || !filter.active()) return;
+    filter.clear();
+    redraw();
+  }
+
   function findings(show) {
     const all = Report.findings.map((f, i) => i).sort((a, b) => order[Report.findings[a].severity] - order[Report.findings[b].severity] || a - b);
-    const grave = all.filter((i) => Report.findings[i].severity !== "note");
-    const notes = all.filter((i) => Report.findings[i].severity === "note");
     const section = el("section", { id: "findings", "aria-labelledby": "findings-title" }, el("h2", { id: "findings-title" }, "What was found"));
     // A long list grows on demand, so that the page opens at once.
     const listed = (indices, first) => {
@@ -70,14 +100,33 @@ const Summary = (() => {
       grow(first);
       return box;
     };
-    section.append(grave.length > 0 ? listed(grave, 20) : el("p", { class: "card good" }, Report.connections.length > 0 ? "No error and no warning." : "No connection of NFS over RDMA was found."));
-    if (notes.length > 0) {
+    const body = el("div", {});
+    if (all.length > 1) {
+      filter = chooser(all, () => redraw());
+      section.append(filter.element);
+    }
+    section.append(body);
+    redraw = () => {
+      const shown = filter === null ? all : all.filter(filter.admits);
+      const grave = shown.filter((i) => Report.findings[i].severity !== "note");
+      const notes = shown.filter((i) => Report.findings[i].severity === "note");
+      body.replaceChildren();
+      if (filter !== null) {
+        filter.hidden.textContent = shown.length < all.length ? `${Text.counted(all.length - shown.length, "finding")} not listed` : "";
+        if (filter.active()) say(`${Text.counted(shown.length, "finding")} listed`);
+      }
+      if (grave.length > 0) body.append(listed(grave, 20));
+      else if (filter?.active()) body.append(el("p", { class: "dim" }, notes.length > 0 ? "Among these is no error and no warning." : "No finding is of this rule and this kind."));
+      else body.append(el("p", { class: "card good" }, Report.connections.length > 0 || Report.mounts.length > 0 ? "No error and no warning." : "No connection of NFS over RDMA was found."));
+      if (notes.length === 0) return;
       const details = el("details", { class: "notes" }, el("summary", {}, `${Text.counted(notes.length, "note")}: legal, but worth knowing`));
       details.addEventListener("toggle", () => {
         if (details.open && details.childElementCount === 1) details.append(listed(notes, 30));
       });
-      section.append(details);
-    }
+      body.append(details);
+      if (filter?.active()) details.open = true;
+    };
+    redraw();
     const left = Drawing.left_out.findings;
     if (left > 0) section.append(el("p", { class: "dim" }, `${Text.counted(left, "further finding")} left out here; --json lists all of them.`));
     return section;
@@ -117,13 +166,16 @@ const Summary = (() => {
 
   function head() {
     const t = Report.totals;
-    const worst = t.errors > 0 ? "error" : t.warnings > 0 ? "warning" : Report.connections.length > 0 ? "good" : "note";
+    const v = Report.verdict;
+    const suffers = v.mount !== null && ["waiting", "down", "never-up"].includes(v.state);
+    const worst = t.errors > 0 || suffers ? "error" : t.warnings > 0 || (v.mount !== null && v.state === "unknown") ? "warning" : Report.connections.length > 0 ? "good" : "note";
     return el("div", { class: `verdict ${worst}` },
-      el("p", { class: "sentence" }, Drawing.verdict),
+      el("p", { class: "sentence" }, v.sentence === null ? Drawing.verdict : Text.fact("verdict.sentence")),
+      v.mount === null ? null : el("p", { class: "where" }, Report.mounts.length > 1 ? "The worst of them: " : "", el("a", { href: `#mount-${v.mount}` }, "mount ", Text.fact("verdict.mount")), el("span", { class: "unseen" }, Text.fact("verdict.state"))),
       el("ul", { class: "totals" },
         [["errors", "errors", "error"], ["warnings", "warnings", "warning"], ["notes", "notes", "note"], ["connections", "connections", ""], ["rdma_messages", "messages", ""], ["frames", "frames", ""]]
           .map(([key, word, cls]) => el("li", { class: t[key] > 0 ? cls : "" }, el("strong", {}, Text.fact(`totals.${key}`)), " ", t[key] === 1 ? word.slice(0, -1) : word))));
   }
 
-  return { head, findings, inputs, unchecked, badge };
+  return { head, findings, inputs, unchecked, badge, unfiltered };
 })();
