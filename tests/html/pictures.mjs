@@ -15,6 +15,11 @@ const pictures = [
   ["html-ladder", "peers/rxe-upeer-credit-overrun-breaks.pcap", "light", () => {
     Page.show(Report.findings.findIndex((f) => f.severity === "error"));
   }],
+  ["html-mount", "kernel/siw-nfs3-client-dies.pcap", "light", () => {}],
+  ["html-hang", "kernel/siw-nfs3-client-dies.pcap", "light", () => {
+    document.getElementById("ladder").scrollIntoView();
+    document.querySelector(".ladder-box .scroll").scrollTop = 1e9;
+  }],
   ["html-transaction", "kernel/rxe-nfs3-big-rw.pcap", "dark", () => {
     const { rows } = Data.connection(Connection.current.index);
     const call = rows.kind.findIndex((k, i) => k === Data.K.call && rows.writes[rows.place[i]] > 0);

@@ -149,6 +149,87 @@ test("dark, light, narrow and paper", async () => {
   await done(page);
 });
 
+test("the mount stands on top, and its hang is drawn to the end of the capture", async () => {
+  const { page, report } = await opened(capture("kernel/siw-nfs3-client-dies.pcap"));
+  assert.equal(await page.textContent(".verdict .sentence"), report.verdict.sentence);
+  assert.equal(await page.locator("main > section").first().getAttribute("id"), "mounts");
+  await page.evaluate(() => { document.querySelector(".ladder-box .scroll").scrollTop = 1e9; });
+  await page.waitForSelector(".tail .silence");
+  assert.match(await page.textContent(".tail"), /63 Calls without an answer/);
+  const end = Number(report.inputs[0].last_time) - Number(report.inputs[0].first_time);
+  const last = await page.evaluate(() => Math.max(...[...document.querySelectorAll(".chart")].map(() => Data.end / 1e9)));
+  assert.ok(Math.abs(last - end) < 0.001, `${last} for ${end}`);
+  await done(page);
+});
+
+test("an orderly end has no tail", async () => {
+  const { page } = await opened(capture("kernel/rxe-nfs3-basic.pcap"));
+  await page.evaluate(() => { document.querySelector(".ladder-box .scroll").scrollTop = 1e9; });
+  await page.waitForTimeout(100);
+  assert.equal(await page.locator(".tail").count(), 0);
+  await done(page);
+});
+
+test("findings by rule and kind; what is not listed is counted", async () => {
+  const { page, report } = await opened(capture("kernel/siw-nfs3-client-dies.pcap"));
+  await page.selectOption("#findings-kind", "symptom");
+  const symptoms = report.findings.filter((f) => f.kind === "symptom");
+  const listed = await page.$$eval("#findings .finding", (all) => all.length);
+  assert.equal(listed, symptoms.length);
+  assert.match(await page.textContent("#findings-hidden"), new RegExp(`^${report.findings.length - symptoms.length} findings? not listed`));
+  await page.selectOption("#findings-rule", "call-hangs");
+  assert.equal(await page.$$eval("#findings .finding", (all) => all.length), 1);
+  // A link to one that is hidden shows it.
+  const other = report.findings.findIndex((f) => f.rule === "connection-lost");
+  await page.evaluate((i) => { location.hash = `#finding-${i}`; }, other);
+  await page.waitForSelector(`#finding-${other}`);
+  await done(page);
+});
+
+test("connections sort and search, and say when nothing matches", async () => {
+  const { page, report } = await opened(capture("kernel/rxe-nfs41-reconnect.pcap"));
+  const ids = () => page.$$eval(".pick tbody tr:not([hidden])", (rows) => rows.map((r) => Number(r.firstElementChild.textContent)));
+  const forwards = await ids();
+  await page.click(".pick th:first-child button");
+  assert.deepEqual(await ids(), [...forwards].reverse());
+  await page.fill("#connections-search", "nfsv4 open");
+  const having = report.connections.filter((c) => c.procedures.some((p) => "OPEN" in p.operations)).length;
+  assert.equal((await ids()).length, having);
+  await page.fill("#connections-search", "no such word");
+  assert.equal((await ids()).length, 0);
+  assert.equal(await page.textContent("#connections-none"), "no connection matches");
+  await done(page);
+});
+
+test("a link to a frame and to a connection; words are sought in the ladder", async () => {
+  const { page, report } = await opened(capture("kernel/rxe-nfs41-reconnect.pcap"));
+  const second = report.connections[1];
+  await page.evaluate((id) => { location.hash = `#connection-${id}`; }, second.id);
+  await page.waitForFunction((id) => document.querySelector("#connection-title")?.textContent.startsWith(`Connection ${id} `), second.id);
+  await page.evaluate((n) => { location.hash = `#frame-${n}`; }, report.findings.find((f) => f.connection === report.connections[0].id && f.frames.length > 0).frames[0]);
+  await page.waitForSelector(".detail .chosen");
+  await page.fill("#filter-xid", "no-such-operation");
+  assert.match(await page.textContent(".count"), /nothing matches/);
+  await done(page);
+});
+
+test("charts zoom together", async () => {
+  const { page } = await opened(capture("kernel/siw-nfs41-big-rw.pcap"));
+  await page.locator(".charts").scrollIntoViewIfNeeded();
+  const box = await page.locator(".chart .u-over").first().boundingBox();
+  await page.mouse.move(box.x + 40, box.y + 60);
+  await page.mouse.down();
+  await page.mouse.move(box.x + 140, box.y + 60, { steps: 5 });
+  await page.mouse.up();
+  await page.waitForTimeout(200);
+  const labels = await page.evaluate(() => [...document.querySelectorAll(".chart")].length);
+  assert.ok(labels > 2);
+  const ranges = await page.evaluate(() => Connection.current.charts.ranges());
+  assert.equal(new Set(ranges.map((r) => r.join(" "))).size, 1, JSON.stringify(ranges));
+  assert.ok(ranges[0][1] - ranges[0][0] < 1, JSON.stringify(ranges));
+  await done(page);
+});
+
 test("a capture without RPC-over-RDMA has a page as well", async () => {
   const empty = file("empty.pcap");
   writeFileSync(empty, readFileSync(capture("kernel/rxe-nfs3-basic.pcap")).subarray(0, 24));

@@ -101,6 +101,17 @@ const Data = (() => {
     return out;
   }
 
+  // Nanoseconds between two times of the report, "seconds.nanoseconds"; the last frame of the capture counts from its first.
+  const nanoseconds = (later, earlier) => {
+    const parts = (text) => text.split(".").map((part) => Number(part));
+    const [a, b] = [parts(later), parts(earlier)];
+    return (a[0] - b[0]) * 1e9 + (a[1] - b[1]);
+  };
+  const known = Report.inputs.filter((input) => input.first_time !== null);
+  const first = known.map((input) => input.first_time).sort((a, b) => nanoseconds(a, b))[0] ?? null;
+  const end = first === null ? 0 : Math.max(...known.map((input) => nanoseconds(input.last_time, first)));
+  const since = (time) => (first === null || time === null ? 0 : nanoseconds(time, first));
+
   const severities = ["error", "warning", "note"];
-  return { K, kinds, isMessage, isOperation, label, connection, octets, severities };
+  return { K, kinds, isMessage, isOperation, label, connection, octets, severities, end, since };
 })();

@@ -5,6 +5,7 @@
 const Ladder = (() => {
   const K = Data.K;
   const ROW = 30;
+  const TAIL = 92;
   const PRINTED = 200;
 
   const groups = [
@@ -36,6 +37,19 @@ const Ladder = (() => {
     for (let i = 1; i < rows.count; i += Math.max(1, Math.floor(rows.count / 2000))) steps.push(rows.time[i] - rows.time[i - 1]);
     steps.sort((a, b) => a - b);
     const pause = Math.max(1e6, 20 * (steps[Math.floor(steps.length / 2)] ?? 0));
+
+    // What waits when the capture ends: Calls without an answer, and nothing more from either side.
+    const closed = connection.facts.closed;
+    const goesOn = closed === null || ["timeout", "superseded", "unanswered"].includes(closed.how);
+    const answered = new Set();
+    for (let i = 0; i < rows.count; ++i) if (rows.exchange[i] !== 0 && (rows.kind[i] === K.reply || rows.kind[i] === K.error)) answered.add(rows.exchange[i]);
+    const open = [];
+    for (let i = 0; i < rows.count; ++i) if (rows.kind[i] === K.call && rows.exchange[i] !== 0 && !answered.has(rows.exchange[i])) open.push(i);
+    const lastTime = rows.count > 0 ? rows.time[rows.count - 1] : 0;
+    const silence = rows.count > 0 && goesOn ? Data.end - lastTime : 0;
+    const hangs = goesOn && rows.count > 0 && rows.leftOut === 0 && (open.length > 0 || silence >= pause);
+    const tail = hangs ? TAIL : 0;
+    const firstOpen = hangs && open.length > 0 ? open[0] : -1;
 
     const spacer = svg("svg", { class: "ladder", "aria-hidden": "true" });
     const sizer = el("div", { class: "sizer" });
@@ -116,6 +130,7 @@ const Ladder = (() => {
       const same = chosen >= 0 && rows.exchange[i] !== 0 && rows.exchange[i] === rows.exchange[chosen];
       g.append(svg("rect", { class: i === chosen ? "back chosen" : same ? "back same" : "back", x: 0, y: y0, width: m.width, height: ROW }));
       for (const x of [m.left, m.right]) g.append(svg("line", { class: kind === K.left_out || kind === K.gap ? "life broken" : "life", x1: x, x2: x, y1: y0, y2: y0 + ROW }));
+      if (firstOpen >= 0 && i >= firstOpen) g.append(svg("line", { class: "wait-line", x1: m.left - 12, x2: m.left - 12, y1: i === firstOpen ? y0 + 22 : y0, y2: y0 + ROW }));
       if (same) g.append(svg("line", { class: "bracket", x1: m.left - 7, x2: m.left - 7, y1: y0, y2: y0 + ROW }));
       const before = at > 0 ? view[at - 1] : -1;
       const paused = before >= 0 && rows.time[i] - rows.time[before] >= pause && kind !== K.left_out;
@@ -146,6 +161,25 @@ const Ladder = (() => {
       return g;
     }
 
+    // The lifelines go on to the end of the capture.
+    function drawTail(m, y0) {
+      const g = svg("g", { class: "tail" });
+      const middle = (m.left + m.right) / 2;
+      g.append(svg("rect", { class: "silence", x: m.left, y: y0 + 6, width: m.right - m.left, height: TAIL - 12 }));
+      for (const x of [m.left, m.right]) g.append(svg("line", { class: "life silent", x1: x, x2: x, y1: y0, y2: y0 + TAIL }));
+      if (firstOpen >= 0) g.append(svg("line", { class: "wait-line", x1: m.left - 12, x2: m.left - 12, y1: y0, y2: y0 + TAIL }));
+      const lines = [`nothing more for ${Text.duration(Math.max(0, silence))}, to the end of the capture`];
+      if (open.length > 0) {
+        const [first, then] = Data.label(rows, open[0]);
+        lines.push(`${Text.counted(open.length, "Call")} without an answer; the oldest: ${first} ${then}`, `(frame ${rows.frame[open[0]]}), for ${Text.duration(Data.end - rows.time[open[0]])}`);
+      } else if (closed !== null && closed.how === "unanswered") {
+        lines.push("the request to connect was never answered");
+      }
+      lines.forEach((line, i) => g.append(svg("text", { class: "silence-text", x: middle, y: y0 + 28 + 20 * i }, line)));
+      g.append(svg("text", { class: "tiny end", x: m.time, y: y0 + TAIL - 8 }, Text.since(Data.end).replace(" s", "")));
+      return g;
+    }
+
     let wanted = false;
     function draw() {
       wanted = false;
@@ -155,10 +189,12 @@ const Ladder = (() => {
       const first = Math.max(0, Math.floor(scroll.scrollTop / ROW) - 2);
       const last = Math.min(view.length, first + Math.ceil(height / ROW) + 5);
       spacer.setAttribute("width", m.width);
-      spacer.setAttribute("height", Math.max(1, (last - first) * ROW));
+      const whole = last === view.length;
+      spacer.setAttribute("height", Math.max(1, (last - first) * ROW + (whole ? tail : 0)));
       layer.style.transform = `translateY(${first * ROW}px)`;
       const drawn = [];
       for (let at = first; at < last; ++at) drawn.push(drawRow(at, m, (at - first) * ROW));
+      if (whole && hangs) drawn.push(drawTail(m, (last - first) * ROW));
       spacer.replaceChildren(...drawn);
     }
     function later() {
@@ -169,14 +205,23 @@ const Ladder = (() => {
     }
 
     function apply() {
-      const xids = filter.xid.split(/[\s,]+/).filter(Boolean).map((t) => Number(t)).filter((n) => Number.isInteger(n));
+      // Numbers are XIDs; words are sought in procedures, operations and rules.
+      const asked = filter.xid.toLowerCase().split(/[\s,]+/).filter(Boolean);
+      const xids = asked.map((t) => Number(t)).filter((n) => Number.isInteger(n));
+      const sought = asked.filter((t) => !Number.isInteger(Number(t)));
+      const wordsOf = (i) => [Drawing.texts[rows.procedure[i]] ?? "", Data.isMessage(rows.kind[i]) ? Drawing.texts[rows.names[rows.place[i]]] ?? "" : "",
+        ...(rows.marks[i] ?? []).map(([f]) => Report.findings[f].rule), Data.label(rows, i)[0]].join(" ").toLowerCase();
       const shown = new Set(groups.filter(([id]) => filter.kinds.has(id)).flatMap(([, , kinds]) => kinds));
       const finding = filter.finding === "" ? null : filter.finding === "any" ? -1 : Number(filter.finding);
       const wantedXids = new Set(xids);
       const out = [];
       for (let i = 0; i < rows.count; ++i) {
         if (!shown.has(rows.kind[i])) continue;
-        if (filter.xid.trim() !== "" && !wantedXids.has(rows.xid[i])) continue;
+        if (asked.length > sought.length && !wantedXids.has(rows.xid[i])) continue;
+        if (sought.length > 0) {
+          const words = wordsOf(i);
+          if (!sought.every((word) => words.includes(word))) continue;
+        }
         if (filter.procedure !== 0 && rows.procedure[i] !== filter.procedure) continue;
         if (finding !== null) {
           const marks = rows.marks[i];
@@ -185,10 +230,11 @@ const Ladder = (() => {
         out.push(i);
       }
       view = Int32Array.from(out);
-      sizer.style.height = `${view.length * ROW}px`;
-      scroll.style.height = `min(72vh, 760px, ${Math.max(8, rows.count) * ROW + 2}px)`;
+      sizer.style.height = `${view.length * ROW + tail}px`;
+      scroll.style.height = `min(72vh, 760px, ${Math.max(8, rows.count) * ROW + tail + 2}px)`;
       const all = rows.count;
       count.textContent = view.length === all ? `${Text.counted(all, "row")}` : `${Text.grouped(view.length)} of ${Text.counted(all, "row")}`;
+      if (view.length === 0 && all > 0) count.textContent += "; nothing matches";
       if (rows.leftOut > 0) count.textContent += `; ${Text.counted(rows.leftOut, "row")} of the capture left out`;
       later();
     }
@@ -251,7 +297,7 @@ const Ladder = (() => {
     });
 
     // --- filters
-    const xidInput = el("input", { type: "search", id: "filter-xid", size: 12, placeholder: "0x08ea8cef", "aria-label": "XID", oninput: (e) => { filter.xid = e.target.value; apply(); } });
+    const xidInput = el("input", { type: "search", id: "filter-xid", size: 26, placeholder: "XID, procedure, operation, rule", "aria-label": "XID, procedure, operation or rule", oninput: (e) => { filter.xid = e.target.value; apply(); } });
     const used = [...new Set(rows.procedure)].filter((n) => n !== 0).sort((a, b) => Drawing.texts[a].localeCompare(Drawing.texts[b]));
     const procedureSelect = el("select", { id: "filter-procedure", "aria-label": "Procedure", onchange: (e) => { filter.procedure = Number(e.target.value); apply(); } },
       el("option", { value: 0 }, "every procedure"), used.map((n) => el("option", { value: n }, Drawing.texts[n])));
@@ -266,7 +312,7 @@ const Ladder = (() => {
         boxes.set(id, box);
         return el("label", { class: classOf(kinds[0]) }, box, el("span", { class: "key" }), name);
       }));
-    const bar = el("div", { class: "filters" }, el("label", {}, "XID ", xidInput), procedureSelect, findingSelect,
+    const bar = el("div", { class: "filters" }, el("label", {}, "Search ", xidInput), procedureSelect, findingSelect,
       el("button", { id: "filter-clear", onclick: clear }, "Show all"), kindBoxes);
 
     function clear() {
@@ -318,8 +364,10 @@ const Ladder = (() => {
     function print() {
       const m = { width: 700, time: 88, frame: 146, left: 186, right: 550, credits: 634, bar: 562, flag: 690 };
       const n = Math.min(PRINTED, view.length);
-      const sheet = svg("svg", { class: "ladder", width: m.width, height: n * ROW, viewBox: `0 0 ${m.width} ${n * ROW}` });
+      const height = n * ROW + (n === view.length ? tail : 0);
+      const sheet = svg("svg", { class: "ladder", width: m.width, height, viewBox: `0 0 ${m.width} ${height}` });
       for (let at = 0; at < n; ++at) sheet.append(drawRow(at, m, at * ROW));
+      if (n === view.length && hangs) sheet.append(drawTail(m, n * ROW));
       paper.replaceChildren(sheet, view.length > n ? el("p", { class: "dim" }, `${Text.counted(view.length - n, "more row")}: filter before printing to see them.`) : "");
     }
 

@@ -41,7 +41,7 @@ const Mounts = (() => {
     const at = `mounts.${index}`;
     const f = (path, unknown) => Text.fact(`${at}.${path}`, unknown);
     const rows = [];
-    if (mount.since !== null) rows.push(["Since", ["frame ", f("since.frame")]]);
+    if (mount.since !== null) rows.push(["Since", ["frame ", el("a", { href: `#frame-${mount.since.frame}` }, f("since.frame"))]]);
     if (mount.owes !== "nobody") rows.push(["Owes the next step", [el("span", { class: "unseen" }, f("owes")), debtor[mount.owes]]]);
     if (mount.waiting !== null) {
       const oldest = mount.waiting.oldest;
@@ -52,7 +52,7 @@ const Mounts = (() => {
       rows.push(["Longest wait", [f("longest_wait.seconds"), " s from Call to Reply: ", f("longest_wait.operation"), " (frame ", f("longest_wait.frame"), ", answered in frame ", f("longest_wait.reply_frame"), ")"]]);
     }
     rows.push(["Attempts to connect", attempts(`${at}.attempts`, mount.attempts)]);
-    if (mount.nfs_over_tcp !== null) rows.push(["Over TCP", [f("nfs_over_tcp.frames"), " frames of NFS without RDMA, from frame ", f("nfs_over_tcp.frame")]]);
+    if (mount.nfs_over_tcp !== null) rows.push(["Over TCP", [f("nfs_over_tcp.frames"), " frames of NFS without RDMA, from frame ", f("nfs_over_tcp.first")]]);
     if (mount.connections.length > 0) rows.push([mount.connections.length === 1 ? "Connection" : "Connections", links(`${at}.connections`, mount.connections)]);
     if (mount.next !== null) rows.push(["Next", f("next")]);
     return el("article", { class: `card mount ${words[mount.state][1]}`, id: `mount-${mount.id}` },

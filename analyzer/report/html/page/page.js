@@ -149,7 +149,7 @@ const Page = (() => {
       by = i;
       arrange();
     } }, word === "" ? "no." : word)));
-    section.append(el("p", { class: "filters" }, search, " ", none));
+    section.append(el("p", { class: "choices" }, search, " ", none));
     section.append(el("div", { class: "scroll-x tall" }, el("table", { class: "plain pick" }, el("thead", {}, el("tr", {}, heads)), body)));
     const left = Drawing.left_out.connections;
     if (left > 0) section.append(el("p", { class: "dim" }, `${Text.counted(left, "further connection")} left out here, those with the least findings; --json lists all of them.`));

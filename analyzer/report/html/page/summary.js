@@ -70,7 +70,7 @@ const Summary = (() => {
     const hidden = el("span", { class: "dim", id: "findings-hidden" });
     const admits = (i) => (rule.value === "" || Report.findings[i].rule === rule.value) && (kind.value === "" || Report.findings[i].kind === kind.value);
     const clear = () => { rule.value = ""; kind.value = ""; };
-    return { element: el("p", { class: "filters" }, rule, " ", kind, " ", hidden), admits, clear, active: () => rule.value !== "" || kind.value !== "", hidden };
+    return { element: el("p", { class: "choices" }, rule, " ", kind, " ", hidden), admits, clear, active: () => rule.value !== "" || kind.value !== "", hidden };
   }
   let filter = null;
   let redraw = () => {};
