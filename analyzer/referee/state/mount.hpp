@@ -135,6 +135,8 @@ struct Mount {
   NfsWatch nfs;
   static constexpr std::size_t most_operations = 256;
   std::map<std::string, OperationClock, std::less<>> clocks;  ///< by operation
+  /// The same by where their names stand: most operations have one that never moves.
+  std::vector<std::pair<const char*, OperationClock*>> clocks_by_name;
   std::optional<MountFacts::NfsOverTcp> nfs_over_tcp;
 
   /// The newest attempt between these ports that may still be decided.

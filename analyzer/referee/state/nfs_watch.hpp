@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <tuple>
@@ -96,6 +97,9 @@ struct NfsWatch {
   std::map<ErrorKey, ErrorCount> errors;
   Restart restart;
   FrameRef newest_callback;
+  // Large, and taken anew for each message that is read.
+  std::unique_ptr<wire::CallSteps> asked;
+  std::unique_ptr<wire::ReplySteps> reply;
   std::uint64_t connections_opened = 0;  ///< SEQUENCE and others behind the second one may speak of a restart
 };
 
