@@ -322,7 +322,7 @@ void Referee::on(const trace::ConnectReject& event) {
   if (connection == nullptr) return;
   impl_->hear(event);
   if (connection->rpcrdma()) {
-    impl_->mounts.rejects(*connection, event.frame);
+    impl_->mounts.rejects(*connection, event);
     HeldFinding finding = judge_reject(impl_->on(*connection), event);
     impl_->book.reconsider(connection->id());
     if (event.reason == reject_stale && connection->facts.transport != trace::Transport::iwarp) {

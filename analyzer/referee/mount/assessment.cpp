@@ -329,6 +329,7 @@ void add_attempt(AttemptSeries& series, const Attempt& attempt) {
   if (series.attempts++ == 0) series.first = attempt.first;
   series.last = attempt.last;
   if (attempt.answered_no()) keep_later(series.last_answer, attempt.answer);
+  if (attempt.reason) series.reason = attempt.reason;
   series.rejected += attempt.outcome == Outcome::rejected ? 1 : 0;
   series.refused += attempt.outcome == Outcome::refused ? 1 : 0;
   series.unreachable += attempt.outcome == Outcome::unreachable ? 1 : 0;

@@ -121,12 +121,13 @@ void Mounts::establishes(const Connection& connection, FrameRef frame) {
   attempt->answer = frame;
 }
 
-void Mounts::rejects(const Connection& connection, FrameRef frame) {
+void Mounts::rejects(const Connection& connection, const trace::ConnectReject& event) {
   if (connection.mount == nullptr) return;
   Attempt* attempt = connection.mount->attempt_of(connection.id());
   if (attempt == nullptr) return;
   attempt->outcome = Outcome::rejected;
-  attempt->answer = frame;
+  attempt->answer = event.frame;
+  if (connection.facts.transport != trace::Transport::iwarp) attempt->reason = event.reason;
 }
 
 void Mounts::said(const Connection& connection, HeldFinding finding) {

@@ -30,7 +30,7 @@ class Mounts {
   void adopts(Connection& connection);
   void repeats_request(const Connection& connection, FrameRef frame);
   void establishes(const Connection& connection, FrameRef frame);
-  void rejects(const Connection& connection, FrameRef frame);
+  void rejects(const Connection& connection, const trace::ConnectReject& event);
   /// What was said about this attempt alone: a series says it once, which shows at the end.
   void said(const Connection& connection, HeldFinding finding);
   void attempts(const trace::TcpAttempt& event);

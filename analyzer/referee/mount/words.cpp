@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "referee/docket/counted.hpp"
+#include "referee/rules/checks.hpp"
 
 namespace rpcrdma::referee {
 
@@ -154,11 +155,10 @@ using State = MountFacts::State;
 [[nodiscard]] std::string cause_text(const Life& life) {
   const Closed& closed = *life.closed;
   if (closed.cause && closed.cause->rule != RuleId::connection_lost && closed.cause->rule != RuleId::cm_dreq) {
-    const Rule& broken = rule(closed.cause->rule);
-    std::string title(broken.title);
-    if (!title.empty() && title[0] >= 'A' && title[0] <= 'Z') title[0] = static_cast<char>(title[0] - 'A' + 'a');
-    const std::uint64_t frame = closed.cause->frames.empty() ? 0 : closed.cause->frames.front();
-    return fmt::format("{} ({}, frame {})", title, broken.name, frame);
+    std::string what = closed.cause->message;
+    if (what.starts_with("The ") || what.starts_with("A ")) what[0] = static_cast<char>(what[0] - 'A' + 'a');
+    if (what.ends_with('.')) what.pop_back();
+    return fmt::format("{} ({})", what, rule(closed.cause->rule).name);
   }
   const std::string_view by = !closed.by ? "" : *closed.by == Party::client ? "the client" : "the server";
   switch (closed.how) {
@@ -197,10 +197,14 @@ using State = MountFacts::State;
   const AttemptSeries& series = *a.failing;
   if (series.last_answer.number != 0 && series.unanswered == 0) {
     const std::uint16_t port = mount.attempts.empty() ? 0 : mount.attempts.back().server_port.value_or(0);
-    const std::string how = series.unreachable == series.attempts ? "the server cannot be reached (ICMP)"
-                            : series.refused == series.attempts && port != 0
-                                ? fmt::format("the server refused the connection (TCP port {} closed)", port)
-                                : "the server refused the connection";
+    std::string how = "the server refused the connection";
+    if (series.unreachable == series.attempts) {
+      how = "the server cannot be reached (ICMP)";
+    } else if (series.refused == series.attempts && port != 0) {
+      how += fmt::format(" (TCP port {} closed)", port);
+    } else if (series.reason) {
+      how += fmt::format(" (reason {}: {})", *series.reason, reject_reason(*series.reason));
+    }
     if (series.attempts == 1) return fmt::format("No mount: {}, frame {}.", how, series.last_answer.number);
     return fmt::format("No mount: {}, {} times from frame {} to {}.", how, series.attempts, series.first.number,
                        series.last_answer.number);

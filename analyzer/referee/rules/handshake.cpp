@@ -12,7 +12,9 @@ namespace {
 
 constexpr TimeNs unanswered_after = 10'000'000'000;
 
-[[nodiscard]] std::string_view reject_reason(std::uint16_t reason) noexcept {
+}  // namespace
+
+std::string_view reject_reason(std::uint16_t reason) noexcept {
   switch (reason) {
     case 1:
       return "no queue pair available";
@@ -46,8 +48,6 @@ constexpr TimeNs unanswered_after = 10'000'000'000;
       return "see the CM specification";
   }
 }
-
-}  // namespace
 
 const Row rows::service_port_unusual{
     .group = 'L',

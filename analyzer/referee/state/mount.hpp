@@ -44,7 +44,8 @@ struct Attempt {
     unreachable,  ///< ICMP
     other         ///< not for RPC-over-RDMA: does not count
   } outcome = Outcome::open;
-  HeldFinding single;  ///< about this attempt alone: none of its own once it is part of a series
+  std::optional<std::uint16_t> reason;  ///< of a REJ
+  HeldFinding single;                   ///< about this attempt alone: none of its own once it is part of a series
 
   [[nodiscard]] bool answered_no() const noexcept {
     return outcome == Outcome::rejected || outcome == Outcome::refused || outcome == Outcome::unreachable;
@@ -58,6 +59,7 @@ struct AttemptSeries {
   FrameRef first;
   FrameRef last;                          ///< of the newest attempt
   FrameRef last_answer;                   ///< number 0: none of them was answered
+  std::optional<std::uint16_t> reason;    ///< of the newest REJ
   FrameRef ended_by;                      ///< the attempt that came through; number 0: none
   std::vector<ConnectionId> connections;  ///< those of them that are connections of the report, a few
 };

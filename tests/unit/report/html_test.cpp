@@ -103,7 +103,7 @@ TEST(Html, SaysWhatItLeftOut) {
             2);
   EXPECT_EQ(document["totals"]["connections"], 40);
   EXPECT_EQ(document["totals"]["notes"], 62);
-  EXPECT_EQ(drawing["left_out"], (json{{"connections", 35}, {"findings", 54}, {"unchecked", 2}}));
+  EXPECT_EQ(drawing["left_out"], (json{{"connections", 35}, {"mounts", 0}, {"findings", 54}, {"unchecked", 2}}));
 }
 
 TEST(Html, DrawsWhatTheLadderKnows) {
