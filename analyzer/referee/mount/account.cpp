@@ -80,7 +80,7 @@ using State = MountFacts::State;
 
 /// "1 error found: credit-limit-exceeded (frame 10)." or "No rule was broken." Of a mount that works, also what was met
 /// on the way and is nobody's fault.
-[[nodiscard]] std::string told(std::vector<Breach> breaches, bool works) {
+[[nodiscard]] std::string told(std::vector<Breach> breaches, State state) {
   std::stable_sort(breaches.begin(), breaches.end(), [](const Breach& a, const Breach& b) {
     return std::tie(a.first, a.rule) < std::tie(b.first, b.rule);
   });
@@ -92,9 +92,10 @@ using State = MountFacts::State;
     if (!all.empty()) all += ' ';
     all += fmt::format("{} found: {}.", counted(count, text(severity)), list);
   }
-  if (all.empty()) all = "No rule was broken.";
+  if (all.empty()) all = state == State::unknown ? "What could be read breaks no rule." : "No rule was broken.";
   std::uint64_t met = 0;
   const std::string list = listed(breaches, Severity::warning, false, met);
+  const bool works = state == State::working || state == State::closed;
   if (works && met != 0) all += fmt::format(" Worth a look: {}.", list);
   return all;
 }
@@ -161,7 +162,7 @@ Verdict verdict_of(const std::vector<MountFacts>& mounts, const std::vector<Brea
                                                        counted(rest, "mount"), rest_suffers)
                                          : fmt::format(" {} more without such trouble.", counted(rest, "mount"));
   }
-  verdict.sentence += ' ' + told(breaches, verdict.state == State::working || verdict.state == State::closed);
+  verdict.sentence += ' ' + told(breaches, verdict.state);
   return verdict;
 }
 
