@@ -87,7 +87,10 @@ const trace::Frame* Inputs::next() {
   frame_ = *frame;
   frame_.ref.number = number;
   packet_ = inputs_[at_].capture->packet();
-  if (packet_) last_packet_ = frame_.ref;
+  if (packet_) {
+    last_packet_ = frame_.ref;
+    if (first_packet_.number == 0) first_packet_ = frame_.ref;
+  }
   return &frame_;
 }
 

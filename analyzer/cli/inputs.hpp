@@ -31,6 +31,7 @@ class Inputs {
   [[nodiscard]] bool packet() const noexcept { return packet_; }
   /// The last packet given.
   [[nodiscard]] trace::FrameRef last() const noexcept { return last_packet_; }
+  [[nodiscard]] trace::FrameRef first() const noexcept { return first_packet_; }
 
   // For progress
   [[nodiscard]] std::string_view current() const noexcept { return name(inputs_[at_]); }
@@ -70,6 +71,7 @@ class Inputs {
   trace::Frame frame_;
   bool packet_ = false;
   trace::FrameRef last_packet_;
+  trace::FrameRef first_packet_;  ///< by number
 };
 
 }  // namespace rpcrdma::cli

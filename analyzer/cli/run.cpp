@@ -41,8 +41,8 @@ namespace {
          std::strcmp(terminal, "dumb") != 0;
 }
 
-/// Columns of a report: those of the terminal, as far as lines of that length can still be read.
-[[nodiscard]] std::size_t columns() noexcept {
+/// Those of the terminal, as far as lines of that length can still be read.
+[[nodiscard]] std::size_t report_columns() noexcept {
   constexpr std::size_t narrowest = 80;
   constexpr std::size_t widest = 200;
   winsize size{};
@@ -112,7 +112,8 @@ namespace {
   switch (options.format) {
     case Format::text:
       if (options.statistics) return print(report::statistics(run, options.merge));
-      return print(report::text(run, {in_color(options.color), options.quiet, options.verbose, columns()}, drawn));
+      return print(
+          report::text(run, {in_color(options.color), options.quiet, options.verbose, report_columns()}, drawn));
     case Format::json: {
       bool put = true;
       report::json(run, [&put](std::string_view piece) { put = put && print(piece); });
@@ -191,7 +192,7 @@ namespace {
   }
   trace.finish();
 
-  report::Run run{inputs.report(), judge.finish(inputs.last()), inputs.frames()};
+  report::Run run{inputs.report(), judge.finish(inputs.last(), inputs.first()), inputs.frames()};
   if (!run.report.any_rpcrdma && trace.statistics().tunnel_frames != 0) {
     run.report.unchecked.push_back({referee::RuleId::not_rpcrdma, 0, inside_a_tunnel(trace.statistics())});
   }
@@ -256,7 +257,7 @@ ExitStatus run(const Options& options) {
                    {}});
     case Action::explain_rule:
       return stop({ExitStatus::clean,
-                   report::explain(options.rule_to_explain, color, !in_unicode(), columns()).value_or(""),
+                   report::explain(options.rule_to_explain, color, !in_unicode(), report_columns()).value_or(""),
                    {}});
   }
   return ExitStatus::trouble;

@@ -158,7 +158,7 @@ struct Referee::Impl {
     }
     any_rpcrdma = true;
     rdma_messages += connection.messages;
-    if (connection.messages > 0 && !facts.one_way) judged = true;
+    if (connection.messages_read > 0 && !facts.one_way) judged = true;
     if (connection.rejected()) judged = true;
     performance_at_end(on(connection));
     const Ledger& ledger = connection.credits[0];
@@ -230,7 +230,7 @@ struct Referee::Impl {
     settle_all_cases(on(connection), std::nullopt, false);
     if (connection.over() || connection.rejected() || connection.kind == Connection::Kind::other) return;
     if (connection.request_seen() && !connection.reply_seen() && !connection.ready_seen && connection.messages == 0) {
-      if (reported(connection)) judge_unanswered_request(on(connection), last);
+      if (reported(connection)) mounts.said(connection, judge_unanswered_request(on(connection), last));
       return;
     }
     if (!connection.rpcrdma()) return;
@@ -322,11 +322,13 @@ void Referee::on(const trace::ConnectReject& event) {
   if (connection == nullptr) return;
   impl_->hear(event);
   if (connection->rpcrdma()) {
-    impl_->mounts.rejects(*connection, event.frame);
+    impl_->mounts.rejects(*connection, event);
     HeldFinding finding = judge_reject(impl_->on(*connection), event);
     impl_->book.reconsider(connection->id());
     if (event.reason == reject_stale && connection->facts.transport != trace::Transport::iwarp) {
       impl_->peers.refused_as_stale(*connection, std::move(finding));
+    } else {
+      impl_->mounts.said(*connection, std::move(finding));
     }
     judge_stray_private_data(impl_->on(*connection), event.side, event.private_data, event.frame);
   }
@@ -509,7 +511,7 @@ void Referee::tell() {
   impl_->book.tell_settled([&](ConnectionId id) { return impl_->certain(id); });
 }
 
-Report Referee::finish(FrameRef last) {
+Report Referee::finish(FrameRef last, FrameRef first) {
   Impl& impl = *impl_;
   std::vector<ConnectionId> ids;
   ids.reserve(impl.connections.size());
@@ -523,7 +525,7 @@ Report Referee::finish(FrameRef last) {
 
   Report report;
   if (impl.mounts.any_attempt()) impl.any_rpcrdma = true;
-  impl.mounts.finish({impl.context}, last, report);
+  impl.mounts.finish({impl.context}, first, last, report);
   impl.book.conclude_all();
   report.connections = std::exchange(impl.finished, {});
   std::sort(report.connections.begin(), report.connections.end(),

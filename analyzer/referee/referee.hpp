@@ -45,8 +45,9 @@ class Referee final : public trace::EventSink {
   void on(const trace::Liveness&) override;
   void on(const trace::NfsOverTcp&) override;
 
-  /// End of capture: judge what is still open, hand over the report. The referee is empty afterwards.
-  [[nodiscard]] Report finish(FrameRef last);
+  /// End of capture: judge what is still open, hand over the report. The referee is empty afterwards. Times in
+  /// sentences count from the capture's first frame, or from the first one that is known of a mount.
+  [[nodiscard]] Report finish(FrameRef last, FrameRef first = {});
 
   /// The findings so far, by number from 0; later ones are appended, and those here may still get evidence and another
   /// severity. Without a listener only.

@@ -53,16 +53,16 @@ class Weight {
 };
 
 /// Attempts in a row between the same addresses, or one connection.
-struct Series {
+struct AttemptsInARow {
   std::vector<const ConnectionFacts*> members;
 };
 
 /// In the order of their first members. What came to be stands alone and ends the series of its pair.
-std::vector<Series> in_series(const std::vector<const ConnectionFacts*>& connections,
-                              const std::vector<ConnectionFacts>& all) {
+std::vector<AttemptsInARow> in_series(const std::vector<const ConnectionFacts*>& connections,
+                                      const std::vector<ConnectionFacts>& all) {
   using Pair = std::tuple<trace::Transport, std::string, std::string>;
   const std::set<const ConnectionFacts*> listed(connections.begin(), connections.end());
-  std::vector<Series> out;
+  std::vector<AttemptsInARow> out;
   std::map<Pair, std::size_t> open;
   for (const ConnectionFacts& c : all) {
     const Pair pair{c.transport, c.client.address, c.server.address};
@@ -94,7 +94,7 @@ void connection_line(Page& page, const ConnectionFacts& c, Epoch epoch) {
 }
 
 /// "150 refused, 50 not answered"
-std::string outcomes(const Series& series) {
+std::string outcomes(const AttemptsInARow& series) {
   const auto refused = static_cast<std::uint64_t>(
       std::count_if(series.members.begin(), series.members.end(),
                     [](const ConnectionFacts* c) { return c->closed && c->closed->how == How::refused; }));
@@ -104,7 +104,7 @@ std::string outcomes(const Series& series) {
   return fmt::format("{} refused, {} not answered", grouped(refused), grouped(unanswered));
 }
 
-void series_line(Page& page, const Series& series, Epoch epoch) {
+void series_line(Page& page, const AttemptsInARow& series, Epoch epoch) {
   const ConnectionFacts& first = *series.members.front();
   const ConnectionFacts& last = *series.members.back();
   std::vector<trace::ConnectionId> ids;
@@ -128,8 +128,13 @@ void series_line(Page& page, const Series& series, Epoch epoch) {
 
 void connections_block(Page& page, const Run& run, const TextStyle& style, Epoch epoch) {
   const std::vector<ConnectionFacts>& all = run.report.connections;
-  constexpr std::size_t most_blocks = 6;
-  constexpr std::size_t most_lines = 20;
+  constexpr std::uint64_t crowd = 20;
+  std::uint64_t failed = 0;
+  for (const referee::MountFacts& mount : run.report.mounts)
+    failed += mount.attempts.refused + mount.attempts.unanswered;
+  // Among many attempts that failed no single connection has more to say than the findings.
+  const std::size_t most_blocks = failed > crowd ? 0 : all.size() > crowd ? 2 : 6;
+  const std::size_t most_lines = all.size() > crowd ? 10 : 20;
   const Weight weight(run.report);
   std::vector<const ConnectionFacts*> order;
   for (const ConnectionFacts& c : all) order.push_back(&c);
@@ -146,7 +151,7 @@ void connections_block(Page& page, const Run& run, const TextStyle& style, Epoch
   page.line();
   std::size_t lines = 0;
   std::uint64_t left = 0;
-  for (const Series& series : in_series({behind, order.end()}, all)) {
+  for (const AttemptsInARow& series : in_series({behind, order.end()}, all)) {
     if (lines++ >= most_lines) {
       left += series.members.size();
     } else if (series.members.size() > 1) {

@@ -32,15 +32,6 @@ std::string calendar(trace::TimeNs time) {
                      clock.minutes().count(), clock.seconds().count(), clock.subseconds().count());
 }
 
-std::string grouped(std::uint64_t number) {
-  std::string digits = fmt::format("{}", number);
-  for (std::size_t at = digits.size(); at > 3;) {
-    at -= 3;
-    digits.insert(at, 1, ',');
-  }
-  return digits;
-}
-
 std::string counted(std::uint64_t number, std::string_view noun) {
   return fmt::format("{} {}{}", grouped(number), noun, number == 1 ? "" : "s");
 }

@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "referee/docket/counted.hpp"
 #include "referee/facts.hpp"
 
 namespace rpcrdma::report {
@@ -19,8 +20,7 @@ namespace rpcrdma::report {
 /// "2025-12-05 02:00:00.123456 UTC"
 [[nodiscard]] std::string calendar(trace::TimeNs time);
 
-/// "1,234,567"
-[[nodiscard]] std::string grouped(std::uint64_t number);
+using referee::grouped;
 
 /// "1 frame", "2 frames", "1,024 octets"
 [[nodiscard]] std::string counted(std::uint64_t number, std::string_view noun);

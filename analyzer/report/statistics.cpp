@@ -31,7 +31,7 @@ struct Line {
 };
 
 /// Columns under each other.
-[[nodiscard]] std::string table(const std::vector<Line>& lines) {
+[[nodiscard]] std::string as_table(const std::vector<Line>& lines) {
   std::size_t longest = 0;
   for (const Line& line : lines) longest = std::max(longest, width(line.what));
   std::string out;
@@ -120,9 +120,9 @@ struct Share {
 }  // namespace
 
 std::string statistics(const Run& run, bool merged) {
-  std::string out = table(of_rules(run.report.findings));
+  std::string out = as_table(of_rules(run.report.findings));
   if (!out.empty()) out += '\n';
-  return out + table(of_inputs(shares(run, merged)));
+  return out + as_table(of_inputs(shares(run, merged)));
 }
 
 }  // namespace rpcrdma::report

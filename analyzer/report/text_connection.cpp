@@ -236,7 +236,10 @@ std::string ending(const ConnectionFacts& c, Epoch epoch) {
 
 bool established(const ConnectionFacts& c) noexcept {
   using How = referee::Closed::How;
-  return !c.closed || (c.closed->how != How::refused && c.closed->how != How::unanswered);
+  if (c.closed) return c.closed->how != How::refused && c.closed->how != How::unanswered;
+  // A request that waits for its answer when the capture ends.
+  const bool heard = c.server.qpn || c.private_data_server || c.messages.rdma_msg + c.messages.rdma_nomsg != 0;
+  return heard || !c.handshake_seen || c.version;
 }
 
 void connection_block(Page& page, const ConnectionFacts& c, Epoch epoch, const TextStyle& style) {

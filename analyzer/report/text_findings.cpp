@@ -55,7 +55,7 @@ void repeats(Page& page, const Fold& fold) {
 /// A symptom accuses nobody: it says who has to move.
 void who(Page& page, const Finding& f) {
   if (referee::kind(f.rule) == referee::FindingKind::symptom) {
-    if (f.owes && *f.owes != referee::Owes::nobody) page.field("owes", spoken(*f.owes));
+    if (f.owes && *f.owes != referee::Owes::nobody) page.field("owes", debtor(*f.owes));
     return;
   }
   if (!f.violator && !f.role) {

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <iterator>
 #include <optional>
 #include <string>
@@ -65,33 +66,35 @@ void attempts(Page& page, const MountFacts& mount) {
   add(made.established, "established");
   add(made.refused, "refused");
   add(made.unanswered, "not answered");
-  page.field("attempts", fmt::format("{} to connect: {}", grouped(made.made), what.empty() ? "still under way" : what));
+  add(made.made - std::min(made.made, made.established + made.refused + made.unanswered), "under way");
+  page.field("attempts", fmt::format("{} to connect: {}", grouped(made.made), what));
 }
 
-std::string time_of(const referee::OperationTimes& operation) {
-  std::string text =
-      fmt::format("{}: {}, {}", operation.name, counted(operation.calls, "call"), counted(operation.octets, "octet"));
-  if (operation.latency.count == 0) return text;
-  fmt::format_to(std::back_inserter(text), "; median {}", duration(operation.latency.p50));
-  std::string parts;
-  const auto part = [&](std::string_view what, const std::optional<double>& median) {
-    if (!median) return;
-    fmt::format_to(std::back_inserter(parts), "{}{} {}", parts.empty() ? "" : ", ", what, duration(*median));
-  };
-  part("pull", operation.pull_p50);
-  part("server", operation.server_p50);
-  part("push", operation.push_p50);
-  if (!parts.empty()) fmt::format_to(std::back_inserter(text), " ({})", parts);
-  fmt::format_to(std::back_inserter(text), ", 99% {}, worst {}", duration(operation.latency.p99),
-                 duration(operation.latency.max));
-  return text;
-}
-
-/// The most costly operations; -v shows all.
+/// The most costly operations, a row each; -v shows all.
 void times(Page& page, const MountFacts& mount, bool verbose) {
   constexpr std::size_t most = 3;
   const std::size_t shown = verbose ? mount.operations.size() : std::min(most, mount.operations.size());
-  for (std::size_t i = 0; i < shown; ++i) page.field(i == 0 ? "time" : "", time_of(mount.operations[i]));
+  if (shown == 0) return;
+  const auto row = [&](std::string_view label, std::string_view name, const auto&... cells) {
+    std::string text = fmt::format("  {:<12}{:<19}", label, name);
+    std::size_t at = 0;
+    constexpr std::array<std::size_t, 8> widths{7, 12, 8, 8, 8, 8, 8, 8};
+    (fmt::format_to(std::back_inserter(text), "{:>{}}", std::string_view(cells), widths.at(at++)), ...);
+    page.line(text);
+  };
+  row("time", "", "calls", "octets", "median", "pull", "server", "push", "99%", "worst");
+  for (std::size_t i = 0; i < shown; ++i) {
+    const referee::OperationTimes& times = mount.operations[i];
+    const auto part = [](const std::optional<double>& median) { return median ? duration(*median) : std::string("-"); };
+    const bool known = times.latency.count != 0;
+    row("", times.name, grouped(times.calls), grouped(times.octets), known ? duration(times.latency.p50) : "-",
+        part(times.pull_p50), part(times.server_p50), part(times.push_p50), known ? duration(times.latency.p99) : "-",
+        known ? duration(times.latency.max) : "-");
+  }
+  if (shown < mount.operations.size()) {
+    page.field("",
+               fmt::format("and {} (-v shows each)", counted(mount.operations.size() - shown, "further operation")));
+  }
 }
 
 void mount_block(Page& page, const MountFacts& mount, bool verbose, Epoch epoch) {
@@ -100,7 +103,7 @@ void mount_block(Page& page, const MountFacts& mount, bool verbose, Epoch epoch)
   std::string state(in_words(mount.state));
   if (mount.since) state += " since " + place(*mount.since, epoch);
   page.field("state", state);
-  if (mount.owes != referee::Owes::nobody) page.field("owes", spoken(mount.owes));
+  if (mount.owes != referee::Owes::nobody) page.field("owes", debtor(mount.owes));
   attempts(page, mount);
   if (mount.waiting) {
     page.field("waiting", fmt::format("{}, the oldest for {}: {} ({})", counted(mount.waiting->calls, "call"),
@@ -130,7 +133,7 @@ void mount_line(Page& page, const MountFacts& mount) {
 
 }  // namespace
 
-std::string_view spoken(referee::Owes owes) noexcept {
+std::string_view debtor(referee::Owes owes) noexcept {
   switch (owes) {
     case referee::Owes::nobody:
       return "nobody";

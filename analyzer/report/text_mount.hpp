@@ -11,7 +11,7 @@
 namespace rpcrdma::report {
 
 /// "the server", "the client, which cannot be reached"
-[[nodiscard]] std::string_view spoken(referee::Owes owes) noexcept;
+[[nodiscard]] std::string_view debtor(referee::Owes owes) noexcept;
 
 /// The sentence. Nothing where the capture holds no mount.
 void sentence_block(Page& page, const Run& run);

@@ -20,8 +20,22 @@ class Copies {
       acknowledged_ = acknowledged;
       const bool known = first.number != 0 && first.number != again.number;
       first_ = known ? first : again;
+      first_repeat_ = again;
       count_ = 0;
       if (!known) return;
+    }
+    ++count_;
+    last_ = again;
+  }
+  /// A question that needs an answer and carries nothing: a keep-alive. `heard`: newest frame of the other side.
+  void ask(std::uint64_t acknowledged, FrameRef heard, FrameRef again) noexcept {
+    const bool goes_on = first_.number != 0 && acknowledged == acknowledged_ && at_ == acknowledged &&
+                         heard.number < first_repeat_.number;
+    if (!goes_on) {
+      at_ = acknowledged_ = acknowledged;
+      first_ = first_repeat_ = again;
+      count_ = 0;
+      return;
     }
     ++count_;
     last_ = again;
@@ -29,6 +43,7 @@ class Copies {
   void tell(Liveness& event, std::uint64_t acknowledged) const noexcept {
     if (count_ == 0 || acknowledged != acknowledged_) return;
     event.first_copy = first_;
+    event.first_repeat = first_repeat_;
     event.last_copy = last_;
     event.copies = count_;
   }
@@ -38,6 +53,7 @@ class Copies {
   std::uint64_t acknowledged_ = 0;
   std::uint64_t count_ = 0;
   FrameRef first_;
+  FrameRef first_repeat_;
   FrameRef last_;
 };
 

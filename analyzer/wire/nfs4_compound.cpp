@@ -24,6 +24,9 @@ bool in_minor_version(std::uint32_t operation, const CompoundHead& head) noexcep
   return operation >= 3 && operation <= (minor == 0 ? 39U : minor == 1 ? 58U : 75U);
 }
 
+/// Of the arguments: all that a CallStep may hold, or only what says whether the client agrees to be called.
+enum class Wanted : std::uint8_t { all, back_channel };
+
 /// What the field that `in_front` leads to says, as one of the things that a step may hold.
 template <class Found, class Read>
 bool find(Walker& w, std::string_view in_front, CallStep& step, Read&& read) {
@@ -68,7 +71,8 @@ bool find_callback_arguments(Walker& w, CallStep& step) {
 }
 
 /// Reads ahead what matters here of the arguments that come next; false where octets lack or say what cannot be.
-bool find_arguments(Walker w, CallStep& step, bool callback) {
+bool find_arguments(const Walker& walker, CallStep& step, bool callback) {
+  Walker w = walker;
   if (callback) return find_callback_arguments(w, step);
   switch (step.operation) {
     case operation::delegreturn:
@@ -93,30 +97,33 @@ bool find_arguments(Walker w, CallStep& step, bool callback) {
 }
 
 /// Says whether the operations end where the message ends.
-bool walk(const Cursor& cursor, const CompoundHead& head, Places& places, CallSteps& out) {
+template <class Steps>
+bool walk(const Cursor& cursor, const CompoundHead& head, Places& places, Wanted wanted, Steps& steps,
+          std::optional<DecodeError>& stopped) {
   Walker walker(cursor, places);
-  out.steps.clear();
-  out.stopped.reset();
+  steps.clear();
+  stopped.reset();
   const bool cut = cursor.captured_left() != cursor.wire_left();
   for (std::uint32_t i = 0; i < head.count; ++i) {
-    if (out.steps.size() == steps_limit) {
-      out.stopped = DecodeError{Fault::unsupported, "operation count", walker.offset()};
+    if (steps.size() == steps_limit) {
+      stopped = DecodeError{Fault::unsupported, "operation count", walker.offset()};
       return false;
     }
     std::uint32_t number = 0;
     if (!walker.word(number)) {
-      out.stopped = why_ended(walker, places, cut);
+      stopped = why_ended(walker, places, cut);
       return false;
     }
-    CallStep& step = out.steps.add({number, {}});
+    CallStep& step = steps.add(number);
     // Where the arguments cannot be read, they cannot be stepped over either.
-    static_cast<void>(find_arguments(walker, step, head.callback));
+    const bool of_channel = number == operation::bind_conn_to_session || number == operation::create_session;
+    if (wanted == Wanted::all || of_channel) static_cast<void>(find_arguments(walker, step, head.callback));
     if (!in_minor_version(number, head)) {
-      out.stopped = DecodeError{Fault::unsupported, "operation", walker.offset() - 4};
+      stopped = DecodeError{Fault::unsupported, "operation", walker.offset() - 4};
       return false;
     }
     if (!(head.callback ? step_over_callback_arguments(walker, number) : step_over_arguments(walker, number))) {
-      out.stopped = why_ended(walker, places, cut);
+      stopped = why_ended(walker, places, cut);
       return false;
     }
   }
@@ -163,14 +170,20 @@ Decoded<CompoundHead> decode_compound_head(Cursor& cursor, bool callback) {
   return head;
 }
 
-void read_operations(const Cursor& cursor, const CompoundHead& head, const NfsItems* listed, CallSteps& out) {
+template <class Steps>
+void read_steps(const Cursor& cursor, const CompoundHead& head, const NfsItems* listed, Wanted wanted, Steps& steps,
+                std::optional<DecodeError>& stopped) {
   if (head.minor_version > 2) {
-    out.steps.clear();
-    out.stopped = DecodeError{Fault::unsupported, "minor version", cursor.offset()};
+    steps.clear();
+    stopped = DecodeError{Fault::unsupported, "minor version", cursor.offset()};
     return;
   }
   read_with_places(listed, cursor.captured_left() != cursor.wire_left(),
-                   [&](Places& places) { return walk(cursor, head, places, out); });
+                   [&](Places& places) { return walk(cursor, head, places, wanted, steps, stopped); });
+}
+
+void read_operations(const Cursor& cursor, const CompoundHead& head, const NfsItems* listed, CallSteps& out) {
+  read_steps(cursor, head, listed, Wanted::all, out.steps, out.stopped);
 }
 
 }  // namespace nfs4
@@ -187,21 +200,49 @@ std::optional<bool> agrees_to_be_called(const CallStep& step) {
   return std::nullopt;
 }
 
+/// Takes the operations' numbers and what they say of a back channel; keeps no arguments.
+class Numbers {
+ public:
+  Numbers(Compound& compound, bool callback) : compound_(compound), callback_(callback) {
+    constexpr std::size_t usual = 8;
+    compound_.operations.reserve(usual);
+  }
+  [[nodiscard]] std::size_t size() const noexcept { return compound_.operations.size(); }
+  void clear() {
+    compound_.operations.clear();
+    compound_.back_channel = false;
+    last_ = {};
+  }
+  CallStep& add(std::uint32_t operation) {
+    settle();
+    compound_.operations.push_back(operation);
+    last_.operation = operation;
+    return last_;
+  }
+  /// The arguments of the last one are known.
+  void settle() {
+    if (callback_ || compound_.back_channel != false) return;
+    compound_.back_channel = agrees_to_be_called(last_);
+    last_.arguments = {};
+  }
+
+ private:
+  Compound& compound_;
+  bool callback_;
+  CallStep last_;
+};
+
 }  // namespace
 
 Decoded<Compound> decode_compound(Bytes arguments, std::size_t wire_length, bool callback) {
   Cursor cursor(arguments, wire_length);
   const auto head = nfs4::decode_compound_head(cursor, callback);
   if (!head) return tl::make_unexpected(head.error());
-  CallSteps call;
-  nfs4::read_operations(cursor, *head, nullptr, call);
-
   Compound compound{{head->tag.begin(), head->tag.end()}, head->minor_version, head->count, {}, false};
-  compound.operations.reserve(call.steps.size());
-  for (const CallStep& step : call.steps) {
-    compound.operations.push_back(step.operation);
-    if (!callback && compound.back_channel == false) compound.back_channel = agrees_to_be_called(step);
-  }
+  Numbers numbers(compound, callback);
+  std::optional<DecodeError> stopped;
+  nfs4::read_steps(cursor, *head, nullptr, nfs4::Wanted::back_channel, numbers, stopped);
+  numbers.settle();
   return compound;
 }
 

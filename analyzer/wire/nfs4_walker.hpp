@@ -120,33 +120,38 @@ class Walker {
   /// w word, d two words, i 16-octet identifier, o opaque, b bitmap, I array of identifiers, O array of opaques,
   /// D DDP-eligible opaque, X bulky opaque
   bool shape(std::string_view items) {
-    return std::all_of(items.begin(), items.end(), [this](char kind) {
-      switch (kind) {
-        case 'w':
-          return skip(4);
-        case 'd':
-          return skip(8);
-        case 'i':
-          return skip(id_octets);
-        case 'o':
-          return opaque();
-        case 'b':
-          return array(4);
-        case 'I':
-          return array(id_octets);
-        case 'O':
-          return each([this] { return opaque(); });
-        case 'D':
-          return opaque(ItemKind::eligible);
-        case 'X':
-          return opaque(ItemKind::bulky);
-        default:
-          return false;
-      }
-    });
+    for (const char kind : items) {
+      if (!one_of(kind)) return false;
+    }
+    return true;
   }
 
  private:
+  bool one_of(char kind) {
+    switch (kind) {
+      case 'w':
+        return skip(4);
+      case 'd':
+        return skip(8);
+      case 'i':
+        return skip(id_octets);
+      case 'o':
+        return opaque();
+      case 'b':
+        return array(4);
+      case 'I':
+        return array(id_octets);
+      case 'O':
+        return each([this] { return opaque(); });
+      case 'D':
+        return opaque(ItemKind::eligible);
+      case 'X':
+        return opaque(ItemKind::bulky);
+      default:
+        return false;
+    }
+  }
+
   bool item(ItemKind kind, std::size_t item_octets) {
     std::uint32_t count = 0;
     if (!word(count)) return false;

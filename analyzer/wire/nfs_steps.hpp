@@ -81,6 +81,12 @@ class StepList {
   void clear() noexcept { size_ = 0; }
   /// Not beyond steps_limit.
   Step& add(const Step& step) noexcept { return kept_[size_++] = step; }
+  Step& add(std::uint32_t operation) noexcept {
+    Step& step = kept_[size_++];
+    step = Step{};
+    step.operation = operation;
+    return step;
+  }
 
  private:
   std::array<Step, steps_limit> kept_{};

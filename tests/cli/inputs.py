@@ -226,7 +226,7 @@ class Page(Folder):
             got = run("--html", page, path, as_json=False)
             self.assertEqual(got.status, 2, page)
             self.assertIn(page, got.errors)
-            self.assertEqual("No violations found" in got.output, reads, page)
+            self.assertEqual("No rule was broken" in got.output, reads, page)
 
     def test_the_page_appears_whole_or_not_at_all(self):
         page = os.path.join(self.folder.name, "page.html")

@@ -60,7 +60,8 @@ def wanted_comments(document):
     out = {}
     for finding in document["findings"]:
         if finding["frames"]:
-            out.setdefault(finding["frames"][0], []).append(f"{finding['severity']} {finding['rule']}: {finding['message']}")
+            out.setdefault(finding["frames"][0], []).append(
+                f"{finding['severity']}{', symptom' if finding['kind'] == 'symptom' else ''} {finding['rule']}: {finding['message']}")
     return out
 
 

@@ -82,8 +82,8 @@ class NothingOpened(Folder):
     def test_ndjson(self):
         def check(text, paths):
             lines = [json.loads(line) for line in text.splitlines()]
-            self.assertEqual([o["type"] for o in lines], ["report"] + ["input"] * len(paths) + ["totals"])
-            self.of(lines[1:-1], paths)
+            self.assertEqual([o["type"] for o in lines], ["report", "verdict"] + ["input"] * len(paths) + ["totals"])
+            self.of(lines[2:-1], paths)
         self.each("ndjson", check)
 
     def test_csv(self):

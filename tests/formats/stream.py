@@ -92,7 +92,7 @@ class Nothing(unittest.TestCase):
             pcapfile.write(path, pcapfile.read(harness.capture(FAULTY))[0], [])
             done = subprocess.run(command(path), capture_output=True, check=False)
             kinds = [json.loads(line)["type"] for line in done.stdout.splitlines()]
-            self.assertEqual((done.returncode, kinds), (3, ["report", "input", "totals"]))
+            self.assertEqual((done.returncode, kinds), (3, ["report", "verdict", "input", "totals"]))
 
 
 if __name__ == "__main__":

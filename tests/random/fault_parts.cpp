@@ -5,6 +5,18 @@
 
 namespace talk::parts {
 
+Fault fault(const std::string& name, std::vector<std::string> rules, const std::string& culprit, Act act,
+            std::vector<Implied> implied, std::function<void(LinePlan&)> prepare) {
+  Fault made;
+  made.name = name;
+  made.rules = std::move(rules);
+  made.culprit = culprit;
+  made.act = std::move(act);
+  made.implied = std::move(implied);
+  made.prepare = std::move(prepare);
+  return made;
+}
+
 Ask read_of(std::uint32_t octets) {
   Ask ask;
   ask.procedure = forge::Procedure::nfs3("read");

@@ -2,11 +2,28 @@
 // What faults are made of.
 #pragma once
 
+#include <functional>
 #include <string>
+#include <vector>
 
 #include "fault.hpp"
 
 namespace talk::parts {
+
+using Act = std::function<void(Talk&, Exchange&, Chance)>;
+
+[[nodiscard]] Fault fault(const std::string& name, std::vector<std::string> rules, const std::string& culprit, Act act,
+                          std::vector<Implied> implied, std::function<void(LinePlan&)> prepare);
+
+/// A Call with `octets` and its Reply, and what `change` makes of them.
+template <typename Change>
+Act of_filler(Change change, std::uint32_t octets = 64) {
+  return [change, octets](Talk& talk, Exchange& exchange, Chance chance) {
+    const TradePtr trade = talk.bare(*exchange.line, talk.filler(octets));
+    change(talk, *exchange.line, *trade, chance);
+    talk.perform(exchange, trade, chance);
+  };
+}
 
 [[nodiscard]] Ask read_of(std::uint32_t octets);   ///< NFSv3 READ
 [[nodiscard]] Ask write_of(std::uint32_t octets);  ///< NFSv3 WRITE

@@ -8,28 +8,10 @@ namespace talk {
 namespace {
 
 using namespace parts;
-using Act = std::function<void(Talk&, Exchange&, Chance)>;
 
 Fault fault(const std::string& name, std::vector<std::string> rules, const std::string& culprit, Act act,
             std::vector<Implied> implied = {}, std::function<void(LinePlan&)> prepare = modest) {
-  Fault made;
-  made.name = name;
-  made.rules = std::move(rules);
-  made.culprit = culprit;
-  made.act = std::move(act);
-  made.implied = std::move(implied);
-  made.prepare = std::move(prepare);
-  return made;
-}
-
-/// A Call with 64 octets and its Reply, and what `change` makes of them.
-template <typename Change>
-Act of_filler(Change change, std::uint32_t octets = 64) {
-  return [change, octets](Talk& talk, Exchange& exchange, Chance chance) {
-    const TradePtr trade = talk.bare(*exchange.line, talk.filler(octets));
-    change(talk, *exchange.line, *trade, chance);
-    talk.perform(exchange, trade, chance);
-  };
+  return parts::fault(name, std::move(rules), culprit, std::move(act), std::move(implied), std::move(prepare));
 }
 
 /// Octets from the client that are no Call; ERR_CHUNK answers them, where `answered`.

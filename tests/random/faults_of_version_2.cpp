@@ -11,7 +11,6 @@ namespace talk {
 namespace {
 
 using namespace parts;
-using Act = std::function<void(Talk&, Exchange&, Chance)>;
 
 void alone(LinePlan& line) {
   line.fault_alone = true;
@@ -26,24 +25,10 @@ void opening(LinePlan& line) {
 
 Fault fault(const std::string& name, std::vector<std::string> rules, const std::string& culprit, Act act,
             std::vector<Implied> implied = {}, std::function<void(LinePlan&)> prepare = alone) {
-  Fault made;
+  Fault made =
+      parts::fault("v2-" + name, std::move(rules), culprit, std::move(act), std::move(implied), std::move(prepare));
   made.version = 2;
-  made.name = "v2-" + name;
-  made.rules = std::move(rules);
-  made.culprit = culprit;
-  made.act = std::move(act);
-  made.implied = std::move(implied);
-  made.prepare = std::move(prepare);
   return made;
-}
-
-template <typename Change>
-Act of_filler(Change change, std::uint32_t octets = 64) {
-  return [change, octets](Talk& talk, Exchange& exchange, Chance chance) {
-    const TradePtr trade = talk.bare(*exchange.line, talk.filler(octets));
-    change(talk, *exchange.line, *trade, chance);
-    talk.perform(exchange, trade, chance);
-  };
 }
 
 /// One message of `by`, when it may send.

@@ -50,11 +50,20 @@ struct Complaint {
   std::string text;
 };
 
+/// What a conversation does that is felt and not forbidden: no delegation is ever returned, and a server may say
+/// "later" again and again. A fault may be felt in any way; then only who is accused counts.
+bool felt(const Finding& finding, const Fault* fault) {
+  if (rpcrdma::referee::kind(finding.rule) != rpcrdma::referee::FindingKind::symptom) return false;
+  const std::string rule = rule_name(finding);
+  return fault != nullptr || rule == "recall-unanswered" || rule == "server-asks-to-wait";
+}
+
 /// Who is accused, and should not be.
 void unexpected(const Report& report, const Fault* fault, const std::set<std::string>& met,
                 std::vector<Complaint>& complaints) {
   for (const Finding& finding : report.findings) {
-    if (finding.severity == Severity::note || is_known(report, finding, fault == nullptr ? "" : fault->name, met))
+    if (finding.severity == Severity::note || felt(finding, fault) ||
+        is_known(report, finding, fault == nullptr ? "" : fault->name, met))
       continue;
     const std::string rule = rule_name(finding);
     const std::string accused = party(finding);

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "referee/cause/causes.hpp"
+#include "referee/docket/counted.hpp"
 #include "referee/rules/rows.hpp"
 
 namespace rpcrdma::referee {
@@ -173,7 +174,15 @@ namespace {
   const auto& sent = connection.of(side).liveness;
   const auto& silent = connection.of(other(side)).liveness;
   return sent && silent && sent->copies >= copies && sent->last_copy.time - sent->first_copy.time >= span &&
-         silent->heard.number < sent->first_copy.number;
+         silent->heard.number < sent->first_repeat.number;
+}
+
+/// Who repeats itself in vain.
+[[nodiscard]] Side stuck_side(const Connection& connection) {
+  if (connection.sides[0].repeats < 2 && connection.sides[1].repeats < 2) {
+    return repeats_in_vain(connection, Side::passive) ? Side::passive : Side::active;
+  }
+  return connection.sides[0].repeats >= connection.sides[1].repeats ? Side::active : Side::passive;
 }
 
 }  // namespace
@@ -216,28 +225,40 @@ void judge_lost(const Witness& witness, FrameRef noticed, FrameRef superseded_by
   if (suspect != nullptr) {
     close_with(witness, closed, *suspect);
   } else {
-    const Side stuck = connection.sides[0].repeats >= connection.sides[1].repeats ? Side::active : Side::passive;
+    const Side stuck = stuck_side(connection);
     const SideState& state = connection.of(stuck);
-    const bool silent = state.repeats >= 2;
+    const bool asked = state.repeats < 2 && repeats_in_vain(connection, stuck);  // keep-alives, which carry nothing
+    const bool silent = state.repeats >= 2 || asked;
+    const FrameRef first = asked ? state.liveness->first_repeat : state.first_repeat;
+    const FrameRef last = asked ? state.liveness->last_copy : state.last_repeat;
     closed.how = silent ? Closed::How::timeout : Closed::How::superseded;
     if (silent) {
-      closed.frame = state.last_repeat;
+      closed.frame = last;
       Cause cause;
       cause.rule = RuleId::connection_lost;
-      cause.frames = {state.first_repeat.number, state.last_repeat.number};
-      if (noticed.number != state.last_repeat.number) cause.frames.push_back(noticed.number);
-      cause.message = fmt::format(
-          "The {} sent the same packets again {} times (frames {} to {}) and got no answer from the {} "
-          "since frame {}: path or peer failed.",
-          name(stuck), state.repeats, state.first_repeat.number, state.last_repeat.number, name(other(stuck)),
-          connection.of(other(stuck)).last_event.number);
+      cause.frames = {first.number, last.number};
+      if (noticed.number != last.number) cause.frames.push_back(noticed.number);
+      cause.message =
+          asked ? fmt::format(
+                      "The {} asked {} times whether the {} is still there (frames {} to {}) and got no answer: "
+                      "path or peer failed.",
+                      name(stuck), grouped(state.liveness->copies + 1), name(other(stuck)), first.number, last.number)
+                : fmt::format(
+                      "The {} sent the same packets again {} times (frames {} to {}) and got no answer from "
+                      "the {} since frame {}: path or peer failed.",
+                      name(stuck), grouped(state.repeats), first.number, last.number, name(other(stuck)),
+                      connection.of(other(stuck)).last_event.number);
       closed.cause = std::move(cause);
     }
     if (silent || connection.messages > 0) {
       witness.say(
           RuleId::connection_lost,
-          {.frames = {silent ? state.first_repeat : noticed, silent ? state.last_repeat : FrameRef{}, superseded_by},
-           .at_most = connection.trusted() ? Severity::error : Severity::note,
+          {.frames = {silent ? first : noticed, silent ? last : FrameRef{}, superseded_by},
+           // What is repeated into silence proves it, also in a capture that began later.
+           .at_most = connection.trusted() ||
+                              (silent && connection.of(other(stuck)).newest_gap.number < state.first_repeat.number)
+                          ? Severity::error
+                          : Severity::note,
            .what = closed.cause ? closed.cause->message
                                 : std::string("The connection ended without a close in the capture: the same endpoints "
                                               "began a new one.")});

@@ -10,11 +10,21 @@
 
 namespace rpcrdma::referee {
 
+/// "1,234,567"
+[[nodiscard]] inline std::string grouped(std::uint64_t number) {
+  std::string digits = fmt::format("{}", number);
+  for (std::size_t at = digits.size(); at > 3;) {
+    at -= 3;
+    digits.insert(at, 1, ',');
+  }
+  return digits;
+}
+
 /// `noun` in the singular; the plural takes an s, and a y before it becomes ie.
 [[nodiscard]] inline std::string counted(std::uint64_t number, std::string_view noun) {
   if (number == 1) return fmt::format("1 {}", noun);
-  if (noun.ends_with('y')) return fmt::format("{} {}ies", number, noun.substr(0, noun.size() - 1));
-  return fmt::format("{} {}s", number, noun);
+  if (noun.ends_with('y')) return fmt::format("{} {}ies", grouped(number), noun.substr(0, noun.size() - 1));
+  return fmt::format("{} {}s", grouped(number), noun);
 }
 
 }  // namespace rpcrdma::referee

@@ -17,14 +17,18 @@ void add_frame(Finding& finding, std::uint64_t number) {
 }  // namespace
 
 void count_breach(std::vector<Breach>& breaches, const Finding& finding) {
-  if (kind(finding.rule) == FindingKind::symptom) return;
-  const auto same = [&](const Breach& b) { return b.rule == finding.rule && b.severity == finding.severity; };
+  const bool blames = kind(finding.rule) != FindingKind::symptom &&
+                      (finding.violator.has_value() || finding.severity == Severity::error);
+  const auto same = [&](const Breach& b) {
+    return b.rule == finding.rule && b.severity == finding.severity && b.blames == blames;
+  };
   auto at = std::find_if(breaches.begin(), breaches.end(), same);
   if (at == breaches.end()) {
     const std::uint64_t first = finding.frames.empty() ? 0 : finding.frames.front();
-    at = breaches.insert(at, {finding.rule, finding.severity, 0, first});
+    at = breaches.insert(at, {finding.rule, finding.severity, 0, first, blames});
   }
   ++at->count;
+  if (!finding.frames.empty()) at->first = std::min(at->first, finding.frames.front());
 }
 
 FindingBook::OfConnection::Folded* FindingBook::OfConnection::find(RuleId rule, std::optional<Party> violator) {
@@ -118,7 +122,7 @@ HeldFinding FindingBook::fold(const Testimony& verdict) {
 }
 
 void FindingBook::fold_into(Finding& first, const Finding& finding) {
-  constexpr std::size_t most_named = 64;
+  constexpr std::size_t most_named = 4096;
   if (first.connections.empty()) first.connections.push_back(first.connection);
   if (first.connections.size() < most_named && finding.connection != first.connections.back()) {
     first.connections.push_back(finding.connection);
@@ -225,8 +229,9 @@ void FindingBook::conclude_all() {
   std::vector<ConnectionId> left;
   for (const auto& [connection, of] : connections_) left.push_back(connection);
   std::sort(left.begin(), left.end());
+  // What only the end of the capture showed about connections that are concluded already.
+  for (const Unchecked& unchecked : std::exchange(unchecked_, {})) listener_->unchecked(unchecked);
   for (const ConnectionId connection : left) conclude(connection, false);
-  unchecked_.clear();
 }
 
 }  // namespace rpcrdma::referee

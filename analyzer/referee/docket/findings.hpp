@@ -33,12 +33,13 @@ struct Testimony {
   bool habit = false;  ///< told once, whatever the rule's row says
 };
 
-/// How often a rule was broken, but for symptoms.
+/// How often a rule was broken, or, where nobody is to blame, how often it was met.
 struct Breach {
   RuleId rule = RuleId{};
   Severity severity = Severity::note;
   std::uint64_t count = 0;
   std::uint64_t first = 0;  ///< frame; 0: none
+  bool blames = false;      ///< a sentence of a specification was broken
 };
 void count_breach(std::vector<Breach>& breaches, const Finding& finding);
 

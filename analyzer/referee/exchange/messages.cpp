@@ -12,6 +12,7 @@
 #include "referee/exchange/observation.hpp"
 #include "referee/exchange/version2.hpp"
 #include "referee/state/lifetime.hpp"
+#include "referee/state/mount.hpp"
 #include "referee/state/nfs_watch.hpp"
 #include "referee/state/procedures.hpp"
 #include "wire/rpc.hpp"
@@ -136,6 +137,7 @@ void take_reply(const Witness& witness, const trace::Send& event, const wire::He
     if (lists_complete && !header.reads.empty() && !reading.guessed) {
       judge_offer(witness, event, header, nullptr, requester);
     }
+    end_wait(connection, requester, xid);
     ++connection.ledger(event.side).unanswered;  // it took a Receive that was posted for something else
     Ledger& ledger = connection.ledger(requester);
     const std::uint64_t outstanding = ledger.outstanding;
@@ -362,7 +364,12 @@ void take_message(const Witness& witness, const trace::Send& event, wire::Header
     }
     observe_message(witness, event, kind, readable, send.exchange);
     const bool cut = event.octets.size() < event.wire_length;
-    if (cut && (send.direction == Direction::unknown || send.guessed)) connection.of(event.side).unread = event.frame;
+    if (cut && (send.direction == Direction::unknown || send.guessed)) {
+      connection.of(event.side).unread = event.frame;
+      ++connection.messages_cut;
+    } else {
+      ++connection.messages_read;
+    }
     connection.of(event.side).sends.add(std::move(send));
   };
 

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <string>
+#include <tuple>
 #include <utility>
 
 #include <fmt/format.h>
@@ -60,27 +61,43 @@ using State = MountFacts::State;
   return all;
 }
 
-/// "1 error found: credit-limit-exceeded (frame 10)." or "No rule was broken."
-[[nodiscard]] std::string told(const std::vector<Breach>& breaches) {
+/// "credit-limit-exceeded (frame 10), xid-mismatch (frame 12) and 3 more"; `count`: how often in all.
+[[nodiscard]] std::string listed(const std::vector<Breach>& breaches, Severity severity, bool blames,
+                                 std::uint64_t& count) {
+  constexpr std::size_t most_named = 3;
+  std::size_t rules = 0;
+  std::string list;
+  for (const Breach& breach : breaches) {
+    if (breach.severity != severity || breach.blames != blames) continue;
+    count += breach.count;
+    if (++rules > most_named) continue;
+    if (!list.empty()) list += ", ";
+    list += fmt::format("{} (frame {})", rule(breach.rule).name, breach.first);
+  }
+  if (rules > most_named) list += fmt::format(" and {} more", rules - most_named);
+  return list;
+}
+
+/// "1 error found: credit-limit-exceeded (frame 10)." or "No rule was broken." Of a mount that works, also what was met
+/// on the way and is nobody's fault.
+[[nodiscard]] std::string told(std::vector<Breach> breaches, State state) {
+  std::stable_sort(breaches.begin(), breaches.end(), [](const Breach& a, const Breach& b) {
+    return std::tie(a.first, a.rule) < std::tie(b.first, b.rule);
+  });
   std::string all;
   for (const Severity severity : {Severity::error, Severity::warning}) {
-    constexpr std::size_t most_named = 3;
-    std::size_t rules = 0;
     std::uint64_t count = 0;
-    std::string list;
-    for (const Breach& breach : breaches) {
-      if (breach.severity != severity) continue;
-      count += breach.count;
-      if (++rules > most_named) continue;
-      if (!list.empty()) list += ", ";
-      list += fmt::format("{} (frame {})", rule(breach.rule).name, breach.first);
-    }
+    const std::string list = listed(breaches, severity, true, count);
     if (count == 0) continue;
-    if (rules > most_named) list += fmt::format(" and {} more", rules - most_named);
     if (!all.empty()) all += ' ';
     all += fmt::format("{} found: {}.", counted(count, text(severity)), list);
   }
-  return all.empty() ? "No rule was broken." : all;
+  if (all.empty()) all = state == State::unknown ? "What could be read breaks no rule." : "No rule was broken.";
+  std::uint64_t met = 0;
+  const std::string list = listed(breaches, Severity::warning, false, met);
+  const bool works = state == State::working || state == State::closed;
+  if (works && met != 0) all += fmt::format(" Worth a look: {}.", list);
+  return all;
 }
 
 }  // namespace
@@ -145,7 +162,7 @@ Verdict verdict_of(const std::vector<MountFacts>& mounts, const std::vector<Brea
                                                        counted(rest, "mount"), rest_suffers)
                                          : fmt::format(" {} more without such trouble.", counted(rest, "mount"));
   }
-  verdict.sentence += ' ' + told(breaches);
+  verdict.sentence += ' ' + told(breaches, verdict.state);
   return verdict;
 }
 

@@ -56,6 +56,9 @@ void take_attempts(Assessment& a, const Mount& mount, TimeNs wait) {
   for (const Attempt& attempt : mount.attempts) {
     if (attempt.outcome != Outcome::other) attempts.push_back(settled(mount, attempt));
   }
+  // A request that gets no answer is known as one only when the next comes.
+  std::stable_sort(attempts.begin(), attempts.end(),
+                   [](const Attempt& x, const Attempt& y) { return x.first.number < y.first.number; });
   for (std::size_t i = 0; i < attempts.size(); ++i) {
     const bool followed = i + 1 < attempts.size() && attempts.back().client_port != attempts[i].client_port;
     const Attempt& attempt = attempts[i];
@@ -82,9 +85,9 @@ void take_silence(Assessment& a, const Mount& mount) {
     for (const std::size_t side : {0U, 1U}) keep_later(heard[side], life.heard[side]);
   }
   for (const Attempt& attempt : mount.attempts) keep_later(heard[index(Side::passive)], attempt.answer);
-  const auto consider = [&](Side silent, FrameRef first, FrameRef last, std::uint64_t copies) {
+  const auto consider = [&](Side silent, FrameRef first, FrameRef repeat, FrameRef last, std::uint64_t copies) {
     if (copies < repeats_that_count || last.time - first.time < silence_that_counts) return;
-    if (later(heard[index(silent)], first)) return;
+    if (later(heard[index(silent)], repeat)) return;
     if (a.silence && !later(last, a.silence->last_copy)) return;
     a.silence = Assessment::Silence{silent, first, last, copies, heard[index(silent)]};
   };
@@ -92,16 +95,17 @@ void take_silence(Assessment& a, const Mount& mount) {
     if (life.orderly) continue;
     for (const Side side : {Side::active, Side::passive}) {
       const auto& sent = life.liveness[index(side)];
-      if (sent && sent->copies > 0) consider(other(side), sent->first_copy, sent->last_copy, sent->copies);
+      if (sent && sent->copies > 0)
+        consider(other(side), sent->first_copy, sent->first_repeat, sent->last_copy, sent->copies);
     }
   }
   for (const Attempt& attempt : mount.attempts) {
     if (attempt.outcome == Outcome::open || attempt.outcome == Outcome::accepted) {
-      consider(Side::passive, attempt.first, attempt.last, attempt.copies);
+      consider(Side::passive, attempt.first, attempt.first, attempt.last, attempt.copies);
     }
   }
   if (a.failing != nullptr && a.failing->unanswered == a.failing->attempts && a.failing->attempts > 1) {
-    consider(Side::passive, a.failing->first, a.failing->last, a.failing->attempts - 1);
+    consider(Side::passive, a.failing->first, a.failing->first, a.failing->last, a.failing->attempts - 1);
   }
 }
 
@@ -111,12 +115,23 @@ void take_silence(Assessment& a, const Mount& mount) {
                      [&](const Attempt& attempt) { return later(attempt.last, after); });
 }
 
+/// What may have been answered in the frames that the capture lacks: is it worth a doubt? A Call on a connection that
+/// was closed in good order is not, nor one that the client would have sent again long since.
+[[nodiscard]] bool may_matter(const Mount& mount, const OpenCall& call) {
+  constexpr TimeNs sent_again_after = 120'000'000'000;
+  if (call.ended.number != 0) {
+    const Life* life = life_with(mount, call.connection);
+    return life == nullptr || !life->orderly;
+  }
+  return call.waited < sent_again_after;
+}
+
 void take_calls(Assessment& a, const Mount& mount, TimeNs wait) {
   const auto consider = [&](OpenCall call, FrameRef until) {
     call.waited = until.time - call.first.time;
     if (call.waited < wait) return;
     if (call.hidden) {
-      ++a.hidden;
+      a.hidden += may_matter(mount, call) ? 1 : 0;
     } else {
       a.hanging.push_back(std::move(call));
     }
@@ -131,14 +146,10 @@ void take_calls(Assessment& a, const Mount& mount, TimeNs wait) {
 
 /// What NFS itself lets the mount wait for.
 void take_nfs(Assessment& a, const Mount& mount, TimeNs wait) {
-  const auto gap_since = [&](Side side, FrameRef frame) {
-    return std::any_of(mount.lives.begin(), mount.lives.end(),
-                       [&](const Life& life) { return later(life.newest_gap[index(side)], frame); });
-  };
   a.newest_callback = mount.nfs.newest_callback;
   for (const AsyncCopy& copy : mount.nfs.copies) {
     if (copy.ended.number != 0 || a.end.time - copy.reply.time < wait) continue;
-    if (gap_since(Side::passive, copy.reply)) {
+    if (gap_behind(mount, Side::passive, copy.reply)) {
       ++a.hidden;
     } else {
       a.copies.push_back(&copy);
@@ -146,7 +157,7 @@ void take_nfs(Assessment& a, const Mount& mount, TimeNs wait) {
   }
   for (const Recall& recall : mount.nfs.recalls) {
     if (recall.ended.number != 0 || a.end.time - recall.callback.time < wait) continue;
-    if (gap_since(Side::active, recall.callback)) {
+    if (gap_behind(mount, Side::active, recall.callback)) {
       ++a.hidden;
     } else {
       a.recalls.push_back(&recall);
@@ -160,20 +171,26 @@ void take_nfs(Assessment& a, const Mount& mount, TimeNs wait) {
   bool both = false;
   for (const Life& life : mount.lives) {
     sends = sends || life.messages > 0;
-    readable = readable || life.readable > 0;
+    readable = readable || life.readable > 0 || life.cut == 0;
     both = both || !life.one_way;
   }
   if (!mount.lives.empty() && !both) return Assessment::Doubt::one_direction;
   if (sends && !readable) return Assessment::Doubt::nothing_readable;
-  if (a.hanging.empty() && a.copies.empty() && a.recalls.empty() && a.hidden > 0)
+  // TCP is up, and what goes over it was cut before it could be told: no MPA Request was seen.
+  const bool only_tcp = std::any_of(mount.attempts.begin(), mount.attempts.end(), [](const Attempt& attempt) {
+    return attempt.outcome == Outcome::accepted && attempt.connection == 0;
+  });
+  if (mount.lives.empty() && only_tcp && a.failing == nullptr) return Assessment::Doubt::nothing_readable;
+  if (a.hanging.empty() && a.copies.empty() && a.recalls.empty() && a.hidden > 0) {
     return Assessment::Doubt::frames_missing;
+  }
   return Assessment::Doubt::none;
 }
 
-/// A connection that was open behind `frame` and carried a Reply there.
-[[nodiscard]] bool worked_after(const Mount& mount, FrameRef frame) {
+/// A connection, not this one, that carried a Reply behind `frame`.
+[[nodiscard]] bool worked_after(const Mount& mount, FrameRef frame, const Life* but) {
   return std::any_of(mount.lives.begin(), mount.lives.end(),
-                     [&](const Life& life) { return later(life.last_reply, frame); });
+                     [&](const Life& life) { return &life != but && later(life.last_reply, frame); });
 }
 
 [[nodiscard]] State state_of(Assessment& a, const Mount& mount) {
@@ -186,12 +203,12 @@ void take_nfs(Assessment& a, const Mount& mount, TimeNs wait) {
   const Life& newest = *a.newest;
   const bool over = newest.closed.has_value();
   if (over && (!newest.orderly || newest.open_calls > 0 || attempts_fail) &&
-      !worked_after(mount, newest.closed->frame)) {
+      !worked_after(mount, newest.closed->frame, &newest)) {
     a.lost = &newest;
     a.since = newest.closed->frame;
     return State::down;
   }
-  if (attempts_fail && !worked_after(mount, a.failing->first)) {
+  if (attempts_fail && !worked_after(mount, a.failing->first, nullptr)) {
     a.since = a.failing->first;
     return State::down;
   }
@@ -271,8 +288,8 @@ Life life_of(const Connection& connection) {
   life.opened = facts.opened;
   life.last_reply = connection.last_answer;
   life.messages = connection.messages;
-  life.readable =
-      facts.messages.calls + facts.messages.replies + facts.messages.reverse_calls + facts.messages.reverse_replies;
+  life.readable = connection.messages_read;
+  life.cut = connection.messages_cut;
   life.closed = facts.closed;
   const bool told = facts.closed && facts.closed->how == Closed::How::disconnect;
   life.orderly = told && (!facts.closed->cause || facts.closed->cause->rule == RuleId::cm_dreq);
@@ -312,6 +329,7 @@ void add_attempt(AttemptSeries& series, const Attempt& attempt) {
   if (series.attempts++ == 0) series.first = attempt.first;
   series.last = attempt.last;
   if (attempt.answered_no()) keep_later(series.last_answer, attempt.answer);
+  if (attempt.reason) series.reason = attempt.reason;
   series.rejected += attempt.outcome == Outcome::rejected ? 1 : 0;
   series.refused += attempt.outcome == Outcome::refused ? 1 : 0;
   series.unreachable += attempt.outcome == Outcome::unreachable ? 1 : 0;
@@ -324,6 +342,7 @@ void add_attempt(AttemptSeries& series, const Attempt& attempt) {
 Assessment assess(const Mount& mount, FrameRef end, TimeNs wait) {
   Assessment a;
   a.end = end;
+  if (!mount.lives.empty()) a.begin = mount.lives.front().opened;
   take_attempts(a, mount, wait);
   take_calls(a, mount, wait);
   take_nfs(a, mount, wait);

@@ -39,6 +39,16 @@ Attempt& new_attempt(Mount& mount, Attempt&& attempt) {
   return reads.open.empty() ? FrameRef{} : reads.open.front().frame;
 }
 
+/// The messages of NLM are answered by messages of their own, in the other direction.
+[[nodiscard]] bool without_reply(const Transaction& call) {
+  constexpr std::uint32_t nlm = 100021;
+  constexpr std::uint32_t test_msg = 6;
+  constexpr std::uint32_t granted_res = 15;
+  if (!call.procedure) return false;
+  const auto [program, version, procedure] = *call.procedure;
+  return program == nlm && procedure >= test_msg && procedure <= granted_res;
+}
+
 [[nodiscard]] OpenCall open_call_of(const Connection& connection, const Transaction& call) {
   OpenCall open;
   open.connection = connection.id();
@@ -51,8 +61,10 @@ Attempt& new_attempt(Mount& mount, Attempt&& attempt) {
   if (call.payload) open.payload = call.payload->hash;
   open.delivered = connection.of(call.requester).acknowledged >= call.call_ordinal;
   const SideState& responder = connection.of(other(call.requester));
-  open.hidden =
-      responder.gaps != call.responder_gaps || connection.facts.one_way || responder.unread.number > call.call.number;
+  // A Call with a hole in it is read when the hole is given up; its Reply may have come before.
+  const bool with_hole = !call.payload && connection.of(call.requester).newest_gap.number >= call.call.number;
+  open.hidden = responder.gaps != call.responder_gaps || connection.facts.one_way || with_hole ||
+                responder.unread.number > call.call.number;
   open.pulling = oldest_read(connection, call);
   return open;
 }
@@ -109,12 +121,18 @@ void Mounts::establishes(const Connection& connection, FrameRef frame) {
   attempt->answer = frame;
 }
 
-void Mounts::rejects(const Connection& connection, FrameRef frame) {
+void Mounts::rejects(const Connection& connection, const trace::ConnectReject& event) {
   if (connection.mount == nullptr) return;
   Attempt* attempt = connection.mount->attempt_of(connection.id());
   if (attempt == nullptr) return;
   attempt->outcome = Outcome::rejected;
-  attempt->answer = frame;
+  attempt->answer = event.frame;
+  if (connection.facts.transport != trace::Transport::iwarp) attempt->reason = event.reason;
+}
+
+void Mounts::said(const Connection& connection, HeldFinding finding) {
+  if (connection.mount == nullptr) return;
+  if (Attempt* attempt = connection.mount->attempt_of(connection.id())) attempt->single = std::move(finding);
 }
 
 void Mounts::attempts(const trace::TcpAttempt& event) {
@@ -166,7 +184,7 @@ void Mounts::keeps_open_calls(const Connection& connection) {
   std::vector<OpenCall>& calls = connection.over() ? mount.lost_calls : mount.open_calls;
   const std::size_t before = calls.size();
   for (const auto& [key, call] : connection.transactions) {
-    if (call.answers != 0 || call.malformed()) continue;
+    if (call.answers != 0 || call.malformed() || without_reply(call)) continue;
     if (calls.size() >= Mount::most_lost_calls) break;
     calls.push_back(open_call_of(connection, call));
   }
@@ -205,12 +223,13 @@ bool Mounts::any_attempt() const noexcept {
   });
 }
 
-void Mounts::finish(const MountWitness& witness, FrameRef last, Report& report) {
+void Mounts::finish(const MountWitness& witness, FrameRef first, FrameRef last, Report& report) {
   std::vector<Mount*> mounts;
   for (const auto& [ends, mount] : mounts_) mounts.push_back(mount.get());
   std::sort(mounts.begin(), mounts.end(), [](const Mount* a, const Mount* b) { return a->id < b->id; });
   for (Mount* mount : mounts) {
-    const Assessment assessment = assess(*mount, last, witness.context.options.wait);
+    Assessment assessment = assess(*mount, last, witness.context.options.wait);
+    if (first.number != 0) assessment.begin = first;
     judge_mount(witness, *mount, assessment);
     const bool rdma = !mount->connections.empty() || assessment.attempts.made > 0;
     if (rdma) report.mounts.push_back(account(*mount, assessment));

@@ -30,7 +30,9 @@ class Mounts {
   void adopts(Connection& connection);
   void repeats_request(const Connection& connection, FrameRef frame);
   void establishes(const Connection& connection, FrameRef frame);
-  void rejects(const Connection& connection, FrameRef frame);
+  void rejects(const Connection& connection, const trace::ConnectReject& event);
+  /// What was said about this attempt alone: a series says it once, which shows at the end.
+  void said(const Connection& connection, HeldFinding finding);
   void attempts(const trace::TcpAttempt& event);
   void without_rdma(const trace::NfsOverTcp& event);
 
@@ -40,7 +42,7 @@ class Mounts {
   void ends(const Connection& connection, bool reported);
 
   /// At the end of the capture: rules of group N, what became of each mount, and the sentence.
-  void finish(const MountWitness& witness, FrameRef last, Report& report);
+  void finish(const MountWitness& witness, FrameRef first, FrameRef last, Report& report);
   /// Is there a mount of which nothing but failed attempts is known?
   [[nodiscard]] bool any_attempt() const noexcept;
 

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "referee/docket/counted.hpp"
+#include "referee/rules/checks.hpp"
 
 namespace rpcrdma::referee {
 
@@ -24,23 +25,53 @@ using State = MountFacts::State;
 }
 
 [[nodiscard]] std::uint64_t all_open(const Mount& mount) noexcept {
-  return static_cast<std::uint64_t>(std::count_if(mount.open_calls.begin(), mount.open_calls.end(),
-                                                  [](const OpenCall& call) { return call.requester == Side::active; }));
+  return static_cast<std::uint64_t>(
+      std::count_if(mount.open_calls.begin(), mount.open_calls.end(),
+                    [](const OpenCall& call) { return call.requester == Side::active && !call.hidden; }));
+}
+
+/// Calls whose answer may be what the capture lacks.
+[[nodiscard]] std::uint64_t hidden(const Mount& mount) noexcept {
+  const auto of = [](const auto& calls) {
+    return std::count_if(calls.begin(), calls.end(),
+                         [](const OpenCall& call) { return call.requester == Side::active && call.hidden; });
+  };
+  return static_cast<std::uint64_t>(of(mount.open_calls) + of(mount.lost_calls));
+}
+
+/// Calls that were lost with their connection, and not sent again.
+[[nodiscard]] std::uint64_t lost(const Mount& mount) noexcept {
+  return static_cast<std::uint64_t>(
+      std::count_if(mount.lost_calls.begin(), mount.lost_calls.end(),
+                    [](const OpenCall& call) { return call.requester == Side::active && !call.hidden; }));
+}
+
+/// "28 calls, all answered"
+[[nodiscard]] std::string calls_text(const Mount& mount) {
+  const std::uint64_t answered = mount.waits.answered;
+  const std::uint64_t open = all_open(mount);
+  const std::uint64_t lacking = hidden(mount);
+  const std::uint64_t gone = lost(mount);
+  const std::uint64_t calls = answered + open + lacking + gone;
+  std::string text = counted(calls, "call") + ", ";
+  if (open + lacking + gone == 0) return text + (calls == 1 ? "answered" : "all answered");
+  text += fmt::format("{} answered", grouped(answered));
+  if (open != 0) text += fmt::format(", {} still under way", grouped(open));
+  if (gone != 0) text += fmt::format(", {} lost with a connection", grouped(gone));
+  if (lacking != 0) text += fmt::format(", {} whose answer the capture lacks", grouped(lacking));
+  return text;
+}
+
+[[nodiscard]] std::string slowest(const Mount& mount) {
+  const LongWaits& waits = mount.waits;
+  if (waits.worst.frame.number == 0) return "";
+  return fmt::format(", the slowest after {} ({}, frame {})", duration(waits.worst.seconds), waits.worst.operation,
+                     waits.worst.frame.number);
 }
 
 [[nodiscard]] std::string works(const Mount& mount) {
-  const LongWaits& waits = mount.waits;
-  const std::uint64_t open = all_open(mount);
-  const std::uint64_t calls = waits.answered + open;
-  if (calls == 0) return "The mount is up; no call was made.";
-  std::string text = fmt::format("The mount works: {}, ", counted(calls, "call"));
-  text += open == 0 ? std::string(calls == 1 ? "answered" : "all answered")
-                    : fmt::format("{} answered, {} still under way", waits.answered, open);
-  if (waits.worst.frame.number != 0) {
-    text += fmt::format(", the slowest after {} ({}, frame {})", duration(waits.worst.seconds), waits.worst.operation,
-                        waits.worst.frame.number);
-  }
-  return text + '.';
+  if (mount.waits.answered + all_open(mount) + hidden(mount) == 0) return "The mount is up; no call was made.";
+  return fmt::format("The mount works: {}{}.", calls_text(mount), slowest(mount));
 }
 
 [[nodiscard]] std::string attempts_text(const AttemptSeries& series) {
@@ -54,8 +85,10 @@ using State = MountFacts::State;
   return what + "failed";
 }
 
-/// Who has to move, as a sentence of its own.
+/// Who has to move, as a sentence of its own. Where a connection ended and nobody tries again or waits, its cause has
+/// been said.
 [[nodiscard]] std::string_view who_moves(const Assessment& a) {
+  if (a.state == State::down && a.failing == nullptr && a.hanging.empty() && !a.silence) return "";
   switch (a.owes) {
     case Owes::server:
       return a.failing != nullptr ? " The server's machine answers, its NFS service does not take the connection."
@@ -122,16 +155,16 @@ using State = MountFacts::State;
 [[nodiscard]] std::string cause_text(const Life& life) {
   const Closed& closed = *life.closed;
   if (closed.cause && closed.cause->rule != RuleId::connection_lost && closed.cause->rule != RuleId::cm_dreq) {
-    const Rule& broken = rule(closed.cause->rule);
-    std::string title(broken.title);
-    if (!title.empty() && title[0] >= 'A' && title[0] <= 'Z') title[0] = static_cast<char>(title[0] - 'A' + 'a');
-    const std::uint64_t frame = closed.cause->frames.empty() ? 0 : closed.cause->frames.front();
-    return fmt::format("{} ({}, frame {})", title, broken.name, frame);
+    std::string what = closed.cause->message;
+    if (what.starts_with("The ") || what.starts_with("A ")) what[0] = static_cast<char>(what[0] - 'A' + 'a');
+    if (what.ends_with('.')) what.pop_back();
+    return fmt::format("{} ({})", what, rule(closed.cause->rule).name);
   }
   const std::string_view by = !closed.by ? "" : *closed.by == Party::client ? "the client" : "the server";
   switch (closed.how) {
     case Closed::How::disconnect:
-      return by.empty() ? "it was closed with calls open" : fmt::format("{} closed it with calls open", by);
+      return fmt::format("{}{}", by.empty() ? "it was closed" : fmt::format("{} closed it", by),
+                         life.open_calls > 0 ? " with calls open" : "");
     case Closed::How::reset:
       return by.empty() ? "it was reset" : fmt::format("{} reset it", by);
     case Closed::How::terminate:
@@ -148,10 +181,9 @@ using State = MountFacts::State;
   return "";
 }
 
-[[nodiscard]] std::string is_down(const Mount& mount, const Assessment& a) {
-  const TimeNs opened = mount.lives.empty() ? 0 : mount.lives.front().opened.time;
+[[nodiscard]] std::string is_down(const Assessment& a) {
   std::string text = fmt::format("The mount is down since frame {} (+{:.2f} s)", a.since->number,
-                                 seconds(std::max<TimeNs>(a.since->time - opened, 0)));
+                                 seconds(std::max<TimeNs>(a.since->time - a.begin.time, 0)));
   if (a.lost != nullptr) text += ": " + cause_text(*a.lost);
   text += silence_text(a);
   if (a.failing != nullptr) text += "; " + attempts_text(*a.failing);
@@ -160,21 +192,27 @@ using State = MountFacts::State;
   return text.append(who_moves(a));
 }
 
-[[nodiscard]] std::string never_came_up(const Assessment& a) {
+[[nodiscard]] std::string never_came_up(const Mount& mount, const Assessment& a) {
   if (a.failing == nullptr) return "No mount: the attempt to connect is still under way when the capture ends.";
   const AttemptSeries& series = *a.failing;
   if (series.last_answer.number != 0 && series.unanswered == 0) {
-    const std::string_view how = series.unreachable == series.attempts ? "the server cannot be reached (ICMP)"
-                                 : series.refused == series.attempts
-                                     ? "the server refused the connection (TCP port closed)"
-                                     : "the server refused the connection";
+    const std::uint16_t port = mount.attempts.empty() ? 0 : mount.attempts.back().server_port.value_or(0);
+    std::string how = "the server refused the connection";
+    if (series.unreachable == series.attempts) {
+      how = "the server cannot be reached (ICMP)";
+    } else if (series.refused == series.attempts && port != 0) {
+      how += fmt::format(" (TCP port {} closed)", port);
+    } else if (series.reason) {
+      how += fmt::format(" (reason {}: {})", *series.reason, reject_reason(*series.reason));
+    }
     if (series.attempts == 1) return fmt::format("No mount: {}, frame {}.", how, series.last_answer.number);
     return fmt::format("No mount: {}, {} times from frame {} to {}.", how, series.attempts, series.first.number,
                        series.last_answer.number);
   }
-  return fmt::format("No mount: {}, from frame {} to {}.", attempts_text(series), series.first.number,
-                     series.last.number)
-      .append(who_moves(a));
+  const std::string where = series.first.number == series.last.number
+                                ? fmt::format("frame {}", series.first.number)
+                                : fmt::format("from frame {} to {}", series.first.number, series.last.number);
+  return fmt::format("No mount: {}, {}.", attempts_text(series), where).append(who_moves(a));
 }
 
 [[nodiscard]] std::string cannot_be_told(const Mount& mount, const Assessment& a) {
@@ -203,12 +241,16 @@ std::string sentence_of(const Mount& mount, const Assessment& a) {
     case State::unknown:
       return cannot_be_told(mount, a);
     case State::never_up:
-      return never_came_up(a);
+      return never_came_up(mount, a);
     case State::down:
-      return is_down(mount, a);
+      return is_down(a);
     case State::closed:
-      return fmt::format("The mount was closed in good order (frame {}): {}, all answered.",
-                         a.since ? a.since->number : 0, counted(mount.waits.answered, "call"));
+      if (mount.waits.answered + hidden(mount) == 0) {
+        return fmt::format("The mount was closed in good order (frame {}); no call was made.",
+                           a.since ? a.since->number : 0);
+      }
+      return fmt::format("The mount was closed in good order (frame {}): {}{}.", a.since ? a.since->number : 0,
+                         calls_text(mount), mount.waits.count > 0 ? slowest(mount) : "");
     case State::waiting:
       return hangs(mount, a);
     case State::working:
@@ -220,6 +262,14 @@ std::string sentence_of(const Mount& mount, const Assessment& a) {
 std::string next_step(const Assessment& a) {
   switch (a.owes) {
     case Owes::server:
+      if (a.failing != nullptr && a.failing->unreachable == a.failing->attempts) {
+        return "ping the server; who sent the ICMP message says whether a router, a firewall or the server itself "
+               "refuses.";
+      }
+      if (a.failing == nullptr && a.hanging.empty() && !a.copies.empty()) {
+        return "On the server: is the copy still going on (stacks of nfsd), and does its callback channel work; on the "
+               "client: the log of nfs4_callback_svc.";
+      }
       return a.failing != nullptr
                  ? "On the server: cat /proc/fs/nfsd/portlist has to show 'rdma 20049'; systemctl status nfs-server."
                  : "On the server: cat /proc/fs/nfsd/threads, the stacks of nfsd, its disks and its log.";
@@ -230,7 +280,11 @@ std::string next_step(const Assessment& a) {
     case Owes::client_unreachable:
       return "ping the client; is the machine up, and rdma link show on both ends; then switches and firewalls.";
     case Owes::nobody:
+      return "";
     case Owes::unknown:
+      if (a.lost != nullptr && a.lost->closed->cause) {
+        return fmt::format("What brought the connection down: --explain {}.", rule(a.lost->closed->cause->rule).name);
+      }
       return "";
   }
   return "";

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Group N: attempts to connect that fail, and mounts that went another way.
 #include <algorithm>
+#include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -36,11 +38,12 @@ constexpr std::uint64_t repeats_that_count = 2;
 }
 
 /// Findings about single attempts of the series become one note: it has the reason, the series the rest.
-void fold_singles(const MountWitness& witness, const AttemptSeries& series) {
+void fold_singles(const MountWitness& witness, const AttemptSeries& series, const std::set<ConnectionId>& of_mount) {
+  const std::uint64_t end = std::max(series.last.number, series.last_answer.number);
   for (const RuleId single : {RuleId::cm_rejected, RuleId::cm_unanswered}) {
     witness.context.book.fold_all(single, [&](const Finding& finding) {
-      return std::find(series.connections.begin(), series.connections.end(), finding.connection) !=
-             series.connections.end();
+      const std::uint64_t at = finding.frames.empty() ? 0 : finding.frames.front();
+      return at >= series.first.number && at <= end && of_mount.contains(finding.connection);
     });
   }
 }
@@ -91,9 +94,10 @@ const Row rows::reconnect_loop{
     .next = "The reason of the refusals; when nothing answers, the path. The first failing attempt tells since when."};
 
 void judge_attempts(const MountWitness& witness, const Mount& mount, const Assessment& assessment) {
+  const std::set<ConnectionId> of_mount(mount.connections.begin(), mount.connections.end());
   for (const AttemptSeries& series : assessment.series) {
     if (series.attempts < loop) continue;
-    fold_singles(witness, series);
+    fold_singles(witness, series, of_mount);
     const bool over = series.ended_by.number != 0;
     Symptom symptom;
     symptom.frames = {series.first, series.last, series.last_answer, series.ended_by};
@@ -116,21 +120,39 @@ void judge_attempts(const MountWitness& witness, const Mount& mount, const Asses
              attempt.first.number <= series.last.number;
     });
   };
-  for (std::size_t i = 0; i < mount.attempts.size(); ++i) {
-    const Attempt& attempt = mount.attempts[i];
+  const auto came_through_later = [&](const Attempt& attempt) {
+    return std::any_of(mount.lives.begin(), mount.lives.end(), [&](const Life& life) {
+      return life.established && life.opened.number > attempt.first.number && life.id != attempt.connection;
+    });
+  };
+  std::optional<Symptom> refused;
+  std::optional<Symptom> unanswered;
+  const auto tell = [&](std::optional<Symptom>& told, const Attempt& attempt, std::vector<FrameRef> frames,
+                        auto&& words) {
+    const Severity severity = came_through_later(attempt) ? Severity::note : Severity::warning;
+    if (told) {  // of one mount: one finding, which counts
+      ++told->times;
+      told->at_most = std::max(told->at_most, severity);
+      told->frames.push_back(frames.front());
+    } else {
+      told.emplace();
+      told->frames = std::move(frames);
+      told->owes = assessment.owes;
+      told->times = 1;
+      told->at_most = severity;
+      told->what = words();
+    }
+    if (attempt.connection != 0) told->connections.push_back(attempt.connection);
+  };
+  for (const Attempt& attempt : mount.attempts) {
     if (attempt.transport != trace::Transport::iwarp || in_a_loop(attempt)) continue;
-    Symptom symptom;
-    if (attempt.connection != 0) symptom.connections = {attempt.connection};
-    symptom.owes = assessment.owes;
-    symptom.times = 1 + attempt.copies;
     if (attempt.outcome == Outcome::refused || attempt.outcome == Outcome::unreachable) {
-      symptom.frames = {attempt.answer, attempt.first};
-      symptom.what = attempt.outcome == Outcome::refused
-                         ? fmt::format("The server refused the connection: nobody listens on TCP port {}.",
-                                       attempt.server_port.value_or(0))
-                         : fmt::format("The attempt to connect to TCP port {} was answered with ICMP unreachable.",
-                                       attempt.server_port.value_or(0));
-      witness.say(RuleId::connect_refused, std::move(symptom));
+      tell(refused, attempt, {attempt.answer, attempt.first}, [&] {
+        const std::uint16_t port = attempt.server_port.value_or(0);
+        return attempt.outcome == Outcome::refused
+                   ? fmt::format("The server refused the connection: nobody listens on TCP port {}.", port)
+                   : fmt::format("The attempt to connect to TCP port {} was answered with ICMP unreachable.", port);
+      });
     } else if (attempt.outcome == Outcome::open || attempt.outcome == Outcome::accepted) {
       if (attempt.outcome == Outcome::accepted && attempt.connection == 0) continue;  // the client went no further
       const bool old = assessment.end.time - attempt.first.time >= witness.context.options.wait;
@@ -139,13 +161,15 @@ void judge_attempts(const MountWitness& witness, const Mount& mount, const Asses
         return life.id == attempt.connection && (life.established || life.one_way);
       });
       if (known) continue;
-      symptom.frames = {attempt.first, attempt.last};
-      symptom.what = fmt::format(
-          "The {} got no answer in {:.1f} s ({}).", attempt.connection != 0 ? "MPA Request" : "attempt to connect",
-          seconds(assessment.end.time - attempt.first.time), counted(attempt.copies, "repetition"));
-      witness.say(RuleId::connect_unanswered, std::move(symptom));
+      tell(unanswered, attempt, {attempt.first, attempt.last}, [&] {
+        return fmt::format("The {} got no answer in {:.1f} s ({}).",
+                           attempt.connection != 0 ? "MPA Request" : "attempt to connect",
+                           seconds(assessment.end.time - attempt.first.time), counted(attempt.copies, "repetition"));
+      });
     }
   }
+  if (refused) witness.say(RuleId::connect_refused, std::move(*refused));
+  if (unanswered) witness.say(RuleId::connect_unanswered, std::move(*unanswered));
 }
 
 const Row rows::nfs_over_tcp{

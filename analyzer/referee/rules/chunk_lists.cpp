@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "referee/docket/counted.hpp"
 #include "referee/rules/checks.hpp"
 #include "referee/rules/rows.hpp"
 
@@ -169,14 +170,14 @@ void judge_spans(CallLists& say, const std::vector<wire::ReadChunk>& chunks, std
       say.accuse(RuleId::read_chunk_overlap,
                  fmt::format("The {}'s Read chunk at Position {} is {} octets long and reaches into the one at "
                              "Position {}.",
-                             say.who(), chunks[i - 1].position, chunks[i - 1].length, chunk.position));
+                             say.who(), chunks[i - 1].position, grouped(chunks[i - 1].length), chunk.position));
       return;
     }
     if (payload && chunk.position > *payload + before) {
       say.accuse(RuleId::read_position_out_of_stream,
                  fmt::format("The {}'s Read chunk has Position {}; the message, with what is in the chunks before it, "
                              "is {} octets long.",
-                             say.who(), chunk.position, *payload + before));
+                             say.who(), chunk.position, grouped(*payload + before)));
       return;
     }
     before += padded(chunk.length);
@@ -240,7 +241,7 @@ void judge_segments(CallLists& say, const Transaction& call, std::vector<ChunkSc
     say.accuse(RuleId::segment_wraps,
                fmt::format("The {}'s segment of handle {:#010x}, {} octets at {:#x}, reaches beyond the end of 64-bit "
                            "addresses.",
-                           say.who(), wrapping->handle, wrapping->length, wrapping->offset));
+                           say.who(), wrapping->handle, grouped(wrapping->length), wrapping->offset));
   }
   std::sort(ranges.begin(), ranges.end(), [](const ChunkScratch::Range& a, const ChunkScratch::Range& b) {
     return a.segment.handle != b.segment.handle ? a.segment.handle < b.segment.handle
@@ -257,8 +258,8 @@ void judge_segments(CallLists& say, const Transaction& call, std::vector<ChunkSc
       say.say(RuleId::segment_overlap,
               fmt::format("Two segments of the {}'s Call name the same memory of handle {:#010x}: {} octets at {:#x} "
                           "and {} octets at {:#x}, and the responder may write there.",
-                          say.who(), range.segment.handle, hit->segment.length, hit->segment.offset,
-                          range.segment.length, range.segment.offset));
+                          say.who(), range.segment.handle, grouped(hit->segment.length), hit->segment.offset,
+                          grouped(range.segment.length), range.segment.offset));
       return;
     }
     if (any == nullptr || last_octet(&range) > last_octet(any)) any = &range;

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "referee/docket/cases.hpp"
+#include "referee/docket/counted.hpp"
 #include "referee/rules/checks.hpp"
 #include "referee/rules/rows.hpp"
 
@@ -89,7 +90,7 @@ void settle_shared_memory(const Witness& witness, const Case& waited, bool prove
                .what = fmt::format(
                    "The {}'s Call with XID {:#010x} offers {} octets at {:#x} of handle {:#010x}, which the unanswered "
                    "Call with XID {:#010x} (frame {}) offers too{}.",
-                   name(waited.accused), waited.xid, shared.length, shared.offset, shared.handle, first->xid,
+                   name(waited.accused), waited.xid, grouped(shared.length), shared.offset, shared.handle, first->xid,
                    waited.evidence.number,
                    stale ? fmt::format("; that one is {:.1f} s old, and its application may have given up",
                                        static_cast<double>(age) / 1e9)
@@ -215,7 +216,7 @@ void judge_live_chunks(const Witness& witness, FrameRef close) {
                .xid = when(oldest, &Transaction::xid),
                .what = fmt::format("{} octets of memory were still offered when the connection ended, by {} unanswered "
                                    "Call{}{}.",
-                                   octets, calls, calls == 1 ? "" : "s",
+                                   grouped(octets), calls, calls == 1 ? "" : "s",
                                    offers == 0 ? std::string()
                                                : fmt::format(" and {} Repl{} offered for pulling", offers,
                                                              offers == 1 ? "y" : "ies"))});

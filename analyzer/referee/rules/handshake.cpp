@@ -12,7 +12,9 @@ namespace {
 
 constexpr TimeNs unanswered_after = 10'000'000'000;
 
-[[nodiscard]] std::string_view reject_reason(std::uint16_t reason) noexcept {
+}  // namespace
+
+std::string_view reject_reason(std::uint16_t reason) noexcept {
   switch (reason) {
     case 1:
       return "no queue pair available";
@@ -46,8 +48,6 @@ constexpr TimeNs unanswered_after = 10'000'000'000;
       return "see the CM specification";
   }
 }
-
-}  // namespace
 
 const Row rows::service_port_unusual{
     .group = 'L',
@@ -197,13 +197,13 @@ const Row rows::cm_unanswered{
         "ping and rping between the hosts; firewalls for UDP port 4791 (RoCEv2) or the TCP port (iWARP); rdma link "
         "show; RoCE GID type and priority flow control on the switches."};
 
-void judge_unanswered_request(const Witness& witness, FrameRef last) {
+HeldFinding judge_unanswered_request(const Witness& witness, FrameRef last) {
   Connection& connection = witness.connection;
   const TimeNs waited = last.time - connection.request_frame.time;
-  if (connection.handshake_repeats < 2 && waited <= unanswered_after) return;
+  if (connection.handshake_repeats < 2 && waited <= unanswered_after) return {};
   connection.facts.closed = Closed{Closed::How::unanswered, connection.request_frame, {}, {}};
-  if (connection.facts.transport == trace::Transport::iwarp) return;  // connect-unanswered says so
-  witness.say(
+  if (connection.facts.transport == trace::Transport::iwarp) return {};  // connect-unanswered says so
+  return witness.say(
       RuleId::cm_unanswered,
       {.frames = {connection.request_frame},
        .what = fmt::format("The client's connection request got no answer in {:.1f} s ({}).",

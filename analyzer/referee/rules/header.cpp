@@ -281,17 +281,18 @@ bool judge_body(const Witness& witness, const trace::Send& event, const wire::He
   // A Call with Read chunks at other positions only lacks its body chunk, which is group E's business.
   const bool reply = direction == Direction::reply && role;
   if (body == 0 && (header.reads.empty() || position_zero || reply)) {
-    witness.say(RuleId::nomsg_without_body,
-                {.frames = {event.frame},
-                 .by = connection.accused(event.side),
-                 .as = role,
-                 .xid = header.fixed.xid,
-                 .what = fmt::format(
-                     "The {} sent RDMA_NOMSG, but no chunk holds the RPC message: {}{}.", name(event.side),
-                     header.reads.empty() && header.writes.empty() && !header.reply ? "all three lists are empty"
-                     : reply_chunk || !header.reply ? "no octet at Position 0, none in a Reply chunk"
-                                                    : "no octet at Position 0, and the Reply chunk is for the answer",
-                     left >= 8 ? fmt::format("; {} octets stand inline, as in RDMA_MSG", left) : std::string())});
+    witness.say(
+        RuleId::nomsg_without_body,
+        {.frames = {event.frame},
+         .by = connection.accused(event.side),
+         .as = role,
+         .xid = header.fixed.xid,
+         .what = fmt::format(
+             "The {} sent RDMA_NOMSG, but no chunk holds the RPC message: {}{}.", name(event.side),
+             header.reads.empty() && header.writes.empty() && !header.reply ? "all three lists are empty"
+             : reply_chunk || !header.reply ? "no octet at Position 0, none in a Reply chunk"
+                                            : "no octet at Position 0, and the Reply chunk is for the answer",
+             left >= 8 ? fmt::format("; {} octets stand inline, as in RDMA_MSG", grouped(left)) : std::string())});
     return true;
   }
   std::uint64_t by_read = 0;
@@ -306,7 +307,7 @@ bool judge_body(const Witness& witness, const trace::Send& event, const wire::He
          .what = fmt::format(
              "The {}'s Read chunk at Position 0, an RPC message, is {} octets long, {} more than a whole number "
              "of XDR words.",
-             name(event.side), by_read, by_read % xdr_word)});
+             name(event.side), grouped(by_read), by_read % xdr_word)});
   }
   if (left == 0 || event.holes) return false;
   constexpr std::uint64_t most_pad = 3;
@@ -318,7 +319,7 @@ bool judge_body(const Witness& witness, const trace::Send& event, const wire::He
                .at_most = left <= most_pad ? Severity::note : Severity::error,
                .what = fmt::format(
                    "The {}'s RDMA_NOMSG goes on for {} octet{} behind its {} octets of header, where nothing belongs.",
-                   name(event.side), left, left == 1 ? "" : "s", header.length)});
+                   name(event.side), left, left == 1 ? "" : "s", grouped(header.length))});
   return false;
 }
 
@@ -409,7 +410,7 @@ bool judge_form(const Witness& witness, const trace::Send& event, const wire::He
     say(RuleId::position_zero_in_msg,
         fmt::format("The {}'s RDMA_MSG has {} octets of RPC message inline and a Read chunk at Position 0, which holds "
                     "a whole message and belongs into RDMA_NOMSG.",
-                    name(event.side), left),
+                    name(event.side), grouped(left)),
         Role::requester);
     ill = true;
   }
@@ -429,7 +430,7 @@ bool judge_form(const Witness& witness, const trace::Send& event, const wire::He
          .as = role,
          .xid = header.fixed.xid,
          .what = fmt::format("The {}'s RPC message is {} octets long, {} more than a whole number of XDR words.",
-                             name(event.side), left, left % xdr_word)});
+                             name(event.side), grouped(left), left % xdr_word)});
   }
   return ill;
 }

@@ -240,10 +240,13 @@ void judge_delays(const MountWitness& witness, const Mount& mount, const Assessm
   constexpr std::uint64_t enough = 3;
   const bool version_3 = std::any_of(mount.nfs.errors.begin(), mount.nfs.errors.end(),
                                      [](const auto& entry) { return std::get<2>(entry.first); });
-  for (const auto& [operation, run] : mount.nfs.delays) {
-    if (run.times < enough) continue;
+  const auto judge = [&](const std::string& operation, const DelayRun& run) {
+    if (run.times < enough) return;
+    const bool gap = run.over.number == 0 && gap_behind(mount, trace::Side::passive, run.last);
+    if (gap)
+      witness.unchecked(RuleId::server_asks_to_wait, run.connection, "the capture lacks what the server said next");
     // Who closed the mount has given up.
-    const bool lasts = run.over.number == 0 && assessment.state != MountFacts::State::closed;
+    const bool lasts = run.over.number == 0 && !gap && assessment.state != MountFacts::State::closed;
     const FrameRef until = run.over.number != 0 ? run.over : run.last;
     // A grace period that ends is how a server starts.
     const bool long_enough =
@@ -257,6 +260,7 @@ void judge_delays(const MountWitness& witness, const Mount& mount, const Assessm
     symptom.what = fmt::format("The server answered {} with {} {} times, from frame {} to {}", operation,
                                status_name(run.status, version_3), run.times, run.first.number, run.last.number);
     symptom.what += lasts                  ? std::string("; that lasts to the end")
+                    : gap                  ? std::string("; what came of it is not in the capture")
                     : run.over.number == 0 ? std::string("; the client gave up")
                                            : fmt::format("; then it went through (frame {}), {:.1f} s after the first",
                                                          run.over.number, seconds(run.over.time - run.first.time));
@@ -265,7 +269,12 @@ void judge_delays(const MountWitness& witness, const Mount& mount, const Assessm
     }
     symptom.what += '.';
     witness.say(RuleId::server_asks_to_wait, std::move(symptom));
+  };
+  for (const auto& [operation, run] : mount.nfs.delays_over) {
+    const auto current = mount.nfs.delays.find(operation);
+    if (current == mount.nfs.delays.end() || current->second.times < enough) judge(operation, run);
   }
+  for (const auto& [operation, run] : mount.nfs.delays) judge(operation, run);
 }
 
 const Row rows::nfs_errors{.group = 'N',

@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "referee/docket/counted.hpp"
 #include "referee/rules/checks.hpp"
 
 namespace rpcrdma::referee {
@@ -63,7 +64,7 @@ void performance_at_end(const Witness& witness) {
   }
   const Cost& unreported = connection.unreported;
   add_sentence(witness.context, unreported,
-               fmt::format("Seen {}, {} octets in all.", times(unreported.times), unreported.octets));
+               fmt::format("Seen {}, {} octets in all.", times(unreported.times), grouped(unreported.octets)));
   connection.long_calls.finding.reset();
   connection.reply_chunks.finding.reset();
   connection.unreported.finding.reset();

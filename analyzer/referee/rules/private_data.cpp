@@ -186,7 +186,7 @@ void judge_private_data(const Witness& witness, Side side, const trace::PrivateD
     say(RuleId::private_data_truncated,
         fmt::format("The {}'s private data begins with the identifier at octet {}, but only {} octets follow of the 8 "
                     "that the block needs; it counts as absent.",
-                    name(side), *search.truncated_offset, area.wire_length - *search.truncated_offset),
+                    name(side), *search.truncated_offset, grouped(area.wire_length - *search.truncated_offset)),
         side);
   } else {
     peer.status = Status::absent;

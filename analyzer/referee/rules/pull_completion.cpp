@@ -95,8 +95,8 @@ void judge_missing(const Witness& witness, Offer& offer, FrameRef now, Severity 
        .at_most = severity,
        .what = fmt::format("The {} never told the {} that it was finished with the Read chunk offered in frame {} ({} "
                            "octets, {}): no RDMA_DONE, {}.",
-                           name(offer.requester), name(other(offer.requester)), offer.frame.number, offer.length,
-                           offer.reads != 0 ? "read" : "never read", why)});
+                           name(offer.requester), name(other(offer.requester)), offer.frame.number,
+                           grouped(offer.length), offer.reads != 0 ? "read" : "never read", why)});
 }
 
 }  // namespace
@@ -297,7 +297,7 @@ void judge_offer(const Witness& witness, const trace::Send& event, const wire::H
                                       "them.",
                                       name(responder), counted(offer.length, "octet"))
                         : fmt::format("The {} offered {} to be read although they fit inline (threshold {}).",
-                                      name(responder), counted(offer.length, "octet"), *limit)});
+                                      name(responder), counted(offer.length, "octet"), grouped(*limit))});
     }
   }
   connection.offers.push_back(std::move(offer));

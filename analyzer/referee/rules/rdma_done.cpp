@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "referee/docket/cases.hpp"
+#include "referee/docket/counted.hpp"
 #include "referee/rules/checks.hpp"
 #include "referee/rules/rows.hpp"
 
@@ -205,7 +206,7 @@ HeldFinding settle_done(const Witness& witness, const DoneSeen& event) {
           fmt::format(
               "The {} sent RDMA_DONE before it had read all {} octets offered in frame {}: right when it gave up on "
               "the reply, odd otherwise.",
-              name(sender), offer->length, offer->frame.number),
+              name(sender), grouped(offer->length), offer->frame.number),
           offer->frame, Severity::note);
     }
   }

@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "referee/docket/counted.hpp"
 #include "referee/rules/checks.hpp"
 #include "referee/rules/regions.hpp"
 #include "referee/rules/rows.hpp"
@@ -270,7 +271,7 @@ void judge_pulled(const Witness& witness, const trace::Send& event, const wire::
        .xid = call.xid,
        .what = fmt::format("The {} reported success for XID {:#010x} but never read {} octets of the Call's Read "
                            "chunks: that data stayed where it was.",
-                           name(event.side), call.xid, *left)});
+                           name(event.side), call.xid, grouped(*left))});
 }
 
 }  // namespace rpcrdma::referee

@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "referee/docket/counted.hpp"
 #include "referee/rules/checks.hpp"
 #include "referee/rules/rows.hpp"
 #include "referee/state/procedures.hpp"
@@ -180,7 +181,7 @@ bool judge_moved_argument(Chunked& chunked, const ProcedureId& procedure, const 
     chunked.say(RuleId::ineligible_item_reduced,
                 fmt::format("The {} moved {} octets of {} into a Read chunk (Position {}); this item must stay in the "
                             "message.",
-                            chunked.who(), item.length, named(procedure, item), item.position));
+                            chunked.who(), grouped(item.length), named(procedure, item), item.position));
     return true;
   }
   if (item.chunk_length == item.length) return false;
@@ -189,7 +190,7 @@ bool judge_moved_argument(Chunked& chunked, const ProcedureId& procedure, const 
         RuleId::read_chunk_pad_included,
         fmt::format("The {}'s Read chunk at position {} is {} octets long, its item {}: the pad does not belong "
                     "to it.",
-                    chunked.who(), item.position, item.chunk_length, item.length));
+                    chunked.who(), item.position, grouped(item.chunk_length), item.length));
     return true;
   }
   if (item.chunk_length == item.length + item.pad()) {
@@ -202,7 +203,8 @@ bool judge_moved_argument(Chunked& chunked, const ProcedureId& procedure, const 
   chunked.say(RuleId::read_chunk_length_wrong,
               fmt::format("The {}'s Read chunk at Position {} holds {} octets; the data of {} that belong there are {} "
                           "octets long.",
-                          chunked.who(), item.position, item.chunk_length, named(procedure, item), item.length));
+                          chunked.who(), item.position, grouped(item.chunk_length), named(procedure, item),
+                          grouped(item.length)));
   return true;
 }
 
@@ -258,7 +260,7 @@ void judge_provisioned(Chunked& chunked, const Transaction& call, const wire::Nf
       chunked.say(RuleId::write_chunk_pad_provisioned,
                   fmt::format("The {} asks for at most {} octets and gives a Write chunk of {}: room for a pad, which "
                               "version 2 forbids.",
-                              chunked.who(), wanted.most, room));
+                              chunked.who(), grouped(wanted.most), grouped(room)));
       continue;
     }
     chunked.note(RuleId::write_chunk_pad_provisioned,
@@ -307,12 +309,13 @@ void judge_moved_result(Chunked& chunked, const ProcedureId& procedure, const wi
   if (!item.eligible) {
     chunked.say(RuleId::ineligible_item_reduced,
                 fmt::format("The {} moved {} octets of {} into Write chunk {}; this item must stay in the message.",
-                            chunked.who(), item.length, named(procedure, item), item.chunk + 1));
+                            chunked.who(), grouped(item.length), named(procedure, item), item.chunk + 1));
   } else if (item.chunk_length != item.length) {
     chunked.say(RuleId::write_chunk_pad_written,
                 fmt::format("The {}'s Reply says that Write chunk {} holds {} octets; the data of {} in it are {} "
                             "octets long.",
-                            chunked.who(), item.chunk + 1, item.chunk_length, named(procedure, item), item.length));
+                            chunked.who(), item.chunk + 1, grouped(item.chunk_length), named(procedure, item),
+                            grouped(item.length)));
   }
 }
 
@@ -383,7 +386,7 @@ void judge_use(Chunked& chunked, const ProcedureId& procedure, const wire::NfsIt
     chunked.say(RuleId::eligible_item_inline,
                 fmt::format("The {} returned {} octets of {} inline and left Write chunk {} of the Call, with room for "
                             "{}, unused.",
-                            chunked.who(), item.length, named(procedure, item), next, room));
+                            chunked.who(), grouped(item.length), named(procedure, item), next, grouped(room)));
   }
 }
 

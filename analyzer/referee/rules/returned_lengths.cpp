@@ -80,7 +80,7 @@ void note_unreported(const Witness& witness, const trace::Send& event, const wir
                    .what = fmt::format(
                        "The {} wrote {} octets into the chunks of XID {:#010x} and returned those segments as unused, "
                        "which it may.",
-                       name(event.side), octets, call.xid)});
+                       name(event.side), grouped(octets), call.xid)});
 }
 
 }  // namespace
@@ -130,7 +130,7 @@ void judge_returned_lengths(const Witness& witness, const trace::Send& event, co
                .what = fmt::format(
                    "The {}'s Reply says that {} octets were written into the Call's chunks; RDMA Writes brought "
                    "only {}.",
-                   name(event.side), returned, seen)});
+                   name(event.side), grouped(returned), seen)});
 }
 
 }  // namespace rpcrdma::referee

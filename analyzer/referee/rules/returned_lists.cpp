@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "referee/docket/counted.hpp"
 #include "referee/rules/checks.hpp"
 #include "referee/rules/rows.hpp"
 #include "wire/rpc.hpp"
@@ -111,14 +112,14 @@ bool judge_chunk(ReplyLists& lists, const std::string& which, const wire::WriteC
       lists.say(RuleId::write_length_grown,
                 fmt::format("The {}'s Reply says that {} octets were written to segment {} of {}; the Call gave room "
                             "for {}.",
-                            lists.who(), is.length, i + 1, which, was.length));
+                            lists.who(), grouped(is.length), i + 1, which, grouped(was.length)));
     }
     if (is.length != 0 && short_one != nullptr && !gap) {
       gap = true;
       lists.say(RuleId::write_fill_gap,
                 fmt::format("The {}'s Reply leaves a gap in {}: {} octets in segment {} behind a segment with {} "
                             "octets that are not full.",
-                            lists.who(), which, is.length, i + 1, short_one->length));
+                            lists.who(), which, grouped(is.length), i + 1, grouped(short_one->length)));
     }
     if (is.length < was.length) short_one = &is;
   }
@@ -232,7 +233,7 @@ void judge_reply_chunk(ReplyLists& lists, const wire::HeaderV1& header, const Tr
   if (call.reply_chunk && !header.reply) {
     lists.say(RuleId::reply_chunk_not_returned,
               fmt::format("The {}'s Reply does not return the Reply chunk of its Call ({} octets).", lists.who(),
-                          wire::chunk_length(*call.reply_chunk)));
+                          grouped(wire::chunk_length(*call.reply_chunk))));
     return;
   }
   if (!header.reply || (!call.reply_chunk && header.reply->empty())) return;
@@ -240,9 +241,9 @@ void judge_reply_chunk(ReplyLists& lists, const wire::HeaderV1& header, const Tr
   const bool same = judge_chunk(lists, "the Reply chunk", call.reply_chunk ? *call.reply_chunk : none, *header.reply);
   const std::uint64_t length = wire::chunk_length(*header.reply);
   if (same && length != 0 && header.fixed.proc == static_cast<std::uint32_t>(wire::Proc::msg)) {
-    lists.say(
-        RuleId::reply_chunk_with_msg,
-        fmt::format("The {}'s Reply is inline, yet says that {} octets are in the Reply chunk.", lists.who(), length));
+    lists.say(RuleId::reply_chunk_with_msg,
+              fmt::format("The {}'s Reply is inline, yet says that {} octets are in the Reply chunk.", lists.who(),
+                          grouped(length)));
   }
 }
 

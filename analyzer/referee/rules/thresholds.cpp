@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "referee/docket/counted.hpp"
 #include "referee/rules/checks.hpp"
 #include "referee/rules/rows.hpp"
 #include "referee/rules/v2_turn.hpp"
@@ -107,7 +108,7 @@ void judge_send_size(const Witness& witness, const trace::Send& event, RecentSen
              .xid = send.xid,
              .what = fmt::format("The {} sent {} octets inline; the handshake is not (completely) in the capture, so "
                                  "what its peer can take is not known (1024 is the default).",
-                                 name(event.side), event.wire_length)});
+                                 name(event.side), grouped(event.wire_length))});
       }
     }
     witness.unchecked(RuleId::inline_threshold_exceeded, "the private data of both sides is not in the capture");
@@ -136,8 +137,9 @@ void judge_send_size(const Witness& witness, const trace::Send& event, RecentSen
          .what = fmt::format(
              "The {} sent {}{} octets inline; the threshold in this direction is {} (the smaller of its own "
              "send size {} and the receive size {} of its peer).",
-             name(event.side), at_least(send), event.wire_length, *limit, mine.fields ? mine.fields->send_size : 0,
-             theirs.fields ? theirs.fields->receive_size : 0)});
+             name(event.side), at_least(send), grouped(event.wire_length), grouped(*limit),
+             grouped(mine.fields ? mine.fields->send_size : 0),
+             grouped(theirs.fields ? theirs.fields->receive_size : 0))});
     return;
   }
   // RFC 8166 section 3.3.3 allows knowledge from elsewhere: a warning until the message is proven to be too large.
@@ -152,10 +154,10 @@ void judge_send_size(const Witness& witness, const trace::Send& event, RecentSen
        .at_most = Severity::warning,
        .what = fmt::format(
            "The {} sent {}{} octets inline although {} gave usable private data, so both have to assume {}.",
-           name(event.side), at_least(send), event.wire_length,
+           name(event.side), at_least(send), grouped(event.wire_length),
            !mine.fields && !theirs.fields ? std::string(silent)
                                           : fmt::format("not both sides (the {} did not)", silent),
-           *limit)});
+           grouped(*limit))});
 }
 
 const Row rows::long_call_avoidable{
@@ -201,7 +203,7 @@ void judge_call_form(const Witness& witness, const trace::Send& event, Transacti
          .xid = call.xid,
          .what = fmt::format("The {} sent a Long Call although header and message ({} octets) fit into the threshold "
                              "of {}: legal, but an RDMA Read more than needed.",
-                             name(event.side), size, *limit)});
+                             name(event.side), grouped(size), *limit)});
   }
 }
 
@@ -260,7 +262,8 @@ void judge_reply_form(const Witness& witness, const trace::Send& event, const wi
            .xid = call.xid,
            .what = fmt::format("The {} answered inline with {} octets (threshold {}) although the Call gave a Reply "
                                "chunk of {} octets, large enough for the {} octets of the message.",
-                               name(event.side), event.wire_length, *limit, room, payload)});
+                               name(event.side), grouped(event.wire_length), grouped(*limit), grouped(room),
+                               grouped(payload))});
     }
   }
   if (!inline_reply && header.reply && header.reads.empty()) {
@@ -279,7 +282,7 @@ void judge_reply_form(const Witness& witness, const trace::Send& event, const wi
              .xid = call.xid,
              .what = fmt::format("The {} wrote a reply of {} octets into the Reply chunk although it fits inline "
                                  "(threshold {}): legal, and a habit of Linux servers.",
-                                 name(event.side), payload, *limit)});
+                                 name(event.side), grouped(payload), grouped(*limit))});
       }
     }
   }
@@ -334,7 +337,7 @@ void judge_error_reply(const Witness& witness, const trace::Send& event, const T
            "provided ({}).",
            name(event.side),
            room == 0 ? std::string("no Write chunk and no Reply chunk")
-                     : fmt::format("{} octets in Write and Reply chunks", room))});
+                     : fmt::format("{} octets in Write and Reply chunks", grouped(room)))});
 }
 
 const Row rows::inline_overrun_fatal{
@@ -366,8 +369,8 @@ bool judge_refused_size(const Witness& witness, const trace::Refusal& refusal, R
   const std::string message = fmt::format(
       "The {}'s message of {}{} octets (frame {}) is larger than its peer takes ({}); the peer refused it "
       "(frame {}).",
-      name(sender), at_least(send), send.wire_length, send.frame.number, connection.threshold(sender).value_or(0),
-      refusal.frame.number);
+      name(sender), at_least(send), grouped(send.wire_length), send.frame.number,
+      grouped(connection.threshold(sender).value_or(0)), refusal.frame.number);
   if (!witness.context.book.has(RuleId::inline_overrun_fatal, connection.id())) {
     witness.say(RuleId::inline_overrun_fatal, {.frames = {send.frame, refusal.frame},
                                                .by = sender,

@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "referee/docket/counted.hpp"
 #include "referee/rules/rows.hpp"
 #include "referee/rules/v2_turn.hpp"
 #include "wire/rpc.hpp"
@@ -98,7 +99,7 @@ void judge_segments(const Turn& turn, const Transaction& call) {
   if (longest > size) {
     turn.say_when_heard(RuleId::v2_segment_size_exceeded, turn.theirs().announced.final,
                         fmt::format("The {}'s Call has a segment of {} octets; its peer's Maximum Segment Size is {}.",
-                                    name(turn.side()), longest, size));
+                                    name(turn.side()), grouped(longest), grouped(size)));
   }
 }
 
@@ -190,7 +191,7 @@ void judge_unneeded_external(const Turn& turn) {
             .xid = turn.xid(),
             .what = fmt::format("The {} sent RDMA2_CALL_EXTERNAL although header and message ({} octets) fit into "
                                 "the threshold of {}.",
-                                name(turn.side()), size, *limit)});
+                                name(turn.side()), grouped(size), *limit)});
 }
 
 [[nodiscard]] bool same_segments(const wire::WriteChunk& given, const wire::WriteChunk& returned) noexcept {
@@ -233,7 +234,7 @@ enum class ChunkKind : std::uint8_t { write, reply };
     if (returned[i].length > given[i].length) {
       turn.say(RuleId::write_length_grown, {frame, call.call},
                fmt::format("The {}'s Reply returns {} octets in a segment of {} (handle {:#010x}).", who,
-                           returned[i].length, given[i].length, given[i].handle));
+                           grouped(returned[i].length), grouped(given[i].length), given[i].handle));
       return false;
     }
   }
@@ -243,7 +244,7 @@ enum class ChunkKind : std::uint8_t { write, reply };
                     [](const wire::Segment& s) { return s.length != 0; })) {
       turn.say(RuleId::write_fill_gap, {frame, call.call},
                fmt::format("The {}'s Reply used a later segment of a {} chunk while segment {} holds {} of {} octets.",
-                           who, what, i + 1, returned[i].length, given[i].length));
+                           who, what, i + 1, grouped(returned[i].length), grouped(given[i].length)));
       return false;
     }
     break;
@@ -266,7 +267,7 @@ void judge_reply_form_v2(const Turn& turn, const Transaction& call, const Piece&
               .xid = turn.xid(),
               .what = fmt::format("The {} wrote a reply of {} octets into the Reply chunk although it fits inline "
                                   "(threshold {}).",
-                                  name(turn.side()), length, *limit)});
+                                  name(turn.side()), grouped(length), grouped(*limit))});
     return;
   }
   if (turn.type() != HeaderType::reply_inline || !call.reply_chunk) return;
@@ -279,7 +280,7 @@ void judge_reply_form_v2(const Turn& turn, const Transaction& call, const Piece&
   turn.say(
       RuleId::reply_chunk_ignored, {turn.event.frame, call.call},
       fmt::format("The {} sent a reply of {} octets {} although the Call gave a Reply chunk of {} octets.{}",
-                  name(turn.side()), piece.payload, piece.continued ? "in pieces" : "inline", room,
+                  name(turn.side()), grouped(piece.payload), piece.continued ? "in pieces" : "inline", grouped(room),
                   piece.continued ? " One sentence of the draft demands the chunk, another leaves the choice." : ""),
       piece.continued ? Severity::note : Severity::error);
 }

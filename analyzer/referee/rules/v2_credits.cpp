@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "referee/docket/cases.hpp"
+#include "referee/docket/counted.hpp"
 #include "referee/rules/rows.hpp"
 #include "referee/rules/v2_turn.hpp"
 
@@ -360,9 +361,9 @@ void judge_grant(const Turn& turn) {
              fmt::format("The {}'s RDMA2_GRANT has XID {:#010x}; it has to be 0.", name(event.side), turn.xid()));
   }
   if (!event.holes && turn.behind() > 0) {
-    turn.say(
-        RuleId::v2_grant_has_body, {event.frame},
-        fmt::format("The {}'s RDMA2_GRANT has {} octets behind its prefix of 16.", name(event.side), turn.behind()));
+    turn.say(RuleId::v2_grant_has_body, {event.frame},
+             fmt::format("The {}'s RDMA2_GRANT has {} octets behind its prefix of 16.", name(event.side),
+                         grouped(turn.behind())));
   }
 }
 

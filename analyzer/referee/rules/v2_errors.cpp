@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "referee/docket/cases.hpp"
+#include "referee/docket/counted.hpp"
 #include "referee/rules/rows.hpp"
 #include "referee/rules/v2_turn.hpp"
 #include "referee/state/lifetime.hpp"
@@ -156,8 +157,8 @@ void judge_detail(const Turn& turn, const Transaction& call) {
       if (error.chunk_index > writes) {
         say(fmt::format("speaks of Write chunk {}; the Call has {}", error.chunk_index, writes));
       } else if (error.chunk_index != 0 && error.length_needed <= call.v2.write_chunk_lengths[error.chunk_index - 1]) {
-        say(fmt::format("needs {} octets in Write chunk {}, which has {}", error.length_needed, error.chunk_index,
-                        call.v2.write_chunk_lengths[error.chunk_index - 1]));
+        say(fmt::format("needs {} octets in Write chunk {}, which has {}", grouped(error.length_needed),
+                        error.chunk_index, call.v2.write_chunk_lengths[error.chunk_index - 1]));
       } else if (writes == 0) {
         say("speaks of a Write chunk; the Call has none");
       }
@@ -166,7 +167,7 @@ void judge_detail(const Turn& turn, const Transaction& call) {
       // Whether the number is all that is needed or what is missing, the draft does not say.
       const std::uint64_t room = call.reply_chunk ? wire::chunk_length(*call.reply_chunk) : 0;
       if (error.length_needed <= room) {
-        say(fmt::format("needs {} octets; the Reply chunk has {}", error.length_needed, room), Severity::note);
+        say(fmt::format("needs {} octets; the Reply chunk has {}", grouped(error.length_needed), room), Severity::note);
       }
       break;
     }
@@ -245,7 +246,7 @@ void judge_error(const Turn& turn) {
   } else if (!turn.event.holes && turn.behind() > 0) {
     turn.say(RuleId::error_fields, {turn.event.frame},
              fmt::format("The {}'s {} has {} octets behind its body.", name(turn.side()), wire::error_name_v2(code),
-                         turn.behind()));
+                         grouped(turn.behind())));
   }
   std::erase_if(connection.v2.due, [&](const Due& due) {
     return due.side == other(turn.side()) && (due.xid == turn.xid() || due.continuation);

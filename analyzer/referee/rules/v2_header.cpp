@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "referee/docket/cases.hpp"
+#include "referee/docket/counted.hpp"
 #include "referee/rules/v2_turn.hpp"
 #include "referee/state/lifetime.hpp"
 
@@ -75,7 +76,7 @@ void judge_undecodable(const Turn& turn, const wire::DecodeError& error) {
     turn.say(RuleId::header_too_short, {event.frame},
              fmt::format("The {} sent {} octets; the prefix alone takes 16. The receiver drops such a message without "
                          "a word.",
-                         name(event.side), event.wire_length));
+                         name(event.side), grouped(event.wire_length)));
     return;
   }
   if (wire::is_connprop(turn.type())) {

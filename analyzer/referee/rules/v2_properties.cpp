@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "referee/docket/cases.hpp"
+#include "referee/docket/counted.hpp"
 #include "referee/rules/rows.hpp"
 #include "referee/rules/v2_turn.hpp"
 
@@ -71,9 +72,9 @@ void renew_thresholds(Connection& connection) {
   return fmt::format(
       "The {} sent {}{} octets inline; the threshold in this direction is {} (the smaller of its own Maximum Send "
       "Size {} and its peer's Receive Buffer Size {}{}).",
-      name(sender), partial ? "at least " : "", size, bound.strict,
-      announced(mine, PropertyId::send_size).value_or(standard),
-      announced(theirs, PropertyId::receive_size).value_or(standard),
+      name(sender), partial ? "at least " : "", grouped(size), grouped(bound.strict),
+      grouped(announced(mine, PropertyId::send_size).value_or(standard)),
+      grouped(announced(theirs, PropertyId::receive_size).value_or(standard)),
       mine.final.number != 0 && theirs.final.number != 0 ? ""
                                                          : ", which apply once both sides have sent their last one");
 }
@@ -126,11 +127,11 @@ void judge_property(const Turn& turn, const wire::Property& property, bool& bad)
     bad = true;
     turn.say(RuleId::v2_propval_bad, {frame},
              fmt::format("The {}'s property {} ({}) has {} octets of data; it takes 4.", name(turn.side()), property.id,
-                         wire::property_name(property.id), property.length));
+                         wire::property_name(property.id), grouped(property.length)));
   } else if (property.form == Form::too_long) {
     turn.say(RuleId::v2_propval_bad, {frame},
              fmt::format("The {}'s property {} ({}) has {} octets of data; it takes 4.", name(turn.side()), property.id,
-                         wire::property_name(property.id), property.length),
+                         wire::property_name(property.id), grouped(property.length)),
              Severity::warning);
   } else if (property.id == static_cast<std::uint32_t>(PropertyId::reverse) && property.number > most_reverse_level) {
     turn.say(RuleId::v2_propval_bad, {frame},
@@ -210,7 +211,7 @@ void judge_size(const Turn& turn) {
       turn.say(RuleId::v2_first_message_too_large, {event.frame},
                fmt::format("The client's first message is {} octets long; as long as the server may speak version 1 "
                            "only, 1024 is the most.",
-                           event.wire_length));
+                           grouped(event.wire_length)));
     } else {
       turn.unchecked(RuleId::v2_first_message_too_large, "the start of the connection is not in the capture");
     }
@@ -220,7 +221,7 @@ void judge_size(const Turn& turn) {
     const bool final = turn.type() == wire::HeaderType::connprop_final;
     turn.say(RuleId::v2_connprop_too_large, {event.frame},
              fmt::format("The {} sent its properties in {} octets; the default threshold is {}.", name(event.side),
-                         event.wire_length, standard),
+                         grouped(event.wire_length), grouped(standard)),
              final ? Severity::error : Severity::warning);
     return;
   }

@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "referee/docket/counted.hpp"
 #include "referee/rules/rows.hpp"
 #include "referee/rules/v2_turn.hpp"
 #include "wire/rpc.hpp"
@@ -80,7 +81,7 @@ void judge_remaining(const Turn& turn, const Continuation& pieces) {
       RuleId::v2_remaining_inconsistent, {wrong->frame, pieces.first, turn.event.frame},
       fmt::format("The {} announced {} octets still to come in frame {}; the pieces of the message hold {} in all, "
                   "which fits neither with that piece nor without it.",
-                  name(turn.side()), wrong->remaining, wrong->frame.number, pieces.payload));
+                  name(turn.side()), grouped(wrong->remaining), wrong->frame.number, grouped(pieces.payload)));
 }
 
 }  // namespace
@@ -226,12 +227,13 @@ void judge_rpc_start(const Turn& turn, const Piece& piece) {
   if ((wire::is_middle(type) || whole) && turn.behind() < least) {
     turn.say(RuleId::msg_without_rpc, {event.frame},
              fmt::format("The {}'s {} has {} octets of an RPC message behind its header.", name(event.side),
-                         wire::htype_name_v2(turn.header.fixed.proc), turn.behind()));
+                         wire::htype_name_v2(turn.header.fixed.proc), grouped(turn.behind())));
     return;
   }
   if (!wire::is_middle(type) && piece.known && piece.payload % 4 != 0) {
     turn.say(RuleId::payload_unaligned, {event.frame},
-             fmt::format("The {}'s RPC message is {} octets long, no multiple of 4.", name(event.side), piece.payload));
+             fmt::format("The {}'s RPC message is {} octets long, no multiple of 4.", name(event.side),
+                         grouped(piece.payload)));
   }
   if (!piece.first) return;
   if (!piece.known) {
@@ -261,7 +263,7 @@ void judge_rest(const Turn& turn) {
   if (turn.event.holes || turn.behind() == 0) return;
   turn.say(RuleId::nomsg_trailing_bytes, {turn.event.frame},
            fmt::format("The {}'s {} has {} octets behind its header, where nothing belongs.", name(turn.side()),
-                       wire::htype_name_v2(turn.header.fixed.proc), turn.behind()));
+                       wire::htype_name_v2(turn.header.fixed.proc), grouped(turn.behind())));
 }
 
 }  // namespace rpcrdma::referee::v2

@@ -35,13 +35,14 @@ void count_parts(OperationClock& clock, const Transaction& call, const trace::Se
 }
 
 void count_operation(Mount& mount, const Transaction& call, const trace::Send& answer) {
-  if (!call.operation.empty()) {
-    const auto known = mount.clocks.find(call.operation);
-    if (known != mount.clocks.end()) return count_parts(known->second, call, answer);
+  for (const auto& [name, clock] : mount.clocks_by_name) {
+    if (name == call.operation.data()) return count_parts(*clock, call, answer);
   }
   std::string name = operation_name(call);
   if (mount.clocks.size() >= Mount::most_operations && !mount.clocks.contains(name)) return;
-  count_parts(mount.clocks[std::move(name)], call, answer);
+  OperationClock& clock = mount.clocks[std::move(name)];
+  if (!call.operation.empty()) mount.clocks_by_name.emplace_back(call.operation.data(), &clock);
+  count_parts(clock, call, answer);
 }
 
 }  // namespace
@@ -72,9 +73,16 @@ void count_wait(Connection& connection, const Transaction& call, const trace::Se
   waits.worst.operation = operation_name(call);
 }
 
+void end_wait(Connection& connection, Side requester, std::uint32_t xid) {
+  if (connection.mount == nullptr) return;
+  std::erase_if(connection.mount->lost_calls, [&](const OpenCall& call) {
+    return call.xid == xid && call.requester == requester && call.connection != connection.id();
+  });
+}
+
 std::string operation_name(const Transaction& call) {
   if (!call.operation.empty()) return std::string(call.operation);
-  if (!call.procedure) return "Call";
+  if (!call.procedure) return "not read";
   const auto [program, version, procedure] = *call.procedure;
   return wire::procedure_name(program, version, procedure);
 }

@@ -3,6 +3,7 @@
 // connections, Calls that wait. Counts and remembers; bounded.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -16,6 +17,7 @@
 #include <vector>
 
 #include "referee/facts.hpp"
+#include "referee/held_finding.hpp"
 #include "referee/state/connection.hpp"
 #include "referee/state/latency.hpp"
 #include "referee/state/nfs_watch.hpp"
@@ -42,6 +44,8 @@ struct Attempt {
     unreachable,  ///< ICMP
     other         ///< not for RPC-over-RDMA: does not count
   } outcome = Outcome::open;
+  std::optional<std::uint16_t> reason;  ///< of a REJ
+  HeldFinding single;                   ///< about this attempt alone: none of its own once it is part of a series
 
   [[nodiscard]] bool answered_no() const noexcept {
     return outcome == Outcome::rejected || outcome == Outcome::refused || outcome == Outcome::unreachable;
@@ -55,6 +59,7 @@ struct AttemptSeries {
   FrameRef first;
   FrameRef last;                          ///< of the newest attempt
   FrameRef last_answer;                   ///< number 0: none of them was answered
+  std::optional<std::uint16_t> reason;    ///< of the newest REJ
   FrameRef ended_by;                      ///< the attempt that came through; number 0: none
   std::vector<ConnectionId> connections;  ///< those of them that are connections of the report, a few
 };
@@ -81,7 +86,8 @@ struct Life {
   FrameRef opened;
   FrameRef last_reply;  ///< newest answer to a Call; number 0: none
   std::uint64_t messages = 0;
-  std::uint64_t readable = 0;    ///< Calls and Replies that could be read
+  std::uint64_t readable = 0;    ///< messages whose header could be read
+  std::uint64_t cut = 0;         ///< those that the capture cut before that
   std::uint64_t open_calls = 0;  ///< when it ended
   std::optional<Closed> closed;
   bool orderly = false;  ///< closed in good order
@@ -114,7 +120,7 @@ struct Mount {
   static constexpr std::size_t most_series = 64;
   static constexpr std::size_t most_lost_calls = 1024;
   static constexpr std::size_t most_lives = 1024;
-  static constexpr std::size_t most_connections_named = 64;
+  static constexpr std::size_t most_connections_named = 4096;
 
   std::uint32_t id = 0;
   std::string client;
@@ -131,6 +137,8 @@ struct Mount {
   NfsWatch nfs;
   static constexpr std::size_t most_operations = 256;
   std::map<std::string, OperationClock, std::less<>> clocks;  ///< by operation
+  /// The same by where their names stand: most operations have one that never moves.
+  std::vector<std::pair<const char*, OperationClock*>> clocks_by_name;
   std::optional<MountFacts::NfsOverTcp> nfs_over_tcp;
 
   /// The newest attempt between these ports that may still be decided.
@@ -149,10 +157,20 @@ struct Mount {
   }
 };
 
+/// Something that this side sent behind `frame` is not in the capture.
+[[nodiscard]] inline bool gap_behind(const Mount& mount, trace::Side side, FrameRef frame) noexcept {
+  return std::any_of(mount.lives.begin(), mount.lives.end(), [&](const Life& life) {
+    return life.newest_gap[static_cast<std::size_t>(side)].number > frame.number;
+  });
+}
+
 /// By the name that mountstats uses, as far as it was read.
 [[nodiscard]] std::string operation_name(const Transaction& call);
 /// The Call may be a copy of one that was lost with an earlier connection: its wait began there.
 void take_up_wait(Mount& mount, Transaction& call);
+/// A Reply on `connection` that answers no Call there: that of a Call that was lost with an earlier connection, whose
+/// copy is not in the capture.
+void end_wait(Connection& connection, trace::Side requester, std::uint32_t xid);
 /// The Call's first answer.
 void count_wait(Connection& connection, const Transaction& call, const trace::Send& answer, TimeNs long_wait);
 
@@ -163,7 +181,8 @@ struct Assessment {
   MountFacts::State state = MountFacts::State::unknown;
   Owes owes = Owes::unknown;
   std::optional<FrameRef> since;
-  FrameRef end;  ///< of the capture
+  FrameRef begin;  ///< of the capture, or of what is known of the mount
+  FrameRef end;    ///< of the capture
   MountFacts::Attempts attempts;
   std::vector<AttemptSeries> series;  ///< of three and more, or still failing
   Assessment() = default;

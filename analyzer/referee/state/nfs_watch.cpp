@@ -151,25 +151,25 @@ void take_status(Connection& connection, const Transaction& call, const std::str
   const bool later =
       version_3 ? status == wire::nfs3err_jukebox : status == wire::nfs4err_delay || status == wire::nfs4err_grace;
   const auto run = nfs.delays.find(operation);
-  if (!later && run != nfs.delays.end() && run->second.over.number == 0) {  // another answer, be it an error
+  const bool going_on = run != nfs.delays.end() && run->second.over.number == 0;
+  if (!later && going_on) {  // another answer, be it an error
     constexpr std::uint64_t worth_keeping = 3;
-    if (run->second.times < worth_keeping) {
-      nfs.delays.erase(run);
-    } else {
-      run->second.over = frame;
-    }
+    run->second.over = frame;
+    const auto before = nfs.delays_over.find(operation);
+    const bool worse = before == nfs.delays_over.end() || before->second.times < run->second.times;
+    const bool room = before != nfs.delays_over.end() || nfs.delays_over.size() < NfsWatch::most_errors;
+    if (run->second.times >= worth_keeping && worse && room) nfs.delays_over[operation] = run->second;
+    nfs.delays.erase(run);
   }
   if (status == 0) return;
-  if (later && (nfs.delays.contains(operation) || nfs.delays.size() < NfsWatch::most_errors)) {
+  if (later && (going_on || nfs.delays.size() < NfsWatch::most_errors)) {
     DelayRun& delay = nfs.delays[operation];
-    if (delay.over.number == 0) {
-      if (delay.times++ == 0) {
-        delay.status = status;
-        delay.first = frame;
-        delay.connection = connection.id();
-      }
-      delay.last = frame;
+    if (delay.times++ == 0) {
+      delay.status = status;
+      delay.first = frame;
+      delay.connection = connection.id();
     }
+    delay.last = frame;
   }
   NfsWatch::ErrorKey key{operation, status, version_3};
   if (nfs.errors.size() < NfsWatch::most_errors || nfs.errors.contains(key)) {
@@ -226,8 +226,19 @@ void take_recall_answer(NfsWatch& nfs, const Transaction& call, std::uint32_t st
   return wire::load_be32(p + flags_at);
 }
 
+/// Where the results of an accepted Reply with an empty verifier and SUCCESS begin, as most are; 0: it is another.
+[[nodiscard]] std::size_t plain_results(wire::Bytes message) noexcept {
+  constexpr std::size_t body = 24;  // XID, REPLY, MSG_ACCEPTED, flavor, length, SUCCESS
+  if (message.size() < body) return 0;
+  const std::uint8_t* p = message.data();
+  const bool plain = wire::load_be32(p + 4) == 1 && wire::load_be32(p + 8) == 0 && wire::load_be32(p + 16) == 0 &&
+                     wire::load_be32(p + 20) == 0;
+  return plain ? body : 0;
+}
+
 void take_sequence(Connection& connection, std::uint32_t flags, FrameRef frame) {
   NfsWatch& nfs = connection.mount->nfs;
+  if (flags == 0 && nfs.channel.empty() && nfs.revoked.empty()) return;  // as a healthy server always says
   take_flags(nfs.channel, flags & channel_down, frame, connection.id());
   take_flags(nfs.revoked, flags & state_lost, frame, connection.id());
   if ((flags & wire::seq4_restart_reclaim_needed) != 0) take_restart(nfs, 0, frame, connection.id());
@@ -237,11 +248,12 @@ void read_results(Connection& connection, Transaction& call, FrameRef frame, wir
                   std::size_t wire_length) {
   const auto [program, version, procedure] = *call.procedure;
   const bool callback = wire::callback_program(program);
-  wire::ReplySteps reply;
+  NfsWatch& nfs = connection.mount->nfs;
+  if (!nfs.reply) nfs.reply = std::make_unique<wire::ReplySteps>();
+  wire::ReplySteps& reply = *nfs.reply;
   wire::read_reply_steps(message, wire_length,
                          {program, version, procedure, call.protection.value_or(wire::Protection::none)}, nullptr,
                          reply);
-  NfsWatch& nfs = connection.mount->nfs;
   for (const wire::ReplyStep& step : reply.steps) {
     if (!callback) {
       take_status(connection, call, std::string(wire::nfs4_operation_name(step.operation, false)), step.status, false,
@@ -284,7 +296,9 @@ void watch_call(Connection& connection, Transaction& call, wire::Bytes message, 
   const auto [program, version, procedure] = *call.procedure;
   const bool callback = wire::callback_program(program);
   if (callback) connection.mount->nfs.newest_callback = call.call;
-  wire::CallSteps steps;
+  NfsWatch& nfs = connection.mount->nfs;
+  if (!nfs.asked) nfs.asked = std::make_unique<wire::CallSteps>();
+  wire::CallSteps& steps = *nfs.asked;
   wire::read_call_steps(message, wire_length, nullptr, steps);
   for (const wire::CallStep& step : steps.steps) {
     if (callback) {
@@ -300,18 +314,23 @@ void watch_reply(Connection& connection, Transaction& call, FrameRef frame, wire
                  std::size_t wire_length) {
   if (connection.mount == nullptr || !call.procedure) return;
   const auto [program, version, procedure] = *call.procedure;
-  const bool callback = wire::callback_program(program);
   const bool nfs = program == wire::nfs_program && (version == 3 || version == 4) && procedure != 0;
+  const bool callback = !nfs && wire::callback_program(program);
   if (!nfs && !callback) return;
   if (call.protection == wire::Protection::privacy) return;
   const bool protects = call.protection == wire::Protection::integrity;
-  const auto rpc = wire::decode_rpc_reply(message, wire_length);
-  if (!rpc || !rpc->accepted || rpc->status != 0 || rpc->body + 4 > message.size()) return;
+  std::size_t body = plain_results(message);
+  if (body == 0) {
+    const auto rpc = wire::decode_rpc_reply(message, wire_length);
+    if (!rpc || !rpc->accepted || rpc->status != 0) return;
+    body = rpc->body;
+  }
+  if (body + 4 > message.size()) return;
   if (protects) {
     read_results(connection, call, frame, message, wire_length);
     return;
   }
-  const wire::Bytes results = message.subspan(rpc->body);
+  const wire::Bytes results = message.subspan(body);
   const std::uint32_t status = wire::load_be32(results.data());
   if (version == 3 && !callback) {
     take_status(connection, call, operation_name(call), status, true, frame);

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <tuple>
@@ -87,14 +88,18 @@ struct NfsWatch {
 
   std::vector<AsyncCopy> copies;
   std::vector<Recall> recalls;
-  Recent<wire::StateId, 32> offloads_done;  ///< CB_OFFLOADs of copies whose reply was not seen yet
-  Recent<wire::StateId, 32> returned;       ///< delegations given back, newest
-  std::vector<FlagEpisode> channel;         ///< the callback channel is down
-  std::vector<FlagEpisode> revoked;         ///< state was taken away
-  std::map<std::string, DelayRun> delays;   ///< by operation: its worst run, the current one while it lasts
+  Recent<wire::StateId, 32> offloads_done;      ///< CB_OFFLOADs of copies whose reply was not seen yet
+  Recent<wire::StateId, 32> returned;           ///< delegations given back, newest
+  std::vector<FlagEpisode> channel;             ///< the callback channel is down
+  std::vector<FlagEpisode> revoked;             ///< state was taken away
+  std::map<std::string, DelayRun> delays;       ///< by operation: while they last
+  std::map<std::string, DelayRun> delays_over;  ///< by operation: the worst of those that are over
   std::map<ErrorKey, ErrorCount> errors;
   Restart restart;
   FrameRef newest_callback;
+  // Large, and taken anew for each message that is read.
+  std::unique_ptr<wire::CallSteps> asked;
+  std::unique_ptr<wire::ReplySteps> reply;
   std::uint64_t connections_opened = 0;  ///< SEQUENCE and others behind the second one may speak of a restart
 };
 

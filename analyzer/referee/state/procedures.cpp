@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <optional>
 #include <tuple>
 
 #include "referee/state/nfs_watch.hpp"
@@ -57,6 +58,26 @@ void note_back_channel(Connection& connection, const Transaction& call, wire::By
   return *service == integrity ? wire::Protection::integrity : wire::Protection::privacy;
 }
 
+/// Of a COMPOUND; the operation that gives it its name, where it could be read.
+[[nodiscard]] std::optional<std::uint32_t> note_operations(Connection& connection, Transaction& call,
+                                                           Procedure& procedure, wire::Bytes message,
+                                                           std::size_t wire_length, bool callback) {
+  const auto decoded = wire::decode_rpc_call(message, wire_length);
+  if (!decoded || decoded->body > message.size()) return std::nullopt;
+  call.protection = protection_of(decoded->gss_service);
+  if (decoded->gss_service && *decoded->gss_service != gss_none) return std::nullopt;  // wrapped or encrypted arguments
+  const auto compound = wire::decode_compound(message.subspan(decoded->body), wire_length - decoded->body, callback);
+  if (!compound) return std::nullopt;
+  const bool watched = std::any_of(compound->operations.begin(), compound->operations.end(),
+                                   [&](std::uint32_t operation) { return watches(operation, callback); });
+  if (watched || callback) watch_call(connection, call, message, wire_length);
+  for (const std::uint32_t operation : compound->operations) {
+    // Only those that have a name: as many as the protocol has, whatever the wire says.
+    if (!wire::nfs4_operation_name(operation, callback).empty()) ++procedure.operations[operation];
+  }
+  return wire::leading_operation(compound->operations, compound->count, callback);
+}
+
 }  // namespace
 
 void note_procedure(Connection& connection, Transaction& call, wire::Bytes message, std::size_t wire_length) {
@@ -70,25 +91,12 @@ void note_procedure(Connection& connection, Transaction& call, wire::Bytes messa
   Procedure& procedure = connection.procedures[*call.procedure];
   ++procedure.calls;
   const auto [program, version, number] = *call.procedure;
-  call.operation = wire::bare_procedure_name(program, version, number);
   const bool callback = wire::callback_program(program);
-  if (number != 1 || !((program == wire::nfs_program && version == 4) || callback)) return;
-  const auto decoded = wire::decode_rpc_call(message, wire_length);
-  if (!decoded || decoded->body > message.size()) return;
-  call.protection = protection_of(decoded->gss_service);
-  if (decoded->gss_service && *decoded->gss_service != 1) return;  // wrapped or encrypted arguments
-  const auto compound = wire::decode_compound(message.subspan(decoded->body), wire_length - decoded->body, callback);
-  if (!compound) return;
-  if (const auto leading = wire::leading_operation(compound->operations, compound->count, callback)) {
-    call.operation = wire::nfs4_operation_name(*leading, callback);
-  }
-  const bool watched = std::any_of(compound->operations.begin(), compound->operations.end(),
-                                   [&](std::uint32_t operation) { return watches(operation, callback); });
-  if (watched || callback) watch_call(connection, call, message, wire_length);
-  for (const std::uint32_t operation : compound->operations) {
-    // Only those that have a name: as many as the protocol has, whatever the wire says.
-    if (!wire::nfs4_operation_name(operation, callback).empty()) ++procedure.operations[operation];
-  }
+  const bool compounds = number == 1 && ((program == wire::nfs_program && version == 4) || callback);
+  const auto leading = compounds ? note_operations(connection, call, procedure, message, wire_length, callback)
+                                 : std::optional<std::uint32_t>();
+  call.operation =
+      leading ? wire::nfs4_operation_name(*leading, callback) : wire::bare_procedure_name(program, version, number);
 }
 
 }  // namespace rpcrdma::referee

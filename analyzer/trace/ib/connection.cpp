@@ -112,7 +112,7 @@ void Connection::tell_liveness(FrameRef frame) {
     if (const FrameRef waits = unanswered_handshake(side); waits.number != 0) {
       e.unacknowledged = waits;
       if (handshake_copies[i].count != 0) {
-        e.first_copy = waits;
+        e.first_copy = e.first_repeat = waits;
         e.last_copy = handshake_copies[i].last;
         e.copies = handshake_copies[i].count;
       }

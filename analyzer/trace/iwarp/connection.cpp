@@ -92,6 +92,7 @@ void Connection::segment(int direction, const TcpSegment& segment) {
   h.window_closed = segment.window == 0;
   const std::uint32_t sequence = segment.sequence + ((segment.flags & TcpSegment::syn) != 0 ? 1U : 0U);
   if (segment.wire_length > 0 && !over_) payload(h, segment, sequence);
+  if (segment.wire_length == 0) keep_alive(h, peer, segment);
   if ((segment.flags & TcpSegment::fin) != 0 && !h.fin) {
     if (!h.order.started()) {
       h.order.start_at(sequence + segment.wire_length);
@@ -104,6 +105,14 @@ void Connection::segment(int direction, const TcpSegment& segment) {
   const bool idle =
       live() && halves_[0].framing.direct() && halves_[1].framing.direct() && !halves_[0].fin && !halves_[1].fin;
   if (!idle) advance(segment.ref, false);
+}
+
+/// One octet back, and none of it: the peer has to answer at once (RFC 9293 section 3.8.4).
+void Connection::keep_alive(Half& h, const Half& peer, const TcpSegment& segment) {
+  constexpr std::uint8_t others = TcpSegment::syn | TcpSegment::fin | TcpSegment::rst;
+  if (!h.order.started() || (segment.flags & others) != 0) return;
+  const bool probe = h.order.unwrap(segment.sequence) + 1 == h.order.next();
+  if (probe) h.copies.ask(h.acknowledged, peer.heard, segment.ref);
 }
 
 void Connection::acknowledge(Half& sender, const TcpSegment& segment) {
@@ -162,7 +171,11 @@ void Connection::payload(Half& h, const TcpSegment& segment, std::uint32_t seque
     }
     case Arrival::keep_alive:
       // One octet that nobody has acknowledged is more than a question, unless it asks whether the window has opened.
-      if (piece.end() > h.acknowledged && !half(1 - h.direction).window_closed) repeat(h, start, segment.ref);
+      if (piece.end() <= h.acknowledged) {
+        h.copies.ask(h.acknowledged, half(1 - h.direction).heard, segment.ref);
+      } else if (!half(1 - h.direction).window_closed) {
+        repeat(h, start, segment.ref);
+      }
       return;
     case Arrival::retransmission:
       repeat(h, start, segment.ref);

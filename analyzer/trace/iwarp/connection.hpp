@@ -115,6 +115,7 @@ class Connection {
   [[nodiscard]] Endpoint endpoint(int direction) const;
 
   void acknowledge(Half& sender, const TcpSegment& segment);
+  void keep_alive(Half& h, const Half& peer, const TcpSegment& segment);
   void payload(Half& h, const TcpSegment& segment, std::uint32_t sequence);
   void start(Half& h, const TcpSegment& segment, std::uint32_t sequence);
   void deliver(Half& h, const Piece& piece);

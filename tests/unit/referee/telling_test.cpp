@@ -29,11 +29,11 @@ class Heard final : public Listener {
 class Telling : public testing::Test {
  protected:
   Telling() { book.tell_to(&heard); }
-  [[nodiscard]] static Verdict about(ConnectionId connection, const char* message) {
+  [[nodiscard]] static Testimony about(ConnectionId connection, const char* message) {
     return {.rule = RuleId::credit_request_zero, .connection = connection, .message = message};
   }
-  [[nodiscard]] static Verdict habit(ConnectionId connection, const char* message) {
-    Verdict verdict = about(connection, message);
+  [[nodiscard]] static Testimony habit(ConnectionId connection, const char* message) {
+    Testimony verdict = about(connection, message);
     verdict.habit = true;
     return verdict;
   }

@@ -77,7 +77,7 @@ std::vector<std::string> keys_of(const MountJson& object) {
 TEST(Mounts, JsonHasTheWordsOfTheContract) {
   for (const auto& [state, state_word] : states) {
     for (const auto& [owes, owes_word] : debtors) {
-      const MountJson doc = MountJson::parse(json(run_with({mount_in(state, owes)})));
+      const MountJson doc = MountJson::parse(report::json(run_with({mount_in(state, owes)})));
       EXPECT_EQ(doc["verdict"],
                 (MountJson{{"state", state_word}, {"mount", 1}, {"sentence", "The sentence stands on top."}}));
       const MountJson& mount = doc["mounts"][0];
@@ -93,10 +93,10 @@ TEST(Mounts, JsonHasTheWordsOfTheContract) {
 TEST(Mounts, JsonSaysNullForWhatIsNotThere) {
   MountFacts mount;
   mount.id = 1;
-  const MountJson doc = MountJson::parse(json(run_with({mount})))["mounts"][0];
+  const MountJson doc = MountJson::parse(report::json(run_with({mount})))["mounts"][0];
   for (const char* key : {"since", "waiting", "longest_wait", "nfs_over_tcp", "next"})
     EXPECT_TRUE(doc[key].is_null()) << key;
-  const MountJson none = MountJson::parse(json(sample_run()));
+  const MountJson none = MountJson::parse(report::json(sample_run()));
   EXPECT_EQ(none["mounts"], MountJson::array());
   EXPECT_EQ(keys_of(none["verdict"]), (std::vector<std::string>{"state", "mount", "sentence"}));
   EXPECT_TRUE(none["verdict"]["mount"].is_null());
@@ -106,14 +106,14 @@ TEST(Mounts, JsonSaysNullForWhatIsNotThere) {
 TEST(Mounts, OnlySymptomsOwe) {
   report::Run run = sample_run();
   run.report.findings.resize(1);
-  const MountJson violation = MountJson::parse(json(run))["findings"][0];
+  const MountJson violation = MountJson::parse(report::json(run))["findings"][0];
   EXPECT_TRUE(violation["owes"].is_null());
   EXPECT_EQ(violation["times"], 21);
   EXPECT_EQ(violation["connections"], MountJson::array({1}));
   run.report.findings[0].rule = referee::RuleId::call_hangs;
   run.report.findings[0].owes = Owes::server_unreachable;
   run.report.findings[0].connections = {1, 2};
-  const MountJson symptom = MountJson::parse(json(run))["findings"][0];
+  const MountJson symptom = MountJson::parse(report::json(run))["findings"][0];
   EXPECT_EQ(symptom["kind"], "symptom");
   EXPECT_EQ(symptom["owes"], "server-unreachable");
   EXPECT_EQ(symptom["connections"], MountJson::array({1, 2}));

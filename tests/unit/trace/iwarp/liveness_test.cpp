@@ -131,7 +131,7 @@ TEST_F(IwarpLiveness, OneDirectionOnly) {
   EXPECT_THAT(run(s).liveness, ElementsAre("C heard #4 unacknowledged #3" + client_seen(), "S heard #0 seen 0"));
 }
 
-TEST_F(IwarpLiveness, KeepAlivesAreHeardAndRepeatNothing) {
+TEST_F(IwarpLiveness, KeepAlivesThatNobodyAnswersAreCountedLikeRepeats) {
   auto s = segments();
   s.push_back(bare(s.back()));
   for (int i = 0; i < 3; ++i) {
@@ -141,7 +141,22 @@ TEST_F(IwarpLiveness, KeepAlivesAreHeardAndRepeatNothing) {
     probe.octets.assign(probe.wire_length, 0);
     s.push_back(probe);
   }
-  EXPECT_THAT(run(s).liveness, ElementsAre("C heard #11" + client_seen(), "S heard #7" + server_seen()));
+  EXPECT_THAT(run(s).liveness,
+              ElementsAre("C heard #11 copies 2 #9-#11" + client_seen(), "S heard #7" + server_seen()));
+}
+
+TEST_F(IwarpLiveness, KeepAlivesWithAnswersRepeatNothing) {
+  auto s = segments();
+  const Segment answer = bare(s[6]);
+  for (int i = 0; i < 3; ++i) {
+    Segment probe = again(s[7], 75 * retransmission_timeout);
+    --probe.sequence;
+    probe.wire_length = 0;
+    probe.octets.clear();
+    s.push_back(probe);
+    s.push_back(again(answer));
+  }
+  EXPECT_EQ(run(s).liveness.at(0).find("copies"), std::string::npos);
 }
 
 TEST_F(IwarpLiveness, AClosedWindow) {
