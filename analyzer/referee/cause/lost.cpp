@@ -177,6 +177,11 @@ namespace {
          silent->heard.number < sent->first_repeat.number;
 }
 
+/// Its newest frame, bare acknowledgements as well.
+[[nodiscard]] std::uint64_t heard_last(const SideState& state) noexcept {
+  return std::max(state.last_event.number, state.liveness ? state.liveness->heard.number : 0);
+}
+
 /// Who repeats itself in vain.
 [[nodiscard]] Side stuck_side(const Connection& connection) {
   if (connection.sides[0].repeats < 2 && connection.sides[1].repeats < 2) {
@@ -247,7 +252,7 @@ void judge_lost(const Witness& witness, FrameRef noticed, FrameRef superseded_by
                       "The {} sent the same packets again {} times (frames {} to {}) and got no answer from "
                       "the {} since frame {}: path or peer failed.",
                       name(stuck), grouped(state.repeats), first.number, last.number, name(other(stuck)),
-                      connection.of(other(stuck)).last_event.number);
+                      heard_last(connection.of(other(stuck))));
       closed.cause = std::move(cause);
     }
     if (silent || connection.messages > 0) {
