@@ -137,6 +137,7 @@ void connections_block(Page& page, const Run& run, const TextStyle& style, Epoch
   const std::size_t most_lines = all.size() > crowd ? 10 : 20;
   const Weight weight(run.report);
   std::vector<const ConnectionFacts*> order;
+  order.reserve(all.size());
   for (const ConnectionFacts& c : all) order.push_back(&c);
   std::stable_sort(order.begin(), order.end(),
                    [&](const auto* a, const auto* b) { return weight.of(*a) > weight.of(*b); });

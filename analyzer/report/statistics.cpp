@@ -58,6 +58,7 @@ struct Line {
     return std::tuple(a.second.worst, a.second.times) > std::tuple(b.second.worst, b.second.times);
   });
   std::vector<Line> lines;
+  lines.reserve(order.size());
   for (const auto& [id, count] : order) {
     lines.push_back({referee::text(count.worst), std::string(referee::rule(id).name), grouped(count.times)});
   }
