@@ -89,10 +89,15 @@ class Tshark:
         return Result(done.returncode, done.stdout.decode("utf-8", "backslashreplace"),
                       done.stderr.decode("utf-8", "backslashreplace"))
 
-    def measured(self, *arguments):
-        """Processor time and the largest resident set in octets; the output is thrown away."""
-        with subprocess.Popen(self.command(*arguments), stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
-                              stderr=subprocess.DEVNULL) as process:
+    def begin(self, *arguments, processor):
+        """A run on this processor alone, its output thrown away; `end` waits for it."""
+        command = ["taskset", "--cpu-list", str(processor), *self.command(*arguments)]
+        return subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+
+    @staticmethod
+    def end(process):
+        """Processor time and the largest resident set in octets of what `begin` began."""
+        with process:
             _, status, used = os.wait4(process.pid, 0)
             process.returncode = os.waitstatus_to_exitcode(status)
         return Result(process.returncode, "", "", used.ru_utime + used.ru_stime, used.ru_maxrss * 1024)

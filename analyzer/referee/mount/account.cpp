@@ -44,14 +44,20 @@ using State = MountFacts::State;
   const auto middle = [](const LatencyHistogram& part) {
     return part.count() == 0 ? std::optional<double>() : std::optional<double>(part.facts().p50);
   };
+  const auto with_plain = [](const LatencyHistogram& part, const OperationClock& clock) {
+    LatencyHistogram both;
+    both.add(part);
+    both.add(clock.plain);
+    return both;
+  };
   for (const auto& [name, clock] : mount.clocks) {
     OperationTimes times;
     times.name = std::string(name);
-    times.latency = clock.whole.facts();
+    times.latency = with_plain(clock.whole, clock).facts();
     times.calls = times.latency.count;
     times.octets = clock.octets;
     times.pull_p50 = middle(clock.pull);
-    times.server_p50 = middle(clock.server);
+    times.server_p50 = middle(with_plain(clock.server, clock));
     times.push_p50 = middle(clock.push);
     all.push_back(std::move(times));
   }

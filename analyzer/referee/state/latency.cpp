@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <utility>
 
 namespace rpcrdma::referee {
 
@@ -16,45 +17,72 @@ namespace {
 
 }  // namespace
 
-std::size_t LatencyHistogram::slot(std::uint64_t value) noexcept {
-  constexpr std::uint64_t linear = std::uint64_t{1} << steps_log2;
-  if (value < linear) return static_cast<std::size_t>(value);
-  const auto octave =
-      static_cast<unsigned>(std::bit_width(value)) - 1U - steps_log2;  // 0: the first octave after the linear part
-  return ((static_cast<std::size_t>(octave) + 1U) << steps_log2) + static_cast<std::size_t>((value >> octave) - linear);
+LatencyHistogram::Place LatencyHistogram::place(std::uint64_t value) noexcept {
+  if (value < steps) return {0, static_cast<std::size_t>(value)};
+  const auto shift = static_cast<unsigned>(std::bit_width(value)) - 1U - steps_log2;
+  return {std::size_t{1} + shift, static_cast<std::size_t>((value >> shift) - steps)};
 }
 
-std::uint64_t LatencyHistogram::middle(std::size_t slot) noexcept {
-  constexpr std::size_t linear = std::size_t{1} << steps_log2;
-  if (slot < linear) return slot;
-  const std::size_t octave = (slot >> steps_log2) - 1;
-  const std::uint64_t low = (static_cast<std::uint64_t>(slot & (linear - 1)) + linear) << octave;
-  return low + ((std::uint64_t{1} << octave) >> 1U);
+std::uint64_t LatencyHistogram::middle(Place place) noexcept {
+  if (place.octave == 0) return place.step;
+  const std::size_t shift = place.octave - 1;
+  const std::uint64_t low = static_cast<std::uint64_t>(place.step + steps) << shift;
+  return low + ((std::uint64_t{1} << shift) >> 1U);
+}
+
+LatencyHistogram::Octave& LatencyHistogram::octave(std::size_t number) {
+  std::unique_ptr<Octave>& wanted = (*counts_)[number];
+  if (!wanted) wanted = std::make_unique<Octave>();
+  return *wanted;
+}
+
+/// From values to counts.
+void LatencyHistogram::spread() {
+  if (counts_) return;
+  counts_ = std::make_unique<Octaves>();
+  for (const std::uint64_t value : std::exchange(values_, {})) hold(value);
+}
+
+void LatencyHistogram::hold(std::uint64_t value) {
+  if (!counts_ && values_.size() < few) return values_.push_back(value);
+  spread();
+  const Place at = place(value);
+  ++octave(at.octave)[at.step];
 }
 
 void LatencyHistogram::add(TimeNs nanoseconds) {
   const std::uint64_t value = nanoseconds < 0 ? 0 : static_cast<std::uint64_t>(nanoseconds);
   ++count_;
-  if (!counts_ && values_.size() < few) {
-    values_.push_back(value);
-  } else {
-    if (!counts_) {
-      counts_ = std::make_unique<std::array<std::uint32_t, slots>>();
-      for (const std::uint64_t early : values_) ++(*counts_)[slot(early)];
-      values_ = std::vector<std::uint64_t>();
-    }
-    ++(*counts_)[slot(value)];
-  }
+  hold(value);
   min_ = std::min(min_, value);
   max_ = std::max(max_, value);
+}
+
+void LatencyHistogram::add(const LatencyHistogram& other) {
+  count_ += other.count_;
+  min_ = std::min(min_, other.min_);
+  max_ = std::max(max_, other.max_);
+  for (const std::uint64_t value : other.values_) hold(value);
+  if (!other.counts_) return;
+  spread();
+  for (std::size_t number = 0; number < octaves; ++number) {
+    const std::unique_ptr<Octave>& more = (*other.counts_)[number];
+    if (!more) continue;
+    Octave& mine = octave(number);
+    for (std::size_t step = 0; step < steps; ++step) mine[step] += (*more)[step];
+  }
 }
 
 double LatencyHistogram::percentile(double fraction) const noexcept {
   const std::uint64_t wanted = rank(fraction, count_);
   std::uint64_t seen = 0;
-  for (std::size_t i = slot(min_); i < slots; ++i) {
-    seen += (*counts_)[i];
-    if (seen >= wanted) return static_cast<double>(std::clamp(middle(i), min_, max_)) / 1000.0;
+  for (std::size_t octave = place(min_).octave; octave < octaves; ++octave) {
+    const std::unique_ptr<Octave>& counted = (*counts_)[octave];
+    if (!counted) continue;
+    for (std::size_t step = 0; step < steps; ++step) {
+      seen += (*counted)[step];
+      if (seen >= wanted) return static_cast<double>(std::clamp(middle({octave, step}), min_, max_)) / 1000.0;
+    }
   }
   return static_cast<double>(max_) / 1000.0;
 }

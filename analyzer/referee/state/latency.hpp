@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Percentiles in bounded memory: the values themselves while they are few, then a log-linear histogram of nanoseconds
-// with 64 steps an octave.
+// with 64 steps an octave; only octaves that were met take memory.
 #pragma once
 
 #include <array>
@@ -17,19 +17,30 @@ class LatencyHistogram {
  public:
   /// Negative values (clock steps) count as 0.
   void add(TimeNs nanoseconds);
+  void add(const LatencyHistogram& other);
   [[nodiscard]] Latency facts() const;
   [[nodiscard]] std::uint64_t count() const noexcept { return count_; }
 
  private:
   static constexpr unsigned steps_log2 = 6;  // 64 steps an octave: relative error below 1.6 %
-  static constexpr std::size_t slots = (64 - steps_log2 + 1) << steps_log2;
-  [[nodiscard]] static std::size_t slot(std::uint64_t value) noexcept;
-  [[nodiscard]] static std::uint64_t middle(std::size_t slot) noexcept;
+  static constexpr std::size_t steps = std::size_t{1} << steps_log2;
+  static constexpr std::size_t octaves = 64 - steps_log2 + 1;
+  using Octave = std::array<std::uint32_t, steps>;
+  using Octaves = std::array<std::unique_ptr<Octave>, octaves>;
+  struct Place {
+    std::size_t octave;  ///< 0: the linear part, values below `steps`
+    std::size_t step;
+  };
+  [[nodiscard]] static Place place(std::uint64_t value) noexcept;
+  [[nodiscard]] static std::uint64_t middle(Place place) noexcept;
+  void hold(std::uint64_t value);
+  void spread();
+  [[nodiscard]] Octave& octave(std::size_t number);
   [[nodiscard]] double percentile(double fraction) const noexcept;
 
   static constexpr std::size_t few = 64;
-  std::vector<std::uint64_t> values_;                         // while there are at most `few`
-  std::unique_ptr<std::array<std::uint32_t, slots>> counts_;  // afterwards
+  std::vector<std::uint64_t> values_;  // while there are at most `few`
+  std::unique_ptr<Octaves> counts_;    // afterwards
   std::uint64_t count_ = 0;
   std::uint64_t min_ = std::numeric_limits<std::uint64_t>::max();
   std::uint64_t max_ = 0;

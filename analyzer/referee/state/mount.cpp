@@ -24,9 +24,11 @@ namespace {
 /// Where the time of an answered Call went, as the tap saw it.
 void count_parts(OperationClock& clock, const Transaction& call, const trace::Send& answer) {
   clock.octets += call.wire_length + answer.wire_length + call.moved;
-  clock.whole.add(answer.last.time - call.call.time);
   const bool pulled = call.last_pulled.number > call.call.number;
   const bool pushed = call.first_pushed.number > call.call.number && call.first_pushed.number < answer.frame.number;
+  const bool single = call.call_last.number == call.call.number && answer.last.number == answer.frame.number;
+  if (!pulled && !pushed && single) return clock.plain.add(answer.frame.time - call.call.time);
+  clock.whole.add(answer.last.time - call.call.time);
   const FrameRef asked = pulled ? call.last_pulled : call.call_last;
   const FrameRef begun = pushed ? call.first_pushed : answer.frame;
   if (pulled) clock.pull.add(call.last_pulled.time - call.call.time);

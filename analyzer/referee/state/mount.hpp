@@ -112,6 +112,7 @@ struct LongWaits {
 /// The parts of the time of one kind of operation.
 struct OperationClock {
   std::uint64_t octets = 0;
+  LatencyHistogram plain;  ///< Calls whose time is the server's alone: most; part of `whole` and of `server`
   LatencyHistogram whole, pull, server, push;
 };
 

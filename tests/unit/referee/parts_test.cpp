@@ -61,6 +61,29 @@ TEST(Latency, FewValuesGiveTheNearestRank) {
   EXPECT_EQ(facts.p99, 31.0);
 }
 
+TEST(Latency, PartsPutTogetherAreTheWhole) {
+  EXPECT_TRUE(rc::check("as if all had been added to one", [] {
+    const auto values =
+        *rc::gen::nonEmpty(rc::gen::container<std::vector<std::uint32_t>>(rc::gen::inRange(0U, 2'000'000'000U)));
+    const auto cut = *rc::gen::inRange<std::size_t>(0, values.size() + 1);
+    LatencyHistogram one;
+    LatencyHistogram first;
+    LatencyHistogram second;
+    for (std::size_t i = 0; i < values.size(); ++i) {
+      one.add(values[i]);
+      (i < cut ? first : second).add(values[i]);
+    }
+    LatencyHistogram both;
+    both.add(first);
+    both.add(second);
+    RC_ASSERT(both.facts().count == one.facts().count);
+    RC_ASSERT(both.facts().min == one.facts().min);
+    RC_ASSERT(both.facts().max == one.facts().max);
+    RC_ASSERT(both.facts().p50 == one.facts().p50);
+    RC_ASSERT(both.facts().p99 == one.facts().p99);
+  }));
+}
+
 struct FindCase {
   const char* what;
   std::uint64_t offset;
