@@ -36,6 +36,11 @@ struct Finding {
   std::optional<Role> role;
   std::string message;            ///< for a person: what happened, with numbers
   std::uint64_t occurrences = 1;  ///< notes about habits are folded: how often it was seen
+  struct Follows {
+    RuleId rule = RuleId{};
+    std::uint64_t frame = 0;
+  };
+  std::optional<Follows> follows;  ///< from another finding of the same connection, by its rule and offending frame
   // Symptoms only
   std::optional<Owes> owes;
   std::vector<ConnectionId> connections;  ///< where, when it is one finding of several connections; else empty

@@ -540,6 +540,7 @@ Report Referee::finish(FrameRef last, FrameRef first) {
   std::erase_if(report.findings, [&](const Finding& finding) {
     return finding.rule != RuleId::not_rpcrdma && !known(finding.connection);
   });
+  link_consequences(report.findings);
   report.unchecked = impl.book.take_unchecked();
   std::erase_if(report.unchecked, [&](const Unchecked& unchecked) { return !known(unchecked.connection); });
   report.rdma_messages = impl.rdma_messages;

@@ -9,6 +9,7 @@
 #include <iterator>
 #include <map>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -67,8 +68,49 @@ void who(Page& page, const Finding& f) {
   page.field("who", text);
 }
 
+/// Findings that are listed under another: by its connection, rule and offending frame.
+using Consequences =
+    std::map<std::tuple<trace::ConnectionId, referee::RuleId, std::uint64_t>, std::vector<const Finding*>>;
+
+[[nodiscard]] auto place_of(const Finding& f) {
+  return std::tuple(f.connection, f.rule, f.frames.empty() ? 0 : f.frames.front());
+}
+
+/// Takes those out of `serious` whose cause is there as well.
+[[nodiscard]] Consequences take_consequences(std::vector<const Finding*>& serious) {
+  Consequences consequences;
+  for (const Finding* f : serious) {
+    if (!f->follows) consequences.try_emplace(place_of(*f));
+  }
+  std::erase_if(serious, [&](const Finding* f) {
+    if (!f->follows) return false;
+    const auto cause = consequences.find({f->connection, f->follows->rule, f->follows->frame});
+    if (cause == consequences.end()) return false;
+    cause->second.push_back(f);
+    return true;
+  });
+  return consequences;
+}
+
+/// What it brought about.
+void consequences_of(Page& page, const Fold& fold, const Consequences& consequences) {
+  std::vector<const Finding*> all;
+  const auto take = [&](const Finding& cause) {
+    const auto of = consequences.find(place_of(cause));
+    if (of != consequences.end()) all.insert(all.end(), of->second.begin(), of->second.end());
+  };
+  take(*fold.first);
+  for (const Finding* other : fold.others) take(*other);
+  for (const Fold& each : folded(all, false)) {
+    const Finding& f = *each.first;
+    page.field("followed by", fmt::format("{} {}: {}{}{}", referee::text(f.severity), referee::rule(f.rule).name,
+                                          f.message, f.frames.empty() ? "" : " Frames " + listed(f.frames, 8) + ".",
+                                          each.times() > 1 ? fmt::format(" {} times.", grouped(each.times())) : ""));
+  }
+}
+
 /// An error or a warning, in full.
-void finding_block(Page& page, const Fold& fold, Epoch epoch) {
+void finding_block(Page& page, const Fold& fold, const Consequences& consequences, Epoch epoch) {
   const Finding& f = *fold.first;
   const referee::Rule& rule = referee::rule(f.rule);
   page.line();
@@ -79,6 +121,7 @@ void finding_block(Page& page, const Fold& fold, Epoch epoch) {
   page.field("what", f.message);
   if (f.frames.size() > 1) page.field("evidence", "frames " + listed(f.frames, 16));
   repeats(page, fold);
+  consequences_of(page, fold, consequences);
   page.field("rule", fmt::format("{} (--explain {}, {})", rule.source, rule.name, rule_page(rule)));
   const std::string filter = display_filter(f);
   if (!filter.empty()) page.field("Wireshark", filter);
@@ -154,7 +197,8 @@ void findings_block(Page& page, const Run& run, const TextStyle& style, Epoch ep
   // Worst first; within a severity the report's own order, which is by frame.
   std::stable_sort(serious.begin(), serious.end(),
                    [](const auto* a, const auto* b) { return a->severity > b->severity; });
-  for (const Fold& fold : folded(serious, style.verbose)) finding_block(page, fold, epoch);
+  const Consequences consequences = take_consequences(serious);
+  for (const Fold& fold : folded(serious, style.verbose)) finding_block(page, fold, consequences, epoch);
   note_lines(page, notes, style, epoch);
 }
 

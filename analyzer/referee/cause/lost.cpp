@@ -205,6 +205,7 @@ const Row rows::connection_lost{
     .group = 'L',
     .severity = Severity::warning,
     .versions = Versions::both,
+    .consequence = true,
     .source = "RFC 8166 sections 3.3 and 4.5",
     .who = "by evidence",
     .title = "The connection ended without an orderly close",

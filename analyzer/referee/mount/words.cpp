@@ -259,7 +259,22 @@ std::string sentence_of(const Mount& mount, const Assessment& a) {
   return "";
 }
 
+namespace {
+
+/// A sentence of a specification was broken, and the connection with it: whoever has to answer, that comes first.
+[[nodiscard]] const Cause* broken_by(const Assessment& a) {
+  if (a.lost == nullptr || a.failing != nullptr || !a.lost->closed->cause) return nullptr;
+  const Cause& cause = *a.lost->closed->cause;
+  const bool accuses = cause.proven && kind(cause.rule) == FindingKind::violation && rule(cause.rule).group != 'L';
+  return accuses ? &cause : nullptr;
+}
+
+}  // namespace
+
 std::string next_step(const Assessment& a) {
+  if (const Cause* cause = broken_by(a); cause != nullptr) {
+    return fmt::format("{} (--explain {})", rule(cause->rule).next, rule(cause->rule).name);
+  }
   switch (a.owes) {
     case Owes::server:
       if (a.failing != nullptr && a.failing->unreachable == a.failing->attempts) {

@@ -52,6 +52,8 @@ struct Row {
   Versions versions = Versions::both;
   Repetition repetition = Repetition::each;
   Needs needs = {};
+  /// What an earlier breach may have brought about: it is listed under the finding whose offending frame it names.
+  bool consequence = false;
   std::string_view source;       ///< "RFC 8166 section 3.3.2; RFC 8797 section 4.2"
   std::string_view who;          ///< "sender", "requester", "responder", "client", "server", "nobody"
   std::string_view title;        ///< one line, no full stop

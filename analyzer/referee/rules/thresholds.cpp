@@ -344,6 +344,7 @@ const Row rows::inline_overrun_fatal{
     .group = 'B',
     .severity = Severity::error,
     .versions = Versions::both,
+    .consequence = true,
     .source = "RFC 8166 section 3.3 (derived); RFC 8797 section 3.1; version 2 draft section 4.2",
     .who = "sender",
     .title = "A message that was too large ended the connection",

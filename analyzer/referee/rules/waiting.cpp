@@ -36,6 +36,7 @@ const Row rows::call_hangs{
     .group = 'N',
     .severity = Severity::warning,
     .versions = Versions::both,
+    .consequence = true,
     .source = "observation",
     .who = "nobody",
     .title = "A call gets no answer",

@@ -120,6 +120,26 @@ TEST(TextReport, ManyOfAKindAreFolded) {
   EXPECT_THAT(all, HasSubstr("frame 2499"));
 }
 
+TEST(TextReport, WhatFollowsStandsUnderItsCause) {
+  auto run = sample_run();
+  referee::Finding cause = run.report.findings.front();
+  cause.rule = referee::RuleId::inline_threshold_exceeded;
+  cause.severity = referee::Severity::error;
+  cause.frames = {812};
+  cause.occurrences = 1;
+  referee::Finding effect = cause;
+  effect.rule = referee::RuleId::inline_overrun_fatal;
+  effect.frames = {812, 815};
+  effect.message = "the peer refused it.";
+  effect.follows = referee::Finding::Follows{cause.rule, 812};
+  run.report.findings = {cause, effect};
+  const std::string out = flowing(text(run, {}));
+  EXPECT_THAT(out, HasSubstr("followed by error inline-overrun-fatal: the peer refused it. Frames 812, 815. rule"));
+  EXPECT_THAT(out, Not(HasSubstr("ERROR inline-overrun-fatal")));
+  run.report.findings = {effect};  // without its cause, as when only this rule was asked for
+  EXPECT_THAT(flowing(text(run, {})), HasSubstr("ERROR inline-overrun-fatal"));
+}
+
 TEST(TextReport, OtherViolatorIsAnotherKind) {
   report::Run run = sample_run();
   referee::Finding f = run.report.findings[1];
