@@ -2,7 +2,6 @@
 // One library's way of reading one capture. Inside this folder only.
 #pragma once
 
-#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -45,13 +44,5 @@ class Backend {
   [[nodiscard]] virtual std::uint32_t snap_length() const = 0;
   [[nodiscard]] virtual std::optional<double> position() const = 0;
 };
-
-/// Seconds and nanoseconds as a file has them, which may be anything; what does not fit is held at the limit.
-[[nodiscard]] constexpr trace::TimeNs time_of(std::int64_t seconds, std::int64_t nanoseconds) noexcept {
-  constexpr std::int64_t kMostSeconds = 9'200'000'000;
-  constexpr std::int64_t kMostNanoseconds = 10'000'000'000'000;
-  return std::clamp(seconds, -kMostSeconds, kMostSeconds) * 1'000'000'000 +
-         std::clamp(nanoseconds, std::int64_t{0}, kMostNanoseconds);
-}
 
 }  // namespace rpcrdma::reader

@@ -132,7 +132,7 @@ class PcapBackend final : public Backend {
       // The 32 bits of seconds in a pcap file have no sign; libpcap gives them one.
       const std::int64_t seconds =
           content_ == Content::pcapng ? std::int64_t{header->ts.tv_sec} : static_cast<std::uint32_t>(header->ts.tv_sec);
-      record.frame.ref.time = time_of(seconds, header->ts.tv_usec);
+      record.frame.ref.time = trace::time_of(seconds, header->ts.tv_usec);
       record.has_time = content_ != Content::pcapng || record.frame.ref.time != 0;  // simple packets have none
       record.frame.link = link_;
       record.frame.octets = wire::Bytes(octets, header->caplen);

@@ -2,6 +2,7 @@
 // What goes into the trace: one captured frame.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 
 #include "wire/bytes.hpp"
@@ -10,6 +11,15 @@ namespace rpcrdma::trace {
 
 /// Nanoseconds since the Unix epoch.
 using TimeNs = std::int64_t;
+
+/// Seconds and nanoseconds as a file has them, which may be anything. What does not fit is held at the limit, 146 years
+/// from 1970, so that the difference of any two times fits as well.
+[[nodiscard]] constexpr TimeNs time_of(std::int64_t seconds, std::int64_t nanoseconds) noexcept {
+  constexpr std::int64_t most_seconds = 4'600'000'000;
+  constexpr std::int64_t most_nanoseconds = 10'000'000'000'000;
+  return std::clamp(seconds, -most_seconds, most_seconds) * 1'000'000'000 +
+         std::clamp(nanoseconds, std::int64_t{0}, most_nanoseconds);
+}
 
 /// Which frame, and when. Frame numbers are Wireshark's: from 1, counted over all files of one trace. 0 = none.
 struct FrameRef {

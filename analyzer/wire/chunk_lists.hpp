@@ -24,7 +24,7 @@ inline constexpr std::size_t read_segment_octets = 20;
 /// The word in front of each list item: 1 another follows, 0 end of list, anything else breaks XDR.
 [[nodiscard]] inline Decoded<bool> another(Cursor& cursor) noexcept {
   const std::size_t at = cursor.offset();
-  const auto word = cursor.be32("list discriminator");
+  const auto word = cursor.be32("unfinished list");
   if (!word) return tl::make_unexpected(word.error());
   if (*word > 1) return tl::make_unexpected(DecodeError{Fault::invalid, "list discriminator", at});
   return *word == 1;

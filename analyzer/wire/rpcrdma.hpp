@@ -76,8 +76,9 @@ struct HeaderV1 {
 
 /// Decodes into `out` (its vectors keep their capacity: no allocation in the steady state).
 /// Fault::invalid with field "proc" for a proc above 4 (the fixed words in `out` are set whenever 16 octets were
-/// there), field "list discriminator" for a word that is neither 0 nor 1, "header too short" below 28 octets of
-/// RDMA_MSG / RDMA_NOMSG (RFC 8166 section 4.5; RDMA_DONE 16, RDMA_ERROR 20 or 28). The version is not judged here.
+/// there), field "list discriminator" for a word that is neither 0 nor 1, "unfinished list" where the message ends
+/// instead of one, "header too short" below 28 octets of RDMA_MSG / RDMA_NOMSG (RFC 8166 section 4.5; RDMA_DONE 16,
+/// RDMA_ERROR 20 or 28). The version is not judged here.
 [[nodiscard]] tl::expected<void, DecodeError> decode_header_v1(Bytes octets, std::size_t wire_length, HeaderV1& out);
 
 [[nodiscard]] std::string_view proc_name(std::uint32_t proc) noexcept;  ///< "RDMA_MSG", ..., "" if unknown

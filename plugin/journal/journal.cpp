@@ -116,7 +116,7 @@ struct Journal::Engine final : trace::EventSink, referee::Observer {
     message.kind = seen.kind;
     message.sender = send.side;
     message.exchange = seen.exchange.id;
-    message.first_frame = number(send.frame);
+    message.first_frame = std::min(number(send.frame), number(send.last));  // packets may come out of order
     message.last_frame = number(send.last);
     message.xid = send.octets.size() >= 4 ? wire::load_be32(send.octets.data()) : 0;
     if (send.octets.size() >= 16) {

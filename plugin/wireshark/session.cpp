@@ -71,7 +71,7 @@ void feed(packet_info* pinfo) {
   const auto link = link_type(pinfo);
   trace::Frame frame;
   frame.ref.number = pinfo->num;
-  frame.ref.time = static_cast<trace::TimeNs>(pinfo->abs_ts.secs) * 1'000'000'000 + pinfo->abs_ts.nsecs;
+  frame.ref.time = trace::time_of(pinfo->abs_ts.secs, pinfo->abs_ts.nsecs);
   frame.link = link.value_or(static_cast<trace::LinkType>(UINT32_MAX));
   frame.octets = wire::Bytes(octets, captured);
   frame.wire_length = tvb_reported_length(tvb);

@@ -132,7 +132,7 @@ class Connection {
   void advance(FrameRef now, bool last);
   bool advance_half(Half& h, bool last);
   bool read_handshake(Half& h);
-  void take_handshake(Half& h, std::size_t known, std::size_t length);
+  void take_handshake(Half& h, std::size_t length);
   void not_mpa(Half& h);
   void apply_flags();
   bool drain();

@@ -76,16 +76,19 @@ bool Connection::read_handshake(Half& h) {
   if (key == wire::MpaKey::partial) return false;
   if (const auto header = wire::decode_mpa_header(Bytes(head).first(known), known)) {
     if (available < header->frame_length()) return false;
-    take_handshake(h, known, header->frame_length());
+    take_handshake(h, header->frame_length());
     return true;
   }
   if (!cut) return false;
-  // The capture ends between key and length. The frame ends where its segment ends: it waits for an answer, or is one.
-  take_handshake(h, known, window.front().piece.wire_length);
+  // The capture ends between key and length. The frame ends where the segment ends that was cut: it waits for an
+  // answer, or is one.
+  constexpr Position longest = wire::mpa_header_length + 0xFFFF;
+  const Position end = window.next_piece(window.begin() + known);
+  take_handshake(h, static_cast<std::size_t>(std::min(end - window.begin(), longest)));
   return true;
 }
 
-void Connection::take_handshake(Half& h, std::size_t known, std::size_t length) {
+void Connection::take_handshake(Half& h, std::size_t length) {
   const Window& window = h.framing.window();
   auto taken = std::make_unique<Handshake>();
   taken->octets.resize(length);
@@ -106,8 +109,8 @@ void Connection::take_handshake(Half& h, std::size_t known, std::size_t length) 
     taken->parsed.header.request = wire::mpa_key(taken->octets) == wire::MpaKey::request;
     taken->parsed.private_data_wire_length =
         static_cast<std::uint32_t>(length - std::min(length, wire::mpa_header_length));
-    if (known > wire::mpa_key_length) taken->parsed.header.flags = taken->octets[wire::mpa_key_length];
-    if (known > wire::mpa_key_length + 1) taken->parsed.header.revision = taken->octets[wire::mpa_key_length + 1];
+    if (have > wire::mpa_key_length) taken->parsed.header.flags = taken->octets[wire::mpa_key_length];
+    if (have > wire::mpa_key_length + 1) taken->parsed.header.revision = taken->octets[wire::mpa_key_length + 1];
   }
   taken->request = taken->parsed.header.request;
   const Half& peer = half(1 - h.direction);

@@ -13,15 +13,11 @@ namespace {
 using story::found;
 using story::Octets;
 using story::Story;
+using story::words;
 using trace::Side;
 
 constexpr trace::TimeNs second = 1'000'000'000;
 
-Octets words(std::initializer_list<std::uint32_t> list) {
-  Octets o;
-  for (const std::uint32_t word : list) story::put32(o, word);
-  return o;
-}
 Octets err_chunk(std::uint32_t xid, std::uint32_t version = 1) { return words({xid, version, 32, 4, 2}); }
 Octets err_vers(std::uint32_t xid, std::uint32_t version, std::uint32_t low, std::uint32_t high) {
   return words({xid, version, 32, 4, 1, low, high});

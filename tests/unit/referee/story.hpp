@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <initializer_list>
 #include <optional>
 #include <string_view>
 #include <vector>
@@ -61,6 +62,11 @@ inline Octets header(std::uint32_t xid, std::uint32_t credit, std::uint32_t proc
   return o;
 }
 
+inline Octets words(std::initializer_list<std::uint32_t> list) {
+  Octets o;
+  for (const std::uint32_t word : list) story::put32(o, word);
+  return o;
+}
 inline Octets rpc_call(std::uint32_t xid, std::size_t size = 40) {
   Octets o;
   // A program without rules of its own for chunks.

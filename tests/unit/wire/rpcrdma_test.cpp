@@ -197,7 +197,7 @@ INSTANTIATE_TEST_SUITE_P(
         Broken{"reply_discriminator", {xid, 1, 1, 0, 0, 0, 3}, "list discriminator", 24},
         Broken{"second_read_discriminator", {xid, 1, 1, 0, 1, 0, 1, 2, 3, 4, 9, 0, 0}, "list discriminator", 40},
         Broken{"read_segment_cut", {xid, 1, 1, 0, 1, 0, 1, 2}, "read segment", 20},
-        Broken{"read_list_without_end", {xid, 1, 1, 0, 1, 0, 1, 2, 3, 4}, "list discriminator", 40},
+        Broken{"read_list_without_end", {xid, 1, 1, 0, 1, 0, 1, 2, 3, 4}, "unfinished list", 40},
         Broken{"write_count_all_ones", {xid, 1, 1, 0, 0, 1, 0xFFFFFFFF, 0, 0}, "segment count", 24},
         Broken{"write_count_wraps_at_32_bits", {xid, 1, 1, 0, 0, 1, 0x10000000, 0, 0}, "segment count", 24},
         Broken{"write_count_one_too_many", {xid, 1, 1, 0, 0, 1, 2, 1, 2, 3, 4, 0, 0}, "segment count", 24},

@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 #include <rapidcheck.h>
 
+#include <algorithm>
+
 #include "streams.hpp"
 
 namespace rpcrdma::iwarp_test {
@@ -93,6 +95,27 @@ TEST(IwarpRoles, MuchTrafficBeforeTheRolesAreKnownLosesNothing) {
     EXPECT_EQ(got.count("Send C"), 1U);
     EXPECT_EQ(got.count("Quality"), 0U);
     EXPECT_EQ(got.count("Gap"), 0U);
+  }
+}
+
+TEST(IwarpOpening, AKeyInTwoSegmentsAndACutBehindIt) {
+  const auto whole = segments_of(full_story({}));
+  const auto request = static_cast<std::size_t>(
+      std::find_if(whole.begin(), whole.end(),
+                   [](const Segment& segment) { return segment.client && !segment.octets.empty(); }) -
+      whole.begin());
+  const std::size_t sends = run(whole).count("Send");
+  for (std::size_t at = 1; at < 19; ++at) {
+    for (std::size_t known = std::max<std::size_t>(16, at); known < 20; ++known) {
+      auto segments = cut_at(whole, request, at);
+      segments[request + 1].octets.resize(known - at);
+      const Recorder got = run(segments);
+      SCOPED_TRACE(testing::Message() << at << " octets of " << known << "\n" << got.text());
+      EXPECT_EQ(got.count("Request"), 1U);
+      EXPECT_EQ(got.count("Accept"), 1U);
+      EXPECT_EQ(got.count("Send"), sends);
+      EXPECT_EQ(got.count("Quality"), 0U);
+    }
   }
 }
 
