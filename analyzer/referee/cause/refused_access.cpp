@@ -10,7 +10,6 @@
 
 #include "referee/cause/causes.hpp"
 #include "referee/docket/counted.hpp"
-#include "referee/rules/regions.hpp"
 #include "referee/rules/rows.hpp"
 
 namespace rpcrdma::referee {

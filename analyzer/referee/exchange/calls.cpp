@@ -94,8 +94,8 @@ void cancel_accesses_of(const Witness& witness, const Transaction& call) {
     const bool misuse = waited.is<Case::Misuse>() != nullptr;
     if (misuse) {
       const MemoryMap::Hit hit = memory.find(use->handle, use->offset, use->length, use->writing);
-      if (hit.verdict != MemoryMap::Hit::Verdict::inside || !(hit.region->owner == call.id)) return false;
-    } else if (memory.regions(use->handle) == nullptr) {
+      if (hit.verdict != MemoryMap::Hit::Verdict::inside || !(hit.exposure->owner == call.id)) return false;
+    } else if (!memory.knows(use->handle)) {
       return false;
     }
     memory.touch(use->handle, use->offset, use->length, !use->writing, use->writing);

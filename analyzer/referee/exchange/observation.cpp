@@ -57,9 +57,9 @@ void observe_operation(const Witness& witness, OperationSeen seen, Side initiato
     const MemoryMap::Hit hit =
         connection.of(other(initiator))
             .memory.find(seen.handle, seen.offset, seen.length, seen.kind == OperationSeen::Kind::write);
-    if (hit.region != nullptr) {
-      seen.exchange = reference(hit.region->owner);
-      seen.offer = hit.region->access == Access::offer;
+    if (hit.exposure != nullptr) {
+      seen.exchange = reference(hit.exposure->owner);
+      seen.offer = hit.exposure->access == Access::offer;
     }
   }
   witness.context.observer->operation(connection.facts, seen);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Group G: how long a handle is in whose hands.
 #include <algorithm>
+#include <limits>
 
 #include <fmt/format.h>
 
@@ -13,7 +14,7 @@ namespace rpcrdma::referee {
 
 namespace {
 
-constexpr std::size_t most_compared = 65536;  // regions for one Call
+constexpr std::size_t most_compared = 16384;  // exposures for one Call
 
 template <class Visit>
 void each_segment(const Transaction& call, Visit visit) {
@@ -27,20 +28,24 @@ void each_segment(const Transaction& call, Visit visit) {
 }
 
 /// What another open Call exposed and this segment meets, one of the two to be written.
-[[nodiscard]] const Region* shared_with(MemoryMap& memory, const Transaction& call, const wire::Segment& segment,
-                                        bool writable, std::size_t& compared) {
-  const std::vector<Region>* regions = memory.regions(segment.handle);
-  if (regions == nullptr || segment.length == 0) return nullptr;
-  compared += regions->size();
-  if (compared > most_compared) return nullptr;
-  for (const Region& region : *regions) {
-    if (!region.live || region.owner == call.id || region.access == Access::offer) continue;
-    if (!writable && region.access != Access::write) continue;
-    const bool meet = segment.offset < region.end &&
-                      (region.begin <= segment.offset || region.begin - segment.offset < segment.length);
-    if (meet) return &region;
-  }
-  return nullptr;
+struct Shared {
+  const Exposure* with = nullptr;
+  Region octets;
+};
+[[nodiscard]] Shared shared_with(const MemoryMap& memory, const Transaction& call, const wire::Segment& segment,
+                                 bool writable, std::size_t& compared) {
+  Shared shared;
+  if (segment.length == 0 || compared > most_compared) return shared;
+  const std::uint64_t room = std::numeric_limits<std::uint64_t>::max() - segment.offset;
+  const std::uint64_t end = segment.offset + std::min<std::uint64_t>(segment.length, room);
+  memory.each(segment.handle, [&](const Exposure& exposure) {
+    ++compared;
+    if (shared.with != nullptr || !exposure.live || exposure.owner == call.id) return;
+    if (exposure.access == Access::offer || (!writable && exposure.access != Access::write)) return;
+    const Region octets = exposure.meeting(segment.offset, end);
+    if (octets.length() != 0) shared = {&exposure, octets};
+  });
+  return shared;
 }
 
 }  // namespace
@@ -98,16 +103,15 @@ void settle_shared_memory(const Witness& witness, const Case& waited, bool prove
 }
 
 void accuse_later(const Witness& witness, const trace::Send& event, const Transaction& call,
-                  const wire::Segment& segment, const Region& shared) {
-  const std::uint64_t begin = std::max(segment.offset, shared.begin);
-  witness.wait({.rule = RuleId::handle_reused_live,
-                .accused = call.requester,
-                .frame = event.frame,
-                .evidence = shared.exposed,
-                .xid = call.xid,
-                .about = Case::SharedMemory{shared.owner, segment.handle, begin,
-                                            std::min(shared.end, segment.offset + segment.length) - begin},
-                .settle = settle_shared_memory});
+                  const wire::Segment& segment, const Shared& shared) {
+  witness.wait(
+      {.rule = RuleId::handle_reused_live,
+       .accused = call.requester,
+       .frame = event.frame,
+       .evidence = shared.with->exposed,
+       .xid = call.xid,
+       .about = Case::SharedMemory{shared.with->owner, segment.handle, shared.octets.begin, shared.octets.length()},
+       .settle = settle_shared_memory});
 }
 
 }  // namespace
@@ -157,14 +161,14 @@ void judge_offered_memory(const Witness& witness, const trace::Send& event, cons
       }
     }
     if (shared) return;
-    const Region* region = shared_with(requester.memory, call, segment, writable, compared);
-    if (region == nullptr) return;
+    const Shared found = shared_with(requester.memory, call, segment, writable, compared);
+    if (found.with == nullptr) return;
     shared = true;
-    accuse_later(witness, event, call, segment, *region);
+    accuse_later(witness, event, call, segment, found);
   });
   if (compared > most_compared) {
     witness.unchecked(RuleId::handle_reused_live,
-                      fmt::format("too many segments under one handle in frame {}", event.frame.number));
+                      fmt::format("too many Calls name the handles of frame {}", event.frame.number));
   }
 }
 

@@ -14,11 +14,13 @@ struct Place {
   std::uint64_t left = 0;  ///< octets of its segment from there on
 };
 
-/// Follows segments in the order of the message. Memory that two of them name has no place of its own.
+/// Follows segments in the order of the message, the first thousand. Memory that two of them name has no place of its
+/// own.
 class Search {
  public:
   Search(std::uint32_t handle, std::uint64_t offset) noexcept : handle_(handle), offset_(offset) {}
   void pass(const wire::Segment& segment) noexcept {
+    ++seen_;
     const std::uint64_t into = offset_ - segment.offset;
     if (segment.handle == handle_ && offset_ >= segment.offset && into < segment.length) {
       ++hits_;
@@ -26,11 +28,14 @@ class Search {
     }
     passed_ += segment.length;
   }
+  [[nodiscard]] bool over() const noexcept { return seen_ >= most; }
   [[nodiscard]] const Place* found() const noexcept { return hits_ == 1 ? &place_ : nullptr; }
 
  private:
+  static constexpr std::size_t most = 1024;
   std::uint32_t handle_;
   std::uint64_t offset_;
+  std::size_t seen_ = 0;
   std::uint64_t passed_ = 0;
   std::uint64_t hits_ = 0;
   Place place_;
@@ -51,12 +56,15 @@ class Search {
 
 }  // namespace
 
-void keep_written(const Witness& witness, const Region& region, const trace::Write& event) {
+void keep_written(const Witness& witness, TransactionId owner, const trace::Write& event) {
   Connection& connection = witness.connection;
-  Transaction* call = connection.find(region.owner);
+  Transaction* call = connection.find(owner);
   if (call == nullptr || !call->reply_chunk) return;
   Search search(event.handle, event.offset);
-  for (const wire::Segment& segment : *call->reply_chunk) search.pass(segment);
+  for (const wire::Segment& segment : *call->reply_chunk) {
+    if (search.over()) break;
+    search.pass(segment);
+  }
   const Place* place = search.found();
   if (place == nullptr) return;
   if (place->at == 0 && call->reply_written.number == 0) call->reply_written = event.frame;
@@ -85,21 +93,20 @@ void keep_more_written(const Witness& witness, const trace::Write& event) {
 
 void keep_pulled(const Witness& witness, const trace::ReadResponse& event) {
   Connection& connection = witness.connection;
-  const std::vector<Region>* regions = connection.of(event.side).memory.regions(event.handle);
-  if (regions == nullptr) return;
-  const auto holds = [&](const Region& r) {
-    return r.live && r.access == Access::read && event.offset >= r.begin && event.offset < r.end;
-  };
-  const auto region = std::find_if(regions->begin(), regions->end(), holds);
-  if (region == regions->end()) return;
   // Read-only memory may be named by several open Calls: for which of them it was pulled is not known.
-  const bool shared =
-      std::any_of(region + 1, regions->end(), [&](const Region& r) { return holds(r) && !(r.owner == region->owner); });
-  if (shared) return;
-  Transaction* call = connection.find(region->owner);
+  std::size_t holders = 0;
+  TransactionId owner;
+  connection.of(event.side).memory.each(event.handle, [&](const Exposure& exposure) {
+    if (!exposure.live || exposure.access != Access::read || exposure.around(event.offset).length() == 0) return;
+    ++holders;
+    owner = exposure.owner;
+  });
+  if (holders != 1) return;
+  Transaction* call = connection.find(owner);
   if (call == nullptr || call->body_length == 0) return;
   Search search(event.handle, event.offset);
   for (const wire::ReadSegment& read : call->reads) {
+    if (search.over()) break;
     if (read.position == 0) search.pass(read.target);
   }
   const Place* place = search.found();

@@ -8,7 +8,7 @@
 namespace rpcrdma::referee {
 
 /// The first packet of an RDMA Write, which is inside of `region`: keeps what belongs to a Reply chunk.
-void keep_written(const Witness& witness, const Region& region, const trace::Write& event);
+void keep_written(const Witness& witness, TransactionId owner, const trace::Write& event);
 /// A later packet, while its side's connection.body_writes is open.
 void keep_more_written(const Witness& witness, const trace::Write& event);
 /// Keeps what belongs to a Position-Zero Read chunk; says so when that is no Call (direction-mismatch).

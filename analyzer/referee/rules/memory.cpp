@@ -11,7 +11,6 @@
 #include "referee/docket/counted.hpp"
 #include "referee/rules/checks.hpp"
 #include "referee/rules/long_messages.hpp"
-#include "referee/rules/regions.hpp"
 #include "referee/rules/rows.hpp"
 
 namespace rpcrdma::referee {
@@ -256,7 +255,7 @@ void settle_misuse(const Witness& witness, const Case& waited, bool proven) {
 /// The rule that an operation breaks which is not inside.
 [[nodiscard]] RuleId broken_by(const MemoryMap::Hit& hit, bool writing) noexcept {
   using Verdict = MemoryMap::Hit::Verdict;
-  const bool offer = hit.region != nullptr && hit.region->access == Access::offer;
+  const bool offer = hit.exposure != nullptr && hit.exposure->access == Access::offer;
   switch (hit.verdict) {
     case Verdict::unknown_handle:
       return RuleId::rdma_unknown_handle;
@@ -286,12 +285,12 @@ JudgedOp& judge_access(const Witness& witness, const Access_& access, MemoryMap:
   judged.handle = access.handle;
   judged.offset = access.offset;
   judged.length = access.length;
-  const Region* region = hit.region;
+  const Exposure* exposure = hit.exposure;
   std::optional<std::uint32_t> xid;
-  if (region != nullptr) {
-    judged.transaction = region->owner;
-    judged.offer = region->access == Access::offer;
-    xid = static_cast<std::uint32_t>(region->owner.key);
+  if (exposure != nullptr) {
+    judged.transaction = exposure->owner;
+    judged.offer = exposure->access == Access::offer;
+    xid = static_cast<std::uint32_t>(exposure->owner.key);
   }
   // Where the owner's own broken message may name the handle, who acts on it is no violator.
   if (hit.verdict != Verdict::inside) {
@@ -300,7 +299,7 @@ JudgedOp& judge_access(const Witness& witness, const Access_& access, MemoryMap:
     });
     // A Call that offered the handle since says what it is worth.
     const bool offered_since =
-        region != nullptr && doubtful != nullptr && region->exposed.number > doubtful->frame.number;
+        exposure != nullptr && doubtful != nullptr && exposure->exposed.number > doubtful->frame.number;
     if (doubtful != nullptr && !offered_since) {
       judged.state = JudgedOp::State::misled;
       judged.finding = doubtful->finding;
@@ -320,7 +319,7 @@ JudgedOp& judge_access(const Witness& witness, const Access_& access, MemoryMap:
     witness.wait({.rule = rule,
                   .accused = access.initiator,
                   .frame = access.frame,
-                  .evidence = region->exposed,
+                  .evidence = exposure->exposed,
                   .xid = xid.value_or(0),
                   .about = Case::Misuse{use, access.start, ended, role, std::move(message)},
                   .settle = settle_misuse});
@@ -329,52 +328,53 @@ JudgedOp& judge_access(const Witness& witness, const Access_& access, MemoryMap:
     accuse(RuleId::rdma_after_invalidate,
            fmt::format("The {} {} {} of handle {:#010x}, which it had itself invalidated before (frame {}).",
                        name(access.initiator), verb, range(access.offset, access.length), access.handle,
-                       region->invalidated.number),
-           region->invalidated);
+                       exposure->invalidated.number),
+           exposure->invalidated);
   };
   const RuleId broken = broken_by(hit, access.writing);
   switch (hit.verdict) {
     case Verdict::inside:
       judged.state = JudgedOp::State::inside;
-      if (region->invalidated.number != 0) after_invalidate();
+      if (exposure->invalidated.number != 0) after_invalidate();
       break;
     case Verdict::wrong_kind:
       accuse(broken,
              fmt::format("The {} {} {} of handle {:#010x}, which the {} had exposed to be {} only (frame {}).",
                          name(access.initiator), verb, range(access.offset, access.length), access.handle, name(owner),
-                         access.writing ? "read" : "written", region->exposed.number),
+                         access.writing ? "read" : "written", exposure->exposed.number),
              {});
       break;
     case Verdict::outside:
-      if (region->access == Access::offer && access.writing) {
+      if (exposure->access == Access::offer && access.writing) {
         accuse(broken,
                fmt::format("The {} wrote {} of handle {:#010x}, which the {} had only offered to be read (frame {}).",
                            name(access.initiator), range(access.offset, access.length), access.handle, name(owner),
-                           region->exposed.number),
+                           exposure->exposed.number),
                {});
         break;
       }
       accuse(broken,
              fmt::format("The {} {} {} of handle {:#010x}; the {} exposed {} (frame {}).", name(access.initiator), verb,
                          range(access.offset, access.length), access.handle, name(owner),
-                         range(region->begin, region->end - region->begin), region->exposed.number),
-             region->retired);
+                         range(hit.region.begin, hit.region.length()), exposure->exposed.number),
+             exposure->retired);
       break;
     case Verdict::retired:
-      if (region->access == Access::offer) {
-        accuse(broken,
-               fmt::format(
-                   "The {} read {} of handle {:#010x} after its RDMA_DONE (frame {}) said it was finished with it.",
-                   name(access.initiator), range(access.offset, access.length), access.handle, region->retired.number),
-               region->retired);
+      if (exposure->access == Access::offer) {
+        accuse(
+            broken,
+            fmt::format(
+                "The {} read {} of handle {:#010x} after its RDMA_DONE (frame {}) said it was finished with it.",
+                name(access.initiator), range(access.offset, access.length), access.handle, exposure->retired.number),
+            exposure->retired);
       } else {
-        if (region->invalidated.number != 0) after_invalidate();
+        if (exposure->invalidated.number != 0) after_invalidate();
         accuse(
             broken,
             fmt::format("The {} {} {} of handle {:#010x} after its Reply (frame {}) had ended the use of that memory.",
                         name(access.initiator), verb, range(access.offset, access.length), access.handle,
-                        region->retired.number),
-            region->retired);
+                        exposure->retired.number),
+            exposure->retired);
       }
       break;
     case Verdict::unknown_handle:
@@ -403,8 +403,8 @@ void judge_write(const Witness& witness, const trace::Write& event) {
     MemoryMap::Hit hit;
     judge_access(witness, {event.side, event.frame, event.op, event.handle, event.offset, length, true, {}}, hit);
     if (hit.verdict == MemoryMap::Hit::Verdict::inside) {
-      keep_written(witness, *hit.region, event);
-      if (Transaction* call = connection.find(hit.region->owner)) call->pushed(event.frame, length);
+      keep_written(witness, hit.exposure->owner, event);
+      if (Transaction* call = connection.find(hit.exposure->owner)) call->pushed(event.frame, length);
     }
   } else if (event.announced == 0) {
     JudgedOp* judged = connection.of(event.side).ops.newest([&](const JudgedOp& op) { return op.op == event.op; });

@@ -8,7 +8,6 @@
 
 #include "referee/docket/counted.hpp"
 #include "referee/rules/checks.hpp"
-#include "referee/rules/regions.hpp"
 #include "referee/rules/rows.hpp"
 #include "wire/rpc.hpp"
 
@@ -82,11 +81,12 @@ void accuse(const Witness& witness, Side initiator, const ReadsInFlight::Excess&
   std::map<std::uint32_t, Octets> chunks;  // by Position; a pad may have a segment of its own
   for (const wire::ReadSegment& read : call.reads) {
     if (read.target.length == 0) continue;
-    const Region* region = region_of(memory, call.id, read.target.handle, read.target.offset, Access::read);
-    if (region == nullptr || region->requested.overflow()) return {};
+    const Exposure* exposure = memory.of(call.id, read.target.handle, Access::read);
+    const auto region = exposure != nullptr ? exposure->at(read.target.offset) : std::nullopt;
+    if (!region || exposure->requested.overflow()) return {};
     Octets& chunk = chunks[read.position];
-    chunk.given += region->end - region->begin;
-    chunk.asked += region->requested.within(region->begin, region->end);
+    chunk.given += region->length();
+    chunk.asked += exposure->requested.within(region->begin, region->end);
   }
   std::uint64_t sum = 0;
   for (const auto& [position, chunk] : chunks) {
@@ -117,8 +117,9 @@ struct Asked {
   MemoryMap& memory = connection.of(call.requester).memory;
   return std::any_of(call.reads.begin(), call.reads.end(), [&](const wire::ReadSegment& read) {
     if (read.position != 0 || read.target.length == 0) return false;
-    const Region* region = region_of(memory, call.id, read.target.handle, read.target.offset, Access::read);
-    return region == nullptr || region->requested.within(region->begin, region->end) != 0;
+    const Exposure* exposure = memory.of(call.id, read.target.handle, Access::read);
+    const auto region = exposure != nullptr ? exposure->at(read.target.offset) : std::nullopt;
+    return !region || exposure->requested.within(region->begin, region->end) != 0;
   });
 }
 

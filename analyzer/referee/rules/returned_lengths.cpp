@@ -2,6 +2,7 @@
 // Group F: what a Reply says was written, against what RDMA Writes brought.
 #include <algorithm>
 #include <limits>
+#include <set>
 #include <string>
 #include <utility>
 
@@ -9,7 +10,6 @@
 
 #include "referee/docket/counted.hpp"
 #include "referee/rules/checks.hpp"
-#include "referee/rules/regions.hpp"
 #include "referee/rules/rows.hpp"
 
 namespace rpcrdma::referee {
@@ -18,10 +18,10 @@ namespace {
 
 [[nodiscard]] std::uint64_t written(Connection& connection, const Transaction& call, const wire::Segment& segment,
                                     bool& known) {
-  const Region* region =
-      region_of(connection.of(call.requester).memory, call.id, segment.handle, segment.offset, Access::write);
-  if (region == nullptr || region->touched.overflow()) known = false;
-  return region == nullptr ? 0 : region->touched.within(segment.offset, segment.offset + segment.length);
+  const Exposure* exposure = connection.of(call.requester).memory.of(call.id, segment.handle, Access::write);
+  const bool exposed = exposure != nullptr && exposure->at(segment.offset);
+  if (!exposed || exposure->touched.overflow()) known = false;
+  return exposed ? exposure->touched.within(segment.offset, segment.offset + segment.length) : 0;
 }
 
 }  // namespace
@@ -55,14 +55,19 @@ void note_unreported(const Witness& witness, const trace::Send& event, const wir
   MemoryMap& memory = connection.of(call.requester).memory;
   std::uint64_t octets = 0;
   const auto add = [&](const wire::WriteChunk& chunk) {
+    const bool any_unused =
+        std::any_of(chunk.begin(), chunk.end(), [](const wire::Segment& s) { return s.length == 0; });
+    if (!any_unused) return;
+    std::set<std::pair<std::uint32_t, std::uint64_t>> used;
+    for (const wire::Segment& segment : chunk) {
+      if (segment.length != 0) used.emplace(segment.handle, segment.offset);
+    }
     for (const wire::Segment& segment : chunk) {
       // One that was empty from the start may name the place of the next one, which is in use.
-      const bool in_use = std::any_of(chunk.begin(), chunk.end(), [&](const wire::Segment& s) {
-        return s.length != 0 && s.handle == segment.handle && s.offset == segment.offset;
-      });
-      if (segment.length != 0 || in_use) continue;
-      const Region* region = region_of(memory, call.id, segment.handle, segment.offset, Access::write);
-      if (region != nullptr) octets += region->touched.within(region->begin, region->end);
+      if (segment.length != 0 || used.contains({segment.handle, segment.offset})) continue;
+      const Exposure* exposure = memory.of(call.id, segment.handle, Access::write);
+      const auto region = exposure != nullptr ? exposure->at(segment.offset) : std::nullopt;
+      if (region) octets += exposure->touched.within(region->begin, region->end);
     }
   };
   for (const wire::WriteChunk& chunk : header.writes) add(chunk);

@@ -10,9 +10,10 @@ namespace rpcrdma::referee {
 
 class Coverage {
  public:
-  static constexpr std::size_t most = 256;  ///< intervals; more means "not known" (see overflow)
+  static constexpr std::size_t most = 256;
 
-  void add(std::uint64_t begin, std::uint64_t end) {
+  /// `limit`: intervals; more means "not known" (see overflow).
+  void add(std::uint64_t begin, std::uint64_t end, std::size_t limit = most) {
     if (begin >= end || overflow_) return;
     if (!intervals_.empty() && intervals_.back().begin <= begin && begin <= intervals_.back().end) {
       intervals_.back().end = std::max(intervals_.back().end, end);  // the usual case: in order
@@ -21,7 +22,7 @@ class Coverage {
     auto at = std::lower_bound(intervals_.begin(), intervals_.end(), begin,
                                [](const Interval& i, std::uint64_t b) { return i.end < b; });
     if (at == intervals_.end() || end < at->begin) {
-      if (intervals_.size() >= most) {
+      if (intervals_.size() >= limit) {
         overflow_ = true;
         return;
       }
@@ -40,11 +41,9 @@ class Coverage {
   /// Octets touched within [begin, end).
   [[nodiscard]] std::uint64_t within(std::uint64_t begin, std::uint64_t end) const noexcept {
     std::uint64_t sum = 0;
-    for (const Interval& i : intervals_) {
-      const std::uint64_t from = std::max(i.begin, begin);
-      const std::uint64_t to = std::min(i.end, end);
-      if (from < to) sum += to - from;
-    }
+    auto at = std::lower_bound(intervals_.begin(), intervals_.end(), begin,
+                               [](const Interval& i, std::uint64_t b) { return i.end <= b; });
+    for (; at != intervals_.end() && at->begin < end; ++at) sum += std::min(at->end, end) - std::max(at->begin, begin);
     return sum;
   }
 

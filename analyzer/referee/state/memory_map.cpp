@@ -2,18 +2,16 @@
 #include "referee/state/memory_map.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <limits>
+#include <tuple>
 
 namespace rpcrdma::referee {
 
 namespace {
 
-[[nodiscard]] bool right_kind(const Region& region, bool writing) noexcept {
-  return writing == (region.access == Access::write);
-}
-
-[[nodiscard]] bool contains(const Region& region, std::uint64_t offset, std::uint64_t end) noexcept {
-  return region.begin <= offset && end <= region.end;
+[[nodiscard]] bool right_kind(const Exposure& exposure, bool writing) noexcept {
+  return writing == (exposure.access == Access::write);
 }
 
 /// Exclusive, and never past the end of the address space: a range may end exactly there.
@@ -24,112 +22,202 @@ namespace {
 
 }  // namespace
 
+void Exposure::add(Region region) {
+  if (region.length() == 0) {
+    in_order_ = in_order_ && empty_.empty();
+    empty_.push_back(region.begin);
+    return;
+  }
+  in_order_ = in_order_ && regions_.empty();
+  regions_.push_back({region, region.end});
+}
+
+void Exposure::sort() const {
+  if (in_order_) return;
+  in_order_ = true;
+  std::sort(empty_.begin(), empty_.end());
+  std::sort(regions_.begin(), regions_.end(), [](const Sorted& a, const Sorted& b) {
+    return std::tie(a.region.begin, a.region.end) < std::tie(b.region.begin, b.region.end);
+  });
+  for (std::size_t first = 0; first < regions_.size();) {
+    std::uint64_t reach = regions_[first].region.end;
+    std::size_t next = first + 1;
+    for (; next < regions_.size() && regions_[next].region.begin <= reach; ++next) {
+      reach = std::max(reach, regions_[next].region.end);
+    }
+    for (; first < next; ++first) regions_[first].reach = reach;
+  }
+}
+
+std::vector<Exposure::Sorted>::const_iterator Exposure::behind(std::uint64_t octet) const {
+  sort();
+  return std::upper_bound(regions_.cbegin(), regions_.cend(), octet,
+                          [](std::uint64_t o, const Sorted& each) { return o < each.region.begin; });
+}
+
+std::optional<Region> Exposure::at(std::uint64_t begin) const {
+  const auto after = behind(begin);
+  // Of those that begin there the last is the longest.
+  if (after != regions_.cbegin() && std::prev(after)->region.begin == begin) return std::prev(after)->region;
+  if (std::binary_search(empty_.begin(), empty_.end(), begin)) return Region{begin, begin};
+  return std::nullopt;
+}
+
+Region Exposure::around(std::uint64_t octet) const {
+  const auto after = behind(octet);
+  if (after == regions_.cbegin()) return {};
+  const Sorted& before = *std::prev(after);
+  return octet < before.reach ? Region{octet, before.reach} : Region{};
+}
+
+Region Exposure::meeting(std::uint64_t begin, std::uint64_t end) const {
+  const Region here = around(begin);
+  if (here.length() != 0) return {begin, std::min(here.end, end)};
+  const auto next = behind(begin);
+  if (next == regions_.cend() || next->region.begin >= end) return {};
+  return {next->region.begin, std::min(next->reach, end)};
+}
+
+Region Exposure::nearest(std::uint64_t octet) const {
+  const auto after = behind(octet);
+  if (regions_.empty()) return {empty_.front(), empty_.front()};
+  return after == regions_.cbegin() ? regions_.front().region : std::prev(after)->region;
+}
+
+void Exposure::cover(Coverage& coverage, std::uint64_t begin, std::uint64_t end) const {
+  constexpr std::size_t most_apart = 4096;
+  const std::size_t most = Coverage::most + std::min(regions_.size(), most_apart);
+  auto from = begin;
+  while (from < end && !coverage.overflow()) {
+    const Region next = meeting(from, end);
+    if (next.length() == 0) return;
+    coverage.add(next.begin, next.end, most);
+    from = next.end;
+  }
+}
+
+std::pair<MemoryMap::Exposures::iterator, MemoryMap::Exposures::iterator> MemoryMap::under(std::uint32_t handle) {
+  const auto begin = exposures_.lower_bound(first_of(handle));
+  auto end = begin;
+  while (end != exposures_.end() && end->second.handle == handle) ++end;
+  return {begin, end};
+}
+
 bool MemoryMap::expose(const wire::Segment& segment, Access access, TransactionId owner, FrameRef frame) {
   ever_ = true;
   if (count_ >= most_regions) return false;
-  Region region;
-  region.handle = segment.handle;
-  region.begin = segment.offset;
-  region.end = end_of(segment.offset, segment.length);
-  region.access = access;
-  region.owner = owner;
-  region.exposed = frame;
-  std::vector<Region>& same = by_handle_[segment.handle];
-  if (!same.empty() && same.back().invalidated.number != 0) {
-    for (Region& earlier : same) earlier.invalidated = {};  // registered anew
+  const Key key{segment.handle, owner.generation, owner.key, access};
+  auto at = exposures_.lower_bound(key);
+  if (at == exposures_.end() || at->first != key) {
+    const bool shared = (at != exposures_.end() && at->first.handle == segment.handle) ||
+                        (at != exposures_.begin() && std::prev(at)->first.handle == segment.handle);
+    if (shared) {
+      std::size_t& sharing = sharing_.try_emplace(segment.handle, 1).first->second;
+      if (sharing >= most_sharing) return false;
+      ++sharing;
+      const auto [begin, end] = under(segment.handle);
+      if (begin->second.invalidated.number != 0) {
+        for (auto earlier = begin; earlier != end; ++earlier) earlier->second.invalidated = {};  // registered anew
+      }
+    }
+    at = exposures_.try_emplace(at, key, segment.handle, access, owner, frame);
+  } else if (at->second.invalidated.number != 0) {
+    const auto [begin, end] = under(segment.handle);
+    for (auto earlier = begin; earlier != end; ++earlier) earlier->second.invalidated = {};
   }
-  same.push_back(std::move(region));
-  ++count_;
+  const std::size_t before = at->second.regions();
+  at->second.add({segment.offset, end_of(segment.offset, segment.length)});
+  count_ += at->second.regions() - before;
   return true;
 }
 
 void MemoryMap::retire(TransactionId owner, std::uint32_t handle, FrameRef by) {
-  const auto at = by_handle_.find(handle);
-  if (at == by_handle_.end()) return;
-  for (Region& region : at->second) {
-    if (region.owner == owner && region.live) {
-      region.live = false;
-      region.retired = by;
-    }
+  for (const Access access : {Access::read, Access::write, Access::offer}) {
+    const auto at = exposures_.find({handle, owner.generation, owner.key, access});
+    if (at == exposures_.end() || !at->second.live) continue;
+    at->second.live = false;
+    at->second.retired = by;
   }
 }
 
 void MemoryMap::forget(TransactionId owner, std::uint32_t handle) {
-  const auto at = by_handle_.find(handle);
-  if (at == by_handle_.end()) return;
-  count_ -= std::erase_if(at->second, [&](const Region& region) { return region.owner == owner; });
-  if (at->second.empty()) by_handle_.erase(at);
+  for (const Access access : {Access::read, Access::write, Access::offer}) {
+    const auto at = exposures_.find({handle, owner.generation, owner.key, access});
+    if (at == exposures_.end()) continue;
+    count_ -= at->second.regions();
+    exposures_.erase(at);
+    const auto sharing = sharing_.find(handle);
+    if (sharing != sharing_.end() && --sharing->second <= 1) sharing_.erase(sharing);
+  }
 }
 
 void MemoryMap::invalidate(std::uint32_t handle, FrameRef by) {
-  const auto at = by_handle_.find(handle);
-  if (at == by_handle_.end()) return;
-  for (Region& region : at->second) region.invalidated = by;
+  const auto [begin, end] = under(handle);
+  for (auto at = begin; at != end; ++at) at->second.invalidated = by;
 }
 
 void MemoryMap::clear() noexcept {
-  by_handle_.clear();
+  exposures_.clear();
+  sharing_.clear();
   count_ = 0;
 }
 
-std::vector<Region>* MemoryMap::regions(std::uint32_t handle) {
-  const auto at = by_handle_.find(handle);
-  return at == by_handle_.end() ? nullptr : &at->second;
+bool MemoryMap::knows(std::uint32_t handle) const {
+  const auto at = exposures_.lower_bound(first_of(handle));
+  return at != exposures_.end() && at->second.handle == handle;
+}
+
+const Exposure* MemoryMap::of(TransactionId owner, std::uint32_t handle, Access access) const {
+  const auto at = exposures_.find({handle, owner.generation, owner.key, access});
+  return at == exposures_.end() ? nullptr : &at->second;
 }
 
 MemoryMap::Hit MemoryMap::find(std::uint32_t handle, std::uint64_t offset, std::uint64_t length, bool writing) {
   using Verdict = Hit::Verdict;
-  std::vector<Region>* all = regions(handle);
-  if (all == nullptr) return {};
+  const auto [begin, behind] = under(handle);
+  if (begin == behind) return {};
   const bool wraps = length != 0 && offset > std::numeric_limits<std::uint64_t>::max() - (length - 1);
   const std::uint64_t end = end_of(offset, length);
+  const auto hit = [&](Verdict verdict, Exposure* exposure) {
+    return Hit{verdict, exposure, exposure->nearest(offset)};
+  };
 
-  Region* other_kind = nullptr;
-  Region* over = nullptr;
-  Region* near_live = nullptr;
-  Region* near_any = nullptr;
-  std::uint64_t reached = offset;  // how far the union of live regions carries the operation
-  Region* start = nullptr;
-  bool grew = true;
-  for (std::size_t round = 0; grew && reached < end && round <= all->size(); ++round) {
-    grew = false;
-    for (Region& region : *all) {
-      if (!region.live || !right_kind(region, writing) || reached < region.begin || reached >= region.end) continue;
-      if (start != nullptr && !(start->owner == region.owner)) continue;
-      if (start == nullptr) start = &region;
-      reached = std::max(reached, region.end);
-      grew = true;
+  Exposure* other_kind = nullptr;
+  Exposure* over = nullptr;
+  Exposure* near_live = nullptr;
+  Exposure* near_any = nullptr;
+  for (auto at = begin; at != behind; ++at) {
+    Exposure& exposure = at->second;
+    const Region around = exposure.around(offset);
+    const bool holds = around.length() != 0 && end <= around.end && !wraps;
+    if (near_any == nullptr || exposure.exposed.number > near_any->exposed.number) near_any = &exposure;
+    if (!exposure.live) {
+      const bool newer = over == nullptr || exposure.exposed.number > over->exposed.number;
+      if (holds && right_kind(exposure, writing) && newer) over = &exposure;
+      continue;
     }
-  }
-  if (start != nullptr && reached >= end && !wraps) return {Verdict::inside, start};
-
-  for (Region& region : *all) {
-    if (near_any == nullptr || region.exposed.number > near_any->exposed.number) near_any = &region;
-    if (region.live) {
-      if (near_live == nullptr || (region.begin <= offset && offset < region.end)) near_live = &region;
-      if (contains(region, offset, end) && !right_kind(region, writing)) other_kind = &region;
-    } else if (contains(region, offset, end) && right_kind(region, writing)) {
-      if (over == nullptr || region.exposed.number > over->exposed.number) over = &region;
+    if (near_live == nullptr || (around.length() != 0 && near_live->around(offset).length() == 0)) {
+      near_live = &exposure;
     }
+    if (!holds) continue;
+    if (right_kind(exposure, writing)) return hit(Verdict::inside, &exposure);
+    other_kind = &exposure;
   }
-  if (other_kind != nullptr) return {Verdict::wrong_kind, other_kind};
-  if (over != nullptr) return {Verdict::retired, over};
-  if (near_live != nullptr) return {Verdict::outside, near_live};
-  return {Verdict::outside, near_any};
+  if (other_kind != nullptr) return hit(Verdict::wrong_kind, other_kind);
+  if (over != nullptr) return hit(Verdict::retired, over);
+  return hit(Verdict::outside, near_live != nullptr ? near_live : near_any);
 }
 
 void MemoryMap::touch(std::uint32_t handle, std::uint64_t offset, std::uint64_t length, bool requested_only,
                       bool writing) {
-  std::vector<Region>* all = regions(handle);
-  if (all == nullptr) return;
   const std::uint64_t end = end_of(offset, length);
-  for (Region& region : *all) {
-    if (!right_kind(region, writing)) continue;
-    if (!region.live && all->size() > 1) continue;
-    const std::uint64_t from = std::max(region.begin, offset);
-    const std::uint64_t to = std::min(region.end, end);
-    if (from >= to) continue;
-    (requested_only ? region.requested : region.touched).add(from, to);
+  const auto [first, behind] = under(handle);
+  for (auto at = first; at != behind; ++at) {
+    Exposure& exposure = at->second;
+    if (!right_kind(exposure, writing)) continue;
+    const bool alone = std::next(first) == behind && exposure.regions() == 1;
+    if (!exposure.live && !alone) continue;
+    exposure.cover(requested_only ? exposure.requested : exposure.touched, offset, end);
   }
 }
 

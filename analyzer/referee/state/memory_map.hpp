@@ -2,8 +2,11 @@
 // Who exposed which memory, for what, and until when. One map for each side of a connection (the owner).
 #pragma once
 
+#include <compare>
 #include <cstdint>
-#include <unordered_map>
+#include <map>
+#include <optional>
+#include <utility>
 #include <vector>
 
 #include "referee/facts.hpp"
@@ -27,24 +30,63 @@ struct TransactionId {
 };
 
 struct Region {
-  std::uint32_t handle = 0;
   std::uint64_t begin = 0;
   std::uint64_t end = 0;  ///< exclusive; begin + length never wraps here
-  Access access = Access::read;
-  TransactionId owner;
-  FrameRef exposed;      ///< the message that named it
-  bool live = true;      ///< false: the Reply (or RDMA_DONE) has been sent
-  FrameRef retired;      ///< by which message
-  FrameRef invalidated;  ///< the Send With Invalidate that named its handle since; number 0: none
-  Coverage touched;      ///< octets written, or read and answered
-  Coverage requested;    ///< octets that a READ Request asked for
+  [[nodiscard]] std::uint64_t length() const noexcept { return end - begin; }
+};
+
+/// All that one transaction exposed under one handle for one kind of access.
+class Exposure {
+ public:
+  Exposure(std::uint32_t handle_of, Access access_of, TransactionId owner_of, FrameRef frame)
+      : handle(handle_of), access(access_of), owner(owner_of), exposed(frame) {}
+
+  const std::uint32_t handle;
+  const Access access;
+  const TransactionId owner;
+  const FrameRef exposed;  ///< the message that named it first
+  bool live = true;        ///< false: the Reply (or RDMA_DONE) has been sent
+  FrameRef retired;        ///< by which message
+  FrameRef invalidated;    ///< the Send With Invalidate that named its handle since; number 0: none
+  Coverage touched;        ///< octets written, or read and answered
+  Coverage requested;      ///< octets that a READ Request asked for
+
+  void add(Region region);
+  [[nodiscard]] std::size_t regions() const noexcept { return regions_.size() + empty_.size(); }
+  /// The region that begins there; where several do (an empty segment in front of the next one is legal), the longest:
+  /// it has the octets.
+  [[nodiscard]] std::optional<Region> at(std::uint64_t begin) const;
+  /// The octets exposed without a gap around this one (adjacent segments count together); empty: it is not exposed.
+  [[nodiscard]] Region around(std::uint64_t octet) const;
+  /// What of [begin, end) is exposed first; empty: nothing of it.
+  [[nodiscard]] Region meeting(std::uint64_t begin, std::uint64_t end) const;
+  /// The region that holds the octet, or the nearest in front of it, or the first one.
+  [[nodiscard]] Region nearest(std::uint64_t octet) const;
+  /// Adds what of [begin, end) is exposed.
+  void cover(Coverage& coverage, std::uint64_t begin, std::uint64_t end) const;
+
+ private:
+  struct Sorted {
+    Region region;
+    std::uint64_t reach = 0;  ///< end of the exposed octets without a gap that it is part of
+  };
+  /// By begin, with `reach`: put right when somebody asks, after all of a message has been added.
+  void sort() const;
+  /// Behind the last one that begins at or in front of the octet.
+  [[nodiscard]] std::vector<Sorted>::const_iterator behind(std::uint64_t octet) const;
+
+  mutable std::vector<Sorted> regions_;       ///< those with octets
+  mutable std::vector<std::uint64_t> empty_;  ///< where those without begin
+  mutable bool in_order_ = true;
 };
 
 class MemoryMap {
  public:
   static constexpr std::size_t most_regions = 1U << 20U;
+  /// Transactions that share a handle: with one registration for all memory, as many as there are credits.
+  static constexpr std::size_t most_sharing = 1024;
 
-  /// False when the bound is met (the region is not recorded).
+  /// False when a bound is met (the region is not recorded).
   bool expose(const wire::Segment& segment, Access access, TransactionId owner, FrameRef frame);
   /// The transaction's regions may no longer be touched.
   void retire(TransactionId owner, std::uint32_t handle, FrameRef by);
@@ -58,24 +100,46 @@ class MemoryMap {
       inside,         ///< live, right kind, in bounds (the union of adjacent segments of one transaction counts)
       wrong_kind,     ///< live and in bounds, but exposed for the other direction
       outside,        ///< the handle is live, the octets are not exposed
-      retired,        ///< in bounds of a region whose transaction is over
+      retired,        ///< in bounds of memory whose transaction is over
       unknown_handle  ///< no such handle
     } verdict = Verdict::unknown_handle;
-    Region* region = nullptr;  ///< the region that the first octet falls into, or the nearest one with that handle
+    Exposure* exposure = nullptr;  ///< what the first octet falls into, or the nearest with that handle
+    Region region;                 ///< of it
   };
-  /// `access`: the kinds that would be right. Pointers are valid until the next call that changes the map.
+  /// Pointers are valid until the next call that changes the map.
   [[nodiscard]] Hit find(std::uint32_t handle, std::uint64_t offset, std::uint64_t length, bool writing);
-  /// Adds [offset, offset+length) to the coverage of every live region of `owner` that it touches.
+  /// Adds [offset, offset+length) to the coverage of everything live that it touches.
   void touch(std::uint32_t handle, std::uint64_t offset, std::uint64_t length, bool requested_only, bool writing);
 
-  /// All regions with this handle, for the transaction's own checks.
-  [[nodiscard]] std::vector<Region>* regions(std::uint32_t handle);
+  [[nodiscard]] bool knows(std::uint32_t handle) const;
+  [[nodiscard]] const Exposure* of(TransactionId owner, std::uint32_t handle, Access access) const;
+  /// Everything under this handle, the oldest first.
+  template <class Visit>
+  void each(std::uint32_t handle, Visit visit) const {
+    for (auto at = exposures_.lower_bound(first_of(handle)); at != exposures_.end() && at->second.handle == handle;
+         ++at) {
+      visit(at->second);
+    }
+  }
   [[nodiscard]] std::size_t size() const noexcept { return count_; }
   /// Something was exposed since the connection began, be it over by now.
   [[nodiscard]] bool ever() const noexcept { return ever_; }
 
  private:
-  std::unordered_map<std::uint32_t, std::vector<Region>> by_handle_;
+  /// Ordered, so that no choice of handles makes looking one up slow.
+  struct Key {
+    std::uint32_t handle = 0;
+    std::uint32_t generation = 0;
+    std::uint64_t owner = 0;
+    Access access = Access::read;
+    friend auto operator<=>(const Key&, const Key&) = default;
+  };
+  using Exposures = std::map<Key, Exposure>;
+  [[nodiscard]] static Key first_of(std::uint32_t handle) noexcept { return {handle, 0, 0, Access::read}; }
+  [[nodiscard]] std::pair<Exposures::iterator, Exposures::iterator> under(std::uint32_t handle);
+
+  Exposures exposures_;
+  std::map<std::uint32_t, std::size_t> sharing_;  ///< how many exposures, where a handle has several
   std::size_t count_ = 0;
   bool ever_ = false;
 };

@@ -39,14 +39,9 @@ bool offer_pulled(Connection& connection, const Offer& offer) {
   MemoryMap& memory = connection.of(other(offer.requester)).memory;
   std::uint64_t pulled = 0;
   for (const wire::Segment& segment : offer.segments) {
-    const std::vector<Region>* regions = memory.regions(segment.handle);
-    if (regions == nullptr) continue;
-    for (const Region& region : *regions) {
-      if (region.owner == offer.transaction && region.begin == segment.offset) {
-        pulled += region.touched.within(region.begin, region.end);
-        break;
-      }
-    }
+    const Exposure* exposure = memory.of(offer.transaction, segment.handle, Access::offer);
+    const auto region = exposure != nullptr ? exposure->at(segment.offset) : std::nullopt;
+    if (region) pulled += exposure->touched.within(region->begin, region->end);
   }
   return pulled >= offer.length;
 }
