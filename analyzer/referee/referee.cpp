@@ -166,16 +166,25 @@ struct Referee::Impl {
     facts.credits.granted = ledger.granted;
     facts.credits.outstanding_peak = ledger.peak;
     facts.credits.stalls = ledger.stalls;
-    facts.latency = connection.latency.facts();
+    LatencyHistogram all;
+    all.add(connection.other_latency);
     for (const auto& [id, procedure] : connection.procedures) {
       const auto& [program, version, number] = id;
+      LatencyHistogram both;
+      both.add(procedure.latency);
+      both.add(procedure.reverse);
+      all.add(procedure.latency);
       std::map<std::string, std::uint64_t> operations;
-      for (const auto& [operation, count] : procedure.operations) {
-        operations[std::string(wire::nfs4_operation_name(operation, wire::callback_program(program)))] += count;
+      for (std::uint32_t slot = 0; slot < procedure.operations.size(); ++slot) {
+        const std::uint32_t operation = slot == 0 ? wire::nfs4_illegal_operation : slot;
+        if (procedure.operations[slot] == 0) continue;
+        const std::string_view name = wire::nfs4_operation_name(operation, wire::callback_program(program));
+        if (!name.empty()) operations.emplace(name, procedure.operations[slot]);
       }
       facts.procedures.push_back({program, version, number, wire::procedure_name(program, version, number),
-                                  procedure.calls, procedure.latency.facts(), std::move(operations)});
+                                  procedure.calls, both.facts(), std::move(operations)});
     }
+    facts.latency = all.facts();
     if (listener != nullptr) {
       listener->connection(facts);
       book.conclude(facts.id, true);

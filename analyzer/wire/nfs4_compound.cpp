@@ -234,15 +234,26 @@ class Numbers {
 
 }  // namespace
 
-Decoded<Compound> decode_compound(Bytes arguments, std::size_t wire_length, bool callback) {
+tl::expected<void, DecodeError> decode_compound(Bytes arguments, std::size_t wire_length, bool callback,
+                                                Compound& out) {
   Cursor cursor(arguments, wire_length);
   const auto head = nfs4::decode_compound_head(cursor, callback);
   if (!head) return tl::make_unexpected(head.error());
-  Compound compound{{head->tag.begin(), head->tag.end()}, head->minor_version, head->count, {}, false};
-  Numbers numbers(compound, callback);
+  out.tag.assign(head->tag.begin(), head->tag.end());
+  out.minor_version = head->minor_version;
+  out.count = head->count;
+  Numbers numbers(out, callback);
+  numbers.clear();
   std::optional<DecodeError> stopped;
   nfs4::read_steps(cursor, *head, nullptr, nfs4::Wanted::back_channel, numbers, stopped);
   numbers.settle();
+  return {};
+}
+
+Decoded<Compound> decode_compound(Bytes arguments, std::size_t wire_length, bool callback) {
+  Compound compound;
+  const auto decoded = decode_compound(arguments, wire_length, callback, compound);
+  if (!decoded) return tl::make_unexpected(decoded.error());
   return compound;
 }
 

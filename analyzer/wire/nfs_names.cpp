@@ -77,7 +77,6 @@ const Protocol* protocol_of(std::uint32_t program, std::uint32_t version) noexce
 }
 
 constexpr std::uint32_t first_operation = 3;
-constexpr std::uint32_t illegal_operation = 10044;
 
 constexpr std::array<std::string_view, 73> operations{"ACCESS",
                                                       "CLOSE",
@@ -166,7 +165,7 @@ static_assert(callback_operations[11 - first_operation] == "CB_SEQUENCE");
 
 std::string_view nfs4_operation_name(std::uint32_t operation, bool callback) noexcept {
   const Names names = callback ? Names(callback_operations) : Names(operations);
-  if (operation == illegal_operation) return callback ? "CB_ILLEGAL" : "ILLEGAL";
+  if (operation == nfs4_illegal_operation) return callback ? "CB_ILLEGAL" : "ILLEGAL";
   if (operation < first_operation || operation - first_operation >= names.size()) return {};
   return names[operation - first_operation];
 }

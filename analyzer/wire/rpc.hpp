@@ -58,8 +58,13 @@ struct Compound {
   /// stands.
   std::optional<bool> back_channel = false;
 };
+/// Decodes into `out` (its vector keeps its capacity).
+[[nodiscard]] tl::expected<void, DecodeError> decode_compound(Bytes arguments, std::size_t wire_length, bool callback,
+                                                              Compound& out);
 [[nodiscard]] Decoded<Compound> decode_compound(Bytes arguments, std::size_t wire_length, bool callback);
 
+/// OP_ILLEGAL and OP_CB_ILLEGAL (RFC 8881 section 18.52): the one operation with a name that no small number has.
+inline constexpr std::uint32_t nfs4_illegal_operation = 10044;
 [[nodiscard]] std::string_view nfs4_operation_name(std::uint32_t operation, bool callback) noexcept;
 /// "NFSv3 READ", "NFSACLv3 GETACL", "NFSv4 COMPOUND", "NFSv4 CB_COMPOUND", "MOUNTv3 MNT", "NLMv4 LOCK", ... ; else
 /// "program 400000 version 1 procedure 3".

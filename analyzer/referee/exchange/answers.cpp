@@ -76,12 +76,14 @@ void finish_answer(const Witness& witness, const trace::Send& event, Transaction
   if (first) {
     call.reply = event.frame;
     const TimeNs took = event.last.time - call.call.time;
-    if (call.requester == Side::active) connection.latency.add(took);
     look_at_heads(witness, call, event.frame, event.side);
     count_wait(connection, call, event, witness.context.options.wait);
-    if (call.procedure) {
-      const auto at = connection.procedures.find(*call.procedure);
-      if (at != connection.procedures.end()) at->second.latency.add(took);
+    const auto procedure = call.procedure ? connection.procedures.find(*call.procedure) : connection.procedures.end();
+    const bool counted = procedure != connection.procedures.end();
+    if (call.requester == Side::active) {
+      (counted ? procedure->second.latency : connection.other_latency).add(took);
+    } else if (counted) {
+      procedure->second.reverse.add(took);
     }
     remember_finished(connection, call.id);
   }

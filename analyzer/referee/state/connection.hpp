@@ -31,6 +31,7 @@
 #include "referee/state/version2.hpp"
 #include "trace/events.hpp"
 #include "wire/nfs_items.hpp"
+#include "wire/rpc.hpp"
 
 namespace rpcrdma::referee {
 
@@ -48,8 +49,10 @@ struct ChunkScratch {
 
 struct Procedure {
   std::uint64_t calls = 0;
-  LatencyHistogram latency;
-  std::map<std::uint32_t, std::uint64_t> operations;  ///< of an NFSv4 COMPOUND, by number
+  LatencyHistogram latency;  ///< of the client's Calls
+  LatencyHistogram reverse;  ///< of the server's
+  static constexpr std::size_t most_operations = 128;
+  std::vector<std::uint64_t> operations;  ///< of an NFSv4 COMPOUND, by number; 0: the illegal one
 };
 
 /// What RDMA_ERRORs and versions are held against (groups J and K).
@@ -140,7 +143,8 @@ struct Connection {
   Cost reply_chunks;
   Cost unreported;
   std::map<std::tuple<std::uint32_t, std::uint32_t, std::uint32_t>, Procedure> procedures;
-  LatencyHistogram latency;
+  wire::Compound newest_compound;  ///< kept for its capacity
+  LatencyHistogram other_latency;  ///< of the client's Calls that no procedure counts
   ChunkScratch scratch;
   std::array<BodyWrite, 2> body_writes;  ///< by writer
 

@@ -28,7 +28,13 @@ void Exposure::add(Region region) {
     empty_.push_back(region.begin);
     return;
   }
-  in_order_ = in_order_ && regions_.empty();
+  if (!any_) {
+    any_ = true;
+    only_ = {region, region.end};
+    return;
+  }
+  in_order_ = false;
+  if (regions_.empty()) regions_.push_back(only_);
   regions_.push_back({region, region.end});
 }
 
@@ -49,23 +55,23 @@ void Exposure::sort() const {
   }
 }
 
-std::vector<Exposure::Sorted>::const_iterator Exposure::behind(std::uint64_t octet) const {
+std::span<const Exposure::Sorted>::iterator Exposure::behind(std::uint64_t octet) const {
   sort();
-  return std::upper_bound(regions_.cbegin(), regions_.cend(), octet,
+  return std::upper_bound(all().begin(), all().end(), octet,
                           [](std::uint64_t o, const Sorted& each) { return o < each.region.begin; });
 }
 
 std::optional<Region> Exposure::at(std::uint64_t begin) const {
   const auto after = behind(begin);
   // Of those that begin there the last is the longest.
-  if (after != regions_.cbegin() && std::prev(after)->region.begin == begin) return std::prev(after)->region;
+  if (after != all().begin() && std::prev(after)->region.begin == begin) return std::prev(after)->region;
   if (std::binary_search(empty_.begin(), empty_.end(), begin)) return Region{begin, begin};
   return std::nullopt;
 }
 
 Region Exposure::around(std::uint64_t octet) const {
   const auto after = behind(octet);
-  if (after == regions_.cbegin()) return {};
+  if (after == all().begin()) return {};
   const Sorted& before = *std::prev(after);
   return octet < before.reach ? Region{octet, before.reach} : Region{};
 }
@@ -74,19 +80,19 @@ Region Exposure::meeting(std::uint64_t begin, std::uint64_t end) const {
   const Region here = around(begin);
   if (here.length() != 0) return {begin, std::min(here.end, end)};
   const auto next = behind(begin);
-  if (next == regions_.cend() || next->region.begin >= end) return {};
+  if (next == all().end() || next->region.begin >= end) return {};
   return {next->region.begin, std::min(next->reach, end)};
 }
 
 Region Exposure::nearest(std::uint64_t octet) const {
   const auto after = behind(octet);
-  if (regions_.empty()) return {empty_.front(), empty_.front()};
-  return after == regions_.cbegin() ? regions_.front().region : std::prev(after)->region;
+  if (!any_) return {empty_.front(), empty_.front()};
+  return after == all().begin() ? all().front().region : std::prev(after)->region;
 }
 
 void Exposure::cover(Coverage& coverage, std::uint64_t begin, std::uint64_t end) const {
   constexpr std::size_t most_apart = 4096;
-  const std::size_t most = Coverage::most + std::min(regions_.size(), most_apart);
+  const std::size_t most = Coverage::most + std::min(all().size(), most_apart);
   auto from = begin;
   while (from < end && !coverage.overflow()) {
     const Region next = meeting(from, end);
@@ -96,34 +102,24 @@ void Exposure::cover(Coverage& coverage, std::uint64_t begin, std::uint64_t end)
   }
 }
 
-std::pair<MemoryMap::Exposures::iterator, MemoryMap::Exposures::iterator> MemoryMap::under(std::uint32_t handle) {
-  const auto begin = exposures_.lower_bound(first_of(handle));
-  auto end = begin;
-  while (end != exposures_.end() && end->second.handle == handle) ++end;
-  return {begin, end};
-}
-
 bool MemoryMap::expose(const wire::Segment& segment, Access access, TransactionId owner, FrameRef frame) {
   ever_ = true;
   if (count_ >= most_regions) return false;
-  const Key key{segment.handle, owner.generation, owner.key, access};
+  const Key key{segment.handle, owner.generation, access};
   auto at = exposures_.lower_bound(key);
-  if (at == exposures_.end() || at->first != key) {
-    const bool shared = (at != exposures_.end() && at->first.handle == segment.handle) ||
-                        (at != exposures_.begin() && std::prev(at)->first.handle == segment.handle);
+  if (at == exposures_.end() || !(at->first == key)) {
+    const bool shared = (at != exposures_.end() && at->first.handle() == segment.handle) ||
+                        (at != exposures_.begin() && std::prev(at)->first.handle() == segment.handle);
     if (shared) {
       std::size_t& sharing = sharing_.try_emplace(segment.handle, 1).first->second;
       if (sharing >= most_sharing) return false;
       ++sharing;
-      const auto [begin, end] = under(segment.handle);
-      if (begin->second.invalidated.number != 0) {
-        for (auto earlier = begin; earlier != end; ++earlier) earlier->second.invalidated = {};  // registered anew
-      }
+      const auto oldest = exposures_.lower_bound(first_of(segment.handle));
+      if (oldest->second.invalidated.number != 0) invalidate(segment.handle, {});  // registered anew
     }
     at = exposures_.try_emplace(at, key, segment.handle, access, owner, frame);
   } else if (at->second.invalidated.number != 0) {
-    const auto [begin, end] = under(segment.handle);
-    for (auto earlier = begin; earlier != end; ++earlier) earlier->second.invalidated = {};
+    invalidate(segment.handle, {});
   }
   const std::size_t before = at->second.regions();
   at->second.add({segment.offset, end_of(segment.offset, segment.length)});
@@ -132,28 +128,25 @@ bool MemoryMap::expose(const wire::Segment& segment, Access access, TransactionI
 }
 
 void MemoryMap::retire(TransactionId owner, std::uint32_t handle, FrameRef by) {
-  for (const Access access : {Access::read, Access::write, Access::offer}) {
-    const auto at = exposures_.find({handle, owner.generation, owner.key, access});
-    if (at == exposures_.end() || !at->second.live) continue;
+  each_of(owner, handle, [&](Exposures::iterator at) {
+    if (!at->second.live) return;
     at->second.live = false;
     at->second.retired = by;
-  }
+  });
 }
 
 void MemoryMap::forget(TransactionId owner, std::uint32_t handle) {
-  for (const Access access : {Access::read, Access::write, Access::offer}) {
-    const auto at = exposures_.find({handle, owner.generation, owner.key, access});
-    if (at == exposures_.end()) continue;
+  each_of(owner, handle, [&](Exposures::iterator at) {
     count_ -= at->second.regions();
     exposures_.erase(at);
+    if (sharing_.empty()) return;
     const auto sharing = sharing_.find(handle);
     if (sharing != sharing_.end() && --sharing->second <= 1) sharing_.erase(sharing);
-  }
+  });
 }
 
 void MemoryMap::invalidate(std::uint32_t handle, FrameRef by) {
-  const auto [begin, end] = under(handle);
-  for (auto at = begin; at != end; ++at) at->second.invalidated = by;
+  for (auto at = exposures_.lower_bound(first_of(handle)); under(at, handle); ++at) at->second.invalidated = by;
 }
 
 void MemoryMap::clear() noexcept {
@@ -162,20 +155,17 @@ void MemoryMap::clear() noexcept {
   count_ = 0;
 }
 
-bool MemoryMap::knows(std::uint32_t handle) const {
-  const auto at = exposures_.lower_bound(first_of(handle));
-  return at != exposures_.end() && at->second.handle == handle;
-}
+bool MemoryMap::knows(std::uint32_t handle) const { return under(exposures_.lower_bound(first_of(handle)), handle); }
 
 const Exposure* MemoryMap::of(TransactionId owner, std::uint32_t handle, Access access) const {
-  const auto at = exposures_.find({handle, owner.generation, owner.key, access});
+  const auto at = exposures_.find(Key{handle, owner.generation, access});
   return at == exposures_.end() ? nullptr : &at->second;
 }
 
 MemoryMap::Hit MemoryMap::find(std::uint32_t handle, std::uint64_t offset, std::uint64_t length, bool writing) {
   using Verdict = Hit::Verdict;
-  const auto [begin, behind] = under(handle);
-  if (begin == behind) return {};
+  const auto begin = exposures_.lower_bound(first_of(handle));
+  if (!under(begin, handle)) return {};
   const bool wraps = length != 0 && offset > std::numeric_limits<std::uint64_t>::max() - (length - 1);
   const std::uint64_t end = end_of(offset, length);
   const auto hit = [&](Verdict verdict, Exposure* exposure) {
@@ -186,7 +176,7 @@ MemoryMap::Hit MemoryMap::find(std::uint32_t handle, std::uint64_t offset, std::
   Exposure* over = nullptr;
   Exposure* near_live = nullptr;
   Exposure* near_any = nullptr;
-  for (auto at = begin; at != behind; ++at) {
+  for (auto at = begin; under(at, handle); ++at) {
     Exposure& exposure = at->second;
     const Region around = exposure.around(offset);
     const bool holds = around.length() != 0 && end <= around.end && !wraps;
@@ -211,12 +201,12 @@ MemoryMap::Hit MemoryMap::find(std::uint32_t handle, std::uint64_t offset, std::
 void MemoryMap::touch(std::uint32_t handle, std::uint64_t offset, std::uint64_t length, bool requested_only,
                       bool writing) {
   const std::uint64_t end = end_of(offset, length);
-  const auto [first, behind] = under(handle);
-  for (auto at = first; at != behind; ++at) {
+  const auto first = exposures_.lower_bound(first_of(handle));
+  for (auto at = first; under(at, handle); ++at) {
     Exposure& exposure = at->second;
     if (!right_kind(exposure, writing)) continue;
-    const bool alone = std::next(first) == behind && exposure.regions() == 1;
-    if (!exposure.live && !alone) continue;
+    const bool alone = exposure.live || (at == first && exposure.regions() == 1 && !under(std::next(first), handle));
+    if (!alone) continue;
     exposure.cover(requested_only ? exposure.requested : exposure.touched, offset, end);
   }
 }

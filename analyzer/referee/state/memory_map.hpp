@@ -2,11 +2,10 @@
 // Who exposed which memory, for what, and until when. One map for each side of a connection (the owner).
 #pragma once
 
-#include <compare>
 #include <cstdint>
 #include <map>
 #include <optional>
-#include <utility>
+#include <span>
 #include <vector>
 
 #include "referee/facts.hpp"
@@ -52,7 +51,7 @@ class Exposure {
   Coverage requested;      ///< octets that a READ Request asked for
 
   void add(Region region);
-  [[nodiscard]] std::size_t regions() const noexcept { return regions_.size() + empty_.size(); }
+  [[nodiscard]] std::size_t regions() const noexcept { return all().size() + empty_.size(); }
   /// The region that begins there; where several do (an empty segment in front of the next one is legal), the longest:
   /// it has the octets.
   [[nodiscard]] std::optional<Region> at(std::uint64_t begin) const;
@@ -73,9 +72,15 @@ class Exposure {
   /// By begin, with `reach`: put right when somebody asks, after all of a message has been added.
   void sort() const;
   /// Behind the last one that begins at or in front of the octet.
-  [[nodiscard]] std::vector<Sorted>::const_iterator behind(std::uint64_t octet) const;
+  [[nodiscard]] std::span<const Sorted>::iterator behind(std::uint64_t octet) const;
+  /// Those with octets.
+  [[nodiscard]] std::span<const Sorted> all() const noexcept {
+    return regions_.empty() ? std::span(&only_, any_ ? 1U : 0U) : std::span<const Sorted>(regions_);
+  }
 
-  mutable std::vector<Sorted> regions_;       ///< those with octets
+  Sorted only_;  ///< the first: most have no other
+  bool any_ = false;
+  mutable std::vector<Sorted> regions_;       ///< all of them, where there are several
   mutable std::vector<std::uint64_t> empty_;  ///< where those without begin
   mutable bool in_order_ = true;
 };
@@ -116,27 +121,38 @@ class MemoryMap {
   /// Everything under this handle, the oldest first.
   template <class Visit>
   void each(std::uint32_t handle, Visit visit) const {
-    for (auto at = exposures_.lower_bound(first_of(handle)); at != exposures_.end() && at->second.handle == handle;
-         ++at) {
-      visit(at->second);
-    }
+    for (auto at = exposures_.lower_bound(first_of(handle)); under(at, handle); ++at) visit(at->second);
   }
   [[nodiscard]] std::size_t size() const noexcept { return count_; }
   /// Something was exposed since the connection began, be it over by now.
   [[nodiscard]] bool ever() const noexcept { return ever_; }
 
  private:
-  /// Ordered, so that no choice of handles makes looking one up slow.
+  /// Handle, generation of the transaction (no two have the same), access. Ordered, so that no choice of handles makes
+  /// looking one up slow.
   struct Key {
-    std::uint32_t handle = 0;
-    std::uint32_t generation = 0;
-    std::uint64_t owner = 0;
+    std::uint64_t place = 0;
     Access access = Access::read;
-    friend auto operator<=>(const Key&, const Key&) = default;
+    Key(std::uint32_t handle, std::uint32_t generation, Access kind) noexcept
+        : place(std::uint64_t{handle} << 32U | generation), access(kind) {}
+    [[nodiscard]] std::uint32_t handle() const noexcept { return static_cast<std::uint32_t>(place >> 32U); }
+    friend bool operator==(const Key&, const Key&) = default;
+    friend bool operator<(const Key& a, const Key& b) noexcept {
+      return a.place != b.place ? a.place < b.place : a.access < b.access;
+    }
   };
   using Exposures = std::map<Key, Exposure>;
-  [[nodiscard]] static Key first_of(std::uint32_t handle) noexcept { return {handle, 0, 0, Access::read}; }
-  [[nodiscard]] std::pair<Exposures::iterator, Exposures::iterator> under(std::uint32_t handle);
+  [[nodiscard]] static Key first_of(std::uint32_t handle) noexcept { return {handle, 0, Access::read}; }
+  /// Those of one transaction under one handle.
+  template <class Visit>
+  void each_of(TransactionId owner, std::uint32_t handle, Visit visit) {
+    const Key first{handle, owner.generation, Access::read};
+    for (auto at = exposures_.lower_bound(first); at != exposures_.end() && at->first.place == first.place;)
+      visit(at++);
+  }
+  [[nodiscard]] bool under(Exposures::const_iterator at, std::uint32_t handle) const {
+    return at != exposures_.end() && at->first.handle() == handle;
+  }
 
   Exposures exposures_;
   std::map<std::uint32_t, std::size_t> sharing_;  ///< how many exposures, where a handle has several

@@ -66,16 +66,21 @@ void note_back_channel(Connection& connection, const Transaction& call, wire::By
   if (!decoded || decoded->body > message.size()) return std::nullopt;
   call.protection = protection_of(decoded->gss_service);
   if (decoded->gss_service && *decoded->gss_service != gss_none) return std::nullopt;  // wrapped or encrypted arguments
-  const auto compound = wire::decode_compound(message.subspan(decoded->body), wire_length - decoded->body, callback);
-  if (!compound) return std::nullopt;
-  const bool watched = std::any_of(compound->operations.begin(), compound->operations.end(),
+  wire::Compound& compound = connection.newest_compound;
+  if (!wire::decode_compound(message.subspan(decoded->body), wire_length - decoded->body, callback, compound)) {
+    return std::nullopt;
+  }
+  const bool watched = std::any_of(compound.operations.begin(), compound.operations.end(),
                                    [&](std::uint32_t operation) { return watches(operation, callback); });
   if (watched || callback) watch_call(connection, call, message, wire_length);
-  for (const std::uint32_t operation : compound->operations) {
-    // Only those that have a name: as many as the protocol has, whatever the wire says.
-    if (!wire::nfs4_operation_name(operation, callback).empty()) ++procedure.operations[operation];
+  std::vector<std::uint64_t>& counts = procedure.operations;
+  if (counts.empty()) counts.resize(Procedure::most_operations);
+  for (const std::uint32_t operation : compound.operations) {
+    // Which of them have a name is asked at the end.
+    if (operation != 0 && operation < counts.size()) ++counts[operation];
+    if (operation == wire::nfs4_illegal_operation) ++counts[0];
   }
-  return wire::leading_operation(compound->operations, compound->count, callback);
+  return wire::leading_operation(compound.operations, compound.count, callback);
 }
 
 }  // namespace
