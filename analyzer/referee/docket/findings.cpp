@@ -65,7 +65,7 @@ HeldFinding FindingBook::hold(std::size_t index) {
   Entry& entry = entries_.at(index);
   std::shared_ptr<void> token = entry.token.lock();
   if (token == nullptr) {
-    settled_.reserve(settled_.size() + tokens_ + 1);
+    make_room(1);
     token = std::shared_ptr<void>(this, [index](void* book) { static_cast<FindingBook*>(book)->let_go(index); });
     ++tokens_;
     entry.token = token;
@@ -152,10 +152,11 @@ bool FindingBook::fold_again(RuleId rule, ConnectionId connection, FrameRef fram
 void FindingBook::evidence(const HeldFinding& held, FrameRef frame) { add_frame(at(held), frame.number); }
 
 void FindingBook::unchecked(RuleId rule, ConnectionId connection, std::string_view reason) {
-  std::vector<RuleId>& said = connections_[connection].unchecked;
-  if (std::find(said.begin(), said.end(), rule) != said.end()) return;
-  said.push_back(rule);
-  unchecked_.push_back({rule, connection, std::string(reason)});
+  auto& said = connections_[connection].unchecked;
+  const auto is_it = [rule](const OfConnection::Unjudged& each) { return each.rule == rule; };
+  if (std::any_of(said.begin(), said.end(), is_it)) return;
+  said.push_back({rule, next_unchecked_});
+  unchecked_.emplace_hint(unchecked_.end(), next_unchecked_++, Unchecked{rule, connection, std::string(reason)});
 }
 
 bool FindingBook::has(RuleId rule, ConnectionId connection) const {
@@ -182,7 +183,18 @@ std::vector<Finding> FindingBook::take_findings() {
   return findings;
 }
 
-std::vector<Unchecked> FindingBook::take_unchecked() { return std::exchange(unchecked_, {}); }
+std::vector<Unchecked> FindingBook::take_unchecked() {
+  std::vector<Unchecked> all;
+  all.reserve(unchecked_.size());
+  for (auto& [number, unchecked] : unchecked_) all.push_back(std::move(unchecked));
+  unchecked_.clear();
+  return all;
+}
+
+void FindingBook::make_room(std::size_t more) {
+  const std::size_t needed = settled_.size() + tokens_ + more;
+  if (settled_.capacity() < needed) settled_.reserve(std::max(needed, 2 * settled_.capacity()));
+}
 
 void FindingBook::tell(const Finding& finding) {
   if (finding.rule == left_out_) return;
@@ -194,7 +206,7 @@ void FindingBook::reconsider(ConnectionId connection) {
   const auto of = connections_.find(connection);
   if (of == connections_.end()) return;
   const std::vector<std::size_t>& numbers = of->second.numbers;
-  settled_.reserve(settled_.size() + tokens_ + numbers.size());
+  make_room(numbers.size());
   settled_.insert(settled_.end(), numbers.begin(), numbers.end());
 }
 
@@ -213,13 +225,13 @@ void FindingBook::conclude(ConnectionId connection, bool reported) {
       if (wanted && !entry.told) tell(entry.finding);
       entries_.erase(at);
     }
+    for (const OfConnection::Unjudged& each : of->second.unchecked) {
+      const auto at = unchecked_.find(each.number);
+      if (reported) listener_->unchecked(at->second);
+      unchecked_.erase(at);
+    }
     connections_.erase(of);
   }
-  std::erase_if(unchecked_, [&](const Unchecked& unchecked) {
-    if (unchecked.connection != connection) return false;
-    if (reported) listener_->unchecked(unchecked);
-    return true;
-  });
 }
 
 void FindingBook::conclude_all() {
@@ -230,7 +242,7 @@ void FindingBook::conclude_all() {
   for (const auto& [connection, of] : connections_) left.push_back(connection);
   std::sort(left.begin(), left.end());
   // What only the end of the capture showed about connections that are concluded already.
-  for (const Unchecked& unchecked : std::exchange(unchecked_, {})) listener_->unchecked(unchecked);
+  for (const auto& [number, unchecked] : unchecked_) listener_->unchecked(unchecked);
   for (const ConnectionId connection : left) conclude(connection, false);
 }
 

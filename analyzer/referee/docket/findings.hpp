@@ -154,7 +154,11 @@ class FindingBook {
     };
     std::vector<Tally> tallies;
     std::vector<Folded> folded;
-    std::vector<RuleId> unchecked;
+    struct Unjudged {
+      RuleId rule = RuleId{};
+      std::size_t number = 0;  ///< in unchecked_
+    };
+    std::vector<Unjudged> unchecked;
     std::vector<std::size_t> numbers;  ///< of all its findings
     [[nodiscard]] Folded* find(RuleId rule, std::optional<Party> violator);
   };
@@ -164,6 +168,8 @@ class FindingBook {
   [[nodiscard]] std::size_t append(const Testimony& verdict);
   [[nodiscard]] HeldFinding hold(std::size_t index);
   void let_go(std::size_t index) noexcept;
+  /// So that letting go never allocates.
+  void make_room(std::size_t more);
   void tell(const Finding& finding);
   template <class Predicate>
   void tell_if_settled(std::size_t index, Predicate certain) {
@@ -181,7 +187,8 @@ class FindingBook {
   std::shared_ptr<void> nobody_waits_ = std::make_shared<char>();  ///< every token of a book that does not tell
   std::map<std::size_t, Entry> entries_;                           // by number, from 0
   std::size_t next_ = 0;
-  std::vector<Unchecked> unchecked_;
+  std::map<std::size_t, Unchecked> unchecked_;  // by number, from 0
+  std::size_t next_unchecked_ = 0;
   std::vector<Breach> breaches_;
   std::unordered_map<ConnectionId, OfConnection> connections_;
   // Only of a book that tells.

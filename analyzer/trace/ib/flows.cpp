@@ -9,7 +9,7 @@ namespace rpcrdma::trace::ib {
 namespace {
 
 constexpr unsigned crc_checked_packets = 4;
-constexpr std::uint64_t rest_each = 32;
+constexpr std::uint64_t rest_each = 32;  // new connections at least; looking through all costs each of them a step
 
 wire::IcrcLayout layout_of(const IbPacket& p) noexcept {
   switch (p.transport) {
@@ -80,7 +80,10 @@ void Flows::packet(const IbPacket& packet, const wire::IbHeader& header) {
 
 Connection& Flows::open(Transport transport, const Address& client, const Address& server, FrameRef first) {
   if (connections_.size() >= max_connections && !finishing_) make_room(first);
-  if (++opened_ % rest_each == 0) rest_closed(first.time);
+  if (++opened_ >= std::max<std::uint64_t>(rest_each, connections_.size())) {
+    opened_ = 0;
+    rest_closed(first.time);
+  }
   connections_.push_back(std::make_unique<Connection>(sink_, transport, client, server));
   Connection& c = *connections_.back();
   c.place = std::prev(connections_.end());

@@ -84,7 +84,7 @@ class Flows {
   std::unordered_map<CommKey, Connection*, CommKeyHash> by_comm_;
   std::unordered_map<PairKey, Pair, PairKeyHash> pairs_;
   std::list<Leg*> orphans_;  ///< oldest first
-  std::uint64_t opened_ = 0;
+  std::uint64_t opened_ = 0;  ///< since those that are closed were last looked through
   bool finishing_ = false;  ///< nothing new comes: the bounds are met
 };
 
