@@ -13,20 +13,22 @@
 
 namespace rpcrdma::cli {
 
-bool print(std::string_view text) {
+Printed put(std::string_view text) {
   while (!text.empty()) {
     const ssize_t put = ::write(STDOUT_FILENO, text.data(), text.size());
     if (put >= 0) {
       text.remove_prefix(static_cast<std::size_t>(put));
     } else if (errno == EPIPE) {
-      return true;
+      return Printed::unread;
     } else if (errno != EINTR) {
       complain(fmt::format("standard output: {}", std::generic_category().message(errno)));
-      return false;
+      return Printed::failed;
     }
   }
-  return true;
+  return Printed::whole;
 }
+
+bool print(std::string_view text) { return put(text) != Printed::failed; }
 
 void complain(std::string_view line) noexcept {
   std::string whole = "rpcrdma-analyzer: ";

@@ -2,12 +2,19 @@
 // Standard output and standard error.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 
 namespace rpcrdma::cli {
 
-/// False: it could not be written, and that was said. A reader that went away is no fault of anybody.
+enum class Printed : std::uint8_t {
+  whole,
+  unread,  ///< whoever was to read it has gone: no fault of anybody
+  failed   ///< it could not be written, and that was said
+};
+[[nodiscard]] Printed put(std::string_view text);
+/// For what is written once: false when it failed.
 [[nodiscard]] bool print(std::string_view text);
 
 /// One line on standard error, after the program's name.

@@ -181,7 +181,7 @@ namespace {
   Inputs inputs(options.captures, options.merge, annotation ? annotation->standard_input() : "");
   {
     Progress progress(options.progress);
-    while (const trace::Frame* frame = inputs.next()) {
+    while (const trace::Frame* frame = stream.unread() ? nullptr : inputs.next()) {
       if (inputs.packet()) trace.frame(*frame);
       if (ladder != nullptr) ladder->watch(judge);
       if (streaming) judge.tell();

@@ -3,16 +3,15 @@
 
 #include <string>
 
-#include "cli/output.hpp"
 #include "cli/selection.hpp"
 
 namespace rpcrdma::cli {
 
 void Stream::put(const std::string& line) {
-  if (broken_) return;
-  if (!opened_) broken_ = !print(report::ndjson::opening());
+  if (written_ != Printed::whole) return;
+  if (!opened_) written_ = cli::put(report::ndjson::opening());
   opened_ = true;
-  if (!broken_) broken_ = !print(line);
+  if (written_ == Printed::whole) written_ = cli::put(line);
 }
 
 void Stream::finding(const referee::Finding& finding) {

@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include "cli/options.hpp"
+#include "cli/output.hpp"
 #include "referee/observer.hpp"
 #include "report/report.hpp"
 
@@ -27,7 +28,9 @@ class Stream final : public referee::Listener {
   /// A finding that was shown makes the exit status 1.
   [[nodiscard]] bool failed() const noexcept { return failed_; }
   /// It could not be written, and that was said.
-  [[nodiscard]] bool broken() const noexcept { return broken_; }
+  [[nodiscard]] bool broken() const noexcept { return written_ == Printed::failed; }
+  /// Nobody reads any more: going on would be in vain.
+  [[nodiscard]] bool unread() const noexcept { return written_ == Printed::unread; }
 
  private:
   void put(const std::string& line);
@@ -37,7 +40,7 @@ class Stream final : public referee::Listener {
   std::uint64_t connections_ = 0;
   bool opened_ = false;
   bool failed_ = false;
-  bool broken_ = false;
+  Printed written_ = Printed::whole;
 };
 
 }  // namespace rpcrdma::cli

@@ -243,6 +243,32 @@ class Rules(unittest.TestCase):
             self.assertIn(word, run.output, option)
 
 
+class Live(unittest.TestCase):
+    def test_ndjson_ends_when_nobody_reads_any_more(self):
+        """Standard input goes on: what ends the program is that its reader has gone."""
+        with open(harness.capture(FAULTY), "rb") as file:
+            capture = file.read()
+        header, packets = capture[:24], capture[24:]
+        command = [ANALYZER, "--format", "ndjson", "--no-progress", "-"]
+        with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as process:
+            process.stdout.close()
+            process.stdin.write(header)
+            ended = False
+            for _ in range(2000):  # each time the same connection is set up anew, which concludes the one before
+                try:
+                    process.stdin.write(packets)
+                    process.stdin.flush()
+                except BrokenPipeError:
+                    ended = True
+                    break
+            self.assertTrue(ended)
+            try:
+                process.stdin.close()
+            except BrokenPipeError:
+                pass
+            process.wait(timeout=60)
+
+
 class Profiles(unittest.TestCase):
     def test_pull_completion_is_an_error_under_rfc8166(self):
         path = harness.capture("siw-upeer-done-good")
