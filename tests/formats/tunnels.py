@@ -166,6 +166,7 @@ NESTED = {
     "eight": ("VXLAN", "GRE, Ethernet inside", "Geneve", "ERSPAN III", "TZSP", "MPLS, pseudowire with control word", "802.1ah", "FabricPath"),
 }
 NINE = (*NESTED["eight"], "VXLAN, Linux port")
+NINE_FOR_WIRESHARK = ("GRE, Ethernet inside",) * 9
 
 
 def wrapped(frame, names):
@@ -201,7 +202,9 @@ def said(document):
     return {key: document[key] for key in ("connections", "mounts", "findings", "unchecked") if key in document}
 
 
-class Tunnels(unittest.TestCase):
+class Prepared(unittest.TestCase):
+    """The captures, and what is said of them."""
+
     @classmethod
     def setUpClass(cls):
         cls.folder = tempfile.TemporaryDirectory()
@@ -222,6 +225,8 @@ class Tunnels(unittest.TestCase):
         assert run.document is not None, run.errors
         return run.document
 
+
+class Tunnels(Prepared):
     def changed(self, capture, change):
         return capture.write(os.path.join(self.folder.name, "changed.pcap"), change)
 
