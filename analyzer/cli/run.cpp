@@ -77,11 +77,20 @@ namespace {
   return captures.size() == 1 ? first : fmt::format("{} and {} more", first, captures.size() - 1);
 }
 
-[[nodiscard]] std::string inside_a_tunnel(const trace::Statistics& statistics) {
-  return fmt::format(
-      "{} of the {} frames carry another packet inside (VXLAN, Geneve or GRE), which is not opened; what is RDMA in it "
-      "is not judged (editcap -C takes the outer headers off)",
-      statistics.tunnel_frames, statistics.frames);
+[[nodiscard]] std::string counted_frames(std::uint64_t n) { return n == 1 ? "1 frame" : fmt::format("{} frames", n); }
+
+/// Empty: all was opened that could be.
+[[nodiscard]] std::string not_opened(const trace::Statistics& statistics) {
+  std::string list;
+  std::uint64_t frames = statistics.not_opened_others;
+  for (const auto& [what, count] : statistics.not_opened) {
+    list += fmt::format("{}{} in {}", list.empty() ? "" : ", ", what.text(), counted_frames(count));
+    frames += count;
+  }
+  if (list.empty()) return list;
+  if (statistics.not_opened_others != 0) list += fmt::format(", others in {}", statistics.not_opened_others);
+  return fmt::format("{} of the {} are not opened; what is RDMA in them is not judged: {}", frames,
+                     counted_frames(statistics.frames), list);
 }
 
 /// Why there is nothing to judge, for a person who hoped there was.
@@ -98,8 +107,8 @@ namespace {
     return fmt::format("{}: no RPC-over-RDMA found: none of the {} frames has a link type that can be opened", where,
                        run.frames);
   }
-  if (statistics.tunnel_frames != 0) {
-    return fmt::format("{}: no RPC-over-RDMA found: {}", where, inside_a_tunnel(statistics));
+  if (const std::string closed = not_opened(statistics); !closed.empty()) {
+    return fmt::format("{}: no RPC-over-RDMA found: {}", where, closed);
   }
   if (statistics.rdma_frames != 0) {
     return fmt::format("{}: no RPC-over-RDMA: {} of the {} frames carry RDMA for other uses", where,
@@ -193,8 +202,8 @@ namespace {
   trace.finish();
 
   report::Run run{inputs.report(), judge.finish(inputs.last(), inputs.first()), inputs.frames()};
-  if (!run.report.any_rpcrdma && trace.statistics().tunnel_frames != 0) {
-    run.report.unchecked.push_back({referee::RuleId::not_rpcrdma, 0, inside_a_tunnel(trace.statistics())});
+  if (std::string closed = not_opened(trace.statistics()); !closed.empty()) {
+    run.report.unchecked.push_back({referee::RuleId::not_rpcrdma, 0, std::move(closed)});
   }
   const std::vector<std::string> complaints = inputs.complaints();
   Outcome outcome{.trouble = !complaints.empty(), .any_rpcrdma = run.report.any_rpcrdma, .judged = run.report.judged};

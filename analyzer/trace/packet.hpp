@@ -46,6 +46,9 @@ struct IbPacket {
   Transport transport = Transport::rocev2;
   Address source;
   Address destination;
+  /// Through which mirror and overlay headers it was reached; 0: none. The same packet by two ways is no
+  /// retransmission.
+  std::uint16_t way = 0;
   wire::Bytes network;  ///< for the ICRC: IP header / GRH / LRH to the end of the UDP header or GRH
   wire::Bytes octets;   ///< from BTH, as captured, ICRC included if captured
   std::uint32_t wire_length =
@@ -68,6 +71,7 @@ struct TcpSegment {
   std::uint8_t flags = 0;
   std::uint16_t window = 0xFFFF;        ///< as it stands on the wire: only nothing is told from something
   std::uint16_t ip_identification = 0;  ///< 0: none
+  std::uint16_t way = 0;                ///< as IbPacket's
   wire::Bytes payload;                  ///< as captured
   std::uint32_t wire_length = 0;        ///< payload octets on the wire
 };

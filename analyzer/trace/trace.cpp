@@ -39,7 +39,16 @@ struct Trace::Impl {
     last_time = frame.time;
   }
 
-  void frame(const Frame& frame) {
+  void count_not_opened() {
+    auto& kinds = statistics.not_opened;
+    if (kinds.size() < Statistics::max_kinds || kinds.contains(opened.not_opened)) {
+      ++kinds[opened.not_opened];
+    } else {
+      ++statistics.not_opened_others;
+    }
+  }
+
+  bool frame(const Frame& frame) {
     ++statistics.frames;
     watch_time(frame.ref);
     last = frame.ref;
@@ -47,24 +56,27 @@ struct Trace::Impl {
     if (opened.frame_cut) ++statistics.truncated_frames;
     switch (opened.content) {
       case Content::nothing:
-        return;
+        if (opened.not_opened.by != NotOpened::By::nothing) count_not_opened();
+        return false;
       case Content::tunnel:
         ++statistics.tunnel_frames;
-        return;
+        count_not_opened();
+        return false;
       case Content::unknown_link:
         ++statistics.unknown_link;
-        return;
+        return false;
       case Content::infiniband:
         infiniband.packet(opened.ib);
         carried_rdma(frame.ref, opened.ib.octets.size() < opened.ib.wire_length);
-        return;
+        return true;
       case Content::tcp:
         if (iwarp.segment(opened.tcp)) carried_rdma(frame.ref, opened.tcp.payload.size() < opened.tcp.wire_length);
-        return;
+        return true;
       case Content::undelivered:
         iwarp.undelivered(opened.undelivered);
-        return;
+        return true;
     }
+    return false;
   }
 
   void carried_rdma(FrameRef frame, bool cut) {
@@ -91,7 +103,7 @@ struct Trace::Impl {
 Trace::Trace(Options options, EventSink& sink) : impl_(std::make_unique<Impl>(std::move(options), sink)) {}
 Trace::~Trace() = default;
 
-void Trace::frame(const Frame& frame) { impl_->frame(frame); }
+bool Trace::frame(const Frame& frame) { return impl_->frame(frame); }
 void Trace::finish() { impl_->finish(); }
 const Statistics& Trace::statistics() const noexcept { return impl_->statistics; }
 

@@ -3,11 +3,13 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <vector>
 
 #include "trace/events.hpp"
 #include "trace/frame.hpp"
+#include "trace/not_opened.hpp"
 
 namespace rpcrdma::trace {
 
@@ -20,8 +22,12 @@ struct Statistics {
   std::uint64_t frames = 0;
   std::uint64_t truncated_frames = 0;  ///< of all frames, RDMA or not
   std::uint64_t rdma_frames = 0;       ///< frames that carry BTH, or a TCP stream taken for iWARP
-  std::uint64_t tunnel_frames = 0;     ///< frames with another packet inside (VXLAN, Geneve, GRE), which is not opened
+  std::uint64_t tunnel_frames = 0;     ///< frames with another packet inside, which is not opened
   std::uint64_t unknown_link = 0;      ///< frames whose link type cannot be opened
+  /// Frames by what in them was not opened. Only so many kinds are told apart; the frames of all others are together.
+  static constexpr std::size_t max_kinds = 64;
+  std::map<NotOpened, std::uint64_t> not_opened;
+  std::uint64_t not_opened_others = 0;
 };
 
 /// One instance a trace. Not thread-safe; instances share nothing.
@@ -32,7 +38,8 @@ class Trace {
   Trace(const Trace&) = delete;
   Trace& operator=(const Trace&) = delete;
 
-  void frame(const Frame& frame);
+  /// False: no packet of InfiniBand or TCP was found in it, and nothing that tells of one.
+  bool frame(const Frame& frame);
   void finish();  ///< end of the capture: flush what was held back, report one-way and unanswered things
 
   [[nodiscard]] const Statistics& statistics() const noexcept;

@@ -15,11 +15,27 @@ inline constexpr std::uint16_t roce = 0x8915;  ///< RoCEv1: a GRH follows
 inline constexpr std::uint16_t vlan = 0x8100;
 inline constexpr std::uint16_t vlan_service = 0x88A8;
 inline constexpr std::uint16_t vlan_service_old = 0x9100;  ///< what switches used before 802.1ad
+inline constexpr std::uint16_t arp = 0x0806;
+inline constexpr std::uint16_t bridged = 0x6558;  ///< transparent Ethernet bridging: a whole frame follows
+inline constexpr std::uint16_t mpls = 0x8847;
+inline constexpr std::uint16_t mpls_multicast = 0x8848;
+inline constexpr std::uint16_t pppoe_session = 0x8864;
+inline constexpr std::uint16_t backbone = 0x88E7;  ///< IEEE 802.1ah
+inline constexpr std::uint16_t fabricpath = 0x8903;
+inline constexpr std::uint16_t cisco_metadata = 0x8909;
+inline constexpr std::uint16_t vn_tag = 0x8926;
+inline constexpr std::uint16_t nvidia_mirror = 0x8949;
+inline constexpr std::uint16_t ethertype_dsa = 0xDADA;  ///< Marvell's tag with an EtherType
+inline constexpr std::uint16_t erspan = 0x88BE;         ///< in GRE: types I and II
+inline constexpr std::uint16_t erspan3 = 0x22EB;        ///< in GRE: type III
 }  // namespace ether_type
+
+/// Below, the field is a length (802.2 follows).
+inline constexpr std::uint16_t least_ether_type = 0x0600;
 
 /// What every link layer comes down to: a protocol by its EtherType, and its octets.
 struct EtherPayload {
-  std::uint16_t type = 0;  ///< EtherType; below 0x0600 the field was a length (802.2 follows)
+  std::uint16_t type = 0;  ///< EtherType, or what stood in its place
   Layer payload;           ///< may end in Ethernet padding and the FCS: the next layer's length tells
 };
 

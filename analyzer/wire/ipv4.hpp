@@ -25,6 +25,7 @@ inline constexpr std::uint8_t destination_options = 60;
 inline constexpr std::uint8_t mobility = 135;
 inline constexpr std::uint8_t host_identity = 139;
 inline constexpr std::uint8_t shim6 = 140;
+inline constexpr std::uint8_t mpls_inside = 137;
 }  // namespace ip_protocol
 
 struct IpPacket {
@@ -34,11 +35,12 @@ struct IpPacket {
   std::size_t header_size = 0;                ///< with options or extension headers, octets
   std::uint16_t identification = 0;           ///< IPv4; 0: none, or IPv6
   Layer payload;                              ///< ended by the packet's length field: Ethernet padding is gone
+  bool first_fragment = false;                ///< the payload is only the beginning of what was sent
 };
 
 /// A total length of 0 is what a capture shows of a packet that the adapter cuts up later (segmentation offload):
 /// then the frame's length counts.
-/// unsupported: a fragment, the first included. invalid: version, header length, or a total length below it.
+/// unsupported: a fragment that is not the first. invalid: version, header length, or a total length below it.
 [[nodiscard]] inline Decoded<IpPacket> decode_ipv4(Layer in) noexcept {
   constexpr std::size_t fixed = 20;
   if (in.octets.size() < fixed) return tl::make_unexpected(in.missing(fixed, "IPv4 header"));
@@ -51,11 +53,12 @@ struct IpPacket {
     if (total < header) return tl::make_unexpected(DecodeError{Fault::invalid, "IPv4 total length", 2});
     in = in.ended_at(total);
   }
-  if ((load_be16(p + 6) & 0x3FFFU) != 0) {  // more fragments, or not the first
+  const unsigned fragment = load_be16(p + 6) & 0x3FFFU;
+  if ((fragment & 0x1FFFU) != 0) {
     return tl::make_unexpected(DecodeError{Fault::unsupported, "IPv4 fragment", 6});
   }
   if (in.octets.size() < header) return tl::make_unexpected(in.missing(header, "IPv4 options"));
-  return IpPacket{p[9], p + 12, p + 16, header, load_be16(p + 4), in.after(header)};
+  return IpPacket{p[9], p + 12, p + 16, header, load_be16(p + 4), in.after(header), fragment != 0};
 }
 
 }  // namespace rpcrdma::wire

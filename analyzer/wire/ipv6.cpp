@@ -31,9 +31,10 @@ Decoded<IpPacket> skip_ipv6_extensions(Layer packet, IpPacket found) noexcept {
     const std::uint8_t* p = found.payload.octets.data();
     std::size_t size = 8;
     if (found.protocol == ip_protocol::fragment) {
-      if ((load_be16(p + 2) & 0xFFF9U) != 0) {  // an offset, or more fragments
+      if ((load_be16(p + 2) & 0xFFF8U) != 0) {
         return tl::make_unexpected(DecodeError{Fault::unsupported, "IPv6 fragment", at});
       }
+      found.first_fragment = found.first_fragment || (p[3] & 1U) != 0;
     } else {
       size = (p[1] + extra) * unit;
     }

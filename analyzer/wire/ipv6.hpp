@@ -14,7 +14,7 @@ inline constexpr int max_ipv6_extensions = 8;
 [[nodiscard]] Decoded<IpPacket> skip_ipv6_extensions(Layer packet, IpPacket found) noexcept;
 
 /// A payload length of 0 is a jumbogram, or a packet that the adapter cuts up later: then the frame's length counts.
-/// unsupported: a fragment (an atomic one is opened), encryption, too many extension headers.
+/// unsupported: a fragment that is not the first, encryption, too many extension headers.
 /// invalid: version, an extension header that does not fit.
 [[nodiscard]] inline Decoded<IpPacket> decode_ipv6(Layer in) noexcept {
   constexpr std::size_t fixed = 40;
@@ -23,7 +23,7 @@ inline constexpr int max_ipv6_extensions = 8;
   if ((p[0] >> 4U) != 6) return tl::make_unexpected(DecodeError{Fault::invalid, "IP version", 0});
   const std::size_t length = load_be16(p + 4);
   if (length != 0) in = in.ended_at(fixed + length);
-  const IpPacket found{p[6], p + 8, p + 24, fixed, 0, in.after(fixed)};
+  const IpPacket found{p[6], p + 8, p + 24, fixed, 0, in.after(fixed), false};
   if (found.protocol == ip_protocol::udp || found.protocol == ip_protocol::tcp) return found;
   return skip_ipv6_extensions(in, found);
 }

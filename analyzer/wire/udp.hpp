@@ -10,9 +10,13 @@ namespace rpcrdma::wire {
 
 /// RoCEv2 is this *destination* port; the source port is only there to spread flows (IBTA annex A17).
 inline constexpr std::uint16_t rocev2_port = 4791;
-/// Frames inside frames (RFC 7348, RFC 8926): destination ports.
+/// Packets inside packets: destination ports.
 inline constexpr std::uint16_t vxlan_port = 4789;
+inline constexpr std::uint16_t vxlan_port_old = 8472;  ///< Linux until told otherwise
+inline constexpr std::uint16_t vxlan_gpe_port = 4790;
 inline constexpr std::uint16_t geneve_port = 6081;
+inline constexpr std::uint16_t mpls_port = 6635;  ///< RFC 7510
+inline constexpr std::uint16_t tzsp_port = 37008;
 
 inline constexpr std::size_t udp_header_size = 8;
 

@@ -344,7 +344,11 @@ void Journal::feed(const trace::Frame& frame) {
   last_frame_ = frame.ref.number;
   engine_->current = &frame;
   engine_->last = frame.ref;
-  engine_->trace.frame(frame);
+  const bool opened = engine_->trace.frame(frame);
+  if (const std::uint32_t at = number(frame.ref); opened) {
+    if (at >= opened_.size()) opened_.resize(at + std::size_t{1});
+    opened_[at] = true;
+  }
   engine_->current = nullptr;
   index_findings();
 }

@@ -29,6 +29,9 @@ class Journal {
   void finish();
   [[nodiscard]] bool finished() const noexcept { return finished_; }
 
+  /// False: no packet of InfiniBand or TCP was found in it, by a link or a tunnel that the trace does not open.
+  [[nodiscard]] bool opened(std::uint32_t frame) const noexcept { return frame < opened_.size() && opened_[frame]; }
+
   /// First note of a frame, or `none`; the others by Note::next. Indices stay good; references only until feed().
   [[nodiscard]] std::uint32_t first(std::uint32_t frame) const noexcept;
   [[nodiscard]] const Note& note(std::uint32_t index) const noexcept { return notes_[index]; }
@@ -60,6 +63,7 @@ class Journal {
   std::deque<Handshake> handshakes_;
   std::unordered_map<std::uint32_t, Connection> connections_;
   std::unordered_set<std::uint32_t> handshake_repeats_;
+  std::vector<bool> opened_;                       // by frame number
   std::vector<std::vector<std::uint32_t>> pages_;  // head note by frame number
   std::unordered_map<std::uint32_t, std::vector<std::uint32_t>> findings_of_;
   std::vector<referee::Finding> findings_;  // after finish()

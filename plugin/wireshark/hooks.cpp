@@ -30,6 +30,9 @@ Hook iwarp;
 
 [[nodiscard]] bool given_back() { return engine == engine_builtin; }
 
+/// The trace has found no packet in this frame, Wireshark has: then it is the built-in's.
+[[nodiscard]] bool not_ours(const Drawn* drawn) { return drawn == nullptr || !drawn->journal->opened(drawn->frame); }
+
 [[nodiscard]] Taken as_taken(bool taken) { return static_cast<Taken>(taken); }
 
 [[nodiscard]] Taken original(const Hook& hook, tvbuff_t* tvb, packet_info* pinfo, proto_tree* tree, void* data) {
@@ -106,7 +109,8 @@ void draw_note(const Canvas& canvas, const Cursor& c, tvbuff_t* tvb) {
 Taken on_infiniband(tvbuff_t* tvb, packet_info* pinfo, proto_tree* tree, void* data) {
   if (given_back()) return original(infiniband, tvb, pinfo, tree, data);
   Drawn* drawn = look(pinfo);
-  if (drawn == nullptr || data == nullptr) return as_taken(false);
+  if (not_ours(drawn)) return original(infiniband, tvb, pinfo, tree, data);
+  if (data == nullptr) return as_taken(false);
   const Canvas canvas{pinfo, tree, drawn};
   bool taken = false;
   for (Cursor c = notes(drawn); !c.end(); c.next()) {
@@ -163,7 +167,8 @@ Taken on_infiniband(tvbuff_t* tvb, packet_info* pinfo, proto_tree* tree, void* d
 Taken on_iwarp(tvbuff_t* tvb, packet_info* pinfo, proto_tree* tree, void* data) {
   if (given_back()) return original(iwarp, tvb, pinfo, tree, data);
   Drawn* drawn = look(pinfo);
-  if (drawn == nullptr || data == nullptr || drawn->notes == 0) return as_taken(false);
+  if (not_ours(drawn)) return original(iwarp, tvb, pinfo, tree, data);
+  if (data == nullptr || drawn->notes == 0) return as_taken(false);
   const auto* info = static_cast<const rdmap_info_t*>(data);
   tvbuff_t* frame = get_data_source_tvb(static_cast<struct data_source*>(pinfo->data_src->data));
   const Canvas canvas{pinfo, tree, drawn};

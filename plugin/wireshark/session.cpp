@@ -57,6 +57,10 @@ void guarded(Action action) noexcept {
     case 21:  // INFINIBAND
     case 25:  // INFINIBAND_LINK
       return trace::LinkType::infiniband;
+    case 22:
+      return trace::LinkType::ipv4;
+    case 23:
+      return trace::LinkType::ipv6;
     default:
       return std::nullopt;
   }

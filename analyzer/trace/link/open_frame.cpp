@@ -7,14 +7,25 @@
 
 #include "wire/cooked.hpp"
 #include "wire/erf.hpp"
+#include "wire/erspan.hpp"
 #include "wire/ethernet.hpp"
+#include "wire/frame_likeness.hpp"
+#include "wire/geneve.hpp"
+#include "wire/gre.hpp"
 #include "wire/grh.hpp"
 #include "wire/icmp.hpp"
 #include "wire/ipv4.hpp"
 #include "wire/ipv6.hpp"
 #include "wire/layer.hpp"
+#include "wire/llc.hpp"
+#include "wire/mpls.hpp"
+#include "wire/nvidia_mirror.hpp"
+#include "wire/pppoe.hpp"
+#include "wire/switch_tags.hpp"
 #include "wire/tcp.hpp"
+#include "wire/tzsp.hpp"
 #include "wire/udp.hpp"
+#include "wire/vxlan.hpp"
 
 namespace rpcrdma::trace {
 namespace {
@@ -22,6 +33,16 @@ namespace {
 using wire::Layer;
 
 constexpr std::size_t bth_size = 12;
+
+/// The way through a frame. `next` is what the encapsulation that was opened last holds: `more` says that it is there.
+struct Walk {
+  Opened& out;
+  wire::EtherPayload next;
+  bool more = false;
+  bool shortened = false;  ///< a switch says that it cut what is inside
+  int depth = 0;
+  std::uint16_t way = 0;
+};
 
 void set(Address& address, Address::Kind kind, const std::uint8_t* octets, std::size_t size) noexcept {
   address.octets.fill(0);
@@ -60,14 +81,115 @@ Content undelivered(Opened& out, const Layer& icmp) noexcept {
   return Content::undelivered;
 }
 
+Content unopened(Walk& walk, NotOpened what, Content content = Content::tunnel) noexcept {
+  walk.out.not_opened = what;
+  return content;
+}
+
+/// `what`: the encapsulation that holds it. Where its header is none, something else uses its number.
+Content enter(Walk& walk, NotOpened what, const wire::Decoded<wire::EtherPayload>& inside) noexcept {
+  if (!inside) return inside.error().fault == wire::Fault::unsupported ? unopened(walk, what) : Content::nothing;
+  if (walk.depth == max_encapsulations) return unopened(walk, {NotOpened::By::too_deep, max_encapsulations});
+  walk.next = *inside;
+  if (walk.next.type == wire::ether_type::bridged) {
+    const auto ether = wire::decode_ethernet(inside->payload);
+    if (!ether) return Content::nothing;
+    walk.next = *ether;
+  }
+  ++walk.depth;
+  walk.way = static_cast<std::uint16_t>(walk.way * 31U + what.number + 1U);
+  walk.more = true;
+  return Content::nothing;
+}
+
+Content datagram(Walk& walk, std::uint16_t port, const Layer& payload) noexcept {
+  const NotOpened what{NotOpened::By::udp_port, port};
+  switch (port) {
+    case wire::vxlan_port:
+    case wire::vxlan_port_old:
+    case wire::vxlan_gpe_port:
+      return enter(walk, what, wire::decode_vxlan(payload));
+    case wire::geneve_port:
+      return enter(walk, what, wire::decode_geneve(payload));
+    case wire::mpls_port:
+      return enter(walk, what, wire::decode_mpls(payload));
+    case wire::tzsp_port:
+      return enter(walk, what, wire::decode_tzsp(payload));
+    default:
+      return Content::nothing;
+  }
+}
+
+Content erspan(Walk& walk, const wire::GreHeader& gre) noexcept {
+  const NotOpened what{NotOpened::By::ether_type, gre.type};
+  const auto mirrored = wire::decode_erspan(gre.type, gre.sequenced, gre.payload);
+  if (!mirrored) return enter(walk, what, tl::make_unexpected(mirrored.error()));
+  walk.shortened = walk.shortened || mirrored->truncated;
+  if (mirrored->raw_ip) return enter(walk, what, wire::decode_raw_ip(mirrored->inside.payload));
+  return enter(walk, what, mirrored->inside);
+}
+
+Content gre(Walk& walk, const Layer& in) noexcept {
+  constexpr std::uint16_t keep_alive = 0;
+  const NotOpened what{NotOpened::By::ip_protocol, wire::ip_protocol::gre};
+  const auto gre = wire::decode_gre(in);
+  if (!gre) return enter(walk, what, tl::make_unexpected(gre.error()));
+  switch (gre->type) {
+    case wire::ether_type::erspan:
+    case wire::ether_type::erspan3:
+      return erspan(walk, *gre);
+    case wire::ether_type::nvidia_mirror:
+      return enter(walk, {NotOpened::By::ether_type, gre->type}, wire::decode_nvidia_mirror(gre->payload));
+    case wire::ether_type::mpls:
+    case wire::ether_type::mpls_multicast:
+      return enter(walk, what, wire::decode_mpls(gre->payload));
+    case keep_alive:
+      return Content::nothing;
+    default:
+      return enter(walk, what, wire::EtherPayload{gre->type, gre->payload});
+  }
+}
+
+/// What is neither TCP nor UDP nor an answer about them.
+Content other_protocol(Walk& walk, const wire::IpPacket& ip) noexcept {
+  const NotOpened what{NotOpened::By::ip_protocol, ip.protocol};
+  switch (ip.protocol) {
+    case wire::ip_protocol::gre:
+      return gre(walk, ip.payload);
+    case wire::ip_protocol::ipv4_inside:
+      return enter(walk, what, wire::EtherPayload{wire::ether_type::ipv4, ip.payload});
+    case wire::ip_protocol::ipv6_inside:
+      return enter(walk, what, wire::EtherPayload{wire::ether_type::ipv6, ip.payload});
+    case wire::ip_protocol::mpls_inside:
+      return enter(walk, what, wire::decode_mpls(ip.payload));
+    case wire::ip_protocol::icmp:
+    case wire::ip_protocol::icmpv6:
+    case wire::ip_protocol::no_next:
+    case 2:    // IGMP
+    case 46:   // RSVP
+    case 88:   // EIGRP
+    case 89:   // OSPF
+    case 103:  // PIM
+    case 112:  // VRRP
+    case 132:  // SCTP
+      return Content::nothing;
+    default:
+      return unopened(walk, what, Content::nothing);
+  }
+}
+
 template <Address::Kind kind, std::size_t size>
-Content upper(Opened& out, const Layer& network, const wire::IpPacket& ip) noexcept {
+Content upper(Walk& walk, const Layer& network, const wire::IpPacket& ip) noexcept {
+  Opened& out = walk.out;
   if (ip.protocol == wire::ip_protocol::udp) {
-    const auto udp = wire::decode_udp(ip.payload);
+    Layer in = ip.payload;
+    // A packet whose beginning this is, or one that a switch made shorter: UDP still knows how long it was.
+    if ((ip.first_fragment || walk.depth != 0) && in.octets.size() >= 6) {
+      in.wire_length = std::max<std::size_t>(in.wire_length, wire::load_be16(in.octets.data() + 4));
+    }
+    const auto udp = wire::decode_udp(in);
     if (!udp) return Content::nothing;
-    const std::uint16_t port = udp->destination_port;
-    if (port == wire::vxlan_port || port == wire::geneve_port) return Content::tunnel;
-    if (port != wire::rocev2_port) return Content::nothing;
+    if (udp->destination_port != wire::rocev2_port) return datagram(walk, udp->destination_port, udp->payload);
     set(out.ib.source, kind, ip.source, size);
     set(out.ib.destination, kind, ip.destination, size);
     return ib(out, Transport::rocev2, head(network, ip.header_size + wire::udp_header_size), udp->payload);
@@ -90,19 +212,27 @@ Content upper(Opened& out, const Layer& network, const wire::IpPacket& ip) noexc
   }
   constexpr std::uint8_t icmp = kind == Address::Kind::ipv4 ? wire::ip_protocol::icmp : wire::ip_protocol::icmpv6;
   if (ip.protocol == icmp) return undelivered<kind, size>(out, ip.payload);
-  const bool inside = ip.protocol == wire::ip_protocol::gre || ip.protocol == wire::ip_protocol::ipv4_inside ||
-                      ip.protocol == wire::ip_protocol::ipv6_inside;
-  return inside ? Content::tunnel : Content::nothing;
+  return other_protocol(walk, ip);
 }
 
-Content ipv4(Opened& out, const Layer& in) noexcept {
+/// `protocol`: where a fragment says what it is of.
+Content no_ip(Walk& walk, const wire::DecodeError& error, std::uint32_t protocol) noexcept {
+  if (error.fault != wire::Fault::unsupported) return Content::nothing;
+  return unopened(walk, {NotOpened::By::fragment, protocol}, Content::nothing);
+}
+
+Content ipv4(Walk& walk, const Layer& in) noexcept {
   const auto ip = wire::decode_ipv4(in);
-  return ip ? upper<Address::Kind::ipv4, 4>(out, in, *ip) : Content::nothing;
+  if (!ip) return no_ip(walk, ip.error(), in.octets.size() > 9 ? in.octets[9] : 0);
+  if (ip->first_fragment) walk.out.frame_cut = true;
+  return upper<Address::Kind::ipv4, 4>(walk, in, *ip);
 }
 
-Content ipv6(Opened& out, const Layer& in) noexcept {
+Content ipv6(Walk& walk, const Layer& in) noexcept {
   const auto ip = wire::decode_ipv6(in);
-  return ip ? upper<Address::Kind::ipv6, 16>(out, in, *ip) : Content::nothing;
+  if (!ip) return no_ip(walk, ip.error(), wire::ip_protocol::fragment);
+  if (ip->first_fragment) walk.out.frame_cut = true;
+  return upper<Address::Kind::ipv6, 16>(walk, in, *ip);
 }
 
 void set_gids(Opened& out, const wire::Grh& grh) noexcept {
@@ -135,33 +265,91 @@ Content infiniband(Opened& out, const Layer& in) noexcept {
   return ib(out, Transport::infiniband, head(in, wire::lrh_size + wire::grh_size), packet);
 }
 
-Content ether_payload(Opened& out, const wire::Decoded<wire::EtherPayload>& ether) noexcept {
-  if (!ether) return Content::nothing;
-  switch (ether->type) {
-    case wire::ether_type::ipv4:
-      return ipv4(out, ether->payload);
-    case wire::ether_type::ipv6:
-      return ipv6(out, ether->payload);
-    case wire::ether_type::roce:
-      return roce(out, ether->payload);
-    default:
+/// A length (802.2), or a tag of Marvell's switches, which has no EtherType of its own.
+Content no_ether_type(Walk& walk, const wire::EtherPayload& ether) noexcept {
+  const auto tagged = wire::decode_dsa(ether.payload);
+  if (tagged && wire::frame_likeness(*tagged) == wire::Likeness::by_packet) {
+    return enter(walk, {NotOpened::By::ether_type, ether.type}, *tagged);
+  }
+  if (ether.type >= wire::least_ether_type) {
+    return unopened(walk, {NotOpened::By::ether_type, ether.type}, Content::nothing);
+  }
+  const auto snap = wire::decode_llc(ether.type, ether.payload);
+  if (!snap) return Content::nothing;
+  return enter(walk, {NotOpened::By::ether_type, snap->type}, *snap);
+}
+
+/// All but the few EtherTypes that RDMA uses.
+Content other_ether_type(Walk& walk, const wire::EtherPayload& ether) noexcept {
+  const NotOpened what{NotOpened::By::ether_type, ether.type};
+  switch (ether.type) {
+    case wire::ether_type::bridged:
+      return enter(walk, what, ether);
+    case wire::ether_type::mpls:
+    case wire::ether_type::mpls_multicast:
+      return enter(walk, what, wire::decode_mpls(ether.payload));
+    case wire::ether_type::pppoe_session:
+      return enter(walk, what, wire::decode_pppoe(ether.payload));
+    case wire::ether_type::cisco_metadata:
+      return enter(walk, what, wire::decode_cisco_metadata(ether.payload));
+    case wire::ether_type::fabricpath:
+      return enter(walk, what, wire::decode_fabricpath(ether.payload));
+    case wire::ether_type::vn_tag:
+      return enter(walk, what, wire::decode_vn_tag(ether.payload));
+    case wire::ether_type::backbone:
+      return enter(walk, what, wire::decode_backbone(ether.payload));
+    case wire::ether_type::ethertype_dsa:
+      return enter(walk, what, wire::decode_ethertype_dsa(ether.payload));
+    case wire::ether_type::nvidia_mirror:
+      return enter(walk, what, wire::decode_nvidia_mirror(ether.payload));
+    case wire::ether_type::arp:
+    case 0x0842:  // Wake-on-LAN
+    case 0x8035:  // RARP
+    case 0x8808:  // flow control
+    case 0x8809:  // LACP and others
+    case 0x8863:  // PPPoE discovery
+    case 0x888E:  // 802.1X
+    case 0x88CC:  // LLDP
+    case 0x88F7:  // PTP
+    case 0x8902:  // CFM
+    case 0x8914:  // FIP
+    case 0x9000:  // loopback test
       return Content::nothing;
+    default:
+      return no_ether_type(walk, ether);
   }
 }
 
-Content erf(Opened& out, const Layer& in) noexcept {
+Content ether_payload(Walk& walk, const wire::EtherPayload& ether) noexcept {
+  switch (ether.type) {
+    case wire::ether_type::ipv4:
+      return ipv4(walk, ether.payload);
+    case wire::ether_type::ipv6:
+      return ipv6(walk, ether.payload);
+    case wire::ether_type::roce:
+      return roce(walk.out, ether.payload);
+    default:
+      return other_ether_type(walk, ether);
+  }
+}
+
+Content ether_payload(Walk& walk, const wire::Decoded<wire::EtherPayload>& ether) noexcept {
+  return ether ? ether_payload(walk, *ether) : Content::nothing;
+}
+
+Content erf(Walk& walk, const Layer& in) noexcept {
   const auto record = wire::decode_erf(in);
   if (!record) return Content::nothing;
-  out.frame_cut = out.frame_cut || record->frame.cut();
+  walk.out.frame_cut = walk.out.frame_cut || record->frame.cut();
   switch (record->kind) {
     case wire::ErfRecord::Kind::ethernet:
-      return ether_payload(out, wire::decode_ethernet(record->frame));
+      return ether_payload(walk, wire::decode_ethernet(record->frame));
     case wire::ErfRecord::Kind::infiniband:
-      return infiniband(out, record->frame);
+      return infiniband(walk.out, record->frame);
     case wire::ErfRecord::Kind::ipv4:
-      return ipv4(out, record->frame);
+      return ipv4(walk, record->frame);
     case wire::ErfRecord::Kind::ipv6:
-      return ipv6(out, record->frame);
+      return ipv6(walk, record->frame);
     case wire::ErfRecord::Kind::no_frame:
       return Content::nothing;
     case wire::ErfRecord::Kind::other_link:
@@ -170,27 +358,27 @@ Content erf(Opened& out, const Layer& in) noexcept {
   return Content::nothing;
 }
 
-Content link(Opened& out, LinkType type, const Layer& in) noexcept {
+Content link(Walk& walk, LinkType type, const Layer& in) noexcept {
   switch (type) {
     case LinkType::ethernet:
-      return ether_payload(out, wire::decode_ethernet(in));
+      return ether_payload(walk, wire::decode_ethernet(in));
     case LinkType::linux_sll:
-      return ether_payload(out, wire::decode_cooked(in));
+      return ether_payload(walk, wire::decode_cooked(in));
     case LinkType::linux_sll2:
-      return ether_payload(out, wire::decode_cooked2(in));
+      return ether_payload(walk, wire::decode_cooked2(in));
     case LinkType::null_loopback:
     case LinkType::loop:
-      return ether_payload(out, wire::decode_loopback(in));
+      return ether_payload(walk, wire::decode_loopback(in));
     case LinkType::raw_ip:
-      return ether_payload(out, wire::decode_raw_ip(in));
+      return ether_payload(walk, wire::decode_raw_ip(in));
     case LinkType::ipv4:
-      return ipv4(out, in);
+      return ipv4(walk, in);
     case LinkType::ipv6:
-      return ipv6(out, in);
+      return ipv6(walk, in);
     case LinkType::infiniband:
-      return infiniband(out, in);
+      return infiniband(walk.out, in);
     case LinkType::erf:
-      return erf(out, in);
+      return erf(walk, in);
   }
   return Content::unknown_link;
 }
@@ -204,9 +392,21 @@ void open_frame(const Frame& frame, Opened& out) noexcept {
     layer = layer.ended_at(layer.wire_length - frame.fcs_length);
   }
   out.frame_cut = layer.cut();
-  out.content = link(out, frame.link, layer);
-  if (out.content == Content::infiniband) out.ib.ref = frame.ref;
-  if (out.content == Content::tcp) out.tcp.ref = frame.ref;
+  out.not_opened = {};
+  Walk walk{out, {}};
+  out.content = link(walk, frame.link, layer);
+  while (walk.more) {
+    walk.more = false;
+    out.content = ether_payload(walk, walk.next);
+  }
+  if (out.content == Content::infiniband) {
+    out.ib.ref = frame.ref;
+    out.ib.way = walk.way;
+  }
+  if (out.content == Content::tcp) {
+    out.tcp.ref = frame.ref;
+    out.tcp.way = walk.way;
+  }
   if (out.content == Content::undelivered) out.undelivered.ref = frame.ref;
 }
 

@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include "trace/frame.hpp"
+#include "trace/not_opened.hpp"
 #include "trace/packet.hpp"
 
 namespace rpcrdma::trace {
@@ -14,23 +15,27 @@ enum class Content : std::uint8_t {
   infiniband,    ///< `ib` is filled
   tcp,           ///< `tcp` is filled
   undelivered,   ///< `undelivered` is filled: ICMP about a TCP segment
-  tunnel,        ///< another packet inside a packet, which is not opened
+  tunnel,        ///< another packet inside a packet, which is not opened: `not_opened` says what
   unknown_link,  ///< a link type, or a link inside ERF, that is not opened
 };
+
+/// Packets inside packets that are opened in one frame: mirror and overlay headers, not VLAN tags.
+inline constexpr int max_encapsulations = 8;
 
 /// What a frame holds. Of `ib`, `tcp` and `undelivered` only the one that `content` names means anything; the others
 /// may hold remains of earlier frames, so that one object can serve for all. Spans point into the frame.
 struct Opened {
   Content content = Content::nothing;
   bool frame_cut = false;  ///< the capture holds fewer octets of the frame than were on the wire
+  NotOpened not_opened;    ///< where the way through the frame ended, when RDMA may lie behind it
   IbPacket ib;
   TcpSegment tcp;
   UndeliveredSegment undelivered;
 };
 
-/// Opens link and network layers down to a BTH, a TCP header or what ICMP quotes of one; anything else is passed by at
-/// the first field that tells. Never fails: a header that is cut off, broken or of an unknown form makes the frame hold
-/// nothing.
+/// Opens link and network layers, mirror and overlay headers down to a BTH, a TCP header or what ICMP quotes of one;
+/// anything else is passed by at the first field that tells. Never fails: a header that is cut off, broken or of an
+/// unknown form makes the frame hold nothing.
 void open_frame(const Frame& frame, Opened& out) noexcept;
 
 }  // namespace rpcrdma::trace

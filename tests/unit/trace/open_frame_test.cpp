@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "trace/link/open_frame.hpp"
 
+#include <string>
+#include <utility>
+#include <vector>
+
 #include <gtest/gtest.h>
 
 #include "../wire/packets.hpp"
@@ -260,8 +264,6 @@ struct Nothing {
 
 TEST(OpenFrame, EverythingElse) {
   const Octets v4 = ipv4(17, udp(bth()));
-  Octets fragment = v4;
-  fragment[6] = 0x20;
   Octets later = v4;
   later[7] = 0x10;
   Octets long_lrh = lrh(3, grh(bth()));
@@ -272,16 +274,17 @@ TEST(OpenFrame, EverythingElse) {
       {"802.2", LinkType::ethernet, ethernet(0x0026, filled(46))},
       {"UDP source port 4791", LinkType::ethernet, ethernet(0x0800, ipv4(17, udp(bth(), 69, 4791)))},
       {"DNS", LinkType::ethernet, ethernet(0x0800, ipv4(17, udp(filled(40), 53)))},
-      {"VXLAN", LinkType::ethernet, ethernet(0x0800, ipv4(17, udp(filled(40), 4789))), Content::tunnel},
-      {"VXLAN over IPv6", LinkType::ethernet, ethernet(0x86DD, ipv6(17, udp(filled(40), 4789))), Content::tunnel},
-      {"Geneve", LinkType::ethernet, ethernet(0x0800, ipv4(17, udp(filled(40), 6081))), Content::tunnel},
-      {"GRE", LinkType::ethernet, ethernet(0x0800, ipv4(47, filled(40))), Content::tunnel},
-      {"IPv4 in IPv4", LinkType::ethernet, ethernet(0x0800, ipv4(4, v4)), Content::tunnel},
+      {"VXLAN without the flag", LinkType::ethernet, ethernet(0x0800, ipv4(17, udp(filled(40), 4789)))},
+      {"VXLAN over IPv6, an empty frame", LinkType::ethernet,
+       ethernet(0x86DD, ipv6(17, udp(hex("08000000 00004d00"), 4789)))},
+      {"Geneve, no EtherType", LinkType::ethernet, ethernet(0x0800, ipv4(17, udp(filled(40), 6081)))},
+      {"GRE keep-alive", LinkType::ethernet, ethernet(0x0800, ipv4(47, filled(40)))},
+      {"GRE of PPTP", LinkType::ethernet, ethernet(0x0800, ipv4(47, hex("3001 880b") + filled(40))), Content::tunnel},
+      {"IPv6 in what says IPv4", LinkType::ethernet, ethernet(0x0800, ipv4(4, ipv6(17, udp(bth()))))},
       {"UDP 4791 too short for a BTH", LinkType::ethernet, ethernet(0x0800, ipv4(17, udp(filled(11)))) + filled(40)},
       {"ICMP", LinkType::ethernet, ethernet(0x0800, ipv4(1, bth()))},
-      {"first fragment", LinkType::ethernet, ethernet(0x0800, fragment)},
       {"later fragment", LinkType::ethernet, ethernet(0x0800, later)},
-      {"IPv6 fragment", LinkType::ethernet, ethernet(0x86DD, ipv6(44, hex("1100000100000001") + udp(bth())))},
+      {"later IPv6 fragment", LinkType::ethernet, ethernet(0x86DD, ipv6(44, hex("1100000900000001") + udp(bth())))},
       {"ESP", LinkType::ethernet, ethernet(0x86DD, ipv6(50, udp(bth())))},
       {"IPv4 announced, IPv6 inside", LinkType::ethernet, ethernet(0x0800, ipv6(17, udp(bth())))},
       {"RoCEv1 with another next header", LinkType::ethernet, ethernet(0x8915, grh(bth(), 17))},
@@ -296,6 +299,141 @@ TEST(OpenFrame, EverythingElse) {
       {"no such link", static_cast<LinkType>(0xFFFFFFFF), {}, Content::unknown_link},
   };
   for (const auto& c : cases) EXPECT_EQ(open(c.link, c.frame).content, c.content) << c.name;
+}
+
+// The UDP header says how long the packet was whose beginning it is.
+TEST(OpenFrame, FirstFragmentIsATruncatedFrame) {
+  const Octets whole = udp(bth_packet(1000));
+  const Octets start(whole.begin(), whole.begin() + 208);
+  Octets v4 = ipv4(17, start);
+  v4[6] = 0x20;
+  for (const Octets& frame : {ethernet(0x0800, v4), ethernet(0x86DD, ipv6(44, hex("1100000100000001") + start))}) {
+    const Opened o = open(LinkType::ethernet, frame);
+    ASSERT_EQ(o.content, Content::infiniband);
+    EXPECT_TRUE(o.frame_cut);
+    EXPECT_EQ(o.ib.octets.size(), 200U);
+    EXPECT_EQ(o.ib.wire_length, 1016U);
+  }
+}
+
+struct Inside {
+  const char* name;
+  Octets frame;
+};
+
+/// `inner` in every encapsulation, each from its specification.
+std::vector<Inside> tunnels(const Octets& inner, const Octets& packet) {
+  const auto over = [](const Octets& datagram) { return ethernet(0x0800, ipv4(17, datagram)); };
+  const auto gre = [](const Octets& octets) { return ethernet(0x0800, ipv4(47, octets)); };
+  const Octets macs(inner.begin(), inner.begin() + 12);
+  const Octets behind(inner.begin() + 12, inner.end());
+  return {
+      {"GRE, Ethernet", gre(hex("0000 6558") + inner)},
+      {"GRE, key, sequence and checksum", gre(hex("b000 6558 1234 0000 00000001 00000002") + inner)},
+      {"GRE, IPv4", gre(hex("0000 0800") + packet)},
+      {"GRE over IPv6", ethernet(0x86DD, ipv6(47, hex("0000 6558") + inner))},
+      {"ERSPAN I", gre(hex("0000 88be") + inner)},
+      {"ERSPAN II", gre(hex("1000 88be 00000001 1064 0007 00000005") + inner)},
+      {"ERSPAN III", gre(hex("1000 22eb 00000001 2064 0007 00000005 0000 0000") + inner)},
+      {"ERSPAN III, platform", gre(hex("1000 22eb 00000001 2064 0007 00000005 0000 0001 1111111111111111") + inner)},
+      {"ERSPAN III, IP", gre(hex("1000 22eb 00000001 2064 0007 00000005 0000 0800") + packet)},
+      {"NVIDIA in GRE", gre(hex("0000 8949") + filled(22, 0x11) + inner)},
+      {"MPLS in GRE", gre(hex("0000 8847 0003e140") + packet)},
+      {"VXLAN", over(udp(hex("08000000 00004d00") + inner, 4789))},
+      {"VXLAN, group policy", over(udp(hex("88000123 00004d00") + inner, 4789))},
+      {"VXLAN, Linux", over(udp(hex("08000000 00004d00") + inner, 8472))},
+      {"VXLAN-GPE", over(udp(hex("0c000003 00004d00") + inner, 4790))},
+      {"VXLAN-GPE, IPv4", over(udp(hex("0c000001 00004d00") + packet, 4790))},
+      {"Geneve", over(udp(hex("0000 6558 00004d00") + inner, 6081))},
+      {"Geneve with options, IPv4", over(udp(hex("0200 0800 00004d00 0102030400000000") + packet, 6081))},
+      {"TZSP", over(udp(hex("01000001 00 0a01c8 01") + inner, 37008))},
+      {"MPLS, IPv4", ethernet(0x8847, hex("003e8040 00010140") + packet)},
+      {"MPLS, frame", ethernet(0x8847, hex("00010140") + inner)},
+      {"MPLS, control word", ethernet(0x8847, hex("00010140 00000000") + inner)},
+      {"PPPoE", ethernet(0x8864, hex("1100 1234") + be16(packet.size() + 2) + hex("0021") + packet)},
+      {"IP in IP", ethernet(0x0800, ipv4(4, packet))},
+      {"IP in IPv6", ethernet(0x86DD, ipv6(4, packet))},
+      {"Cisco MetaData", macs + hex("8909 01 01 0001 0020") + behind},
+      {"FabricPath", ethernet(0x8903, hex("0060") + inner)},
+      {"VN-tag", macs + hex("8926 0001 8002") + behind},
+      {"802.1ah", ethernet(0x88E7, hex("00012345") + inner)},
+      {"SNAP", macs + be16(behind.size() + 6) + hex("aaaa03 000000") + behind},
+      {"DSA", macs + hex("c008 0001") + behind},
+      {"EtherType DSA", macs + hex("dada 0000 4008 0001") + behind},
+      {"NVIDIA", ethernet(0x8949, inner)},
+  };
+}
+
+TEST(OpenFrame, InEveryEncapsulation) {
+  const Octets packet = ipv4(17, udp(bth()));
+  for (const auto& [name, frame] : tunnels(ethernet(0x0800, packet), packet)) {
+    const Octets padded = frame + filled(9, 0xEE);
+    const Opened o = open(LinkType::ethernet, padded);
+    ASSERT_EQ(o.content, Content::infiniband) << name;
+    EXPECT_EQ(list(o.ib.octets), bth()) << name;
+    EXPECT_EQ(o.ib.source.text(), "192.168.77.2") << name;
+    EXPECT_EQ(o.ib.network.size(), 28U) << name;
+    EXPECT_NE(o.ib.way, 0U) << name;
+    EXPECT_FALSE(o.frame_cut) << name;
+  }
+}
+
+// At no length is anything read that is not there, and what is opened is the packet.
+TEST(OpenFrame, EncapsulationCutAtEveryLength) {
+  const Octets packet = ipv4(17, udp(bth()));
+  for (const auto& [name, frame] : tunnels(ethernet(0x0800, packet), packet)) {
+    for (std::size_t n = 0; n < frame.size(); ++n) {
+      const Octets kept(frame.begin(), frame.begin() + static_cast<std::ptrdiff_t>(n));
+      Frame f = frame_of(LinkType::ethernet, kept);
+      f.wire_length = static_cast<std::uint32_t>(frame.size());
+      Opened o;
+      open_frame(f, o);
+      EXPECT_TRUE(o.frame_cut) << name << " " << n;
+      if (o.content == Content::infiniband) {
+        EXPECT_EQ(o.ib.wire_length, bth().size()) << name << " " << n;
+        EXPECT_EQ(o.ib.octets.size(), bth().size() - std::min(frame.size() - n, bth().size())) << name << " " << n;
+      }
+    }
+  }
+}
+
+TEST(OpenFrame, EightDeepButNotNine) {
+  Octets frame = ethernet(0x0800, ipv4(17, udp(bth())));
+  for (int depth = 1; depth <= 9; ++depth) {
+    frame = ethernet(0x0800, ipv4(47, hex("0000 6558") + frame));
+    const Opened o = open(LinkType::ethernet, frame);
+    EXPECT_EQ(o.content, depth <= 8 ? Content::infiniband : Content::tunnel) << depth;
+    EXPECT_EQ(o.not_opened.by, depth <= 8 ? NotOpened::By::nothing : NotOpened::By::too_deep) << depth;
+  }
+}
+
+TEST(OpenFrame, WhatIsNotOpenedIsNamed) {
+  const Octets inner = ethernet(0x0800, ipv4(17, udp(bth())));
+  Octets later = ipv4(17, udp(bth()));
+  later[7] = 0x10;
+  const std::pair<Octets, std::string> cases[] = {
+      {ethernet(0x88E5, inner), "EtherType 0x88e5 (MACsec)"},
+      {ethernet(0x1234, inner), "EtherType 0x1234"},
+      {ethernet(0x0800, ipv4(47, hex("0000 894f") + inner)), "EtherType 0x894f (NSH)"},
+      {ethernet(0x0800, ipv4(47, hex("3001 880b") + inner)), "IP protocol 47 (GRE)"},
+      {ethernet(0x86DD, ipv6(50, inner)), "IP protocol 50 (ESP)"},
+      {ethernet(0x0800, ipv4(17, udp(hex("0c000004 00004d00") + inner, 4790))), "UDP port 4790 (VXLAN-GPE)"},
+      {ethernet(0x0800, later), "later fragments of IP packets (protocol 17)"},
+      {ethernet(0x0806, filled(46)), "nothing"},
+      {inner, "nothing"},
+  };
+  for (const auto& [frame, text] : cases) EXPECT_EQ(open(LinkType::ethernet, frame).not_opened.text(), text);
+}
+
+// A switch that wrote the shorter length into IP forgot that UDP has one too.
+TEST(OpenFrame, LengthsRewrittenByAMirror) {
+  const Octets whole = udp(bth_packet(1000));
+  const Octets start(whole.begin(), whole.begin() + 208);
+  const Opened o =
+      open(LinkType::ethernet, ethernet(0x0800, ipv4(47, hex("0000 88be") + ethernet(0x0800, ipv4(17, start)))));
+  ASSERT_EQ(o.content, Content::infiniband);
+  EXPECT_EQ(o.ib.octets.size(), 200U);
+  EXPECT_EQ(o.ib.wire_length, 1016U);
 }
 
 TEST(OpenFrame, DisagreeingLengthsOfLrhAndGrhEndAtTheShorter) {

@@ -79,7 +79,6 @@ TEST(Ipv4, Refuses) {
       {"header longer than the packet", with(good, 0, hex("4f")), Fault::invalid},
       {"total length below the header", with(good, 2, hex("0013")), Fault::invalid},
       {"total length 1", with(good, 2, hex("0001")), Fault::invalid},
-      {"first fragment", with(good, 6, hex("2000")), Fault::unsupported},
       {"later fragment", with(good, 6, hex("2001")), Fault::unsupported},
       {"last fragment", with(good, 6, hex("00b9")), Fault::unsupported},
       {"last offset", with(good, 6, hex("1fff")), Fault::unsupported},
@@ -90,6 +89,14 @@ TEST(Ipv4, Refuses) {
     EXPECT_EQ(ip.error().fault, c.fault) << c.name;
   }
   EXPECT_TRUE(wire::decode_ipv4(whole(with(good, 6, hex("4000"))))) << "don't fragment";
+}
+
+TEST(Ipv4, FirstFragmentIsTheBeginningOfAPacket) {
+  const auto ip = wire::decode_ipv4(whole(with(ipv4(17, filled(8)), 6, hex("2000"))));
+  ASSERT_TRUE(ip);
+  EXPECT_TRUE(ip->first_fragment);
+  EXPECT_EQ(ip->payload.wire_length, 8U);
+  EXPECT_FALSE(wire::decode_ipv4(whole(ipv4(17, filled(8))))->first_fragment);
 }
 
 TEST(Ipv4, CutAtEveryLength) {
@@ -179,7 +186,6 @@ TEST(Ipv6, Refuses) {
   for (int i = 0; i < 200; ++i) endless = endless + hex("3c00010400000000");
   const Refused cases[] = {
       {"version 4", with(ipv6(17, filled(8)), 0, hex("40")), Fault::invalid},
-      {"first fragment", ipv6(44, hex("1100000100000001") + filled(8)), Fault::unsupported},
       {"later fragment", ipv6(44, hex("1100000800000001") + filled(8)), Fault::unsupported},
       {"fragment behind hop by hop", ipv6(0, hex("2c00010400000000 1100ffff00000001")), Fault::unsupported},
       {"extension longer than the packet", ipv6(0, hex("11ff010400000000")), Fault::invalid},
@@ -191,6 +197,15 @@ TEST(Ipv6, Refuses) {
     ASSERT_FALSE(ip) << c.name;
     EXPECT_EQ(ip.error().fault, c.fault) << c.name;
   }
+}
+
+TEST(Ipv6, FirstFragmentIsTheBeginningOfAPacket) {
+  const auto ip = wire::decode_ipv6(whole(ipv6(44, hex("1100000100000001") + filled(8))));
+  ASSERT_TRUE(ip);
+  EXPECT_TRUE(ip->first_fragment);
+  EXPECT_EQ(ip->protocol, 17);
+  EXPECT_EQ(ip->payload.wire_length, 8U);
+  EXPECT_FALSE(wire::decode_ipv6(whole(ipv6(44, hex("1100000000000001") + filled(8))))->first_fragment);
 }
 
 TEST(Ipv6, OtherProtocolsAreNamedNotOpened) {

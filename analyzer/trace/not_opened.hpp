@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// What lies in frames and is not opened, although RDMA may lie in it: named by its number, and counted.
+#pragma once
+
+#include <compare>
+#include <cstdint>
+#include <string>
+
+namespace rpcrdma::trace {
+
+struct NotOpened {
+  enum class By : std::uint8_t {
+    nothing,      ///< all was opened, or what was not carries no RDMA
+    ether_type,   ///< also where it stands in GRE
+    ip_protocol,  ///< not the first fragment of a packet counts as `fragment`
+    udp_port,
+    fragment,  ///< number: IP protocol, 44 in IPv6
+    too_deep,  ///< number: how many encapsulations are opened
+  };
+  By by = By::nothing;
+  std::uint32_t number = 0;
+
+  friend auto operator<=>(const NotOpened&, const NotOpened&) = default;
+  /// "EtherType 0x88e5 (MACsec)", "IP protocol 50 (ESP)"
+  [[nodiscard]] std::string text() const;
+};
+
+}  // namespace rpcrdma::trace

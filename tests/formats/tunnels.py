@@ -1,0 +1,296 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""tunnels.py --analyzer PATH --forge PATH: captures inside mirror and overlay headers.
+
+Whole frames of recorded and forged captures are put into headers that are written here, field by field, from their specifications. What
+the analyzer says of them is what it says of the bare capture. What is too deep is named and counted; what is no tunnel is left alone.
+"""
+import argparse
+import os
+import struct
+import subprocess
+import sys
+import tempfile
+import unittest
+
+sys.dont_write_bytecode = True
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "harness"))
+import alone  # noqa: E402
+import analyzer as harness  # noqa: E402
+import forge as forging  # noqa: E402
+import pcapfile  # noqa: E402
+
+GIVEN = None
+MACS = bytes.fromhex("02aabbccdd01 02aabbccdd02")
+
+
+def ethernet(kind, payload):
+    return MACS + struct.pack(">H", kind) + payload
+
+
+def checksum(octets):
+    total = sum(struct.unpack(f">{len(octets) // 2}H", octets))
+    while total > 0xFFFF:
+        total = (total & 0xFFFF) + (total >> 16)
+    return ~total & 0xFFFF
+
+
+def ipv4(protocol, payload, fragment=0):
+    """RFC 791. The identification is 1: outer headers tell packets apart by nothing."""
+    def header(check):
+        return struct.pack(">BBHHHBBH4s4s", 0x45, 0, 20 + len(payload), 1, fragment, 64, protocol, check, bytes([172, 16, 0, 1]),
+                           bytes([172, 16, 0, 2]))
+    return header(checksum(header(0))) + payload
+
+
+def ipv6(protocol, payload):
+    """RFC 8200."""
+    return struct.pack(">IHBB", 0x60000000, len(payload), protocol, 64) + b"\xfd" + b"\0" * 14 + b"\1\xfd" + b"\0" * 14 + b"\2" + payload
+
+
+def over_ipv4(protocol, payload):
+    return ethernet(0x0800, ipv4(protocol, payload))
+
+
+def over_udp(port, payload):
+    return over_ipv4(17, struct.pack(">HHHH", 0xC123, port, 8 + len(payload), 0) + payload)
+
+
+def gre(kind, payload, key=None, sequence=None, check=False):
+    """RFC 2784, RFC 2890."""
+    flags = (0x8000 if check else 0) | (0x2000 if key is not None else 0) | (0x1000 if sequence is not None else 0)
+    head = struct.pack(">HH", flags, kind)
+    tail = b"".join(struct.pack(">I", f) for f in (key, sequence) if f is not None)
+    if not check:
+        return over_ipv4(47, head + tail + payload)
+    whole = head + b"\0\0\0\0" + tail + payload
+    return over_ipv4(47, head + struct.pack(">HH", checksum(whole + b"\0" * (len(whole) % 2)), 0) + tail + payload)
+
+
+def ip_of(frame):
+    """The EtherType of a frame without tags, and what it holds without padding; None when that is not IP."""
+    kind, payload = struct.unpack(">H", frame[12:14])[0], frame[14:]
+    if kind == 0x0800:
+        return kind, payload[:struct.unpack(">H", payload[2:4])[0]]
+    if kind == 0x86DD:
+        return kind, payload[:40 + struct.unpack(">H", payload[4:6])[0]]
+    return None
+
+
+def erspan2(frame, truncated=0):
+    return gre(0x88BE, struct.pack(">HHI", 0x1000 | 100, truncated << 10 | 7, 5) + frame, sequence=9)
+
+
+def erspan3(frame, platform=False):
+    head = struct.pack(">HHIHH", 0x2000 | 100, 7, 0x12345678, 0, 0x0001 if platform else 0)
+    return gre(0x22EB, head + (b"\x11" * 8 if platform else b"") + frame, sequence=9)
+
+
+def tzsp(frame, tags=b"\x01"):
+    return over_udp(37008, struct.pack(">BBH", 1, 0, 1) + tags + frame)
+
+
+def mpls(payload, *labels):
+    stack = b"".join(struct.pack(">I", label << 12 | (0x100 if at == len(labels) - 1 else 0) | 64) for at, label in enumerate(labels))
+    return ethernet(0x8847, stack + payload)
+
+
+def within_ip(wrap):
+    """Only what is an IP packet goes into it: others stay as they are."""
+    def wrapped(frame):
+        found = ip_of(frame)
+        return frame if found is None else wrap(*found)
+    return wrapped
+
+
+def ip_in_ip(kind, packet):
+    return over_ipv4(4 if kind == 0x0800 else 41, packet)
+
+
+def pppoe(kind, packet):
+    """RFC 2516."""
+    inside = struct.pack(">H", 0x0021 if kind == 0x0800 else 0x0057) + packet
+    return ethernet(0x8864, struct.pack(">BBHH", 0x11, 0, 0x1234, len(inside)) + inside)
+
+
+def with_snap(frame):
+    """RFC 1042; the length is one only up to 1500 octets, so that others stay as they are."""
+    inside = bytes.fromhex("aaaa03 000000") + frame[12:]
+    return frame if len(inside) > 1500 else frame[:12] + struct.pack(">H", len(inside)) + inside
+
+
+MIRROR_22 = bytes.fromhex("0102 0304 0506 0708 090a 0b0c 0d0e 0f10 1112 1314 1516")
+
+WRAPPERS = {
+    "VLAN": lambda f: f[:12] + bytes.fromhex("8100 0064") + f[12:],
+    "QinQ": lambda f: f[:12] + bytes.fromhex("88a8 0064 8100 00c8") + f[12:],
+    "trailer and FCS": lambda f: f + b"\0" * 8 + b"\x5a\x5a\x5a\x5a",
+    "GRE, Ethernet inside": lambda f: gre(0x6558, f),
+    "GRE with key, sequence and checksum": lambda f: gre(0x6558, f, key=77, sequence=3, check=True),
+    "GRE, IP inside": within_ip(gre),
+    "GRE over IPv6": lambda f: ethernet(0x86DD, ipv6(47, bytes.fromhex("0000 6558") + f)),
+    "ERSPAN I": lambda f: gre(0x88BE, f),
+    "ERSPAN II": erspan2,
+    "ERSPAN III": erspan3,
+    "ERSPAN III with a platform header": lambda f: erspan3(f, True),
+    "VXLAN": lambda f: over_udp(4789, bytes.fromhex("08000000 00004d00") + f),
+    "VXLAN, Linux port": lambda f: over_udp(8472, bytes.fromhex("08000000 00004d00") + f),
+    "VXLAN-GPE": lambda f: over_udp(4790, bytes.fromhex("0c000003 00004d00") + f),
+    "VXLAN-GPE, IP inside": within_ip(lambda kind, p: over_udp(4790, bytes([0x0C, 0, 0, 1 if kind == 0x0800 else 2, 0, 0, 77, 0]) + p)),
+    "Geneve": lambda f: over_udp(6081, bytes.fromhex("0000 6558 00004d00") + f),
+    "Geneve with options": lambda f: over_udp(6081, bytes.fromhex("0240 6558 00004d00 0102 80 01 00000000") + f),
+    "MPLS, IP inside": within_ip(lambda kind, p: mpls(p, 1000, 16)),
+    "MPLS, pseudowire": lambda f: mpls(f, 1000, 17),
+    "MPLS, pseudowire with control word": lambda f: mpls(b"\0\0\0\0" + f, 18),
+    "PPPoE": within_ip(pppoe),
+    "Cisco MetaData": lambda f: f[:12] + bytes.fromhex("8909 01 01 0001 0020") + f[12:],
+    "FabricPath": lambda f: ethernet(0x8903, bytes.fromhex("0060") + f),
+    "VN-tag": lambda f: f[:12] + bytes.fromhex("8926 0001 8002") + f[12:],
+    "802.1ah": lambda f: MACS + bytes.fromhex("88a8 0064 88e7 00012345") + f,
+    "LLC/SNAP": with_snap,
+    "IP in IP": within_ip(ip_in_ip),
+    "DSA": lambda f: f[:12] + bytes.fromhex("c008 0001") + f[12:],
+    "EtherType DSA": lambda f: f[:12] + bytes.fromhex("dada 0000 4008 0001") + f[12:],
+    "TZSP": tzsp,
+    "TZSP with tags": lambda f: tzsp(f, bytes.fromhex("0a01c8 00 2902") + struct.pack(">H", len(f)) + b"\x01"),
+    "NVIDIA mirror, bare": lambda f: ethernet(0x8949, f),
+    "NVIDIA mirror, bare with a header": lambda f: ethernet(0x8949, MIRROR_22 + f),
+    "NVIDIA mirror in GRE": lambda f: gre(0x8949, MIRROR_22 + f),
+}
+
+NESTED = {
+    "VXLAN in ERSPAN in MPLS": ("VXLAN", "ERSPAN II", "MPLS, pseudowire"),
+    "Geneve in VLAN in GRE": ("Geneve", "VLAN", "GRE, Ethernet inside"),
+    "IP in IP in PPPoE in TZSP": ("IP in IP", "PPPoE", "TZSP"),
+    "Cisco MetaData in 802.1ah in NVIDIA": ("Cisco MetaData", "802.1ah", "NVIDIA mirror in GRE"),
+    "eight": ("VXLAN", "GRE, Ethernet inside", "Geneve", "ERSPAN III", "TZSP", "MPLS, pseudowire with control word", "802.1ah", "FabricPath"),
+}
+NINE = (*NESTED["eight"], "VXLAN, Linux port")
+NINE_FOR_WIRESHARK = ("GRE, Ethernet inside",) * 9
+
+
+def wrapped(frame, names):
+    for name in names:
+        frame = WRAPPERS[name](frame)
+    return frame
+
+
+class Capture:
+    """One capture on Ethernet, as (time, octets, length on the wire)."""
+
+    def __init__(self, name, path):
+        self.name, self.path = name, path
+        header, records = pcapfile.read(path)
+        assert header[:4] in pcapfile.LITTLE and struct.unpack("<I", header[20:24])[0] == 1, path
+        self.second = 10 ** 6 if header[:1] == b"\xd4" else 10 ** 9
+        self.frames = [(r[:8], r[16:], struct.unpack("<I", r[12:16])[0]) for r in records]
+        self.header = header[:16] + struct.pack("<I", 262144) + header[20:]
+
+    def write(self, path, change):
+        """`change`: octets -> octets, or (octets, length on the wire)."""
+        records = []
+        for time, octets, length in self.frames:
+            new = change(octets)
+            new, longer = new if isinstance(new, tuple) else (new, len(new) + length - len(octets))
+            records.append(time + struct.pack("<II", len(new), longer) + new)
+        pcapfile.write(path, self.header, records)
+        return path
+
+
+def said(document):
+    """What is said of the connections, not of the file they were in."""
+    return {key: document[key] for key in ("connections", "mounts", "findings", "unchecked") if key in document}
+
+
+class Prepared(unittest.TestCase):
+    """The captures, and what is said of them."""
+
+    @classmethod
+    def setUpClass(cls):
+        cls.folder = tempfile.TemporaryDirectory()
+        os.chmod(cls.folder.name, 0o755)
+        cls.addClassCleanup(cls.folder.cleanup)
+        sources = {name: harness.capture(name) for name in ("rxe-nfs41-basic", "rxe-nfs3-basic", "siw-nfs41-basic", "siw-nfs3-ipv6")}
+        for scenario, transport in (("credit-limit-exceeded", "rocev2"), ("healthy-nfs41", "rocev1"), ("credit-initial-exceeded", "iwarp")):
+            path = os.path.join(cls.folder.name, f"{scenario}-{transport}.pcap")
+            story = os.path.join(forging.SCENARIOS, scenario + ".yaml")
+            subprocess.run([GIVEN.forge, story, "--transport", transport, "--out", path], check=True, capture_output=True)
+            sources[f"{scenario}-{transport}"] = path
+        cls.captures = [Capture(*source) for source in sources.items()]
+        cls.bare = {c.name: cls.asked(c.path) for c in cls.captures}
+
+    @staticmethod
+    def asked(path):
+        run = harness.run(GIVEN.analyzer, path)
+        assert run.document is not None, run.errors
+        return run.document
+
+
+class Tunnels(Prepared):
+    def changed(self, capture, change):
+        return capture.write(os.path.join(self.folder.name, "changed.pcap"), change)
+
+    def same(self, capture, change):
+        self.assertEqual(said(self.asked(self.changed(capture, change))), said(self.bare[capture.name]))
+
+    def test_the_sources_say_something(self):
+        self.assertGreater(sum(len(d["findings"]) for d in self.bare.values()), 1)
+        for name, document in self.bare.items():
+            self.assertTrue(document["connections"], name)
+
+    def test_each_header_changes_nothing_that_is_said(self):
+        for name in WRAPPERS:
+            for capture in self.captures:
+                with self.subTest(header=name, capture=capture.name):
+                    self.same(capture, lambda frame, name=name: wrapped(frame, [name]))
+
+    def test_nested(self):
+        for name, headers in NESTED.items():
+            for capture in self.captures:
+                with self.subTest(headers=name, capture=capture.name):
+                    self.same(capture, lambda frame, headers=headers: wrapped(frame, headers))
+
+    def test_nine_deep_is_named_and_counted(self):
+        capture = self.captures[0]
+        run = harness.run(GIVEN.analyzer, self.changed(capture, lambda frame: wrapped(frame, NINE)))
+        self.assertEqual(run.document["connections"], [])
+        frames = len(capture.frames)
+        self.assertEqual([u["reason"] for u in run.document["unchecked"]],
+                         [f"{frames} of the {frames} frames are not opened; what is RDMA in them is not judged: "
+                          f"packets more than 8 deep inside others in {frames} frames"])
+
+    def test_what_is_not_opened_is_named_by_its_number(self):
+        capture = self.captures[0]
+        for closed, name in ((lambda f: ethernet(0x88E5, f), "EtherType 0x88e5 (MACsec)"), (lambda f: ethernet(0x1234, f), "EtherType 0x1234"),
+                             (lambda f: over_ipv4(50, f), "IP protocol 50 (ESP)"), (lambda f: gre(0x894F, f), "EtherType 0x894f (NSH)")):
+            with self.subTest(name):
+                document = self.asked(self.changed(capture, closed))
+                self.assertEqual(len(document["unchecked"]), 1)
+                self.assertIn(f"{name} in {len(capture.frames)} frames", document["unchecked"][0]["reason"])
+
+    def test_a_port_makes_no_tunnel(self):
+        capture = self.captures[0]
+        for port, header in ((4789, "00000000 00004d00"), (8472, "01020304 05060708"), (37008, "02000001 01")):
+            with self.subTest(port):
+                document = self.asked(self.changed(capture, lambda frame, port=port, header=header: over_udp(port, bytes.fromhex(header) + frame)))
+                self.assertEqual((document["connections"], document["unchecked"]), ([], []))
+
+    def test_cut_by_the_switch(self):
+        """A switch that mirrors the first octets of a frame: as a capture with that snap length, whatever the outer lengths say."""
+        for capture in self.captures:
+            for kept in (96, 128, 160):
+                path = capture.write(os.path.join(self.folder.name, "snapped.pcap"), lambda frame, kept=kept: (frame[:kept], len(frame)))
+                snapped = said(self.asked(path))
+                for name in ("ERSPAN I", "ERSPAN II", "VXLAN", "GRE, Ethernet inside", "TZSP", "NVIDIA mirror in GRE", "802.1ah"):
+                    with self.subTest(capture=capture.name, kept=kept, header=name):
+                        path = self.changed(capture, lambda frame, kept=kept, name=name: wrapped(frame[:kept], [name]))
+                        self.assertEqual(said(self.asked(path)), snapped)
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--analyzer", required=True)
+    parser.add_argument("--forge", required=True)
+    GIVEN, remaining = parser.parse_known_args()
+    GIVEN.analyzer, GIVEN.forge = os.path.abspath(GIVEN.analyzer), os.path.abspath(GIVEN.forge)
+    alone.main(remaining)
