@@ -43,6 +43,7 @@ Connection::Connection(const Context& context, const Ends& ends, const TcpOpenin
   if (opening_.opener) {
     half(*opening_.opener).heard = opening_.syn.number == opening_.answer.number ? FrameRef{} : opening_.syn;
     half(1 - *opening_.opener).heard = opening_.answer;
+    half(*opening_.opener).promised = opening_.answered;
   }
 }
 
@@ -82,6 +83,80 @@ void Connection::segment(int direction, const TcpSegment& segment) {
   if (status_ == Status::given_up) return;
   Half& h = half(direction);
   Half& peer = half(1 - direction);
+  // What begins behind the octets that are waited for shows that they do not come.
+  if ((segment.flags & TcpSegment::rst) != 0) release_all();
+  // Whoever opens speaks first: nothing of the answer can be acknowledged in that.
+  const bool first_words = opening_.opener == direction && segment.wire_length > 0 &&
+                           opening_.first[static_cast<std::size_t>(direction)] == segment.sequence;
+  if (first_words && !peer.promised && (segment.flags & TcpSegment::ack) != 0) peer.promised = segment.acknowledgement;
+  const bool places = segment.wire_length > 0 || (segment.flags & TcpSegment::fin) != 0;
+  while (!peer.early.empty() && places && h.order.started() &&
+         h.order.unwrap(segment.sequence) >= h.order.unwrap(peer.early.front().acknowledgement)) {
+    release(peer);
+  }
+  release_proven(segment.ref);
+  if (must_wait(h, segment)) {
+    if (h.early.hold(segment)) return;
+    while (!h.early.empty()) release(h);
+  }
+  take(h, segment);
+  release_proven(segment.ref);
+}
+
+/// What it acknowledges has been seen. One octet more may be a FIN.
+bool Connection::come(const Half& h, const TcpSegment& segment) const {
+  const Half& peer = half(1 - h.direction);
+  if ((segment.flags & TcpSegment::ack) == 0) return true;
+  if (!peer.order.started()) {
+    return !peer.promised || h.waited_in_vain || segment.acknowledgement - *peer.promised <= 1;
+  }
+  const std::int64_t ahead =
+      distance(std::max(peer.reach, peer.order.next()), peer.order.unwrap(segment.acknowledgement));
+  return ahead <= 1 || ahead > window_ahead;
+}
+
+/// Also behind those of its own direction that wait.
+bool Connection::must_wait(const Half& h, const TcpSegment& segment) const {
+  return !h.early.empty() || !come(h, segment);
+}
+
+void Connection::release(Half& h) {
+  take(h, h.early.front());
+  h.early.pop();
+}
+
+/// Those whose octets have come by now, or have not come for so long that they are missing.
+void Connection::release_proven(FrameRef now) {
+  for (bool any = true; any;) {
+    any = false;
+    for (Half& h : halves_) {
+      if (h.early.empty()) continue;
+      if (!come(h, h.early.front())) {
+        if (now.time - h.early.front().ref.time <= EarlySegments::patience) continue;
+        h.waited_in_vain = !half(1 - h.direction).order.started();
+      }
+      release(h);
+      any = true;
+    }
+  }
+}
+
+void Connection::release_all() {
+  for (;;) {
+    Half* oldest = nullptr;
+    for (Half& h : halves_) {
+      if (h.early.empty()) continue;
+      if (oldest == nullptr || h.early.front().ref.number < oldest->early.front().ref.number) oldest = &h;
+    }
+    if (oldest == nullptr) return;
+    release(*oldest);
+    release_proven({});
+  }
+}
+
+void Connection::take(Half& h, const TcpSegment& segment) {
+  if (status_ == Status::given_up) return;
+  Half& peer = half(1 - h.direction);
   h.seen = true;
   h.heard = segment.ref;
   if ((segment.flags & TcpSegment::ack) != 0) acknowledge(peer, segment);
@@ -147,6 +222,7 @@ void Connection::payload(Half& h, const TcpSegment& segment, std::uint32_t seque
   piece.ref = segment.ref;
   const std::int64_t off = distance(h.order.next(), piece.start);
   if (off > far_away || off < -far_away) return;
+  h.reach = std::max(h.reach, piece.end());
 
   const Position start = piece.start;
   Repeated repeated;
@@ -287,6 +363,7 @@ void Connection::reset(Half& h, FrameRef frame) {
 }
 
 void Connection::finish(FrameRef last) {
+  release_all();
   if (status_ == Status::given_up) return;
   for (Half& each : halves_) close_holes(each, last, true);
   advance(last, true);

@@ -9,6 +9,7 @@
 
 #include "trace/copies.hpp"
 #include "trace/iwarp/attempts.hpp"
+#include "trace/iwarp/early.hpp"
 #include "trace/iwarp/framing.hpp"
 #include "trace/iwarp/messages.hpp"
 #include "trace/iwarp/role.hpp"
@@ -40,6 +41,7 @@ struct TcpOpening {
   std::optional<int> opener;                          ///< who sent the SYN without ACK, or did not send the one with it
   FrameRef syn;                                       ///< the first; number 0: not in the capture
   FrameRef answer;                                    ///< the SYN with ACK, likewise
+  std::optional<std::uint32_t> answered;              ///< the opener's first octet, as the SYN with ACK has it
 };
 
 class Connection {
@@ -76,7 +78,11 @@ class Connection {
   };
   struct Half final : FpduHandler {
     Half(Connection& c, int d)
-        : owner(c), direction(d), order(c.context_.budget), framing(c.context_.budget, c.context_.options.check_crc) {}
+        : owner(c),
+          direction(d),
+          order(c.context_.budget),
+          framing(c.context_.budget, c.context_.options.check_crc),
+          early(c.context_.budget) {}
     void fpdu(const Fpdu& fpdu) override;
     void crc_bad(FrameRef frame) override;
     void mpa_bad(FrameRef frame) override;
@@ -86,8 +92,12 @@ class Connection {
     int direction;
     TcpOrder order;
     Framing framing;
-    bool seen = false;  // any segment
-    FrameRef heard;     // the newest one
+    EarlySegments early;
+    Position reach = 0;                     // behind the last octet seen, in whatever order
+    std::optional<std::uint32_t> promised;  // its first octet, as the peer has acknowledged it
+    bool waited_in_vain = false;            // for the first octets of the peer
+    bool seen = false;                      // any segment
+    FrameRef heard;                         // the newest one
     bool window_closed = false;
     Copies copies;
     std::uint64_t missing = 0;  // octets, in so many places
@@ -110,10 +120,17 @@ class Connection {
   };
 
   [[nodiscard]] Half& half(int direction) noexcept { return direction == 0 ? halves_[0] : halves_[1]; }
+  [[nodiscard]] const Half& half(int direction) const noexcept { return direction == 0 ? halves_[0] : halves_[1]; }
   [[nodiscard]] Side side(int direction) const noexcept { return direction == active_ ? Side::active : Side::passive; }
   [[nodiscard]] bool live() const noexcept { return status_ == Status::open; }
   [[nodiscard]] Endpoint endpoint(int direction) const;
 
+  void take(Half& h, const TcpSegment& segment);
+  [[nodiscard]] bool must_wait(const Half& h, const TcpSegment& segment) const;
+  [[nodiscard]] bool come(const Half& h, const TcpSegment& segment) const;
+  void release(Half& h);
+  void release_proven(FrameRef now);
+  void release_all();
   void acknowledge(Half& sender, const TcpSegment& segment);
   void keep_alive(Half& h, const Half& peer, const TcpSegment& segment);
   void payload(Half& h, const TcpSegment& segment, std::uint32_t sequence);

@@ -39,7 +39,10 @@ void OrdinaryTcp::note_syn(Slot& slot, int direction, const TcpSegment& segment)
   }
   if (slot.syn.number == 0) slot.syn = segment.ref;
   if (!answer || slot.opener < 0) slot.opener = static_cast<std::int8_t>(answer ? 1 - direction : direction);
-  if (answer) slot.answer = segment.ref;
+  if (answer) {
+    slot.answer = segment.ref;
+    slot.answered = segment.acknowledgement;
+  }
   slot.first[d] = first;
   slot.first_known[d] = true;
 }
@@ -102,6 +105,7 @@ bool OrdinaryTcp::worth_a_look(std::uint64_t hash, int direction, const TcpSegme
   if (s.opener >= 0) opening.opener = s.opener;
   opening.syn = s.syn;
   opening.answer = s.answer;
+  if (s.answer.number != 0) opening.answered = s.answered;
   return true;
 }
 

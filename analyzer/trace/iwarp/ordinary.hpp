@@ -29,8 +29,9 @@ class OrdinaryTcp {
  private:
   struct Slot {
     std::uint64_t hash = 0;
-    FrameRef syn;     // the first
-    FrameRef answer;  // to it, the newest
+    FrameRef syn;                // the first
+    FrameRef answer;             // to it, the newest
+    std::uint32_t answered = 0;  // with `answer`: the number that it acknowledges
     std::array<std::uint32_t, 2> first{};
     std::array<bool, 2> first_known{};
     std::int8_t opener = -1;

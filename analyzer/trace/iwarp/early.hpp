@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Segments that stand in the capture in front of what they acknowledge: they were sent after it had arrived, and wait
+// for it.
+#pragma once
+
+#include <cstddef>
+#include <deque>
+#include <vector>
+
+#include "trace/iwarp/piece.hpp"
+#include "trace/packet.hpp"
+
+namespace rpcrdma::trace::iwarp {
+
+/// Of one direction, in the order of the capture.
+class EarlySegments {
+ public:
+  static constexpr std::size_t most = 4096;
+  /// Two taps may have clocks this far apart; what does not come until then is missing.
+  static constexpr TimeNs patience = 200'000'000;
+
+  explicit EarlySegments(Budget& budget) noexcept : budget_(budget) {}
+  ~EarlySegments() {
+    while (!held_.empty()) pop();
+  }
+  EarlySegments(const EarlySegments&) = delete;
+  EarlySegments& operator=(const EarlySegments&) = delete;
+
+  [[nodiscard]] bool empty() const noexcept { return held_.empty(); }
+  /// Keeps a copy. False: there is no room.
+  [[nodiscard]] bool hold(const TcpSegment& segment);
+  /// The oldest one, until it is popped.
+  [[nodiscard]] const TcpSegment& front() const noexcept { return held_.front().segment; }
+  void pop() noexcept;
+
+ private:
+  struct Held {
+    TcpSegment segment;
+    std::vector<std::uint8_t> payload;
+  };
+  Budget& budget_;
+  std::deque<Held> held_;
+};
+
+inline bool EarlySegments::hold(const TcpSegment& segment) {
+  if (held_.size() >= most || !budget_.take(segment.payload.size())) return false;
+  Held& held = held_.emplace_back();
+  held.segment = segment;
+  held.payload.assign(segment.payload.begin(), segment.payload.end());
+  held.segment.payload = held.payload;
+  return true;
+}
+
+inline void EarlySegments::pop() noexcept {
+  budget_.give(held_.front().payload.size());
+  held_.pop_front();
+}
+
+}  // namespace rpcrdma::trace::iwarp

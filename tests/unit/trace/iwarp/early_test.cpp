@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Two taps whose clocks differ: what acknowledges octets was sent after they had arrived (RFC 9293 section 3.4).
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "streams.hpp"
+
+namespace rpcrdma::iwarp_test {
+namespace {
+
+constexpr trace::TimeNs millisecond = 1'000'000;
+
+/// As a tap would have it whose clock for the client's direction is so far ahead.
+std::vector<Segment> skewed(const std::vector<Segment>& whole, trace::TimeNs client_late) {
+  std::vector<std::pair<trace::TimeNs, Segment>> timed;
+  trace::TimeNs now = 0;
+  for (const Segment& segment : whole) {
+    now += segment.step;
+    timed.emplace_back(now + (segment.client ? client_late : 0), segment);
+  }
+  std::stable_sort(timed.begin(), timed.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
+  std::vector<Segment> out;
+  trace::TimeNs before = timed.front().first - whole.front().step;
+  for (auto& [time, segment] : timed) {
+    segment.step = time - before;
+    before = time;
+    out.push_back(std::move(segment));
+  }
+  return out;
+}
+
+std::vector<std::string> sends(const Recorder& got) { return got.only({"Send", "Request", "Accept", "Adopted"}); }
+
+TEST(IwarpTwoTaps, EachMessageComesAfterWhatItAnswers) {
+  // Each answer acknowledges its Call.
+  Direction client;
+  Direction server;
+  Story story{{true, client.raw(mpa_frame(true, 0x40, 1, {}))}, {false, server.raw(mpa_frame(false, 0x40, 1, {}))}};
+  for (std::uint32_t i = 1; i <= 50; ++i) {
+    story.push_back({true, client.fpdu(send_ulpdu(i, 0, true, rpc_call(i)))});
+    story.push_back({false, server.fpdu(send_ulpdu(i, 0, true, rpc_reply(i)))});
+  }
+  const auto whole = segments_of(story);
+  const Recorder expected = run(whole);
+  ASSERT_EQ(expected.count("Send"), 100U);
+  for (const trace::TimeNs late :
+       {300'000L, -300'000L, 5 * millisecond, -5 * millisecond, 50 * millisecond, -50 * millisecond}) {
+    const Recorder got = run(skewed(whole, late));
+    EXPECT_EQ(sends(got), sends(expected)) << late << "\n" << got.text();
+    EXPECT_EQ(got.count("Gap"), 0U);
+  }
+}
+
+TEST(IwarpTwoTaps, WhatNeverComesIsNotWaitedFor) {
+  Direction client;
+  Direction server;
+  Story story{{true, client.raw(mpa_frame(true, 0x40, 1, {}))}, {false, server.raw(mpa_frame(false, 0x40, 1, {}))}};
+  for (std::uint32_t i = 1; i <= 4; ++i) {
+    story.push_back({true, client.fpdu(send_ulpdu(i, 0, true, rpc_call(i)))});
+    story.push_back({false, server.fpdu(send_ulpdu(i, 0, true, rpc_reply(i)))});
+  }
+  auto segments = segments_of(story);
+  const Recorder whole = run(segments);
+  const auto second_call =
+      std::find_if(segments.begin(), segments.end(), [](const Segment& s) { return s.chunk == 4; });
+  segments.erase(second_call);
+  const Recorder got = run(segments);
+  EXPECT_EQ(got.count("Send"), whole.count("Send") - 1) << got.text();
+  EXPECT_EQ(got.count("Gap"), 1U);
+  // The second Reply in front of the third Call, as it was sent.
+  const auto lines = sends(got);
+  ASSERT_EQ(lines.size(), sends(whole).size() - 1);
+  auto without = sends(whole);
+  without.erase(without.begin() + 4);
+  for (std::size_t i = 0; i < lines.size(); ++i) EXPECT_EQ(lines[i].substr(0, 6), without[i].substr(0, 6)) << i;
+}
+
+}  // namespace
+}  // namespace rpcrdma::iwarp_test
