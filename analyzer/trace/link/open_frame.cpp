@@ -346,6 +346,18 @@ Content ether_payload(Walk& walk, const wire::Decoded<wire::EtherPayload>& ether
   return ether ? ether_payload(walk, *ether) : Content::nothing;
 }
 
+/// TCP's numbers tell what is missing. A packet of InfiniBand whose lengths are those of what is left would be taken
+/// for a whole one; only one without payload is.
+void cut_by_mirror(Walk& walk) noexcept {
+  Opened& out = walk.out;
+  out.frame_cut = true;
+  constexpr std::size_t acknowledgement = bth_size + 8;
+  const bool whole = out.ib.octets.size() >= out.ib.wire_length && out.ib.octets.size() > acknowledgement;
+  if (out.content == Content::infiniband && whole) {
+    out.content = unopened(walk, {NotOpened::By::shortened, 0}, Content::nothing);
+  }
+}
+
 Content erf(Walk& walk, const Layer& in) noexcept {
   const auto record = wire::decode_erf(in);
   if (!record) return Content::nothing;
@@ -408,6 +420,7 @@ void open_frame(const Frame& frame, Opened& out) noexcept {
     const wire::EtherPayload ether = *walk.next;
     walk.next.reset();
     out.content = ether_payload(walk, ether);
+    if (walk.shortened) cut_by_mirror(walk);
   }
   if (out.content == Content::infiniband) {
     out.ib.ref = frame.ref;
