@@ -24,6 +24,11 @@ struct IbTransport::Impl {
     }
   }
 
+  void copy(const IbPacket& p) {
+    const auto header = wire::decode_ib(p.octets, p.wire_length);
+    if (header && header->op.service == wire::IbService::rc) flows.copy(p, *header);
+  }
+
   ib::Flows flows;
   ib::Handshakes handshakes;
 };
@@ -33,6 +38,7 @@ IbTransport::IbTransport(const Options& options, ConnectionNumbers& numbers, Eve
 IbTransport::~IbTransport() = default;
 
 void IbTransport::packet(const IbPacket& packet) { impl_->packet(packet); }
+void IbTransport::copy(const IbPacket& packet) { impl_->copy(packet); }
 void IbTransport::finish(FrameRef last) { impl_->flows.finish(last); }
 
 }  // namespace rpcrdma::trace

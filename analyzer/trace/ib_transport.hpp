@@ -17,6 +17,8 @@ class IbTransport {
   IbTransport& operator=(const IbTransport&) = delete;
 
   void packet(const IbPacket& packet);
+  /// The same packet again, by another way to the capture.
+  void copy(const IbPacket& packet);
   void finish(FrameRef last);
 
  private:

@@ -177,6 +177,13 @@ struct IwarpTransport::Impl {
     return use(ends, at->second, direction, segment);
   }
 
+  bool copy(const TcpSegment& segment) {
+    Ends ends;
+    const int direction = ends_of(segment, ends);
+    const Entry* entry = find(ends);
+    return entry != nullptr && entry->connection->copy(direction, segment.ref);
+  }
+
   void finish(FrameRef last) {
     for (const std::list<Ends>* each : {&open, &pending, &over}) {
       for (const Ends& ends : *each) {
@@ -207,6 +214,7 @@ IwarpTransport::IwarpTransport(const Options& options, ConnectionNumbers& number
 IwarpTransport::~IwarpTransport() = default;
 
 bool IwarpTransport::segment(const TcpSegment& segment) { return impl_->segment(segment); }
+bool IwarpTransport::copy(const TcpSegment& segment) { return impl_->copy(segment); }
 void IwarpTransport::undelivered(const UndeliveredSegment& segment) { impl_->attempts.undelivered(segment); }
 void IwarpTransport::finish(FrameRef last) { impl_->finish(last); }
 

@@ -18,6 +18,8 @@ class IwarpTransport {
 
   /// True when the segment belongs to a stream taken for iWARP. Ordinary TCP must cost next to nothing.
   bool segment(const TcpSegment& segment);
+  /// The same segment again, by another way to the capture.
+  bool copy(const TcpSegment& segment);
   /// ICMP says that a segment reached nobody: it may be an attempt to connect.
   void undelivered(const UndeliveredSegment& segment);
   void finish(FrameRef last);

@@ -51,6 +51,8 @@ std::string NotOpened::text() const {
       return fmt::format("later fragments of IP packets (protocol {})", number);
     case By::too_deep:
       return fmt::format("packets more than {} deep inside others", number);
+    case By::shortened:
+      return "packets that a mirror cut and gave other lengths";
   }
   return "nothing";
 }

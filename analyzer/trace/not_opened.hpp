@@ -10,12 +10,13 @@ namespace rpcrdma::trace {
 
 struct NotOpened {
   enum class By : std::uint8_t {
-    nothing,      ///< all was opened, or what was not carries no RDMA
-    ether_type,   ///< also where it stands in GRE
-    ip_protocol,  ///< not the first fragment of a packet counts as `fragment`
+    nothing,     ///< all was opened, or what was not carries no RDMA
+    ether_type,  ///< also where it stands in GRE
+    ip_protocol,
     udp_port,
-    fragment,  ///< number: IP protocol, 44 in IPv6
-    too_deep,  ///< number: how many encapsulations are opened
+    fragment,   ///< not the first of its packet; number: IP protocol, 44 in IPv6
+    too_deep,   ///< number: how many encapsulations are opened
+    shortened,  ///< cut by a mirror that says so, and wrote the lengths inside anew: how long it was nobody knows
   };
   By by = By::nothing;
   std::uint32_t number = 0;

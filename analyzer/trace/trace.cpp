@@ -7,6 +7,7 @@
 #include "trace/iwarp_transport.hpp"
 #include "trace/link/open_frame.hpp"
 #include "trace/packet.hpp"
+#include "trace/two_ways.hpp"
 
 namespace rpcrdma::trace {
 namespace {
@@ -66,10 +67,19 @@ struct Trace::Impl {
         ++statistics.unknown_link;
         return false;
       case Content::infiniband:
+        if (two_ways.copy(opened.ib)) {
+          ++statistics.rdma_frames;
+          infiniband.copy(opened.ib);
+          return true;
+        }
         infiniband.packet(opened.ib);
         carried_rdma(frame.ref, opened.ib.octets.size() < opened.ib.wire_length);
         return true;
       case Content::tcp:
+        if (two_ways.copy(opened.tcp)) {
+          if (iwarp.copy(opened.tcp)) ++statistics.rdma_frames;
+          return true;
+        }
         if (iwarp.segment(opened.tcp)) carried_rdma(frame.ref, opened.tcp.payload.size() < opened.tcp.wire_length);
         return true;
       case Content::undelivered:
@@ -94,6 +104,7 @@ struct Trace::Impl {
   ConnectionNumbers numbers;
   IbTransport infiniband;
   IwarpTransport iwarp;
+  TwoWays two_ways;
   Statistics statistics;
   Opened opened;  // one for all frames
   FrameRef last;

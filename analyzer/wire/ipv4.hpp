@@ -54,7 +54,7 @@ struct IpPacket {
     in = in.ended_at(total);
   }
   const unsigned fragment = load_be16(p + 6) & 0x3FFFU;
-  if ((fragment & 0x1FFFU) != 0) {
+  if (fragment != 0 && fragment != 0x2000U) {
     return tl::make_unexpected(DecodeError{Fault::unsupported, "IPv4 fragment", 6});
   }
   if (in.octets.size() < header) return tl::make_unexpected(in.missing(header, "IPv4 options"));

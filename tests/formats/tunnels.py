@@ -286,6 +286,31 @@ class Tunnels(Prepared):
                         path = self.changed(capture, lambda frame, kept=kept, name=name: wrapped(frame[:kept], [name]))
                         self.assertEqual(said(self.asked(path)), snapped)
 
+    def test_the_same_packet_inside_and_outside(self):
+        """A capture with the packets and their mirrored copies, whole or cut, a millisecond later: each counts once, and it says so."""
+        for capture in self.captures:
+            for name, kept in (("ERSPAN II", None), ("VXLAN", None), ("ERSPAN I", 96)):
+                with self.subTest(capture=capture.name, header=name, kept=kept):
+                    records = []
+                    for time, octets, length in capture.frames:
+                        stamp = struct.unpack("<II", time)[0] * capture.second + struct.unpack("<II", time)[1]
+                        copy = wrapped(octets[:kept], [name])
+                        records.append((stamp, len(records), struct.pack("<II", len(octets), length) + octets))
+                        records.append((stamp + capture.second // 1000, len(records), struct.pack("<II", len(copy), len(copy)) + copy))
+                    records.sort()
+                    numbers = [at // 2 + 1 for _, at, _ in records]
+                    path = os.path.join(self.folder.name, "both.pcap")
+                    pcapfile.write(path, capture.header, [struct.pack("<II", *divmod(stamp, capture.second)) + rest for stamp, _, rest in records])
+                    document, bare = self.asked(path), self.bare[capture.name]
+
+                    def rows(found, number):
+                        return [(f["rule"], f["severity"], f["violator"], number(f["frames"][0])) for f in found["findings"]
+                                if f["rule"] != "capture-duplicate"]
+                    self.assertEqual(rows(document, lambda frame, numbers=numbers: numbers[frame - 1]), rows(bare, lambda frame: frame))
+                    self.assertIn("capture-duplicate", {f["rule"] for f in document["findings"]})
+                    for part in ("messages", "operations", "credits", "thresholds", "gaps"):
+                        self.assertEqual([c[part] for c in document["connections"]], [c[part] for c in bare["connections"]], part)
+
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)

@@ -78,6 +78,12 @@ void Flows::packet(const IbPacket& packet, const wire::IbHeader& header) {
   }
 }
 
+void Flows::copy(const IbPacket& packet, const wire::IbHeader& header) {
+  const Leg* leg = find({packet.source, packet.destination, header.destination_qp});
+  if (leg == nullptr || leg->connection == nullptr || !leg->connection->announced) return;
+  leg->connection->shared.repeated(leg->sender, packet.ref, Repeated::Kind::capture_duplicate);
+}
+
 Connection& Flows::open(Transport transport, const Address& client, const Address& server, FrameRef first) {
   if (connections_.size() >= max_connections && !finishing_) make_room(first);
   if (++opened_ >= std::max<std::uint64_t>(rest_each, connections_.size())) {

@@ -23,6 +23,8 @@ class Flows {
       : options_(options), numbers_(numbers), sink_(sink) {}
 
   void packet(const IbPacket& packet, const wire::IbHeader& header);
+  /// A packet that was here before, by another way to the capture.
+  void copy(const IbPacket& packet, const wire::IbHeader& header);
   void finish(FrameRef last);
 
   // For the handshake

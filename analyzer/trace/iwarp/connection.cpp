@@ -201,6 +201,17 @@ void Connection::acknowledge(Half& sender, const TcpSegment& segment) {
   }
 }
 
+bool Connection::copy(int direction, FrameRef frame) const {
+  if (!live()) return false;
+  Repeated repeated;
+  repeated.kind = Repeated::Kind::capture_duplicate;
+  repeated.connection = id_;
+  repeated.side = side(direction);
+  repeated.frame = frame;
+  context_.sink.on(repeated);
+  return true;
+}
+
 void Connection::start(Half& h, const TcpSegment& segment, std::uint32_t sequence) {
   h.order.start_at(sequence);
   h.origin = h.order.next();

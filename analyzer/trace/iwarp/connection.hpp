@@ -59,6 +59,8 @@ class Connection {
   void segment(int direction, const TcpSegment& segment);
   /// No more frames: gives up every hole, decides what is undecided.
   void finish(FrameRef last);
+  /// A segment that was here before, by another way to the capture. False: this is not iWARP, or not yet.
+  [[nodiscard]] bool copy(int direction, FrameRef frame) const;
   /// As finish(); the same ports began a new epoch.
   void supersede(int direction, FrameRef frame);
 

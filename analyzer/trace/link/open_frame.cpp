@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstring>
 #include <limits>
+#include <optional>
 
 #include "wire/cooked.hpp"
 #include "wire/erf.hpp"
@@ -34,14 +35,18 @@ using wire::Layer;
 
 constexpr std::size_t bth_size = 12;
 
-/// The way through a frame. `next` is what the encapsulation that was opened last holds: `more` says that it is there.
+// What is rare stays out of the way of what is not: those functions are not to be inlined.
+
+/// The way through a frame.
 struct Walk {
+  explicit Walk(Opened& opened) noexcept : out(opened) {}
+
   Opened& out;
-  wire::EtherPayload next;
-  bool more = false;
-  bool shortened = false;  ///< a switch says that it cut what is inside
+  std::optional<wire::EtherPayload> next;  ///< what the encapsulation that was opened last holds
   int depth = 0;
   std::uint16_t way = 0;
+  bool shortened = false;  ///< a switch says that it cut what is inside
+  bool udp_knows = false;  ///< IP may tell of less than was sent: a first fragment, or rewritten by a mirror
 };
 
 void set(Address& address, Address::Kind kind, const std::uint8_t* octets, std::size_t size) noexcept {
@@ -87,22 +92,23 @@ Content unopened(Walk& walk, NotOpened what, Content content = Content::tunnel) 
 }
 
 /// `what`: the encapsulation that holds it. Where its header is none, something else uses its number.
-Content enter(Walk& walk, NotOpened what, const wire::Decoded<wire::EtherPayload>& inside) noexcept {
+[[gnu::noinline]] Content enter(Walk& walk, NotOpened what, const wire::Decoded<wire::EtherPayload>& inside) noexcept {
   if (!inside) return inside.error().fault == wire::Fault::unsupported ? unopened(walk, what) : Content::nothing;
   if (walk.depth == max_encapsulations) return unopened(walk, {NotOpened::By::too_deep, max_encapsulations});
-  walk.next = *inside;
-  if (walk.next.type == wire::ether_type::bridged) {
+  if (inside->type == wire::ether_type::bridged) {
     const auto ether = wire::decode_ethernet(inside->payload);
     if (!ether) return Content::nothing;
     walk.next = *ether;
+  } else {
+    walk.next = *inside;
   }
   ++walk.depth;
+  walk.udp_knows = true;
   walk.way = static_cast<std::uint16_t>(walk.way * 31U + what.number + 1U);
-  walk.more = true;
   return Content::nothing;
 }
 
-Content datagram(Walk& walk, std::uint16_t port, const Layer& payload) noexcept {
+[[gnu::noinline]] Content datagram(Walk& walk, std::uint16_t port, const Layer& payload) noexcept {
   const NotOpened what{NotOpened::By::udp_port, port};
   switch (port) {
     case wire::vxlan_port:
@@ -151,7 +157,7 @@ Content gre(Walk& walk, const Layer& in) noexcept {
 }
 
 /// What is neither TCP nor UDP nor an answer about them.
-Content other_protocol(Walk& walk, const wire::IpPacket& ip) noexcept {
+[[gnu::noinline]] Content other_protocol(Walk& walk, const wire::IpPacket& ip) noexcept {
   const NotOpened what{NotOpened::By::ip_protocol, ip.protocol};
   switch (ip.protocol) {
     case wire::ip_protocol::gre:
@@ -183,8 +189,7 @@ Content upper(Walk& walk, const Layer& network, const wire::IpPacket& ip) noexce
   Opened& out = walk.out;
   if (ip.protocol == wire::ip_protocol::udp) {
     Layer in = ip.payload;
-    // A packet whose beginning this is, or one that a switch made shorter: UDP still knows how long it was.
-    if ((ip.first_fragment || walk.depth != 0) && in.octets.size() >= 6) {
+    if (walk.udp_knows && in.octets.size() >= 6) {
       in.wire_length = std::max<std::size_t>(in.wire_length, wire::load_be16(in.octets.data() + 4));
     }
     const auto udp = wire::decode_udp(in);
@@ -216,7 +221,7 @@ Content upper(Walk& walk, const Layer& network, const wire::IpPacket& ip) noexce
 }
 
 /// `protocol`: where a fragment says what it is of.
-Content no_ip(Walk& walk, const wire::DecodeError& error, std::uint32_t protocol) noexcept {
+[[gnu::noinline]] Content no_ip(Walk& walk, const wire::DecodeError& error, std::uint32_t protocol) noexcept {
   if (error.fault != wire::Fault::unsupported) return Content::nothing;
   return unopened(walk, {NotOpened::By::fragment, protocol}, Content::nothing);
 }
@@ -224,14 +229,18 @@ Content no_ip(Walk& walk, const wire::DecodeError& error, std::uint32_t protocol
 Content ipv4(Walk& walk, const Layer& in) noexcept {
   const auto ip = wire::decode_ipv4(in);
   if (!ip) return no_ip(walk, ip.error(), in.octets.size() > 9 ? in.octets[9] : 0);
-  if (ip->first_fragment) walk.out.frame_cut = true;
+  if (ip->first_fragment) [[unlikely]] {
+    walk.out.frame_cut = walk.udp_knows = true;
+  }
   return upper<Address::Kind::ipv4, 4>(walk, in, *ip);
 }
 
 Content ipv6(Walk& walk, const Layer& in) noexcept {
   const auto ip = wire::decode_ipv6(in);
   if (!ip) return no_ip(walk, ip.error(), wire::ip_protocol::fragment);
-  if (ip->first_fragment) walk.out.frame_cut = true;
+  if (ip->first_fragment) [[unlikely]] {
+    walk.out.frame_cut = walk.udp_knows = true;
+  }
   return upper<Address::Kind::ipv6, 16>(walk, in, *ip);
 }
 
@@ -280,7 +289,7 @@ Content no_ether_type(Walk& walk, const wire::EtherPayload& ether) noexcept {
 }
 
 /// All but the few EtherTypes that RDMA uses.
-Content other_ether_type(Walk& walk, const wire::EtherPayload& ether) noexcept {
+[[gnu::noinline]] Content other_ether_type(Walk& walk, const wire::EtherPayload& ether) noexcept {
   const NotOpened what{NotOpened::By::ether_type, ether.type};
   switch (ether.type) {
     case wire::ether_type::bridged:
@@ -335,6 +344,18 @@ Content ether_payload(Walk& walk, const wire::EtherPayload& ether) noexcept {
 
 Content ether_payload(Walk& walk, const wire::Decoded<wire::EtherPayload>& ether) noexcept {
   return ether ? ether_payload(walk, *ether) : Content::nothing;
+}
+
+/// TCP's numbers tell what is missing. A packet of InfiniBand whose lengths are those of what is left would be taken
+/// for a whole one; only one without payload is.
+void cut_by_mirror(Walk& walk) noexcept {
+  Opened& out = walk.out;
+  out.frame_cut = true;
+  constexpr std::size_t acknowledgement = bth_size + 8;
+  const bool whole = out.ib.octets.size() >= out.ib.wire_length && out.ib.octets.size() > acknowledgement;
+  if (out.content == Content::infiniband && whole) {
+    out.content = unopened(walk, {NotOpened::By::shortened, 0}, Content::nothing);
+  }
 }
 
 Content erf(Walk& walk, const Layer& in) noexcept {
@@ -393,21 +414,23 @@ void open_frame(const Frame& frame, Opened& out) noexcept {
   }
   out.frame_cut = layer.cut();
   out.not_opened = {};
-  Walk walk{out, {}};
+  Walk walk{out};
   out.content = link(walk, frame.link, layer);
-  while (walk.more) {
-    walk.more = false;
-    out.content = ether_payload(walk, walk.next);
+  while (walk.next) {
+    const wire::EtherPayload ether = *walk.next;
+    walk.next.reset();
+    out.content = ether_payload(walk, ether);
+    if (walk.shortened) cut_by_mirror(walk);
   }
   if (out.content == Content::infiniband) {
     out.ib.ref = frame.ref;
     out.ib.way = walk.way;
-  }
-  if (out.content == Content::tcp) {
+  } else if (out.content == Content::tcp) {
     out.tcp.ref = frame.ref;
     out.tcp.way = walk.way;
+  } else if (out.content == Content::undelivered) {
+    out.undelivered.ref = frame.ref;
   }
-  if (out.content == Content::undelivered) out.undelivered.ref = frame.ref;
 }
 
 }  // namespace rpcrdma::trace

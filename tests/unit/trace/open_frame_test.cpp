@@ -436,6 +436,22 @@ TEST(OpenFrame, LengthsRewrittenByAMirror) {
   EXPECT_EQ(o.ib.wire_length, 1016U);
 }
 
+// The switch says that it cut the frame, and all lengths inside say that nothing is missing.
+TEST(OpenFrame, CutByAMirrorAndNoLengthTells) {
+  const auto mirrored = [](const char* erspan, std::size_t payload) {
+    return ethernet(0x0800, ipv4(47, hex("1000 88be 00000001") + hex(erspan) +
+                                         ethernet(0x0800, ipv4(17, udp(bth_packet(payload))))));
+  };
+  const Opened whole = open(LinkType::ethernet, mirrored("1064 0007 00000005", 64));
+  EXPECT_EQ(whole.content, Content::infiniband);
+  EXPECT_FALSE(whole.frame_cut);
+  const Opened cut = open(LinkType::ethernet, mirrored("1064 0407 00000005", 64));
+  EXPECT_EQ(cut.content, Content::nothing);
+  EXPECT_EQ(cut.not_opened.by, NotOpened::By::shortened);
+  EXPECT_TRUE(cut.frame_cut);
+  EXPECT_EQ(open(LinkType::ethernet, mirrored("1064 0407 00000005", 4)).content, Content::infiniband) << "an ACK";
+}
+
 TEST(OpenFrame, DisagreeingLengthsOfLrhAndGrhEndAtTheShorter) {
   Octets octets = lrh(3, grh(bth()));
   octets[8 + 4] = 0xFF;  // GRH PayLen
