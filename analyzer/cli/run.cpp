@@ -190,7 +190,9 @@ namespace {
   Inputs inputs(options.captures, options.merge, annotation ? annotation->standard_input() : "");
   {
     Progress progress(options.progress);
-    while (const trace::Frame* frame = stream.unread() ? nullptr : inputs.next()) {
+    // What nobody reads is judged to its end for the exit status, where it has one that can be told.
+    const auto goes_on = [&] { return !stream.unread() || inputs.position().has_value(); };
+    while (const trace::Frame* frame = goes_on() ? inputs.next() : nullptr) {
       if (inputs.packet()) trace.frame(*frame);
       if (ladder != nullptr) ladder->watch(judge);
       if (streaming) judge.tell();

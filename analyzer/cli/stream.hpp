@@ -29,7 +29,7 @@ class Stream final : public referee::Listener {
   [[nodiscard]] bool failed() const noexcept { return failed_; }
   /// It could not be written, and that was said.
   [[nodiscard]] bool broken() const noexcept { return written_ == Printed::failed; }
-  /// Nobody reads any more: going on would be in vain.
+  /// Nobody reads any more.
   [[nodiscard]] bool unread() const noexcept { return written_ == Printed::unread; }
 
  private:

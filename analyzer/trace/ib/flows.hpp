@@ -85,9 +85,9 @@ class Flows {
   ConnectionList connections_;
   std::unordered_map<CommKey, Connection*, CommKeyHash> by_comm_;
   std::unordered_map<PairKey, Pair, PairKeyHash> pairs_;
-  std::list<Leg*> orphans_;  ///< oldest first
+  std::list<Leg*> orphans_;   ///< oldest first
   std::uint64_t opened_ = 0;  ///< since those that are closed were last looked through
-  bool finishing_ = false;  ///< nothing new comes: the bounds are met
+  bool finishing_ = false;    ///< nothing new comes: the bounds are met
 };
 
 }  // namespace rpcrdma::trace::ib
