@@ -180,6 +180,15 @@ struct ConnectionFacts {
   std::uint64_t sends_unrecognised = 0;  ///< Sends that are no RPC-over-RDMA
 };
 
+/// Where the time of an answered Call went, as the tap saw it.
+struct CallTimes {
+  trace::TimeNs whole = 0;            ///< from the Call's first packet to the Reply's last one
+  std::optional<trace::TimeNs> pull;  ///< from the Call to the last Read response for it; empty: there was none
+  trace::TimeNs server = 0;           ///< from the Call, or the end of the pull, to the first packet of its answer
+  std::optional<trace::TimeNs> push;  ///< from the first Write to the Reply's last packet; empty: there was none
+  std::uint64_t octets = 0;           ///< of Call and Reply, with what travelled by RDMA
+};
+
 /// One kind of operation of a mount, by the name that mountstats uses. Times in microseconds.
 struct OperationTimes {
   std::string name;          ///< "READ", "COPY", "NFSv3 READ" only where two versions share the mount

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <string_view>
 #include <tuple>
 
 #include "referee/facts.hpp"
@@ -36,6 +37,10 @@ struct MessageSeen {
   ExchangeRef exchange;
   /// Program, version and procedure of the exchange's Call.
   std::optional<std::tuple<std::uint32_t, std::uint32_t, std::uint32_t>> procedure;
+  /// What that Call asks for, by the name that mountstats uses: "WRITE" of a COMPOUND. Of static storage; empty: not
+  /// read, or of a program without such names.
+  std::string_view operation;
+  std::optional<CallTimes> times;        ///< of the exchange: with the first answer to its Call
   std::uint64_t outstanding = 0;         ///< Calls of the requester without an answer, this message counted
   std::optional<std::uint32_t> granted;  ///< newest grant to the requester
 };

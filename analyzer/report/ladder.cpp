@@ -219,16 +219,24 @@ void Ladder::finish(const std::vector<referee::Finding>& findings) {
     std::stable_sort(rows.begin(), rows.end(),
                      [](const LadderRow& a, const LadderRow& b) { return a.first.number < b.first.number; });
     // The procedure of a Long Call is known only when its Reply comes.
-    std::unordered_map<std::uint32_t, std::pair<std::uint32_t, std::uint32_t>> names;
+    struct Names {
+      std::uint32_t procedure = 0, operations = 0, leading = 0;
+    };
+    std::unordered_map<std::uint32_t, Names> names;
     for (const LadderRow& row : rows) {
       if (row.exchange == 0) continue;
-      auto& [procedure, operations] = names[row.exchange];
-      if (procedure == 0) procedure = row.procedure;
-      if (operations == 0) operations = row.operations;
+      Names& known = names[row.exchange];
+      if (known.procedure == 0) known.procedure = row.procedure;
+      if (known.operations == 0) known.operations = row.operations;
+      if (known.leading == 0) known.leading = row.leading;
     }
     for (LadderRow& row : rows) {
-      if (row.exchange != 0) std::tie(row.procedure, row.operations) = names[row.exchange];
       row.marks.clear();
+      if (row.exchange == 0) continue;
+      const Names& known = names[row.exchange];
+      row.procedure = known.procedure;
+      row.operations = known.operations;
+      row.leading = known.leading;
     }
   }
   for (std::size_t i = 0; i < findings.size(); ++i) {
@@ -327,6 +335,7 @@ void Ladder::name_procedure(LadderRow& row, const MessageSeen& seen) {
       row.procedure = intern(wire::procedure_name(program, version, number));
       if (procedures_.size() < most_texts) procedures_[*seen.procedure] = row.procedure;
     }
+    row.leading = seen.operation.empty() ? row.procedure : intern(std::string(seen.operation));
   }
   const trace::Send& send = *seen.send;
   if (row.kind != Kind::call || row.header == 0 || send.octets.size() <= row.header) return;

@@ -72,6 +72,7 @@ struct LadderRow {
   bool has_xid = false;
   std::uint32_t procedure = 0;   ///< Ladder::text(): "NFSv3 READ"; 0: not known
   std::uint32_t operations = 0;  ///< Ladder::text(): "SEQUENCE, PUTFH, READ"; 0: none, or not known
+  std::uint32_t leading = 0;     ///< Ladder::text(): "WRITE", what the Call asks for; 0: not known
   std::vector<LadderMark> marks;
 
   // Messages

@@ -243,12 +243,15 @@ std::string in_packets(const LadderRow& row) {
 
 LadderLabel message_in_few_words(const LadderRow& row, const Ladder& ladder) {
   const std::string_view type = type_name(row);
-  const std::string_view what = row.procedure != 0 ? ladder.text(row.procedure) : type;
+  std::string what(row.procedure != 0 ? ladder.text(row.procedure) : type);
+  // Of a COMPOUND, what it is for says more than the word.
+  if (row.leading != 0 && what.ends_with("COMPOUND"))
+    what.replace(what.rfind(' ') + 1, what.npos, ladder.text(row.leading));
   switch (row.kind) {
     case Kind::call:
-      return {"Call", std::string(what), row.has_xid};
+      return {"Call", std::move(what), row.has_xid};
     case Kind::reply:
-      return {"Reply", std::string(what), row.has_xid};
+      return {"Reply", std::move(what), row.has_xid};
     case Kind::done:
     case Kind::error: {
       const auto like = row.kind == Kind::done ? wire::Proc::done : wire::Proc::error;

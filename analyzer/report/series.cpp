@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "wire/rpc.hpp"
+
 namespace rpcrdma::report {
 
 namespace {
@@ -11,6 +13,22 @@ namespace {
 using referee::MessageSeen;
 using referee::OperationSeen;
 using trace::Side;
+
+void add(Series::Interval& into, const Series::Answered& more) {
+  const auto same = [&](const Series::Answered& known) { return known.operation == more.operation; };
+  const auto at = std::find_if(into.answered.begin(), into.answered.end(), same);
+  if (at == into.answered.end()) {
+    into.answered.push_back(more);
+    return;
+  }
+  at->count += more.count;
+  at->whole += more.whole;
+  at->worst = std::max(at->worst, more.worst);
+  at->pull += more.pull;
+  at->server += more.server;
+  at->push += more.push;
+  at->octets += more.octets;
+}
 
 void join(Series::Interval& into, const Series::Interval& later) {
   into.outstanding = std::max(into.outstanding, later.outstanding);
@@ -20,12 +38,15 @@ void join(Series::Interval& into, const Series::Interval& later) {
   into.sent += later.sent;
   into.read += later.read;
   into.written += later.written;
-  if (into.latencies.size() < later.latencies.size()) into.latencies.resize(later.latencies.size());
-  for (std::size_t i = 0; i < later.latencies.size(); ++i) {
-    into.latencies[i].count += later.latencies[i].count;
-    into.latencies[i].sum += later.latencies[i].sum;
-    into.latencies[i].worst = std::max(into.latencies[i].worst, later.latencies[i].worst);
-  }
+  for (const Series::Answered& more : later.answered) add(into, more);
+}
+
+/// As the mount's own account calls it.
+[[nodiscard]] std::string name_of(const MessageSeen& seen) {
+  if (!seen.operation.empty()) return std::string(seen.operation);
+  if (!seen.procedure) return "not read";
+  const auto [program, version, procedure] = *seen.procedure;
+  return wire::procedure_name(program, version, procedure);
 }
 
 }  // namespace
@@ -51,25 +72,25 @@ Series::Interval& Series::at(Connection& connection, trace::TimeNs now) {
   return connection.intervals[static_cast<std::uint32_t>(since / connection.width)];
 }
 
-void Series::answered(Connection& connection, const MessageSeen& seen, std::uint64_t key) {
-  const auto open = open_.find(key);
-  if (open == open_.end()) return;
-  const trace::FrameRef end = seen.send->last.number != 0 ? seen.send->last : seen.send->frame;
-  const trace::TimeNs took = end.time - open->second.time;
-  open_.erase(open);
-  if (!seen.procedure) return;
-  auto procedure = std::find(connection.procedures.begin(), connection.procedures.end(), *seen.procedure);
-  if (procedure == connection.procedures.end()) {
-    if (connection.procedures.size() >= most_procedures) return;
-    procedure = connection.procedures.insert(procedure, *seen.procedure);
+void Series::answered(Connection& connection, const MessageSeen& seen) {
+  std::vector<std::string>& names = connection.operations;
+  // The account of a mount has the client's Calls alone.
+  const std::string name = name_of(seen) + (seen.exchange.requester == Side::active ? "" : " (reverse)");
+  auto known = std::find(names.begin(), names.end(), name);
+  if (known == names.end() && names.size() <= most_operations) {
+    known = names.insert(known, names.size() < most_operations ? name : "others");
   }
-  const auto number = static_cast<std::size_t>(procedure - connection.procedures.begin());
-  Interval& interval = at(connection, end.time);
-  if (interval.latencies.size() <= number) interval.latencies.resize(number + 1);
-  Latency& latency = interval.latencies[number];
-  ++latency.count;
-  latency.sum += took;
-  latency.worst = std::max(latency.worst, took);
+  const auto last = static_cast<std::ptrdiff_t>(most_operations);
+  const referee::CallTimes& times = *seen.times;
+  Answered one;
+  one.operation = static_cast<std::size_t>(known == names.end() ? last : known - names.begin());
+  one.count = 1;
+  one.whole = one.worst = times.whole;
+  one.pull = times.pull.value_or(0);
+  one.server = times.server;
+  one.push = times.push.value_or(0);
+  one.octets = times.octets;
+  add(at(connection, seen.send->last.time), one);
 }
 
 void Series::message(const referee::ConnectionFacts& facts, const MessageSeen& seen) {
@@ -85,13 +106,7 @@ void Series::message(const referee::ConnectionFacts& facts, const MessageSeen& s
     interval.outstanding = std::max(interval.outstanding, seen.outstanding);
     if (seen.granted) interval.granted = seen.granted;
   }
-  const std::uint64_t key = (static_cast<std::uint64_t>(facts.id) << 32U) | seen.exchange.id;
-  if (seen.kind == MessageSeen::Kind::call) {
-    if (open_.size() >= most_open) open_.clear();
-    open_.try_emplace(key, OpenCall{send.frame.time});
-  } else if (seen.kind == MessageSeen::Kind::reply || seen.kind == MessageSeen::Kind::error) {
-    answered(*connection, seen, key);
-  }
+  if (seen.times) answered(*connection, seen);
 }
 
 void Series::operation(const referee::ConnectionFacts& facts, const OperationSeen& seen) {

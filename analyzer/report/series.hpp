@@ -6,9 +6,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
-#include <memory>
 #include <optional>
-#include <tuple>
+#include <string>
 #include <unordered_map>
 #include <vector>
 
@@ -20,13 +19,18 @@ class Series final : public referee::Observer {
  public:
   static constexpr std::uint32_t most_intervals = 512;
   static constexpr std::size_t most_connections = 1024;
-  static constexpr std::size_t most_procedures = 16;  ///< with a latency of their own; the first ones seen
-  static constexpr std::size_t most_open = 65536;     ///< Calls without an answer, of all connections
+  static constexpr std::size_t most_operations = 32;  ///< with figures of their own, the first ones seen; then others
 
-  struct Latency {
+  /// Of Calls of one kind that were answered in an interval: sums, but for the worst.
+  struct Answered {
+    std::size_t operation = 0;  ///< index into Connection::operations
     std::uint64_t count = 0;
-    trace::TimeNs sum = 0;
+    trace::TimeNs whole = 0;
     trace::TimeNs worst = 0;
+    trace::TimeNs pull = 0;
+    trace::TimeNs server = 0;
+    trace::TimeNs push = 0;
+    std::uint64_t octets = 0;
   };
   struct Interval {
     std::uint64_t outstanding = 0;          ///< Calls of the client without an answer, at most
@@ -36,14 +40,13 @@ class Series final : public referee::Observer {
     std::uint64_t sent = 0;          ///< octets of messages, both directions
     std::uint64_t read = 0;          ///< octets asked for by RDMA Read
     std::uint64_t written = 0;       ///< octets of RDMA Writes
-    std::vector<Latency> latencies;  ///< by index into Connection::procedures; may be shorter
+    std::vector<Answered> answered;  ///< of each operation that had an answer here
   };
-  using Procedure = std::tuple<std::uint32_t, std::uint32_t, std::uint32_t>;  ///< program, version, procedure
   struct Connection {
     trace::TimeNs begin = 0;
     trace::TimeNs width = 1000;  ///< of an interval, ns
     std::map<std::uint32_t, Interval> intervals;
-    std::vector<Procedure> procedures;
+    std::vector<std::string> operations;  ///< by the name that mountstats uses
   };
 
   [[nodiscard]] const Connection* connection(trace::ConnectionId id) const noexcept;
@@ -53,15 +56,11 @@ class Series final : public referee::Observer {
   void operation(const referee::ConnectionFacts& connection, const referee::OperationSeen& seen) override;
 
  private:
-  struct OpenCall {
-    trace::TimeNs time = 0;
-  };
   [[nodiscard]] Connection* known(const referee::ConnectionFacts& facts, trace::TimeNs now);
   [[nodiscard]] static Interval& at(Connection& connection, trace::TimeNs now);
-  void answered(Connection& connection, const referee::MessageSeen& seen, std::uint64_t key);
+  static void answered(Connection& connection, const referee::MessageSeen& seen);
 
   std::unordered_map<trace::ConnectionId, Connection> connections_;
-  std::unordered_map<std::uint64_t, OpenCall> open_;  // by connection and exchange
 };
 
 }  // namespace rpcrdma::report

@@ -35,7 +35,8 @@ export function shownFacts() {
     const { rows, series, facts } = Data.connection(i);
     const count = (kind, side) => rows.kind.reduce((n, k, r) => n + (k === Data.K[kind] && rows.side[r] === side ? 1 : 0), 0);
     const sum = (column) => (series === null ? 0 : series[column].reduce((a, b) => a + b, 0));
-    sums.push({ id: facts.id, left: rows.leftOut, calls: count("call", 0), replies: count("reply", 1), read: sum("read"), written: sum("written") });
+    const answered = Object.fromEntries((series?.operations ?? []).map((o) => [o.name, { calls: o.count.reduce((a, b) => a + b, 0), octets: o.octets.reduce((a, b) => a + b, 0) }]));
+    sums.push({ id: facts.id, left: rows.leftOut, calls: count("call", 0), replies: count("reply", 1), read: sum("read"), written: sum("written"), answered });
   }
   look(document);
   return { facts: Object.fromEntries(Object.entries(seen).map(([k, v]) => [k, [...v]])), sums, rows: [...met] };
@@ -78,6 +79,15 @@ export function compare(report, shown) {
     if (finding.frames.length > 0 && !(`findings.${i}.frames.0` in shown.facts)) wrong.push(`the frames of finding ${i} are not on the page`);
     if (finding.times > 1 && !(`findings.${i}.times` in shown.facts)) wrong.push(`how often finding ${i} was seen is not on the page`);
     if (finding.occurrences > 1 && !(`findings.${i}.occurrences` in shown.facts)) wrong.push(`the occurrences of finding ${i} are not on the page`);
+  }
+  // The charts of a mount's connections add up to its table of operations. What the server asks of the client is in charts alone.
+  for (const mount of report.mounts) {
+    const its = shown.sums.filter(({ id }) => mount.connections.includes(id));
+    if (its.some(({ answered }) => "others" in answered)) continue;
+    for (const { name, calls, octets } of mount.operations) {
+      const drawn = its.map(({ answered }) => answered[name] ?? { calls: 0, octets: 0 }).reduce((a, b) => ({ calls: a.calls + b.calls, octets: a.octets + b.octets }), { calls: 0, octets: 0 });
+      if (drawn.calls !== calls || drawn.octets !== octets) wrong.push(`mount ${mount.id}, ${name}: charts add up to ${drawn.calls} Calls and ${drawn.octets} octets, the JSON to ${calls} and ${octets}`);
+    }
   }
   for (const [i, sum] of shown.sums.entries()) {
     const c = report.connections[i];

@@ -3,6 +3,8 @@
 
 #include <optional>
 
+#include "referee/state/mount.hpp"
+
 namespace rpcrdma::referee {
 
 namespace {
@@ -45,7 +47,12 @@ void observe_message(const Witness& witness, const trace::Send& event, MessageSe
     const Ledger& ledger = connection.ledger(seen.exchange.requester);
     seen.outstanding = ledger.outstanding;
     seen.granted = ledger.granted;
-    if (const Transaction* call = connection.find(exchange)) seen.procedure = call->procedure;
+    if (const Transaction* call = connection.find(exchange)) {
+      seen.procedure = call->procedure;
+      seen.operation = call->operation;
+      const bool answer = event.side != call->requester && call->reply.number == event.frame.number;
+      if (answer && call->answers == 1) seen.times = times_of(*call, event);
+    }
   }
   witness.context.observer->message(connection.facts, seen);
 }

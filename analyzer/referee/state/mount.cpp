@@ -19,21 +19,30 @@ void take_up_wait(Mount& mount, Transaction& call) {
   mount.lost_calls.erase(lost);
 }
 
-namespace {
-
-/// Where the time of an answered Call went, as the tap saw it.
-void count_parts(OperationClock& clock, const Transaction& call, const trace::Send& answer) {
-  clock.octets += call.wire_length + answer.wire_length + call.moved;
+CallTimes times_of(const Transaction& call, const trace::Send& answer) noexcept {
+  CallTimes times;
+  times.octets = call.wire_length + answer.wire_length + call.moved;
+  times.whole = answer.last.time - call.call.time;
   const bool pulled = call.last_pulled.number > call.call.number;
   const bool pushed = call.first_pushed.number > call.call.number && call.first_pushed.number < answer.frame.number;
-  const bool single = call.call_last.number == call.call.number && answer.last.number == answer.frame.number;
-  if (!pulled && !pushed && single) return clock.plain.add(answer.frame.time - call.call.time);
-  clock.whole.add(answer.last.time - call.call.time);
   const FrameRef asked = pulled ? call.last_pulled : call.call_last;
   const FrameRef begun = pushed ? call.first_pushed : answer.frame;
-  if (pulled) clock.pull.add(call.last_pulled.time - call.call.time);
-  clock.server.add(begun.time - asked.time);
-  if (pushed) clock.push.add(answer.last.time - call.first_pushed.time);
+  if (pulled) times.pull = call.last_pulled.time - call.call.time;
+  times.server = begun.time - asked.time;
+  if (pushed) times.push = answer.last.time - call.first_pushed.time;
+  return times;
+}
+
+namespace {
+
+void count_parts(OperationClock& clock, const Transaction& call, const trace::Send& answer) {
+  const CallTimes times = times_of(call, answer);
+  clock.octets += times.octets;
+  if (!times.pull && !times.push && times.server == times.whole) return clock.plain.add(times.whole);
+  clock.whole.add(times.whole);
+  if (times.pull) clock.pull.add(*times.pull);
+  clock.server.add(times.server);
+  if (times.push) clock.push.add(*times.push);
 }
 
 void count_operation(Mount& mount, const Transaction& call, const trace::Send& answer) {

@@ -165,6 +165,8 @@ struct Mount {
   });
 }
 
+/// `answer`: the first one.
+[[nodiscard]] CallTimes times_of(const Transaction& call, const trace::Send& answer) noexcept;
 /// By the name that mountstats uses, as far as it was read.
 [[nodiscard]] std::string operation_name(const Transaction& call);
 /// The Call may be a copy of one that was lost with an earlier connection: its wait began there.

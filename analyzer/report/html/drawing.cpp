@@ -214,6 +214,7 @@ void write_rows(std::string& out, const Ladder::Connection& connection, trace::T
   column(out, "length", rows, [&](const auto* r) { return number(r->length); });
   column(out, "exchange", rows, [](const auto* r) { return r->exchange; });
   column(out, "procedure", rows, [](const auto* r) { return r->procedure; });
+  column(out, "operation", rows, [](const auto* r) { return r->leading; });
   column(out, "xid", rows, [&, d = delta](const auto* r) mutable { return d(r->has_xid ? number(r->xid) : -1); });
   column(out, "names", messages, [](const auto* r) { return r->operations; });
   column(out, "credit", messages, [](const auto* r) { return r->credit; });
@@ -272,18 +273,26 @@ void write_series(std::string& out, const Series::Connection& series, trace::Tim
   column(out, "sent", intervals, [&](const auto& i) { return number(i.second->sent); });
   column(out, "read", intervals, [&](const auto& i) { return number(i.second->read); });
   column(out, "written", intervals, [&](const auto& i) { return number(i.second->written); });
-  out += ",\"latencies\":[";
+  out += ",\"operations\":[";
+  using At = std::pair<std::uint32_t, const Series::Answered*>;
+  std::vector<std::vector<At>> operations(series.operations.size());
+  for (const auto& [at, interval] : intervals) {
+    for (const Series::Answered& answered : interval->answered)
+      operations[answered.operation].emplace_back(at, &answered);
+  }
   std::string_view comma;
-  for (std::size_t p = 0; p < series.procedures.size(); ++p) {
-    const auto& [program, version, procedure] = series.procedures[p];
+  for (std::size_t i = 0; i < operations.size(); ++i) {
+    const std::vector<At>& its = operations[i];
     fmt::format_to(std::back_inserter(out), "{}{{\"name\":{},\"intervals\":{}", comma,
-                   json_string(wire::procedure_name(program, version, procedure)), intervals.size());
-    const auto latency = [&](const auto& i) {
-      return p < i.second->latencies.size() ? i.second->latencies[p] : Series::Latency{};
-    };
-    column(out, "count", intervals, [&](const auto& i) { return number(latency(i).count); });
-    column(out, "sum", intervals, [&](const auto& i) { return latency(i).sum; });
-    column(out, "worst", intervals, [&](const auto& i) { return latency(i).worst; });
+                   json_string(series.operations[i]), its.size());
+    column(out, "at", its, [](const At& a) { return a.first; });
+    column(out, "count", its, [&](const At& a) { return number(a.second->count); });
+    column(out, "whole", its, [](const At& a) { return a.second->whole; });
+    column(out, "worst", its, [](const At& a) { return a.second->worst; });
+    column(out, "pull", its, [](const At& a) { return a.second->pull; });
+    column(out, "server", its, [](const At& a) { return a.second->server; });
+    column(out, "push", its, [](const At& a) { return a.second->push; });
+    column(out, "octets", its, [&](const At& a) { return number(a.second->octets); });
     out += '}';
     comma = ",";
   }

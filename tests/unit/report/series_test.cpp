@@ -1,6 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "report/series.hpp"
 
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
 #include <gtest/gtest.h>
 
 #include "../referee/story.hpp"
@@ -29,9 +34,9 @@ TEST(Series, CountsWhatWasMovedAndHowLongItTook) {
     read += interval.read;
     written += interval.written;
     outstanding = std::max(outstanding, interval.outstanding);
-    for (const Series::Latency& latency : interval.latencies) {
-      answered += latency.count;
-      worst = std::max(worst, latency.worst);
+    for (const Series::Answered& one : interval.answered) {
+      answered += one.count;
+      worst = std::max(worst, one.worst);
     }
   }
   EXPECT_EQ(read, 900U);
@@ -39,7 +44,77 @@ TEST(Series, CountsWhatWasMovedAndHowLongItTook) {
   EXPECT_EQ(answered, 2U);
   EXPECT_EQ(outstanding, 1U);
   EXPECT_DOUBLE_EQ(static_cast<double>(worst) / 1000, report.connections[0].latency.max);
-  EXPECT_EQ(connection->procedures.size(), 1U);
+  EXPECT_EQ(connection->operations.size(), 1U);
+}
+
+TEST(Series, AddsUpTimeAndOctetsByOperation) {
+  Series series;
+  referee::ConnectionFacts facts;
+  facts.id = 1;
+  trace::Send send;
+  send.frame = send.last = {1, 1'000'000};
+  send.side = Side::passive;
+  referee::MessageSeen seen;
+  seen.kind = referee::MessageSeen::Kind::reply;
+  seen.send = &send;
+  seen.exchange = {1, 1, Side::active};
+  const auto answer = [&](std::string_view operation, const referee::CallTimes& times) {
+    seen.operation = operation;
+    seen.times = times;
+    series.message(facts, seen);
+  };
+  answer("WRITE", {100, 60, 40, std::nullopt, 5000});
+  answer("WRITE", {30, std::nullopt, 30, std::nullopt, 200});
+  answer("READ", {90, std::nullopt, 20, 70, 9000});
+  seen.exchange.requester = Side::passive;
+  answer("CB_RECALL", {7, std::nullopt, 7, std::nullopt, 300});
+  seen.exchange.requester = Side::active;
+  seen.procedure = {100099, 1, 5};
+  answer("", {1, std::nullopt, 1, std::nullopt, 100});
+  seen.procedure.reset();
+  answer("", {1, std::nullopt, 1, std::nullopt, 100});
+  seen.times.reset();
+  series.message(facts, seen);  // an answer to what is answered
+  const Series::Connection& connection = *series.connection(1);
+  const std::vector<std::string> names{"WRITE", "READ", "CB_RECALL (reverse)", "program 100099 version 1 procedure 5",
+                                       "not read"};
+  EXPECT_EQ(connection.operations, names);
+  ASSERT_EQ(connection.intervals.size(), 1U);
+  const std::vector<Series::Answered>& answered = connection.intervals.begin()->second.answered;
+  ASSERT_EQ(answered.size(), 5U);
+  EXPECT_EQ(answered[0].count, 2U);
+  EXPECT_EQ(answered[0].whole, 130);
+  EXPECT_EQ(answered[0].worst, 100);
+  EXPECT_EQ(answered[0].pull, 60);
+  EXPECT_EQ(answered[0].server, 70);
+  EXPECT_EQ(answered[0].push, 0);
+  EXPECT_EQ(answered[0].octets, 5200U);
+  EXPECT_EQ(answered[1].push, 70);
+}
+
+TEST(Series, WhatComesBehindTheMostOperationsIsOneMore) {
+  Series series;
+  referee::ConnectionFacts facts;
+  facts.id = 1;
+  trace::Send send;
+  send.frame = send.last = {1, 1'000'000};
+  referee::MessageSeen seen;
+  seen.send = &send;
+  seen.exchange = {1, 1, Side::active};
+  seen.times = referee::CallTimes{};
+  for (std::uint32_t procedure = 0; procedure < 200; ++procedure) {
+    seen.procedure = {100099, 1, procedure % 100};
+    series.message(facts, seen);
+  }
+  const Series::Connection& connection = *series.connection(1);
+  ASSERT_EQ(connection.operations.size(), Series::most_operations + 1);
+  EXPECT_EQ(connection.operations.back(), "others");
+  std::uint64_t all = 0;
+  for (const Series::Answered& one : connection.intervals.begin()->second.answered) {
+    all += one.count;
+    EXPECT_EQ(one.count, one.operation < Series::most_operations ? 2U : 136U);
+  }
+  EXPECT_EQ(all, 200U);
 }
 
 TEST(Series, StaysBoundedAndLosesNothingHoweverLongItTakes) {
@@ -57,7 +132,7 @@ TEST(Series, StaysBoundedAndLosesNothingHoweverLongItTakes) {
   std::uint64_t answered = 0;
   for (const auto& [at, interval] : connection.intervals) {
     found += interval.sent;
-    for (const Series::Latency& latency : interval.latencies) answered += latency.count;
+    for (const Series::Answered& one : interval.answered) answered += one.count;
   }
   EXPECT_EQ(found, sent);
   EXPECT_EQ(answered, 3000U);

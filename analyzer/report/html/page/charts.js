@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Four charts over the time of a connection, to the end of the capture, with what was found on them. The figures cover the whole capture, whatever the ladder left out.
+// Charts over the time of a connection, to the end of the capture, with what was found on them: of the connection as a whole, and of
+// its operations, all or one. The figures cover the whole capture, whatever the ladder left out.
 "use strict";
 
 const Charts = (() => {
@@ -46,9 +47,10 @@ const Charts = (() => {
   function make(connection, goTo) {
     const s = connection.series;
     const box = el("div", { class: "charts" });
+    const element = el("div", {}, box);
     if (s === null || s.count === 0) {
       box.append(el("p", { class: "dim" }, "Nothing to draw: no message of this connection could be told."));
-      return { element: box, draw: () => {}, stop: () => {} };
+      return { element, draw: () => {}, stop: () => {} };
     }
     // Every interval up to the last: one without traffic is no line drawn straight across it. Behind it, one step to the end of
     // the capture.
@@ -100,10 +102,23 @@ const Charts = (() => {
       for (const other of plots) if (other !== plot && (other.scales.x.min !== min || other.scales.x.max !== max)) other.setScale("x", { min, max });
     }
 
+    const width = () => Math.max(320, Math.floor(box.clientWidth > 860 ? (box.clientWidth - 14) / 2 - 12 : box.clientWidth - 12));
+    // Which operations are drawn: all, or the chosen one.
+    let only = "";
+    if (s.operations.length > 0) {
+      const chooser = el("select", { id: "chart-operation", onchange: (e) => {
+        only = e.target.value;
+        const zoom = plots[0]?.scales?.x;
+        const range = zoom === undefined ? null : { min: zoom.min, max: zoom.max };
+        draw();
+        if (range !== null) for (const plot of plots) plot.setScale("x", range);
+      } }, el("option", { value: "" }, "every operation"), s.operations.map((o, k) => el("option", { value: k }, o.name)));
+      element.prepend(el("div", { class: "sieve" }, el("label", {}, "Latency, octets, pull, server and push of ", chooser)));
+    }
+
     function draw() {
       for (const plot of plots.splice(0)) plot.destroy();
       box.replaceChildren();
-      const width = Math.max(320, Math.floor(box.clientWidth > 860 ? (box.clientWidth - 14) / 2 - 12 : box.clientWidth - 12));
       const put = (options, data) => {
         const place = el("figure", { class: "chart" });
         box.append(place);
@@ -123,7 +138,7 @@ const Charts = (() => {
       };
       const colors = ["--call", "--reply", "--read", "--write", "--warning", "--error", "--note", "--dim"].map(ink);
 
-      put(base("Credits: Calls outstanding against granted", width, short, [
+      put(base("Credits: Calls outstanding against granted", width(), short, [
         { label: "outstanding (most)", stroke: ink("--call"), fill: `${ink("--call")}30`, paths: stepped },
         { label: "granted", stroke: ink("--reply"), width: 2, paths: stepped },
       ], { scales: { y: { range: (u, low, high) => [0, Math.max(2, high * 1.1)] } } }), [x, outstanding, granted]);
@@ -142,7 +157,7 @@ const Charts = (() => {
         sizes.push({ label, stroke: ink(color), dash: [6, 4] });
         sizeData.push(flat(value));
       }
-      put(base("Size of messages against the thresholds (octets)", width, short, sizes, { scales: { y: { range: (u, low, high) => [0, high * 1.1] } } }), sizeData);
+      put(base("Size of messages against the thresholds (octets)", width(), short, sizes, { scales: { y: { range: (u, low, high) => [0, high * 1.1] } } }), sizeData);
 
       const sent = spread(s.sent, 0, false);
       const read = spread(s.read, 0, false);
@@ -150,22 +165,42 @@ const Charts = (() => {
       const sum1 = sent.map((v, i) => v + read[i]);
       const sum2 = sum1.map((v, i) => v + written[i]);
       const area = (label, color, own) => ({ label, stroke: ink(color), fill: `${ink(color)}90`, width: 1, paths: stepped, value: (u, v, si, di) => (di === null || di === undefined ? "–" : short(own[di])) });
-      put(base(`Octets each ${Text.duration(s.width)}, by Send, Read and Write`, width, short, [
+      put(base(`Octets each ${Text.duration(s.width)}, by Send, Read and Write`, width(), short, [
         area("RDMA Write", "--write", written), area("RDMA Read", "--read", read), area("Send", "--call", sent),
       ], { scales: { y: { range: (u, low, high) => [0, Math.max(1, high * 1.1)] } } }), [x, sum2, sum1, sent]);
 
-      const latencies = s.latencies.map((l, k) => ({ l, color: colors[k % colors.length] }));
-      if (latencies.length > 0) {
-        const data = [x];
-        const lines = [];
-        for (const { l, color } of latencies) {
-          const mean = new Array(x.length).fill(null);
-          for (let i = 0; i < s.count; ++i) if (l.count[i] > 0) mean[s.at[i]] = Math.max(0.001, l.sum[i] / l.count[i] / 1e3);
-          data.push(mean);
-          lines.push({ label: l.name, stroke: color, ...dots });
-        }
-        put(base("Latency by procedure, mean of each interval (µs)", width, short, lines, { scales: { y: { distr: 3 } } }), data);
+      if (s.operations.length > 0) byOperation(put, colors, dots, area);
+    }
+    function byOperation(put, colors, dots, area) {
+      // The palette has names; what comes behind it gets a hue of its own.
+      const colorOf = (k) => (k < colors.length ? colors[k] : `hsl(${Math.round(k * 137.5) % 360} 55% 50%)`);
+      const shown = s.operations.map((o, k) => ({ o, color: colorOf(k), k })).filter(({ k }) => only === "" || k === Number(only));
+      const of = only === "" ? "by operation" : `of ${shown[0].o.name}`;
+      const dotted = (title, unit, lines, scale) => put(base(title, width(), unit, lines.map(({ label, stroke }) => ({ label, stroke, ...dots })), { scales: { y: scale } }), [x, ...lines.map(({ values }) => values)]);
+      const points = (o, value) => {
+        const out = new Array(x.length).fill(null);
+        for (let i = 0; i < o.intervals; ++i) out[o.at[i]] = value(i);
+        return out;
+      };
+      const log = { distr: 3 };
+      const least = 0.001;  // a logarithm has no zero
+      const latencies = shown.map(({ o, color }) => ({ label: o.name, stroke: color, values: points(o, (i) => Math.max(least, o.whole[i] / o.count[i] / 1e3)) }));
+      if (only !== "") latencies.push({ label: "worst", stroke: ink(shown[0].color === ink("--error") ? "--warning" : "--error"), values: points(shown[0].o, (i) => Math.max(least, shown[0].o.worst[i] / 1e3)) });
+      dotted(`Latency ${of}, mean of each interval (µs)`, short, latencies, log);
+      dotted(`Octets ${of}, each ${Text.duration(s.width)}`, short, shown.map(({ o, color }) => ({ label: o.name, stroke: color, values: points(o, (i) => Math.max(1, o.octets[i])) })), log);
+
+      // Parts of the mean Call: all of it is pull, server and push, one on the other.
+      const sums = { count: new Array(x.length).fill(0) };
+      for (const part of ["pull", "server", "push"]) sums[part] = new Array(x.length).fill(0);
+      for (const { o } of shown) {
+        for (const [name, sum] of Object.entries(sums)) for (let i = 0; i < o.intervals; ++i) sum[o.at[i]] += o[name][i];
       }
+      const mean = (part) => sums[part].map((v, i) => (sums.count[i] > 0 ? v / sums.count[i] / 1e3 : 0));
+      const [pull, server, push] = ["pull", "server", "push"].map(mean);
+      const upTo = server.map((v, i) => v + pull[i]);
+      put(base(`Pull, server and push of ${only === "" ? "every operation" : shown[0].o.name}, means (µs)`, width(), short, [
+        area("push", "--write", push), area("server", "--reply", server), area("pull", "--read", pull),
+      ], { scales: { y: { range: (u, low, high) => [0, Math.max(0.001, high * 1.1)] } } }), [x, upTo.map((v, i) => v + push[i]), upTo, pull]);
     }
     let frame = 0;
     let lastWidth = 0;
@@ -176,7 +211,7 @@ const Charts = (() => {
       frame = requestAnimationFrame(draw);
     });
     observer.observe(box);
-    return { element: box, draw, range: () => plots.map((p) => [p.scales.x.min, p.scales.x.max]), outstanding, times: x, stop: () => { observer.disconnect(); for (const plot of plots.splice(0)) plot.destroy(); } };
+    return { element, draw, range: () => plots.map((p) => [p.scales.x.min, p.scales.x.max]), outstanding, times: x, stop: () => { observer.disconnect(); for (const plot of plots.splice(0)) plot.destroy(); } };
   }
 
   return { make };

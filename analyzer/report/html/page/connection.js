@@ -148,7 +148,7 @@ const Connection = (() => {
       const o = rows.place[row];
       put("Memory", el("code", {}, Text.hex(rows.handle[o])), " at ", el("code", {}, `0x${rows.offset[o]}`), `, ${Text.octets(rows.length[row])}`);
       put("Packets", Text.grouped(rows.packets[row]));
-      put("Belongs to", rows.exchange[row] === 0 ? "no transaction that is known" : `${Drawing.texts[rows.procedure[row]] || "the Call"} with XID ${Text.hex(rows.xid[row])}${rows.offer[o] ? ", whose Reply offered this memory" : ""}`);
+      put("Belongs to", rows.exchange[row] === 0 ? "no transaction that is known" : `${Drawing.texts[rows.operation[row]] || "the Call"} with XID ${Text.hex(rows.xid[row])}${rows.offer[o] ? ", whose Reply offered this memory" : ""}`);
     }
     if (kind !== K.left_out) {
       const filter = rows.last[row] > 0 ? `frame.number >= ${rows.frame[row]} && frame.number <= ${rows.frame[row] + rows.last[row]}` : `frame.number == ${rows.frame[row]}`;

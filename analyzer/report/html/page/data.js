@@ -41,6 +41,7 @@ const Data = (() => {
     r.length = fill(source.length ?? 0, new Float64Array(n));
     r.exchange = fill(source.exchange ?? 0, new Uint32Array(n));
     r.procedure = fill(source.procedure ?? 0, new Uint16Array(n));
+    r.operation = fill(source.operation ?? 0, new Uint16Array(n));
     r.xid = running(source.xid ?? 0, new Float64Array(n));
     r.place = new Uint32Array(n);
     let messages = 0;
@@ -74,12 +75,13 @@ const Data = (() => {
     for (const name of ["at", "outstanding", "granted", "from_client", "from_server", "sent", "read", "written"]) {
       s[name] = fill(source[name], new Float64Array(n));
     }
-    s.latencies = source.latencies.map((l) => ({
-      name: l.name,
-      count: fill(l.count, new Float64Array(n)),
-      sum: fill(l.sum, new Float64Array(n)),
-      worst: fill(l.worst, new Float64Array(n)),
-    }));
+    // Of each operation only the intervals in which Calls of it were answered; what takes most time comes first.
+    s.operations = source.operations.map((o) => {
+      const one = { name: o.name, intervals: o.intervals };
+      for (const name of ["at", "count", "whole", "worst", "pull", "server", "push", "octets"]) one[name] = fill(o[name], new Float64Array(o.intervals));
+      one.time = one.whole.reduce((a, b) => a + b, 0);
+      return one;
+    }).sort((a, b) => b.time - a.time);
     return s;
   }
 

@@ -32,7 +32,7 @@ const Ladder = (() => {
     const fate = Data.failed(connection.facts) ? connection.facts.closed.how : null;
     let view = new Int32Array(0);
     let chosen = -1;  // row
-    const filter = { xid: "", procedure: 0, kinds: new Set(groups.map(([id]) => id)), finding: "" };
+    const filter = { xid: "", procedure: 0, operation: 0, kinds: new Set(groups.map(([id]) => id)), finding: "" };
 
     // Pauses worth a mark: far above what is usual here.
     const steps = [];
@@ -224,8 +224,8 @@ const Ladder = (() => {
     const known = new Map();
     function textOf(i) {
       const names = Data.isMessage(rows.kind[i]) ? rows.names[rows.place[i]] : 0;
-      const key = `${rows.label[i]} ${rows.procedure[i]} ${names}`;
-      if (!known.has(key)) known.set(key, [...Drawing.labels[rows.label[i]].slice(0, 2), Drawing.texts[rows.procedure[i]], Drawing.texts[names]].join(" ").toLowerCase());
+      const key = `${rows.label[i]} ${rows.procedure[i]} ${rows.operation[i]} ${names}`;
+      if (!known.has(key)) known.set(key, [...Drawing.labels[rows.label[i]].slice(0, 2), Drawing.texts[rows.procedure[i]], Drawing.texts[rows.operation[i]], Drawing.texts[names]].join(" ").toLowerCase());
       const marks = rows.marks[i];
       return marks ? `${known.get(key)} ${marks.map(([f]) => Report.findings[f].rule).join(" ")}` : known.get(key);
     }
@@ -242,6 +242,7 @@ const Ladder = (() => {
         if (wantedXids.size > 0 && !wantedXids.has(rows.xid[i])) continue;
         if (words.length > 0 && !words.every((w) => textOf(i).includes(w))) continue;
         if (filter.procedure !== 0 && rows.procedure[i] !== filter.procedure) continue;
+        if (filter.operation !== 0 && rows.operation[i] !== filter.operation) continue;
         if (finding !== null) {
           const marks = rows.marks[i];
           if (!marks || (finding >= 0 && !marks.some(([f]) => f === finding))) continue;
@@ -319,9 +320,11 @@ const Ladder = (() => {
 
     // --- filters
     const xidInput = el("input", { type: "search", id: "filter-xid", size: 22, placeholder: "0x08ea8cef, READ, a rule …", "aria-label": "XID, procedure, operation or rule", oninput: (e) => { filter.xid = e.target.value; apply(); } });
-    const used = [...new Set(rows.procedure)].filter((n) => n !== 0).sort((a, b) => Drawing.texts[a].localeCompare(Drawing.texts[b]));
-    const procedureSelect = el("select", { id: "filter-procedure", "aria-label": "Procedure", onchange: (e) => { filter.procedure = Number(e.target.value); apply(); } },
-      el("option", { value: 0 }, "every procedure"), used.map((n) => el("option", { value: n }, Drawing.texts[n])));
+    const select = (name) => el("select", { id: `filter-${name}`, "aria-label": name === "procedure" ? "Procedure" : "Operation", onchange: (e) => { filter[name] = Number(e.target.value); apply(); } },
+      el("option", { value: 0 }, `every ${name}`),
+      [...new Set(rows[name])].filter((n) => n !== 0).sort((a, b) => Drawing.texts[a].localeCompare(Drawing.texts[b])).map((n) => el("option", { value: n }, Drawing.texts[n])));
+    const procedureSelect = select("procedure");
+    const operationSelect = select("operation");
     const found = new Set(Object.values(rows.marks).flatMap((marks) => marks.map(([f]) => f)));
     const findingSelect = el("select", { id: "filter-finding", "aria-label": "Finding", onchange: (e) => { filter.finding = e.target.value; apply(); } },
       el("option", { value: "" }, "with and without findings"), el("option", { value: "any" }, "only rows with a finding"),
@@ -333,12 +336,13 @@ const Ladder = (() => {
         boxes.set(id, box);
         return el("label", { class: classOf(kinds[0]) }, box, el("span", { class: "key" }), name);
       }));
-    const bar = el("div", { class: "filters" }, el("label", {}, "Search ", xidInput), procedureSelect, findingSelect,
+    const bar = el("div", { class: "filters" }, el("label", {}, "Search ", xidInput), operationSelect, procedureSelect, findingSelect,
       el("button", { id: "filter-clear", onclick: clear }, "Show all"), kindBoxes);
 
     function clear() {
       filter.xid = "";
       filter.procedure = 0;
+      filter.operation = 0;
       filter.finding = "";
       for (const [id, box] of boxes) {
         box.checked = true;
@@ -346,6 +350,7 @@ const Ladder = (() => {
       }
       xidInput.value = "";
       procedureSelect.value = "0";
+      operationSelect.value = "0";
       findingSelect.value = "";
       apply();
       if (chosen >= 0) bring(chosen);

@@ -15,12 +15,27 @@ const Search = (() => {
   const operationsOf = (c) => c.procedures.flatMap((p) => [p.name, ...Object.keys(p.operations)]);
   const ofConnection = (c) => words(`connection ${c.id}`, c.transport, Text.endpoint(c.client), Text.endpoint(c.server), c.closed === null ? "open" : c.closed.how, ...operationsOf(c), ...(rulesAt.get(c.id) ?? []));
 
+  // The Calls of each operation, where the first of them is.
+  function callsOf(c, index) {
+    const { rows: r } = Data.connection(index);
+    const calls = new Map();
+    for (let i = 0; i < r.count; ++i) {
+      if (r.kind[i] !== Data.K.call || r.operation[i] === 0) continue;
+      const known = calls.get(r.operation[i]);
+      if (known === undefined) calls.set(r.operation[i], { first: i, count: 1 });
+      else ++known.count;
+    }
+    return [...calls].map(([operation, { first, count }]) => ({ href: `#frame-${r.frame[first]}`, label: `${Drawing.texts[operation]}: ${Text.counted(count, "Call")}${r.leftOut > 0 ? " or more" : ""} on connection ${c.id}, the first in frame ${r.frame[first]}`,
+      text: words(Drawing.texts[operation], Drawing.texts[r.procedure[first]], "calls") }));
+  }
+
   // What can be found by words; made when somebody searches for the first time.
   let index = null;
   const made = () => (index ??= [
     ...Report.findings.map((f, i) => ({ href: `#finding-${i}`, label: `${f.kind} ${f.rule}: ${f.message}`, text: words(f.rule, f.kind, f.severity, f.title, f.message, f.xid, f.owes) })),
     ...Report.mounts.map((m) => ({ href: `#mount-${m.id}`, label: `mount ${m.id}: ${m.client} → ${m.server}, ${m.state}`, text: words(`mount ${m.id}`, m.client, m.server, m.state, m.owes, ...m.operations.map((o) => o.name)) })),
     ...Report.connections.map((c) => ({ href: `#connection-${c.id}`, label: `connection ${c.id}: ${Text.endpoint(c.client)} → ${Text.endpoint(c.server)}`, text: ofConnection(c) })),
+    ...Report.connections.flatMap((c, i) => callsOf(c, i)),
     ...Report.unchecked.map((u) => ({ href: "#unchecked", label: `not checked: ${u.rule}: ${u.reason}`, text: words("not checked", u.rule, u.reason) })),
   ]);
   // Frames by number, messages by XID.
