@@ -136,7 +136,7 @@ const Charts = (() => {
         });
         plots.push(plot);
       };
-      const colors = ["--call", "--reply", "--read", "--write", "--warning", "--error", "--note", "--dim"].map(ink);
+      const colors = ["--call", "--reply", "--read", "--write"].map(ink);
 
       put(base("Credits: Calls outstanding against granted", width(), short, [
         { label: "outstanding (most)", stroke: ink("--call"), fill: `${ink("--call")}30`, paths: stepped },
@@ -172,7 +172,7 @@ const Charts = (() => {
       if (s.operations.length > 0) byOperation(put, colors, dots, area);
     }
     function byOperation(put, colors, dots, area) {
-      // The palette has names; what comes behind it gets a hue of its own.
+      // What takes most time has the colours of the page, what comes behind it a hue of its own.
       const colorOf = (k) => (k < colors.length ? colors[k] : `hsl(${Math.round(k * 137.5) % 360} 55% 50%)`);
       const shown = s.operations.map((o, k) => ({ o, color: colorOf(k), k })).filter(({ k }) => only === "" || k === Number(only));
       const of = only === "" ? "by operation" : `of ${shown[0].o.name}`;
@@ -185,7 +185,7 @@ const Charts = (() => {
       const log = { distr: 3 };
       const least = 0.001;  // a logarithm has no zero
       const latencies = shown.map(({ o, color }) => ({ label: o.name, stroke: color, values: points(o, (i) => Math.max(least, o.whole[i] / o.count[i] / 1e3)) }));
-      if (only !== "") latencies.push({ label: "worst", stroke: ink(shown[0].color === ink("--error") ? "--warning" : "--error"), values: points(shown[0].o, (i) => Math.max(least, shown[0].o.worst[i] / 1e3)) });
+      if (only !== "") latencies.push({ label: "worst", stroke: ink("--error"), values: points(shown[0].o, (i) => Math.max(least, shown[0].o.worst[i] / 1e3)) });
       dotted(`Latency ${of}, mean of each interval (µs)`, short, latencies, log);
       dotted(`Octets ${of}, each ${Text.duration(s.width)}`, short, shown.map(({ o, color }) => ({ label: o.name, stroke: color, values: points(o, (i) => Math.max(1, o.octets[i])) })), log);
 
