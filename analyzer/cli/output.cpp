@@ -13,7 +13,7 @@
 
 namespace rpcrdma::cli {
 
-Printed put(std::string_view text) {
+Printed print_out(std::string_view text) {
   while (!text.empty()) {
     const ssize_t put = ::write(STDOUT_FILENO, text.data(), text.size());
     if (put >= 0) {
@@ -28,7 +28,7 @@ Printed put(std::string_view text) {
   return Printed::whole;
 }
 
-bool print(std::string_view text) { return put(text) != Printed::failed; }
+bool print(std::string_view text) { return print_out(text) != Printed::failed; }
 
 void complain(std::string_view line) noexcept {
   std::string whole = "rpcrdma-analyzer: ";

@@ -13,7 +13,7 @@ enum class Printed : std::uint8_t {
   unread,  ///< whoever was to read it has gone: no fault of anybody
   failed   ///< it could not be written, and that was said
 };
-[[nodiscard]] Printed put(std::string_view text);
+[[nodiscard]] Printed print_out(std::string_view text);
 /// For what is written once: false when it failed.
 [[nodiscard]] bool print(std::string_view text);
 

@@ -9,9 +9,9 @@ namespace rpcrdma::cli {
 
 void Stream::put(const std::string& line) {
   if (written_ != Printed::whole) return;
-  if (!opened_) written_ = cli::put(report::ndjson::opening());
+  if (!opened_) written_ = print_out(report::ndjson::opening());
   opened_ = true;
-  if (written_ == Printed::whole) written_ = cli::put(line);
+  if (written_ == Printed::whole) written_ = print_out(line);
 }
 
 void Stream::finding(const referee::Finding& finding) {

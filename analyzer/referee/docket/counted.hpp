@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// A number with its noun, as messages say it: "1 credit", "0 credits", "3 credits".
+// Numbers as messages say them: "1 credit", "0 credits", "3 credits", "1,234,567".
 #pragma once
 
 #include <cstdint>
@@ -8,7 +8,11 @@
 
 #include <fmt/format.h>
 
+#include "trace/frame.hpp"
+
 namespace rpcrdma::referee {
+
+[[nodiscard]] inline double seconds(trace::TimeNs time) noexcept { return static_cast<double>(time) / 1e9; }
 
 /// "1,234,567"
 [[nodiscard]] inline std::string grouped(std::uint64_t number) {

@@ -15,8 +15,6 @@ namespace {
 
 using State = MountFacts::State;
 
-[[nodiscard]] double seconds(TimeNs time) noexcept { return static_cast<double>(time) / 1e9; }
-
 /// "26.3 ms": three digits.
 [[nodiscard]] std::string duration(double s) {
   if (s < 1e-3) return fmt::format("{:.3g} us", s * 1e6);

@@ -22,8 +22,6 @@ using Outcome = Attempt::Outcome;
 constexpr std::uint64_t loop = 3;
 constexpr std::uint64_t repeats_that_count = 2;
 
-[[nodiscard]] double seconds(TimeNs time) noexcept { return static_cast<double>(time) / 1e9; }
-
 [[nodiscard]] std::string outcomes(const AttemptSeries& series) {
   std::string text;
   const auto add = [&](std::uint64_t count, std::string_view what) {

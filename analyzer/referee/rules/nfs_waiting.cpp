@@ -15,8 +15,6 @@ namespace rpcrdma::referee {
 
 namespace {
 
-[[nodiscard]] double seconds(TimeNs time) noexcept { return static_cast<double>(time) / 1e9; }
-
 /// The names of the bits, "CB_PATH_DOWN, BACKCHANNEL_FAULT".
 [[nodiscard]] std::string flag_names(std::uint32_t flags) {
   constexpr std::string_view prefix = "SEQ4_STATUS_";

@@ -13,8 +13,6 @@ namespace rpcrdma::referee {
 
 namespace {
 
-[[nodiscard]] double seconds(TimeNs time) noexcept { return static_cast<double>(time) / 1e9; }
-
 [[nodiscard]] FrameRef newest_of(const Mount& mount, Side side) {
   FrameRef newest;
   for (const Life& life : mount.lives) {
