@@ -92,8 +92,18 @@ class Guest:
     def run(self, script, accept=(0,)):
         return self.finish(self.begin(script), accept)
 
+    def ends(self, seconds=JOB_SECONDS):
+        """Waits until a job has switched the guest off."""
+        try:
+            self.qemu.wait(seconds)
+        except subprocess.TimeoutExpired:
+            raise RuntimeError(f"the {self.who} still runs") from None
+
+    def alive(self):
+        return self.qemu.poll() is None
+
     def off(self):
-        if self.qemu.poll() is None:
+        if self.alive():
             try:
                 self.port.sendall(b"off\n")
                 self.qemu.wait(30)
@@ -110,6 +120,7 @@ class Lab:
         self.link, self.share = link, share
         self.lines = []
         self.guests = []
+        self.spent = False  # a story has left the guests as nobody else wants them
         try:
             for who in ("server", "client"):
                 self.guests.append(Guest(who, cache, share, self.log))
@@ -127,11 +138,14 @@ class Lab:
 
     def off(self):
         for guest in self.guests:
+            if self.spent:
+                guest.qemu.kill()  # who waits for a dead server never comes to its end
             guest.off()
 
-    def record(self, name):
-        """tcpdump in the client: only what the link carries, so that no other talk of the guests is in the file."""
+    def record(self, name, also=""):
+        """tcpdump in the client: only what the link carries and ALSO, so that no other talk of the guests is in the file."""
         ports = "udp port 4791" if self.link == "rxe" else "tcp port 20049 or tcp portrange 20100-20399"
+        ports += also
         self.client.run(f"""tcpdump -Z root -i eth0 -s 0 -B 16384 -U -w /run/{name}.pcap {shlex.quote(ports)} 2>/run/tcpdump.log &
 echo $! >/run/tcpdump.pid
 until grep -q listening /run/tcpdump.log; do sleep 0.1; done""")

@@ -70,7 +70,7 @@ def booted(link, options, share):
 
 
 def play(link, stories, options, failed):
-    """Everything over one kind of link; a story that failed leaves a fresh pair of guests to the next one."""
+    """Everything over one kind of link; a story that failed, or spent its guests, leaves a fresh pair to the next one."""
     rows, lab = [], None
     share = tempfile.mkdtemp(prefix="lab-")
     shutil.copy(os.path.join(options.cache, "peer"), share)
@@ -87,6 +87,9 @@ def play(link, stories, options, failed):
                 rows.append((capture, text))
                 size = os.path.getsize(os.path.join(options.out, capture + ".pcap"))
                 print(f"   {capture}: {size} octets, {time.monotonic() - start:.1f} s", flush=True)
+                if lab.spent:
+                    lab.off()
+                    lab = None
             except (RuntimeError, OSError) as error:
                 failed.append(f"{link}-{name}")
                 print(f"   {link}-{name}: FAILED: {error}", flush=True)
