@@ -55,7 +55,7 @@ Transaction& enter_exchange(const Witness& witness, const trace::Send& event, Tr
   fresh.id = {key, ++connection.generation};
   fresh.completed_before = connection.completed;
   Transaction& call = connection.transactions.emplace(key, std::move(fresh)).first->second;
-  if (connection.mount != nullptr && !connection.mount->lost_calls.empty()) take_up_wait(*connection.mount, call);
+  if (connection.mount != nullptr) take_up_wait(connection, call);
   expose_chunks(witness, call, event.frame);
   return call;
 }

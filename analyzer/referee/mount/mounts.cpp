@@ -83,9 +83,15 @@ Mount* Mounts::between(const std::string& client, const std::string& server) {
   return mounts_.emplace(Key{client, server}, std::move(mount)).first->second.get();
 }
 
+void Mounts::join(Connection& connection, Mount* mount) {
+  if (connection.mount != nullptr) connection.mount->alive.erase(connection.id());
+  connection.mount = mount;
+  if (mount != nullptr) mount->alive[connection.id()] = &connection;
+}
+
 void Mounts::requests(Connection& connection) {
   const ConnectionFacts& facts = connection.facts;
-  connection.mount = between(facts.client.address, facts.server.address);
+  join(connection, between(facts.client.address, facts.server.address));
   if (connection.mount == nullptr) return;
   Mount& mount = *connection.mount;
   const auto same = std::find_if(mount.attempts.rbegin(), mount.attempts.rend(), [&](const Attempt& attempt) {
@@ -102,7 +108,7 @@ void Mounts::requests(Connection& connection) {
 }
 
 void Mounts::adopts(Connection& connection) {
-  connection.mount = between(connection.facts.client.address, connection.facts.server.address);
+  join(connection, between(connection.facts.client.address, connection.facts.server.address));
 }
 
 void Mounts::repeats_request(const Connection& connection, FrameRef frame) {
@@ -184,7 +190,7 @@ void Mounts::keeps_open_calls(const Connection& connection) {
   std::vector<OpenCall>& calls = connection.over() ? mount.lost_calls : mount.open_calls;
   const std::size_t before = calls.size();
   for (const auto& [key, call] : connection.transactions) {
-    if (call.answers != 0 || call.malformed() || without_reply(call)) continue;
+    if (call.answers != 0 || call.copied.number != 0 || call.malformed() || without_reply(call)) continue;
     if (calls.size() >= Mount::most_lost_calls) break;
     calls.push_back(open_call_of(connection, call));
   }
@@ -195,6 +201,7 @@ void Mounts::keeps_open_calls(const Connection& connection) {
 void Mounts::ends(const Connection& connection, bool reported) {
   if (connection.mount == nullptr) return;
   Mount& mount = *connection.mount;
+  mount.alive.erase(connection.id());
   Attempt* attempt = mount.attempt_of(connection.id());
   if (!reported) {
     if (attempt != nullptr) attempt->outcome = Outcome::other;

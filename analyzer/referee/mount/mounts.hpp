@@ -47,6 +47,7 @@ class Mounts {
   [[nodiscard]] bool any_attempt() const noexcept;
 
  private:
+  static void join(Connection& connection, Mount* mount);
   static constexpr std::size_t most_mounts = 4096;
   using Key = std::pair<std::string, std::string>;
 

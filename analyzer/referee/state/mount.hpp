@@ -133,7 +133,8 @@ struct Mount {
   std::vector<OpenCall> open_calls;   ///< at the end of the capture, of connections that are open
   std::deque<Life> lives;             ///< by end
   std::uint64_t forgotten_lives = 0;
-  std::vector<ConnectionId> connections;  ///< all of the report
+  std::vector<ConnectionId> connections;      ///< all of the report
+  std::map<ConnectionId, Connection*> alive;  ///< that may still be seen
   LongWaits waits;
   NfsWatch nfs;
   static constexpr std::size_t most_operations = 256;
@@ -169,8 +170,9 @@ struct Mount {
 [[nodiscard]] CallTimes times_of(const Transaction& call, const trace::Send& answer) noexcept;
 /// By the name that mountstats uses, as far as it was read.
 [[nodiscard]] std::string operation_name(const Transaction& call);
-/// The Call may be a copy of one that was lost with an earlier connection: its wait began there.
-void take_up_wait(Mount& mount, Transaction& call);
+/// The Call may be a copy of one that was lost with an earlier connection, or with one that fell silent and has not
+/// ended yet: its wait began there.
+void take_up_wait(Connection& connection, Transaction& call);
 /// A Reply on `connection` that answers no Call there: that of a Call that was lost with an earlier connection, whose
 /// copy is not in the capture.
 void end_wait(Connection& connection, trace::Side requester, std::uint32_t xid);
