@@ -13,6 +13,8 @@ INCOMPLETE = {
     "rxe-nfs41-dropped": "frames of an RDMA Read and of RDMA Writes are missing from the capture",
     "rxe-nfs41-cutfile": "the file ends within a Read",
     "rxe-nfs41-server-killed": "the server dies during a WRITE",
+    "rxe-nfs41-lab-server-killed": "the server dies during a WRITE",
+    "siw-nfs41-lab-server-killed": "the server dies during a WRITE",
     "siw-nfs3-client-dies": "the client dies while its WRITEs are read",
     "rxe-kpeer-long-call-with-data": "the server never reads the second chunk",
     "rxe-kpeer-read-chunk-bad-handle": "the Read of the chunk is refused",
