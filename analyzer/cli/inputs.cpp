@@ -34,8 +34,18 @@ const trace::Frame* Inputs::read(Input& input) {
   if (frame == nullptr) {
     input.facts = input.capture->facts();
     input.capture.reset();
+    return nullptr;
   }
-  return frame;
+  if (clocks_.empty()) return frame;
+  input.corrected = *frame;
+  input.corrected.ref.time = corrected(input, frame->ref.time);
+  return &input.corrected;
+}
+
+/// 0 stands for "no time".
+trace::TimeNs Inputs::corrected(const Input& input, trace::TimeNs own) const noexcept {
+  const auto at = static_cast<std::size_t>(&input - inputs_.data());
+  return at < clocks_.size() && own != 0 ? clocks_[at].corrected(own) : own;
 }
 
 // Each is opened when its turn comes: a ring buffer may have more files than a process may have open.
@@ -86,6 +96,7 @@ const trace::Frame* Inputs::next() {
   const std::uint64_t number = frame_.ref.number + 1;
   frame_ = *frame;
   frame_.ref.number = number;
+  frame_.input = static_cast<std::uint16_t>(std::min<std::size_t>(at_, UINT16_MAX));
   packet_ = inputs_[at_].capture->packet();
   if (packet_) {
     last_packet_ = frame_.ref;
@@ -111,8 +122,8 @@ std::vector<report::Input> Inputs::report() const {
       shown.snap_length = facts.snap_length;
       shown.frames = facts.frames;
       shown.bytes = facts.bytes;
-      shown.first_time = facts.first_time;
-      shown.last_time = facts.last_time;
+      if (facts.first_time) shown.first_time = corrected(input, *facts.first_time);
+      if (facts.last_time) shown.last_time = corrected(input, *facts.last_time);
       shown.truncated_frames = facts.truncated_frames;
       if (facts.damaged) {
         shown.damaged = report::Input::Damaged{facts.damaged->offset, facts.damaged->reason};

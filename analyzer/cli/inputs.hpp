@@ -7,11 +7,13 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "reader/capture.hpp"
 #include "report/report.hpp"
 #include "trace/frame.hpp"
+#include "trace/taps.hpp"
 
 namespace rpcrdma::cli {
 
@@ -21,6 +23,9 @@ class Inputs {
  public:
   /// `standard_input`: a path of the octets of "-", where they have been kept.
   Inputs(std::vector<std::string> paths, bool merge, std::string standard_input = {});
+
+  /// Before the first frame: by which clock each one's times are corrected; without it they stay as they are.
+  void correct(std::vector<trace::TapClock> clocks) { clocks_ = std::move(clocks); }
 
   /// The next frame, numbered from 1 over all captures; nullptr at the end. Valid until the next call.
   [[nodiscard]] const trace::Frame* next();
@@ -49,6 +54,7 @@ class Inputs {
   struct Input {
     std::string path;
     std::unique_ptr<reader::Capture> capture;  ///< while it is being read
+    trace::Frame corrected;                    ///< with another time than it has in the file
     const trace::Frame* ahead = nullptr;       ///< of a merge: the frame that comes next
     reader::InputFacts facts;                  ///< once it was read
     std::string unreadable;                    ///< why it could not be opened
@@ -59,11 +65,13 @@ class Inputs {
     return input.path == "-" ? std::string_view("standard input") : std::string_view(input.path);
   }
   void open(Input& input);
+  [[nodiscard]] trace::TimeNs corrected(const Input& input, trace::TimeNs own) const noexcept;
   [[nodiscard]] const trace::Frame* read(Input& input);
   [[nodiscard]] const trace::Frame* next_in_order();
   [[nodiscard]] const trace::Frame* next_in_time();
 
   std::vector<Input> inputs_;
+  std::vector<trace::TapClock> clocks_;  ///< by input; empty: none
   std::string standard_input_;
   bool merge_;
   std::size_t at_ = 0;  ///< which input gave the last frame

@@ -13,6 +13,7 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -22,10 +23,12 @@
 #include "cli/progress.hpp"
 #include "cli/selection.hpp"
 #include "cli/stream.hpp"
+#include "cli/taps.hpp"
 #include "cli/targets.hpp"
 #include "report/html.hpp"
 #include "report/ladder_text.hpp"
 #include "report/report.hpp"
+#include "report/tap_calls.hpp"
 #include "trace/trace.hpp"
 
 namespace rpcrdma::cli {
@@ -180,6 +183,13 @@ namespace {
   }
   // Comments and drawings are made when all is known: then nothing is to be had from telling findings one by one.
   const bool streaming = options.format == Format::ndjson && !annotation && ladder == nullptr;
+  std::optional<report::Taps> taps;
+  if (options.merge && options.captures.size() > 1) {
+    taps = compared(options, annotation ? annotation->standard_input() : "");
+  }
+  trace::TapTally tally(taps ? taps->clocks : std::vector<trace::TapClock>());
+  report::TapCalls tap_calls(tally, observer);
+  if (taps) observer = &tap_calls;
   referee::Referee judge({.profile = options.profile,
                           .pull_timeout = options.pull_timeout,
                           .wait = options.wait,
@@ -188,6 +198,10 @@ namespace {
                          observer, streaming ? &stream : nullptr);
   trace::Trace trace({options.service_ports, options.check_crc}, judge);
   Inputs inputs(options.captures, options.merge, annotation ? annotation->standard_input() : "");
+  if (taps) {
+    inputs.correct(taps->clocks);
+    trace.watch(tally);
+  }
   {
     Progress progress(options.progress);
     // What nobody reads is judged to its end for the exit status, where it has one that can be told.
@@ -204,6 +218,11 @@ namespace {
   trace.finish();
 
   report::Run run{inputs.report(), judge.finish(inputs.last(), inputs.first()), inputs.frames()};
+  if (taps) {
+    taps->routes = tally.routes();
+    taps->calls = tap_calls.finish();
+    run.taps = std::move(taps);
+  }
   if (std::string closed = not_opened(trace.statistics()); !closed.empty()) {
     run.report.unchecked.push_back({referee::RuleId::not_rpcrdma, 0, std::move(closed)});
   }

@@ -47,6 +47,7 @@ void Stream::finish(const report::Run& run) {
   for (const referee::MountFacts& mount : run.report.mounts) put(report::ndjson::line(mount));
   put(report::ndjson::line(run.report.verdict));
   for (const report::Input& input : run.inputs) put(report::ndjson::line(input));
+  if (run.taps) put(report::ndjson::line(*run.taps));
   totals_.frames = run.frames;
   if (!options_.connection) totals_.rdma_messages = run.report.rdma_messages;
   put(report::ndjson::line(totals_));

@@ -385,6 +385,76 @@ Text document(const referee::Unchecked& u) {
       .add("reason", u.reason);
 }
 
+Text document(const trace::TapClock& clock, std::size_t input) {
+  using Basis = trace::TapClock::Basis;
+  const bool known = clock.basis != Basis::none;
+  const auto basis = clock.basis == Basis::packets ? "packets" : "acknowledgements";
+  return Object()
+      .add("tap", input + 1)
+      .add("reference", known ? std::optional(clock.reference + 1) : std::nullopt)
+      .add("basis", known ? std::optional<std::string_view>(basis) : std::nullopt)
+      .add("proofs", clock.proofs)
+      .add("ahead_us",
+           known && clock.first ? std::optional(static_cast<double>(clock.ahead.at(*clock.first)) / 1e3) : std::nullopt)
+      .add("uncertainty_us", clock.ahead.uncertainty ? std::optional(*clock.ahead.uncertainty / 1e3) : std::nullopt)
+      .add("drift_ppm", known ? std::optional(clock.ahead.drift * 1e6) : std::nullopt);
+}
+
+Text document(const trace::Spread& spread) {
+  return Object()
+      .add("count", spread.count)
+      .add("min", spread.min / 1e3)
+      .add("p50", spread.median / 1e3)
+      .add("p99", spread.p99 / 1e3);
+}
+
+Text document(const trace::TapPath& path) {
+  return Object()
+      .add("both", path.both)
+      .add("lost", path.lost)
+      .add("missed_far", path.missed_far)
+      .add("missed_far_acknowledgements", path.missed_far_bare)
+      .add("missed_near", path.missed_near)
+      .add("one_way_us", document(path.one_way));
+}
+
+Text document(const Taps& taps) {
+  std::vector<Text> clocks;
+  for (std::size_t i = 0; i < taps.clocks.size(); ++i) clocks.push_back(document(taps.clocks[i], i));
+  std::vector<Text> routes;
+  for (const trace::TapRoute& route : taps.routes) {
+    routes.push_back(Object()
+                         .add("near", route.near + 1)
+                         .add("far", route.far + 1)
+                         .add("address", route.address)
+                         .add("peer", route.peer)
+                         .add("out", document(route.out))
+                         .add("back", document(route.back)));
+  }
+  std::optional<Text> slowest;
+  if (const auto& call = taps.calls.slowest) {
+    slowest = Object()
+                  .add("frame", call->call.number)
+                  .add("reply_frame", call->reply.number)
+                  .add("operation", call->operation)
+                  .add("whole_us", call->whole / 1e3)
+                  .add("there_us", call->there / 1e3)
+                  .add("peer_us", call->peer / 1e3)
+                  .add("back_us", call->back / 1e3);
+  }
+  return Object()
+      .add("not_measured",
+           taps.not_measured.empty() ? std::nullopt : std::optional<std::string_view>(taps.not_measured))
+      .add("clocks", clocks)
+      .add("routes", routes)
+      .add("calls", Object()
+                        .add("whole_us", document(taps.calls.whole))
+                        .add("there_us", document(taps.calls.there))
+                        .add("peer_us", document(taps.calls.peer))
+                        .add("back_us", document(taps.calls.back))
+                        .add("slowest", slowest));
+}
+
 Text tool() { return Object().add("name", tool_name).add("version", tool_version); }
 
 Text document(const ndjson::Totals& totals) {
@@ -430,6 +500,11 @@ void json(const Run& run, const Write& write) {
   out += tool().json;
   out += ",\n";
   put_list(out, "inputs", run.inputs, documented, write);
+  if (run.taps) {
+    out += "\"taps\":";
+    out += document(*run.taps).json;
+    out += ",\n";
+  }
   put_list(out, "connections", report.connections, documented, write);
   out += "\"verdict\":";
   out += document(report.verdict).json;
@@ -468,6 +543,7 @@ std::string line(const referee::Finding& finding) { return typed("finding", docu
 std::string line(const referee::Unchecked& unchecked) { return typed("unchecked", document(unchecked)); }
 std::string line(const referee::MountFacts& mount) { return typed("mount", document(mount)); }
 std::string line(const referee::Verdict& verdict) { return typed("verdict", document(verdict)); }
+std::string line(const Taps& taps) { return typed("taps", document(taps)); }
 std::string line(const Totals& totals) { return typed("totals", document(totals)); }
 
 std::string all(const Run& run) {
@@ -478,6 +554,7 @@ std::string all(const Run& run) {
   for (const auto& mount : run.report.mounts) out += line(mount);
   out += line(run.report.verdict);
   for (const auto& input : run.inputs) out += line(input);
+  if (run.taps) out += line(*run.taps);
   return out + line(totals_of(run));
 }
 

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "referee/facts.hpp"
+#include "trace/taps.hpp"
 
 namespace rpcrdma::report {
 
@@ -31,11 +32,38 @@ struct Input {
   std::optional<Damaged> damaged;
 };
 
+/// Several captures that were put together by time.
+struct Taps {
+  std::vector<trace::TapClock> clocks;  ///< by input; empty: not measured
+  std::string not_measured;             ///< why not
+  std::vector<trace::TapRoute> routes;  ///< what two of them saw of the same packets
+
+  /// Answered Calls of which both taps saw Call and Reply. Times in nanoseconds; what is neither there nor back is the
+  /// peer's, with what it fetched and brought by RDMA.
+  struct Calls {
+    trace::Spread whole;  ///< at the tap that is nearer to the requester
+    trace::Spread there;
+    trace::Spread peer;
+    trace::Spread back;
+    struct Slowest {
+      trace::FrameRef call;
+      trace::FrameRef reply;
+      std::string operation;  ///< empty: not known
+      double whole = 0;
+      double there = 0;
+      double peer = 0;
+      double back = 0;
+    };
+    std::optional<Slowest> slowest;
+  } calls;
+};
+
 struct Run {
   std::vector<Input> inputs;
   referee::Report report;
   std::uint64_t frames = 0;
   std::size_t not_selected = 0;  ///< errors and warnings that were found and are not to be shown
+  std::optional<Taps> taps{};    ///< of a merge
 };
 
 struct TextStyle {
@@ -64,6 +92,7 @@ struct Totals {
 [[nodiscard]] std::string line(const referee::Unchecked& unchecked);
 [[nodiscard]] std::string line(const referee::MountFacts& mount);
 [[nodiscard]] std::string line(const referee::Verdict& verdict);
+[[nodiscard]] std::string line(const Taps& taps);
 [[nodiscard]] std::string line(const Totals& totals);
 /// All of a run that is over.
 [[nodiscard]] std::string all(const Run& run);

@@ -15,6 +15,7 @@
 #include "report/tally.hpp"
 #include "report/text_findings.hpp"
 #include "report/text_mount.hpp"
+#include "report/text_taps.hpp"
 
 namespace rpcrdma::report {
 namespace {
@@ -81,6 +82,7 @@ std::string text(const Run& run, const TextStyle& style, std::string_view ladder
   mounts_block(page, run, style, epoch);
   if (!run.report.verdict.sentence.empty() || !run.report.mounts.empty()) page.line();
   inputs_block(page, run, style);
+  taps_block(page, run, style, epoch);
   findings_block(page, run, style, epoch);
   connections_block(page, run, style, epoch);
   unchecked_block(page, run);

@@ -7,6 +7,7 @@
 #include "trace/iwarp_transport.hpp"
 #include "trace/link/open_frame.hpp"
 #include "trace/packet.hpp"
+#include "trace/taps.hpp"
 #include "trace/two_ways.hpp"
 
 namespace rpcrdma::trace {
@@ -54,6 +55,7 @@ struct Trace::Impl {
     watch_time(frame.ref);
     last = frame.ref;
     open_frame(frame, opened);
+    const bool shown = taps != nullptr && taps->packet(frame.input, frame.ref, opened);
     if (opened.frame_cut) ++statistics.truncated_frames;
     switch (opened.content) {
       case Content::nothing:
@@ -67,7 +69,8 @@ struct Trace::Impl {
         ++statistics.unknown_link;
         return false;
       case Content::infiniband:
-        if (two_ways.copy(opened.ib)) {
+        if (taps != nullptr) taps->rdma();
+        if (shown || two_ways.copy(opened.ib)) {
           ++statistics.rdma_frames;
           infiniband.copy(opened.ib);
           return true;
@@ -76,11 +79,13 @@ struct Trace::Impl {
         carried_rdma(frame.ref, opened.ib.octets.size() < opened.ib.wire_length);
         return true;
       case Content::tcp:
-        if (two_ways.copy(opened.tcp)) {
+        if (shown || two_ways.copy(opened.tcp)) {
           if (iwarp.copy(opened.tcp)) ++statistics.rdma_frames;
           return true;
         }
-        if (iwarp.segment(opened.tcp)) carried_rdma(frame.ref, opened.tcp.payload.size() < opened.tcp.wire_length);
+        if (!iwarp.segment(opened.tcp)) return true;
+        if (taps != nullptr) taps->rdma();
+        carried_rdma(frame.ref, opened.tcp.payload.size() < opened.tcp.wire_length);
         return true;
       case Content::undelivered:
         iwarp.undelivered(opened.undelivered);
@@ -96,6 +101,7 @@ struct Trace::Impl {
 
   void finish() {
     infiniband.finish(last);
+    if (taps != nullptr) taps->finish();
     iwarp.finish(last);
   }
 
@@ -105,6 +111,7 @@ struct Trace::Impl {
   IbTransport infiniband;
   IwarpTransport iwarp;
   TwoWays two_ways;
+  TapTally* taps = nullptr;
   Statistics statistics;
   Opened opened;  // one for all frames
   FrameRef last;
@@ -114,6 +121,7 @@ struct Trace::Impl {
 Trace::Trace(Options options, EventSink& sink) : impl_(std::make_unique<Impl>(std::move(options), sink)) {}
 Trace::~Trace() = default;
 
+void Trace::watch(TapTally& tally) noexcept { impl_->taps = &tally; }
 bool Trace::frame(const Frame& frame) { return impl_->frame(frame); }
 void Trace::finish() { impl_->finish(); }
 const Statistics& Trace::statistics() const noexcept { return impl_->statistics; }

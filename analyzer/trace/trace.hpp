@@ -30,6 +30,8 @@ struct Statistics {
   std::uint64_t not_opened_others = 0;
 };
 
+class TapTally;
+
 /// One instance a trace. Not thread-safe; instances share nothing.
 class Trace {
  public:
@@ -38,6 +40,8 @@ class Trace {
   Trace(const Trace&) = delete;
   Trace& operator=(const Trace&) = delete;
 
+  /// Frames are of several taps: their packets are given to `tally`, which knows what another tap has shown already.
+  void watch(TapTally& tally) noexcept;
   /// False: no packet of InfiniBand or TCP was found in it, and nothing that tells of one.
   bool frame(const Frame& frame);
   void finish();  ///< end of the capture: flush what was held back, report one-way and unanswered things

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "report/tap_calls.hpp"
+
+namespace rpcrdma::report {
+namespace {
+
+/// So many frames later a Reply has passed both taps.
+constexpr std::uint64_t frames_later = 4096;
+
+}  // namespace
+
+void TapCalls::message(const referee::ConnectionFacts& connection, const referee::MessageSeen& seen) {
+  using Kind = referee::MessageSeen::Kind;
+  if (next_ != nullptr) next_->message(connection, seen);
+  if (seen.send == nullptr || seen.exchange.id == 0) return;
+  const std::uint64_t key = std::uint64_t{connection.id} << 32U | seen.exchange.id;
+  while (!answered_.empty() && answered_.front().reply.number + frames_later < seen.send->last.number) {
+    count(answered_.front());
+    answered_.pop_front();
+  }
+  if (seen.kind == Kind::call) {
+    if (open_.size() < most_open) open_[key] = {seen.send->frame, seen.send->last};
+    return;
+  }
+  const auto call = open_.find(key);
+  if (call == open_.end() || !seen.times) return;
+  if (const auto there = tally_.one_way(call->second.last.number)) {
+    answered_.push_back({call->second, seen.send->last, *there, seen.operation});
+  }
+  open_.erase(call);
+}
+
+void TapCalls::count(const Answered& answered) {
+  const auto one_way = tally_.one_way(answered.reply.number);
+  if (!one_way) return;
+  const auto back = static_cast<double>(*one_way);
+  const auto there = static_cast<double>(answered.there);
+  const double whole = static_cast<double>(answered.reply.time - answered.call.first.time) + back;
+  const double peer = whole - there - back;
+  whole_.add(whole);
+  there_.add(there);
+  peer_.add(peer);
+  back_.add(back);
+  if (slowest_ && slowest_->whole >= whole) return;
+  slowest_ = {answered.call.first, answered.reply, std::string(answered.operation), whole, there, peer, back};
+}
+
+Taps::Calls TapCalls::finish() {
+  for (const Answered& answered : answered_) count(answered);
+  answered_.clear();
+  return {whole_.spread(), there_.spread(), peer_.spread(), back_.spread(), slowest_};
+}
+
+}  // namespace rpcrdma::report

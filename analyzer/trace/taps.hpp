@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Several captures of the same path at once: how their clocks stand to each other, what each of them lacks, and how
+// long packets took from one to the other.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "trace/frame.hpp"
+#include "trace/taps/clock.hpp"
+
+namespace rpcrdma::trace {
+
+/// The clock of one input, measured against another's.
+struct TapClock {
+  enum class Basis : std::uint8_t {
+    none,              ///< the first input, or one that has nothing in common with any before it
+    packets,           ///< packets that both saw
+    acknowledgements,  ///< what one saw and the other saw acknowledged
+  } basis = Basis::none;
+  std::size_t reference = 0;  ///< that input
+  std::uint64_t proofs = 0;   ///< how many of them
+  taps::Line ahead;  ///< of the first input's clock (or of that of the first one it is compared with), by its own time
+  std::optional<TimeNs> first;  ///< its frames, by its own clock
+  std::optional<TimeNs> last;
+  /// By two addresses (taps::Mark::route): the reference is nearer to the lower one.
+  std::unordered_map<std::uint64_t, bool> low_is_near;
+
+  /// By the clock that all are brought to.
+  [[nodiscard]] TimeNs corrected(TimeNs own) const noexcept;
+};
+
+/// The first reading. Inputs are given one after the other; memory is bounded, however far their clocks are apart.
+class TapSurvey {
+ public:
+  explicit TapSurvey(std::size_t inputs);
+  ~TapSurvey();
+  TapSurvey(const TapSurvey&) = delete;
+  TapSurvey& operator=(const TapSurvey&) = delete;
+
+  void frame(std::size_t input, const Frame& frame);
+  /// One for each input.
+  [[nodiscard]] std::vector<TapClock> clocks();
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+/// Times in nanoseconds, or shares.
+struct Spread {
+  std::uint64_t count = 0;
+  double min = 0;
+  double median = 0;
+  double p99 = 0;
+};
+
+/// Packets of RDMA connections on their way from one tap to another.
+struct TapPath {
+  std::uint64_t both = 0;
+  std::uint64_t lost = 0;             ///< the nearer tap saw them, the farther one did not, and they were sent again
+  std::uint64_t missed_far = 0;       ///< so too, but nobody sent them again: the farther capture lacks them
+  std::uint64_t missed_far_bare = 0;  ///< mere acknowledgements, of which neither can be told
+  std::uint64_t missed_near = 0;      ///< the farther tap saw them, the nearer capture lacks them
+  Spread one_way;
+};
+
+/// Between two addresses, past two taps.
+struct TapRoute {
+  std::size_t near = 0;  ///< inputs, by number from 0: the one that is nearer to `address`
+  std::size_t far = 0;
+  std::string address;
+  std::string peer;
+  TapPath out;  ///< from `address` to `peer`
+  TapPath back;
+};
+
+struct Opened;
+
+/// The second reading, in the order of the corrected times.
+class TapTally {
+ public:
+  explicit TapTally(const std::vector<TapClock>& clocks);
+  ~TapTally();
+  TapTally(const TapTally&) = delete;
+  TapTally& operator=(const TapTally&) = delete;
+
+  /// True: another tap has shown this packet already.
+  [[nodiscard]] bool packet(std::size_t input, FrameRef ref, const Opened& opened);
+  /// The packet given last belongs to an RDMA connection.
+  void rdma();
+  void finish();
+
+  /// What was seen by both of two taps, by their numbers and addresses; complete once all is finished.
+  [[nodiscard]] std::vector<TapRoute> routes() const;
+  /// How long the packet took whose first copy has this frame number; empty: not known, or not any more.
+  [[nodiscard]] std::optional<TimeNs> one_way(std::uint64_t frame) const noexcept;
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace rpcrdma::trace

@@ -1,0 +1,209 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "trace/taps/tally.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <tuple>
+#include <utility>
+
+namespace rpcrdma::trace::taps {
+
+Pair::Pair(std::size_t near, std::size_t far, const TapClock& near_clock, const TapClock& far_clock)
+    : inputs_{near, far}, clocks_{near_clock, far_clock}, recent_(most_recent) {
+  constexpr TimeNs jitter = 100'000;
+  slack_ = jitter + std::llround(far_clock.ahead.uncertainty.value_or(0));
+}
+
+bool Pair::packet(std::size_t input, const Mark& mark, FrameRef ref) {
+  const auto side = clocks_[1].low_is_near.find(mark.route);
+  if (side == clocks_[1].low_is_near.end()) return false;  // never seen by both
+  give_up(ref.time);
+  Route& route = routes_[mark.route];
+  if (route.low.kind == Address::Kind::none) {
+    route.low = mark.low;
+    route.high = mark.high;
+    route.low_is_near = side->second;
+  }
+  const bool second = input == inputs_[1];
+  // The tap nearer to its sender sees a packet first.
+  const bool first_tap_first = mark.up == route.low_is_near;
+  std::vector<Packet>& here = packets_[mark.place];
+  Packet* partner = nullptr;
+  TimeNs took = 0;
+  for (Packet& p : here) {
+    if (p.second == second || p.packet != mark.packet) {
+      if (p.second == second || p.packet != mark.packet) p.again = true;
+      continue;
+    }
+    const TimeNs apart = second == first_tap_first ? ref.time - p.ref.time : p.ref.time - ref.time;
+    if (apart < -slack_ || (partner != nullptr && apart >= took)) continue;
+    partner = &p;
+    took = apart;
+  }
+  if (partner == nullptr) {
+    here.push_back({mark.packet, ref, mark.flow, mark.route, second, mark.up, mark.bare, false});
+    waiting_.push_back({mark.place, ref});
+    return false;
+  }
+  route.one_way[mark.up ? 1 : 0].add(static_cast<double>(took));
+  recent_[partner->ref.number % most_recent] = {partner->ref.number, took};
+  if (Flow* flow = flow_of(mark.flow, mark.route)) ++flow->paths[mark.up ? 1 : 0].both;
+  if (here.size() == 1) {
+    packets_.erase(mark.place);
+  } else {
+    *partner = here.back();
+    here.pop_back();
+  }
+  return true;
+}
+
+Pair::Flow* Pair::flow_of(std::uint64_t flow, std::uint64_t route) {
+  const auto known = flows_.find(flow);
+  if (known != flows_.end()) return &known->second;
+  if (flows_.size() >= most_flows) return nullptr;
+  Flow& fresh = flows_[flow];
+  fresh.route = route;
+  return &fresh;
+}
+
+void Pair::rdma(std::uint64_t flow) {
+  const auto known = flows_.find(flow);
+  if (known != flows_.end()) known->second.rdma = true;
+}
+
+void Pair::give_up(TimeNs now) {
+  while (!waiting_.empty() && (waiting_.size() > most_waiting || now - waiting_.front().ref.time > window)) {
+    const Waiting oldest = waiting_.front();
+    waiting_.pop_front();
+    const auto at = packets_.find(oldest.place);
+    if (at == packets_.end()) continue;
+    for (Packet& p : at->second) {
+      if (p.ref.number != oldest.ref.number) continue;
+      alone(p);
+      p = at->second.back();
+      at->second.pop_back();
+      break;
+    }
+    if (at->second.empty()) packets_.erase(at);
+  }
+}
+
+void Pair::alone(const Packet& packet) {
+  const Route& route = routes_[packet.route];
+  const std::size_t direction = packet.up ? 1 : 0;
+  const bool first_tap_first = packet.up == route.low_is_near;
+  const bool by_nearer = packet.second != first_tap_first;
+  // Was the other capture running when it passed there?
+  const double least = route.one_way[direction].min();
+  const TimeNs there = packet.ref.time + std::llround(by_nearer ? least : -least);
+  const TapClock& other = clocks_[packet.second ? 0 : 1];
+  if (!other.first || there < other.corrected(*other.first) || there > other.corrected(*other.last)) return;
+  Flow* flow = flow_of(packet.flow, packet.route);
+  if (flow == nullptr) return;
+  TapPath& path = flow->paths[direction];
+  if (!by_nearer) {
+    ++path.missed_near;
+  } else if (packet.bare) {
+    ++path.missed_far_bare;
+  } else if (packet.again) {
+    ++path.lost;
+  } else {
+    ++path.missed_far;
+  }
+}
+
+void Pair::finish() {
+  for (const auto& [place, here] : packets_) {
+    for (const Packet& p : here) alone(p);
+  }
+  packets_.clear();
+  waiting_.clear();
+}
+
+void Pair::routes(std::vector<TapRoute>& into) const {
+  for (const auto& [number, route] : routes_) {
+    TapRoute r;
+    r.near = inputs_[0];
+    r.far = inputs_[1];
+    const std::size_t out = route.low_is_near ? 1 : 0;
+    r.address = (route.low_is_near ? route.low : route.high).text();
+    r.peer = (route.low_is_near ? route.high : route.low).text();
+    for (const auto& [key, flow] : flows_) {
+      if (flow.route != number || !flow.rdma) continue;
+      const auto add = [](TapPath& to, const TapPath& path) {
+        to.both += path.both;
+        to.lost += path.lost;
+        to.missed_far += path.missed_far;
+        to.missed_far_bare += path.missed_far_bare;
+        to.missed_near += path.missed_near;
+      };
+      add(r.out, flow.paths[out]);
+      add(r.back, flow.paths[1 - out]);
+    }
+    if (r.out.both + r.back.both == 0) continue;
+    r.out.one_way = route.one_way[out].spread();
+    r.back.one_way = route.one_way[1 - out].spread();
+    into.push_back(std::move(r));
+  }
+}
+
+std::optional<TimeNs> Pair::one_way(std::uint64_t frame) const noexcept {
+  const Recent& recent = recent_[frame % most_recent];
+  if (frame == 0 || recent.frame != frame) return std::nullopt;
+  return recent.one_way;
+}
+
+}  // namespace rpcrdma::trace::taps
+
+namespace rpcrdma::trace {
+
+struct TapTally::Impl {
+  std::vector<taps::Pair> pairs;
+  taps::Mark mark;
+};
+
+TapTally::TapTally(const std::vector<TapClock>& clocks) : impl_(std::make_unique<Impl>()) {
+  for (std::size_t i = 0; i < clocks.size(); ++i) {
+    const TapClock& clock = clocks[i];
+    if (clock.basis != TapClock::Basis::packets) continue;
+    impl_->pairs.emplace_back(clock.reference, i, clocks[clock.reference], clock);
+  }
+}
+TapTally::~TapTally() = default;
+
+bool TapTally::packet(std::size_t input, FrameRef ref, const Opened& opened) {
+  impl_->mark.flow = 0;
+  if (impl_->pairs.empty() || !taps::mark_of(opened, impl_->mark)) return false;
+  bool shown = false;
+  for (taps::Pair& pair : impl_->pairs) {
+    if (pair.has(input)) shown = pair.packet(input, impl_->mark, ref) || shown;
+  }
+  return shown;
+}
+
+void TapTally::rdma() {
+  if (impl_->mark.flow == 0) return;
+  for (taps::Pair& pair : impl_->pairs) pair.rdma(impl_->mark.flow);
+}
+
+void TapTally::finish() {
+  for (taps::Pair& pair : impl_->pairs) pair.finish();
+}
+
+std::vector<TapRoute> TapTally::routes() const {
+  std::vector<TapRoute> out;
+  for (const taps::Pair& pair : impl_->pairs) pair.routes(out);
+  std::sort(out.begin(), out.end(), [](const TapRoute& a, const TapRoute& b) {
+    return std::tie(a.far, a.near, a.address, a.peer) < std::tie(b.far, b.near, b.address, b.peer);
+  });
+  return out;
+}
+
+std::optional<TimeNs> TapTally::one_way(std::uint64_t frame) const noexcept {
+  for (const taps::Pair& pair : impl_->pairs) {
+    if (const auto took = pair.one_way(frame)) return took;
+  }
+  return std::nullopt;
+}
+
+}  // namespace rpcrdma::trace

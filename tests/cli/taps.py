@@ -1,0 +1,179 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""taps.py --analyzer PATH: two taps of one path with clocks of their own, put together: the clocks are compared, what one lacks is
+counted, and nobody is accused of what another clock or a hole in one of the captures shows."""
+import argparse
+import os
+import socket
+import subprocess
+import sys
+import tempfile
+import unittest
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "harness"))
+import alone  # noqa: E402
+import analyzer as harness  # noqa: E402
+import two_taps  # noqa: E402
+
+ANALYZER = None
+CLIENT = socket.inet_aton("192.168.77.2")
+ONE_WAY = 20_000  # ns
+MILLISECOND = 1_000_000
+HEALTHY = ["rxe-nfs3-basic", "rxe-nfs41-basic", "rxe-nfs3-big-rw", "siw-nfs41-basic", "siw-nfs41-big-rw", "siw-nfs40-basic"]
+# What a report may say of two captures, and not of one: it is about the captures.
+OF_THE_CAPTURE = {"capture-duplicate", "capture-reordered"}
+
+
+def found(run):
+    return {(f["rule"], f["severity"]) for f in run.document["findings"]} - {(rule, "note") for rule in OF_THE_CAPTURE}
+
+
+def retransmitted(run):
+    return [c["operations"]["retransmitted"] for c in run.document["connections"]]
+
+
+class Taps(unittest.TestCase):
+    def setUp(self):
+        self.folder = tempfile.TemporaryDirectory()
+        self.addCleanup(self.folder.cleanup)
+
+    def path(self, name):
+        return os.path.join(self.folder.name, name)
+
+    def taps(self, name, skew, drift=0.0, keep_client=lambda i, up: True, keep_server=lambda i, up: True):
+        """Writes the client's and the server's capture, and a capture of all frames by the client's clock."""
+        header, passages = two_taps.passages(harness.capture(name), CLIENT, ONE_WAY)
+        start = passages[0][2]
+        self.passages = passages
+        by_client, by_server = [], []
+        for i, (frame, up, here, there) in enumerate(passages, 1):
+            if keep_client(i, up):
+                by_client.append((frame, here))
+            if keep_server(i, up):
+                by_server.append((frame, there + skew + round((there - start) * drift)))
+        two_taps.write(self.path("whole.pcap"), header, [(frame, here) for frame, _, here, _ in passages])
+        two_taps.write(self.path("client.pcap"), header, by_client)
+        two_taps.write(self.path("server.pcap"), header, by_server)
+        return [self.path("client.pcap"), self.path("server.pcap")]
+
+    def merged(self, *paths):
+        run = harness.run(ANALYZER, "--merge", *paths)
+        self.assertIsNotNone(run.document, run.errors)
+        return run
+
+    def same_judgement(self, run, name):
+        whole = harness.run(ANALYZER, self.path("whole.pcap"))
+        self.assertEqual(found(run) - found(whole), set(), name)
+        self.assertEqual(retransmitted(run), retransmitted(whole), name)
+        self.assertEqual(run.document["verdict"]["state"], whole.document["verdict"]["state"], name)
+        counts = [[c["messages"]["calls"] for c in r.document["connections"]] for r in (run, whole)]
+        self.assertEqual(counts[0], counts[1], name)
+
+    def clock(self, run):
+        return run.document["taps"]["clocks"][1]
+
+    def route(self, run):
+        routes = run.document["taps"]["routes"]
+        self.assertEqual(len(routes), 1)
+        return routes[0]
+
+
+class Clocks(Taps):
+    def test_apart(self):
+        for name in HEALTHY:
+            for skew in (0, 300_000, -300_000, 5 * MILLISECOND, -5 * MILLISECOND, 50 * MILLISECOND, -50 * MILLISECOND, 3_600_000 * MILLISECOND):
+                with self.subTest(name=name, skew=skew):
+                    run = self.merged(*self.taps(name, skew))
+                    clock, route = self.clock(run), self.route(run)
+                    self.assertEqual(clock["basis"], "packets")
+                    self.assertLess(abs(clock["ahead_us"] - skew / 1000), 100)
+                    self.assertLess(clock["uncertainty_us"], 100)
+                    self.assertEqual((route["near"], route["address"]), (1, "192.168.77.2"))
+                    self.assertEqual(route["out"]["both"] + route["back"]["both"], sum(frame.rdma() for frame, *_ in self.passages))
+                    for path in (route["out"], route["back"]):
+                        self.assertEqual([path[k] for k in ("lost", "missed_far", "missed_far_acknowledgements", "missed_near")], [0, 0, 0, 0])
+                        self.assertLess(abs(path["one_way_us"]["p50"] - ONE_WAY / 1000), 15)
+                    self.same_judgement(run, name)
+
+    def test_the_server_named_first(self):
+        client, server = self.taps("rxe-nfs41-basic", 5 * MILLISECOND)
+        run = self.merged(server, client)
+        self.assertLess(abs(self.clock(run)["ahead_us"] + 5000), 100)
+        self.assertEqual((self.route(run)["near"], self.route(run)["address"]), (1, "192.168.77.1"))
+        self.same_judgement(run, "server first")
+
+    def test_drifting(self):
+        for name in ("rxe-nfs41-basic", "siw-nfs41-basic"):
+            for drift in (20e-6, -20e-6, 200e-6):
+                with self.subTest(name=name, drift=drift):
+                    run = self.merged(*self.taps(name, 5 * MILLISECOND, drift))
+                    self.assertLess(abs(self.clock(run)["ahead_us"] - 5000), 100)
+                    for path in (self.route(run)["out"], self.route(run)["back"]):
+                        self.assertLess(abs(path["one_way_us"]["p50"] - ONE_WAY / 1000), 100)
+                    self.same_judgement(run, name)
+
+    def test_with_itself_later(self):
+        for name in ("rxe-nfs41-basic", "siw-nfs41-basic"):
+            header, passages = two_taps.passages(harness.capture(name), CLIENT, 0)
+            two_taps.write(self.path("whole.pcap"), header, [(frame, here) for frame, _, here, _ in passages])
+            two_taps.write(self.path("later.pcap"), header, [(frame, here + 5 * MILLISECOND) for frame, _, here, _ in passages])
+            run = self.merged(self.path("whole.pcap"), self.path("later.pcap"))
+            self.assertEqual(self.clock(run)["ahead_us"], 5000)
+            self.assertEqual(self.route(run)["out"]["both"] + self.route(run)["back"]["both"], sum(frame.rdma() for frame, *_ in passages))
+            self.same_judgement(run, name)
+
+    def test_one_direction_on_each(self):
+        for name in ("rxe-nfs41-basic", "siw-nfs41-basic"):
+            for skew in (300_000, -300_000, 5 * MILLISECOND, -50 * MILLISECOND):
+                with self.subTest(name=name, skew=skew):
+                    run = self.merged(*self.taps(name, skew, keep_client=lambda i, up: up, keep_server=lambda i, up: not up))
+                    self.assertEqual(self.clock(run)["basis"], "acknowledgements")
+                    # Between two times that each acknowledgement took, a peer's own leisure included.
+                    self.assertLess(abs(self.clock(run)["ahead_us"] - skew / 1000), self.clock(run)["uncertainty_us"])
+                    self.assertLess(self.clock(run)["uncertainty_us"], 300)
+                    self.same_judgement(run, name)
+
+
+class Losses(Taps):
+    def test_every_seventeenth_on_one_tap(self):
+        for name in HEALTHY:
+            for who in ("client", "server"):
+                for skew in (300_000, 5 * MILLISECOND, -50 * MILLISECOND):
+                    with self.subTest(name=name, who=who, skew=skew):
+                        keep = {f"keep_{who}": lambda i, up: i % 17 != 0}
+                        run = self.merged(*self.taps(name, skew, **keep))
+                        self.assertLess(abs(self.clock(run)["ahead_us"] - skew / 1000), 100)
+                        route = self.route(run)
+                        gone = [up for i, (frame, up, _, _) in enumerate(self.passages, 1) if i % 17 == 0 and frame.rdma()]
+                        for up, path in ((True, route["out"]), (False, route["back"])):
+                            nearer = (who == "client") == up
+                            far = path["missed_far"] + path["missed_far_acknowledgements"]
+                            self.assertEqual((path["missed_near"], far), (gone.count(up), 0) if nearer else (0, gone.count(up)))
+                            self.assertEqual(path["lost"], 0)
+                        self.same_judgement(run, name)
+
+
+class NotMeasured(Taps):
+    def test_what_can_be_read_only_once(self):
+        client, server = self.taps("rxe-nfs41-basic", 0)
+        with open(server, "rb") as pipe:
+            done = subprocess.run([ANALYZER, "--merge", client, "-"], stdin=pipe, capture_output=True, text=True, check=False)
+        self.assertIn("Taps", done.stdout)
+        self.assertIn("standard input can be read only once", done.stdout)
+
+    def test_nothing_is_said_of_one(self):
+        for more in ([], ["--merge"]):
+            self.assertNotIn("taps", harness.run(ANALYZER, *more, harness.capture("rxe-nfs41-basic")).document)
+
+
+def main():
+    global ANALYZER
+    options = argparse.ArgumentParser(description=__doc__)
+    options.add_argument("--analyzer", required=True)
+    given, rest = options.parse_known_args()
+    ANALYZER = os.path.abspath(given.analyzer)
+    alone.main(rest)
+
+
+if __name__ == "__main__":
+    main()
