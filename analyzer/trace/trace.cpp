@@ -70,7 +70,11 @@ struct Trace::Impl {
         return false;
       case Content::infiniband:
         if (taps != nullptr) taps->rdma();
-        if (shown || two_ways.copy(opened.ib)) {
+        if (shown) {
+          ++statistics.rdma_frames;
+          return true;
+        }
+        if (two_ways.copy(opened.ib)) {
           ++statistics.rdma_frames;
           infiniband.copy(opened.ib);
           return true;
@@ -79,7 +83,8 @@ struct Trace::Impl {
         carried_rdma(frame.ref, opened.ib.octets.size() < opened.ib.wire_length);
         return true;
       case Content::tcp:
-        if (shown || two_ways.copy(opened.tcp)) {
+        if (shown) return true;
+        if (two_ways.copy(opened.tcp)) {
           if (iwarp.copy(opened.tcp)) ++statistics.rdma_frames;
           return true;
         }
@@ -121,7 +126,11 @@ struct Trace::Impl {
 Trace::Trace(Options options, EventSink& sink) : impl_(std::make_unique<Impl>(std::move(options), sink)) {}
 Trace::~Trace() = default;
 
-void Trace::watch(TapTally& tally) noexcept { impl_->taps = &tally; }
+void Trace::watch(TapTally& tally) noexcept {
+  impl_->taps = &tally;
+  impl_->options.several_taps = tally.any();
+}
+
 bool Trace::frame(const Frame& frame) { return impl_->frame(frame); }
 void Trace::finish() { impl_->finish(); }
 const Statistics& Trace::statistics() const noexcept { return impl_->statistics; }
