@@ -26,7 +26,13 @@ void Inputs::open(Input& input) {
   }
 }
 
-const trace::Frame* Inputs::read(Input& input) {
+void Inputs::correct(std::vector<trace::TapClock> clocks) {
+  if (clocks.size() != inputs_.size()) return;
+  clocks_ = std::move(clocks);
+  order_.emplace(clocks_);
+}
+
+const trace::Frame* Inputs::read_next(Input& input) {
   if (!input.capture) {
     return nullptr;
   }
@@ -34,12 +40,41 @@ const trace::Frame* Inputs::read(Input& input) {
   if (frame == nullptr) {
     input.facts = input.capture->facts();
     input.capture.reset();
-    return nullptr;
+  } else {
+    input.packet = input.capture->packet();
   }
-  if (clocks_.empty()) return frame;
-  input.corrected = *frame;
-  input.corrected.ref.time = corrected(input, frame->ref.time);
-  return &input.corrected;
+  return frame;
+}
+
+const trace::Frame* Inputs::read(Input& input) {
+  if (order_) return read_as_sent(input, static_cast<std::size_t>(&input - inputs_.data()));
+  const trace::Frame* frame = read_next(input);
+  if (frame != nullptr) input.sent = frame->ref.time;
+  return frame;
+}
+
+const trace::Frame* Inputs::read_as_sent(Input& input, std::size_t at) {
+  const trace::TimeNs most = order_->most(at);
+  while (input.held.empty() || (input.capture && !input.held.full() && input.held.first() > input.newest - most)) {
+    const trace::Frame* frame = read_next(input);
+    if (frame == nullptr) break;
+    input.out.frame = *frame;
+    trace::Frame& out = input.out.frame;
+    out.ref.time = corrected(input, frame->ref.time);
+    if (most == 0) {
+      input.sent = out.ref.time;
+      return &out;
+    }
+    const bool timed = out.ref.time != 0;
+    if (timed) input.newest = out.ref.time;
+    const trace::TimeNs sent = timed ? out.ref.time - order_->on_the_way(at, out) : input.newest;
+    input.held.hold(out, sent, input.packet);
+  }
+  if (input.held.empty()) return nullptr;
+  input.out = input.held.take();
+  input.sent = input.out.sent;
+  input.packet = input.out.packet;
+  return &input.out.frame;
 }
 
 /// 0 stands for "no time".
@@ -77,7 +112,7 @@ const trace::Frame* Inputs::next_in_time() {
   const Input* first = nullptr;
   for (const Input& input : inputs_) {
     // Of equal times the input named first comes first.
-    if (input.ahead != nullptr && (first == nullptr || input.ahead->ref.time < first->ahead->ref.time)) {
+    if (input.ahead != nullptr && (first == nullptr || input.sent < first->sent)) {
       first = &input;
     }
   }
@@ -97,7 +132,7 @@ const trace::Frame* Inputs::next() {
   frame_ = *frame;
   frame_.ref.number = number;
   frame_.input = static_cast<std::uint16_t>(std::min<std::size_t>(at_, UINT16_MAX));
-  packet_ = inputs_[at_].capture->packet();
+  packet_ = inputs_[at_].packet;
   if (packet_) {
     last_packet_ = frame_.ref;
     if (first_packet_.number == 0) first_packet_ = frame_.ref;

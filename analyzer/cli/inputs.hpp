@@ -7,13 +7,14 @@
 #include <optional>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
+#include "cli/held_frames.hpp"
 #include "reader/capture.hpp"
 #include "report/report.hpp"
 #include "trace/frame.hpp"
 #include "trace/taps.hpp"
+#include "trace/taps/sent_order.hpp"
 
 namespace rpcrdma::cli {
 
@@ -25,7 +26,8 @@ class Inputs {
   Inputs(std::vector<std::string> paths, bool merge, std::string standard_input = {});
 
   /// Before the first frame: by which clock each one's times are corrected; without it they stay as they are.
-  void correct(std::vector<trace::TapClock> clocks) { clocks_ = std::move(clocks); }
+  /// Frames of a merge come in the order in which they were sent, as far as taps on both sides can tell.
+  void correct(std::vector<trace::TapClock> clocks);
 
   /// The next frame, numbered from 1 over all captures; nullptr at the end. Valid until the next call.
   [[nodiscard]] const trace::Frame* next();
@@ -54,7 +56,11 @@ class Inputs {
   struct Input {
     std::string path;
     std::unique_ptr<reader::Capture> capture;  ///< while it is being read
-    trace::Frame corrected;                    ///< with another time than it has in the file
+    HeldFrames held;                           ///< of a tap that sees packets later than another
+    HeldFrames::Held out;                      ///< the frame at hand, with its time corrected
+    trace::TimeNs newest = 0;                  ///< corrected
+    trace::TimeNs sent = 0;                    ///< the frame at hand: where its turn is in a merge
+    bool packet = false;                       ///< the frame at hand is one
     const trace::Frame* ahead = nullptr;       ///< of a merge: the frame that comes next
     reader::InputFacts facts;                  ///< once it was read
     std::string unreadable;                    ///< why it could not be opened
@@ -67,11 +73,14 @@ class Inputs {
   void open(Input& input);
   [[nodiscard]] trace::TimeNs corrected(const Input& input, trace::TimeNs own) const noexcept;
   [[nodiscard]] const trace::Frame* read(Input& input);
+  [[nodiscard]] const trace::Frame* read_as_sent(Input& input, std::size_t at);
+  [[nodiscard]] const trace::Frame* read_next(Input& input);
   [[nodiscard]] const trace::Frame* next_in_order();
   [[nodiscard]] const trace::Frame* next_in_time();
 
   std::vector<Input> inputs_;
   std::vector<trace::TapClock> clocks_;  ///< by input; empty: none
+  std::optional<trace::TapOrder> order_;
   std::string standard_input_;
   bool merge_;
   std::size_t at_ = 0;  ///< which input gave the last frame

@@ -26,6 +26,7 @@ struct TapClock {
   std::size_t reference = 0;  ///< that input
   std::uint64_t proofs = 0;   ///< how many of them
   taps::Line ahead;  ///< of the first input's clock (or of that of the first one it is compared with), by its own time
+  TimeNs one_way = 0;           ///< what a packet takes at least between the two, as the clocks are compared
   std::optional<TimeNs> first;  ///< its frames, by its own clock
   std::optional<TimeNs> last;
   /// By two addresses (taps::Mark::route): the reference is nearer to the lower one.

@@ -135,7 +135,8 @@ std::optional<Line> line_between(std::vector<Bound> least, std::vector<Bound> mo
   line.drift = settled_drift(low, high);
   const Room room = room_at(line.drift, low, high);
   line.offset = room.middle();
-  line.uncertainty = std::abs(room.half());
+  line.room = room.half();
+  line.uncertainty = std::abs(line.room);
   return line;
 }
 

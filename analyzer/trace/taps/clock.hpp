@@ -26,6 +26,7 @@ struct Line {
   TimeNs base = 0;  // apart: together they may be years, and a double would not be exact
   double offset = 0;
   double drift = 0;
+  double room = 0;  ///< to the nearest bound on either side; below 0: they contradict each other
   /// Between the bounds and half of what lies between them; nothing: there are bounds of one kind only.
   std::optional<double> uncertainty;
 

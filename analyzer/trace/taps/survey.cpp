@@ -46,7 +46,7 @@ TimeNs TapClock::corrected(TimeNs own) const noexcept {
 
 struct TapSurvey::Impl {
   static constexpr std::size_t most_ways = 4096;
-  static constexpr std::uint64_t few = 3;  ///< less may be chance: the same hosts at another time
+  static constexpr std::uint64_t few = 3;  ///< positions may meet by chance: the same hosts at another time
 
   struct Way {
     std::uint32_t queue_pair = 0;
@@ -104,9 +104,10 @@ struct TapSurvey::Impl {
       if (low) clock.low_is_near[route] = *low;
       for (const Common& c : commons) (!low ? unplaced : c.up == *low ? most : least).push_back({c.time, c.ahead});
     }
-    if (proofs < few) return false;
     if (most.empty() && least.empty()) {
-      // All go one way, and nobody knows past which tap first.
+      // All go one way, and nobody knows past which tap first: as if past the reference, where no acknowledgement says
+      // otherwise.
+      for (const auto& [route, commons] : routes) clock.low_is_near[route] = commons.front().up;
       most = std::move(unplaced);
       proven(reference, input, least, most);
     }
@@ -141,6 +142,7 @@ struct TapSurvey::Impl {
     clock.reference = reference;
     clock.proofs = proofs;
     clock.ahead = *line;
+    if (clock.ahead.room > 0) clock.one_way = static_cast<TimeNs>(clock.ahead.room);
     if (clock.ahead.uncertainty) *clock.ahead.uncertainty += all[reference].ahead.uncertainty.value_or(0);
     return true;
   }

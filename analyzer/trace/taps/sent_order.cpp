@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "trace/taps/sent_order.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "trace/taps/mark.hpp"
+
+namespace rpcrdma::trace {
+
+struct TapOrder::Impl {
+  /// A pair of taps as one of them sees it: how much later it has what comes from the other's side.
+  struct Way {
+    const std::unordered_map<std::uint64_t, bool>* low_is_near = nullptr;
+    bool reference = false;
+    TimeNs takes = 0;
+  };
+
+  std::vector<TapClock> clocks;
+  std::vector<std::vector<Way>> ways;  // by input
+  Opened opened;
+  taps::Mark mark;
+};
+
+TapOrder::TapOrder(std::vector<TapClock> clocks) : impl_(std::make_unique<Impl>()) {
+  impl_->clocks = std::move(clocks);
+  impl_->ways.resize(impl_->clocks.size());
+  for (std::size_t i = 0; i < impl_->clocks.size(); ++i) {
+    const TapClock& clock = impl_->clocks[i];
+    if (clock.basis != TapClock::Basis::packets || clock.one_way == 0) continue;
+    impl_->ways[i].push_back({&clock.low_is_near, false, clock.one_way});
+    impl_->ways[clock.reference].push_back({&clock.low_is_near, true, clock.one_way});
+  }
+}
+TapOrder::~TapOrder() = default;
+
+TimeNs TapOrder::most(std::size_t input) const noexcept {
+  TimeNs most = 0;
+  for (const Impl::Way& way : impl_->ways[input]) most = std::max(most, way.takes);
+  return most;
+}
+
+TimeNs TapOrder::on_the_way(std::size_t input, const Frame& frame) {
+  open_frame(frame, impl_->opened);
+  if (!taps::mark_of(impl_->opened, impl_->mark)) return 0;
+  TimeNs longest = 0;
+  for (const Impl::Way& way : impl_->ways[input]) {
+    const auto side = way.low_is_near->find(impl_->mark.route);
+    if (side == way.low_is_near->end()) continue;
+    const bool from_reference = impl_->mark.up == side->second;
+    if (from_reference != way.reference) longest = std::max(longest, way.takes);
+  }
+  return longest;
+}
+
+}  // namespace rpcrdma::trace
