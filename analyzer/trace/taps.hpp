@@ -91,8 +91,6 @@ class TapTally {
   TapTally(const TapTally&) = delete;
   TapTally& operator=(const TapTally&) = delete;
 
-  /// There are inputs that saw the same packets.
-  [[nodiscard]] bool any() const noexcept;
   /// True: another tap has shown this packet already.
   [[nodiscard]] bool packet(std::size_t input, FrameRef ref, const Opened& opened);
   /// The packet given last belongs to an RDMA connection.

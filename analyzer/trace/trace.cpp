@@ -126,10 +126,7 @@ struct Trace::Impl {
 Trace::Trace(Options options, EventSink& sink) : impl_(std::make_unique<Impl>(std::move(options), sink)) {}
 Trace::~Trace() = default;
 
-void Trace::watch(TapTally& tally) noexcept {
-  impl_->taps = &tally;
-  impl_->options.several_taps = tally.any();
-}
+void Trace::watch(TapTally& tally) noexcept { impl_->taps = &tally; }
 
 bool Trace::frame(const Frame& frame) { return impl_->frame(frame); }
 void Trace::finish() { impl_->finish(); }

@@ -16,7 +16,6 @@ namespace rpcrdma::trace {
 struct Options {
   std::vector<std::uint16_t> service_ports{20049};  ///< tell roles and where to look for FPDUs mid-stream
   bool check_crc = false;     ///< ICRC and MPA CRC of every packet, not only of the first ones of each connection
-  bool several_taps = false;  ///< holes of one are filled from another: the order of frames says nothing of a capture
 };
 
 struct Statistics {

@@ -93,7 +93,6 @@ Connection& Flows::open(Transport transport, const Address& client, const Addres
   connections_.push_back(std::make_unique<Connection>(sink_, transport, client, server));
   Connection& c = *connections_.back();
   c.place = std::prev(connections_.end());
-  if (options_.several_taps) c.shared.reordered_said.fill(true);
   c.first = first;
   c.last_used = first;
   pairs_[PairKey(client, server)].incomplete.push_back(&c);

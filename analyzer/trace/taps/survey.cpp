@@ -95,6 +95,7 @@ struct TapSurvey::Impl {
       routes[entry.route].push_back({other->first, other->first - all[reference].corrected(one->first), entry.up});
       ++proofs;
     }
+    if (routes.empty()) return false;
     std::vector<Bound> least;
     std::vector<Bound> most;
     TapClock& clock = all[input];

@@ -171,8 +171,6 @@ TapTally::TapTally(const std::vector<TapClock>& clocks) : impl_(std::make_unique
 }
 TapTally::~TapTally() = default;
 
-bool TapTally::any() const noexcept { return !impl_->pairs.empty(); }
-
 bool TapTally::packet(std::size_t input, FrameRef ref, const Opened& opened) {
   impl_->mark.flow = 0;
   if (impl_->pairs.empty() || !taps::mark_of(opened, impl_->mark)) return false;
