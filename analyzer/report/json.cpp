@@ -411,6 +411,7 @@ Text document(const trace::Spread& spread) {
 Text document(const trace::TapPath& path) {
   return Object()
       .add("both", path.both)
+      .add("recut", path.recut)
       .add("lost", path.lost)
       .add("missed_far", path.missed_far)
       .add("missed_far_acknowledgements", path.missed_far_bare)

@@ -59,8 +59,7 @@ void clocks(Page& page, const Run& run, bool verbose) {
       ++alike;
     } else if (verbose || shown < most) {
       ++shown;
-      page.field(shown == 1 ? "clocks" : "",
-                 fmt::format("{}: that of tap {} {}", run.inputs[i].path, i + 1, clock(one)));
+      page.field(shown == 1 ? "clocks" : "", fmt::format("tap {}'s {}", i + 1, clock(one)));
     }
   }
   if (shown != 0) {
@@ -88,6 +87,7 @@ std::string_view seat(const Run& run, const std::string& address) {
 
 std::string lacks(const TapPath& path, std::size_t nearer, std::size_t farther) {
   std::string text = fmt::format("{} in both", counted(path.both, "packet"));
+  if (path.recut != 0) fmt::format_to(std::back_inserter(text), "; {} cut into other segments", grouped(path.recut));
   const auto add = [&](std::uint64_t number, std::string_view what, std::size_t tap) {
     if (number != 0) fmt::format_to(std::back_inserter(text), "; {} {} {}", grouped(number), what, tap);
   };
@@ -105,18 +105,23 @@ std::string lacks(const TapPath& path, std::size_t nearer, std::size_t farther) 
 void route(Page& page, const Run& run, const TapRoute& route) {
   const std::size_t near = route.near + 1;
   const std::size_t far = route.far + 1;
-  page.field("path", fmt::format("{}{}, tap {}, tap {}, {}{}", seat(run, route.address), route.address, near, far,
-                                 seat(run, route.peer), route.peer));
-  const auto direction = [&](std::size_t from, std::size_t to, const TapPath& path) {
+  const std::string here = fmt::format("{}{}", seat(run, route.address), route.address);
+  const std::string there = fmt::format("{}{}", seat(run, route.peer), route.peer);
+  if (run.taps->clocks[route.far].one_way == 0) {
+    page.field("path", fmt::format("between {} and {}, taps {} and {} at the same place", here, there, near, far));
+  } else {
+    page.field("path", fmt::format("{}, tap {}, tap {}, {}", here, near, far, there));
+  }
+  const auto direction = [&](std::size_t from, std::size_t to, std::string_view whose, const TapPath& path) {
     std::string text = lacks(path, from, to);
     if (path.one_way.count != 0) {
       fmt::format_to(std::back_inserter(text), "; one way {} (median), 99% {}, least {}", took(path.one_way.median),
                      took(path.one_way.p99), took(path.one_way.min));
     }
-    page.field(fmt::format("{} to {}", from, to), text);
+    page.field(whose.empty() ? fmt::format("{} to {}", from, to) : fmt::format("to {}", whose.substr(4)), text);
   };
-  direction(near, far, route.out);
-  direction(far, near, route.back);
+  direction(near, far, seat(run, route.peer), route.out);
+  direction(far, near, seat(run, route.address), route.back);
 }
 
 void calls(Page& page, const Taps::Calls& calls, Epoch epoch) {

@@ -64,6 +64,7 @@ struct Spread {
 /// Packets of RDMA connections on their way from one tap to another.
 struct TapPath {
   std::uint64_t both = 0;
+  std::uint64_t recut = 0;            ///< TCP: the other tap has these octets in other segments
   std::uint64_t lost = 0;             ///< the nearer tap saw them, the farther one did not, and they were sent again
   std::uint64_t missed_far = 0;       ///< so too, but nobody sent them again: the farther capture lacks them
   std::uint64_t missed_far_bare = 0;  ///< mere acknowledgements, of which neither can be told

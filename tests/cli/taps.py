@@ -151,6 +151,39 @@ class Losses(Taps):
                         self.same_judgement(run, name)
 
 
+class CutAnew(Taps):
+    """The same octets in other segments: offloading in one of the hosts."""
+
+    def test_nothing_is_lost_and_nothing_sent_again(self):
+        for one, other in (("split", "both"), ("both", "split")):
+            paths = [harness.capture(f"siw-nfs41-reseg-{name}") for name in (one, other)]
+            run = self.merged(*paths)
+            for path in (self.route(run)["out"], self.route(run)["back"]):
+                self.assertGreater(path["recut"], 0)
+                self.assertEqual([path[k] for k in ("lost", "missed_far", "missed_near")], [0, 0, 0])
+            self.assertEqual(retransmitted(run), [0])
+            self.assertEqual(found(run) - found(harness.run(ANALYZER, paths[0])) - found(harness.run(ANALYZER, paths[1])), set())
+
+
+class Lost(Taps):
+    """Packets that the network lost behind the client's tap, and that TCP sent again."""
+
+    def test_on_the_way(self):
+        header, passages = two_taps.passages(harness.capture("siw-nfs3-loss"), CLIENT, ONE_WAY)
+        seen = {}
+        for i, (frame, up, _, _) in enumerate(passages, 1):
+            at = 14 + (frame.octets[14] & 15) * 4
+            length = int.from_bytes(frame.octets[16:18], "big") - (at - 14) - (frame.octets[at + 12] >> 4) * 4
+            if up and frame.rdma() and length > 0:
+                seen.setdefault((frame.octets[at + 4:at + 8], length), []).append(i)
+        again = {numbers[0] for numbers in seen.values() if len(numbers) > 1}
+        self.assertTrue(again)
+        run = self.merged(*self.taps("siw-nfs3-loss", 5 * MILLISECOND, keep_server=lambda i, up: i not in again))
+        path = self.route(run)["out"]
+        self.assertEqual([path[k] for k in ("lost", "missed_far", "missed_near")], [len(again), 0, 0])
+        self.same_judgement(run, "siw-nfs3-loss")
+
+
 class NotMeasured(Taps):
     def test_what_can_be_read_only_once(self):
         client, server = self.taps("rxe-nfs41-basic", 0)

@@ -21,7 +21,7 @@ BLOCK = re.compile(r"^```console\n(.*?)^```$", re.M | re.S)
 PROGRAM = "build/rpcrdma-analyzer"
 PLUGIN = "cmake/tshark-with-plugin"  # the plugin is RPCRDMA_PLUGIN, or the one in build/
 FORGE = "build/forge"
-PROGRAMS = (PROGRAM, PLUGIN, FORGE, "od ")
+PROGRAMS = (PROGRAM, PLUGIN, FORGE, "od ", "editcap ")
 OWN_FILE = "lesson.pcap"
 
 

@@ -82,6 +82,8 @@ void mark_tcp(const TcpSegment& segment, Mark& out) noexcept {
   const std::uint64_t what =
       std::uint64_t{segment.acknowledgement} << 32U | std::uint64_t{segment.ip_identification} << 16U | segment.window;
   out.packet = mixed(mixed(out.place, what), segment.flags);
+  out.sequence = segment.sequence;
+  out.octets = segment.wire_length;
   out.bare = segment.wire_length == 0 && !flags;
   if (!out.bare) out.carries = sent(out, out.up, end);
   if ((segment.flags & TcpSegment::ack) != 0) out.acknowledges = sent(out, !out.up, segment.acknowledgement);

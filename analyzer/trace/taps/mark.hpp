@@ -20,6 +20,8 @@ struct Mark {
   std::uint64_t carries = 0;       ///< its end, as an acknowledgement names it; 0: it needs none
   std::uint64_t acknowledges = 0;  ///< whose arrival it proves, by `carries`; 0: none's
   std::uint32_t queue_pair = 0;    ///< where it goes to; InfiniBand only. `carries` does not tell them apart
+  std::uint32_t sequence = 0;      ///< TCP only, and
+  std::uint32_t octets = 0;        ///< so many from there on
   bool bare = false;               ///< it only acknowledges: nobody sends it again
 };
 

@@ -27,12 +27,23 @@ bool Pair::packet(std::size_t input, const Mark& mark, FrameRef ref) {
   const bool second = input == inputs_[1];
   // The tap nearer to its sender sees a packet first.
   const bool first_tap_first = mark.up == route.low_is_near;
+  const std::size_t direction = mark.up ? 1 : 0;
+  Flow* flow = flow_of(mark.flow, mark.route);
+  bool cut_anew = false;
+  if (flow != nullptr && mark.octets != 0) {
+    Cover& mine = flow->covers[second ? 1 : 0][direction];
+    const Cover& others = flow->covers[second ? 0 : 1][direction];
+    cut_anew = !mine.has(mark.sequence, mark.octets) && others.has(mark.sequence, mark.octets);
+    mine.add(mark.sequence, mark.octets);
+  }
   std::vector<Packet>& here = packets_[mark.place];
   Packet* partner = nullptr;
   TimeNs took = 0;
   for (Packet& p : here) {
-    if (p.second == second || p.packet != mark.packet) {
-      if (p.second == second || p.packet != mark.packet) p.again = true;
+    const bool same = p.packet == mark.packet;
+    if (p.second == second || !same) {
+      // Of segments that are cut anew on the way one may well lie where another lay.
+      if (p.second == second || mark.octets == 0) p.again = true;
       continue;
     }
     const TimeNs apart = second == first_tap_first ? ref.time - p.ref.time : p.ref.time - ref.time;
@@ -40,14 +51,20 @@ bool Pair::packet(std::size_t input, const Mark& mark, FrameRef ref) {
     partner = &p;
     took = apart;
   }
+  if (partner == nullptr && cut_anew) {
+    if (here.empty()) packets_.erase(mark.place);
+    ++flow->paths[direction].recut;
+    return true;
+  }
   if (partner == nullptr) {
-    here.push_back({mark.packet, ref, mark.flow, mark.route, second, mark.up, mark.bare, false});
+    here.push_back(
+        {mark.packet, ref, mark.flow, mark.route, mark.sequence, mark.octets, second, mark.up, mark.bare, false});
     waiting_.push_back({mark.place, ref});
     return false;
   }
-  route.one_way[mark.up ? 1 : 0].add(static_cast<double>(took));
+  route.one_way[direction].add(static_cast<double>(took));
   recent_[partner->ref.number % most_recent] = {partner->ref.number, took};
-  if (Flow* flow = flow_of(mark.flow, mark.route)) ++flow->paths[mark.up ? 1 : 0].both;
+  if (flow != nullptr) ++flow->paths[direction].both;
   if (here.size() == 1) {
     packets_.erase(mark.place);
   } else {
@@ -101,7 +118,10 @@ void Pair::alone(const Packet& packet) {
   Flow* flow = flow_of(packet.flow, packet.route);
   if (flow == nullptr) return;
   TapPath& path = flow->paths[direction];
-  if (!by_nearer) {
+  const Cover& others = flow->covers[packet.second ? 0 : 1][direction];
+  if (packet.octets != 0 && !packet.again && others.has(packet.sequence, packet.octets)) {
+    ++path.recut;
+  } else if (!by_nearer) {
     ++path.missed_near;
   } else if (packet.bare) {
     ++path.missed_far_bare;
@@ -132,6 +152,7 @@ void Pair::routes(std::vector<TapRoute>& into) const {
       if (flow.route != number || !flow.rdma) continue;
       const auto add = [](TapPath& to, const TapPath& path) {
         to.both += path.both;
+        to.recut += path.recut;
         to.lost += path.lost;
         to.missed_far += path.missed_far;
         to.missed_far_bare += path.missed_far_bare;

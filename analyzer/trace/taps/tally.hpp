@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "trace/taps.hpp"
+#include "trace/taps/cover.hpp"
 #include "trace/taps/mark.hpp"
 #include "trace/taps/sample.hpp"
 
@@ -45,6 +46,8 @@ class Pair {
     FrameRef ref;
     std::uint64_t flow = 0;
     std::uint64_t route = 0;
+    std::uint32_t sequence = 0;
+    std::uint32_t octets = 0;
     bool second = false;  ///< the second tap's
     bool up = false;
     bool bare = false;
@@ -65,6 +68,7 @@ class Pair {
     std::uint64_t route = 0;
     bool rdma = false;
     std::array<TapPath, 2> paths;
+    std::array<std::array<Cover, 2>, 2> covers;  ///< by tap
   };
   struct Recent {
     std::uint64_t frame = 0;
