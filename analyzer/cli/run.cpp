@@ -218,7 +218,7 @@ namespace {
   trace.finish();
 
   report::Run run{inputs.report(), judge.finish(inputs.last(), inputs.first()), inputs.frames()};
-  if (taps) {
+  if (taps && inputs.opened() > 1) {
     taps->routes = tally.routes();
     taps->calls = tap_calls.finish();
     run.taps = std::move(taps);

@@ -15,7 +15,7 @@ namespace rpcrdma::trace {
 
 struct Options {
   std::vector<std::uint16_t> service_ports{20049};  ///< tell roles and where to look for FPDUs mid-stream
-  bool check_crc = false;     ///< ICRC and MPA CRC of every packet, not only of the first ones of each connection
+  bool check_crc = false;  ///< ICRC and MPA CRC of every packet, not only of the first ones of each connection
 };
 
 struct Statistics {

@@ -128,7 +128,7 @@ class Clocks(Taps):
                     self.assertEqual(self.clock(run)["basis"], "acknowledgements")
                     # Between two times that each acknowledgement took, a peer's own leisure included.
                     self.assertLess(abs(self.clock(run)["ahead_us"] - skew / 1000), self.clock(run)["uncertainty_us"])
-                    self.assertLess(self.clock(run)["uncertainty_us"], 300)
+                    self.assertLess(self.clock(run)["uncertainty_us"], 600)
                     self.same_judgement(run, name)
 
 
@@ -169,19 +169,20 @@ class Lost(Taps):
     """Packets that the network lost behind the client's tap, and that TCP sent again."""
 
     def test_on_the_way(self):
-        header, passages = two_taps.passages(harness.capture("siw-nfs3-loss"), CLIENT, ONE_WAY)
+        name = "siw-nfs3-lab-call-lost"
+        _, passages = two_taps.passages(harness.capture(name), CLIENT, ONE_WAY)
         seen = {}
         for i, (frame, up, _, _) in enumerate(passages, 1):
             at = 14 + (frame.octets[14] & 15) * 4
             length = int.from_bytes(frame.octets[16:18], "big") - (at - 14) - (frame.octets[at + 12] >> 4) * 4
-            if up and frame.rdma() and length > 0:
+            if up and length > 0 and frame.rdma():
                 seen.setdefault((frame.octets[at + 4:at + 8], length), []).append(i)
-        again = {numbers[0] for numbers in seen.values() if len(numbers) > 1}
+        again = {number for numbers in seen.values() for number in numbers[:-1]}
         self.assertTrue(again)
-        run = self.merged(*self.taps("siw-nfs3-loss", 5 * MILLISECOND, keep_server=lambda i, up: i not in again))
+        run = self.merged(*self.taps(name, 5 * MILLISECOND, keep_server=lambda i, up: i not in again))
         path = self.route(run)["out"]
         self.assertEqual([path[k] for k in ("lost", "missed_far", "missed_near")], [len(again), 0, 0])
-        self.same_judgement(run, "siw-nfs3-loss")
+        self.same_judgement(run, name)
 
 
 class NotMeasured(Taps):

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include <algorithm>
+#include <cstdlib>
 #include <map>
 #include <utility>
 
@@ -135,10 +136,21 @@ struct TapSurvey::Impl {
     return proofs;
   }
 
+  /// A peer may think as long as it likes before it answers: what lies between such bounds is no measurement. The parts
+  /// of one capture have one clock.
+  static void keep_if_possible(taps::Line& line) {
+    const auto farthest = static_cast<double>(std::max(std::abs(line.at(line.from)), std::abs(line.at(line.to))));
+    if (farthest > line.room) return;
+    line.uncertainty = line.room + farthest;
+    line.base = 0;
+    line.offset = line.drift = 0;
+  }
+
   [[nodiscard]] bool settle(TapClock& clock, TapClock::Basis basis, std::size_t reference, std::uint64_t proofs,
                             std::vector<Bound> least, std::vector<Bound> most) const {
-    const auto line = taps::line_between(std::move(least), std::move(most));
+    auto line = taps::line_between(std::move(least), std::move(most));
     if (!line) return false;
+    if (basis == TapClock::Basis::acknowledgements) keep_if_possible(*line);
     clock.basis = basis;
     clock.reference = reference;
     clock.proofs = proofs;

@@ -35,8 +35,8 @@ class Pair {
   [[nodiscard]] std::optional<TimeNs> one_way(std::uint64_t frame) const noexcept;
 
  private:
-  /// A repetition that takes longer is counted as what it repeats.
-  static constexpr TimeNs window = 2'000'000'000;
+  /// So long it may take until a packet is sent again; that of TCP takes longer each time.
+  static constexpr TimeNs window = 60'000'000'000;
   static constexpr std::size_t most_waiting = std::size_t{1} << 16U;
   static constexpr std::size_t most_flows = 4096;
   static constexpr std::size_t most_recent = std::size_t{1} << 16U;
