@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// What happens to packets between the wire and a file: lost by the tap, cut, late, twice, in another order.
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "damage/glance.hpp"
+#include "playback/recording.hpp"
+
+namespace damage {
+
+struct Source {
+  std::string name;
+  playback::Recording recording;
+  playback::Recording other;  ///< another connection between the same addresses, or nothing
+  std::vector<Glance> glances;
+};
+
+/// Copies point at the octets of their source, where they did not change them.
+struct Variant {
+  std::string name;  ///< "without frame 7"
+  playback::Recording recording;
+};
+
+struct Kind {
+  std::string_view name;
+  bool waits_change = false;  ///< what was answered later on the wire is waited for, or longer
+  std::size_t (*count)(const Source& source);
+  Variant (*make)(const Source& source, std::size_t index);
+};
+
+[[nodiscard]] std::span<const Kind> kinds();
+
+}  // namespace damage
