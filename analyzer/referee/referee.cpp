@@ -464,7 +464,8 @@ void Referee::on(const trace::Refusal& event) {
   }
   if (connection->over() || !connection->rpcrdma()) return;
   impl_->queue.disturbed(impl_->on(*connection));
-  if (event.kind != trace::Refusal::Kind::nak_sequence) {
+  // A Terminate has its place in the stream. A NAK says what its sender has received, not what it has sent.
+  if (event.kind == trace::Refusal::Kind::terminate) {
     settle_cases(impl_->on(*connection), event.side, event.frame.number);
   }
   judge_refusal(impl_->on(*connection), event);
