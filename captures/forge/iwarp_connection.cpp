@@ -160,6 +160,7 @@ class IwarpConnection final : public Connection {
     Sent answer = begin(owner, Kind::response);
     const std::vector<Octets> fpdus = tagged(answer, mpa::read_response, sent_.at(op).sink, 0, data);
     complete(std::move(answer), fpdus, "response");
+    see(other(owner));  // what completes a Read has arrived: whatever is sent because of it acknowledges it
   }
 
   void acknowledge(Side by) override {

@@ -213,8 +213,8 @@ const Row rows::connection_lost{
         "Traffic stopped, was refused or was reset, and nobody said goodbye. Outstanding RPCs are lost and the client "
         "has to reconnect; if it happens again and again the mount crawls or hangs.",
     .evidence =
-        "Unanswered retries, a fatal refusal, a reset, or a new connection of the same peers without a close before "
-        "it. The end of the capture proves nothing, and across a gap nobody is blamed.",
+        "Unanswered retries, a fatal refusal, a reset. A new connection of the same peers without a close before it is "
+        "a note: the close may be missing. The end of the capture proves nothing, and across a gap nobody is blamed.",
     .next =
         "dmesg and rpcrdma:xprtrdma_disconnect, xprtrdma_wc_receive, xprtrdma_wc_send on the client, "
         "rpcrdma:svcrdma_qp_error on the server; rdma statistic show: local_ack_timeout_err (mlx5), retry_exceeded_err "
@@ -260,9 +260,10 @@ void judge_lost(const Witness& witness, FrameRef noticed, FrameRef superseded_by
       witness.say(
           RuleId::connection_lost,
           {.frames = {silent ? first : noticed, silent ? last : FrameRef{}, superseded_by},
-           // What is repeated into silence proves it, also in a capture that began later.
-           .at_most = connection.trusted() ||
-                              (silent && connection.of(other(stuck)).newest_gap.number < state.first_repeat.number)
+           // What is repeated into silence proves it, also in a capture that began later. A close that was not seen may
+           // stand in a file that is missing.
+           .at_most = silent && (connection.trusted() ||
+                                 connection.of(other(stuck)).newest_gap.number < state.first_repeat.number)
                           ? Severity::error
                           : Severity::note,
            .what = closed.cause ? closed.cause->message
