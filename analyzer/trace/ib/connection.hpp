@@ -127,7 +127,12 @@ struct Connection {
   SavedArea reply_area;
   std::optional<ConnectReady> ready_message;
   SavedArea ready_area;
-  std::vector<std::pair<Side, FrameRef>> repeated_messages;  ///< CM messages sent again before the announcement
+  struct RepeatedMessage {
+    Side side = Side::active;
+    FrameRef frame;
+    Repeated::Kind kind = Repeated::Kind::handshake;
+  };
+  std::vector<RepeatedMessage> repeated_messages;  ///< CM messages that came again before the announcement
   std::uint64_t transaction = 0;                             ///< of the REQ
   std::optional<std::uint32_t> request_psn;
   std::array<std::optional<std::uint32_t>, 2> qpns;  ///< by side
