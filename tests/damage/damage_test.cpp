@@ -67,8 +67,9 @@ void try_variant(const Source& source, const Kind& kind, const Variant& variant,
     ++told.wrong;
     ++told.rules[std::string(rpcrdma::referee::rule(finding.rule).name)];
     std::cout << fmt::format(
-        "WRONG {}: {}: {}: {}\n    alone: {} --only '{}' --everything --kind '{}' --variant '{}'\n", source.name,
-        kind.name, variant.name, playback::told(finding), told.program, source.name, kind.name, variant.name);
+        "WRONG{} {}: {}: {}: {}\n    alone: {} --only '{}' --everything --kind '{}' --variant '{}'\n",
+        known.empty() ? " HEALTHY" : "", source.name, kind.name, variant.name, playback::told(finding), told.program,
+        source.name, kind.name, variant.name);
   }
 }
 

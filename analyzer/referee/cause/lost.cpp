@@ -273,8 +273,10 @@ void judge_lost(const Witness& witness, FrameRef noticed, FrameRef superseded_by
     connection.facts.closed = std::move(closed);
   }
   if (connection.rpcrdma()) {
-    offers_at_end(witness, noticed, false, {}, false);
-    judge_missing_errors(witness, noticed, false, {});
+    // Nobody saw it end: what was due may stand where the capture lacks frames.
+    const bool unseen = connection.facts.closed && connection.facts.closed->how == Closed::How::superseded;
+    offers_at_end(witness, noticed, unseen, {}, false);
+    judge_missing_errors(witness, noticed, unseen, {});
     judge_open_calls(witness, noticed, true, false);
   }
 }

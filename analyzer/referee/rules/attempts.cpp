@@ -35,15 +35,24 @@ constexpr std::uint64_t repeats_that_count = 2;
   return text;
 }
 
-/// Findings about single attempts of the series become one note: it has the reason, the series the rest.
-void fold_singles(const MountWitness& witness, const AttemptSeries& series, const std::set<ConnectionId>& of_mount) {
-  const std::uint64_t end = std::max(series.last.number, series.last_answer.number);
+/// Findings about single attempts between these frames become one note: it has the reason, the series the rest.
+void fold_singles(const MountWitness& witness, FrameRef first, std::uint64_t end,
+                  const std::set<ConnectionId>& of_mount) {
   for (const RuleId single : {RuleId::cm_rejected, RuleId::cm_unanswered}) {
     witness.context.book.fold_all(single, [&](const Finding& finding) {
       const std::uint64_t at = finding.frames.empty() ? 0 : finding.frames.front();
-      return at >= series.first.number && at <= end && of_mount.contains(finding.connection);
+      return at >= first.number && at <= end && of_mount.contains(finding.connection);
     });
   }
+}
+
+/// A connection that carried something later, and of whose opening nothing is in the capture.
+[[nodiscard]] bool came_through_unseen(const Mount& mount, const Attempt& refused) {
+  return std::any_of(mount.lives.begin(), mount.lives.end(), [&](const Life& life) {
+    return life.established && life.opened.number > refused.first.number &&
+           std::none_of(mount.attempts.begin(), mount.attempts.end(),
+                        [&](const Attempt& attempt) { return attempt.connection == life.id; });
+  });
 }
 
 }  // namespace
@@ -95,7 +104,7 @@ void judge_attempts(const MountWitness& witness, const Mount& mount, const Asses
   const std::set<ConnectionId> of_mount(mount.connections.begin(), mount.connections.end());
   for (const AttemptSeries& series : assessment.series) {
     if (series.attempts < loop) continue;
-    fold_singles(witness, series, of_mount);
+    fold_singles(witness, series.first, std::max(series.last.number, series.last_answer.number), of_mount);
     const bool over = series.ended_by.number != 0;
     Symptom symptom;
     symptom.frames = {series.first, series.last, series.last_answer, series.ended_by};
@@ -123,6 +132,11 @@ void judge_attempts(const MountWitness& witness, const Mount& mount, const Asses
       return life.established && life.opened.number > attempt.first.number && life.id != attempt.connection;
     });
   };
+  for (const Attempt& attempt : mount.attempts) {
+    if (attempt.transport != trace::Transport::iwarp && came_through_unseen(mount, attempt)) {
+      fold_singles(witness, attempt.first, std::max(attempt.last.number, attempt.answer.number), of_mount);
+    }
+  }
   std::optional<Symptom> refused;
   std::optional<Symptom> unanswered;
   const auto tell = [&](std::optional<Symptom>& told, const Attempt& attempt, std::vector<FrameRef> frames,
