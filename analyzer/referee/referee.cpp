@@ -116,6 +116,10 @@ struct Referee::Impl {
 
   void note_close(Connection& connection) {
     if (!connection.over()) return;
+    // One side is silent because nobody captured it: what it was asked is not waited for.
+    if (connection.messages > 0 && (connection.sides[0].events > 0) != (connection.sides[1].events > 0)) {
+      connection.facts.one_way = true;
+    }
     peers.remember_open_calls(connection);
     mounts.keeps_open_calls(connection);
     connection.transactions.clear();

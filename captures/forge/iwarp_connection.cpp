@@ -302,6 +302,8 @@ class IwarpConnection final : public Connection {
     return fpdus;
   }
   Op complete(Sent sent, const std::vector<Octets>& fpdus, const std::string& part) {
+    // Memory is read and written because of a message that has arrived; messages may cross on their way.
+    if (sent.kind == Kind::write || sent.kind == Kind::read) see(sent.by);
     stream(sent.by, fpdus, part);
     sent.segments = last_sent_;
     sent_.push_back(std::move(sent));

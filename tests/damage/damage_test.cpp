@@ -60,7 +60,11 @@ void try_variant(const Source& source, const Kind& kind, const Variant& variant,
   for (const Finding& finding : playback::judge(variant.recording.frames).findings) {
     if (finding.severity == Severity::note || known.count({finding.rule, finding.violator}) != 0) continue;
     const bool symptom = rpcrdma::referee::kind(finding.rule) == FindingKind::symptom;
-    if (symptom && kind.waits_change) continue;
+    // In a story one thing happens, and then it ends: whether it was answered may be lost with the answer.
+    const bool story = !source.other.frames.empty();
+    const bool other_waits =
+        kind.waits == Kind::Waits::different || (kind.waits == Kind::Waits::may_be_hidden && story);
+    if (symptom && other_waits) continue;
     // Where the whole has somebody to blame, less than the whole may have nobody.
     const bool weakened = finding.severity == Severity::warning ? !known.empty() : knows(known, finding.rule);
     if (!finding.violator && weakened) continue;

@@ -241,25 +241,26 @@ Variant another_hour(const Source& source, std::size_t index) {
   return made;
 }
 
+using Waits = Kind::Waits;
 constexpr std::array all_kinds{
-    Kind{"a frame lost", false, frames, lost},
-    Kind{"neighbours lost", false, frames_but_one, pair_lost},
-    Kind{"a burst lost", false, bursts, burst_lost},
-    Kind{"some lost", false, always<24>, some_lost},
-    Kind{"sampled", false, always<12>, sampled},
-    Kind{"one direction", false, two_senders, one_direction},
-    Kind{"acknowledgements lost", false, with_acknowledgements, no_acknowledgements},
-    Kind{"handshakes lost", false, always<3>, no_handshake},
-    Kind{"late", false, frames_but_one, late},
-    Kind{"early end", true, frames_but_one, early},
-    Kind{"a file missing", false, files_of_a_ring, file_missing},
-    Kind{"cut", false, always<snaps.size()>, cut},
-    Kind{"cut by a switch", false, on_ethernet, cut_by_a_switch},
-    Kind{"skewed", true, skews, skewed},
-    Kind{"exchanged", false, frames_but_one, swapped},
-    Kind{"shuffled", true, shuffles, shuffled},
-    Kind{"twice", false, always<15>, again},
-    Kind{"another hour", true, always<2>, another_hour},
+    Kind{"a frame lost", Waits::may_be_hidden, frames, lost},
+    Kind{"neighbours lost", Waits::may_be_hidden, frames_but_one, pair_lost},
+    Kind{"a burst lost", Waits::may_be_hidden, bursts, burst_lost},
+    Kind{"some lost", Waits::may_be_hidden, always<24>, some_lost},
+    Kind{"sampled", Waits::may_be_hidden, always<12>, sampled},
+    Kind{"one direction", Waits::may_be_hidden, two_senders, one_direction},
+    Kind{"acknowledgements lost", Waits::may_be_hidden, with_acknowledgements, no_acknowledgements},
+    Kind{"handshakes lost", Waits::may_be_hidden, always<3>, no_handshake},
+    Kind{"late", Waits::may_be_hidden, frames_but_one, late},
+    Kind{"early end", Waits::different, frames_but_one, early},
+    Kind{"a file missing", Waits::may_be_hidden, files_of_a_ring, file_missing},
+    Kind{"cut", Waits::may_be_hidden, always<snaps.size()>, cut},
+    Kind{"cut by a switch", Waits::may_be_hidden, on_ethernet, cut_by_a_switch},
+    Kind{"skewed", Waits::different, skews, skewed},
+    Kind{"exchanged", Waits::the_same, frames_but_one, swapped},
+    Kind{"shuffled", Waits::different, shuffles, shuffled},
+    Kind{"twice", Waits::the_same, always<15>, again},
+    Kind{"another hour", Waits::different, always<2>, another_hour},
 };
 
 }  // namespace

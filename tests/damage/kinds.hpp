@@ -28,7 +28,12 @@ struct Variant {
 
 struct Kind {
   std::string_view name;
-  bool waits_change = false;  ///< what was answered later on the wire is waited for, or longer
+  /// Is what was answered on the wire waited for now, or longer?
+  enum class Waits : std::uint8_t {
+    the_same,
+    may_be_hidden,  ///< where it is the last thing that happens, and that it was answered is lost with the answer
+    different
+  } waits = Waits::the_same;
   std::size_t (*count)(const Source& source);
   Variant (*make)(const Source& source, std::size_t index);
 };
