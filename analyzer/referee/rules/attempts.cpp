@@ -46,15 +46,6 @@ void fold_singles(const MountWitness& witness, FrameRef first, std::uint64_t end
   }
 }
 
-/// A connection that carried something later, and of whose opening nothing is in the capture.
-[[nodiscard]] bool came_through_unseen(const Mount& mount, const Attempt& refused) {
-  return std::any_of(mount.lives.begin(), mount.lives.end(), [&](const Life& life) {
-    return life.established && life.opened.number > refused.first.number &&
-           std::none_of(mount.attempts.begin(), mount.attempts.end(),
-                        [&](const Attempt& attempt) { return attempt.connection == life.id; });
-  });
-}
-
 }  // namespace
 
 const Row rows::connect_unanswered{
@@ -133,7 +124,7 @@ void judge_attempts(const MountWitness& witness, const Mount& mount, const Asses
     });
   };
   for (const Attempt& attempt : mount.attempts) {
-    if (attempt.transport != trace::Transport::iwarp && came_through_unseen(mount, attempt)) {
+    if (attempt.transport != trace::Transport::iwarp && came_through_later(attempt)) {
       fold_singles(witness, attempt.first, std::max(attempt.last.number, attempt.answer.number), of_mount);
     }
   }
