@@ -58,8 +58,8 @@ constexpr std::uint64_t under_way = 2;
   Connection& connection = witness.connection;
   std::uint64_t last_answer = 0;
   for (const TransactionId& id : connection.finished) {
-    const auto call = connection.transactions.find(id.key);
-    if (call != connection.transactions.end()) last_answer = std::max(last_answer, call->second.reply.number);
+    const Transaction* call = connection.transactions.find(id.key);
+    if (call != nullptr) last_answer = std::max(last_answer, call->reply.number);
   }
   const Finding* fault = nullptr;
   if (connection.whole() && leaves_in_the_middle(connection, by)) {

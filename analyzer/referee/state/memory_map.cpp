@@ -28,6 +28,8 @@ void Exposure::add(Region region) {
     empty_.push_back(region.begin);
     return;
   }
+  lowest_ = any_ ? std::min(lowest_, region.begin) : region.begin;
+  highest_ = any_ ? std::max(highest_, region.end) : region.end;
   if (!any_) {
     any_ = true;
     only_ = {region, region.end};
@@ -69,14 +71,14 @@ std::optional<Region> Exposure::at(std::uint64_t begin) const {
   return std::nullopt;
 }
 
-Region Exposure::around(std::uint64_t octet) const {
+Region Exposure::around_inside(std::uint64_t octet) const {
   const auto after = behind(octet);
   if (after == all().begin()) return {};
   const Sorted& before = *std::prev(after);
   return octet < before.reach ? Region{octet, before.reach} : Region{};
 }
 
-Region Exposure::meeting(std::uint64_t begin, std::uint64_t end) const {
+Region Exposure::meeting_inside(std::uint64_t begin, std::uint64_t end) const {
   const Region here = around(begin);
   if (here.length() != 0) return {begin, std::min(here.end, end)};
   const auto next = behind(begin);
@@ -90,7 +92,7 @@ Region Exposure::nearest(std::uint64_t octet) const {
   return after == all().begin() ? all().front().region : std::prev(after)->region;
 }
 
-void Exposure::cover(Coverage& coverage, std::uint64_t begin, std::uint64_t end) const {
+void Exposure::cover_inside(Coverage& coverage, std::uint64_t begin, std::uint64_t end) const {
   constexpr std::size_t most_apart = 4096;
   const std::size_t most = Coverage::most + std::min(all().size(), most_apart);
   auto from = begin;

@@ -21,7 +21,7 @@ enum class Access : std::uint8_t {
   offer,  ///< a Read chunk of a Reply: the requester may read
 };
 
-/// (requester side, XID, generation) of the transaction that exposed a region.
+/// Key (Transactions::key) and generation of the transaction that exposed a region.
 struct TransactionId {
   std::uint64_t key = 0;
   std::uint32_t generation = 0;
@@ -56,19 +56,29 @@ class Exposure {
   /// it has the octets.
   [[nodiscard]] std::optional<Region> at(std::uint64_t begin) const;
   /// The octets exposed without a gap around this one (adjacent segments count together); empty: it is not exposed.
-  [[nodiscard]] Region around(std::uint64_t octet) const;
+  [[nodiscard]] Region around(std::uint64_t octet) const {
+    return octet < lowest_ || octet >= highest_ ? Region{} : around_inside(octet);
+  }
   /// What of [begin, end) is exposed first; empty: nothing of it.
-  [[nodiscard]] Region meeting(std::uint64_t begin, std::uint64_t end) const;
+  [[nodiscard]] Region meeting(std::uint64_t begin, std::uint64_t end) const {
+    return end <= lowest_ || begin >= highest_ ? Region{} : meeting_inside(begin, end);
+  }
   /// The region that holds the octet, or the nearest in front of it, or the first one.
   [[nodiscard]] Region nearest(std::uint64_t octet) const;
   /// Adds what of [begin, end) is exposed.
-  void cover(Coverage& coverage, std::uint64_t begin, std::uint64_t end) const;
+  void cover(Coverage& coverage, std::uint64_t begin, std::uint64_t end) const {
+    if (begin < highest_ && end > lowest_) cover_inside(coverage, begin, end);
+  }
 
  private:
   struct Sorted {
     Region region;
     std::uint64_t reach = 0;  ///< end of the exposed octets without a gap that it is part of
   };
+  // Where many Calls share one handle, most of what is asked lies outside of most of them.
+  [[nodiscard]] Region around_inside(std::uint64_t octet) const;
+  void cover_inside(Coverage& coverage, std::uint64_t begin, std::uint64_t end) const;
+  [[nodiscard]] Region meeting_inside(std::uint64_t begin, std::uint64_t end) const;
   /// By begin, with `reach`: put right when somebody asks, after all of a message has been added.
   void sort() const;
   /// Behind the last one that begins at or in front of the octet.
@@ -83,6 +93,8 @@ class Exposure {
   mutable std::vector<Sorted> regions_;       ///< all of them, where there are several
   mutable std::vector<std::uint64_t> empty_;  ///< where those without begin
   mutable bool in_order_ = true;
+  std::uint64_t lowest_ = 0;  ///< the octets of all of them lie in [lowest_, highest_)
+  std::uint64_t highest_ = 0;
 };
 
 class MemoryMap {
