@@ -52,6 +52,8 @@ class Exposure {
 
   void add(Region region);
   [[nodiscard]] std::size_t regions() const noexcept { return all().size() + empty_.size(); }
+  /// Its octets lie between these; without octets: {0, 0}.
+  [[nodiscard]] Region bounds() const noexcept { return {lowest_, highest_}; }
   /// The region that begins there; where several do (an empty segment in front of the next one is legal), the longest:
   /// it has the octets.
   [[nodiscard]] std::optional<Region> at(std::uint64_t begin) const;
@@ -135,6 +137,21 @@ class MemoryMap {
   void each(std::uint32_t handle, Visit visit) const {
     for (auto at = exposures_.lower_bound(first_of(handle)); under(at, handle); ++at) visit(at->second);
   }
+  /// Those under this handle whose bounds meet [begin, end), the oldest first. Returns how many were asked.
+  template <class Visit>
+  std::size_t each_near(std::uint32_t handle, std::uint64_t begin, std::uint64_t end, Visit visit) const {
+    const auto meets = [&](Region bounds) { return begin < bounds.end && end > bounds.begin; };
+    if (const Shared* shared = shared_of(handle)) {
+      for (const Shared::Part& part : shared->parts) {
+        if (meets(part.bounds)) visit(*part.exposure);
+      }
+      return shared->parts.size();
+    }
+    const auto at = exposures_.lower_bound(first_of(handle));
+    if (!under(at, handle)) return 0;
+    if (meets(at->second.bounds())) visit(at->second);
+    return 1;
+  }
   [[nodiscard]] std::size_t size() const noexcept { return count_; }
   /// Something was exposed since the connection began, be it over by now.
   [[nodiscard]] bool ever() const noexcept { return ever_; }
@@ -166,8 +183,28 @@ class MemoryMap {
     return at != exposures_.end() && at->first.handle() == handle;
   }
 
+  /// All exposures of a handle that has several, side by side: each operation passes over most of them.
+  struct Shared {
+    struct Part {
+      Region bounds;
+      Exposure* exposure = nullptr;  ///< in exposures_
+    };
+    std::vector<Part> parts;  ///< in the order of exposures_
+  };
+  [[nodiscard]] const Shared* shared_of(std::uint32_t handle) const {
+    if (shared_.empty()) return nullptr;
+    const auto at = shared_.find(handle);
+    return at == shared_.end() ? nullptr : &at->second;
+  }
+  [[nodiscard]] Shared* shared_of(std::uint32_t handle) {
+    if (shared_.empty()) return nullptr;
+    const auto at = shared_.find(handle);
+    return at == shared_.end() ? nullptr : &at->second;
+  }
+  void share(std::uint32_t handle);
+
   Exposures exposures_;
-  std::map<std::uint32_t, std::size_t> sharing_;  ///< how many exposures, where a handle has several
+  std::map<std::uint32_t, Shared> shared_;
   std::size_t count_ = 0;
   bool ever_ = false;
 };
