@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Hostile shapes: captures that make a careless judge slow, or make it keep much. Each takes a connection's class, a capture
-and a size; what it writes grows with the size."""
+and a size; what it writes grows with the size. A message of more than 1 MiB is not put together: at sixteen times their
+size, those of one message stay below that."""
 import collections
 import random
 import struct
@@ -101,7 +102,7 @@ def segments_written_backwards(link, capture, size):
     c.received(C)
 
 
-@shape(16000)
+@shape(4000)
 def segments_returned_short(link, capture, size):
     """in one Call, and the Reply returns the first half of them as unused"""
     c = begin(link, capture)
@@ -109,7 +110,7 @@ def segments_returned_short(link, capture, size):
     answer(c, 10, writes=[[segment(7, 0 if i < size // 2 else 4, 16 * i) for i in range(size)]])
 
 
-@shape(16000, short=True)
+@shape(2500, short=True)
 def segments_to_read(link, capture, size):
     """in the Read list of one Call, none of them read"""
     c = begin(link, capture)
@@ -117,7 +118,7 @@ def segments_to_read(link, capture, size):
     answer(c, 10)
 
 
-@shape(4000)
+@shape(2500)
 def segments_read_backwards(link, capture, size):
     c = begin(link, capture)
     ask(c, 10, reads=[(48, segment(7, 4, 16 * i)) for i in range(size)])
@@ -136,7 +137,7 @@ def segments_at_one_place(link, capture, size):
     answer(c, 10)
 
 
-@shape(16000)
+@shape(8000)
 def chunks_of_nothing(link, capture, size):
     """Write chunks without segments, and a Reply that returns them"""
     c = begin(link, capture)
@@ -285,7 +286,7 @@ def probes_of_version_2(link, capture, size):
 
 # A message that cannot be told yet, and what happens meanwhile.
 
-@shape(4000, short=True)
+@shape(2500, short=True)
 def held_to_be_told(link, capture, size):
     """a Reply that is to be read, without its Call, in `size` segments, and RDMA Writes into memory that it does not name"""
     c = begin(link, capture)
@@ -294,7 +295,7 @@ def held_to_be_told(link, capture, size):
         c.write(C, 9, 16 * i, b"abcd")
 
 
-@shape(4000, short=True)
+@shape(2500, short=True)
 def held_to_be_pulled(link, capture, size):
     """an RDMA_NOMSG of `size` Read segments while its XID is open, and as many Reads that may belong to it"""
     c = begin(link, capture)
