@@ -78,6 +78,7 @@ struct JunitView {
   std::vector<referee::RuleId> rules;        ///< those that have a testcase
 };
 /// For CI: one testsuite for the capture and one for each connection, in it one testcase a rule.
+void junit(const Run& run, const JunitView& view, const Write& write);
 [[nodiscard]] std::string junit(const Run& run, const JunitView& view);
 
 /// The findings as counts: a line a rule ("error  bad-version  12"), then a line an input ("error  a.pcap  1 error, 2

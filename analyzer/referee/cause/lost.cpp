@@ -56,13 +56,13 @@ constexpr std::uint64_t under_way = 2;
 /// that nothing was going on.
 [[nodiscard]] std::optional<Cause> reason_to_leave(const Witness& witness, Side by, FrameRef close) {
   Connection& connection = witness.connection;
-  std::uint64_t last_answer = 0;
-  for (const TransactionId& id : connection.finished) {
-    const auto call = connection.transactions.find(id.key);
-    if (call != connection.transactions.end()) last_answer = std::max(last_answer, call->second.reply.number);
-  }
   const Finding* fault = nullptr;
   if (connection.whole() && leaves_in_the_middle(connection, by)) {
+    std::uint64_t last_answer = 0;
+    for (const TransactionId& id : connection.finished) {
+      const Transaction* call = connection.transactions.find(id.key);
+      if (call != nullptr) last_answer = std::max(last_answer, call->reply.number);
+    }
     fault = witness.context.book.oldest(connection.id(), [&](const Finding& finding) {
       const bool blamed = finding.severity > Severity::note && finding.violator && *finding.violator != party(by);
       return blamed && rule(finding.rule).group != 'A' && !finding.frames.empty() &&

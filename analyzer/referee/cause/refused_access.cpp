@@ -151,7 +151,7 @@ void judge_access_refused(const Witness& witness, const trace::Refusal& refusal)
                                   witness.context.book.at(judged->finding).message, name(initiator),
                                   judged->frame.number, refusal.frame.number);
   } else if (judged != nullptr && judged->state == JudgedOp::State::inside && connection.trusted()) {
-    const auto xid = static_cast<std::uint32_t>(judged->transaction.key);
+    const std::uint32_t xid = Transactions::xid(judged->transaction.key);
     const char* what = judged->writing ? "Write" : "Read";
     if (judged->offer) {
       Offer* offer = find_offer(connection, judged->transaction);

@@ -275,7 +275,7 @@ void judge_offer(const Witness& witness, const trace::Send& event, const wire::H
 
   Offer offer;
   offer.transaction =
-      call != nullptr ? call->id : TransactionId{Connection::key(requester, xid), ++connection.generation};
+      call != nullptr ? call->id : TransactionId{Transactions::key(requester, xid), ++connection.generation};
   offer.xid = xid;
   offer.requester = requester;
   offer.frame = event.frame;
