@@ -63,14 +63,11 @@ struct Copies {
     SharedSection* section = interleaved ? &shared : nullptr;
     const std::string_view format = run.inputs[input].format;
     const std::string& path = options.captures[input];
-    if (format == "pcapng" || format == "pcapng, gzip") {
+    if (format.starts_with("pcapng")) {
       auto octets = Octets::open(path == "-" ? standard_input : path);
       if (!octets) return tl::unexpected(failed(input, octets.error()));
       of[input] = annotate::copy_of_pcapng(std::move(*octets), out, section);
       return {};
-    }
-    if (format.starts_with("pcapng")) {
-      return tl::unexpected(failed(input, "decompress this pcapng first, so that its blocks can be kept"));
     }
     const bool pcap = format.starts_with("pcap");
     const bool microseconds = pcap && !format.starts_with("pcap (ns)");
@@ -84,12 +81,13 @@ struct Copies {
     return extents[input] == Extent{run.inputs[input].frames, run.inputs[input].bytes};
   }
 
-  [[nodiscard]] annotate::Result finish(std::size_t input) {
+  [[nodiscard]] annotate::Result finish(std::size_t input, const Inputs& inputs) {
     if (run.inputs[input].format == "unreadable") return {};
     if (!whole(input)) return tl::unexpected(failed(input, kChanged));
     if (auto begun = begin(input); !begun) return begun;
     const auto& damaged = run.inputs[input].damaged;
-    auto done = of[input]->finish(damaged ? std::optional(damaged->offset) : std::nullopt);
+    const bool ended = damaged && !inputs.read_on(input);
+    auto done = of[input]->finish(ended ? std::optional(damaged->offset) : std::nullopt);
     if (!done) return tl::unexpected(failed(input, done.error()));
     return {};
   }
@@ -104,7 +102,10 @@ tl::expected<Annotation, std::string> Annotation::prepare(const Options& options
   if (std::find(options.captures.begin(), options.captures.end(), "-") != options.captures.end()) {
     auto source = reader::Source::open("-");
     if (!source) return tl::unexpected(std::move(source).error());
-    if (auto spooled = (*source)->spool(); !spooled) return tl::unexpected(std::move(spooled).error());
+    if (auto kept = reader::keep_capture(**source); !kept) return tl::unexpected(std::move(kept).error());
+    if (const std::string& why = (*source)->not_kept(); !why.empty()) {
+      return tl::unexpected(fmt::format("{}: {}", (*source)->name(), why));
+    }
     out.kept_ = std::move(*source);
   }
   return out;
@@ -122,7 +123,7 @@ tl::expected<void, std::string> Annotation::write(const Options& options, const 
   while (const trace::Frame* frame = inputs.next()) {
     const std::size_t at = inputs.at();
     for (; !copies.interleaved && finished < at; ++finished) {
-      if (auto done = copies.finish(finished); !done) return done;
+      if (auto done = copies.finish(finished, inputs); !done) return done;
     }
     Extent& extent = copies.extents[at];
     if (extent.frames == run.inputs[at].frames) {
@@ -139,7 +140,7 @@ tl::expected<void, std::string> Annotation::write(const Options& options, const 
     if (!written) return tl::unexpected(copies.failed(at, written.error()));
   }
   for (; finished < count; ++finished) {
-    if (auto done = copies.finish(finished); !done) return done;
+    if (auto done = copies.finish(finished, inputs); !done) return done;
   }
   if (auto done = file_.commit(); !done) return tl::unexpected(fmt::format("--annotate: {}", done.error()));
   return {};

@@ -126,6 +126,11 @@ std::vector<report::Input> Inputs::report() const {
   return out;
 }
 
+bool Inputs::read_on(std::size_t input) const noexcept {
+  const auto& damaged = inputs_[input].facts.damaged;
+  return damaged && damaged->read_on;
+}
+
 std::size_t Inputs::opened() const noexcept {
   return static_cast<std::size_t>(
       std::count_if(inputs_.begin(), inputs_.end(), [](const Input& input) { return input.unreadable.empty(); }));
@@ -137,8 +142,9 @@ std::vector<std::string> Inputs::complaints() const {
     if (!input.unreadable.empty()) {
       out.push_back(input.unreadable);
     } else if (input.facts.damaged) {
-      out.push_back(fmt::format("{}: damaged at octet {}: {}; analysed up to there ({} frames)", name(input),
-                                input.facts.damaged->offset, input.facts.damaged->reason, input.facts.frames));
+      const reader::Damage& damaged = *input.facts.damaged;
+      out.push_back(fmt::format("{}: damaged at octet {}: {}; analysed {} ({} frames)", name(input), damaged.offset,
+                                damaged.reason, damaged.read_on ? "all the same" : "up to there", input.facts.frames));
     }
   }
   return out;

@@ -40,6 +40,8 @@ class Inputs {
   // When all is read
   /// What became of each, in the order given.
   [[nodiscard]] std::vector<report::Input> report() const;
+  /// It is damaged, and was read to its end all the same.
+  [[nodiscard]] bool read_on(std::size_t input) const noexcept;
   /// How many could be opened.
   [[nodiscard]] std::size_t opened() const noexcept;
   /// One line each: unreadable and damaged captures.

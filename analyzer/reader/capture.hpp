@@ -14,9 +14,12 @@
 
 namespace rpcrdma::reader {
 
+class Source;
+
 struct Damage {
   std::uint64_t offset = 0;  ///< octet offset in the (decompressed, where it is compressed) file
   std::string reason;
+  bool read_on = false;  ///< what is behind it was read, too
 };
 
 /// What became of one input, for the report.
@@ -54,5 +57,8 @@ class Capture {
  protected:
   Capture() = default;
 };
+
+/// Keeps a pipe for several readings, if what comes out of it is a capture. The error is one line for a person.
+[[nodiscard]] tl::expected<void, std::string> keep_capture(Source& source);
 
 }  // namespace rpcrdma::reader
