@@ -81,12 +81,12 @@ struct Copies {
     return extents[input] == Extent{run.inputs[input].frames, run.inputs[input].bytes};
   }
 
-  [[nodiscard]] annotate::Result finish(std::size_t input, const Inputs& inputs) {
+  [[nodiscard]] annotate::Result finish(std::size_t input) {
     if (run.inputs[input].format == "unreadable") return {};
     if (!whole(input)) return tl::unexpected(failed(input, kChanged));
     if (auto begun = begin(input); !begun) return begun;
     const auto& damaged = run.inputs[input].damaged;
-    const bool ended = damaged && !inputs.read_on(input);
+    const bool ended = damaged && !damaged->read_on;
     auto done = of[input]->finish(ended ? std::optional(damaged->offset) : std::nullopt);
     if (!done) return tl::unexpected(failed(input, done.error()));
     return {};
@@ -123,7 +123,7 @@ tl::expected<void, std::string> Annotation::write(const Options& options, const 
   while (const trace::Frame* frame = inputs.next()) {
     const std::size_t at = inputs.at();
     for (; !copies.interleaved && finished < at; ++finished) {
-      if (auto done = copies.finish(finished, inputs); !done) return done;
+      if (auto done = copies.finish(finished); !done) return done;
     }
     Extent& extent = copies.extents[at];
     if (extent.frames == run.inputs[at].frames) {
@@ -140,7 +140,7 @@ tl::expected<void, std::string> Annotation::write(const Options& options, const 
     if (!written) return tl::unexpected(copies.failed(at, written.error()));
   }
   for (; finished < count; ++finished) {
-    if (auto done = copies.finish(finished, inputs); !done) return done;
+    if (auto done = copies.finish(finished); !done) return done;
   }
   if (auto done = file_.commit(); !done) return tl::unexpected(fmt::format("--annotate: {}", done.error()));
   return {};

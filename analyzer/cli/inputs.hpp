@@ -2,9 +2,12 @@
 // The captures of one run as one row of frames.
 #pragma once
 
+#include <compare>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
+#include <queue>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -40,8 +43,6 @@ class Inputs {
   // When all is read
   /// What became of each, in the order given.
   [[nodiscard]] std::vector<report::Input> report() const;
-  /// It is damaged, and was read to its end all the same.
-  [[nodiscard]] bool read_on(std::size_t input) const noexcept;
   /// How many could be opened.
   [[nodiscard]] std::size_t opened() const noexcept;
   /// One line each: unreadable and damaged captures.
@@ -64,8 +65,19 @@ class Inputs {
   [[nodiscard]] const trace::Frame* read(Input& input);
   [[nodiscard]] const trace::Frame* next_in_order();
   [[nodiscard]] const trace::Frame* next_in_time();
+  /// Of a merge: the next frame of the input at hand among those of the others.
+  void line_up();
+
+  struct Waiting {
+    trace::TimeNs time = 0;
+    std::size_t input = 0;
+
+    /// Of equal times the input named first comes first.
+    auto operator<=>(const Waiting&) const = default;
+  };
 
   std::vector<Input> inputs_;
+  std::priority_queue<Waiting, std::vector<Waiting>, std::greater<>> waiting_;  ///< of a merge: one of each input
   std::string standard_input_;
   bool merge_;
   std::size_t at_ = 0;  ///< which input gave the last frame

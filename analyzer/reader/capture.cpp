@@ -287,8 +287,9 @@ tl::expected<void, std::string> keep_capture(Source& source) {
   return source.keep();
 }
 
-tl::expected<std::unique_ptr<Capture>, std::string> Capture::open(const std::string& path, const std::string& shown) {
-  auto source = Source::open(path, shown);
+tl::expected<std::unique_ptr<Capture>, std::string> Capture::open(const std::string& path, const std::string& shown,
+                                                                  std::size_t at_once) {
+  auto source = Source::open(path, shown, at_once);
   if (!source) {
     return tl::unexpected(std::move(source).error());
   }

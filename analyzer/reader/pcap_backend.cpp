@@ -22,8 +22,7 @@ struct ClosePcap {
 };
 using PcapHandle = std::unique_ptr<pcap_t, ClosePcap>;
 
-constexpr std::uint64_t kRecordHeader = 16;             // of the two usual kinds of pcap
-constexpr std::size_t kBuffer = std::size_t{1} << 18U;  // measured: as fast as 1 MiB, and it stays in the cache
+constexpr std::uint64_t kRecordHeader = 16;  // of the two usual kinds of pcap
 
 /// The source as a stdio stream, so that libpcap can read what was peeked at and we can see the octets pass.
 class Stream {
@@ -34,7 +33,7 @@ class Stream {
     const cookie_io_functions_t functions{read, nullptr, tell, nullptr};
     std::FILE* file = ::fopencookie(this, "rb", functions);
     if (file != nullptr) {
-      buffer_.resize(kBuffer);
+      buffer_.resize(source_.part());
       (void)std::setvbuf(file, buffer_.data(), _IOFBF, buffer_.size());
     }
     return file;

@@ -63,7 +63,14 @@ namespace {
   return fd;
 }
 
-constexpr std::size_t kPart = std::size_t{1} << 18U;
+constexpr std::size_t kPart = std::size_t{1} << 18U;  // measured: as fast as 1 MiB, and it stays in the cache
+
+[[nodiscard]] constexpr std::size_t part_of(std::size_t at_once) noexcept {
+  constexpr std::size_t least = std::size_t{1} << 12U;
+  constexpr std::size_t all = std::size_t{1} << 23U;
+  return std::clamp(all / std::max<std::size_t>(at_once, 1), least, kPart);
+}
+
 /// An empty frame may stand before the first that is not; thousands of them are no capture.
 constexpr std::uint64_t kMostWithoutOutput = std::uint64_t{1} << 20U;
 
@@ -110,7 +117,8 @@ Descriptor::~Descriptor() {
   }
 }
 
-tl::expected<std::unique_ptr<Source>, std::string> Source::open(const std::string& path, const std::string& shown) {
+tl::expected<std::unique_ptr<Source>, std::string> Source::open(const std::string& path, const std::string& shown,
+                                                                std::size_t at_once) {
   const bool standard_input = path == "-";
   const std::string name = standard_input ? "standard input" : shown.empty() ? path : shown;
   if (path.empty()) {
@@ -124,7 +132,7 @@ tl::expected<std::unique_ptr<Source>, std::string> Source::open(const std::strin
   if (standard_input && ::isatty(STDIN_FILENO) == 1) {
     return tl::unexpected(std::string("standard input: a terminal, not a capture"));
   }
-  std::unique_ptr<Source> source(new Source(name, std::move(fd)));
+  std::unique_ptr<Source> source(new Source(name, std::move(fd), part_of(at_once)));
   if (auto ready = source->prepare(); !ready) {
     return tl::unexpected(fmt::format("{}: {}", name, ready.error()));
   }
@@ -162,7 +170,7 @@ tl::expected<void, std::string> Source::peek() {
       return {};
     }
     compression_ = content;
-    packed_.resize(kPart);
+    packed_.resize(part_);
     std::copy_n(head_.begin(), head_length_, packed_.begin());
     packed_to_ = head_length_;
     head_length_ = 0;

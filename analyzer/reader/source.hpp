@@ -49,8 +49,10 @@ struct Shortage {
 class Source {
  public:
   /// "-" is standard input. The error is one line for a person. `shown`: the name for people, where it is not the path.
+  /// `at_once`: how many share the room for buffers.
   [[nodiscard]] static tl::expected<std::unique_ptr<Source>, std::string> open(const std::string& path,
-                                                                               const std::string& shown = {});
+                                                                               const std::string& shown = {},
+                                                                               std::size_t at_once = 1);
 
   /// For messages: the path, or "standard input".
   [[nodiscard]] const std::string& name() const noexcept { return name_; }
@@ -60,6 +62,8 @@ class Source {
   [[nodiscard]] Content compression() const noexcept { return compression_; }
   /// May be read more than once, from the start (see reopen_path()).
   [[nodiscard]] bool reopenable() const noexcept { return reopenable_; }
+  /// Octets that are best read at once.
+  [[nodiscard]] std::size_t part() const noexcept { return part_; }
   /// Of the file as it is.
   [[nodiscard]] std::optional<std::uint64_t> size() const noexcept { return size_; }
 
@@ -75,9 +79,9 @@ class Source {
   [[nodiscard]] std::uint64_t parts() const noexcept { return unpacker_ ? unpacker_->parts() : 0; }
 
   static constexpr std::uint64_t no_limit = UINT64_MAX;
-  /// Keeps the octets of a pipe, as they are, in an unlinked temporary file; afterwards reopenable() is true. `most`: no
-  /// more than that for now, the next call goes on. Reading begins at the start again. Does nothing where the source is
-  /// reopenable and whole already. An end that the temporary file made is a shortage.
+  /// Keeps the octets of a pipe, as they are, in an unlinked temporary file; afterwards reopenable() is true. `most`:
+  /// no more than that for now, the next call goes on. Reading begins at the start again. Does nothing where the source
+  /// is reopenable and whole already. An end that the temporary file made is a shortage.
   [[nodiscard]] tl::expected<void, std::string> keep(std::uint64_t most = no_limit);
   /// Why not all of a pipe was kept; empty: it was.
   [[nodiscard]] const std::string& not_kept() const noexcept { return not_kept_; }
@@ -88,7 +92,8 @@ class Source {
   [[nodiscard]] std::string reopen_path() const;
 
  private:
-  Source(std::string name, Descriptor fd) noexcept : name_(std::move(name)), fd_(std::move(fd)) {}
+  Source(std::string name, Descriptor fd, std::size_t part) noexcept
+      : name_(std::move(name)), part_(part), fd_(std::move(fd)) {}
   [[nodiscard]] tl::expected<void, std::string> prepare();
   [[nodiscard]] tl::expected<void, std::string> peek();
   [[nodiscard]] tl::expected<void, std::string> fill_head();
@@ -99,6 +104,7 @@ class Source {
   void end(std::string_view reason);
 
   std::string name_;
+  std::size_t part_;
   Descriptor fd_;
   Descriptor pipe_;  ///< of what fd_ keeps the beginning
   std::array<std::uint8_t, 64> head_{};
