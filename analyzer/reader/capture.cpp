@@ -56,6 +56,12 @@ class FileCapture final : public Capture {
         reason = std::move(opened).error();
       }
     }
+    if (survey_.defect) {  // before the first packet, and no library goes on behind it
+      facts_.format = "pcapng";
+      facts_.damaged = Damage{survey_.defect->block, std::string(survey_.defect->reason)};
+      name_compression();
+      return {};
+    }
     return refusal(source_->shortage() ? source_->shortage()->reason : reason);
   }
 
@@ -93,14 +99,18 @@ class FileCapture final : public Capture {
   }
 
  private:
-  void take(std::unique_ptr<Backend> backend) {
-    constexpr std::uint32_t no_limit = 0x7fffffff;
-    backend_ = std::move(backend);
-    facts_.format = backend_->format();
+  void name_compression() {
     const std::string_view compression = compression_name(source_->compression());
     if (!compression.empty() && !facts_.format.ends_with(compression)) {
       facts_.format += fmt::format(", {}", compression);
     }
+  }
+
+  void take(std::unique_ptr<Backend> backend) {
+    constexpr std::uint32_t no_limit = 0x7fffffff;
+    backend_ = std::move(backend);
+    facts_.format = backend_->format();
+    name_compression();
     facts_.snap_length = backend_->snap_length() < no_limit ? backend_->snap_length() : 0;
   }
 
