@@ -2,7 +2,6 @@
 // The captures of one run as one row of frames.
 #pragma once
 
-#include <compare>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -73,7 +72,9 @@ class Inputs {
     std::size_t input = 0;
 
     /// Of equal times the input named first comes first.
-    auto operator<=>(const Waiting&) const = default;
+    [[nodiscard]] bool operator>(const Waiting& other) const noexcept {
+      return time != other.time ? time > other.time : input > other.input;
+    }
   };
 
   std::vector<Input> inputs_;
