@@ -7,6 +7,7 @@ import os
 import resource
 import shutil
 import signal
+import struct
 import subprocess
 import sys
 import tempfile
@@ -77,6 +78,22 @@ class Endless(Folder):
         self.assertEqual(status, 2, errors)
         self.assertIn("no room for more of it", errors)
         self.assertAlmostEqual(entry["frames"] * len(packet), 4 << 20, delta=1 << 19)
+
+
+class Kept(Folder):
+    def test_what_is_found_a_capture_by_its_beginning_is_kept_whole(self):
+        """ERF is libwiretap's to know; the first mebibyte is enough for that."""
+        _, records = pcapfile.read(harness.capture(HEALTHY))
+        erf = b"".join(struct.pack("<Q", struct.unpack("<I", r[:4])[0] << 32) + struct.pack(">BBHHH", 2, 4, 18 + len(r) - 16, 0, len(r) - 16) +
+                       b"\0\0" + r[16:] for r in records) * 60
+        self.assertGreater(len(erf), 3 << 19)
+        whole = harness.run(GIVEN.analyzer, self.write("erf", erf)).document
+        for octets in (erf, gzip.compress(erf), gzip.compress(erf[:77_777], 0) + gzip.compress(erf[77_777:], 0)):
+            for options in ([], ["--annotate", self.path("out.pcapng")]):
+                with subprocess.Popen(["cat", self.write("form", octets)], stdout=subprocess.PIPE) as cat:
+                    got = harness.run(GIVEN.analyzer, *options, "-", stdin=cat.stdout).document
+                self.assertEqual(got["inputs"][0]["frames"], 60 * len(records))
+                self.assertEqual(got["connections"], whole["connections"])
 
 
 class Links(Folder):
