@@ -27,6 +27,7 @@ struct Input {
   struct Damaged {
     std::uint64_t offset = 0;
     std::string reason;
+    bool read_on = false;  ///< what is behind it was read, too
   };
   std::optional<Damaged> damaged;
 };
