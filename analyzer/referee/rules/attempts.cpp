@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Group N: attempts to connect that fail, and mounts that went another way.
 #include <algorithm>
+#include <map>
 #include <optional>
 #include <set>
 #include <string>
@@ -118,9 +119,16 @@ void judge_attempts(const MountWitness& witness, const Mount& mount, const Asses
              attempt.first.number <= series.last.number;
     });
   };
+  std::map<ConnectionId, std::optional<std::uint16_t>> ports;
+  for (const Attempt& attempt : mount.attempts) ports[attempt.connection] = attempt.server_port;
+  const auto at_another_port = [&](const Life& life, const Attempt& attempt) {
+    const auto its = ports.find(life.id);
+    return its != ports.end() && its->second != attempt.server_port;
+  };
   const auto came_through_later = [&](const Attempt& attempt) {
     return std::any_of(mount.lives.begin(), mount.lives.end(), [&](const Life& life) {
-      return life.established && life.opened.number > attempt.first.number && life.id != attempt.connection;
+      return life.established && life.opened.number > attempt.first.number && life.id != attempt.connection &&
+             !at_another_port(life, attempt);
     });
   };
   for (const Attempt& attempt : mount.attempts) {

@@ -107,9 +107,7 @@ struct Case {
     if (const auto* unknown = is<UnknownMemory>()) return unknown;
     return is<Misuse>();
   }
-  [[nodiscard]] Severity at_most(bool proven) const noexcept {
-    return proven ? severity : Severity::note;
-  }
+  [[nodiscard]] Severity at_most(bool proven) const noexcept { return proven ? severity : Severity::note; }
 };
 
 }  // namespace rpcrdma::referee

@@ -119,7 +119,7 @@ struct Connection {
     Repeated::Kind kind = Repeated::Kind::handshake;
   };
   std::vector<RepeatedMessage> repeated_messages;  ///< CM messages that came again before the announcement
-  std::uint64_t transaction = 0;                             ///< of the REQ
+  std::uint64_t transaction = 0;                   ///< of the REQ
   std::optional<std::uint32_t> request_psn;
   std::array<std::optional<std::uint32_t>, 2> qpns;  ///< by side
   std::array<std::optional<CommKey>, 2> comm;        ///< by side
