@@ -25,7 +25,7 @@ struct FlowKey {
   std::uint32_t qpn = 0;  ///< of the destination
 
   friend bool operator==(const FlowKey&, const FlowKey&) = default;
-  friend auto operator<=>(const FlowKey&, const FlowKey&) = default;
+  friend auto operator<=>(const FlowKey&, const FlowKey&) = default;  // NOLINT(modernize-use-nullptr): clang-tidy 14
 };
 
 /// Two addresses, in either order.
@@ -37,7 +37,7 @@ struct PairKey {
     if (std::pair(b.kind, b.octets) < std::pair(a.kind, a.octets)) std::swap(low, high);
   }
   friend bool operator==(const PairKey&, const PairKey&) = default;
-  friend auto operator<=>(const PairKey&, const PairKey&) = default;
+  friend auto operator<=>(const PairKey&, const PairKey&) = default;  // NOLINT(modernize-use-nullptr): clang-tidy 14
 };
 
 /// A packet that waits for its connection's announcement.
@@ -89,7 +89,7 @@ struct CommKey {
   std::uint32_t id = 0;
 
   friend bool operator==(const CommKey&, const CommKey&) = default;
-  friend auto operator<=>(const CommKey&, const CommKey&) = default;
+  friend auto operator<=>(const CommKey&, const CommKey&) = default;  // NOLINT(modernize-use-nullptr): clang-tidy 14
 };
 
 struct Connection {

@@ -40,13 +40,13 @@ class Attempts {
     Address address;
     std::uint16_t port = 0;
     friend bool operator==(const Service&, const Service&) = default;
-    friend auto operator<=>(const Service&, const Service&) = default;
+    friend auto operator<=>(const Service&, const Service&) = default;  // NOLINT(modernize-use-nullptr): clang-tidy 14
   };
   struct Flow {
     Service client;
     Service server;
     friend bool operator==(const Flow&, const Flow&) = default;
-    friend auto operator<=>(const Flow&, const Flow&) = default;
+    friend auto operator<=>(const Flow&, const Flow&) = default;  // NOLINT(modernize-use-nullptr): clang-tidy 14
   };
   /// A segment, or a report about one, that may be a step.
   struct Seen {
