@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The octets of a capture file once more, from the start; gzip is taken off.
+// The octets of a capture file once more, from the start; compression is taken off.
 #pragma once
 
 #include <cstddef>

@@ -5,9 +5,14 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <array>
+#include <atomic>
 #include <cerrno>
+#include <climits>
 #include <cstdio>
 #include <filesystem>
+#include <string_view>
 #include <system_error>
 #include <utility>
 
@@ -40,6 +45,12 @@ constexpr std::size_t kBuffer = std::size_t{1} << 18U;
   return true;
 }
 
+constexpr unsigned kAttempts = 100;
+
+[[nodiscard]] std::string temporary_name(const std::string& folder, unsigned attempt) {
+  return fmt::format("{}/.rpcrdma-analyzer-{}-{}", folder, ::getpid(), attempt);
+}
+
 /// What a file gets that a program creates.
 [[nodiscard]] mode_t usual_mode() {
   const mode_t mask = ::umask(0);
@@ -49,25 +60,84 @@ constexpr std::size_t kBuffer = std::size_t{1} << 18U;
 
 }  // namespace
 
-std::string links_followed(const std::string& path) {
+tl::expected<std::string, std::string> links_followed(const std::string& path) {
   constexpr unsigned most_links = 40;  // as many as Linux follows
   std::filesystem::path real = path;
-  std::error_code unknown;
-  for (unsigned links = 0; std::filesystem::is_symlink(real, unknown); ++links) {
-    const std::filesystem::path to = std::filesystem::read_symlink(real, unknown);
-    if (unknown || links == most_links) return {};
-    real = real.parent_path() / to;  // which is `to` alone where that is absolute
+  for (unsigned links = 0;; ++links) {
+    const reader::Descriptor folder(::open(folder_of(real.string()).c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
+    // What was looked at and what is followed are one: by the next look there might be another link of that name.
+    const reader::Descriptor at(
+        folder ? ::openat(folder.get(), real.filename().c_str(), O_PATH | O_NOFOLLOW | O_CLOEXEC) : -1);
+    struct stat link {};
+    struct stat around {};
+    if (!at || ::fstat(at.get(), &link) != 0 || ::fstat(folder.get(), &around) != 0 || !S_ISLNK(link.st_mode)) break;
+    constexpr mode_t like_tmp = S_ISVTX | S_IWOTH;
+    if ((around.st_mode & like_tmp) == like_tmp && link.st_uid != ::geteuid() && link.st_uid != around.st_uid) {
+      return tl::unexpected(std::string("another user's link in a folder that all may write to is not followed"));
+    }
+    std::array<char, PATH_MAX> to{};
+    const ssize_t length = ::readlinkat(at.get(), "", to.data(), to.size());
+    if (length < 0) return tl::unexpected(reason(errno));
+    if (links == most_links) return tl::unexpected(reason(ELOOP));
+    const std::string_view name(to.data(), static_cast<std::size_t>(length));
+    real = real.parent_path() / name;  // which is `name` alone where that is absolute
   }
   return real.string();
 }
 
-OutputFile::OutputFile(std::string path, reader::Descriptor fd, std::string temporary) noexcept
+namespace {
+
+/// Names of files that are not complete, for the case that a signal ends the program. Two are written at a time.
+struct Unfinished {
+  std::atomic<bool> there{false};
+  std::array<char, PATH_MAX> name{};
+};
+std::array<Unfinished, 4> unfinished;  // NOLINT(cppcoreguidelines-avoid-non-const-global-variables): a handler's
+
+}  // namespace
+
+void remove_unfinished() noexcept {
+  for (Unfinished& file : unfinished) {
+    if (file.there) ::unlink(file.name.data());
+  }
+}
+
+void Temporary::announce(const std::string& name) {
+  name_ = name;
+  for (Unfinished& file : unfinished) {
+    if (file.there || name.size() >= file.name.size()) continue;
+    std::copy(name.begin(), name.end(), file.name.begin());
+    file.name[name.size()] = '\0';
+    file.there = true;
+    return;
+  }
+}
+
+void Temporary::forget() noexcept {
+  for (Unfinished& file : unfinished) {
+    if (file.there && name_ == file.name.data()) file.there = false;
+  }
+  name_.clear();
+}
+
+Temporary& Temporary::operator=(Temporary&& other) noexcept {
+  std::swap(name_, other.name_);
+  return *this;
+}
+
+Temporary::~Temporary() {
+  if (name_.empty()) return;
+  ::unlink(name_.c_str());
+  forget();
+}
+
+OutputFile::OutputFile(std::string path, reader::Descriptor fd, Temporary temporary) noexcept
     : path_(std::move(path)), fd_(std::move(fd)), temporary_(std::move(temporary)) {}
 
 OutputFile::OutputFile(OutputFile&& other) noexcept
     : path_(std::move(other.path_)),
       fd_(std::move(other.fd_)),
-      temporary_(std::exchange(other.temporary_, {})),
+      temporary_(std::move(other.temporary_)),
       buffer_(std::move(other.buffer_)),
       flushed_(other.flushed_),
       error_(other.error_) {}
@@ -75,29 +145,30 @@ OutputFile::OutputFile(OutputFile&& other) noexcept
 OutputFile& OutputFile::operator=(OutputFile&& other) noexcept {
   std::swap(path_, other.path_);
   std::swap(fd_, other.fd_);
-  std::swap(temporary_, other.temporary_);
+  temporary_ = std::move(other.temporary_);
   std::swap(buffer_, other.buffer_);
   std::swap(flushed_, other.flushed_);
   std::swap(error_, other.error_);
   return *this;
 }
 
-OutputFile::~OutputFile() {
-  if (!temporary_.empty()) ::unlink(temporary_.c_str());
-}
-
 tl::expected<OutputFile, std::string> OutputFile::create(const std::string& path) {
-  const std::string target = links_followed(path);
-  if (target.empty()) return tl::unexpected(fmt::format("{}: {}", path, reason(ELOOP)));
-  const std::string folder = folder_of(target);
-  std::string temporary;
+  const auto target = links_followed(path);
+  if (!target) return tl::unexpected(fmt::format("{}: {}", path, target.error()));
+  const std::string folder = folder_of(*target);
+  Temporary temporary;
   reader::Descriptor fd(::open(folder.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600));
-  if (!fd) {
-    temporary = folder + "/.rpcrdma-analyzer-XXXXXX";
-    fd = reader::Descriptor(::mkostemp(temporary.data(), O_CLOEXEC));
+  int error = errno;
+  for (unsigned attempt = 0; !fd && attempt < kAttempts; ++attempt) {
+    temporary.announce(temporary_name(folder, attempt));
+    fd = reader::Descriptor(::open(temporary.name().c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
+    if (fd) break;
+    error = errno;
+    temporary.forget();
+    if (error != EEXIST) break;
   }
-  if (!fd) return tl::unexpected(fmt::format("{}: {}", path, reason(errno)));
-  OutputFile file(target, std::move(fd), std::move(temporary));
+  if (!fd) return tl::unexpected(fmt::format("{}: {}", path, reason(error)));
+  OutputFile file(*target, std::move(fd), std::move(temporary));
   file.buffer_.reserve(kBuffer);
   return file;
 }
@@ -124,22 +195,22 @@ tl::expected<void, std::string> OutputFile::commit() {
   const auto failed = [&](int error) { return tl::unexpected(fmt::format("{}: {}", path_, reason(error))); };
   if (error_ != 0) return failed(error_);
   struct stat before {};
-  const mode_t mode = ::stat(path_.c_str(), &before) == 0 ? before.st_mode & 0777U : usual_mode();
+  const mode_t mode =
+      ::lstat(path_.c_str(), &before) == 0 && S_ISREG(before.st_mode) ? before.st_mode & 0777U : usual_mode();
   if (::fchmod(fd_.get(), mode) != 0 || ::fsync(fd_.get()) != 0) return failed(errno);
-  if (temporary_.empty()) {
+  if (temporary_.name().empty()) {
     // A file without a name cannot replace one that has it: it gets another name for a moment.
     const std::string self = fmt::format("/proc/self/fd/{}", fd_.get());
-    for (unsigned attempt = 0; temporary_.empty(); ++attempt) {
-      const std::string name = fmt::format("{}/.rpcrdma-analyzer-{}-{}", folder_of(path_), ::getpid(), attempt);
-      if (::linkat(AT_FDCWD, self.c_str(), AT_FDCWD, name.c_str(), AT_SYMLINK_FOLLOW) == 0) {
-        temporary_ = name;
-      } else if (errno != EEXIST || attempt > 100) {
-        return failed(errno);
-      }
+    for (unsigned attempt = 0; temporary_.name().empty(); ++attempt) {
+      temporary_.announce(temporary_name(folder_of(path_), attempt));
+      if (::linkat(AT_FDCWD, self.c_str(), AT_FDCWD, temporary_.name().c_str(), AT_SYMLINK_FOLLOW) == 0) break;
+      const int error = errno;
+      temporary_.forget();
+      if (error != EEXIST || attempt == kAttempts) return failed(error);
     }
   }
-  if (std::rename(temporary_.c_str(), path_.c_str()) != 0) return failed(errno);
-  temporary_.clear();
+  if (std::rename(temporary_.name().c_str(), path_.c_str()) != 0) return failed(errno);
+  temporary_.forget();
   return {};
 }
 

@@ -63,14 +63,11 @@ struct Copies {
     SharedSection* section = interleaved ? &shared : nullptr;
     const std::string_view format = run.inputs[input].format;
     const std::string& path = options.captures[input];
-    if (format == "pcapng" || format == "pcapng, gzip") {
+    if (format.starts_with("pcapng")) {
       auto octets = Octets::open(path == "-" ? standard_input : path);
       if (!octets) return tl::unexpected(failed(input, octets.error()));
       of[input] = annotate::copy_of_pcapng(std::move(*octets), out, section);
       return {};
-    }
-    if (format.starts_with("pcapng")) {
-      return tl::unexpected(failed(input, "decompress this pcapng first, so that its blocks can be kept"));
     }
     const bool pcap = format.starts_with("pcap");
     const bool microseconds = pcap && !format.starts_with("pcap (ns)");
@@ -89,7 +86,8 @@ struct Copies {
     if (!whole(input)) return tl::unexpected(failed(input, kChanged));
     if (auto begun = begin(input); !begun) return begun;
     const auto& damaged = run.inputs[input].damaged;
-    auto done = of[input]->finish(damaged ? std::optional(damaged->offset) : std::nullopt);
+    const bool ended = damaged && !damaged->read_on;
+    auto done = of[input]->finish(ended ? std::optional(damaged->offset) : std::nullopt);
     if (!done) return tl::unexpected(failed(input, done.error()));
     return {};
   }
@@ -104,7 +102,10 @@ tl::expected<Annotation, std::string> Annotation::prepare(const Options& options
   if (std::find(options.captures.begin(), options.captures.end(), "-") != options.captures.end()) {
     auto source = reader::Source::open("-");
     if (!source) return tl::unexpected(std::move(source).error());
-    if (auto spooled = (*source)->spool(); !spooled) return tl::unexpected(std::move(spooled).error());
+    if (auto kept = reader::keep_capture(**source); !kept) return tl::unexpected(std::move(kept).error());
+    if (const std::string& why = (*source)->not_kept(); !why.empty()) {
+      return tl::unexpected(fmt::format("{}: {}", (*source)->name(), why));
+    }
     out.kept_ = std::move(*source);
   }
   return out;

@@ -18,7 +18,9 @@ Inputs::Inputs(std::vector<std::string> paths, bool merge, std::string standard_
 
 void Inputs::open(Input& input) {
   const bool kept = input.path == "-" && !standard_input_.empty();
-  auto capture = kept ? reader::Capture::open(standard_input_, "standard input") : reader::Capture::open(input.path);
+  const std::size_t at_once = merge_ ? inputs_.size() : 1;
+  auto capture = kept ? reader::Capture::open(standard_input_, "standard input", at_once)
+                      : reader::Capture::open(input.path, {}, at_once);
   if (capture) {
     input.capture = std::move(*capture);
   } else {
@@ -99,28 +101,31 @@ const trace::Frame* Inputs::next_in_order() {
   return nullptr;
 }
 
+void Inputs::line_up() {
+  Input& input = inputs_[at_];
+  input.ahead = read(input);
+  if (input.ahead != nullptr) {
+    waiting_.push({input.sent, at_});
+  }
+}
+
 const trace::Frame* Inputs::next_in_time() {
   if (!started_) {
     started_ = true;
-    for (Input& input : inputs_) {
-      open(input);
-      input.ahead = read(input);
+    for (at_ = 0; at_ < inputs_.size(); ++at_) {
+      open(inputs_[at_]);
+      line_up();
     }
-  } else if (!inputs_.empty()) {
-    inputs_[at_].ahead = read(inputs_[at_]);
+  } else if (at_ < inputs_.size()) {
+    line_up();
   }
-  const Input* first = nullptr;
-  for (const Input& input : inputs_) {
-    // Of equal times the input named first comes first.
-    if (input.ahead != nullptr && (first == nullptr || input.sent < first->sent)) {
-      first = &input;
-    }
-  }
-  if (first == nullptr) {
+  if (waiting_.empty()) {
+    at_ = inputs_.empty() ? 0 : inputs_.size() - 1;
     return nullptr;
   }
-  at_ = static_cast<std::size_t>(first - inputs_.data());
-  return first->ahead;
+  at_ = waiting_.top().input;
+  waiting_.pop();
+  return inputs_[at_].ahead;
 }
 
 const trace::Frame* Inputs::next() {
@@ -161,11 +166,12 @@ std::vector<report::Input> Inputs::report() const {
       if (facts.last_time) shown.last_time = corrected(input, *facts.last_time);
       shown.truncated_frames = facts.truncated_frames;
       if (facts.damaged) {
-        shown.damaged = report::Input::Damaged{facts.damaged->offset, facts.damaged->reason};
+        const reader::Damage& damaged = *facts.damaged;
+        shown.damaged = report::Input::Damaged{damaged.offset, damaged.reason, damaged.read_on};
       }
     } else {
       shown.format = "unreadable";
-      shown.damaged = report::Input::Damaged{0, input.unreadable};
+      shown.damaged = report::Input::Damaged{0, input.unreadable, false};
     }
     out.push_back(std::move(shown));
   }
@@ -183,8 +189,9 @@ std::vector<std::string> Inputs::complaints() const {
     if (!input.unreadable.empty()) {
       out.push_back(input.unreadable);
     } else if (input.facts.damaged) {
-      out.push_back(fmt::format("{}: damaged at octet {}: {}; analysed up to there ({} frames)", name(input),
-                                input.facts.damaged->offset, input.facts.damaged->reason, input.facts.frames));
+      const reader::Damage& damaged = *input.facts.damaged;
+      out.push_back(fmt::format("{}: damaged at octet {}: {}; analysed {} ({} frames)", name(input), damaged.offset,
+                                damaged.reason, damaged.read_on ? "all the same" : "up to there", input.facts.frames));
     }
   }
   return out;

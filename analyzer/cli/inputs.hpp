@@ -3,8 +3,10 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
+#include <queue>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -77,10 +79,23 @@ class Inputs {
   [[nodiscard]] const trace::Frame* read_next(Input& input);
   [[nodiscard]] const trace::Frame* next_in_order();
   [[nodiscard]] const trace::Frame* next_in_time();
+  /// Of a merge: the next frame of the input at hand among those of the others.
+  void line_up();
+
+  struct Waiting {
+    trace::TimeNs time = 0;
+    std::size_t input = 0;
+
+    /// Of equal times the input named first comes first.
+    [[nodiscard]] bool operator>(const Waiting& other) const noexcept {
+      return time != other.time ? time > other.time : input > other.input;
+    }
+  };
 
   std::vector<Input> inputs_;
   std::vector<trace::TapClock> clocks_;  ///< by input; empty: none
   std::optional<trace::TapOrder> order_;
+  std::priority_queue<Waiting, std::vector<Waiting>, std::greater<>> waiting_;  ///< of a merge: one of each input
   std::string standard_input_;
   bool merge_;
   std::size_t at_ = 0;  ///< which input gave the last frame

@@ -1,16 +1,32 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+#include <array>
 #include <csignal>
 #include <exception>
 #include <new>
 
+#include "annotate/output_file.hpp"
 #include "cli/options.hpp"
 #include "cli/output.hpp"
 #include "cli/run.hpp"
+
+namespace {
+
+/// What is half written does not stay behind; then the signal does what it does.
+void leave(int signal) {
+  rpcrdma::annotate::remove_unfinished();
+  std::signal(signal, SIG_DFL);
+  std::raise(signal);
+}
+
+}  // namespace
 
 int main(int argc, char** argv) {
   using namespace rpcrdma::cli;
   // A reader of our output that goes away is seen where we write.
   std::signal(SIGPIPE, SIG_IGN);
+  for (const int signal : std::array{SIGINT, SIGTERM, SIGHUP}) {
+    if (std::signal(signal, leave) == SIG_IGN) std::signal(signal, SIG_IGN);  // nohup's, and the shell's with &
+  }
   ExitStatus status = ExitStatus::trouble;
   try {
     const auto options = parse(argc, argv);

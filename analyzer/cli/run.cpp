@@ -140,7 +140,9 @@ namespace {
       for (const referee::Rule& rule : referee::all_rules()) {
         if (shows(options, rule.id)) view.rules.push_back(rule.id);
       }
-      return print(report::junit(run, view));
+      bool put = true;
+      report::junit(run, view, [&put](std::string_view piece) { put = put && print(piece); });
+      return put;
     }
   }
   return false;

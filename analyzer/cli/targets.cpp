@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "cli/targets.hpp"
 
+#include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -12,6 +13,9 @@
 #include <utility>
 
 #include <fmt/format.h>
+
+#include "cli/output.hpp"
+#include "reader/source.hpp"
 
 namespace rpcrdma::cli {
 namespace {
@@ -37,6 +41,17 @@ struct Target {
   return found;
 }
 
+[[nodiscard]] bool is_one_file(const struct stat& one, const struct stat& other) noexcept {
+  return one.st_dev == other.st_dev && one.st_ino == other.st_ino;
+}
+
+/// A file that takes the report: what is renamed over it would leave the report without a name.
+[[nodiscard]] bool is_standard_output(const std::string& path) {
+  struct stat out {};
+  const auto there = at(path);
+  return there && ::fstat(STDOUT_FILENO, &out) == 0 && is_one_file(*there, out);
+}
+
 [[nodiscard]] bool is_page_or_empty(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
   std::array<char, kPageBegins.size()> begin{};
@@ -50,7 +65,7 @@ struct Target {
   if (!there) return {};
   for (const std::string& capture : options.captures) {
     const auto input = input_at(capture);
-    if (input && S_ISREG(input->st_mode) && input->st_dev == there->st_dev && input->st_ino == there->st_ino) {
+    if (input && S_ISREG(input->st_mode) && is_one_file(*input, *there)) {
       return fmt::format("{}: {} is an input, and inputs are left as they are", target.option, target.path);
     }
   }
@@ -60,8 +75,8 @@ struct Target {
 [[nodiscard]] bool same_place(const std::string& one, const std::string& other) {
   std::error_code unknown;
   const auto place = [&](const std::string& path) {
-    return std::filesystem::weakly_canonical(std::filesystem::absolute(annotate::links_followed(path), unknown),
-                                             unknown);
+    const std::string real = annotate::links_followed(path).value_or(std::string());
+    return std::filesystem::weakly_canonical(std::filesystem::absolute(real, unknown), unknown);
   };
   return place(one) == place(other);
 }
@@ -86,6 +101,9 @@ struct Target {
   if (const auto there = at(options.annotate); there && !S_ISREG(there->st_mode)) {
     return fmt::format("--annotate: {}: not a file", options.annotate);
   }
+  if (is_standard_output(options.annotate)) {
+    return fmt::format("--annotate: {} is standard output, where the report goes", options.annotate);
+  }
   return over_an_input({"--annotate", options.annotate}, options);
 }
 
@@ -106,7 +124,7 @@ tl::expected<PageFile, std::string> PageFile::create(const std::string& path) {
   if (there && S_ISDIR(there->st_mode)) {
     return tl::unexpected(fmt::format("--html: {}: {}", path, std::generic_category().message(EISDIR)));
   }
-  if (there && !S_ISREG(there->st_mode)) return PageFile(path, std::nullopt);
+  if (there && (!S_ISREG(there->st_mode) || is_standard_output(path))) return PageFile(path, std::nullopt);
   auto file = annotate::OutputFile::create(path);
   if (!file) return tl::unexpected(fmt::format("--html: {}", file.error()));
   return PageFile(path, std::move(*file));
@@ -119,12 +137,22 @@ tl::expected<void, std::string> PageFile::write(std::string_view text) {
     if (!done) return tl::unexpected(fmt::format("--html: {}", done.error()));
     return {};
   }
-  errno = 0;
-  std::ofstream device(path_, std::ios::binary);
-  device.write(text.data(), static_cast<std::streamsize>(text.size()));
-  device.close();
-  const int why = errno != 0 ? errno : EIO;
-  if (!device.good()) return tl::unexpected(fmt::format("--html: {}: {}", path_, std::generic_category().message(why)));
+  if (is_standard_output(path_)) {
+    if (!print(text)) return tl::unexpected(fmt::format("--html: {}: could not be written", path_));
+    return {};
+  }
+  const auto failed = [this](int why) {
+    return tl::unexpected(fmt::format("--html: {}: {}", path_, std::generic_category().message(why)));
+  };
+  const reader::Descriptor device(::open(path_.c_str(), O_WRONLY | O_CLOEXEC | O_NOCTTY));
+  struct stat now {};
+  if (!device || ::fstat(device.get(), &now) != 0) return failed(errno);
+  if (S_ISREG(now.st_mode)) return failed(EEXIST);  // it was none before
+  while (!text.empty()) {
+    const ssize_t put = ::write(device.get(), text.data(), text.size());
+    if (put < 0 && errno != EINTR) return failed(errno);
+    if (put > 0) text.remove_prefix(static_cast<std::size_t>(put));
+  }
   return {};
 }
 

@@ -26,6 +26,7 @@ enum class Step : std::uint8_t {
 };
 
 inline constexpr std::string_view kCut = "the file ends in the middle of a record";
+inline constexpr std::string_view kZeros = "zeros where a record begins";
 inline constexpr std::string_view kCutInHeader = "the file ends inside its header";
 
 class Backend {
@@ -39,6 +40,8 @@ class Backend {
   /// Of the step that was damaged or refused: where and why. Refused: how far it had read, which may be inside the
   /// block that it refuses; no reason: it could have read on.
   [[nodiscard]] virtual const Damage& damage() const noexcept = 0;
+  /// At the end: what is malformed and was passed over.
+  [[nodiscard]] virtual std::optional<Damage> passed_over() const = 0;
   [[nodiscard]] virtual std::string format() const = 0;
   /// Of the file as a whole; 0: there is none.
   [[nodiscard]] virtual std::uint32_t snap_length() const = 0;

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <fstream>
+#include <string_view>
 #include <utility>
 
 #include <fmt/format.h>
@@ -33,14 +33,10 @@ class FileCapture final : public Capture {
   }
 
   [[nodiscard]] tl::expected<void, std::string> choose() {
-    if (is_hopeless(content_)) {
-      return tl::unexpected(fmt::format("{}: {}", source_->name(), not_a_capture(content_)));
-    }
-    const bool plain_pcap = is_libpcaps(content_) && content_ != Content::pcapng;
-    // libpcap may have to hand a pcapng over half way, and libwiretap wants a file: only a plain pcap streams.
-    if (!plain_pcap) {
-      if (auto spooled = source_->spool(); !spooled) {
-        return spooled;
+    // libpcap may have to hand a pcapng over half way: only a plain pcap streams.
+    if (content_ == Content::pcapng || !is_libpcaps(content_)) {
+      if (auto kept = keep_capture(*source_); !kept) {
+        return kept;
       }
     }
     std::string reason;
@@ -53,14 +49,20 @@ class FileCapture final : public Capture {
       }
     }
     if (source_->reopenable()) {
-      if (auto opened = open_with_wiretap(*source_, content_)) {
+      if (auto opened = with_wiretap({})) {
         take(std::move(*opened));
         return {};
       } else if (reason.empty()) {
         reason = std::move(opened).error();
       }
     }
-    return tl::unexpected(fmt::format("{}: {}", source_->name(), reason));
+    if (survey_.defect) {  // before the first packet, and no library goes on behind it
+      facts_.format = "pcapng";
+      facts_.damaged = Damage{survey_.defect->block, std::string(survey_.defect->reason)};
+      name_compression();
+      return {};
+    }
+    return refusal(source_->shortage() ? source_->shortage()->reason : reason);
   }
 
   [[nodiscard]] const trace::Frame* next() override {
@@ -70,10 +72,15 @@ class FileCapture final : public Capture {
           note();
           return &record_.frame;
         case Step::end:
+          facts_.damaged = at_the_end();
           done_ = std::move(backend_);
           return nullptr;
         case Step::damaged:
           facts_.damaged = backend_->damage();
+          // A record that is cut because nothing more could be had
+          if (const auto missing = missing_end(); missing && facts_.damaged->reason == kCut) {
+            facts_.damaged->reason = missing->reason;
+          }
           done_ = std::move(backend_);
           return nullptr;
         case Step::refused:
@@ -92,17 +99,116 @@ class FileCapture final : public Capture {
   }
 
  private:
+  void name_compression() {
+    const std::string_view compression = compression_name(source_->compression());
+    if (!compression.empty() && !facts_.format.ends_with(compression)) {
+      facts_.format += fmt::format(", {}", compression);
+    }
+  }
+
   void take(std::unique_ptr<Backend> backend) {
     constexpr std::uint32_t no_limit = 0x7fffffff;
     backend_ = std::move(backend);
     facts_.format = backend_->format();
+    name_compression();
     facts_.snap_length = backend_->snap_length() < no_limit ? backend_->snap_length() : 0;
+  }
+
+  [[nodiscard]] tl::unexpected<std::string> refusal(const std::string& why) const {
+    return tl::unexpected(fmt::format("{}: {}", source_->name(), why));
+  }
+
+  /// What the octets say without a library.
+  struct Survey {
+    std::optional<std::uint64_t> at_stop;  ///< the block of a pcapng in which reading stopped
+    std::optional<std::uint64_t> broken;
+    std::optional<PcapngWatch::Defect> defect;
+    std::optional<Shortage> shortage;
+    std::uint64_t parts = 0;
+  };
+
+  [[nodiscard]] static Survey survey(Source& source, bool pcapng, std::optional<std::uint64_t> stop) {
+    std::vector<std::uint8_t> part(std::size_t{1} << 18U);
+    PcapngWatch blocks;
+    Survey out;
+    std::uint64_t seen = 0;
+    ssize_t got = 0;
+    while ((got = source.read(part.data(), part.size())) > 0) {
+      wire::Bytes octets = wire::Bytes(part).first(static_cast<std::size_t>(got));
+      if (!pcapng) {
+        continue;
+      }
+      if (stop && !out.at_stop && seen + octets.size() >= *stop) {
+        const auto before = static_cast<std::size_t>(*stop - seen);
+        blocks.see(octets.first(before));
+        out.at_stop = blocks.block();
+        octets = octets.subspan(before);
+        seen += before;
+      }
+      blocks.see(octets);
+      seen += octets.size();
+    }
+    if (pcapng) {
+      out.broken = blocks.broken_block();
+      out.defect = blocks.defect();
+    }
+    out.shortage = source.shortage();
+    out.parts = source.parts();
+    return out;
+  }
+
+  /// libwiretap says nothing of compressed data that end at the end of a block, or of what stands behind their end, and
+  /// reads over much in a pcapng. `stop`: how far another library had read.
+  [[nodiscard]] tl::expected<std::unique_ptr<Backend>, std::string> with_wiretap(std::optional<std::uint64_t> stop) {
+    const bool pcapng = content_ == Content::pcapng;
+    const bool packed = source_->compression() != Content::other;
+    if (pcapng || packed) {
+      auto again = Source::open(source_->reopen_path(), source_->name());
+      if (!again) {
+        return tl::unexpected(std::move(again).error());
+      }
+      survey_ = survey(**again, pcapng, stop);
+    }
+    if (packed && (survey_.parts > 1 || survey_.shortage)) {
+      auto again = Source::open(source_->reopen_path(), source_->name());
+      if (!again) {
+        return tl::unexpected(std::move(again).error());
+      }
+      if (auto kept = (*again)->keep_unpacked(); !kept) {
+        return tl::unexpected(std::move(kept).error());
+      }
+      source_ = std::move(*again);
+    }
+    return open_with_wiretap(*source_, content_);
+  }
+
+  /// Why there is less of the file than there should be, and how much of it there is.
+  [[nodiscard]] std::optional<Damage> missing_end() const {
+    if (const auto& shortage = source_->shortage()) {
+      return Damage{shortage->offset, shortage->reason};
+    }
+    if (!source_->not_kept().empty()) {
+      return Damage{source_->size().value_or(0), source_->not_kept()};
+    }
+    return std::nullopt;
+  }
+
+  /// Damage that did not end the reading.
+  [[nodiscard]] std::optional<Damage> at_the_end() const {
+    if (auto missing = missing_end()) {
+      return missing;
+    }
+    if (survey_.defect) {
+      return Damage{survey_.defect->block, std::string(survey_.defect->reason), true};
+    }
+    return backend_->passed_over();
   }
 
   /// libpcap gave up on a pcapng: libwiretap goes on where it stopped, or says where and why that is not possible.
   void hand_over() {
     const Damage stopped = backend_->damage();
-    auto opened = open_with_wiretap(*source_, content_);
+    backend_.reset();
+    auto opened = with_wiretap(stopped.offset);
     backend_ = opened ? std::move(*opened) : nullptr;
     std::string why = opened ? std::string() : std::move(opened).error();
     Record skipped;
@@ -119,32 +225,18 @@ class FileCapture final : public Capture {
 
   /// Where a pcapng is damaged that libwiretap cannot go on with, from the block headers alone. `why`: what it said.
   [[nodiscard]] Damage located(const Damage& stopped, std::string why) const {
-    std::ifstream file(source_->reopen_path(), std::ios::binary);
-    std::vector<char> part(std::size_t{1} << 18U);
-    PcapngWatch blocks;
-    std::optional<std::uint64_t> at_stop;
-    std::uint64_t seen = 0;
-    while (file.read(part.data(), static_cast<std::streamsize>(part.size())) || file.gcount() > 0) {
-      wire::Bytes octets(reinterpret_cast<const std::uint8_t*>(part.data()), static_cast<std::size_t>(file.gcount()));
-      if (!at_stop && seen + octets.size() >= stopped.offset) {
-        const auto before = static_cast<std::size_t>(stopped.offset - seen);
-        blocks.see(octets.first(before));
-        at_stop = blocks.block();
-        octets = octets.subspan(before);
-        seen += before;
-      }
-      blocks.see(octets);
-      seen += octets.size();
-    }
     // What stopped libpcap may be damage, or just a file that is not for it.
-    const auto broken = blocks.broken_block();
-    if (broken && (why == kCut || why == kCutInHeader)) {
-      return {*broken, std::string(kCut)};
+    if (survey_.broken && (why == kCut || why == kCutInHeader)) {
+      const auto missing = missing_end();
+      return {*survey_.broken, missing ? missing->reason : std::string(kCut)};
+    }
+    if (stopped.reason.empty() && survey_.defect) {
+      return {survey_.defect->block, std::string(survey_.defect->reason)};
     }
     if (why.empty()) {
       why = stopped.reason.empty() ? "it changed while it was read" : stopped.reason;
     }
-    return {stopped.reason.empty() ? stopped.offset : at_stop.value_or(stopped.offset), std::move(why)};
+    return {stopped.reason.empty() ? stopped.offset : survey_.at_stop.value_or(stopped.offset), std::move(why)};
   }
 
   void note() {
@@ -172,14 +264,42 @@ class FileCapture final : public Capture {
   std::unique_ptr<Backend> backend_;
   std::unique_ptr<Backend> done_;  ///< keeps the last frame's octets valid
   Record record_;
+  Survey survey_;
   InputFacts facts_;
   trace::LinkType last_link_ = kNoLinkType;
 };
 
+/// Why what the first octets say cannot be a capture.
+[[nodiscard]] std::string why_no_capture(const Source& source) {
+  if (source.compression() == Content::other) {
+    return not_a_capture(content_of(source.head()));
+  }
+  return source.shortage() ? source.shortage()->reason : not_a_capture(source.compression());
+}
+
 }  // namespace
 
-tl::expected<std::unique_ptr<Capture>, std::string> Capture::open(const std::string& path, const std::string& shown) {
-  auto source = Source::open(path, shown);
+tl::expected<void, std::string> keep_capture(Source& source) {
+  const Content content = content_of(source.head());
+  if (is_hopeless(content) || !compression_name(content).empty()) {
+    return tl::unexpected(fmt::format("{}: {}", source.name(), why_no_capture(source)));
+  }
+  // Of what only libwiretap may know, no more is kept than it takes to find out: there may be no end to it.
+  constexpr std::uint64_t enough = std::uint64_t{1} << 20U;
+  if (!is_libpcaps(content) && !source.reopenable()) {
+    if (auto begun = source.keep(enough); !begun) {
+      return begun;
+    }
+    if (auto opened = open_with_wiretap(source, content); !opened) {
+      return tl::unexpected(fmt::format("{}: {}", source.name(), opened.error()));
+    }
+  }
+  return source.keep();
+}
+
+tl::expected<std::unique_ptr<Capture>, std::string> Capture::open(const std::string& path, const std::string& shown,
+                                                                  std::size_t at_once) {
+  auto source = Source::open(path, shown, at_once);
   if (!source) {
     return tl::unexpected(std::move(source).error());
   }

@@ -2,6 +2,7 @@
 // Capture files to frames.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -14,9 +15,12 @@
 
 namespace rpcrdma::reader {
 
+class Source;
+
 struct Damage {
   std::uint64_t offset = 0;  ///< octet offset in the (decompressed, where it is compressed) file
   std::string reason;
+  bool read_on = false;  ///< what is behind it was read, too
 };
 
 /// What became of one input, for the report.
@@ -37,9 +41,10 @@ struct InputFacts {
 class Capture {
  public:
   /// "-" is standard input. The error is one line for a person, without the program's name. `shown`: the name for
-  /// people, where it is not the path.
+  /// people, where it is not the path. `at_once`: of how many that are read at the same time this is one.
   [[nodiscard]] static tl::expected<std::unique_ptr<Capture>, std::string> open(const std::string& path,
-                                                                                const std::string& shown = {});
+                                                                                const std::string& shown = {},
+                                                                                std::size_t at_once = 1);
   virtual ~Capture() = default;
 
   /// The next frame, or nullptr at the end (also at damage: see facts().damaged). `number` is left 0 for the caller.
@@ -54,5 +59,8 @@ class Capture {
  protected:
   Capture() = default;
 };
+
+/// Keeps a pipe for several readings, if what comes out of it is a capture. The error is one line for a person.
+[[nodiscard]] tl::expected<void, std::string> keep_capture(Source& source);
 
 }  // namespace rpcrdma::reader

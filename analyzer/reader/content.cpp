@@ -49,6 +49,9 @@ Content content_of(wire::Bytes head) noexcept {
       return magic.content;
     }
   }
+  if (std::all_of(head.begin(), head.end(), [](std::uint8_t octet) { return octet == 0; })) {
+    return Content::zeros;
+  }
   return is_text(head) ? Content::text : Content::other;
 }
 
@@ -70,13 +73,16 @@ std::string_view compression_name(Content content) noexcept {
 }
 
 bool is_hopeless(Content content) noexcept {
-  return content == Content::empty || content == Content::text || content == Content::xz || content == Content::bzip2;
+  return content == Content::empty || content == Content::zeros || content == Content::text || content == Content::xz ||
+         content == Content::bzip2;
 }
 
 std::string not_a_capture(Content content) {
   switch (content) {
     case Content::empty:
       return "empty";
+    case Content::zeros:
+      return "zeros, not a capture";
     case Content::text:
       return "a text file, not a capture";
     case Content::xz:

@@ -12,6 +12,7 @@ namespace rpcrdma::reader {
 
 enum class Content : std::uint8_t {
   empty,
+  zeros,
   pcap,
   pcap_ns,
   pcap_modified,

@@ -22,8 +22,7 @@ struct ClosePcap {
 };
 using PcapHandle = std::unique_ptr<pcap_t, ClosePcap>;
 
-constexpr std::uint64_t kRecordHeader = 16;             // of the two usual kinds of pcap
-constexpr std::size_t kBuffer = std::size_t{1} << 18U;  // measured: as fast as 1 MiB, and it stays in the cache
+constexpr std::uint64_t kRecordHeader = 16;  // of the two usual kinds of pcap
 
 /// The source as a stdio stream, so that libpcap can read what was peeked at and we can see the octets pass.
 class Stream {
@@ -34,7 +33,7 @@ class Stream {
     const cookie_io_functions_t functions{read, nullptr, tell, nullptr};
     std::FILE* file = ::fopencookie(this, "rb", functions);
     if (file != nullptr) {
-      buffer_.resize(kBuffer);
+      buffer_.resize(source_.part());
       (void)std::setvbuf(file, buffer_.data(), _IOFBF, buffer_.size());
     }
     return file;
@@ -128,6 +127,12 @@ class PcapBackend final : public Backend {
       damage_ = Damage{record_start_, {}};
       return Step::refused;
     }
+    // What nobody wrote, behind what was written or in between: a packet of no octets in 1970.
+    if (got == 1 && content_ != Content::pcapng && header->caplen == 0 && header->ts.tv_sec == 0 &&
+        header->ts.tv_usec == 0) {
+      damage_ = Damage{record_start_, std::string(kZeros)};
+      return Step::damaged;
+    }
     if (got == 1) {
       // The 32 bits of seconds in a pcap file have no sign; libpcap gives them one.
       const std::int64_t seconds =
@@ -156,6 +161,11 @@ class PcapBackend final : public Backend {
 
   [[nodiscard]] const Damage& damage() const noexcept override { return damage_; }
 
+  [[nodiscard]] std::optional<Damage> passed_over() const override {
+    const auto& defect = stream_.watch().defect();
+    return defect ? std::optional(Damage{defect->block, std::string(defect->reason), true}) : std::nullopt;
+  }
+
   [[nodiscard]] std::string format() const override {
     switch (content_) {
       case Content::pcap_ns:
@@ -171,13 +181,7 @@ class PcapBackend final : public Backend {
 
   [[nodiscard]] std::uint32_t snap_length() const override { return stream_.snap_length(); }
 
-  [[nodiscard]] std::optional<double> position() const override {
-    const auto size = source_.size();
-    if (!size || *size == 0) {
-      return std::nullopt;
-    }
-    return std::min(1.0, static_cast<double>(source_.delivered()) / static_cast<double>(*size));
-  }
+  [[nodiscard]] std::optional<double> position() const override { return source_.position(); }
 
  private:
   [[nodiscard]] std::uint64_t where() const noexcept {

@@ -9,37 +9,53 @@ namespace {
 
 constexpr std::uint32_t kSection = 0x0a0d0d0a;
 constexpr std::uint32_t kInterface = 1;
+constexpr std::uint32_t kOldPacket = 2;
 constexpr std::uint32_t kSimplePacket = 3;
+constexpr std::uint32_t kNames = 4;
+constexpr std::uint32_t kStatistics = 5;
+constexpr std::uint32_t kEnhancedPacket = 6;
+constexpr std::uint32_t kSecrets = 10;
 constexpr std::uint32_t kByteOrderMagic = 0x1a2b3c4d;
-constexpr std::uint32_t kTrailer = 4;  // the length once more
+constexpr std::uint32_t kTrailer = 4;       // the length once more
+constexpr std::uint32_t kOptionHeader = 4;  // of a name, too
+constexpr std::uint32_t kFirstWords = 12;   // of a block
 constexpr std::uint16_t kEthernet = 1;
 
 /// Blocks that libpcap and Wireshark treat alike: packets, and descriptions that are no frames.
 [[nodiscard]] constexpr bool read_alike(std::uint32_t type) noexcept {
+  return type == kSection || (type >= kInterface && type <= kEnhancedPacket) || type == kSecrets;
+}
+
+/// Octets of a block behind its first twelve that stand in every one of its type.
+[[nodiscard]] constexpr std::uint32_t fixed_length(std::uint32_t type) noexcept {
   switch (type) {
     case kSection:
+      return 12;  // version, length of the section
     case kInterface:
-    case 2:  // packet (obsolete)
-    case kSimplePacket:
-    case 4:   // name resolution
-    case 5:   // interface statistics
-    case 6:   // enhanced packet
-    case 10:  // decryption secrets
-      return true;
+      return 4;  // snap length
+    case kStatistics:
+      return 8;  // time
+    case kOldPacket:
+    case kEnhancedPacket:
+      return 16;  // time, captured and original length
+    case kSecrets:
+      return 4;  // their length
     default:
-      return false;
+      return 0;
   }
 }
+
+[[nodiscard]] constexpr std::uint64_t padded(std::uint64_t length) noexcept { return (length + 3) / 4 * 4; }
 
 }  // namespace
 
 std::uint32_t PcapngWatch::word(std::size_t at) const noexcept {
-  const std::uint32_t big = wire::load_be32(header_.data() + at);
+  const std::uint32_t big = wire::load_be32(here_.data() + at);
   return little_endian_ ? __builtin_bswap32(big) : big;
 }
 
 std::uint16_t PcapngWatch::half(std::size_t at) const noexcept {
-  const std::uint16_t big = wire::load_be16(header_.data() + at);
+  const std::uint16_t big = wire::load_be16(here_.data() + at);
   return little_endian_ ? __builtin_bswap16(big) : big;
 }
 
@@ -52,63 +68,131 @@ void PcapngWatch::see(wire::Bytes octets) noexcept {
       skip_ -= step;
       continue;
     }
-    const std::size_t wanted = options_ > 0 ? kOptionHeader : kHeader;
-    if (have_ == 0 && options_ == 0) {
+    if (have_ == 0 && part_ == Part::header) {
       block_ = seen_;
     }
-    const std::size_t part = std::min(wanted - have_, octets.size());
-    std::memcpy(header_.data() + have_, octets.data(), part);
+    const std::size_t part = std::min(wanted_ - have_, octets.size());
+    std::memcpy(here_.data() + have_, octets.data(), part);
     have_ += part;
     seen_ += part;
     octets = octets.subspan(part);
-    if (have_ == wanted) {
+    if (have_ == wanted_) {
       have_ = 0;
-      if (options_ > 0) {
-        option();
-      } else {
-        header();
-      }
+      take();
     }
   }
 }
 
 std::optional<std::uint64_t> PcapngWatch::broken_block() const noexcept {
-  return lost_ || have_ > 0 || skip_ > 0 || options_ > 0 ? std::optional(block_) : std::nullopt;
+  const bool inside = have_ > 0 || skip_ > 0 || part_ != Part::header;
+  return lost_ || inside ? std::optional(block_) : std::nullopt;
+}
+
+void PcapngWatch::take() noexcept {
+  switch (part_) {
+    case Part::header:
+      return header();
+    case Part::fixed:
+      return fixed();
+    case Part::option:
+      return option();
+    case Part::name:
+      return name();
+    case Part::name_end:
+      return name_end();
+    case Part::trailer:
+      return trailer();
+  }
+}
+
+void PcapngWatch::next(Part part, std::size_t octets) noexcept {
+  part_ = part;
+  wanted_ = octets;
+}
+
+void PcapngWatch::pass(std::uint32_t octets) noexcept {
+  skip_ += octets;
+  left_ -= octets;
+}
+
+void PcapngWatch::give_up(std::string_view reason) noexcept {
+  if (!defect_) {
+    defect_ = Defect{block_, reason};
+  }
+  pass(left_);
+  next(Part::trailer, kTrailer);
+}
+
+void PcapngWatch::section() noexcept {  // its type reads the same in both byte orders
+  if (word(8) != kByteOrderMagic) {
+    little_endian_ = !little_endian_;
+  }
+  lost_ = word(8) != kByteOrderMagic;
+  interfaces_ = 0;
+  offset_ = false;
 }
 
 void PcapngWatch::header() noexcept {
-  const std::uint32_t type = word(0);
-  if (type == kSection) {  // reads the same in both byte orders
-    if (word(8) != kByteOrderMagic) {
-      little_endian_ = !little_endian_;
-    }
-    if (word(8) != kByteOrderMagic) {
-      lost_ = true;
-      return;
-    }
+  type_ = word(0);
+  if (type_ == kSection) {
+    section();
   }
-  const std::uint32_t length = word(4);
-  if (length < kHeader || length % 4 != 0) {
-    lost_ = true;
+  length_ = word(4);
+  lost_ = lost_ || length_ < kHeader || length_ % 4 != 0;
+  if (lost_) {
     return;
   }
-  if (type == kSection) {
-    interfaces_ = 0;
-    offset_ = false;
-  }
   // A simple packet is of the first interface and has no time; libpcap takes the interface's offset for one.
-  unfit_ = unfit_ || !read_alike(type) || (type == kSimplePacket && offset_);
-  skip_ = length - kHeader;
-  // Of an interface: its snap length comes first, and the block's length once more last.
-  constexpr std::uint32_t snap_length = 4;
-  if (type == kInterface) {
+  unfit_ = unfit_ || !read_alike(type_) || (type_ == kSimplePacket && offset_);
+  if (type_ == kInterface) {
     ++interfaces_;
     ethernet_ = half(8) == kEthernet;
-    if (length >= kHeader + snap_length + kOptionHeader + kTrailer) {
-      skip_ = snap_length;
-      options_ = length - kHeader - snap_length - kTrailer;
-    }
   }
+  if (length_ == kHeader) {  // what was taken for its first word is its trailer
+    std::memcpy(here_.data(), here_.data() + 8, kTrailer);
+    left_ = 0;
+    if (fixed_length(type_) != 0) {
+      give_up("a block too short for what it is");
+    }
+    return trailer();
+  }
+  left_ = length_ - kFirstWords - kTrailer;
+  const std::uint32_t wanted = fixed_length(type_);
+  if (wanted > left_) {
+    return give_up("a block too short for what it is");
+  }
+  if (wanted != 0) {
+    return next(Part::fixed, wanted);
+  }
+  if (type_ == kNames) {
+    std::memcpy(here_.data(), here_.data() + 8, kOptionHeader);
+    return name();
+  }
+  pass(left_);
+  next(Part::trailer, kTrailer);
+}
+
+void PcapngWatch::fixed() noexcept {
+  left_ -= fixed_length(type_);
+  std::uint64_t data = 0;
+  if (type_ == kEnhancedPacket || type_ == kOldPacket) {
+    data = padded(word(8));
+  } else if (type_ == kSecrets) {
+    data = padded(word(0));
+  }
+  if (data > left_) {
+    return give_up(type_ == kSecrets ? "decryption secrets that go beyond their block"
+                                     : "a packet that goes beyond its block");
+  }
+  pass(static_cast<std::uint32_t>(data));
+  options_or_end();
+}
+
+void PcapngWatch::options_or_end() noexcept {
+  if (left_ >= kOptionHeader) {
+    return next(Part::option, kOptionHeader);
+  }
+  next(Part::trailer, kTrailer);
 }
 
 void PcapngWatch::option() noexcept {
@@ -116,17 +200,70 @@ void PcapngWatch::option() noexcept {
   constexpr std::uint16_t fcs_length = 13;
   constexpr std::uint16_t time_offset = 14;
   const std::uint16_t code = half(0);
-  const std::size_t length = (half(2) + std::size_t{3}) / 4 * 4;
-  unfit_ = unfit_ || (code == fcs_length && ethernet_);
-  offset_ = offset_ || (code == time_offset && interfaces_ == 1);
-  options_ -= kOptionHeader;
-  if (code == end_of_options || length + kOptionHeader > options_) {
-    skip_ = options_ + kTrailer;  // the last one, or what follows is too short for another
-    options_ = 0;
-  } else {
-    skip_ = length;
-    options_ -= length;
+  const std::uint64_t length = padded(half(2));
+  if (type_ == kInterface) {
+    unfit_ = unfit_ || (code == fcs_length && ethernet_);
+    offset_ = offset_ || (code == time_offset && interfaces_ == 1);
   }
+  left_ -= kOptionHeader;
+  if (code == end_of_options) {
+    pass(left_);
+  } else if (length > left_) {
+    return give_up("an option goes beyond its block");
+  } else {
+    pass(static_cast<std::uint32_t>(length));
+  }
+  options_or_end();
+}
+
+void PcapngWatch::names_or_options() noexcept {
+  if (left_ >= kOptionHeader) {
+    left_ -= kOptionHeader;
+    return next(Part::name, kOptionHeader);
+  }
+  next(Part::trailer, kTrailer);
+}
+
+/// `left_`: without the header of the record.
+void PcapngWatch::name() noexcept {
+  constexpr std::uint16_t end_of_records = 0;
+  constexpr std::uint16_t of_ipv4 = 1;
+  constexpr std::uint16_t of_ipv6 = 2;
+  const std::uint16_t code = half(0);
+  const std::uint16_t length = half(2);
+  if (code == end_of_records) {
+    return options_or_end();
+  }
+  if (padded(length) > left_) {
+    return give_up("a name goes beyond its block");
+  }
+  if (code != of_ipv4 && code != of_ipv6) {
+    pass(static_cast<std::uint32_t>(padded(length)));
+    return names_or_options();
+  }
+  if (length <= (code == of_ipv4 ? 4 : 16)) {
+    return give_up("a name that is too short for its address");
+  }
+  // Each name ends with a zero; so does the last, at the record's end.
+  const std::uint32_t before = (length - 1U) / 4 * 4;
+  pass(before);
+  left_ -= kOptionHeader;
+  name_end_ = (length - 1U) % 4;
+  next(Part::name_end, kOptionHeader);
+}
+
+void PcapngWatch::name_end() noexcept {
+  if (here_[name_end_] != 0) {
+    return give_up("a name without an end");
+  }
+  names_or_options();
+}
+
+void PcapngWatch::trailer() noexcept {
+  if (word(0) != length_ && !defect_) {
+    defect_ = Defect{block_, "a block whose length at its end is not the one at its beginning"};
+  }
+  next(Part::header, kHeader);
 }
 
 }  // namespace rpcrdma::reader

@@ -285,6 +285,7 @@ class WiretapBackend final : public Backend {
   }
 
   [[nodiscard]] const Damage& damage() const noexcept override { return damage_; }
+  [[nodiscard]] std::optional<Damage> passed_over() const override { return std::nullopt; }
   [[nodiscard]] std::string format() const override { return format_name(handle_.get()); }
   [[nodiscard]] std::uint32_t snap_length() const override {
     return static_cast<std::uint32_t>(wtap_snapshot_length(handle_.get()));

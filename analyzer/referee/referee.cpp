@@ -53,7 +53,8 @@ struct Referee::Impl {
   std::uint64_t rdma_messages = 0;
   bool any_rpcrdma = false;
   bool judged = false;
-  bool table_full = false;
+  std::uint64_t turned_away = 0;  ///< connections for which there was no room
+  FrameRef first_turned_away;
   Connection* cached = nullptr;
 
   [[nodiscard]] Witness on(Connection& connection) { return {context, connection}; }
@@ -66,10 +67,10 @@ struct Referee::Impl {
     return cached;
   }
 
-  Connection* open(ConnectionId id) {
+  Connection* open(const trace::EventBase& event) {
+    const ConnectionId id = event.connection;
     if (connections.size() >= most_connections) {
-      if (!table_full) book.unchecked(RuleId::capture_gap, 0, "more connections are open than the analyzer keeps");
-      table_full = true;
+      if (turned_away++ == 0) first_turned_away = event.frame;
       return nullptr;
     }
     auto connection = std::make_unique<Connection>();
@@ -116,6 +117,10 @@ struct Referee::Impl {
 
   void note_close(Connection& connection) {
     if (!connection.over()) return;
+    // One side is silent because nobody captured it: what it was asked is not waited for.
+    if (connection.messages > 0 && (connection.sides[0].events > 0) != (connection.sides[1].events > 0)) {
+      connection.facts.one_way = true;
+    }
     peers.remember_open_calls(connection);
     mounts.keeps_open_calls(connection);
     connection.transactions.clear();
@@ -272,7 +277,7 @@ Referee::Referee(Options options, Observer* observer, Listener* listener)
 Referee::~Referee() = default;
 
 void Referee::on(const trace::ConnectRequest& event) {
-  Connection* connection = impl_->open(event.connection);
+  Connection* connection = impl_->open(event);
   if (connection == nullptr) return;
   impl_->hear(event);
   ConnectionFacts& facts = connection->facts;
@@ -356,7 +361,7 @@ void Referee::on(const trace::ConnectReady& event) {
 }
 
 void Referee::on(const trace::Adopted& event) {
-  Connection* connection = impl_->open(event.connection);
+  Connection* connection = impl_->open(event);
   if (connection == nullptr) return;
   begin_in_the_middle(*connection, event);
   impl_->mounts.adopts(*connection);
@@ -464,7 +469,8 @@ void Referee::on(const trace::Refusal& event) {
   }
   if (connection->over() || !connection->rpcrdma()) return;
   impl_->queue.disturbed(impl_->on(*connection));
-  if (event.kind != trace::Refusal::Kind::nak_sequence) {
+  // A Terminate has its place in the stream. A NAK says what its sender has received, not what it has sent.
+  if (event.kind == trace::Refusal::Kind::terminate) {
     settle_cases(impl_->on(*connection), event.side, event.frame.number);
   }
   judge_refusal(impl_->on(*connection), event);
@@ -490,7 +496,7 @@ void Referee::on(const trace::Repeated& event) {
   Connection* connection = impl_->find(event.connection);
   if (connection == nullptr || connection->kind == Connection::Kind::other) return;
   if (event.side == trace::Side::active && !connection->reply_seen() && connection->messages == 0 &&
-      event.kind != trace::Repeated::Kind::capture_duplicate) {
+      event.kind != trace::Repeated::Kind::capture_duplicate && event.kind != trace::Repeated::Kind::handshake_copy) {
     impl_->mounts.repeats_request(*connection, event.frame);
   }
   judge_repeat(impl_->on(*connection), event);
@@ -552,6 +558,14 @@ Report Referee::finish(FrameRef last, FrameRef first) {
   link_consequences(report.findings);
   report.unchecked = impl.book.take_unchecked();
   std::erase_if(report.unchecked, [&](const Unchecked& unchecked) { return !known(unchecked.connection); });
+  if (impl.turned_away != 0) {
+    // Not through the book: of a rule and connection it keeps the first reason, and this is never to be left out.
+    report.unchecked.push_back(
+        {RuleId::capture_gap, 0,
+         fmt::format("{} connections were open at once, as many as are kept: {} more that begin in frame {} and later "
+                     "were not judged at all",
+                     grouped(most_connections), grouped(impl.turned_away), impl.first_turned_away.number)});
+  }
   report.rdma_messages = impl.rdma_messages;
   report.any_rpcrdma = impl.any_rpcrdma;
   report.judged = impl.judged || std::any_of(report.mounts.begin(), report.mounts.end(), [](const MountFacts& mount) {

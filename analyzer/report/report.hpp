@@ -28,6 +28,7 @@ struct Input {
   struct Damaged {
     std::uint64_t offset = 0;
     std::string reason;
+    bool read_on = false;  ///< what is behind it was read, too
   };
   std::optional<Damaged> damaged;
 };
@@ -107,6 +108,7 @@ struct JunitView {
   std::vector<referee::RuleId> rules;        ///< those that have a testcase
 };
 /// For CI: one testsuite for the capture and one for each connection, in it one testcase a rule.
+void junit(const Run& run, const JunitView& view, const Write& write);
 [[nodiscard]] std::string junit(const Run& run, const JunitView& view);
 
 /// The findings as counts: a line a rule ("error  bad-version  12"), then a line an input ("error  a.pcap  1 error, 2

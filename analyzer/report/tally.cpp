@@ -81,8 +81,13 @@ std::string verdict(const Run& run) {
   if (!unchecked.empty() && run.report.judged) {
     sentence += fmt::format("; {} could not be checked everywhere", counted(unchecked.size(), "rule"));
   }
-  const bool damaged = std::any_of(run.inputs.begin(), run.inputs.end(), [](const Input& i) { return i.damaged; });
-  if (damaged) sentence += "; the input is damaged and was read only in part";
+  bool damaged = false;
+  bool in_part = false;
+  for (const Input& input : run.inputs) {
+    damaged = damaged || input.damaged;
+    in_part = in_part || (input.damaged && !input.damaged->read_on);
+  }
+  if (damaged) sentence += in_part ? "; the input is damaged and was read only in part" : "; the input is damaged";
   return sentence + ".";
 }
 

@@ -44,8 +44,9 @@ void input_block(Page& page, const Input& input) {
   if (input.damaged && input.frames == 0 && input.damaged->offset == 0) {
     page.field("NOT READ", input.damaged->reason);
   } else if (input.damaged) {
-    page.field("DAMAGED", fmt::format("at octet {}: {}. What stands before it was analysed.",
-                                      grouped(input.damaged->offset), input.damaged->reason));
+    page.field("DAMAGED",
+               fmt::format("at octet {}: {}. {} was analysed.", grouped(input.damaged->offset), input.damaged->reason,
+                           input.damaged->read_on ? "The rest" : "What stands before it"));
   }
 }
 

@@ -218,15 +218,14 @@ void unchecked_block(Page& page, const Run& run) {
     const auto [at, fresh] = known.try_emplace(u.reason, entries.size());
     if (fresh) entries.push_back({u.reason, {}, {}});
     Entry& entry = entries[at->second];
-    const auto once = [](auto& list, const auto& item) {
-      if (std::find(list.begin(), list.end(), item) == list.end()) list.push_back(item);
-    };
-    if (u.connection != 0) once(entry.connections, u.connection);
-    once(entry.rules, referee::rule(u.rule).name);
+    if (u.connection != 0) entry.connections.push_back(u.connection);
+    const std::string_view rule = referee::rule(u.rule).name;
+    if (std::find(entry.rules.begin(), entry.rules.end(), rule) == entry.rules.end()) entry.rules.push_back(rule);
   }
   for (Entry& entry : entries) {
     std::string text = entry.reason;
     std::sort(entry.connections.begin(), entry.connections.end());
+    entry.connections.erase(std::unique(entry.connections.begin(), entry.connections.end()), entry.connections.end());
     if (!entry.connections.empty()) {
       fmt::format_to(std::back_inserter(text), " ({})", numbered("connection", entry.connections, 8));
     }

@@ -201,6 +201,7 @@ struct Repeated : EventBase {
     retransmission,     ///< the transport sent it again
     capture_duplicate,  ///< the capture holds the same frame twice (mirror port, two taps)
     handshake,          ///< a CM message sent again
+    handshake_copy,     ///< a CM message that the capture holds twice
   } kind = Kind::retransmission;
 };
 

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "trace/iwarp_transport.hpp"
 
+#include <array>
+#include <cstring>
 #include <list>
+#include <map>
 #include <tuple>
-#include <unordered_map>
 
 #include "trace/iwarp/attempts.hpp"
 #include "trace/iwarp/connection.hpp"
@@ -23,20 +25,20 @@ constexpr std::size_t open_limit = 8192;
 constexpr std::size_t pending_limit = 1024;
 constexpr std::size_t over_limit = 512;
 
-struct SameEnds {
-  bool operator()(const Ends& a, const Ends& b) const noexcept { return a.port == b.port && a.address == b.address; }
-};
+std::uint64_t hash_of(const Address& a) noexcept {
+  std::uint64_t hi = 0;
+  std::uint64_t lo = 0;
+  std::memcpy(&hi, a.octets.data(), 8);
+  std::memcpy(&lo, a.octets.data() + 8, 8);
+  return (hi * 0x9E3779B97F4A7C15ULL) ^ (lo * 0xC2B2AE3D27D4EB4FULL) ^ static_cast<std::uint64_t>(a.kind);
+}
 
+/// For the table of ordinary connections, in which nobody is looked for further than at one place.
 std::uint64_t hash_of(const Ends& ends) noexcept {
-  const AddressHash hash;
-  std::uint64_t h = hash(ends.address[0]) * 0x9E3779B97F4A7C15ULL ^ hash(ends.address[1]);
+  std::uint64_t h = hash_of(ends.address[0]) * 0x9E3779B97F4A7C15ULL ^ hash_of(ends.address[1]);
   h = (h ^ (static_cast<std::uint64_t>(ends.port[0]) << 16U) ^ ends.port[1]) * 0xFF51AFD7ED558CCDULL;
   return h ^ (h >> 33U);
 }
-
-struct EndsHash {
-  std::size_t operator()(const Ends& ends) const noexcept { return hash_of(ends); }
-};
 
 /// Ends in their order, and which of them sent the segment.
 int ends_of(const TcpSegment& s, Ends& ends) noexcept {
@@ -62,7 +64,7 @@ struct IwarpTransport::Impl {
     FrameRef plain_first;
     std::uint64_t plain_frames = 0;
   };
-  using Map = std::unordered_map<Ends, Entry, EndsHash, SameEnds>;
+  using Map = std::map<Ends, Entry>;
 
   Impl(const Options& o, ConnectionNumbers& numbers, EventSink& s)
       : options(o),
@@ -76,12 +78,17 @@ struct IwarpTransport::Impl {
     return which == List::pending ? pending : which == List::open ? open : over;
   }
 
+  [[nodiscard]] Map::value_type*& used(const Ends& ends) noexcept {
+    return cache[(ends.port[0] ^ ends.port[1]) % cache.size()];
+  }
+
   [[nodiscard]] Entry* find(const Ends& ends) {
-    if (latest != nullptr && SameEnds{}(latest->first, ends)) return &latest->second;
     if (connections.empty()) return nullptr;
+    Map::value_type*& cached = used(ends);
+    if (cached != nullptr && cached->first == ends) return &cached->second;
     const auto found = connections.find(ends);
     if (found == connections.end()) return nullptr;
-    latest = &*found;
+    cached = &*found;
     return &found->second;
   }
 
@@ -89,7 +96,7 @@ struct IwarpTransport::Impl {
     const auto found = connections.find(ends);
     if (found == connections.end()) return;
     list(found->second.list).erase(found->second.place);
-    latest = nullptr;
+    if (used(ends) == &*found) used(ends) = nullptr;
     connections.erase(found);
   }
 
@@ -172,7 +179,7 @@ struct IwarpTransport::Impl {
                                     context.service_port(segment.source_port));
       at->second.plain_first = segment.ref;
     }
-    latest = &*at;
+    used(ends) = &*at;
     bound(List::pending, pending_limit, segment.ref);
     return use(ends, at->second, direction, segment);
   }
@@ -203,7 +210,7 @@ struct IwarpTransport::Impl {
   iwarp::PlainNfs plain;
   iwarp::OrdinaryTcp ordinary;
   Map connections;
-  Map::value_type* latest = nullptr;
+  std::array<Map::value_type*, 256> cache{};  ///< connections used lately
   std::list<Ends> pending;
   std::list<Ends> open;
   std::list<Ends> over;

@@ -21,7 +21,8 @@ struct NotOpened {
   By by = By::nothing;
   std::uint32_t number = 0;
 
-  friend auto operator<=>(const NotOpened&, const NotOpened&) = default;
+  // clang-tidy 14 takes the comparison's hidden 0 for a pointer.
+  friend auto operator<=>(const NotOpened&, const NotOpened&) = default;  // NOLINT(modernize-use-nullptr)
   /// "EtherType 0x88e5 (MACsec)", "IP protocol 50 (ESP)"
   [[nodiscard]] std::string text() const;
 };

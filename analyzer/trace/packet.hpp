@@ -4,9 +4,8 @@
 
 #include <array>
 #include <bit>
+#include <compare>
 #include <cstdint>
-#include <cstring>
-#include <functional>
 #include <string>
 
 #include "trace/events.hpp"
@@ -15,7 +14,7 @@
 
 namespace rpcrdma::trace {
 
-/// A network address of any fabric, comparable and hashable without allocation.
+/// A network address of any fabric, comparable without allocation.
 struct Address {
   enum class Kind : std::uint8_t { none, ipv4, ipv6, gid, lid };
   std::array<std::uint8_t, 16> octets{};  ///< IPv4: the first 4; LID: the first 2; rest zero
@@ -26,18 +25,16 @@ struct Address {
     const auto words = [](const Address& of) { return std::bit_cast<std::array<std::uint64_t, 2>>(of.octets); };
     return words(a) == words(b) && a.kind == b.kind;
   }
-  [[nodiscard]] std::string text() const;  ///< as Wireshark prints it; a LID as "lid 5"
-};
-
-struct AddressHash {
-  [[nodiscard]] std::size_t operator()(const Address& a) const noexcept {
-    std::uint64_t hi = 0;
-    std::uint64_t lo = 0;
-    std::memcpy(&hi, a.octets.data(), 8);
-    std::memcpy(&lo, a.octets.data() + 8, 8);
-    return static_cast<std::size_t>((hi * 0x9E3779B97F4A7C15ULL) ^ (lo * 0xC2B2AE3D27D4EB4FULL) ^
-                                    static_cast<std::uint64_t>(a.kind));
+  /// Some order: tables by address are ordered, so that no choice of addresses makes looking one up slow.
+  friend std::strong_ordering operator<=>(const Address& a, const Address& b) noexcept {
+    const auto words = [](const Address& of) { return std::bit_cast<std::array<std::uint64_t, 2>>(of.octets); };
+    const auto here = words(a);
+    const auto there = words(b);
+    if (here[0] != there[0]) return here[0] <=> there[0];
+    if (here[1] != there[1]) return here[1] <=> there[1];
+    return a.kind <=> b.kind;
   }
+  [[nodiscard]] std::string text() const;  ///< as Wireshark prints it; a LID as "lid 5"
 };
 
 /// One InfiniBand transport packet, from the BTH on.

@@ -160,6 +160,7 @@ class IwarpConnection final : public Connection {
     Sent answer = begin(owner, Kind::response);
     const std::vector<Octets> fpdus = tagged(answer, mpa::read_response, sent_.at(op).sink, 0, data);
     complete(std::move(answer), fpdus, "response");
+    see(other(owner));  // what completes a Read has arrived: whatever is sent because of it acknowledges it
   }
 
   void acknowledge(Side by) override {
@@ -301,6 +302,8 @@ class IwarpConnection final : public Connection {
     return fpdus;
   }
   Op complete(Sent sent, const std::vector<Octets>& fpdus, const std::string& part) {
+    // Memory is read and written because of a message that has arrived; messages may cross on their way.
+    if (sent.kind == Kind::write || sent.kind == Kind::read) see(sent.by);
     stream(sent.by, fpdus, part);
     sent.segments = last_sent_;
     sent_.push_back(std::move(sent));

@@ -81,7 +81,8 @@ struct Journal::Engine final : trace::EventSink, referee::Observer {
   void on(const trace::Acknowledged& e) override { referee.on(e); }
   void on(const trace::Gap& e) override { referee.on(e); }
   void on(const trace::Repeated& e) override {
-    if (e.kind == trace::Repeated::Kind::handshake) journal.handshake_repeats_.insert(number(e.frame));
+    using Kind = trace::Repeated::Kind;
+    if (e.kind == Kind::handshake || e.kind == Kind::handshake_copy) journal.handshake_repeats_.insert(number(e.frame));
     referee.on(e);
   }
   void on(const trace::Quality& e) override { referee.on(e); }

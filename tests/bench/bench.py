@@ -42,7 +42,7 @@ def peak(given, command, statuses):
     """-> peak resident KiB"""
     done = subprocess.run([os.path.join(given.build, "tests/bench/peak"), *command], stdin=subprocess.DEVNULL, check=True,
                           capture_output=True, text=True)
-    kib, status = re.fullmatch(r"(\d+) KiB, exit status (\d+)\n", done.stdout).groups()
+    kib, status = re.fullmatch(r"(\d+) KiB, \d+ ms of processor time, exit status (\d+)\n", done.stdout).groups()
     if int(status) not in statuses:
         raise SystemExit(f"{' '.join(command)}: exit status {status}\n{done.stderr[-1000:]}")
     return int(kib)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// peak COMMAND...: runs it without its output and prints its peak of resident memory in KiB, then its exit status. The
-// kernel counts what the parent had in use at the moment of the start as the child's: the parent has to be small.
+// peak COMMAND...: runs it without its output and prints its peak of resident memory in KiB, the processor time that it
+// took (user and system), and its exit status. The kernel counts what the parent had in use at the moment of the start
+// as the child's: the parent has to be small.
 #include <fcntl.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
@@ -23,6 +24,9 @@ int main(int count, char** arguments) {
   int status = 0;
   rusage usage{};
   if (child < 0 || ::wait4(child, &status, 0, &usage) != child || !WIFEXITED(status)) return 2;
-  std::printf("%ld KiB, exit status %d\n", usage.ru_maxrss, WEXITSTATUS(status));
+  const long milliseconds =
+      (usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) * 1000 + (usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) / 1000;
+  std::printf("%ld KiB, %ld ms of processor time, exit status %d\n", usage.ru_maxrss, milliseconds,
+              WEXITSTATUS(status));
   return 0;
 }

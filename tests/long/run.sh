@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
-# run.sh [STEP...]: what is too long for every ./check. Without STEP all of them: plain, sanitized, random, fuzz, versions, lab, fresh (README.md).
+# run.sh [STEP...]: what is too long for every ./check. Without STEP all of them: plain, sanitized, random, damage, hostile, fuzz, versions, lab, fresh (README.md).
 # RPCRDMA_FUZZ_SECONDS says how long all fuzz targets together look for new inputs (3600).
 set -uo pipefail
 cd "$(dirname "$(readlink -f "$0")")/../.." || exit 2
@@ -23,6 +23,8 @@ random() {
   build/tests/random/random --gtest_filter='Legal.*' --seed "$seed" --conversations 20000 &&
     build/tests/random/random --gtest_filter='Fault.*' --seed "$seed" --conversations 100
 }
+damage() { build/tests/damage/damage --everything; }
+hostile() { tests/hostile/growth.py; }
 fuzz() {
   tests/fuzz/run.py --programs build/asan/tests/fuzz --seconds "${RPCRDMA_FUZZ_SECONDS:-3600}"
 }
@@ -39,18 +41,20 @@ obstacle() {
       fi ;;
     lab)
       if [ "$(id -u)" -ne 0 ] && ! command -v sudo >/dev/null; then echo "needs root or sudo"; fi ;;
-    random)
-      if [ ! -x build/tests/random/random ]; then echo "needs build, which ./check builds"; fi ;;
+    hostile)
+      if [ ! -x build/tests/bench/peak ]; then echo "needs build, which ./check builds"; fi ;;
+    random | damage)
+      if [ ! -x "build/tests/$1/$1" ]; then echo "needs build, which ./check builds"; fi ;;
     fuzz | sanitized)
       if [ ! -d build/asan/tests/fuzz ]; then echo "needs build/asan, which ./check builds"; fi ;;
   esac
 }
 
 chosen=("$@")
-[ $# -gt 0 ] || chosen=(plain sanitized random fuzz versions lab fresh)
+[ $# -gt 0 ] || chosen=(plain sanitized random damage hostile fuzz versions lab fresh)
 for name in "${chosen[@]}"; do
   case $name in
-    plain | sanitized | random | fuzz | versions | lab | fresh) ;;
+    plain | sanitized | random | damage | hostile | fuzz | versions | lab | fresh) ;;
     *) sed -n '3,4s/^# //p' "$0" >&2; exit 2 ;;
   esac
 done

@@ -190,6 +190,8 @@ void Talk::tell(Line& line, Side by, const std::string& verb, const Words& words
   tell_aside(line, "retransmit", again);
 }
 
+void Talk::pause(const std::string& seconds) { tale_.tell("wait", {{"seconds", seconds}}); }
+
 void Talk::tell_aside(Line& line, const std::string& verb, const Words& words, const std::string& label) {
   Words beside;
   if (!label.empty()) beside.set("as", label);

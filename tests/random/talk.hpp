@@ -155,6 +155,7 @@ class Talk {
 
   // talk.cpp: what all exchanges are made of
   void tell(Line& line, Side by, const std::string& verb, const Words& words, const std::string& label = {});
+  void pause(const std::string& seconds);
   /// A step that nobody acknowledges by itself.
   void tell_aside(Line& line, const std::string& verb, const Words& words, const std::string& label = {});
   [[nodiscard]] std::string label(const std::string& kind) { return kind + std::to_string(++labels_); }

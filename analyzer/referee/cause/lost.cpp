@@ -56,13 +56,13 @@ constexpr std::uint64_t under_way = 2;
 /// that nothing was going on.
 [[nodiscard]] std::optional<Cause> reason_to_leave(const Witness& witness, Side by, FrameRef close) {
   Connection& connection = witness.connection;
-  std::uint64_t last_answer = 0;
-  for (const TransactionId& id : connection.finished) {
-    const auto call = connection.transactions.find(id.key);
-    if (call != connection.transactions.end()) last_answer = std::max(last_answer, call->second.reply.number);
-  }
   const Finding* fault = nullptr;
   if (connection.whole() && leaves_in_the_middle(connection, by)) {
+    std::uint64_t last_answer = 0;
+    for (const TransactionId& id : connection.finished) {
+      const Transaction* call = connection.transactions.find(id.key);
+      if (call != nullptr) last_answer = std::max(last_answer, call->reply.number);
+    }
     fault = witness.context.book.oldest(connection.id(), [&](const Finding& finding) {
       const bool blamed = finding.severity > Severity::note && finding.violator && *finding.violator != party(by);
       return blamed && rule(finding.rule).group != 'A' && !finding.frames.empty() &&
@@ -213,8 +213,8 @@ const Row rows::connection_lost{
         "Traffic stopped, was refused or was reset, and nobody said goodbye. Outstanding RPCs are lost and the client "
         "has to reconnect; if it happens again and again the mount crawls or hangs.",
     .evidence =
-        "Unanswered retries, a fatal refusal, a reset, or a new connection of the same peers without a close before "
-        "it. The end of the capture proves nothing, and across a gap nobody is blamed.",
+        "Unanswered retries, a fatal refusal, a reset. A new connection of the same peers without a close before it is "
+        "a note: the close may be missing. The end of the capture proves nothing, and across a gap nobody is blamed.",
     .next =
         "dmesg and rpcrdma:xprtrdma_disconnect, xprtrdma_wc_receive, xprtrdma_wc_send on the client, "
         "rpcrdma:svcrdma_qp_error on the server; rdma statistic show: local_ack_timeout_err (mlx5), retry_exceeded_err "
@@ -260,9 +260,10 @@ void judge_lost(const Witness& witness, FrameRef noticed, FrameRef superseded_by
       witness.say(
           RuleId::connection_lost,
           {.frames = {silent ? first : noticed, silent ? last : FrameRef{}, superseded_by},
-           // What is repeated into silence proves it, also in a capture that began later.
-           .at_most = connection.trusted() ||
-                              (silent && connection.of(other(stuck)).newest_gap.number < state.first_repeat.number)
+           // What is repeated into silence proves it, also in a capture that began later. A close that was not seen may
+           // stand in a file that is missing.
+           .at_most = silent && (connection.trusted() ||
+                                 connection.of(other(stuck)).newest_gap.number < state.first_repeat.number)
                           ? Severity::error
                           : Severity::note,
            .what = closed.cause ? closed.cause->message
@@ -272,8 +273,10 @@ void judge_lost(const Witness& witness, FrameRef noticed, FrameRef superseded_by
     connection.facts.closed = std::move(closed);
   }
   if (connection.rpcrdma()) {
-    offers_at_end(witness, noticed, false, {}, false);
-    judge_missing_errors(witness, noticed, false, {});
+    // Nobody saw it end: what was due may stand where the capture lacks frames.
+    const bool unseen = connection.facts.closed && connection.facts.closed->how == Closed::How::superseded;
+    offers_at_end(witness, noticed, unseen, {}, false);
+    judge_missing_errors(witness, noticed, unseen, {});
     judge_open_calls(witness, noticed, true, false);
   }
 }

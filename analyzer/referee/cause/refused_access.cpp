@@ -62,6 +62,34 @@ const Row rows::cancelled_write_hazard{
     .next =
         "See whether processes were killed or timed out (soft mounts, timeo and retrans) on the client at that time."};
 
+namespace {
+
+/// The octets of an open Call's chunk, under another handle: not those of a Call that is missing from the capture.
+[[nodiscard]] bool meant_for_open_call(const Connection& connection, Side owner, const Case::Use& use) {
+  constexpr std::size_t most_looked_at = 256;
+  const auto holds = [&](const wire::Segment& segment) {
+    return use.length != 0 && use.length <= segment.length && use.offset >= segment.offset &&
+           use.offset - segment.offset <= segment.length - use.length;
+  };
+  const auto in = [&](const wire::WriteChunk& chunk) { return std::any_of(chunk.begin(), chunk.end(), holds); };
+  std::size_t looked_at = 0;
+  for (const auto& [key, call] : connection.transactions) {
+    if (++looked_at > most_looked_at) return false;
+    if (call.requester != owner || call.answers != 0) continue;
+    if (use.writing) {
+      if (std::any_of(call.writes.begin(), call.writes.end(), in) || (call.reply_chunk && in(*call.reply_chunk))) {
+        return true;
+      }
+    } else if (std::any_of(call.reads.begin(), call.reads.end(),
+                           [&](const wire::ReadSegment& read) { return holds(read.target); })) {
+      return true;
+    }
+  }
+  return false;
+}
+
+}  // namespace
+
 void judge_access_refused(const Witness& witness, const trace::Refusal& refusal) {
   Connection& connection = witness.connection;
   const Side initiator = other(refusal.side);
@@ -89,7 +117,8 @@ void judge_access_refused(const Witness& witness, const trace::Refusal& refusal)
   suspect.frames = {refused_number, refusal.frame.number};
 
   if (judged != nullptr) {
-    // What was held back about it is certain: the owner itself says that it gives no such access.
+    // What was held back about it is certain: the owner itself says that it gives no such access. Not so where no
+    // message named the memory: one that is missing may have, wrongly.
     const std::uint64_t op = judged->op;
     std::vector<Case> certain;
     std::erase_if(connection.cases, [&](Case& waited) {
@@ -97,10 +126,15 @@ void judge_access_refused(const Witness& witness, const trace::Refusal& refusal)
       certain.push_back(std::move(waited));
       return true;
     });
-    for (const Case& waited : certain) waited.settle(witness, waited, true);
+    for (const Case& waited : certain) {
+      const bool known = waited.is<Case::UnknownMemory>() == nullptr;
+      waited.settle(witness, waited, known || meant_for_open_call(connection, refusal.side, *waited.use()));
+    }
   }
-  if (judged != nullptr && judged->state == JudgedOp::State::guilty) {
-    witness.context.book.evidence(judged->finding, refusal.frame);
+  const bool guilty = judged != nullptr && judged->state == JudgedOp::State::guilty;
+  if (guilty) witness.context.book.evidence(judged->finding, refusal.frame);
+  const bool certain_guilt = guilty && witness.context.book.at(judged->finding).severity != Severity::note;
+  if (certain_guilt) {
     suspect.rule = judged->rule;
     suspect.proven = true;
     suspect.culprit = initiator;
@@ -117,7 +151,7 @@ void judge_access_refused(const Witness& witness, const trace::Refusal& refusal)
                                   witness.context.book.at(judged->finding).message, name(initiator),
                                   judged->frame.number, refusal.frame.number);
   } else if (judged != nullptr && judged->state == JudgedOp::State::inside && connection.trusted()) {
-    const auto xid = static_cast<std::uint32_t>(judged->transaction.key);
+    const std::uint32_t xid = Transactions::xid(judged->transaction.key);
     const char* what = judged->writing ? "Write" : "Read";
     if (judged->offer) {
       Offer* offer = find_offer(connection, judged->transaction);
@@ -164,10 +198,15 @@ void judge_access_refused(const Witness& witness, const trace::Refusal& refusal)
       }
     }
   } else {
-    suspect.message = fmt::format(
-        "The {} refused access to its memory (frame {}); which side is at fault cannot be told from "
-        "this capture.",
-        name(refusal.side), refusal.frame.number);
+    suspect.message =
+        guilty ? fmt::format(
+                     "The {} refused access to memory that no message in this capture names (frame {}); whether one is "
+                     "missing that did cannot be told.",
+                     name(refusal.side), refusal.frame.number)
+               : fmt::format(
+                     "The {} refused access to its memory (frame {}); which side is at fault cannot be told from "
+                     "this capture.",
+                     name(refusal.side), refusal.frame.number);
     witness.say(
         RuleId::remote_access_error,
         {.frames = {refusal.refused_frame, refusal.frame}, .at_most = Severity::warning, .what = suspect.message});

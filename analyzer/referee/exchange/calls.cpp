@@ -31,7 +31,7 @@ void expose_chunks(const Witness& witness, const Transaction& call, FrameRef fra
 
 Transaction& enter_exchange(const Witness& witness, const trace::Send& event, Transaction&& fresh) {
   Connection& connection = witness.connection;
-  const std::uint64_t key = Connection::key(event.side, fresh.xid);
+  const std::uint64_t key = Transactions::key(event.side, fresh.xid);
   Transaction* old = connection.find(event.side, fresh.xid);
   if (old != nullptr && !old->answered() && !old->malformed() && !fresh.malformed()) {
     judge_repeated_call(witness, event, *old, fresh);
@@ -54,7 +54,7 @@ Transaction& enter_exchange(const Witness& witness, const trace::Send& event, Tr
   }
   fresh.id = {key, ++connection.generation};
   fresh.completed_before = connection.completed;
-  Transaction& call = connection.transactions.emplace(key, std::move(fresh)).first->second;
+  Transaction& call = connection.transactions.enter(key, std::move(fresh));
   if (connection.mount != nullptr) take_up_wait(connection, call);
   expose_chunks(witness, call, event.frame);
   return call;

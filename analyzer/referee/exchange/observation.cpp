@@ -10,7 +10,7 @@ namespace rpcrdma::referee {
 namespace {
 
 [[nodiscard]] ExchangeRef reference(TransactionId id) noexcept {
-  return {id.generation, static_cast<std::uint32_t>(id.key), (id.key >> 32U) == 0 ? Side::active : Side::passive};
+  return {id.generation, Transactions::xid(id.key), (id.key >> 32U) == 0 ? Side::active : Side::passive};
 }
 
 /// Messages of version 2 that are only counted: of an early draft, behind the close, astray.

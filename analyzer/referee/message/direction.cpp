@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <string_view>
+#include <vector>
 
 #include "wire/rpc.hpp"
 
@@ -16,9 +17,12 @@ using wire::Proc;
 [[nodiscard]] bool own_reply_chunk(const wire::HeaderV1& header, const Transaction& theirs) {
   if (!header.reply || wire::chunk_length(*header.reply) == 0 || !theirs.lists_known) return false;
   if (!theirs.reply_chunk) return true;
+  std::vector<std::uint32_t> handles;  // sorted: both chunks may be long
+  handles.reserve(theirs.reply_chunk->size());
+  for (const wire::Segment& segment : *theirs.reply_chunk) handles.push_back(segment.handle);
+  std::sort(handles.begin(), handles.end());
   return std::none_of(header.reply->begin(), header.reply->end(), [&](const wire::Segment& mine) {
-    return std::any_of(theirs.reply_chunk->begin(), theirs.reply_chunk->end(),
-                       [&](const wire::Segment& segment) { return segment.handle == mine.handle; });
+    return std::binary_search(handles.begin(), handles.end(), mine.handle);
   });
 }
 
@@ -157,14 +161,16 @@ bool is_reply(const trace::Send& event, wire::HeaderV1& scratch) {
   return start && start->type == 1;
 }
 
-bool names(const trace::Send& message, std::uint32_t handle, wire::HeaderV1& scratch) {
-  if (!wire::decode_header_v1(message.octets, message.wire_length, scratch)) return false;
-  const auto in = [&](const wire::WriteChunk& chunk) {
-    return std::any_of(chunk.begin(), chunk.end(), [&](const wire::Segment& s) { return s.handle == handle; });
+std::vector<std::uint32_t> handles_of(const wire::HeaderV1& header) {
+  std::vector<std::uint32_t> handles;
+  const auto add = [&](const wire::WriteChunk& chunk) {
+    for (const wire::Segment& segment : chunk) handles.push_back(segment.handle);
   };
-  return std::any_of(scratch.reads.begin(), scratch.reads.end(),
-                     [&](const wire::ReadSegment& read) { return read.target.handle == handle; }) ||
-         std::any_of(scratch.writes.begin(), scratch.writes.end(), in) || (scratch.reply && in(*scratch.reply));
+  for (const wire::ReadSegment& read : header.reads) handles.push_back(read.target.handle);
+  for (const wire::WriteChunk& chunk : header.writes) add(chunk);
+  if (header.reply) add(*header.reply);
+  std::sort(handles.begin(), handles.end());
+  return handles;
 }
 
 bool call_or_offer(const Connection& connection, const trace::Send& event, wire::HeaderV1& scratch) {

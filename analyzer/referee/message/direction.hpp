@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <vector>
 
 #include "referee/state/connection.hpp"
 #include "trace/events.hpp"
@@ -46,7 +47,7 @@ struct Reading {
 /// It says so itself: an RPC Reply inline, or in the Reply chunk that it returns.
 [[nodiscard]] bool is_reply(const trace::Send& event, wire::HeaderV1& scratch);
 
-/// Does the message name memory with this handle? Then an operation on it is the answer to a Call.
-[[nodiscard]] bool names(const trace::Send& message, std::uint32_t handle, wire::HeaderV1& scratch);
+/// Of all memory that the message names, sorted. An operation on it is the answer to a Call.
+[[nodiscard]] std::vector<std::uint32_t> handles_of(const wire::HeaderV1& header);
 
 }  // namespace rpcrdma::referee

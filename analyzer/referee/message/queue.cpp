@@ -25,7 +25,7 @@ bool MessageQueue::send(const Witness& witness, const trace::Send& event) {
     if (its_call) return true;
   }
   if (reply_or_reverse_call(connection, event, scratch_)) {
-    callless_.emplace(connection.id(), event);
+    callless_.emplace(connection.id(), event).first->second.handles = handles_of(scratch_);
     return false;
   }
   if (keep_unpulled(connection, event)) return false;
@@ -35,15 +35,13 @@ bool MessageQueue::send(const Witness& witness, const trace::Send& event) {
 
 void MessageQueue::used(const Witness& witness, Side side, std::uint32_t handle) {
   const Kept* waits = callless(witness.connection);
-  if (waits != nullptr && side != waits->event.side && names(waits->event, handle, scratch_)) release_callless(witness);
+  if (waits != nullptr && side != waits->event.side && waits->names(handle)) release_callless(witness);
 }
 
 bool MessageQueue::read(const Witness& witness, const trace::ReadRequest& event) {
   Unpulled* waits = unpulled(witness.connection);
   if (waits == nullptr || event.side == waits->event.side) return false;
-  const bool of_it = std::any_of(waits->segments.begin(), waits->segments.end(),
-                                 [&](const wire::Segment& segment) { return segment.handle == event.handle; });
-  if (!of_it && waits->reads.empty()) return false;
+  if (!waits->names(event.handle) && waits->reads.empty()) return false;
   if (waits->reads.size() >= most_reads) {
     release_unpulled(witness, LongForm::undecided);
     return false;
@@ -59,7 +57,7 @@ void MessageQueue::pulled(const Witness& witness, const trace::ReadResponse& eve
                                     [&](const trace::ReadRequest& read) { return read.op == event.op; });
   if (!its_read) return;
   auto form = LongForm::undecided;
-  const wire::Segment& first = waits->segments.front();
+  const wire::Segment& first = waits->first;
   if (event.handle == first.handle && event.offset == first.offset && event.octets.size() >= rpc_start &&
       wire::load_be32(event.octets.data()) == wire::load_be32(waits->octets.data())) {
     const std::uint32_t type = wire::load_be32(event.octets.data() + 4);
@@ -92,8 +90,11 @@ bool MessageQueue::keep_unpulled(const Connection& connection, const trace::Send
   if (unpulled(connection) != nullptr || !call_or_offer(connection, event, scratch_)) return false;
   Unpulled& kept = unpulled_.emplace(connection.id(), event).first->second;
   for (const wire::ReadSegment& read : scratch_.reads) {
-    if (read.position == 0 && read.target.length != 0) kept.segments.push_back(read.target);
+    if (read.position != 0 || read.target.length == 0) continue;
+    if (kept.handles.empty()) kept.first = read.target;
+    kept.handles.push_back(read.target.handle);
   }
+  std::sort(kept.handles.begin(), kept.handles.end());
   return true;
 }
 

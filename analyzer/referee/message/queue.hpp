@@ -7,6 +7,7 @@
 //    with that XID or a Reply that offers itself to be read: until the first octets that are pulled say which.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <unordered_map>
@@ -44,6 +45,7 @@ class MessageQueue {
   struct Kept {
     trace::Send event;
     std::vector<std::uint8_t> octets;
+    std::vector<std::uint32_t> handles;  ///< sorted; those that it names: asked for with each operation
 
     Kept(const Kept&) = delete;
     Kept& operator=(const Kept&) = delete;
@@ -51,9 +53,12 @@ class MessageQueue {
     explicit Kept(const trace::Send& sent) : event(sent), octets(sent.octets.begin(), sent.octets.end()) {
       event.octets = octets;
     }
+    [[nodiscard]] bool names(std::uint32_t handle) const {
+      return std::binary_search(handles.begin(), handles.end(), handle);
+    }
   };
   struct Unpulled : Kept {
-    std::vector<wire::Segment> segments;  ///< of the Position-Zero Read chunk
+    wire::Segment first;  ///< of the Position-Zero Read chunk; `handles` are those of that chunk
     std::vector<trace::ReadRequest> reads;
     using Kept::Kept;
   };

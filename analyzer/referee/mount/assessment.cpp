@@ -71,6 +71,13 @@ void take_attempts(Assessment& a, const Mount& mount, TimeNs wait) {
     if (a.series.empty() || a.series.back().ended_by.number != 0) a.series.emplace_back();
     add_attempt(a.series.back(), attempt);
   }
+  // The attempt that came through may be the one that the capture lacks.
+  for (const Life& life : mount.lives) {
+    const bool attempted = std::any_of(mount.attempts.begin(), mount.attempts.end(),
+                                       [&](const Attempt& attempt) { return attempt.connection == life.id; });
+    if (!life.established || attempted || a.series.empty() || a.series.back().ended_by.number != 0) continue;
+    if (later(life.opened, a.series.back().last)) a.series.back().ended_by = life.opened;
+  }
   std::erase_if(a.series, [&](const AttemptSeries& series) {
     const bool to_the_end = series.ended_by.number == 0 && &series == &a.series.back();
     return series.attempts == 0 || (!to_the_end && series.attempts < loop);
@@ -149,7 +156,7 @@ void take_nfs(Assessment& a, const Mount& mount, TimeNs wait) {
   a.newest_callback = mount.nfs.newest_callback;
   for (const AsyncCopy& copy : mount.nfs.copies) {
     if (copy.ended.number != 0 || a.end.time - copy.reply.time < wait) continue;
-    if (gap_behind(mount, Side::passive, copy.reply)) {
+    if (gap_behind(mount, copy.reply)) {
       ++a.hidden;
     } else {
       a.copies.push_back(&copy);
@@ -157,7 +164,7 @@ void take_nfs(Assessment& a, const Mount& mount, TimeNs wait) {
   }
   for (const Recall& recall : mount.nfs.recalls) {
     if (recall.ended.number != 0 || a.end.time - recall.callback.time < wait) continue;
-    if (gap_behind(mount, Side::active, recall.callback)) {
+    if (gap_behind(mount, recall.callback)) {
       ++a.hidden;
     } else {
       a.recalls.push_back(&recall);

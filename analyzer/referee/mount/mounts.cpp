@@ -63,7 +63,9 @@ Attempt& new_attempt(Mount& mount, Attempt&& attempt) {
   const SideState& responder = connection.of(other(call.requester));
   // A Call with a hole in it is read when the hole is given up; its Reply may have come before.
   const bool with_hole = !call.payload && connection.of(call.requester).newest_gap.number >= call.call.number;
-  open.hidden = responder.gaps != call.responder_gaps || connection.facts.one_way || with_hole ||
+  // What was cut before it says whether it is a Call, and what may be a Reply that offers itself to be read.
+  const bool any_call = call.procedure || (call.lists_known && call.requester == Side::active);
+  open.hidden = responder.gaps != call.responder_gaps || connection.facts.one_way || with_hole || !any_call ||
                 responder.unread.number > call.call.number;
   open.pulling = oldest_read(connection, call);
   return open;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Group N: attempts to connect that fail, and mounts that went another way.
 #include <algorithm>
+#include <map>
 #include <optional>
 #include <set>
 #include <string>
@@ -35,13 +36,13 @@ constexpr std::uint64_t repeats_that_count = 2;
   return text;
 }
 
-/// Findings about single attempts of the series become one note: it has the reason, the series the rest.
-void fold_singles(const MountWitness& witness, const AttemptSeries& series, const std::set<ConnectionId>& of_mount) {
-  const std::uint64_t end = std::max(series.last.number, series.last_answer.number);
+/// Findings about single attempts between these frames become one note: it has the reason, the series the rest.
+void fold_singles(const MountWitness& witness, FrameRef first, std::uint64_t end,
+                  const std::set<ConnectionId>& of_mount) {
   for (const RuleId single : {RuleId::cm_rejected, RuleId::cm_unanswered}) {
     witness.context.book.fold_all(single, [&](const Finding& finding) {
       const std::uint64_t at = finding.frames.empty() ? 0 : finding.frames.front();
-      return at >= series.first.number && at <= end && of_mount.contains(finding.connection);
+      return at >= first.number && at <= end && of_mount.contains(finding.connection);
     });
   }
 }
@@ -95,7 +96,7 @@ void judge_attempts(const MountWitness& witness, const Mount& mount, const Asses
   const std::set<ConnectionId> of_mount(mount.connections.begin(), mount.connections.end());
   for (const AttemptSeries& series : assessment.series) {
     if (series.attempts < loop) continue;
-    fold_singles(witness, series, of_mount);
+    fold_singles(witness, series.first, std::max(series.last.number, series.last_answer.number), of_mount);
     const bool over = series.ended_by.number != 0;
     Symptom symptom;
     symptom.frames = {series.first, series.last, series.last_answer, series.ended_by};
@@ -118,11 +119,23 @@ void judge_attempts(const MountWitness& witness, const Mount& mount, const Asses
              attempt.first.number <= series.last.number;
     });
   };
+  std::map<ConnectionId, std::optional<std::uint16_t>> ports;
+  for (const Attempt& attempt : mount.attempts) ports[attempt.connection] = attempt.server_port;
+  const auto at_another_port = [&](const Life& life, const Attempt& attempt) {
+    const auto its = ports.find(life.id);
+    return its != ports.end() && its->second != attempt.server_port;
+  };
   const auto came_through_later = [&](const Attempt& attempt) {
     return std::any_of(mount.lives.begin(), mount.lives.end(), [&](const Life& life) {
-      return life.established && life.opened.number > attempt.first.number && life.id != attempt.connection;
+      return life.established && life.opened.number > attempt.first.number && life.id != attempt.connection &&
+             !at_another_port(life, attempt);
     });
   };
+  for (const Attempt& attempt : mount.attempts) {
+    if (attempt.transport != trace::Transport::iwarp && came_through_later(attempt)) {
+      fold_singles(witness, attempt.first, std::max(attempt.last.number, attempt.answer.number), of_mount);
+    }
+  }
   std::optional<Symptom> refused;
   std::optional<Symptom> unanswered;
   const auto tell = [&](std::optional<Symptom>& told, const Attempt& attempt, std::vector<FrameRef> frames,

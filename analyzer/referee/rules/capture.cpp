@@ -185,6 +185,7 @@ void judge_repeat(const Witness& witness, const trace::Repeated& event) {
   constexpr TimeNs same_round = 10'000'000;
   switch (event.kind) {
     case Kind::capture_duplicate:
+    case Kind::handshake_copy:
       witness.say(RuleId::capture_duplicate,
                   {.frames = {event.frame},
                    .what = "The capture holds the same packet twice (mirror port or two taps); it counts once."});

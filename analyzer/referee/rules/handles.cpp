@@ -38,8 +38,7 @@ struct Shared {
   if (segment.length == 0 || compared > most_compared) return shared;
   const std::uint64_t room = std::numeric_limits<std::uint64_t>::max() - segment.offset;
   const std::uint64_t end = segment.offset + std::min<std::uint64_t>(segment.length, room);
-  memory.each(segment.handle, [&](const Exposure& exposure) {
-    ++compared;
+  compared += memory.each_near(segment.handle, segment.offset, end, [&](const Exposure& exposure) {
     if (shared.with != nullptr || !exposure.live || exposure.owner == call.id) return;
     if (exposure.access == Access::offer || (!writable && exposure.access != Access::write)) return;
     const Region octets = exposure.meeting(segment.offset, end);

@@ -290,7 +290,7 @@ JudgedOp& judge_access(const Witness& witness, const Access_& access, MemoryMap:
   if (exposure != nullptr) {
     judged.transaction = exposure->owner;
     judged.offer = exposure->access == Access::offer;
-    xid = static_cast<std::uint32_t>(exposure->owner.key);
+    xid = Transactions::xid(exposure->owner.key);
   }
   // Where the owner's own broken message may name the handle, who acts on it is no violator.
   if (hit.verdict != Verdict::inside) {

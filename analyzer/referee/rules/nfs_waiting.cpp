@@ -154,7 +154,11 @@ void judge_server_flags(const MountWitness& witness, const Mount& mount, const A
     symptom.connections = {episode.connection};
     symptom.owes = mended ? Owes::nobody : assessment.owes;
     symptom.times = episode.replies;
-    symptom.at_most = mended ? Severity::note : Severity::warning;
+    const bool gap = episode.cleared.number == 0 && gap_behind(mount, episode.last);
+    if (gap) {
+      witness.unchecked(RuleId::backchannel_down, episode.connection, "the capture lacks what was said next");
+    }
+    symptom.at_most = mended || gap ? Severity::note : Severity::warning;
     symptom.what = fmt::format("The server says that its callback channel is broken ({}), in {} from frame {} to {}",
                                flag_names(episode.flags), counted(episode.replies, "reply"), episode.first.number,
                                episode.last.number);
@@ -240,7 +244,7 @@ void judge_delays(const MountWitness& witness, const Mount& mount, const Assessm
                                      [](const auto& entry) { return std::get<2>(entry.first); });
   const auto judge = [&](const std::string& operation, const DelayRun& run) {
     if (run.times < enough) return;
-    const bool gap = run.over.number == 0 && gap_behind(mount, trace::Side::passive, run.last);
+    const bool gap = run.over.number == 0 && gap_behind(mount, run.last);
     if (gap)
       witness.unchecked(RuleId::server_asks_to_wait, run.connection, "the capture lacks what the server said next");
     // Who closed the mount has given up.

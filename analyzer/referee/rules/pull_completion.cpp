@@ -117,13 +117,26 @@ const Row rows::done_with_reads_in_flight{
         "capture point leaves the order open.",
     .next = "The requester has to wait for the completion of its last Read before it posts RDMA_DONE."};
 
+namespace {
+
+/// One answer just behind RDMA_DONE may have changed places with it on its way into the file; of two packets the second
+/// cannot have, nor one that comes much later.
+[[nodiscard]] bool certainly_behind_done(const Offer& offer, FrameRef answer) noexcept {
+  constexpr TimeNs change_of_places = 1'000'000;
+  const FrameRef first = offer.first_behind_done;
+  return (first.number != 0 && first.number != answer.number) || answer.time - offer.done.time > change_of_places;
+}
+
+}  // namespace
+
 void offer_read_answered(const Witness& witness, Offer& offer, FrameRef frame) {
   if (offer.reads_outstanding > 0) --offer.reads_outstanding;
   offer.waited = 0;
   offer.counted_to = frame.time;
   // Proven only by a response behind RDMA_DONE: one that never shows may just be missing from the capture.
   if (offer.done.number == 0 || offer.in_flight_said || frame.number < offer.done.number ||
-      frame.time < offer.done.time || offer.last_read.number > offer.done.number) {
+      frame.time < offer.done.time || offer.last_read.number > offer.done.number ||
+      !certainly_behind_done(offer, frame)) {
     return;
   }
   offer.in_flight_said = true;
@@ -141,6 +154,9 @@ void offer_read_answered(const Witness& witness, Offer& offer, FrameRef frame) {
 void offer_content(const Witness& witness, Offer& offer, const trace::ReadResponse& event) {
   Connection& connection = witness.connection;
   constexpr std::size_t rpc_start = 8;  // XID and message type
+  if (offer.done.number != 0 && event.frame.number > offer.done.number && offer.first_behind_done.number == 0) {
+    offer.first_behind_done = event.frame;
+  }
   if (offer.content.number != 0 || offer.segments.empty() || event.octets.size() < rpc_start) return;
   const wire::Segment& first = offer.segments.front();
   if (event.handle != first.handle || event.offset != first.offset) return;
@@ -259,7 +275,7 @@ void judge_offer(const Witness& witness, const trace::Send& event, const wire::H
 
   Offer offer;
   offer.transaction =
-      call != nullptr ? call->id : TransactionId{Connection::key(requester, xid), ++connection.generation};
+      call != nullptr ? call->id : TransactionId{Transactions::key(requester, xid), ++connection.generation};
   offer.xid = xid;
   offer.requester = requester;
   offer.frame = event.frame;

@@ -90,6 +90,7 @@ const Row rows::v2_continuation_broken{
     .group = 'K',
     .severity = Severity::error,
     .versions = Versions::v2,
+    .needs = {.past = Needs::Past::trusted},
     .source = "draft-ietf-nfsv4-rpcrdma-version-two sections 6.3.6, 6.3.9",
     .who = "sender",
     .title = "Something else was sent between the pieces of a message",
@@ -106,6 +107,7 @@ const Row rows::v2_connprop_interrupted{
     .group = 'K',
     .severity = Severity::error,
     .versions = Versions::v2,
+    .needs = {.past = Needs::Past::trusted},
     .source = "draft-ietf-nfsv4-rpcrdma-version-two section 6.3.3",
     .who = "sender",
     .title = "Something else was sent before the properties were complete",
@@ -158,10 +160,7 @@ Piece take_piece(const Turn& turn) {
   const std::uint64_t payload = wire::has_payload(type) ? turn.behind() : 0;
   Piece piece;
   piece.payload = payload;
-  if (!wire::has_payload(type)) {
-    mine.pieces_unknown = false;
-    return piece;
-  }
+  if (!wire::has_payload(type)) return piece;  // it may stand between two pieces
   const bool resumed = !open.open && mine.interrupted && mine.interrupted->xid == turn.xid() &&
                        mine.interrupted->call == wire::is_call(type);
   if (open.open) {
@@ -191,7 +190,7 @@ Piece take_piece(const Turn& turn) {
     return piece;
   }
   if (resumed) mine.interrupted.reset();
-  mine.pieces_unknown = false;
+  mine.pieces_unknown = turn.event.holes;  // whole messages may be missing with its end
   if (!open.open) return piece;
   open.payload += payload;
   if (turn.event.holes) open.counted = false;

@@ -95,7 +95,7 @@ struct Case {
   /// by then, and an acknowledgement of what is missing leaves a gap.
   bool orderly = false;
   /// `proven`: something later of the other side was delivered without a hole, so that nothing can be missing in
-  /// between. At the end of a capture the last packets may be, and then an accusation is a warning at most.
+  /// between. At the end of a capture the last packets may be, and then it is told as a note.
   void (*settle)(const Witness& witness, const Case& waited, bool proven) = nullptr;
 
   template <class About>
@@ -107,9 +107,7 @@ struct Case {
     if (const auto* unknown = is<UnknownMemory>()) return unknown;
     return is<Misuse>();
   }
-  [[nodiscard]] Severity at_most(bool proven) const noexcept {
-    return proven || severity < Severity::warning ? severity : Severity::warning;
-  }
+  [[nodiscard]] Severity at_most(bool proven) const noexcept { return proven ? severity : Severity::note; }
 };
 
 }  // namespace rpcrdma::referee

@@ -12,7 +12,6 @@
 #include <string>
 #include <string_view>
 #include <tuple>
-#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -27,7 +26,7 @@
 #include "referee/state/side.hpp"
 #include "referee/state/side_names.hpp"
 #include "referee/state/suspect.hpp"
-#include "referee/state/transaction.hpp"
+#include "referee/state/transactions.hpp"
 #include "referee/state/version2.hpp"
 #include "trace/events.hpp"
 #include "wire/nfs_items.hpp"
@@ -97,8 +96,8 @@ struct Connection {
   ConnectionFacts facts;   ///< counts are kept here as they come
   enum class Kind : std::uint8_t { undecided, rpcrdma, other } kind = Kind::undecided;
   std::array<SideState, 2> sides;
-  std::array<Ledger, 2> credits;                                ///< by requester
-  std::unordered_map<std::uint64_t, Transaction> transactions;  ///< by key(requester, XID), the newest generation
+  std::array<Ledger, 2> credits;       ///< by requester
+  Transactions transactions;           ///< the newest generation of each XID
   std::deque<TransactionId> finished;  ///< answered ones, oldest first: bounded memory of the past
   std::deque<Offer> offers;
   struct Done {
@@ -173,9 +172,6 @@ struct Connection {
   /// Version 2 in a form that is only counted.
   [[nodiscard]] bool unjudged() const noexcept { return version2 && v2.version != v2::State::Version::two; }
 
-  [[nodiscard]] static std::uint64_t key(Side requester, std::uint32_t xid) noexcept {
-    return (static_cast<std::uint64_t>(index(requester)) << 32U) | xid;
-  }
   /// From here on "never seen" proves nothing, until so many transactions have been answered.
   void distrust(std::uint64_t transactions, Doubt why) noexcept {
     untrusted_since = completed;
@@ -195,12 +191,10 @@ struct Connection {
     suspects.push_back(std::move(what));
   }
   [[nodiscard]] Transaction* find(Side requester, std::uint32_t xid) {
-    const auto at = transactions.find(key(requester, xid));
-    return at == transactions.end() ? nullptr : &at->second;
+    return transactions.find(Transactions::key(requester, xid));
   }
   [[nodiscard]] const Transaction* find(Side requester, std::uint32_t xid) const {
-    const auto at = transactions.find(key(requester, xid));
-    return at == transactions.end() ? nullptr : &at->second;
+    return transactions.find(Transactions::key(requester, xid));
   }
   /// One that still waits for an answer.
   [[nodiscard]] Transaction* open_call(Side requester, std::uint32_t xid) {
@@ -212,8 +206,8 @@ struct Connection {
     return call != nullptr && !call->answered() ? call : nullptr;
   }
   [[nodiscard]] Transaction* find(TransactionId id) {
-    const auto at = transactions.find(id.key);
-    return at == transactions.end() || at->second.id.generation != id.generation ? nullptr : &at->second;
+    Transaction* call = transactions.find(id.key);
+    return call == nullptr || call->id.generation != id.generation ? nullptr : call;
   }
   /// The start is in the capture and nothing is missing since: "never seen" proves "never sent" (not U2, not U4).
   /// A capture that begins in the middle is like one with a gap before its first frame: trust grows with what is seen.

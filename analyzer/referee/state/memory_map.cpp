@@ -28,6 +28,8 @@ void Exposure::add(Region region) {
     empty_.push_back(region.begin);
     return;
   }
+  lowest_ = any_ ? std::min(lowest_, region.begin) : region.begin;
+  highest_ = any_ ? std::max(highest_, region.end) : region.end;
   if (!any_) {
     any_ = true;
     only_ = {region, region.end};
@@ -69,14 +71,14 @@ std::optional<Region> Exposure::at(std::uint64_t begin) const {
   return std::nullopt;
 }
 
-Region Exposure::around(std::uint64_t octet) const {
+Region Exposure::around_inside(std::uint64_t octet) const {
   const auto after = behind(octet);
   if (after == all().begin()) return {};
   const Sorted& before = *std::prev(after);
   return octet < before.reach ? Region{octet, before.reach} : Region{};
 }
 
-Region Exposure::meeting(std::uint64_t begin, std::uint64_t end) const {
+Region Exposure::meeting_inside(std::uint64_t begin, std::uint64_t end) const {
   const Region here = around(begin);
   if (here.length() != 0) return {begin, std::min(here.end, end)};
   const auto next = behind(begin);
@@ -90,7 +92,7 @@ Region Exposure::nearest(std::uint64_t octet) const {
   return after == all().begin() ? all().front().region : std::prev(after)->region;
 }
 
-void Exposure::cover(Coverage& coverage, std::uint64_t begin, std::uint64_t end) const {
+void Exposure::cover_inside(Coverage& coverage, std::uint64_t begin, std::uint64_t end) const {
   constexpr std::size_t most_apart = 4096;
   const std::size_t most = Coverage::most + std::min(all().size(), most_apart);
   auto from = begin;
@@ -111,20 +113,40 @@ bool MemoryMap::expose(const wire::Segment& segment, Access access, TransactionI
     const bool shared = (at != exposures_.end() && at->first.handle() == segment.handle) ||
                         (at != exposures_.begin() && std::prev(at)->first.handle() == segment.handle);
     if (shared) {
-      std::size_t& sharing = sharing_.try_emplace(segment.handle, 1).first->second;
-      if (sharing >= most_sharing) return false;
-      ++sharing;
+      const Shared* sharing = shared_of(segment.handle);
+      if (sharing != nullptr && sharing->parts.size() >= most_sharing) return false;
       const auto oldest = exposures_.lower_bound(first_of(segment.handle));
       if (oldest->second.invalidated.number != 0) invalidate(segment.handle, {});  // registered anew
     }
     at = exposures_.try_emplace(at, key, segment.handle, access, owner, frame);
+    if (shared) share(segment.handle);
   } else if (at->second.invalidated.number != 0) {
     invalidate(segment.handle, {});
   }
   const std::size_t before = at->second.regions();
   at->second.add({segment.offset, end_of(segment.offset, segment.length)});
   count_ += at->second.regions() - before;
+  if (Shared* sharing = shared_of(segment.handle)) {
+    const auto part = std::find_if(sharing->parts.rbegin(), sharing->parts.rend(),
+                                   [&](const Shared::Part& each) { return each.exposure == &at->second; });
+    part->bounds = at->second.bounds();
+  }
   return true;
+}
+
+/// Writes down anew what shares the handle.
+void MemoryMap::share(std::uint32_t handle) {
+  Shared& shared = shared_[handle];
+  const auto behind = exposures_.upper_bound(Key{handle, std::numeric_limits<std::uint32_t>::max(), Access::offer});
+  const auto last = std::prev(behind);
+  if (!shared.parts.empty() && shared.parts.back().exposure == &std::prev(last)->second) {
+    shared.parts.push_back({last->second.bounds(), &last->second});  // the usual case: the newest
+    return;
+  }
+  shared.parts.clear();
+  for (auto at = exposures_.lower_bound(first_of(handle)); under(at, handle); ++at) {
+    shared.parts.push_back({at->second.bounds(), &at->second});
+  }
 }
 
 void MemoryMap::retire(TransactionId owner, std::uint32_t handle, FrameRef by) {
@@ -138,10 +160,13 @@ void MemoryMap::retire(TransactionId owner, std::uint32_t handle, FrameRef by) {
 void MemoryMap::forget(TransactionId owner, std::uint32_t handle) {
   each_of(owner, handle, [&](Exposures::iterator at) {
     count_ -= at->second.regions();
+    if (Shared* sharing = shared_of(handle)) {
+      std::vector<Shared::Part>& parts = sharing->parts;
+      parts.erase(std::find_if(parts.begin(), parts.end(),
+                               [&](const Shared::Part& each) { return each.exposure == &at->second; }));
+      if (parts.size() <= 1) shared_.erase(handle);
+    }
     exposures_.erase(at);
-    if (sharing_.empty()) return;
-    const auto sharing = sharing_.find(handle);
-    if (sharing != sharing_.end() && --sharing->second <= 1) sharing_.erase(sharing);
   });
 }
 
@@ -151,7 +176,7 @@ void MemoryMap::invalidate(std::uint32_t handle, FrameRef by) {
 
 void MemoryMap::clear() noexcept {
   exposures_.clear();
-  sharing_.clear();
+  shared_.clear();
   count_ = 0;
 }
 
@@ -172,43 +197,57 @@ MemoryMap::Hit MemoryMap::find(std::uint32_t handle, std::uint64_t offset, std::
     return Hit{verdict, exposure, exposure->nearest(offset)};
   };
 
+  Exposure* inside = nullptr;
   Exposure* other_kind = nullptr;
   Exposure* over = nullptr;
+  const auto look = [&](Exposure& exposure) {
+    const Region around = exposure.around(offset);
+    if (inside != nullptr || around.length() == 0 || end > around.end || wraps) return;
+    if (exposure.live) {
+      (right_kind(exposure, writing) ? inside : other_kind) = &exposure;
+      return;
+    }
+    const bool newer = over == nullptr || exposure.exposed.number > over->exposed.number;
+    if (right_kind(exposure, writing) && newer) over = &exposure;
+  };
+  if (Shared* shared = shared_of(handle)) {
+    for (const Shared::Part& part : shared->parts) {
+      if (offset >= part.bounds.begin && offset < part.bounds.end) look(*part.exposure);
+    }
+  } else {
+    look(begin->second);
+  }
+  if (inside != nullptr) return hit(Verdict::inside, inside);
+  if (other_kind != nullptr) return hit(Verdict::wrong_kind, other_kind);
+  if (over != nullptr) return hit(Verdict::retired, over);
   Exposure* near_live = nullptr;
   Exposure* near_any = nullptr;
   for (auto at = begin; under(at, handle); ++at) {
     Exposure& exposure = at->second;
-    const Region around = exposure.around(offset);
-    const bool holds = around.length() != 0 && end <= around.end && !wraps;
     if (near_any == nullptr || exposure.exposed.number > near_any->exposed.number) near_any = &exposure;
-    if (!exposure.live) {
-      const bool newer = over == nullptr || exposure.exposed.number > over->exposed.number;
-      if (holds && right_kind(exposure, writing) && newer) over = &exposure;
-      continue;
-    }
-    if (near_live == nullptr || (around.length() != 0 && near_live->around(offset).length() == 0)) {
+    if (!exposure.live) continue;
+    if (near_live == nullptr || (exposure.around(offset).length() != 0 && near_live->around(offset).length() == 0)) {
       near_live = &exposure;
     }
-    if (!holds) continue;
-    if (right_kind(exposure, writing)) return hit(Verdict::inside, &exposure);
-    other_kind = &exposure;
   }
-  if (other_kind != nullptr) return hit(Verdict::wrong_kind, other_kind);
-  if (over != nullptr) return hit(Verdict::retired, over);
   return hit(Verdict::outside, near_live != nullptr ? near_live : near_any);
 }
 
 void MemoryMap::touch(std::uint32_t handle, std::uint64_t offset, std::uint64_t length, bool requested_only,
                       bool writing) {
   const std::uint64_t end = end_of(offset, length);
-  const auto first = exposures_.lower_bound(first_of(handle));
-  for (auto at = first; under(at, handle); ++at) {
-    Exposure& exposure = at->second;
-    if (!right_kind(exposure, writing)) continue;
-    const bool alone = exposure.live || (at == first && exposure.regions() == 1 && !under(std::next(first), handle));
-    if (!alone) continue;
-    exposure.cover(requested_only ? exposure.requested : exposure.touched, offset, end);
+  const auto add = [&](Exposure& exposure) {
+    if (right_kind(exposure, writing))
+      exposure.cover(requested_only ? exposure.requested : exposure.touched, offset, end);
+  };
+  if (Shared* shared = shared_of(handle)) {
+    for (const Shared::Part& part : shared->parts) {
+      if (offset < part.bounds.end && end > part.bounds.begin && part.exposure->live) add(*part.exposure);
+    }
+    return;
   }
+  const auto only = exposures_.lower_bound(first_of(handle));
+  if (under(only, handle) && (only->second.live || only->second.regions() == 1)) add(only->second);
 }
 
 }  // namespace rpcrdma::referee

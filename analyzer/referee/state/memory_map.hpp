@@ -21,7 +21,7 @@ enum class Access : std::uint8_t {
   offer,  ///< a Read chunk of a Reply: the requester may read
 };
 
-/// (requester side, XID, generation) of the transaction that exposed a region.
+/// Key (Transactions::key) and generation of the transaction that exposed a region.
 struct TransactionId {
   std::uint64_t key = 0;
   std::uint32_t generation = 0;
@@ -52,23 +52,35 @@ class Exposure {
 
   void add(Region region);
   [[nodiscard]] std::size_t regions() const noexcept { return all().size() + empty_.size(); }
+  /// Its octets lie between these; without octets: {0, 0}.
+  [[nodiscard]] Region bounds() const noexcept { return {lowest_, highest_}; }
   /// The region that begins there; where several do (an empty segment in front of the next one is legal), the longest:
   /// it has the octets.
   [[nodiscard]] std::optional<Region> at(std::uint64_t begin) const;
   /// The octets exposed without a gap around this one (adjacent segments count together); empty: it is not exposed.
-  [[nodiscard]] Region around(std::uint64_t octet) const;
+  [[nodiscard]] Region around(std::uint64_t octet) const {
+    return octet < lowest_ || octet >= highest_ ? Region{} : around_inside(octet);
+  }
   /// What of [begin, end) is exposed first; empty: nothing of it.
-  [[nodiscard]] Region meeting(std::uint64_t begin, std::uint64_t end) const;
+  [[nodiscard]] Region meeting(std::uint64_t begin, std::uint64_t end) const {
+    return end <= lowest_ || begin >= highest_ ? Region{} : meeting_inside(begin, end);
+  }
   /// The region that holds the octet, or the nearest in front of it, or the first one.
   [[nodiscard]] Region nearest(std::uint64_t octet) const;
   /// Adds what of [begin, end) is exposed.
-  void cover(Coverage& coverage, std::uint64_t begin, std::uint64_t end) const;
+  void cover(Coverage& coverage, std::uint64_t begin, std::uint64_t end) const {
+    if (begin < highest_ && end > lowest_) cover_inside(coverage, begin, end);
+  }
 
  private:
   struct Sorted {
     Region region;
     std::uint64_t reach = 0;  ///< end of the exposed octets without a gap that it is part of
   };
+  // Where many Calls share one handle, most of what is asked lies outside of most of them.
+  [[nodiscard]] Region around_inside(std::uint64_t octet) const;
+  void cover_inside(Coverage& coverage, std::uint64_t begin, std::uint64_t end) const;
+  [[nodiscard]] Region meeting_inside(std::uint64_t begin, std::uint64_t end) const;
   /// By begin, with `reach`: put right when somebody asks, after all of a message has been added.
   void sort() const;
   /// Behind the last one that begins at or in front of the octet.
@@ -83,6 +95,8 @@ class Exposure {
   mutable std::vector<Sorted> regions_;       ///< all of them, where there are several
   mutable std::vector<std::uint64_t> empty_;  ///< where those without begin
   mutable bool in_order_ = true;
+  std::uint64_t lowest_ = 0;  ///< the octets of all of them lie in [lowest_, highest_)
+  std::uint64_t highest_ = 0;
 };
 
 class MemoryMap {
@@ -123,6 +137,21 @@ class MemoryMap {
   void each(std::uint32_t handle, Visit visit) const {
     for (auto at = exposures_.lower_bound(first_of(handle)); under(at, handle); ++at) visit(at->second);
   }
+  /// Those under this handle whose bounds meet [begin, end), the oldest first. Returns how many were asked.
+  template <class Visit>
+  std::size_t each_near(std::uint32_t handle, std::uint64_t begin, std::uint64_t end, Visit visit) const {
+    const auto meets = [&](Region bounds) { return begin < bounds.end && end > bounds.begin; };
+    if (const Shared* shared = shared_of(handle)) {
+      for (const Shared::Part& part : shared->parts) {
+        if (meets(part.bounds)) visit(*part.exposure);
+      }
+      return shared->parts.size();
+    }
+    const auto at = exposures_.lower_bound(first_of(handle));
+    if (!under(at, handle)) return 0;
+    if (meets(at->second.bounds())) visit(at->second);
+    return 1;
+  }
   [[nodiscard]] std::size_t size() const noexcept { return count_; }
   /// Something was exposed since the connection began, be it over by now.
   [[nodiscard]] bool ever() const noexcept { return ever_; }
@@ -154,8 +183,28 @@ class MemoryMap {
     return at != exposures_.end() && at->first.handle() == handle;
   }
 
+  /// All exposures of a handle that has several, side by side: each operation passes over most of them.
+  struct Shared {
+    struct Part {
+      Region bounds;
+      Exposure* exposure = nullptr;  ///< in exposures_
+    };
+    std::vector<Part> parts;  ///< in the order of exposures_
+  };
+  [[nodiscard]] const Shared* shared_of(std::uint32_t handle) const {
+    if (shared_.empty()) return nullptr;
+    const auto at = shared_.find(handle);
+    return at == shared_.end() ? nullptr : &at->second;
+  }
+  [[nodiscard]] Shared* shared_of(std::uint32_t handle) {
+    if (shared_.empty()) return nullptr;
+    const auto at = shared_.find(handle);
+    return at == shared_.end() ? nullptr : &at->second;
+  }
+  void share(std::uint32_t handle);
+
   Exposures exposures_;
-  std::map<std::uint32_t, std::size_t> sharing_;  ///< how many exposures, where a handle has several
+  std::map<std::uint32_t, Shared> shared_;
   std::size_t count_ = 0;
   bool ever_ = false;
 };

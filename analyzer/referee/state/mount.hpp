@@ -159,10 +159,11 @@ struct Mount {
   }
 };
 
-/// Something that this side sent behind `frame` is not in the capture.
-[[nodiscard]] inline bool gap_behind(const Mount& mount, trace::Side side, FrameRef frame) noexcept {
+/// Something that was sent behind `frame` is not in the capture: what would have ended a wait, or the Call that shows
+/// what a Reply is about.
+[[nodiscard]] inline bool gap_behind(const Mount& mount, FrameRef frame) noexcept {
   return std::any_of(mount.lives.begin(), mount.lives.end(), [&](const Life& life) {
-    return life.newest_gap[static_cast<std::size_t>(side)].number > frame.number;
+    return std::max(life.newest_gap[0].number, life.newest_gap[1].number) > frame.number;
   });
 }
 

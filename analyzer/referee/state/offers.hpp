@@ -32,6 +32,7 @@ struct Offer {
   FrameRef last_read;
   FrameRef content;             ///< first answer that shows the beginning of the message; number 0: none yet
   FrameRef done;                ///< RDMA_DONE; number 0: none yet
+  FrameRef first_behind_done;   ///< first packet of an answer behind RDMA_DONE; number 0: none
   TimeNs waited = 0;            ///< without RDMA_DONE, while the requester worked on something else
   TimeNs counted_to = 0;        ///< `waited` is known up to here
   FrameRef refused;             ///< a Read of it was refused; number 0: none was

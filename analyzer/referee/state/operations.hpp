@@ -3,7 +3,7 @@
 #pragma once
 
 #include <cstdint>
-#include <unordered_map>
+#include <map>
 #include <vector>
 
 #include "referee/facts.hpp"
@@ -73,7 +73,7 @@ class InvalidatedHandles {
     std::uint32_t handle = 0;
     FrameRef frame;
   };
-  std::unordered_map<std::uint32_t, Newest> newest_;
+  std::map<std::uint32_t, Newest> newest_;
 };
 
 }  // namespace rpcrdma::referee

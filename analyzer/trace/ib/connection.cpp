@@ -58,7 +58,7 @@ void Connection::announce(ConnectionNumbers& numbers) {
     ready_message->private_data = ready_area.area();
     shared.sink.on(*ready_message);
   }
-  for (const auto& [side, ref] : repeated_messages) shared.repeated(side, ref, Repeated::Kind::handshake);
+  for (const RepeatedMessage& m : repeated_messages) shared.repeated(m.side, m.frame, m.kind);
   repeated_messages = {};
   replay();
 }
@@ -76,17 +76,20 @@ void Connection::emit_reply() {
 
 void Connection::repeated_message(Side side, FrameRef ref) {
   constexpr std::size_t plenty = 64;
+  Repeated::Kind kind = Repeated::Kind::handshake;
   if (const FrameRef waits = unanswered_handshake(side); waits.number != 0) {
     HandshakeCopies& copies = handshake_copies[index(side)];
-    if (!close_together((copies.count == 0 ? waits : copies.last).time, ref.time)) {
+    if (close_together((copies.count == 0 ? waits : copies.last).time, ref.time)) {
+      kind = Repeated::Kind::handshake_copy;
+    } else {
       ++copies.count;
       copies.last = ref;
     }
   }
   if (announced) {
-    shared.repeated(side, ref, Repeated::Kind::handshake);
+    shared.repeated(side, ref, kind);
   } else if (repeated_messages.size() < plenty) {
-    repeated_messages.emplace_back(side, ref);
+    repeated_messages.push_back({side, ref, kind});
   }
 }
 

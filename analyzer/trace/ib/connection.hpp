@@ -25,12 +25,7 @@ struct FlowKey {
   std::uint32_t qpn = 0;  ///< of the destination
 
   friend bool operator==(const FlowKey&, const FlowKey&) = default;
-};
-struct FlowKeyHash {
-  [[nodiscard]] std::size_t operator()(const FlowKey& k) const noexcept {
-    const AddressHash h;
-    return h(k.destination) ^ (h(k.source) * 3) ^ (k.qpn * std::size_t{0xD6E8FEB86659FD93ULL});
-  }
+  friend auto operator<=>(const FlowKey&, const FlowKey&) = default;  // NOLINT(modernize-use-nullptr): clang-tidy 14
 };
 
 /// Two addresses, in either order.
@@ -42,12 +37,7 @@ struct PairKey {
     if (std::pair(b.kind, b.octets) < std::pair(a.kind, a.octets)) std::swap(low, high);
   }
   friend bool operator==(const PairKey&, const PairKey&) = default;
-};
-struct PairKeyHash {
-  [[nodiscard]] std::size_t operator()(const PairKey& k) const noexcept {
-    const AddressHash h;
-    return h(k.low) ^ (h(k.high) * 3);
-  }
+  friend auto operator<=>(const PairKey&, const PairKey&) = default;  // NOLINT(modernize-use-nullptr): clang-tidy 14
 };
 
 /// A packet that waits for its connection's announcement.
@@ -99,11 +89,7 @@ struct CommKey {
   std::uint32_t id = 0;
 
   friend bool operator==(const CommKey&, const CommKey&) = default;
-};
-struct CommKeyHash {
-  [[nodiscard]] std::size_t operator()(const CommKey& k) const noexcept {
-    return FlowKeyHash{}(FlowKey{k.peer, k.owner, k.id});
-  }
+  friend auto operator<=>(const CommKey&, const CommKey&) = default;  // NOLINT(modernize-use-nullptr): clang-tidy 14
 };
 
 struct Connection {
@@ -127,8 +113,13 @@ struct Connection {
   SavedArea reply_area;
   std::optional<ConnectReady> ready_message;
   SavedArea ready_area;
-  std::vector<std::pair<Side, FrameRef>> repeated_messages;  ///< CM messages sent again before the announcement
-  std::uint64_t transaction = 0;                             ///< of the REQ
+  struct RepeatedMessage {
+    Side side = Side::active;
+    FrameRef frame;
+    Repeated::Kind kind = Repeated::Kind::handshake;
+  };
+  std::vector<RepeatedMessage> repeated_messages;  ///< CM messages that came again before the announcement
+  std::uint64_t transaction = 0;                   ///< of the REQ
   std::optional<std::uint32_t> request_psn;
   std::array<std::optional<std::uint32_t>, 2> qpns;  ///< by side
   std::array<std::optional<CommKey>, 2> comm;        ///< by side

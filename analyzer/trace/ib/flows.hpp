@@ -5,8 +5,8 @@
 
 #include <array>
 #include <list>
+#include <map>
 #include <memory>
-#include <unordered_map>
 #include <vector>
 
 #include "trace/ib/connection.hpp"
@@ -44,8 +44,8 @@ class Flows {
   using ConnectionList = std::list<std::unique_ptr<Connection>>;
   /// Legs between two addresses that wait for their partner, and what they sent.
   struct Pair {
-    std::array<std::unordered_map<std::uint32_t, Leg*>, 2> requests;  ///< by direction, by PSN; nullptr: ambiguous
-    std::array<std::unordered_map<std::uint32_t, Leg*>, 2> responses;
+    std::array<std::map<std::uint32_t, Leg*>, 2> requests;  ///< by direction, by PSN; nullptr: ambiguous
+    std::array<std::map<std::uint32_t, Leg*>, 2> responses;
     std::vector<Leg*> orphans;
     std::vector<Connection*> incomplete;  ///< not yet announced
   };
@@ -80,11 +80,11 @@ class Flows {
   const Options& options_;
   ConnectionNumbers& numbers_;
   EventSink& sink_;
-  std::unordered_map<FlowKey, std::unique_ptr<Leg>, FlowKeyHash> legs_;
+  std::map<FlowKey, std::unique_ptr<Leg>> legs_;
   std::array<Leg*, 256> cache_{};  ///< legs used lately
   ConnectionList connections_;
-  std::unordered_map<CommKey, Connection*, CommKeyHash> by_comm_;
-  std::unordered_map<PairKey, Pair, PairKeyHash> pairs_;
+  std::map<CommKey, Connection*> by_comm_;
+  std::map<PairKey, Pair> pairs_;
   std::list<Leg*> orphans_;   ///< oldest first
   std::uint64_t opened_ = 0;  ///< since those that are closed were last looked through
   bool finishing_ = false;    ///< nothing new comes: the bounds are met

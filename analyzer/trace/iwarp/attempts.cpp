@@ -25,16 +25,6 @@ Endpoint endpoint(const Address& address, std::uint16_t port) {
 
 }  // namespace
 
-std::size_t Attempts::Hash::operator()(const Service& s) const noexcept {
-  const std::uint64_t h = (AddressHash{}(s.address) ^ s.port) * 0xFF51AFD7ED558CCDULL;
-  return h ^ (h >> 32U);
-}
-
-std::size_t Attempts::Hash::operator()(const Flow& f) const noexcept {
-  const std::uint64_t h = ((*this)(f.client) * 3 ^ (*this)(f.server)) * 0x9E3779B97F4A7C15ULL;
-  return h ^ (h >> 32U);
-}
-
 bool Attempts::service(const Service& server) const {
   const auto& ports = options_.service_ports;
   return std::find(ports.begin(), ports.end(), server.port) != ports.end() || services_.contains(server);

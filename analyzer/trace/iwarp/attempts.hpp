@@ -9,8 +9,8 @@
 #include <cstdint>
 #include <deque>
 #include <list>
-#include <unordered_map>
-#include <unordered_set>
+#include <map>
+#include <set>
 #include <vector>
 
 #include "trace/packet.hpp"
@@ -40,15 +40,13 @@ class Attempts {
     Address address;
     std::uint16_t port = 0;
     friend bool operator==(const Service&, const Service&) = default;
+    friend auto operator<=>(const Service&, const Service&) = default;  // NOLINT(modernize-use-nullptr): clang-tidy 14
   };
   struct Flow {
     Service client;
     Service server;
     friend bool operator==(const Flow&, const Flow&) = default;
-  };
-  struct Hash {
-    [[nodiscard]] std::size_t operator()(const Service& s) const noexcept;
-    [[nodiscard]] std::size_t operator()(const Flow& f) const noexcept;
+    friend auto operator<=>(const Flow&, const Flow&) = default;  // NOLINT(modernize-use-nullptr): clang-tidy 14
   };
   /// A segment, or a report about one, that may be a step.
   struct Seen {
@@ -81,9 +79,9 @@ class Attempts {
 
   const Options& options_;
   EventSink& sink_;
-  std::unordered_map<Flow, Attempt, Hash> attempts_;
+  std::map<Flow, Attempt> attempts_;
   std::list<Flow> order_;  ///< of attempts_, oldest first
-  std::unordered_set<Service, Hash> services_;
+  std::set<Service> services_;
   std::deque<Service> services_order_;
   std::vector<Seen> earlier_;  ///< to and from other ports, a ring
   std::size_t earlier_at_ = 0;

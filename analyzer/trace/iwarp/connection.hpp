@@ -3,6 +3,7 @@
 #pragma once
 
 #include <array>
+#include <compare>
 #include <memory>
 #include <optional>
 #include <vector>
@@ -33,6 +34,12 @@ struct Context {
 struct Ends {
   std::array<Address, 2> address;
   std::array<std::uint16_t, 2> port{};
+
+  friend bool operator==(const Ends& a, const Ends& b) noexcept { return a.port == b.port && a.address == b.address; }
+  friend std::strong_ordering operator<=>(const Ends& a, const Ends& b) noexcept {
+    if (a.port != b.port) return a.port <=> b.port;  // differs the most
+    return a.address <=> b.address;
+  }
 };
 
 /// What was seen of the TCP handshake. Directions are indices of Ends: the sender's.

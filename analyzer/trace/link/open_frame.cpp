@@ -34,6 +34,10 @@ namespace {
 using wire::Layer;
 
 constexpr std::size_t bth_size = 12;
+/// The longest trailer that a switch puts behind what it mirrors: a time stamp of 16 octets and a frame check sequence.
+constexpr std::size_t mirror_trailer = 20;
+/// UDP and BTH, or TCP, without which a packet has no place among others.
+constexpr std::size_t ordering_header = 20;
 
 // What is rare stays out of the way of what is not: those functions are not to be inlined.
 
@@ -220,6 +224,17 @@ Content upper(Walk& walk, const Layer& network, const wire::IpPacket& ip) noexce
   return other_protocol(walk, ip);
 }
 
+/// A packet that is longer than the frame that carried it was cut before it came to whoever captured it. Behind the cut
+/// may stand a trailer, which is none of its octets; where that begins nobody knows.
+[[gnu::noinline]] void cut_before_capture(Walk& walk, const Layer& in, std::size_t header, std::size_t least,
+                                          Layer& payload) noexcept {
+  walk.out.frame_cut = true;
+  if (walk.depth != 0) return;  // inside of a mirror's header nothing follows
+  const std::size_t certain = in.wire_length > mirror_trailer ? in.wire_length - mirror_trailer : 0;
+  const std::size_t kept = std::max(certain, header + least) - header;
+  if (kept < payload.octets.size()) payload.octets = payload.octets.first(kept);
+}
+
 /// `protocol`: where a fragment says what it is of.
 [[gnu::noinline]] Content no_ip(Walk& walk, const wire::DecodeError& error, std::uint32_t protocol) noexcept {
   if (error.fault != wire::Fault::unsupported) return Content::nothing;
@@ -227,19 +242,25 @@ Content upper(Walk& walk, const Layer& network, const wire::IpPacket& ip) noexce
 }
 
 Content ipv4(Walk& walk, const Layer& in) noexcept {
-  const auto ip = wire::decode_ipv4(in);
+  auto ip = wire::decode_ipv4(in);
   if (!ip) return no_ip(walk, ip.error(), in.octets.size() > 9 ? in.octets[9] : 0);
   if (ip->first_fragment) [[unlikely]] {
     walk.out.frame_cut = walk.udp_knows = true;
+  }
+  if (ip->header_size + ip->payload.wire_length > in.wire_length) [[unlikely]] {
+    cut_before_capture(walk, in, ip->header_size, ordering_header, ip->payload);
   }
   return upper<Address::Kind::ipv4, 4>(walk, in, *ip);
 }
 
 Content ipv6(Walk& walk, const Layer& in) noexcept {
-  const auto ip = wire::decode_ipv6(in);
+  auto ip = wire::decode_ipv6(in);
   if (!ip) return no_ip(walk, ip.error(), wire::ip_protocol::fragment);
   if (ip->first_fragment) [[unlikely]] {
     walk.out.frame_cut = walk.udp_knows = true;
+  }
+  if (ip->header_size + ip->payload.wire_length > in.wire_length) [[unlikely]] {
+    cut_before_capture(walk, in, ip->header_size, ordering_header, ip->payload);
   }
   return upper<Address::Kind::ipv6, 16>(walk, in, *ip);
 }
@@ -249,9 +270,13 @@ void set_gids(Opened& out, const wire::Grh& grh) noexcept {
   set(out.ib.destination, Address::Kind::gid, grh.destination, 16);
 }
 
-Content roce(Opened& out, const Layer& in) noexcept {
-  const auto grh = wire::decode_grh(in);
+Content roce(Walk& walk, const Layer& in) noexcept {
+  Opened& out = walk.out;
+  auto grh = wire::decode_grh(in);
   if (!grh) return Content::nothing;
+  if (wire::grh_size + grh->payload.wire_length > in.wire_length) [[unlikely]] {
+    cut_before_capture(walk, in, wire::grh_size, bth_size, grh->payload);
+  }
   set_gids(out, *grh);
   return ib(out, Transport::rocev1, head(in, wire::grh_size), grh->payload);
 }
@@ -336,7 +361,7 @@ Content ether_payload(Walk& walk, const wire::EtherPayload& ether) noexcept {
     case wire::ether_type::ipv6:
       return ipv6(walk, ether.payload);
     case wire::ether_type::roce:
-      return roce(walk.out, ether.payload);
+      return roce(walk, ether.payload);
     default:
       return other_ether_type(walk, ether);
   }

@@ -23,12 +23,17 @@ namespace {
   return v;
 }
 
+[[nodiscard]] std::uint64_t digest(const Address& address) noexcept {
+  const std::uint8_t* octets = address.octets.data();
+  return mixed(mixed(word(octets), word(octets + sizeof(std::uint64_t))), static_cast<std::uint64_t>(address.kind));
+}
+
 void set_route(Mark& out, const Address& source, const Address& destination) noexcept {
   out = {};
-  out.up = std::pair(source.kind, source.octets) < std::pair(destination.kind, destination.octets);
+  out.up = source < destination;
   out.low = out.up ? source : destination;
   out.high = out.up ? destination : source;
-  out.route = mixed(AddressHash()(out.low), AddressHash()(out.high));
+  out.route = mixed(digest(out.low), digest(out.high));
   out.flow = out.route;
 }
 

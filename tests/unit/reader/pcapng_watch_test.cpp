@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <initializer_list>
 #include <optional>
+#include <vector>
 
 #include "capture_writer.hpp"
 
@@ -107,6 +108,72 @@ TEST(PcapngWatch, StopsWhereLengthsMakeNoSense) {
   const Octets bad = Writer(Order::little).u32(6).u32(10).u32(0xbad).u32(0xbad).u32(12).u32(0xbad).out;
   octets.insert(octets.end(), bad.begin(), bad.end());
   EXPECT_FALSE(unfit(octets, 3));
+}
+
+TEST(PcapngWatch, NamesTheFirstBlockThatContradictsItselfHoweverTheOctetsArrive) {
+  for (const Order order : {Order::little, Order::big}) {
+    const Octets beyond = Writer(order).u16(1).u16(5).u32(0).out;
+    const Octets end = option(order, 0, {});
+    struct Case {
+      const char* name;
+      std::uint32_t type;
+      Octets body;
+      bool defect;
+    };
+    const auto name = [order](std::uint64_t type, std::uint64_t length, const Octets& value) {
+      return Writer(order).u16(type).u16(length).octets(value).u32(0).out;
+    };
+    for (const Case& c :
+         {Case{"statistics", 5, Writer(order).u32(0).u64(0).octets(end).out, false},
+          Case{"statistics without options", 5, Writer(order).u32(0).u64(0).out, false},
+          Case{"half of statistics", 5, Writer(order).u32(0).u32(0).out, true},
+          Case{"an option beyond", 5, Writer(order).u32(0).u64(0).octets(beyond).out, true},
+          Case{"an option behind the end", 5, Writer(order).u32(0).u64(0).octets(end).octets(beyond).out, false},
+          Case{"a name", 4, name(1, 6, {10, 0, 0, 1, 'a', 0, 0, 0}), false},
+          Case{"a name of full words", 4, name(1, 8, {10, 0, 0, 1, 'a', 'b', 'c', 0}), false},
+          Case{"a name without an end", 4, name(1, 6, {10, 0, 0, 1, 'a', 'b', 0, 0}), true},
+          Case{"no name", 4, name(1, 4, {10, 0, 0, 1}), true},
+          Case{"a name beyond", 4, name(1, 9, {10, 0, 0, 1}), true},
+          Case{"a name of another kind", 4, name(7, 2, {'a', 'b', 0, 0}), false}, Case{"nothing", 4, {}, false},
+          Case{"secrets", 10, Writer(order).u32(1).u32(3).octets(payload(4, 1)).out, false},
+          Case{"secrets beyond", 10, Writer(order).u32(1).u32(5).octets(payload(4, 1)).out, true},
+          Case{"no secrets", 10, {}, true}, Case{"a custom block", 0xbad, payload(16, 1), false}}) {
+      Pcapng writer(order);
+      writer.section().interface(1).packet(0, 1, payload(61, 1)).block(c.type, c.body);
+      writer.block(5, payload(4, 1)).packet(0, 2, payload(5, 1));  // too short, and not the first
+      const Octets& octets = writer.file.octets;
+      for (std::size_t piece = 1; piece <= octets.size(); ++piece) {
+        PcapngWatch watch;
+        for (std::size_t at = 0; at < octets.size(); at += piece) {
+          watch.see({octets.data() + at, std::min(piece, octets.size() - at)});
+        }
+        ASSERT_TRUE(watch.defect()) << c.name;
+        ASSERT_EQ(watch.defect()->block, writer.file.starts[c.defect ? 3 : 4]) << c.name << " " << piece;
+        ASSERT_FALSE(watch.broken_block()) << c.name;
+      }
+    }
+  }
+}
+
+TEST(PcapngWatch, ComparesTheTwoLengthsOfABlock) {
+  for (const Order order : {Order::little, Order::big}) {
+    Pcapng writer(order);
+    writer.section().interface(1).packet(0, 1, payload(61, 1)).block(4, {}).block(0xbad, payload(8, 1));
+    const File& file = writer.file;
+    std::vector<std::size_t> ends(file.starts.begin() + 1, file.starts.end());
+    if (ends.back() != file.octets.size()) ends.push_back(file.octets.size());
+    for (std::size_t i = 0; i < ends.size(); ++i) {
+      Octets octets = file.octets;
+      octets[ends[i] - (order == Order::big ? 1 : 4)] ^= 4U;
+      PcapngWatch watch;
+      watch.see(octets);
+      ASSERT_TRUE(watch.defect()) << i;
+      EXPECT_EQ(watch.defect()->block, file.starts[i]);
+    }
+    PcapngWatch watch;
+    watch.see(file.octets);
+    EXPECT_FALSE(watch.defect());
+  }
 }
 
 TEST(PcapngWatch, NamesTheBlockThatDoesNotEnd) {

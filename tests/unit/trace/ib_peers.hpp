@@ -83,7 +83,7 @@ class Recorder : public trace::EventSink {
   void on(const trace::Acknowledged& e) override { say(e, "acknowledges {}", e.ordinal); }
   void on(const trace::Gap& e) override { say(e, "gap {}{}", e.count, e.proven ? " proven" : ""); }
   void on(const trace::Repeated& e) override {
-    static constexpr const char* kind[] = {"retransmission", "duplicate", "handshake"};
+    static constexpr const char* kind[] = {"retransmission", "duplicate", "handshake", "handshake in the file twice"};
     say(e, "repeated {}", kind[static_cast<std::size_t>(e.kind)]);
   }
   void on(const trace::Liveness& e) override {

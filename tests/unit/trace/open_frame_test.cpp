@@ -246,13 +246,23 @@ TEST(FrameCheckSequence, BitsOrOctets) {
 }
 
 TEST(OpenFrame, LostFrameLengthIsTruncation) {
-  // A tool cut the frame and wrote the shorter length into the record too: IP still knows.
+  // A switch or a tool cut the frame, and its record has the shorter length too: IP still knows. A switch may have put
+  // a time stamp and a check sequence of its own behind, 20 octets at most, which are none of the packet's.
   const Octets octets = ethernet(0x0800, ipv4(17, udp(bth_packet(1000))));
   const Octets start(octets.begin(), octets.begin() + 96);
   const Opened o = open(LinkType::ethernet, start);
   ASSERT_EQ(o.content, Content::infiniband);
-  EXPECT_EQ(o.ib.octets.size(), 96U - 42U);
+  EXPECT_TRUE(o.frame_cut);
+  EXPECT_EQ(o.ib.octets.size(), 96U - 20U - 42U);
   EXPECT_EQ(o.ib.wire_length, 1016U);
+  // What says where the packet belongs is kept: nobody cuts a frame to less.
+  const Octets shortest(octets.begin(), octets.begin() + 60);
+  EXPECT_EQ(open(LinkType::ethernet, shortest).ib.octets.size(), 12U);
+  // Whole, with four octets behind: IP ends it.
+  const Octets whole = octets + filled(4);
+  const Opened all = open(LinkType::ethernet, whole);
+  EXPECT_FALSE(all.frame_cut);
+  EXPECT_EQ(all.ib.octets.size(), 1016U);
 }
 
 struct Nothing {

@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Captures and scenarios as a tap, a mirror, a switch or a ring would have kept them. Whatever is missing, cut, twice
+// or late: no error and no warning that the whole does not have, and nobody accused of what another one did.
+#include <algorithm>
+#include <cstdint>
+#include <filesystem>
+#include <fstream>
+#include <iostream>
+#include <map>
+#include <optional>
+#include <random>
+#include <set>
+#include <sstream>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+#include <CLI/CLI.hpp>
+
+#include "damage/kinds.hpp"
+#include "playback/mutants.hpp"
+#include "playback/verdict.hpp"
+
+namespace damage {
+namespace {
+
+using rpcrdma::referee::Finding;
+using rpcrdma::referee::FindingKind;
+using rpcrdma::referee::RuleId;
+using rpcrdma::referee::Severity;
+
+const std::filesystem::path captures = RPCRDMA_SOURCE_DIR "/captures";
+constexpr std::uintmax_t largest = 400'000;  // octets of a file: a larger one costs more than it shows
+
+struct Asked {
+  std::string only, kind, variant;
+  bool everything = false;
+  std::size_t each = 1;  ///< variants of each kind and capture
+};
+
+struct Told {
+  Asked asked;
+  std::string program;
+  std::map<std::string, std::size_t> tried;  ///< by kind
+  std::size_t wrong = 0;
+  std::map<std::pair<std::string, std::string>, std::size_t> accusations;  ///< by kind and rule
+};
+
+void look(Source& source) {
+  for (const auto& frame : source.recording.frames) source.glances.push_back(glance(frame));
+}
+
+bool knows(const playback::Accusations& known, RuleId rule) {
+  return std::any_of(known.begin(), known.end(), [&](const auto& accusation) { return accusation.first == rule; });
+}
+
+void try_variant(const Source& source, const Kind& kind, const Variant& variant, const playback::Accusations& known,
+                 Told& told) {
+  if (!told.asked.variant.empty() && told.asked.variant != variant.name) return;
+  ++told.tried[std::string(kind.name)];
+  for (const Finding& finding : playback::judge(variant.recording.frames).findings) {
+    if (finding.severity == Severity::note || known.count({finding.rule, finding.violator}) != 0) continue;
+    const bool symptom = rpcrdma::referee::kind(finding.rule) == FindingKind::symptom;
+    // In a story one thing happens, and then it ends: whether it was answered may be lost with the answer.
+    const bool story = !source.other.frames.empty();
+    const bool other_waits =
+        kind.waits == Kind::Waits::different || (kind.waits == Kind::Waits::may_be_hidden && story);
+    if (symptom && other_waits) continue;
+    // Where the whole has somebody to blame, less than the whole may have nobody.
+    const bool weakened = finding.severity == Severity::warning ? !known.empty() : knows(known, finding.rule);
+    if (!finding.violator && weakened) continue;
+    ++told.wrong;
+    ++told.accusations[{std::string(kind.name), std::string(rpcrdma::referee::rule(finding.rule).name)}];
+    std::cout << fmt::format(
+        "WRONG{} {}: {}: {}: {}\n    alone: {} --only '{}' --everything --kind '{}' --variant '{}'\n",
+        known.empty() ? " HEALTHY" : "", source.name, kind.name, variant.name, playback::told(finding), told.program,
+        source.name, kind.name, variant.name);
+  }
+}
+
+void try_kind(const Source& source, const Kind& kind, std::size_t most, const playback::Accusations& known,
+              Told& told) {
+  if (!told.asked.kind.empty() && told.asked.kind != kind.name) return;
+  const std::size_t count = kind.count(source);
+  if (told.asked.everything || count <= most) {
+    for (std::size_t i = 0; i < count; ++i) try_variant(source, kind, kind.make(source, i), known, told);
+    return;
+  }
+  std::mt19937 chance(playback::seed_of(fmt::format("{} {}", source.name, kind.name)));
+  std::set<std::size_t> chosen;
+  while (chosen.size() < most) chosen.insert(chance() % count);
+  for (const std::size_t i : chosen) try_variant(source, kind, kind.make(source, i), known, told);
+}
+
+void try_capture(const std::filesystem::path& path, Told& told) {
+  if (std::filesystem::file_size(path) > largest) return;
+  Source source{path.stem().string(), playback::read(path.string()), {}, {}};
+  look(source);
+  const playback::Accusations known = playback::accusations(playback::judge(source.recording.frames));
+  for (const Kind& kind : kinds()) try_kind(source, kind, told.asked.each, known, told);
+}
+
+void try_scenario(const std::filesystem::path& path, Told& told) {
+  const forge::Scenario scenario = forge::read_scenario(path.string());
+  std::mt19937 chance(playback::seed_of(path.stem().string()));
+  std::vector<const forge::Transport*> fabrics;
+  for (const forge::Transport& transport : forge::transports()) {
+    if (forge::allows(scenario, transport)) fabrics.push_back(&transport);
+  }
+  if (fabrics.empty()) return;
+  if (!told.asked.everything) fabrics = {fabrics[chance() % fabrics.size()]};
+  for (const forge::Transport* transport : fabrics) {
+    const std::string name = fmt::format("{}, {}", path.stem().string(), transport->name);
+    if (!told.asked.only.empty() && name.find(told.asked.only) == std::string::npos) continue;
+    Source source{name,
+                  playback::recorded(forge::play(scenario, *transport), *transport),
+                  playback::recorded(forge::play(scenario, *transport, true), *transport),
+                  {}};
+    look(source);
+    const playback::Accusations known = playback::accusations(playback::judge(source.recording.frames));
+    if (told.asked.everything) {
+      for (const Kind& kind : kinds()) try_kind(source, kind, 0, known, told);
+    } else {
+      try_kind(source, kinds()[chance() % kinds().size()], told.asked.each, known, told);
+    }
+  }
+}
+
+std::vector<std::filesystem::path> files(const std::filesystem::path& folder, const std::set<std::string>& endings) {
+  std::vector<std::filesystem::path> found;
+  for (const auto& entry : std::filesystem::directory_iterator(folder)) {
+    if (endings.count(entry.path().extension().string()) != 0) found.push_back(entry.path());
+  }
+  std::sort(found.begin(), found.end());
+  return found;
+}
+
+/// As many as known.tsv says, of each kind and rule: more are wrong, and where there are fewer it has to say so.
+bool as_known(const Told& told) {
+  std::map<std::pair<std::string, std::string>, std::size_t> known;
+  std::ifstream file(RPCRDMA_SOURCE_DIR "/tests/damage/known.tsv");
+  for (std::string line; std::getline(file, line);) {
+    if (line.empty() || line.front() == '#') continue;
+    std::istringstream fields(line);
+    std::string kind, rule, sample, everything;
+    std::getline(fields, kind, '\t');
+    std::getline(fields, rule, '\t');
+    std::getline(fields, sample, '\t');
+    std::getline(fields, everything, '\t');
+    const std::size_t count = std::stoul(told.asked.everything ? everything : sample);
+    if (count != 0) known[{kind, rule}] = count;
+  }
+  for (const auto& [what, count] : told.accusations) {
+    if (count > known[what]) {
+      std::cout << fmt::format("WRONG {}: {}: {} times, known {}\n", what.first, what.second, count, known[what]);
+    }
+  }
+  for (const auto& [what, count] : known) {
+    const auto found = told.accusations.find(what);
+    const std::size_t now = found == told.accusations.end() ? 0 : found->second;
+    if (now < count) std::cout << fmt::format("known.tsv: {}: {}: only {} times now\n", what.first, what.second, now);
+  }
+  return std::erase_if(known, [](const auto& entry) { return entry.second == 0; }), known == told.accusations;
+}
+
+int run(Told& told) {
+  const std::string& only = told.asked.only;
+  for (const char* room : {"kernel", "peers"}) {
+    for (const auto& path : files(captures / room, {".pcap", ".pcapng"})) {
+      if (only.empty() || path.stem().string().find(only) != std::string::npos) try_capture(path, told);
+    }
+  }
+  for (const auto& path : files(captures / "scenarios", {".yaml"})) {
+    if (only.empty() || only.find(path.stem().string()) != std::string::npos ||
+        path.stem().string().find(only) != std::string::npos) {
+      try_scenario(path, told);
+    }
+  }
+  std::size_t all = 0;
+  for (const auto& [kind, count] : told.tried) {
+    std::cout << fmt::format("{:24} {:7}\n", kind, count);
+    all += count;
+  }
+  std::cout << fmt::format("{} variants, {} false accusations\n", all, told.wrong);
+  if (!only.empty() || !told.asked.kind.empty() || told.asked.each != 1) return told.wrong == 0 && all != 0 ? 0 : 1;
+  return all != 0 && as_known(told) ? 0 : 1;
+}
+
+}  // namespace
+}  // namespace damage
+
+int main(int argc, char** argv) {
+  damage::Told told;
+  CLI::App options("Damaged copies of captures and scenarios: nobody may become guilty who was not.");
+  options.add_option("--only", told.asked.only, "captures and scenarios with this in their name");
+  options.add_option("--kind", told.asked.kind, "only this kind of damage");
+  options.add_option("--variant", told.asked.variant, "only the variant of this name");
+  options.add_option("--each", told.asked.each, "how many variants of each kind and capture");
+  options.add_flag("--everything", told.asked.everything, "every variant there is");
+  CLI11_PARSE(options, argc, argv);
+  told.program = argv[0];
+  return damage::run(told);
+}

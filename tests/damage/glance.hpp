@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// What somebody who damages captures has to know of a frame. Not from the decoders that are tested.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+#include "trace/frame.hpp"
+
+namespace damage {
+
+enum class Carries : std::uint8_t {
+  other,
+  handshake,        ///< CM datagrams; TCP's SYN, FIN, RST
+  acknowledgement,  ///< nothing else
+  data,
+};
+
+struct Glance {
+  Carries carries = Carries::other;
+  std::string sender;            ///< addresses of both, the sender's first; empty: not known
+  std::size_t network = 0;       ///< where IPv4 or IPv6 begins; 0: not there
+  std::size_t network_type = 0;  ///< where the EtherType stands
+};
+
+/// Ethernet with or without VLANs, native InfiniBand, and InfiniBand in ERF.
+[[nodiscard]] Glance glance(const rpcrdma::trace::Frame& frame);
+
+}  // namespace damage

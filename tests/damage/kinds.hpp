@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// What happens to packets between the wire and a file: lost by the tap, cut, late, twice, in another order.
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "damage/glance.hpp"
+#include "playback/recording.hpp"
+
+namespace damage {
+
+struct Source {
+  std::string name;
+  playback::Recording recording;
+  playback::Recording other;  ///< another connection between the same addresses, or nothing
+  std::vector<Glance> glances;
+};
+
+/// Copies point at the octets of their source, where they did not change them.
+struct Variant {
+  std::string name;  ///< "without frame 7"
+  playback::Recording recording;
+};
+
+struct Kind {
+  std::string_view name;
+  /// Is what was answered on the wire waited for now, or longer?
+  enum class Waits : std::uint8_t {
+    the_same,
+    may_be_hidden,  ///< where it is the last thing that happens, and that it was answered is lost with the answer
+    different
+  } waits = Waits::the_same;
+  std::size_t (*count)(const Source& source);
+  Variant (*make)(const Source& source, std::size_t index);
+};
+
+[[nodiscard]] std::span<const Kind> kinds();
+
+}  // namespace damage

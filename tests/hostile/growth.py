@@ -1,0 +1,115 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""growth.py [--build FOLDER] [--analyzer FILE] [--short] [SHAPE...]: what hostile shapes cost when they grow.
+
+Each shape of shapes.py is made on each kind of link at 1, 4 and 16 times its size (--short: a few shapes, 1 and 8 times), and
+judged with each kind of report that matters to it. Processor time and peak memory, less what an empty capture takes, may grow
+like the size and no faster. 1: one grew faster, or the program failed.
+"""
+import argparse
+import json
+import os
+import re
+import resource
+import subprocess
+import sys
+import tempfile
+
+from links import Capture, Roce
+from shapes import SHAPES
+
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+SLACK = 1.6  # a sort's logarithm, colder caches
+SECONDS = 0.1  # that a busy machine may add to any run
+KIBS = 6 * 1024  # that an allocator may keep
+TOO_LONG = 60  # processor seconds
+
+
+def limited():
+    resource.setrlimit(resource.RLIMIT_CPU, (TOO_LONG, TOO_LONG))
+
+
+def measured(given, path, form):
+    """-> processor seconds, peak KiB"""
+    command = [given.peak, given.analyzer, "--format", form, "--no-progress", path]
+    done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False, preexec_fn=limited)
+    found = re.fullmatch(r"(\d+) KiB, (\d+) ms of processor time, exit status (\d+)\n", done.stdout)
+    if not found:
+        return float("inf"), 0  # ended by a signal
+    if int(found[3]) not in (0, 1, 3):
+        raise SystemExit(f"{' '.join(command)}: exit status {found[3]}")
+    return int(found[2]) / 1000, int(found[1])
+
+
+def capture_of(link, function, size, path):
+    """-> octets"""
+    capture = Capture(path)
+    function(link, capture, size)
+    capture.close()
+    return capture.size
+
+
+def grown(given, folder, name, link):
+    """True: nothing grew faster than the capture."""
+    given_shape = SHAPES[name]
+    paths = [os.path.join(folder, f"{times}.pcap") for times in given.times]
+    octets = [capture_of(link, given_shape.function, given_shape.size * times, path) for times, path in zip(given.times, paths)]
+    ratio = SLACK * octets[-1] / octets[0]
+    good = True
+    for form in given_shape.formats:
+        empty_seconds, empty_kib = given.empty[form]
+        costs = [measured(given, path, form) for path in paths]
+        seconds = [max(cost[0] - empty_seconds, 0) for cost in costs]
+        kibs = [max(cost[1] - empty_kib, 0) for cost in costs]
+        for _ in range(2):  # other work on the machine only adds
+            if seconds[-1] > ratio * seconds[0] + SECONDS:
+                seconds[-1] = min(seconds[-1], measured(given, paths[-1], form)[0] - empty_seconds)
+        slow = seconds[-1] > ratio * seconds[0] + SECONDS
+        large = kibs[-1] > ratio * kibs[0] + KIBS
+        good = good and not slow and not large
+        print(f"{link.name:6} {name:29} {form:6}", " ".join(f"{size / 1e6:6.2f}" for size in octets), "MB ",
+              " ".join(f"{each:6.3f}" for each in seconds), "s ", " ".join(f"{each / 1024:6.1f}" for each in kibs), "MiB",
+              *(["TIME"] if slow else []), *(["MEMORY"] if large else []), flush=True)
+    return good
+
+
+def beyond_the_bound(given, folder):
+    """True: the report says how many connections found no room, whatever else was said of the capture before."""
+    most, more = 65536, 10
+    path = os.path.join(folder, "bound.pcap")
+    capture_of(Roce, SHAPES["connections_of_many_clients"].function, most + more, path)
+    told = subprocess.run([given.analyzer, "--json", "--no-progress", path], stdin=subprocess.DEVNULL, capture_output=True, check=False)
+    reasons = [each["reason"] for each in json.loads(told.stdout)["unchecked"] if each["rule"] == "capture-gap"]
+    good = any(reason.startswith(f"{most:,} connections") and f" {more} more" in reason for reason in reasons)
+    print(f"{most + more} connections at once: {'said' if good else 'NOT SAID'} that {more} were not judged", flush=True)
+    return good
+
+
+def main():
+    options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    options.add_argument("--build", default=os.path.join(ROOT, "build"))
+    options.add_argument("--analyzer", help="another one than that of the build")
+    options.add_argument("--short", action="store_true", help="a few shapes, at 1 and 8 times their size")
+    options.add_argument("shapes", nargs="*", metavar="SHAPE", help="without: all")
+    given = options.parse_args()
+    given.peak = os.path.join(given.build, "tests/bench/peak")
+    given.analyzer = given.analyzer or os.path.join(given.build, "rpcrdma-analyzer")
+    given.times = (1, 8) if given.short else (1, 4, 16)
+    chosen = given.shapes or [name for name, each in SHAPES.items() if each.short or not given.short]
+    good = True
+    with tempfile.TemporaryDirectory() as folder:
+        empty = os.path.join(folder, "empty.pcap")
+        Capture(empty).close()
+        given.empty = {form: measured(given, empty, form) for form in ("text", "json", "ndjson", "junit")}
+        for name in chosen:
+            for link in SHAPES[name].links:
+                good = grown(given, folder, name, link) and good
+        if not given.short and not given.shapes:
+            good = beyond_the_bound(given, folder) and good
+    if not good:
+        print("TIME or MEMORY grew faster than the capture; again, alone: tests/hostile/growth.py SHAPE", file=sys.stderr)
+    return 0 if good else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
