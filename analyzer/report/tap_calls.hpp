@@ -4,9 +4,9 @@
 
 #include <cstdint>
 #include <deque>
+#include <map>
 #include <string>
 #include <tuple>
-#include <unordered_map>
 
 #include "referee/observer.hpp"
 #include "report/report.hpp"
@@ -59,8 +59,8 @@ class TapCalls final : public referee::Observer {
 
   const trace::TapTally& tally_;
   referee::Observer* next_;
-  std::unordered_map<std::uint64_t, Call> open_;  // by connection and exchange
-  std::deque<Answered> answered_;                 // whose Reply may still pass the other tap
+  std::map<std::uint64_t, Call> open_;  // by connection and exchange
+  std::deque<Answered> answered_;       // whose Reply may still pass the other tap
   trace::taps::Sample whole_, there_, peer_, back_;
   std::optional<Taps::Calls::Slowest> slowest_;
 };

@@ -5,10 +5,10 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
-#include <unordered_map>
 #include <vector>
 
 #include "trace/frame.hpp"
@@ -30,7 +30,7 @@ struct TapClock {
   std::optional<TimeNs> first;  ///< its frames, by its own clock
   std::optional<TimeNs> last;
   /// By two addresses (taps::Mark::route): the reference is nearer to the lower one.
-  std::unordered_map<std::uint64_t, bool> low_is_near;
+  std::map<std::uint64_t, bool> low_is_near;
 
   /// By the clock that all are brought to.
   [[nodiscard]] TimeNs corrected(TimeNs own) const noexcept;

@@ -185,6 +185,25 @@ class Lost(Taps):
         self.same_judgement(run, name)
 
 
+class Ring(Taps):
+    """The files of one capture, one after the other: they have one clock, although a packet and its repetition look alike."""
+
+    def test_sent_again_in_the_next_file(self):
+        for name in ("rxe-nfs3-lab-call-lost", "rxe-nfs41-lab-server-killed", "siw-nfs3-lab-call-lost", "siw-nfs3-loss", "rxe-nfs41-basic"):
+            header, passages = two_taps.passages(harness.capture(name), CLIENT, 0)
+            frames = [(frame, here) for frame, _, here, _ in passages]
+            for at in range(len(frames) // 8, len(frames), len(frames) // 8):
+                with self.subTest(name=name, at=at):
+                    # The last one of a file once more, as adapters send it that count no IP identification.
+                    again = [(frames[at - 1][0], frames[at][1] - 1)]
+                    two_taps.write(self.path("whole.pcap"), header, frames[:at] + again + frames[at:])
+                    two_taps.write(self.path("1.pcap"), header, frames[:at])
+                    two_taps.write(self.path("2.pcap"), header, again + frames[at:])
+                    run = self.merged(self.path("1.pcap"), self.path("2.pcap"))
+                    self.assertEqual(run.document["taps"]["clocks"][1].get("ahead_us") or 0, 0)
+                    self.same_judgement(run, name)
+
+
 class NotMeasured(Taps):
     def test_what_can_be_read_only_once(self):
         client, server = self.taps("rxe-nfs41-basic", 0)

@@ -2,7 +2,6 @@
 #include "trace/taps/mark.hpp"
 
 #include <cstring>
-#include <utility>
 
 #include "wire/ib.hpp"
 
@@ -83,13 +82,14 @@ void mark_tcp(const TcpSegment& segment, Mark& out) noexcept {
   out.flow = mixed(out.route, ports);
   const bool flags = (segment.flags & (TcpSegment::syn | TcpSegment::fin)) != 0;
   const std::uint32_t end = segment.sequence + segment.wire_length + (flags ? 1U : 0U);
+  out.bare = segment.wire_length == 0 && !flags;
   out.place = sent(out, out.up, std::uint64_t{segment.sequence} << 32U | end);
+  if (out.bare) out.place = mixed(out.place, segment.acknowledgement);
   const std::uint64_t what =
       std::uint64_t{segment.acknowledgement} << 32U | std::uint64_t{segment.ip_identification} << 16U | segment.window;
   out.packet = mixed(mixed(out.place, what), segment.flags);
   out.sequence = segment.sequence;
   out.octets = segment.wire_length;
-  out.bare = segment.wire_length == 0 && !flags;
   if (!out.bare) out.carries = sent(out, out.up, end);
   if ((segment.flags & TcpSegment::ack) != 0) out.acknowledges = sent(out, !out.up, segment.acknowledgement);
 }

@@ -11,7 +11,7 @@ namespace rpcrdma::trace {
 struct TapOrder::Impl {
   /// A pair of taps as one of them sees it: how much later it has what comes from the other's side.
   struct Way {
-    const std::unordered_map<std::uint64_t, bool>* low_is_near = nullptr;
+    const std::map<std::uint64_t, bool>* low_is_near = nullptr;
     bool reference = false;
     TimeNs takes = 0;
   };

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <unordered_map>
+#include <map>
 #include <vector>
 
 #include "trace/frame.hpp"
@@ -15,7 +15,7 @@ namespace rpcrdma::trace::taps {
 
 class Sketch {
  public:
-  static constexpr std::size_t most = 32768;
+  static constexpr std::size_t most = 8192;
 
   /// What one input saw of a key.
   struct Seen {
@@ -27,22 +27,24 @@ class Sketch {
   struct Entry {
     std::uint64_t route = 0;
     bool up = false;
-    std::vector<Seen> seen;
+    std::vector<Seen> seen;  ///< by input
 
     [[nodiscard]] const Seen* of(std::size_t input, bool answer) const noexcept {
+      const auto from = std::partition_point(seen.begin(), seen.end(), [&](const Seen& s) { return s.input < input; });
       const auto at =
-          std::find_if(seen.begin(), seen.end(), [&](const Seen& s) { return s.input == input && s.answer == answer; });
-      return at == seen.end() ? nullptr : &*at;
+          std::find_if(from, seen.end(), [&](const Seen& s) { return s.input != input || s.answer == answer; });
+      return at == seen.end() || at->input != input ? nullptr : &*at;
     }
   };
 
+  /// Inputs one after the other.
   void see(std::uint64_t key, std::uint64_t route, bool up, std::size_t input, bool answer, TimeNs time) {
     if ((key & mask_) != 0) return;
     Entry& entry = entries_[key];
     const auto number = static_cast<std::uint16_t>(input);
-    for (Seen& s : entry.seen) {
-      if (s.input != number || s.answer != answer) continue;
-      if (s.times < UINT8_MAX) ++s.times;
+    for (auto s = entry.seen.rbegin(); s != entry.seen.rend() && s->input == number; ++s) {
+      if (s->answer != answer) continue;
+      if (s->times < UINT8_MAX) ++s->times;
       return;
     }
     entry.route = route;
@@ -53,10 +55,10 @@ class Sketch {
       std::erase_if(entries_, [this](const auto& one) { return (one.first & mask_) != 0; });
     }
   }
-  [[nodiscard]] const std::unordered_map<std::uint64_t, Entry>& entries() const noexcept { return entries_; }
+  [[nodiscard]] const std::map<std::uint64_t, Entry>& entries() const noexcept { return entries_; }
 
  private:
-  std::unordered_map<std::uint64_t, Entry> entries_;
+  std::map<std::uint64_t, Entry> entries_;
   std::uint64_t mask_ = 0;
 };
 

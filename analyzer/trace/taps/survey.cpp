@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include <algorithm>
 #include <cstdlib>
+#include <iterator>
 #include <map>
+#include <set>
 #include <utility>
 
 #include "trace/taps.hpp"
@@ -47,8 +49,13 @@ TimeNs TapClock::corrected(TimeNs own) const noexcept {
 
 struct TapSurvey::Impl {
   static constexpr std::size_t most_ways = 4096;
+  static constexpr std::size_t most_references = 8;
+  static constexpr std::ptrdiff_t least_share = 8;
+  static constexpr std::ptrdiff_t many = 64;
   static constexpr std::uint64_t few = 3;  ///< positions may meet by chance: the same hosts at another time
 
+  using Entries = std::vector<const Sketch::Entry*>;
+  using Routes = std::map<std::uint64_t, std::vector<Common>>;
   struct Way {
     std::uint32_t queue_pair = 0;
     bool several = false;
@@ -83,20 +90,62 @@ struct TapSurvey::Impl {
     return known != ways.end() && known->second.several;
   }
 
+  /// What each input saw itself, so that two of them are compared by what one of them holds.
+  static void sort_by_input(const Sketch& sketch, std::vector<Entries>& into) {
+    for (const auto& [key, entry] : sketch.entries()) {
+      std::size_t last = into.size();
+      for (const Sketch::Seen& seen : entry.seen) {
+        if (seen.input != last) into[seen.input].push_back(&entry);
+        last = seen.input;
+      }
+    }
+  }
+  /// The first inputs before this one that saw something of the same.
+  [[nodiscard]] static std::set<std::size_t> references(const Entries& mine, std::size_t input) {
+    std::set<std::size_t> found;
+    for (const Sketch::Entry* entry : mine) {
+      for (std::size_t i = 0; i < std::min(entry->seen.size(), most_references); ++i) {
+        if (entry->seen[i].input < input) found.insert(entry->seen[i].input);
+      }
+      while (found.size() > most_references) found.erase(std::prev(found.end()));
+    }
+    return found;
+  }
+
+  /// A packet that was sent again looks like its first copy, and that two captures hold one each does not make them two
+  /// taps: these have a good part of what they saw in common. More is asked of captures that follow on each other, as
+  /// the files of one capture do.
+  [[nodiscard]] bool too_few(std::size_t reference, std::size_t input, const Routes& common) const {
+    const auto on_these = [&](std::size_t of) {
+      const auto counts = [&](const Sketch::Entry* e) {
+        return e->of(of, false) != nullptr && common.contains(e->route);
+      };
+      return std::count_if(packets_of[of].begin(), packets_of[of].end(), counts);
+    };
+    std::ptrdiff_t both = 0;
+    for (const auto& [route, commons] : common) both += static_cast<std::ptrdiff_t>(commons.size());
+    const auto [fewer, more] = std::minmax({on_these(reference), on_these(input)});
+    const TapClock& one = all[reference];
+    const TapClock& other = all[input];
+    const bool one_after_the_other = one.last <= other.first || other.last <= one.first;
+    if (!one_after_the_other || both * 2 >= more) return both * least_share < fewer;
+    return both < many || both * 2 < fewer;
+  }
+
   /// How far the clock of `input` is ahead of that of `reference`, which is corrected already.
   [[nodiscard]] bool by_packets(std::size_t reference, std::size_t input) {
-    std::map<std::uint64_t, std::vector<Common>> routes;
+    Routes routes;
     std::uint64_t proofs = 0;
-    for (const auto& [key, entry] : packets.entries()) {
-      const Sketch::Seen* one = entry.of(reference, false);
-      const Sketch::Seen* other = entry.of(input, false);
+    for (const Sketch::Entry* entry : packets_of[input]) {
+      const Sketch::Seen* one = entry->of(reference, false);
+      const Sketch::Seen* other = entry->of(input, false);
       // Seen more often by one than by the other: which belongs to which?
       if (one == nullptr || other == nullptr || one->times != other->times) continue;
-      if (!routes.contains(entry.route) && routes.size() >= most_ways) continue;
-      routes[entry.route].push_back({other->first, other->first - all[reference].corrected(one->first), entry.up});
+      if (!routes.contains(entry->route) && routes.size() >= most_ways) continue;
+      routes[entry->route].push_back({other->first, other->first - all[reference].corrected(one->first), entry->up});
       ++proofs;
     }
-    if (routes.empty()) return false;
+    if (routes.empty() || too_few(reference, input, routes)) return false;
     std::vector<Bound> least;
     std::vector<Bound> most;
     TapClock& clock = all[input];
@@ -119,11 +168,11 @@ struct TapSurvey::Impl {
   /// What acknowledges was sent after that had arrived.
   std::uint64_t proven(std::size_t reference, std::size_t input, std::vector<Bound>& least, std::vector<Bound>& most) {
     std::uint64_t proofs = 0;
-    for (const auto& [key, entry] : arrivals.entries()) {
-      if (several(entry.route, true) || several(entry.route, false)) continue;
+    for (const Sketch::Entry* entry : arrivals_of[input]) {
+      if (several(entry->route, true) || several(entry->route, false)) continue;
       const auto use = [&](std::size_t of, std::size_t by, std::vector<Bound>& into) {
-        const Sketch::Seen* thing = entry.of(of, false);
-        const Sketch::Seen* answer = entry.of(by, true);
+        const Sketch::Seen* thing = entry->of(of, false);
+        const Sketch::Seen* answer = entry->of(by, true);
         if (thing == nullptr || answer == nullptr || thing->times != 1) return;
         const Sketch::Seen* mine = of == input ? thing : answer;
         const Sketch::Seen* others = of == input ? answer : thing;
@@ -160,11 +209,18 @@ struct TapSurvey::Impl {
     return true;
   }
 
+  void compare() {
+    packets_of.resize(all.size());
+    arrivals_of.resize(all.size());
+    sort_by_input(packets, packets_of);
+    sort_by_input(arrivals, arrivals_of);
+    for (std::size_t i = 1; i < all.size(); ++i) compare(i);
+  }
   void compare(std::size_t input) {
-    for (std::size_t reference = 0; reference < input; ++reference) {
+    for (const std::size_t reference : references(packets_of[input], input)) {
       if (by_packets(reference, input)) return;
     }
-    for (std::size_t reference = 0; reference < input; ++reference) {
+    for (const std::size_t reference : references(arrivals_of[input], input)) {
       std::vector<Bound> least;
       std::vector<Bound> most;
       const std::uint64_t proofs = proven(reference, input, least, most);
@@ -179,6 +235,8 @@ struct TapSurvey::Impl {
   std::vector<TapClock> all;
   Sketch packets;
   Sketch arrivals;
+  std::vector<Entries> packets_of;
+  std::vector<Entries> arrivals_of;
   std::map<std::pair<std::uint64_t, bool>, Way> ways;
   Opened opened;
 };
@@ -189,7 +247,7 @@ TapSurvey::~TapSurvey() = default;
 void TapSurvey::frame(std::size_t input, const Frame& frame) { impl_->frame(input, frame); }
 
 std::vector<TapClock> TapSurvey::clocks() {
-  for (std::size_t i = 1; i < impl_->all.size(); ++i) impl_->compare(i);
+  impl_->compare();
   return impl_->all;
 }
 

@@ -9,12 +9,12 @@
 namespace rpcrdma::trace::taps {
 
 Pair::Pair(std::size_t near, std::size_t far, const TapClock& near_clock, const TapClock& far_clock)
-    : inputs_{near, far}, clocks_{near_clock, far_clock}, recent_(most_recent) {
+    : inputs_{near, far}, clocks_{near_clock, far_clock} {
   constexpr TimeNs jitter = 100'000;
   slack_ = jitter + std::llround(far_clock.ahead.uncertainty.value_or(0));
 }
 
-bool Pair::packet(std::size_t input, const Mark& mark, FrameRef ref) {
+bool Pair::packet(std::size_t input, const Mark& mark, FrameRef ref, OneWays& one_ways) {
   const auto side = clocks_[1].low_is_near.find(mark.route);
   if (side == clocks_[1].low_is_near.end()) return false;  // never seen by both
   give_up(ref.time);
@@ -57,13 +57,17 @@ bool Pair::packet(std::size_t input, const Mark& mark, FrameRef ref) {
     return true;
   }
   if (partner == nullptr) {
+    if (here.size() >= most_in_place) {
+      alone(here.front());
+      here.erase(here.begin());
+    }
     here.push_back(
         {mark.packet, ref, mark.flow, mark.route, mark.sequence, mark.octets, second, mark.up, mark.bare, false});
     waiting_.push_back({mark.place, ref});
     return false;
   }
   route.one_way[direction].add(static_cast<double>(took));
-  recent_[partner->ref.number % most_recent] = {partner->ref.number, took};
+  one_ways.add(partner->ref.number, took);
   if (flow != nullptr) ++flow->paths[direction].both;
   if (here.size() == 1) {
     packets_.erase(mark.place);
@@ -141,37 +145,34 @@ void Pair::finish() {
 }
 
 void Pair::routes(std::vector<TapRoute>& into) const {
-  for (const auto& [number, route] : routes_) {
-    TapRoute r;
+  const auto add = [](TapPath& to, const TapPath& path) {
+    to.both += path.both;
+    to.recut += path.recut;
+    to.lost += path.lost;
+    to.missed_far += path.missed_far;
+    to.missed_far_bare += path.missed_far_bare;
+    to.missed_near += path.missed_near;
+  };
+  std::map<std::uint64_t, TapRoute> of_rdma;
+  for (const auto& [key, flow] : flows_) {
+    if (!flow.rdma) continue;
+    const std::size_t out = routes_.at(flow.route).low_is_near ? 1 : 0;
+    TapRoute& r = of_rdma[flow.route];
+    add(r.out, flow.paths[out]);
+    add(r.back, flow.paths[1 - out]);
+  }
+  for (auto& [number, r] : of_rdma) {
+    if (r.out.both + r.back.both == 0) continue;
+    const Route& route = routes_.at(number);
+    const std::size_t out = route.low_is_near ? 1 : 0;
     r.near = inputs_[0];
     r.far = inputs_[1];
-    const std::size_t out = route.low_is_near ? 1 : 0;
     r.address = (route.low_is_near ? route.low : route.high).text();
     r.peer = (route.low_is_near ? route.high : route.low).text();
-    for (const auto& [key, flow] : flows_) {
-      if (flow.route != number || !flow.rdma) continue;
-      const auto add = [](TapPath& to, const TapPath& path) {
-        to.both += path.both;
-        to.recut += path.recut;
-        to.lost += path.lost;
-        to.missed_far += path.missed_far;
-        to.missed_far_bare += path.missed_far_bare;
-        to.missed_near += path.missed_near;
-      };
-      add(r.out, flow.paths[out]);
-      add(r.back, flow.paths[1 - out]);
-    }
-    if (r.out.both + r.back.both == 0) continue;
     r.out.one_way = route.one_way[out].spread();
     r.back.one_way = route.one_way[1 - out].spread();
     into.push_back(std::move(r));
   }
-}
-
-std::optional<TimeNs> Pair::one_way(std::uint64_t frame) const noexcept {
-  const Recent& recent = recent_[frame % most_recent];
-  if (frame == 0 || recent.frame != frame) return std::nullopt;
-  return recent.one_way;
 }
 
 }  // namespace rpcrdma::trace::taps
@@ -180,6 +181,7 @@ namespace rpcrdma::trace {
 
 struct TapTally::Impl {
   std::vector<taps::Pair> pairs;
+  taps::OneWays one_ways;
   taps::Mark mark;
 };
 
@@ -197,7 +199,7 @@ bool TapTally::packet(std::size_t input, FrameRef ref, const Opened& opened) {
   if (impl_->pairs.empty() || !taps::mark_of(opened, impl_->mark)) return false;
   bool shown = false;
   for (taps::Pair& pair : impl_->pairs) {
-    if (pair.has(input)) shown = pair.packet(input, impl_->mark, ref) || shown;
+    if (pair.has(input)) shown = pair.packet(input, impl_->mark, ref, impl_->one_ways) || shown;
   }
   return shown;
 }
@@ -220,11 +222,6 @@ std::vector<TapRoute> TapTally::routes() const {
   return out;
 }
 
-std::optional<TimeNs> TapTally::one_way(std::uint64_t frame) const noexcept {
-  for (const taps::Pair& pair : impl_->pairs) {
-    if (const auto took = pair.one_way(frame)) return took;
-  }
-  return std::nullopt;
-}
+std::optional<TimeNs> TapTally::one_way(std::uint64_t frame) const noexcept { return impl_->one_ways.of(frame); }
 
 }  // namespace rpcrdma::trace

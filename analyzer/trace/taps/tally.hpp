@@ -6,8 +6,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <map>
 #include <optional>
-#include <unordered_map>
 #include <vector>
 
 #include "trace/taps.hpp"
@@ -17,6 +17,26 @@
 
 namespace rpcrdma::trace::taps {
 
+/// How long packets took lately, by the frame number of their first copy.
+class OneWays {
+ public:
+  void add(std::uint64_t frame, TimeNs one_way) { recent_[frame % most] = {frame, one_way}; }
+  /// Empty: not known (any more).
+  [[nodiscard]] std::optional<TimeNs> of(std::uint64_t frame) const noexcept {
+    const Recent& recent = recent_[frame % most];
+    if (frame == 0 || recent.frame != frame) return std::nullopt;
+    return recent.one_way;
+  }
+
+ private:
+  static constexpr std::size_t most = std::size_t{1} << 16U;
+  struct Recent {
+    std::uint64_t frame = 0;
+    TimeNs one_way = 0;
+  };
+  std::vector<Recent> recent_ = std::vector<Recent>(most);
+};
+
 /// Two inputs. Times are those of one clock.
 class Pair {
  public:
@@ -24,22 +44,20 @@ class Pair {
   Pair(std::size_t near, std::size_t far, const TapClock& near_clock, const TapClock& far_clock);
 
   [[nodiscard]] bool has(std::size_t input) const noexcept { return input == inputs_[0] || input == inputs_[1]; }
-  /// True: the other tap has shown this packet already.
-  [[nodiscard]] bool packet(std::size_t input, const Mark& mark, FrameRef ref);
+  /// True: the other tap has shown this packet already, and so its way is known.
+  [[nodiscard]] bool packet(std::size_t input, const Mark& mark, FrameRef ref, OneWays& one_ways);
   /// It belongs to an RDMA connection, and so does all of its flow.
   void rdma(std::uint64_t flow);
   void finish();
 
   void routes(std::vector<TapRoute>& into) const;
-  /// How long the packet took whose first copy had this frame number; empty: not known (any more).
-  [[nodiscard]] std::optional<TimeNs> one_way(std::uint64_t frame) const noexcept;
 
  private:
   /// So long it may take until a packet is sent again; that of TCP takes longer each time.
   static constexpr TimeNs window = 60'000'000'000;
   static constexpr std::size_t most_waiting = std::size_t{1} << 16U;
+  static constexpr std::size_t most_in_place = 32;
   static constexpr std::size_t most_flows = 4096;
-  static constexpr std::size_t most_recent = std::size_t{1} << 16U;
 
   struct Packet {
     std::uint64_t packet = 0;
@@ -70,10 +88,6 @@ class Pair {
     std::array<TapPath, 2> paths;
     std::array<std::array<Cover, 2>, 2> covers;  ///< by tap
   };
-  struct Recent {
-    std::uint64_t frame = 0;
-    TimeNs one_way = 0;
-  };
 
   [[nodiscard]] Flow* flow_of(std::uint64_t flow, std::uint64_t route);
   void give_up(TimeNs now);
@@ -82,11 +96,10 @@ class Pair {
   std::array<std::size_t, 2> inputs_;
   std::array<TapClock, 2> clocks_;
   TimeNs slack_ = 0;
-  std::unordered_map<std::uint64_t, std::vector<Packet>> packets_;  // by place
+  std::map<std::uint64_t, std::vector<Packet>> packets_;  // by place
   std::deque<Waiting> waiting_;
-  std::unordered_map<std::uint64_t, Route> routes_;
-  std::unordered_map<std::uint64_t, Flow> flows_;
-  std::vector<Recent> recent_;
+  std::map<std::uint64_t, Route> routes_;
+  std::map<std::uint64_t, Flow> flows_;
 };
 
 }  // namespace rpcrdma::trace::taps
