@@ -311,7 +311,10 @@ void Referee::on(const trace::ConnectReply& event) {
   ConnectionFacts& facts = connection->facts;
   if (event.server.qpn) facts.server.qpn = event.server.qpn;
   if (!facts.server.port && event.server.port) facts.server.port = event.server.port;
-  if (facts.server.address.empty()) facts.server.address = event.server.address;
+  if (facts.server.address.empty()) {
+    facts.server.address = event.server.address;
+    facts.server.network = event.server.network;
+  }
   impl_->mounts.establishes(*connection, event.frame);
   const bool first = !connection->reply_seen();
   connection->reply_frame = event.frame;

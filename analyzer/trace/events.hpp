@@ -34,6 +34,7 @@ struct Endpoint {
   std::string address;                ///< "192.168.77.2", "fd77::1", GID text, or "lid 5"
   std::optional<std::uint16_t> port;  ///< TCP port, or the port of the RDMA IP CM header / service ID
   std::optional<std::uint32_t> qpn;   ///< 24 bits; never on iWARP
+  std::uint8_t network = 0;           ///< which of several VLANs or tunnels that use the address; the same at both ends
 };
 
 struct EventBase {

@@ -30,7 +30,8 @@ std::uint64_t hash_of(const Address& a) noexcept {
   std::uint64_t lo = 0;
   std::memcpy(&hi, a.octets.data(), 8);
   std::memcpy(&lo, a.octets.data() + 8, 8);
-  return (hi * 0x9E3779B97F4A7C15ULL) ^ (lo * 0xC2B2AE3D27D4EB4FULL) ^ static_cast<std::uint64_t>(a.kind);
+  return (hi * 0x9E3779B97F4A7C15ULL) ^ (lo * 0xC2B2AE3D27D4EB4FULL) ^ static_cast<std::uint64_t>(a.kind) ^
+         std::uint64_t{a.network} << 8U;
 }
 
 /// For the table of ordinary connections, in which nobody is looked for further than at one place.

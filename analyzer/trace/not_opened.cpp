@@ -48,7 +48,7 @@ std::string NotOpened::text() const {
     case By::udp_port:
       return named(fmt::format("UDP port {}", number), *this);
     case By::fragment:
-      return fmt::format("later fragments of IP packets (protocol {})", number);
+      return fmt::format("fragments of IP packets that are not whole (protocol {})", number);
     case By::too_deep:
       return fmt::format("packets more than {} deep inside others", number);
     case By::shortened:

@@ -14,7 +14,7 @@ struct NotOpened {
     ether_type,  ///< also where it stands in GRE
     ip_protocol,
     udp_port,
-    fragment,   ///< not the first of its packet; number: IP protocol, 44 in IPv6
+    fragment,   ///< of a packet whose rest was not captured; number: IP protocol, or 44 in IPv6
     too_deep,   ///< number: how many encapsulations are opened
     shortened,  ///< cut by a mirror that says so, and wrote the lengths inside anew: how long it was nobody knows
   };

@@ -19,11 +19,12 @@ struct Address {
   enum class Kind : std::uint8_t { none, ipv4, ipv6, gid, lid };
   std::array<std::uint8_t, 16> octets{};  ///< IPv4: the first 4; LID: the first 2; rest zero
   Kind kind = Kind::none;
+  std::uint8_t network = 0;  ///< which of several networks that use it (trace/networks.hpp)
 
   /// Asked for each frame: two comparisons of words are cheaper than one of octets.
   friend bool operator==(const Address& a, const Address& b) noexcept {
     const auto words = [](const Address& of) { return std::bit_cast<std::array<std::uint64_t, 2>>(of.octets); };
-    return words(a) == words(b) && a.kind == b.kind;
+    return words(a) == words(b) && a.kind == b.kind && a.network == b.network;
   }
   /// Some order: tables by address are ordered, so that no choice of addresses makes looking one up slow.
   friend std::strong_ordering operator<=>(const Address& a, const Address& b) noexcept {
@@ -32,7 +33,7 @@ struct Address {
     const auto there = words(b);
     if (here[0] != there[0]) return here[0] <=> there[0];
     if (here[1] != there[1]) return here[1] <=> there[1];
-    return a.kind <=> b.kind;
+    return a.kind != b.kind ? a.kind <=> b.kind : a.network <=> b.network;
   }
   [[nodiscard]] std::string text() const;  ///< as Wireshark prints it; a LID as "lid 5"
 };

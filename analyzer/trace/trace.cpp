@@ -6,6 +6,7 @@
 #include "trace/ib_transport.hpp"
 #include "trace/iwarp_transport.hpp"
 #include "trace/link/open_frame.hpp"
+#include "trace/networks.hpp"
 #include "trace/packet.hpp"
 #include "trace/taps.hpp"
 #include "trace/two_ways.hpp"
@@ -41,12 +42,12 @@ struct Trace::Impl {
     last_time = frame.time;
   }
 
-  void count_not_opened() {
+  void count_not_opened(NotOpened what, std::uint64_t frames = 1) {
     auto& kinds = statistics.not_opened;
-    if (kinds.size() < Statistics::max_kinds || kinds.contains(opened.not_opened)) {
-      ++kinds[opened.not_opened];
+    if (kinds.size() < Statistics::max_kinds || kinds.contains(what)) {
+      kinds[what] += frames;
     } else {
-      ++statistics.not_opened_others;
+      statistics.not_opened_others += frames;
     }
   }
 
@@ -54,16 +55,17 @@ struct Trace::Impl {
     ++statistics.frames;
     watch_time(frame.ref);
     last = frame.ref;
-    open_frame(frame, opened);
+    open_frame(frame, opened, &fragments);
     const bool shown = taps != nullptr && taps->packet(frame.input, frame.ref, opened);
+    networks.place(opened);
     if (opened.frame_cut) ++statistics.truncated_frames;
     switch (opened.content) {
       case Content::nothing:
-        if (opened.not_opened.by != NotOpened::By::nothing) count_not_opened();
+        if (opened.not_opened.by != NotOpened::By::nothing) count_not_opened(opened.not_opened);
         return false;
       case Content::tunnel:
         ++statistics.tunnel_frames;
-        count_not_opened();
+        count_not_opened(opened.not_opened);
         return false;
       case Content::unknown_link:
         ++statistics.unknown_link;
@@ -105,6 +107,9 @@ struct Trace::Impl {
   }
 
   void finish() {
+    for (const auto& [protocol, count] : fragments.not_joined()) {
+      count_not_opened({NotOpened::By::fragment, protocol}, count);
+    }
     infiniband.finish(last);
     if (taps != nullptr) taps->finish();
     iwarp.finish(last);
@@ -119,6 +124,8 @@ struct Trace::Impl {
   TapTally* taps = nullptr;
   Statistics statistics;
   Opened opened;  // one for all frames
+  Fragments fragments;
+  Networks networks;
   FrameRef last;
   TimeNs last_time = 0;
 };

@@ -22,7 +22,7 @@ namespace rpcrdma::wire {
   }
   const std::size_t size = fixed + (p[0] & 0x3FU) * std::size_t{4};
   if (in.octets.size() < size) return tl::make_unexpected(in.missing(size, "Geneve options"));
-  return EtherPayload{load_be16(p + 2), in.after(size)};
+  return EtherPayload{load_be16(p + 2), in.after(size), load_be24(p + 4)};
 }
 
 }  // namespace rpcrdma::wire

@@ -14,10 +14,11 @@ namespace rpcrdma::wire {
 struct GreHeader {
   std::uint16_t type = 0;
   bool sequenced = false;  ///< has a sequence number: tells ERSPAN type II from type I
+  std::uint32_t key = 0;   ///< 0: none
   Layer payload;
 };
 
-/// Key, sequence number and checksum are passed over, not checked.
+/// Sequence number and checksum are passed over, not checked.
 /// unsupported: a version other than 0 (1 is PPTP's), or source routes.
 [[nodiscard]] inline Decoded<GreHeader> decode_gre(Layer in) noexcept {
   constexpr std::size_t fixed = 4;
@@ -29,7 +30,9 @@ struct GreHeader {
   std::size_t size = fixed;
   for (const unsigned flag : {0x8000U, 0x2000U, 0x1000U}) size += (flags & flag) != 0 ? 4U : 0U;
   if (in.octets.size() < size) return tl::make_unexpected(in.missing(size, "GRE header"));
-  return GreHeader{load_be16(p + 2), sequenced, in.after(size)};
+  const bool checksum = (flags & 0x8000U) != 0;
+  const std::uint32_t key = (flags & 0x2000U) != 0 ? load_be32(p + fixed + (checksum ? 4U : 0U)) : 0;
+  return GreHeader{load_be16(p + 2), sequenced, key, in.after(size)};
 }
 
 }  // namespace rpcrdma::wire

@@ -28,18 +28,18 @@ namespace rpcrdma::wire {
     if (reserved && frame_likeness(in.after(size)) != Likeness::by_packet) {
       return tl::make_unexpected(DecodeError{Fault::invalid, "VXLAN flags", 0});
     }
-    return EtherPayload{ether_type::bridged, in.after(size)};
+    return EtherPayload{ether_type::bridged, in.after(size), load_be24(p + 4)};
   }
   if ((p[0] & 0x31U) != 0) return tl::make_unexpected(DecodeError{Fault::unsupported, "VXLAN flags", 0});
   switch (p[3]) {
     case 1:
-      return EtherPayload{ether_type::ipv4, in.after(size)};
+      return EtherPayload{ether_type::ipv4, in.after(size), load_be24(p + 4)};
     case 2:
-      return EtherPayload{ether_type::ipv6, in.after(size)};
+      return EtherPayload{ether_type::ipv6, in.after(size), load_be24(p + 4)};
     case 3:
-      return EtherPayload{ether_type::bridged, in.after(size)};
+      return EtherPayload{ether_type::bridged, in.after(size), load_be24(p + 4)};
     case 5:
-      return EtherPayload{ether_type::mpls, in.after(size)};
+      return EtherPayload{ether_type::mpls, in.after(size), load_be24(p + 4)};
     default:
       return tl::make_unexpected(DecodeError{Fault::unsupported, "VXLAN next protocol", 3});
   }

@@ -43,6 +43,29 @@ def ipv4(protocol, payload, fragment=0):
     return header(checksum(header(0))) + payload
 
 
+def fragments(frame, sizes, identification=[0]):
+    """The IP packet of a frame in pieces: so many octets of its payload in each, the rest in the last one."""
+    identification[0] = identification[0] % 0xFFFF + 1
+    if ip_of(frame) is None:
+        return [frame]
+    kind, packet = ip_of(frame)
+    header, payload = (packet[:(packet[0] & 15) * 4], packet[(packet[0] & 15) * 4:]) if kind == 0x0800 else (packet[:40], packet[40:])
+    out, at = [], 0
+    for n in [*sizes, len(payload)]:
+        piece, more = payload[at:at + n], at + n < len(payload)
+        if kind == 0x0800:
+            head = header[:2] + struct.pack(">HHH", len(header) + len(piece), identification[0], (0x2000 if more else 0) | at // 8) + header[8:10]
+            head += struct.pack(">H", checksum(head + b"\0\0" + header[12:])) + header[12:]
+        else:
+            head = header[:4] + struct.pack(">HB", 8 + len(piece), 44) + header[7:]
+            head += struct.pack(">BBHI", header[6], 0, at | more, identification[0])
+        out.append(frame[:14] + head + piece)
+        at += len(piece)
+        if not more:
+            break
+    return out
+
+
 def ipv6(protocol, payload):
     """RFC 8200."""
     return struct.pack(">IHBB", 0x60000000, len(payload), protocol, 64) + b"\xfd" + b"\0" * 14 + b"\1\xfd" + b"\0" * 14 + b"\2" + payload
@@ -197,6 +220,30 @@ class Capture:
         return path
 
 
+    def write_pieces(self, path, change):
+        """`change`: octets -> a list of frames."""
+        records = [time + struct.pack("<II", len(new), len(new)) + new for time, octets, _ in self.frames for new in change(octets)]
+        pcapfile.write(path, self.header, records)
+        return path
+
+
+def stamp_of(capture, frame):
+    second, part = struct.unpack("<II", frame[0])
+    return second * capture.second + part
+
+
+def with_its_port(one, other):
+    """The client's port of the one for the other's."""
+    def ports(frame):
+        return struct.unpack(">HH", frame[34:38])
+    new = next(max(ports(f[1])) for f in one.frames if f[1][23] == 6 and 20049 in ports(f[1]))
+    old = next(max(ports(f[1])) for f in other.frames if f[1][23] == 6 and 20049 in ports(f[1]))
+    for at, (time, frame, length) in enumerate(other.frames):
+        if frame[12:14] == b"\x08\0" and frame[23] == 6 and old in ports(frame):
+            changed = struct.pack(">HH", *(new if p == old else p for p in ports(frame)))
+            other.frames[at] = (time, frame[:34] + changed + frame[38:], length)
+
+
 def said(document):
     """What is said of the connections, not of the file they were in."""
     return {key: document[key] for key in ("connections", "mounts", "findings", "unchecked") if key in document}
@@ -249,6 +296,87 @@ class Tunnels(Prepared):
             for capture in self.captures:
                 with self.subTest(headers=name, capture=capture.name):
                     self.same(capture, lambda frame, headers=headers: wrapped(frame, headers))
+
+    def test_in_fragments(self):
+        """A tunnel over a network with a smaller MTU cuts its packets up; each counts where its last piece came."""
+        orders = {"in order": (lambda f: f, [24]), "backwards": (lambda f: f[::-1], [8, 40, 16, 8]), "one twice": (lambda f: [f[0], *f], [32, 8])}
+        tunnels = {"VXLAN": ["VXLAN"], "GRE over IPv6": ["GRE over IPv6"], "VXLAN in GRE": ["VXLAN", "GRE, Ethernet inside"]}
+        for capture in self.captures:
+            for name, headers in tunnels.items():
+                for order, (ordered, sizes) in orders.items():
+                    with self.subTest(capture=capture.name, header=name, order=order):
+                        def pieces(frame, headers=headers, sizes=sizes, ordered=ordered):
+                            return ordered(fragments(wrapped(frame, headers), sizes))
+
+                        def bare(frame, pieces=pieces):
+                            return [ethernet(0x0806, b"\0" * 46)] * (len(pieces(frame)) - 1) + [frame]
+                        path = os.path.join(self.folder.name, "pieces.pcap")
+                        expected = said(self.asked(capture.write_pieces(path, bare)))
+                        document = self.asked(capture.write_pieces(path, pieces))
+                        self.assertEqual(said(document), expected)
+                        self.assertEqual(document["unchecked"], [])
+
+    def test_fragments_of_the_packets_themselves(self):
+        """TCP over both IPs; RoCE's packets must not be cut up, which their ICRC would show."""
+        path = os.path.join(self.folder.name, "pieces.pcap")
+        for name in ("siw-nfs41-basic", "siw-nfs3-ipv6"):
+            capture = next(c for c in self.captures if c.name == name)
+            for sizes in ([16], [48, 8]):
+                expected = said(self.asked(capture.write_pieces(path, lambda f, n=sizes: [ethernet(0x0806, b"\0" * 46)] * (len(fragments(f, n)) - 1) + [f])))
+                self.assertEqual(said(self.asked(capture.write_pieces(path, lambda f, n=sizes: fragments(f, n)))), expected)
+
+    def test_fragments_of_which_only_the_first_was_captured(self):
+        """As with the filter "udp port 4789": but for the first few, what the first ones hold is opened."""
+        capture = self.captures[0]
+        path = os.path.join(self.folder.name, "pieces.pcap")
+        document = self.asked(capture.write_pieces(path, lambda f: fragments(wrapped(f, ["VXLAN"]), [160])[:1]))
+        self.assertEqual(len(document["connections"]), 1)
+        self.assertEqual([f["severity"] for f in document["findings"] if f["severity"] in ("error", "warning")], [])
+        self.assertGreater(document["connections"][0]["messages"]["calls"], 30)
+
+    def test_fragments_that_lack_are_counted(self):
+        capture = self.captures[0]
+        path = os.path.join(self.folder.name, "pieces.pcap")
+        document = self.asked(capture.write_pieces(path, lambda f: fragments(wrapped(f, ["VXLAN"]), [40])[1:]))
+        self.assertEqual(len(document["unchecked"]), 1)
+        self.assertIn(f"fragments of IP packets that are not whole (protocol 17) in {len(capture.frames)} frames", document["unchecked"][0]["reason"])
+
+    def test_the_same_addresses_in_two_networks(self):
+        """Two mounts at the same time with the same addresses, ports and queue pairs, each in a VLAN or tunnel of its own."""
+        def vlan(number):
+            return lambda f: f[:12] + struct.pack(">HH", 0x8100, 0x6000 | number) + f[12:]
+
+        def vxlan(number):
+            return lambda f: over_udp(4789, struct.pack(">II", 0x08000000, number << 8) + f)
+        networks = {"two VLANs": (vlan(10), vlan(20)), "one of them untagged": (lambda f: f, vlan(20)), "the tagged one first": (vlan(20), lambda f: f),
+                    "VXLAN": (vxlan(7), vxlan(8)), "VLANs in VXLAN": (lambda f: vxlan(7)(vlan(10)(f)), lambda f: vxlan(7)(vlan(20)(f))),
+                    "there in one VLAN and back in the other": None}
+        parts = ("messages", "operations", "credits", "thresholds", "procedures", "version")
+        for names in (("rxe-nfs3-basic", "rxe-nfs41-krb5"), ("siw-nfs41-basic", "siw-nfs40-basic")):
+            one, other = (Capture(name, harness.capture(name)) for name in names)
+            if names[0].startswith("siw"):
+                with_its_port(one, other)
+            shift = stamp_of(one, one.frames[0]) - stamp_of(other, other.frames[0])
+            bare = [self.asked(harness.capture(name)) for name in names]
+            for kind, wrap in networks.items():
+                with self.subTest(names=names, kind=kind):
+                    if wrap is None:
+                        client = one.frames[0][1][6:12]
+                        expected = [bare[0]]
+                        records = [(stamp_of(one, f), vlan(10 if f[1][6:12] == client else 20)(f[1])) for f in one.frames]
+                    else:
+                        expected = bare
+                        records = [(stamp_of(one, f), wrap[0](f[1])) for f in one.frames] + [(stamp_of(other, f) + shift, wrap[1](f[1])) for f in other.frames]
+                    records.sort(key=lambda r: r[0])
+                    path = os.path.join(self.folder.name, "networks.pcap")
+                    pcapfile.write(path, one.header, [struct.pack("<IIII", *divmod(t, one.second), len(f), len(f)) + f for t, f in records])
+                    document = self.asked(path)
+                    for part in parts:
+                        self.assertEqual(sorted((c[part] for c in document["connections"]), key=str),
+                                         sorted((c[part] for d in expected for c in d["connections"]), key=str), part)
+                    self.assertLessEqual({(f["rule"], f["severity"]) for f in document["findings"]},
+                                         {(f["rule"], f["severity"]) for d in expected for f in d["findings"]})
+                    self.assertEqual(len(document["mounts"]), len(expected))
 
     def test_nine_deep_is_named_and_counted(self):
         capture = self.captures[0]

@@ -66,6 +66,17 @@ class Plugin(wrapping.Prepared):
             with self.subTest(headers=name):
                 self.compare(self.captures[0], headers)
 
+    def test_in_fragments(self):
+        for capture, header in ((self.captures[0], "VXLAN"), (self.captures[2], "GRE over IPv6")):
+            with self.subTest(capture=capture.name, header=header):
+                path = os.path.join(self.folder.name, "pieces.pcap")
+                capture.write_pieces(path, lambda frame, header=header: wrapping.fragments(wrapping.wrapped(frame, [header]), [48]))
+                os.chmod(path, 0o644)
+                lacking, rows = self.lacking(path)
+                self.assertEqual(lacking, set())
+                self.assertEqual(sorted((rule, int(row["frame.number"][0])) for row in rows for rule in row["rpcordma.finding"]),
+                                 sorted((f["rule"], f["frames"][0]) for f in self.asked(path)["findings"]))
+
     def test_what_the_analyzer_does_not_open(self):
         for capture in self.captures:
             before = self.compared

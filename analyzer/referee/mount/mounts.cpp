@@ -73,16 +73,17 @@ Attempt& new_attempt(Mount& mount, Attempt&& attempt) {
 
 }  // namespace
 
-Mount* Mounts::between(const std::string& client, const std::string& server) {
-  if (client.empty() || server.empty()) return nullptr;
-  const auto at = mounts_.find({client, server});
+Mount* Mounts::between(const trace::Endpoint& client, const trace::Endpoint& server) {
+  if (client.address.empty() || server.address.empty()) return nullptr;
+  const Key key{client.address, server.address, client.network};
+  const auto at = mounts_.find(key);
   if (at != mounts_.end()) return at->second.get();
   if (mounts_.size() >= most_mounts) return nullptr;
   auto mount = std::make_unique<Mount>();
   mount->id = static_cast<std::uint32_t>(mounts_.size()) + 1;
-  mount->client = client;
-  mount->server = server;
-  return mounts_.emplace(Key{client, server}, std::move(mount)).first->second.get();
+  mount->client = client.address;
+  mount->server = server.address;
+  return mounts_.emplace(key, std::move(mount)).first->second.get();
 }
 
 void Mounts::join(Connection& connection, Mount* mount) {
@@ -93,7 +94,7 @@ void Mounts::join(Connection& connection, Mount* mount) {
 
 void Mounts::requests(Connection& connection) {
   const ConnectionFacts& facts = connection.facts;
-  join(connection, between(facts.client.address, facts.server.address));
+  join(connection, between(facts.client, facts.server));
   if (connection.mount == nullptr) return;
   Mount& mount = *connection.mount;
   const auto same = std::find_if(mount.attempts.rbegin(), mount.attempts.rend(), [&](const Attempt& attempt) {
@@ -110,7 +111,7 @@ void Mounts::requests(Connection& connection) {
 }
 
 void Mounts::adopts(Connection& connection) {
-  join(connection, between(connection.facts.client.address, connection.facts.server.address));
+  join(connection, between(connection.facts.client, connection.facts.server));
 }
 
 void Mounts::repeats_request(const Connection& connection, FrameRef frame) {
@@ -144,7 +145,7 @@ void Mounts::said(const Connection& connection, HeldFinding finding) {
 }
 
 void Mounts::attempts(const trace::TcpAttempt& event) {
-  Mount* mount = between(event.client.address, event.server.address);
+  Mount* mount = between(event.client, event.server);
   if (mount == nullptr) return;
   using Step = trace::TcpAttempt::Step;
   if (event.step == Step::request) {
@@ -181,7 +182,7 @@ void Mounts::attempts(const trace::TcpAttempt& event) {
 }
 
 void Mounts::without_rdma(const trace::NfsOverTcp& event) {
-  if (Mount* mount = between(event.client.address, event.server.address)) {
+  if (Mount* mount = between(event.client, event.server)) {
     mount->nfs_over_tcp = MountFacts::NfsOverTcp{event.frames, event.frame};
   }
 }

@@ -7,6 +7,7 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -49,9 +50,9 @@ class Mounts {
  private:
   static void join(Connection& connection, Mount* mount);
   static constexpr std::size_t most_mounts = 4096;
-  using Key = std::pair<std::string, std::string>;
+  using Key = std::tuple<std::string, std::string, std::uint8_t>;  // with the network that has them
 
-  [[nodiscard]] Mount* between(const std::string& client, const std::string& server);
+  [[nodiscard]] Mount* between(const trace::Endpoint& client, const trace::Endpoint& server);
 
   std::map<Key, std::unique_ptr<Mount>> mounts_;
 };

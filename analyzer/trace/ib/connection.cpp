@@ -68,6 +68,7 @@ void Connection::emit_reply() {
   reply->server.qpn = qpns[index(Side::passive)];
   if (request) {
     reply->server.address = request->server.address;
+    reply->server.network = request->server.network;
     reply->server.port = request->server.port;
   }
   reply->private_data = reply_area.area();
@@ -128,8 +129,8 @@ void Connection::announce_adopted() {
   Adopted a;
   shared.fill(a, Side::active, first);
   a.transport = transport;
-  a.client = {addresses[0].text(), std::nullopt, qpns[0]};
-  a.server = {addresses[1].text(), std::nullopt, qpns[1]};
+  a.client = {addresses[0].text(), std::nullopt, qpns[0], addresses[0].network};
+  a.server = {addresses[1].text(), std::nullopt, qpns[1], addresses[1].network};
   if (handshake()) {
     a.roles_from = RolesFrom::handshake;
   } else {

@@ -126,6 +126,7 @@ void Handshakes::request(const IbPacket& packet, const CmMessage& m) {
   r.transport = packet.transport;
   r.client.address = address_text(packet.source, m, true);
   r.server.address = address_text(packet.destination, m, false);
+  r.client.network = r.server.network = packet.source.network;
   if (m.ip) r.client.port = m.ip->source_port;
   if (m.service_id && wire::is_ip_cm_service(*m.service_id)) r.server.port = wire::ip_cm_port(*m.service_id);
   r.opened = packet.ref;
@@ -160,6 +161,7 @@ void Handshakes::reply(const IbPacket& packet, const CmMessage& m) {
   ConnectReply& r = c->reply.emplace();
   c->shared.fill(r, Side::passive, packet.ref);
   r.server.address = packet.source.text();
+  r.server.network = packet.source.network;
   r.depths = depths(m);
   c->reply_area = save(m);
 

@@ -20,6 +20,7 @@ Endpoint endpoint(const Address& address, std::uint16_t port) {
   Endpoint e;
   e.address = address.text();
   e.port = port;
+  e.network = address.network;
   return e;
 }
 

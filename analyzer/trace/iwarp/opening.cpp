@@ -38,6 +38,7 @@ Endpoint Connection::endpoint(int direction) const {
   Endpoint e;
   e.address = ends_.address[i].text();
   e.port = ends_.port[i];
+  e.network = ends_.address[i].network;
   return e;
 }
 

@@ -77,6 +77,8 @@ void PlainNfs::tell(EventSink& sink) const {
     e.frame = pair.first;
     e.client.address = pair.client.text();
     e.server.address = pair.server.text();
+    e.client.network = pair.client.network;
+    e.server.network = pair.server.network;
     e.server.port = pair.server_port;
     e.frames = pair.frames;
     sink.on(e);

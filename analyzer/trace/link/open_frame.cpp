@@ -15,6 +15,7 @@
 #include "wire/gre.hpp"
 #include "wire/grh.hpp"
 #include "wire/icmp.hpp"
+#include "wire/ip_fragment.hpp"
 #include "wire/ipv4.hpp"
 #include "wire/ipv6.hpp"
 #include "wire/layer.hpp"
@@ -39,13 +40,17 @@ constexpr std::size_t mirror_trailer = 20;
 /// UDP and BTH, or TCP, without which a packet has no place among others.
 constexpr std::size_t ordering_header = 20;
 
+/// Of a GRE key with a frame behind it (RFC 7637) the last bits tell flows apart, not networks.
+constexpr unsigned nvgre_flow = 8;
+
 // What is rare stays out of the way of what is not: those functions are not to be inlined.
 
 /// The way through a frame.
 struct Walk {
-  explicit Walk(Opened& opened) noexcept : out(opened) {}
+  Walk(Opened& opened, Fragments* pieces) noexcept : out(opened), fragments(pieces) {}
 
   Opened& out;
+  Fragments* fragments;
   std::optional<wire::EtherPayload> next;  ///< what the encapsulation that was opened last holds
   int depth = 0;
   std::uint16_t way = 0;
@@ -57,6 +62,14 @@ void set(Address& address, Address::Kind kind, const std::uint8_t* octets, std::
   address.octets.fill(0);
   std::memcpy(address.octets.data(), octets, size);
   address.kind = kind;
+  address.network = 0;
+}
+
+/// `number`: 0 is none.
+void mix_network(Opened& out, std::uint32_t number) noexcept {
+  if (number != 0) [[unlikely]] {
+    out.network = (out.network * 0x01000193U ^ number) + 1;
+  }
 }
 
 std::uint32_t narrow(std::size_t n) noexcept {
@@ -102,6 +115,7 @@ Content unopened(Walk& walk, NotOpened what, Content content = Content::tunnel) 
   if (inside->type == wire::ether_type::bridged) {
     const auto ether = wire::decode_ethernet(inside->payload);
     if (!ether) return Content::nothing;
+    mix_network(walk.out, inside->network);
     walk.next = *ether;
   } else {
     walk.next = *inside;
@@ -124,6 +138,7 @@ Content unopened(Walk& walk, NotOpened what, Content content = Content::tunnel) 
     case wire::mpls_port:
       return enter(walk, what, wire::decode_mpls(payload));
     case wire::tzsp_port:
+      walk.out.network = 0;
       return enter(walk, what, wire::decode_tzsp(payload));
     default:
       return Content::nothing;
@@ -131,6 +146,7 @@ Content unopened(Walk& walk, NotOpened what, Content content = Content::tunnel) 
 }
 
 Content erspan(Walk& walk, const wire::GreHeader& gre) noexcept {
+  walk.out.network = 0;
   const NotOpened what{NotOpened::By::ether_type, gre.type};
   const auto mirrored = wire::decode_erspan(gre.type, gre.sequenced, gre.payload);
   if (!mirrored) return enter(walk, what, tl::make_unexpected(mirrored.error()));
@@ -149,14 +165,17 @@ Content gre(Walk& walk, const Layer& in) noexcept {
     case wire::ether_type::erspan3:
       return erspan(walk, *gre);
     case wire::ether_type::nvidia_mirror:
+      walk.out.network = 0;
       return enter(walk, {NotOpened::By::ether_type, gre->type}, wire::decode_nvidia_mirror(gre->payload));
     case wire::ether_type::mpls:
     case wire::ether_type::mpls_multicast:
       return enter(walk, what, wire::decode_mpls(gre->payload));
     case keep_alive:
       return Content::nothing;
+    case wire::ether_type::bridged:
+      return enter(walk, what, wire::EtherPayload{gre->type, gre->payload, gre->key >> nvgre_flow});
     default:
-      return enter(walk, what, wire::EtherPayload{gre->type, gre->payload});
+      return enter(walk, what, wire::EtherPayload{gre->type, gre->payload, gre->key});
   }
 }
 
@@ -235,34 +254,56 @@ Content upper(Walk& walk, const Layer& network, const wire::IpPacket& ip) noexce
   if (kept < payload.octets.size()) payload.octets = payload.octets.first(kept);
 }
 
-/// `protocol`: where a fragment says what it is of.
-[[gnu::noinline]] Content no_ip(Walk& walk, const wire::DecodeError& error, std::uint32_t protocol) noexcept {
-  if (error.fault != wire::Fault::unsupported) return Content::nothing;
-  return unopened(walk, {NotOpened::By::fragment, protocol}, Content::nothing);
+template <Address::Kind kind, std::size_t size>
+Content ip_packet(Walk& walk, const Layer& in, wire::IpPacket& ip) noexcept {
+  if (ip.header_size + ip.payload.wire_length > in.wire_length) [[unlikely]] {
+    cut_before_capture(walk, in, ip.header_size, ordering_header, ip.payload);
+  }
+  return upper<kind, size>(walk, in, ip);
+}
+
+/// A fragment that is to be opened by itself: the beginning of a packet, or something that cannot be opened.
+Content fragment_alone(Walk& walk, const Layer& in, wire::Decoded<wire::IpPacket>& ip) noexcept {
+  const bool v4 = (in.octets[0] >> 4U) == 4;
+  if (!ip) {
+    const std::uint32_t protocol = v4 ? in.octets[9] : wire::ip_protocol::fragment;
+    return unopened(walk, {NotOpened::By::fragment, protocol}, Content::nothing);
+  }
+  walk.out.frame_cut = walk.udp_knows = true;
+  return v4 ? ip_packet<Address::Kind::ipv4, 4>(walk, in, *ip) : ip_packet<Address::Kind::ipv6, 16>(walk, in, *ip);
+}
+
+/// `ip`: what became of decoding it as a whole packet.
+[[gnu::noinline]] Content fragment(Walk& walk, const Layer& in, wire::Decoded<wire::IpPacket>& ip) noexcept {
+  if (!ip && ip.error().fault != wire::Fault::unsupported) return Content::nothing;
+  if (walk.fragments == nullptr) return fragment_alone(walk, in, ip);
+  const bool v4 = (in.octets[0] >> 4U) == 4;
+  const auto piece = v4 ? wire::decode_ipv4_fragment(in) : wire::decode_ipv6_fragment(in);
+  if (!piece) return fragment_alone(walk, in, ip);
+  const Fragments::Answer answer = walk.fragments->take(*piece);
+  if (answer.taken == Fragments::Taken::no) return fragment_alone(walk, in, ip);
+  if (answer.taken == Fragments::Taken::held) return Content::nothing;
+  const Layer whole{answer.packet, answer.packet.size()};
+  auto joined = v4 ? wire::decode_ipv4(whole) : wire::decode_ipv6(whole);
+  if (!joined) return Content::nothing;
+  return v4 ? ip_packet<Address::Kind::ipv4, 4>(walk, whole, *joined)
+            : ip_packet<Address::Kind::ipv6, 16>(walk, whole, *joined);
 }
 
 Content ipv4(Walk& walk, const Layer& in) noexcept {
   auto ip = wire::decode_ipv4(in);
-  if (!ip) return no_ip(walk, ip.error(), in.octets.size() > 9 ? in.octets[9] : 0);
-  if (ip->first_fragment) [[unlikely]] {
-    walk.out.frame_cut = walk.udp_knows = true;
+  if (!ip || ip->first_fragment) [[unlikely]] {
+    return fragment(walk, in, ip);
   }
-  if (ip->header_size + ip->payload.wire_length > in.wire_length) [[unlikely]] {
-    cut_before_capture(walk, in, ip->header_size, ordering_header, ip->payload);
-  }
-  return upper<Address::Kind::ipv4, 4>(walk, in, *ip);
+  return ip_packet<Address::Kind::ipv4, 4>(walk, in, *ip);
 }
 
 Content ipv6(Walk& walk, const Layer& in) noexcept {
   auto ip = wire::decode_ipv6(in);
-  if (!ip) return no_ip(walk, ip.error(), wire::ip_protocol::fragment);
-  if (ip->first_fragment) [[unlikely]] {
-    walk.out.frame_cut = walk.udp_knows = true;
+  if (!ip || ip->first_fragment) [[unlikely]] {
+    return fragment(walk, in, ip);
   }
-  if (ip->header_size + ip->payload.wire_length > in.wire_length) [[unlikely]] {
-    cut_before_capture(walk, in, ip->header_size, ordering_header, ip->payload);
-  }
-  return upper<Address::Kind::ipv6, 16>(walk, in, *ip);
+  return ip_packet<Address::Kind::ipv6, 16>(walk, in, *ip);
 }
 
 void set_gids(Opened& out, const wire::Grh& grh) noexcept {
@@ -335,6 +376,7 @@ Content no_ether_type(Walk& walk, const wire::EtherPayload& ether) noexcept {
     case wire::ether_type::ethertype_dsa:
       return enter(walk, what, wire::decode_ethertype_dsa(ether.payload));
     case wire::ether_type::nvidia_mirror:
+      walk.out.network = 0;
       return enter(walk, what, wire::decode_nvidia_mirror(ether.payload));
     case wire::ether_type::arp:
     case 0x0842:  // Wake-on-LAN
@@ -355,6 +397,7 @@ Content no_ether_type(Walk& walk, const wire::EtherPayload& ether) noexcept {
 }
 
 Content ether_payload(Walk& walk, const wire::EtherPayload& ether) noexcept {
+  mix_network(walk.out, ether.network);
   switch (ether.type) {
     case wire::ether_type::ipv4:
       return ipv4(walk, ether.payload);
@@ -431,7 +474,7 @@ Content link(Walk& walk, LinkType type, const Layer& in) noexcept {
 
 }  // namespace
 
-void open_frame(const Frame& frame, Opened& out) noexcept {
+void open_frame(const Frame& frame, Opened& out, Fragments* fragments) noexcept {
   Layer layer{frame.octets, std::max<std::size_t>(frame.wire_length, frame.octets.size())};
   // Not every layer below has a length of its own: one with segmentation offload ends where the frame does.
   if (frame.fcs_length != 0 && layer.wire_length > frame.fcs_length) {
@@ -439,7 +482,9 @@ void open_frame(const Frame& frame, Opened& out) noexcept {
   }
   out.frame_cut = layer.cut();
   out.not_opened = {};
-  Walk walk{out};
+  out.network = 0;
+  if (fragments != nullptr) fragments->start(frame.ref);
+  Walk walk{out, fragments};
   out.content = link(walk, frame.link, layer);
   while (walk.next) {
     const wire::EtherPayload ether = *walk.next;

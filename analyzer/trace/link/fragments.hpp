@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// IP packets that came in fragments, put together again. Adapters send none; a tunnel over a network whose packets are
+// shorter than what it carries does.
+#pragma once
+
+#include <array>
+#include <compare>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <vector>
+
+#include "trace/frame.hpp"
+#include "wire/bytes.hpp"
+#include "wire/ip_fragment.hpp"
+
+namespace rpcrdma::trace {
+
+class Fragments {
+ public:
+  enum class Taken : std::uint8_t {
+    no,     ///< it is to be opened as it is: its rest was not captured
+    held,   ///< it waits for the others, or has come already
+    whole,  ///< it was the last one that lacked
+  };
+  struct Answer {
+    Taken taken = Taken::no;
+    wire::Bytes packet;  ///< whole: header and payload, as before it was cut up. Valid until the next start().
+  };
+
+  /// A frame begins.
+  void start(FrameRef frame) noexcept {
+    frame_ = frame;
+    used_ = 0;
+  }
+  [[nodiscard]] Answer take(const wire::IpFragment& fragment) noexcept;
+  /// How many fragments were given up, by the protocol of their packets; and those that wait still.
+  [[nodiscard]] std::map<std::uint8_t, std::uint64_t> not_joined() const;
+
+ private:
+  static constexpr std::size_t most_packets = 64;  // at once, so at most 4 MiB
+  static constexpr std::size_t most_pieces = 128;  // of one packet
+  static constexpr std::size_t most_paths = 256;
+  static constexpr std::size_t most_wholes = 16;  // in one frame: one within the other
+  static constexpr std::uint32_t most_alone = 4;
+  /// So long a packet may be on its way in pieces; the number that ties them together comes again soon.
+  static constexpr TimeNs longest_wait = 1'000'000'000;
+
+  // clang-tidy 14 takes the comparison's hidden 0 for a pointer.
+  struct Path {
+    bool ipv6 = false;
+    std::array<std::uint8_t, 16> source{};
+    std::array<std::uint8_t, 16> destination{};
+
+    friend auto operator<=>(const Path&, const Path&) = default;  // NOLINT(modernize-use-nullptr)
+  };
+  struct Key {
+    Path path;
+    std::uint8_t protocol = 0;
+    std::uint32_t identification = 0;
+
+    friend auto operator<=>(const Key&, const Key&) = default;  // NOLINT(modernize-use-nullptr)
+  };
+  struct Piece {
+    std::size_t offset = 0;
+    std::vector<std::uint8_t> octets;
+
+    [[nodiscard]] std::size_t end() const noexcept { return offset + octets.size(); }
+  };
+  struct Packet {
+    FrameRef began;
+    std::vector<std::uint8_t> header;  ///< of the first fragment; empty: that lacks
+    std::vector<Piece> pieces;         ///< ascending, none over another
+    std::size_t octets = 0;            ///< of all pieces
+    std::size_t end = 0;               ///< 0: the last one lacks
+  };
+  /// What is known of a pair of addresses.
+  struct Habit {
+    std::uint32_t alone = 0;  ///< so many first fragments wait, and no other was ever seen: the capture lacks those
+  };
+
+  [[nodiscard]] Answer keep(const wire::IpFragment& fragment);
+  [[nodiscard]] static bool add(Packet& packet, const wire::IpFragment& fragment);
+  [[nodiscard]] Answer joined(const Packet& packet, bool ipv6, std::uint8_t protocol);
+  void make_room();
+  void give_up(std::map<Key, Packet>::iterator packet);
+
+  FrameRef frame_;
+  std::map<Key, Packet> packets_;
+  std::map<Path, Habit> habits_;
+  std::map<std::uint8_t, std::uint64_t> given_up_;
+  std::array<std::vector<std::uint8_t>, most_wholes> wholes_;
+  std::size_t used_ = 0;
+};
+
+}  // namespace rpcrdma::trace

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "trace/networks.hpp"
+
+#include <algorithm>
+
+namespace rpcrdma::trace {
+namespace {
+
+/// The transaction of a REQ, which it keeps when it is sent again; 0: no REQ.
+[[nodiscard]] std::uint64_t opening(const IbPacket& packet) noexcept {
+  constexpr std::size_t mad = 12 + 8;
+  constexpr std::uint8_t ud_send = 0x64;
+  constexpr std::uint8_t communication_management = 0x07;
+  constexpr std::uint16_t request = 0x0010;
+  const std::uint8_t* p = packet.octets.data();
+  if (packet.octets.size() < mad + 24 || p[0] != ud_send || wire::load_be24(p + 5) != 1) return 0;
+  if (p[mad + 1] != communication_management || wire::load_be16(p + mad + 16) != request) return 0;
+  return wire::load_be64(p + mad + 8) | 1U;
+}
+
+[[nodiscard]] std::uint64_t opening(const TcpSegment& segment) noexcept {
+  if ((segment.flags & (TcpSegment::syn | TcpSegment::ack)) != TcpSegment::syn) return 0;
+  const std::uint32_t ports = std::uint32_t{segment.source_port} << 16U | segment.destination_port;
+  return std::uint64_t{ports} << 32U | segment.sequence | 1U;
+}
+
+}  // namespace
+
+void Networks::place(Opened& opened) {
+  const auto set = [&](auto& packet, std::uint64_t opens) {
+    if (opens == 0 && !any_ && opened.network == 0) return;
+    packet.source.network = packet.destination.network =
+        number(packet.source, packet.destination, opened.network, opens);
+  };
+  if (opened.content == Content::infiniband) {
+    set(opened.ib, opening(opened.ib));
+  } else if (opened.content == Content::tcp) {
+    set(opened.tcp, opening(opened.tcp));
+  } else if (opened.content == Content::undelivered) {
+    set(opened.undelivered, 0);
+  }
+}
+
+std::uint8_t Networks::number(const Address& source, const Address& destination, std::uint32_t network,
+                              std::uint64_t opening) {
+  any_ = any_ || network != 0;
+  const bool up = source < destination;
+  const std::uint8_t direction = up ? 1 : 2;
+  const auto key = up ? std::pair(source, destination) : std::pair(destination, source);
+  auto at = pairs_.find(key);
+  if (at == pairs_.end()) {
+    if (pairs_.size() >= most_pairs) return 0;
+    at = pairs_.try_emplace(key).first;
+  }
+  Pair& pair = at->second;
+  auto way = std::find_if(pair.ways.begin(), pair.ways.end(), [&](const Way& w) { return w.network == network; });
+  if (way == pair.ways.end()) {
+    if (pair.ways.size() >= most_ways) return 0;
+    const std::uint8_t fresh = pair.number_of_new(direction, opening);
+    way = pair.ways.insert(pair.ways.end(), {network, fresh, 0});
+  }
+  way->directions = static_cast<std::uint8_t>(way->directions | direction);
+  if (opening != 0) {
+    pair.openings[pair.next_opening] = {opening, way->number};
+    pair.next_opening = (pair.next_opening + 1) % most_openings;
+  }
+  return way->number;
+}
+
+std::uint8_t Networks::Pair::number_of_new(std::uint8_t direction, std::uint64_t opening) noexcept {
+  if (ways.empty()) return 0;
+  if (opening == 0) {
+    const auto one_way =
+        std::find_if(ways.rbegin(), ways.rend(), [&](const Way& w) { return (w.directions & direction) == 0; });
+    return one_way != ways.rend() ? one_way->number : ways.front().number;
+  }
+  for (const Opening& one : openings) {
+    if (one.mark == opening) return one.number;
+  }
+  const bool same_direction =
+      std::any_of(ways.begin(), ways.end(), [&](const Way& w) { return (w.directions & direction) != 0; });
+  return same_direction ? ++last_number : ways.front().number;
+}
+
+}  // namespace rpcrdma::trace

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Inside trace: networks that use the same addresses, in VLANs or tunnels of their own. What is the same in two of them
+// is one network seen twice; what goes there in one and back in another is one network too.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "trace/link/open_frame.hpp"
+#include "trace/packet.hpp"
+
+namespace rpcrdma::trace {
+
+class Networks {
+ public:
+  /// Writes the number of the network into both addresses of what was opened. A VLAN or key that is new between two
+  /// addresses makes another network of them when it begins with the opening of a connection (REQ, SYN) that no other
+  /// has shown, and another has packets of the same direction.
+  void place(Opened& opened);
+
+ private:
+  static constexpr std::size_t most_pairs = 65536;
+  static constexpr std::size_t most_ways = 8;  // of one pair: further ones are the first network
+  static constexpr std::size_t most_openings = 4;
+
+  /// A VLAN or key.
+  struct Way {
+    std::uint32_t network = 0;
+    std::uint8_t number = 0;
+    std::uint8_t directions = 0;  ///< 1: from the lower address, 2: from the higher one
+  };
+  struct Opening {
+    std::uint64_t mark = 0;  ///< 0: none
+    std::uint8_t number = 0;
+  };
+  struct Pair {
+    std::vector<Way> ways;
+    std::array<Opening, most_openings> openings;  ///< the last ones
+    std::size_t next_opening = 0;
+    std::uint8_t last_number = 0;
+
+    [[nodiscard]] std::uint8_t number_of_new(std::uint8_t direction, std::uint64_t opening) noexcept;
+  };
+
+  [[nodiscard]] std::uint8_t number(const Address& source, const Address& destination, std::uint32_t network,
+                                    std::uint64_t opening);
+
+  std::map<std::pair<Address, Address>, Pair> pairs_;
+  bool any_ = false;  ///< a VLAN or key was seen: until then only openings are looked at
+};
+
+}  // namespace rpcrdma::trace
