@@ -116,6 +116,14 @@ bool Stream::not_yet_asked(const wire::IbHeader& header) const noexcept {
   return at >= expected_ && at - expected_ < near;
 }
 
+bool Stream::far_off(std::uint32_t psn) const noexcept {
+  constexpr Sequence near = 4096;
+  if (!synchronised_ || open_read_) return false;
+  const Sequence at = unwrap(expected_, psn);
+  const Sequence newest = held_.empty() ? expected_ : held_.last();
+  return at + near < expected_ || at > newest + near;
+}
+
 void Stream::response(const Arrival& a) {
   const wire::IbHeader& h = a.header;
   learn_mtu(h);
