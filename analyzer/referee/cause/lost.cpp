@@ -95,7 +95,7 @@ void close_with(const Witness& witness, Closed closed, const Suspect& suspect) {
   Connection& connection = witness.connection;
   closed.how = suspect.how;
   closed.frame = suspect.frame;
-  closed.by = suspect.by;
+  closed.by = connection.roles_known() ? suspect.by : std::nullopt;
   closed.cause = Cause{suspect.rule, suspect.proven, suspect.frames, suspect.message};
   connection.facts.closed = closed;
   if (suspect.rule == RuleId::credit_overrun_fatal &&
@@ -138,7 +138,7 @@ void judge_close(const Witness& witness, const trace::Disconnect& event) {
   Closed closed;
   closed.how = event.how == How::reset ? Closed::How::reset : Closed::How::disconnect;
   closed.frame = event.frame;
-  closed.by = party(by);
+  closed.by = when(connection.roles_known(), party(by));
 
   const Suspect* suspect = decisive(connection);
   if (suspect != nullptr && hidden_by_a_gap(witness, *suspect, event.frame)) suspect = nullptr;
