@@ -181,15 +181,26 @@ void Stream::report_acknowledged(FrameRef ref) {
   shared_.sink.on(event);
 }
 
+namespace {
+
+/// The receiver's queue pair takes nothing any more.
+[[nodiscard]] bool final(const wire::IbHeader& header) noexcept {
+  return wire::aeth_type(header.syndrome) == AethType::nak &&
+         wire::aeth_value(header.syndrome) != wire::nak_psn_sequence;
+}
+
+}  // namespace
+
 void Stream::refusal(const Arrival& a, Sequence at) {
   const wire::IbHeader& h = a.header;
-  const bool again = !nak_.answered && nak_.psn == h.psn && nak_.syndrome == h.syndrome && nak_.msn == h.msn &&
-                     close_together(nak_.ref.time, a.ref.time);
-  if (again) {
+  const bool same = nak_.seen && nak_.psn == h.psn && nak_.syndrome == h.syndrome && nak_.msn == h.msn;
+  // After a NAK that ends the connection, of the same packet, there can be only copies of it: of a second mirror
+  // perhaps, which may come a while later.
+  if (same && (final(h) || (!nak_.answered && close_together(nak_.ref.time, a.ref.time)))) {
     shared_.repeated(other(side_), a.ref, Repeated::Kind::capture_duplicate);
     return;
   }
-  nak_ = {h.psn, h.msn, h.syndrome, false, a.ref};
+  nak_ = {h.psn, h.msn, h.syndrome, true, false, a.ref};
 
   Refusal r;
   shared_.fill(r, other(side_), a.ref);

@@ -58,6 +58,7 @@ class Stream {
     std::uint32_t psn = 0;
     std::uint32_t msn = 0;
     std::uint8_t syndrome = 0;
+    bool seen = false;
     bool answered = true;  ///< the refused packet came again
     FrameRef ref;
   };
