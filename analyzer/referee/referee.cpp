@@ -256,7 +256,7 @@ struct Referee::Impl {
     // TCP repeats itself for minutes: that it does is enough.
     const bool quiet = last.time - connection.sides[quiet_side].last_repeat.time > 2'000'000'000 ||
                        connection.facts.transport == trace::Transport::iwarp;
-    if (retries_exhausted(connection, successor) && (successor || quiet)) {
+    if (retries_exhausted(connection, successor ? successor_frame : FrameRef{}) && (successor || quiet)) {
       judge_lost(on(connection), successor ? successor_frame : last, successor ? successor_frame : FrameRef{});
       judge_live_chunks(on(connection), successor ? successor_frame : last);
       return;
@@ -389,6 +389,7 @@ void Referee::on(const trace::Disconnect& event) {
       judge_close(impl_->on(*connection), event);
       if (connection->over()) {
         judge_live_chunks(impl_->on(*connection), event.frame);
+        impl_->peers.remember_refusal(*connection, event);
         impl_->note_close(*connection);
       }
     }
@@ -411,7 +412,10 @@ void Referee::on(const trace::Send& event) {
   if (!impl_->queue.send(impl_->on(*connection), event)) return;
   impl_->after(*connection, event);
   if (connection->v2.refusal.number != 0) impl_->peers.judge_version_refusal(impl_->on(*connection), event.frame);
-  if (before == 0 && connection->messages == 1) impl_->book.reconsider(connection->id());
+  if (before == 0 && connection->messages == 1) {
+    impl_->book.reconsider(connection->id());
+    if (connection->facts.version == 1) impl_->peers.speaks_version_1(*connection);
+  }
   if (before == 0 && connection->messages == 1 && !connection->facts.handshake_seen) {
     judge_missing_start(impl_->on(*connection), event.frame);
   }

@@ -107,6 +107,7 @@ struct Stage {
   Host server;
   unsigned number = 0;  ///< of the connection, from 0: gives QPNs and ports
   unsigned story = 0;   ///< of many in one file, from 0: gives QPNs and communication IDs
+  unsigned life = 0;    ///< which connection with that number, from 0: gives communication IDs, and where PSNs begin
   std::uint32_t mtu = 1024;
   Beginnings beginnings;
   bool odd_segments = false;  ///< iWARP: cut the TCP stream where it hurts

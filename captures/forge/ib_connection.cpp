@@ -11,6 +11,7 @@ namespace forge {
 namespace {
 
 constexpr std::uint32_t psn_mask = 0xFFFFFF;
+constexpr std::uint32_t psns_apart = 0x323B5D;  // of two connections that one queue pair has after another
 
 std::uint32_t mtu_code(std::uint32_t mtu) {
   for (std::uint32_t code = 1; code <= 5; ++code) {
@@ -22,16 +23,16 @@ std::uint32_t mtu_code(std::uint32_t mtu) {
 class IbConnection final : public Connection {
  public:
   explicit IbConnection(const Stage& stage) : stage_(stage) {
-    of(Side::client).psn = stage.beginnings.client_psn;
-    of(Side::server).psn = stage.beginnings.server_psn;
+    of(Side::client).psn = (stage.beginnings.client_psn + psns_apart * stage.life) & psn_mask;
+    of(Side::server).psn = (stage.beginnings.server_psn + psns_apart * stage.life) & psn_mask;
     const std::uint32_t own = 0x100 * stage.story + stage.number;
     of(Side::client).qpn = 0x000011 + own;
     of(Side::server).qpn = 0x000081 + own;
-    of(Side::client).id = 0xC1000000U + own;
-    of(Side::server).id = 0x5E000000U + own;
+    of(Side::client).id = 0xC1000000U + own + 0x10000 * stage.life;
+    of(Side::server).id = 0x5E000000U + own + 0x10000 * stage.life;
     of(Side::client).udp_source = static_cast<std::uint16_t>(0xC000U + stage.number);
     of(Side::server).udp_source = static_cast<std::uint16_t>(0xD000U + stage.number);
-    transaction_ = 0x4E00000000ULL + 16ULL * own;
+    transaction_ = 0x4E00000000ULL + 16ULL * own + 0x100000ULL * stage.life;
   }
 
   void open(const Handshake& h) override {

@@ -21,8 +21,9 @@ constexpr std::array<std::size_t, 6> odd_cuts{1000, 137, 1460, 3, 700, 4000};
 class IwarpConnection final : public Connection {
  public:
   explicit IwarpConnection(const Stage& stage) : stage_(stage) {
-    of(Side::client).sequence = stage.beginnings.client_isn;
-    of(Side::server).sequence = stage.beginnings.server_isn;
+    constexpr std::uint32_t octets_apart = 0x323B5D71;  // of two connections that one port has after another
+    of(Side::client).sequence = stage.beginnings.client_isn + octets_apart * stage.life;
+    of(Side::server).sequence = stage.beginnings.server_isn + octets_apart * stage.life;
     of(Side::client).port = static_cast<std::uint16_t>(40000U + stage.number);
   }
 

@@ -206,6 +206,7 @@ Stage Story::stage(unsigned number) {
           Host::number(server_host, number_),
           number,
           number_,
+          life_,
           scenario_.settings.mtu,
           beginnings(scenario_.settings.wrap),
           fabric_.odd_segments};
@@ -232,9 +233,10 @@ void Story::connect(const Step& step, Words& words) {
   h.reject = words.maybe<std::uint32_t>("reject");
   const auto again = words.get<bool>("same_ports", false);
 
-  const auto number = static_cast<unsigned>(lines_.size()) - (again && !lines_.empty() ? 1U : 0U);
+  life_ = again ? life_ + 1 : 0;
+  if (!again) connection_ = static_cast<unsigned>(lines_.size());
   Line fresh;
-  fresh.wire = fabric_.iwarp ? make_iwarp_connection(stage(number)) : make_ib_connection(stage(number));
+  fresh.wire = fabric_.iwarp ? make_iwarp_connection(stage(connection_)) : make_ib_connection(stage(connection_));
   fresh.wire->spoil = step.spoiled;
   fresh.client_credits = client.credits;
   fresh.server_credits = server.credits;

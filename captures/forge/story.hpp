@@ -147,6 +147,8 @@ class Story {
   unsigned attempts_ = 0;  ///< that became no connection
   unsigned streams_ = 0;   ///< of NFS over TCP
   unsigned number_;
+  unsigned connection_ = 0;  ///< number of the newest connection: gives QPNs and ports
+  unsigned life_ = 0;        ///< which one with that number
   std::array<std::uint32_t, 2> next_xid_;
 };
 

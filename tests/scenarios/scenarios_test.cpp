@@ -108,7 +108,6 @@ const std::set<std::string>& not_excused_yet() {
       "remote-invalidation-of-a-copy, iwarp-markers, without frame 14",
       "remote-invalidation-of-a-copy, iwarp-rev1-crc, without frame 14",
       "remote-invalidation-of-a-copy, iwarp-split, without frame 17",
-      "symptom-call-hangs-one-direction, iwarp-markers, without frame 5",
       "v2-property-unknown, iwarp-split, cut to 160 octets",
       "v2-property-unknown, iwarp-split, cut to 200 octets",
       "v2-property-unknown, iwarp-split, cut to 256 octets",

@@ -24,6 +24,6 @@ void link_consequences(std::vector<Finding>& findings);
 void judge_close(const Witness& witness, const trace::Disconnect& event);
 void judge_lost(const Witness& witness, FrameRef noticed, FrameRef superseded_by);
 /// Traffic stopped: retransmissions that nobody answered. True when that is proven enough to speak of a loss.
-[[nodiscard]] bool retries_exhausted(const Connection& connection, bool successor);
+[[nodiscard]] bool retries_exhausted(const Connection& connection, FrameRef successor);
 
 }  // namespace rpcrdma::referee

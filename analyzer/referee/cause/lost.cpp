@@ -14,6 +14,7 @@ namespace {
 
 constexpr TimeNs idle_time = 300'000'000'000;  // what Linux clients wait before they close an idle connection
 constexpr TimeNs soon_after = 5'000'000'000;
+constexpr TimeNs reconnects_within = 60'000'000'000;  // Linux clients wait 5 to 30 s between two attempts
 /// Transactions that may still be finished by what was under way when the cause of the end struck.
 constexpr std::uint64_t under_way = 2;
 
@@ -94,7 +95,7 @@ void close_with(const Witness& witness, Closed closed, const Suspect& suspect) {
   Connection& connection = witness.connection;
   closed.how = suspect.how;
   closed.frame = suspect.frame;
-  closed.by = suspect.by;
+  closed.by = connection.roles_known() ? suspect.by : std::nullopt;
   closed.cause = Cause{suspect.rule, suspect.proven, suspect.frames, suspect.message};
   connection.facts.closed = closed;
   if (suspect.rule == RuleId::credit_overrun_fatal &&
@@ -137,7 +138,7 @@ void judge_close(const Witness& witness, const trace::Disconnect& event) {
   Closed closed;
   closed.how = event.how == How::reset ? Closed::How::reset : Closed::How::disconnect;
   closed.frame = event.frame;
-  closed.by = party(by);
+  closed.by = when(connection.roles_known(), party(by));
 
   const Suspect* suspect = decisive(connection);
   if (suspect != nullptr && hidden_by_a_gap(witness, *suspect, event.frame)) suspect = nullptr;
@@ -182,6 +183,15 @@ namespace {
   return std::max(state.last_event.number, state.liveness ? state.liveness->heard.number : 0);
 }
 
+/// What is repeated proves that nobody answered, as long as the other side was not heard since, and something came of
+/// it soon. Later a client would have tried again long ago: what is missing is rather the end.
+[[nodiscard]] bool unheard(const Connection& connection, Side side, FrameRef noticed) {
+  const SideState& state = connection.of(side);
+  const auto& peer = connection.of(other(side)).liveness;
+  if (peer && peer->heard.number > state.first_repeat.number) return false;
+  return noticed.time - state.last_repeat.time <= reconnects_within || retries_exhausted(connection, {});
+}
+
 /// Who repeats itself in vain.
 [[nodiscard]] Side stuck_side(const Connection& connection) {
   if (connection.sides[0].repeats < 2 && connection.sides[1].repeats < 2) {
@@ -192,9 +202,14 @@ namespace {
 
 }  // namespace
 
-bool retries_exhausted(const Connection& connection, bool successor) {
-  const std::uint64_t rounds = std::max(connection.sides[0].repeats, connection.sides[1].repeats);
-  if (successor) return rounds >= 2;
+bool retries_exhausted(const Connection& connection, FrameRef successor) {
+  const SideState& client = connection.of(Side::active);
+  const SideState& server = connection.of(Side::passive);
+  const std::uint64_t rounds = std::max(client.repeats, server.repeats);
+  if (successor.number != 0 && rounds >= 2 &&
+      successor.time - std::max(client.last_repeat.time, server.last_repeat.time) <= reconnects_within) {
+    return true;
+  }
   if (connection.facts.transport == trace::Transport::iwarp) {
     return repeats_in_vain(connection, Side::active) || repeats_in_vain(connection, Side::passive);
   }
@@ -234,7 +249,7 @@ void judge_lost(const Witness& witness, FrameRef noticed, FrameRef superseded_by
     const Side stuck = stuck_side(connection);
     const SideState& state = connection.of(stuck);
     const bool asked = state.repeats < 2 && repeats_in_vain(connection, stuck);  // keep-alives, which carry nothing
-    const bool silent = state.repeats >= 2 || asked;
+    const bool silent = asked || (state.repeats >= 2 && unheard(connection, stuck, noticed));
     const FrameRef first = asked ? state.liveness->first_repeat : state.first_repeat;
     const FrameRef last = asked ? state.liveness->last_copy : state.last_repeat;
     closed.how = silent ? Closed::How::timeout : Closed::How::superseded;
@@ -273,11 +288,13 @@ void judge_lost(const Witness& witness, FrameRef noticed, FrameRef superseded_by
     connection.facts.closed = std::move(closed);
   }
   if (connection.rpcrdma()) {
-    // Nobody saw it end: what was due may stand where the capture lacks frames.
+    // Nobody saw it end: what was due may stand where the capture lacks frames, and how long it was waited for is not
+    // known either.
     const bool unseen = connection.facts.closed && connection.facts.closed->how == Closed::How::superseded;
-    offers_at_end(witness, noticed, unseen, {}, false);
-    judge_missing_errors(witness, noticed, unseen, {});
-    judge_open_calls(witness, noticed, true, false);
+    const FrameRef until = unseen ? connection.last_frame : noticed;
+    offers_at_end(witness, until, unseen, {}, false);
+    judge_missing_errors(witness, until, unseen, {});
+    judge_open_calls(witness, until, true, false);
   }
 }
 

@@ -113,10 +113,12 @@ void refused_send_unexplained(const Witness& witness, const trace::Refusal& refu
                        send != nullptr && send->extent != RecentSend::Extent::holes && send->credits_known;
   const std::optional<Side> named = decided ? culprit : std::optional<Side>();
   const FrameRef refused = send != nullptr ? send->frame : refusal.refused_frame;
+  // The codes of a Terminate mean more than one thing: without a culprit it proves nothing.
+  const bool certain = decided && (named || rule != RuleId::iwarp_terminate);
   witness.say(rule, {.frames = {refusal.frame, refused},
                      .by = named,
                      .xid = when(send, &RecentSend::xid),
-                     .at_most = decided ? Severity::error : Severity::warning,
+                     .at_most = certain ? Severity::error : Severity::warning,
                      .what = message});
   Suspect suspect = suspect_from(refusal, rule, refused, std::move(message));
   suspect.culprit = named;

@@ -9,8 +9,16 @@ namespace rpcrdma::referee {
 
 namespace {
 
-/// Among cases that nothing has proven: a client's Read of memory that was never offered, and an RDMA_DONE with it.
-/// What is missing is rather the offer.
+/// Among cases that nothing has proven: memory that nobody seems to have offered, or not any more, and an answer of
+/// the same peer to no Call. What is missing is rather the Call.
+[[nodiscard]] bool call_missing(const Case& waited, const std::vector<Case>& all) {
+  return waited.use() != nullptr && std::any_of(all.begin(), all.end(), [&](const Case& c) {
+           return c.accused == waited.accused && c.is<Case::Answer>() != nullptr;
+         });
+}
+
+/// Likewise: a client's Read of memory that was never offered, and an RDMA_DONE with it. What is missing is rather the
+/// offer.
 [[nodiscard]] bool offer_missing(const Case& waited, const std::vector<Case>& all) {
   const auto reads = [](const Case& c) {
     const auto* use = c.is<Case::UnknownMemory>();
@@ -58,7 +66,8 @@ void settle_all_cases(const Witness& witness, std::optional<Side> complete, bool
   for (Case& waited : all) {
     waited.orderly = orderly;
     const bool proven = complete == other(waited.accused);
-    if (!proven && witness.context.options.profile != Profile::rfc8166 && offer_missing(waited, all)) {
+    const bool may_be_offered = witness.context.options.profile != Profile::rfc8166;
+    if (!proven && (call_missing(waited, all) || (may_be_offered && offer_missing(waited, all)))) {
       leave_unproven(witness, waited);
     } else {
       waited.settle(witness, waited, proven);

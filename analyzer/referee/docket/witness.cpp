@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "referee/docket/witness.hpp"
 
+#include <algorithm>
 #include <utility>
 
 #include "referee/docket/cases.hpp"
@@ -9,8 +10,8 @@ namespace rpcrdma::referee {
 
 namespace {
 
-[[nodiscard]] std::optional<Party> named(std::optional<Side> side) noexcept {
-  return side ? std::optional(party(*side)) : std::nullopt;
+[[nodiscard]] std::optional<Party> named(const Connection& connection, std::optional<Side> side) noexcept {
+  return side && connection.roles_known() ? std::optional(party(*side)) : std::nullopt;
 }
 
 [[nodiscard]] bool known(Needs::Past past, const Connection& connection) noexcept {
@@ -72,12 +73,14 @@ void Witness::wait(Case accusation, const Transaction* call) const {
 }
 
 HeldFinding Witness::write(RuleId id, const Statement& statement) const {
-  return context.book.add({id, connection.id(), statement.frames, statement.what, statement.at_most, statement.xid,
-                           named(statement.by), statement.as, statement.habit});
+  // Much that is wrong of a client is right of a server: where the roles are a guess nothing is certain.
+  const Severity most = connection.roles_known() ? statement.at_most : std::min(statement.at_most, Severity::warning);
+  return context.book.add({id, connection.id(), statement.frames, statement.what, most, statement.xid,
+                           named(connection, statement.by), statement.as, statement.habit});
 }
 
 bool Witness::again(RuleId id, FrameRef frame, std::optional<Side> by) const {
-  return context.book.fold_again(id, connection.id(), frame, named(by));
+  return context.book.fold_again(id, connection.id(), frame, named(connection, by));
 }
 
 void Witness::unchecked(RuleId id, std::string_view why) const { context.book.unchecked(id, connection.id(), why); }

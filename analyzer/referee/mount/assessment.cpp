@@ -263,6 +263,7 @@ void take_nfs(Assessment& a, const Mount& mount, TimeNs wait) {
   if (refused) {
     return Owes::server;
   }
+  if (a.newest != nullptr && a.newest->roles == Life::Roles::guessed) return Owes::unknown;
   if (a.silence) return gone(a.silence->side);
   const auto heard_since = [&](Side side, FrameRef frame) {
     return std::any_of(mount.lives.begin(), mount.lives.end(),
@@ -301,6 +302,7 @@ Life life_of(const Connection& connection) {
   const bool told = facts.closed && facts.closed->how == Closed::How::disconnect;
   life.orderly = told && (!facts.closed->cause || facts.closed->cause->rule == RuleId::cm_dreq);
   life.one_way = facts.one_way;
+  if (!connection.roles_known()) life.roles = Life::Roles::guessed;
   life.established =
       connection.reply_seen() || connection.ready_seen || connection.messages > 0 || !facts.handshake_seen;
   // What the capture lacks of the server may be its answer.

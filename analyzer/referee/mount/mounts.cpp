@@ -65,8 +65,11 @@ Attempt& new_attempt(Mount& mount, Attempt&& attempt) {
   const bool with_hole = !call.payload && connection.of(call.requester).newest_gap.number >= call.call.number;
   // What was cut before it says whether it is a Call, and what may be a Reply that offers itself to be read.
   const bool any_call = call.procedure || (call.lists_known && call.requester == Side::active);
+  // The same endpoints began anew, and what lies between is not in the capture.
+  const auto& closed = connection.facts.closed;
+  const bool end_unseen = closed && closed->how == Closed::How::superseded;
   open.hidden = responder.gaps != call.responder_gaps || connection.facts.one_way || with_hole || !any_call ||
-                responder.unread.number > call.call.number;
+                responder.unread.number > call.call.number || end_unseen;
   open.pulling = oldest_read(connection, call);
   return open;
 }

@@ -201,8 +201,9 @@ HeldFinding judge_unanswered_request(const Witness& witness, FrameRef last) {
   Connection& connection = witness.connection;
   const TimeNs waited = last.time - connection.request_frame.time;
   if (connection.handshake_repeats < 2 && waited <= unanswered_after) return {};
-  if (connection.handshake_repeats == 0) {  // CM and TCP repeat what is not answered
-    witness.unchecked(RuleId::cm_unanswered, "the request was never repeated: its answer is missing from the capture");
+  if (connection.handshake_repeats < 2) {  // CM and TCP go on repeating what is not answered
+    witness.unchecked(RuleId::cm_unanswered,
+                      "the request was not repeated any more: its answer may be missing from the capture");
     return {};
   }
   connection.facts.closed = Closed{Closed::How::unanswered, connection.request_frame, {}, {}};

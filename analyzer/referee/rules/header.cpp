@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "referee/docket/cases.hpp"
 #include "referee/docket/counted.hpp"
 #include "referee/rules/checks.hpp"
 #include "referee/rules/rows.hpp"
@@ -268,6 +269,16 @@ const Row rows::payload_unaligned{
 
 namespace {
 
+void settle_nowhere(const Witness& witness, const Case& waited, bool proven) {
+  if (!proven) {
+    leave_unproven(witness, waited);  // a callback that it answers
+    return;
+  }
+  const Case::Said& said = *waited.is<Case::Said>();
+  witness.conclude(
+      waited, {.frames = {waited.frame}, .by = waited.accused, .as = said.as, .xid = waited.xid, .what = said.what});
+}
+
 /// RDMA_NOMSG: where the RPC message is. True when it is nowhere.
 bool judge_body(const Witness& witness, const trace::Send& event, const wire::HeaderV1& header, Direction direction,
                 std::optional<Role> role) {
@@ -281,18 +292,27 @@ bool judge_body(const Witness& witness, const trace::Send& event, const wire::He
   // A Call with Read chunks at other positions only lacks its body chunk, which is group E's business.
   const bool reply = direction == Direction::reply && role;
   if (body == 0 && (header.reads.empty() || position_zero || reply)) {
-    witness.say(
-        RuleId::nomsg_without_body,
-        {.frames = {event.frame},
-         .by = connection.accused(event.side),
-         .as = role,
-         .xid = header.fixed.xid,
-         .what = fmt::format(
-             "The {} sent RDMA_NOMSG, but no chunk holds the RPC message: {}{}.", name(event.side),
-             header.reads.empty() && header.writes.empty() && !header.reply ? "all three lists are empty"
-             : reply_chunk || !header.reply ? "no octet at Position 0, none in a Reply chunk"
-                                            : "no octet at Position 0, and the Reply chunk is for the answer",
-             left >= 8 ? fmt::format("; {} octets stand inline, as in RDMA_MSG", grouped(left)) : std::string())});
+    std::string what =
+        fmt::format("The {} sent RDMA_NOMSG, but no chunk holds the RPC message: {}{}.", name(event.side),
+                    header.reads.empty() && header.writes.empty() && !header.reply ? "all three lists are empty"
+                    : reply_chunk || !header.reply ? "no octet at Position 0, none in a Reply chunk"
+                                                   : "no octet at Position 0, and the Reply chunk is for the answer",
+                    left >= 8 ? fmt::format("; {} octets stand inline, as in RDMA_MSG", grouped(left)) : std::string());
+    if (header.reply && !reply_chunk && wire::chunk_length(*header.reply) != 0) {
+      // Or it is the answer to a Call of the other side that is missing.
+      witness.wait({.rule = RuleId::nomsg_without_body,
+                    .accused = event.side,
+                    .frame = event.frame,
+                    .xid = header.fixed.xid,
+                    .about = Case::Said{role, std::move(what)},
+                    .settle = settle_nowhere});
+      return true;
+    }
+    witness.say(RuleId::nomsg_without_body, {.frames = {event.frame},
+                                             .by = connection.accused(event.side),
+                                             .as = role,
+                                             .xid = header.fixed.xid,
+                                             .what = std::move(what)});
     return true;
   }
   std::uint64_t by_read = 0;

@@ -110,7 +110,9 @@ const Row rows::version_negotiation_loop{
         "version 1. A client that begins each connection with version 2 never gets anywhere.",
     .evidence =
         "Two connections in a row of the same peers with ERR_VERS as the answer to version 2, and no message of "
-        "version 1 on the first. Not decided when a connection's start is missing.",
+        "version 1 on the first, which was over before the second began. Not decided when the start of the second or "
+        "the "
+        "end of the first is missing.",
     .next = "Let the client begin with version 1 when a connection ended right after ERR_VERS."};
 
 void Peers::judge_version_refusal(const Witness& witness, FrameRef now) {
@@ -118,19 +120,32 @@ void Peers::judge_version_refusal(const Witness& witness, FrameRef now) {
   v2::State& state = connection.v2;
   if (!state.refusal_told) {
     state.refusal_told = true;
-    const FrameRef before = std::exchange(of(connection).refused_version_2, state.refusal);
-    if (before.number == 0 || !connection.facts.handshake_seen) return;
+    // The client could know of it only when that connection was over before it asked for this one.
+    const Pair::Refused before = std::exchange(of(connection).refused_version_2, {});
+    if (before.by.number == 0 || connection.request_frame.number < before.ended.number) return;
     witness.say(RuleId::version_negotiation_loop,
-                {.frames = {state.probe, state.refusal, before},
+                {.frames = {state.probe, state.refusal, before.by},
                  .by = Side::active,
                  .what = fmt::format("The client probed version 2 although the server had refused it on the connection "
                                      "before (frame {}), which then ended.",
-                                     before.number)});
+                                     before.by.number)});
   } else if (!state.went_on && connection.facts.version == 1) {
     state.went_on = true;
     connection.facts.negotiation.went_on = now;
-    of(connection).refused_version_2 = {};
   }
+}
+
+void Peers::speaks_version_1(const Connection& connection) {
+  const auto at = pairs_.find(key(connection));
+  if (at != pairs_.end()) at->second.refused_version_2 = {};
+}
+
+void Peers::remember_refusal(const Connection& connection, const trace::Disconnect& close) {
+  const v2::State& state = connection.v2;
+  const bool rest_seen = close.how != trace::Disconnect::How::superseded &&
+                         connection.of(Side::active).newest_gap.number < state.refusal.number;
+  if (state.refusal.number == 0 || state.went_on || !rest_seen) return;
+  of(connection).refused_version_2 = {state.refusal, close.frame};
 }
 
 const Row rows::private_data_changed{

@@ -30,6 +30,10 @@ class Peers {
   void judge_retransmission(const Witness& witness, const trace::Send& event);
   /// Does the client probe version 2 although it was refused on the connection before (and ended there)?
   void judge_version_refusal(const Witness& witness, FrameRef now);
+  /// The first message of a connection is of version 1: the client has learned.
+  void speaks_version_1(const Connection& connection);
+  /// The connection has ended: without version 1 after a refusal?
+  void remember_refusal(const Connection& connection, const trace::Disconnect& close);
   void judge_private_data_change(const Witness& witness);
 
  private:
@@ -38,8 +42,12 @@ class Peers {
     std::optional<PrivateData> server;
     FrameRef handshake;
     FrameRef newest_request;
-    HeldFinding stale;           ///< the finding about a refusal as stale, until the client tries again
-    FrameRef refused_version_2;  ///< ERR_VERS on the connection before, which then ended; number 0: not so
+    HeldFinding stale;  ///< the finding about a refusal as stale, until the client tries again
+    struct Refused {
+      FrameRef by;  ///< ERR_VERS; number 0: none
+      FrameRef ended;
+    };
+    Refused refused_version_2;                                  ///< on the connection before, which then ended
     std::vector<std::pair<std::uint32_t, FrameRef>> lost_xids;  ///< Calls that were open when a connection ended
   };
 

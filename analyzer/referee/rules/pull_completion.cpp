@@ -346,6 +346,18 @@ void offers_overdue(const Witness& witness, Side requester, FrameRef now) {
   }
 }
 
+namespace {
+
+/// Something else of the requester was seen behind its last Read of the offer: there, or before, RDMA_DONE would be.
+/// A FIN stands behind all that was sent; DREQ has no place among it.
+[[nodiscard]] bool behind_the_pull(const Connection& connection, const Offer& offer) {
+  if (connection.facts.transport == trace::Transport::iwarp) return true;
+  const std::uint64_t last = offer.last_read.number != 0 ? offer.last_read.number : offer.frame.number;
+  return connection.of(offer.requester).last_event.number > last;
+}
+
+}  // namespace
+
 void offers_at_end(const Witness& witness, FrameRef now, bool capture_end, std::optional<Side> closed_by,
                    bool orderly) {
   Connection& connection = witness.connection;
@@ -358,6 +370,9 @@ void offers_at_end(const Witness& witness, FrameRef now, bool capture_end, std::
     }
     if (capture_end) {
       judge_missing(witness, offer, now, Severity::note, "until the end of the capture");
+    } else if (orderly && closed_by == offer.requester && !behind_the_pull(connection, offer)) {
+      judge_missing(witness, offer, now, Severity::note,
+                    "before it closed the connection, as far as the capture shows");
     } else if (orderly && closed_by == offer.requester) {
       judge_missing(witness, offer, now, Severity::error, "and then it closed the connection in good order");
     } else {

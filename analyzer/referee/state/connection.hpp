@@ -217,6 +217,8 @@ struct Connection {
   [[nodiscard]] std::string_view why_not_whole() const noexcept {
     return facts.one_way ? std::string_view("only one direction is in the capture") : text(doubt);
   }
+  /// false: which of them is the client is a guess, and nobody is named.
+  [[nodiscard]] bool roles_known() const noexcept { return facts.roles_from != trace::RolesFrom::unknown; }
   /// Whom to name for what `side` sent. Which end is the client may be a guess when the capture began in the middle.
   [[nodiscard]] std::optional<Side> accused(Side side) const noexcept {
     if (!facts.handshake_seen && !trusted()) return std::nullopt;

@@ -92,6 +92,7 @@ struct Life {
   std::optional<Closed> closed;
   bool orderly = false;  ///< closed in good order
   bool one_way = false;
+  enum class Roles : std::uint8_t { known, guessed } roles = Roles::known;
   bool established = false;
   std::array<FrameRef, 2> heard;       ///< newest frame of each side
   std::array<FrameRef, 2> newest_gap;  ///< of each side's direction

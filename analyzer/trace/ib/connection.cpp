@@ -189,6 +189,13 @@ void Connection::replay() {
     if (newest[i].number > heard[i].number) heard[i] = newest[i];
 }
 
+bool Connection::foreign(const Leg& leg, FrameRef ref, const wire::IbHeader& header) const noexcept {
+  constexpr TimeNs reused_after = 60 * second;
+  if (ref.time - last_used.time <= reused_after) return false;
+  const Side requester = is_request(header.op.kind) ? leg.sender : other(leg.sender);
+  return streams[index(requester)].far_off(header.psn);
+}
+
 void Connection::deliver(Leg& leg, FrameRef ref, Bytes octets, std::uint32_t wire_length, const wire::IbHeader& header,
                          bool crc_bad) {
   last_used = ref;

@@ -165,6 +165,9 @@ struct Connection {
   void rest() noexcept {
     for (Stream& s : streams) s.rest();
   }
+  /// After a long silence the queue pairs may belong to another connection, whose handshake is not in the capture: its
+  /// packets count from elsewhere.
+  [[nodiscard]] bool foreign(const Leg& leg, FrameRef ref, const wire::IbHeader& header) const noexcept;
   /// Gives up waiting for packets that an answer stands before.
   void release_early();
   void finish(FrameRef last);

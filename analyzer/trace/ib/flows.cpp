@@ -69,6 +69,11 @@ bool Flows::crc_bad(const IbPacket& packet, Leg& leg) const {
 void Flows::packet(const IbPacket& packet, const wire::IbHeader& header) {
   const FlowKey key{packet.source, packet.destination, header.destination_qp};
   Leg* leg = find(key);
+  if (leg != nullptr && leg->connection != nullptr && leg->connection->announced &&
+      leg->connection->foreign(*leg, packet.ref, header)) {
+    retire(*leg->connection, packet.ref);
+    leg = nullptr;
+  }
   if (leg == nullptr) leg = &new_orphan(key, packet.transport, packet.ref);
   const bool bad = crc_bad(packet, *leg);
   if (leg->connection != nullptr && leg->connection->announced) {

@@ -116,6 +116,14 @@ bool Stream::not_yet_asked(const wire::IbHeader& header) const noexcept {
   return at >= expected_ && at - expected_ < near;
 }
 
+bool Stream::far_off(std::uint32_t psn) const noexcept {
+  constexpr Sequence near = 4096;
+  if (!synchronised_ || open_read_) return false;
+  const Sequence at = unwrap(expected_, psn);
+  const Sequence newest = held_.empty() ? expected_ : held_.last();
+  return at + near < expected_ || at > newest + near;
+}
+
 void Stream::response(const Arrival& a) {
   const wire::IbHeader& h = a.header;
   learn_mtu(h);
@@ -173,15 +181,26 @@ void Stream::report_acknowledged(FrameRef ref) {
   shared_.sink.on(event);
 }
 
+namespace {
+
+/// The receiver's queue pair takes nothing any more.
+[[nodiscard]] bool final(const wire::IbHeader& header) noexcept {
+  return wire::aeth_type(header.syndrome) == AethType::nak &&
+         wire::aeth_value(header.syndrome) != wire::nak_psn_sequence;
+}
+
+}  // namespace
+
 void Stream::refusal(const Arrival& a, Sequence at) {
   const wire::IbHeader& h = a.header;
-  const bool again = !nak_.answered && nak_.psn == h.psn && nak_.syndrome == h.syndrome && nak_.msn == h.msn &&
-                     close_together(nak_.ref.time, a.ref.time);
-  if (again) {
+  const bool same = nak_.seen && nak_.psn == h.psn && nak_.syndrome == h.syndrome && nak_.msn == h.msn;
+  // After a NAK that ends the connection, of the same packet, there can be only copies of it: of a second mirror
+  // perhaps, which may come a while later.
+  if (same && (final(h) || (!nak_.answered && close_together(nak_.ref.time, a.ref.time)))) {
     shared_.repeated(other(side_), a.ref, Repeated::Kind::capture_duplicate);
     return;
   }
-  nak_ = {h.psn, h.msn, h.syndrome, false, a.ref};
+  nak_ = {h.psn, h.msn, h.syndrome, true, false, a.ref};
 
   Refusal r;
   shared_.fill(r, other(side_), a.ref);

@@ -44,6 +44,8 @@ class Stream {
   /// All requests up to this one have come.
   [[nodiscard]] bool reached(std::uint32_t psn) const noexcept { return unwrap(expected_, psn) < expected_; }
   [[nodiscard]] bool requests_seen() const noexcept { return requests_seen_; }
+  /// Too far from all that is known to be near in time as well.
+  [[nodiscard]] bool far_off(std::uint32_t psn) const noexcept;
   /// What of the requests is not acknowledged, and what is sent again.
   void tell(Liveness& event) const noexcept;
 
@@ -56,6 +58,7 @@ class Stream {
     std::uint32_t psn = 0;
     std::uint32_t msn = 0;
     std::uint8_t syndrome = 0;
+    bool seen = false;
     bool answered = true;  ///< the refused packet came again
     FrameRef ref;
   };

@@ -14,6 +14,8 @@ constexpr int far_limit = 16;
 /// For a new epoch without SYN: the old one's octets would hardly lie outside of these.
 constexpr std::int64_t window_behind = 4 << 20;
 constexpr std::int64_t window_ahead = 64 << 20;
+/// After so long without a word the ports may belong to another connection, whose beginning is not in the capture.
+constexpr TimeNs reused_after = 60'000'000'000;
 /// With only one direction in the capture nobody says what was received: a retransmission comes soon or not at all.
 constexpr std::size_t one_way_pieces = 64;
 constexpr TimeNs one_way_wait = 1'000'000'000;
@@ -71,8 +73,10 @@ bool Connection::foreign(int direction, const TcpSegment& segment) noexcept {
   const bool syn = (segment.flags & TcpSegment::syn) != 0;
   const Position at = h.order.unwrap(segment.sequence + (syn ? 1U : 0U));
   if (syn) return at != h.origin;
+  const std::int64_t off = distance(std::max(h.order.next(), h.reach), at);
+  const TimeNs silence = segment.ref.time - std::max(halves_[0].heard.time, halves_[1].heard.time);
+  if (silence > reused_after && (off > window_behind || off < -window_behind)) return true;
   if (segment.wire_length == 0) return false;
-  const std::int64_t off = distance(h.order.next(), at);
   if (off > far_away || off < -far_away) return ++h.far >= far_limit;
   h.far = 0;
   if (at == h.origin || wire::mpa_key(segment.payload) != wire::MpaKey::request) return false;

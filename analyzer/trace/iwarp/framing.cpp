@@ -49,6 +49,7 @@ void Framing::open_at(Position position, bool markers_expected, Crc crc) {
 
 void Framing::expect_markers(bool expected) noexcept {
   markers_expected_ = expected;
+  expectation_told_ = true;
   if (state_ == State::search && !expected) markers_known_ = true;
 }
 
@@ -116,6 +117,7 @@ void Framing::drain_one(FpduHandler& handler) {
     const bool known = window_.read(opened_at_, first.size(), {}, first.data()) == Window::Have::yes;
     markers_.used = known ? wire::load_be16(first.data()) == 0 : markers_expected_;
     markers_.base = opened_at_;
+    markers_known_ = known || expectation_told_;
   }
   const Window::Front front = window_.front();
   if (front.hole != 0) {
@@ -182,7 +184,7 @@ void Framing::look_for_markers(const Piece& piece) noexcept {
   plain_run_ += size;
   auto head_at = [&](std::uint64_t end) { return octets.subspan(static_cast<std::size_t>(end)); };
   // Only where the next FPDU should be and is not: file data may well hold what looks like a marker.
-  if (size + 4 > octets.size() || head_possible(head_at(size))) return;
+  if (size + 4 > piece.wire_length || (size + 4 <= octets.size() && head_possible(head_at(size)))) return;
   const std::uint64_t reach = std::min<std::uint64_t>({size + 4, wire::Markers::interval, octets.size() - 4});
   for (std::uint64_t distance = 4; distance < reach; distance += 4) {
     if (wire::load_be32(octets.data() + distance) != distance) continue;

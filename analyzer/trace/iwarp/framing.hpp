@@ -118,6 +118,7 @@ class Framing {
   wire::Markers markers_;
   bool markers_known_ = false;     // whether and where: by the handshake, by one that was seen, or by their absence
   bool markers_expected_ = false;  // asked when the first octets do not tell
+  bool expectation_told_ = false;  // by the other side's MPA frame
   bool settled_ = true;            // false: the first octets will tell whether there are markers
   Position opened_at_ = 0;
   Position aligned_at_ = 0;

@@ -14,6 +14,13 @@ namespace {
 constexpr int fpdus_limit = 128;
 constexpr std::size_t message_limit = 1024;  // octets: headers and the Call's first words
 
+/// Servers send Calls as well, those of callbacks.
+RoleHint role_of_call(Bytes rpc, std::size_t wire_length) {
+  const auto call = wire::decode_rpc_call(rpc, wire_length);
+  if (!call) return RoleHint::none;
+  return wire::callback_program(call->program) ? RoleHint::server : RoleHint::client;
+}
+
 RoleHint role_of_v1(Bytes octets, std::size_t wire_length) {
   wire::HeaderV1 header;
   if (!wire::decode_header_v1(octets, wire_length, header)) return RoleHint::none;
@@ -22,8 +29,10 @@ RoleHint role_of_v1(Bytes octets, std::size_t wire_length) {
     case wire::Proc::msgp:
       break;
     case wire::Proc::nomsg:
-      // Position-Zero chunks are offered by Replies too, when pulls are completed by RDMA_DONE; results never are.
-      return !header.reads.empty() && (!header.writes.empty() || header.reply) ? RoleHint::client : RoleHint::none;
+      // Position-Zero chunks are offered by Replies too, when pulls are completed by RDMA_DONE; results never are. A
+      // Long Call may be a callback.
+      return !header.reads.empty() && (!header.writes.empty() || header.reply) ? RoleHint::likely_client
+                                                                               : RoleHint::none;
     default:
       return RoleHint::none;
   }
@@ -34,9 +43,19 @@ RoleHint role_of_v1(Bytes octets, std::size_t wire_length) {
   if (!start || start->xid != header.fixed.xid) return RoleHint::none;
   if (start->type == static_cast<std::uint32_t>(wire::MessageType::reply)) return RoleHint::likely_server;
   if (start->type != static_cast<std::uint32_t>(wire::MessageType::call)) return RoleHint::none;
-  const auto call = wire::decode_rpc_call(body, body_length);
-  if (!call) return RoleHint::none;
-  return wire::callback_program(call->program) ? RoleHint::server : RoleHint::client;
+  return role_of_call(body, body_length);
+}
+
+/// Where the RPC message begins depends on lists: its start is looked for.
+RoleHint role_of_v2_call(Bytes octets, std::size_t wire_length, std::uint32_t xid) {
+  constexpr std::size_t after_prefix = 20;
+  for (std::size_t at = after_prefix; at + 12 <= octets.size(); at += 4) {
+    const std::uint8_t* p = octets.data() + at;
+    if (wire::load_be32(p) != xid || wire::load_be32(p + 4) != 0 || wire::load_be32(p + 8) != 2) continue;
+    const RoleHint hint = role_of_call(octets.subspan(at), wire_length - at);
+    if (hint != RoleHint::none) return hint;
+  }
+  return RoleHint::likely_client;
 }
 
 /// Only Responders move data (RFC 8166 section 3.1), and the server is the Responder of nearly everything.
@@ -60,7 +79,7 @@ RoleHint role_of_message(Bytes octets, std::size_t wire_length) {
   if (fixed->version == 1) return role_of_v1(octets, wire_length);
   if (fixed->version != 2) return RoleHint::none;
   // RDMA2_CALL_* are 8 to 10, RDMA2_REPLY_* 11 to 13.
-  if (fixed->proc >= 8 && fixed->proc <= 10) return RoleHint::client;
+  if (fixed->proc >= 8 && fixed->proc <= 10) return role_of_v2_call(octets, wire_length, fixed->xid);
   return fixed->proc >= 11 && fixed->proc <= 13 ? RoleHint::likely_server : RoleHint::none;
 }
 

@@ -296,7 +296,7 @@ TEST(PullCompletion, ReadThenDoneIsFine) {
 
 struct MissingCase {
   const char* what;
-  int how;  // 0 requester closes, 1 responder closes, 2 capture ends, 3 overdue
+  int how;  // 0 requester closes, 1 responder closes, 2 capture ends, 3 overdue, 4 requester calls, and closes
   Severity severity;
 };
 class PullMissing : public testing::TestWithParam<MissingCase> {};
@@ -304,7 +304,8 @@ TEST_P(PullMissing, SeverityFollowsTheEnding) {
   Story s;
   s.connect().call(1).message(Side::passive, 1, 32, read_chunk(0, 0x700, 0x5000, 5000), {});
   s.read(Side::active, 0x700, 0x5000, 5000);
-  if (GetParam().how == 0) s.close(Side::active);
+  if (GetParam().how == 4) s.call(2).reply(2);
+  if (GetParam().how == 0 || GetParam().how == 4) s.close(Side::active);
   if (GetParam().how == 1) s.close(Side::passive);
   // It counts only while the client is active.
   if (GetParam().how == 3) {
@@ -316,7 +317,8 @@ TEST_P(PullMissing, SeverityFollowsTheEnding) {
   EXPECT_EQ(hits.front().violator, Party::client);
 }
 INSTANTIATE_TEST_SUITE_P(Endings, PullMissing,
-                         testing::Values(MissingCase{"requester closes", 0, Severity::error},
+                         testing::Values(MissingCase{"requester closes", 0, Severity::note},
+                                         MissingCase{"requester calls, and closes", 4, Severity::error},
                                          MissingCase{"responder closes", 1, Severity::warning},
                                          MissingCase{"capture ends", 2, Severity::note},
                                          MissingCase{"overdue", 3, Severity::warning}));
