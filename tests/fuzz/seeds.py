@@ -13,6 +13,7 @@ import struct
 import sys
 
 LARGEST_CAPTURE = 24 * 1024     # octets; a seed is only good while it is small
+LARGEST_FILE = 8 * 1024
 SEEDS_PER_TARGET = 400
 LINK_TYPES = {1: 0, 247: 1, 197: 2, 113: 3, 276: 4, 101: 5, 228: 6, 229: 7, 0: 8, 108: 9}   # as link_types.hpp
 IDENTIFIER = bytes.fromhex("f6ab0e18")
@@ -37,6 +38,18 @@ def read_pcap(path):
         frames.append((seconds * 1000 + fraction // scale, data[at:at + captured], length))
         at += captured
     return link, frames
+
+
+def as_pcapng(link, frames, order):
+    def block(kind, body):
+        body += b"\0" * (-len(body) % 4)
+        return struct.pack(order + "2I", kind, len(body) + 12) + body + struct.pack(order + "I", len(body) + 12)
+    name = struct.pack(order + "2H", 2, 4) + b"eth0" + struct.pack(order + "2H", 0, 0)
+    out = block(0x0A0D0D0A, struct.pack(order + "I2Hq", 0x1A2B3C4D, 1, 0, -1))
+    out += block(1, struct.pack(order + "2HI", link, 0, 0) + name)
+    for time, octets, length in frames:
+        out += block(6, struct.pack(order + "5I", 0, *divmod(time * 1000, 1 << 32), len(octets), length) + octets)
+    return out + block(5, struct.pack(order + "3I", 0, 0, 0))
 
 
 def whole_trace(link, frames):
@@ -181,6 +194,11 @@ class Seeds:
         if not opened or not opened[1]:
             return
         link, frames = opened
+        if path.stat().st_size <= LARGEST_FILE:
+            for packing in range(4):    # packing.hpp
+                self.add("reader", bytes([packing]) + path.read_bytes())
+                for order in "<>":
+                    self.add("reader", bytes([packing]) + as_pcapng(link, frames, order))
         if link in LINK_TYPES and path.stat().st_size <= LARGEST_CAPTURE:
             self.add("frames", whole_trace(link, frames))
             self.add("journal", whole_trace(link, frames))
