@@ -189,6 +189,26 @@ class Seeds:
             if ddp[0] & 0xC0 == 0x40 and ddp[1] & 0x0F in (3, 4, 5, 6):   # untagged, last, a Send
                 self.message(ddp[18:], 0)
 
+    def one_stream(self, frames):
+        """the first TCP connection that begins with MPA, as iwarp_fuzz.cpp places its segments"""
+        client, records = None, b""
+        for _, octets, _ in frames:
+            protocol, tcp = ip_payload(octets) or (0, b"")
+            if protocol != 6 or len(tcp) < 20:
+                continue
+            ports, payload = tcp[:4], tcp[(tcp[12] >> 4) * 4:]
+            if payload[:16] == MPA_KEYS[0] and client is None:
+                client = ports
+            if client is None or not payload or ports not in (client, client[2:] + client[:2]):
+                continue
+            record = struct.pack(">BBHH", 0x40 | (ports != client), 0, len(payload), 0) + payload
+            if len(records) + len(record) > LARGEST_FILE:
+                break
+            records += record
+        if records:
+            for settings in (3, 7):    # a service port, SYNs; 7: every CRC
+                self.add("iwarp", bytes([settings]) + records)
+
     def capture(self, path):
         opened = read_pcap(path)
         if not opened or not opened[1]:
@@ -202,6 +222,8 @@ class Seeds:
         if link in LINK_TYPES and path.stat().st_size <= LARGEST_CAPTURE:
             self.add("frames", whole_trace(link, frames))
             self.add("journal", whole_trace(link, frames))
+        if link == 1:
+            self.one_stream(frames)
         for _, octets, length in frames:
             if link in LINK_TYPES:
                 self.add("link", bytes([LINK_TYPES[link]]) + octets)
