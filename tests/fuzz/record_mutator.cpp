@@ -11,6 +11,7 @@
 #include "link_types.hpp"
 #include "records.hpp"
 #include "relink.hpp"
+#include "renumber.hpp"
 #include "repair.hpp"
 #include "trace/link/open_frame.hpp"
 #include "wire/ib.hpp"
@@ -159,6 +160,30 @@ void change_cut(Random& random, Record& record) {
   record.missing += fewer;
 }
 
+/// The numbers behind record `at`, which has become longer or shorter.
+void number_behind(Input& input, std::size_t at, std::size_t length_before) {
+  if (form.content != Content::frames) return;
+  const Record& changed = input.records[at];
+  const auto more = static_cast<std::int32_t>(changed.octets.size()) - static_cast<std::int32_t>(length_before);
+  if (more != 0) renumber(link_of(input), changed, std::span(input.records).subspan(at + 1), {.octets = more});
+}
+
+/// One more packet like another, or one less, and no number tells.
+void add_or_take(Random& random, Input& input) {
+  const std::size_t at = random.below(input.records.size());
+  const auto place = input.records.begin() + static_cast<std::ptrdiff_t>(at);
+  const Record like = *place;
+  const auto octets = static_cast<std::int32_t>(opened(input, like).tcp.wire_length);
+  if (random.one_in(2)) {
+    input.records.erase(place);
+    renumber(link_of(input), like, std::span(input.records).subspan(at), {.octets = -octets, .packets = -1});
+  } else {
+    input.records.insert(place, like);
+    renumber(link_of(input), like, std::span(input.records).subspan(at + 1),
+             {.octets = octets, .packets = 1, .also_equal = true});
+  }
+}
+
 /// Repeats, leaves out, exchanges.
 void rearrange(Random& random, std::vector<Record>& records) {
   const auto place = [&](std::size_t n) { return records.begin() + static_cast<std::ptrdiff_t>(n); };
@@ -228,20 +253,26 @@ void step(Random& random, Input& input) {
     return;
   }
   if (form.content == Content::frames && random.one_in(40)) return relink(random, input);
-  Record& record = input.records[random.below(input.records.size())];
+  const std::size_t at = random.below(input.records.size());
+  Record& record = input.records[at];
+  const std::size_t length = record.octets.size();
   const std::size_t kind = random.below(16);
   if (form.content == Content::nothing) {
     kind < 10 ? change_header(random, record) : rearrange(random, input.records);
   } else if (kind < 5) {
     damage(random, input, record);
+    number_behind(input, at, length);
   } else if (kind < 10) {
     change_word(random, input, record, input.records[random.below(input.records.size())]);
   } else if (kind < 11) {
     change_size(random, input, record);
+    number_behind(input, at, length);
   } else if (kind < 12) {
     change_cut(random, record);
   } else if (kind < 13) {
     change_header(random, record);
+  } else if (form.header != 0 && form.content == Content::frames && random.one_in(2)) {
+    add_or_take(random, input);
   } else if (form.header != 0) {
     rearrange(random, input.records);
   }

@@ -11,6 +11,7 @@
 #include "reader/capture.hpp"
 #include "records.hpp"
 #include "relink.hpp"
+#include "renumber.hpp"
 #include "repair.hpp"
 #include "trace/link/open_frame.hpp"
 #include "trace/trace.hpp"
@@ -249,6 +250,51 @@ TEST(RepairOfWhatIsRight, ChangesNothing) {
     for (std::size_t i = 0; i < original.octets.size(); ++i) {
       ASSERT_EQ(after.octets[i], original.octets[i]) << name << ", frame " << i + 1;
     }
+  }
+}
+
+/// Where a packet with a message stands, late enough for its connection to be open.
+std::size_t with_message(const Frames& frames) {
+  for (std::size_t i = frames.octets.size() / 2; i < frames.octets.size(); ++i) {
+    const trace::Opened open = opened(frames, frames.octets[i]);
+    if (open.content == trace::Content::tcp && open.tcp.payload.size() > 60 && open.tcp.payload[3] == 0x43) return i;
+    constexpr std::uint8_t send_only = 4;
+    if (open.content == trace::Content::infiniband && open.ib.octets[0] == send_only) return i;
+  }
+  return frames.octets.size();
+}
+
+/// One packet more, or four octets more in one packet: neither is a repetition nor hides another.
+TEST(Renumber, MakesRoomForMore) {
+  for (const char* name : {"rxe-nfs3-two-mounts.pcap", "siw-nfs41-mpa-crc.pcap"}) {
+    const Frames original = recorded(name);
+    const std::size_t at = with_message(original);
+    ASSERT_LT(at, original.octets.size()) << name;
+    const trace::Opened open = opened(original, original.octets[at]);
+    const auto carried = static_cast<std::int32_t>(open.tcp.wire_length);
+    const auto changed = [&](bool longer) {
+      std::vector<Record> records;
+      for (const Octets& octets : original.octets) records.push_back({{}, octets, 0});
+      Frames out = original;
+      if (longer) {
+        records[at].octets.insert(records[at].octets.end() - 4, 4, 0);
+        renumber(original.link, records[at], std::span(records).subspan(at + 1), {.octets = 4});
+      } else {
+        const Record like = records[at];
+        records.insert(records.begin() + static_cast<std::ptrdiff_t>(at), like);
+        renumber(original.link, like, std::span(records).subspan(at + 1),
+                 {.octets = carried, .packets = 1, .also_equal = true});
+        out.times.insert(out.times.begin() + static_cast<std::ptrdiff_t>(at), original.times[at]);
+      }
+      out.octets.clear();
+      for (const Record& record : records) out.octets.push_back(record.octets);
+      return traced(repaired(out));
+    };
+    const Told before = traced(original);
+    EXPECT_EQ(changed(true).sends, before.sends) << name;
+    EXPECT_TRUE(changed(true).right()) << name;
+    EXPECT_EQ(changed(false).sends, before.sends + 1) << name;
+    EXPECT_TRUE(changed(false).right()) << name;
   }
 }
 
