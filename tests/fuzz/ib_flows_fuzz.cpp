@@ -2,8 +2,9 @@
 // InfiniBand packets between a few queue pairs of two hosts, made from the input so that most of them are well-formed:
 // holes, repetition, disorder, handshakes at any moment. What comes out must keep the promises of trace/events.hpp.
 //
-// Input: one octet of options (0x01: check every checksum), then per packet six octets: what it is; from whom, to which
-// queue pair and how cut; PSN (two octets, near the wrap); payload length in units of 16; time since the last packet.
+// Input: one octet of options (0x01: check every checksum; 0x02: they are right), then per packet six octets: what it
+// is; from whom, to which queue pair and how cut; PSN (two octets, near the wrap); payload length in units of 16; time
+// since the last packet.
 #include <algorithm>
 #include <array>
 #include <map>
@@ -12,6 +13,7 @@
 #include "fuzz_input.hpp"
 #include "trace/ib_transport.hpp"
 #include "wire/ib.hpp"
+#include "wire/icrc.hpp"
 
 namespace {
 
@@ -175,6 +177,12 @@ Octets packet(const std::uint8_t* in) {
   return o;
 }
 
+void set_icrc(rpcrdma::wire::Bytes network, Octets& o) {
+  const std::size_t covered = o.size() - rpcrdma::wire::icrc_size;
+  const auto sum = rpcrdma::wire::icrc(rpcrdma::wire::IcrcLayout::rocev2_ipv4, network, {o.data(), covered});
+  for (unsigned i = 0; sum && i < 4; ++i) o[covered + i] = static_cast<std::uint8_t>(*sum >> (8U * i));
+}
+
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
@@ -185,12 +193,14 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   options.check_crc = (data[0] & 1U) != 0;
   trace::ConnectionNumbers numbers;
   trace::IbTransport transport(options, numbers, sink);
+  const bool right = (data[0] & 2U) != 0;
   const std::array<std::uint8_t, 28> network{0x45};
 
   trace::FrameRef ref;
   for (std::size_t at = 1; at + step <= size; at += step) {
     const std::uint8_t* in = data + at;
-    const Octets octets = packet(in);
+    Octets octets = packet(in);
+    if (right) set_icrc(network, octets);
     trace::IbPacket p;
     ++ref.number;
     ref.time += in[5] == 255 ? -1'000'000 : trace::TimeNs{in[5]} * in[5] * 100'000;

@@ -13,6 +13,7 @@ import struct
 import sys
 
 LARGEST_CAPTURE = 24 * 1024     # octets; a seed is only good while it is small
+LARGEST_FILE = 8 * 1024
 SEEDS_PER_TARGET = 400
 LINK_TYPES = {1: 0, 247: 1, 197: 2, 113: 3, 276: 4, 101: 5, 228: 6, 229: 7, 0: 8, 108: 9}   # as link_types.hpp
 IDENTIFIER = bytes.fromhex("f6ab0e18")
@@ -37,6 +38,18 @@ def read_pcap(path):
         frames.append((seconds * 1000 + fraction // scale, data[at:at + captured], length))
         at += captured
     return link, frames
+
+
+def as_pcapng(link, frames, order):
+    def block(kind, body):
+        body += b"\0" * (-len(body) % 4)
+        return struct.pack(order + "2I", kind, len(body) + 12) + body + struct.pack(order + "I", len(body) + 12)
+    name = struct.pack(order + "2H", 2, 4) + b"eth0" + struct.pack(order + "2H", 0, 0)
+    out = block(0x0A0D0D0A, struct.pack(order + "I2Hq", 0x1A2B3C4D, 1, 0, -1))
+    out += block(1, struct.pack(order + "2HI", link, 0, 0) + name)
+    for time, octets, length in frames:
+        out += block(6, struct.pack(order + "5I", 0, *divmod(time * 1000, 1 << 32), len(octets), length) + octets)
+    return out + block(5, struct.pack(order + "3I", 0, 0, 0))
 
 
 def whole_trace(link, frames):
@@ -176,14 +189,41 @@ class Seeds:
             if ddp[0] & 0xC0 == 0x40 and ddp[1] & 0x0F in (3, 4, 5, 6):   # untagged, last, a Send
                 self.message(ddp[18:], 0)
 
+    def one_stream(self, frames):
+        """the first TCP connection that begins with MPA, as iwarp_fuzz.cpp places its segments"""
+        client, records = None, b""
+        for _, octets, _ in frames:
+            protocol, tcp = ip_payload(octets) or (0, b"")
+            if protocol != 6 or len(tcp) < 20:
+                continue
+            ports, payload = tcp[:4], tcp[(tcp[12] >> 4) * 4:]
+            if payload[:16] == MPA_KEYS[0] and client is None:
+                client = ports
+            if client is None or not payload or ports not in (client, client[2:] + client[:2]):
+                continue
+            record = struct.pack(">BBHH", 0x40 | (ports != client), 0, len(payload), 0) + payload
+            if len(records) + len(record) > LARGEST_FILE:
+                break
+            records += record
+        if records:
+            for settings in (3, 7):    # a service port, SYNs; 7: every CRC
+                self.add("iwarp", bytes([settings]) + records)
+
     def capture(self, path):
         opened = read_pcap(path)
         if not opened or not opened[1]:
             return
         link, frames = opened
+        if path.stat().st_size <= LARGEST_FILE:
+            for packing in range(4):    # packing.hpp
+                self.add("reader", bytes([packing]) + path.read_bytes())
+                for order in "<>":
+                    self.add("reader", bytes([packing]) + as_pcapng(link, frames, order))
         if link in LINK_TYPES and path.stat().st_size <= LARGEST_CAPTURE:
             self.add("frames", whole_trace(link, frames))
             self.add("journal", whole_trace(link, frames))
+        if link == 1:
+            self.one_stream(frames)
         for _, octets, length in frames:
             if link in LINK_TYPES:
                 self.add("link", bytes([LINK_TYPES[link]]) + octets)

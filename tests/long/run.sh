@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 # run.sh [STEP...]: what is too long for every ./check. Without STEP all of them: plain, sanitized, random, damage, hostile, fuzz, versions, lab, fresh (README.md).
-# RPCRDMA_FUZZ_SECONDS says how long all fuzz targets together look for new inputs (3600).
+# RPCRDMA_FUZZ_SECONDS says how long each fuzz target looks for new inputs (3600), as many at a time as there are processors.
 set -uo pipefail
 cd "$(dirname "$(readlink -f "$0")")/../.." || exit 2
 # shellcheck source=cmake/packages.sh
@@ -26,7 +26,7 @@ random() {
 damage() { build/tests/damage/damage --everything; }
 hostile() { tests/hostile/growth.py; }
 fuzz() {
-  tests/fuzz/run.py --programs build/asan/tests/fuzz --seconds "${RPCRDMA_FUZZ_SECONDS:-3600}"
+  tests/fuzz/run.py --programs build/asan/tests/fuzz --each "${RPCRDMA_FUZZ_SECONDS:-3600}"
 }
 versions() { tests/plugin/versions.sh; }
 lab() { captures/lab/run.sh "$room/captures"; }
