@@ -16,6 +16,7 @@
 #include <vector>
 
 #include <fmt/format.h>
+#include <yaml-cpp/yaml.h>
 #include <CLI/CLI.hpp>
 
 #include "damage/kinds.hpp"
@@ -51,16 +52,40 @@ void look(Source& source) {
   for (const auto& frame : source.recording.frames) source.glances.push_back(glance(frame));
 }
 
-bool knows(const playback::Accusations& known, RuleId rule) {
-  return std::any_of(known.begin(), known.end(), [&](const auto& accusation) { return accusation.first == rule; });
+/// What may be said of less than the whole.
+struct Known {
+  playback::Accusations accusations;  ///< of the whole
+  std::set<RuleId> notes;             ///< of the whole
+  std::set<std::string> allowed;      ///< by who wrote the scenario: as long as something is not in the capture
+
+  [[nodiscard]] bool accuses(RuleId rule) const {
+    return std::any_of(accusations.begin(), accusations.end(), [&](const auto& one) { return one.first == rule; });
+  }
+  [[nodiscard]] bool allows(const Finding& finding, bool weakened) const {
+    if (accusations.count({finding.rule, finding.violator}) != 0) return true;
+    if (allowed.count(std::string(rpcrdma::referee::rule(finding.rule).name)) != 0) return true;
+    // A refusal or a loss that the whole mends later is one all the same, and names nobody.
+    if (finding.violator) return false;
+    return weakened || (finding.severity == Severity::warning && notes.count(finding.rule) != 0);
+  }
+};
+
+Known known_of(const Source& source, const std::filesystem::path& story = {}) {
+  const rpcrdma::referee::Report whole = playback::judge(source.recording.frames);
+  Known known{playback::accusations(whole), {}, {}};
+  for (const Finding& finding : whole.findings) {
+    if (finding.severity == Severity::note) known.notes.insert(finding.rule);
+  }
+  if (story.empty()) return known;
+  for (const YAML::Node& rule : YAML::LoadFile(story.string())["allow"]) known.allowed.insert(rule.as<std::string>());
+  return known;
 }
 
-void try_variant(const Source& source, const Kind& kind, const Variant& variant, const playback::Accusations& known,
-                 Told& told) {
+void try_variant(const Source& source, const Kind& kind, const Variant& variant, const Known& known, Told& told) {
   if (!told.asked.variant.empty() && told.asked.variant != variant.name) return;
   ++told.tried[std::string(kind.name)];
   for (const Finding& finding : playback::judge(variant.recording.frames).findings) {
-    if (finding.severity == Severity::note || known.count({finding.rule, finding.violator}) != 0) continue;
+    if (finding.severity == Severity::note) continue;
     const bool symptom = rpcrdma::referee::kind(finding.rule) == FindingKind::symptom;
     // In a story one thing happens, and then it ends: whether it was answered may be lost with the answer.
     const bool story = !source.other.frames.empty();
@@ -68,19 +93,19 @@ void try_variant(const Source& source, const Kind& kind, const Variant& variant,
         kind.waits == Kind::Waits::different || (kind.waits == Kind::Waits::may_be_hidden && story);
     if (symptom && other_waits) continue;
     // Where the whole has somebody to blame, less than the whole may have nobody.
-    const bool weakened = finding.severity == Severity::warning ? !known.empty() : knows(known, finding.rule);
-    if (!finding.violator && weakened) continue;
+    const bool weakened =
+        finding.severity == Severity::warning ? !known.accusations.empty() : known.accuses(finding.rule);
+    if (known.allows(finding, weakened)) continue;
     ++told.wrong;
     ++told.accusations[{std::string(kind.name), std::string(rpcrdma::referee::rule(finding.rule).name)}];
     std::cout << fmt::format(
         "WRONG{} {}: {}: {}: {}\n    alone: {} --only '{}' --everything --kind '{}' --variant '{}'\n",
-        known.empty() ? " HEALTHY" : "", source.name, kind.name, variant.name, playback::told(finding), told.program,
-        source.name, kind.name, variant.name);
+        known.accusations.empty() ? " HEALTHY" : "", source.name, kind.name, variant.name, playback::told(finding),
+        told.program, source.name, kind.name, variant.name);
   }
 }
 
-void try_kind(const Source& source, const Kind& kind, std::size_t most, const playback::Accusations& known,
-              Told& told) {
+void try_kind(const Source& source, const Kind& kind, std::size_t most, const Known& known, Told& told) {
   if (!told.asked.kind.empty() && told.asked.kind != kind.name) return;
   const std::size_t count = kind.count(source);
   if (told.asked.everything || count <= most) {
@@ -97,7 +122,7 @@ void try_capture(const std::filesystem::path& path, Told& told) {
   if (std::filesystem::file_size(path) > largest) return;
   Source source{path.stem().string(), playback::read(path.string()), {}, {}};
   look(source);
-  const playback::Accusations known = playback::accusations(playback::judge(source.recording.frames));
+  const Known known = known_of(source);
   for (const Kind& kind : kinds()) try_kind(source, kind, told.asked.each, known, told);
 }
 
@@ -118,7 +143,7 @@ void try_scenario(const std::filesystem::path& path, Told& told) {
                   playback::recorded(forge::play(scenario, *transport, true), *transport),
                   {}};
     look(source);
-    const playback::Accusations known = playback::accusations(playback::judge(source.recording.frames));
+    const Known known = known_of(source, path);
     if (told.asked.everything) {
       for (const Kind& kind : kinds()) try_kind(source, kind, 0, known, told);
     } else {

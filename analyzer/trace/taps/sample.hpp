@@ -3,6 +3,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
@@ -29,7 +30,7 @@ class Sample {
     std::vector<double> sorted = values_;
     std::sort(sorted.begin(), sorted.end());
     const auto at = [&](double share) {
-      return sorted[static_cast<std::size_t>(share * static_cast<double>(sorted.size() - 1) + 0.5)];
+      return sorted[static_cast<std::size_t>(std::llround(share * static_cast<double>(sorted.size() - 1)))];
     };
     return {count_, least_, at(0.5), at(0.99)};
   }
