@@ -24,29 +24,35 @@ namespace {
   return std::uint64_t{ports} << 32U | segment.sequence | 1U;
 }
 
+/// Clients' ports are the higher ones.
+template <typename Segment>
+[[nodiscard]] std::uint16_t service(const Segment& segment) noexcept {
+  return std::min(segment.source_port, segment.destination_port);
+}
+
 }  // namespace
 
 void Networks::place(Opened& opened) {
-  const auto set = [&](auto& packet, std::uint64_t opens) {
+  const auto set = [&](auto& packet, std::uint16_t service, std::uint64_t opens) {
     if (opens == 0 && !any_ && opened.network == 0) return;
     packet.source.network = packet.destination.network =
-        number(packet.source, packet.destination, opened.network, opens);
+        number(packet.source, packet.destination, service, opened.network, opens);
   };
   if (opened.content == Content::infiniband) {
-    set(opened.ib, opening(opened.ib));
+    set(opened.ib, 0, opening(opened.ib));
   } else if (opened.content == Content::tcp) {
-    set(opened.tcp, opening(opened.tcp));
+    set(opened.tcp, service(opened.tcp), opening(opened.tcp));
   } else if (opened.content == Content::undelivered) {
-    set(opened.undelivered, 0);
+    set(opened.undelivered, service(opened.undelivered), 0);
   }
 }
 
-std::uint8_t Networks::number(const Address& source, const Address& destination, std::uint32_t network,
-                              std::uint64_t opening) {
+std::uint8_t Networks::number(const Address& source, const Address& destination, std::uint16_t service,
+                              std::uint32_t network, std::uint64_t opening) {
   any_ = any_ || network != 0;
   const bool up = source < destination;
   const std::uint8_t direction = up ? 1 : 2;
-  const auto key = up ? std::pair(source, destination) : std::pair(destination, source);
+  const auto key = up ? std::tuple(source, destination, service) : std::tuple(destination, source, service);
   auto at = pairs_.find(key);
   if (at == pairs_.end()) {
     if (pairs_.size() >= most_pairs) return 0;

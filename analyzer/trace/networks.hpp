@@ -8,7 +8,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
-#include <utility>
+#include <tuple>
 #include <vector>
 
 #include "trace/link/open_frame.hpp"
@@ -47,10 +47,11 @@ class Networks {
     [[nodiscard]] std::uint8_t number_of_new(std::uint8_t direction, std::uint64_t opening) noexcept;
   };
 
-  [[nodiscard]] std::uint8_t number(const Address& source, const Address& destination, std::uint32_t network,
-                                    std::uint64_t opening);
+  /// `service`: what tells the service's packets from others between the two, which may come first.
+  [[nodiscard]] std::uint8_t number(const Address& source, const Address& destination, std::uint16_t service,
+                                    std::uint32_t network, std::uint64_t opening);
 
-  std::map<std::pair<Address, Address>, Pair> pairs_;
+  std::map<std::tuple<Address, Address, std::uint16_t>, Pair> pairs_;
   bool any_ = false;  ///< a VLAN or key was seen: until then only openings are looked at
 };
 

@@ -44,7 +44,7 @@ class Fragments {
   static constexpr std::size_t most_wholes = 16;  // in one frame: one within the other
   static constexpr std::uint32_t most_alone = 4;
   /// So long a packet may be on its way in pieces; the number that ties them together comes again soon.
-  static constexpr TimeNs longest_wait = 1'000'000'000;
+  static constexpr TimeNs longest_wait = 50'000'000;
 
   // clang-tidy 14 takes the comparison's hidden 0 for a pointer.
   struct Path {

@@ -37,7 +37,7 @@ void set_route(Mark& out, const Address& source, const Address& destination) noe
 }
 
 [[nodiscard]] std::uint64_t sent(const Mark& mark, bool up, std::uint64_t what) noexcept {
-  return mixed(mark.flow + (up ? 1 : 0), what);
+  return mixed(mixed(mark.flow, up ? 1 : 2), what);
 }
 
 /// Of IPv4 the only thing that changes when an adapter sends a packet again.

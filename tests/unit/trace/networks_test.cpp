@@ -73,6 +73,26 @@ TEST(Networks, WhichOfThem) {
   }
 }
 
+TEST(Networks, AnotherServiceDecidesNothing) {
+  Networks networks;
+  Opened opened;
+  opened.content = Content::tcp;
+  opened.tcp.source = client;
+  opened.tcp.destination = server;
+  const auto placed = [&](std::uint32_t vlan, std::uint16_t port, std::uint8_t flags, std::uint32_t sequence) {
+    opened.network = vlan;
+    opened.tcp.source_port = 40000;
+    opened.tcp.destination_port = port;
+    opened.tcp.flags = flags;
+    opened.tcp.sequence = sequence;
+    networks.place(opened);
+    return opened.tcp.source.network;
+  };
+  EXPECT_EQ(placed(10, 20049, syn, 100), 0);
+  EXPECT_EQ(placed(20, 22, data, 5), 0);
+  EXPECT_EQ(placed(20, 20049, syn, 900), 1);
+}
+
 TEST(Networks, NoMoreThanAreKept) {
   Networks networks;
   for (std::uint32_t vlan = 1; vlan < 1000; ++vlan) {
