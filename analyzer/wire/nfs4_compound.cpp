@@ -171,19 +171,20 @@ Decoded<CompoundHead> decode_compound_head(Cursor& cursor, bool callback) {
 }
 
 template <class Steps>
-void read_steps(const Cursor& cursor, const CompoundHead& head, const NfsItems* listed, Wanted wanted, Steps& steps,
-                std::optional<DecodeError>& stopped) {
+void read_steps(const Cursor& cursor, const CompoundHead& head, const NfsItems* listed, ItemWatch* watch, Wanted wanted,
+                Steps& steps, std::optional<DecodeError>& stopped) {
   if (head.minor_version > 2) {
     steps.clear();
     stopped = DecodeError{Fault::unsupported, "minor version", cursor.offset()};
     return;
   }
-  read_with_places(listed, cursor.captured_left() != cursor.wire_left(),
+  read_with_places(listed, cursor.captured_left() != cursor.wire_left(), watch,
                    [&](Places& places) { return walk(cursor, head, places, wanted, steps, stopped); });
 }
 
-void read_operations(const Cursor& cursor, const CompoundHead& head, const NfsItems* listed, CallSteps& out) {
-  read_steps(cursor, head, listed, Wanted::all, out.steps, out.stopped);
+void read_operations(const Cursor& cursor, const CompoundHead& head, const NfsItems* listed, ItemWatch* watch,
+                     CallSteps& out) {
+  read_steps(cursor, head, listed, watch, Wanted::all, out.steps, out.stopped);
 }
 
 }  // namespace nfs4
@@ -245,7 +246,7 @@ tl::expected<void, DecodeError> decode_compound(Bytes arguments, std::size_t wir
   Numbers numbers(out, callback);
   numbers.clear();
   std::optional<DecodeError> stopped;
-  nfs4::read_steps(cursor, *head, nullptr, nfs4::Wanted::back_channel, numbers, stopped);
+  nfs4::read_steps(cursor, *head, nullptr, nullptr, nfs4::Wanted::back_channel, numbers, stopped);
   numbers.settle();
   return {};
 }
