@@ -169,10 +169,24 @@ void Messages::on(const trace::SendPart& e) {
 }
 
 void Messages::on(const trace::Send& e) {
+  constexpr std::size_t beginning = 1024;
   const SendKey key{e.connection, e.side, e.ordinal};
-  sends_[key] = pieces_of(e);
+  Waiting& waiting = sends_[key];
+  waiting.pieces = pieces_of(e);
+  waiting.wire_length = e.wire_length;
+  if (wire::plausible_rpcrdma(e.octets, e.wire_length) != wire::Plausible::no) {
+    const Bytes begin = e.octets.first(std::min(e.octets.size(), beginning));
+    waiting.octets.assign(begin.begin(), begin.end());
+  }
   sends_order_.push_back(key);
-  bound(sends_, sends_order_, most_waiting);
+  while (sends_order_.size() > most_waiting) {
+    const auto oldest = sends_.find(sends_order_.front());
+    if (oldest != sends_.end()) {
+      keep_plausible(oldest->second);
+      sends_.erase(oldest);
+    }
+    sends_order_.pop_front();
+  }
   sink_->on(e);
 }
 
@@ -230,6 +244,12 @@ void Messages::write(const Draft& draft, const Pieces& pieces) {
   }
 }
 
+bool Messages::again(const Gathered& gathered, std::uint64_t at, std::size_t length) noexcept {
+  if (at >= gathered.octets.size()) return false;
+  return std::any_of(gathered.pieces.begin(), gathered.pieces.end(),
+                     [&](const Piece& piece) { return piece.at < at + length && at < piece.at + piece.length; });
+}
+
 void Messages::gather(Gathered& into, std::uint64_t at, Bytes octets, const Spot& spot) {
   if (at > most_gathered || octets.size() > most_gathered - at || into.pieces.size() >= most_pieces) return;
   const std::size_t end = static_cast<std::size_t>(at) + octets.size();
@@ -251,6 +271,22 @@ void Messages::gather(Gathered& into, std::size_t from, Bytes octets, const Piec
     into.pieces.push_back({base + (begin - from), end - begin, piece.spot,
                            static_cast<std::uint32_t>(piece.offset + (begin - piece.at))});
   }
+}
+
+/// On a connection that is never known to be RPC-over-RDMA, what looks like it tells just that.
+void Messages::keep_plausible(const Waiting& waiting) {
+  if (waiting.octets.empty()) return;
+  Draft draft(waiting.octets);
+  keep_header(draft, waiting.wire_length, false);
+  wire::HeaderV1 header;
+  if (wire::decode_header_v1(waiting.octets, waiting.wire_length, header) &&
+      header.length + 8 <= waiting.octets.size()) {
+    const std::uint32_t type = wire::load_be32(waiting.octets.data() + header.length + 4);
+    const std::size_t length = std::max<std::size_t>(waiting.wire_length, waiting.octets.size()) - header.length;
+    if (type == 0) static_cast<void>(draft_call(draft, header.length, length, {}, pseudonyms_));
+    if (type == 1) draft_reply(draft, header.length, length, std::nullopt, {}, pseudonyms_);
+  }
+  write(draft, waiting.pieces);
 }
 
 void Messages::finish_call(Exchange& of) {
@@ -276,7 +312,9 @@ void Messages::version1(const referee::MessageSeen& seen, Exchange* of, Draft& d
   const std::size_t left = std::max<std::size_t>(seen.send->wire_length, draft.original().size());
   const std::size_t length = left - std::min(left, header.length);
   const auto proc = static_cast<wire::Proc>(header.fixed.proc);
-  const bool inline_message = proc == wire::Proc::msg || proc == wire::Proc::msgp;
+  // What stands behind a header of RDMA_NOMSG although it should not is a message as well.
+  const bool inline_message = proc == wire::Proc::msg || proc == wire::Proc::msgp ||
+                              (proc == wire::Proc::nomsg && !wire::has_position_zero(header) && length != 0);
   if (seen.kind == referee::MessageSeen::Kind::call && of != nullptr) {
     wire::collect_read_chunks(header.reads, of->reads);
     for (const wire::ReadSegment& segment : header.reads) {
@@ -360,16 +398,18 @@ void Messages::message(const referee::ConnectionFacts& connection, const referee
     const SendKey key{seen.send->connection, seen.send->side, seen.send->ordinal};
     const auto found = sends_.find(key);
     if (found != sends_.end()) {
+      const Pieces pieces = std::move(found->second.pieces);
+      sends_.erase(found);
       Draft draft(seen.send->octets);
       keep_header(draft, seen.send->wire_length, seen.header == nullptr && seen.header2 == nullptr);
       Exchange* of = seen.exchange.id != 0 ? &exchange(connection.id, seen.exchange) : nullptr;
       if (seen.header != nullptr) {
         static_cast<void>(draft.keep(0, seen.header->length));
-        version1(seen, of, draft, found->second);
+        version1(seen, of, draft, pieces);
       } else if (seen.header2 != nullptr) {
-        version2(seen, of, draft, found->second);
+        version2(seen, of, draft, pieces);
       } else {
-        write(draft, found->second);
+        write(draft, pieces);
       }
     }
   }
@@ -383,13 +423,19 @@ void Messages::operation(const referee::ConnectionFacts& connection, const refer
     const auto& chunk = write ? of.reply_chunk : seen.offer ? of.offered : of.call_chunk;
     const auto found = operations_.find({seen.frame.number, seen.handle, seen.offset});
     if (const auto at = in_chunk(chunk, seen.handle, seen.offset); at && found != operations_.end()) {
-      gather(write || seen.offer ? of.reply : of.call, *at, seen.octets, found->second);
+      // The same memory once more is another message.
+      const bool of_reply = write || seen.offer;
+      if (of_reply && again(of.reply, *at, seen.octets.size())) finish_reply(of, {});
+      if (!of_reply && again(of.call, *at, seen.octets.size())) finish_call(of);
+      gather(of_reply ? of.reply : of.call, *at, seen.octets, found->second);
     }
   }
   if (observer_ != nullptr) observer_->operation(connection, seen);
 }
 
 void Messages::finish() {
+  for (const auto& [key, waiting] : sends_) keep_plausible(waiting);
+  sends_.clear();
   for (auto& [key, of] : exchanges_) {
     finish_call(of);
     finish_reply(of, {});

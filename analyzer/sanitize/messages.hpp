@@ -101,6 +101,12 @@ class Messages final : public trace::StreamWatch, public trace::EventSink, publi
     Gathered reply;
     std::vector<wire::ReadChunk> reads;
   };
+  /// A Send that the referee has not spoken of.
+  struct Waiting {
+    Pieces pieces;
+    std::vector<std::uint8_t> octets;  ///< how it begins, if that looks like RPC-over-RDMA
+    std::uint32_t wire_length = 0;
+  };
   using SendKey = std::tuple<trace::ConnectionId, trace::Side, std::uint64_t>;
   using ExchangeKey = std::tuple<trace::ConnectionId, std::uint32_t, trace::Side>;
   using OperationKey = std::tuple<std::uint64_t, std::uint32_t, std::uint64_t>;  ///< frame, handle, offset
@@ -113,10 +119,13 @@ class Messages final : public trace::StreamWatch, public trace::EventSink, publi
   void remember(std::uint64_t frame, std::uint32_t handle, std::uint64_t offset);
   Exchange& exchange(trace::ConnectionId connection, const referee::ExchangeRef& ref);
   void write(const Draft& draft, const Pieces& pieces);
+  /// Some of these octets are there already.
+  [[nodiscard]] static bool again(const Gathered& gathered, std::uint64_t at, std::size_t length) noexcept;
   void gather(Gathered& into, std::uint64_t at, wire::Bytes octets, const Spot& spot);
   void gather(Gathered& into, std::size_t from, wire::Bytes octets, const Pieces& pieces);
   void finish_call(Exchange& of);
   void finish_reply(Exchange& of, std::span<const std::uint64_t> returned);
+  void keep_plausible(const Waiting& waiting);
   void version1(const referee::MessageSeen& seen, Exchange* of, Draft& draft, const Pieces& pieces);
   void version2(const referee::MessageSeen& seen, Exchange* of, Draft& draft, const Pieces& pieces);
 
@@ -136,7 +145,7 @@ class Messages final : public trace::StreamWatch, public trace::EventSink, publi
   std::map<std::pair<trace::ConnectionId, trace::Side>, std::vector<std::uint64_t>> parts_;
 
   // What the referee may yet ask for; the oldest are forgotten.
-  std::map<SendKey, Pieces> sends_;
+  std::map<SendKey, Waiting> sends_;
   std::deque<SendKey> sends_order_;
   std::map<OperationKey, Spot> operations_;
   std::deque<OperationKey> operations_order_;
