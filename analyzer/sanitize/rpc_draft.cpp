@@ -16,6 +16,8 @@ using wire::PassedItem;
 constexpr std::uint32_t flavor_sys = 1;
 constexpr std::uint32_t auth_limit = 400;  // RFC 5531 section 8.2
 constexpr std::size_t word = 4;
+/// Upper half of a number of 64 bits that counts no octets: client identifiers, verifiers, changes by time.
+constexpr std::uint32_t beyond_any_file = std::uint32_t{1} << 20U;
 
 constexpr std::size_t padded(std::size_t length) noexcept { return (length + 3U) & ~std::size_t{3}; }
 
@@ -114,9 +116,11 @@ class NfsDraft final : public wire::ItemWatch {
     constexpr std::size_t identifier = 16;
     const std::size_t at = at_ + item.at;
     switch (item.form) {
-      case PassedItem::Form::words:
-        static_cast<void>(draft_.keep(at, item.length));
+      case PassedItem::Form::words: {
+        const auto kept = draft_.keep(at, item.length);
+        if (kept.size() == 2 * word && load_be32(kept.data()) >= beyond_any_file) pseudonyms_.octets(kept);
         break;
+      }
       case PassedItem::Form::identifier:
       case PassedItem::Form::identifiers:
         for (std::size_t i = 0; i + identifier <= item.length; i += identifier) {
