@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "wire/nfs4_attributes.hpp"
 #include "wire/nfs_walk.hpp"
 #include "wire/rpc.hpp"
 
@@ -121,8 +122,18 @@ class NfsDraft final : public wire::ItemWatch {
         if (kept.size() == 2 * word && load_be32(kept.data()) >= beyond_any_file) pseudonyms_.octets(kept);
         break;
       }
-      case PassedItem::Form::identifier:
+      case PassedItem::Form::bitmap:
+        keep_length(at);
+        static_cast<void>(draft_.keep(at, item.length));
+        bitmap_ = {item.at, item.length};
+        break;
+      case PassedItem::Form::person:
+        replace_number(draft_.keep(at, word), pseudonyms_);
+        break;
       case PassedItem::Form::identifiers:
+        keep_length(at);
+        [[fallthrough]];
+      case PassedItem::Form::identifier:
         for (std::size_t i = 0; i + identifier <= item.length; i += identifier) {
           draft_identifier(draft_.keep(at + i, identifier), pseudonyms_);
         }
@@ -131,7 +142,15 @@ class NfsDraft final : public wire::ItemWatch {
         keep_length(at);
         pseudonyms_.counted(draft_.keep(at, item.length));
         break;
-      case PassedItem::Form::attributes:
+      case PassedItem::Form::attributes: {
+        keep_length(at);
+        const Bytes message = draft_.original().subspan(at_);
+        const std::size_t end = std::min(bitmap_.at + bitmap_.length, message.size());
+        const Bytes bitmap = message.subspan(std::min(bitmap_.at, end), end - std::min(bitmap_.at, end));
+        const std::size_t captured = message.size() - std::min(item.at, message.size());
+        wire::walk_attributes(message, item.at, std::min(item.length, captured), bitmap, *this);
+        break;
+      }
       case PassedItem::Form::data:
         keep_length(at);
         break;
@@ -147,6 +166,7 @@ class NfsDraft final : public wire::ItemWatch {
   std::size_t at_;
   std::size_t body_;
   Pseudonyms& pseudonyms_;
+  Draft::Range bitmap_;  ///< the newest: in front of attributes, it names them
 };
 
 /// In front of what integrity protects stand its length and the sequence number; the walk passes neither.

@@ -111,7 +111,7 @@ class Walker {
   /// A counted array of items of one size.
   bool array(std::size_t item_octets) {
     return item(ItemKind::other, item_octets,
-                item_octets == id_octets ? PassedItem::Form::identifiers : PassedItem::Form::words);
+                item_octets == id_octets ? PassedItem::Form::identifiers : PassedItem::Form::bitmap);
   }
   /// A counted array of anything else; each of its items takes four octets or more.
   template <class Item>
@@ -128,8 +128,8 @@ class Walker {
     return true;
   }
 
-  /// w word, d two words, i 16-octet identifier, o opaque (right behind a bitmap: attribute values), b bitmap, I array
-  /// of identifiers, O array of opaques, D DDP-eligible opaque, X bulky opaque
+  /// w word, p a person's number, d two words, i 16-octet identifier, o opaque (right behind a bitmap: attribute
+  /// values), b bitmap, I array of identifiers, O array of opaques, D DDP-eligible opaque, X bulky opaque
   bool shape(std::string_view items) {
     char before = 0;
     for (const char kind : items) {
@@ -145,6 +145,8 @@ class Walker {
     switch (kind) {
       case 'w':
         return skip(4) && tell(PassedItem::Form::words, 4);
+      case 'p':
+        return skip(4) && tell(PassedItem::Form::person, 4);
       case 'd':
         return skip(8) && tell(PassedItem::Form::words, 8);
       case 'i':

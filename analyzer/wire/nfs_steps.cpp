@@ -270,7 +270,7 @@ void read_call_steps(Bytes message, std::size_t wire_length, const NfsItems* lis
   const std::size_t tag_at = static_cast<std::size_t>(head->tag.data() - message.data());
   const std::size_t padded = (head->tag.size() + 3U) & ~std::size_t{3};
   watch->passed({PassedItem::Form::opaque, tag_at, head->tag.size()});
-  watch->passed({PassedItem::Form::words, tag_at + padded, cursor->offset() - tag_at - padded});
+  watch->passed({PassedItem::Form::bitmap, tag_at + padded, cursor->offset() - tag_at - padded});
 }
 
 void read_reply_steps(Bytes message, std::size_t wire_length, const Asked& asked, const NfsItems* listed,

@@ -2,6 +2,7 @@
 #include "wire/nfs_walk.hpp"
 
 #include <algorithm>
+#include <string_view>
 
 #include "wire/nfs4_places.hpp"
 #include "wire/nfs4_walker.hpp"
@@ -12,15 +13,16 @@ namespace {
 using nfs4::Walker;
 
 constexpr std::size_t handle_v2 = 32;
-constexpr std::size_t attributes_v2 = 68;
-constexpr std::size_t settable_v2 = 32;
-constexpr std::size_t attributes_v3 = 84;
-constexpr std::size_t before_attributes_v3 = 24;  // wcc_attr: size and two times
+// As Walker::shape(). Type, mode, links, user, group, size, blocks, device, file system, number, three times
+constexpr std::string_view attributes_v2 = "wwwppwwwwwwwwwwww";
+constexpr std::string_view settable_v2 = "wppwwwww";
+constexpr std::string_view attributes_v3 = "wwwppddwwddwwwwww";
+constexpr std::string_view before_attributes_v3 = "dwwww";  // wcc_attr: size and two times
 
-/// One word that says whether so many octets follow.
-bool optional(Walker& w, std::size_t octets) {
+/// One word that says whether something follows.
+bool optional(Walker& w, std::string_view items) {
   bool present = false;
-  return w.boolean(present) && (!present || w.skip(octets));
+  return w.boolean(present) && (!present || w.shape(items));
 }
 
 bool optional_handle(Walker& w) {
@@ -33,12 +35,12 @@ bool change(Walker& w) { return optional(w, before_attributes_v3) && optional(w,
 
 // sattr3: mode, uid, gid, size, two times
 bool settable(Walker& w) {
-  for (const std::size_t octets : {4U, 4U, 4U, 8U}) {
-    if (!optional(w, octets)) return false;
+  for (const std::string_view item : {"w", "p", "p", "d"}) {
+    if (!optional(w, item)) return false;
   }
   for (int time = 0; time < 2; ++time) {
     std::uint32_t how = 0;
-    if (!w.word(how) || how > 2 || (how == 2 && !w.skip(8))) return false;
+    if (!w.word(how) || how > 2 || (how == 2 && !w.shape("ww"))) return false;
   }
   return true;
 }
@@ -67,7 +69,7 @@ bool arguments_v3(Walker& w, std::uint32_t procedure) {
       return w.shape("o");
     case 2: {  // SETATTR, with a guard
       bool guarded = false;
-      return w.shape("o") && settable(w) && w.boolean(guarded) && (!guarded || w.shape("d"));
+      return w.shape("o") && settable(w) && w.boolean(guarded) && (!guarded || w.shape("ww"));
     }
     case 3:  // LOOKUP, REMOVE, RMDIR, LINK: two handles and a name are alike
     case 12:
@@ -119,7 +121,7 @@ bool results_v3(Walker& w, std::uint32_t procedure) {
   const bool ok = status == 0;
   switch (procedure) {
     case 1:
-      return !ok || w.skip(attributes_v3);
+      return !ok || w.shape(attributes_v3);
     case 2:
       return change(w);
     case 3:
@@ -168,7 +170,7 @@ bool arguments_v2(Walker& w, std::uint32_t procedure) {
     case 17:
       return w.skip(handle_v2);
     case 2:  // SETATTR
-      return w.skip(handle_v2 + settable_v2);
+      return w.skip(handle_v2) && w.shape(settable_v2);
     case 4:  // LOOKUP, REMOVE, RMDIR
     case 10:
     case 15:
@@ -179,13 +181,13 @@ bool arguments_v2(Walker& w, std::uint32_t procedure) {
       return w.skip(handle_v2) && w.shape("wwwD");
     case 9:  // CREATE, MKDIR
     case 14:
-      return w.skip(handle_v2) && w.shape("o") && w.skip(settable_v2);
+      return w.skip(handle_v2) && w.shape("o") && w.shape(settable_v2);
     case 11:  // RENAME
       return w.skip(handle_v2) && w.shape("o") && w.skip(handle_v2) && w.shape("o");
     case 12:  // LINK
       return w.skip(handle_v2) && w.skip(handle_v2) && w.shape("o");
     case 13:  // SYMLINK
-      return w.skip(handle_v2) && w.shape("oD") && w.skip(settable_v2);
+      return w.skip(handle_v2) && w.shape("oD") && w.shape(settable_v2);
     case 16:  // READDIR
       return w.skip(handle_v2) && w.shape("ww");
     default:
@@ -202,15 +204,15 @@ bool results_v2(Walker& w, std::uint32_t procedure) {
     case 1:  // GETATTR, SETATTR, WRITE
     case 2:
     case 8:
-      return w.skip(attributes_v2);
+      return w.shape(attributes_v2);
     case 4:  // LOOKUP, CREATE, MKDIR
     case 9:
     case 14:
-      return w.skip(handle_v2 + attributes_v2);
+      return w.skip(handle_v2) && w.shape(attributes_v2);
     case 5:
       return w.shape("D");
     case 6:
-      return w.skip(attributes_v2) && w.shape("D");
+      return w.shape(attributes_v2) && w.shape("D");
     case 17:
       return w.shape("wwwww");
     default:
