@@ -183,13 +183,42 @@ void FrameCopy::replace_addresses() {
       case Kind::grh:
         each(8, 16, 2, v6);
         break;
+      case Kind::icmp:
+        discovery(layer.layer);
+        break;
       case Kind::lrh:
       case Kind::udp:
       case Kind::tcp:
-      case Kind::icmp:
       case Kind::gre:
         break;
     }
+  }
+}
+
+/// Neighbour discovery (RFC 4861): who looks for whom, with addresses of the link in options.
+void FrameCopy::discovery(const Layer& icmp) {
+  constexpr std::uint8_t router_solicitation = 133;
+  constexpr std::uint8_t neighbour_solicitation = 135;
+  constexpr std::uint8_t neighbour_advertisement = 136;
+  constexpr std::size_t header = 8;
+  constexpr std::size_t unit = 8;
+  const Bytes octets = icmp.octets;
+  if (octets.size() < header || !inside(octets.data(), octets.size())) return;
+  const std::uint8_t type = octets[0];
+  std::size_t at = header;
+  if (type == neighbour_solicitation || type == neighbour_advertisement) {
+    if (octets.size() < header + 16) return;
+    restore(octets.data() + at, 16);
+    pseudonyms_.ipv6(copy(octets.data() + at));
+    at += 16;
+  } else if (type != router_solicitation) {
+    return;
+  }
+  while (at + unit <= octets.size() && octets[at + 1] != 0 && at + octets[at + 1] * unit <= octets.size()) {
+    const bool of_link = octets[at] <= 2 && octets[at + 1] == 1;
+    restore(octets.data() + at, of_link ? unit : 2);
+    if (of_link) pseudonyms_.mac(copy(octets.data() + at + 2));
+    at += octets[at + 1] * unit;
   }
 }
 

@@ -37,6 +37,7 @@ class FrameCopy {
   void replace_addresses();
   void replace_arp(const wire::Layer& ethernet);
   void clear_payload();
+  void discovery(const wire::Layer& icmp);
   void undelivered();
   void infiniband();
   void tcp();

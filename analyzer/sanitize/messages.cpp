@@ -324,6 +324,7 @@ void Messages::version1(const referee::MessageSeen& seen, Exchange* of, Draft& d
     if (inline_message) of->asked = draft_call(draft, header.length, length, of->reads, pseudonyms_);
     for (const wire::Segment& segment : of->call_chunk) of->call.wire_length += segment.length;
   } else if (seen.kind == referee::MessageSeen::Kind::reply) {
+    if (of != nullptr) finish_call(*of);
     std::optional<wire::Asked> asked = of != nullptr ? of->asked : std::nullopt;
     if (!asked && seen.procedure) {
       const auto& [program, version, procedure] = *seen.procedure;
@@ -332,7 +333,6 @@ void Messages::version1(const referee::MessageSeen& seen, Exchange* of, Draft& d
     const auto returned = lengths(header.writes);
     if (inline_message) draft_reply(draft, header.length, length, asked, returned, pseudonyms_);
     if (of == nullptr) return write(draft, pieces);
-    finish_call(*of);
     if (!of->asked) of->asked = asked;
     for (const wire::ReadSegment& segment : header.reads) {
       if (wire::position_zero(segment)) of->offered.push_back(segment.target);

@@ -83,6 +83,13 @@ void draft_gss(Draft& draft, std::size_t at, std::size_t length, Pseudonyms& pse
   if (handle && *handle <= length) pseudonyms.octets(words.octets(*handle));
 }
 
+/// A token of Kerberos (RFC 4121 section 4.2.6) says in its first octets what it is; the rest is a checksum or sealed.
+void draft_token(std::span<std::uint8_t> token, Pseudonyms& pseudonyms) {
+  constexpr std::size_t head = 8;
+  const bool kerberos = token.size() > head && (token[0] == 4 || token[0] == 5) && token[1] == 4;
+  pseudonyms.octets(kerberos ? token.subspan(head) : token);
+}
+
 /// Flavor, length and body. False: what follows is not to be found.
 bool draft_auth(Draft& draft, Words& words, Pseudonyms& pseudonyms, bool verifier) {
   const auto flavor = words.keep();
@@ -91,7 +98,7 @@ bool draft_auth(Draft& draft, Words& words, Pseudonyms& pseudonyms, bool verifie
   const std::size_t body = words.at();
   words.pass(padded(*length));
   if (verifier) {
-    pseudonyms.octets(draft.keep(body, *length));
+    draft_token(draft.keep(body, *length), pseudonyms);
   } else if (*flavor == flavor_sys) {
     draft_sys(draft, body, *length, pseudonyms);
   } else if (*flavor == wire::flavor_gss) {
@@ -130,6 +137,8 @@ class NfsDraft final : public wire::ItemWatch {
       case PassedItem::Form::person:
         replace_number(draft_.keep(at, word), pseudonyms_);
         break;
+      case PassedItem::Form::time:
+        break;  // whose files they are, they may tell
       case PassedItem::Form::identifiers:
         keep_length(at);
         [[fallthrough]];
@@ -169,8 +178,22 @@ class NfsDraft final : public wire::ItemWatch {
   Draft::Range bitmap_;  ///< the newest: in front of attributes, it names them
 };
 
-/// In front of what integrity protects stand its length and the sequence number; the walk passes neither.
-void keep_wrapping(Draft& draft, std::size_t body) { static_cast<void>(draft.keep(body, 2 * word)); }
+/// What RPCSEC_GSS puts around arguments and results (RFC 2203 section 5.3.2): with integrity their length, the
+/// sequence number and behind them a checksum; with privacy one token that holds them.
+void draft_wrapping(Draft& draft, std::size_t body, wire::Protection protection, Pseudonyms& pseudonyms) {
+  Words words(draft, body);
+  const auto length = words.keep();
+  if (!length) return;
+  if (protection == wire::Protection::privacy) {
+    constexpr std::size_t head = 8;
+    draft_token(words.octets(std::min<std::size_t>(*length, 2 * head)), pseudonyms);
+    return;
+  }
+  static_cast<void>(words.keep());
+  words.pass(padded(*length) - std::min<std::size_t>(padded(*length), word));
+  const auto checksum = words.keep();
+  if (checksum && *checksum <= auth_limit) draft_token(words.octets(*checksum), pseudonyms);
+}
 
 }  // namespace
 
@@ -191,7 +214,9 @@ std::optional<wire::Asked> draft_call(Draft& draft, std::size_t at, std::size_t 
   NfsDraft nfs(draft, at, call->body, pseudonyms);
   const bool listed = !wrapped && (items.end == wire::WalkEnd::whole || items.end == wire::WalkEnd::truncated);
   wire::walk_call(message, wire_length, listed ? &items : nullptr, nfs);
-  if (wrapped) keep_wrapping(draft, at + call->body);
+  if (wrapped && steps.asked && steps.asked->protection) {
+    draft_wrapping(draft, at + call->body, *steps.asked->protection, pseudonyms);
+  }
   return steps.asked;
 }
 
@@ -226,7 +251,7 @@ void draft_reply(Draft& draft, std::size_t at, std::size_t wire_length, const st
   NfsDraft nfs(draft, at, reply->body, pseudonyms);
   const bool listed = !wrapped && (items.end == wire::WalkEnd::whole || items.end == wire::WalkEnd::truncated);
   wire::walk_reply(message, wire_length, *asked, listed ? &items : nullptr, nfs);
-  if (wrapped) keep_wrapping(draft, at + reply->body);
+  if (wrapped && asked->protection) draft_wrapping(draft, at + reply->body, *asked->protection, pseudonyms);
 }
 
 }  // namespace rpcrdma::sanitize

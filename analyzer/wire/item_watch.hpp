@@ -10,7 +10,8 @@ namespace rpcrdma::wire {
 /// One thing in the stream that is walked. Offsets count from the message's XID.
 struct PassedItem {
   enum class Form : std::uint8_t {
-    words,        ///< a number of 32 bits or of 64: counts, statuses, flags, offsets, times
+    words,        ///< a number of 32 bits or of 64: counts, statuses, flags, offsets
+    time,         ///< of a file: 8 octets or 12
     bitmap,       ///< several words of 32 bits
     person,       ///< the number of a user or of a group
     identifier,   ///< 16 octets: stateid4, sessionid4, deviceid4

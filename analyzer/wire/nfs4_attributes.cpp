@@ -62,9 +62,9 @@ std::optional<std::string_view> shape_of(std::uint32_t attribute) noexcept {
     case 57:
     case 84:  // times that a delegation's holder sets
     case 85:
-      return "dw";
+      return "T";
     case 61:  // fs_status
-      return "wwoowdw";
+      return "wwoowT";
     case 63:  // layout_hint
       return "wo";
     case 80:  // sec_label
@@ -94,7 +94,7 @@ bool access_list(Walker& w) {
 /// settime4
 bool set_time(Walker& w) {
   std::uint32_t how = 0;
-  return w.word(how) && how <= 1 && (how == 0 || w.shape("dw"));
+  return w.word(how) && how <= 1 && (how == 0 || w.shape("T"));
 }
 
 bool pass(Walker& w, std::uint32_t attribute) {

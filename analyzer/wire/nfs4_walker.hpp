@@ -128,8 +128,9 @@ class Walker {
     return true;
   }
 
-  /// w word, p a person's number, d two words, i 16-octet identifier, o opaque (right behind a bitmap: attribute
-  /// values), b bitmap, I array of identifiers, O array of opaques, D DDP-eligible opaque, X bulky opaque
+  /// w word, p a person's number, d two words, t time of two words, T of three, i 16-octet identifier, o opaque (right
+  /// behind a bitmap: attribute values), b bitmap, I array of identifiers, O array of opaques, D DDP-eligible opaque, X
+  /// bulky opaque
   bool shape(std::string_view items) {
     char before = 0;
     for (const char kind : items) {
@@ -147,6 +148,10 @@ class Walker {
         return skip(4) && tell(PassedItem::Form::words, 4);
       case 'p':
         return skip(4) && tell(PassedItem::Form::person, 4);
+      case 't':
+        return skip(8) && tell(PassedItem::Form::time, 8);
+      case 'T':
+        return skip(12) && tell(PassedItem::Form::time, 12);
       case 'd':
         return skip(8) && tell(PassedItem::Form::words, 8);
       case 'i':

@@ -14,10 +14,10 @@ using nfs4::Walker;
 
 constexpr std::size_t handle_v2 = 32;
 // As Walker::shape(). Type, mode, links, user, group, size, blocks, device, file system, number, three times
-constexpr std::string_view attributes_v2 = "wwwppwwwwwwwwwwww";
-constexpr std::string_view settable_v2 = "wppwwwww";
-constexpr std::string_view attributes_v3 = "wwwppddwwddwwwwww";
-constexpr std::string_view before_attributes_v3 = "dwwww";  // wcc_attr: size and two times
+constexpr std::string_view attributes_v2 = "wwwppwwwwwwttt";
+constexpr std::string_view settable_v2 = "wppwtt";
+constexpr std::string_view attributes_v3 = "wwwppddwwddttt";
+constexpr std::string_view before_attributes_v3 = "dtt";  // wcc_attr: size and two times
 
 /// One word that says whether something follows.
 bool optional(Walker& w, std::string_view items) {
@@ -40,7 +40,7 @@ bool settable(Walker& w) {
   }
   for (int time = 0; time < 2; ++time) {
     std::uint32_t how = 0;
-    if (!w.word(how) || how > 2 || (how == 2 && !w.shape("ww"))) return false;
+    if (!w.word(how) || how > 2 || (how == 2 && !w.shape("t"))) return false;
   }
   return true;
 }
@@ -69,7 +69,7 @@ bool arguments_v3(Walker& w, std::uint32_t procedure) {
       return w.shape("o");
     case 2: {  // SETATTR, with a guard
       bool guarded = false;
-      return w.shape("o") && settable(w) && w.boolean(guarded) && (!guarded || w.shape("ww"));
+      return w.shape("o") && settable(w) && w.boolean(guarded) && (!guarded || w.shape("t"));
     }
     case 3:  // LOOKUP, REMOVE, RMDIR, LINK: two handles and a name are alike
     case 12:
