@@ -75,6 +75,13 @@ std::vector<std::uint64_t> lengths(const std::vector<wire::WriteChunk>& chunks) 
   return out;
 }
 
+/// A chunk may hold anything, also where it was offered for a message: that is judged by its first two words.
+bool holds_message(Draft& draft, wire::MessageType type) {
+  static_cast<void>(draft.keep(0, 8));
+  const auto start = wire::decode_rpc_start(draft.original(), draft.original().size());
+  return start && start->type == static_cast<std::uint32_t>(type);
+}
+
 /// Where a piece of memory lies in a chunk, octets from its start.
 std::optional<std::uint64_t> in_chunk(const std::vector<wire::Segment>& chunk, std::uint32_t handle,
                                       std::uint64_t offset) noexcept {
@@ -293,7 +300,9 @@ void Messages::finish_call(Exchange& of) {
   if (of.call.pieces.empty()) return;
   Draft draft(of.call.octets);
   const std::size_t length = std::max<std::size_t>(of.call.octets.size(), of.call.wire_length);
-  of.asked = draft_call(draft, 0, length, of.reads, pseudonyms_);
+  if (holds_message(draft, wire::MessageType::call)) {
+    of.asked = draft_call(draft, 0, length, of.reads, pseudonyms_);
+  }
   write(draft, of.call.pieces);
   of.call = {};
 }
@@ -302,7 +311,9 @@ void Messages::finish_reply(Exchange& of, std::span<const std::uint64_t> returne
   if (of.reply.pieces.empty()) return;
   Draft draft(of.reply.octets);
   const std::size_t length = std::max<std::size_t>(of.reply.octets.size(), of.reply.wire_length);
-  draft_reply(draft, 0, length, of.asked, returned, pseudonyms_);
+  if (holds_message(draft, wire::MessageType::reply)) {
+    draft_reply(draft, 0, length, of.asked, returned, pseudonyms_);
+  }
   write(draft, of.reply.pieces);
   of.reply = {};
 }

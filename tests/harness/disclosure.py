@@ -2,9 +2,7 @@
 """What a capture says of people and machines: addresses, names and data, found without knowing the protocols that carry them."""
 import ipaddress
 import re
-import struct
 
-import pcapfile
 import pcapngfile
 
 # Said by every machine alike, or by the specifications.
@@ -15,21 +13,9 @@ NAME = re.compile(rb"[\x21-\x7e][\x20-\x7e]{6,}[\x21-\x7e]")
 UNBROKEN = {6: 24, 17: 14}
 
 
-def frames(path):
-    """[(time in ns, octets, length, link type)]"""
+def packets(path):
     with open(path, "rb") as handle:
-        data = handle.read()
-    if data[:4] == b"\n\r\r\n":
-        return [(p["time"], p["octets"], p["length"], p["link"]) for p in pcapngfile.packets(data)]
-    header, records = pcapfile.read(path)
-    order = "<" if header[:4] in pcapfile.LITTLE else ">"
-    fine = header[:4] in (b"\x4d\x3c\xb2\xa1", b"\xa1\xb2\x3c\x4d")
-    link = struct.unpack(order + "I", header[20:24])[0] & 0xFFFF
-    out = []
-    for record in records:
-        seconds, part, _, length = struct.unpack(order + "IIII", record[:16])
-        out.append((seconds * 10 ** 9 + part * (1 if fine else 1000), record[16:], length, link))
-    return out
+        return pcapngfile.packets_of(handle.read())
 
 
 def ethernet(octets):
@@ -64,8 +50,9 @@ def addresses(octets):
 def disclosed(path):
     """Octet strings that must not be in a copy."""
     out = set()
-    for _, octets, _, link in frames(path):
-        if len(octets) < 14 or link != 1:
+    for packet in packets(path):
+        octets = packet["octets"]
+        if len(octets) < 14 or packet["link"] != 1:
             continue
         found, at, protocol = addresses(octets)
         for address in found:
@@ -88,11 +75,16 @@ def disclosed(path):
             payload = payload.replace(opening, bytes(len(opening)))
         size = UNBROKEN[protocol]
         for run in re.findall(rb"[^\0]{%d,}" % size, payload):
-            out.update(run[i:i + size] for i in range(0, len(run) - size + 1, size))
+            windows = (run[i:i + size] for i in range(0, len(run) - size + 1, size))
+            out.update(w for w in windows if len(set(w)) > 3)  # what fills space tells nothing
     return out
 
 
 def found_in(strings, path):
     with open(path, "rb") as handle:
         data = handle.read()
-    return [s for s in strings if s in data]
+    there = {}  # length: runs of that length without an octet of zero
+    for size in UNBROKEN.values():
+        runs = re.findall(rb"[^\0]{%d,}" % size, data)
+        there[size] = {run[i:i + size] for run in runs for i in range(len(run) - size + 1)}
+    return [s for s in strings if (s in there[len(s)] if len(s) in there and 0 not in s else s in data)]
