@@ -87,4 +87,10 @@ def found_in(strings, path):
     for size in UNBROKEN.values():
         runs = re.findall(rb"[^\0]{%d,}" % size, data)
         there[size] = {run[i:i + size] for run in runs for i in range(len(run) - size + 1)}
-    return [s for s in strings if (s in there[len(s)] if len(s) in there and 0 not in s else s in data)]
+    printed = b"\0".join(NAME.findall(data))
+
+    def within(string):
+        if len(string) in there and 0 not in string:
+            return string in there[len(string)]
+        return string in (printed if NAME.fullmatch(string) else data)
+    return [s for s in strings if within(s)]
