@@ -56,7 +56,7 @@ constexpr std::size_t kLongestKey = std::size_t{1} << 20U;
 /// The report without what the copy cannot have in common with the original: the names and forms of files.
 [[nodiscard]] std::string comparable(const report::Run& run, const std::map<std::string, std::string>& addresses) {
   report::Run same{{}, run.report, run.frames, run.not_selected, std::nullopt};
-  const std::string text = report::json(same);
+  std::string text = report::json(same);
   if (addresses.empty()) return text;
   std::string out;
   for (std::size_t at = 0; at < text.size();) {

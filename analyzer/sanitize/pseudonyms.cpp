@@ -14,10 +14,6 @@ namespace {
 
 constexpr std::size_t digest_octets = 32;
 
-void store32(std::uint8_t* to, std::uint32_t value) noexcept {
-  for (unsigned i = 0; i < 4; ++i) to[i] = static_cast<std::uint8_t>(value >> (24U - 8U * i));
-}
-
 std::string text_of(const std::uint8_t* address, std::size_t size) {
   trace::Address out;
   std::copy_n(address, size, out.octets.begin());
@@ -67,7 +63,7 @@ void Pseudonyms::fill(Of of, wire::Bytes from, std::span<std::uint8_t> out) cons
     const std::unique_ptr<GHmac, decltype(&g_hmac_unref)> hmac(g_hmac_new(G_CHECKSUM_SHA256, key_.data(), key_.size()),
                                                                &g_hmac_unref);
     std::array<std::uint8_t, 5> head{static_cast<std::uint8_t>(of)};
-    store32(head.data() + 1, block);
+    wire::store_be32(head.data() + 1, block);
     g_hmac_update(hmac.get(), head.data(), static_cast<gssize>(head.size()));
     if (!from.empty()) g_hmac_update(hmac.get(), from.data(), static_cast<gssize>(from.size()));
     std::array<std::uint8_t, digest_octets> digest{};
@@ -81,9 +77,9 @@ void Pseudonyms::fill(Of of, wire::Bytes from, std::span<std::uint8_t> out) cons
 
 std::uint32_t Pseudonyms::round(std::uint32_t half, std::uint32_t round, std::uint32_t range) const {
   std::array<std::uint8_t, 12> from{};
-  store32(from.data(), half);
-  store32(from.data() + 4, round);
-  store32(from.data() + 8, range);
+  wire::store_be32(from.data(), half);
+  wire::store_be32(from.data() + 4, round);
+  wire::store_be32(from.data() + 8, range);
   std::array<std::uint8_t, 4> out{};
   fill(Of::ipv4, from, out);
   return wire::load_be32(out.data());
@@ -130,7 +126,7 @@ void Pseudonyms::ipv4(std::uint8_t* address) {
     ipv4_[from] = to;
   }
   const std::string before = text_of(address, 4);
-  store32(address, to);
+  wire::store_be32(address, to);
   texts_.try_emplace(before, text_of(address, 4));
 }
 
@@ -198,7 +194,7 @@ void Pseudonyms::guid(std::uint8_t* guid) {
 std::uint32_t Pseudonyms::number(std::uint32_t id) {
   if (id == 0 || id == UINT32_MAX || id == UINT32_MAX - 1) return id;  // the superuser, and nobody
   std::array<std::uint8_t, 4> octets{};
-  store32(octets.data(), id);
+  wire::store_be32(octets.data(), id);
   const std::array<std::uint8_t, 4> from = octets;
   fill(Of::number, from, octets);
   return wire::load_be32(octets.data()) | 1U;

@@ -52,12 +52,8 @@ class Words {
   std::size_t at_;
 };
 
-void store32(std::uint8_t* to, std::uint32_t value) noexcept {
-  for (unsigned i = 0; i < 4; ++i) to[i] = static_cast<std::uint8_t>(value >> (24U - 8U * i));
-}
-
 void replace_number(std::span<std::uint8_t> octets, Pseudonyms& pseudonyms) {
-  if (octets.size() == word) store32(octets.data(), pseudonyms.number(load_be32(octets.data())));
+  if (octets.size() == word) wire::store_be32(octets.data(), pseudonyms.number(load_be32(octets.data())));
 }
 
 /// authsys_parms: stamp, machine, user, groups (RFC 5531 appendix A).

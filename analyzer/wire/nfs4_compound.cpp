@@ -96,6 +96,18 @@ bool find_arguments(const Walker& walker, CallStep& step, bool callback) {
   }
 }
 
+/// The operations from that one on, which nobody keeps.
+bool pass_operations(Walker& walker, const CompoundHead& head, std::uint32_t from) {
+  for (std::uint32_t i = from; i < head.count; ++i) {
+    std::uint32_t number = 0;
+    if (!walker.word(number) || !in_minor_version(number, head)) return false;
+    if (!(head.callback ? step_over_callback_arguments(walker, number) : step_over_arguments(walker, number))) {
+      return false;
+    }
+  }
+  return walker.at_end();
+}
+
 /// Says whether the operations end where the message ends.
 template <class Steps>
 bool walk(const Cursor& cursor, const CompoundHead& head, Places& places, Wanted wanted, Steps& steps,
@@ -107,7 +119,8 @@ bool walk(const Cursor& cursor, const CompoundHead& head, Places& places, Wanted
   for (std::uint32_t i = 0; i < head.count; ++i) {
     if (steps.size() == steps_limit) {
       stopped = DecodeError{Fault::unsupported, "operation count", walker.offset()};
-      return false;
+      // Who watches the walk wants to know of the others as well.
+      return places.watch != nullptr && pass_operations(walker, head, i);
     }
     std::uint32_t number = 0;
     if (!walker.word(number)) {

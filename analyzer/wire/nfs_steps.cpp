@@ -158,10 +158,23 @@ class ResultWalk {
   }
   bool ended() { return ended(nfs4::why_ended(walker_, *places_, cut_)); }
 
+  /// A result that nobody keeps.
+  bool pass_result() {
+    std::uint32_t number = 0;
+    if (!ok_ || walker_.at_end() || !walker_.word(number)) return false;
+    return callback_ ? nfs4::step_over_callback_results(walker_, number, ok_)
+                     : nfs4::step_over_results(walker_, number, ok_);
+  }
+
   bool result() {
     // A compound ends with the first operation that failed.
     if (!ok_) return ended({Fault::invalid, "result behind a failure", walker_.offset()});
-    if (out_->steps.size() == steps_limit) return ended(not_read("result count", walker_.offset()));
+    if (out_->steps.size() == steps_limit) {
+      // Who watches the walk wants to know of the others as well.
+      while (places_->watch != nullptr && pass_result()) {
+      }
+      return ended(not_read("result count", walker_.offset()));
+    }
     const std::size_t at = walker_.offset();
     std::uint32_t number = 0;
     std::uint32_t status = 0;
