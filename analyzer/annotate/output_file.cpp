@@ -190,6 +190,12 @@ void OutputFile::patch(std::uint64_t position, wire::Bytes octets) {
   if (error_ == 0 && !write_all(fd_.get(), octets.data(), octets.size(), static_cast<off_t>(position))) error_ = errno;
 }
 
+tl::expected<std::string, std::string> OutputFile::so_far() {
+  flush();
+  if (error_ != 0) return tl::unexpected(fmt::format("{}: {}", path_, reason(error_)));
+  return fmt::format("/proc/self/fd/{}", fd_.get());
+}
+
 tl::expected<void, std::string> OutputFile::commit() {
   flush();
   const auto failed = [&](int error) { return tl::unexpected(fmt::format("{}: {}", path_, reason(error))); };

@@ -62,6 +62,8 @@ class OutputFile {
   /// Over what was written before.
   void patch(std::uint64_t position, wire::Bytes octets);
 
+  /// By which what was written so far can be read, while this object lives.
+  [[nodiscard]] tl::expected<std::string, std::string> so_far();
   /// Puts it in the place of `path`.
   [[nodiscard]] tl::expected<void, std::string> commit();
 

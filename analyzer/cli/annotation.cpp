@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <map>
+#include <memory>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -98,27 +99,18 @@ struct Copies {
 tl::expected<Annotation, std::string> Annotation::prepare(const Options& options) {
   auto file = annotate::OutputFile::create(options.annotate);
   if (!file) return tl::unexpected(fmt::format("--annotate: {}", file.error()));
-  Annotation out(std::move(*file));
-  if (std::find(options.captures.begin(), options.captures.end(), "-") != options.captures.end()) {
-    auto source = reader::Source::open("-");
-    if (!source) return tl::unexpected(std::move(source).error());
-    if (auto kept = reader::keep_capture(**source); !kept) return tl::unexpected(std::move(kept).error());
-    if (const std::string& why = (*source)->not_kept(); !why.empty()) {
-      return tl::unexpected(fmt::format("{}: {}", (*source)->name(), why));
-    }
-    out.kept_ = std::move(*source);
-  }
-  return out;
+  return Annotation(std::move(*file));
 }
 
-tl::expected<void, std::string> Annotation::write(const Options& options, const report::Run& run) {
+tl::expected<void, std::string> Annotation::write(const Options& options, const report::Run& run,
+                                                  const std::string& standard_input) {
   const std::map<std::uint64_t, Comments> comments = comments_of(run);
   const std::size_t count = options.captures.size();
-  Copies copies{options, run, standard_input(), file_, {}, options.merge && count > 1, {}, {}};
+  Copies copies{options, run, standard_input, file_, {}, options.merge && count > 1, {}, {}};
   copies.of.resize(count);
   copies.extents.resize(count);
   if (copies.interleaved) file_.write(annotate::section_block(application()));
-  Inputs inputs(options.captures, options.merge, standard_input());
+  Inputs inputs(options.captures, options.merge, standard_input);
   if (run.taps) inputs.correct(run.taps->clocks);
   std::size_t finished = 0;
   while (const trace::Frame* frame = inputs.next()) {

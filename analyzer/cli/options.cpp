@@ -29,6 +29,8 @@ struct Given {
   std::string format = "text";
   std::string html;
   std::string annotate;
+  std::string sanitize;
+  std::string sanitize_key;
   std::string profile = "auto";
   double pull_timeout = 60;
   double wait = 5;
@@ -78,6 +80,12 @@ void declare(CLI::App& app, Given& given, Options& options) {
   app.add_option("--html", given.html, "also write the report as one HTML file")->type_name("FILE")->group(output);
   app.add_option("--annotate", given.annotate, "also write the capture with findings as packet comments")
       ->type_name("FILE.pcapng")
+      ->group(output);
+  app.add_option("--sanitize", given.sanitize, "also write the capture without anybody's data, to be given away")
+      ->type_name("FILE.pcapng")
+      ->group(output);
+  app.add_option("--sanitize-key", given.sanitize_key, "octets by which names are replaced: the same in every run")
+      ->type_name("FILE")
       ->group(output);
   app.add_option("--color", given.color, "auto: on a terminal, unless NO_COLOR is set")
       ->type_name("auto|always|never")
@@ -245,6 +253,13 @@ void numbers(const CLI::App& app, const Given& given, Options& options, Check& c
   check.require(app.count("--annotate") == 0 || (!given.annotate.empty() && given.annotate != "-"),
                 "--annotate: needs the name of a file");
   options.annotate = given.annotate;
+  check.require(app.count("--sanitize") == 0 || (!given.sanitize.empty() && given.sanitize != "-"),
+                "--sanitize: needs the name of a file");
+  check.require(app.count("--sanitize") == 0 || !options.merge || options.captures.size() < 2,
+                "--sanitize and --merge exclude each other: each capture can be sanitized by itself, with one key");
+  check.require(app.count("--sanitize-key") == 0 || !given.sanitize.empty(), "--sanitize-key goes with --sanitize");
+  options.sanitize = given.sanitize;
+  options.sanitize_key = given.sanitize_key;
   check.require(!given.json || app.count("--format") == 0 || given.format == "json",
                 "--json and another --format exclude each other");
   if (given.json) options.format = Format::json;
@@ -268,7 +283,7 @@ void numbers(const CLI::App& app, const Given& given, Options& options, Check& c
   numbers(app, given, options, check);
 
   if (given.list_rules || app.count("--explain") != 0) {
-    check.require(options.captures.empty() && given.html.empty() && given.annotate.empty(),
+    check.require(options.captures.empty() && given.html.empty() && given.annotate.empty() && given.sanitize.empty(),
                   "--list-rules and --explain read and write no files");
   }
   if (given.list_rules) {

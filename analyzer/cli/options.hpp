@@ -24,8 +24,10 @@ struct Options {
   std::vector<std::string> captures;  ///< in the order given; "-" is standard input
   bool merge = false;
   Format format = Format::text;
-  std::string html;      ///< file to write the page to; empty: none
-  std::string annotate;  ///< file to write; empty: none
+  std::string html;          ///< file to write the page to; empty: none
+  std::string annotate;      ///< file to write; empty: none
+  std::string sanitize;      ///< file to write; empty: none
+  std::string sanitize_key;  ///< file to read; empty: a key that nobody knows
   Color color = Color::automatic;
   bool quiet = false;
   bool verbose = false;

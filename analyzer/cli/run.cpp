@@ -9,6 +9,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -19,8 +20,11 @@
 
 #include "cli/annotation.hpp"
 #include "cli/inputs.hpp"
+#include "cli/judging.hpp"
+#include "cli/kept_input.hpp"
 #include "cli/output.hpp"
 #include "cli/progress.hpp"
+#include "cli/sanitizing.hpp"
 #include "cli/selection.hpp"
 #include "cli/stream.hpp"
 #include "cli/taps.hpp"
@@ -78,22 +82,6 @@ namespace {
 [[nodiscard]] std::string names(const std::vector<std::string>& captures) {
   const std::string first = captures.front() == "-" ? "standard input" : captures.front();
   return captures.size() == 1 ? first : fmt::format("{} and {} more", first, captures.size() - 1);
-}
-
-[[nodiscard]] std::string counted_frames(std::uint64_t n) { return n == 1 ? "1 frame" : fmt::format("{} frames", n); }
-
-/// Empty: all was opened that could be.
-[[nodiscard]] std::string not_opened(const trace::Statistics& statistics) {
-  std::string list;
-  std::uint64_t frames = statistics.not_opened_others;
-  for (const auto& [what, count] : statistics.not_opened) {
-    list += fmt::format("{}{} in {}", list.empty() ? "" : ", ", what.text(), counted_frames(count));
-    frames += count;
-  }
-  if (list.empty()) return list;
-  if (statistics.not_opened_others != 0) list += fmt::format(", others in {}", statistics.not_opened_others);
-  return fmt::format("{} of the {} are not opened; what is RDMA in them is not judged: {}", frames,
-                     counted_frames(statistics.frames), list);
 }
 
 /// Why there is nothing to judge, for a person who hoped there was.
@@ -183,23 +171,40 @@ namespace {
     }
     annotation = std::move(*prepared);
   }
+  std::optional<Sanitizing> sanitizing;
+  if (!options.sanitize.empty()) {
+    auto prepared = Sanitizing::prepare(options);
+    if (!prepared) {
+      complain(prepared.error());
+      return ExitStatus::trouble;
+    }
+    sanitizing = std::move(*prepared);
+  }
+  std::unique_ptr<reader::Source> kept;
+  if (annotation || sanitizing) {
+    auto prepared = keep_standard_input(options);
+    if (!prepared) {
+      complain(prepared.error());
+      return ExitStatus::trouble;
+    }
+    kept = std::move(*prepared);
+  }
+  const std::string standard_input = kept ? kept->reopen_path() : std::string();
   // Comments and drawings are made when all is known: then nothing is to be had from telling findings one by one.
-  const bool streaming = options.format == Format::ndjson && !annotation && ladder == nullptr;
+  const bool streaming = options.format == Format::ndjson && !annotation && !sanitizing && ladder == nullptr;
   std::optional<report::Taps> taps;
   if (options.merge && options.captures.size() > 1) {
-    taps = compared(options, annotation ? annotation->standard_input() : "");
+    taps = compared(options, standard_input);
   }
   trace::TapTally tally(taps ? taps->clocks : std::vector<trace::TapClock>());
   report::TapCalls tap_calls(tally, observer);
   if (taps) observer = &tap_calls;
-  referee::Referee judge({.profile = options.profile,
-                          .pull_timeout = options.pull_timeout,
-                          .wait = options.wait,
-                          .service_ports = options.service_ports,
-                          .without = options.without},
-                         observer, streaming ? &stream : nullptr);
-  trace::Trace trace({options.service_ports, options.check_crc}, judge);
-  Inputs inputs(options.captures, options.merge, annotation ? annotation->standard_input() : "");
+  if (sanitizing) observer = &sanitizing->messages().before(observer);
+  referee::Referee judge(judged_by(options), observer, streaming ? &stream : nullptr);
+  trace::EventSink* sink = &judge;
+  if (sanitizing) sink = &sanitizing->messages().before(judge);
+  trace::Trace trace({options.service_ports, options.check_crc, sanitizing ? &sanitizing->messages() : nullptr}, *sink);
+  Inputs inputs(options.captures, options.merge, standard_input);
   if (taps) {
     inputs.correct(taps->clocks);
     trace.watch(tally);
@@ -209,6 +214,7 @@ namespace {
     // What nobody reads is judged to its end for the exit status, where it has one that can be told.
     const auto goes_on = [&] { return !stream.unread() || inputs.position().has_value(); };
     while (const trace::Frame* frame = goes_on() ? inputs.next() : nullptr) {
+      if (inputs.packet() && sanitizing) sanitizing->note(*frame);
       if (inputs.packet()) trace.frame(*frame);
       if (ladder != nullptr) ladder->watch(judge);
       if (streaming) judge.tell();
@@ -252,7 +258,8 @@ namespace {
       outcome.trouble = true;
     };
     if (page_file && inputs.opened() != 0) done(page_file->write(report::html(run, *page)));
-    if (annotation && inputs.opened() != 0) done(annotation->write(options, run));
+    if (annotation && inputs.opened() != 0) done(annotation->write(options, run, standard_input));
+    if (sanitizing && inputs.opened() != 0) done(sanitizing->write(options, run, standard_input));
   }
   for (const std::string& line : complaints) {
     complain(line);

@@ -91,32 +91,41 @@ struct Target {
   return {};
 }
 
-[[nodiscard]] std::string refused_annotation(const Options& options) {
+/// A copy is made from a second reading.
+[[nodiscard]] std::string refused_copy(const Target& target, const Options& options) {
   for (const std::string& capture : options.captures) {
     const auto input = at(capture);
     if (capture != "-" && input && !S_ISREG(input->st_mode) && !S_ISDIR(input->st_mode)) {
-      return fmt::format("--annotate: {} can be read only once; give it as standard input (-)", capture);
+      return fmt::format("{}: {} can be read only once; give it as standard input (-)", target.option, capture);
     }
   }
-  if (const auto there = at(options.annotate); there && !S_ISREG(there->st_mode)) {
-    return fmt::format("--annotate: {}: not a file", options.annotate);
+  if (const auto there = at(target.path); there && !S_ISREG(there->st_mode)) {
+    return fmt::format("{}: {}: not a file", target.option, target.path);
   }
-  if (is_standard_output(options.annotate)) {
-    return fmt::format("--annotate: {} is standard output, where the report goes", options.annotate);
+  if (is_standard_output(target.path)) {
+    return fmt::format("{}: {} is standard output, where the report goes", target.option, target.path);
   }
-  return over_an_input({"--annotate", options.annotate}, options);
+  return over_an_input(target, options);
 }
 
 }  // namespace
 
 std::string refused_target(const Options& options) {
-  std::string why;
-  if (!options.html.empty()) why = refused_page(options);
-  if (why.empty() && !options.annotate.empty()) why = refused_annotation(options);
-  if (why.empty() && !options.html.empty() && !options.annotate.empty() && same_place(options.html, options.annotate)) {
-    why = "--html and --annotate name the same file";
+  const std::array<Target, 3> targets{
+      {{"--html", options.html}, {"--annotate", options.annotate}, {"--sanitize", options.sanitize}}};
+  for (const Target& target : targets) {
+    if (target.path.empty()) continue;
+    const bool page = &target == targets.data();
+    if (std::string why = page ? refused_page(options) : refused_copy(target, options); !why.empty()) return why;
   }
-  return why;
+  for (const Target& target : targets) {
+    for (const Target* other = &target + 1; other != targets.data() + targets.size(); ++other) {
+      if (!target.path.empty() && !other->path.empty() && same_place(target.path, other->path)) {
+        return fmt::format("{} and {} name the same file", target.option, other->option);
+      }
+    }
+  }
+  return {};
 }
 
 tl::expected<PageFile, std::string> PageFile::create(const std::string& path) {

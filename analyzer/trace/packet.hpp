@@ -11,6 +11,7 @@
 #include "trace/events.hpp"
 #include "trace/frame.hpp"
 #include "wire/bytes.hpp"
+#include "wire/icrc.hpp"
 
 namespace rpcrdma::trace {
 
@@ -52,6 +53,18 @@ struct IbPacket {
   std::uint32_t wire_length =
       0;  ///< from BTH to the end of the ICRC, as the network layer says (Ethernet padding removed)
 };
+
+/// What its ICRC covers.
+[[nodiscard]] constexpr wire::IcrcLayout icrc_layout(const IbPacket& packet) noexcept {
+  switch (packet.transport) {
+    case Transport::rocev1:
+      return wire::IcrcLayout::grh;
+    case Transport::infiniband:
+      return wire::IcrcLayout::lrh;
+    default:
+      return packet.source.kind == Address::Kind::ipv6 ? wire::IcrcLayout::rocev2_ipv6 : wire::IcrcLayout::rocev2_ipv4;
+  }
+}
 
 struct TcpSegment {
   static constexpr std::uint8_t fin = 0x01;

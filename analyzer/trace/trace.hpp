@@ -10,12 +10,14 @@
 #include "trace/events.hpp"
 #include "trace/frame.hpp"
 #include "trace/not_opened.hpp"
+#include "trace/stream_watch.hpp"
 
 namespace rpcrdma::trace {
 
 struct Options {
   std::vector<std::uint16_t> service_ports{20049};  ///< tell roles and where to look for FPDUs mid-stream
-  bool check_crc = false;  ///< ICRC and MPA CRC of every packet, not only of the first ones of each connection
+  bool check_crc = false;          ///< ICRC and MPA CRC of every packet, not only of the first ones of each connection
+  StreamWatch* streams = nullptr;  ///< told of what iWARP streams hold; null: nobody
 };
 
 struct Statistics {

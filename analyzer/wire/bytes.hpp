@@ -41,6 +41,9 @@ using Decoded = tl::expected<T, DecodeError>;
   return (static_cast<std::uint32_t>(p[0]) << 24U) | (static_cast<std::uint32_t>(p[1]) << 16U) |
          (static_cast<std::uint32_t>(p[2]) << 8U) | p[3];
 }
+constexpr void store_be32(std::uint8_t* p, std::uint32_t value) noexcept {
+  for (unsigned i = 0; i < 4; ++i) p[i] = static_cast<std::uint8_t>(value >> (24U - 8U * i));
+}
 [[nodiscard]] constexpr std::uint64_t load_be64(const std::uint8_t* p) noexcept {
   return (static_cast<std::uint64_t>(load_be32(p)) << 32U) | load_be32(p + 4);
 }

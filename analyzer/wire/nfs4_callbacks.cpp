@@ -6,6 +6,9 @@ namespace rpcrdma::wire::nfs4 {
 
 namespace {
 
+/// notify4: which, and what they say.
+bool notification(Walker& w) { return w.shape("b") && w.shape("o"); }
+
 bool callback_layout_recall(Walker& w) {
   std::uint32_t type = 0;
   if (!w.shape("www") || !w.word(type)) return false;
@@ -38,7 +41,7 @@ bool step_over_callback_arguments(Walker& w, std::uint32_t operation) {
     case 5:
       return callback_layout_recall(w);
     case 6:  // CB_NOTIFY
-      return w.shape("io") && w.each([&w] { return w.shape("bo"); });
+      return w.shape("io") && w.each([&w] { return notification(w); });
     case 8:  // CB_RECALL_ANY, CB_RECALLABLE_OBJ_AVAIL
     case 9:
       return w.shape("wb");
@@ -51,7 +54,7 @@ bool step_over_callback_arguments(Walker& w, std::uint32_t operation) {
     case 13:  // CB_NOTIFY_LOCK
       return w.shape("odo");
     case 14:  // CB_NOTIFY_DEVICEID
-      return w.each([&w] { return w.shape("bo"); });
+      return w.each([&w] { return notification(w); });
     case 15:
       return callback_offload(w);
     case 10044:  // CB_ILLEGAL

@@ -96,6 +96,18 @@ bool find_arguments(const Walker& walker, CallStep& step, bool callback) {
   }
 }
 
+/// The operations from that one on, which nobody keeps.
+bool pass_operations(Walker& walker, const CompoundHead& head, std::uint32_t from) {
+  for (std::uint32_t i = from; i < head.count; ++i) {
+    std::uint32_t number = 0;
+    if (!walker.word(number) || !in_minor_version(number, head)) return false;
+    if (!(head.callback ? step_over_callback_arguments(walker, number) : step_over_arguments(walker, number))) {
+      return false;
+    }
+  }
+  return walker.at_end();
+}
+
 /// Says whether the operations end where the message ends.
 template <class Steps>
 bool walk(const Cursor& cursor, const CompoundHead& head, Places& places, Wanted wanted, Steps& steps,
@@ -107,7 +119,8 @@ bool walk(const Cursor& cursor, const CompoundHead& head, Places& places, Wanted
   for (std::uint32_t i = 0; i < head.count; ++i) {
     if (steps.size() == steps_limit) {
       stopped = DecodeError{Fault::unsupported, "operation count", walker.offset()};
-      return false;
+      // Who watches the walk wants to know of the others as well.
+      return places.watch != nullptr && pass_operations(walker, head, i);
     }
     std::uint32_t number = 0;
     if (!walker.word(number)) {
@@ -171,19 +184,20 @@ Decoded<CompoundHead> decode_compound_head(Cursor& cursor, bool callback) {
 }
 
 template <class Steps>
-void read_steps(const Cursor& cursor, const CompoundHead& head, const NfsItems* listed, Wanted wanted, Steps& steps,
-                std::optional<DecodeError>& stopped) {
+void read_steps(const Cursor& cursor, const CompoundHead& head, const NfsItems* listed, ItemWatch* watch, Wanted wanted,
+                Steps& steps, std::optional<DecodeError>& stopped) {
   if (head.minor_version > 2) {
     steps.clear();
     stopped = DecodeError{Fault::unsupported, "minor version", cursor.offset()};
     return;
   }
-  read_with_places(listed, cursor.captured_left() != cursor.wire_left(),
+  read_with_places(listed, cursor.captured_left() != cursor.wire_left(), watch,
                    [&](Places& places) { return walk(cursor, head, places, wanted, steps, stopped); });
 }
 
-void read_operations(const Cursor& cursor, const CompoundHead& head, const NfsItems* listed, CallSteps& out) {
-  read_steps(cursor, head, listed, Wanted::all, out.steps, out.stopped);
+void read_operations(const Cursor& cursor, const CompoundHead& head, const NfsItems* listed, ItemWatch* watch,
+                     CallSteps& out) {
+  read_steps(cursor, head, listed, watch, Wanted::all, out.steps, out.stopped);
 }
 
 }  // namespace nfs4
@@ -245,7 +259,7 @@ tl::expected<void, DecodeError> decode_compound(Bytes arguments, std::size_t wir
   Numbers numbers(out, callback);
   numbers.clear();
   std::optional<DecodeError> stopped;
-  nfs4::read_steps(cursor, *head, nullptr, nfs4::Wanted::back_channel, numbers, stopped);
+  nfs4::read_steps(cursor, *head, nullptr, nullptr, nfs4::Wanted::back_channel, numbers, stopped);
   numbers.settle();
   return {};
 }

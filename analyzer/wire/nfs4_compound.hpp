@@ -24,6 +24,7 @@ struct CompoundHead {
 [[nodiscard]] Decoded<CompoundHead> decode_compound_head(Cursor& cursor, bool callback);
 
 /// The operations behind it: fills in `steps` and `stopped`.
-void read_operations(const Cursor& cursor, const CompoundHead& head, const NfsItems* listed, CallSteps& out);
+void read_operations(const Cursor& cursor, const CompoundHead& head, const NfsItems* listed, ItemWatch* watch,
+                     CallSteps& out);
 
 }  // namespace rpcrdma::wire::nfs4

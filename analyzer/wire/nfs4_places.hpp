@@ -60,9 +60,14 @@ class AsListed final : public Places {
 };
 
 /// Reads a compound with what is known of its items. `read` walks with the Places that it is given and says whether the
-/// operations end where the message ends; each time it replaces what it read before.
+/// operations end where the message ends; each time it replaces what it read before. `watch`: null, or is told of all.
 template <class Read>
-void read_with_places(const NfsItems* listed, bool cut, Read&& read) {
+void read_with_places(const NfsItems* listed, bool cut, ItemWatch* watch, Read&& read_once) {
+  const auto read = [&](Places& places) {
+    places.watch = watch;
+    if (watch != nullptr) watch->restart();
+    return read_once(places);
+  };
   if (listed != nullptr) {
     AsListed places(*listed);
     static_cast<void>(read(places));

@@ -13,6 +13,7 @@
 #include <string_view>
 
 #include "wire/bytes.hpp"
+#include "wire/item_watch.hpp"
 
 namespace rpcrdma::wire::nfs4 {
 
@@ -43,6 +44,8 @@ class ItemPolicy {
   ItemPolicy& operator=(const ItemPolicy&) = delete;
   virtual ~ItemPolicy() = default;
   [[nodiscard]] virtual Whereabouts meet(const Encounter& item) = 0;
+
+  ItemWatch* watch = nullptr;  ///< is told of everything that is stepped over; null: nobody
 };
 
 class Walker {
@@ -58,28 +61,31 @@ class Walker {
   /// Why the last step failed, if octets lacked; empty when what was there has a form that is not known.
   [[nodiscard]] const std::optional<DecodeError>& error() const noexcept { return error_; }
 
-  bool word(std::uint32_t& value) noexcept {
+  bool word(std::uint32_t& value) {
     const auto w = cursor_.be32("word");
     if (w) {
       value = *w;
+      tell(PassedItem::Form::words, 4);
     } else {
       error_ = w.error();
     }
     return w.has_value();
   }
-  bool hyper(std::uint64_t& value) noexcept {
+  bool hyper(std::uint64_t& value) {
     const auto w = cursor_.be64("hyper");
     if (w) {
       value = *w;
+      tell(PassedItem::Form::words, 8);
     } else {
       error_ = w.error();
     }
     return w.has_value();
   }
-  bool identifier(std::array<std::uint8_t, id_octets>& value) noexcept {
+  bool identifier(std::array<std::uint8_t, id_octets>& value) {
     const auto taken = cursor_.take(id_octets, "identifier");
     if (taken) {
       std::copy(taken->begin(), taken->end(), value.begin());
+      tell(PassedItem::Form::identifier, id_octets);
     } else {
       error_ = taken.error();
     }
@@ -91,7 +97,7 @@ class Walker {
     return taken.has_value();
   }
   /// A word that is 0 or 1.
-  bool boolean(bool& value) noexcept {
+  bool boolean(bool& value) {
     std::uint32_t w = 0;
     if (!word(w) || w > 1) return false;
     value = w == 1;
@@ -99,9 +105,14 @@ class Walker {
   }
 
   /// Counted octets with their pad.
-  bool opaque(ItemKind kind = ItemKind::other) { return item(kind, 1); }
+  bool opaque(ItemKind kind = ItemKind::other) {
+    return item(kind, 1, kind == ItemKind::other ? PassedItem::Form::opaque : PassedItem::Form::data);
+  }
   /// A counted array of items of one size.
-  bool array(std::size_t item_octets) { return item(ItemKind::other, item_octets); }
+  bool array(std::size_t item_octets) {
+    return item(ItemKind::other, item_octets,
+                item_octets == id_octets ? PassedItem::Form::identifiers : PassedItem::Form::bitmap);
+  }
   /// A counted array of anything else; each of its items takes four octets or more.
   template <class Item>
   bool each(Item&& one) {
@@ -117,11 +128,15 @@ class Walker {
     return true;
   }
 
-  /// w word, d two words, i 16-octet identifier, o opaque, b bitmap, I array of identifiers, O array of opaques,
-  /// D DDP-eligible opaque, X bulky opaque
+  /// w word, p a person's number, d two words, t time of two words, T of three, i 16-octet identifier, o opaque (right
+  /// behind a bitmap: attribute values), b bitmap, I array of identifiers, O array of opaques, D DDP-eligible opaque, X
+  /// bulky opaque
   bool shape(std::string_view items) {
+    char before = 0;
     for (const char kind : items) {
-      if (!one_of(kind)) return false;
+      const bool values = kind == 'o' && before == 'b';
+      if (!(values ? item(ItemKind::other, 1, PassedItem::Form::attributes) : one_of(kind))) return false;
+      before = kind;
     }
     return true;
   }
@@ -130,11 +145,17 @@ class Walker {
   bool one_of(char kind) {
     switch (kind) {
       case 'w':
-        return skip(4);
+        return skip(4) && tell(PassedItem::Form::words, 4);
+      case 'p':
+        return skip(4) && tell(PassedItem::Form::person, 4);
+      case 't':
+        return skip(8) && tell(PassedItem::Form::time, 8);
+      case 'T':
+        return skip(12) && tell(PassedItem::Form::time, 12);
       case 'd':
-        return skip(8);
+        return skip(8) && tell(PassedItem::Form::words, 8);
       case 'i':
-        return skip(id_octets);
+        return skip(id_octets) && tell(PassedItem::Form::identifier, id_octets);
       case 'o':
         return opaque();
       case 'b':
@@ -152,13 +173,24 @@ class Walker {
     }
   }
 
-  bool item(ItemKind kind, std::size_t item_octets) {
+  /// What was stepped over last.
+  bool tell(PassedItem::Form form, std::size_t length) {
+    if (policy_->watch != nullptr) [[unlikely]] {
+      policy_->watch->passed({form, cursor_.offset() - length, length});
+    }
+    return true;
+  }
+
+  bool item(ItemKind kind, std::size_t item_octets, PassedItem::Form form) {
     std::uint32_t count = 0;
     if (!word(count)) return false;
     const std::uint64_t length = std::uint64_t{count} * item_octets;
     const std::uint64_t padded = (length + 3U) & ~std::uint64_t{3};
     switch (policy_->meet({kind, cursor_.offset(), position(), length, length <= cursor_.wire_left()})) {
       case Whereabouts::in_place:
+        if (policy_->watch != nullptr && length <= cursor_.wire_left()) [[unlikely]] {
+          policy_->watch->passed({form, cursor_.offset(), static_cast<std::size_t>(length)});
+        }
         return skip(static_cast<std::size_t>(padded));
       case Whereabouts::moved:
         moved_octets_ += padded;

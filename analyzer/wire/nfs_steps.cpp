@@ -158,10 +158,23 @@ class ResultWalk {
   }
   bool ended() { return ended(nfs4::why_ended(walker_, *places_, cut_)); }
 
+  /// A result that nobody keeps.
+  bool pass_result() {
+    std::uint32_t number = 0;
+    if (!ok_ || walker_.at_end() || !walker_.word(number)) return false;
+    return callback_ ? nfs4::step_over_callback_results(walker_, number, ok_)
+                     : nfs4::step_over_results(walker_, number, ok_);
+  }
+
   bool result() {
     // A compound ends with the first operation that failed.
     if (!ok_) return ended({Fault::invalid, "result behind a failure", walker_.offset()});
-    if (out_->steps.size() == steps_limit) return ended(not_read("result count", walker_.offset()));
+    if (out_->steps.size() == steps_limit) {
+      // Who watches the walk wants to know of the others as well.
+      while (places_->watch != nullptr && pass_result()) {
+      }
+      return ended(not_read("result count", walker_.offset()));
+    }
     const std::size_t at = walker_.offset();
     std::uint32_t number = 0;
     std::uint32_t status = 0;
@@ -234,7 +247,7 @@ void ReplySteps::clear() noexcept {
   stopped.reset();
 }
 
-void read_call_steps(Bytes message, std::size_t wire_length, const NfsItems* listed, CallSteps& out) {
+void read_call_steps(Bytes message, std::size_t wire_length, const NfsItems* listed, CallSteps& out, ItemWatch* watch) {
   out.clear();
   wire_length = std::max(wire_length, message.size());
   out.asked = asked_by(message);
@@ -264,11 +277,17 @@ void read_call_steps(Bytes message, std::size_t wire_length, const NfsItems* lis
   out.announced = head->count;
   // Nothing was moved out of what integrity protects; that walk does not know its place.
   const bool plain = out.asked->protection == Protection::none;
-  nfs4::read_operations(*cursor, *head, plain ? listed : nullptr, out);
+  nfs4::read_operations(*cursor, *head, plain ? listed : nullptr, watch, out);
+  if (watch == nullptr) return;
+  // Tag, minor version, a callback's identifier, how many operations
+  const std::size_t tag_at = static_cast<std::size_t>(head->tag.data() - message.data());
+  const std::size_t padded = (head->tag.size() + 3U) & ~std::size_t{3};
+  watch->passed({PassedItem::Form::opaque, tag_at, head->tag.size()});
+  watch->passed({PassedItem::Form::bitmap, tag_at + padded, cursor->offset() - tag_at - padded});
 }
 
 void read_reply_steps(Bytes message, std::size_t wire_length, const Asked& asked, const NfsItems* listed,
-                      ReplySteps& out) {
+                      ReplySteps& out, ItemWatch* watch) {
   out.clear();
   wire_length = std::max(wire_length, message.size());
   const auto rpc = decode_rpc_reply(message, wire_length);
@@ -296,7 +315,7 @@ void read_reply_steps(Bytes message, std::size_t wire_length, const Asked& asked
   }
   const bool callback = form == Form::callback_compound;
   nfs4::read_with_places(protection == Protection::none ? listed : nullptr,
-                         cursor->captured_left() != cursor->wire_left(),
+                         cursor->captured_left() != cursor->wire_left(), watch,
                          [&](Places& places) { return ResultWalk(*cursor, callback, places, out).run(); });
 }
 

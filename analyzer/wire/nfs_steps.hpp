@@ -18,6 +18,7 @@
 #include <string>
 #include <variant>
 
+#include "wire/item_watch.hpp"
 #include "wire/nfs_items.hpp"
 #include "wire/rpc.hpp"
 
@@ -151,8 +152,9 @@ struct CallSteps {
 
 /// `listed`: what list_call_items found in this message, so that moved items are known; nullptr where that was not
 /// asked. Then data that may have been moved end the reading, unless only one of here and gone makes the operations end
-/// where the message ends.
-void read_call_steps(Bytes message, std::size_t wire_length, const NfsItems* listed, CallSteps& out);
+/// where the message ends. `watch`: null, or is told where everything in the arguments stands.
+void read_call_steps(Bytes message, std::size_t wire_length, const NfsItems* listed, CallSteps& out,
+                     ItemWatch* watch = nullptr);
 
 /// SEQUENCE (RFC 8881 section 18.46)
 struct Sequenced {
@@ -200,7 +202,7 @@ struct ReplySteps {
 /// The Reply to a Call of this procedure. `listed`: what list_reply_items found in this message, or nullptr, as for
 /// read_call_steps.
 void read_reply_steps(Bytes message, std::size_t wire_length, const Asked& asked, const NfsItems* listed,
-                      ReplySteps& out);
+                      ReplySteps& out, ItemWatch* watch = nullptr);
 
 /// Which operation a COMPOUND or CB_COMPOUND is about: the first that is none of those that only lead to it (SEQUENCE,
 /// PUTFH, PUTROOTFH, PUTPUBFH, SAVEFH, RESTOREFH, GETFH and, when another follows, GETATTR, ACCESS, LOOKUP); else the

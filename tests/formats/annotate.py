@@ -34,24 +34,6 @@ def contents(path):
         return file.read()
 
 
-def packets_of(data):
-    """The packets of a pcap or pcapng file, as pcapngfile gives them."""
-    if data[:4] == b"\n\r\r\n":
-        return ng.packets(data)
-    order = "<" if data[:4] in pcapfile.LITTLE else ">"
-    scale = 1 if data[:4] in (b"\x4d\x3c\xb2\xa1", b"\xa1\xb2\x3c\x4d") else 1000
-    link = struct.unpack(order + "I", data[20:24])[0] & 0xFFFF
-    out, at = [], 24
-    while at + 16 <= len(data):
-        seconds, fraction, captured, length = struct.unpack(order + "IIII", data[at:at + 16])
-        if at + 16 + captured > len(data):
-            break
-        out.append({"link": link, "time": seconds * 10 ** 9 + fraction * scale, "octets": data[at + 16:at + 16 + captured],
-                    "length": max(length, captured), "comments": [], "options": []})
-        at += 16 + captured
-    return out
-
-
 def bare(packets):
     return [tuple(p[f] for f in FIELDS) for p in packets]
 
@@ -83,7 +65,7 @@ def differences(path, options):
     with tempfile.TemporaryDirectory() as folder:
         document, data = annotated(path, folder, *options)
     original, wrong = contents(path), []
-    got, want = ng.packets(data), packets_of(original)
+    got, want = ng.packets(data), ng.packets_of(original)
     if bare(got) != bare(want):
         wrong.append(f"{len(got)} packets for {len(want)}, or not the same")
     said = {n: p["comments"] for n, p in enumerate(got, 1) if any(mine(c.encode()) for c in p["comments"])}
@@ -130,7 +112,7 @@ class Special(unittest.TestCase):
         folder = tempfile.TemporaryDirectory()
         self.addCleanup(folder.cleanup)
         self.folder = folder.name
-        self.packets = packets_of(contents(harness.capture(FAULTY)))
+        self.packets = ng.packets_of(contents(harness.capture(FAULTY)))
 
     def write(self, data, name="in"):
         path = os.path.join(self.folder, name)
@@ -291,7 +273,7 @@ class Special(unittest.TestCase):
         run = harness.run(ANALYZER, "--annotate", out, first, second, os.path.join(self.folder, "missing"))
         self.assertEqual(run.status, 2)
         got = ng.packets(contents(out))
-        self.assertEqual(bare(got), bare(packets_of(contents(first)) + self.packets))
+        self.assertEqual(bare(got), bare(ng.packets_of(contents(first)) + self.packets))
         self.assertEqual({n for n, p in enumerate(got, 1) if any(mine(c.encode()) for c in p["comments"])}, set(wanted_comments(run.document)))
 
     def test_interleaved(self):

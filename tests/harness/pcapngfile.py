@@ -2,6 +2,8 @@
 """pcapng files block by block, and the packets in them: enough to build, take apart and compare captures in tests."""
 import struct
 
+import pcapfile
+
 SECTION, INTERFACE, OLD_PACKET, SIMPLE, NAMES, STATISTICS, PACKET = 0x0A0D0D0A, 1, 2, 3, 4, 5, 6
 
 
@@ -114,4 +116,22 @@ def packets(data):
             length = struct.unpack(order + "I", whole[8:12])[0]
             out.append({"link": links[0][0], "time": None, "octets": whole[12:12 + min(length, len(whole) - 16)], "length": length,
                         "comments": [], "options": []})
+    return out
+
+
+def packets_of(data):
+    """The packets of a pcap or pcapng file, as pcapngfile gives them."""
+    if data[:4] == b"\n\r\r\n":
+        return packets(data)
+    order = "<" if data[:4] in pcapfile.LITTLE else ">"
+    scale = 1 if data[:4] in (b"\x4d\x3c\xb2\xa1", b"\xa1\xb2\x3c\x4d") else 1000
+    link = struct.unpack(order + "I", data[20:24])[0] & 0xFFFF
+    out, at = [], 24
+    while at + 16 <= len(data):
+        seconds, fraction, captured, length = struct.unpack(order + "IIII", data[at:at + 16])
+        if at + 16 + captured > len(data):
+            break
+        out.append({"link": link, "time": seconds * 10 ** 9 + fraction * scale, "octets": data[at + 16:at + 16 + captured],
+                    "length": max(length, captured), "comments": [], "options": []})
+        at += 16 + captured
     return out

@@ -11,17 +11,6 @@ namespace {
 constexpr unsigned crc_checked_packets = 4;
 constexpr std::uint64_t rest_each = 32;  // new connections at least; looking through all costs each of them a step
 
-wire::IcrcLayout layout_of(const IbPacket& p) noexcept {
-  switch (p.transport) {
-    case Transport::rocev1:
-      return wire::IcrcLayout::grh;
-    case Transport::infiniband:
-      return wire::IcrcLayout::lrh;
-    default:
-      return p.source.kind == Address::Kind::ipv6 ? wire::IcrcLayout::rocev2_ipv6 : wire::IcrcLayout::rocev2_ipv4;
-  }
-}
-
 /// For a cache of 256. Queue pair numbers and addresses that are in use together differ in few bits.
 std::size_t slot(const FlowKey& k) noexcept {
   const auto& to = k.destination.octets;
@@ -63,7 +52,7 @@ bool Flows::crc_bad(const IbPacket& packet, Leg& leg) const {
   if (leg.crc_checked >= crc_checked_packets && !options_.check_crc) return false;
   if (packet.octets.size() < packet.wire_length) return false;
   if (leg.crc_checked < crc_checked_packets) ++leg.crc_checked;
-  return !wire::icrc_matches(layout_of(packet), packet.network, packet.octets);
+  return !wire::icrc_matches(icrc_layout(packet), packet.network, packet.octets);
 }
 
 void Flows::packet(const IbPacket& packet, const wire::IbHeader& header) {

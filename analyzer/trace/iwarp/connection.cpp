@@ -54,6 +54,9 @@ void Connection::Half::fpdu(const Fpdu& fpdu) {
   if (fpdu.ulpdu.size() >= 2 && wire::ddp_control(fpdu.ulpdu.data()).rdmap() == wire::RdmapOpcode::terminate) {
     owner.tell_lost_tail(owner.half(1 - direction), fpdu.first);
   }
+  if (StreamWatch* watch = owner.context_.options.streams; watch != nullptr) [[unlikely]] {
+    watch->fpdu({fpdu.start, fpdu.end, fpdu.first, framing.markers(), fpdu.ulpdu, fpdu.ulpdu_length});
+  }
   owner.messages_->fpdu(owner.side(direction), fpdu);
 }
 void Connection::Half::crc_bad(FrameRef frame) {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "trace/iwarp/plain_nfs.hpp"
 
+#include <algorithm>
+
 #include "wire/rpc.hpp"
 
 namespace rpcrdma::trace::iwarp {
@@ -39,6 +41,13 @@ bool rpc_reply(Bytes p) noexcept {
 }
 
 }  // namespace
+
+std::size_t plain_nfs_head(Bytes payload) noexcept {
+  constexpr std::size_t call = 28;   // to the procedure
+  constexpr std::size_t reply = 24;  // to the verifier's length
+  if (nfs_call(payload)) return std::min(payload.size(), call);
+  return rpc_reply(payload) ? std::min(payload.size(), reply) : 0;
+}
 
 PlainPair PlainNfs::look(const TcpSegment& segment, bool to_service, bool from_service) {
   const bool call = (to_service || segment.destination_port == port) && nfs_call(segment.payload);

@@ -2,6 +2,7 @@
 // NFS over TCP without RDMA: that it is there, between whom, and how much.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 
@@ -11,6 +12,9 @@ namespace rpcrdma::trace::iwarp {
 
 /// Two addresses, by number from 1; 0: none.
 using PlainPair = std::uint16_t;
+
+/// Octets at a segment's beginning that say that it is an NFS Call, or an RPC Reply; 0: it does not begin so.
+[[nodiscard]] std::size_t plain_nfs_head(wire::Bytes payload) noexcept;
 
 class PlainNfs {
  public:

@@ -47,10 +47,18 @@ constexpr unsigned nvgre_flow = 8;
 
 /// The way through a frame.
 struct Walk {
-  Walk(Opened& opened, Fragments* pieces) noexcept : out(opened), fragments(pieces) {}
+  Walk(Opened& opened, Fragments* pieces, PassedLayers* layers) noexcept
+      : out(opened), fragments(pieces), passed(layers) {}
+
+  void pass(PassedLayer::Kind kind, const Layer& layer) noexcept {
+    if (passed != nullptr) [[unlikely]] {
+      passed->add(kind, layer);
+    }
+  }
 
   Opened& out;
   Fragments* fragments;
+  PassedLayers* passed;
   std::optional<wire::EtherPayload> next;  ///< what the encapsulation that was opened last holds
   int depth = 0;
   std::uint16_t way = 0;
@@ -113,6 +121,7 @@ Content unopened(Walk& walk, NotOpened what, Content content = Content::tunnel) 
   if (!inside) return inside.error().fault == wire::Fault::unsupported ? unopened(walk, what) : Content::nothing;
   if (walk.depth == max_encapsulations) return unopened(walk, {NotOpened::By::too_deep, max_encapsulations});
   if (inside->type == wire::ether_type::bridged) {
+    walk.pass(PassedLayer::Kind::ethernet, inside->payload);
     const auto ether = wire::decode_ethernet(inside->payload);
     if (!ether) return Content::nothing;
     mix_network(walk.out, inside->network);
@@ -158,6 +167,7 @@ Content erspan(Walk& walk, const wire::GreHeader& gre) noexcept {
 Content gre(Walk& walk, const Layer& in) noexcept {
   constexpr std::uint16_t keep_alive = 0;
   const NotOpened what{NotOpened::By::ip_protocol, wire::ip_protocol::gre};
+  walk.pass(PassedLayer::Kind::gre, in);
   const auto gre = wire::decode_gre(in);
   if (!gre) return enter(walk, what, tl::make_unexpected(gre.error()));
   switch (gre->type) {
@@ -211,6 +221,7 @@ template <Address::Kind kind, std::size_t size>
 Content upper(Walk& walk, const Layer& network, const wire::IpPacket& ip) noexcept {
   Opened& out = walk.out;
   if (ip.protocol == wire::ip_protocol::udp) {
+    walk.pass(PassedLayer::Kind::udp, ip.payload);
     Layer in = ip.payload;
     if (walk.udp_knows && in.octets.size() >= 6) {
       in.wire_length = std::max<std::size_t>(in.wire_length, wire::load_be16(in.octets.data() + 4));
@@ -223,6 +234,7 @@ Content upper(Walk& walk, const Layer& network, const wire::IpPacket& ip) noexce
     return ib(out, Transport::rocev2, head(network, ip.header_size + wire::udp_header_size), udp->payload);
   }
   if (ip.protocol == wire::ip_protocol::tcp) {
+    walk.pass(PassedLayer::Kind::tcp, ip.payload);
     const auto tcp = wire::decode_tcp(ip.payload);
     if (!tcp) return Content::nothing;
     set(out.tcp.source, kind, ip.source, size);
@@ -239,6 +251,7 @@ Content upper(Walk& walk, const Layer& network, const wire::IpPacket& ip) noexce
     return Content::tcp;
   }
   constexpr std::uint8_t icmp = kind == Address::Kind::ipv4 ? wire::ip_protocol::icmp : wire::ip_protocol::icmpv6;
+  if (ip.protocol == icmp) walk.pass(PassedLayer::Kind::icmp, ip.payload);
   if (ip.protocol == icmp) return undelivered<kind, size>(out, ip.payload);
   return other_protocol(walk, ip);
 }
@@ -291,6 +304,7 @@ Content fragment_alone(Walk& walk, const Layer& in, wire::Decoded<wire::IpPacket
 }
 
 Content ipv4(Walk& walk, const Layer& in) noexcept {
+  walk.pass(PassedLayer::Kind::ipv4, in);
   auto ip = wire::decode_ipv4(in);
   if (!ip || ip->first_fragment) [[unlikely]] {
     return fragment(walk, in, ip);
@@ -299,6 +313,7 @@ Content ipv4(Walk& walk, const Layer& in) noexcept {
 }
 
 Content ipv6(Walk& walk, const Layer& in) noexcept {
+  walk.pass(PassedLayer::Kind::ipv6, in);
   auto ip = wire::decode_ipv6(in);
   if (!ip || ip->first_fragment) [[unlikely]] {
     return fragment(walk, in, ip);
@@ -313,6 +328,7 @@ void set_gids(Opened& out, const wire::Grh& grh) noexcept {
 
 Content roce(Walk& walk, const Layer& in) noexcept {
   Opened& out = walk.out;
+  walk.pass(PassedLayer::Kind::grh, in);
   auto grh = wire::decode_grh(in);
   if (!grh) return Content::nothing;
   if (wire::grh_size + grh->payload.wire_length > in.wire_length) [[unlikely]] {
@@ -322,7 +338,9 @@ Content roce(Walk& walk, const Layer& in) noexcept {
   return ib(out, Transport::rocev1, head(in, wire::grh_size), grh->payload);
 }
 
-Content infiniband(Opened& out, const Layer& in) noexcept {
+Content infiniband(Walk& walk, const Layer& in) noexcept {
+  Opened& out = walk.out;
+  walk.pass(PassedLayer::Kind::lrh, in);
   const auto lrh = wire::decode_lrh(in);
   if (!lrh) return Content::nothing;
   if (!lrh->global) {
@@ -330,6 +348,7 @@ Content infiniband(Opened& out, const Layer& in) noexcept {
     set(out.ib.destination, Address::Kind::lid, lrh->destination, 2);
     return ib(out, Transport::infiniband, head(in, wire::lrh_size), lrh->payload);
   }
+  walk.pass(PassedLayer::Kind::grh, lrh->payload);
   const auto grh = wire::decode_grh(lrh->payload);
   if (!grh) return Content::nothing;
   set_gids(out, *grh);
@@ -432,9 +451,10 @@ Content erf(Walk& walk, const Layer& in) noexcept {
   walk.out.frame_cut = walk.out.frame_cut || record->frame.cut();
   switch (record->kind) {
     case wire::ErfRecord::Kind::ethernet:
+      walk.pass(PassedLayer::Kind::ethernet, record->frame);
       return ether_payload(walk, wire::decode_ethernet(record->frame));
     case wire::ErfRecord::Kind::infiniband:
-      return infiniband(walk.out, record->frame);
+      return infiniband(walk, record->frame);
     case wire::ErfRecord::Kind::ipv4:
       return ipv4(walk, record->frame);
     case wire::ErfRecord::Kind::ipv6:
@@ -450,10 +470,13 @@ Content erf(Walk& walk, const Layer& in) noexcept {
 Content link(Walk& walk, LinkType type, const Layer& in) noexcept {
   switch (type) {
     case LinkType::ethernet:
+      walk.pass(PassedLayer::Kind::ethernet, in);
       return ether_payload(walk, wire::decode_ethernet(in));
     case LinkType::linux_sll:
+      walk.pass(PassedLayer::Kind::cooked, in);
       return ether_payload(walk, wire::decode_cooked(in));
     case LinkType::linux_sll2:
+      walk.pass(PassedLayer::Kind::cooked2, in);
       return ether_payload(walk, wire::decode_cooked2(in));
     case LinkType::null_loopback:
     case LinkType::loop:
@@ -465,7 +488,7 @@ Content link(Walk& walk, LinkType type, const Layer& in) noexcept {
     case LinkType::ipv6:
       return ipv6(walk, in);
     case LinkType::infiniband:
-      return infiniband(walk.out, in);
+      return infiniband(walk, in);
     case LinkType::erf:
       return erf(walk, in);
   }
@@ -474,7 +497,7 @@ Content link(Walk& walk, LinkType type, const Layer& in) noexcept {
 
 }  // namespace
 
-void open_frame(const Frame& frame, Opened& out, Fragments* fragments) noexcept {
+void open_frame(const Frame& frame, Opened& out, Fragments* fragments, PassedLayers* passed) noexcept {
   Layer layer{frame.octets, std::max<std::size_t>(frame.wire_length, frame.octets.size())};
   // Not every layer below has a length of its own: one with segmentation offload ends where the frame does.
   if (frame.fcs_length != 0 && layer.wire_length > frame.fcs_length) {
@@ -484,7 +507,8 @@ void open_frame(const Frame& frame, Opened& out, Fragments* fragments) noexcept 
   out.not_opened = {};
   out.network = 0;
   if (fragments != nullptr) fragments->start(frame.ref);
-  Walk walk{out, fragments};
+  if (passed != nullptr) passed->clear();
+  Walk walk{out, fragments, passed};
   out.content = link(walk, frame.link, layer);
   while (walk.next) {
     const wire::EtherPayload ether = *walk.next;

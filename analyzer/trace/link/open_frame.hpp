@@ -2,12 +2,15 @@
 // Inside trace: from a frame to the one transport packet in it. No state but the fragments of IP packets.
 #pragma once
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
 
 #include "trace/frame.hpp"
 #include "trace/link/fragments.hpp"
 #include "trace/not_opened.hpp"
 #include "trace/packet.hpp"
+#include "wire/layer.hpp"
 
 namespace rpcrdma::trace {
 
@@ -36,11 +39,38 @@ struct Opened {
   UndeliveredSegment undelivered;
 };
 
+/// A header that was passed on the way through a frame.
+struct PassedLayer {
+  enum class Kind : std::uint8_t { ethernet, cooked, cooked2, ipv4, ipv6, lrh, grh, udp, tcp, icmp, gre };
+  Kind kind = Kind::ethernet;
+  wire::Layer layer;  ///< from its first octet on; points into the frame, or into `Fragments`
+};
+
+/// From the outermost on.
+class PassedLayers {
+ public:
+  /// Three a packet, and one more for each packet inside a packet.
+  static constexpr std::size_t most = 40;
+
+  [[nodiscard]] const PassedLayer* begin() const noexcept { return layers_.data(); }
+  [[nodiscard]] const PassedLayer* end() const noexcept { return layers_.data() + size_; }
+  [[nodiscard]] std::size_t size() const noexcept { return size_; }
+  void clear() noexcept { size_ = 0; }
+  void add(PassedLayer::Kind kind, const wire::Layer& layer) noexcept {
+    if (size_ < most) layers_[size_++] = {kind, layer};
+  }
+
+ private:
+  std::array<PassedLayer, most> layers_{};
+  std::size_t size_ = 0;
+};
+
 /// Opens link and network layers, mirror and overlay headers down to a BTH, a TCP header or what ICMP quotes of one;
 /// anything else is passed by at the first field that tells. Never fails: a header that is cut off, broken or of an
 /// unknown form makes the frame hold nothing.
 /// `fragments`: of a packet in pieces the frame with the piece that lacked holds all of it, the others nothing.
-/// Without, the first piece holds what there is.
-void open_frame(const Frame& frame, Opened& out, Fragments* fragments = nullptr) noexcept;
+/// Without, the first piece holds what there is. `passed`: null, or is filled with the headers on the way.
+void open_frame(const Frame& frame, Opened& out, Fragments* fragments = nullptr,
+                PassedLayers* passed = nullptr) noexcept;
 
 }  // namespace rpcrdma::trace

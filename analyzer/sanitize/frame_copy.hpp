@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Frames of the copy: as long as they were, with other addresses, and with what the messages have put into their
+// payload.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <utility>
+#include <vector>
+
+#include "sanitize/places.hpp"
+#include "sanitize/pseudonyms.hpp"
+#include "trace/frame.hpp"
+#include "trace/link/open_frame.hpp"
+
+namespace rpcrdma::sanitize {
+
+class FrameCopy {
+ public:
+  /// `places` are settled.
+  FrameCopy(const Places& places, Pseudonyms& pseudonyms) : places_(places), pseudonyms_(pseudonyms) {}
+
+  /// The octets that take the place of the frame's. In the order of the capture. Valid until the next call.
+  [[nodiscard]] wire::Bytes of(const trace::Frame& frame);
+
+ private:
+  /// An FPDU that lies in several frames, as it was and as it is to be.
+  struct Straddling {
+    std::vector<std::uint8_t> before;
+    std::vector<std::uint8_t> after;
+  };
+
+  [[nodiscard]] std::uint8_t* copy(const std::uint8_t* original) noexcept;
+  [[nodiscard]] bool inside(const std::uint8_t* original, std::size_t size) const noexcept;
+  void zero_from(const std::uint8_t* original) noexcept;
+  void restore(const std::uint8_t* original, std::size_t size) noexcept;
+  void replace_addresses();
+  void replace_arp(const wire::Layer& ethernet);
+  void clear_payload();
+  void discovery(const wire::Layer& icmp);
+  void undelivered();
+  void infiniband();
+  void tcp();
+  void markers(const Places::InStream& at);
+  void last_fpdu(const Places::InStream& at);
+  void crc(const Places::InStream& at);
+  void invariant_crc();
+  void internet_checksums();
+
+  const Places& places_;
+  Pseudonyms& pseudonyms_;
+  trace::Opened opened_;
+  trace::PassedLayers layers_;
+  trace::Fragments fragments_;
+  trace::Frame frame_;
+  std::vector<std::uint8_t> octets_;
+  std::map<std::pair<std::uint64_t, std::uint64_t>, Straddling> straddling_;
+};
+
+}  // namespace rpcrdma::sanitize

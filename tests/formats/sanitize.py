@@ -1,0 +1,281 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""sanitize.py --analyzer PATH --forge PATH: --sanitize writes the same frames, of which the same is to be said, without anybody's data.
+
+The program makes sure of its own work; here nothing of that is believed. The copy is taken apart without the analyzer's reader, and what
+must not be in it is found in the original without the analyzer's decoders.
+"""
+import argparse
+import concurrent.futures
+import os
+import random
+import sys
+import tempfile
+import unittest
+
+sys.dont_write_bytecode = True
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "harness"))
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "hostile"))
+import alone  # noqa: E402
+import analyzer as harness  # noqa: E402
+import disclosure  # noqa: E402
+import forge as forging  # noqa: E402
+import links  # noqa: E402
+import pcapfile  # noqa: E402
+import pcapngfile as ng  # noqa: E402
+import shapes  # noqa: E402
+
+GIVEN = None
+FRAME = ("link", "length")
+# What the client asks for and what the server offers stand in messages that only the referee's last guess tells apart.
+NOT_YET = {"shared-xid-long-call-then-the-offered-reply", "shared-xid-long-call-with-items-then-the-offered-reply"}
+
+
+def contents(path):
+    with open(path, "rb") as handle:
+        return handle.read()
+
+
+def key(folder, text):
+    path = os.path.join(folder, "key-" + text)
+    with open(path, "w", encoding="utf-8") as handle:
+        handle.write(text)
+    return path
+
+
+def judged(document):
+    """What is said of a capture, without the addresses."""
+    def connection(c):
+        return {k: v for k, v in c.items() if k not in ("client", "server")} | {"ports": [c["client"]["port"], c["server"]["port"]],
+                                                                                "pairs": [c["client"]["qpn"], c["server"]["qpn"]]}
+    def finding(f):
+        return [f[k] for k in ("rule", "severity", "frames", "connection", "xid", "violator", "role", "time", "times", "owes", "kind")]
+    def mount(m):
+        return [m[k] for k in ("state", "since", "owes", "attempts", "operations", "connections", "waiting", "longest_wait")]
+    return {"connections": [connection(c) for c in document["connections"]], "findings": [finding(f) for f in document["findings"]],
+            "mounts": [mount(m) for m in document["mounts"]], "totals": document["totals"], "state": document["verdict"]["state"],
+            "unchecked": [[u["rule"], u["connection"]] for u in document["unchecked"]]}
+
+
+class Sanitize(unittest.TestCase):
+    maxDiff = 4000
+
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = folder.name
+        self.key = key(self.folder, "one")
+
+    def path(self, name):
+        return os.path.join(self.folder, name)
+
+    def sanitized(self, capture, copy, *options):
+        return harness.run(GIVEN.analyzer, "--sanitize", copy, *options, capture)
+
+    def compare(self, capture, whole=True):
+        """The name of what is wrong with the copy of a capture, and the copy."""
+        name = os.path.basename(capture)
+        copy = self.path(name + ".copy.pcapng")
+        run = self.sanitized(capture, copy, "--sanitize-key", self.key)
+        if not os.path.exists(copy):
+            return f"{name}: no copy: {run.errors}", None
+        before, after = disclosure.packets(capture), disclosure.packets(copy)
+        same = [[p[f] for f in FRAME] + [p["time"] or 0, len(p["octets"])] for p in before]
+        if same != [[p[f] for f in FRAME] + [p["time"], len(p["octets"])] for p in after]:
+            return f"{name}: other frames", copy
+        again = harness.run(GIVEN.analyzer, copy)
+        if judged(run.document) != judged(again.document):
+            return f"{name}: another report", copy
+        found = disclosure.found_in(disclosure.disclosed(capture), copy)
+        if found:
+            return f"{name}: holds {found[:3]} and {len(found)} in all", copy
+        if not whole:
+            return None, copy
+        for keys, equal in ((self.key, True), (key(self.folder, "two-" + name), False)):
+            other = self.path(name + ".other.pcapng")
+            self.sanitized(capture, other, "--sanitize-key", keys)
+            if (contents(other) == contents(copy)) != equal:
+                return f"{name}: {'another' if equal else 'the same'} copy with {'the same' if equal else 'another'} key", copy
+            os.unlink(other)
+        return None, copy
+
+    def each(self, captures, whole=True):
+        def one(capture):
+            wrong, copy = self.compare(capture, whole)
+            if copy:
+                os.unlink(copy)
+            return wrong
+        with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+            wrong = [w for w in pool.map(one, captures) if w]
+        self.assertEqual(wrong, [])
+
+    def test_recorded_captures(self):
+        self.each(harness.captures())
+
+    def test_scenarios_on_every_fabric(self):
+        reels = []
+        for transport in forging.transports(GIVEN.forge):
+            paths = [p for p, s in forging.scenarios().items() if forging.plays_on(s, transport) and forging.name_of(p) not in NOT_YET]
+            reel = forging.Reel(GIVEN.forge, paths, transport, self.path(transport + ".pcap"))
+            self.assertGreater(len(reel.stories), 400, transport)
+            reels.append(reel.capture)
+        self.each(reels, whole=False)
+
+    def test_what_cannot_be_told_is_not_written(self):
+        """The report would be another one: no file, and one that was there stays as it was."""
+        capture, copy = self.path("x.pcap"), self.path("copy.pcapng")
+        forging.Reel(GIVEN.forge, [os.path.join(forging.SCENARIOS, sorted(NOT_YET)[1] + ".yaml")], "rocev2", capture)
+        for before in (None, b"what was there"):
+            if before is not None:
+                with open(copy, "wb") as handle:
+                    handle.write(before)
+            run = self.sanitized(capture, copy)
+            self.assertEqual(run.status, 2)
+            self.assertIn("differs from that of the original", run.errors)
+            self.assertEqual(os.path.exists(copy) and contents(copy), before if before is not None else False)
+        self.assertEqual(sorted(os.listdir(self.folder)), ["copy.pcapng", "key-one", "x.pcap"])
+
+    def test_without_a_key_each_copy_is_another(self):
+        capture = harness.capture("rxe-nfs41-basic")
+        copies = []
+        for name in ("a", "b"):
+            self.assertEqual(self.sanitized(capture, self.path(name)).status, 0)
+            copies.append(contents(self.path(name)))
+        self.assertNotEqual(*copies)
+
+    def test_one_key_over_several_captures(self):
+        """The same machine has the same name in both: the second is the first again, some time later."""
+        capture = harness.capture("rxe-nfs41-basic")
+        header, records = pcapfile.read(capture)
+        later = self.path("later.pcap")
+        pcapfile.write(later, header, records[len(records) // 2:])
+        documents = []
+        for path in (capture, later):
+            run = self.sanitized(path, self.path("copy"), "--sanitize-key", self.key)
+            self.assertNotEqual(run.status, 2, run.errors)
+            documents.append(harness.run(GIVEN.analyzer, self.path("copy")).document)
+        ends = [{c[side]["address"] for c in d["connections"] for side in ("client", "server")} for d in documents]
+        self.assertEqual(*ends)
+
+    def test_what_pcapng_says_beside_packets(self):
+        secret = b"secret of this house"
+        _, records = pcapfile.read(harness.capture("rxe-nfs41-basic"))
+        ticks = [int.from_bytes(r[:4], "little") * 10 ** 6 + int.from_bytes(r[4:8], "little") for r in records]
+        data = ng.section(options=ng.option(1, secret) + ng.option(2, secret) + ng.option(0, b""))
+        data += ng.interface(options=ng.option(2, secret) + ng.option(11, b"\0" + secret) + ng.option(0, b""))
+        data += ng.block(ng.NAMES, b"\1\0" + bytes([5 + len(secret), 0, 192, 168, 1, 1]) + ng.padded(secret + bytes(1)) + bytes(4)) + ng.block(10, b"KSLT\x14\0\0\0" + secret)
+        for tick, record in zip(ticks, records):
+            data += ng.packet(record[16:], tick, options=ng.option(1, secret) + ng.option(0, b""))
+        data += ng.block(0x0BAD, b"\0\0\0\0" + secret)
+        capture, copy = self.path("x.pcapng"), self.path("copy.pcapng")
+        with open(capture, "wb") as handle:
+            handle.write(data)
+        run = self.sanitized(capture, copy)
+        self.assertEqual(run.status, 0, run.errors)
+        self.assertNotIn(secret, contents(copy))
+        self.assertEqual([len(p["octets"]) for p in ng.packets_of(contents(copy)) if p["octets"]], [len(r) - 16 for r in records])
+
+    def test_what_is_no_rdma_keeps_its_headers(self):
+        """UDP to another port, TCP, ICMP echo, ARP and an unknown EtherType, each with a secret in it."""
+        secret = b"secret of this house"
+        header, records = pcapfile.read(harness.capture("rxe-nfs41-basic"))
+        def record(frame):
+            return records[0][:8] + len(frame).to_bytes(4, "little") * 2 + frame
+        def ip(protocol, payload):
+            return b"\x45\0" + (20 + len(payload)).to_bytes(2, "big") + bytes(4) + b"\x40" + bytes([protocol, 0, 0, 192, 168, 9, 1, 192, 168, 9, 2]) + payload
+        macs = bytes.fromhex("525400aabb01 525400aabb02")
+        arp = bytes.fromhex("0001080006040001 525400aabb01 c0a80901 000000000000 c0a80902")
+        frames = [macs + b"\x08\0" + ip(17, b"\x12\x34\x56\x78" + (8 + len(secret)).to_bytes(2, "big") + b"\0\0" + secret),
+                  macs + b"\x08\0" + ip(6, b"\x12\x34\x56\x78" + bytes(8) + b"\x50\x18\1\0\0\0\0\0" + secret),
+                  macs + b"\x08\0" + ip(1, b"\x08\0\0\0\0\0\0\0" + secret), macs + b"\x08\6" + arp + secret, macs + b"\x88\xb5" + secret]
+        capture, copy = self.path("x.pcap"), self.path("copy.pcapng")
+        pcapfile.write(capture, header, [*records, *map(record, frames)])
+        self.assertEqual(self.sanitized(capture, copy).status, 0)
+        out = [p["octets"] for p in ng.packets_of(contents(copy))][-len(frames):]
+        for before, after in zip(frames, out):
+            self.assertEqual(len(before), len(after))
+            self.assertNotIn(secret[:6], after)
+            self.assertNotIn(bytes([192, 168, 9]), after)
+            self.assertNotIn(macs[:6], after)
+            self.assertEqual(before[12:14], after[12:14])
+        self.assertEqual(out[0][34:42], frames[0][34:42])
+        # ARP tells the same of the same addresses.
+        self.assertEqual(out[3][28:32], out[0][26:30])
+        self.assertEqual(out[3][22:28], out[3][:6])
+
+    def good_or_none(self, capture, name):
+        """A copy of what could be read, or an error and none."""
+        copy = self.path("copy.pcapng")
+        run = self.sanitized(capture, copy)
+        self.assertIn(run.status, (0, 1, 2, 3), f"{name}: {run.errors}")
+        self.assertNotIn("Sanitizer", run.errors, name)
+        if not os.path.exists(copy):
+            self.assertTrue(run.status == 2 and run.errors, name)
+            return False
+        self.assertEqual(len(ng.packets_of(contents(copy))), run.document["totals"]["frames"], name)
+        os.unlink(copy)
+        return True
+
+    def test_damaged_files(self):
+        whole = contents(harness.capture("rxe-nfs41-basic"))
+        for name, data in (("cut", whole[:len(whole) // 2]), ("garbage", whole[:2000] + b"\xff" * 64 + whole[2064:]), ("empty", b""),
+                           ("header", whole[:24])):
+            capture = self.path(name)
+            with open(capture, "wb") as handle:
+                handle.write(data)
+            self.good_or_none(capture, name)
+
+    def test_damaged_packets(self):
+        """Octets changed at random, here and there, in packets of every fabric."""
+        chance, written, tried = random.Random(8), 0, 0
+        for name in ("rxe-nfs3-basic", "rxe-nfs41-krb5", "siw-nfs41-basic", "siw-nfs42-basic", "siw-upeer-priv-variants", "rxe-upeer-done-good"):
+            header, records = pcapfile.read(harness.capture(name))
+            for number in range(8):
+                damaged = [bytearray(r) for r in records]
+                for _ in range(1 + number * 6):
+                    record = chance.choice(damaged)
+                    record[chance.randrange(16, len(record))] = chance.choice((0, 1, 0x7F, 0xFF, chance.randrange(256)))
+                capture = self.path("damaged.pcap")
+                pcapfile.write(capture, header, damaged)
+                tried += 1
+                written += self.good_or_none(capture, f"{name} {number}")
+        # Most damage changes nothing that a copy cannot tell as well.
+        self.assertGreater(written, tried * 3 // 4)
+
+    def test_what_is_made_to_hurt(self):
+        for name, shape in shapes.SHAPES.items():
+            link, capture = shape.links[len(name) % len(shape.links)], self.path("shape.pcap")
+            file = links.Capture(capture)
+            shape.function(link, file, shape.size)
+            file.close()
+            self.assertTrue(self.good_or_none(capture, name), name)
+
+    def test_options_that_cannot_be(self):
+        capture = harness.capture("rxe-nfs41-basic")
+        empty = self.path("empty")
+        with open(empty, "wb"):
+            pass
+        for options, said in ((("--sanitize", ""), "needs the name"), (("--sanitize", capture), "is an input"), (("--sanitize-key", self.key), "goes with --sanitize"),
+                              (("--sanitize", self.path("o"), "--sanitize-key", empty), "is empty"),
+                              (("--sanitize", self.path("o"), "--sanitize-key", self.path("none")), "cannot be read"),
+                              (("--sanitize", self.path("o"), "--annotate", self.path("o")), "name the same file"),
+                              (("--sanitize", self.path("o"), "--merge", capture), "exclude each other")):
+            run = harness.run(GIVEN.analyzer, *options, capture)
+            self.assertEqual(run.status, 2, options)
+            self.assertIn(said, run.errors)
+            self.assertFalse(os.path.exists(self.path("o")), options)
+
+    def test_standard_input(self):
+        with open(harness.capture("rxe-nfs41-basic"), "rb") as handle:
+            run = harness.run(GIVEN.analyzer, "--sanitize", self.path("copy"), "--annotate", self.path("annotated"), "-", stdin=handle)
+        self.assertEqual(run.status, 0, run.errors)
+        self.assertEqual(len(disclosure.packets(self.path("copy"))), len(disclosure.packets(self.path("annotated"))))
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--analyzer", required=True)
+    parser.add_argument("--forge", required=True)
+    GIVEN, remaining = parser.parse_known_args()
+    GIVEN.analyzer, GIVEN.forge = os.path.abspath(GIVEN.analyzer), os.path.abspath(GIVEN.forge)
+    alone.main(remaining)
