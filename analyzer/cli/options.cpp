@@ -31,6 +31,7 @@ struct Given {
   std::string annotate;
   std::string sanitize;
   std::string sanitize_key;
+  std::int64_t threads = 0;
   std::string profile = "auto";
   double pull_timeout = 60;
   double wait = 5;
@@ -62,6 +63,10 @@ void declare(CLI::App& app, Given& given, Options& options) {
                  "capture to analyse; - is standard input; several are read in this order as one trace")
       ->type_name("FILE");
   app.add_flag("--merge", options.merge, "interleave several captures by time (two taps)");
+  app.add_flag("--each", options.each, "every capture is a trace of its own: a line each, or its rows with its name");
+  app.add_option("--resume", options.resume, "leave out what an earlier --each --format ndjson wrote there")
+      ->type_name("FILE");
+  app.add_option("-j,--jobs", given.threads, "work on so many captures at once (all processors)")->type_name("N");
 
   const std::string output = "Output";
   app.add_option("--format", given.format, "what goes to standard output")
@@ -260,6 +265,13 @@ void numbers(const CLI::App& app, const Given& given, Options& options, Check& c
   check.require(app.count("--sanitize-key") == 0 || !given.sanitize.empty(), "--sanitize-key goes with --sanitize");
   options.sanitize = given.sanitize;
   options.sanitize_key = given.sanitize_key;
+  check.require(app.count("-j") == 0 || (given.threads >= 1 && given.threads <= 1024), "-j: a number from 1 to 1024");
+  options.threads = static_cast<std::size_t>(given.threads);
+  check.require(!options.each || !options.merge, "--each and --merge exclude each other");
+  check.require(!options.each || (given.html.empty() && given.annotate.empty() && given.sanitize.empty()),
+                "--each writes no other files: --html, --annotate and --sanitize are for one trace");
+  check.require(!options.each || (!options.ladder && !options.ladder_rows && app.count("--connection") == 0),
+                "--each goes without --ladder and --connection");
   check.require(!given.json || app.count("--format") == 0 || given.format == "json",
                 "--json and another --format exclude each other");
   if (given.json) options.format = Format::json;
@@ -267,6 +279,8 @@ void numbers(const CLI::App& app, const Given& given, Options& options, Check& c
   check.require(!options.ladder_rows || (*options.ladder_rows >= 1 && *options.ladder_rows <= 1'000'000),
                 "--ladder-rows: a number from 1 to 1000000");
   check.require(!options.ladder || options.format == Format::text, "--ladder goes with the format text");
+  check.require(app.count("--resume") == 0 || (options.each && options.format == Format::ndjson),
+                "--resume goes with --each --format ndjson");
   check.require(!options.statistics || options.format == Format::text, "--statistics goes with the format text");
   check.require(!options.statistics || !options.ladder, "--statistics and --ladder exclude each other");
   options.progress = !given.no_progress && !options.quiet;

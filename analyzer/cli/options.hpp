@@ -23,6 +23,9 @@ struct Options {
   Action action = Action::analyse;
   std::vector<std::string> captures;  ///< in the order given; "-" is standard input
   bool merge = false;
+  bool each = false;        ///< every capture is a trace of its own
+  std::string resume;       ///< of --each: what an earlier run wrote; empty: nothing
+  std::size_t threads = 0;  ///< 0: as many as there are processors
   Format format = Format::text;
   std::string html;          ///< file to write the page to; empty: none
   std::string annotate;      ///< file to write; empty: none

@@ -19,6 +19,8 @@
 #include <fmt/format.h>
 
 #include "cli/annotation.hpp"
+#include "cli/batch.hpp"
+#include "cli/captures_below.hpp"
 #include "cli/inputs.hpp"
 #include "cli/judging.hpp"
 #include "cli/kept_input.hpp"
@@ -288,8 +290,16 @@ ExitStatus stop(const Stop& stop) {
 ExitStatus run(const Options& options) {
   const bool color = in_color(options.color);
   switch (options.action) {
-    case Action::analyse:
-      return analyse(options);
+    case Action::analyse: {
+      auto captures = with_captures_below(options.captures);
+      if (!captures) {
+        complain(captures.error());
+        return ExitStatus::trouble;
+      }
+      Options all = options;
+      all.captures = std::move(*captures);
+      return all.each ? batch(all, analyse) : analyse(all);
+    }
     case Action::list_rules:
       return stop({ExitStatus::clean,
                    options.format == Format::json ? report::list_rules_json() : report::list_rules_text(color),

@@ -149,6 +149,28 @@ class Options(Folder):
             said = {n for n, p in enumerate(pcapngfile.packets(file.read()), 1) if p["comments"]}
         self.assertEqual(said, {f["frames"][0] for f in report["findings"]})
 
+    def test_sanitize(self):
+        printed("--sanitize", self.path("copy.pcapng"), self.faulty, status=1)
+        self.assertEqual(rules(document(self.path("copy.pcapng"), status=1)), rules(document(self.faulty, status=1)))
+
+    def test_sanitize_key(self):
+        key = self.write("key", b"a key")
+        for name in ("one.pcapng", "two.pcapng"):
+            printed("--sanitize", self.path(name), "--sanitize-key", key, self.faulty, status=1)
+        with open(self.path("one.pcapng"), "rb") as one, open(self.path("two.pcapng"), "rb") as two:
+            self.assertEqual(one.read(), two.read())
+
+    def test_each(self):
+        lines = printed("--each", self.healthy, self.faulty, status=1).splitlines()
+        self.assertEqual([path in line for path, line in zip((self.healthy, self.faulty), lines)], [True, True])
+
+    def test_resume(self):
+        arguments = ("--each", "--format", "ndjson", self.healthy)
+        self.assertEqual(printed(*arguments, "--resume", self.write("held.ndjson", printed(*arguments).encode())), "")
+
+    def test_jobs(self):
+        self.assertEqual(printed("--each", "--jobs", "2", self.healthy, self.healthy), printed("--each", "-j", "1", self.healthy, self.healthy))
+
     def test_color(self):
         self.assertIn("\x1b[", printed("--color", "always", self.faulty, status=1))
         for word in ("auto", "never"):

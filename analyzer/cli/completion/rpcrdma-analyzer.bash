@@ -18,11 +18,11 @@ _rpcrdma_analyzer() {
     --severity) words="note warning error" ;;
     --fail-on) words="note warning error never" ;;
     --rule | --no-rule | --explain) words=$("$program" --list-rules --color never 2>/dev/null | sed -e 1d -e 's/ .*//') ;;
-    --port | --pull-timeout | --wait | --connection | --ladder-rows) return ;;
-    -r | --read | --html | --annotate | --sanitize | --sanitize-key) ;;
+    --port | --pull-timeout | --wait | --connection | --ladder-rows | -j | --jobs) return ;;
+    -r | --read | --html | --annotate | --sanitize | --sanitize-key | --resume) ;;
     *)
       if [[ $current == -* ]]; then
-        words="-h --help -V --version -r --read --merge --format --json --statistics --ladder --ladder-rows --html --annotate --sanitize --sanitize-key --color --no-progress -q --quiet -v --verbose
+        words="-h --help -V --version -r --read --merge --each --resume -j --jobs --format --json --statistics --ladder --ladder-rows --html --annotate --sanitize --sanitize-key --color --no-progress -q --quiet -v --verbose
           --profile --pull-timeout --wait --port --check-crc --rule --no-rule --severity --connection --fail-on --list-rules --explain"
       fi
       ;;

@@ -1,0 +1,254 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "cli/capture_rows.hpp"
+
+#include <algorithm>
+#include <functional>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "report/report.hpp"
+#include "report/version.hpp"
+
+namespace rpcrdma::cli {
+namespace {
+
+using Json = nlohmann::json;
+
+[[nodiscard]] std::string as_json(std::string_view value) {
+  return Json(value).dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+void each_line(std::string_view text, const std::function<void(std::string_view line)>& visit) {
+  while (!text.empty()) {
+    const std::size_t end = std::min(text.find('\n'), text.size());
+    visit(text.substr(0, end));
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
+}
+
+[[nodiscard]] bool is_of(std::string_view line, std::string_view type) {
+  return line.starts_with(fmt::format(R"({{"type":"{}")", type));
+}
+
+/// The objects that sum a capture up; null where it could not be opened.
+struct Sums {
+  Json verdict;
+  Json totals;
+};
+
+[[nodiscard]] Sums sums_of(std::string_view said) {
+  Sums out;
+  each_line(said, [&](std::string_view line) {
+    const bool verdict = is_of(line, "verdict");
+    if (!verdict && !is_of(line, "totals")) return;
+    Json row = Json::parse(line, nullptr, false);
+    if (!row.is_object()) return;
+    row.erase("type");
+    (verdict ? out.verdict : out.totals) = std::move(row);
+  });
+  return out;
+}
+
+[[nodiscard]] std::uint64_t number(const Json& of, const char* name) {
+  const auto found = of.is_object() ? of.find(name) : of.end();
+  return found != of.end() && found->is_number_unsigned() ? found->get<std::uint64_t>() : 0;
+}
+
+[[nodiscard]] std::string word(const Json& of, const char* name) {
+  if (!of.is_object()) return {};
+  const auto found = of.find(name);
+  return found != of.end() && found->is_string() ? found->get<std::string>() : std::string();
+}
+
+[[nodiscard]] std::string_view worst(ExitStatus status, const Json& totals) {
+  if (status == ExitStatus::trouble) return "trouble";
+  if (number(totals, "errors") != 0) return "error";
+  if (number(totals, "warnings") != 0) return "warning";
+  return status == ExitStatus::nothing ? "nothing" : "clean";
+}
+
+[[nodiscard]] std::string xml(std::string_view value) {
+  std::string out;
+  for (const char c : value) {
+    switch (c) {
+      case '&':
+        out += "&amp;";
+        break;
+      case '<':
+        out += "&lt;";
+        break;
+      case '"':
+        out += "&quot;";
+        break;
+      default:
+        out += static_cast<unsigned char>(c) < 0x20 ? '?' : c;
+        break;
+    }
+  }
+  return out;
+}
+
+/// A cell of RFC 4180; what a spreadsheet would take for a formula begins with an apostrophe.
+[[nodiscard]] std::string cell(std::string_view value) {
+  std::string out = "\"";
+  if (!value.empty() && std::string_view("=+-@\t\r\n'").find(value.front()) != std::string_view::npos) out += '\'';
+  for (const char c : value) {
+    if (c == '"') out += '"';
+    out += c;
+  }
+  return out + '"';
+}
+
+/// Suites without their frame, each with the capture's name in front of its own.
+[[nodiscard]] std::string suites(const std::string& path, std::string_view said) {
+  constexpr std::string_view name = "<testsuite name=\"";
+  std::string out;
+  each_line(said, [&](std::string_view line) {
+    if (line.starts_with("<?xml") || line.starts_with("<testsuites") || line.starts_with("</testsuites")) return;
+    const std::size_t at = line.find(name);
+    if (at == std::string_view::npos) {
+      out += line;
+    } else {
+      out += fmt::format("{}{}{}: {}", line.substr(0, at), name, xml(path), line.substr(at + name.size()));
+    }
+    out += '\n';
+  });
+  return out;
+}
+
+}  // namespace
+
+std::string CaptureRows::opening(bool held, bool torn) {
+  any_ = held;
+  switch (format_) {
+    case Format::json:
+      return "[\n";
+    case Format::junit:
+      return fmt::format("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites name=\"{}\">\n", report::tool_name);
+    case Format::ndjson:
+      return torn ? "\n" : "";
+    default:
+      return {};
+  }
+}
+
+std::string CaptureRows::closing() const {
+  if (statistics_) return report::statistics(all_, false);
+  switch (format_) {
+    case Format::json:
+      return "]\n";
+    case Format::junit:
+      return "</testsuites>\n";
+    default:
+      return {};
+  }
+}
+
+/// The findings of all captures as if these followed on each other.
+void CaptureRows::count(const std::string& path, ExitStatus status, std::string_view said) {
+  report::Input input;
+  input.path = path;
+  each_line(said, [&](std::string_view line) {
+    if (!is_of(line, "finding")) return;
+    const Json row = Json::parse(line, nullptr, false);
+    const referee::Rule* const rule = referee::find_rule(word(row, "rule"));
+    if (rule == nullptr) return;
+    referee::Finding& finding = all_.report.findings.emplace_back();
+    finding.rule = rule->id;
+    const std::string severity = word(row, "severity");
+    finding.severity = severity == "error"     ? referee::Severity::error
+                       : severity == "warning" ? referee::Severity::warning
+                                               : referee::Severity::note;
+    finding.occurrences = std::max<std::uint64_t>(1, number(row, "times"));
+    finding.frames = {all_.frames + 1};  // any frame of this capture
+  });
+  input.frames = number(sums_of(said).totals, "frames");
+  if (status == ExitStatus::trouble) input.damaged.emplace();
+  all_.frames += input.frames;
+  all_.inputs.push_back(std::move(input));
+}
+
+std::string CaptureRows::text(const std::string& path, ExitStatus status, std::string_view said) const {
+  const Sums sums = sums_of(said);
+  const auto counted = [&](const char* name, std::string_view one) {
+    const std::uint64_t n = number(sums.totals, name);
+    return fmt::format("{} {}{}", n, one, n == 1 ? "" : "s");
+  };
+  std::string sentence = word(sums.verdict, "sentence");
+  if (sentence.empty()) {
+    sentence = status == ExitStatus::trouble ? "it could not be read" : "nothing of RPC-over-RDMA that can be judged";
+  }
+  return fmt::format("{:<8} {}: {}, {}. {}\n", worst(status, sums.totals), path, counted("errors", "error"),
+                     counted("warnings", "warning"), sentence);
+}
+
+std::string CaptureRows::ndjson(const std::string& path, ExitStatus status, std::string_view said) {
+  std::string out;
+  const std::string name = as_json(path);
+  each_line(said, [&](std::string_view line) {
+    if (!line.starts_with('{')) return;
+    // The first line is the run's, and there is one run.
+    const bool opening = is_of(line, "report");
+    if (opening && any_) return;
+    any_ = any_ || opening;
+    const std::size_t behind_type = line.find(',');
+    if (opening || behind_type == std::string_view::npos) {
+      out += line;
+    } else {
+      out += fmt::format("{},\"capture\":{}{}", line.substr(0, behind_type), name, line.substr(behind_type));
+    }
+    out += '\n';
+  });
+  const Sums sums = sums_of(said);
+  out += fmt::format(R"({{"type":"capture","path":{},"exit":{},"verdict":{},"totals":{}}})", name,
+                     static_cast<int>(status), sums.verdict.dump(), sums.totals.dump());
+  return out + '\n';
+}
+
+std::string CaptureRows::csv(const std::string& path, std::string_view said) {
+  // Line ends inside of quotation marks are part of a cell.
+  std::string out;
+  const std::string name = cell(path);
+  bool header = true;
+  while (!said.empty()) {
+    bool inside = false;
+    std::size_t end = 0;
+    for (; end < said.size() && (inside || said[end] != '\n'); ++end) inside = inside != (said[end] == '"');
+    const std::string_view row = said.substr(0, std::min(end + 1, said.size()));
+    said.remove_prefix(row.size());
+    if (header) {
+      if (!any_) out += fmt::format("capture,{}", row);
+    } else {
+      out += fmt::format("{},{}", name, row);
+    }
+    header = false;
+  }
+  any_ = any_ || !out.empty();
+  return out;
+}
+
+std::string CaptureRows::of(const std::string& path, ExitStatus status, std::string_view said) {
+  switch (format_) {
+    case Format::text:
+      if (!statistics_) return text(path, status, said);
+      count(path, status, said);
+      return {};
+    case Format::ndjson:
+      return ndjson(path, status, said);
+    case Format::csv:
+      return csv(path, said);
+    case Format::junit:
+      return suites(path, said);
+    case Format::json: {
+      while (said.ends_with('\n')) said.remove_suffix(1);
+      if (said.empty()) return {};
+      const std::string out = fmt::format("{}{}\n", any_ ? "," : "", said);
+      any_ = true;
+      return out;
+    }
+  }
+  return {};
+}
+
+}  // namespace rpcrdma::cli

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// --resume: what an earlier run of --each has done already.
+#pragma once
+
+#include <map>
+#include <string>
+
+#include <tl/expected.hpp>
+
+#include "cli/exit_status.hpp"
+
+namespace rpcrdma::cli {
+
+struct Held {
+  std::map<std::string, ExitStatus> captures;  ///< by path, as it was named
+  bool torn = false;                           ///< the file's last line has no end
+};
+
+/// What an ndjson file of --each holds: captures of which the last row is there. A file that is not there holds
+/// nothing. The error is one line for a person.
+[[nodiscard]] tl::expected<Held, std::string> held_in(const std::string& path);
+
+}  // namespace rpcrdma::cli
