@@ -164,7 +164,7 @@ void CaptureRows::count(const std::string& path, ExitStatus status, std::string_
     finding.frames = {all_.frames + 1};  // any frame of this capture
   });
   input.frames = number(sums_of(said).totals, "frames");
-  if (status == ExitStatus::trouble) input.damaged.emplace();
+  if (status == ExitStatus::trouble) input.damaged = report::Input::Damaged{};
   all_.frames += input.frames;
   all_.inputs.push_back(std::move(input));
 }
@@ -243,7 +243,7 @@ std::string CaptureRows::of(const std::string& path, ExitStatus status, std::str
     case Format::json: {
       while (said.ends_with('\n')) said.remove_suffix(1);
       if (said.empty()) return {};
-      const std::string out = fmt::format("{}{}\n", any_ ? "," : "", said);
+      std::string out = fmt::format("{}{}\n", any_ ? "," : "", said);
       any_ = true;
       return out;
     }

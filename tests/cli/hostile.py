@@ -20,25 +20,11 @@ import alone  # noqa: E402
 import analyzer as harness  # noqa: E402
 import pcapfile  # noqa: E402
 import pcapngfile as ng  # noqa: E402
+from folder import Folder  # noqa: E402
 
 GIVEN = None
 HEALTHY = "rxe-nfs3-basic"
 FAULTY = "rxe-kpeer-read-too-big-inline"
-
-
-class Folder(unittest.TestCase):
-    def setUp(self):
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.folder = folder.name
-
-    def path(self, name):
-        return os.path.join(self.folder, name)
-
-    def write(self, name, octets):
-        with open(self.path(name), "wb") as file:
-            file.write(octets)
-        return self.path(name)
 
 
 class Endless(Folder):

@@ -17,8 +17,6 @@ import re
 import struct
 import subprocess
 import sys
-import tempfile
-import unittest
 import xml.etree.ElementTree as tree
 
 sys.dont_write_bytecode = True
@@ -28,6 +26,7 @@ import analyzer as harness  # noqa: E402
 import companions  # noqa: E402
 import pcapfile  # noqa: E402
 import pcapngfile  # noqa: E402
+from folder import Folder  # noqa: E402
 
 GIVEN = None
 FAULTY = "rxe-kpeer-read-too-big-inline"
@@ -69,20 +68,7 @@ def rules(report):
     return {f["rule"] for f in report["findings"]}
 
 
-class Folder(unittest.TestCase):
-    def setUp(self):
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.folder = folder.name
-
-    def path(self, name):
-        return os.path.join(self.folder, name)
-
-    def write(self, name, octets):
-        with open(self.path(name), "wb") as file:
-            file.write(octets)
-        return self.path(name)
-
+class Captures(Folder):
     def forged(self, scenarios, transport, name, *options):
         """-> (path of the capture, its map)"""
         path = self.path(name)
@@ -92,7 +78,7 @@ class Folder(unittest.TestCase):
             return path, json.load(file)
 
 
-class Options(Folder):
+class Options(Captures):
     """One test for each option; its name is the option's. Each sees that the option does something to a capture."""
 
     def setUp(self):
@@ -273,7 +259,7 @@ class Options(Folder):
                 self.assertEqual(set(companions.choices(takes)) - USED[name], set(), f"words that no test gives to {name}")
 
 
-class Fabrics(Folder):
+class Fabrics(Captures):
     """Every scenario on every fabric, in as few files as there are fabrics and kinds of file: their frames are counted."""
     KINDS = {"rocev2": [[], ["--wrap"]], "rocev2-vlan": [["--pcapng"]], "infiniband": [[], ["--erf"], ["--pcapng"]], "iwarp": [[], ["--wrap"]],
              "iwarp-split": [["--pcapng"]]}
@@ -309,7 +295,7 @@ class Fabrics(Folder):
             self.assertEqual(document(path, status=3)["inputs"][0]["frames"], frames["frames"])
 
 
-class Links(Folder):
+class Links(Captures):
     """The same conversation behind each link type, in each kind of file: the same is said of it."""
 
     def packets(self, fabric):

@@ -10,8 +10,6 @@ import concurrent.futures
 import os
 import random
 import sys
-import tempfile
-import unittest
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "harness"))
@@ -24,6 +22,7 @@ import links  # noqa: E402
 import pcapfile  # noqa: E402
 import pcapngfile as ng  # noqa: E402
 import shapes  # noqa: E402
+from folder import Folder  # noqa: E402
 
 GIVEN = None
 FRAME = ("link", "length")
@@ -57,17 +56,12 @@ def judged(document):
             "unchecked": [[u["rule"], u["connection"]] for u in document["unchecked"]]}
 
 
-class Sanitize(unittest.TestCase):
+class Sanitize(Folder):
     maxDiff = 4000
 
     def setUp(self):
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.folder = folder.name
+        super().setUp()
         self.key = key(self.folder, "one")
-
-    def path(self, name):
-        return os.path.join(self.folder, name)
 
     def sanitized(self, capture, copy, *options):
         return harness.run(GIVEN.analyzer, "--sanitize", copy, *options, capture)
