@@ -15,7 +15,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(
 import alone  # noqa: E402
 import analyzer as harness  # noqa: E402
 import pcapngfile as ng  # noqa: E402
-from annotate import bare, contents, FAULTY, mine, packets_of, wanted_comments  # noqa: E402
+from annotate import bare, contents, FAULTY, mine, wanted_comments  # noqa: E402
 
 ANALYZER = None
 HEALTHY = "rxe-nfs3-basic"
@@ -48,7 +48,7 @@ class Folder(unittest.TestCase):
         self.addCleanup(folder.cleanup)
         self.folder = folder.name
         self.out = os.path.join(self.folder, "out.pcapng")
-        self.packets = packets_of(contents(harness.capture(FAULTY)))
+        self.packets = ng.packets_of(contents(harness.capture(FAULTY)))
 
     def write(self, data, name="in"):
         path = os.path.join(self.folder, name)
@@ -110,7 +110,7 @@ class Changing(Folder):
         run = self.meanwhile(lambda: self.append(second, record(self.packets[0]) * 3), first, second)
         self.assertEqual((run.status, run.errors), (1, ""))
         out = contents(self.out)
-        self.assertEqual(bare(ng.packets(out)), bare(packets_of(contents(first)) + self.packets))
+        self.assertEqual(bare(ng.packets(out)), bare(ng.packets_of(contents(first)) + self.packets))
         self.comments_stand_right(run, out)
 
     def test_the_last_of_a_merge_is_refused(self):
@@ -215,7 +215,7 @@ class NoPacket(Folder):
 
     def test_their_time_does_not_hold_up_a_merge(self):
         first = self.write(self.pcapng((2, 4_000_000_000), (4, 1)), "first")
-        second = self.write(pcap_header() + b"".join(record(p) for p in packets_of(contents(harness.capture(HEALTHY)))), "second")
+        second = self.write(pcap_header() + b"".join(record(p) for p in ng.packets_of(contents(harness.capture(HEALTHY)))), "second")
         plain = harness.run(ANALYZER, "--merge", self.write(self.pcapng(), "plain"), second)
         run = harness.run(ANALYZER, "--merge", first, second)
         self.assertEqual(without(run.document["findings"], "frames", "filter", "message"), without(plain.document["findings"], "frames", "filter", "message"))
@@ -309,7 +309,7 @@ class Interfaces(Folder):
     def test_frame_check_sequences_of_frames_without_a_length(self):
         """A segment that the adapter is to cut up says 0 for its length: then it ends where the frame does, less the check sequence."""
         path = harness.capture("siw-nfs41-basic")
-        packets = packets_of(contents(path))
+        packets = ng.packets_of(contents(path))
         plain = harness.run(ANALYZER, "--json", path).document
         head = ng.section() + ng.interface(1, options=ng.option(13, b"\x20") + END)
         data, changed = head, 0
