@@ -184,9 +184,16 @@ class Unreadable(Folder):
         self.alone(self.write("c", bytes(range(128, 256))), "c: not a capture")
         self.alone(self.write("d", octets_of(HEALTHY)[:10]), "d: ")
         self.alone(self.write("e", b"\xfd7zXZ\0\0\4"), "decompress it first")
-        self.alone(self.folder.name, "a directory")
         self.alone(os.path.join(self.folder.name, "missing"), "No such file")
         self.alone("-", "standard input: empty")
+
+    def test_a_folder_without_captures(self):
+        """There is nothing to be said of any capture."""
+        empty = os.path.join(self.folder.name, "folder")
+        os.mkdir(empty)
+        got = run(empty)
+        self.assertEqual((got.status, got.output), (2, ""))
+        self.assertIn("folder: there is no capture below it", got.errors)
 
     def test_a_name_with_a_line_end_stays_one_line(self):
         self.alone(os.path.join(self.folder.name, "a\nb"), "a?b")
