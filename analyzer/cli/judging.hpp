@@ -2,16 +2,10 @@
 // What a run comes to, without a word about it.
 #pragma once
 
-#include <string>
-
 #include "cli/options.hpp"
 #include "report/report.hpp"
-#include "trace/trace.hpp"
 
 namespace rpcrdma::cli {
-
-/// What of the capture could not be opened, for a person; empty: all was opened that could be.
-[[nodiscard]] std::string not_opened(const trace::Statistics& statistics);
 
 /// The referee's options.
 [[nodiscard]] referee::Options judged_by(const Options& options);

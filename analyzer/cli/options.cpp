@@ -12,6 +12,7 @@
 
 #include <fmt/format.h>
 
+#include "reader/libraries.hpp"
 #include "report/version.hpp"
 
 namespace rpcrdma::cli {
@@ -58,7 +59,7 @@ class HelpFormat : public CLI::Formatter {
 
 void declare(CLI::App& app, Given& given, Options& options) {
   app.set_help_flag("-h,--help", "this text");
-  app.add_flag("-V,--version", given.version, "name and version");
+  app.add_flag("-V,--version", given.version, "name and version, and those of its libraries");
   app.add_option("CAPTURE,-r,--read", options.captures,
                  "capture to analyse; - is standard input; several are read in this order as one trace")
       ->type_name("FILE");
@@ -317,6 +318,16 @@ void numbers(const CLI::App& app, const Given& given, Options& options, Check& c
   return options;
 }
 
+/// The program's version in a line of its own, for scripts, and below it what it was built with.
+[[nodiscard]] std::string versions() {
+  std::string text = fmt::format("{} {}\n", report::tool_name, report::tool_version);
+  for (const reader::Library& library : reader::libraries()) {
+    text += fmt::format("  {} {}\n", library.name, library.version);
+  }
+  return text + fmt::format("  fmt {}.{}.{}\n  CLI11 {}\n", FMT_VERSION / 10000, FMT_VERSION / 100 % 100,
+                            FMT_VERSION % 100, CLI11_VERSION);
+}
+
 }  // namespace
 
 std::string_view nearest_rule(std::string_view name) {
@@ -370,7 +381,7 @@ tl::expected<Options, Stop> parse(int argc, const char* const* argv) {
     return tl::unexpected(usage(line + "; see --help"));
   }
   if (given.version) {
-    return tl::unexpected(Stop{ExitStatus::clean, fmt::format("{} {}\n", report::tool_name, report::tool_version), {}});
+    return tl::unexpected(Stop{ExitStatus::clean, versions(), {}});
   }
   return derive(app, given, std::move(options));
 }

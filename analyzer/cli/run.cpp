@@ -33,6 +33,7 @@
 #include "cli/targets.hpp"
 #include "report/html.hpp"
 #include "report/ladder_text.hpp"
+#include "report/not_opened.hpp"
 #include "report/report.hpp"
 #include "report/tap_calls.hpp"
 #include "trace/trace.hpp"
@@ -100,7 +101,7 @@ namespace {
     return fmt::format("{}: no RPC-over-RDMA found: none of the {} frames has a link type that can be opened", where,
                        run.frames);
   }
-  if (const std::string closed = not_opened(statistics); !closed.empty()) {
+  if (const std::string closed = report::not_opened(statistics); !closed.empty()) {
     return fmt::format("{}: no RPC-over-RDMA found: {}", where, closed);
   }
   if (statistics.rdma_frames != 0) {
@@ -233,7 +234,7 @@ namespace {
     taps->calls = tap_calls.finish();
     run.taps = std::move(taps);
   }
-  if (std::string closed = not_opened(trace.statistics()); !closed.empty()) {
+  if (std::string closed = report::not_opened(trace.statistics()); !closed.empty()) {
     run.report.unchecked.push_back({referee::RuleId::not_rpcrdma, 0, std::move(closed)});
   }
   const std::vector<std::string> complaints = inputs.complaints();

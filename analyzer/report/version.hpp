@@ -6,6 +6,6 @@
 namespace rpcrdma::report {
 
 inline constexpr std::string_view tool_name = "rpcrdma-analyzer";
-inline constexpr std::string_view tool_version = "0.1.0";  ///< equal to the project's version (a test compares)
+extern const std::string_view tool_version;  ///< CMakeLists.txt says it, once for all
 
 }  // namespace rpcrdma::report

@@ -6,10 +6,10 @@
 CREATE TABLE IF NOT EXISTS line (capture TEXT, o TEXT);
 CREATE TEMP TABLE loaded (o TEXT);
 .import /dev/stdin loaded
--- The lines that name the files come last; several files are one trace.
+-- With --each every line names its capture. Else the lines that name the files come last; several files are one trace.
 INSERT INTO line
-  SELECT (SELECT o ->> 'path' FROM loaded WHERE o ->> 'type' = 'input' LIMIT 1) ||
-         (SELECT CASE WHEN count(*) > 1 THEN ' and ' || (count(*) - 1) || ' more' ELSE '' END FROM loaded WHERE o ->> 'type' = 'input'), o
+  SELECT coalesce(o ->> 'capture', (SELECT o ->> 'path' FROM loaded WHERE o ->> 'type' = 'input' LIMIT 1) ||
+         (SELECT CASE WHEN count(*) > 1 THEN ' and ' || (count(*) - 1) || ' more' ELSE '' END FROM loaded WHERE o ->> 'type' = 'input')), o
   FROM loaded;
 DROP TABLE loaded;
 CREATE VIEW IF NOT EXISTS findings AS

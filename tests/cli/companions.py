@@ -35,6 +35,27 @@ def choices(takes):
     return takes.split("|") if "|" in takes else None
 
 
+class Version(unittest.TestCase):
+    """CMakeLists.txt says it; who cannot ask there is compared here."""
+
+    def setUp(self):
+        with open(os.path.join(harness.ROOT, "CMakeLists.txt"), encoding="utf-8") as handle:
+            self.version = re.search(r"^project\(\S+ VERSION (\S+)", handle.read(), re.M)[1]
+
+    def test_of_the_program_and_its_libraries(self):
+        first, *libraries = output(ANALYZER, "-V").stdout.splitlines()
+        self.assertEqual(first, f"rpcrdma-analyzer {self.version}")
+        for name in ("libpcap", "Wireshark's wiretap", "zlib", "ISA-L", "Zstandard", "LZ4", "GLib", "fmt", "CLI11"):
+            self.assertEqual(len([line for line in libraries if re.fullmatch(rf"  {name} \d+\.\d+(\.\d+)?", line)]), 1,
+                             f"{name}: {libraries}")
+
+    def test_of_the_manual_page_and_the_changelog(self):
+        for path, pattern in ((MAN, r'^\.TH \S+ \d+ \S+ "rpcrdma-analyzer (\S+)"'),
+                              (os.path.join(harness.ROOT, "CHANGELOG.md"), r"^## (\S+) \(\d{4}-\d\d-\d\d\)$")):
+            with open(path, encoding="utf-8") as handle:
+                self.assertEqual(re.search(pattern, handle.read(), re.M)[1], self.version, path)
+
+
 class Help(unittest.TestCase):
     def test_is_read_rightly(self):
         known = options()
@@ -60,13 +81,6 @@ class ManualPage(unittest.TestCase):
                 entries[found[2]] = (found[1] or "", found[3] or "")
         self.assertEqual(entries, options())
 
-    def test_is_of_this_version(self):
-        version = output(ANALYZER, "--version").stdout.strip()
-        with open(MAN, encoding="utf-8") as file:
-            self.assertIn(f'"{version}"', file.read())
-
-
-class Bash(unittest.TestCase):
     def completed(self, *words):
         script = 'source "$1"; shift; COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _rpcrdma_analyzer "$1"; printf "%s\\n" "${COMPREPLY[@]}"'
         with tempfile.TemporaryDirectory() as folder:

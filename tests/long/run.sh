@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
-# run.sh [STEP...]: what is too long for every ./check. Without STEP all of them: plain, sanitized, random, damage, hostile, fuzz, versions, lab, fresh (README.md).
+# run.sh [STEP...]: what is too long for every ./check. Without STEP all of them: plain, sanitized, random, damage, hostile, fuzz,
+# versions, packages, archives, lab, fresh (README.md).
 # RPCRDMA_FUZZ_SECONDS says how long each fuzz target looks for new inputs (3600), as many at a time as there are processors.
 set -uo pipefail
 cd "$(dirname "$(readlink -f "$0")")/../.." || exit 2
@@ -29,16 +30,22 @@ fuzz() {
   tests/fuzz/run.py --programs build/asan/tests/fuzz --each "${RPCRDMA_FUZZ_SECONDS:-3600}"
 }
 versions() { tests/plugin/versions.sh; }
+packages() { tests/packages/run.sh; }
+archives() { tests/archives/slurm.sh; }
 lab() { captures/lab/run.sh "$room/captures"; }
 fresh() { tests/fresh/run.sh; }
 
 # Why a step cannot run here; nothing when it can.
 obstacle() {
   case $1 in
-    versions | fresh)
+    versions | packages | fresh)
       if [ "$(id -u)" -ne 0 ]; then echo "needs root"
       elif ! command -v debootstrap >/dev/null; then echo "needs debootstrap (apt-get install debootstrap)"
       fi ;;
+    archives)
+      if [ "$(id -u)" -ne 0 ]; then echo "needs root"
+      elif ! command -v slurmctld >/dev/null || ! command -v munged >/dev/null; then echo "needs Slurm (apt-get install slurm-wlm munge)"
+      elif [ ! -x build/rpcrdma-analyzer ]; then echo "needs build, which ./check builds"; fi ;;
     lab)
       if [ "$(id -u)" -ne 0 ] && ! command -v sudo >/dev/null; then echo "needs root or sudo"; fi ;;
     hostile)
@@ -51,11 +58,11 @@ obstacle() {
 }
 
 chosen=("$@")
-[ $# -gt 0 ] || chosen=(plain sanitized random damage hostile fuzz versions lab fresh)
+[ $# -gt 0 ] || chosen=(plain sanitized random damage hostile fuzz versions packages archives lab fresh)
 for name in "${chosen[@]}"; do
   case $name in
-    plain | sanitized | random | damage | hostile | fuzz | versions | lab | fresh) ;;
-    *) sed -n '3,4s/^# //p' "$0" >&2; exit 2 ;;
+    plain | sanitized | random | damage | hostile | fuzz | versions | packages | archives | lab | fresh) ;;
+    *) sed -n '3,5s/^# //p' "$0" >&2; exit 2 ;;
   esac
 done
 for name in "${chosen[@]}"; do
