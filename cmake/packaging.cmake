@@ -85,7 +85,8 @@ set(CPACK_COMPONENT_PLUGIN_DESCRIPTION
     "NFS over RDMA in Wireshark: decoding and a referee\n\
 Extends the RPC-over-RDMA dissector of Wireshark and tshark: the private data\n\
 of RFC 8797, the headers of versions 1 and 2, whole RPC messages with their\n\
-chunks for the NFS dissectors, and findings of rpcrdma-analyzer at their frames.")
+chunks for the NFS dissectors, and what rpcrdma-analyzer finds, frame by\n\
+frame.")
 set(CPACK_DEBIAN_LIBRARY_PACKAGE_SECTION libdevel)
 set(CPACK_DEBIAN_LIBRARY_PACKAGE_DEPENDS "zlib1g-dev, libfmt-dev, libisal-dev, pkgconf | pkg-config")
 set(CPACK_COMPONENT_LIBRARY_DESCRIPTION

@@ -8,38 +8,18 @@ set -euo pipefail
 tree=$(cd "$(dirname "$(readlink -f "$0")")/../.." && pwd)
 folder=${1:-${XDG_CACHE_HOME:-$HOME/.cache}/rpcrdma-fresh}
 case $folder/ in "$tree"/*) echo "the folder must be outside the tree" >&2; exit 2 ;; esac
-[ "$(id -u)" -eq 0 ] || { echo "needs root" >&2; exit 2; }
-command -v debootstrap >/dev/null || { echo "needs debootstrap (apt-get install debootstrap)" >&2; exit 2; }
+# shellcheck source=tests/harness/debian.sh
+. "$tree/tests/harness/debian.sh"
+debian_needs_root
 mkdir -p "$folder"
 folder=$(cd "$folder" && pwd)
-root=$folder/root archive=$folder/bookworm.tar
+root=$folder/root
+trap 'debian_leave "$root"' EXIT
 
-# The mirror that this machine itself uses for bookworm.
-mirror=$(apt-get indextargets --format '$(SITE) $(CODENAME) $(COMPONENT)' 2>/dev/null | awk '$2 == "bookworm" && $3 == "main" { print $1; exit }')
-[ -n "$mirror" ] || { echo "no apt source of this machine serves bookworm" >&2; exit 2; }
-
-# /proc and terminals are mounted there; debootstrap makes the few devices that are needed.
-leave() {
-  local part
-  for part in dev/pts proc; do ! mountpoint -q "$root/$part" || umount "$root/$part"; done
-}
-trap leave EXIT
-leave
-rm -rf --one-file-system "$root"
-
-if [ ! -f "$archive" ]; then
-  echo "== bookworm from the machine's own mirror"
-  debootstrap --variant=minbase --include=git,ca-certificates bookworm "$root" "$mirror" >"$folder/debootstrap.log" 2>&1 ||
-    { tail -n 20 "$folder/debootstrap.log" >&2; exit 1; }
-  tar -C "$root" --one-file-system -cf "$archive.part" . && mv "$archive.part" "$archive"
-else
-  mkdir -p "$root"
-  tar -C "$root" -xf "$archive"
-fi
-# What reaches the mirror here has to reach it there.
-cp /etc/resolv.conf "$root/etc/resolv.conf"
-cp /etc/hosts "$root/etc/hosts"
-{ apt-config dump Acquire::http::Proxy; apt-config dump Acquire::https::Proxy; } >"$root/etc/apt/apt.conf.d/90proxy"
+echo "== a bare bookworm, and git"
+debian_bare "$root" bookworm
+debian_quietly "$folder/git.log" debian_inside "$root" \
+  'apt-get -q update && apt-get -y -q --no-install-recommends install git ca-certificates'
 if command -v npm >/dev/null; then
   cp -L /etc/ssl/certs/ca-certificates.crt "$root/etc/ssl/certs/this-machine.crt"
   echo "cafile=/etc/ssl/certs/this-machine.crt" >"$root/root/.npmrc"
@@ -48,8 +28,6 @@ if command -v npm >/dev/null; then
     [ "$value" = null ] || echo "$key=$value" >>"$root/root/.npmrc"
   done
 fi
-mount -t proc proc "$root/proc"
-mount -t devpts -o newinstance,ptmxmode=0666 devpts "$root/dev/pts"
 
 echo "== clone of $(git -c safe.directory='*' -C "$tree" log -1 --format='%h %s')"
 git -c safe.directory='*' clone --quiet --no-hardlinks "$tree" "$root/root/checkout"
