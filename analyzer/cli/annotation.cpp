@@ -111,7 +111,7 @@ tl::expected<void, std::string> Annotation::write(const Options& options, const 
   copies.extents.resize(count);
   if (copies.interleaved) file_.write(annotate::section_block(application()));
   Inputs inputs(options.captures, options.merge, standard_input);
-  if (run.taps) inputs.correct(run.taps->clocks);
+  if (run.taps) inputs.correct(run.taps->compared);
   std::size_t finished = 0;
   while (const trace::Frame* frame = inputs.next()) {
     const std::size_t at = inputs.at();

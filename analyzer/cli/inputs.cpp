@@ -28,10 +28,10 @@ void Inputs::open(Input& input) {
   }
 }
 
-void Inputs::correct(std::vector<trace::TapClock> clocks) {
-  if (clocks.size() != inputs_.size()) return;
-  clocks_ = std::move(clocks);
-  order_.emplace(clocks_);
+void Inputs::correct(trace::TapClocks compared) {
+  if (compared.clocks.size() != inputs_.size()) return;
+  clocks_ = std::move(compared.clocks);
+  order_.emplace(std::move(compared.pairs), inputs_.size());
 }
 
 const trace::Frame* Inputs::read_next(Input& input) {

@@ -29,7 +29,7 @@ class Inputs {
 
   /// Before the first frame: by which clock each one's times are corrected; without it they stay as they are.
   /// Frames of a merge come in the order in which they were sent, as far as taps on both sides can tell.
-  void correct(std::vector<trace::TapClock> clocks);
+  void correct(trace::TapClocks compared);
 
   /// The next frame, numbered from 1 over all captures; nullptr at the end. Valid until the next call.
   [[nodiscard]] const trace::Frame* next();

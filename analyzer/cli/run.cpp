@@ -199,7 +199,7 @@ namespace {
   if (options.merge && options.captures.size() > 1) {
     taps = compared(options, standard_input);
   }
-  trace::TapTally tally(taps ? taps->clocks : std::vector<trace::TapClock>());
+  trace::TapTally tally(taps ? taps->compared : trace::TapClocks());
   report::TapCalls tap_calls(tally, observer);
   if (taps) observer = &tap_calls;
   if (sanitizing) observer = &sanitizing->messages().before(observer);
@@ -209,7 +209,7 @@ namespace {
   trace::Trace trace({options.service_ports, options.check_crc, sanitizing ? &sanitizing->messages() : nullptr}, *sink);
   Inputs inputs(options.captures, options.merge, standard_input);
   if (taps) {
-    inputs.correct(taps->clocks);
+    inputs.correct(taps->compared);
     trace.watch(tally);
   }
   {

@@ -44,7 +44,7 @@ report::Taps compared(const Options& options, const std::string& standard_input)
       if (progress.due(frames)) progress.show(options.captures[i], frames, capture.position());
     }
   }
-  taps.clocks = survey.clocks();
+  taps.compared = survey.compared();
   return taps;
 }
 

@@ -421,7 +421,7 @@ Text document(const trace::TapPath& path) {
 
 Text document(const Taps& taps) {
   std::vector<Text> clocks;
-  for (std::size_t i = 0; i < taps.clocks.size(); ++i) clocks.push_back(document(taps.clocks[i], i));
+  for (std::size_t i = 0; i < taps.compared.clocks.size(); ++i) clocks.push_back(document(taps.compared.clocks[i], i));
   std::vector<Text> routes;
   for (const trace::TapRoute& route : taps.routes) {
     routes.push_back(Object()

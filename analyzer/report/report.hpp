@@ -35,7 +35,7 @@ struct Input {
 
 /// Several captures that were put together by time.
 struct Taps {
-  std::vector<trace::TapClock> clocks;  ///< by input; empty: not measured
+  trace::TapClocks compared;            ///< empty: not measured
   std::string not_measured;             ///< why not
   std::vector<trace::TapRoute> routes;  ///< what two of them saw of the same packets
 

@@ -53,8 +53,8 @@ void clocks(Page& page, const Run& run, bool verbose) {
   constexpr std::size_t most = 4;
   std::size_t shown = 0;
   std::size_t alike = 0;
-  for (std::size_t i = 1; i < taps.clocks.size(); ++i) {
-    const TapClock& one = taps.clocks[i];
+  for (std::size_t i = 1; i < taps.compared.clocks.size(); ++i) {
+    const TapClock& one = taps.compared.clocks[i];
     if (one.basis == TapClock::Basis::none) {
       ++alike;
     } else if (verbose || shown < most) {
@@ -107,7 +107,7 @@ void route(Page& page, const Run& run, const TapRoute& route) {
   const std::size_t far = route.far + 1;
   const std::string here = fmt::format("{}{}", seat(run, route.address), route.address);
   const std::string there = fmt::format("{}{}", seat(run, route.peer), route.peer);
-  if (run.taps->clocks[route.far].one_way == 0) {
+  if (!route.apart) {
     page.field("path", fmt::format("between {} and {}, taps {} and {} at the same place", here, there, near, far));
   } else {
     page.field("path", fmt::format("{}, tap {}, tap {}, {}", here, near, far, there));

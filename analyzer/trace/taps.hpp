@@ -26,14 +26,25 @@ struct TapClock {
   std::size_t reference = 0;  ///< that input
   std::uint64_t proofs = 0;   ///< how many of them
   taps::Line ahead;  ///< of the first input's clock (or of that of the first one it is compared with), by its own time
-  TimeNs one_way = 0;           ///< what a packet takes at least between the two, as the clocks are compared
   std::optional<TimeNs> first;  ///< its frames, by its own clock
   std::optional<TimeNs> last;
-  /// By two addresses (taps::Mark::route): the reference is nearer to the lower one.
-  std::map<std::uint64_t, bool> low_is_near;
 
   /// By the clock that all are brought to.
   [[nodiscard]] TimeNs corrected(TimeNs own) const noexcept;
+};
+
+/// Two inputs that saw the same packets.
+struct TapPair {
+  std::size_t reference = 0;
+  std::size_t input = 0;
+  /// By two addresses (taps::Mark::route): the reference is nearer to the lower one.
+  std::map<std::uint64_t, bool> low_is_near;
+  TimeNs one_way = 0;  ///< what a packet takes at least between the two, as the clocks are compared
+};
+
+struct TapClocks {
+  std::vector<TapClock> clocks;  ///< one for each input
+  std::vector<TapPair> pairs;    ///< of all inputs, also of those whose clocks were compared with a third one's
 };
 
 /// The first reading. Inputs are given one after the other; memory is bounded, however far their clocks are apart.
@@ -45,8 +56,7 @@ class TapSurvey {
   TapSurvey& operator=(const TapSurvey&) = delete;
 
   void frame(std::size_t input, const Frame& frame);
-  /// One for each input.
-  [[nodiscard]] std::vector<TapClock> clocks();
+  [[nodiscard]] TapClocks compared();
 
  private:
   struct Impl;
@@ -76,6 +86,7 @@ struct TapPath {
 struct TapRoute {
   std::size_t near = 0;  ///< inputs, by number from 0: the one that is nearer to `address`
   std::size_t far = 0;
+  bool apart = false;  ///< packets need time from the one to the other
   std::string address;
   std::string peer;
   TapPath out;  ///< from `address` to `peer`
@@ -87,7 +98,7 @@ struct Opened;
 /// The second reading, in the order of the corrected times.
 class TapTally {
  public:
-  explicit TapTally(const std::vector<TapClock>& clocks);
+  explicit TapTally(const TapClocks& compared);
   ~TapTally();
   TapTally(const TapTally&) = delete;
   TapTally& operator=(const TapTally&) = delete;

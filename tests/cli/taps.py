@@ -3,6 +3,7 @@
 """taps.py --analyzer PATH: two taps of one path with clocks of their own, put together: the clocks are compared, what one lacks is
 counted, and nobody is accused of what another clock or a hole in one of the captures shows."""
 import argparse
+import itertools
 import os
 import socket
 import subprocess
@@ -202,6 +203,59 @@ class Ring(Taps):
                     run = self.merged(self.path("1.pcap"), self.path("2.pcap"))
                     self.assertEqual(run.document["taps"]["clocks"][1].get("ahead_us") or 0, 0)
                     self.same_judgement(run, name)
+
+
+class Several(Taps):
+    """More than two captures, in whatever order they are named."""
+
+    def write_all(self, name, captures):
+        """{file: (place, skew, keep)}; place: of the way from the client to the server, 0 to 1."""
+        header, passages = two_taps.passages(harness.capture(name), CLIENT, ONE_WAY)
+        two_taps.write(self.path("whole.pcap"), header, [(frame, here) for frame, _, here, _ in passages])
+        for file, (place, skew, keep) in captures.items():
+            two_taps.write(self.path(file), header, [(frame, here + round((there - here) * place) + skew)
+                                                     for i, (frame, _, here, there) in enumerate(passages, 1) if keep(i, len(passages))])
+        return [self.path(file) for file in captures]
+
+    def test_three_taps(self):
+        taps = {"client.pcap": (0, 0, lambda i, n: i % 17 != 0), "switch.pcap": (0.5, 5 * MILLISECOND, lambda i, n: i % 17 != 5),
+                "server.pcap": (1, -3_600_000 * MILLISECOND, lambda i, n: i % 17 != 11)}
+        for name in ("rxe-nfs41-basic", "siw-nfs41-basic"):
+            paths = self.write_all(name, taps)
+            skews = [skew for _, skew, _ in taps.values()]
+            for order in itertools.permutations(range(3)):
+                with self.subTest(name=name, order=order):
+                    run = self.merged(*[paths[n] for n in order])
+                    for clock, n in zip(run.document["taps"]["clocks"], order):
+                        self.assertLess(abs((clock.get("ahead_us") or 0) - (skews[n] - skews[order[0]]) / 1000), 100)
+                    self.assertEqual({(r["near"], r["far"]) for r in run.document["taps"]["routes"]},
+                                     {(1, 2), (1, 3), (2, 3)})
+                    self.same_judgement(run, name)
+
+    def test_a_ring_at_each_end(self):
+        hour = 3_600_000 * MILLISECOND
+        ring = {"c1": (0, 0, lambda i, n: i <= n * 0.4), "c2": (0, 0, lambda i, n: i > n * 0.4),
+                "s1": (1, hour, lambda i, n: i <= n * 0.2), "s2": (1, hour, lambda i, n: n * 0.2 < i <= n * 0.7),
+                "s3": (1, hour, lambda i, n: i > n * 0.7)}
+        for name in ("rxe-nfs41-basic", "siw-nfs41-basic", "rxe-nfs3-basic"):
+            paths = self.write_all(name, ring)
+            for order in itertools.permutations(range(5)):
+                with self.subTest(name=name, order=order):
+                    run = self.merged(*[paths[n] for n in order])
+                    first = hour if order[0] >= 2 else 0
+                    for clock, n in zip(run.document["taps"]["clocks"], order):
+                        self.assertLess(abs((clock.get("ahead_us") or 0) - ((hour if n >= 2 else 0) - first) / 1000), 200)
+                    self.same_judgement(run, name)
+
+    def test_the_second_begins_late(self):
+        for name in ("rxe-nfs41-basic", "siw-nfs41-basic", "rxe-nfs3-big-rw"):
+            for skew in (0, 3_600_000 * MILLISECOND, -3_600_000 * MILLISECOND):
+                for share in (0.5, 0.7, 0.76):
+                    with self.subTest(name=name, skew=skew, share=share):
+                        late = {"client": (0, 0, lambda i, n: i <= n * 0.9), "server": (1, skew, lambda i, n, s=share: i > n * s)}
+                        run = self.merged(*self.write_all(name, late))
+                        self.assertLess(abs(self.clock(run)["ahead_us"] - skew / 1000), 100)
+                        self.same_judgement(run, name)
 
 
 class NotMeasured(Taps):

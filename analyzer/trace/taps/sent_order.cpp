@@ -16,20 +16,19 @@ struct TapOrder::Impl {
     TimeNs takes = 0;
   };
 
-  std::vector<TapClock> clocks;
+  std::vector<TapPair> pairs;
   std::vector<std::vector<Way>> ways;  // by input
   Opened opened;
   taps::Mark mark;
 };
 
-TapOrder::TapOrder(std::vector<TapClock> clocks) : impl_(std::make_unique<Impl>()) {
-  impl_->clocks = std::move(clocks);
-  impl_->ways.resize(impl_->clocks.size());
-  for (std::size_t i = 0; i < impl_->clocks.size(); ++i) {
-    const TapClock& clock = impl_->clocks[i];
-    if (clock.basis != TapClock::Basis::packets || clock.one_way == 0) continue;
-    impl_->ways[i].push_back({&clock.low_is_near, false, clock.one_way});
-    impl_->ways[clock.reference].push_back({&clock.low_is_near, true, clock.one_way});
+TapOrder::TapOrder(std::vector<TapPair> pairs, std::size_t inputs) : impl_(std::make_unique<Impl>()) {
+  impl_->pairs = std::move(pairs);
+  impl_->ways.resize(inputs);
+  for (const TapPair& pair : impl_->pairs) {
+    if (pair.one_way == 0) continue;
+    impl_->ways[pair.input].push_back({&pair.low_is_near, false, pair.one_way});
+    impl_->ways[pair.reference].push_back({&pair.low_is_near, true, pair.one_way});
   }
 }
 TapOrder::~TapOrder() = default;

@@ -13,7 +13,7 @@ namespace rpcrdma::trace {
 
 class TapOrder {
  public:
-  explicit TapOrder(std::vector<TapClock> clocks);
+  TapOrder(std::vector<TapPair> pairs, std::size_t inputs);
   ~TapOrder();
   TapOrder(const TapOrder&) = delete;
   TapOrder& operator=(const TapOrder&) = delete;

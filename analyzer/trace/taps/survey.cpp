@@ -100,16 +100,43 @@ struct TapSurvey::Impl {
       }
     }
   }
-  /// The first inputs before this one that saw something of the same.
-  [[nodiscard]] static std::set<std::size_t> references(const Entries& mine, std::size_t input) {
-    std::set<std::size_t> found;
-    for (const Sketch::Entry* entry : mine) {
-      for (std::size_t i = 0; i < std::min(entry->seen.size(), most_references); ++i) {
-        if (entry->seen[i].input < input) found.insert(entry->seen[i].input);
+  /// With which others an input is compared: for each of the two the first ones that saw something of the same.
+  using Others = std::vector<std::set<std::size_t>>;
+  [[nodiscard]] static Others others(const std::vector<Entries>& of) {
+    Others all(of.size());
+    for (std::size_t input = 0; input < of.size(); ++input) {
+      std::set<std::size_t> found;
+      for (const Sketch::Entry* entry : of[input]) {
+        for (std::size_t i = 0; i < std::min(entry->seen.size(), most_references + 1); ++i) {
+          if (entry->seen[i].input != input) found.insert(entry->seen[i].input);
+        }
+        while (found.size() > most_references) found.erase(std::prev(found.end()));
       }
-      while (found.size() > most_references) found.erase(std::prev(found.end()));
+      for (const std::size_t other : found) {
+        all[input].insert(other);
+        all[other].insert(input);
+      }
     }
-    return found;
+    return all;
+  }
+
+  /// As the files of one capture are. By the clock of the reference, so far as what both saw tells of the other's: the
+  /// time until a packet was sent again makes two files seem to overlap, but not by a good part of what they hold.
+  [[nodiscard]] bool one_after_the_other(std::size_t reference, std::size_t input, const Routes& common) const {
+    std::vector<TimeNs> ahead;
+    for (const auto& [route, commons] : common) {
+      for (const Common& c : commons) ahead.push_back(c.ahead);
+    }
+    const auto middle = ahead.begin() + static_cast<std::ptrdiff_t>(ahead.size() / 2);
+    std::nth_element(ahead.begin(), middle, ahead.end());
+    const TapClock& one = all[reference];
+    const TapClock& other = all[input];
+    const TimeNs one_first = one.corrected(*one.first);
+    const TimeNs one_last = one.corrected(*one.last);
+    const TimeNs other_first = *other.first - *middle;
+    const TimeNs other_last = *other.last - *middle;
+    const TimeNs together = std::min(one_last, other_last) - std::max(one_first, other_first);
+    return together <= std::min(one_last - one_first, other_last - other_first) / least_share;
   }
 
   /// A packet that was sent again looks like its first copy, and that two captures hold one each does not make them two
@@ -125,44 +152,77 @@ struct TapSurvey::Impl {
     std::ptrdiff_t both = 0;
     for (const auto& [route, commons] : common) both += static_cast<std::ptrdiff_t>(commons.size());
     const auto [fewer, more] = std::minmax({on_these(reference), on_these(input)});
-    const TapClock& one = all[reference];
-    const TapClock& other = all[input];
-    const bool one_after_the_other = one.last <= other.first || other.last <= one.first;
-    if (!one_after_the_other || both * 2 >= more) return both * least_share < fewer;
+    if (!one_after_the_other(reference, input, common) || both * 2 >= more) return both * least_share < fewer;
     return both < many || both * 2 < fewer;
   }
 
-  /// How far the clock of `input` is ahead of that of `reference`, which is corrected already.
-  [[nodiscard]] bool by_packets(std::size_t reference, std::size_t input) {
+  /// What both saw, with the clock of `input` as it is, or corrected as that of `reference` is already.
+  [[nodiscard]] Routes common(std::size_t reference, std::size_t input, bool corrected, std::uint64_t& proofs) const {
     Routes routes;
-    std::uint64_t proofs = 0;
     for (const Sketch::Entry* entry : packets_of[input]) {
       const Sketch::Seen* one = entry->of(reference, false);
       const Sketch::Seen* other = entry->of(input, false);
       // Seen more often by one than by the other: which belongs to which?
       if (one == nullptr || other == nullptr || one->times != other->times) continue;
       if (!routes.contains(entry->route) && routes.size() >= most_ways) continue;
-      routes[entry->route].push_back({other->first, other->first - all[reference].corrected(one->first), entry->up});
+      const TimeNs time = corrected ? all[input].corrected(other->first) : other->first;
+      routes[entry->route].push_back({time, time - all[reference].corrected(one->first), entry->up});
       ++proofs;
     }
+    return routes;
+  }
+
+  /// How far the clock of `input` is ahead of that of `reference`, which is corrected already.
+  [[nodiscard]] bool by_packets(std::size_t reference, std::size_t input) {
+    std::uint64_t proofs = 0;
+    Routes routes = common(reference, input, false, proofs);
     if (routes.empty() || too_few(reference, input, routes)) return false;
+    TapPair pair{reference, input, {}, 0};
     std::vector<Bound> least;
     std::vector<Bound> most;
-    TapClock& clock = all[input];
     std::vector<Bound> unplaced;
     for (auto& [route, commons] : routes) {
       const std::optional<bool> low = low_is_near(commons);
-      if (low) clock.low_is_near[route] = *low;
+      if (low) pair.low_is_near[route] = *low;
       for (const Common& c : commons) (!low ? unplaced : c.up == *low ? most : least).push_back({c.time, c.ahead});
     }
     if (most.empty() && least.empty()) {
       // All go one way, and nobody knows past which tap first: as if past the reference, where no acknowledgement says
       // otherwise.
-      for (const auto& [route, commons] : routes) clock.low_is_near[route] = commons.front().up;
+      for (const auto& [route, commons] : routes) pair.low_is_near[route] = commons.front().up;
       most = std::move(unplaced);
       proven(reference, input, least, most);
     }
-    return settle(clock, TapClock::Basis::packets, reference, proofs, std::move(least), std::move(most));
+    if (!settle(all[input], TapClock::Basis::packets, reference, proofs, std::move(least), std::move(most)))
+      return false;
+    pair.one_way = static_cast<TimeNs>(std::max(0.0, all[input].ahead.room));
+    pairs.push_back(std::move(pair));
+    return true;
+  }
+
+  /// Both clocks are known by those of others: which of the two is nearer to whom?
+  [[nodiscard]] bool pair_up(std::size_t reference, std::size_t input) {
+    std::uint64_t proofs = 0;
+    Routes routes = common(reference, input, true, proofs);
+    if (routes.empty() || too_few(reference, input, routes)) return false;
+    TapPair pair{reference, input, {}, 0};
+    std::optional<TimeNs> least;
+    std::optional<TimeNs> most;
+    for (auto& [route, commons] : routes) {
+      const auto later = [](const Common& c) { return c.ahead >= 0; };
+      const bool low = low_is_near(commons).value_or(commons.front().up == later(commons.front()));
+      pair.low_is_near[route] = low;
+      for (const Common& c : commons) {
+        if (c.up == low) {
+          most = std::min(most.value_or(c.ahead), c.ahead);
+        } else {
+          least = std::max(least.value_or(c.ahead), c.ahead);
+        }
+      }
+    }
+    if (least && most) pair.one_way = std::max(TimeNs{0}, (*most - *least) / 2);
+    pairs.push_back(std::move(pair));
+    return true;
   }
 
   /// What acknowledges was sent after that had arrived.
@@ -204,35 +264,72 @@ struct TapSurvey::Impl {
     clock.reference = reference;
     clock.proofs = proofs;
     clock.ahead = *line;
-    if (clock.ahead.room > 0) clock.one_way = static_cast<TimeNs>(clock.ahead.room);
     if (clock.ahead.uncertainty) *clock.ahead.uncertainty += all[reference].ahead.uncertainty.value_or(0);
     return true;
   }
 
+  /// One after the other, as of a ring: what one lacks is acknowledged in the next, and never the other way round.
+  [[nodiscard]] bool by_acknowledgements(std::size_t reference, std::size_t input) {
+    std::vector<Bound> least;
+    std::vector<Bound> most;
+    const std::uint64_t proofs = proven(reference, input, least, most);
+    if (least.empty() || most.empty() || proofs < few) return false;
+    return settle(all[input], TapClock::Basis::acknowledgements, reference, proofs, std::move(least), std::move(most));
+  }
+
+  /// From the first input on, each is compared with one whose clock is known already, in whatever order they were
+  /// named: a tree. What has nothing in common with any of them begins another one. At last every two that saw the same
+  /// packets, wherever they stand.
   void compare() {
     packets_of.resize(all.size());
     arrivals_of.resize(all.size());
     sort_by_input(packets, packets_of);
     sort_by_input(arrivals, arrivals_of);
-    for (std::size_t i = 1; i < all.size(); ++i) compare(i);
-  }
-  void compare(std::size_t input) {
-    for (const std::size_t reference : references(packets_of[input], input)) {
-      if (by_packets(reference, input)) return;
+    const Others by_packet = others(packets_of);
+    const Others by_arrival = others(arrivals_of);
+    std::vector<bool> known(all.size());
+    std::set<std::pair<std::size_t, std::size_t>> paired;
+    std::set<std::pair<std::size_t, std::size_t>> asked;
+    std::vector<std::size_t> tree;
+    const auto grow = [&](std::size_t from) {
+      for (std::size_t next = from; next < tree.size(); ++next) {
+        for (const std::size_t other : by_packet[tree[next]]) {
+          if (known[other] || !paired.insert(std::minmax(tree[next], other)).second) continue;
+          known[other] = by_packets(tree[next], other);
+          if (known[other]) tree.push_back(other);
+        }
+      }
+    };
+    const auto reached_by_acknowledgements = [&] {
+      for (const std::size_t one : tree) {
+        for (const std::size_t other : by_arrival[one]) {
+          if (known[other] || !asked.insert({one, other}).second || !by_acknowledgements(one, other)) continue;
+          known[other] = true;
+          tree.push_back(other);
+          return true;
+        }
+      }
+      return false;
+    };
+    for (std::size_t root = 0; root < all.size(); ++root) {
+      if (known[root]) continue;
+      known[root] = true;
+      tree.assign(1, root);
+      grow(0);
+      while (reached_by_acknowledgements()) grow(tree.size() - 1);
     }
-    for (const std::size_t reference : references(arrivals_of[input], input)) {
-      std::vector<Bound> least;
-      std::vector<Bound> most;
-      const std::uint64_t proofs = proven(reference, input, least, most);
-      // One after the other, as of a ring: what one lacks is acknowledged in the next, and never the other way round.
-      if (least.empty() || most.empty() || proofs < few) continue;
-      if (settle(all[input], TapClock::Basis::acknowledgements, reference, proofs, std::move(least), std::move(most))) {
-        return;
+    std::vector<std::size_t> partners(all.size());
+    for (const TapPair& pair : pairs) ++partners[pair.reference], ++partners[pair.input];
+    for (std::size_t one = 0; one < all.size(); ++one) {
+      for (const std::size_t other : by_packet[one]) {
+        if (other < one || partners[one] >= most_references || partners[other] >= most_references) continue;
+        if (paired.insert({one, other}).second && pair_up(one, other)) ++partners[one], ++partners[other];
       }
     }
   }
 
   std::vector<TapClock> all;
+  std::vector<TapPair> pairs;
   Sketch packets;
   Sketch arrivals;
   std::vector<Entries> packets_of;
@@ -246,9 +343,9 @@ TapSurvey::~TapSurvey() = default;
 
 void TapSurvey::frame(std::size_t input, const Frame& frame) { impl_->frame(input, frame); }
 
-std::vector<TapClock> TapSurvey::clocks() {
+TapClocks TapSurvey::compared() {
   impl_->compare();
-  return impl_->all;
+  return {std::move(impl_->all), std::move(impl_->pairs)};
 }
 
 }  // namespace rpcrdma::trace

@@ -8,15 +8,19 @@
 
 namespace rpcrdma::trace::taps {
 
-Pair::Pair(std::size_t near, std::size_t far, const TapClock& near_clock, const TapClock& far_clock)
-    : inputs_{near, far}, clocks_{near_clock, far_clock} {
+Pair::Pair(const TapPair& pair, const std::vector<TapClock>& clocks)
+    : pair_(pair), clocks_{clocks[pair.reference], clocks[pair.input]} {
   constexpr TimeNs jitter = 100'000;
-  slack_ = jitter + std::llround(far_clock.ahead.uncertainty.value_or(0));
+  // The clock that was compared last knows least.
+  slack_ = jitter;
+  for (const TapClock& clock : clocks_) {
+    slack_ = std::max(slack_, jitter + static_cast<TimeNs>(std::llround(clock.ahead.uncertainty.value_or(0))));
+  }
 }
 
 bool Pair::packet(std::size_t input, const Mark& mark, FrameRef ref, OneWays& one_ways) {
-  const auto side = clocks_[1].low_is_near.find(mark.route);
-  if (side == clocks_[1].low_is_near.end()) return false;  // never seen by both
+  const auto side = pair_.low_is_near.find(mark.route);
+  if (side == pair_.low_is_near.end()) return false;  // never seen by both
   give_up(ref.time);
   Route& route = routes_[mark.route];
   if (route.low.kind == Address::Kind::none) {
@@ -24,7 +28,7 @@ bool Pair::packet(std::size_t input, const Mark& mark, FrameRef ref, OneWays& on
     route.high = mark.high;
     route.low_is_near = side->second;
   }
-  const bool second = input == inputs_[1];
+  const bool second = input == pair_.input;
   // The tap nearer to its sender sees a packet first.
   const bool first_tap_first = mark.up == route.low_is_near;
   const std::size_t direction = mark.up ? 1 : 0;
@@ -165,8 +169,9 @@ void Pair::routes(std::vector<TapRoute>& into) const {
     if (r.out.both + r.back.both == 0) continue;
     const Route& route = routes_.at(number);
     const std::size_t out = route.low_is_near ? 1 : 0;
-    r.near = inputs_[0];
-    r.far = inputs_[1];
+    r.near = pair_.reference;
+    r.far = pair_.input;
+    r.apart = pair_.one_way != 0;
     r.address = (route.low_is_near ? route.low : route.high).text();
     r.peer = (route.low_is_near ? route.high : route.low).text();
     r.out.one_way = route.one_way[out].spread();
@@ -181,15 +186,16 @@ namespace rpcrdma::trace {
 
 struct TapTally::Impl {
   std::vector<taps::Pair> pairs;
+  std::vector<std::vector<std::size_t>> pairs_of;  ///< by input
   taps::OneWays one_ways;
   taps::Mark mark;
 };
 
-TapTally::TapTally(const std::vector<TapClock>& clocks) : impl_(std::make_unique<Impl>()) {
-  for (std::size_t i = 0; i < clocks.size(); ++i) {
-    const TapClock& clock = clocks[i];
-    if (clock.basis != TapClock::Basis::packets) continue;
-    impl_->pairs.emplace_back(clock.reference, i, clocks[clock.reference], clock);
+TapTally::TapTally(const TapClocks& compared) : impl_(std::make_unique<Impl>()) {
+  impl_->pairs_of.resize(compared.clocks.size());
+  for (const TapPair& pair : compared.pairs) {
+    for (const std::size_t input : {pair.reference, pair.input}) impl_->pairs_of[input].push_back(impl_->pairs.size());
+    impl_->pairs.emplace_back(pair, compared.clocks);
   }
 }
 TapTally::~TapTally() = default;
@@ -198,8 +204,8 @@ bool TapTally::packet(std::size_t input, FrameRef ref, const Opened& opened) {
   impl_->mark.flow = 0;
   if (impl_->pairs.empty() || !taps::mark_of(opened, impl_->mark)) return false;
   bool shown = false;
-  for (taps::Pair& pair : impl_->pairs) {
-    if (pair.has(input)) shown = pair.packet(input, impl_->mark, ref, impl_->one_ways) || shown;
+  for (const std::size_t pair : impl_->pairs_of[input]) {
+    shown = impl_->pairs[pair].packet(input, impl_->mark, ref, impl_->one_ways) || shown;
   }
   return shown;
 }

@@ -40,10 +40,8 @@ class OneWays {
 /// Two inputs. Times are those of one clock.
 class Pair {
  public:
-  /// `near`, `far`: as in TapClock, the reference and the input that was compared with it.
-  Pair(std::size_t near, std::size_t far, const TapClock& near_clock, const TapClock& far_clock);
+  Pair(const TapPair& pair, const std::vector<TapClock>& clocks);
 
-  [[nodiscard]] bool has(std::size_t input) const noexcept { return input == inputs_[0] || input == inputs_[1]; }
   /// True: the other tap has shown this packet already, and so its way is known.
   [[nodiscard]] bool packet(std::size_t input, const Mark& mark, FrameRef ref, OneWays& one_ways);
   /// It belongs to an RDMA connection, and so does all of its flow.
@@ -93,7 +91,7 @@ class Pair {
   void give_up(TimeNs now);
   void alone(const Packet& packet);
 
-  std::array<std::size_t, 2> inputs_;
+  TapPair pair_;
   std::array<TapClock, 2> clocks_;
   TimeNs slack_ = 0;
   std::map<std::uint64_t, std::vector<Packet>> packets_;  // by place
