@@ -1,7 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # One interface target carries how everything here is compiled.
 add_library(rpcrdma_flags INTERFACE)
-target_compile_options(rpcrdma_flags INTERFACE -Wall -Wextra -Wpedantic -Wconversion -Werror)
+target_compile_options(rpcrdma_flags INTERFACE -Wall -Wextra -Wpedantic -Wconversion)
+if(RPCRDMA_WERROR)
+  target_compile_options(rpcrdma_flags INTERFACE -Werror)
+endif()
 if(RPCRDMA_SANITIZE)
   target_compile_options(rpcrdma_flags INTERFACE -fsanitize=address,undefined -fno-sanitize-recover=undefined
                                                  -fno-omit-frame-pointer)

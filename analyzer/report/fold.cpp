@@ -55,7 +55,7 @@ std::string pattern_of(std::string_view text) {
     at = behind_number(text, at);
     // "3, 4 and 17" is one number of frames as "3" is.
     for (const std::string_view joint : {", ", " and "}) {
-      if (out.ends_with(number + std::string(joint))) out.resize(out.size() - joint.size() - 1);
+      if (out.ends_with(number + std::string(joint))) out.erase(out.size() - joint.size() - 1);
     }
     out += number;
     const std::string_view noun = word_at(text, at);
