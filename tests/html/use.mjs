@@ -46,7 +46,7 @@ test("a finding leads to its row, and the row explains itself", async () => {
   await page.hover(".detail .fields tbody tr:nth-child(2)");
   assert.equal(await page.locator(".detail .octet.lit").count(), 4);
   await page.click(".detail .mark .link");
-  assert.ok(await page.locator("#findings details[open]").count() > 0);
+  await page.waitForSelector("#findings details[open]"); // the page hears of a new fragment after the click
   await done(page);
 });
 
