@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """unusual.py --analyzer PATH: --annotate of inputs that grow, are damaged, or hold what captures seldom hold."""
 import argparse
-import fcntl
 import os
 import struct
 import subprocess
@@ -75,8 +74,8 @@ class Changing(Folder):
 
     def meanwhile(self, change, *arguments):
         command = [ANALYZER, "--json", "--no-progress", "--annotate", self.out, *arguments]
-        with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as run:
-            fcntl.fcntl(run.stdout.fileno(), fcntl.F_SETPIPE_SZ, 4096)
+        # small from the start: a pipe that holds more already is not made smaller
+        with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, pipesize=4096) as run:
             first = os.read(run.stdout.fileno(), 1)
             change()
             document = harness.json.loads(first + run.stdout.read())
