@@ -11,6 +11,7 @@
 
 #include "reader/backend.hpp"
 #include "reader/content.hpp"
+#include "reader/direct_backend.hpp"
 #include "reader/link_names.hpp"
 #include "reader/pcap_backend.hpp"
 #include "reader/pcapng_watch.hpp"
@@ -40,6 +41,16 @@ class FileCapture final : public Capture {
       }
     }
     std::string reason;
+    if (source_->reopenable() && source_->compression() == Content::other) {
+      if (auto opened = open_directly(*source_, content_)) {
+        take(std::move(opened));
+        direct_ = true;
+        return {};
+      }
+      if (auto rewound = source_->rewind(); !rewound) {
+        return rewound;
+      }
+    }
     if (is_libpcaps(content_)) {
       if (auto opened = open_with_libpcap(*source_, content_)) {
         take(std::move(*opened));
@@ -204,23 +215,68 @@ class FileCapture final : public Capture {
     return backend_->passed_over();
   }
 
-  /// libpcap gave up on a pcapng: libwiretap goes on where it stopped, or says where and why that is not possible.
+  /// The backend gave up. What comes without a library knows only ordinary files: libpcap says what this is. Where
+  /// libpcap gives up on a pcapng, libwiretap goes on where it stopped, or says where and why that is not possible.
   void hand_over() {
-    const Damage stopped = backend_->damage();
+    Damage stopped = backend_->damage();
+    if (std::exchange(direct_, false)) {
+      stopped = {};
+      if (with_libpcap(stopped)) {
+        return;
+      }
+    }
     backend_.reset();
     auto opened = with_wiretap(stopped.offset);
     backend_ = opened ? std::move(*opened) : nullptr;
     std::string why = opened ? std::string() : std::move(opened).error();
-    Record skipped;
-    for (std::uint64_t i = 0; backend_ && i < facts_.frames; ++i) {
-      if (backend_->next(skipped) != Step::record) {
-        why = backend_->damage().reason;
-        backend_.reset();
-      }
+    if (backend_ && skip() != Step::record) {
+      why = backend_->damage().reason;
+      backend_.reset();
     }
     if (!backend_) {
       facts_.damaged = located(stopped, std::move(why));
     }
+  }
+
+  /// Reads from the start what was delivered. False: libpcap does not get that far, either; `stopped` says where.
+  [[nodiscard]] bool with_libpcap(Damage& stopped) {
+    if (auto rewound = source_->rewind(); !rewound) {
+      backend_.reset();
+      facts_.damaged = Damage{0, std::move(rewound).error()};
+      return true;
+    }
+    auto opened = open_with_libpcap(*source_, content_);
+    if (!opened) {
+      stopped.reason = std::move(opened).error();
+      return false;
+    }
+    backend_ = std::move(*opened);
+    switch (skip()) {
+      case Step::record:
+        return true;
+      case Step::refused:
+        stopped = backend_->damage();
+        return false;
+      case Step::end:
+      case Step::damaged:
+        break;
+    }
+    facts_.damaged = backend_->damage();
+    if (facts_.damaged->reason.empty()) {
+      facts_.damaged->reason = "it changed while it was read";
+    }
+    backend_.reset();
+    return true;
+  }
+
+  /// Over the records that were delivered. Step::record: they are all there again.
+  [[nodiscard]] Step skip() {
+    Record skipped;
+    Step step = Step::record;
+    for (std::uint64_t i = 0; i < facts_.frames && step == Step::record; ++i) {
+      step = backend_->next(skipped);
+    }
+    return step;
   }
 
   /// Where a pcapng is damaged that libwiretap cannot go on with, from the block headers alone. `why`: what it said.
@@ -264,6 +320,7 @@ class FileCapture final : public Capture {
   std::unique_ptr<Backend> backend_;
   std::unique_ptr<Backend> done_;  ///< keeps the last frame's octets valid
   Record record_;
+  bool direct_ = false;  ///< the backend is the one without a library
   Survey survey_;
   InputFacts facts_;
   trace::LinkType last_link_ = kNoLinkType;

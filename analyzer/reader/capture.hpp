@@ -37,7 +37,8 @@ struct InputFacts {
   std::optional<Damage> damaged;
 };
 
-/// One open capture. Chosen by content: libpcap first, libwiretap for what libpcap refuses.
+/// One open capture. Chosen by content: what is ordinary without a library, else libpcap, libwiretap for what libpcap
+/// refuses.
 class Capture {
  public:
   /// "-" is standard input. The error is one line for a person, without the program's name. `shown`: the name for

@@ -291,12 +291,19 @@ std::optional<double> Source::position() const noexcept {
 
 tl::expected<void, std::string> Source::again(Descriptor file, std::uint64_t length) {
   // The last piece may have fitted in part.
-  if (::ftruncate(file.get(), static_cast<off_t>(length)) != 0 || ::lseek(file.get(), 0, SEEK_SET) < 0) {
+  if (::ftruncate(file.get(), static_cast<off_t>(length)) != 0) {
     return tl::unexpected(fmt::format("{}: {}", name_, reason(errno)));
   }
   fd_ = std::move(file);
   size_ = length;
   reopenable_ = true;
+  return rewind();
+}
+
+tl::expected<void, std::string> Source::rewind() {
+  if (::lseek(fd_.get(), 0, SEEK_SET) < 0) {
+    return tl::unexpected(fmt::format("{}: {}", name_, reason(errno)));
+  }
   peeking_ = true;
   peeked_ = {};
   taken_ = 0;

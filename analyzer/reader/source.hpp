@@ -71,6 +71,8 @@ class Source {
   /// error: a pipe may give fewer octets than asked.
   [[nodiscard]] ssize_t read(void* to, std::size_t length);
   [[nodiscard]] std::uint64_t delivered() const noexcept { return delivered_; }
+  /// Of what is reopenable: read() begins at the start again. The error is one line for a person.
+  [[nodiscard]] tl::expected<void, std::string> rewind();
   /// 0..1 of the file as it is.
   [[nodiscard]] std::optional<double> position() const noexcept;
   /// Once read() gave 0: it was not the end, the rest cannot be had.

@@ -1,0 +1,332 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "reader/direct_backend.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <optional>
+#include <vector>
+
+#include "reader/link_names.hpp"
+#include "reader/pcapng_watch.hpp"
+
+namespace rpcrdma::reader {
+namespace {
+
+constexpr std::uint32_t kMostCaptured = 262144;    // libpcap's bound for one packet of the links that can be opened
+constexpr std::int64_t kMicroseconds = 1'000'000;  // of a second
+constexpr std::int64_t kNanoseconds = 1'000'000'000;
+
+/// The octets of a source in a row. They stay where they are until more are asked for than are there.
+class Row {
+ public:
+  explicit Row(Source& source) : source_(source), octets_(source.part()) {}
+
+  /// `count` octets from the next one on are there: false where the source ends before, or cannot be read.
+  [[nodiscard]] bool has(std::size_t count) { return to_ - at_ >= count || fetch(count); }
+  /// Nothing is left, and nothing more comes.
+  [[nodiscard]] bool at_end() { return !has(1) && ended_; }
+  [[nodiscard]] const std::uint8_t* here() const noexcept { return octets_.data() + at_; }
+  void pass(std::size_t count) noexcept {
+    at_ += count;
+    passed_ += count;
+  }
+  /// Where in the file the next octet stands.
+  [[nodiscard]] std::uint64_t offset() const noexcept { return passed_; }
+
+ private:
+  [[nodiscard]] bool fetch(std::size_t count) {
+    std::memmove(octets_.data(), octets_.data() + at_, to_ - at_);
+    to_ -= at_;
+    at_ = 0;
+    if (count > octets_.size()) {
+      octets_.resize(count);
+    }
+    while (to_ < count && !ended_) {
+      const ssize_t got = source_.read(octets_.data() + to_, octets_.size() - to_);
+      if (got < 0) {
+        return false;
+      }
+      ended_ = got == 0;
+      to_ += static_cast<std::size_t>(got);
+    }
+    return to_ >= count;
+  }
+
+  Source& source_;
+  std::vector<std::uint8_t> octets_;
+  std::size_t at_ = 0;
+  std::size_t to_ = 0;
+  std::uint64_t passed_ = 0;
+  bool ended_ = false;
+};
+
+class DirectBackend : public Backend {
+ public:
+  DirectBackend(Source& source, Content content) : row_(source), source_(source), content_(content) {}
+
+  [[nodiscard]] virtual bool open() = 0;
+  [[nodiscard]] const Damage& damage() const noexcept override { return damage_; }
+  [[nodiscard]] std::optional<Damage> passed_over() const override { return std::nullopt; }
+  [[nodiscard]] std::optional<double> position() const override { return source_.position(); }
+
+ protected:
+  [[nodiscard]] std::uint32_t word(const std::uint8_t* at) const noexcept {
+    const std::uint32_t big = wire::load_be32(at);
+    return big_endian_ ? big : __builtin_bswap32(big);
+  }
+  [[nodiscard]] std::uint16_t half(const std::uint8_t* at) const noexcept {
+    const std::uint16_t big = wire::load_be16(at);
+    return big_endian_ ? big : __builtin_bswap16(big);
+  }
+  [[nodiscard]] Step refuse() noexcept {
+    damage_.offset = row_.offset();
+    return Step::refused;
+  }
+
+  Row row_;
+  bool big_endian_ = false;
+
+ private:
+  Source& source_;
+
+ protected:
+  Content content_;
+
+ private:
+  Damage damage_;
+};
+
+class Pcap final : public DirectBackend {
+ public:
+  using DirectBackend::DirectBackend;
+
+  [[nodiscard]] bool open() override {
+    constexpr std::size_t header = 24;
+    constexpr std::uint8_t big_endian = 0xa1;  // the first octet of its magic number
+    if (!row_.has(header)) {
+      return false;
+    }
+    const std::uint8_t* at = row_.here();
+    big_endian_ = at[0] == big_endian;
+    snap_length_ = word(at + 16);
+    link_ = static_cast<trace::LinkType>(word(at + 20));  // with whatever stands above it
+    unit_ = content_ == Content::pcap_ns ? 1 : 1000;
+    const bool usual = half(at + 4) == 2 && half(at + 6) == 4 && can_be_opened(link_);
+    row_.pass(header);
+    return usual;
+  }
+
+  [[nodiscard]] Step next(Record& record) override {
+    constexpr std::size_t header = 16;
+    if (!row_.has(header)) {
+      return row_.at_end() ? Step::end : refuse();
+    }
+    const std::uint8_t* at = row_.here();
+    const std::uint32_t seconds = word(at);
+    const std::int64_t nanoseconds = word(at + 4) * unit_;
+    const std::uint32_t captured = word(at + 8);
+    const bool nobody_wrote_it = seconds == 0 && nanoseconds == 0 && captured == 0;
+    if (captured > kMostCaptured || nanoseconds >= kNanoseconds || nobody_wrote_it || !row_.has(header + captured)) {
+      return refuse();
+    }
+    at = row_.here();
+    record.frame.ref.time = trace::time_of(seconds, nanoseconds);
+    record.frame.link = link_;
+    record.frame.octets = wire::Bytes(at + header, captured);
+    record.frame.wire_length = std::max(word(at + 12), captured);
+    row_.pass(header + captured);
+    return Step::record;
+  }
+
+  [[nodiscard]] std::string format() const override { return content_ == Content::pcap_ns ? "pcap (ns)" : "pcap"; }
+  [[nodiscard]] std::uint32_t snap_length() const override { return snap_length_; }
+
+ private:
+  trace::LinkType link_ = kNoLinkType;
+  std::uint32_t snap_length_ = 0;
+  std::int64_t unit_ = 1;
+};
+
+/// One section, whose interfaces are of one link type and one snap length, as libpcap wants it. What is no packet is
+/// given to the watch, which is to find nothing in it.
+class Pcapng final : public DirectBackend {
+ public:
+  using DirectBackend::DirectBackend;
+
+  [[nodiscard]] bool open() override {
+    constexpr std::size_t magic_at = 8;
+    constexpr std::uint8_t big_endian = 0x1a;  // the first octet of its byte-order magic
+    if (!row_.has(kLeast)) {
+      return false;
+    }
+    big_endian_ = row_.here()[magic_at] == big_endian;
+    // libpcap does not begin before it knows an interface.
+    return other() && row_.has(kLeast) && word(row_.here()) == kInterface && other();
+  }
+
+  [[nodiscard]] Step next(Record& record) override {
+    for (;;) {
+      if (!row_.has(kLeast)) {
+        return row_.at_end() ? Step::end : refuse();
+      }
+      if (word(row_.here()) == kPacket) {
+        return packet(record) ? Step::record : refuse();
+      }
+      if (!other()) {
+        return refuse();
+      }
+    }
+  }
+
+  [[nodiscard]] std::string format() const override { return "pcapng"; }
+  [[nodiscard]] std::uint32_t snap_length() const override { return 0; }
+
+ private:
+  static constexpr std::size_t kLeast = 12;  ///< octets of a block
+  static constexpr std::uint32_t kSection = 0x0a0d0d0a;
+  static constexpr std::uint32_t kInterface = 1;
+  static constexpr std::uint32_t kNames = 4;
+  static constexpr std::uint32_t kStatistics = 5;
+  static constexpr std::uint32_t kPacket = 6;
+  static constexpr std::uint32_t kSecrets = 10;
+  static constexpr std::uint32_t kMostOfBlock = std::uint32_t{1} << 20U;
+
+  /// The block is here as a whole, and ends as it began. 0: it is not.
+  [[nodiscard]] std::uint32_t whole_block() {
+    const std::uint32_t length = word(row_.here() + 4);
+    if (length < kLeast || length % 4 != 0 || length > kMostOfBlock || !row_.has(length) ||
+        word(row_.here() + length - 4) != length) {
+      return 0;
+    }
+    return length;
+  }
+
+  [[nodiscard]] bool packet(Record& record) {
+    constexpr std::uint32_t fixed = 28;
+    const std::uint32_t length = whole_block();
+    if (length < fixed + 4) {
+      return false;
+    }
+    const std::uint8_t* at = row_.here();
+    const std::uint32_t interface = word(at + 8);
+    const std::uint64_t time = std::uint64_t{word(at + 12)} << 32U | word(at + 16);
+    const std::uint32_t captured = word(at + 20);
+    if (interface >= units_.size() || captured > most_ || (captured + 3) / 4 * 4 > length - fixed - 4 ||
+        !options_end(fixed + (captured + 3) / 4 * 4, length - 4)) {
+      return false;
+    }
+    const std::int64_t units = units_[interface];
+    if (time > std::uint64_t{INT64_MAX}) {
+      return false;
+    }
+    const auto count = static_cast<std::int64_t>(time);
+    record.frame.ref.time = trace::time_of(count / units, count % units * (kNanoseconds / units));
+    record.has_time = record.frame.ref.time != 0;
+    record.frame.link = link_;
+    record.frame.octets = wire::Bytes(at + fixed, captured);
+    record.frame.wire_length = std::max(word(at + 24), captured);
+    row_.pass(length);
+    return true;
+  }
+
+  /// Options from `from` on stay before `to`, both of the block at hand.
+  [[nodiscard]] bool options_end(std::uint32_t from, std::uint32_t to) const noexcept {
+    while (to - from >= 4) {
+      const std::uint32_t length = (half(row_.here() + from + 2) + 3U) / 4 * 4;
+      if (half(row_.here() + from) == 0) {
+        return true;
+      }
+      from += 4;
+      if (length > to - from) {
+        return false;
+      }
+      from += length;
+    }
+    return true;
+  }
+
+  /// A block that is no packet.
+  [[nodiscard]] bool other() {
+    const std::uint32_t type = word(row_.here());
+    const std::uint32_t length = whole_block();
+    const bool first = row_.offset() == 0;
+    const bool known =
+        first ? type == kSection : type == kInterface || type == kNames || type == kStatistics || type == kSecrets;
+    if (length == 0 || !known) {
+      return false;
+    }
+    watch_.see(wire::Bytes(row_.here(), length));
+    if (watch_.unfit_for_libpcap() || watch_.lost() || watch_.defect()) {
+      return false;
+    }
+    constexpr std::size_t version_at = 12;
+    if (first && (half(row_.here() + version_at) != 1 || half(row_.here() + version_at + 2) != 0)) {
+      return false;
+    }
+    if (type == kInterface && !interface(length)) {
+      return false;
+    }
+    row_.pass(length);
+    return true;
+  }
+
+  /// The watch has seen that its options stay inside.
+  [[nodiscard]] bool interface(std::uint32_t length) {
+    constexpr std::uint16_t end_of_options = 0;
+    constexpr std::uint16_t resolution = 9;
+    constexpr std::uint16_t time_offset = 14;
+    constexpr std::size_t most_interfaces = 1000;
+    const std::uint8_t* at = row_.here();
+    const auto link = static_cast<trace::LinkType>(half(at + 8));
+    const std::uint32_t snap = word(at + 12);
+    if (!can_be_opened(link) || units_.size() == most_interfaces ||
+        (!units_.empty() && (link != link_ || snap != snap_))) {
+      return false;
+    }
+    std::optional<std::int64_t> units;
+    for (std::uint32_t i = 16; length - 4 - i >= 4;) {
+      const std::uint16_t code = half(at + i);
+      const std::uint16_t octets = half(at + i + 2);
+      if (code == end_of_options && octets == 0) {
+        break;
+      }
+      if (code == end_of_options || code == time_offset) {
+        return false;
+      }
+      if (code == resolution) {
+        constexpr std::uint8_t micro = 6;
+        constexpr std::uint8_t nano = 9;
+        if (units || octets != 1 || (at[i + 4] != micro && at[i + 4] != nano)) {
+          return false;
+        }
+        units = at[i + 4] == nano ? kNanoseconds : kMicroseconds;
+      }
+      i += 4 + (octets + 3U) / 4 * 4;
+    }
+    link_ = link;
+    snap_ = snap;
+    most_ = snap == 0 || snap > kMostCaptured ? kMostCaptured : snap;
+    units_.push_back(units.value_or(kMicroseconds));
+    return true;
+  }
+
+  PcapngWatch watch_;
+  std::vector<std::int64_t> units_;  ///< of an interface: parts of a second in which it counts time
+  trace::LinkType link_ = kNoLinkType;
+  std::uint32_t snap_ = 0;
+  std::uint32_t most_ = 0;
+};
+
+}  // namespace
+
+std::unique_ptr<Backend> open_directly(Source& source, Content content) {
+  std::unique_ptr<DirectBackend> backend;
+  if (content == Content::pcap || content == Content::pcap_ns) {
+    backend = std::make_unique<Pcap>(source, content);
+  } else if (content == Content::pcapng) {
+    backend = std::make_unique<Pcapng>(source, content);
+  }
+  return backend && backend->open() ? std::move(backend) : nullptr;
+}
+
+}  // namespace rpcrdma::reader
