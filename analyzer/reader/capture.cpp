@@ -33,7 +33,7 @@ class FileCapture final : public Capture {
     facts_.path = path;
   }
 
-  [[nodiscard]] tl::expected<void, std::string> choose() {
+  [[nodiscard]] tl::expected<void, std::string> choose(Ways ways) {
     // libpcap may have to hand a pcapng over half way: only a plain pcap streams.
     if (content_ == Content::pcapng || !is_libpcaps(content_)) {
       if (auto kept = keep_capture(*source_); !kept) {
@@ -41,7 +41,7 @@ class FileCapture final : public Capture {
       }
     }
     std::string reason;
-    if (source_->reopenable() && source_->compression() == Content::other) {
+    if (ways == Ways::all && source_->reopenable() && source_->compression() == Content::other) {
       if (auto opened = open_directly(*source_, content_)) {
         take(std::move(opened));
         direct_ = true;
@@ -355,13 +355,13 @@ tl::expected<void, std::string> keep_capture(Source& source) {
 }
 
 tl::expected<std::unique_ptr<Capture>, std::string> Capture::open(const std::string& path, const std::string& shown,
-                                                                  std::size_t at_once) {
+                                                                  std::size_t at_once, Ways ways) {
   auto source = Source::open(path, shown, at_once);
   if (!source) {
     return tl::unexpected(std::move(source).error());
   }
   auto capture = std::make_unique<FileCapture>(path, std::move(*source));
-  if (auto chosen = capture->choose(); !chosen) {
+  if (auto chosen = capture->choose(ways); !chosen) {
     return tl::unexpected(std::move(chosen).error());
   }
   return std::unique_ptr<Capture>(std::move(capture));

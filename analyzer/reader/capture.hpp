@@ -21,6 +21,8 @@ struct Damage {
   std::uint64_t offset = 0;  ///< octet offset in the (decompressed, where it is compressed) file
   std::string reason;
   bool read_on = false;  ///< what is behind it was read, too
+
+  bool operator==(const Damage&) const = default;
 };
 
 /// What became of one input, for the report.
@@ -35,17 +37,25 @@ struct InputFacts {
   std::optional<trace::TimeNs> last_time;
   std::uint64_t truncated_frames = 0;
   std::optional<Damage> damaged;
+
+  bool operator==(const InputFacts&) const = default;
 };
 
-/// One open capture. Chosen by content: what is ordinary without a library, else libpcap, libwiretap for what libpcap
-/// refuses.
+/// What may read a capture. Either way gives the same.
+enum class Ways : std::uint8_t {
+  all,             ///< an ordinary file without a library
+  libraries_only,  ///< for tests, which hold the two against each other
+};
+
+/// One open capture. Chosen by content: ordinary files without a library, then libpcap, then libwiretap.
 class Capture {
  public:
   /// "-" is standard input. The error is one line for a person, without the program's name. `shown`: the name for
   /// people, where it is not the path. `at_once`: of how many that are read at the same time this is one.
   [[nodiscard]] static tl::expected<std::unique_ptr<Capture>, std::string> open(const std::string& path,
                                                                                 const std::string& shown = {},
-                                                                                std::size_t at_once = 1);
+                                                                                std::size_t at_once = 1,
+                                                                                Ways ways = Ways::all);
   virtual ~Capture() = default;
 
   /// The next frame, or nullptr at the end (also at damage: see facts().damaged). `number` is left 0 for the caller.

@@ -17,6 +17,7 @@ struct Got {
   Octets octets;
   std::uint32_t wire_length = 0;
   std::uint8_t fcs_length = 0;
+  bool packet = true;
 
   bool operator==(const Got&) const = default;
 };
@@ -25,18 +26,20 @@ struct Reading {
   std::string error;  ///< open() failed
   std::vector<Got> frames;
   InputFacts facts;
+
+  bool operator==(const Reading&) const = default;
 };
 
-inline Reading read_all(const std::string& path) {
+inline Reading read_all(const std::string& path, Ways ways = Ways::all) {
   Reading out;
-  auto capture = Capture::open(path);
+  auto capture = Capture::open(path, {}, 1, ways);
   if (!capture) {
     out.error = capture.error();
     return out;
   }
   while (const trace::Frame* frame = (*capture)->next()) {
     out.frames.push_back({frame->ref.time, frame->link, Octets(frame->octets.begin(), frame->octets.end()),
-                          frame->wire_length, frame->fcs_length});
+                          frame->wire_length, frame->fcs_length, (*capture)->packet()});
   }
   out.facts = (*capture)->facts();
   return out;
