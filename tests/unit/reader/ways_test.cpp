@@ -2,17 +2,6 @@
 // Without a library an ordinary file gives what the libraries give, and what is not ordinary is left to them.
 #include <gtest/gtest.h>
 
-#if defined(__SANITIZE_ADDRESS__)
-#define RPCRDMA_LEAKS_ARE_SEEN
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer)
-#define RPCRDMA_LEAKS_ARE_SEEN
-#endif
-#endif
-#ifdef RPCRDMA_LEAKS_ARE_SEEN
-#include <sanitizer/lsan_interface.h>
-#endif
-
 #include <filesystem>
 #include <random>
 #include <string>
@@ -155,9 +144,6 @@ std::vector<Named> unusual() {
 }
 
 void expect_both_ways_the_same(const std::string& path, const std::string& what) {
-#ifdef RPCRDMA_LEAKS_ARE_SEEN
-  const __lsan::ScopedDisabler libwiretap_loses_a_buffer_of_some_damaged_blocks;
-#endif
   const Reading direct = read_all(path);
   const Reading with = read_all(path, Ways::libraries_only);
   EXPECT_EQ(direct.error, with.error) << what;
