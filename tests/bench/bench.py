@@ -18,9 +18,12 @@ import time
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 KERNEL = os.path.join(ROOT, "captures", "kernel")
+SHORT = "siw-nfs41-basic.pcap"
 KINDS = [("RoCEv2, one long connection", "long", "rxe-nfs3-big-rw.pcap"), ("RoCEv2, many connections", "many", "rxe-nfs3-big-rw.pcap"),
          ("RoCEv2, many small operations", "many", "rxe-nfs41-inline-c8192r-c16384w-s16384.pcap"),
-         ("iWARP, many connections", "many", "siw-nfs41-big-rw.pcap")]
+         ("iWARP, many connections", "many", "siw-nfs41-big-rw.pcap"),
+         ("iWARP, 90 % other traffic", "mixed", "siw-nfs41-big-rw.pcap")]
+RIVALS = ("libpcap loop", "capinfos -c", "tshark io,stat")
 ANALYZER_STATUSES = (0, 1)
 
 
@@ -54,12 +57,15 @@ def multiply(given, mode, frames, source, path):
     return int(done.stdout.split()[0])
 
 
-def compare(given, title, path, frames):
-    analyzer = [os.path.join(given.build, "rpcrdma-analyzer"), "--json", "--no-progress", path]
-    rivals = {"libpcap loop": [os.path.join(given.build, "tests/bench/pcaploop"), path], "capinfos -c": ["capinfos", "-c", path],
-              "tshark io,stat": ["tshark", "-n", "-q", "-r", path, "-z", "io,stat,0"]}
+def compare(given, title, path, frames, rivals=RIVALS):
+    """-> processor seconds of the analyzer"""
+    commands = {"analyzer": [os.path.join(given.build, "rpcrdma-analyzer"), "--json", "--no-progress", path],
+                "libpcap loop": [os.path.join(given.build, "tests/bench/pcaploop"), path], "capinfos -c": ["capinfos", "-c", path],
+                "tshark io,stat": ["tshark", "-n", "-q", "-r", path, "-z", "io,stat,0"]}
     results = {}
-    for name, command in {"analyzer": analyzer, **rivals}.items():
+    for name, command in commands.items():
+        if name != "analyzer" and name not in rivals:
+            continue
         statuses = ANALYZER_STATUSES if name == "analyzer" else (0,)
         timed(command, statuses)
         runs = [timed(command, statuses) for _ in range(given.runs)]
@@ -72,6 +78,7 @@ def compare(given, title, path, frames):
             f"   {name} / analyzer = {seconds / ours:.1f}"
         print(f"  {name:15} {wall:8.3f} s, processor {seconds:8.3f} s  {frames / seconds / 1e6:6.2f} M frames/s  {seconds * 1e9 / frames:7.0f} ns/frame"
               f"{ratio}", flush=True)
+    return ours
 
 
 def memory(given, title, mode, source, path):
@@ -83,11 +90,28 @@ def memory(given, title, mode, source, path):
           + f"; 16 times the length takes {peaks[-1][1] / peaks[0][1]:.2f} times the memory")
 
 
+def short_connections(given, path):
+    """What one connection that mounts, does little and unmounts costs does not grow with their number."""
+    each = []
+    length = int(subprocess.run([os.path.join(given.build, "tests/bench/pcaploop"), os.path.join(KERNEL, SHORT)], check=True,
+                                capture_output=True, text=True).stdout.split()[0])
+    for times in (1, 4):
+        connections = given.connections * times
+        frames = multiply(given, "many", length * connections, SHORT, path)
+        # Longer captures are not timed against what takes minutes for them.
+        rivals = RIVALS if times == 1 else RIVALS[:1]
+        each.append(compare(given, f"iWARP, {connections} short connections of small operations", path, frames, rivals) / connections)
+        kib = peak(given, [os.path.join(given.build, "rpcrdma-analyzer"), "--json", "--no-progress", path], ANALYZER_STATUSES)
+        print(f"  peak memory: {kib / 1024:.1f} MiB, {kib / connections:.2f} KiB a connection")
+    print(f"  a connection among four times as many costs {each[1] / each[0]:.2f} times as much")
+
+
 def main():
     options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     options.add_argument("--build", default=os.path.join(ROOT, "build"))
     options.add_argument("--frames", type=int, default=500_000)
     options.add_argument("--runs", type=int, default=5)
+    options.add_argument("--connections", type=int, default=10_000, help="how many short ones")
     options.add_argument("--capture", help="time this file instead of made ones")
     options.add_argument("--check", action="store_true", help="insist that a made capture is judged as its original: without warnings")
     given = options.parse_args()
@@ -105,6 +129,7 @@ def main():
             frames = multiply(given, mode, given.frames, source, path)
             compare(given, title, path, frames)
             memory(given, title, mode, source, path)
+        short_connections(given, path)
     return 0
 
 
