@@ -4,6 +4,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
+#include <charconv>
+#include <cmath>
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
@@ -39,11 +42,25 @@ void put(std::string& out, std::unsigned_integral auto value) {
   const fmt::format_int digits(value);
   out.append(digits.data(), digits.size());
 }
-void put(std::string& out, double value) { out += nlohmann::json(value).dump(); }
+/// The shortest digits that mean the value, with a point in them. Where that would be long, as the library writes it.
+void put(std::string& out, double value) {
+  constexpr double least = 1e-4;
+  constexpr double most = 1e15;
+  if (value != 0 && !(std::abs(value) >= least && std::abs(value) < most)) {
+    out += nlohmann::json(value).dump();
+    return;
+  }
+  std::array<char, 40> digits{};
+  const char* end = std::to_chars(digits.begin(), digits.end(), value, std::chars_format::fixed).ptr;
+  const std::string_view number(digits.data(), static_cast<std::size_t>(end - digits.data()));
+  out += number;
+  if (number.find('.') == std::string_view::npos) out += ".0";
+}
 /// Names of files and reasons may hold octets that are no UTF-8; the document is UTF-8 all the same.
 void put(std::string& out, std::string_view value) {
-  const auto plain = [](char c) { return c >= 0x20 && c < 0x7f && c != '"' && c != '\\'; };
-  if (!std::all_of(value.begin(), value.end(), plain)) {
+  bool plain = true;  // without leaving early, the compiler looks at many at once
+  for (const char c : value) plain &= c >= 0x20 && c < 0x7f && c != '"' && c != '\\';
+  if (!plain) {
     out += nlohmann::json(value).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
     return;
   }
@@ -81,9 +98,11 @@ class Object {
   }
   template <typename T>
   Object& add(std::string_view key, const T& value) {
-    json_ += json_.size() == 1 ? "\"" : ",\"";
+    if (json_.size() != 1) json_ += ',';
+    json_ += '"';
     json_ += key;
-    json_ += "\":";
+    json_ += '"';
+    json_ += ':';
     put(json_, value);
     return *this;
   }

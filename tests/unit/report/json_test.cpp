@@ -229,6 +229,22 @@ TEST(JsonHostile, NothingThrowsAndTheDocumentParses) {
   EXPECT_EQ(Json::parse(json(run))["inputs"][0]["path"], "ok \xef\xbf\xbd end");
 }
 
+TEST(JsonNumbers, AreWrittenAsTheLibraryWritesThem) {
+  std::vector<double> values = {
+      0.0,        -0.0,        1.0,  -1.0,     0.1,  0.001, 1e-4,   9.9999e-5, 1e-9,   2.5,      123.0,
+      123.456789, 1234567.001, 1e14, 1e15 - 1, 1e15, 1e16,  4.3e18, 1e300,     1e-300, 100000.0, 0.30000000000000004,
+      5e-324,     -17.25};
+  for (std::uint64_t nanoseconds = 1; nanoseconds < std::uint64_t{1} << 60U; nanoseconds = nanoseconds * 5 / 3 + 1) {
+    values.push_back(static_cast<double>(nanoseconds) / 1000.0);
+    values.push_back(static_cast<double>(nanoseconds) / 1e9);
+  }
+  report::Run run = sample_run();
+  for (const double value : values) {
+    run.report.connections[0].latency.max = value;
+    EXPECT_NE(json(run).find("\"max\":" + Json(value).dump() + "}"), std::string::npos) << value;
+  }
+}
+
 TEST(JsonPieces, MakeTheDocument) {
   report::Run run = sample_run();
   const referee::Finding finding = run.report.findings[0];
