@@ -4,10 +4,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
-#include <charconv>
-#include <cmath>
-#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <iterator>
@@ -20,6 +16,7 @@
 #include <vector>
 
 #include "report/fold.hpp"
+#include "report/json_object.hpp"
 #include "report/names.hpp"
 #include "report/pages.hpp"
 #include "report/quantity.hpp"
@@ -29,95 +26,6 @@
 
 namespace rpcrdma::report {
 namespace {
-
-/// A value in its final form. There may be many thousands of connections and findings: no tree is made of them first.
-struct Text {
-  std::string json;
-};
-
-void put(std::string& out, const Text& value) { out += value.json; }
-void put(std::string& out, std::nullptr_t) { out += "null"; }
-void put(std::string& out, bool value) { out += value ? "true" : "false"; }
-void put(std::string& out, std::unsigned_integral auto value) {
-  const fmt::format_int digits(value);
-  out.append(digits.data(), digits.size());
-}
-/// The shortest digits that mean the value, with a point in them. Where that would be long, as the library writes it.
-void put(std::string& out, double value) {
-  constexpr double least = 1e-4;
-  constexpr double most = 1e15;
-  if (value != 0 && !(std::abs(value) >= least && std::abs(value) < most)) {
-    out += nlohmann::json(value).dump();
-    return;
-  }
-  std::array<char, 40> digits{};
-  const char* end = std::to_chars(digits.begin(), digits.end(), value, std::chars_format::fixed).ptr;
-  const std::string_view number(digits.data(), static_cast<std::size_t>(end - digits.data()));
-  out += number;
-  if (number.find('.') == std::string_view::npos) out += ".0";
-}
-/// Names of files and reasons may hold octets that are no UTF-8; the document is UTF-8 all the same.
-void put(std::string& out, std::string_view value) {
-  bool plain = true;  // without leaving early, the compiler looks at many at once
-  for (const char c : value) plain &= c >= 0x20 && c < 0x7f && c != '"' && c != '\\';
-  if (!plain) {
-    out += nlohmann::json(value).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
-    return;
-  }
-  out += '"';
-  out += value;
-  out += '"';
-}
-void put(std::string& out, const std::string& value) { put(out, std::string_view(value)); }
-void put(std::string& out, const char* value) { put(out, std::string_view(value)); }
-template <typename T>
-void put(std::string& out, const std::optional<T>& value) {
-  if (value) {
-    put(out, *value);
-  } else {
-    put(out, nullptr);
-  }
-}
-template <typename T>
-void put(std::string& out, const std::vector<T>& values) {
-  out += '[';
-  for (const auto& value : values) {
-    if (&value != values.data()) out += ',';
-    put(out, value);
-  }
-  out += ']';
-}
-
-/// An object; its keys need no escapes.
-class Object {
- public:
-  Object() {
-    constexpr std::size_t usual = 768;  // octets; a finding
-    json_.reserve(usual);
-    json_ = '{';
-  }
-  template <typename T>
-  Object& add(std::string_view key, const T& value) {
-    if (json_.size() != 1) json_ += ',';
-    json_ += '"';
-    json_ += key;
-    json_ += '"';
-    json_ += ':';
-    put(json_, value);
-    return *this;
-  }
-  operator Text() {
-    json_ += '}';
-    return {std::move(json_)};
-  }
-  friend void put(std::string& out, const Object& value) {
-    out += value.json_;
-    out += '}';
-  }
-
- private:
-  std::string json_;
-};
 
 template <typename T>
 std::optional<std::string_view> maybe_name(const std::optional<T>& value) {
