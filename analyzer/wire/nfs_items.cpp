@@ -450,11 +450,12 @@ Placement place_items(Bytes reduced_rpc_reply, std::size_t wire_length, std::uin
   bool disagree = false;
   for (const auto& item : found.items) {
     if (!item.moved()) continue;
-    // A chunk may hold the item's pad as well (it must not); then there is none to add.
+    // A chunk may hold the item's pad as well (it must not); then there is none to add. Of any other chunk that is too
+    // long the count says how much is the item.
     const bool with_pad = item.chunk_length == item.length + item.pad();
-    disagree = disagree || (item.chunk_length != item.length && !with_pad);
-    out.push_back({item.chunk, item.data_at(), item.chunk_length, with_pad ? 0 : item.pad(), item.position,
-                   item.operation, item.eligible});
+    disagree = disagree || item.chunk_length < item.length;
+    out.push_back({item.chunk, item.data_at(), with_pad ? item.chunk_length : item.length, with_pad ? 0 : item.pad(),
+                   item.position, item.operation, item.eligible});
   }
   if (!disagree && out.size() == static_cast<std::size_t>(used)) {
     // What the capture lacks, or is not known, comes behind the last place.

@@ -105,7 +105,7 @@ void list_reply_items(Bytes stream, std::size_t wire_length, std::uint32_t progr
 struct PlacedItem {
   std::size_t chunk = 0;        ///< index in `returned_lengths`
   std::size_t position = 0;     ///< put them in front of this octet of the *reduced* stream
-  std::uint64_t length = 0;     ///< how many, as the chunk says
+  std::uint64_t length = 0;     ///< how many of the chunk's, from its first on
   std::uint32_t pad = 0;        ///< octets of zero to put behind them
   std::uint64_t unreduced = 0;  ///< where they are in the finished stream
   std::uint32_t operation = 0;  ///< NFSv4: the operation's number; else the procedure
@@ -117,7 +117,7 @@ enum class Placement : std::uint8_t {
   truncated,    ///< cannot tell: the capture ends before the last of the items
   invalid,      ///< cannot tell: the reply breaks its format, or is no reply
   unsupported,  ///< cannot tell: a procedure, operation or form that is not known
-  disagree,     ///< cannot tell: chunks have octets for which the reply has no item of that length
+  disagree,     ///< cannot tell: chunks have octets for which the reply has no item, or one that is longer
 };
 
 /// Where the octets that a Reply's Write chunks hold belong. Arguments as for list_reply_items; `out` is replaced and

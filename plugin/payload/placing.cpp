@@ -9,8 +9,13 @@ namespace rpcrdma::payload {
 
 namespace {
 
-void copy_chunk(const Pieces& pieces, const wire::WriteChunk& chunk, Stream& out) {
-  for (const wire::Segment& segment : chunk) pieces.copy(segment.handle, segment.offset, segment.length, out);
+/// The first `most` octets of a chunk.
+void copy_chunk(const Pieces& pieces, const wire::WriteChunk& chunk, std::uint64_t most, Stream& out) {
+  for (const wire::Segment& segment : chunk) {
+    const std::uint64_t length = std::min<std::uint64_t>(segment.length, most);
+    pieces.copy(segment.handle, segment.offset, length, out);
+    most -= length;
+  }
 }
 
 /// Where one chunk's octets belong when the procedure is not known: behind the last word that is their length.
@@ -68,7 +73,7 @@ RpcMessage put_back(const referee::MessageSeen& reply, const Pieces& pieces) {
   }
   if (by_chunk) {
     body.most = Pieces::most_uses * pieces.octets();
-    copy_chunk(pieces, *header.reply, body);
+    copy_chunk(pieces, *header.reply, wire::chunk_length(*header.reply), body);
   } else {
     const wire::Bytes octets = reply.send->octets;
     body.append(behind(octets, header.length), length_behind(reply.send->wire_length, header.length));
@@ -89,7 +94,7 @@ RpcMessage put_back(const referee::MessageSeen& reply, const Pieces& pieces) {
     for (const wire::PlacedItem& place : places) {
       out.append(wire::Bytes(body.octets).subspan(taken, place.position - taken), place.position - taken);
       taken = place.position;
-      copy_chunk(pieces, header.writes[place.chunk], out);
+      copy_chunk(pieces, header.writes[place.chunk], place.length, out);
       out.append_padding(place.pad);
     }
     out.append(wire::Bytes(body.octets).subspan(taken), body.wire_length - taken);

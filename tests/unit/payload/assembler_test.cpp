@@ -175,6 +175,27 @@ TEST(Assembler, WriteChunksGoBehindTheirLength) {
   }
 }
 
+TEST(Assembler, OfAChunkThatIsTooLongTheCountSaysWhatIsData) {
+  for (const std::uint32_t more : {1U, 2U, 8U}) {  // 3 would be the pad
+    SCOPED_TRACE(more);
+    Assembler a;
+    Sent call(Kind::call, 1, msg, counting(40));
+    call.write({{1, 3, 0}, {2, 13, 100}});
+    EXPECT_TRUE(a.message(call()));
+    const Octets written = counting(5 + more);
+    const Octets one(written.begin(), written.begin() + 3);
+    const Octets two(written.begin() + 3, written.end());
+    EXPECT_FALSE(a.operation(moved(Op::write, 1, {1, 3, 0}, one)));
+    EXPECT_FALSE(a.operation(moved(Op::write, 1, {2, 2 + more, 100}, two)));
+    Sent reply(Kind::reply, 1, msg, read3_reply(5));
+    reply.write({{1, 3, 0}, {2, 2 + more, 100}}).asked(100003, 3, 6);
+    const auto rpc = a.message(reply());
+    ASSERT_TRUE(rpc);
+    EXPECT_EQ(rpc->placing, Placing::whole);
+    EXPECT_EQ(rpc->stream.octets, read3_reply(5) + counting(5) + Octets(3));
+  }
+}
+
 TEST(Assembler, AWriteThatNeverCameIsMissing) {
   Assembler a;
   Sent call(Kind::call, 1, msg, counting(40));

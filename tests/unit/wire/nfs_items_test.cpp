@@ -250,6 +250,25 @@ TEST(PlaceItems, APadInTheChunkIsNotAddedAgain) {
   EXPECT_EQ(places[0].pad, 0U);
 }
 
+// RFC 4506 section 4.10: the length word says how many octets are the item's. A server that pads by the remainder (1
+// for 1,001) was recorded, and one that returns the chunk as it was offered.
+TEST(PlaceItems, TheCountSaysHowMuchOfALongChunkIsData) {
+  for (const std::uint32_t length : {1000U, 1001U, 1002U, 1003U}) {
+    Stream s(join({compound_results(2), putfh(), Encoder().words({25, 0, 1})}));
+    s.item(length);
+    const Octets reduced = s.without({0});
+    for (const std::uint64_t more : {1U, 2U, 3U, 4U, 3095U}) {
+      const std::uint32_t pad = (4U - length % 4U) % 4U;
+      const bool padded = more == pad;
+      std::vector<PlacedItem> places;
+      ASSERT_EQ(place_items(reduced, reduced.size(), nfs, 4, 1, Lengths{length + more}, places), Placement::placed);
+      ASSERT_EQ(places.size(), 1U);
+      EXPECT_EQ(places[0].length, padded ? length + pad : length) << length << " and " << more;
+      EXPECT_EQ(places[0].pad, padded ? 0U : pad) << length << " and " << more;
+    }
+  }
+}
+
 TEST(PlaceItems, APadLeftBehindAtTheEndDoesNoHarm) {
   Stream s(join({compound_results(2), putfh(), Encoder().words({25, 0, 1})}));
   s.item(1001);
@@ -284,7 +303,7 @@ TEST(PlaceItems, CannotTell) {
   const Octets denied = Encoder().words({7, 1, 1, 1, 1}).octets();
   const Octets garbage = Encoder().words({7, 1, 0, 0, 0, 4}).octets();
   const std::vector<Case> cases = {
-      {"length", v3_read(0, 100), nfs, 3, 6, {200}, Placement::disagree},
+      {"length", v3_read(0, 100), nfs, 3, 6, {96}, Placement::disagree},
       {"status", v3_read(70, 100), nfs, 3, 6, {100}, Placement::disagree},
       {"two chunks for one item", v3_read(0, 100), nfs, 3, 6, {100, 100}, Placement::disagree},
       {"denied", denied, nfs, 3, 6, {100}, Placement::disagree},
@@ -296,7 +315,7 @@ TEST(PlaceItems, CannotTell) {
       {"nothing to place in anything", v3_read(0, 100), 100005, 3, 6, {0, 0}, Placement::placed},
       {"nothing to place", {}, nfs, 3, 6, {}, Placement::placed},
       {"no message", {}, nfs, 3, 6, {1}, Placement::invalid},
-      {"beyond 32 bits", v3_read(0, 0xFFFFFFFF), nfs, 3, 6, {0x1FFFFFFFF}, Placement::disagree},
+      {"a long one", v3_read(0, 0xFFFFFFFF), nfs, 3, 6, {0xFFFFFFFE}, Placement::disagree},
   };
   for (const auto& c : cases) {
     std::vector<PlacedItem> places(3);
