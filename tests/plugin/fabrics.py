@@ -25,7 +25,8 @@ import tshark  # noqa: E402
 
 SCENARIOS = os.path.join(HERE, "..", "..", "captures", "scenarios")
 STORIES = [*(os.path.join(SCENARIOS, s + ".yaml") for s in ("healthy-nfs3", "healthy-nfs41", "capture-reordered")),
-           os.path.join(HERE, "stories", "long-messages.yaml")]
+           os.path.join(HERE, "stories", "wrong-pads.yaml"), os.path.join(HERE, "stories", "long-messages.yaml")]
+PADDED_READS = [1001, 1003, 777]
 CUT = ["rxe-nfs3-basic", "rxe-nfs41-cb-recall", "siw-nfs41-basic", "siw-nfs3-ipv6", "siw-nfs41-mpa-crc", "siw-nfs41-reseg-both-crc"]
 EXCHANGED = ["rxe-nfs3-basic", "rxe-nfs41-ipv6"]
 
@@ -73,6 +74,15 @@ def exchanged(folder):
         yield path
 
 
+def padded_reads(shark, capture):
+    """What the READs of wrong-pads.yaml show that is not their data: the count says how much of a chunk is."""
+    for passes in (1, 2):
+        rows = shark.rows(capture, ["nfs.data"], display_filter="nfs.data", passes=passes)[0]
+        shown = [bytes.fromhex(row["nfs.data"][0]) for row in rows]
+        if [len(data) for data in shown] != PADDED_READS or any(data != bytes((i + i // 251) % 256 for i in range(len(data))) for data in shown):
+            yield f"pass {passes}: READs show {[len(data) for data in shown]} octets, not {PADDED_READS}"
+
+
 def main():
     options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     options.add_argument("--plugin", required=True)
@@ -90,6 +100,8 @@ def main():
         comparison = captures.Comparison(given, shark, None)
         for name, wrong, line, figures in map(comparison.capture, paths):
             count = sum(figures[0][2].rpc.values()) if figures else 0
+            if name.startswith("wrong-pads"):
+                wrong = [*wrong, *padded_reads(shark, next(p for p in paths if os.path.basename(p).startswith(name)))]
             print(f"{name:55} {line}  {count} RPC messages")
             for problem in wrong:
                 print(f"    WRONG {problem}")
