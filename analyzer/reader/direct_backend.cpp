@@ -39,7 +39,9 @@ class Row {
     to_ -= at_;
     at_ = 0;
     if (count > octets_.size()) {
-      octets_.resize(count);
+      std::vector<std::uint8_t> larger(count);
+      std::memcpy(larger.data(), octets_.data(), to_);
+      octets_.swap(larger);
     }
     while (to_ < count && !ended_) {
       const ssize_t got = source_.read(octets_.data() + to_, octets_.size() - to_);
