@@ -14,13 +14,9 @@ constexpr std::size_t kTrailer = 4;
 constexpr std::uint16_t kEndOfOptions = 0;
 constexpr std::uint16_t kComment = 1;
 
-[[nodiscard]] constexpr std::size_t padded(std::size_t length) noexcept { return (length + 3) / 4 * 4; }
-
-[[nodiscard]] std::uint16_t load16(const std::uint8_t* from, bool big_endian) noexcept {
-  const unsigned first = from[0];
-  const unsigned second = from[1];
-  return static_cast<std::uint16_t>(big_endian ? first << 8U | second : second << 8U | first);
-}
+using reader::load16;
+using reader::load32;
+using reader::padded;
 
 void put(std::vector<std::uint8_t>& to, std::uint64_t value, unsigned octets, bool big_endian = false) {
   for (unsigned i = 0; i < octets; ++i) {
@@ -62,11 +58,6 @@ void close(std::vector<std::uint8_t>& block, std::size_t start, bool big_endian 
 
 }  // namespace
 
-std::uint32_t load32(const std::uint8_t* from, bool big_endian) noexcept {
-  const std::uint32_t big = wire::load_be32(from);
-  return big_endian ? big : __builtin_bswap32(big);
-}
-
 void store32(std::uint8_t* to, std::uint32_t value, bool big_endian) noexcept {
   for (unsigned i = 0; i < 4; ++i) to[i] = static_cast<std::uint8_t>(value >> 8U * (big_endian ? 3 - i : i));
 }
@@ -98,7 +89,7 @@ std::vector<std::uint8_t> section_block(std::string_view application) {
   std::vector<std::uint8_t> out;
   put(out, static_cast<std::uint32_t>(Block::section), 4);
   put(out, 0, 4);
-  put(out, 0x1a2b3c4d, 4);
+  put(out, reader::kByteOrderMagic, 4);
   put(out, 1, 2);
   put(out, 0, 2);
   put(out, std::numeric_limits<std::uint64_t>::max(), 8);  // how long the section is, is not said

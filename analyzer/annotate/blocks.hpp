@@ -8,24 +8,16 @@
 #include <string>
 #include <vector>
 
+#include "reader/pcap_formats.hpp"
 #include "trace/frame.hpp"
 #include "wire/bytes.hpp"
 
 namespace rpcrdma::annotate {
 
-enum class Block : std::uint32_t {
-  interface = 1,
-  packet = 2,  ///< obsolete
-  simple_packet = 3,
-  statistics = 5,
-  enhanced_packet = 6,
-  section = 0x0a0d0d0a,
-};
-
+using reader::Block;
 using Comments = std::vector<std::string>;
 
 /// A word of 32 bits in a section's byte order.
-[[nodiscard]] std::uint32_t load32(const std::uint8_t* from, bool big_endian) noexcept;
 void store32(std::uint8_t* to, std::uint32_t value, bool big_endian) noexcept;
 
 /// Where the options of a block with a packet begin (an enhanced packet, or a packet of the obsolete kind), counted

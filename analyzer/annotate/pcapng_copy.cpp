@@ -17,7 +17,8 @@ constexpr std::size_t kHeader = 8;
 constexpr std::size_t kSmallest = 12;
 constexpr std::size_t kCopied = std::size_t{1} << 20U;
 constexpr std::size_t kStatistics = 24;  // the smallest block of them
-constexpr std::uint32_t kByteOrderMagic = 0x1a2b3c4d;
+using reader::kByteOrderMagic;
+using reader::load32;
 constexpr const char* kChanged = "it changed while it was read";
 
 class PcapngCopy final : public InputCopy {

@@ -44,7 +44,7 @@ class FileCapture final : public Capture {
     if (ways == Ways::all && source_->reopenable() && source_->compression() == Content::other) {
       if (auto opened = open_directly(*source_, content_)) {
         take(std::move(opened));
-        direct_ = true;
+        way_ = Way::direct;
         return {};
       }
       if (auto rewound = source_->rewind(); !rewound) {
@@ -128,6 +128,8 @@ class FileCapture final : public Capture {
   [[nodiscard]] tl::unexpected<std::string> refusal(const std::string& why) const {
     return tl::unexpected(fmt::format("{}: {}", source_->name(), why));
   }
+
+  enum class Way : std::uint8_t { direct, library };  ///< of the backend
 
   /// What the octets say without a library.
   struct Survey {
@@ -219,11 +221,12 @@ class FileCapture final : public Capture {
   /// libpcap gives up on a pcapng, libwiretap goes on where it stopped, or says where and why that is not possible.
   void hand_over() {
     Damage stopped = backend_->damage();
-    if (std::exchange(direct_, false)) {
-      stopped = {};
-      if (with_libpcap(stopped)) {
+    if (std::exchange(way_, Way::library) == Way::direct) {
+      auto given_up = with_libpcap();
+      if (!given_up) {
         return;
       }
+      stopped = std::move(*given_up);
     }
     backend_.reset();
     auto opened = with_wiretap(stopped.offset);
@@ -238,25 +241,24 @@ class FileCapture final : public Capture {
     }
   }
 
-  /// Reads from the start what was delivered. False: libpcap does not get that far, either; `stopped` says where.
-  [[nodiscard]] bool with_libpcap(Damage& stopped) {
+  /// Reads from the start what was delivered. Damage: libpcap gives up as well, there; empty: it goes on, or the
+  /// reading is over and the facts say why.
+  [[nodiscard]] std::optional<Damage> with_libpcap() {
     if (auto rewound = source_->rewind(); !rewound) {
       backend_.reset();
       facts_.damaged = Damage{0, std::move(rewound).error()};
-      return true;
+      return std::nullopt;
     }
     auto opened = open_with_libpcap(*source_, content_);
     if (!opened) {
-      stopped.reason = std::move(opened).error();
-      return false;
+      return Damage{0, std::move(opened).error()};
     }
     backend_ = std::move(*opened);
     switch (skip()) {
       case Step::record:
-        return true;
+        return std::nullopt;
       case Step::refused:
-        stopped = backend_->damage();
-        return false;
+        return backend_->damage();
       case Step::end:
       case Step::damaged:
         break;
@@ -266,7 +268,7 @@ class FileCapture final : public Capture {
       facts_.damaged->reason = "it changed while it was read";
     }
     backend_.reset();
-    return true;
+    return std::nullopt;
   }
 
   /// Over the records that were delivered. Step::record: they are all there again.
@@ -302,7 +304,8 @@ class FileCapture final : public Capture {
     if (frame.wire_length > frame.octets.size() + frame.fcs_length) {
       ++facts_.truncated_frames;
     }
-    if (record_.has_time) {
+    // Simple packets of a pcapng have no time; libpcap says 0, and so do writers that know none.
+    if (record_.has_time && (content_ != Content::pcapng || frame.ref.time != 0)) {
       facts_.first_time = std::min(facts_.first_time.value_or(frame.ref.time), frame.ref.time);
       facts_.last_time = std::max(facts_.last_time.value_or(frame.ref.time), frame.ref.time);
     }
@@ -320,7 +323,7 @@ class FileCapture final : public Capture {
   std::unique_ptr<Backend> backend_;
   std::unique_ptr<Backend> done_;  ///< keeps the last frame's octets valid
   Record record_;
-  bool direct_ = false;  ///< the backend is the one without a library
+  Way way_ = Way::library;
   Survey survey_;
   InputFacts facts_;
   trace::LinkType last_link_ = kNoLinkType;

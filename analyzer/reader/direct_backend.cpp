@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "reader/link_names.hpp"
+#include "reader/pcap_formats.hpp"
 #include "reader/pcapng_watch.hpp"
 
 namespace rpcrdma::reader {
@@ -72,14 +73,8 @@ class DirectBackend : public Backend {
   [[nodiscard]] std::optional<double> position() const override { return source_.position(); }
 
  protected:
-  [[nodiscard]] std::uint32_t word(const std::uint8_t* at) const noexcept {
-    const std::uint32_t big = wire::load_be32(at);
-    return big_endian_ ? big : __builtin_bswap32(big);
-  }
-  [[nodiscard]] std::uint16_t half(const std::uint8_t* at) const noexcept {
-    const std::uint16_t big = wire::load_be16(at);
-    return big_endian_ ? big : __builtin_bswap16(big);
-  }
+  [[nodiscard]] std::uint32_t word(const std::uint8_t* at) const noexcept { return load32(at, big_endian_); }
+  [[nodiscard]] std::uint16_t half(const std::uint8_t* at) const noexcept { return load16(at, big_endian_); }
   [[nodiscard]] Step refuse() noexcept {
     damage_.offset = row_.offset();
     return Step::refused;
@@ -103,18 +98,16 @@ class Pcap final : public DirectBackend {
   using DirectBackend::DirectBackend;
 
   [[nodiscard]] bool open() override {
-    constexpr std::size_t header = 24;
-    constexpr std::uint8_t big_endian = 0xa1;  // the first octet of its magic number
-    if (!row_.has(header)) {
+    if (!row_.has(kPcapHeader)) {
       return false;
     }
     const std::uint8_t* at = row_.here();
-    big_endian_ = at[0] == big_endian;
-    snap_length_ = word(at + 16);
-    link_ = static_cast<trace::LinkType>(word(at + 20));  // with whatever stands above it
+    big_endian_ = pcap_is_big_endian(at[0]);
+    snap_length_ = word(at + kPcapSnapLength);
+    link_ = static_cast<trace::LinkType>(word(at + kPcapLink));  // with whatever stands above it
     unit_ = content_ == Content::pcap_ns ? 1 : 1000;
-    const bool usual = half(at + 4) == 2 && half(at + 6) == 4 && can_be_opened(link_);
-    row_.pass(header);
+    const bool usual = half(at + kPcapVersion) == 2 && half(at + kPcapVersion + 2) == 4 && can_be_opened(link_);
+    row_.pass(kPcapHeader);
     return usual;
   }
 
@@ -157,13 +150,12 @@ class Pcapng final : public DirectBackend {
 
   [[nodiscard]] bool open() override {
     constexpr std::size_t magic_at = 8;
-    constexpr std::uint8_t big_endian = 0x1a;  // the first octet of its byte-order magic
     if (!row_.has(kLeast)) {
       return false;
     }
-    big_endian_ = row_.here()[magic_at] == big_endian;
+    big_endian_ = load32(row_.here() + magic_at, true) == kByteOrderMagic;
     // libpcap does not begin before it knows an interface.
-    return other() && row_.has(kLeast) && word(row_.here()) == kInterface && other();
+    return other() && row_.has(kLeast) && type() == Block::interface && other();
   }
 
   [[nodiscard]] Step next(Record& record) override {
@@ -171,7 +163,7 @@ class Pcapng final : public DirectBackend {
       if (!row_.has(kLeast)) {
         return row_.at_end() ? Step::end : refuse();
       }
-      if (word(row_.here()) == kPacket) {
+      if (type() == Block::enhanced_packet) {
         return packet(record) ? Step::record : refuse();
       }
       if (!other()) {
@@ -185,13 +177,9 @@ class Pcapng final : public DirectBackend {
 
  private:
   static constexpr std::size_t kLeast = 12;  ///< octets of a block
-  static constexpr std::uint32_t kSection = 0x0a0d0d0a;
-  static constexpr std::uint32_t kInterface = 1;
-  static constexpr std::uint32_t kNames = 4;
-  static constexpr std::uint32_t kStatistics = 5;
-  static constexpr std::uint32_t kPacket = 6;
-  static constexpr std::uint32_t kSecrets = 10;
   static constexpr std::uint32_t kMostOfBlock = std::uint32_t{1} << 20U;
+
+  [[nodiscard]] Block type() const noexcept { return static_cast<Block>(word(row_.here())); }
 
   /// The block is here as a whole, and ends as it began. 0: it is not.
   [[nodiscard]] std::uint32_t whole_block() {
@@ -213,8 +201,9 @@ class Pcapng final : public DirectBackend {
     const std::uint32_t interface = word(at + 8);
     const std::uint64_t time = std::uint64_t{word(at + 12)} << 32U | word(at + 16);
     const std::uint32_t captured = word(at + 20);
-    if (interface >= units_.size() || captured > most_ || (captured + 3) / 4 * 4 > length - fixed - 4 ||
-        !options_end(fixed + (captured + 3) / 4 * 4, length - 4)) {
+    const std::uint64_t data = padded(captured);
+    if (interface >= units_.size() || captured > most_ || data > length - fixed - 4 ||
+        !options_end(fixed + static_cast<std::uint32_t>(data), length - 4)) {
       return false;
     }
     const std::int64_t units = units_[interface];
@@ -223,7 +212,6 @@ class Pcapng final : public DirectBackend {
     }
     const auto count = static_cast<std::int64_t>(time);
     record.frame.ref.time = trace::time_of(count / units, count % units * (kNanoseconds / units));
-    record.has_time = record.frame.ref.time != 0;
     record.frame.link = link_;
     record.frame.octets = wire::Bytes(at + fixed, captured);
     record.frame.wire_length = std::max(word(at + 24), captured);
@@ -234,7 +222,7 @@ class Pcapng final : public DirectBackend {
   /// Options from `from` on stay before `to`, both of the block at hand.
   [[nodiscard]] bool options_end(std::uint32_t from, std::uint32_t to) const noexcept {
     while (to - from >= 4) {
-      const std::uint32_t length = (half(row_.here() + from + 2) + 3U) / 4 * 4;
+      const std::uint64_t length = padded(half(row_.here() + from + 2));
       if (half(row_.here() + from) == 0) {
         return true;
       }
@@ -242,18 +230,19 @@ class Pcapng final : public DirectBackend {
       if (length > to - from) {
         return false;
       }
-      from += length;
+      from += static_cast<std::uint32_t>(length);
     }
     return true;
   }
 
   /// A block that is no packet.
   [[nodiscard]] bool other() {
-    const std::uint32_t type = word(row_.here());
+    const Block block = type();
     const std::uint32_t length = whole_block();
     const bool first = row_.offset() == 0;
-    const bool known =
-        first ? type == kSection : type == kInterface || type == kNames || type == kStatistics || type == kSecrets;
+    const bool known = first ? block == Block::section
+                             : block == Block::interface || block == Block::names || block == Block::statistics ||
+                                   block == Block::secrets;
     if (length == 0 || !known) {
       return false;
     }
@@ -265,7 +254,7 @@ class Pcapng final : public DirectBackend {
     if (first && (half(row_.here() + version_at) != 1 || half(row_.here() + version_at + 2) != 0)) {
       return false;
     }
-    if (type == kInterface && !interface(length)) {
+    if (block == Block::interface && !interface(length)) {
       return false;
     }
     row_.pass(length);
@@ -303,7 +292,7 @@ class Pcapng final : public DirectBackend {
         }
         units = at[i + 4] == nano ? kNanoseconds : kMicroseconds;
       }
-      i += 4 + (octets + 3U) / 4 * 4;
+      i += 4 + static_cast<std::uint32_t>(padded(octets));
     }
     link_ = link;
     snap_ = snap;

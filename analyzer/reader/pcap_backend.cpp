@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "reader/link_names.hpp"
+#include "reader/pcap_formats.hpp"
 #include "reader/pcapng_watch.hpp"
 
 namespace rpcrdma::reader {
@@ -43,13 +44,11 @@ class Stream {
 
   /// In the header of a pcap file, which libpcap does not get to see.
   [[nodiscard]] std::uint32_t snap_length() const noexcept {
-    constexpr std::uint8_t big_endian = 0xa1;  // the first octet of its magic number
     const wire::Bytes head = source_.head();
     if (content_ == Content::pcapng || head.size() < kSnapLengthTo) {
       return 0;
     }
-    const std::uint32_t length = wire::load_be32(head.data() + kSnapLengthFrom);
-    return head[0] == big_endian ? length : __builtin_bswap32(length);
+    return load32(head.data() + kPcapSnapLength, pcap_is_big_endian(head[0]));
   }
 
  private:
@@ -78,13 +77,12 @@ class Stream {
     }
     // libpcap cuts records that are longer than the snap length in the file header, Wireshark keeps them whole: with
     // no snap length given, libpcap keeps them too.
-    for (std::uint64_t i = std::max(at, kSnapLengthFrom); i < kSnapLengthTo && i < at + length; ++i) {
+    for (std::uint64_t i = std::max<std::uint64_t>(at, kPcapSnapLength); i < kSnapLengthTo && i < at + length; ++i) {
       octets[i - at] = 0;
     }
   }
 
-  static constexpr std::uint64_t kSnapLengthFrom = 16;  ///< octets of a pcap file's header
-  static constexpr std::uint64_t kSnapLengthTo = 20;
+  static constexpr std::uint64_t kSnapLengthTo = kPcapSnapLength + 4;
 
   Source& source_;
   Content content_;
@@ -138,7 +136,6 @@ class PcapBackend final : public Backend {
       const std::int64_t seconds =
           content_ == Content::pcapng ? std::int64_t{header->ts.tv_sec} : static_cast<std::uint32_t>(header->ts.tv_sec);
       record.frame.ref.time = trace::time_of(seconds, header->ts.tv_usec);
-      record.has_time = content_ != Content::pcapng || record.frame.ref.time != 0;  // simple packets have none
       record.frame.link = link_;
       record.frame.octets = wire::Bytes(octets, header->caplen);
       record.frame.wire_length = std::max(header->len, header->caplen);

@@ -4,60 +4,46 @@
 #include <algorithm>
 #include <cstring>
 
+#include "reader/pcap_formats.hpp"
+
 namespace rpcrdma::reader {
 namespace {
 
-constexpr std::uint32_t kSection = 0x0a0d0d0a;
-constexpr std::uint32_t kInterface = 1;
-constexpr std::uint32_t kOldPacket = 2;
-constexpr std::uint32_t kSimplePacket = 3;
-constexpr std::uint32_t kNames = 4;
-constexpr std::uint32_t kStatistics = 5;
-constexpr std::uint32_t kEnhancedPacket = 6;
-constexpr std::uint32_t kSecrets = 10;
-constexpr std::uint32_t kByteOrderMagic = 0x1a2b3c4d;
 constexpr std::uint32_t kTrailer = 4;       // the length once more
 constexpr std::uint32_t kOptionHeader = 4;  // of a name, too
 constexpr std::uint32_t kFirstWords = 12;   // of a block
 constexpr std::uint16_t kEthernet = 1;
 
 /// Blocks that libpcap and Wireshark treat alike: packets, and descriptions that are no frames.
-[[nodiscard]] constexpr bool read_alike(std::uint32_t type) noexcept {
-  return type == kSection || (type >= kInterface && type <= kEnhancedPacket) || type == kSecrets;
+[[nodiscard]] constexpr bool read_alike(Block type) noexcept {
+  return type == Block::section || (type >= Block::interface && type <= Block::enhanced_packet) ||
+         type == Block::secrets;
 }
 
 /// Octets of a block behind its first twelve that stand in every one of its type.
-[[nodiscard]] constexpr std::uint32_t fixed_length(std::uint32_t type) noexcept {
+[[nodiscard]] constexpr std::uint32_t fixed_length(Block type) noexcept {
   switch (type) {
-    case kSection:
+    case Block::section:
       return 12;  // version, length of the section
-    case kInterface:
+    case Block::interface:
       return 4;  // snap length
-    case kStatistics:
+    case Block::statistics:
       return 8;  // time
-    case kOldPacket:
-    case kEnhancedPacket:
+    case Block::packet:
+    case Block::enhanced_packet:
       return 16;  // time, captured and original length
-    case kSecrets:
+    case Block::secrets:
       return 4;  // their length
     default:
       return 0;
   }
 }
 
-[[nodiscard]] constexpr std::uint64_t padded(std::uint64_t length) noexcept { return (length + 3) / 4 * 4; }
-
 }  // namespace
 
-std::uint32_t PcapngWatch::word(std::size_t at) const noexcept {
-  const std::uint32_t big = wire::load_be32(here_.data() + at);
-  return little_endian_ ? __builtin_bswap32(big) : big;
-}
+std::uint32_t PcapngWatch::word(std::size_t at) const noexcept { return load32(here_.data() + at, big_endian_); }
 
-std::uint16_t PcapngWatch::half(std::size_t at) const noexcept {
-  const std::uint16_t big = wire::load_be16(here_.data() + at);
-  return little_endian_ ? __builtin_bswap16(big) : big;
-}
+std::uint16_t PcapngWatch::half(std::size_t at) const noexcept { return load16(here_.data() + at, big_endian_); }
 
 void PcapngWatch::see(wire::Bytes octets) noexcept {
   while (!octets.empty() && !lost_) {
@@ -125,7 +111,7 @@ void PcapngWatch::give_up(std::string_view reason) noexcept {
 
 void PcapngWatch::section() noexcept {  // its type reads the same in both byte orders
   if (word(8) != kByteOrderMagic) {
-    little_endian_ = !little_endian_;
+    big_endian_ = !big_endian_;
   }
   lost_ = word(8) != kByteOrderMagic;
   interfaces_ = 0;
@@ -133,8 +119,8 @@ void PcapngWatch::section() noexcept {  // its type reads the same in both byte 
 }
 
 void PcapngWatch::header() noexcept {
-  type_ = word(0);
-  if (type_ == kSection) {
+  type_ = static_cast<Block>(word(0));
+  if (type_ == Block::section) {
     section();
   }
   length_ = word(4);
@@ -143,8 +129,8 @@ void PcapngWatch::header() noexcept {
     return;
   }
   // A simple packet is of the first interface and has no time; libpcap takes the interface's offset for one.
-  unfit_ = unfit_ || !read_alike(type_) || (type_ == kSimplePacket && offset_);
-  if (type_ == kInterface) {
+  unfit_ = unfit_ || !read_alike(type_) || (type_ == Block::simple_packet && offset_);
+  if (type_ == Block::interface) {
     ++interfaces_;
     ethernet_ = half(8) == kEthernet;
   }
@@ -164,7 +150,7 @@ void PcapngWatch::header() noexcept {
   if (wanted != 0) {
     return next(Part::fixed, wanted);
   }
-  if (type_ == kNames) {
+  if (type_ == Block::names) {
     std::memcpy(here_.data(), here_.data() + 8, kOptionHeader);
     return name();
   }
@@ -175,14 +161,14 @@ void PcapngWatch::header() noexcept {
 void PcapngWatch::fixed() noexcept {
   left_ -= fixed_length(type_);
   std::uint64_t data = 0;
-  if (type_ == kEnhancedPacket || type_ == kOldPacket) {
+  if (type_ == Block::enhanced_packet || type_ == Block::packet) {
     data = padded(word(8));
-  } else if (type_ == kSecrets) {
+  } else if (type_ == Block::secrets) {
     data = padded(word(0));
   }
   if (data > left_) {
-    return give_up(type_ == kSecrets ? "decryption secrets that go beyond their block"
-                                     : "a packet that goes beyond its block");
+    return give_up(type_ == Block::secrets ? "decryption secrets that go beyond their block"
+                                           : "a packet that goes beyond its block");
   }
   pass(static_cast<std::uint32_t>(data));
   options_or_end();
@@ -201,7 +187,7 @@ void PcapngWatch::option() noexcept {
   constexpr std::uint16_t time_offset = 14;
   const std::uint16_t code = half(0);
   const std::uint64_t length = padded(half(2));
-  if (type_ == kInterface) {
+  if (type_ == Block::interface) {
     unfit_ = unfit_ || (code == fcs_length && ethernet_);
     offset_ = offset_ || (code == time_offset && interfaces_ == 1);
   }

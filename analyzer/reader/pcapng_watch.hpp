@@ -8,6 +8,7 @@
 #include <optional>
 #include <string_view>
 
+#include "reader/pcap_formats.hpp"
 #include "wire/bytes.hpp"
 
 namespace rpcrdma::reader {
@@ -64,7 +65,7 @@ class PcapngWatch {
   std::uint64_t seen_ = 0;        ///< octets of the file so far
   std::uint64_t block_ = 0;       ///< where the block at hand begins
   std::uint64_t skip_ = 0;        ///< octets until the part at hand begins
-  std::uint32_t type_ = 0;        ///< of the block
+  Block type_{};                  ///< of the block
   std::uint32_t length_ = 0;      ///< of the block, as its header says
   std::uint32_t left_ = 0;        ///< octets of it before its trailer that have no place yet
   std::uint32_t interfaces_ = 0;  ///< of the section
@@ -72,7 +73,7 @@ class PcapngWatch {
   std::optional<Defect> defect_;
   bool ethernet_ = false;  ///< of the interface at hand
   bool offset_ = false;    ///< the section's first interface adds something to its times
-  bool little_endian_ = true;
+  bool big_endian_ = false;
   bool lost_ = false;  ///< block lengths make no sense: libpcap will say so
   bool unfit_ = false;
 };

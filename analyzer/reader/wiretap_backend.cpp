@@ -271,8 +271,7 @@ class WiretapBackend final : public Backend {
     const wtap_rec& rec = space_.rec;
     record.is_packet = rec.rec_type == REC_TYPE_PACKET;
     // A journal entry or a system call has the time of another clock.
-    record.has_time = record.is_packet && (rec.presence_flags & WTAP_HAS_TS) != 0 &&
-                      (content_ != Content::pcapng || rec.ts.secs != 0 || rec.ts.nsecs != 0);  // as libpcap tells it
+    record.has_time = record.is_packet && (rec.presence_flags & WTAP_HAS_TS) != 0;
     record.frame.ref.time = record.has_time ? trace::time_of(rec.ts.secs, rec.ts.nsecs) : 0;
     if (record.is_packet) {
       packet(record.frame);

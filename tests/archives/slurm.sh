@@ -76,16 +76,16 @@ xargs -d '\n' -a "$room/captures.list" "$analyzer" --each --format ndjson --no-p
 
 archive=$tree/docs/guide/archive/archive
 export RPCRDMA_ANALYZER=$analyzer
-job=$("$archive" submit "$room/captures.list" "$room/work" 2 --cpus-per-task=1)
+job=$("$archive" submit "$room/captures.list" "$room/job" 2 --cpus-per-task=1)
 echo "$job"
 job=$(sed -n 's/^job \([0-9]*\):.*/\1/p' <<<"$job")
 
 # --- the second task is killed in its middle
-rows=$room/work/rows/00001.ndjson
+rows=$room/job/rows/00001.ndjson
 done_now() { grep -cF '"type":"capture"' "$rows" 2>/dev/null || true; }
 for _ in $(seq 600); do [ "$(done_now)" -ge 100 ] 2>/dev/null && break; sleep 0.1; done
 before=$(done_now)
-wanted=$(wc -l <"$room/work/list/00001")
+wanted=$(wc -l <"$room/job/list/00001")
 [ "$before" -ge 100 ] && [ "$before" -lt "$wanted" ] || { echo "no middle to be killed in: $before of $wanted" >&2; exit 1; }
 scontrol requeue "${job}_1"
 for _ in $(seq 100); do squeue -h -j "${job}_1" -o %T | grep -q PENDING && break; sleep 0.1; done
@@ -94,8 +94,8 @@ echo "task 1: killed and requeued with $killed of $wanted captures done"
 [ "$killed" -lt "$wanted" ] || { echo "it was over before it was killed" >&2; exit 1; }
 for _ in $(seq 3000); do [ -z "$(squeue -h -o %i 2>/dev/null)" ] && break; sleep 0.1; done
 grep -E "JobId=|requeue" "$room/slurmctld.log" | grep -iE "requeue|_complete|Allocate" | sed 's/^\[[^]]*\] /slurmctld: /' | head -n 20
-[ -f "$room/work/all.ndjson" ] || { echo "nothing was merged" >&2; exit 1; }
-cmp "$room/single.ndjson" "$room/work/all.ndjson"
-echo "merged: $(wc -l <"$room/work/all.ndjson") rows, the same octets as one run's"
-[ "$(cat "$room/work/summary.log")" = "$("$archive" summary "$room/work")" ] || { echo "another summary" >&2; exit 1; }
-head -n 8 "$room/work/summary.log"
+[ -f "$room/job/all.ndjson" ] || { echo "nothing was merged" >&2; exit 1; }
+cmp "$room/single.ndjson" "$room/job/all.ndjson"
+echo "merged: $(wc -l <"$room/job/all.ndjson") rows, the same octets as one run's"
+[ "$(cat "$room/job/summary.log")" = "$("$archive" summary "$room/job")" ] || { echo "another summary" >&2; exit 1; }
+head -n 8 "$room/job/summary.log"

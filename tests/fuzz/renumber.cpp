@@ -1,22 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "renumber.hpp"
 
-#include "trace/link/open_frame.hpp"
+#include "repair.hpp"
 #include "wire/ib.hpp"
 
 namespace rpcrdma::fuzz {
 namespace {
-
-trace::Opened opened(trace::LinkType link, const Record& record) {
-  trace::Frame frame;
-  frame.ref.number = 1;
-  frame.link = link;
-  frame.octets = record.octets;
-  frame.wire_length = static_cast<std::uint32_t>(record.octets.size() + record.missing);
-  trace::Opened out;
-  trace::open_frame(frame, out);
-  return out;
-}
 
 void add_be(std::uint8_t* p, unsigned octets, std::int32_t amount) noexcept {
   std::uint32_t value = 0;
@@ -78,10 +67,10 @@ void renumber_ib(Record& record, const trace::IbPacket& packet, const trace::IbP
 }  // namespace
 
 void renumber(trace::LinkType link, const Record& changed, std::span<Record> later, Shift shift) {
-  const trace::Opened from = opened(link, changed);
+  const trace::Opened from = open(link, changed.octets, changed.missing);
   if (from.content != trace::Content::tcp && from.content != trace::Content::infiniband) return;
   for (Record& record : later) {
-    const trace::Opened to = opened(link, record);
+    const trace::Opened to = open(link, record.octets, record.missing);
     if (to.content != from.content) continue;
     if (to.content == trace::Content::tcp) {
       renumber_tcp(record, to.tcp, from.tcp, shift);

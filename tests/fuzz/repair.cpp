@@ -6,7 +6,6 @@
 #include <optional>
 #include <tuple>
 
-#include "trace/link/open_frame.hpp"
 #include "wire/cooked.hpp"
 #include "wire/erf.hpp"
 #include "wire/ethernet.hpp"
@@ -169,17 +168,6 @@ class Lengths {
   int depth_ = 0;
 };
 
-trace::Opened open(LinkType link, const Captured& captured) noexcept {
-  trace::Frame frame;
-  frame.ref.number = 1;
-  frame.link = link;
-  frame.octets = captured.octets;
-  frame.wire_length = static_cast<std::uint32_t>(captured.octets.size() + captured.missing);
-  trace::Opened opened;
-  trace::open_frame(frame, opened);
-  return opened;
-}
-
 wire::IcrcLayout layout(const trace::IbPacket& packet) noexcept {
   switch (packet.transport) {
     case trace::Transport::rocev1:
@@ -203,13 +191,24 @@ using Direction = std::tuple<trace::Address, std::uint16_t, trace::Address, std:
 
 }  // namespace
 
+trace::Opened open(LinkType link, std::span<const std::uint8_t> octets, std::size_t missing) noexcept {
+  trace::Frame frame;
+  frame.ref.number = 1;
+  frame.link = link;
+  frame.octets = octets;
+  frame.wire_length = static_cast<std::uint32_t>(octets.size() + missing);
+  trace::Opened opened;
+  trace::open_frame(frame, opened);
+  return opened;
+}
+
 void repair_lengths(LinkType link, const Captured& frame) noexcept {
   const std::size_t length = frame.octets.size() + frame.missing;
   Lengths(frame.octets).link(link, {frame.octets, length});
 }
 
 void repair_icrc(LinkType link, const Captured& frame) noexcept {
-  const trace::Opened opened = open(link, frame);
+  const trace::Opened opened = open(link, frame.octets, frame.missing);
   if (opened.content != trace::Content::infiniband) return;
   const trace::IbPacket& packet = opened.ib;
   if (packet.octets.size() != packet.wire_length || packet.octets.size() < wire::icrc_size) return;
@@ -229,7 +228,7 @@ void repair_frames(LinkType link, std::span<const Captured> frames) {
   for (const Captured& frame : frames) {
     repair_lengths(link, frame);
     repair_icrc(link, frame);
-    const trace::Opened opened = open(link, frame);
+    const trace::Opened opened = open(link, frame.octets, frame.missing);
     if (opened.content != trace::Content::tcp) continue;
     const trace::TcpSegment& tcp = opened.tcp;
     Run& run = runs[{tcp.source, tcp.source_port, tcp.destination, tcp.destination_port}];

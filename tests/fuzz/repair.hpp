@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "trace/frame.hpp"
+#include "trace/link/open_frame.hpp"
 
 namespace rpcrdma::fuzz {
 
@@ -17,6 +18,10 @@ struct Captured {
   std::span<std::uint8_t> octets;
   std::size_t missing = 0;  ///< octets behind them that were on the wire and are not in the capture
 };
+
+/// The layers of one frame, as the program sees them.
+[[nodiscard]] trace::Opened open(trace::LinkType link, std::span<const std::uint8_t> octets,
+                                 std::size_t missing) noexcept;
 
 /// Of one frame: ERF record, LRH, GRH, IPv4 with its header checksum, IPv6, UDP, through VLAN tags and VXLAN.
 void repair_lengths(trace::LinkType link, const Captured& frame) noexcept;
