@@ -7,6 +7,7 @@
 #include "wire/nfs4_places.hpp"
 #include "wire/nfs4_walker.hpp"
 #include "wire/nfs_status.hpp"
+#include "wire/rpc_body.hpp"
 
 namespace rpcrdma::wire {
 
@@ -42,40 +43,6 @@ std::optional<Asked> asked_by(Bytes message) noexcept {
 
 DecodeError not_read(std::string_view field, std::size_t offset) noexcept {
   return {Fault::unsupported, field, offset};
-}
-
-std::optional<Protection> protection_of(const RpcCall& call) noexcept {
-  if (call.flavor != flavor_gss) return Protection::none;
-  switch (call.gss_service.value_or(0)) {
-    case 1:
-      return Protection::none;
-    case 2:
-      return Protection::integrity;
-    case 3:
-      return Protection::privacy;
-    default:
-      return std::nullopt;
-  }
-}
-
-/// Arguments or results: what stands behind the RPC header, `at`, or in rpc_gss_integ_data there (RFC 2203 section
-/// 5.3.2.2: length, sequence number, the octets, checksum).
-Decoded<Cursor> open_body(Bytes message, std::size_t wire_length, std::size_t at,
-                          std::optional<Protection> protection) noexcept {
-  Cursor cursor(message, wire_length);
-  static_cast<void>(cursor.take(at, "header"));
-  if (protection == Protection::none) return cursor;
-  if (protection != Protection::integrity) return tl::make_unexpected(not_read("RPCSEC_GSS", at));
-  const auto length = cursor.be32("integrity");
-  if (!length) return tl::make_unexpected(length.error());
-  if (*length < 4 || *length > cursor.wire_left()) {
-    return tl::make_unexpected(DecodeError{Fault::invalid, "integrity", at});
-  }
-  const std::size_t end = cursor.offset() + *length;
-  Cursor inside(message.first(std::min(message.size(), end)), end);
-  const auto skipped = inside.take(at + 8, "sequence number");
-  if (!skipped) return tl::make_unexpected(cursor.missing(4, "sequence number"));
-  return inside;
 }
 
 bool read_copied(Walker& w, Copied& copied) {

@@ -6,6 +6,7 @@
 #include <array>
 
 #include "fuzz_input.hpp"
+#include "wire/nfs_files.hpp"
 
 using rpcrdma::fuzz::require;
 namespace wire = rpcrdma::wire;
@@ -49,6 +50,30 @@ void check_statuses(const wire::ReplySteps& beginning, const wire::ReplySteps& m
   }
 }
 
+/// What is told of files lies within the message.
+void check_within(wire::Bytes told, wire::Bytes message) {
+  require(told.empty() ||
+          (told.data() >= message.data() && told.data() + told.size() <= message.data() + message.size()));
+}
+
+void check_files(wire::Bytes message, const wire::Asked& asked) {
+  wire::FileCall call;
+  wire::read_file_steps(message, call);
+  for (const wire::FileStep& step : call.steps) {
+    check_within(step.text, message);
+    check_within(step.data, message);
+  }
+  wire::FileAnswers answers;
+  wire::read_file_answers(message, asked, answers);
+  std::size_t before = 0;
+  for (const wire::FileAnswer& answer : answers) {
+    require(answer.step >= before && answer.step < wire::steps_limit);
+    before = answer.step;
+    check_within(answer.handle, message);
+    check_within(answer.data, message);
+  }
+}
+
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
@@ -81,5 +106,6 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
                          listed);
   wire::read_reply_steps(input.octets, input.wire_length, asked, &listed, reply);
   check(reply, input);
+  check_files(input.octets, asked);
   return 0;
 }

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Where the arguments or the results of a procedure stand in an RPC message; no interface of this folder.
+#pragma once
+
+#include <algorithm>
+#include <optional>
+
+#include "wire/bytes.hpp"
+#include "wire/nfs_steps.hpp"
+#include "wire/rpc.hpp"
+
+namespace rpcrdma::wire {
+
+[[nodiscard]] inline std::optional<Protection> protection_of(const RpcCall& call) noexcept {
+  if (call.flavor != flavor_gss) return Protection::none;
+  switch (call.gss_service.value_or(0)) {
+    case 1:
+      return Protection::none;
+    case 2:
+      return Protection::integrity;
+    case 3:
+      return Protection::privacy;
+    default:
+      return std::nullopt;
+  }
+}
+
+/// What stands behind the RPC header, `at`, or in rpc_gss_integ_data there (RFC 2203 section 5.3.2.2: length, sequence
+/// number, the octets, checksum). Offsets count from the message's start.
+[[nodiscard]] inline Decoded<Cursor> open_body(Bytes message, std::size_t wire_length, std::size_t at,
+                                               std::optional<Protection> protection) noexcept {
+  Cursor cursor(message, wire_length);
+  static_cast<void>(cursor.take(at, "header"));
+  if (protection == Protection::none) return cursor;
+  if (protection != Protection::integrity) {
+    return tl::make_unexpected(DecodeError{Fault::unsupported, "RPCSEC_GSS", at});
+  }
+  const auto length = cursor.be32("integrity");
+  if (!length) return tl::make_unexpected(length.error());
+  if (*length < 4 || *length > cursor.wire_left()) {
+    return tl::make_unexpected(DecodeError{Fault::invalid, "integrity", at});
+  }
+  const std::size_t end = cursor.offset() + *length;
+  Cursor inside(message.first(std::min(message.size(), end)), end);
+  const auto skipped = inside.take(at + 8, "sequence number");
+  if (!skipped) return tl::make_unexpected(cursor.missing(4, "sequence number"));
+  return inside;
+}
+
+}  // namespace rpcrdma::wire
