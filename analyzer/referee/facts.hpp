@@ -8,6 +8,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "referee/rules/table.hpp"
@@ -241,6 +242,25 @@ struct MountFacts {
   std::string sentence;  ///< what happened to the mount
   std::string next;      ///< what to look at; empty: nothing
 };
+
+/// As the reports write it.
+[[nodiscard]] constexpr std::string_view name(MountFacts::State state) noexcept {
+  switch (state) {
+    case MountFacts::State::unknown:
+      break;
+    case MountFacts::State::never_up:
+      return "never-up";
+    case MountFacts::State::down:
+      return "down";
+    case MountFacts::State::closed:
+      return "closed";
+    case MountFacts::State::waiting:
+      return "waiting";
+    case MountFacts::State::working:
+      return "working";
+  }
+  return "unknown";
+}
 
 /// The sentence that every report begins with, and the state of the worst mount.
 struct Verdict {

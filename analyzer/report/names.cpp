@@ -104,22 +104,4 @@ std::string_view name(referee::Owes owes) noexcept {
   return "unknown";
 }
 
-std::string_view name(referee::MountFacts::State state) noexcept {
-  switch (state) {
-    case referee::MountFacts::State::unknown:
-      return "unknown";
-    case referee::MountFacts::State::never_up:
-      return "never-up";
-    case referee::MountFacts::State::down:
-      return "down";
-    case referee::MountFacts::State::closed:
-      return "closed";
-    case referee::MountFacts::State::waiting:
-      return "waiting";
-    case referee::MountFacts::State::working:
-      return "working";
-  }
-  return "unknown";
-}
-
 }  // namespace rpcrdma::report

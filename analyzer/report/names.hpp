@@ -16,6 +16,5 @@ namespace rpcrdma::report {
 [[nodiscard]] std::string_view name(trace::RolesFrom from) noexcept;  ///< empty for unknown
 [[nodiscard]] std::string_view name(referee::FindingKind kind) noexcept;
 [[nodiscard]] std::string_view name(referee::Owes owes) noexcept;
-[[nodiscard]] std::string_view name(referee::MountFacts::State state) noexcept;
 
 }  // namespace rpcrdma::report

@@ -25,7 +25,8 @@ const std::vector<std::uint32_t> no_findings;
 
 /// Between trace and referee, and behind the referee: it hears both.
 struct Journal::Engine final : trace::EventSink, referee::Observer {
-  explicit Engine(Journal& j) : journal(j), referee({}, this), trace({}, *this) {}
+  Engine(Journal& j, Options options)
+      : journal(j), referee(std::move(options.referee), this), trace(std::move(options.trace), *this) {}
 
   Journal& journal;
   referee::Referee referee;
@@ -38,6 +39,12 @@ struct Journal::Engine final : trace::EventSink, referee::Observer {
     trace::ConnectionId connection = 0;
     trace::PrivateDataArea area;
   } area;
+  struct Running {
+    std::uint64_t op = 0;
+    OperationSeen::Kind kind = OperationSeen::Kind::write;
+    std::uint32_t first = none;
+  };
+  std::unordered_map<std::uint64_t, Running> running_operations;  // the newest of each side
   // The unfinished Send of each side: its parts so far.
   std::unordered_map<std::uint64_t, std::vector<std::uint32_t>> open_parts;
 
@@ -122,14 +129,11 @@ struct Journal::Engine final : trace::EventSink, referee::Observer {
     message.xid = send.octets.size() >= 4 ? wire::load_be32(send.octets.data()) : 0;
     if (send.octets.size() >= 16) {
       message.version = wire::load_be32(send.octets.data() + 4);
+      message.credit = wire::load_be32(send.octets.data() + 8);
       message.proc = wire::load_be32(send.octets.data() + 12);
     }
-    if (seen.header != nullptr) {
-      message.header_length = static_cast<std::uint32_t>(seen.header->length);
-      message.read_segments = static_cast<std::uint32_t>(seen.header->reads.size());
-      message.write_chunks = static_cast<std::uint32_t>(seen.header->writes.size());
-      message.reply_chunk = seen.header->reply.has_value();
-    }
+    message.operation = seen.operation;
+    if (seen.header != nullptr) take_header(*seen.header, message);
     message.invalidated = send.invalidated;
     message.outstanding = seen.outstanding;
     message.granted = seen.granted;
@@ -154,8 +158,10 @@ struct Journal::Engine final : trace::EventSink, referee::Observer {
     operation.sender = seen.side;
     operation.handle = seen.handle;
     operation.offset = seen.offset;
-    operation.length = seen.length;
-    add(number(seen.frame), NoteKind::operation, static_cast<std::uint32_t>(journal.operations_.size()));
+    operation.length = operation.total = seen.length;
+    const auto index = static_cast<std::uint32_t>(journal.operations_.size());
+    join(operation, seen, index);
+    add(number(seen.frame), NoteKind::operation, index);
     journal.operations_.push_back(operation);
     if (seen.exchange.id == 0) return;
     if (auto rpc = assemblers[connection.id].operation(seen)) {
@@ -165,6 +171,19 @@ struct Journal::Engine final : trace::EventSink, referee::Observer {
   }
 
   // --- details
+  /// The packets of one Write, or of one answer, follow each other: the newest of each side is enough to know.
+  void join(Operation& operation, const OperationSeen& seen, std::uint32_t index) {
+    if (seen.kind == OperationSeen::Kind::read_request) return;
+    Running& running = running_operations[side_key(operation.connection, seen.side)];
+    if (running.first != none && running.op == seen.op && running.kind == seen.kind) {
+      Operation& first = journal.operations_[running.first];
+      operation.starts = false;
+      first.packets += 1;
+      first.total += seen.length;
+      return;
+    }
+    running = {seen.op, seen.kind, index};
+  }
   [[nodiscard]] static std::uint64_t side_key(std::uint32_t connection, Side side) noexcept {
     return (static_cast<std::uint64_t>(connection) << 1U) | static_cast<std::uint64_t>(side);
   }
@@ -201,8 +220,22 @@ struct Journal::Engine final : trace::EventSink, referee::Observer {
     return placed;
   }
 
+  static void take_header(const wire::HeaderV1& header, Message& message) {
+    message.header_length = static_cast<std::uint32_t>(header.length);
+    message.read_segments = static_cast<std::uint32_t>(header.reads.size());
+    message.write_chunks = static_cast<std::uint32_t>(header.writes.size());
+    message.reply_chunk = header.reply.has_value();
+    for (const wire::ReadSegment& read : header.reads) message.read_octets += read.target.length;
+    for (const auto& chunk : header.writes) message.write_octets += wire::chunk_length(chunk);
+    if (header.reply) message.reply_octets = wire::chunk_length(*header.reply);
+  }
+
   Connection& known(const referee::ConnectionFacts& facts) {
     Connection& connection = journal.connections_[facts.id];
+    if (connection.id == 0 || connection.client.address != facts.client.address) {  // the roles may have been unknown
+      connection.client = facts.client;
+      connection.server = facts.server;
+    }
     connection.id = facts.id;
     connection.transport = facts.transport;
     connection.rpcrdma = true;
@@ -337,7 +370,7 @@ struct Journal::Engine final : trace::EventSink, referee::Observer {
   }
 };
 
-Journal::Journal() : engine_(std::make_unique<Engine>(*this)) {}
+Journal::Journal(Options options) : engine_(std::make_unique<Engine>(*this, std::move(options))) {}
 Journal::~Journal() = default;
 
 void Journal::feed(const trace::Frame& frame) {
@@ -363,8 +396,11 @@ void Journal::finish() {
   for (const auto& [id, assembler] : engine.assemblers) open.push_back(id);
   std::sort(open.begin(), open.end());
   for (const std::uint32_t id : open) engine.give_up_all(id);
-  findings_ = engine.referee.finish(engine.last).findings;
+  referee::Report report = engine.referee.finish(engine.last);
+  findings_ = std::move(report.findings);
+  mounts_ = std::move(report.mounts);
   findings_of_.clear();
+  evidence_in_.clear();
   indexed_ = 0;
   index_findings();
   engine_.reset();
@@ -372,10 +408,17 @@ void Journal::finish() {
 
 void Journal::index_findings() {
   const std::size_t all = finished_ ? findings_.size() : engine_->referee.findings();
+  proven_.clear();
   for (; indexed_ < all; ++indexed_) {
     const referee::Finding& finding = finished_ ? findings_[indexed_] : engine_->referee.finding(indexed_);
     if (finding.frames.empty()) continue;
-    findings_of_[static_cast<std::uint32_t>(finding.frames.front())].push_back(static_cast<std::uint32_t>(indexed_));
+    const auto index = static_cast<std::uint32_t>(indexed_);
+    const std::uint64_t primary = finding.frames.front();
+    findings_of_[static_cast<std::uint32_t>(primary)].push_back(index);
+    for (const std::uint64_t frame : finding.frames) {
+      if (frame != primary) evidence_in_[static_cast<std::uint32_t>(frame)].push_back(index);
+    }
+    if (!finished_ && primary < last_frame_) proven_.push_back(index);
   }
 }
 
@@ -399,6 +442,15 @@ const Exchange* Journal::exchange(std::uint32_t connection_id, std::uint32_t exc
 const std::vector<std::uint32_t>& Journal::findings_of(std::uint32_t frame) const noexcept {
   const auto at = findings_of_.find(frame);
   return at == findings_of_.end() ? no_findings : at->second;
+}
+
+const std::vector<std::uint32_t>& Journal::evidence_in(std::uint32_t frame) const noexcept {
+  const auto at = evidence_in_.find(frame);
+  return at == evidence_in_.end() ? no_findings : at->second;
+}
+
+const std::vector<std::uint32_t>& Journal::proven_in(std::uint32_t frame) const noexcept {
+  return frame == last_frame_ ? proven_ : no_findings;
 }
 
 bool Journal::concerns(const referee::Finding& finding) const noexcept {

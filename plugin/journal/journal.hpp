@@ -12,13 +12,21 @@
 
 #include "journal/notes.hpp"
 #include "referee/facts.hpp"
+#include "referee/options.hpp"
 #include "trace/frame.hpp"
+#include "trace/trace.hpp"
 
 namespace rpcrdma::journal {
 
+/// As the analyzer's.
+struct Options {
+  referee::Options referee;
+  trace::Options trace;
+};
+
 class Journal {
  public:
-  Journal();
+  explicit Journal(Options options = {});
   ~Journal();
   Journal(const Journal&) = delete;
   Journal& operator=(const Journal&) = delete;
@@ -46,9 +54,15 @@ class Journal {
   [[nodiscard]] const Exchange* exchange(std::uint32_t connection, std::uint32_t exchange) const noexcept;
   /// Findings whose primary frame this is: indices into findings().
   [[nodiscard]] const std::vector<std::uint32_t>& findings_of(std::uint32_t frame) const noexcept;
+  /// Findings that this frame is evidence of, beside their primary one.
+  [[nodiscard]] const std::vector<std::uint32_t>& evidence_in(std::uint32_t frame) const noexcept;
+  /// Findings of earlier frames that this frame proved. Only while the file is read for the first time.
+  [[nodiscard]] const std::vector<std::uint32_t>& proven_in(std::uint32_t frame) const noexcept;
   /// False for what is said of other users of RDMA, and of captures without RPC-over-RDMA.
   [[nodiscard]] bool concerns(const referee::Finding& finding) const noexcept;
   [[nodiscard]] const referee::Finding& finding(std::uint32_t index) const noexcept;
+  /// What happened to each mount: after finish().
+  [[nodiscard]] const std::vector<referee::MountFacts>& mounts() const noexcept { return mounts_; }
 
  private:
   struct Engine;
@@ -65,8 +79,12 @@ class Journal {
   std::unordered_set<std::uint32_t> handshake_repeats_;
   std::vector<bool> opened_;                       // by frame number
   std::vector<std::vector<std::uint32_t>> pages_;  // head note by frame number
-  std::unordered_map<std::uint32_t, std::vector<std::uint32_t>> findings_of_;
+  using ByFrame = std::unordered_map<std::uint32_t, std::vector<std::uint32_t>>;
+  ByFrame findings_of_;
+  ByFrame evidence_in_;
+  std::vector<std::uint32_t> proven_;       // by last_frame_
   std::vector<referee::Finding> findings_;  // after finish()
+  std::vector<referee::MountFacts> mounts_;
   std::size_t indexed_ = 0;
   std::uint64_t last_frame_ = 0;
   bool finished_ = false;

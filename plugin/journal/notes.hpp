@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <string_view>
 #include <vector>
 
 #include "payload/assembler.hpp"
@@ -37,6 +38,8 @@ struct Exchange {
 struct Connection {
   std::uint32_t id = 0;
   trace::Transport transport = trace::Transport::rocev2;
+  trace::Endpoint client;
+  trace::Endpoint server;
   bool rpcrdma = false;  ///< as far as known by now
   std::optional<std::uint32_t> client_to_server;
   std::optional<std::uint32_t> server_to_client;
@@ -58,9 +61,15 @@ struct Message {
   std::uint32_t header_length = 0;  ///< 0: not decodable
   std::uint32_t version = 0;
   std::uint32_t proc = 0;
+  std::string_view operation;  ///< what the exchange's Call asks for, "READ"; empty: not known
+  std::uint32_t credit = 0;    ///< the credit word as it stands there
   std::uint32_t read_segments = 0;
   std::uint32_t write_chunks = 0;
   bool reply_chunk = false;
+  // Octets that its chunks hold, or offer
+  std::uint64_t read_octets = 0;
+  std::uint64_t write_octets = 0;
+  std::uint64_t reply_octets = 0;
   std::optional<std::uint32_t> invalidated;
   std::uint64_t outstanding = 0;
   std::optional<std::uint32_t> granted;
@@ -92,6 +101,9 @@ struct Operation {
   std::uint32_t handle = 0;
   std::uint64_t offset = 0;
   std::uint64_t length = 0;
+  bool starts = true;         ///< first packet of its Write or of its answer; always of a Read request
+  std::uint32_t packets = 1;  ///< of the first: of all of them, as far as seen by now
+  std::uint64_t total = 0;    ///< and their octets
 };
 
 /// A packet of a Send that ends in a later frame.

@@ -11,13 +11,18 @@
 // (packet.h brings glib; nothing may be first seen inside extern "C")
 #include <epan/column-utils.h>
 #include <epan/conversation.h>
+#include <epan/conversation_table.h>
 #include <epan/expert.h>
+#include <epan/export_object.h>
+#include <epan/follow.h>
 #include <epan/prefs.h>
 #include <epan/proto_data.h>
 #include <epan/stat_tap_ui.h>
 #include <epan/stats_tree.h>
 #include <epan/tap.h>
+#include <epan/to_str.h>
 #include <wiretap/wtap.h>
+#include <wsutil/crc32.h>
 
 extern "C" {
 #include <epan/dissectors/packet-infiniband.h>
@@ -31,7 +36,7 @@ extern "C" {
 
 namespace rpcrdma::plugin {
 
-/// gboolean until Wireshark 4.0, bool since 4.2.
+/// What dissectors, flags and switches are: gboolean until Wireshark 4.0, bool since 4.2.
 using Taken = std::invoke_result_t<heur_dissector_t, tvbuff_t*, packet_info*, proto_tree*, void*>;
 
 }  // namespace rpcrdma::plugin

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "wireshark/draw.hpp"
 
+#include <algorithm>
+
 #include "referee/rules/table.hpp"
 #include "wireshark/fields.hpp"
-#include "wireshark/statistics.hpp"
+#include "wireshark/tap.hpp"
 
 namespace rpcrdma::plugin {
 
@@ -15,22 +17,6 @@ using trace::Side;
 
 [[nodiscard]] const char* name(Side side) { return side == Side::active ? "client" : "server"; }
 
-[[nodiscard]] const char* name(MessageSeen::Kind kind) {
-  switch (kind) {
-    case MessageSeen::Kind::call:
-      return "Call";
-    case MessageSeen::Kind::reply:
-      return "Reply";
-    case MessageSeen::Kind::done:
-      return wire::proc_name(wire::Proc::done).data();
-    case MessageSeen::Kind::error:
-      return wire::proc_name(wire::Proc::error).data();
-    case MessageSeen::Kind::other:
-      break;
-  }
-  return "Message";
-}
-
 [[nodiscard]] const char* name(referee::Severity severity) {
   switch (severity) {
     case referee::Severity::error:
@@ -41,14 +27,6 @@ using trace::Side;
       break;
   }
   return "note";
-}
-
-[[nodiscard]] const char* name(const journal::Message& message) {
-  if (message.continued) return message.kind == MessageSeen::Kind::call ? "Call (continued)" : "Reply (continued)";
-  if (message.version == 2 && message.kind == MessageSeen::Kind::reply && message.exchange == 0) {
-    return "Reply (no Call is open)";
-  }
-  return name(message.kind);
 }
 
 void generated(proto_item* item) { proto_item_set_generated(item); }
@@ -114,7 +92,7 @@ tvbuff_t* of_journal(const Canvas& canvas, const journal::Octets& octets, const 
 
 void message_columns(const Canvas& canvas, const journal::Message& message, tvbuff_t* tvb) {
   col_set_str(canvas.pinfo->cinfo, COL_PROTOCOL, "RPCoRDMA");
-  const char* what = name(message);
+  const char* what = message_name(message);
   if (tvb_captured_length(tvb) >= 16 && tvb_get_ntohl(tvb, 4) == 1) {
     const std::string_view proc = wire::proc_name(tvb_get_ntohl(tvb, 12));
     if (!proc.empty()) what = proc.data();
@@ -132,7 +110,7 @@ void message_columns(const Canvas& canvas, const journal::Message& message, tvbu
 
 void knowledge(const Canvas& canvas, proto_tree* tree, const journal::Message& message) {
   const journal::Connection* connection = canvas.drawn->journal->connection(message.connection);
-  generated(proto_tree_add_string(tree, hf.direction, nullptr, 0, 0, name(message)));
+  generated(proto_tree_add_string(tree, hf.direction, nullptr, 0, 0, message_name(message)));
   generated(proto_tree_add_string(tree, hf.sender, nullptr, 0, 0, name(message.sender)));
   thresholds(tree, connection);
   if (message.exchange != 0) {
@@ -158,12 +136,41 @@ void knowledge(const Canvas& canvas, proto_tree* tree, const journal::Message& m
 
 }  // namespace
 
+const char* message_name(MessageSeen::Kind kind) {
+  switch (kind) {
+    case MessageSeen::Kind::call:
+      return "Call";
+    case MessageSeen::Kind::reply:
+      return "Reply";
+    case MessageSeen::Kind::done:
+      return wire::proc_name(wire::Proc::done).data();
+    case MessageSeen::Kind::error:
+      return wire::proc_name(wire::Proc::error).data();
+    case MessageSeen::Kind::other:
+      break;
+  }
+  return "Message";
+}
+
+const char* message_name(const journal::Message& message) {
+  if (message.continued) return message.kind == MessageSeen::Kind::call ? "Call (continued)" : "Reply (continued)";
+  if (message.version == 2 && message.kind == MessageSeen::Kind::reply && message.exchange == 0) {
+    return "Reply (no Call is open)";
+  }
+  return message_name(message.kind);
+}
+
+const char* operation_name(OperationSeen::Kind kind) {
+  static const char* const names[] = {"RDMA Write", "RDMA Read request", "RDMA Read response"};
+  return names[static_cast<std::size_t>(kind)];
+}
+
 void draw_message(const Canvas& canvas, const journal::Message& message, tvbuff_t* tvb) {
   if (tvb == nullptr) tvb = of_journal(canvas, message.octets, "RDMA Send");
   message_columns(canvas, message, tvb);
   proto_tree* tree = root(canvas, tvb, 0, "RPC over RDMA");
   proto_item* item = canvas.drawn->item;
-  proto_item_append_text(item, ": %s, XID 0x%08x", name(message), message.xid);
+  proto_item_append_text(item, ": %s, XID 0x%08x", message_name(message), message.xid);
   const int header = draw_header(canvas.pinfo, tree, tvb);
   proto_item_set_len(item, header);
   knowledge(canvas, tree, message);
@@ -188,8 +195,7 @@ void draw_part(const Canvas& canvas, const journal::Part& part, tvbuff_t* tvb) {
 }
 
 void draw_operation(const Canvas& canvas, const journal::Operation& operation, tvbuff_t* tvb) {
-  static const char* const kinds[] = {"RDMA Write", "RDMA Read request", "RDMA Read response"};
-  const char* kind = kinds[static_cast<std::size_t>(operation.kind)];
+  const char* kind = operation_name(operation.kind);
   tvbuff_t* where = tvb != nullptr ? tvb : frame_tvb(canvas);
   proto_tree* tree = root(canvas, where, tvb != nullptr ? -1 : 0, "RPC over RDMA");
   proto_item_append_text(canvas.drawn->item, ": %s, %" PRIu64 " octets at 0x%" PRIx64 " of handle 0x%08x", kind,
@@ -279,23 +285,60 @@ void draw_handshake(const Canvas& canvas, const journal::Handshake& handshake, t
   if (tree != nullptr) thresholds(tree, canvas.drawn->journal->connection(handshake.connection));
 }
 
+namespace {
+
+constexpr std::size_t most_links = 16;  // of one finding, to its evidence
+
+proto_tree* for_findings(const Canvas& canvas, tvbuff_t* frame) {
+  if (canvas.drawn->item == nullptr) root(canvas, frame, 0, "RPC over RDMA: findings");
+  return canvas.drawn->tree;
+}
+
+void draw_finding(const Canvas& canvas, const referee::Finding& finding, tvbuff_t* frame) {
+  proto_tree* tree = for_findings(canvas, frame);
+  const referee::Rule& rule = referee::rule(finding.rule);
+  proto_item* item = proto_tree_add_string(tree, hf.finding, nullptr, 0, 0, rule.name.data());
+  generated(item);
+  generated(proto_tree_add_string(tree, hf.severity, nullptr, 0, 0, name(finding.severity)));
+  const std::uint64_t primary = finding.frames.front();
+  if (primary != canvas.drawn->frame) frame_field(tree, hf.finding_of, primary);
+  for (std::size_t i = 0; i < finding.frames.size() && i < most_links; ++i) {
+    if (finding.frames[i] != primary) frame_field(tree, hf.evidence_in, finding.frames[i]);
+  }
+  add_finding(canvas.pinfo, item, static_cast<unsigned>(finding.rule), static_cast<unsigned>(finding.severity),
+              finding.message.c_str());
+  queue_finding(canvas, finding);
+}
+
+void draw_evidence(const Canvas& canvas, const referee::Finding& finding, tvbuff_t* frame) {
+  proto_tree* tree = for_findings(canvas, frame);
+  generated(proto_tree_add_string(tree, hf.evidence, nullptr, 0, 0, referee::rule(finding.rule).name.data()));
+  frame_field(tree, hf.finding_of, finding.frames.front());
+}
+
+}  // namespace
+
 void draw_findings(const Canvas& canvas, tvbuff_t* frame) {
   Drawn* drawn = canvas.drawn;
   if (drawn->judged) return;
   drawn->judged = true;
   const journal::Journal& journal = *drawn->journal;
-  const auto& findings = journal.findings_of(drawn->frame);
-  for (std::size_t i = 0; i < findings.size(); ++i) {
-    const referee::Finding& finding = journal.finding(findings[i]);
-    if (!journal.concerns(finding)) continue;
-    const referee::Rule& rule = referee::rule(finding.rule);
-    if (drawn->item == nullptr) root(canvas, frame, 0, "RPC over RDMA: findings");
-    proto_item* item = proto_tree_add_string(drawn->tree, hf.finding, nullptr, 0, 0, rule.name.data());
-    generated(item);
-    generated(proto_tree_add_string(drawn->tree, hf.severity, nullptr, 0, 0, name(finding.severity)));
-    add_finding(canvas.pinfo, item, static_cast<unsigned>(finding.rule), static_cast<unsigned>(finding.severity),
-                finding.message.c_str());
-    queue_finding(canvas, finding);
+  const auto& here = journal.findings_of(drawn->frame);
+  for (std::size_t i = 0; i < here.size(); ++i) {
+    const referee::Finding& finding = journal.finding(here[i]);
+    if (journal.concerns(finding)) draw_finding(canvas, finding, frame);
+  }
+  // tshark in one pass cannot go back to the offending frame: the finding stands on the one that proves it.
+  const auto& proven = journal.proven_in(drawn->frame);
+  for (std::size_t i = 0; i < proven.size(); ++i) {
+    const referee::Finding& finding = journal.finding(proven[i]);
+    if (journal.concerns(finding)) draw_finding(canvas, finding, frame);
+  }
+  const auto& evidence = journal.evidence_in(drawn->frame);
+  for (std::size_t i = 0; i < evidence.size(); ++i) {
+    const referee::Finding& finding = journal.finding(evidence[i]);
+    if (std::find(proven.begin(), proven.end(), evidence[i]) != proven.end()) continue;
+    if (journal.concerns(finding)) draw_evidence(canvas, finding, frame);
   }
 }
 

@@ -14,6 +14,11 @@ struct Canvas {
   Drawn* drawn;
 };
 
+// What the field calls them. Of static storage.
+[[nodiscard]] const char* message_name(referee::MessageSeen::Kind kind);
+[[nodiscard]] const char* message_name(const journal::Message& message);
+[[nodiscard]] const char* operation_name(referee::OperationSeen::Kind kind);
+
 /// `tvb` holds the message's octets, or is null: then a data source is made of the journal's copy.
 void draw_message(const Canvas& canvas, const journal::Message& message, tvbuff_t* tvb);
 void draw_part(const Canvas& canvas, const journal::Part& part, tvbuff_t* tvb);

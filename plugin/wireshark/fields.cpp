@@ -158,6 +158,12 @@ void own_fields(std::vector<hf_register_info>& ours) {
        "Call, Reply, ... as the referee reads it");
   want(&hf.finding, "Finding", "rpcordma.finding", FT_STRING, BASE_NONE, "Name of the rule");
   want(&hf.severity, "Severity", "rpcordma.severity", FT_STRING, BASE_NONE, "Of a finding: error, warning or note");
+  want(&hf.finding_of, "Finding about", "rpcordma.finding_of", FT_FRAMENUM, BASE_NONE,
+       "The offending frame, where the finding stands on another");
+  want(&hf.evidence, "Evidence of", "rpcordma.evidence", FT_STRING, BASE_NONE,
+       "Name of the rule of a finding that this frame is evidence of");
+  want(&hf.evidence_in, "Evidence in", "rpcordma.evidence_in", FT_FRAMENUM, BASE_NONE,
+       "Another frame that the finding rests on");
   want(&hf.operation, "Operation", "rpcordma.operation", FT_STRING, BASE_NONE,
        "RDMA Write, RDMA Read request or RDMA Read response");
   want(&hf.payload_state, "Payload", "rpcordma.payload", FT_STRING, BASE_NONE, "How the RPC message was put together");

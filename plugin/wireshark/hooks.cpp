@@ -7,7 +7,9 @@
 #include "wireshark/builtin.hpp"
 #include "wireshark/draw.hpp"
 #include "wireshark/fields.hpp"
-#include "wireshark/statistics.hpp"
+#include "wireshark/mounts.hpp"
+#include "wireshark/preferences.hpp"
+#include "wireshark/tap.hpp"
 
 namespace rpcrdma::plugin {
 
@@ -16,10 +18,6 @@ namespace {
 using journal::NoteKind;
 using referee::OperationSeen;
 
-constexpr int engine_plugin = 0;
-constexpr int engine_builtin = 1;
-int engine = engine_plugin;
-
 /// An entry of one of Wireshark's heuristic lists, taken over.
 struct Hook {
   heur_dtbl_entry_t* entry = nullptr;
@@ -27,8 +25,6 @@ struct Hook {
 };
 Hook infiniband;
 Hook iwarp;
-
-[[nodiscard]] bool given_back() { return engine == engine_builtin; }
 
 /// The trace has found no packet in this frame, Wireshark has: then it is the built-in's.
 [[nodiscard]] bool not_ours(const Drawn* drawn) { return drawn == nullptr || !drawn->journal->opened(drawn->frame); }
@@ -260,6 +256,7 @@ int on_frame_end(tvbuff_t* tvb, packet_info* pinfo, proto_tree* tree, void*) {
     if (open_note(drawn, c) && wanted(drawn, c)) draw_note(canvas, c, nullptr);
   }
   draw_findings(canvas, tvb);
+  queue_mounts(canvas);
   return static_cast<int>(tvb_captured_length(tvb));
 }
 
@@ -287,16 +284,6 @@ void keep_if_builtin(const char*, heur_dtbl_entry_t* entry, void* found) {
 }
 
 }  // namespace
-
-void register_preferences() {
-  static const enum_val_t engines[] = {{"plugin", "This plugin", engine_plugin},
-                                       {"builtin", "Wireshark's own dissector", engine_builtin},
-                                       {nullptr, nullptr, 0}};
-  module_t* module = prefs_register_protocol(proto_rpcrdma, nullptr);
-  prefs_register_enum_preference(module, "engine", "RPC-over-RDMA is decoded by",
-                                 "Wireshark's own dissector knows neither findings nor private data", &engine, engines,
-                                 false);
-}
 
 void install_hooks(bool builtin_protocol) {
   const bool ib =

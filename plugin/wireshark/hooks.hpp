@@ -4,7 +4,6 @@
 
 namespace rpcrdma::plugin {
 
-void register_preferences();
 /// At handoff. False: this Wireshark has no protocol of that name.
 void install_hooks(bool builtin_protocol);
 

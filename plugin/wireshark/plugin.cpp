@@ -1,9 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // What Wireshark looks for when it loads the plugin.
+#include "wireshark/conversations.hpp"
+#include "wireshark/exports.hpp"
 #include "wireshark/fields.hpp"
+#include "wireshark/flow.hpp"
+#include "wireshark/follow.hpp"
 #include "wireshark/hooks.hpp"
+#include "wireshark/mounts.hpp"
+#include "wireshark/preferences.hpp"
 #include "wireshark/session.hpp"
 #include "wireshark/statistics.hpp"
+#include "wireshark/tap.hpp"
 
 namespace {
 
@@ -14,7 +21,13 @@ void register_protoinfo() {
   proto_rpcrdma = proto_register_protocol("NFS over RDMA analysis", "RPCRDMA", "rpcrdma");
   builtin = register_fields();
   register_preferences();
+  register_taps();
   register_statistics();
+  register_mounts();
+  register_conversations();
+  register_follower();
+  register_flow();
+  register_exports();
   register_init_routine(open_session);
   register_cleanup_routine(close_session);
   register_postseq_cleanup_routine(end_of_pass);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // The RPC message, once and whole, to Wireshark's own dissectors.
 #include "wireshark/draw.hpp"
+#include "wireshark/exports.hpp"
 #include "wireshark/fields.hpp"
 
 #ifdef __clang__
@@ -50,6 +51,7 @@ void find_rpc() { rpc_handle = find_dissector_add_dependency("rpc", proto_rpcord
 
 void give_to_rpc(const Canvas& canvas, const journal::Payload& payload, tvbuff_t* tvb) {
   packet_info* pinfo = canvas.pinfo;
+  queue_rpc(canvas, payload, tvb);
   if (rpc_handle == nullptr) {
     call_data_dissector(tvb, pinfo, canvas.tree);
     return;

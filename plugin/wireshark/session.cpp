@@ -4,6 +4,7 @@
 #include <memory>
 
 #include "wireshark/fields.hpp"
+#include "wireshark/preferences.hpp"
 
 namespace rpcrdma::plugin {
 
@@ -88,11 +89,15 @@ void feed(packet_info* pinfo) {
 }  // namespace
 
 void open_session() noexcept {
-  guarded([] { open_journal = std::make_unique<journal::Journal>(); });
+  guarded([] { open_journal = std::make_unique<journal::Journal>(options()); });
 }
 void close_session() noexcept { open_journal.reset(); }
 void end_of_pass() noexcept {
   if (open_journal) guarded([] { open_journal->finish(); });
+}
+
+const journal::Journal* finished_journal() {
+  return open_journal && open_journal->finished() ? open_journal.get() : nullptr;
 }
 
 Drawn* look(packet_info* pinfo) {

@@ -23,6 +23,9 @@ void open_session() noexcept;
 void close_session() noexcept;
 void end_of_pass() noexcept;  ///< all frames have been seen once
 
+/// The journal once all frames have been seen; null until then.
+[[nodiscard]] const journal::Journal* finished_journal();
+
 /// Feeds the frame to the journal if it is new. Null when the journal cannot be used.
 Drawn* look(packet_info* pinfo);
 

@@ -4,35 +4,14 @@
 #include <array>
 
 #include "referee/rules/table.hpp"
-#include "wireshark/fields.hpp"
+#include "wireshark/stat_table.hpp"
+#include "wireshark/tap.hpp"
 
 namespace rpcrdma::plugin {
 
 namespace {
 
 using referee::MessageSeen;
-
-/// What one tap call tells; in the packet's memory.
-struct TapItem {
-  enum class Kind : std::uint8_t { message, operation, finding } kind = Kind::message;
-  std::uint32_t connection = 0;
-  const journal::Connection* facts = nullptr;
-  const journal::Message* message = nullptr;
-  const journal::Operation* operation = nullptr;
-  const char* rule = nullptr;
-  double took_ms = -1;  ///< of a Reply or RDMA_ERROR, from its Call
-};
-
-int tap = -1;
-
-TapItem* fresh(const Canvas& canvas, TapItem::Kind kind, std::uint32_t connection) {
-  auto* item = static_cast<TapItem*>(wmem_alloc0(canvas.pinfo->pool, sizeof(TapItem)));
-  item->kind = kind;
-  item->connection = connection;
-  item->facts = canvas.drawn->journal->connection(connection);
-  item->took_ms = -1;
-  return item;
-}
 
 // --- -z rpcrdma,tree
 
@@ -60,22 +39,6 @@ void tick_under(stats_tree* st, const char* parent_name, int parent, const char*
   tick(st, node, parent);
 }
 
-[[nodiscard]] const char* kind_name(MessageSeen::Kind kind) {
-  switch (kind) {
-    case MessageSeen::Kind::call:
-      return "Call";
-    case MessageSeen::Kind::reply:
-      return "Reply";
-    case MessageSeen::Kind::done:
-      return wire::proc_name(wire::Proc::done).data();
-    case MessageSeen::Kind::error:
-      return wire::proc_name(wire::Proc::error).data();
-    case MessageSeen::Kind::other:
-      break;
-  }
-  return "Other";
-}
-
 [[nodiscard]] const char* size_class(const TapItem& item) {
   if (item.facts == nullptr) return "threshold not known";
   const auto& limit =
@@ -91,7 +54,8 @@ void tick_under(stats_tree* st, const char* parent_name, int parent, const char*
 
 void tree_message(stats_tree* st, const TapItem& item) {
   const journal::Message& message = *item.message;
-  tick_under(st, "Messages", node_messages, kind_name(message.kind));
+  tick_under(st, "Messages", node_messages,
+             message.kind == MessageSeen::Kind::other ? "Other" : message_name(message.kind));
   const std::string_view proc = message.version == 1 ? wire::proc_name(message.proc) : std::string_view{};
   const char* header = message.version == 2 ? "version 2" : proc.empty() ? "unknown" : proc.data();
   tick_under(st, "Header types", node_headers, header);
@@ -103,17 +67,15 @@ void tree_message(stats_tree* st, const TapItem& item) {
 
 tap_packet_status tree_packet(stats_tree* st, packet_info*, epan_dissect_t*, const void* data, tap_flags_t) {
   const auto& item = *static_cast<const TapItem*>(data);
-  static const char* const operations[] = {"RDMA Write", "RDMA Read request", "RDMA Read response"};
   switch (item.kind) {
     case TapItem::Kind::message:
       tree_message(st, item);
       break;
     case TapItem::Kind::operation:
-      tick_under(st, "RDMA operations (packets)", node_operations,
-                 operations[static_cast<std::size_t>(item.operation->kind)]);
+      tick_under(st, "RDMA operations (packets)", node_operations, operation_name(item.operation->kind));
       break;
     case TapItem::Kind::finding:
-      tick_under(st, "Findings", node_findings, item.rule);
+      tick_under(st, "Findings", node_findings, referee::rule(item.finding->rule).name.data());
       break;
   }
   return TAP_PACKET_REDRAW;
@@ -123,6 +85,8 @@ tap_packet_status tree_packet(stats_tree* st, packet_info*, epan_dissect_t*, con
 
 enum Column : unsigned {
   col_connection,
+  col_client,
+  col_server,
   col_transport,
   col_to_server,
   col_to_client,
@@ -130,14 +94,16 @@ enum Column : unsigned {
   col_calls,
   col_replies,
   col_errors,
-  col_reads,
-  col_writes,
+  col_read,
+  col_written,
   col_average,
   col_longest,
   columns
 };
 
 stat_tap_table_item table_fields[columns] = {{TABLE_ITEM_UINT, TAP_ALIGN_RIGHT, "Connection", "%10u"},
+                                             {TABLE_ITEM_STRING, TAP_ALIGN_LEFT, "Client", "%-15s"},
+                                             {TABLE_ITEM_STRING, TAP_ALIGN_LEFT, "Server", "%-15s"},
                                              {TABLE_ITEM_STRING, TAP_ALIGN_LEFT, "Transport", "%-10s"},
                                              {TABLE_ITEM_STRING, TAP_ALIGN_RIGHT, "To server", "%9s"},
                                              {TABLE_ITEM_STRING, TAP_ALIGN_RIGHT, "To client", "%9s"},
@@ -145,57 +111,13 @@ stat_tap_table_item table_fields[columns] = {{TABLE_ITEM_UINT, TAP_ALIGN_RIGHT, 
                                              {TABLE_ITEM_UINT, TAP_ALIGN_RIGHT, "Calls", "%9u"},
                                              {TABLE_ITEM_UINT, TAP_ALIGN_RIGHT, "Replies", "%9u"},
                                              {TABLE_ITEM_UINT, TAP_ALIGN_RIGHT, "Errors", "%6u"},
-                                             {TABLE_ITEM_UINT, TAP_ALIGN_RIGHT, "Read packets", "%12u"},
-                                             {TABLE_ITEM_UINT, TAP_ALIGN_RIGHT, "Write packets", "%13u"},
+                                             {TABLE_ITEM_FLOAT, TAP_ALIGN_RIGHT, "Octets read", "%14.0f"},
+                                             {TABLE_ITEM_FLOAT, TAP_ALIGN_RIGHT, "Octets written", "%14.0f"},
                                              {TABLE_ITEM_FLOAT, TAP_ALIGN_RIGHT, "Average ms", "%10.3f"},
                                              {TABLE_ITEM_FLOAT, TAP_ALIGN_RIGHT, "Longest ms", "%10.3f"}};
 
-/// void, and bool in versions to come.
-using InitResult = std::invoke_result_t<decltype(stat_tap_table_ui::stat_tap_init_cb), stat_tap_table_ui*>;
+InitResult table_init(stat_tap_table_ui* ui) { return open_table(ui, "NFS/RDMA connections"); }
 
-InitResult table_init(stat_tap_table_ui* ui) {
-  const char* title = "NFS/RDMA connections";
-  stat_tap_table* table = stat_tap_find_table(ui, title);
-  if (table != nullptr) {
-    if (ui->stat_tap_reset_table_cb != nullptr) ui->stat_tap_reset_table_cb(table);
-  } else {
-    stat_tap_add_table(ui, stat_tap_init_table(title, columns, 0, nullptr));
-  }
-  return static_cast<InitResult>(true);
-}
-
-[[nodiscard]] stat_tap_table_item_type number(unsigned value) {
-  stat_tap_table_item_type item{};
-  item.type = TABLE_ITEM_UINT;
-  item.value.uint_value = value;
-  return item;
-}
-[[nodiscard]] stat_tap_table_item_type text(const char* value) {
-  stat_tap_table_item_type item{};
-  item.type = TABLE_ITEM_STRING;
-  item.value.string_value = g_strdup(value);
-  return item;
-}
-[[nodiscard]] stat_tap_table_item_type decimal(double value) {
-  stat_tap_table_item_type item{};
-  item.type = TABLE_ITEM_FLOAT;
-  item.value.float_value = value;
-  return item;
-}
-
-void free_item(stat_tap_table*, unsigned, unsigned column, stat_tap_table_item_type* item) {
-  if (item->type == TABLE_ITEM_STRING &&
-      (column == col_transport || column == col_to_server || column == col_to_client)) {
-    g_free(const_cast<char*>(item->value.string_value));  // NOLINT(cppcoreguidelines-pro-type-const-cast): ours
-    item->value.string_value = nullptr;
-  }
-}
-
-void set_text(const stat_tap_table* table, unsigned row, unsigned column, const char* value) {
-  stat_tap_table_item_type* item = stat_tap_get_field_data(table, row, column);
-  g_free(const_cast<char*>(item->value.string_value));  // NOLINT(cppcoreguidelines-pro-type-const-cast): ours
-  item->value.string_value = g_strdup(value);
-}
 void set_threshold(const stat_tap_table* table, unsigned row, unsigned column,
                    const std::optional<std::uint32_t>& value) {
   char buffer[16] = "?";
@@ -238,98 +160,75 @@ void table_message(const stat_tap_table* table, unsigned row, const TapItem& ite
   if (item.took_ms > longest->value.float_value) longest->value.float_value = item.took_ms;
 }
 
-tap_packet_status table_packet(void* data, packet_info*, epan_dissect_t*, const void* tapped, tap_flags_t) {
-  const auto& item = *static_cast<const TapItem*>(tapped);
-  if (item.kind == TapItem::Kind::finding || item.connection == 0) return TAP_PACKET_DONT_REDRAW;
-  auto* stat = static_cast<stat_data_t*>(data);
-  auto* table = g_array_index(stat->stat_tap_data->tables, stat_tap_table*, 0);
+void table_operation(const stat_tap_table* table, unsigned row, const journal::Operation& operation) {
+  if (operation.kind == referee::OperationSeen::Kind::read_request) return;
+  const bool write = operation.kind == referee::OperationSeen::Kind::write;
+  stat_tap_get_field_data(table, row, write ? col_written : col_read)->value.float_value +=
+      static_cast<double>(operation.length);
+}
+
+[[nodiscard]] unsigned row_of(stat_tap_table* table, const TapItem& item) {
   unsigned row = 0;
   while (row < table->num_elements &&
          stat_tap_get_field_data(table, row, col_connection)->value.uint_value != item.connection) {
     ++row;
   }
-  if (row == table->num_elements) {
-    const stat_tap_table_item_type items[columns] = {
-        number(item.connection),
-        text(item.facts != nullptr ? transport_name(item.facts->transport) : "?"),
-        text("?"),
-        text("?"),
-        number(0),
-        number(0),
-        number(0),
-        number(0),
-        number(0),
-        number(0),
-        decimal(0),
-        decimal(0)};
-    stat_tap_init_table_row(table, row, columns, items);
-  }
+  if (row != table->num_elements) return row;
+  const stat_tap_table_item_type items[columns] = {number(item.connection),
+                                                   text("?"),
+                                                   text("?"),
+                                                   text("?"),
+                                                   text("?"),
+                                                   text("?"),
+                                                   number(0),
+                                                   number(0),
+                                                   number(0),
+                                                   number(0),
+                                                   decimal(0),
+                                                   decimal(0),
+                                                   decimal(0),
+                                                   decimal(0)};
+  stat_tap_init_table_row(table, row, columns, items);
+  return row;
+}
+
+tap_packet_status table_packet(void* data, packet_info*, epan_dissect_t*, const void* tapped, tap_flags_t) {
+  const auto& item = *static_cast<const TapItem*>(tapped);
+  if (item.kind == TapItem::Kind::finding || item.connection == 0) return TAP_PACKET_DONT_REDRAW;
+  stat_tap_table* table = only_table(data);
+  const unsigned row = row_of(table, item);
   if (item.facts != nullptr) {
+    set_text(table, row, col_client, item.facts->client.address.c_str());
+    set_text(table, row, col_server, item.facts->server.address.c_str());
+    set_text(table, row, col_transport, transport_name(item.facts->transport));
     set_threshold(table, row, col_to_server, item.facts->client_to_server);
     set_threshold(table, row, col_to_client, item.facts->server_to_client);
   }
   if (item.kind == TapItem::Kind::message) {
     table_message(table, row, item);
   } else {
-    count(table, row, item.operation->kind == referee::OperationSeen::Kind::write ? col_writes : col_reads);
+    table_operation(table, row, *item.operation);
   }
   return TAP_PACKET_REDRAW;
-}
-
-void table_reset(stat_tap_table* table) {
-  for (unsigned row = 0; row < table->num_elements; ++row) {
-    for (unsigned column = 0; column < table->num_fields; ++column) {
-      free_item(table, row, column, stat_tap_get_field_data(table, row, column));
-    }
-    g_free(table->elements[row]);
-  }
-  table->num_elements = 0;
 }
 
 }  // namespace
 
 void register_statistics() {
-  tap = register_tap("rpcrdma");
-  stats_tree_register_plugin("rpcrdma", "rpcrdma", "NFS over RDMA/Messages and findings", 0, tree_packet, tree_init,
+  stats_tree_register_plugin(tap_name, "rpcrdma", "NFS over RDMA/Messages and findings", 0, tree_packet, tree_init,
                              nullptr);
   static stat_tap_table_ui table{};
   table.group = REGISTER_PACKET_STAT_GROUP_UNSORTED;
   table.title = "NFS over RDMA connections";
-  table.tap_name = "rpcrdma";
+  table.tap_name = tap_name;
   table.cli_string = "rpcrdma,connections";
   table.stat_tap_init_cb = table_init;
   table.packet_func = table_packet;
-  table.stat_tap_reset_table_cb = table_reset;
+  table.stat_tap_reset_table_cb = empty_table;
   table.stat_tap_free_table_item_cb = free_item;
   table.nfields = columns;
   table.fields = table_fields;
   register_stat_tap_table_ui(&table);
-}
-
-void queue_message(const Canvas& canvas, const journal::Message& message) {
-  if (!have_tap_listener(tap)) return;
-  TapItem* item = fresh(canvas, TapItem::Kind::message, message.connection);
-  item->message = &message;
-  const journal::Exchange* exchange = canvas.drawn->journal->exchange(message.connection, message.exchange);
-  const bool answer = message.kind == MessageSeen::Kind::reply || message.kind == MessageSeen::Kind::error;
-  if (exchange != nullptr && exchange->call.number != 0 && answer) {
-    item->took_ms = static_cast<double>(exchange->reply.time - exchange->call.time) / 1e6;
-  }
-  tap_queue_packet(tap, canvas.pinfo, item);
-}
-
-void queue_operation(const Canvas& canvas, const journal::Operation& operation) {
-  if (!have_tap_listener(tap)) return;
-  TapItem* item = fresh(canvas, TapItem::Kind::operation, operation.connection);
-  item->operation = &operation;
-  tap_queue_packet(tap, canvas.pinfo, item);
-}
-
-void queue_finding(const Canvas& canvas, const referee::Finding& finding) {
-  if (!have_tap_listener(tap)) return;
-  TapItem* item = fresh(canvas, TapItem::Kind::finding, finding.connection);
-  item->rule = referee::rule(finding.rule).name.data();
-  tap_queue_packet(tap, canvas.pinfo, item);
 }
 
 }  // namespace rpcrdma::plugin

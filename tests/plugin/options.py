@@ -4,7 +4,9 @@
 
 engine          -o rpcrdma.engine:builtin gives stock tshark's output
 disable         --disable-protocol rpcordma, --disable-heuristic rpcrdma_infiniband and rpcrdma_iwarp
-statistics      -z rpcrdma,tree and -z rpcrdma,connections say what the analyzer's JSON says
+statistics      -z rpcrdma,tree, -z rpcrdma,connections and -z rpcrdma,mounts say what the analyzer's JSON says
+listings        -z conv, endpoints, follow and flow of rpcrdma: every connection, each message once and the right way round
+preferences     -o rpcrdma.wait and the others do what the analyzer's options of these names do
 header          every octet of a version 1 header belongs to a field
 """
 import argparse
@@ -77,30 +79,90 @@ def statistics(ours, _, analyzer):
         for key, count in [*said.items(), *findings.items()]:
             if tree.get(key, 0) != count:
                 yield f"{name}: -z rpcrdma,tree counts {tree.get(key, 0)} of {key}, the analyzer {count}"
-        table = ours.run("-2", "-q", "-r", path, "-z", "rpcrdma,connections").output
-        rows = {}
-        for line in table.splitlines():
-            words = line.replace("|", " ").split()
-            if len(words) >= 12 and words[0].isdigit():
-                rows[int(words[0])] = words
-        spoken = [c for c in run.connections() if c["messages"]["calls"]]
-        if len(rows) < len(spoken) or not rows:
-            yield f"{name}: -z rpcrdma,connections has {len(rows)} rows, the analyzer {len(spoken)} connections with Calls"
-        names = {"rocev2": "RoCEv2", "rocev1": "RoCEv1", "infiniband": "InfiniBand", "iwarp": "iWARP"}
+        yield from connections_table(ours, name, path, run)
+        mounts = ours.run("-q", "-r", path, "-z", "rpcrdma,mounts").output  # one pass will do
+        for mount in run.document["mounts"]:
+            attempts = ", ".join(f"{mount['attempts'][k]} {w}" for k, w in ATTEMPTS)
+            want = f"{mount['id']}  client {mount['client']}, server {mount['server']}: {mount['state']}; {attempts}\n   {mount['sentence']}\n"
+            if want not in mounts:
+                yield f"{name}: -z rpcrdma,mounts does not say {want!r} but {mounts!r}"
+
+
+ATTEMPTS = (("made", "attempts"), ("established", "established"), ("refused", "refused"), ("unanswered", "unanswered"))
+TRANSPORTS = {"rocev2": "RoCEv2", "rocev1": "RoCEv1", "infiniband": "InfiniBand", "iwarp": "iWARP"}
+
+
+def connections_table(ours, name, path, run):
+    rows = {}
+    for line in ours.run("-2", "-q", "-r", path, "-z", "rpcrdma,connections").output.splitlines():
+        words = line.replace("|", " ").split()
+        if len(words) == 14 and words[0].isdigit():
+            rows[int(words[0])] = words[1:]
+    spoken = [c for c in run.connections() if c["messages"]["calls"]]
+    if len(rows) < len(spoken) or not rows:
+        yield f"{name}: -z rpcrdma,connections has {len(rows)} rows, the analyzer {len(spoken)} connections with Calls"
+    for connection in spoken:
+        row, m, t, o = rows.get(connection["id"]), connection["messages"], connection["thresholds"], connection["operations"]
+        want = [connection["client"]["address"], connection["server"]["address"], TRANSPORTS[connection["transport"]],
+                str(t["client_to_server"] or "?"), str(t["server_to_client"] or "?"), str(connection["credits"]["granted"] or 0),
+                str(m["calls"] + m["reverse_calls"]), str(m["replies"] + m["reverse_replies"]), str(m["rdma_error"]),
+                str(o["read_bytes"]), str(o["write_bytes"])]
+        if row is None or row[:len(want)] != want:
+            yield f"{name}: connection {connection['id']}: -z rpcrdma,connections says {row}, the analyzer {want}"
+            continue
+        longest = connection["latency_us"]["max"]
+        if longest is not None and abs(float(row[12]) * 1000 - longest) > 1.5:
+            yield f"{name}: connection {connection['id']}: longest {row[12]} ms, the analyzer {longest} us"
+
+
+def listings(ours, _, analyzer):
+    for name in COUNTED:
+        path = harness.capture(name)
+        spoken = [c for c in harness.run(analyzer, path).connections() if c["messages"]["calls"]]
+        peers = sorted((c["client"]["address"], c["server"]["address"]) for c in spoken)
+        conversations = re.findall(r"^(\S+) +<-> (\S+) +(\d+) (\d+ \S+) +(\d+) (\d+ \S+) +(\d+) ",
+                                   ours.run("-2", "-q", "-r", path, "-z", "conv,rpcrdma").output, re.M)
+        if sorted(tuple(sorted(c[:2], reverse=True)) for c in conversations) != sorted(tuple(sorted(p, reverse=True)) for p in peers):
+            yield f"{name}: -z conv,rpcrdma lists {conversations}, the analyzer has {peers}"
+        ends = collections.Counter(re.findall(r"^(\d\S+) +\d+ ", ours.run("-2", "-q", "-r", path, "-z", "endpoints,rpcrdma").output, re.M))
+        if ends != collections.Counter(a for p in peers for a in p):
+            yield f"{name}: -z endpoints,rpcrdma lists {ends}"
+        flow = ours.run("-2", "-q", "-r", path, "-z", "flow,rpcrdma,network").output
         for connection in spoken:
-            row, m, t = rows.get(connection["id"]), connection["messages"], connection["thresholds"]
-            want = [names[connection["transport"]], str(t["client_to_server"] or "?"), str(t["server_to_client"] or "?"), None,
-                    str(m["calls"] + m["reverse_calls"]), str(m["replies"] + m["reverse_replies"]), str(m["rdma_error"])]
-            for want_word, word in zip(want, (row or [""] * 12)[1:]):
-                if want_word is not None and want_word != word:
-                    yield f"{name}: connection {connection['id']}: -z rpcrdma,connections says {row}, the analyzer {want}"
-                    break
-            longest = connection["latency_us"]["max"]
-            if row and longest is not None and abs(float(row[11]) * 1000 - longest) > 1.5:
-                yield f"{name}: connection {connection['id']}: longest {row[11]} ms, the analyzer {longest} us"
+            m, number = connection["messages"], connection["id"]
+            said = ours.run("-2", "-q", "-r", path, "-z", f"follow,rpcrdma,ascii,{number}").output
+            if f"Node 0: {connection['client']['address']}:{number}\nNode 1: {connection['server']['address']}:{number}\n" not in said:
+                yield f"{name}: follow of connection {number} does not begin with its client and server"
+            # tshark puts a tabulator in front of the count of octets of what the server says.
+            said_by = {"": collections.Counter(), "\t": collections.Counter()}
+            for side, what in re.findall(r"^(\t?)\d+\nframe \d+  (Call|Reply) 0x", said, re.M):
+                said_by[side][what] += 1
+            want = [(m["calls"], m["reverse_replies"]), (m["reverse_calls"], m["replies"])]
+            if [(said_by[side]["Call"], said_by[side]["Reply"]) for side in ("", "\t")] != want:
+                yield f"{name}: follow of connection {number}: {said_by}, the analyzer {want}"
+        arrows = collections.Counter(re.findall(r"\|(Call|Reply) 0x", flow))
+        want = {"Call": sum(c["messages"]["calls"] + c["messages"]["reverse_calls"] for c in spoken),
+                "Reply": sum(c["messages"]["replies"] + c["messages"]["reverse_replies"] for c in spoken)}
+        if arrows != want:
+            yield f"{name}: -z flow,rpcrdma draws {dict(arrows)}, the analyzer counts {want}"
 
 
-TESTS = {f.__name__: f for f in (engine, disable, statistics)}
+def preferences(ours, _, analyzer):
+    path = harness.capture("rxe-upeer-done-late")
+    default = collections.Counter(f["rule"] for f in harness.run(analyzer, path).findings() if f["frames"])
+    for option, preference in ((["--pull-timeout", "0"], ["-o", "rpcrdma.pull_timeout:0"]), (["--profile", "rfc8166"], ["-o", "rpcrdma.profile:rfc8166"]),
+                               (["--wait", "1"], ["-o", "rpcrdma.wait:1"]), (["--check-crc"], ["-o", "rpcrdma.check_crc:TRUE"]),
+                               (["--port", "20050"], ["-o", "rpcrdma.port:20050"])):
+        said = collections.Counter(f["rule"] for f in harness.run(analyzer, path, *option).findings() if f["frames"])
+        rows, done = ours.rows(path, ["rpcordma.finding"], *preference, passes=2)
+        shown = collections.Counter(rule for row in rows for rule in row["rpcordma.finding"])
+        if option[0] in ("--pull-timeout", "--profile") and said == default:
+            yield f"{' '.join(option)} changes nothing in this capture: the test is wrong"
+        if done.status != 0 or shown != said:
+            yield f"{' '.join(preference)}: {dict(shown)}, the analyzer with {' '.join(option)} {dict(said)}; {done.errors[-200:]}"
+
+
+TESTS = {f.__name__: f for f in (engine, disable, statistics, listings, preferences)}
 
 
 def main():

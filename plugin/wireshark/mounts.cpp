@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "wireshark/mounts.hpp"
+
+#include <cstdio>
+
+#include "wireshark/fields.hpp"
+#include "wireshark/stat_table.hpp"
+
+namespace rpcrdma::plugin {
+
+namespace {
+
+using referee::MountFacts;
+
+constexpr const char* mounts_tap = "rpcrdma_mounts";
+int tap = -1;
+
+// --- the window: only once the whole file has been seen
+
+enum Column : unsigned {
+  col_mount,
+  col_client,
+  col_server,
+  col_state,
+  col_attempts,
+  col_established,
+  col_refused,
+  col_unanswered,
+  col_sentence,
+  columns
+};
+
+stat_tap_table_item table_fields[columns] = {{TABLE_ITEM_UINT, TAP_ALIGN_RIGHT, "Mount", "%5u"},
+                                             {TABLE_ITEM_STRING, TAP_ALIGN_LEFT, "Client", "%-15s"},
+                                             {TABLE_ITEM_STRING, TAP_ALIGN_LEFT, "Server", "%-15s"},
+                                             {TABLE_ITEM_STRING, TAP_ALIGN_LEFT, "State", "%-8s"},
+                                             {TABLE_ITEM_UINT, TAP_ALIGN_RIGHT, "Attempts", "%8u"},
+                                             {TABLE_ITEM_UINT, TAP_ALIGN_RIGHT, "Established", "%11u"},
+                                             {TABLE_ITEM_UINT, TAP_ALIGN_RIGHT, "Refused", "%7u"},
+                                             {TABLE_ITEM_UINT, TAP_ALIGN_RIGHT, "Unanswered", "%10u"},
+                                             {TABLE_ITEM_STRING, TAP_ALIGN_LEFT, "What happened", "%s"}};
+
+InitResult table_init(stat_tap_table_ui* ui) { return open_table(ui, "NFS/RDMA mounts"); }
+
+void add_row(stat_tap_table* table, const MountFacts& mount) {
+  const stat_tap_table_item_type items[columns] = {number(mount.id),
+                                                   text(mount.client.c_str()),
+                                                   text(mount.server.c_str()),
+                                                   text(name(mount.state).data()),
+                                                   number(static_cast<unsigned>(mount.attempts.made)),
+                                                   number(static_cast<unsigned>(mount.attempts.established)),
+                                                   number(static_cast<unsigned>(mount.attempts.refused)),
+                                                   number(static_cast<unsigned>(mount.attempts.unanswered)),
+                                                   text(mount.sentence.c_str())};
+  stat_tap_init_table_row(table, table->num_elements, columns, items);
+}
+
+tap_packet_status table_packet(void* data, packet_info*, epan_dissect_t*, const void*, tap_flags_t) {
+  const journal::Journal* journal = finished_journal();
+  stat_tap_table* table = only_table(data);
+  if (journal == nullptr || table->num_elements != 0) return TAP_PACKET_DONT_REDRAW;
+  for (const MountFacts& mount : journal->mounts()) add_row(table, mount);
+  return TAP_PACKET_REDRAW;
+}
+
+// --- tshark's text: at the end, in one pass as well
+
+void print_mounts(void*) {
+  end_of_pass();
+  const journal::Journal* journal = finished_journal();
+  std::printf("\nNFS over RDMA mounts:\n");
+  if (journal == nullptr || journal->mounts().empty()) {
+    std::printf("none\n");
+    return;
+  }
+  for (const MountFacts& mount : journal->mounts()) {
+    std::printf("%u  client %s, server %s: %s; %" PRIu64 " attempts, %" PRIu64 " established, %" PRIu64
+                " refused, %" PRIu64 " unanswered\n   %s\n",
+                mount.id, mount.client.c_str(), mount.server.c_str(), name(mount.state).data(), mount.attempts.made,
+                mount.attempts.established, mount.attempts.refused, mount.attempts.unanswered, mount.sentence.c_str());
+    if (!mount.next.empty()) std::printf("   %s\n", mount.next.c_str());
+  }
+}
+
+tap_packet_status no_packet(void*, packet_info*, epan_dissect_t*, const void*, tap_flags_t) {
+  return TAP_PACKET_DONT_REDRAW;
+}
+
+void start_printing(const char*, void*) {
+  static int listener = 0;  // Wireshark tells listeners apart by this
+  GString* wrong = register_tap_listener(mounts_tap, &listener, nullptr, 0, nullptr, no_packet, print_mounts, nullptr);
+  if (wrong == nullptr) return;
+  g_warning("rpcrdma: %s", wrong->str);
+  g_string_free(wrong, TRUE);
+}
+
+}  // namespace
+
+void register_mounts() {
+  tap = register_tap(mounts_tap);
+  static stat_tap_table_ui table{};
+  table.group = REGISTER_PACKET_STAT_GROUP_UNSORTED;
+  table.title = "NFS over RDMA mounts";
+  table.tap_name = mounts_tap;
+  table.cli_string = "rpcrdma,table-of-mounts";
+  table.stat_tap_init_cb = table_init;
+  table.packet_func = table_packet;
+  table.stat_tap_reset_table_cb = empty_table;
+  table.stat_tap_free_table_item_cb = free_item;
+  table.nfields = columns;
+  table.fields = table_fields;
+  register_stat_tap_table_ui(&table);
+  static stat_tap_ui printed{};
+  printed.group = REGISTER_PACKET_STAT_GROUP_UNSORTED;
+  printed.cli_string = "rpcrdma,mounts";
+  printed.tap_init_cb = start_printing;
+  register_stat_tap_ui(&printed, nullptr);
+}
+
+void queue_mounts(const Canvas& canvas) {
+  if (canvas.drawn->frame == 1 && have_tap_listener(tap)) tap_queue_packet(tap, canvas.pinfo, canvas.drawn);
+}
+
+}  // namespace rpcrdma::plugin
