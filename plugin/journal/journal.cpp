@@ -88,8 +88,7 @@ struct Journal::Engine final : trace::EventSink, referee::Observer {
   void on(const trace::Acknowledged& e) override { referee.on(e); }
   void on(const trace::Gap& e) override { referee.on(e); }
   void on(const trace::Repeated& e) override {
-    using Kind = trace::Repeated::Kind;
-    if (e.kind == Kind::handshake || e.kind == Kind::handshake_copy) journal.handshake_repeats_.insert(number(e.frame));
+    journal.repeats_.insert_or_assign(number(e.frame), Repeat{e.connection, e.kind});
     referee.on(e);
   }
   void on(const trace::Quality& e) override { referee.on(e); }
@@ -442,6 +441,11 @@ const Exchange* Journal::exchange(std::uint32_t connection_id, std::uint32_t exc
 const std::vector<std::uint32_t>& Journal::findings_of(std::uint32_t frame) const noexcept {
   const auto at = findings_of_.find(frame);
   return at == findings_of_.end() ? no_findings : at->second;
+}
+
+const Repeat* Journal::repeat(std::uint32_t frame) const noexcept {
+  const auto at = repeats_.find(frame);
+  return at == repeats_.end() ? nullptr : &at->second;
 }
 
 const std::vector<std::uint32_t>& Journal::evidence_in(std::uint32_t frame) const noexcept {

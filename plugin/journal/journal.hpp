@@ -7,7 +7,6 @@
 #include <memory>
 #include <string>
 #include <unordered_map>
-#include <unordered_set>
 #include <vector>
 
 #include "journal/notes.hpp"
@@ -48,8 +47,8 @@ class Journal {
   [[nodiscard]] const Operation& operation(std::uint32_t index) const noexcept { return operations_[index]; }
   [[nodiscard]] const Part& part(std::uint32_t index) const noexcept { return parts_[index]; }
   [[nodiscard]] const Handshake& handshake(std::uint32_t index) const noexcept { return handshakes_[index]; }
-  /// A REQ or REP that was sent before.
-  [[nodiscard]] bool repeats_handshake(std::uint32_t frame) const { return handshake_repeats_.count(frame) != 0; }
+  /// Null: it holds nothing that stood in an earlier frame.
+  [[nodiscard]] const Repeat* repeat(std::uint32_t frame) const noexcept;
   [[nodiscard]] const Connection* connection(std::uint32_t id) const noexcept;
   [[nodiscard]] const Exchange* exchange(std::uint32_t connection, std::uint32_t exchange) const noexcept;
   /// Findings whose primary frame this is: indices into findings().
@@ -76,7 +75,7 @@ class Journal {
   std::deque<Part> parts_;
   std::deque<Handshake> handshakes_;
   std::unordered_map<std::uint32_t, Connection> connections_;
-  std::unordered_set<std::uint32_t> handshake_repeats_;
+  std::unordered_map<std::uint32_t, Repeat> repeats_;
   std::vector<bool> opened_;                       // by frame number
   std::vector<std::vector<std::uint32_t>> pages_;  // head note by frame number
   using ByFrame = std::unordered_map<std::uint32_t, std::vector<std::uint32_t>>;

@@ -122,6 +122,12 @@ struct Handshake {
   Octets area;
 };
 
+/// A frame, or something in it, that is there a second time. One for each frame: no note.
+struct Repeat {
+  std::uint32_t connection = 0;
+  trace::Repeated::Kind kind = trace::Repeated::Kind::retransmission;
+};
+
 enum class NoteKind : std::uint8_t { message, payload, operation, part, handshake };
 
 struct Note {

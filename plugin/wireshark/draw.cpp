@@ -289,9 +289,26 @@ namespace {
 
 constexpr std::size_t most_links = 16;  // of one finding, to its evidence
 
-proto_tree* for_findings(const Canvas& canvas, tvbuff_t* frame) {
-  if (canvas.drawn->item == nullptr) root(canvas, frame, 0, "RPC over RDMA: findings");
+/// For what is said of the frame as a whole: at the newest item of ours.
+proto_tree* for_frame(const Canvas& canvas, tvbuff_t* frame, const char* otherwise) {
+  if (canvas.drawn->item == nullptr) root(canvas, frame, 0, otherwise);
   return canvas.drawn->tree;
+}
+
+proto_tree* for_findings(const Canvas& canvas, tvbuff_t* frame) {
+  return for_frame(canvas, frame, "RPC over RDMA: findings");
+}
+
+[[nodiscard]] const char* name(trace::Repeated::Kind kind) {
+  switch (kind) {
+    case trace::Repeated::Kind::retransmission:
+    case trace::Repeated::Kind::handshake:
+      return "sent again";
+    case trace::Repeated::Kind::capture_duplicate:
+    case trace::Repeated::Kind::handshake_copy:
+      break;
+  }
+  return "captured twice";
 }
 
 void draw_finding(const Canvas& canvas, const referee::Finding& finding, tvbuff_t* frame) {
@@ -317,6 +334,14 @@ void draw_evidence(const Canvas& canvas, const referee::Finding& finding, tvbuff
 }
 
 }  // namespace
+
+void draw_repeat(const Canvas& canvas, tvbuff_t* frame) {
+  const journal::Journal& journal = *canvas.drawn->journal;
+  const journal::Repeat* repeat = journal.repeat(canvas.drawn->frame);
+  if (repeat == nullptr || canvas.drawn->judged || journal.connection(repeat->connection) == nullptr) return;
+  proto_tree* tree = for_frame(canvas, frame, "RPC over RDMA: a repetition");
+  generated(proto_tree_add_string(tree, hf.repeated, nullptr, 0, 0, name(repeat->kind)));
+}
 
 void draw_findings(const Canvas& canvas, tvbuff_t* frame) {
   Drawn* drawn = canvas.drawn;

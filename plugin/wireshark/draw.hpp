@@ -36,6 +36,8 @@ struct PrivateDataView {
 /// `tvb`: the consumer's private data. Null when they are not all there.
 proto_tree* draw_private_data(const Canvas& canvas, trace::Side sender, const PrivateDataView& data, tvbuff_t* tvb);
 void draw_handshake(const Canvas& canvas, const journal::Handshake& handshake, tvbuff_t* area);
+/// What the frame repeats of an earlier one.
+void draw_repeat(const Canvas& canvas, tvbuff_t* frame);
 void draw_findings(const Canvas& canvas, tvbuff_t* frame);
 
 /// The RPC-over-RDMA header (any version). Returns its length, or how far it could be read.

@@ -166,6 +166,8 @@ void own_fields(std::vector<hf_register_info>& ours) {
        "Another frame that the finding rests on");
   want(&hf.operation, "Operation", "rpcordma.operation", FT_STRING, BASE_NONE,
        "RDMA Write, RDMA Read request or RDMA Read response");
+  want(&hf.repeated, "Repeated", "rpcordma.repeated", FT_STRING, BASE_NONE,
+       "\"sent again\" by the transport or the connection manager, or \"captured twice\"");
   want(&hf.payload_state, "Payload", "rpcordma.payload", FT_STRING, BASE_NONE, "How the RPC message was put together");
 }
 

@@ -21,7 +21,8 @@ struct Fields {
   int connection = -1, client_to_server = -1, server_to_client = -1, granted = -1, outstanding = -1;
   int invalidated_handle = -1, call_in = -1, reply_in = -1, time = -1, done_in = -1, offered_in = -1;
   int message_in = -1, rpc_in = -1, header_octets = -1, sender = -1, direction = -1;
-  int finding = -1, severity = -1, finding_of = -1, evidence = -1, evidence_in = -1, operation = -1, payload_state = -1;
+  int finding = -1, severity = -1, finding_of = -1, evidence = -1, evidence_in = -1, operation = -1, payload_state = -1,
+      repeated = -1;
 };
 extern Fields hf;
 

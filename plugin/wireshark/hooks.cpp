@@ -189,7 +189,9 @@ Taken on_iwarp(tvbuff_t* tvb, packet_info* pinfo, proto_tree* tree, void* data) 
   const wire::Bytes octets(tvb_get_ptr(tvb, 0, static_cast<int>(captured)), captured);
   const wire::PrivateDataSearch search = wire::find_private_data(octets, tvb_reported_length(tvb));
   if (!search.found) return false;
-  if (canvas.drawn->journal->repeats_handshake(canvas.drawn->frame)) {
+  using Repeated = trace::Repeated::Kind;
+  const journal::Repeat* repeat = canvas.drawn->journal->repeat(canvas.drawn->frame);
+  if (repeat != nullptr && (repeat->kind == Repeated::handshake || repeat->kind == Repeated::handshake_copy)) {
     (void)proto_tree_add_protocol_format(canvas.tree, proto_rpcordma, tvb, 0, 0,
                                          "RPC over RDMA: the same private data, sent again");
     return true;
@@ -255,6 +257,7 @@ int on_frame_end(tvbuff_t* tvb, packet_info* pinfo, proto_tree* tree, void*) {
   for (Cursor c = notes(drawn); !c.end(); c.next()) {
     if (open_note(drawn, c) && wanted(drawn, c)) draw_note(canvas, c, nullptr);
   }
+  draw_repeat(canvas, tvb);
   draw_findings(canvas, tvb);
   queue_mounts(canvas);
   return static_cast<int>(tvb_captured_length(tvb));

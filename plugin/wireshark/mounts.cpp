@@ -22,23 +22,20 @@ enum Column : unsigned {
   col_client,
   col_server,
   col_state,
+  col_sentence,
   col_attempts,
   col_established,
   col_refused,
   col_unanswered,
-  col_sentence,
   columns
 };
 
-stat_tap_table_item table_fields[columns] = {{TABLE_ITEM_UINT, TAP_ALIGN_RIGHT, "Mount", "%5u"},
-                                             {TABLE_ITEM_STRING, TAP_ALIGN_LEFT, "Client", "%-15s"},
-                                             {TABLE_ITEM_STRING, TAP_ALIGN_LEFT, "Server", "%-15s"},
-                                             {TABLE_ITEM_STRING, TAP_ALIGN_LEFT, "State", "%-8s"},
-                                             {TABLE_ITEM_UINT, TAP_ALIGN_RIGHT, "Attempts", "%8u"},
-                                             {TABLE_ITEM_UINT, TAP_ALIGN_RIGHT, "Established", "%11u"},
-                                             {TABLE_ITEM_UINT, TAP_ALIGN_RIGHT, "Refused", "%7u"},
-                                             {TABLE_ITEM_UINT, TAP_ALIGN_RIGHT, "Unanswered", "%10u"},
-                                             {TABLE_ITEM_STRING, TAP_ALIGN_LEFT, "What happened", "%s"}};
+stat_tap_table_item table_fields[columns] = {
+    {TABLE_ITEM_UINT, TAP_ALIGN_RIGHT, "Mount", "%5u"},         {TABLE_ITEM_STRING, TAP_ALIGN_LEFT, "Client", "%-15s"},
+    {TABLE_ITEM_STRING, TAP_ALIGN_LEFT, "Server", "%-15s"},     {TABLE_ITEM_STRING, TAP_ALIGN_LEFT, "State", "%-8s"},
+    {TABLE_ITEM_STRING, TAP_ALIGN_LEFT, "What happened", "%s"}, {TABLE_ITEM_UINT, TAP_ALIGN_RIGHT, "Attempts", "%8u"},
+    {TABLE_ITEM_UINT, TAP_ALIGN_RIGHT, "Established", "%11u"},  {TABLE_ITEM_UINT, TAP_ALIGN_RIGHT, "Refused", "%7u"},
+    {TABLE_ITEM_UINT, TAP_ALIGN_RIGHT, "Unanswered", "%10u"}};
 
 InitResult table_init(stat_tap_table_ui* ui) { return open_table(ui, "NFS/RDMA mounts"); }
 
@@ -47,11 +44,11 @@ void add_row(stat_tap_table* table, const MountFacts& mount) {
                                                    text(mount.client.c_str()),
                                                    text(mount.server.c_str()),
                                                    text(name(mount.state).data()),
+                                                   text(mount.sentence.c_str()),
                                                    number(static_cast<unsigned>(mount.attempts.made)),
                                                    number(static_cast<unsigned>(mount.attempts.established)),
                                                    number(static_cast<unsigned>(mount.attempts.refused)),
-                                                   number(static_cast<unsigned>(mount.attempts.unanswered)),
-                                                   text(mount.sentence.c_str())};
+                                                   number(static_cast<unsigned>(mount.attempts.unanswered))};
   stat_tap_init_table_row(table, table->num_elements, columns, items);
 }
 

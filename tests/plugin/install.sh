@@ -13,10 +13,10 @@ DESTDIR=$folder/all cmake --install "$build" --component plugin >"$folder/log" |
 global() { tshark -G folders 2>/dev/null | sed -n "s/^$1:[[:space:]]*//p" | head -n 1; }
 plugins=$(global 'Global Plugins') data=$(global 'Global configuration')
 [ -f "$folder/all$plugins/epan/rpcrdma.so" ] || fail "no plugin in $plugins"
-for file in preferences colorfilters dfilter_buttons; do
+for file in preferences colorfilters dfilter_buttons io_graphs recent; do
   [ -f "$folder/all$data/profiles/NFS over RDMA/$file" ] || fail "no $file in $data/profiles/NFS over RDMA"
 done
-[ "$(find "$folder/all" -type f | wc -l)" -eq 4 ] || fail "$(find "$folder/all" -type f)"
+[ "$(find "$folder/all" -type f | wc -l)" -eq 6 ] || fail "$(find "$folder/all" -type f)"
 
 # For a user, who is nobody when root runs this: root himself has no personal plugins.
 cp "$build/rpcrdma.so" "$folder/"

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """profile.py: the configuration profile "NFS over RDMA" fits the plugin.
 
-Every column's field exists, every colour rule and filter button is understood by tshark and finds something in a bundled
+Every column's field exists, every colour rule, filter button and graph is understood by tshark and finds something in a bundled
 capture, and the columns show it. RPCRDMA_PLUGIN names the plugin, as for cmake/tshark-with-plugin.
 """
 import os
@@ -18,7 +18,8 @@ NAME = "NFS over RDMA"
 PROFILE = os.path.join(harness.ROOT, "plugin", "profile", NAME)
 # Between them they hold something for every filter.
 CAPTURES = ["rxe-upeer-inv-R00", "rxe-kpeer-read-too-big-inline", "siw-nfs41-basic", "siw-upeer-done-good",
-            "rxe-kpeer-reply-chunk-too-small", "rxe-upeer-no-reply", "siw-upeer-write-beyond-chunk"]
+            "rxe-kpeer-reply-chunk-too-small", "rxe-upeer-no-reply", "siw-upeer-write-beyond-chunk", "rxe-nfs41-refused", "rxe-nfs3-lab-call-lost",
+            "rxe-upeer-credit-overrun-breaks"]
 SHOWN = ("rxe-upeer-inv-R00", 15, r"0x5eed1a02.*remote-invalidation-not-allowed")  # a frame, and what its columns hold
 
 
@@ -48,6 +49,10 @@ def filters():
         match = re.fullmatch(r'"TRUE","([^"]+)","([^"]+)","[^"]*"', line)
         found.append((f"button {match.group(1)}", re.sub(r"\\x(..)", lambda m: chr(int(m.group(1), 16)), match.group(2)))
                      if match else (f"dfilter_buttons: {line}", None))
+    for line in lines("io_graphs"):
+        match = re.fullmatch(r'"(?:Enabled|Disabled)","([^"]+)","([^"]+)","#[0-9a-f]{6}","\w+","[^"]+","[^"]*","None","1"', line)
+        found.append((f"graph {match.group(1)}", re.sub(r"\\x(..)", lambda m: chr(int(m.group(1), 16)), match.group(2)))
+                     if match else (f"io_graphs: {line}", None))
     return found
 
 
