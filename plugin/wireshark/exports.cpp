@@ -15,7 +15,7 @@ namespace {
 using payload::FilePiece;
 using payload::Files;
 
-int tap = -1;
+int objects_tap = -1;
 
 /// What one tap call tells; in the packet's memory.
 struct RpcItem {
@@ -184,10 +184,10 @@ void forget() { exports.reset(); }
 
 }  // namespace
 
-void register_exports() { tap = register_export_object(proto_rpcrdma, export_packet, forget); }
+void register_exports() { objects_tap = register_export_object(proto_rpcrdma, export_packet, forget); }
 
 void queue_rpc(const Canvas& canvas, const journal::Payload& payload, tvbuff_t* tvb) {
-  if (!have_tap_listener(tap) || payload.exchange == 0) return;
+  if (!have_tap_listener(objects_tap) || payload.exchange == 0) return;
   const unsigned length = tvb_captured_length(tvb);
   if (length < 24 || length < tvb_reported_length(tvb)) return;
   if (payload.placing != payload::RpcMessage::Placing::whole) return;
@@ -197,7 +197,7 @@ void queue_rpc(const Canvas& canvas, const journal::Payload& payload, tvbuff_t* 
   item->length = length;
   item->exchange = (std::uint64_t{payload.connection} << 32U) | payload.exchange;
   item->call = payload.call;
-  tap_queue_packet(tap, canvas.pinfo, item);
+  tap_queue_packet(objects_tap, canvas.pinfo, item);
 }
 
 }  // namespace rpcrdma::plugin

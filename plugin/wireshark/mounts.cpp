@@ -12,47 +12,47 @@ namespace {
 
 using referee::MountFacts;
 
-constexpr const char* mounts_tap = "rpcrdma_mounts";
-int tap = -1;
+constexpr const char* mounts_tap_name = "rpcrdma_mounts";
+int mounts_tap = -1;
 
 // --- the window: only once the whole file has been seen
 
-enum Column : unsigned {
-  col_mount,
-  col_client,
-  col_server,
-  col_state,
-  col_sentence,
-  col_attempts,
-  col_established,
-  col_refused,
-  col_unanswered,
-  columns
+enum MountColumn : unsigned {
+  mount_number,
+  mount_client,
+  mount_server,
+  mount_state,
+  mount_sentence,
+  mount_attempts,
+  mount_established,
+  mount_refused,
+  mount_unanswered,
+  mount_columns
 };
 
-stat_tap_table_item table_fields[columns] = {
+stat_tap_table_item mount_fields[mount_columns] = {
     {TABLE_ITEM_UINT, TAP_ALIGN_RIGHT, "Mount", "%5u"},         {TABLE_ITEM_STRING, TAP_ALIGN_LEFT, "Client", "%-15s"},
     {TABLE_ITEM_STRING, TAP_ALIGN_LEFT, "Server", "%-15s"},     {TABLE_ITEM_STRING, TAP_ALIGN_LEFT, "State", "%-8s"},
     {TABLE_ITEM_STRING, TAP_ALIGN_LEFT, "What happened", "%s"}, {TABLE_ITEM_UINT, TAP_ALIGN_RIGHT, "Attempts", "%8u"},
     {TABLE_ITEM_UINT, TAP_ALIGN_RIGHT, "Established", "%11u"},  {TABLE_ITEM_UINT, TAP_ALIGN_RIGHT, "Refused", "%7u"},
     {TABLE_ITEM_UINT, TAP_ALIGN_RIGHT, "Unanswered", "%10u"}};
 
-InitResult table_init(stat_tap_table_ui* ui) { return open_table(ui, "NFS/RDMA mounts"); }
+InitResult mounts_init(stat_tap_table_ui* ui) { return open_table(ui, "NFS/RDMA mounts"); }
 
 void add_row(stat_tap_table* table, const MountFacts& mount) {
-  const stat_tap_table_item_type items[columns] = {number(mount.id),
-                                                   text(mount.client.c_str()),
-                                                   text(mount.server.c_str()),
-                                                   text(name(mount.state).data()),
-                                                   text(mount.sentence.c_str()),
-                                                   number(static_cast<unsigned>(mount.attempts.made)),
-                                                   number(static_cast<unsigned>(mount.attempts.established)),
-                                                   number(static_cast<unsigned>(mount.attempts.refused)),
-                                                   number(static_cast<unsigned>(mount.attempts.unanswered))};
-  stat_tap_init_table_row(table, table->num_elements, columns, items);
+  const stat_tap_table_item_type items[mount_columns] = {number(mount.id),
+                                                         text(mount.client.c_str()),
+                                                         text(mount.server.c_str()),
+                                                         text(name(mount.state).data()),
+                                                         text(mount.sentence.c_str()),
+                                                         number(static_cast<unsigned>(mount.attempts.made)),
+                                                         number(static_cast<unsigned>(mount.attempts.established)),
+                                                         number(static_cast<unsigned>(mount.attempts.refused)),
+                                                         number(static_cast<unsigned>(mount.attempts.unanswered))};
+  stat_tap_init_table_row(table, table->num_elements, mount_columns, items);
 }
 
-tap_packet_status table_packet(void* data, packet_info*, epan_dissect_t*, const void*, tap_flags_t) {
+tap_packet_status mounts_packet(void* data, packet_info*, epan_dissect_t*, const void*, tap_flags_t) {
   const journal::Journal* journal = finished_journal();
   stat_tap_table* table = only_table(data);
   if (journal == nullptr || table->num_elements != 0) return TAP_PACKET_DONT_REDRAW;
@@ -85,7 +85,8 @@ tap_packet_status no_packet(void*, packet_info*, epan_dissect_t*, const void*, t
 
 void start_printing(const char*, void*) {
   static int listener = 0;  // Wireshark tells listeners apart by this
-  GString* wrong = register_tap_listener(mounts_tap, &listener, nullptr, 0, nullptr, no_packet, print_mounts, nullptr);
+  GString* wrong =
+      register_tap_listener(mounts_tap_name, &listener, nullptr, 0, nullptr, no_packet, print_mounts, nullptr);
   if (wrong == nullptr) return;
   g_warning("rpcrdma: %s", wrong->str);
   g_string_free(wrong, TRUE);
@@ -94,18 +95,18 @@ void start_printing(const char*, void*) {
 }  // namespace
 
 void register_mounts() {
-  tap = register_tap(mounts_tap);
+  mounts_tap = register_tap(mounts_tap_name);
   static stat_tap_table_ui table{};
   table.group = REGISTER_PACKET_STAT_GROUP_UNSORTED;
   table.title = "NFS over RDMA mounts";
-  table.tap_name = mounts_tap;
+  table.tap_name = mounts_tap_name;
   table.cli_string = "rpcrdma,table-of-mounts";
-  table.stat_tap_init_cb = table_init;
-  table.packet_func = table_packet;
-  table.stat_tap_reset_table_cb = empty_table;
+  table.stat_tap_init_cb = mounts_init;
+  table.packet_func = mounts_packet;
+  table.stat_tap_reset_table_cb = empty_table<free_item>;
   table.stat_tap_free_table_item_cb = free_item;
-  table.nfields = columns;
-  table.fields = table_fields;
+  table.nfields = mount_columns;
+  table.fields = mount_fields;
   register_stat_tap_table_ui(&table);
   static stat_tap_ui printed{};
   printed.group = REGISTER_PACKET_STAT_GROUP_UNSORTED;
@@ -115,7 +116,8 @@ void register_mounts() {
 }
 
 void queue_mounts(const Canvas& canvas) {
-  if (canvas.drawn->frame == 1 && have_tap_listener(tap)) tap_queue_packet(tap, canvas.pinfo, canvas.drawn);
+  if (canvas.drawn->frame == 1 && have_tap_listener(mounts_tap))
+    tap_queue_packet(mounts_tap, canvas.pinfo, canvas.drawn);
 }
 
 }  // namespace rpcrdma::plugin

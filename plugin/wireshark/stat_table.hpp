@@ -37,14 +37,16 @@ inline void free_item(stat_tap_table*, unsigned, unsigned, stat_tap_table_item_t
 
 inline void set_text(const stat_tap_table* table, unsigned row, unsigned column, const char* value) {
   stat_tap_table_item_type* item = stat_tap_get_field_data(table, row, column);
+  if (g_strcmp0(item->value.string_value, value) == 0) return;
   free_item(nullptr, row, column, item);
   item->value.string_value = g_strdup(value);
 }
 
-inline void empty_table(stat_tap_table* table) {
+template <auto free_one>
+void empty_table(stat_tap_table* table) {
   for (unsigned row = 0; row < table->num_elements; ++row) {
     for (unsigned column = 0; column < table->num_fields; ++column) {
-      free_item(table, row, column, stat_tap_get_field_data(table, row, column));
+      free_one(table, row, column, stat_tap_get_field_data(table, row, column));
     }
     g_free(table->elements[row]);
   }

@@ -167,13 +167,25 @@ void table_operation(const stat_tap_table* table, unsigned row, const journal::O
       static_cast<double>(operation.length);
 }
 
-[[nodiscard]] unsigned row_of(stat_tap_table* table, const TapItem& item) {
-  unsigned row = 0;
-  while (row < table->num_elements &&
-         stat_tap_get_field_data(table, row, col_connection)->value.uint_value != item.connection) {
-    ++row;
+/// Connection to row; kept beside the first row's number.
+[[nodiscard]] GHashTable* rows_of(const stat_tap_table* table) {
+  return static_cast<GHashTable*>(stat_tap_get_field_data(table, 0, col_connection)->user_data.ptr_value);
+}
+
+void free_cell(stat_tap_table* table, unsigned row, unsigned column, stat_tap_table_item_type* item) {
+  if (row == 0 && column == col_connection && item->user_data.ptr_value != nullptr) {
+    g_hash_table_destroy(static_cast<GHashTable*>(item->user_data.ptr_value));
+    item->user_data.ptr_value = nullptr;
   }
-  if (row != table->num_elements) return row;
+  free_item(table, row, column, item);
+}
+
+[[nodiscard]] unsigned row_of(stat_tap_table* table, const TapItem& item) {
+  const unsigned end = table->num_elements;
+  void* row = nullptr;
+  if (end != 0 && g_hash_table_lookup_extended(rows_of(table), GUINT_TO_POINTER(item.connection), nullptr, &row) != 0) {
+    return GPOINTER_TO_UINT(row);
+  }
   const stat_tap_table_item_type items[columns] = {number(item.connection),
                                                    text("?"),
                                                    text("?"),
@@ -188,8 +200,13 @@ void table_operation(const stat_tap_table* table, unsigned row, const journal::O
                                                    decimal(0),
                                                    decimal(0),
                                                    decimal(0)};
-  stat_tap_init_table_row(table, row, columns, items);
-  return row;
+  stat_tap_init_table_row(table, end, columns, items);
+  if (end == 0) {
+    stat_tap_get_field_data(table, 0, col_connection)->user_data.ptr_value =
+        g_hash_table_new(g_direct_hash, g_direct_equal);
+  }
+  g_hash_table_insert(rows_of(table), GUINT_TO_POINTER(item.connection), GUINT_TO_POINTER(end));
+  return end;
 }
 
 tap_packet_status table_packet(void* data, packet_info*, epan_dissect_t*, const void* tapped, tap_flags_t) {
@@ -224,8 +241,8 @@ void register_statistics() {
   table.cli_string = "rpcrdma,connections";
   table.stat_tap_init_cb = table_init;
   table.packet_func = table_packet;
-  table.stat_tap_reset_table_cb = empty_table;
-  table.stat_tap_free_table_item_cb = free_item;
+  table.stat_tap_reset_table_cb = empty_table<free_cell>;
+  table.stat_tap_free_table_item_cb = free_cell;
   table.nfields = columns;
   table.fields = table_fields;
   register_stat_tap_table_ui(&table);

@@ -13,7 +13,7 @@ namespace {
 using referee::MessageSeen;
 using referee::OperationSeen;
 
-int tap = -1;
+int items_tap = -1;
 
 TapItem* fresh(const Canvas& canvas, TapItem::Kind kind, std::uint32_t connection) {
   auto* item = static_cast<TapItem*>(wmem_alloc0(canvas.pinfo->pool, sizeof(TapItem)));
@@ -75,10 +75,10 @@ const char* operation_sentence(const journal::Operation& operation, packet_info*
 
 }  // namespace
 
-void register_taps() { tap = register_tap(tap_name); }
+void register_taps() { items_tap = register_tap(tap_name); }
 
 void queue_message(const Canvas& canvas, const journal::Message& message) {
-  if (!have_tap_listener(tap)) return;
+  if (!have_tap_listener(items_tap)) return;
   TapItem* item = fresh(canvas, TapItem::Kind::message, message.connection);
   item->message = &message;
   const journal::Exchange* exchange = canvas.drawn->journal->exchange(message.connection, message.exchange);
@@ -86,21 +86,21 @@ void queue_message(const Canvas& canvas, const journal::Message& message) {
   if (exchange != nullptr && exchange->call.number != 0 && answer) {
     item->took_ms = static_cast<double>(exchange->reply.time - exchange->call.time) / 1e6;
   }
-  tap_queue_packet(tap, canvas.pinfo, item);
+  tap_queue_packet(items_tap, canvas.pinfo, item);
 }
 
 void queue_operation(const Canvas& canvas, const journal::Operation& operation) {
-  if (!have_tap_listener(tap)) return;
+  if (!have_tap_listener(items_tap)) return;
   TapItem* item = fresh(canvas, TapItem::Kind::operation, operation.connection);
   item->operation = &operation;
-  tap_queue_packet(tap, canvas.pinfo, item);
+  tap_queue_packet(items_tap, canvas.pinfo, item);
 }
 
 void queue_finding(const Canvas& canvas, const referee::Finding& finding) {
-  if (!have_tap_listener(tap)) return;
+  if (!have_tap_listener(items_tap)) return;
   TapItem* item = fresh(canvas, TapItem::Kind::finding, finding.connection);
   item->finding = &finding;
-  tap_queue_packet(tap, canvas.pinfo, item);
+  tap_queue_packet(items_tap, canvas.pinfo, item);
 }
 
 std::uint64_t octets_of(const TapItem& item) {

@@ -113,3 +113,14 @@ class Tshark:
             values = line.split("\t")
             found.append({n: v.split("\x1f") if v else [] for n, v in zip(names, values + [""] * len(names))})
         return found, done
+
+
+def findings_of_row(row, said, passes):
+    """[(rule, frame)] of a row with rpcordma.finding and rpcordma.finding_of. In one pass a finding may stand on a later frame than the
+    one at fault, which that field names; which of several belongs to which, `said` tells: how often the analyzer has each pair."""
+    here = int(row["frame.number"][0])
+    about = [here, *(int(f) for f in row["rpcordma.finding_of"] if passes == 1 and int(f) < here)]
+    found = []
+    for rule in row["rpcordma.finding"]:
+        found.append(next(((rule, f) for f in about if found.count((rule, f)) < said[rule, f]), (rule, here)))
+    return found

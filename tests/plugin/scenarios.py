@@ -7,6 +7,7 @@ analyzer's, and what one pass shows is part of it: on its frame, or on a later o
 written for has to be among them.
 """
 import argparse
+import collections
 import os
 import sys
 import tempfile
@@ -26,12 +27,7 @@ def shown(shark, reel, passes, said):
                             passes=passes)
     if done.status != 0:
         raise SystemExit(f"{reel.transport}: tshark ends with {done.status}: {done.errors[-400:]}")
-    found = set()
-    for row in rows:
-        here = int(row["frame.number"][0])
-        about = [here, *(int(f) for f in row["rpcordma.finding_of"] if passes == 1 and int(f) < here)]
-        found |= {next(((rule, f) for f in about if (rule, f) in said), (rule, here)) for rule in row["rpcordma.finding"]}
-    return found
+    return set().union(*(tshark.findings_of_row(row, said, passes) for row in rows))
 
 
 def meant(scenario, transport):
@@ -57,7 +53,8 @@ class Fabric:
         self.count, self.rules = len(reel.stories), {rule for rule, _ in said}
         for path, why in reel.left_out.items():
             self.complain(path, f"was not played: {why}")
-        one, two = shown(shark, reel, 1, said), shown(shark, reel, 2, said)
+        every_one = collections.Counter((f["rule"], f["frames"][0]) for f in run.findings() if f["frames"])
+        one, two = shown(shark, reel, 1, every_one), shown(shark, reel, 2, every_one)
         for what, differing in (("only the analyzer says", said - two), ("only the plugin says", two - said),
                                 ("only the plugin says, in one pass,", one - said)):
             for rule, frame in sorted(differing):

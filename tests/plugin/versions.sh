@@ -33,7 +33,9 @@ try_suite() {
     cmake --build /root/build --target rpcrdma rpcrdma-analyzer' || return 1
   debian_inside "$root" 'echo "$(tshark --version 2>/dev/null | head -n 1), $(c++ --version | head -n 1)"'
   debian_inside "$root" 'cd /root/checkout && export RPCRDMA_PLUGIN=/root/build/rpcrdma.so && status=0
-    for test in "versions.py --analyzer /root/build/rpcrdma-analyzer" order.py profile.py; do
+    both="--plugin /root/build/rpcrdma.so --analyzer /root/build/rpcrdma-analyzer"
+    for test in "versions.py --analyzer /root/build/rpcrdma-analyzer" order.py profile.py "options.py $both statistics listings preferences" \
+      "exports.py --plugin /root/build/rpcrdma.so"; do
       echo "-- $test" && python3 tests/plugin/$test || status=1
     done
     echo "-- install.sh" && tests/plugin/install.sh /root/build || status=1
