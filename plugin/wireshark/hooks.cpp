@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "wireshark/hooks.hpp"
 
+#include <algorithm>
 #include <cstring>
 
+#include "wire/mpa.hpp"
 #include "wire/private_data.hpp"
 #include "wireshark/builtin.hpp"
 #include "wireshark/draw.hpp"
@@ -179,6 +181,10 @@ Taken on_iwarp(tvbuff_t* tvb, packet_info* pinfo, proto_tree* tree, void* data) 
 
 // --- CM private data
 
+[[nodiscard]] PrivateDataView view_of(const wire::PrivateDataFields& found) {
+  return {found.offset, found.reserved, found.remote_invalidation, found.send_size, found.receive_size};
+}
+
 /// Before the answer is known a REQ has no note yet: its octets speak for themselves.
 [[nodiscard]] bool draw_unanswered(const Canvas& canvas, tvbuff_t* tvb, const void* data) {
   if (data == nullptr) return false;
@@ -196,10 +202,8 @@ Taken on_iwarp(tvbuff_t* tvb, packet_info* pinfo, proto_tree* tree, void* data) 
                                          "RPC over RDMA: the same private data, sent again");
     return true;
   }
-  const wire::PrivateDataFields& found = *search.found;
-  const PrivateDataView view{found.offset, found.reserved, found.remote_invalidation, found.send_size,
-                             found.receive_size};
-  (void)draw_private_data(canvas, attribute == ATTR_CM_REQ ? trace::Side::active : trace::Side::passive, view, tvb);
+  const trace::Side sender = attribute == ATTR_CM_REQ ? trace::Side::active : trace::Side::passive;
+  (void)draw_private_data(canvas, sender, view_of(*search.found), tvb);
   return true;
 }
 
@@ -220,6 +224,34 @@ Taken on_private_data(tvbuff_t* tvb, packet_info* pinfo, proto_tree* tree, void*
     return as_taken(true);
   }
   return as_taken(draw_unanswered(canvas, tvb, data));
+}
+
+// --- MPA private data of a stream of which the trace is not sure yet
+
+constexpr std::size_t mpa_within = 256;  // of a frame: headers of links and tunnels stand in front
+
+/// One side of a handshake may be all that was captured: what that means is told later, in a frame that one pass has
+/// shown by then. The octets speak for themselves, as those of a REQ.
+void draw_unsettled_mpa(const Canvas& canvas, tvbuff_t* frame) {
+  const journal::Journal& journal = *canvas.drawn->journal;
+  if (journal.finished() || canvas.drawn->notes != 0 || not_ours(canvas.drawn)) return;
+  if (journal.repeat(canvas.drawn->frame) != nullptr) return;
+  const unsigned captured = tvb_captured_length(frame);
+  const wire::Bytes octets(captured == 0 ? nullptr : tvb_get_ptr(frame, 0, static_cast<int>(captured)), captured);
+  static constexpr std::string_view key = "MPA ID Re";
+  const wire::Bytes near = octets.first(std::min<std::size_t>(octets.size(), mpa_within));
+  const auto found = std::search(near.begin(), near.end(), key.begin(), key.end());
+  if (found == near.end()) return;
+  const auto at = static_cast<std::size_t>(found - near.begin());
+  const auto mpa = wire::decode_mpa_frame(octets.subspan(at), tvb_reported_length(frame) - at);
+  if (!mpa) return;
+  const wire::PrivateDataSearch search = wire::find_private_data(mpa->private_data, mpa->private_data_wire_length);
+  if (!search.found) return;
+  tvbuff_t* area = tvb_new_subset_length_caplen(frame, static_cast<int>(mpa->private_data.data() - octets.data()),
+                                                static_cast<int>(mpa->private_data.size()),
+                                                static_cast<int>(mpa->private_data_wire_length));
+  const trace::Side sender = mpa->header.request ? trace::Side::active : trace::Side::passive;
+  (void)draw_private_data(canvas, sender, view_of(*search.found), area);
 }
 
 // --- the frames, and the parts of them, that no hook sees
@@ -257,6 +289,7 @@ int on_frame_end(tvbuff_t* tvb, packet_info* pinfo, proto_tree* tree, void*) {
   for (Cursor c = notes(drawn); !c.end(); c.next()) {
     if (open_note(drawn, c) && wanted(drawn, c)) draw_note(canvas, c, nullptr);
   }
+  draw_unsettled_mpa(canvas, tvb);
   draw_repeat(canvas, tvb);
   draw_findings(canvas, tvb);
   queue_mounts(canvas);
