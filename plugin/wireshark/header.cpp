@@ -123,7 +123,8 @@ void read_list(Progress& progress, proto_tree* tree) {
     pass(progress, list, hf.position);
     segment(progress, list);
   }
-  pass(progress, list, 0);  // its end, or the word in front of a segment that is cut
+  // Its end, or the word in front of a segment that is cut; nothing where the message ends behind the last segment.
+  if (comes(progress, Field::read_item) || comes(progress, Field::read_end)) pass(progress, list, 0);
   proto_item_set_text(item, "Read list: %u segment%s", count, count == 1 ? "" : "s");
   proto_item_set_len(item, progress.end - start);
 }

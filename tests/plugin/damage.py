@@ -5,7 +5,7 @@
 Copies of recorded captures with octets changed, frames cut, lost, repeated and put in another order, through `tshark -V` with a plugin
 that was built with AddressSanitizer; RUNTIME is the sanitizer's library, which has to be there before tshark's own. Each capture N
 times, in one pass and in two by turns, so that two variants see both; of a large one a part, another each time. A variant that fails
-is kept in FOLDER.
+is kept in FOLDER. What failed once stands in regressions/ and is read each time.
 """
 import argparse
 import os
@@ -22,7 +22,14 @@ import analyzer as harness  # noqa: E402
 import pcapfile  # noqa: E402
 import tshark  # noqa: E402
 
+REGRESSIONS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "regressions")
 PART = 200_000  # octets of a large capture that one variant holds: many small variants find more than a few large ones
+
+
+def listening(shark):
+    """Everything of the plugin's that listens. None of the variants reads another's objects."""
+    taps = ["rpcrdma,tree", "rpcrdma,connections", "rpcrdma,mounts", "conv,rpcrdma", "endpoints,rpcrdma", "flow,rpcrdma,network", "follow,rpcrdma,ascii,1"]
+    return [w for t in taps for w in ("-z", t)] + ["--export-objects", f"rpcrdma,{os.path.join(shark.home, 'objects')}"]
 
 
 def flipped(chance, header, records):
@@ -144,20 +151,30 @@ def main():
         def survive(source, number):
             path, applied = variant(sources[source], number, given.seed, folder)
             passes = ["-2"] if (source + number) % 2 else []
-            run = shark.run(*passes, "-V", "-r", path)
-            problem = None
-            if run.status not in (0, 2) or "ERROR: AddressSanitizer" in run.errors or "runtime error" in run.errors:
-                problem = f"status {run.status}: {run.errors[-1500:]}"
-            elif "rpcrdma:" in run.errors:
-                problem = f"the plugin gives up: {run.errors[-300:]}"
-            elif "issector bug" in run.output and "rpcordma" in run.errors:
-                problem = run.errors[-300:]
+            problem = problem_of(path, passes)
             if problem:
                 kept = shutil.copy(path, given.keep)
                 problem += f" (kept as {kept})\n    " + alone.command("--plugin", given.plugin, "--preload", given.preload, "--seed", given.seed, "--variants",
                                                                     number + 1, "--only", os.path.basename(sources[source]))
             os.unlink(path)
             return problem and f"{os.path.basename(path)} {applied} {passes}: {problem}"
+
+        def problem_of(path, passes):
+            run = shark.run(*passes, "-V", "-r", path, *listening(shark))
+            if run.status not in (0, 2) or "ERROR: AddressSanitizer" in run.errors or "runtime error" in run.errors:
+                return f"status {run.status}: {run.errors[-1500:]}"
+            if "rpcrdma:" in run.errors:
+                return f"the plugin gives up: {run.errors[-300:]}"
+            if "issector bug" in run.output and "rpcordma" in run.errors:
+                return run.errors[-300:]
+            return None
+
+        for name in [n for n in sorted(os.listdir(REGRESSIONS)) if n.endswith(".pcap") and not given.only]:
+            for passes in ([], ["-2"]):
+                problem = problem_of(os.path.join(REGRESSIONS, name), passes)
+                if problem:
+                    failed += 1
+                    print(f"WRONG regression {name} {passes}: {problem}")
 
         chosen = [n for n, path in enumerate(sources) if given.only in ("", os.path.basename(path))]
         for problem in filter(None, (survive(source, number) for source in chosen for number in range(given.variants))):
