@@ -400,6 +400,7 @@ void Journal::finish() {
   mounts_ = std::move(report.mounts);
   findings_of_.clear();
   evidence_in_.clear();
+  told_of_.clear();
   indexed_ = 0;
   index_findings();
   engine_.reset();
@@ -413,12 +414,18 @@ void Journal::index_findings() {
     if (finding.frames.empty()) continue;
     const auto index = static_cast<std::uint32_t>(indexed_);
     const std::uint64_t primary = finding.frames.front();
-    findings_of_[static_cast<std::uint32_t>(primary)].push_back(index);
+    tell_of(findings_of_, primary, index);
     for (const std::uint64_t frame : finding.frames) {
-      if (frame != primary) evidence_in_[static_cast<std::uint32_t>(frame)].push_back(index);
+      if (frame != primary) tell_of(evidence_in_, frame, index);
     }
     if (!finished_ && primary < last_frame_) proven_.push_back(index);
   }
+}
+
+void Journal::tell_of(ByFrame& where, std::uint64_t frame, std::uint32_t finding) {
+  where[static_cast<std::uint32_t>(frame)].push_back(finding);
+  if (frame >= told_of_.size()) told_of_.resize(static_cast<std::size_t>(frame) + 1);
+  told_of_[static_cast<std::size_t>(frame)] = true;
 }
 
 std::uint32_t Journal::first(std::uint32_t frame) const noexcept {
@@ -439,6 +446,7 @@ const Exchange* Journal::exchange(std::uint32_t connection_id, std::uint32_t exc
 }
 
 const std::vector<std::uint32_t>& Journal::findings_of(std::uint32_t frame) const noexcept {
+  if (frame >= told_of_.size() || !told_of_[frame]) return no_findings;
   const auto at = findings_of_.find(frame);
   return at == findings_of_.end() ? no_findings : at->second;
 }
@@ -449,6 +457,7 @@ const Repeat* Journal::repeat(std::uint32_t frame) const noexcept {
 }
 
 const std::vector<std::uint32_t>& Journal::evidence_in(std::uint32_t frame) const noexcept {
+  if (frame >= told_of_.size() || !told_of_[frame]) return no_findings;
   const auto at = evidence_in_.find(frame);
   return at == evidence_in_.end() ? no_findings : at->second;
 }

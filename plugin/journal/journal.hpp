@@ -65,7 +65,9 @@ class Journal {
 
  private:
   struct Engine;
+  using ByFrame = std::unordered_map<std::uint32_t, std::vector<std::uint32_t>>;
   void index_findings();
+  void tell_of(ByFrame& where, std::uint64_t frame, std::uint32_t finding);
 
   std::unique_ptr<Engine> engine_;
   std::deque<Note> notes_;
@@ -78,9 +80,9 @@ class Journal {
   std::unordered_map<std::uint32_t, Repeat> repeats_;
   std::vector<bool> opened_;                       // by frame number
   std::vector<std::vector<std::uint32_t>> pages_;  // head note by frame number
-  using ByFrame = std::unordered_map<std::uint32_t, std::vector<std::uint32_t>>;
   ByFrame findings_of_;
   ByFrame evidence_in_;
+  std::vector<bool> told_of_;               // by frame number: it stands in one of the two
   std::vector<std::uint32_t> proven_;       // by last_frame_
   std::vector<referee::Finding> findings_;  // after finish()
   std::vector<referee::MountFacts> mounts_;
