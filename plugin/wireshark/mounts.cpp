@@ -97,16 +97,11 @@ void start_printing(const char*, void*) {
 void register_mounts() {
   mounts_tap = register_tap(mounts_tap_name);
   static stat_tap_table_ui table{};
-  table.group = REGISTER_PACKET_STAT_GROUP_UNSORTED;
-  table.title = "NFS over RDMA mounts";
-  table.tap_name = mounts_tap_name;
-  table.cli_string = "rpcrdma,table-of-mounts";
+  describe_table(table, "NFS over RDMA mounts", mounts_tap_name, "rpcrdma,table-of-mounts", mount_fields);
   table.stat_tap_init_cb = mounts_init;
   table.packet_func = mounts_packet;
   table.stat_tap_reset_table_cb = empty_table<free_item>;
   table.stat_tap_free_table_item_cb = free_item;
-  table.nfields = mount_columns;
-  table.fields = mount_fields;
   register_stat_tap_table_ui(&table);
   static stat_tap_ui printed{};
   printed.group = REGISTER_PACKET_STAT_GROUP_UNSORTED;

@@ -53,6 +53,18 @@ void empty_table(stat_tap_table* table) {
   table->num_elements = 0;
 }
 
+/// What a window is called, whom it listens to, and its columns; `option` stands behind -z.
+template <std::size_t columns>
+void describe_table(stat_tap_table_ui& table, const char* title, const char* tap, const char* option,
+                    stat_tap_table_item (&fields)[columns]) {
+  table.group = REGISTER_PACKET_STAT_GROUP_UNSORTED;
+  table.title = title;
+  table.tap_name = tap;
+  table.cli_string = option;
+  table.nfields = columns;
+  table.fields = fields;
+}
+
 /// Finds the one table of a window, or makes it.
 inline InitResult open_table(stat_tap_table_ui* ui, const char* title) {
   stat_tap_table* table = stat_tap_find_table(ui, title);

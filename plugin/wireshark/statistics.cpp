@@ -235,16 +235,11 @@ void register_statistics() {
   stats_tree_register_plugin(tap_name, "rpcrdma", "NFS over RDMA/Messages and findings", 0, tree_packet, tree_init,
                              nullptr);
   static stat_tap_table_ui table{};
-  table.group = REGISTER_PACKET_STAT_GROUP_UNSORTED;
-  table.title = "NFS over RDMA connections";
-  table.tap_name = tap_name;
-  table.cli_string = "rpcrdma,connections";
+  describe_table(table, "NFS over RDMA connections", tap_name, "rpcrdma,connections", table_fields);
   table.stat_tap_init_cb = table_init;
   table.packet_func = table_packet;
   table.stat_tap_reset_table_cb = empty_table<free_cell>;
   table.stat_tap_free_table_item_cb = free_cell;
-  table.nfields = columns;
-  table.fields = table_fields;
   register_stat_tap_table_ui(&table);
 }
 
