@@ -83,13 +83,19 @@ tap_packet_status no_packet(void*, packet_info*, epan_dissect_t*, const void*, t
   return TAP_PACKET_DONT_REDRAW;
 }
 
-void start_printing(const char*, void*) {
+/// void, and bool since Wireshark 4.6.
+using StartResult = std::invoke_result_t<stat_tap_init_cb, const char*, void*>;
+
+StartResult start_printing(const char*, void*) {
   static int listener = 0;  // Wireshark tells listeners apart by this
   GString* wrong =
       register_tap_listener(mounts_tap_name, &listener, nullptr, 0, nullptr, no_packet, print_mounts, nullptr);
-  if (wrong == nullptr) return;
-  g_warning("rpcrdma: %s", wrong->str);
-  g_string_free(wrong, TRUE);
+  const bool good = wrong == nullptr;
+  if (!good) {
+    g_warning("rpcrdma: %s", wrong->str);
+    g_string_free(wrong, TRUE);
+  }
+  return static_cast<StartResult>(good);
 }
 
 }  // namespace
