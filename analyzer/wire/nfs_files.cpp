@@ -20,7 +20,9 @@ using nfs4::Whereabouts;
 using Kind = FileStep::Kind;
 
 constexpr std::uint32_t op_create = 6;
+constexpr std::uint32_t op_lookupp = 16;
 constexpr std::uint32_t op_open = 18;
+constexpr std::uint32_t op_openattr = 19;
 constexpr std::uint32_t op_read = 25;
 constexpr std::uint32_t op_write = 38;
 constexpr std::uint32_t op_read_plus = 68;
@@ -40,7 +42,7 @@ class Passed final : public ItemWatch {
 
   explicit Passed(Bytes message) noexcept : message_(message) {}
   void restart() override {
-    opaques_ = datas_ = 0;
+    opaques_ = datas_ = words_ = 0;
     hyper_.reset();
   }
   void passed(const PassedItem& item) override {
@@ -49,6 +51,7 @@ class Passed final : public ItemWatch {
     switch (item.form) {
       case PassedItem::Form::words:
         if (item.length == 8) hyper_ = load_be64(octets.data());
+        if (item.length == 4 && words_ < word_.size()) word_[words_++] = load_be32(octets.data());
         break;
       case PassedItem::Form::opaque:
         if (opaques_ < opaque_.size()) opaque_[opaques_++] = octets;
@@ -63,14 +66,17 @@ class Passed final : public ItemWatch {
 
   [[nodiscard]] Bytes opaque(std::size_t which) const noexcept { return which < opaques_ ? opaque_[which] : Bytes{}; }
   [[nodiscard]] std::span<const Data> data() const noexcept { return std::span(data_).first(datas_); }
+  [[nodiscard]] std::uint32_t word(std::size_t which) const noexcept { return which < words_ ? word_[which] : 0; }
   [[nodiscard]] std::uint64_t hyper() const noexcept { return hyper_.value_or(0); }
 
  private:
   Bytes message_;
   std::array<Bytes, 2> opaque_{};
-  std::array<Data, 16> data_{};
+  std::array<Data, steps_limit> data_{};
+  std::array<std::uint32_t, 2> word_{};
   std::size_t opaques_ = 0;
   std::size_t datas_ = 0;
+  std::size_t words_ = 0;
   std::optional<std::uint64_t> hyper_;
 };
 
@@ -111,6 +117,10 @@ FileStep step_of(std::uint32_t operation, const Passed& passed) {
       break;
     case operation::getfh:
       step.kind = Kind::get_handle;
+      break;
+    case op_lookupp:
+    case op_openattr:
+      step.kind = Kind::elsewhere;
       break;
     case operation::savefh:
       step.kind = Kind::save;
@@ -180,12 +190,15 @@ void read_version3(Bytes message, const Cursor& cursor, std::uint32_t procedure,
 void answer_of(std::uint32_t operation, std::size_t step, const Passed& passed, FileAnswers& out) {
   switch (operation) {
     case operation::getfh:
-      add(out, {step, passed.opaque(0), {}, std::nullopt});
+      add(out, {step, passed.opaque(0), {}, std::nullopt, 0});
+      break;
+    case op_write:  // behind the status
+      add(out, {step, {}, {}, std::nullopt, passed.word(1)});
       break;
     case op_read:
     case op_read_plus:
       for (const Passed::Data& data : passed.data()) {
-        add(out, {step, {}, data.octets, operation == op_read_plus ? data.offset : std::nullopt});
+        add(out, {step, {}, data.octets, operation == op_read_plus ? data.offset : std::nullopt, 0});
       }
       break;
     default:
@@ -221,15 +234,22 @@ void read_version3_results(Bytes message, const Cursor& cursor, std::uint32_t pr
   bool present = false;
   switch (procedure) {
     case proc3_lookup:
-      if (w.shape("o")) add(out, {2, walk.passed.opaque(0), {}, std::nullopt});
+      if (w.shape("o")) add(out, {2, walk.passed.opaque(0), {}, std::nullopt, 0});
       break;
     case proc3_create:
-      if (w.boolean(present) && present && w.shape("o")) add(out, {2, walk.passed.opaque(0), {}, std::nullopt});
+      if (w.boolean(present) && present && w.shape("o")) add(out, {2, walk.passed.opaque(0), {}, std::nullopt, 0});
       break;
     case proc3_read:
       if (!w.boolean(present) || (present && !w.shape(attributes)) || !w.shape("wwD")) return;
-      if (!walk.passed.data().empty()) add(out, {1, {}, walk.passed.data().front().octets, std::nullopt});
+      if (!walk.passed.data().empty()) add(out, {1, {}, walk.passed.data().front().octets, std::nullopt, 0});
       break;
+    case proc3_write: {  // wcc_data: size and times before, attributes behind
+      std::uint32_t count = 0;
+      if (!w.boolean(present) || (present && !w.shape("dtt"))) return;
+      if (!w.boolean(present) || (present && !w.shape(attributes)) || !w.word(count)) return;
+      add(out, {1, {}, {}, std::nullopt, count});
+      break;
+    }
     default:
       break;
   }

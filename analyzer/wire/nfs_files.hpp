@@ -25,8 +25,9 @@ struct FileStep {
     get_handle,  ///< GETFH: the answer holds a handle
     read,
     write,
-    save,    ///< SAVEFH
-    restore  ///< RESTOREFH
+    save,      ///< SAVEFH
+    restore,   ///< RESTOREFH
+    elsewhere  ///< LOOKUPP, OPENATTR: goes where no name tells
   } kind = Kind::other;
   Bytes text;                ///< the handle or the name
   std::uint64_t offset = 0;  ///< of a READ or WRITE: into the file
@@ -37,12 +38,14 @@ struct FileCall {
   StepList<FileStep> steps;
 };
 
-/// What the Reply says to one of those steps: a handle, or octets of the file. A READ_PLUS may have several.
+/// What the Reply says to one of those steps that succeeded: a handle, octets of the file (of a READ_PLUS perhaps
+/// several), or how many octets a WRITE wrote.
 struct FileAnswer {
   std::size_t step = 0;  ///< which one
   Bytes handle;
   Bytes data;
   std::optional<std::uint64_t> offset;  ///< READ_PLUS: where the octets stand; else where the Call asked for them
+  std::uint32_t written = 0;            ///< octets, of a WRITE
 };
 using FileAnswers = StepList<FileAnswer>;
 

@@ -7,6 +7,7 @@
 #include "journal/version2.hpp"
 #include "payload/assembler.hpp"
 #include "referee/referee.hpp"
+#include "referee/rules/table.hpp"
 #include "trace/trace.hpp"
 
 namespace rpcrdma::journal {
@@ -32,6 +33,7 @@ struct Journal::Engine final : trace::EventSink, referee::Observer {
   referee::Referee referee;
   trace::Trace trace;
   const trace::Frame* current = nullptr;  // null at the end of the file
+  trace::FrameRef first;
   trace::FrameRef last;
   Version2 version2;
   std::unordered_map<std::uint32_t, payload::Assembler> assemblers;
@@ -376,6 +378,7 @@ void Journal::feed(const trace::Frame& frame) {
   if (finished_ || frame.ref.number <= last_frame_) return;
   last_frame_ = frame.ref.number;
   engine_->current = &frame;
+  if (engine_->first.number == 0) engine_->first = frame.ref;
   engine_->last = frame.ref;
   const bool opened = engine_->trace.frame(frame);
   if (const std::uint32_t at = number(frame.ref); opened) {
@@ -395,7 +398,7 @@ void Journal::finish() {
   for (const auto& [id, assembler] : engine.assemblers) open.push_back(id);
   std::sort(open.begin(), open.end());
   for (const std::uint32_t id : open) engine.give_up_all(id);
-  referee::Report report = engine.referee.finish(engine.last);
+  referee::Report report = engine.referee.finish(engine.last, engine.first);
   findings_ = std::move(report.findings);
   mounts_ = std::move(report.mounts);
   findings_of_.clear();
@@ -467,6 +470,9 @@ const std::vector<std::uint32_t>& Journal::proven_in(std::uint32_t frame) const 
 }
 
 bool Journal::concerns(const referee::Finding& finding) const noexcept {
+  // A mount that never came up has no message; what befell it is told all the same.
+  const referee::Rule& rule = referee::rule(finding.rule);
+  if (rule.group == 'N' && rule.severity != referee::Severity::note) return true;
   if (connections_.empty()) return false;
   return finding.connection == 0 || finding.rule == referee::RuleId::not_rpcrdma ||
          connections_.count(finding.connection) != 0;

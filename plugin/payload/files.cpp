@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "payload/files.hpp"
 
+#include <algorithm>
 #include <utility>
 
 namespace rpcrdma::payload {
@@ -13,6 +14,12 @@ constexpr std::size_t longest_text = 1024;  // of a handle (128 octets) or a nam
 
 [[nodiscard]] std::string text_of(wire::Bytes octets) {
   return {octets.begin(), octets.begin() + static_cast<std::ptrdiff_t>(std::min(octets.size(), longest_text))};
+}
+
+/// The key of what has this name in a directory; no key where the way is too long or not known.
+[[nodiscard]] std::string below(const std::string& directory, const std::string& name) {
+  if (directory.empty() || directory.size() > longest_text) return {};
+  return directory + "/" + std::to_string(name.size()) + ":" + name;
 }
 
 }  // namespace
@@ -29,7 +36,10 @@ std::optional<std::uint32_t> Files::file_at(const Place& place) {
   const auto known = by_key_.find(place.key);
   if (known != by_key_.end()) {
     File& file = files_[known->second];
-    if (file.name.empty()) file.name = place.name;
+    if (file.name.empty() && !place.name.empty()) {
+      file.name = place.name;
+      named_.push_back(known->second);
+    }
     return known->second;
   }
   if (files_.size() >= most_files) return std::nullopt;
@@ -44,25 +54,28 @@ void Files::learn(const Open& open, Place& place, wire::Bytes handle) {
   const std::string text = text_of(handle);
   std::string key = open.server + "=" + text;
   const auto by_path = by_key_.find(place.key);
-  if (by_path != by_key_.end() && by_key_.find(key) == by_key_.end()) by_key_.emplace(key, by_path->second);
+  if (by_path != by_key_.end() && by_path->first != key) {
+    const std::string& before = files_[by_path->second].handle;
+    if (!before.empty() && before != text) {
+      by_key_.erase(by_path);  // another file has come in that one's place
+    } else if (by_key_.find(key) == by_key_.end()) {
+      by_key_.emplace(key, by_path->second);
+    }
+  }
   place.key = std::move(key);
   place.handle = text;
   const auto file = file_at(place);
   if (file && files_[*file].handle.empty()) files_[*file].handle = text;
 }
 
-void Files::go(const Open& open, const wire::FileCall* call, const wire::FileAnswers* answers,
-               std::vector<FilePiece>& out) {
+void Files::go(const Open& open, const wire::FileAnswers& answers, std::vector<FilePiece>& out) {
   Place current;
   Place saved;
   std::size_t next = 0;  // answer
   for (std::size_t i = 0; i < open.steps.size(); ++i) {
     const Step& step = open.steps[i];
-    const wire::FileAnswer* answer = nullptr;
-    if (answers != nullptr) {
-      while (next < answers->size() && (*answers)[next].step < i) ++next;
-      if (next < answers->size() && (*answers)[next].step == i) answer = &(*answers)[next];
-    }
+    while (next < answers.size() && answers[next].step < i) ++next;
+    const bool answered = next < answers.size() && answers[next].step == i;
     switch (step.kind) {
       case Kind::root:
         current = {open.server + "/", {}, {}};
@@ -72,26 +85,23 @@ void Files::go(const Open& open, const wire::FileCall* call, const wire::FileAns
         break;
       case Kind::name:
       case Kind::open:
-        if (step.text.empty()) break;
-        current = {
-            current.key.empty() || current.key.size() > longest_text ? std::string{} : current.key + "/" + step.text,
-            {},
-            step.text};
+        if (!step.text.empty()) current = {below(current.key, step.text), {}, step.text};
         break;
       case Kind::get_handle:
-        if (answer != nullptr) learn(open, current, answer->handle);
+        if (answered) learn(open, current, answers[next].handle);
         break;
       case Kind::read:
-        for (; answer != nullptr; answer = next < answers->size() ? &(*answers)[next] : nullptr) {
-          if (answer->step != i) break;
+        for (; next < answers.size() && answers[next].step == i; ++next) {
           const auto file = file_at(current);
-          if (file) out.push_back({*file, answer->offset.value_or(step.offset), answer->data, false});
-          ++next;
+          if (file) out.push_back({*file, answers[next].offset.value_or(step.offset), answers[next].data, false});
         }
         break;
       case Kind::write:
-        if (call == nullptr) break;
-        if (const auto file = file_at(current); file) out.push_back({*file, step.offset, call->steps[i].data, true});
+        if (!answered) break;
+        if (const auto file = file_at(current); file) {
+          const std::size_t taken = std::min<std::size_t>(answers[next].written, step.data.size());
+          out.push_back({*file, step.offset, wire::Bytes(step.data).first(taken), true});
+        }
         break;
       case Kind::save:
         saved = current;
@@ -99,33 +109,55 @@ void Files::go(const Open& open, const wire::FileCall* call, const wire::FileAns
       case Kind::restore:
         current = saved;
         break;
+      case Kind::elsewhere:
+        current = {};
+        break;
       case Kind::other:
         break;
     }
   }
 }
 
-void Files::call(std::uint64_t exchange, std::string_view server, wire::Bytes message, std::vector<FilePiece>& out) {
-  out.clear();
+void Files::drop(std::uint64_t exchange) {
+  const auto at = open_.find(exchange);
+  if (at == open_.end()) return;
+  octets_ -= at->second.octets;
+  open_.erase(at);
+}
+
+void Files::call(std::uint64_t exchange, std::string_view server, wire::Bytes message) {
   wire::FileCall asked;
   wire::read_file_steps(message, asked);
   if (asked.steps.empty()) return;
   Open open;
   open.server = server;
   open.asked = asked.asked;
-  for (const wire::FileStep& step : asked.steps) open.steps.push_back({step.kind, text_of(step.text), step.offset});
-  go(open, &asked, nullptr, out);
-  if (open_.size() < most_open || open_.count(exchange) != 0) open_.insert_or_assign(exchange, std::move(open));
+  for (const wire::FileStep& step : asked.steps) {
+    open.steps.push_back({step.kind, text_of(step.text), step.offset, {step.data.begin(), step.data.end()}});
+    open.octets += step.data.size();
+  }
+  drop(exchange);
+  while (!order_.empty() &&
+         (open_.count(order_.front()) == 0 || open_.size() >= most_open || octets_ + open.octets > most_octets)) {
+    drop(order_.front());
+    order_.pop_front();
+  }
+  octets_ += open.octets;
+  order_.push_back(exchange);
+  open_.emplace(exchange, std::move(open));
 }
 
 void Files::reply(std::uint64_t exchange, wire::Bytes message, std::vector<FilePiece>& out) {
   out.clear();
+  named_.clear();
   const auto asked = open_.find(exchange);
   if (asked == open_.end()) return;
-  wire::FileAnswers answers;
-  wire::read_file_answers(message, asked->second.asked, answers);
-  go(asked->second, nullptr, &answers, out);
+  answered_ = std::move(asked->second);
+  octets_ -= answered_.octets;
   open_.erase(asked);
+  wire::FileAnswers answers;
+  wire::read_file_answers(message, answered_.asked, answers);
+  go(answered_, answers, out);
 }
 
 }  // namespace rpcrdma::payload

@@ -4,6 +4,7 @@
 #include <cstdio>
 
 #include "wireshark/fields.hpp"
+#include "wireshark/preferences.hpp"
 #include "wireshark/stat_table.hpp"
 
 namespace rpcrdma::plugin {
@@ -66,8 +67,9 @@ void print_mounts(void*) {
   end_of_pass();
   const journal::Journal* journal = finished_journal();
   std::printf("\nNFS over RDMA mounts:\n");
-  if (journal == nullptr || journal->mounts().empty()) {
-    std::printf("none\n");
+  if (given_back() || journal == nullptr || journal->mounts().empty()) {
+    std::printf(given_back() ? "not looked at: rpcrdma.engine leaves everything to Wireshark's own dissector\n"
+                             : "none\n");
     return;
   }
   for (const MountFacts& mount : journal->mounts()) {

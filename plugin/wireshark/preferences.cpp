@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "wireshark/preferences.hpp"
 
+#include <cmath>
+
 #include "wireshark/fields.hpp"
 
 namespace rpcrdma::plugin {
@@ -12,14 +14,25 @@ using referee::Profile;
 constexpr int engine_plugin = 0;
 constexpr int engine_builtin = 1;
 constexpr std::size_t most_ports = 256;
-constexpr std::int64_t second = 1'000'000'000;
+constexpr double most_seconds = 1e9;
 
 int engine = engine_plugin;
 range_t* ports = nullptr;
 int profile = static_cast<int>(Profile::automatic);
-unsigned pull_timeout = 60;  // seconds
-unsigned wait_seconds = 5;
+const char* pull_timeout = "60";  // seconds, as the program takes them: Wireshark has no preference for decimals
+const char* wait_seconds = "5";
 Taken check_crc = static_cast<Taken>(false);
+
+/// `otherwise` where the text is no number of seconds.
+[[nodiscard]] referee::TimeNs seconds(const char* text, referee::TimeNs otherwise) {
+  char* end = nullptr;
+  const double value = g_ascii_strtod(text, &end);
+  if (end == text || *end != 0 || !(value >= 0 && value <= most_seconds)) {
+    g_warning("rpcrdma: \"%s\" is not a number of seconds from 0 to 1000000000", text);
+    return otherwise;
+  }
+  return std::llround(value * 1e9);
+}
 
 }  // namespace
 
@@ -44,10 +57,10 @@ void register_preferences() {
   prefs_register_enum_preference(module, "profile", "Pull completion is judged",
                                  "Whether a client that has read an offered chunk owes an RDMA_DONE", &profile,
                                  profiles, false);
-  prefs_register_uint_preference(module, "pull_timeout", "An offered chunk may wait for its RDMA_DONE (seconds)",
-                                 "After that long it is missing", 10, &pull_timeout);
-  prefs_register_uint_preference(module, "wait", "The shortest wait that is a symptom (seconds)",
-                                 "A Call without an answer for that long is worth a note", 10, &wait_seconds);
+  prefs_register_string_preference(module, "pull_timeout", "An offered chunk may wait for its RDMA_DONE (seconds)",
+                                   "After that long it is missing", &pull_timeout);
+  prefs_register_string_preference(module, "wait", "The shortest wait that is a symptom (seconds)",
+                                   "A Call without an answer for that long hangs", &wait_seconds);
   prefs_register_bool_preference(module, "check_crc", "Verify ICRC and MPA CRC of every packet",
                                  "Else only those of the first packets of each connection", &check_crc);
 }
@@ -57,8 +70,8 @@ bool given_back() { return engine == engine_builtin; }
 journal::Options options() {
   journal::Options chosen;
   chosen.referee.profile = static_cast<Profile>(profile);
-  chosen.referee.pull_timeout = pull_timeout * second;
-  chosen.referee.wait = wait_seconds * second;
+  chosen.referee.pull_timeout = seconds(pull_timeout, chosen.referee.pull_timeout);
+  chosen.referee.wait = seconds(wait_seconds, chosen.referee.wait);
   chosen.trace.check_crc = check_crc != 0;
   std::vector<std::uint16_t>& all = chosen.referee.service_ports;
   for (unsigned i = 0; ports != nullptr && i < ports->nranges; ++i) {

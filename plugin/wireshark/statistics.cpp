@@ -107,7 +107,7 @@ stat_tap_table_item table_fields[columns] = {{TABLE_ITEM_UINT, TAP_ALIGN_RIGHT, 
                                              {TABLE_ITEM_STRING, TAP_ALIGN_LEFT, "Transport", "%-10s"},
                                              {TABLE_ITEM_STRING, TAP_ALIGN_RIGHT, "To server", "%9s"},
                                              {TABLE_ITEM_STRING, TAP_ALIGN_RIGHT, "To client", "%9s"},
-                                             {TABLE_ITEM_UINT, TAP_ALIGN_RIGHT, "Credits", "%7u"},
+                                             {TABLE_ITEM_STRING, TAP_ALIGN_RIGHT, "Credits", "%7s"},
                                              {TABLE_ITEM_UINT, TAP_ALIGN_RIGHT, "Calls", "%9u"},
                                              {TABLE_ITEM_UINT, TAP_ALIGN_RIGHT, "Replies", "%9u"},
                                              {TABLE_ITEM_UINT, TAP_ALIGN_RIGHT, "Errors", "%6u"},
@@ -118,8 +118,7 @@ stat_tap_table_item table_fields[columns] = {{TABLE_ITEM_UINT, TAP_ALIGN_RIGHT, 
 
 InitResult table_init(stat_tap_table_ui* ui) { return open_table(ui, "NFS/RDMA connections"); }
 
-void set_threshold(const stat_tap_table* table, unsigned row, unsigned column,
-                   const std::optional<std::uint32_t>& value) {
+void set_number(const stat_tap_table* table, unsigned row, unsigned column, const std::optional<std::uint32_t>& value) {
   char buffer[16] = "?";
   if (value) g_snprintf(buffer, sizeof buffer, "%u", *value);
   set_text(table, row, column, buffer);
@@ -136,7 +135,7 @@ void count(const stat_tap_table* table, unsigned row, unsigned column) {
 
 void table_message(const stat_tap_table* table, unsigned row, const TapItem& item) {
   const journal::Message& message = *item.message;
-  if (message.granted) stat_tap_get_field_data(table, row, col_granted)->value.uint_value = *message.granted;
+  if (message.granted) set_number(table, row, col_granted, message.granted);
   switch (message.kind) {
     case MessageSeen::Kind::call:
       count(table, row, col_calls);
@@ -161,7 +160,8 @@ void table_message(const stat_tap_table* table, unsigned row, const TapItem& ite
 }
 
 void table_operation(const stat_tap_table* table, unsigned row, const journal::Operation& operation) {
-  if (operation.kind == referee::OperationSeen::Kind::read_request) return;
+  // As the report counts them: what an RDMA Read asks for.
+  if (operation.kind == referee::OperationSeen::Kind::read_response) return;
   const bool write = operation.kind == referee::OperationSeen::Kind::write;
   stat_tap_get_field_data(table, row, write ? col_written : col_read)->value.float_value +=
       static_cast<double>(operation.length);
@@ -192,7 +192,7 @@ void free_cell(stat_tap_table* table, unsigned row, unsigned column, stat_tap_ta
                                                    text("?"),
                                                    text("?"),
                                                    text("?"),
-                                                   number(0),
+                                                   text("?"),
                                                    number(0),
                                                    number(0),
                                                    number(0),
@@ -218,8 +218,8 @@ tap_packet_status table_packet(void* data, packet_info*, epan_dissect_t*, const 
     set_text(table, row, col_client, item.facts->client.address.c_str());
     set_text(table, row, col_server, item.facts->server.address.c_str());
     set_text(table, row, col_transport, transport_name(item.facts->transport));
-    set_threshold(table, row, col_to_server, item.facts->client_to_server);
-    set_threshold(table, row, col_to_client, item.facts->server_to_client);
+    set_number(table, row, col_to_server, item.facts->client_to_server);
+    set_number(table, row, col_to_client, item.facts->server_to_client);
   }
   if (item.kind == TapItem::Kind::message) {
     table_message(table, row, item);

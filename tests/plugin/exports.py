@@ -18,7 +18,7 @@ import analyzer as harness  # noqa: E402
 import tshark  # noqa: E402
 
 FIELDS = ["frame.number", "rpc.xid", "rpc.msgtyp", "rpc.programversion", "nfs.procedure_v3", "nfs.opcode", "nfs.fh.hash", "nfs.offset3",
-          "nfs.offset4", "nfs.data", "rpcordma.payload"]
+          "nfs.offset4", "nfs.data", "rpcordma.payload", "nfs.status3", "nfs.nfsstat4", "nfs.count3", "nfs.count4"]
 READ3, WRITE3, READ4, WRITE4 = "6", "7", "25", "38"
 
 
@@ -27,17 +27,21 @@ def pieces(shark, path):
     rows, _ = shark.rows(path, FIELDS, display_filter="nfs", passes=2)
     asked, files, unclear = {}, collections.defaultdict(list), 0
     for row in rows:
-        if len(row["rpc.xid"]) != 1 or not row["nfs.data"] and row["rpc.msgtyp"] == ["1"]:
-            unclear += len(row["rpc.xid"]) != 1
+        if len(row["rpc.xid"]) != 1:
+            unclear += 1
             continue
         if row["rpcordma.payload"]:
             continue  # not whole: not exported
         xid, call = row["rpc.xid"][0], row["rpc.msgtyp"] == ["0"]
         octets = [bytes.fromhex(d.replace(":", "")) for d in row["nfs.data"] if d != "<MISSING>"]
         if not call:
-            if xid in asked and len(octets) == 1:
-                file, offset = asked.pop(xid)
-                files["read", file].append((offset, octets[0]))
+            done, file, what = asked.pop(xid, (None, None, None))
+            if done == "read" and len(octets) == 1:
+                files[done, file].append((what, octets[0]))
+            elif done == "written" and not set(row["nfs.status3"] + row["nfs.nfsstat4"]) - {"0"}:
+                counts = [int(c, 0) for c in row["nfs.count3"] + row["nfs.count4"]]
+                files[done, file] += [(o, d[:c]) for (o, d), c in zip(what, counts if len(counts) == len(what) else map(len, (d for _, d in what)))
+                                      if c]
             continue
         version = 3 if row["nfs.procedure_v3"] else 4
         kind = [o for o in row["nfs.opcode"] if o in (READ4, WRITE4)] if version == 4 else row["nfs.procedure_v3"]
@@ -46,9 +50,9 @@ def pieces(shark, path):
             continue
         file, offsets = (row["nfs.fh.hash"] or ["found by its name"])[-1], [int(o, 0) for o in offsets]
         if kind in ([READ3], [READ4]):
-            asked[xid] = file, offsets[-1]
+            asked[xid] = "read", file, offsets[-1]
         elif set(kind) & {WRITE3, WRITE4} and len(kind) == len(offsets) == len(octets):
-            files["written", file] += zip(offsets, octets)
+            asked[xid] = "written", file, list(zip(offsets, octets))
     return files, unclear
 
 
@@ -69,12 +73,13 @@ def check(shark, path, folder):
     if unclear:
         return 0, 0, []  # messages that share a frame
     by_file = collections.defaultdict(list)
+    files = {key: of_file for key, of_file in files.items() if of_file}
     for (_, file), of_file in files.items():
         by_file[file] += of_file
     shutil.rmtree(folder, ignore_errors=True)
     done = shark.run("-2", "-q", "-r", path, "--export-objects", f"rpcrdma,{folder}")
     got = {n: open(os.path.join(folder, n), "rb").read() for n in os.listdir(folder)} if os.path.isdir(folder) else {}
-    wrong = [] if done.status in (0, 2) else [f"tshark ends with {done.status}: {done.errors[-200:]}"]
+    wrong = [] if done.status == 0 or "cut short" in done.errors else [f"tshark ends with {done.status}: {done.errors[-200:]}"]
     whole = {n: o for n, o in got.items() if "with-holes" not in n}
     digests = collections.Counter(hashlib.sha256(o).hexdigest() for o in whole.values())
     for file, of_file in by_file.items():

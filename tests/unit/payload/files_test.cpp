@@ -38,8 +38,8 @@ struct Told {
   Files files;
   std::vector<FilePiece> pieces;
   std::string call(std::uint64_t exchange, const Octets& message, std::string_view server = "s") {
-    files.call(exchange, server, message, pieces);
-    return told(files, pieces);
+    files.call(exchange, server, message);
+    return {};
   }
   std::string reply(std::uint64_t exchange, const Octets& message) {
     files.reply(exchange, message, pieces);
@@ -58,9 +58,41 @@ TEST(Files, NamesOfVersion3ComeFromLookup) {
   EXPECT_EQ(t.reply(1, reply(Encoder().word(0).text("FH").words({0, 0}))), "");
   EXPECT_EQ(t.call(2, read3("FH", 7)), "");
   EXPECT_EQ(t.reply(2, data3("abc")), "big.dat[FH]@7 r abc;");
-  EXPECT_EQ(t.call(3, call(3, 7, Encoder().text("FH").hyper(9).words({3, 2}).text("xyz"))), "big.dat[FH]@9 w xyz;");
+  t.call(3, call(3, 7, Encoder().text("FH").hyper(9).words({3, 2}).text("xyz")));
+  EXPECT_EQ(t.reply(3, reply(Encoder().words({0, 0, 0, 3, 2, 0, 0}))), "big.dat[FH]@9 w xyz;");
   EXPECT_EQ(t.call(4, read3("other", 0)), "");
   EXPECT_EQ(t.reply(4, data3("q")), "[other]@0 r q;");
+}
+
+TEST(Files, OnlyWhatTheServerTookIsWritten) {
+  const Octets write = call(3, 7, Encoder().text("FH").hyper(9).words({3, 2}).text("xyz"));
+  Told t;
+  t.call(1, write);
+  EXPECT_EQ(t.reply(1, reply(Encoder().words({28, 0, 0}))), "");  // NFS3ERR_NOSPC
+  t.call(2, write);
+  EXPECT_EQ(t.reply(2, reply(Encoder().words({0, 0, 0, 2, 2, 0, 0}))), "[FH]@9 w xy;");  // two of three
+}
+
+TEST(Files, AnotherFileInItsPlace) {
+  Told t;
+  const auto lookup = [&](std::uint64_t exchange, const char* handle) {
+    t.call(exchange, call(3, 3, Encoder().text("dir").text("q")));
+    t.reply(exchange, reply(Encoder().word(0).text(handle).words({0, 0})));
+    t.call(exchange + 1, read3(handle, 0));
+    t.reply(exchange + 1, data3("a"));
+    return t.pieces.front().file;
+  };
+  EXPECT_NE(lookup(1, "OLD"), lookup(3, "NEW"));
+}
+
+TEST(Files, ANameThatComesLater) {
+  Told t;
+  t.call(1, read3("FH", 0));
+  EXPECT_EQ(t.reply(1, data3("a")), "[FH]@0 r a;");
+  t.call(2, call(3, 3, Encoder().text("dir").text("late")));
+  t.reply(2, reply(Encoder().word(0).text("FH").words({0, 0})));
+  ASSERT_EQ(t.files.named().size(), 1U);
+  EXPECT_EQ(t.files.file(t.files.named().front()).name, "late");
 }
 
 TEST(Files, TheSameHandleOfAnotherServerIsAnotherFile) {
@@ -127,8 +159,8 @@ TEST(Files, WithoutAHandleThePathTells) {
 TEST(Files, OpenCallsAreBounded) {
   Told t;
   for (std::uint64_t i = 0; i < Files::most_open + 10; ++i) t.call(i, read3("FH", 0));
-  EXPECT_EQ(t.reply(0, data3("a")), "[FH]@0 r a;");
-  EXPECT_EQ(t.reply(Files::most_open + 5, data3("a")), "");
+  EXPECT_EQ(t.reply(0, data3("a")), "");  // the oldest went
+  EXPECT_EQ(t.reply(Files::most_open + 5, data3("a")), "[FH]@0 r a;");
 }
 
 }  // namespace

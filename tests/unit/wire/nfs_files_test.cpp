@@ -16,7 +16,8 @@ using namespace test;
 std::string told(Bytes octets) { return {octets.begin(), octets.end()}; }
 
 std::string told(const FileStep& step) {
-  static const char* const names[] = {"-", "root", "handle", "name", "open", "get", "read", "write", "save", "restore"};
+  static const char* const names[] = {"-",    "root",  "handle", "name",    "open",     "get",
+                                      "read", "write", "save",   "restore", "elsewhere"};
   std::string text = names[static_cast<std::size_t>(step.kind)];
   if (!step.text.empty()) text += " " + told(step.text);
   if (step.kind == FileStep::Kind::read || step.kind == FileStep::Kind::write)
@@ -30,6 +31,7 @@ std::string told(const FileAnswer& answer) {
   if (!answer.handle.empty()) text += " handle " + told(answer.handle);
   if (answer.offset) text += "@" + std::to_string(*answer.offset);
   if (!answer.data.empty()) text += " " + told(answer.data);
+  if (answer.written != 0) text += " wrote " + std::to_string(answer.written);
   return text;
 }
 
@@ -103,6 +105,7 @@ TEST(NfsFiles, CallsOfVersion4) {
        join({words({0x11223344, 0, 2, nfs_program, 4, 1, flavor_gss, 24, 1, 0, 1, 2}), text("ctx"), words({0, 0}),
              integrity(join({text("tag"), words({2, 1, 22}), text("FH")}))}),
        "handle FH"},
+      {"LOOKUPP", compound(2, {words({22}), text("FH"), words({16})}), "handle FH, elsewhere"},
       {"READ_PLUS", compound(1, {words({68}), state(), hyper(1), words({2})}), "read@1"},
       {"what follows an unknown operation is not told", compound(3, {words({24}), words({77}), words({10})}), "root"},
   };
@@ -133,6 +136,10 @@ TEST(NfsFiles, Replies) {
       {"READ", 3, 6, join({reply_header(), words({0}), attributes3(), words({5, 1}), text("hello")}), "1 hello"},
       {"READ without attributes", 3, 6, join({reply_header(), words({0}), no_attributes(), words({2, 1}), text("hi")}),
        "1 hi"},
+      {"WRITE", 3, 7, join({reply_header(), words({0, 1}), Encoder().fill(24, 0), attributes3(), words({5, 2, 0, 0})}),
+       "1 wrote 5"},
+      {"WRITE that failed", 3, 7, join({reply_header(), words({28, 0, 0})}), ""},
+      {"WRITE of version 4", 4, 1, compound(2, {words({22, 0}), words({38, 0, 7, 2, 0, 0})}), "1 wrote 7"},
       {"READ that failed", 3, 6, join({reply_header(), words({5}), no_attributes()}), ""},
       {"READ of version 4", 4, 1,
        compound(3, {words({22, 0}), words({25, 0, 1}), text("data"), words({10, 0}), text("FH")}),
