@@ -35,7 +35,7 @@ const std::filesystem::path captures = RPCRDMA_SOURCE_DIR "/captures";
 constexpr std::uintmax_t largest = 400'000;  // octets of a file: a larger one costs more than it shows
 
 struct Asked {
-  std::string only, kind, variant;
+  std::string only, kind, variant, write;
   bool everything = false;
   std::size_t each = 1;  ///< variants of each kind and capture
 };
@@ -84,9 +84,12 @@ Known known_of(const Source& source, const std::filesystem::path& story = {}) {
 void try_variant(const Source& source, const Kind& kind, const Variant& variant, const Known& known, Told& told) {
   if (!told.asked.variant.empty() && told.asked.variant != variant.name) return;
   ++told.tried[std::string(kind.name)];
+  if (!told.asked.write.empty()) playback::write(variant.recording.frames, told.asked.write);
   for (const Finding& finding : playback::judge(variant.recording.frames).findings) {
     if (finding.severity == Severity::note) continue;
-    const bool symptom = rpcrdma::referee::kind(finding.rule) == FindingKind::symptom;
+    // A loss that is told from silence is one of the symptoms, though its rule is in another group.
+    const bool silence = finding.rule == RuleId::connection_lost && !finding.violator;
+    const bool symptom = silence || rpcrdma::referee::kind(finding.rule) == FindingKind::symptom;
     // In a story one thing happens, and then it ends: whether it was answered may be lost with the answer.
     const bool story = !source.other.frames.empty();
     const bool other_waits =
@@ -222,6 +225,7 @@ int main(int argc, char** argv) {
   options.add_option("--kind", told.asked.kind, "only this kind of damage");
   options.add_option("--variant", told.asked.variant, "only the variant of this name");
   options.add_option("--each", told.asked.each, "how many variants of each kind and capture");
+  options.add_option("--write", told.asked.write, "the variant as a capture file, to be looked at");
   options.add_flag("--everything", told.asked.everything, "every variant there is");
   CLI11_PARSE(options, argc, argv);
   told.program = argv[0];

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "playback/recording.hpp"
 
+#include <pcap/pcap.h>
+
+#include <memory>
 #include <stdexcept>
 #include <utility>
 
@@ -42,6 +45,25 @@ Recording read(const std::string& path) {
   }
   if (const auto& damaged = (*capture)->facts().damaged) throw std::runtime_error(path + ": " + damaged->reason);
   return recording;
+}
+
+void write(const Take& frames, const std::string& path) {
+  constexpr int longest = 262144;
+  constexpr std::int64_t second = 1'000'000'000;
+  const int link = static_cast<int>(frames.empty() ? LinkType::ethernet : frames.front().link);
+  const std::unique_ptr<pcap_t, decltype(&pcap_close)> handle(
+      pcap_open_dead_with_tstamp_precision(link, longest, PCAP_TSTAMP_PRECISION_NANO), pcap_close);
+  const std::unique_ptr<pcap_dumper_t, decltype(&pcap_dump_close)> file(pcap_dump_open(handle.get(), path.c_str()),
+                                                                        pcap_dump_close);
+  if (file == nullptr) throw std::runtime_error(pcap_geterr(handle.get()));
+  for (const Frame& frame : frames) {
+    pcap_pkthdr header{};
+    header.ts.tv_sec = frame.ref.time / second;
+    header.ts.tv_usec = frame.ref.time % second;
+    header.caplen = static_cast<bpf_u_int32>(frame.octets.size());
+    header.len = frame.wire_length;
+    pcap_dump(reinterpret_cast<u_char*>(file.get()), &header, frame.octets.data());
+  }
 }
 
 }  // namespace playback

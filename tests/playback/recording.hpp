@@ -33,5 +33,7 @@ struct Recording {
 [[nodiscard]] Recording recorded(const forge::Film& film, const forge::Transport& transport);
 /// Throws std::runtime_error where the file cannot be read to its end.
 [[nodiscard]] Recording read(const std::string& path);
+/// For the programs that people look at captures with. All frames have one link type. Throws std::runtime_error.
+void write(const Take& frames, const std::string& path);
 
 }  // namespace playback

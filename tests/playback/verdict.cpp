@@ -41,11 +41,4 @@ std::string told(const Finding& finding) {
                      finding.message);
 }
 
-std::vector<std::string> unexpected(std::vector<std::string> accused, const std::string& name,
-                                    const std::set<std::string>& not_excused_yet) {
-  if (not_excused_yet.count(name) == 0) return accused;
-  if (!accused.empty()) return {};
-  return {"accuses nobody: it need not be listed any more"};
-}
-
 }  // namespace playback

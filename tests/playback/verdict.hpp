@@ -23,10 +23,4 @@ using Accusations = std::set<std::pair<rpcrdma::referee::RuleId, std::optional<r
 /// "error credit-limit-exceeded by client at frames [4, 7]: ..."
 [[nodiscard]] std::string told(const rpcrdma::referee::Finding& finding);
 
-/// What is wrong with the accusations that a mutant of this name met. `not_excused_yet` lists mutants whose false
-/// accusation is known: theirs are expected, and that there are none is wrong, so that no entry stays longer than it is
-/// true.
-[[nodiscard]] std::vector<std::string> unexpected(std::vector<std::string> accused, const std::string& name,
-                                                  const std::set<std::string>& not_excused_yet);
-
 }  // namespace playback
