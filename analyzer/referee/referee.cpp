@@ -30,6 +30,13 @@ namespace {
 constexpr std::size_t kept_closed = 64;
 constexpr std::size_t most_connections = 65536;
 
+/// Without the answer to its request it is not known where the packets of a connection begin: the first ones may be
+/// missing.
+void doubt_beginning(Connection& connection) {
+  if (connection.messages != 0 || !connection.facts.handshake_seen || connection.reply_seen()) return;
+  connection.distrust(adopted_distrust, Doubt::cut_handshake);
+}
+
 }  // namespace
 
 struct Referee::Impl {
@@ -112,7 +119,8 @@ struct Referee::Impl {
   }
 
   void after(Connection& connection, const trace::EventBase& event) {
-    if (!connection.cases.empty()) settle_cases(on(connection), event.side, event.frame.number);
+    if (connection.cases.empty() && connection.about_answers.empty()) return;
+    settle_cases(on(connection), event.side, event.frame.number);
   }
 
   void note_close(Connection& connection) {
@@ -404,9 +412,7 @@ void Referee::on(const trace::Send& event) {
   ++operations.sends;
   if (event.invalidated) ++operations.sends_with_invalidate;
   const std::uint64_t before = connection->messages;
-  if (before == 0 && connection->facts.handshake_seen && !connection->reply_seen()) {
-    connection->distrust(adopted_distrust, Doubt::cut_handshake);  // where the client's packets begin is not known
-  }
+  doubt_beginning(*connection);
   if (!connection->over()) impl_->peers.judge_retransmission(impl_->on(*connection), event);
   impl_->credits_in_doubt(*connection, event);  // behind a later frame of its own direction: a hole was filled
   if (!impl_->queue.send(impl_->on(*connection), event)) return;
@@ -427,6 +433,7 @@ void Referee::on(const trace::Send& event) {
 void Referee::on(const trace::Write& event) {
   Connection* connection = impl_->seen(event, true);
   if (connection == nullptr) return;
+  doubt_beginning(*connection);
   ConnectionFacts::Operations& operations = connection->facts.operations;
   if (event.first) ++operations.writes;
   operations.write_bytes += event.length;
@@ -441,6 +448,7 @@ void Referee::on(const trace::Write& event) {
 void Referee::on(const trace::ReadRequest& event) {
   Connection* connection = impl_->seen(event, true);
   if (connection == nullptr) return;
+  doubt_beginning(*connection);
   ConnectionFacts::Operations& operations = connection->facts.operations;
   ++operations.reads;
   operations.read_bytes += event.length;

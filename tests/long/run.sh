@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
-# run.sh [STEP...]: what is too long for every ./check. Without STEP all of them: plain, sanitized, random, damage, hostile, fuzz,
+# run.sh [STEP...]: what is too long for every ./check. Without STEP all of them: plain, sanitized, random, hostile, fuzz,
 # versions, packages, archives, lab, fresh (README.md).
 # RPCRDMA_FUZZ_SECONDS says how long each fuzz target looks for new inputs (3600), as many at a time as there are processors.
 set -uo pipefail
@@ -24,7 +24,6 @@ random() {
   build/tests/random/random --gtest_filter='Legal.*' --seed "$seed" --conversations 20000 &&
     build/tests/random/random --gtest_filter='Fault.*' --seed "$seed" --conversations 100
 }
-damage() { build/tests/damage/damage --everything; }
 hostile() { tests/hostile/growth.py; }
 fuzz() {
   tests/fuzz/run.py --programs build/asan/tests/fuzz --each "${RPCRDMA_FUZZ_SECONDS:-3600}"
@@ -50,18 +49,18 @@ obstacle() {
       if [ "$(id -u)" -ne 0 ] && ! command -v sudo >/dev/null; then echo "needs root or sudo"; fi ;;
     hostile)
       if [ ! -x build/tests/bench/peak ]; then echo "needs build, which ./check builds"; fi ;;
-    random | damage)
-      if [ ! -x "build/tests/$1/$1" ]; then echo "needs build, which ./check builds"; fi ;;
+    random)
+      if [ ! -x build/tests/random/random ]; then echo "needs build, which ./check builds"; fi ;;
     fuzz | sanitized)
       if [ ! -d build/asan/tests/fuzz ]; then echo "needs build/asan, which ./check builds"; fi ;;
   esac
 }
 
 chosen=("$@")
-[ $# -gt 0 ] || chosen=(plain sanitized random damage hostile fuzz versions packages archives lab fresh)
+[ $# -gt 0 ] || chosen=(plain sanitized random hostile fuzz versions packages archives lab fresh)
 for name in "${chosen[@]}"; do
   case $name in
-    plain | sanitized | random | damage | hostile | fuzz | versions | packages | archives | lab | fresh) ;;
+    plain | sanitized | random | hostile | fuzz | versions | packages | archives | lab | fresh) ;;
     *) sed -n '3,5s/^# //p' "$0" >&2; exit 2 ;;
   esac
 done

@@ -45,6 +45,8 @@ void received(Connection& connection, Side side, std::uint64_t ordinal, FrameRef
 
 void settle_cases(const Witness& witness, Side side, std::uint64_t before_frame) {
   Connection& connection = witness.connection;
+  std::erase_if(connection.about_answers,
+                [&](const AboutAnswer& about) { return about.requester == side && about.frame < before_frame; });
   if (connection.cases.empty()) return;
   std::vector<Case> ready;
   std::erase_if(connection.cases, [&](Case& waited) {
@@ -62,6 +64,7 @@ void leave_unproven(const Witness& witness, const Case& waited) {
 
 void settle_all_cases(const Witness& witness, std::optional<Side> complete, bool orderly) {
   Connection& connection = witness.connection;
+  connection.about_answers.clear();
   std::vector<Case> all = std::exchange(connection.cases, {});
   for (Case& waited : all) {
     waited.orderly = orderly;

@@ -55,7 +55,7 @@ std::size_t FindingBook::append(const Testimony& verdict) {
   finding.role = verdict.role;
   finding.message = verdict.message;
   const std::size_t index = next_++;
-  entries_.emplace_hint(entries_.end(), index, Entry{std::move(finding), {}, false, false, false});
+  entries_.emplace_hint(entries_.end(), index, Entry{std::move(finding), {}});
   connections_[verdict.connection].numbers.push_back(index);
   return index;
 }
@@ -137,7 +137,7 @@ void FindingBook::add_symptom(Finding&& finding) {
     return;
   }
   const std::size_t index = next_++;
-  entries_.emplace_hint(entries_.end(), index, Entry{std::move(finding), {}, false, false, false});
+  entries_.emplace_hint(entries_.end(), index, Entry{std::move(finding), {}});
 }
 
 bool FindingBook::fold_again(RuleId rule, ConnectionId connection, FrameRef frame, std::optional<Party> violator) {
@@ -147,6 +147,15 @@ bool FindingBook::fold_again(RuleId rule, ConnectionId connection, FrameRef fram
   ++found->finding->occurrences;
   add_frame(*found->finding, frame.number);
   return true;
+}
+
+void FindingBook::withdraw(const HeldFinding& held) {
+  Entry& entry = entries_.at(held.index_);
+  if (entry.finding.occurrences > 1) {
+    --entry.finding.occurrences;
+  } else {
+    entry.stage = Entry::Stage::withdrawn;
+  }
 }
 
 void FindingBook::evidence(const HeldFinding& held, FrameRef frame) { add_frame(at(held), frame.number); }
@@ -171,7 +180,8 @@ std::vector<Finding> FindingBook::take_findings() {
   std::vector<Finding> findings;
   findings.reserve(entries_.size());
   for (auto& [index, entry] : entries_) {
-    if (entry.finding.rule != left_out_) findings.push_back(std::move(entry.finding));
+    if (entry.stage == Entry::Stage::withdrawn || entry.finding.rule == left_out_) continue;
+    findings.push_back(std::move(entry.finding));
   }
   entries_.clear();
   connections_.clear();
@@ -218,11 +228,13 @@ void FindingBook::conclude(ConnectionId connection, bool reported) {
       if (at == entries_.end()) continue;
       Entry& entry = at->second;
       const bool wanted = reported || entry.finding.rule == RuleId::not_rpcrdma;
-      if (wanted && !entry.told && !entry.token.expired()) {
-        entry.concluded = true;
+      if (entry.stage == Entry::Stage::withdrawn && !entry.token.expired()) continue;
+      const bool untold = wanted && entry.stage == Entry::Stage::written;
+      if (untold && !entry.token.expired()) {
+        entry.stage = Entry::Stage::concluded;
         continue;
       }
-      if (wanted && !entry.told) tell(entry.finding);
+      if (untold) tell(entry.finding);
       entries_.erase(at);
     }
     for (const OfConnection::Unjudged& each : of->second.unchecked) {

@@ -66,7 +66,7 @@ class FindingBook {
     Finding* first = nullptr;
     for (auto at = entries_.begin(); at != entries_.end();) {
       Finding& finding = at->second.finding;
-      const bool one_of_them = !at->second.told && finding.rule == rule && same(finding);
+      const bool one_of_them = at->second.stage < Entry::Stage::told && finding.rule == rule && same(finding);
       const bool another = one_of_them && first != nullptr;
       if (another) {
         fold_into(*first, finding);
@@ -79,6 +79,8 @@ class FindingBook {
   }
   /// For what is told once: true when that finding exists and was counted up.
   bool fold_again(RuleId rule, ConnectionId connection, FrameRef frame, std::optional<Party> violator = std::nullopt);
+  /// What it rests on has turned out not to be known: it is not told, or counted once less.
+  void withdraw(const HeldFinding& held);
   /// Adds evidence to a finding.
   void evidence(const HeldFinding& held, FrameRef frame);
   [[nodiscard]] Finding& at(const HeldFinding& held) { return entries_.at(held.index_).finding; }
@@ -136,8 +138,12 @@ class FindingBook {
     Finding finding;
     std::weak_ptr<void> token;  ///< of those who hold it
     bool open_ended = false;    ///< counts on until its connection ends
-    bool told = false;
-    bool concluded = false;  ///< its connection is over, and it is told as soon as nobody holds it
+    enum class Stage : std::uint8_t {
+      written,
+      concluded,  ///< its connection is over, and it is told as soon as nobody holds it
+      told,
+      withdrawn  ///< never told
+    } stage = Stage::written;
   };
   /// What is written again and again is asked for with each message: few entries, side by side.
   struct OfConnection {
@@ -174,12 +180,17 @@ class FindingBook {
   template <class Predicate>
   void tell_if_settled(std::size_t index, Predicate certain) {
     const auto at = entries_.find(index);
-    if (at == entries_.end() || at->second.told || !at->second.token.expired()) return;
+    if (at == entries_.end() || at->second.stage == Entry::Stage::told || !at->second.token.expired()) return;
     Entry& entry = at->second;
-    if (!entry.concluded && (entry.open_ended || !certain(entry.finding.connection))) return;
-    entry.told = true;
+    const bool concluded = entry.stage == Entry::Stage::concluded;
+    if (entry.stage == Entry::Stage::withdrawn) {
+      entries_.erase(at);
+      return;
+    }
+    if (!concluded && (entry.open_ended || !certain(entry.finding.connection))) return;
+    entry.stage = Entry::Stage::told;
     tell(entry.finding);
-    if (entry.concluded) entries_.erase(at);
+    if (concluded) entries_.erase(at);
   }
 
   std::optional<RuleId> left_out_;

@@ -56,7 +56,14 @@ bool Witness::may(RuleId id, const Transaction& call) const {
 
 HeldFinding Witness::say(RuleId id, const Statement& statement) const {
   const bool known = statement.call != nullptr ? may(id, *statement.call) : may(id);
-  return known ? write(id, statement) : HeldFinding();
+  if (!known) return {};
+  HeldFinding held = write(id, statement);
+  if (statement.call != nullptr && rule(id).needs.call != Needs::Call::any && statement.frames.size() != 0) {
+    std::vector<AboutAnswer>& about = connection.about_answers;
+    if (about.size() >= Connection::most_about_answers) about.erase(about.begin());
+    about.push_back({held, id, statement.call->requester, statement.frames.begin()->number});
+  }
+  return held;
 }
 
 HeldFinding Witness::conclude(const Case& waited, const Statement& statement) const {

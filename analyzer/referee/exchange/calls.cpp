@@ -77,7 +77,7 @@ void end_unseen(Connection& connection, Transaction& call) {
   call.answers = call.copies;
   call.answer = Transaction::Answer::inferred;
   Ledger& ledger = connection.ledger(call.requester);
-  if (ledger.outstanding > 0) --ledger.outstanding;
+  ledger.end_one();
   remember_finished(connection, call.id);
 }
 

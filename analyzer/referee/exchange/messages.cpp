@@ -141,8 +141,10 @@ void take_reply(const Witness& witness, const trace::Send& event, const wire::He
     ++connection.ledger(event.side).unanswered;  // it took a Receive that was posted for something else
     Ledger& ledger = connection.ledger(requester);
     const std::uint64_t outstanding = ledger.outstanding;
+    const std::uint64_t uncertain = ledger.uncertain;
     credit_answer(witness, event, requester, grant);
-    ledger.outstanding = outstanding;                      // nothing of what is open was answered
+    ledger.outstanding = outstanding;  // nothing of what is open was answered
+    ledger.uncertain = uncertain;
     if (reading.guessed && captured_whole(event)) return;  // no message at all: that has been said
     if (reading.guessed) {
       connection.distrust(kept_finished, Doubt::cut_message);  // cut before it says whether it is a Reply at all

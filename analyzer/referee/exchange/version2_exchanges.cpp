@@ -111,7 +111,7 @@ void note_outstanding(Ledger& ledger) {
 void finish(const Turn& turn, Transaction& call) {
   Connection& connection = turn.connection;
   Ledger& ledger = connection.ledger(call.requester);
-  if (ledger.outstanding > 0) --ledger.outstanding;
+  ledger.end_one();
   Credits& credits = connection.v2.of(call.requester).credits;
   const auto taken = static_cast<std::uint32_t>(call.call_ordinal);
   if (static_cast<std::int32_t>(taken - credits.least_taken) > 0) credits.least_taken = taken;

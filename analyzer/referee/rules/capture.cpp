@@ -39,6 +39,26 @@ const Row rows::capture_gap{
         "tcpdump's 'packets dropped by kernel', a larger buffer (-B), a shorter snap length (-s), the mirror port's "
         "drop counters. Capturing an adapter directly reports no drops even when there are some."};
 
+namespace {
+
+/// What `side` sent from here on is not known for a while: what was judged in the belief that it had sent nothing more
+/// than was heard is taken back.
+void take_back(const Witness& witness, Side side) {
+  Connection& connection = witness.connection;
+  // What was held back behind the hole was judged without it.
+  const std::uint64_t since = connection.of(side).last_event.number;
+  std::erase_if(connection.cases,
+                [&](const Case& waited) { return waited.accused == other(side) && waited.frame.number > since; });
+  std::erase_if(connection.about_answers, [&](const AboutAnswer& about) {
+    if (about.requester != side || about.frame <= since) return false;
+    witness.context.book.withdraw(about.finding);
+    witness.unchecked(about.rule, "the Call that was answered may be missing from the capture");
+    return true;
+  });
+}
+
+}  // namespace
+
 void judge_gap(const Witness& witness, const trace::Gap& event) {
   Connection& connection = witness.connection;
   SideState& state = connection.of(event.side);
@@ -49,10 +69,7 @@ void judge_gap(const Witness& witness, const trace::Gap& event) {
   connection.distrust(recovery(connection), Doubt::frames_missing);
   for (SideState& side : connection.sides) side.reads.clear();
   for (Ledger& ledger : connection.credits) ledger.full_since = {};
-  // What was held back behind the hole was judged without it.
-  const std::uint64_t since = state.last_event.number;
-  std::erase_if(connection.cases,
-                [&](const Case& waited) { return waited.accused == other(event.side) && waited.frame.number > since; });
+  take_back(witness, event.side);
   for (Offer& offer : connection.offers) offer.undecidable = true;
   witness.say(
       RuleId::capture_gap,
@@ -154,11 +171,19 @@ void judge_quality(Context& context, Connection* connection, const trace::Qualit
           fmt::format("a limit on what is kept in memory was reached near frame {}", event.frame.number));
       break;
     case Kind::mpa_bad:
-      if (connection != nullptr) {
-        connection->distrust(recovery(*connection), Doubt::framing_lost);
-      }
+      if (connection != nullptr) connection->distrust(recovery(*connection), Doubt::framing_lost);
       context.book.unchecked(RuleId::capture_gap, id,
                              fmt::format("the FPDU framing of the stream was lost near frame {}", event.frame.number));
+      break;
+    case Kind::mpa_cut:
+      if (connection != nullptr) {
+        connection->distrust(recovery(*connection), Doubt::framing_lost);
+        take_back(Witness{context, *connection}, event.side);
+      }
+      context.book.unchecked(RuleId::capture_gap, id,
+                             fmt::format("the capture cut frame {} where an FPDU begins: where the next ones begin is "
+                                         "not known for a while",
+                                         event.frame.number));
       break;
     case Kind::immediate_or_atomic:
       if (connection != nullptr) judge_opcode(Witness{context, *connection}, event);

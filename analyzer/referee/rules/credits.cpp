@@ -68,6 +68,16 @@ void accuse_later(const Witness& witness, Ledger& ledger, const trace::Send& eve
                 .settle = settle_calls});
 }
 
+/// Everything before the newest grant that the requester knew of is history.
+void forget_grants_before(Ledger& ledger) {
+  std::size_t newest = 0;
+  for (std::size_t i = 0; i < ledger.grants.size(); ++i) {
+    if (ledger.grants[i].ordinal <= ledger.known.ordinal) newest = i;
+  }
+  if (newest == 0) return;
+  ledger.grants.erase(ledger.grants.begin(), ledger.grants.begin() + static_cast<std::ptrdiff_t>(newest));
+}
+
 }  // namespace
 
 const Row rows::credit_limit_exceeded{
@@ -149,8 +159,11 @@ void credit_call(const Witness& witness, const trace::Send& event, const Transac
   if (ledger.outstanding == 0 && !ledger.answered && ledger.first_call.number == 0) ledger.first_call = event.frame;
   ledger.requested = call.credit;
   ++ledger.outstanding;
+  if (send.guessed) ++ledger.uncertain;
   ledger.peak = std::max(ledger.peak, ledger.outstanding);
   send.in_flight = ledger.outstanding;
+  const bool over_tcp = connection.facts.transport == trace::Transport::iwarp;  // there the trace has seen to it
+  if (over_tcp || ledger.known.frame.number + 1 < event.frame.number) forget_grants_before(ledger);
   const std::uint64_t limit = ledger.answered ? ledger.limit() : 1;
   send.limit = limit;
   if (call.credit == 0) {
@@ -169,6 +182,13 @@ void credit_call(const Witness& witness, const trace::Send& event, const Transac
       event.side == Side::active ? RuleId::credit_limit_exceeded : RuleId::reverse_credit_exceeded;
   if (connection.version2) return;
   if (!witness.may(limit_rule)) return;
+  const bool too_many = ledger.outstanding > limit;
+  if (too_many && ledger.outstanding - ledger.uncertain <= limit) {
+    send.credits_known = false;
+    witness.unchecked(limit_rule,
+                      "whether every message is a Call cannot be told: the capture cut some before they say");
+    return;
+  }
   if (!send.credits_known) {
     witness.unchecked(limit_rule,
                       "which Calls had been answered is not certain: messages were delivered out of the file's order");
@@ -244,7 +264,7 @@ void credit_answer(const Witness& witness, const trace::Send& event, Side reques
   Connection& connection = witness.connection;
   Ledger& ledger = connection.ledger(requester);
   credit_stall_check(witness, ledger, event.last);
-  if (ledger.outstanding > 0) --ledger.outstanding;
+  ledger.end_one();
   ledger.full_since = {};
   ledger.answered = true;
   ledger.last_reply = event.frame;
@@ -299,13 +319,8 @@ void credit_answer(const Witness& witness, const trace::Send& event, Side reques
 
 void credit_acknowledged(Connection& connection, const trace::Acknowledged& event) {
   Ledger& ledger = connection.ledger(event.side);
-  // Everything before the newest acknowledged grant is history.
-  std::size_t newest = 0;
-  for (std::size_t i = 0; i < ledger.grants.size(); ++i) {
-    if (ledger.grants[i].ordinal <= event.ordinal) newest = i;
-  }
-  if (newest > 0)
-    ledger.grants.erase(ledger.grants.begin(), ledger.grants.begin() + static_cast<std::ptrdiff_t>(newest));
+  forget_grants_before(ledger);
+  ledger.known = {event.ordinal, event.frame};
   std::erase_if(connection.suspects, [&](const Suspect& suspect) {
     return suspect.refused_ordinal != 0 && suspect.sender == other(event.side) &&
            suspect.refused_ordinal <= event.ordinal;

@@ -28,6 +28,7 @@ const Row rows::err_vers_range_invalid{
     .group = 'K',
     .severity = Severity::error,
     .versions = Versions::both,
+    .needs = {.call = Needs::Call::sent_once},
     .source = "RFC 8166 section 4.5.1; version 2 draft section 7.1.1",
     .who = "responder",
     .title = "ERR_VERS names a range of versions that makes no sense",
@@ -44,6 +45,7 @@ const Row rows::err_vers_unwarranted{
     .group = 'K',
     .severity = Severity::warning,
     .versions = Versions::v1,
+    .needs = {.call = Needs::Call::sent_once},
     .source = "RFC 8166 section 4.5.1",
     .who = "responder",
     .title = "Version 1 was refused by a peer that speaks version 1",
@@ -71,6 +73,7 @@ void judge_range(const Witness& witness, const trace::Send& event, const wire::H
          .by = event.side,
          .as = role,
          .xid = header.fixed.xid,
+         .call = contains ? call : nullptr,
          .what =
              upside_down
                  ? fmt::format("The {}'s ERR_VERS says that it speaks versions {} to {}: the lower is above the upper.",
@@ -92,6 +95,7 @@ void judge_range(const Witness& witness, const trace::Send& event, const wire::H
          .by = event.side,
          .as = role,
          .xid = header.fixed.xid,
+         .call = call,
          .what = fmt::format("The {} refused a Call of version 1 with ERR_VERS although it speaks version 1{}.",
                              name(event.side),
                              answered_before ? fmt::format(" (it answered with it in frame {})", settled.frame.number)
@@ -447,12 +451,13 @@ void judge_missing_errors(const Witness& witness, FrameRef now, bool capture_end
       continue;
     }
     const bool arrived = connection.of(call->requester).acknowledged >= call->call_ordinal;
-    const bool went_on = state.last_event.number > call->call.number && now.time - call->call.time >= patience;
+    const bool went_on =
+        state.last_event.number > call->call.number && state.last_event.time - call->call.time >= patience;
     if (!arrived || !went_on) {
       unchecked("the connection, or the capture, ended before a refusal was due");
       continue;
     }
-    const double waited = static_cast<double>(now.time - call->call.time) / 1e9;
+    const double waited = static_cast<double>(state.last_event.time - call->call.time) / 1e9;
     std::string message;
     if (rule == RuleId::error_missing) {
       message = fmt::format(
@@ -472,6 +477,7 @@ void judge_missing_errors(const Witness& witness, FrameRef now, bool capture_end
                        .by = responder,
                        .as = Role::responder,
                        .xid = call->xid,
+                       .call = call,
                        .at_most = capture_end ? Severity::note : Severity::error,
                        .what = std::move(message)});
   }

@@ -114,6 +114,7 @@ void judge_invalidation(const Witness& witness, const trace::Send& event, const 
        .by = responder,
        .as = Role::responder,
        .xid = call.xid,
+       .call = &call,
        .what = fmt::format("The {} invalidated handle {:#010x}, which the Call with XID {:#010x} never named.",
                            name(responder), *event.invalidated, call.xid)});
 }

@@ -294,9 +294,9 @@ JudgedOp& judge_access(const Witness& witness, const Access_& access, MemoryMap:
   }
   // Where the owner's own broken message may name the handle, who acts on it is no violator.
   if (hit.verdict != Verdict::inside) {
-    const Doubtful* doubtful = connection.of(owner).doubtful.newest([&](const Doubtful& message) {
-      return message.frame.number < access.frame.number && !message.settled && message.may_name(access.handle);
-    });
+    // Heard before, whatever the order in the file: what acknowledges a message waits for it.
+    const Doubtful* doubtful = connection.of(owner).doubtful.newest(
+        [&](const Doubtful& message) { return !message.settled && message.may_name(access.handle); });
     // A Call that offered the handle since says what it is worth.
     const bool offered_since =
         exposure != nullptr && doubtful != nullptr && exposure->exposed.number > doubtful->frame.number;

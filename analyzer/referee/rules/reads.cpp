@@ -270,6 +270,7 @@ void judge_pulled(const Witness& witness, const trace::Send& event, const wire::
        .by = event.side,
        .as = Role::responder,
        .xid = call.xid,
+       .call = &call,
        .what = fmt::format("The {} reported success for XID {:#010x} but never read {} octets of the Call's Read "
                            "chunks: that data stayed where it was.",
                            name(event.side), call.xid, grouped(*left))});

@@ -82,6 +82,7 @@ void note_unreported(const Witness& witness, const trace::Send& event, const wir
                   {.frames = {event.frame, call.call},
                    .as = Role::responder,
                    .xid = call.xid,
+                   .call = &call,
                    .what = fmt::format(
                        "The {} wrote {} octets into the chunks of XID {:#010x} and returned those segments as unused, "
                        "which it may.",
@@ -132,6 +133,7 @@ void judge_returned_lengths(const Witness& witness, const trace::Send& event, co
                .by = event.side,
                .as = Role::responder,
                .xid = call.xid,
+               .call = &call,
                .what = fmt::format(
                    "The {}'s Reply says that {} octets were written into the Call's chunks; RDMA Writes brought "
                    "only {}.",

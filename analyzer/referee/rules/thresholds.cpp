@@ -260,6 +260,7 @@ void judge_reply_form(const Witness& witness, const trace::Send& event, const wi
            .by = event.side,
            .as = Role::responder,
            .xid = call.xid,
+           .call = &call,
            .what = fmt::format("The {} answered inline with {} octets (threshold {}) although the Call gave a Reply "
                                "chunk of {} octets, large enough for the {} octets of the message.",
                                name(event.side), grouped(event.wire_length), grouped(*limit), grouped(room),
@@ -332,6 +333,7 @@ void judge_error_reply(const Witness& witness, const trace::Send& event, const T
       {.frames = {event.frame, call.call},
        .as = Role::requester,
        .xid = call.xid,
+       .call = &call,
        .what = fmt::format(
            "The {} refused a well-formed Call with ERR_CHUNK. Possible cause: the reply did not fit what the Call "
            "provided ({}).",

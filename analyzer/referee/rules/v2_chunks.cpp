@@ -451,11 +451,17 @@ void judge_invalidated(const Turn& turn, const Transaction* call) {
   }
   if (!turn.may(RuleId::v2_inv_handle_mismatch, *call)) return;
   if (call->v2.inv_handle == *event.invalidated && call->v2.inv_handle != 0) return;
-  turn.send.invalidate_finding = turn.say(
-      RuleId::v2_inv_handle_mismatch, {event.frame, call->call},
-      fmt::format("The {}'s Reply invalidates handle {:#010x}; the Call (frame {}) allows {}.", name(event.side),
-                  *event.invalidated, call->call.number,
-                  call->v2.inv_handle == 0 ? std::string("none") : fmt::format("{:#010x} only", call->v2.inv_handle)));
+  turn.send.invalidate_finding =
+      turn.say(RuleId::v2_inv_handle_mismatch,
+               {.frames = {event.frame, call->call},
+                .by = event.side,
+                .as = Role::responder,
+                .xid = call->xid,
+                .call = call,
+                .what = fmt::format("The {}'s Reply invalidates handle {:#010x}; the Call (frame {}) allows {}.",
+                                    name(event.side), *event.invalidated, call->call.number,
+                                    call->v2.inv_handle == 0 ? std::string("none")
+                                                             : fmt::format("{:#010x} only", call->v2.inv_handle))});
 }
 
 }  // namespace rpcrdma::referee::v2

@@ -132,8 +132,14 @@ void judge_detail(const Turn& turn, const Transaction& call) {
   if (!turn.may(RuleId::v2_error_detail, call)) return;
   const wire::HeaderV2& error = turn.header;
   const auto say = [&](std::string what, Severity severity = Severity::error) {
-    turn.say(RuleId::v2_error_detail, {turn.event.frame, call.call},
-             fmt::format("The {}'s {} {}.", name(turn.side()), wire::error_name_v2(error.error), what), severity);
+    turn.say(RuleId::v2_error_detail,
+             {.frames = {turn.event.frame, call.call},
+              .by = turn.side(),
+              .as = Role::responder,
+              .xid = turn.xid(),
+              .call = &call,
+              .at_most = severity,
+              .what = fmt::format("The {}'s {} {}.", name(turn.side()), wire::error_name_v2(error.error), what)});
   };
   const std::size_t writes = call.v2.write_chunk_lengths.size();
   switch (static_cast<ErrorCode>(error.error)) {

@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "referee/facts.hpp"
+#include "referee/held_finding.hpp"
 #include "referee/state/case.hpp"
 #include "referee/state/doubt.hpp"
 #include "referee/state/latency.hpp"
@@ -89,6 +90,15 @@ struct BodyWrite {
   std::uint64_t left = 0;  ///< octets of the segment behind it
 };
 
+/// A finding about an answer and its Call. What its requester sent next shows that nothing is missing between, or that
+/// something is: then the Call that was answered may be another one.
+struct AboutAnswer {
+  HeldFinding finding;
+  RuleId rule = RuleId{};
+  Side requester = Side::active;
+  std::uint64_t frame = 0;  ///< of the answer
+};
+
 struct Mount;
 
 struct Connection {
@@ -109,7 +119,9 @@ struct Connection {
   ErrorDiary diary;
   BackChannel back_channel;
   std::vector<Case> cases;
-  std::set<RuleId> given_up;  ///< rules whose accusations found no room in `cases`
+  static constexpr std::size_t most_about_answers = 64;
+  std::vector<AboutAnswer> about_answers;  ///< may still be withdrawn
+  std::set<RuleId> given_up;               ///< rules whose accusations found no room in `cases`
   static constexpr std::size_t most_suspects = 64;
   std::vector<Suspect> suspects;
   enum class Stage : std::uint8_t {

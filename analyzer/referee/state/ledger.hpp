@@ -2,6 +2,7 @@
 // Credits of one direction, and what waiting for them costs.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <vector>
@@ -37,7 +38,15 @@ struct Ledger {
     std::uint32_t value = 0;
   };
   std::vector<Grant> grants;  ///< those that may still be in force: the newest acknowledged one and later
+  /// The newest Reply that the requester has acknowledged, and where. It counts from behind the frame that follows:
+  /// neighbours may have been exchanged.
+  struct Known {
+    std::uint64_t ordinal = 0;
+    FrameRef frame;
+  } known;
   std::uint64_t outstanding = 0;
+  /// At most so many of those are no Calls at all: the capture cut them before they say so.
+  std::uint64_t uncertain = 0;
   std::uint64_t peak = 0;
   bool answered = false;  ///< a Reply or RDMA_ERROR has been seen in this epoch
   /// Messages of this side since its peer's newest one that take a Receive and need not get an answer: broken ones,
@@ -55,9 +64,16 @@ struct Ledger {
   Cost full;   ///< all times that it did, however short
   Cost stall;  ///< those that lasted
 
+  /// One of the open Calls needs no answer any more.
+  void end_one() noexcept;
   /// The limit that the requester is bound by, giving it every benefit of the doubt. 0 counts as 1.
   [[nodiscard]] std::uint32_t limit() const noexcept;
 };
+
+inline void Ledger::end_one() noexcept {
+  if (outstanding > 0) --outstanding;
+  uncertain = std::min(uncertain, outstanding);
+}
 
 inline std::uint32_t Ledger::limit() const noexcept {
   std::uint32_t best = 1;  // RFC 8166 section 3.3.3: one until the first Reply

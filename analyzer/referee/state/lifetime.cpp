@@ -33,7 +33,7 @@ bool expose(Connection& connection, const Transaction& call, FrameRef frame) {
 
 void doubt_memory(Connection& connection, const trace::Send& event, HeldFinding finding) {
   constexpr std::size_t fixed_words = 16;
-  if (event.octets.size() <= fixed_words) return;  // names nothing
+  if (event.octets.size() < fixed_words || event.wire_length <= fixed_words) return;  // names nothing
   SideState& side = connection.of(event.side);
   // The oldest has to make room, and what it named would count as unknown.
   if (++side.doubtful_count > SideState::most_doubtful) connection.distrust(kept_finished, Doubt::bound);
@@ -43,7 +43,7 @@ void doubt_memory(Connection& connection, const trace::Send& event, HeldFinding 
   const wire::Bytes lists = event.octets.subspan(fixed_words);
   kept.octets.assign(lists.begin(),
                      lists.begin() + static_cast<std::ptrdiff_t>(std::min(lists.size(), Doubtful::kept)));
-  kept.more = lists.size() > Doubtful::kept;
+  kept.more = lists.size() > Doubtful::kept || event.octets.size() < event.wire_length;
   kept.finding = std::move(finding);
   side.doubtful.add(std::move(kept));
 }

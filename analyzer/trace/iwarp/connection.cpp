@@ -65,6 +65,9 @@ void Connection::Half::crc_bad(FrameRef frame) {
 void Connection::Half::mpa_bad(FrameRef frame) {
   if (owner.messages_) owner.messages_->quality(owner.side(direction), Quality::Kind::mpa_bad, frame);
 }
+void Connection::Half::mpa_cut(FrameRef frame) {
+  if (owner.messages_) owner.messages_->quality(owner.side(direction), Quality::Kind::mpa_cut, frame);
+}
 void Connection::Half::skipped(std::uint64_t octets, FrameRef frame) {
   // Before the connection is open, what was skipped is the rest of something that began before the capture.
   if (owner.live()) owner.messages_->gap(owner.side(direction), octets, false, frame);
@@ -99,6 +102,7 @@ void Connection::segment(int direction, const TcpSegment& segment) {
   const bool places = segment.wire_length > 0 || (segment.flags & TcpSegment::fin) != 0;
   while (!peer.early.empty() && places && h.order.started() &&
          h.order.unwrap(segment.sequence) >= h.order.unwrap(peer.early.front().acknowledgement)) {
+    pass_over(h, peer.early.front().acknowledgement, segment.ref);
     release(peer);
   }
   release_proven(segment.ref);
@@ -108,6 +112,14 @@ void Connection::segment(int direction, const TcpSegment& segment) {
   }
   take(h, segment);
   release_proven(segment.ref);
+}
+
+/// The capture lacks what `h` sent up to there: said before what its peer sent when it had that.
+void Connection::pass_over(Half& h, std::uint32_t sequence, FrameRef frame) {
+  const Position to = h.order.unwrap(sequence);
+  h.acknowledged = std::max(h.acknowledged, to);
+  close_holes(h, frame, false);
+  if (!h.order.hole() && to > h.order.next()) give_up(h, to - h.order.next(), true, frame);
 }
 
 /// What it acknowledges has been seen. One octet more may be a FIN.
@@ -166,6 +178,11 @@ void Connection::take(Half& h, const TcpSegment& segment) {
   Half& peer = half(1 - h.direction);
   h.seen = true;
   h.heard = segment.ref;
+  constexpr std::uint8_t ending = TcpSegment::fin | TcpSegment::rst;
+  const bool sent_before =
+      h.bare && segment.wire_length > 0 && peer.order.unwrap(segment.acknowledgement) < h.bare->position;
+  if (!sent_before) tell_acknowledged(h);
+  if ((segment.flags & ending) != 0) tell_acknowledged(peer);
   if ((segment.flags & TcpSegment::ack) != 0) acknowledge(peer, segment);
   if ((segment.flags & TcpSegment::rst) != 0) {
     reset(h, segment.ref);
@@ -203,9 +220,16 @@ void Connection::acknowledge(Half& sender, const TcpSegment& segment) {
   if (at <= sender.acknowledged || distance(sender.order.next(), at) > far_away) return;
   sender.acknowledged = at;
   close_holes(sender, segment.ref, false);
-  if (live()) {
-    messages_->acknowledged(side(1 - sender.direction), at, segment.ref);
-  }
+  if (!live()) return;
+  constexpr std::uint8_t ending = TcpSegment::fin | TcpSegment::rst;
+  Half& h = half(1 - sender.direction);
+  h.bare = BareAcknowledgement{at, segment.ref};
+  if (segment.wire_length > 0 || (segment.flags & ending) != 0) tell_acknowledged(h);
+}
+
+void Connection::tell_acknowledged(Half& h) {
+  if (h.bare && live()) messages_->acknowledged(side(h.direction), h.bare->position, h.bare->frame);
+  h.bare.reset();
 }
 
 bool Connection::copy(int direction, FrameRef frame) const {
@@ -383,6 +407,7 @@ void Connection::reset(Half& h, FrameRef frame) {
 void Connection::finish(FrameRef last) {
   release_all();
   if (status_ == Status::given_up) return;
+  for (Half& each : halves_) tell_acknowledged(each);
   for (Half& each : halves_) close_holes(each, last, true);
   advance(last, true);
   tell_liveness(last);

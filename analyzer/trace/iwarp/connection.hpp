@@ -85,6 +85,11 @@ class Connection {
     bool request = false;
     wire::MpaFrame parsed;  // spans of octets
   };
+  /// Its sender may have sent what stands right behind it in the capture before it: told with what comes next.
+  struct BareAcknowledgement {
+    Position position = 0;
+    FrameRef frame;
+  };
   struct Half final : FpduHandler {
     Half(Connection& c, int d)
         : owner(c),
@@ -95,6 +100,7 @@ class Connection {
     void fpdu(const Fpdu& fpdu) override;
     void crc_bad(FrameRef frame) override;
     void mpa_bad(FrameRef frame) override;
+    void mpa_cut(FrameRef frame) override;
     void skipped(std::uint64_t octets, FrameRef frame) override;
 
     Connection& owner;
@@ -107,6 +113,7 @@ class Connection {
     bool waited_in_vain = false;            // for the first octets of the peer
     bool seen = false;                      // any segment
     FrameRef heard;                         // the newest one
+    std::optional<BareAcknowledgement> bare;
     bool window_closed = false;
     Copies copies;
     std::uint64_t missing = 0;  // octets, in so many places
@@ -137,10 +144,12 @@ class Connection {
   void take(Half& h, const TcpSegment& segment);
   [[nodiscard]] bool must_wait(const Half& h, const TcpSegment& segment) const;
   [[nodiscard]] bool come(const Half& h, const TcpSegment& segment) const;
+  void pass_over(Half& h, std::uint32_t sequence, FrameRef frame);
   void release(Half& h);
   void release_proven(FrameRef now);
   void release_all();
   void acknowledge(Half& sender, const TcpSegment& segment);
+  void tell_acknowledged(Half& h);
   void keep_alive(Half& h, const Half& peer, const TcpSegment& segment);
   void payload(Half& h, const TcpSegment& segment, std::uint32_t sequence);
   void start(Half& h, const TcpSegment& segment, std::uint32_t sequence);

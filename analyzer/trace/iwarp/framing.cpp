@@ -149,14 +149,15 @@ bool Framing::align(Expectation expected, const Thresholds& thresholds, bool las
   return true;
 }
 
-void Framing::lose(Position from, bool by_capture, FrameRef frame, FpduHandler& handler) {
+void Framing::lose(Position from, Lost why, FrameRef frame, FpduHandler& handler) {
   skipped_ += partial_.have;
   partial_ = {};
   plain_run_ = 0;
   state_ = State::search;
   // Whatever made the search believe in a position must not do so twice.
   alignment_.restart(from == aligned_at_ ? from + 1 : from);
-  if (!by_capture) handler.mpa_bad(frame);
+  if (why == Lost::broken) handler.mpa_bad(frame);
+  if (why == Lost::cut) handler.mpa_cut(frame);
 }
 
 Position Framing::consume(Piece piece, FpduHandler& handler) {
@@ -209,7 +210,7 @@ bool Framing::in_place(Piece& piece, FpduHandler& handler) {
   const bool possible = head_possible(piece.octets);
   if (size > piece.wire_length || size > markers_.until_next(piece.start)) {
     if (possible) return false;
-    lose(piece.start, false, piece.ref, handler);
+    lose(piece.start, Lost::broken, piece.ref, handler);
     return true;
   }
   bool crc_good = false;
@@ -221,7 +222,7 @@ bool Framing::in_place(Piece& piece, FpduHandler& handler) {
   if (!possible) {
     // Where the CRC vouches for the frame, only what is inside it is wrong.
     if (crc_ != Crc::used || !crc_good || length < wire::ddp_tagged_length) {
-      lose(piece.start, false, piece.ref, handler);
+      lose(piece.start, Lost::broken, piece.ref, handler);
       return true;
     }
     handler.mpa_bad(piece.ref);
@@ -300,13 +301,13 @@ void Framing::feed_octets(Piece& piece, FpduHandler& handler) {
   piece.drop_front(run);
   if (partial_.need == 0) {
     if (partial_.cut) {
-      lose(piece.start, true, frame, handler);
+      lose(piece.start, Lost::cut, frame, handler);
       return;
     }
     if (partial_.have < wire::fpdu_length_octets) return;
     const std::uint16_t length = wire::load_be16(buffer_.data());
     if (length < wire::ddp_tagged_length) {
-      lose(piece.start, false, frame, handler);
+      lose(piece.start, Lost::broken, frame, handler);
       return;
     }
     partial_.need = wire::fpdu_size(length);
@@ -314,7 +315,7 @@ void Framing::feed_octets(Piece& piece, FpduHandler& handler) {
   if (!partial_.checked && buffer_.size() >= 4) {
     partial_.checked = true;
     if (!head_possible(buffer_)) {
-      lose(piece.start, false, frame, handler);
+      lose(piece.start, Lost::broken, frame, handler);
       return;
     }
   }
@@ -356,7 +357,7 @@ void Framing::missing(Position start, std::uint64_t count, FrameRef frame, FpduH
     complete(frame, end, handler);
     if (hole_end == end) return;
   }
-  lose(hole_end, true, frame, handler);
+  lose(hole_end, Lost::behind_a_hole, frame, handler);
 }
 
 }  // namespace rpcrdma::trace::iwarp

@@ -27,6 +27,8 @@ class FpduHandler {
   virtual void crc_bad(FrameRef frame) = 0;
   /// An FPDU that cannot be, or the place of one; never when the capture is to blame.
   virtual void mpa_bad(FrameRef frame) = 0;
+  /// The snap length took a length word: from here on nothing is understood until alignment is found again.
+  virtual void mpa_cut(FrameRef frame) = 0;
   /// Alignment was found again; `octets` in between, holes not counted, were not understood.
   virtual void skipped(std::uint64_t octets, FrameRef frame) = 0;
 
@@ -81,6 +83,12 @@ class Framing {
   void drain_one(FpduHandler& handler);
 
  private:
+  /// Why it is not known where the next FPDU begins.
+  enum class Lost : std::uint8_t {
+    broken,        ///< what should be an FPDU cannot be one
+    cut,           ///< the snap length took a length word
+    behind_a_hole  ///< which was told
+  };
   struct Partial {
     bool active = false;
     bool checked = false;  // control octets were looked at
@@ -105,7 +113,7 @@ class Framing {
   void feed_octets(Piece& piece, FpduHandler& handler);
   void missing(Position start, std::uint64_t count, FrameRef frame, FpduHandler& handler);
   void complete(FrameRef last, Position end, FpduHandler& handler);
-  void lose(Position from, bool by_capture, FrameRef frame, FpduHandler& handler);
+  void lose(Position from, Lost why, FrameRef frame, FpduHandler& handler);
   void judge_crc(bool good, FrameRef frame, FpduHandler& handler);
   [[nodiscard]] bool verifying() const noexcept;
   Kept keep(const Piece& piece);

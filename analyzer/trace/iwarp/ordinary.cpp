@@ -32,12 +32,14 @@ void OrdinaryTcp::note_syn(Slot& slot, int direction, const TcpSegment& segment)
   const bool answer = (segment.flags & TcpSegment::ack) != 0;
   if (!answer || (slot.first_known[d] && slot.first[d] != first)) {
     const std::uint64_t hash = slot.hash;
-    // The SYN that comes again is the same opening.
+    // The SYN that comes again is the same opening, and so is one that stands behind its answer.
     const bool again = slot.first_known[d] && slot.first[d] == first;
-    if (!again) slot = {};
+    const bool answered = !answer && slot.answer.number != 0 && slot.answered == first;
+    if (!again && !answered) slot = {};
     slot.hash = hash;
   }
-  if (slot.syn.number == 0) slot.syn = segment.ref;
+  const bool behind = !answer && slot.syn.number == slot.answer.number;
+  if (slot.syn.number == 0 || behind) slot.syn = segment.ref;
   if (!answer || slot.opener < 0) slot.opener = static_cast<std::int8_t>(answer ? 1 - direction : direction);
   if (answer) {
     slot.answer = segment.ref;

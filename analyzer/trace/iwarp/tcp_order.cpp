@@ -19,6 +19,7 @@ constexpr TimeNs same_packet_window = 5'000'000;
 void TcpOrder::start_at(std::uint32_t sequence) noexcept {
   started_ = true;
   next_ = (Position{1} << 32U) + sequence;
+  first_ = next_;
 }
 
 Position TcpOrder::unwrap(std::uint32_t sequence) const noexcept {
@@ -35,7 +36,8 @@ bool TcpOrder::seen_just_now(const Piece& piece, std::uint32_t acknowledgement,
     if (r.start != piece.start || r.wire_length != piece.wire_length || r.acknowledgement != acknowledgement) continue;
     const bool known = ip_identification != 0 && r.ip_identification != 0;
     if (known && ip_identification != r.ip_identification) continue;
-    const TimeNs window = known ? same_packet_window : duplicate_window;
+    // Nothing tells TCP so soon that its very first octets are lost.
+    const TimeNs window = known || piece.start == first_ ? same_packet_window : duplicate_window;
     const TimeNs apart = piece.ref.time - r.ref.time;
     seen = seen || (apart <= window && apart >= -window);
   }

@@ -77,6 +77,7 @@ class TcpOrder {
 
   Budget& budget_;
   bool started_ = false;
+  Position first_ = 0;
   Position next_ = 0;
   std::deque<Held> held_;  // by start; may overlap
   std::size_t held_octets_ = 0;

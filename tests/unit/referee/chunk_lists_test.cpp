@@ -183,6 +183,33 @@ TEST_P(ReplyLists, AreNotJudgedWhenFramesAreMissing) {
   for (const std::string& each : c.rules) EXPECT_TRUE(unchecked_e(report).contains(each)) << each;
 }
 
+TEST_P(ReplyLists, AreTakenBackWhenTheRequesterTurnsOutToHaveSentMore) {
+  // The Reply may answer a second copy of the Call, which the capture lacks.
+  const ReplyCase& c = GetParam();
+  for (const bool missing : {true, false}) {
+    Story s;
+    s.connect().call(1).reply(1).call(2, c.given);
+    answer(s, c);
+    if (missing) s.gap(Side::active);
+    s.call(3).reply(3);
+    const Report report = s.end();
+    for (const std::string& each : c.rules) {
+      EXPECT_EQ(group_e(report).contains(each), !missing) << each;
+      EXPECT_EQ(unchecked_e(report).contains(each), missing) << each;
+    }
+  }
+}
+
+TEST_P(ReplyLists, AreNotTakenBackForWhatIsMissingLater) {
+  const ReplyCase& c = GetParam();
+  Story s;
+  s.connect().call(1).reply(1).call(2, c.given);
+  answer(s, c);
+  s.call(3).reply(3).gap(Side::active).call(4).reply(4);
+  const Report report = s.end();
+  for (const std::string& each : c.rules) EXPECT_TRUE(group_e(report).contains(each)) << each;
+}
+
 TEST_P(ReplyLists, AreNotJudgedWhenTheCallWasSentTwice) {
   const ReplyCase& c = GetParam();
   Story s;

@@ -132,6 +132,17 @@ TEST(Referee, CallsUpToTheGrantAreFine) {
   EXPECT_EQ(story::above_note(s.end()), 0U);
 }
 
+TEST(Referee, ALoweredGrantBindsBehindTheFrameThatFollowsItsAcknowledgement) {
+  // Neighbours may have been exchanged (two queues of one adapter): RFC 8166 section 3.3.1 binds who has the Reply.
+  for (const bool neighbours : {true, false}) {
+    Story s;
+    s.connect().call(1).reply(1, {}, 3).call(2).reply(2, {}, 1).call(3).acknowledge(Side::active);
+    if (!neighbours) s.acknowledge(Side::passive);
+    s.call(4).reply(3, {}, 1).reply(4, {}, 1);
+    EXPECT_EQ(found(s.end(), RuleId::credit_limit_exceeded).empty(), neighbours);
+  }
+}
+
 TEST(Referee, GapSilencesWhatNeedsEverything) {
   Story s;
   s.connect().call(1).gap(Side::passive).call(2).reply(2).reply(77).write(Side::passive, 0x999, 0, 10);

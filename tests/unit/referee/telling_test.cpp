@@ -67,6 +67,39 @@ TEST_F(Telling, WhatIsHeldWaits) {
   EXPECT_THAT(heard.findings, ElementsAre("b/1"));
 }
 
+TEST_F(Telling, WhatIsWithdrawnIsNeverTold) {
+  {
+    const HeldFinding held = book.add(about(1, "a"));
+    book.withdraw(held);
+    book.at(held).message = "still there for who holds it";
+    tell();
+    book.conclude(1, true);
+    book.at(held).message = "and behind the end of its connection";
+  }
+  tell();
+  book.conclude_all();
+  EXPECT_THAT(heard.findings, IsEmpty());
+}
+
+TEST_F(Telling, OfAHabitOnlyTheWithdrawnOnesAreNotCounted) {
+  book.add(habit(1, "a"));
+  {
+    const HeldFinding second = book.add(habit(1, "a"));
+    book.withdraw(second);
+  }
+  book.conclude(1, true);
+  EXPECT_THAT(heard.findings, ElementsAre("a/1"));
+}
+
+TEST(Withdrawn, IsNotInTheReportEither) {
+  FindingBook book;
+  book.add({.rule = RuleId::credit_request_zero, .connection = 1, .message = "a"});
+  book.withdraw(book.add({.rule = RuleId::credit_request_zero, .connection = 1, .message = "b"}));
+  const std::vector<Finding> findings = book.take_findings();
+  ASSERT_EQ(findings.size(), 1U);
+  EXPECT_EQ(findings[0].message, "a");
+}
+
 TEST_F(Telling, WhatCountsOnWaitsForTheEndOfItsConnection) {
   book.add(habit(1, "a"));
   book.add(habit(1, "a"));

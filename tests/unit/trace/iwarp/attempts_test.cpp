@@ -144,6 +144,14 @@ TEST(TcpAttempts, TheConnectionNamesItsFirstSyn) {
   }
 }
 
+TEST(TcpAttempts, ASynBehindItsAnswerInTheFile) {
+  auto segments = segments_of(full_story({}));
+  const Recorder whole = run(segments);
+  std::swap(segments[0], segments[1]);
+  const Recorder got = run(segments);
+  EXPECT_EQ(got.without({"Repeated"}), whole.without({"Repeated"})) << got.text();
+}
+
 TEST(TcpAttempts, BoundedHoweverManyThereAre) {
   Recorder recorder;
   trace::Options options;

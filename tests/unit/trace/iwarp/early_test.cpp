@@ -77,5 +77,51 @@ TEST(IwarpTwoTaps, WhatNeverComesIsNotWaitedFor) {
   for (std::size_t i = 0; i < lines.size(); ++i) EXPECT_EQ(lines[i].substr(0, 6), without[i].substr(0, 6)) << i;
 }
 
+TEST(IwarpTwoTaps, WhatIsMissingIsToldBeforeWhatAnswersIt) {
+  Direction client;
+  Direction server;
+  Story story{{true, client.raw(mpa_frame(true, 0x40, 1, {}))}, {false, server.raw(mpa_frame(false, 0x40, 1, {}))}};
+  for (std::uint32_t i = 1; i <= 4; ++i) {
+    story.push_back({true, client.fpdu(send_ulpdu(i, 0, true, rpc_call(i)))});
+    story.push_back({false, server.fpdu(send_ulpdu(i, 0, true, rpc_reply(i)))});
+  }
+  auto segments = segments_of(story);
+  // The second Reply. The third Call acknowledges it, and stands in the file before anything of the server behind it.
+  segments.erase(std::find_if(segments.begin(), segments.end(), [](const Segment& s) { return s.chunk == 5; }));
+  const Recorder got = run(skewed(segments, -5 * millisecond));
+  const auto lines = got.only({"Send C", "Gap"});
+  ASSERT_EQ(lines.size(), 5U) << got.text();
+  EXPECT_TRUE(lines[0].starts_with("Send C") && lines[1].starts_with("Send C")) << got.text();
+  EXPECT_TRUE(lines[2].starts_with("Gap S")) << got.text();
+}
+
+TEST(IwarpTwoTaps, WhatWasSentBeforeAnAcknowledgementIsToldBeforeIt) {
+  Direction client;
+  Direction server;
+  Story story{{true, client.raw(mpa_frame(true, 0x40, 1, {}))}, {false, server.raw(mpa_frame(false, 0x40, 1, {}))}};
+  story.push_back({true, client.fpdu(send_ulpdu(1, 0, true, rpc_call(1)))});
+  story.push_back({false, server.fpdu(send_ulpdu(1, 0, true, rpc_reply(1)))});
+  story.push_back({true, client.fpdu(send_ulpdu(2, 0, true, rpc_call(2)))});
+  for (const bool exchanged : {false, true}) {
+    auto segments = segments_of(story);
+    Segment call = segments.back();
+    segments.pop_back();
+    Segment bare = call;
+    bare.octets.clear();
+    bare.wire_length = 0;
+    bare.sequence = call.sequence + call.wire_length;
+    call.acknowledgement = segments.back().sequence;  // sent before the Reply had arrived
+    if (exchanged) {
+      segments.insert(segments.end(), {bare, call});
+    } else {
+      segments.insert(segments.end(), {call, bare});
+    }
+    const auto lines = run(segments).only({"Send C", "Acknowledged C"});
+    ASSERT_EQ(lines.size(), 3U);
+    EXPECT_TRUE(lines[1].starts_with("Send C")) << exchanged;
+    EXPECT_EQ(lines[2], "Acknowledged C 1") << exchanged;
+  }
+}
+
 }  // namespace
 }  // namespace rpcrdma::iwarp_test

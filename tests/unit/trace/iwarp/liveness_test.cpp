@@ -123,6 +123,14 @@ TEST_F(IwarpLiveness, AnMpaRequestThatNobodyAnswers) {
   EXPECT_THAT(run(s).liveness, ElementsAre("C heard #6 unacknowledged #4 copies 2 #4-#6 seen 20", "S heard #2 seen 0"));
 }
 
+TEST_F(IwarpLiveness, AnMpaRequestThatAMirrorShowsLaterIsNotSentAgain) {
+  auto s = until(4);
+  s.push_back(again(s[3], 300'000));
+  s.push_back(again(s[3]));
+  s.push_back(again(s[3], 300'000));
+  EXPECT_THAT(run(s).liveness, ElementsAre("C heard #7 unacknowledged #4 copies 1 #4-#6 seen 20", "S heard #2 seen 0"));
+}
+
 TEST_F(IwarpLiveness, OneDirectionOnly) {
   std::vector<Segment> s;
   for (const Segment& each : segments()) {

@@ -17,6 +17,21 @@ TEST(IwarpLoss, AcknowledgedByTheReceiverIsProven) {
   EXPECT_THAT(got.lines, Contains("Gap C " + std::to_string(lost) + " proven")) << got.text();
 }
 
+TEST(IwarpLoss, ACutLengthWordIsSaidAtOnce) {
+  // Two FPDUs in a segment, and the capture ends where the second begins: nothing tells that it is there.
+  Direction client;
+  Direction server;
+  Story story{{true, client.raw(mpa_frame(true, 0x40, 1, {}))}, {false, server.raw(mpa_frame(false, 0x40, 1, {}))}};
+  const Octets first = client.fpdu(send_ulpdu(1, 0, true, rpc_call(1)));
+  story.push_back({true, concat({first, client.fpdu(send_ulpdu(2, 0, true, rpc_call(2)))})});
+  auto segments = segments_of(story);
+  segments.back().octets.resize(first.size());
+  const Recorder got = run(segments);
+  EXPECT_EQ(got.count("Send C"), 1U) << got.text();
+  EXPECT_EQ(got.count("Quality C mpa_cut"), 1U) << got.text();
+  EXPECT_EQ(got.count("Quality C mpa_bad"), 0U);
+}
+
 TEST(IwarpLoss, WhatTheReceiverMissesTooIsWaitedFor) {
   const auto whole = segments_of(full_story({}));
   // The second segment of the three-segment Call is lost before the capture point; acknowledgements stop there, the

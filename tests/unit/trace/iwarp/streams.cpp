@@ -411,7 +411,7 @@ void Recorder::on(const trace::Repeated& e) {
 }
 void Recorder::on(const trace::Quality& e) {
   static constexpr const char* kinds[] = {"frame_truncated", "checksum_bad",  "reordered", "time_backwards",
-                                          "immediate",       "limit_reached", "mpa_bad"};
+                                          "immediate",       "limit_reached", "mpa_bad",   "mpa_cut"};
   add(e, fmt::format("Quality {} {}", side_letter(e.side), kinds[static_cast<int>(e.kind)]));
 }
 
