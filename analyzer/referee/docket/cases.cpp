@@ -58,14 +58,24 @@ void settle_cases(const Witness& witness, Side side, std::uint64_t before_frame)
   connection.settle_episode(other(side));
 }
 
+void take_back(const Witness& witness, const AboutAnswer& about) {
+  witness.context.book.withdraw(about.finding);
+  witness.unchecked(about.rule, "the Call that was answered may be missing from the capture");
+}
+
 void leave_unproven(const Witness& witness, const Case& waited) {
   witness.unchecked(waited.rule, "the last messages of the peer may be missing from the capture");
 }
 
 void settle_all_cases(const Witness& witness, std::optional<Side> complete, bool orderly) {
   Connection& connection = witness.connection;
-  connection.about_answers.clear();
   std::vector<Case> all = std::exchange(connection.cases, {});
+  for (const AboutAnswer& about : std::exchange(connection.about_answers, {})) {
+    const bool another = complete != about.requester && std::any_of(all.begin(), all.end(), [&](const Case& c) {
+                           return c.rule == RuleId::reply_without_call && c.accused == other(about.requester);
+                         });
+    if (another) take_back(witness, about);
+  }
   for (Case& waited : all) {
     waited.orderly = orderly;
     const bool proven = complete == other(waited.accused);

@@ -18,6 +18,8 @@ inline constexpr std::size_t most_cases = 256;
 void received(Connection& connection, Side side, std::uint64_t ordinal, FrameRef proof);
 /// `side` has sent something: settles those cases of the other side that are older.
 void settle_cases(const Witness& witness, Side side, std::uint64_t before_frame);
+/// What it was said of may be the answer to a Call that the capture lacks.
+void take_back(const Witness& witness, const AboutAnswer& about);
 /// For a rule of which nothing is left where its case ends without a proof.
 void leave_unproven(const Witness& witness, const Case& waited);
 /// The connection, or the capture, has ended; `orderly`: with a request or a FIN, not with a reset. `complete`: this

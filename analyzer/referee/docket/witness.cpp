@@ -61,7 +61,8 @@ HeldFinding Witness::say(RuleId id, const Statement& statement) const {
   if (statement.call != nullptr && rule(id).needs.call != Needs::Call::any && statement.frames.size() != 0) {
     std::vector<AboutAnswer>& about = connection.about_answers;
     if (about.size() >= Connection::most_about_answers) about.erase(about.begin());
-    about.push_back({held, id, statement.call->requester, statement.frames.begin()->number});
+    const FrameRef newest = std::max(statement.frames, [](FrameRef a, FrameRef b) { return a.number < b.number; });
+    about.push_back({held, id, statement.call->requester, newest.number});
   }
   return held;
 }

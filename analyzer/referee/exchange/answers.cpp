@@ -51,13 +51,14 @@ void look_at_heads(const Witness& witness, Transaction& call, FrameRef reply, Si
     note_procedure(connection, call, asked, std::max<std::size_t>(asked.size(), call.body_length));
     if (connection.trusted()) {
       judge_xid_by_rdma(witness, call.call, call.requester, Role::requester, call.xid, wire::load_be32(asked.data()),
-                        reply);
+                        reply, &call);
     }
   }
   const wire::Bytes answer = call.reply_body.octets();
   if (answer.size() >= 8 && call.copies == 1 && connection.trusted()) {
     judge_rpc_status(witness, reply, responder, answer, answer.size(), call);
-    judge_xid_by_rdma(witness, reply, responder, Role::responder, call.xid, wire::load_be32(answer.data()), call.call);
+    judge_xid_by_rdma(witness, reply, responder, Role::responder, call.xid, wire::load_be32(answer.data()), call.call,
+                      &call);
     if (wire::load_be32(answer.data()) == call.xid) {
       watch_reply(connection, call, reply, answer, answer.size());
       judge_direction_by_rdma(witness, reply, call, Role::responder, wire::load_be32(answer.data() + 4), call.call);

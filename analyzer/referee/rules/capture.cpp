@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "referee/docket/cases.hpp"
 #include "referee/docket/counted.hpp"
 #include "referee/rules/checks.hpp"
 #include "referee/rules/rows.hpp"
@@ -43,7 +44,7 @@ namespace {
 
 /// What `side` sent from here on is not known for a while: what was judged in the belief that it had sent nothing more
 /// than was heard is taken back.
-void take_back(const Witness& witness, Side side) {
+void lose_sight(const Witness& witness, Side side) {
   Connection& connection = witness.connection;
   // What was held back behind the hole was judged without it.
   const std::uint64_t since = connection.of(side).last_event.number;
@@ -51,8 +52,7 @@ void take_back(const Witness& witness, Side side) {
                 [&](const Case& waited) { return waited.accused == other(side) && waited.frame.number > since; });
   std::erase_if(connection.about_answers, [&](const AboutAnswer& about) {
     if (about.requester != side || about.frame <= since) return false;
-    witness.context.book.withdraw(about.finding);
-    witness.unchecked(about.rule, "the Call that was answered may be missing from the capture");
+    take_back(witness, about);
     return true;
   });
 }
@@ -69,7 +69,7 @@ void judge_gap(const Witness& witness, const trace::Gap& event) {
   connection.distrust(recovery(connection), Doubt::frames_missing);
   for (SideState& side : connection.sides) side.reads.clear();
   for (Ledger& ledger : connection.credits) ledger.full_since = {};
-  take_back(witness, event.side);
+  lose_sight(witness, event.side);
   for (Offer& offer : connection.offers) offer.undecidable = true;
   witness.say(
       RuleId::capture_gap,
@@ -178,7 +178,7 @@ void judge_quality(Context& context, Connection* connection, const trace::Qualit
     case Kind::mpa_cut:
       if (connection != nullptr) {
         connection->distrust(recovery(*connection), Doubt::framing_lost);
-        take_back(Witness{context, *connection}, event.side);
+        lose_sight(Witness{context, *connection}, event.side);
       }
       context.book.unchecked(RuleId::capture_gap, id,
                              fmt::format("the capture cut frame {} where an FPDU begins: where the next ones begin is "

@@ -160,6 +160,7 @@ const Row rows::xid_mismatch{
     .group = 'D',
     .severity = Severity::error,
     .versions = Versions::both,
+    .needs = {.call = Needs::Call::sent_once},
     .source = "RFC 8166 section 4.2.1; version 2 draft section 7.2",
     .who = "sender",
     .title = "The transport header and the RPC message carry different XIDs",
@@ -186,13 +187,14 @@ void judge_xid(const Witness& witness, const trace::Send& event, std::uint32_t h
 }
 
 void judge_xid_by_rdma(const Witness& witness, FrameRef frame, Side violator, Role role, std::uint32_t header_xid,
-                       std::uint32_t rpc_xid, FrameRef data) {
+                       std::uint32_t rpc_xid, FrameRef data, const Transaction* call) {
   if (header_xid == rpc_xid) return;
   witness.say(RuleId::xid_mismatch,
               {.frames = {frame, data},
                .by = violator,
                .as = role,
                .xid = header_xid,
+               .call = call,
                .what = fmt::format("The {}'s transport header has XID {:#010x}, the RPC message in its chunk {:#010x}.",
                                    name(violator), header_xid, rpc_xid)});
 }

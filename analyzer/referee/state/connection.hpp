@@ -96,7 +96,7 @@ struct AboutAnswer {
   HeldFinding finding;
   RuleId rule = RuleId{};
   Side requester = Side::active;
-  std::uint64_t frame = 0;  ///< of the answer
+  std::uint64_t frame = 0;  ///< of the answer, or the octets that are held against its Call
 };
 
 struct Mount;
