@@ -136,6 +136,7 @@ class Connection {
 
   void take(Half& h, const TcpSegment& segment);
   [[nodiscard]] bool must_wait(const Half& h, const TcpSegment& segment) const;
+  void tell_waiting(const TcpSegment& segment, int direction) const;
   [[nodiscard]] bool come(const Half& h, const TcpSegment& segment) const;
   void release(Half& h);
   void release_proven(FrameRef now);

@@ -38,6 +38,7 @@ IN_PIECES = [untagged(3, b"\x31" * 500, number=7, last=False), untagged(3, b"\x3
 LOOK_ALIKES = [untagged(3, struct.pack(">IIII", 0xFEED, 0x77000000, 0x88, kind) + b"\xa5" * 48, number=8 + kind) for kind in (1, 3, 4)]
 TO_QUEUES = [untagged(3, b"\x44" * 44, queue) for queue in (1, 2, 3, 4, 200, 0xFFFFFFFF)]
 TERMINATE = untagged(7, bytes.fromhex("10020000") + b"\0" * 20, queue=2)
+OURS = bytes.fromhex("f6ab0e18 01 01 03 03")  # RFC 8797
 ENHANCED = bytes.fromhex("80010001")
 
 def within_others(private):
@@ -70,4 +71,5 @@ CAPTURES = {
     "a connection without its MPA": Foreign("tcp", Tcp(5000).ask(*SENDS).answer(*SENDS, READ).close()),
     "an MPA Reply without its Request": Foreign("tcp", Tcp(5000).answer(mpa(REPLY, b"late")).ask(*SENDS).close()),
     "MPA inside of other talk": Foreign("http udp", within_others(b"private data")),
+    "MPA of RPC-over-RDMA inside of other talk": Foreign("http udp", within_others(OURS)),
 }
