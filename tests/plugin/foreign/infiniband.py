@@ -79,10 +79,9 @@ def of_nobody():
 
 RETH = struct.pack(">QII", 0x7F0000001000, 0xABCD, 4096)
 AETH = bytes.fromhex("1f000001")
-EXTENSIONS = {0x00: b"", 0x01: b"", 0x02: b"", 0x03: b"\0\0\0\7", 0x04: b"", 0x05: b"\0\0\0\7", 0x16: b"\0\0\0\7", 0x17: b"\0\0\0\7",
-              0x06: RETH, 0x07: b"", 0x08: b"", 0x09: b"\0\0\0\7", 0x0A: RETH, 0x0B: RETH + b"\0\0\0\7", 0x0D: AETH, 0x0E: b"", 0x0F: AETH, 0x10: AETH}
-
-
+IMMEDIATE = b"\0\0\0\7"
+EXTENSIONS = {0x00: b"", 0x01: b"", 0x02: b"", 0x03: IMMEDIATE, 0x04: b"", 0x05: IMMEDIATE, 0x16: IMMEDIATE, 0x17: IMMEDIATE, 0x06: RETH,
+              0x07: b"", 0x08: b"", 0x09: IMMEDIATE, 0x0A: RETH, 0x0B: RETH + IMMEDIATE, 0x0D: AETH, 0x0E: b"", 0x0F: AETH, 0x10: AETH}
 # Read request, acknowledgement, RNR NAK, both atomics and their answer
 WITHOUT_PAYLOAD = [(0x0C, RETH), (0x11, AETH), (0x11, bytes.fromhex("60000001")), (0x13, RETH[:12] + b"\1" * 16), (0x14, RETH[:12] + b"\1" * 16),
                    (0x12, AETH + b"\2" * 8)]
@@ -97,7 +96,8 @@ def operations(kind=0):
 
 GSI = [management(PERFORMANCE, GET, 0x0001), management(PERFORMANCE, RESPONSE, 0x0001, b"\0" * 40 + b"\1\1\2\0"),
        management(PERFORMANCE, GET, 0x0012, b"\0" * 41 + b"\1"), management(PERFORMANCE, RESPONSE, 0x0012, b"\0" * 41 + b"\1" * 60),
-       management(PERFORMANCE, SET, 0x0012, b"\0" * 41 + b"\1\xff\xff"), management(PERFORMANCE, RESPONSE, 0x001D, b"\0" * 41 + b"\1" * 90, status=0xC)]
+       management(PERFORMANCE, SET, 0x0012, b"\0" * 41 + b"\1\xff\xff"),
+       management(PERFORMANCE, RESPONSE, 0x001D, b"\0" * 41 + b"\1" * 90, status=0xC)]
 SUBNET_AGENT = [management(SUBNET, GET, 0x0011), management(SUBNET, RESPONSE, 0x0011, b"\0" * 40 + b"\1\1\1\2" * 10),
                 management(SUBNET, RESPONSE, 0x0015, b"\0" * 40 + b"\3" * 64, modifier=1), management(SUBNET, SET, 0x0016, b"\0" * 40 + b"\x7f\xff"),
                 management(SUBNET_DIRECTED, GET, 0x0010, b"\0" * 104 + b"\0\1\2", modifier=0xFFFFFFFF),
