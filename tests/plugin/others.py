@@ -2,10 +2,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """others.py --plugin SO --forge PATH [CAPTURE...]: captures without RPC-over-RDMA look as they do without the plugin.
 
-`tshark -V` with the plugin against stock tshark, in one pass and two: forged connections of other users of RDMA on every fabric, what
-`foreign/` makes of everything else, and the CAPTURES. Stock tshark has to call each what it is meant to be. Where its own RPC-over-RDMA
-dissector meddles with other protocols' Sends, the output is that of a stock tshark whose dissector is switched off. How often it meddles
-is counted:
+The packet list and `tshark -V` with the plugin against stock tshark, in one pass and two: forged connections of other users of RDMA on
+every fabric, what `foreign/` makes of everything else, and the CAPTURES. Stock tshark has to call each what it is meant to be. Where its
+own RPC-over-RDMA dissector meddles with other protocols' Sends, the output is that of a stock tshark whose dissector is switched off.
+How often it meddles is counted:
   B8  any Send of less than 16 octets is called malformed
   B9  a Send that is not ours is taken, and then not shown at all
 """
@@ -27,6 +27,7 @@ from foreign import elsewhere, infiniband, iwarp, rpc, wrapped  # noqa: E402
 from foreign.capture import Foreign, written  # noqa: E402
 
 SWITCHED_OFF = ["--disable-heuristic", "rpcrdma_infiniband", "--disable-heuristic", "rpcrdma_iwarp"]
+BEHIND_A_FRAME = "--- behind a frame ---"
 FABRICS = ("rocev2", "rocev2-ipv6", "rocev2-vlan", "rocev1", "infiniband", "iwarp", "iwarp-rev1-crc", "iwarp-markers", "iwarp-split")
 # What stock tshark calls them on InfiniBand and RoCE, and on iWARP.
 STORIES = {"other-users": ("infiniband", "iwarp_mpa"), "nvme-over-rdma": ("nvme-rdma", "tcp"), "iser": ("iser iscsi", "iwarp_mpa"),
@@ -57,8 +58,8 @@ def made(forge, folder):
 
 
 def frames_of(output):
-    """The output of -V as one text a frame."""
-    return re.split(r"^(?=Frame \d+: )", output, flags=re.MULTILINE)
+    """The line of the packet list and all below it, as one text a frame."""
+    return output.split(f"{BEHIND_A_FRAME}\n")
 
 
 def lacking(stock, path, capture):
@@ -72,11 +73,11 @@ def lacking(stock, path, capture):
 def check(ours, stock, path, capture):
     wrong, meddled = [], {"B8": 0, "B9": 0}
     for passes in (1, 2):
-        arguments = [*(["-2"] if passes == 2 else []), "-V", "-r", path]
+        arguments = [*(["-2"] if passes == 2 else []), "-P", "-V", "-S", BEHIND_A_FRAME, "-r", path]
         mine, theirs, without = ours.run(*arguments), stock.run(*arguments), stock.run(*arguments, *SWITCHED_OFF)
         if mine.status or theirs.status:
             wrong.append(f"{passes} pass: tshark ends with {mine.status}, stock with {theirs.status}: {mine.errors[-300:]}")
-        for number, (a, b, c) in enumerate(zip(*(frames_of(r.output) for r in (mine, theirs, without)), strict=True)):
+        for number, (a, b, c) in enumerate(zip(*(frames_of(r.output) for r in (mine, theirs, without)), strict=True), start=1):
             if b != c:
                 meddled["B8" if "Malformed" in b else "B9"] += 1
             if a not in (b, c):
