@@ -28,6 +28,9 @@ class StreamWatch {
   virtual ~StreamWatch() = default;
   /// An MPA Request or Reply; `octets` is all of it.
   virtual void handshake(const StreamPart& frame) = 0;
+  /// The frame's segment begins as an MPA frame, where its stream begins, and waits for what it acknowledges:
+  /// handshake() comes later, or never.
+  virtual void waits(FrameRef /*frame*/) {}
   /// `octets` is the ULPDU: it stands behind the length word, at the third octet.
   virtual void fpdu(const StreamPart& fpdu) = 0;
 

@@ -25,9 +25,14 @@ const std::vector<std::uint32_t> no_findings;
 }  // namespace
 
 /// Between trace and referee, and behind the referee: it hears both.
-struct Journal::Engine final : trace::EventSink, referee::Observer {
+struct Journal::Engine final : trace::EventSink, trace::StreamWatch, referee::Observer {
   Engine(Journal& j, Options options)
-      : journal(j), referee(std::move(options.referee), this), trace(std::move(options.trace), *this) {}
+      : journal(j), referee(std::move(options.referee), this), trace(watched(std::move(options.trace)), *this) {}
+
+  [[nodiscard]] trace::Options watched(trace::Options options) noexcept {
+    options.streams = this;
+    return options;
+  }
 
   Journal& journal;
   referee::Referee referee;
@@ -49,6 +54,11 @@ struct Journal::Engine final : trace::EventSink, referee::Observer {
   std::unordered_map<std::uint64_t, Running> running_operations;  // the newest of each side
   // The unfinished Send of each side: its parts so far.
   std::unordered_map<std::uint64_t, std::vector<std::uint32_t>> open_parts;
+
+  // --- what the trace takes for MPA before it is sure of the stream
+  void handshake(const trace::StreamPart& frame) override { journal.mpa_begins_.insert(number(frame.first)); }
+  void waits(trace::FrameRef frame) override { journal.mpa_begins_.insert(number(frame)); }
+  void fpdu(const trace::StreamPart&) override {}
 
   // --- the trace's events go on to the referee
   void on(const trace::ConnectRequest& e) override {
@@ -406,6 +416,7 @@ void Journal::finish() {
   told_of_.clear();
   indexed_ = 0;
   index_findings();
+  mpa_begins_.clear();
   engine_.reset();
 }
 

@@ -7,6 +7,7 @@
 #include <memory>
 #include <string>
 #include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 #include "journal/notes.hpp"
@@ -38,6 +39,10 @@ class Journal {
 
   /// False: no packet of InfiniBand or TCP was found in it, by a link or a tunnel that the trace does not open.
   [[nodiscard]] bool opened(std::uint32_t frame) const noexcept { return frame < opened_.size() && opened_[frame]; }
+
+  /// An MPA Request or Reply begins in this frame where its stream begins. Only while the file is read for the first
+  /// time: later there is a handshake, if it was one.
+  [[nodiscard]] bool mpa_begins(std::uint32_t frame) const noexcept { return mpa_begins_.contains(frame); }
 
   /// First note of a frame, or `none`; the others by Note::next. Indices stay good; references only until feed().
   [[nodiscard]] std::uint32_t first(std::uint32_t frame) const noexcept;
@@ -78,6 +83,7 @@ class Journal {
   std::deque<Handshake> handshakes_;
   std::unordered_map<std::uint32_t, Connection> connections_;
   std::unordered_map<std::uint32_t, Repeat> repeats_;
+  std::unordered_set<std::uint32_t> mpa_begins_;   // frame numbers
   std::vector<bool> opened_;                       // by frame number
   std::vector<std::vector<std::uint32_t>> pages_;  // head note by frame number
   ByFrame findings_of_;

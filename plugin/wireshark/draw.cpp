@@ -165,6 +165,8 @@ const char* operation_name(OperationSeen::Kind kind) {
   return names[static_cast<std::size_t>(kind)];
 }
 
+constexpr int without_chunks = 28;  // octets of a header of version 1: four words, three empty lists
+
 void draw_message(const Canvas& canvas, const journal::Message& message, tvbuff_t* tvb) {
   if (tvb == nullptr) tvb = of_journal(canvas, message.octets, "RDMA Send");
   message_columns(canvas, message, tvb);
@@ -175,12 +177,17 @@ void draw_message(const Canvas& canvas, const journal::Message& message, tvbuff_
   proto_item_set_len(item, header);
   knowledge(canvas, tree, message);
   queue_message(canvas, message);
-  const auto behind = static_cast<int>(message.header_length);
-  if (behind == 0 || tvb_captured_length(tvb) <= message.header_length) return;
+  // A header of a version that is not the connection's is not decoded by the referee; it was drawn as one of version 1.
+  const bool judged = message.header_length != 0;
+  const int behind = judged ? static_cast<int>(message.header_length) : header;
+  if (tvb_captured_length(tvb) <= static_cast<unsigned>(behind)) return;
+  tvbuff_t* rest = tvb_new_subset_remaining(tvb, behind);
   if (message.payload != journal::none) {
-    give_to_rpc(canvas, canvas.drawn->journal->payload(message.payload), tvb_new_subset_remaining(tvb, behind));
+    give_to_rpc(canvas, canvas.drawn->journal->payload(message.payload), rest);
+  } else if (!judged && behind == without_chunks && tvb_get_ntohl(tvb, 12) == static_cast<unsigned>(wire::Proc::msg)) {
+    give_unjudged_to_rpc(canvas, message, rest);
   } else {
-    call_data_dissector(tvb_new_subset_remaining(tvb, behind), canvas.pinfo, canvas.tree);
+    call_data_dissector(rest, canvas.pinfo, canvas.tree);
   }
 }
 

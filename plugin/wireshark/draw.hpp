@@ -46,6 +46,8 @@ int draw_header_v2(proto_tree* tree, tvbuff_t* tvb);
 
 /// Gives an RPC message to Wireshark's dissectors.
 void give_to_rpc(const Canvas& canvas, const journal::Payload& payload, tvbuff_t* tvb);
+/// What stands behind a header of which the referee has nothing to say: it may be one.
+void give_unjudged_to_rpc(const Canvas& canvas, const journal::Message& message, tvbuff_t* tvb);
 
 void find_rpc();  ///< at handoff
 

@@ -200,11 +200,9 @@ int draw_header(packet_info*, proto_tree* tree, tvbuff_t* tvb) {
   read_list(progress, tree);
   write_list(progress, tree);
   reply_chunk(progress, tree);
-  const bool broken = !told.whole && captured >= 16 && !comes(progress, Field::unexpected);
-  if (broken && captured > static_cast<unsigned>(progress.end)) {
-    proto_tree_add_item(tree, hf.header_octets, tvb, progress.end, -1, ENC_NA);
-  }
-  return progress.end;
+  if (told.whole || captured <= static_cast<unsigned>(progress.end)) return progress.end;
+  proto_tree_add_item(tree, hf.header_octets, tvb, progress.end, -1, ENC_NA);
+  return static_cast<int>(captured);
 }
 
 }  // namespace rpcrdma::plugin

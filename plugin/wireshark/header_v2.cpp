@@ -179,10 +179,9 @@ int draw_header_v2(proto_tree* tree, tvbuff_t* tvb) {
     }
   }
   const bool payload = count != 0 && collected.items.back().kind == Item::Kind::payload;
-  if (!payload && captured > static_cast<unsigned>(end)) {
-    proto_tree_add_item(tree, hf.header_octets, tvb, end, static_cast<int>(captured) - end, ENC_NA);
-  }
-  return end;
+  if (payload || captured <= static_cast<unsigned>(end)) return end;
+  proto_tree_add_item(tree, hf.header_octets, tvb, end, static_cast<int>(captured) - end, ENC_NA);
+  return static_cast<int>(captured);
 }
 
 }  // namespace rpcrdma::plugin

@@ -231,10 +231,11 @@ Taken on_private_data(tvbuff_t* tvb, packet_info* pinfo, proto_tree* tree, void*
 constexpr std::size_t mpa_within = 256;  // of a frame: headers of links and tunnels stand in front
 
 /// One side of a handshake may be all that was captured: what that means is told later, in a frame that one pass has
-/// shown by then. The octets speak for themselves, as those of a REQ.
+/// shown by then. The octets speak for themselves, as those of a REQ, where the trace has found that a stream begins
+/// with them: files and quotations hold the same octets.
 void draw_unsettled_mpa(const Canvas& canvas, tvbuff_t* frame) {
   const journal::Journal& journal = *canvas.drawn->journal;
-  if (journal.finished() || canvas.drawn->notes != 0 || not_ours(canvas.drawn)) return;
+  if (!journal.mpa_begins(canvas.drawn->frame) || canvas.drawn->notes != 0) return;
   if (journal.repeat(canvas.drawn->frame) != nullptr) return;
   const unsigned captured = tvb_captured_length(frame);
   const wire::Bytes octets(captured == 0 ? nullptr : tvb_get_ptr(frame, 0, static_cast<int>(captured)), captured);

@@ -26,45 +26,43 @@ struct Saved {
   decltype(packet_info::use_conv_addr_port_endpoints) by_endpoints;
 };
 
+/// Which way an RPC message goes.
+struct Way {
+  std::uint32_t connection;
+  bool from_client;
+  bool client_calls;
+  std::int64_t time;  ///< of the Call; 0: the frame's
+};
+
 /// RPC joins Call and Reply by conversation. Ours is one for each connection and direction of Calls: ports that no
 /// handshake is needed for, that no later connection uses again, and where the same XID of both sides does not meet.
 /// The frame in which a message is shown need not go the message's way: one address stands for both.
-void enter(packet_info* pinfo, const journal::Payload& payload, bool client_calls) {
-  const std::uint32_t base = 0x40000000U + payload.connection * 4U + (client_calls ? 0U : 2U);
-  const bool from_client = payload.sender == trace::Side::active;
-  pinfo->srcport = base + (from_client ? 0U : 1U);
-  pinfo->destport = base + (from_client ? 1U : 0U);
+void enter(packet_info* pinfo, const Way& way) {
+  const std::uint32_t base = 0x40000000U + way.connection * 4U + (way.client_calls ? 0U : 2U);
+  pinfo->srcport = base + (way.from_client ? 0U : 1U);
+  pinfo->destport = base + (way.from_client ? 1U : 0U);
   const address one = cmp_address(&pinfo->src, &pinfo->dst) < 0 ? pinfo->src : pinfo->dst;
   pinfo->src = one;
   pinfo->dst = one;
   pinfo->use_conv_addr_port_endpoints = false;
   pinfo->conv_elements = nullptr;
-  if (payload.time != 0) {  // the service time of a Call whose data were read runs from the Call
-    pinfo->abs_ts.secs = static_cast<time_t>(payload.time / 1'000'000'000);
-    pinfo->abs_ts.nsecs = static_cast<int>(payload.time % 1'000'000'000);
+  if (way.time != 0) {  // the service time of a Call whose data were read runs from the Call
+    pinfo->abs_ts.secs = static_cast<time_t>(way.time / 1'000'000'000);
+    pinfo->abs_ts.nsecs = static_cast<int>(way.time % 1'000'000'000);
   }
 }
 
-}  // namespace
-
-void find_rpc() { rpc_handle = find_dissector_add_dependency("rpc", proto_rpcordma); }
-
-void give_to_rpc(const Canvas& canvas, const journal::Payload& payload, tvbuff_t* tvb) {
+void call_rpc(const Canvas& canvas, const Way& way, tvbuff_t* tvb) {
   packet_info* pinfo = canvas.pinfo;
-  queue_rpc(canvas, payload, tvb);
   if (rpc_handle == nullptr) {
     call_data_dissector(tvb, pinfo, canvas.tree);
     return;
   }
   const Saved saved{pinfo->abs_ts,  pinfo->src,      pinfo->dst,           pinfo->ptype,
                     pinfo->srcport, pinfo->destport, pinfo->conv_elements, pinfo->use_conv_addr_port_endpoints};
-  const journal::Exchange* exchange = canvas.drawn->journal->exchange(payload.connection, payload.exchange);
-  const journal::Connection* connection = canvas.drawn->journal->connection(payload.connection);
-  const bool from_client = payload.sender == trace::Side::active;
-  const bool client_calls =
-      exchange != nullptr ? exchange->requester == trace::Side::active : payload.call == from_client;
+  const journal::Connection* connection = canvas.drawn->journal->connection(way.connection);
   pinfo->ptype = connection != nullptr && connection->transport == trace::Transport::iwarp ? PT_IWARP_MPA : PT_IBQP;
-  enter(pinfo, payload, client_calls);
+  enter(pinfo, way);
   TRY { call_dissector(rpc_handle, tvb, pinfo, canvas.tree); }
   CATCH_BOUNDS_AND_DISSECTOR_ERRORS { show_exception(tvb, pinfo, canvas.tree, EXCEPT_CODE, GET_MESSAGE); }
   FINALLY {
@@ -79,6 +77,30 @@ void give_to_rpc(const Canvas& canvas, const journal::Payload& payload, tvbuff_t
   }
   ENDTRY;
   col_set_fence(pinfo->cinfo, COL_INFO);
+}
+
+}  // namespace
+
+void find_rpc() { rpc_handle = find_dissector_add_dependency("rpc", proto_rpcordma); }
+
+void give_to_rpc(const Canvas& canvas, const journal::Payload& payload, tvbuff_t* tvb) {
+  queue_rpc(canvas, payload, tvb);
+  const journal::Exchange* exchange = canvas.drawn->journal->exchange(payload.connection, payload.exchange);
+  const bool from_client = payload.sender == trace::Side::active;
+  const bool client_calls =
+      exchange != nullptr ? exchange->requester == trace::Side::active : payload.call == from_client;
+  call_rpc(canvas, {payload.connection, from_client, client_calls, payload.time}, tvb);
+}
+
+void give_unjudged_to_rpc(const Canvas& canvas, const journal::Message& message, tvbuff_t* tvb) {
+  const bool rpc = tvb_captured_length(tvb) >= 8 && tvb_get_ntohl(tvb, 0) == message.xid && tvb_get_ntohl(tvb, 4) <= 1;
+  if (!rpc) {
+    call_data_dissector(tvb, canvas.pinfo, canvas.tree);
+    return;
+  }
+  const bool from_client = message.sender == trace::Side::active;
+  const bool call = tvb_get_ntohl(tvb, 4) == 0;
+  call_rpc(canvas, {message.connection, from_client, call == from_client, 0}, tvb);
 }
 
 }  // namespace rpcrdma::plugin

@@ -35,11 +35,10 @@ def checksum(octets):
     return ~total & 0xFFFF
 
 
-def ipv4(protocol, payload, fragment=0):
+def ipv4(protocol, payload, fragment=0, ends=(bytes([172, 16, 0, 1]), bytes([172, 16, 0, 2]))):
     """RFC 791. The identification is 1: outer headers tell packets apart by nothing."""
     def header(check):
-        return struct.pack(">BBHHHBBH4s4s", 0x45, 0, 20 + len(payload), 1, fragment, 64, protocol, check, bytes([172, 16, 0, 1]),
-                           bytes([172, 16, 0, 2]))
+        return struct.pack(">BBHHHBBH4s4s", 0x45, 0, 20 + len(payload), 1, fragment, 64, protocol, check, *ends)
     return header(checksum(header(0))) + payload
 
 
@@ -66,9 +65,9 @@ def fragments(frame, sizes, identification=[0]):
     return out
 
 
-def ipv6(protocol, payload):
+def ipv6(protocol, payload, ends=(b"\xfd" + b"\0" * 14 + b"\1", b"\xfd" + b"\0" * 14 + b"\2")):
     """RFC 8200."""
-    return struct.pack(">IHBB", 0x60000000, len(payload), protocol, 64) + b"\xfd" + b"\0" * 14 + b"\1\xfd" + b"\0" * 14 + b"\2" + payload
+    return struct.pack(">IHBB", 0x60000000, len(payload), protocol, 64) + b"".join(ends) + payload
 
 
 def over_ipv4(protocol, payload):

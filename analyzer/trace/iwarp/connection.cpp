@@ -107,7 +107,10 @@ void Connection::segment(int direction, const TcpSegment& segment) {
   }
   release_proven(segment.ref);
   if (must_wait(h, segment)) {
-    if (h.early.hold(segment)) return;
+    if (h.early.hold(segment)) {
+      tell_waiting(segment, direction);
+      return;
+    }
     while (!h.early.empty()) release(h);
   }
   take(h, segment);
@@ -120,6 +123,13 @@ void Connection::pass_over(Half& h, std::uint32_t sequence, FrameRef frame) {
   h.acknowledged = std::max(h.acknowledged, to);
   close_holes(h, frame, false);
   if (!h.order.hole() && to > h.order.next()) give_up(h, to - h.order.next(), true, frame);
+}
+
+void Connection::tell_waiting(const TcpSegment& segment, int direction) const {
+  StreamWatch* const watch = context_.options.streams;
+  if (watch == nullptr || live() || opening_.first[static_cast<std::size_t>(direction)] != segment.sequence) return;
+  const wire::MpaKey key = wire::mpa_key(segment.payload);
+  if (key == wire::MpaKey::request || key == wire::MpaKey::reply) watch->waits(segment.ref);
 }
 
 /// What it acknowledges has been seen. One octet more may be a FIN.

@@ -143,6 +143,7 @@ class Connection {
 
   void take(Half& h, const TcpSegment& segment);
   [[nodiscard]] bool must_wait(const Half& h, const TcpSegment& segment) const;
+  void tell_waiting(const TcpSegment& segment, int direction) const;
   [[nodiscard]] bool come(const Half& h, const TcpSegment& segment) const;
   void pass_over(Half& h, std::uint32_t sequence, FrameRef frame);
   void release(Half& h);

@@ -42,6 +42,16 @@ class File {
     frame.wire_length = static_cast<std::uint32_t>(octets.size());
     journal.feed(frame);
   }
+  /// TCP between ports 40000 and 20049.
+  void tcp(bool from_client, std::uint32_t sequence, std::uint32_t acknowledged, std::uint8_t flags,
+           const Octets& payload) {
+    const auto length = static_cast<std::uint32_t>(40 + payload.size());
+    const Octets ends = from_client ? hex("0a000002 0a000001 9c40 4e51") : hex("0a000001 0a000002 4e51 9c40");
+    const Octets offset_and_flags{0x50, flags};
+    const Octets frame = hex("4500") + be16(length) + hex("00000000 4006 0000") + ends + be32(sequence) +
+                         be32(acknowledged) + offset_and_flags + hex("2000 0000 0000") + payload;
+    feed(++frames, frame);
+  }
   void handshake() {
     CmFields client;
     CmFields server;
@@ -216,6 +226,42 @@ TEST(Journal, OtherUsersOfRdmaLeaveNoNote) {
       EXPECT_FALSE(file.journal.concerns(file.journal.finding(index)));
     }
   }
+}
+
+constexpr std::uint8_t syn = 0x02;
+constexpr std::uint8_t ack = 0x10;
+/// "MPA ID Req Frame" or "MPA ID Rep Frame", revision 1, with RFC 8797's private data.
+const Octets mpa_request = hex("4d504120494420526571204672616d65 00 01 0008 f6ab0e18 01000303");
+const Octets mpa_reply = hex("4d504120494420526570204672616d65 00 01 0008 f6ab0e18 01000303");
+
+TEST(Journal, MpaBeginsWithOneSideOfTheHandshake) {
+  for (const bool from_client : {true, false}) {
+    for (const bool opening : {true, false}) {
+      SCOPED_TRACE(testing::Message() << "client " << from_client << ", SYN " << opening);
+      File file;
+      if (opening) file.tcp(from_client, 99, from_client ? 0 : 500, from_client ? syn : syn | ack, {});
+      file.tcp(from_client, 100, from_client ? 500 : 528, ack, from_client ? mpa_request : mpa_reply);
+      const auto frame = static_cast<std::uint32_t>(file.frames);
+      EXPECT_TRUE(file.journal.mpa_begins(frame));
+      EXPECT_FALSE(file.journal.mpa_begins(frame - 1));
+      file.journal.finish();
+      EXPECT_FALSE(file.journal.mpa_begins(frame));
+      EXPECT_EQ(file.notes(frame), std::vector<NoteKind>{NoteKind::handshake});
+    }
+  }
+}
+
+TEST(Journal, MpaBeginsNowhereElse) {
+  File file;
+  file.tcp(true, 99, 0, syn, {});
+  file.tcp(false, 499, 100, syn | ack, {});
+  file.tcp(true, 100, 500, ack, hex("48656c6c6f") + mpa_request);  // behind other octets
+  file.tcp(false, 500, 133, ack, hex("48656c6c6f"));
+  file.tcp(false, 505, 133, ack, mpa_reply);  // not at the beginning of its stream
+  file.tcp(true, 133, 533, ack, mpa_request);
+  for (std::uint32_t frame = 1; frame <= file.frames; ++frame) EXPECT_FALSE(file.journal.mpa_begins(frame)) << frame;
+  file.journal.finish();
+  for (std::uint32_t frame = 1; frame <= file.frames; ++frame) EXPECT_EQ(file.journal.first(frame), none) << frame;
 }
 
 TEST(Journal, AnySnapLengthIsBorne) {
