@@ -71,6 +71,7 @@ enum class Meaning : std::uint8_t { access, no_buffer, too_long, invalidate, own
 bool explained_by_invalidation(const Witness& witness, const trace::Refusal& refusal, const RecentSend* send) {
   Connection& connection = witness.connection;
   if (send == nullptr || !send->invalidate_finding) return false;
+  if (!witness.context.book.stands(send->invalidate_finding)) return false;
   const Finding& finding = witness.context.book.at(send->invalidate_finding);
   Suspect suspect = suspect_from(refusal, finding.rule, send->frame, finding.message);
   suspect.proven = true;

@@ -45,8 +45,11 @@ void received(Connection& connection, Side side, std::uint64_t ordinal, FrameRef
 
 void settle_cases(const Witness& witness, Side side, std::uint64_t before_frame) {
   Connection& connection = witness.connection;
-  std::erase_if(connection.about_answers,
-                [&](const AboutAnswer& about) { return about.requester == side && about.frame < before_frame; });
+  // Over TCP the trace knows what came first; elsewhere neighbours may have been exchanged.
+  const std::uint64_t margin = connection.facts.transport == trace::Transport::iwarp ? 0 : 1;
+  std::erase_if(connection.about_answers, [&](const AboutAnswer& about) {
+    return about.requester == side && about.frame + margin < before_frame;
+  });
   if (connection.cases.empty()) return;
   std::vector<Case> ready;
   std::erase_if(connection.cases, [&](Case& waited) {
@@ -60,6 +63,11 @@ void settle_cases(const Witness& witness, Side side, std::uint64_t before_frame)
 
 void take_back(const Witness& witness, const AboutAnswer& about) {
   witness.context.book.withdraw(about.finding);
+  // What it was to explain is not explained any more.
+  std::erase_if(witness.connection.suspects, [&](const Suspect& suspect) {
+    return suspect.rule == about.rule &&
+           std::find(suspect.frames.begin(), suspect.frames.end(), about.answer) != suspect.frames.end();
+  });
   witness.unchecked(about.rule, "the Call that was answered may be missing from the capture");
 }
 
@@ -77,7 +85,7 @@ void settle_all_cases(const Witness& witness, std::optional<Side> complete, bool
     if (another) take_back(witness, about);
   }
   for (Case& waited : all) {
-    waited.orderly = orderly;
+    waited.orderly = orderly && connection.trusted();
     const bool proven = complete == other(waited.accused);
     const bool may_be_offered = witness.context.options.profile != Profile::rfc8166;
     if (!proven && (call_missing(waited, all) || (may_be_offered && offer_missing(waited, all)))) {

@@ -151,11 +151,23 @@ bool FindingBook::fold_again(RuleId rule, ConnectionId connection, FrameRef fram
 
 void FindingBook::withdraw(const HeldFinding& held) {
   Entry& entry = entries_.at(held.index_);
+  if (entry.stage == Entry::Stage::withdrawn) return;
   if (entry.finding.occurrences > 1) {
     --entry.finding.occurrences;
-  } else {
-    entry.stage = Entry::Stage::withdrawn;
+    return;
   }
+  entry.stage = Entry::Stage::withdrawn;
+  // The next one of its rule is told as if this one had never been there.
+  const auto of = connections_.find(entry.finding.connection);
+  if (of == connections_.end()) return;
+  std::erase_if(of->second.folded, [&](const OfConnection::Folded& folded) { return folded.index == held.index_; });
+  for (OfConnection::Tally& tally : of->second.tallies) {
+    if (tally.rule == entry.finding.rule && tally.count > 0) --tally.count;
+  }
+}
+
+bool FindingBook::stands(const HeldFinding& held) const {
+  return entries_.at(held.index_).stage != Entry::Stage::withdrawn;
 }
 
 void FindingBook::evidence(const HeldFinding& held, FrameRef frame) { add_frame(at(held), frame.number); }
@@ -171,9 +183,10 @@ void FindingBook::unchecked(RuleId rule, ConnectionId connection, std::string_vi
 bool FindingBook::has(RuleId rule, ConnectionId connection) const {
   const auto of = connections_.find(connection);
   if (of == connections_.end()) return false;
-  const auto is_it = [rule](const auto& noted) { return noted.rule == rule; };
-  return std::any_of(of->second.tallies.begin(), of->second.tallies.end(), is_it) ||
-         std::any_of(of->second.folded.begin(), of->second.folded.end(), is_it);
+  const auto told = [rule](const OfConnection::Tally& tally) { return tally.rule == rule && tally.count != 0; };
+  const auto folded = [rule](const OfConnection::Folded& each) { return each.rule == rule; };
+  return std::any_of(of->second.tallies.begin(), of->second.tallies.end(), told) ||
+         std::any_of(of->second.folded.begin(), of->second.folded.end(), folded);
 }
 
 std::vector<Finding> FindingBook::take_findings() {

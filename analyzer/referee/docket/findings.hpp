@@ -81,6 +81,8 @@ class FindingBook {
   bool fold_again(RuleId rule, ConnectionId connection, FrameRef frame, std::optional<Party> violator = std::nullopt);
   /// What it rests on has turned out not to be known: it is not told, or counted once less.
   void withdraw(const HeldFinding& held);
+  /// It has not been withdrawn.
+  [[nodiscard]] bool stands(const HeldFinding& held) const;
   /// Adds evidence to a finding.
   void evidence(const HeldFinding& held, FrameRef frame);
   [[nodiscard]] Finding& at(const HeldFinding& held) { return entries_.at(held.index_).finding; }
@@ -94,7 +96,8 @@ class FindingBook {
     for (const std::size_t index : of->second.numbers) {
       if (index + most < next_) continue;
       const auto at = entries_.find(index);
-      if (at != entries_.end() && wanted(at->second.finding)) return &at->second.finding;
+      const bool stands = at != entries_.end() && at->second.stage != Entry::Stage::withdrawn;
+      if (stands && wanted(at->second.finding)) return &at->second.finding;
     }
     return nullptr;
   }

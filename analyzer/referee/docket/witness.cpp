@@ -58,11 +58,11 @@ HeldFinding Witness::say(RuleId id, const Statement& statement) const {
   const bool known = statement.call != nullptr ? may(id, *statement.call) : may(id);
   if (!known) return {};
   HeldFinding held = write(id, statement);
-  if (statement.call != nullptr && rule(id).needs.call != Needs::Call::any && statement.frames.size() != 0) {
+  if (statement.call != nullptr && statement.frames.size() != 0) {
     std::vector<AboutAnswer>& about = connection.about_answers;
     if (about.size() >= Connection::most_about_answers) about.erase(about.begin());
     const FrameRef newest = std::max(statement.frames, [](FrameRef a, FrameRef b) { return a.number < b.number; });
-    about.push_back({held, id, statement.call->requester, newest.number});
+    about.push_back({held, id, statement.call->requester, statement.frames.begin()->number, newest.number});
   }
   return held;
 }

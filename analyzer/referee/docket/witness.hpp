@@ -30,7 +30,7 @@ struct Statement {
   std::optional<Side> by = {};                  ///< who broke the rule
   std::optional<Role> as = {};
   std::optional<std::uint32_t> xid = {};
-  const Transaction* call = nullptr;   ///< of a rule that needs something of its Call
+  const Transaction* call = nullptr;   ///< that was answered, where what is said rests on which one that is
   Severity at_most = Severity::error;  ///< lower than the row's where something is not certain
   bool habit = false;                  ///< told once and counted, whatever the row says
   std::string what = {};               ///< for a person: what happened, with numbers

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "referee/exchange/answers.hpp"
 
+#include <utility>
+
 #include "referee/rules/v2_turn.hpp"
 #include "referee/state/lifetime.hpp"
 #include "referee/state/mount.hpp"
@@ -71,6 +73,7 @@ void look_at_heads(const Witness& witness, Transaction& call, FrameRef reply, Si
 }  // namespace
 
 void finish_answer(const Witness& witness, const trace::Send& event, Transaction& call) {
+  if (std::exchange(call.guessed, false)) witness.connection.ledger(call.requester).one_was_a_call();
   Connection& connection = witness.connection;
   ++call.answers;
   const bool first = call.answers == 1;

@@ -51,7 +51,7 @@ void lose_sight(const Witness& witness, Side side) {
   std::erase_if(connection.cases,
                 [&](const Case& waited) { return waited.accused == other(side) && waited.frame.number > since; });
   std::erase_if(connection.about_answers, [&](const AboutAnswer& about) {
-    if (about.requester != side || about.frame <= since) return false;
+    if (about.requester != side) return false;
     take_back(witness, about);
     return true;
   });

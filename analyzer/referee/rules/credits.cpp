@@ -17,6 +17,8 @@ namespace {
 
 constexpr TimeNs stall_time = 1'000'000'000;
 constexpr std::size_t most_grants = 512;
+/// Neighbours in the file that are further apart were not exchanged by the queues of an adapter.
+constexpr TimeNs exchanged_within = 1'000'000;
 
 /// Calls above the grant without a pause are one finding, with all their frames.
 void settle_calls(const Witness& witness, const Case& waited, bool proven) {
@@ -159,11 +161,13 @@ void credit_call(const Witness& witness, const trace::Send& event, const Transac
   if (ledger.outstanding == 0 && !ledger.answered && ledger.first_call.number == 0) ledger.first_call = event.frame;
   ledger.requested = call.credit;
   ++ledger.outstanding;
-  if (send.guessed) ++ledger.uncertain;
+  if (call.guessed) ++ledger.uncertain;
   ledger.peak = std::max(ledger.peak, ledger.outstanding);
   send.in_flight = ledger.outstanding;
   const bool over_tcp = connection.facts.transport == trace::Transport::iwarp;  // there the trace has seen to it
-  if (over_tcp || ledger.known.frame.number + 1 < event.frame.number) forget_grants_before(ledger);
+  const bool apart = ledger.known.frame.number + 1 < event.frame.number ||
+                     event.frame.time - ledger.known.frame.time > exchanged_within;
+  if (over_tcp || apart) forget_grants_before(ledger);
   const std::uint64_t limit = ledger.answered ? ledger.limit() : 1;
   send.limit = limit;
   if (call.credit == 0) {
@@ -185,7 +189,7 @@ void credit_call(const Witness& witness, const trace::Send& event, const Transac
   const bool too_many = ledger.outstanding > limit;
   if (too_many && ledger.outstanding - ledger.uncertain <= limit) {
     send.credits_known = false;
-    witness.unchecked(limit_rule,
+    witness.unchecked(ledger.answered ? limit_rule : RuleId::credit_initial_exceeded,
                       "whether every message is a Call cannot be told: the capture cut some before they say");
     return;
   }

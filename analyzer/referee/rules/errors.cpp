@@ -28,7 +28,6 @@ const Row rows::err_vers_range_invalid{
     .group = 'K',
     .severity = Severity::error,
     .versions = Versions::both,
-    .needs = {.call = Needs::Call::sent_once},
     .source = "RFC 8166 section 4.5.1; version 2 draft section 7.1.1",
     .who = "responder",
     .title = "ERR_VERS names a range of versions that makes no sense",
@@ -45,7 +44,6 @@ const Row rows::err_vers_unwarranted{
     .group = 'K',
     .severity = Severity::warning,
     .versions = Versions::v1,
-    .needs = {.call = Needs::Call::sent_once},
     .source = "RFC 8166 section 4.5.1",
     .who = "responder",
     .title = "Version 1 was refused by a peer that speaks version 1",
@@ -454,7 +452,9 @@ void judge_missing_errors(const Witness& witness, FrameRef now, bool capture_end
     const bool went_on =
         state.last_event.number > call->call.number && state.last_event.time - call->call.time >= patience;
     if (!arrived || !went_on) {
-      unchecked("the connection, or the capture, ended before a refusal was due");
+      const bool late = arrived && now.time - call->call.time >= patience;
+      unchecked(late ? "the responder sent nothing behind the time for a refusal that would show whether one is missing"
+                     : "the connection, or the capture, ended before a refusal was due");
       continue;
     }
     const double waited = static_cast<double>(state.last_event.time - call->call.time) / 1e9;

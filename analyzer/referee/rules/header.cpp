@@ -160,7 +160,6 @@ const Row rows::xid_mismatch{
     .group = 'D',
     .severity = Severity::error,
     .versions = Versions::both,
-    .needs = {.call = Needs::Call::sent_once},
     .source = "RFC 8166 section 4.2.1; version 2 draft section 7.2",
     .who = "sender",
     .title = "The transport header and the RPC message carry different XIDs",

@@ -91,8 +91,8 @@ struct Case {
   std::variant<CallsAboveGrant, Answer, UnknownMemory, Misuse, Done, SharedMemory, SameXid, EarlyCall, SendsAboveLimit,
                Size, StrayError, Said>
       about;
-  /// Its connection was ended by a request or a FIN. What the accused had received it had acknowledged
-  /// by then, and an acknowledgement of what is missing leaves a gap.
+  /// Its connection was ended by a request or a FIN, and nothing is missing. What the accused had received it had
+  /// acknowledged by then, and an acknowledgement of what is missing leaves a gap.
   bool orderly = false;
   /// `proven`: something later of the other side was delivered without a hole, so that nothing can be missing in
   /// between. At the end of a capture the last packets may be, and then it is told as a note.

@@ -96,7 +96,8 @@ struct AboutAnswer {
   HeldFinding finding;
   RuleId rule = RuleId{};
   Side requester = Side::active;
-  std::uint64_t frame = 0;  ///< of the answer, or the octets that are held against its Call
+  std::uint64_t answer = 0;  ///< offending frame
+  std::uint64_t frame = 0;   ///< newest of its frames
 };
 
 struct Mount;
@@ -119,7 +120,7 @@ struct Connection {
   ErrorDiary diary;
   BackChannel back_channel;
   std::vector<Case> cases;
-  static constexpr std::size_t most_about_answers = 64;
+  static constexpr std::size_t most_about_answers = 256;
   std::vector<AboutAnswer> about_answers;  ///< may still be withdrawn
   std::set<RuleId> given_up;               ///< rules whose accusations found no room in `cases`
   static constexpr std::size_t most_suspects = 64;

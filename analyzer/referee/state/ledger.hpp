@@ -66,6 +66,10 @@ struct Ledger {
 
   /// One of the open Calls needs no answer any more.
   void end_one() noexcept;
+  /// What was cut before it said so was one: it has an answer.
+  void one_was_a_call() noexcept {
+    if (uncertain > 0) --uncertain;
+  }
   /// The limit that the requester is bound by, giving it every benefit of the doubt. 0 counts as 1.
   [[nodiscard]] std::uint32_t limit() const noexcept;
 };

@@ -248,6 +248,7 @@ void Handshakes::disconnect(const IbPacket& packet, const CmMessage& m) {
   }
   seen = true;
   c->closed = true;
+  for (Stream& stream : c->streams) stream.close(packet.ref);
   c->tell_liveness(packet.ref);
   Disconnect d;
   c->shared.fill(d, side, packet.ref);

@@ -329,8 +329,12 @@ void Stream::tell(Liveness& event) const noexcept {
   copies_.tell(event, acknowledged_);
 }
 
+void Stream::close(FrameRef ref) {
+  if (!held_.empty()) pass_holes(held_.last() + 1, false, ref);
+}
+
 void Stream::finish(FrameRef last) {
-  if (!held_.empty()) pass_holes(held_.last() + 1, false, last);
+  close(last);
   answers_.finish(last);
 }
 

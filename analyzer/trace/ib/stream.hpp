@@ -31,6 +31,8 @@ class Stream {
   }
   void request(const Arrival& a);
   void response(const Arrival& a);
+  /// A request to disconnect: requests that are missing do not come any more. What was held behind them goes out.
+  void close(FrameRef ref);
   /// The end of the capture or of the epoch: whatever is held goes out.
   void finish(FrameRef last);
   /// The connection was closed long ago: stragglers are still put in their place, but with as little memory as can be.

@@ -100,7 +100,7 @@ void Connection::segment(int direction, const TcpSegment& segment) {
                            opening_.first[static_cast<std::size_t>(direction)] == segment.sequence;
   if (first_words && !peer.promised && (segment.flags & TcpSegment::ack) != 0) peer.promised = segment.acknowledgement;
   const bool places = segment.wire_length > 0 || (segment.flags & TcpSegment::fin) != 0;
-  while (!peer.early.empty() && places && h.order.started() &&
+  while (!peer.early.empty() && places && h.order.started() && !h.early.data() &&
          h.order.unwrap(segment.sequence) >= h.order.unwrap(peer.early.front().acknowledgement)) {
     pass_over(h, peer.early.front().acknowledgement, segment.ref);
     release(peer);

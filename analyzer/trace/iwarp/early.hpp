@@ -27,6 +27,8 @@ class EarlySegments {
   EarlySegments& operator=(const EarlySegments&) = delete;
 
   [[nodiscard]] bool empty() const noexcept { return held_.empty(); }
+  /// Octets are among what waits: they are not missing, only not taken yet.
+  [[nodiscard]] bool data() const noexcept { return with_data_ != 0; }
   /// Keeps a copy. False: there is no room.
   [[nodiscard]] bool hold(const TcpSegment& segment);
   /// The oldest one, until it is popped.
@@ -40,6 +42,7 @@ class EarlySegments {
   };
   Budget& budget_;
   std::deque<Held> held_;
+  std::size_t with_data_ = 0;
 };
 
 inline bool EarlySegments::hold(const TcpSegment& segment) {
@@ -48,11 +51,13 @@ inline bool EarlySegments::hold(const TcpSegment& segment) {
   held.segment = segment;
   held.payload.assign(segment.payload.begin(), segment.payload.end());
   held.segment.payload = held.payload;
+  if (segment.wire_length > 0) ++with_data_;
   return true;
 }
 
 inline void EarlySegments::pop() noexcept {
   budget_.give(held_.front().payload.size());
+  if (held_.front().segment.wire_length > 0) --with_data_;
   held_.pop_front();
 }
 

@@ -205,7 +205,8 @@ TEST_P(ReplyLists, AreNotTakenBackForWhatIsMissingLater) {
   Story s;
   s.connect().call(1).reply(1).call(2, c.given);
   answer(s, c);
-  s.call(3).reply(3).gap(Side::active).call(4).reply(4);
+  // The Call right behind the answer may have stood in front of it: the next one shows.
+  s.call(3).reply(3).call(4).reply(4).gap(Side::active).call(5).reply(5);
   const Report report = s.end();
   for (const std::string& each : c.rules) EXPECT_TRUE(group_e(report).contains(each)) << each;
 }

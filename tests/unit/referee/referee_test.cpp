@@ -143,6 +143,46 @@ TEST(Referee, ALoweredGrantBindsBehindTheFrameThatFollowsItsAcknowledgement) {
   }
 }
 
+TEST(Referee, AWithdrawnFindingIsNoCauseEither) {
+  // A Reply invalidates what its Call did not name, and its receiver refuses it: the capture may lack the Call that
+  // did.
+  for (const bool missing : {false, true}) {
+    Story s;
+    s.connect().call(1).reply(1).call(2).reply(2, {}, 32, 0xBAD);
+    const std::uint64_t reply = s.ordinals[1];
+    if (missing) s.gap(Side::active);
+    s.refuse(Side::active, trace::Refusal::Kind::remote_access, trace::Refusal::Refused::send, reply);
+    s.close(Side::active);
+    const Report report = s.end();
+    EXPECT_EQ(found(report, RuleId::remote_invalidation_wrong_handle).empty(), missing);
+    ASSERT_TRUE(report.connections.at(0).closed.has_value());
+    const auto& cause = report.connections[0].closed->cause;
+    EXPECT_EQ(cause && cause->rule == RuleId::remote_invalidation_wrong_handle, !missing);
+  }
+}
+
+TEST(Referee, WhatWasCutIsACallOnceItIsAnswered) {
+  for (const bool answered : {false, true}) {
+    Story s;
+    s.connect().call(1).reply(1, {}, 2);
+    trace::Send cut;
+    const story::Octets octets = story::header(2, 32, 0, {});  // an RDMA_MSG of which the capture keeps the header
+    cut.connection = 1;
+    cut.side = Side::active;
+    cut.frame = cut.last = {++s.frame, s.now += 10'000};
+    cut.octets = octets;
+    cut.wire_length = static_cast<std::uint32_t>(octets.size() + 40);
+    cut.ordinal = ++s.ordinals[0];
+    s.referee.on(cut);
+    if (answered) s.reply(2, {}, 2);
+    s.call(3).call(4);
+    if (answered) s.call(5);
+    s.reply(3, {}, 2).reply(4, {}, 2);
+    const Report report = s.end();
+    EXPECT_EQ(found(report, RuleId::credit_limit_exceeded).empty(), !answered);
+  }
+}
+
 TEST(Referee, GapSilencesWhatNeedsEverything) {
   Story s;
   s.connect().call(1).gap(Side::passive).call(2).reply(2).reply(77).write(Side::passive, 0x999, 0, 10);

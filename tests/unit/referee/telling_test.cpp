@@ -91,6 +91,41 @@ TEST_F(Telling, OfAHabitOnlyTheWithdrawnOnesAreNotCounted) {
   EXPECT_THAT(heard.findings, ElementsAre("a/1"));
 }
 
+TEST_F(Telling, BehindAWithdrawnOneItsRuleIsToldAsIfItHadNotBeenThere) {
+  // At the bound, where more are counted on the last one; and the first of a habit.
+  std::optional<HeldFinding> last;
+  for (std::size_t i = 0; i < FindingBook::kept_few; ++i) {
+    last = book.add({.rule = RuleId::garbage_args, .connection = 1, .message = "early"});
+  }
+  book.withdraw(*last);
+  last.reset();
+  std::optional<HeldFinding> first = book.add(habit(1, "first"));
+  book.withdraw(*first);
+  first.reset();
+  tell();
+  book.add({.rule = RuleId::garbage_args, .connection = 1, .message = "late"});
+  book.add({.rule = RuleId::garbage_args, .connection = 1, .message = "counted"});
+  book.add(habit(1, "second"));
+  EXPECT_TRUE(book.has(RuleId::garbage_args, 1));
+  book.conclude(1, true);
+  EXPECT_EQ(heard.findings.size(), FindingBook::kept_few + 1);
+  EXPECT_THAT(heard.findings, testing::Contains("late/2"));
+  EXPECT_THAT(heard.findings, testing::Contains("second/1"));
+  EXPECT_THAT(heard.findings, testing::Not(testing::Contains("first/1")));
+}
+
+TEST(Withdrawn, IsNoCauseOfAnything) {
+  FindingBook book;
+  const HeldFinding held = book.add({.rule = RuleId::credit_request_zero, .connection = 1, .message = "a"});
+  const auto any = [](const Finding&) { return true; };
+  EXPECT_NE(book.oldest(1, any), nullptr);
+  EXPECT_TRUE(book.stands(held));
+  book.withdraw(held);
+  EXPECT_EQ(book.oldest(1, any), nullptr);
+  EXPECT_FALSE(book.stands(held));
+  EXPECT_FALSE(book.has(RuleId::credit_request_zero, 1));
+}
+
 TEST(Withdrawn, IsNotInTheReportEither) {
   FindingBook book;
   book.add({.rule = RuleId::credit_request_zero, .connection = 1, .message = "a"});

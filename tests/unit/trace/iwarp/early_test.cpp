@@ -95,6 +95,34 @@ TEST(IwarpTwoTaps, WhatIsMissingIsToldBeforeWhatAnswersIt) {
   EXPECT_TRUE(lines[2].starts_with("Gap S")) << got.text();
 }
 
+TEST(IwarpTwoTaps, WhatWaitsIsNotMissing) {
+  // The second Reply is not in the capture. The third Call acknowledges it and waits; the server's acknowledgement of
+  // that Call waits for it, and what the client sends next lies behind all of them.
+  Direction client;
+  Direction server;
+  Story story{{true, client.raw(mpa_frame(true, 0x40, 1, {}))}, {false, server.raw(mpa_frame(false, 0x40, 1, {}))}};
+  for (std::uint32_t i = 1; i <= 2; ++i) {
+    story.push_back({true, client.fpdu(send_ulpdu(i, 0, true, rpc_call(i)))});
+    story.push_back({false, server.fpdu(send_ulpdu(i, 0, true, rpc_reply(i)))});
+  }
+  for (std::uint32_t i = 3; i <= 4; ++i) story.push_back({true, client.fpdu(send_ulpdu(i, 0, true, rpc_call(i)))});
+  for (std::uint32_t i = 3; i <= 4; ++i) story.push_back({false, server.fpdu(send_ulpdu(i, 0, true, rpc_reply(i)))});
+  auto segments = segments_of(story);
+  const auto of = [&](std::size_t chunk) {
+    return std::find_if(segments.begin(), segments.end(), [chunk](const Segment& s) { return s.chunk == chunk; });
+  };
+  Segment bare = *of(8);  // the server's next one
+  bare.octets.clear();
+  bare.wire_length = 0;
+  bare.acknowledgement = of(6)->sequence + of(6)->wire_length;
+  segments.insert(of(6) + 1, bare);
+  segments.erase(of(5));
+  const Recorder got = run(segments);
+  EXPECT_EQ(got.count("Send C"), 4U) << got.text();
+  EXPECT_EQ(got.count("Send S"), 3U) << got.text();
+  EXPECT_EQ(got.count("Gap C"), 0U) << got.text();
+}
+
 TEST(IwarpTwoTaps, WhatWasSentBeforeAnAcknowledgementIsToldBeforeIt) {
   Direction client;
   Direction server;
