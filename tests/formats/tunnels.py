@@ -324,6 +324,27 @@ class Tunnels(Prepared):
                 expected = said(self.asked(capture.write_pieces(path, lambda f, n=sizes: [ethernet(0x0806, b"\0" * 46)] * (len(fragments(f, n)) - 1) + [f])))
                 self.assertEqual(said(self.asked(capture.write_pieces(path, lambda f, n=sizes: fragments(f, n)))), expected)
 
+    def test_fragments_that_are_captured_twice(self):
+        """A mirror of two ports, a copy with a tag, a copy in a tunnel: the packet counts once, and it says so."""
+        def tagged(piece):
+            return WRAPPERS["VLAN"](piece)
+        copies = {"each one twice": lambda p: [copy for one in p for copy in (one, one)], "one behind the other": lambda p: [*p, *p],
+                  "with a tag": lambda p: [copy for one in p for copy in (tagged(one), one)],
+                  "in a tunnel": lambda p: [copy for one in p for copy in (one, WRAPPERS["ERSPAN II"](one))]}
+        path = os.path.join(self.folder.name, "pieces.pcap")
+        for capture in self.captures:
+            for name, twice in copies.items():
+                with self.subTest(capture=capture.name, copies=name):
+                    document = self.asked(capture.write_pieces(path, lambda f, twice=twice: twice(fragments(wrapped(f, ["VXLAN"]), [24, 40]))))
+                    bare = self.bare[capture.name]
+                    self.assertIn("capture-duplicate", {f["rule"] for f in document["findings"]})
+                    rows = [sorted((f["rule"], f["severity"], f["violator"] or "") for f in d["findings"] if f["rule"] != "capture-duplicate")
+                            for d in (document, bare)]
+                    self.assertEqual(*rows)
+                    self.assertEqual(document["unchecked"], bare["unchecked"])
+                    for part in ("messages", "operations", "credits", "thresholds", "gaps"):
+                        self.assertEqual([c[part] for c in document["connections"]], [c[part] for c in bare["connections"]], part)
+
     def test_fragments_of_which_only_the_first_was_captured(self):
         """As with the filter "udp port 4789": but for the first few, what the first ones hold is opened."""
         capture = self.captures[0]
