@@ -315,6 +315,20 @@ class Tunnels(Prepared):
                         self.assertEqual(said(document), expected)
                         self.assertEqual(document["unchecked"], [])
 
+    def test_links_to_a_switch(self):
+        """Link types of a host's port to a switch inside it: 284 and 281 have a tag where the EtherType would be, 285 an EtherType of
+        whatever number before the tag, 282 the tag in front. Tags may begin as VLAN tags do."""
+        links = {284: lambda f: f[:12] + bytes.fromhex("8100 0001") + f[12:], 285: lambda f: f[:12] + bytes.fromhex("9000 0000 4008 0001") + f[12:],
+                 281: lambda f: f[:12] + bytes.fromhex("2000 0003") + f[12:], 282: lambda f: bytes.fromhex("2000 0003") + f}
+        for link, tag in links.items():
+            for capture in self.captures:
+                for kind, change in (("bare", tag), ("VLAN", lambda f, tag=tag: tag(WRAPPERS["VLAN"](f)))):
+                    with self.subTest(link=link, capture=capture.name, kind=kind):
+                        path = os.path.join(self.folder.name, "link.pcap")
+                        records = [time + struct.pack("<II", len(change(f)), len(change(f))) + change(f) for time, f, _ in capture.frames]
+                        pcapfile.write(path, capture.header[:20] + struct.pack("<I", link), records)
+                        self.assertEqual(said(self.asked(path)), said(self.bare[capture.name]))
+
     def test_fragments_of_the_packets_themselves(self):
         """TCP over both IPs; RoCE's packets must not be cut up, which their ICRC would show."""
         path = os.path.join(self.folder.name, "pieces.pcap")
