@@ -412,6 +412,18 @@ class Tunnels(Prepared):
                                          {(f["rule"], f["severity"]) for d in expected for f in d["findings"]})
                     self.assertEqual(len(document["mounts"]), len(expected))
 
+    def test_more_networks_than_are_kept_apart(self):
+        """Eight VLANs with the same addresses, and untagged packets: one too many, and it says so."""
+        capture = next(c for c in self.captures if c.name == "siw-nfs41-basic")
+        syn = next(f for _, f, _ in capture.frames if f[12:14] == b"\x08\0" and f[23] == 6 and f[47] == 0x02)
+        for vlans, told in ((7, 0), (8, 1), (20, 1)):
+            syns = [syn[:12] + struct.pack(">HH", 0x8100, 100 + n) + syn[12:38] + struct.pack(">I", n * 1000) + syn[42:] for n in range(1, vlans + 1)]
+            records = [capture.frames[0][0] + struct.pack("<II", len(f), len(f)) + f for f in syns]
+            path = os.path.join(self.folder.name, "vlans.pcap")
+            pcapfile.write(path, capture.header, records + [t + struct.pack("<II", len(f), n) + f for t, f, n in capture.frames])
+            reasons = [u["reason"] for u in self.asked(path)["unchecked"] if "limit on what is kept" in u["reason"]]
+            self.assertEqual(len(reasons), told, vlans)
+
     def test_nine_deep_is_named_and_counted(self):
         capture = self.captures[0]
         run = harness.run(GIVEN.analyzer, self.changed(capture, lambda frame: wrapped(frame, NINE)))
