@@ -485,6 +485,25 @@ class Tunnels(Prepared):
                     for part in ("messages", "operations", "credits", "thresholds", "gaps"):
                         self.assertEqual([c[part] for c in document["connections"]], [c[part] for c in bare["connections"]], part)
 
+    def test_a_copy_that_was_cut_stands_in_front(self):
+        """What a mirror cut comes before the packet, whose octets are not used then: nobody is accused whom they would excuse."""
+        for capture in self.captures:
+            for name, kept in (("ERSPAN I", 96), ("ERSPAN II", 130), (None, 96), (None, 160)):
+                for ahead in (1, 20, 1000):
+                    with self.subTest(capture=capture.name, header=name, kept=kept, microseconds=ahead):
+                        records = []
+                        for frame in capture.frames:
+                            stamp, octets, length = stamp_of(capture, frame), frame[1], frame[2]
+                            cut = octets[:kept] if name is None else wrapped(octets[:kept], [name])
+                            records.append((stamp - capture.second * ahead // 10 ** 6, len(records), struct.pack("<II", len(cut), max(len(cut), length)) + cut))
+                            records.append((stamp, len(records), struct.pack("<II", len(octets), length) + octets))
+                        records.sort()
+                        path = os.path.join(self.folder.name, "both.pcap")
+                        pcapfile.write(path, capture.header, [struct.pack("<II", *divmod(stamp, capture.second)) + rest for stamp, _, rest in records])
+                        accused = [{(f["rule"], f["violator"]) for f in d["findings"] if f["severity"] in ("error", "warning")}
+                                   for d in (self.asked(path), self.bare[capture.name])]
+                        self.assertLessEqual(*accused)
+
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
