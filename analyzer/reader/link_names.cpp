@@ -57,6 +57,10 @@ bool can_be_opened(trace::LinkType type) noexcept {
     case trace::LinkType::ipv6:
     case trace::LinkType::infiniband:
     case trace::LinkType::linux_sll2:
+    case trace::LinkType::dsa_brcm:
+    case trace::LinkType::dsa_brcm_prepend:
+    case trace::LinkType::dsa:
+    case trace::LinkType::edsa:
       return true;
   }
   return false;

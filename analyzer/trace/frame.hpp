@@ -40,6 +40,10 @@ enum class LinkType : std::uint32_t {
   ipv6 = 229,
   infiniband = 247,  // octets begin with the LRH
   linux_sll2 = 276,
+  dsa_brcm = 281,          // the port of a host to a switch inside it: a tag behind the addresses
+  dsa_brcm_prepend = 282,  // likewise, before the addresses
+  dsa = 284,
+  edsa = 285,  // likewise, with an EtherType before the tag
 };
 
 struct Frame {

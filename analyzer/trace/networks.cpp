@@ -32,7 +32,7 @@ template <typename Segment>
 
 }  // namespace
 
-void Networks::place(Opened& opened) {
+bool Networks::place(Opened& opened) {
   const auto set = [&](auto& packet, std::uint16_t service, std::uint64_t opens) {
     if (opens == 0 && !any_ && opened.network == 0) return;
     packet.source.network = packet.destination.network =
@@ -45,6 +45,11 @@ void Networks::place(Opened& opened) {
   } else if (opened.content == Content::undelivered) {
     set(opened.undelivered, service(opened.undelivered), 0);
   }
+  if (!full_ || full_told_) [[likely]] {
+    return true;
+  }
+  full_told_ = true;
+  return false;
 }
 
 std::uint8_t Networks::number(const Address& source, const Address& destination, std::uint16_t service,
@@ -55,13 +60,19 @@ std::uint8_t Networks::number(const Address& source, const Address& destination,
   const auto key = up ? std::tuple(source, destination, service) : std::tuple(destination, source, service);
   auto at = pairs_.find(key);
   if (at == pairs_.end()) {
-    if (pairs_.size() >= most_pairs) return 0;
+    if (pairs_.size() >= most_pairs) {
+      full_ = full_ || any_;
+      return 0;
+    }
     at = pairs_.try_emplace(key).first;
   }
   Pair& pair = at->second;
   auto way = std::find_if(pair.ways.begin(), pair.ways.end(), [&](const Way& w) { return w.network == network; });
   if (way == pair.ways.end()) {
-    if (pair.ways.size() >= most_ways) return 0;
+    if (pair.ways.size() >= most_ways) {
+      full_ = true;
+      return 0;
+    }
     const std::uint8_t fresh = pair.number_of_new(direction, opening);
     way = pair.ways.insert(pair.ways.end(), {network, fresh, 0});
   }

@@ -21,7 +21,8 @@ class Networks {
   /// Writes the number of the network into both addresses of what was opened. A VLAN or key that is new between two
   /// addresses makes another network of them when it begins with the opening of a connection (REQ, SYN) that no other
   /// has shown, and another has packets of the same direction.
-  void place(Opened& opened);
+  /// False: from now on there are too many to keep them apart. Answered once.
+  bool place(Opened& opened);
 
  private:
   static constexpr std::size_t most_pairs = 65536;
@@ -52,6 +53,8 @@ class Networks {
                                     std::uint32_t network, std::uint64_t opening);
 
   std::map<std::tuple<Address, Address, std::uint16_t>, Pair> pairs_;
+  bool full_ = false;  ///< a bound was met
+  bool full_told_ = false;
   bool any_ = false;  ///< a VLAN or key was seen: until then only openings are looked at
 };
 

@@ -57,7 +57,7 @@ struct Trace::Impl {
     last = frame.ref;
     open_frame(frame, opened, &fragments);
     const bool shown = taps != nullptr && taps->packet(frame.input, frame.ref, opened);
-    networks.place(opened);
+    if (!networks.place(opened)) quality(Quality::Kind::limit_reached, frame.ref);
     if (opened.frame_cut) ++statistics.truncated_frames;
     switch (opened.content) {
       case Content::nothing:

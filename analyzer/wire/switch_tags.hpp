@@ -52,4 +52,22 @@ namespace rpcrdma::wire {
   return decode_dsa(in.after(4));
 }
 
+/// A frame from its addresses on, as it comes from a switch inside the machine. The tag's place is known by the link
+/// type: octets 12 to 15 are Marvell's or Broadcom's.
+[[nodiscard]] inline Decoded<EtherPayload> decode_tagged_by_switch(Layer frame) noexcept {
+  constexpr std::size_t behind_half = 14;
+  if (frame.octets.size() < behind_half) return tl::make_unexpected(frame.missing(behind_half, "switch tag"));
+  return decode_dsa(frame.after(behind_half));
+}
+
+/// Likewise, with an EtherType before the tag. Which one the driver has chosen does not matter.
+[[nodiscard]] inline Decoded<EtherPayload> decode_tagged_with_type(Layer frame) noexcept {
+  constexpr std::size_t behind_type = 14;
+  if (frame.octets.size() < behind_type) return tl::make_unexpected(frame.missing(behind_type, "switch tag"));
+  return decode_ethertype_dsa(frame.after(behind_type));
+}
+
+/// Broadcom's tag before the whole frame.
+inline constexpr std::size_t prepended_tag_size = 4;
+
 }  // namespace rpcrdma::wire

@@ -315,6 +315,20 @@ class Tunnels(Prepared):
                         self.assertEqual(said(document), expected)
                         self.assertEqual(document["unchecked"], [])
 
+    def test_links_to_a_switch(self):
+        """Link types of a host's port to a switch inside it: 284 and 281 have a tag where the EtherType would be, 285 an EtherType of
+        whatever number before the tag, 282 the tag in front. Tags may begin as VLAN tags do."""
+        links = {284: lambda f: f[:12] + bytes.fromhex("8100 0001") + f[12:], 285: lambda f: f[:12] + bytes.fromhex("9000 0000 4008 0001") + f[12:],
+                 281: lambda f: f[:12] + bytes.fromhex("2000 0003") + f[12:], 282: lambda f: bytes.fromhex("2000 0003") + f}
+        for link, tag in links.items():
+            for capture in self.captures:
+                for kind, change in (("bare", tag), ("VLAN", lambda f, tag=tag: tag(WRAPPERS["VLAN"](f)))):
+                    with self.subTest(link=link, capture=capture.name, kind=kind):
+                        path = os.path.join(self.folder.name, "link.pcap")
+                        records = [time + struct.pack("<II", len(change(f)), len(change(f))) + change(f) for time, f, _ in capture.frames]
+                        pcapfile.write(path, capture.header[:20] + struct.pack("<I", link), records)
+                        self.assertEqual(said(self.asked(path)), said(self.bare[capture.name]))
+
     def test_fragments_of_the_packets_themselves(self):
         """TCP over both IPs; RoCE's packets must not be cut up, which their ICRC would show."""
         path = os.path.join(self.folder.name, "pieces.pcap")
@@ -323,6 +337,27 @@ class Tunnels(Prepared):
             for sizes in ([16], [48, 8]):
                 expected = said(self.asked(capture.write_pieces(path, lambda f, n=sizes: [ethernet(0x0806, b"\0" * 46)] * (len(fragments(f, n)) - 1) + [f])))
                 self.assertEqual(said(self.asked(capture.write_pieces(path, lambda f, n=sizes: fragments(f, n)))), expected)
+
+    def test_fragments_that_are_captured_twice(self):
+        """A mirror of two ports, a copy with a tag, a copy in a tunnel: the packet counts once, and it says so."""
+        def tagged(piece):
+            return WRAPPERS["VLAN"](piece)
+        copies = {"each one twice": lambda p: [copy for one in p for copy in (one, one)], "one behind the other": lambda p: [*p, *p],
+                  "with a tag": lambda p: [copy for one in p for copy in (tagged(one), one)],
+                  "in a tunnel": lambda p: [copy for one in p for copy in (one, WRAPPERS["ERSPAN II"](one))]}
+        path = os.path.join(self.folder.name, "pieces.pcap")
+        for capture in self.captures:
+            for name, twice in copies.items():
+                with self.subTest(capture=capture.name, copies=name):
+                    document = self.asked(capture.write_pieces(path, lambda f, twice=twice: twice(fragments(wrapped(f, ["VXLAN"]), [24, 40]))))
+                    bare = self.bare[capture.name]
+                    self.assertIn("capture-duplicate", {f["rule"] for f in document["findings"]})
+                    rows = [sorted((f["rule"], f["severity"], f["violator"] or "") for f in d["findings"] if f["rule"] != "capture-duplicate")
+                            for d in (document, bare)]
+                    self.assertEqual(*rows)
+                    self.assertEqual(document["unchecked"], bare["unchecked"])
+                    for part in ("messages", "operations", "credits", "thresholds", "gaps"):
+                        self.assertEqual([c[part] for c in document["connections"]], [c[part] for c in bare["connections"]], part)
 
     def test_fragments_of_which_only_the_first_was_captured(self):
         """As with the filter "udp port 4789": but for the first few, what the first ones hold is opened."""
@@ -376,6 +411,18 @@ class Tunnels(Prepared):
                     self.assertLessEqual({(f["rule"], f["severity"]) for f in document["findings"]},
                                          {(f["rule"], f["severity"]) for d in expected for f in d["findings"]})
                     self.assertEqual(len(document["mounts"]), len(expected))
+
+    def test_more_networks_than_are_kept_apart(self):
+        """Eight VLANs with the same addresses, and untagged packets: one too many, and it says so."""
+        capture = next(c for c in self.captures if c.name == "siw-nfs41-basic")
+        syn = next(f for _, f, _ in capture.frames if f[12:14] == b"\x08\0" and f[23] == 6 and f[47] == 0x02)
+        for vlans, told in ((7, 0), (8, 1), (20, 1)):
+            syns = [syn[:12] + struct.pack(">HH", 0x8100, 100 + n) + syn[12:38] + struct.pack(">I", n * 1000) + syn[42:] for n in range(1, vlans + 1)]
+            records = [capture.frames[0][0] + struct.pack("<II", len(f), len(f)) + f for f in syns]
+            path = os.path.join(self.folder.name, "vlans.pcap")
+            pcapfile.write(path, capture.header, records + [t + struct.pack("<II", len(f), n) + f for t, f, n in capture.frames])
+            reasons = [u["reason"] for u in self.asked(path)["unchecked"] if "limit on what is kept" in u["reason"]]
+            self.assertEqual(len(reasons), told, vlans)
 
     def test_nine_deep_is_named_and_counted(self):
         capture = self.captures[0]
@@ -437,6 +484,25 @@ class Tunnels(Prepared):
                     self.assertIn("capture-duplicate", {f["rule"] for f in document["findings"]})
                     for part in ("messages", "operations", "credits", "thresholds", "gaps"):
                         self.assertEqual([c[part] for c in document["connections"]], [c[part] for c in bare["connections"]], part)
+
+    def test_a_copy_that_was_cut_stands_in_front(self):
+        """What a mirror cut comes before the packet, whose octets are not used then: nobody is accused whom they would excuse."""
+        for capture in self.captures:
+            for name, kept in (("ERSPAN I", 96), ("ERSPAN II", 130), (None, 96), (None, 160)):
+                for ahead in (1, 20, 1000):
+                    with self.subTest(capture=capture.name, header=name, kept=kept, microseconds=ahead):
+                        records = []
+                        for frame in capture.frames:
+                            stamp, octets, length = stamp_of(capture, frame), frame[1], frame[2]
+                            cut = octets[:kept] if name is None else wrapped(octets[:kept], [name])
+                            records.append((stamp - capture.second * ahead // 10 ** 6, len(records), struct.pack("<II", len(cut), max(len(cut), length)) + cut))
+                            records.append((stamp, len(records), struct.pack("<II", len(octets), length) + octets))
+                        records.sort()
+                        path = os.path.join(self.folder.name, "both.pcap")
+                        pcapfile.write(path, capture.header, [struct.pack("<II", *divmod(stamp, capture.second)) + rest for stamp, _, rest in records])
+                        accused = [{(f["rule"], f["violator"]) for f in d["findings"] if f["severity"] in ("error", "warning")}
+                                   for d in (self.asked(path), self.bare[capture.name])]
+                        self.assertLessEqual(*accused)
 
 
 if __name__ == "__main__":

@@ -11,11 +11,11 @@ namespace rpcrdma::fuzz {
 
 [[nodiscard]] inline trace::LinkType link_type(std::uint8_t octet) noexcept {
   using trace::LinkType;
+  constexpr auto opened_by_nobody = static_cast<LinkType>(147);
   constexpr std::array types{
-      LinkType::ethernet,        LinkType::infiniband, LinkType::erf,  LinkType::linux_sll,     LinkType::linux_sll2,
-      LinkType::raw_ip,          LinkType::ipv4,       LinkType::ipv6, LinkType::null_loopback, LinkType::loop,
-      static_cast<LinkType>(147)  // a type nobody opens
-  };
+      LinkType::ethernet, LinkType::infiniband, LinkType::erf,  LinkType::linux_sll,     LinkType::linux_sll2,
+      LinkType::raw_ip,   LinkType::ipv4,       LinkType::ipv6, LinkType::null_loopback, LinkType::loop,
+      opened_by_nobody,   LinkType::dsa,        LinkType::edsa, LinkType::dsa_brcm,      LinkType::dsa_brcm_prepend};
   return types.at(octet % types.size());
 }
 

@@ -13,6 +13,7 @@
 #include "wire/icrc.hpp"
 #include "wire/ipv4.hpp"
 #include "wire/ipv6.hpp"
+#include "wire/switch_tags.hpp"
 #include "wire/udp.hpp"
 #include "wire/vxlan.hpp"
 
@@ -55,6 +56,14 @@ class Lengths {
         return infiniband(in);
       case LinkType::erf:
         return erf(in);
+      case LinkType::dsa:
+      case LinkType::dsa_brcm:
+        return ether(wire::decode_tagged_by_switch(in));
+      case LinkType::edsa:
+        return ether(wire::decode_tagged_with_type(in));
+      case LinkType::dsa_brcm_prepend:
+        if (in.octets.size() < wire::prepended_tag_size) return;
+        return ether(wire::decode_ethernet(in.after(wire::prepended_tag_size)));
     }
   }
 

@@ -15,7 +15,7 @@ import sys
 LARGEST_CAPTURE = 24 * 1024     # octets; a seed is only good while it is small
 LARGEST_FILE = 8 * 1024
 SEEDS_PER_TARGET = 400
-LINK_TYPES = {1: 0, 247: 1, 197: 2, 113: 3, 276: 4, 101: 5, 228: 6, 229: 7, 0: 8, 108: 9}   # as link_types.hpp
+LINK_TYPES = {1: 0, 247: 1, 197: 2, 113: 3, 276: 4, 101: 5, 228: 6, 229: 7, 0: 8, 108: 9, 284: 11, 285: 12, 281: 13, 282: 14}   # as link_types.hpp
 IDENTIFIER = bytes.fromhex("f6ab0e18")
 MPA_KEYS = (b"MPA ID Req Frame", b"MPA ID Rep Frame")
 

@@ -320,7 +320,8 @@ void Connection::payload(Half& h, const TcpSegment& segment, std::uint32_t seque
   context_.sink.on(repeated);
 }
 
-void Connection::deliver(Half& h, const Piece& piece) {
+void Connection::deliver(Half& h, Piece piece) {
+  piece.turn = ++turn_;
   Framing::Kept kept = h.framing.push(piece, live(), h);
   if (kept == Framing::Kept::none && make_way(h, piece.ref)) kept = h.framing.push(piece, live(), h);
   if (kept != Framing::Kept::all) limit(h, piece.ref);
@@ -387,11 +388,14 @@ void Connection::give_up(Half& h, std::uint64_t count, bool proven, FrameRef fra
   if (live()) {
     messages_->gap(side(h.direction), count, proven, frame);
   } else {
-    h.early_gap += count;
-    h.early_gap_frame = frame;
+    keep_gap(h, {from, count, proven, frame, turn_ + 1});
   }
-  Framing::Kept kept = h.framing.hole(from, count, frame, live(), h);
-  if (kept == Framing::Kept::none && make_way(h, frame)) kept = h.framing.hole(from, count, frame, live(), h);
+  Piece hole;
+  hole.start = from;
+  hole.ref = frame;
+  hole.turn = ++turn_;
+  Framing::Kept kept = h.framing.hole(hole, count, live(), h);
+  if (kept == Framing::Kept::none && make_way(h, frame)) kept = h.framing.hole(hole, count, live(), h);
   if (kept != Framing::Kept::all) limit(h, frame);
   deliver_ready(h);
 }
@@ -494,18 +498,45 @@ void Connection::tell_liveness(FrameRef frame) {
   }
 }
 
-bool Connection::drain() {
+void Connection::keep_gap(Half& h, const EarlyGap& gap) {
+  if (h.early_gaps.size() < Window::pieces_limit) {
+    h.early_gaps.push_back(gap);
+  } else {
+    h.early_gaps.back().count += gap.count;
+  }
+}
+
+/// The gap that nothing in front of it waits to be told before.
+const Connection::EarlyGap* Connection::due(const Half& h) noexcept {
+  if (h.early_gaps.empty()) return nullptr;
+  const bool in_front = h.framing.ready() && h.framing.window().begin() < h.early_gaps.front().start;
+  return in_front ? nullptr : &h.early_gaps.front();
+}
+
+/// What both directions hold, as it would have been delivered if the connection had been open.
+bool Connection::drain(bool last) {
   bool any = false;
   for (;;) {
     Half* next = nullptr;
+    std::uint64_t turn = 0;
     for (Half& h : halves_) {
-      if (!h.framing.ready()) continue;
-      const bool earlier = next == nullptr || h.framing.window().front().piece.ref.number <
-                                                  next->framing.window().front().piece.ref.number;
-      if (earlier) next = &h;
+      const EarlyGap* gap = due(h);
+      if (gap == nullptr && !h.framing.ready()) continue;
+      const std::uint64_t at = gap != nullptr ? gap->turn : h.framing.window().front().piece.turn;
+      if (next == nullptr || at < turn) {
+        next = &h;
+        turn = at;
+      }
     }
     if (next == nullptr) return any;
-    next->framing.drain_one(*next);
+    if (const EarlyGap* gap = due(*next)) {
+      messages_->gap(side(next->direction), gap->count, gap->proven, gap->frame);
+      next->early_gaps.pop_front();
+    } else {
+      next->framing.drain_one(*next);
+      // Behind a hole it goes on in its turn.
+      if (next->framing.state() == Framing::State::search) (void)advance_half(*next, last || complete(*next));
+    }
     any = true;
   }
 }
@@ -516,14 +547,13 @@ void Connection::advance(FrameRef now, bool last) {
     progress = false;
     const bool ending = last || halves_[0].fin || halves_[1].fin;
     for (Half& h : halves_) {
-      const bool complete = h.fin && h.order.next() >= *h.fin;
-      progress = advance_half(h, last || complete || (ending && !live())) || progress;
+      progress = advance_half(h, last || complete(h) || (ending && !live())) || progress;
     }
     if (status_ == Status::pending) {
       try_open(now, ending);
       progress = progress || live();
     }
-    if (live()) progress = drain() || progress;
+    if (live()) progress = drain(last) || progress;
   }
   if (status_ == Status::given_up) return;
   for (Half& h : halves_) close_half(h);

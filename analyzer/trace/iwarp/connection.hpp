@@ -4,6 +4,7 @@
 
 #include <array>
 #include <compare>
+#include <deque>
 #include <memory>
 #include <optional>
 #include <vector>
@@ -85,6 +86,14 @@ class Connection {
     bool request = false;
     wire::MpaFrame parsed;  // spans of octets
   };
+  /// Octets that were given up before there was a connection to say it of: told in their turn.
+  struct EarlyGap {
+    Position start = 0;
+    std::uint64_t count = 0;
+    bool proven = false;
+    FrameRef frame;
+    std::uint64_t turn = 0;
+  };
   /// Its sender may have sent what stands right behind it in the capture before it: told with what comes next.
   struct BareAcknowledgement {
     Position position = 0;
@@ -124,8 +133,7 @@ class Connection {
     Position acknowledged = 0;
     bool tail_told = false;
     std::uint64_t payload = 0;
-    std::uint64_t early_gap = 0;  // before the connection was open
-    FrameRef early_gap_frame;
+    std::deque<EarlyGap> early_gaps;
     std::optional<Position> fin;
     FrameRef fin_frame;
     bool closed = false;  // its Disconnect was reported
@@ -154,7 +162,7 @@ class Connection {
   void keep_alive(Half& h, const Half& peer, const TcpSegment& segment);
   void payload(Half& h, const TcpSegment& segment, std::uint32_t sequence);
   void start(Half& h, const TcpSegment& segment, std::uint32_t sequence);
-  void deliver(Half& h, const Piece& piece);
+  void deliver(Half& h, Piece piece);
   void deliver_ready(Half& h);
   void close_holes(Half& h, FrameRef now, bool all);
   void give_up(Half& h, std::uint64_t count, bool proven, FrameRef frame);
@@ -171,7 +179,10 @@ class Connection {
   void take_handshake(Half& h, std::size_t length);
   void not_mpa(Half& h);
   void apply_flags();
-  bool drain();
+  bool drain(bool last);
+  [[nodiscard]] static bool complete(const Half& h) noexcept { return h.fin && h.order.next() >= *h.fin; }
+  [[nodiscard]] static const EarlyGap* due(const Half& h) noexcept;
+  void keep_gap(Half& h, const EarlyGap& gap);
   void tell_lost_tail(Half& h, FrameRef frame);
   void close_half(Half& h);
 
@@ -199,6 +210,7 @@ class Connection {
   int active_ = 0;        // direction of the active side
   FrameRef first_payload_;
   std::uint64_t pieces_ = 0;
+  std::uint64_t turn_ = 0;
   ConnectionId id_ = 0;
   std::unique_ptr<Messages> messages_;
   std::array<Half, 2> halves_;

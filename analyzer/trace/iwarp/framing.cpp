@@ -81,15 +81,15 @@ Framing::Kept Framing::keep(const Piece& piece) {
   if (window_.append(piece)) return Kept::room_made;
   // Others hold all that may be held.
   skipped_ += piece.wire_length;
-  if (!window_.empty()) (void)window_.append_hole(piece.start, piece.wire_length, piece.ref);
+  if (!window_.empty()) (void)window_.append_hole(piece.start, piece.wire_length, piece.ref, piece.turn);
   return Kept::room_made;
 }
 
-Framing::Kept Framing::keep_hole(Position start, std::uint64_t count, FrameRef frame) {
-  if (window_.append_hole(start, count, frame)) return Kept::all;
+Framing::Kept Framing::keep_hole(const Piece& hole, std::uint64_t count) {
+  if (window_.append_hole(hole.start, count, hole.ref, hole.turn)) return Kept::all;
   if (state_ != State::search) return Kept::none;
   make_room();
-  (void)window_.append_hole(start, count, frame);
+  (void)window_.append_hole(hole.start, count, hole.ref, hole.turn);
   return Kept::room_made;
 }
 
@@ -103,10 +103,10 @@ Framing::Kept Framing::push(const Piece& piece, bool live, FpduHandler& handler)
   return keep(rest);
 }
 
-Framing::Kept Framing::hole(Position start, std::uint64_t count, FrameRef frame, bool live, FpduHandler& handler) {
+Framing::Kept Framing::hole(const Piece& hole, std::uint64_t count, bool live, FpduHandler& handler) {
   if (state_ == State::silent) return Kept::all;
-  if (!live || !direct()) return keep_hole(start, count, frame);
-  missing(start, count, frame, handler);
+  if (!live || !direct()) return keep_hole(hole, count);
+  missing(hole.start, count, hole.ref, handler);
   return Kept::all;
 }
 

@@ -76,7 +76,8 @@ class Framing {
   };
   /// Octets in order. `live`: FPDUs may be delivered at once; else everything waits in the window.
   Kept push(const Piece& piece, bool live, FpduHandler& handler);
-  Kept hole(Position start, std::uint64_t count, FrameRef frame, bool live, FpduHandler& handler);
+  /// `count` octets at hole.start, which the capture lacks.
+  Kept hole(const Piece& hole, std::uint64_t count, bool live, FpduHandler& handler);
   /// Looks for alignment; true when it was found.
   bool align(Expectation expected, const Thresholds& thresholds, bool last, FpduHandler& handler);
   /// Delivers the FPDUs of the oldest waiting piece. Only when ready().
@@ -117,7 +118,7 @@ class Framing {
   void judge_crc(bool good, FrameRef frame, FpduHandler& handler);
   [[nodiscard]] bool verifying() const noexcept;
   Kept keep(const Piece& piece);
-  Kept keep_hole(Position start, std::uint64_t count, FrameRef frame);
+  Kept keep_hole(const Piece& hole, std::uint64_t count);
   void make_room();
 
   State state_ = State::start;

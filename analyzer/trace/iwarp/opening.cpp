@@ -310,8 +310,6 @@ void Connection::adopt(RolesFrom roles, bool one_way, FrameRef frame) {
 /// What was noticed before there was a connection to say it of.
 void Connection::report_early() {
   for (Half& h : halves_) {
-    if (h.early_gap != 0) messages_->gap(side(h.direction), h.early_gap, false, h.early_gap_frame);
-    h.early_gap = 0;
     messages_->acknowledged(side(1 - h.direction), h.acknowledged, {});
   }
 }

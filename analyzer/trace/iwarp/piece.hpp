@@ -23,6 +23,7 @@ struct Piece {
   Bytes octets;                   ///< of these, what was captured: a prefix
   FrameRef ref;
   bool segment_start = true;  ///< a TCP segment began at `start`
+  std::uint64_t turn = 0;     ///< counts what both directions let through, in the order in which they did
 
   [[nodiscard]] Position end() const noexcept { return start + wire_length; }
 

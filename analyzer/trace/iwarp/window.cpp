@@ -28,6 +28,7 @@ bool Window::append(const Piece& piece) {
   entry.at = shed_ + octets_.size();
   entry.captured = piece.octets.size();
   entry.ref = piece.ref;
+  entry.turn = piece.turn;
   entry.segment_start = piece.segment_start;
   octets_.insert(octets_.end(), piece.octets.begin(), piece.octets.end());
   used_ += piece.octets.size();
@@ -35,13 +36,14 @@ bool Window::append(const Piece& piece) {
   return true;
 }
 
-bool Window::append_hole(Position start, std::uint64_t count, FrameRef ref) {
+bool Window::append_hole(Position start, std::uint64_t count, FrameRef ref, std::uint64_t turn) {
   if (entries_.size() >= pieces_limit) return false;
   Entry entry;
   entry.start = start;
   entry.wire_length = count;
   entry.at = shed_ + octets_.size();
   entry.ref = ref;
+  entry.turn = turn;
   entry.hole = true;
   entries_.push_back(entry);
   return true;
@@ -56,6 +58,7 @@ Window::Front Window::front() const noexcept {
   const Entry& entry = entries_.front();
   front.piece.start = entry.start;
   front.piece.ref = entry.ref;
+  front.piece.turn = entry.turn;
   front.piece.segment_start = entry.segment_start;
   if (entry.hole) {
     front.hole = entry.wire_length;

@@ -29,7 +29,7 @@ class Window {
   /// False when a bound is met: nothing was added.
   [[nodiscard]] bool append(const Piece& piece);
   /// Octets that the capture lacks. Also an entry, so that positions stay contiguous.
-  [[nodiscard]] bool append_hole(Position start, std::uint64_t count, FrameRef ref);
+  [[nodiscard]] bool append_hole(Position start, std::uint64_t count, FrameRef ref, std::uint64_t turn = 0);
 
   struct Front {
     Piece piece;
@@ -65,6 +65,7 @@ class Window {
     std::size_t at = 0;  // of its first octet, counted like shed_
     std::size_t captured = 0;
     FrameRef ref;
+    std::uint64_t turn = 0;
     bool segment_start = false;
     bool hole = false;
     [[nodiscard]] Position end() const noexcept { return start + wire_length; }

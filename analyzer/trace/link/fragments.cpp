@@ -40,23 +40,43 @@ Fragments::Answer Fragments::keep(const wire::IpFragment& fragment) {
     at = packets_.end();
   }
   if (at == packets_.end()) {
-    make_room();
-    at = packets_.try_emplace(key).first;
-    at->second.began = frame_;
+    at = begin(key);
     if (first) ++habit.alone;
   }
   if (!add(at->second, fragment)) {
     // Another packet with the same number: its first fragment begins anew.
     give_up(at);
-    at = packets_.try_emplace(key).first;
-    at->second.began = frame_;
+    at = begin(key);
     if (!add(at->second, fragment)) return {Taken::held, {}};
   }
-  const Packet& packet = at->second;
-  if (packet.end == 0 || packet.octets != packet.end) return {Taken::held, {}};
-  const Answer answer = joined(packet, fragment.ipv6, fragment.protocol);
-  packets_.erase(at);
-  return answer;
+  if (!whole(at->second)) return {Taken::held, {}};
+  if (at->second.told++ == 0) finished(key, at->second);
+  return joined(at->second, fragment.ipv6, fragment.protocol);
+}
+
+std::map<Fragments::Key, Fragments::Packet>::iterator Fragments::begin(const Key& key) {
+  make_room();
+  const auto at = packets_.try_emplace(key).first;
+  at->second.began = frame_;
+  ++waiting_;
+  return at;
+}
+
+/// A mirror of two ports, or of a path with and without tag, shows each piece as often: so often it is a packet.
+bool Fragments::whole(const Packet& packet) noexcept {
+  if (packet.end == 0 || packet.octets != packet.end) return false;
+  return std::all_of(packet.pieces.begin(), packet.pieces.end(),
+                     [&](const Piece& piece) { return piece.seen > packet.told; });
+}
+
+void Fragments::finished(const Key& key, Packet& packet) {
+  packet.finished = frame_.number;
+  --waiting_;
+  finished_.emplace_back(key, frame_.number);
+  if (finished_.size() <= most_finished) return;
+  const auto oldest = packets_.find(finished_.front().first);
+  if (oldest != packets_.end() && oldest->second.finished == finished_.front().second) packets_.erase(oldest);
+  finished_.pop_front();
 }
 
 /// False: it does not fit what is there.
@@ -67,13 +87,15 @@ bool Fragments::add(Packet& packet, const wire::IpFragment& fragment) {
                                    [&](const Piece& piece) { return piece.end() > fragment.offset; });
   if (behind != packet.pieces.end() && behind->offset < end) {
     // Only the same once more is no contradiction.
-    return behind->offset == fragment.offset &&
-           std::equal(octets.begin(), octets.end(), behind->octets.begin(), behind->octets.end());
+    const bool same = behind->offset == fragment.offset &&
+                      std::equal(octets.begin(), octets.end(), behind->octets.begin(), behind->octets.end());
+    if (same) ++behind->seen;
+    return same;
   }
   if (packet.end != 0 && (!fragment.more || end > packet.end)) return false;
   if (!fragment.more && behind != packet.pieces.end()) return false;
   if (packet.pieces.size() >= most_pieces) return false;
-  packet.pieces.insert(behind, {fragment.offset, {octets.begin(), octets.end()}});
+  packet.pieces.insert(behind, {fragment.offset, {octets.begin(), octets.end()}, 1});
   packet.octets += octets.size();
   if (!fragment.more) packet.end = end;
   if (fragment.offset == 0) packet.header.assign(fragment.header.begin(), fragment.header.end());
@@ -98,19 +120,26 @@ Fragments::Answer Fragments::joined(const Packet& packet, bool ipv6, std::uint8_
 }
 
 void Fragments::make_room() {
-  if (packets_.size() < most_packets) return;
+  if (waiting_ < most_waiting) return;
+  const auto since = [](const Packet& packet) { return packet.finished != 0 ? UINT64_MAX : packet.began.number; };
   give_up(std::min_element(packets_.begin(), packets_.end(),
-                           [](const auto& a, const auto& b) { return a.second.began.number < b.second.began.number; }));
+                           [&](const auto& a, const auto& b) { return since(a.second) < since(b.second); }));
 }
 
+/// What was whole lacks nothing: only the rest of a copy of it.
 void Fragments::give_up(std::map<Key, Packet>::iterator packet) {
-  given_up_[packet->first.protocol] += packet->second.pieces.size();
+  if (packet->second.finished == 0) {
+    given_up_[packet->first.protocol] += packet->second.pieces.size();
+    --waiting_;
+  }
   packets_.erase(packet);
 }
 
 std::map<std::uint8_t, std::uint64_t> Fragments::not_joined() const {
   auto out = given_up_;
-  for (const auto& [key, packet] : packets_) out[key.protocol] += packet.pieces.size();
+  for (const auto& [key, packet] : packets_) {
+    if (packet.finished == 0) out[key.protocol] += packet.pieces.size();
+  }
   return out;
 }
 

@@ -7,7 +7,9 @@
 #include <compare>
 #include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <map>
+#include <utility>
 #include <vector>
 
 #include "trace/frame.hpp"
@@ -21,7 +23,7 @@ class Fragments {
   enum class Taken : std::uint8_t {
     no,     ///< it is to be opened as it is: its rest was not captured
     held,   ///< it waits for the others, or has come already
-    whole,  ///< it was the last one that lacked
+    whole,  ///< it was the last one that lacked: of the packet, or of a copy of it
   };
   struct Answer {
     Taken taken = Taken::no;
@@ -38,8 +40,9 @@ class Fragments {
   [[nodiscard]] std::map<std::uint8_t, std::uint64_t> not_joined() const;
 
  private:
-  static constexpr std::size_t most_packets = 64;  // at once, so at most 4 MiB
-  static constexpr std::size_t most_pieces = 128;  // of one packet
+  static constexpr std::size_t most_waiting = 64;   // at once, so at most 4 MiB
+  static constexpr std::size_t most_finished = 64;  // kept for their copies
+  static constexpr std::size_t most_pieces = 128;   // of one packet
   static constexpr std::size_t most_paths = 256;
   static constexpr std::size_t most_wholes = 16;  // in one frame: one within the other
   static constexpr std::uint32_t most_alone = 4;
@@ -64,6 +67,7 @@ class Fragments {
   struct Piece {
     std::size_t offset = 0;
     std::vector<std::uint8_t> octets;
+    std::uint32_t seen = 1;  ///< so often
 
     [[nodiscard]] std::size_t end() const noexcept { return offset + octets.size(); }
   };
@@ -73,6 +77,8 @@ class Fragments {
     std::vector<Piece> pieces;         ///< ascending, none over another
     std::size_t octets = 0;            ///< of all pieces
     std::size_t end = 0;               ///< 0: the last one lacks
+    std::uint32_t told = 0;            ///< so often it was whole
+    std::uint64_t finished = 0;        ///< the frame that made it whole; 0: it waits
   };
   /// What is known of a pair of addresses.
   struct Habit {
@@ -80,13 +86,18 @@ class Fragments {
   };
 
   [[nodiscard]] Answer keep(const wire::IpFragment& fragment);
+  [[nodiscard]] std::map<Key, Packet>::iterator begin(const Key& key);
   [[nodiscard]] static bool add(Packet& packet, const wire::IpFragment& fragment);
+  [[nodiscard]] static bool whole(const Packet& packet) noexcept;
+  void finished(const Key& key, Packet& packet);
   [[nodiscard]] Answer joined(const Packet& packet, bool ipv6, std::uint8_t protocol);
   void make_room();
   void give_up(std::map<Key, Packet>::iterator packet);
 
   FrameRef frame_;
   std::map<Key, Packet> packets_;
+  std::size_t waiting_ = 0;                             // of them
+  std::deque<std::pair<Key, std::uint64_t>> finished_;  // the others, and frames; some may be gone
   std::map<Path, Habit> habits_;
   std::map<std::uint8_t, std::uint64_t> given_up_;
   std::array<std::vector<std::uint8_t>, most_wholes> wholes_;

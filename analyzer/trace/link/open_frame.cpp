@@ -491,6 +491,17 @@ Content link(Walk& walk, LinkType type, const Layer& in) noexcept {
       return infiniband(walk, in);
     case LinkType::erf:
       return erf(walk, in);
+    case LinkType::dsa:
+    case LinkType::dsa_brcm:
+      walk.pass(PassedLayer::Kind::ethernet, in);
+      return ether_payload(walk, wire::decode_tagged_by_switch(in));
+    case LinkType::edsa:
+      walk.pass(PassedLayer::Kind::ethernet, in);
+      return ether_payload(walk, wire::decode_tagged_with_type(in));
+    case LinkType::dsa_brcm_prepend:
+      if (in.octets.size() < wire::prepended_tag_size) return Content::nothing;
+      walk.pass(PassedLayer::Kind::ethernet, in.after(wire::prepended_tag_size));
+      return ether_payload(walk, wire::decode_ethernet(in.after(wire::prepended_tag_size)));
   }
   return Content::unknown_link;
 }

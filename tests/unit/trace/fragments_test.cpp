@@ -65,6 +65,61 @@ TEST(Fragments, AnyOrderGivesTheWhole) {
   }
 }
 
+/// Two ports of a mirror, one after the other or mixed: as many packets as each piece came.
+TEST(Fragments, ACopyIsAPacketAndLeavesNothing) {
+  const Octets payload = filled(100);
+  const std::vector<Octets> pieces{piece(0, true, slice(payload, 0, 24)), piece(24, true, slice(payload, 24, 40)),
+                                   piece(64, false, slice(payload, 64, 36))};
+  struct Case {
+    std::string order;
+    std::string whole;  ///< x: with this piece
+  };
+  for (const Case& c : {Case{"001122", "....xx"},
+                        {"012012", "..x..x"},
+                        {"012210", "..x..x"},
+                        {"0120", "..x."},
+                        {"01202", "..x.."},
+                        {"000111222", "......xxx"}}) {
+    Joining joining;
+    std::string whole;
+    for (const char at : c.order) {
+      const auto answer = joining.take(pieces[static_cast<std::size_t>(at - '0')]);
+      whole += answer.taken == Taken::whole ? 'x' : '.';
+      if (answer.taken == Taken::whole) {
+        EXPECT_EQ(answer.packet.size(), 20U + 100U) << c.order;
+      }
+    }
+    EXPECT_EQ(whole, c.whole) << c.order;
+    EXPECT_TRUE(joining.fragments.not_joined().empty()) << c.order;
+  }
+}
+
+/// The number comes again: sooner than any copy would, or with other octets.
+TEST(Fragments, BehindAWholeOneTheNumberIsFree) {
+  Joining joining;
+  joining.take(piece(0, true, filled(32)));
+  EXPECT_EQ(joining.take(piece(32, false, filled(8))).taken, Taken::whole);
+  EXPECT_EQ(joining.take(piece(0, true, filled(32, 7))).taken, Taken::held);
+  EXPECT_EQ(joining.take(piece(32, false, filled(16))).taken, Taken::whole);
+  EXPECT_EQ(joining.take(piece(0, true, filled(32, 7)), 2'000'000'000).taken, Taken::held);
+  EXPECT_EQ(joining.take(piece(32, false, filled(24)), 2'000'000'000).taken, Taken::whole);
+  EXPECT_TRUE(joining.fragments.not_joined().empty());
+}
+
+TEST(Fragments, WholeOnesTakeNoRoomFromThoseThatWait) {
+  Joining joining;
+  Octets first = piece(0, true, filled(32));
+  first[4] = 1;
+  EXPECT_EQ(joining.take(first).taken, Taken::held);
+  for (unsigned i = 0; i < 200; ++i) {
+    joining.take(piece(0, true, filled(32), static_cast<std::uint8_t>(i)));
+    joining.take(piece(32, false, filled(8), static_cast<std::uint8_t>(i)));
+  }
+  Octets last = piece(32, false, filled(8));
+  last[4] = 1;
+  EXPECT_EQ(joining.take(last).taken, Taken::whole);
+}
+
 TEST(Fragments, WhatContradictsBeginsAnew) {
   const Octets payload = filled(64);
   struct Case {

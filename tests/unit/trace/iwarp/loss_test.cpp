@@ -17,6 +17,51 @@ TEST(IwarpLoss, AcknowledgedByTheReceiverIsProven) {
   EXPECT_THAT(got.lines, Contains("Gap C " + std::to_string(lost) + " proven")) << got.text();
 }
 
+/// The kinds of the lines: "Send C", "Gap S".
+std::vector<std::string> kinds(const Recorder& got) {
+  std::vector<std::string> out;
+  for (const std::string& line : got.only({"Send", "Gap"})) out.push_back(line.substr(0, line.find(' ') + 2));
+  return out;
+}
+
+TEST(IwarpLoss, BeforeTheOpeningAHoleIsToldWhereItStands) {
+  Direction client;
+  Direction server;
+  Story story;
+  for (std::uint32_t i = 1; i <= 4; ++i) story.push_back({true, client.fpdu(send_ulpdu(i, 0, true, rpc_call(i)))});
+  for (std::uint32_t i = 1; i <= 4; ++i) story.push_back({false, server.fpdu(send_ulpdu(i, 0, true, rpc_reply(i)))});
+  TcpOptions tcp;
+  tcp.syn = false;
+  auto segments = segments_of(story, tcp);
+  segments.erase(segments.begin() + 2);  // while the stream waits for the server to show
+  const Recorder got = run(segments);
+  EXPECT_EQ(kinds(got),
+            (std::vector<std::string>{"Send C", "Send C", "Gap C", "Send C", "Send S", "Send S", "Send S", "Send S"}))
+      << got.text();
+  EXPECT_EQ(got.count("Gap C " + std::to_string(got.gap_octets) + " proven"), 1U) << got.text();
+}
+
+TEST(IwarpLoss, BeforeTheOpeningAHoleIsToldBeforeWhatAnswersIt) {
+  // Nothing tells the roles: all of it waits.
+  Direction client;
+  Direction server;
+  Story story;
+  for (std::uint32_t i = 1; i <= 4; ++i) {
+    story.push_back({true, client.fpdu(send_ulpdu(i, 0, true, pattern(100, i)))});
+    story.push_back({false, server.fpdu(send_ulpdu(i, 0, true, pattern(200, i)))});
+  }
+  TcpOptions tcp;
+  tcp.syn = false;
+  RunOptions options;
+  options.server_port = 40'000;
+  auto segments = segments_of(story, tcp);
+  segments.erase(segments.begin() + 4);
+  const Recorder got = run(segments, options);
+  EXPECT_EQ(kinds(got),
+            (std::vector<std::string>{"Send C", "Send S", "Send C", "Send S", "Gap C", "Send S", "Send C", "Send S"}))
+      << got.text();
+}
+
 TEST(IwarpLoss, ACutLengthWordIsSaidAtOnce) {
   // Two FPDUs in a segment, and the capture ends where the second begins: nothing tells that it is there.
   Direction client;
