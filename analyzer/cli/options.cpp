@@ -8,6 +8,7 @@
 #include <cmath>
 #include <memory>
 #include <numeric>
+#include <thread>
 #include <utility>
 
 #include <fmt/format.h>
@@ -329,6 +330,10 @@ void numbers(const CLI::App& app, const Given& given, Options& options, Check& c
 }
 
 }  // namespace
+
+std::size_t threads(const Options& options) noexcept {
+  return options.threads != 0 ? options.threads : std::max<std::size_t>(1, std::thread::hardware_concurrency());
+}
 
 std::string_view nearest_rule(std::string_view name) {
   // Part of a name, or a name with more around it, is near; else so many letters may differ as a slip of the hand

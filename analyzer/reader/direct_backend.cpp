@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <memory>
 #include <optional>
 #include <vector>
 
@@ -17,35 +18,41 @@ constexpr std::uint32_t kMostCaptured = 262144;    // libpcap's bound for one pa
 constexpr std::int64_t kMicroseconds = 1'000'000;  // of a second
 constexpr std::int64_t kNanoseconds = 1'000'000'000;
 
-/// The octets of a source in a row. They stay where they are until more are asked for than are there.
+/// The octets of a source in a row. They stay where they are until more are asked for than are there, and longer where
+/// somebody holds them.
 class Row {
  public:
-  explicit Row(Source& source) : source_(source), octets_(source.part()) {}
+  explicit Row(Source& source) : source_(source), part_(std::make_shared<Part>(source.part())), parts_{part_} {}
 
   /// `count` octets from the next one on are there: false where the source ends before, or cannot be read.
   [[nodiscard]] bool has(std::size_t count) { return to_ - at_ >= count || fetch(count); }
   /// Nothing is left, and nothing more comes.
   [[nodiscard]] bool at_end() { return !has(1) && ended_; }
-  [[nodiscard]] const std::uint8_t* here() const noexcept { return octets_.data() + at_; }
+  [[nodiscard]] const std::uint8_t* here() const noexcept { return octets_ + at_; }
   void pass(std::size_t count) noexcept {
     at_ += count;
     passed_ += count;
   }
   /// Where in the file the next octet stands.
   [[nodiscard]] std::uint64_t offset() const noexcept { return passed_; }
+  /// What was here last stays where it is for as long as somebody has this.
+  [[nodiscard]] Octets hold() const noexcept { return part_; }
 
  private:
+  using Part = std::vector<std::uint8_t>;
+
   [[nodiscard]] bool fetch(std::size_t count) {
-    std::memmove(octets_.data(), octets_.data() + at_, to_ - at_);
+    constexpr long by_us = 2;  // part_ and parts_
+    if (part_.use_count() > by_us || count > part_->size()) {
+      move_on(count);
+    } else {
+      std::memmove(part_->data(), octets_ + at_, to_ - at_);
+    }
+    octets_ = part_->data();
     to_ -= at_;
     at_ = 0;
-    if (count > octets_.size()) {
-      std::vector<std::uint8_t> larger(count);
-      std::memcpy(larger.data(), octets_.data(), to_);
-      octets_.swap(larger);
-    }
     while (to_ < count && !ended_) {
-      const ssize_t got = source_.read(octets_.data() + to_, octets_.size() - to_);
+      const ssize_t got = source_.read(part_->data() + to_, part_->size() - to_);
       if (got < 0) {
         return false;
       }
@@ -55,8 +62,24 @@ class Row {
     return to_ >= count;
   }
 
+  /// To another part that nobody holds, with what is left of this one.
+  void move_on(std::size_t count) {
+    const std::size_t size = std::max(count, source_.part());
+    auto next = std::find_if(parts_.begin(), parts_.end(), [&](const std::shared_ptr<Part>& part) {
+      return part.use_count() == 1 && part->size() >= size;
+    });
+    if (next == parts_.end()) {
+      std::erase_if(parts_, [](const std::shared_ptr<Part>& part) { return part.use_count() == 1; });
+      next = parts_.insert(parts_.end(), std::make_shared<Part>(size));
+    }
+    std::memcpy((*next)->data(), octets_ + at_, to_ - at_);
+    part_ = *next;
+  }
+
   Source& source_;
-  std::vector<std::uint8_t> octets_;
+  std::shared_ptr<Part> part_;
+  std::vector<std::shared_ptr<Part>> parts_;  ///< with those that somebody holds, as far as they may be used again
+  const std::uint8_t* octets_ = part_->data();
   std::size_t at_ = 0;
   std::size_t to_ = 0;
   std::uint64_t passed_ = 0;
@@ -71,6 +94,7 @@ class DirectBackend : public Backend {
   [[nodiscard]] const Damage& damage() const noexcept override { return damage_; }
   [[nodiscard]] std::optional<Damage> passed_over() const override { return std::nullopt; }
   [[nodiscard]] std::optional<double> position() const override { return source_.position(); }
+  [[nodiscard]] Octets hold() const override { return row_.hold(); }
 
  protected:
   [[nodiscard]] std::uint32_t word(const std::uint8_t* at) const noexcept { return load32(at, big_endian_); }
