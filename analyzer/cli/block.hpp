@@ -88,7 +88,7 @@ class Block {
   void keep(trace::Frame& frame, Hold hold) {
     ++frames_;
     octets_ += frame.octets.size();
-    if (inside(frame.octets)) return;
+    if (frame.octets.empty() || inside(frame.octets)) return;
     if (reader::Octets held = hold()) {
       held_.push_back(std::move(held));
     } else {

@@ -68,7 +68,7 @@ void declare(CLI::App& app, Given& given, Options& options) {
   app.add_flag("--each", options.each, "every capture is a trace of its own: a line each, or its rows with its name");
   app.add_option("--resume", options.resume, "leave out what an earlier --each --format ndjson wrote there")
       ->type_name("FILE");
-  app.add_option("-j,--jobs", given.threads, "work on so many captures at once (all processors)")->type_name("N");
+  app.add_option("-j,--jobs", given.threads, "use so many processors (all)")->type_name("N");
 
   const std::string output = "Output";
   app.add_option("--format", given.format, "what goes to standard output")

@@ -193,18 +193,16 @@ class Line {
   /// Until all is taken. To be called by each thread.
   void work(std::size_t thread) {
     std::unique_lock lock(access_);
-    for (;;) {
-      if (stopped_) return;
-      if (!ended_ && !reading_ && !free_.empty()) {
+    while (!stopped_ && !finished()) {
+      if (may_read()) {
         guarded([&] { read(lock); });
       } else if (Lane* lane = next_lane(thread)) {
         guarded([&] { take(lock, *lane, thread); });
-      } else if (ended_ && !reading_ && free_.size() == blocks_.size()) {
-        return;
       } else {
         wait(lock);
       }
     }
+    changed_.notify_all();
   }
 
  private:
@@ -213,6 +211,8 @@ class Line {
     std::deque<Block*> waiting;
     std::size_t thread = 0;  ///< which one took the last part: it has the share at hand
     bool busy = false;
+
+    [[nodiscard]] bool ready() const noexcept { return !busy && !waiting.empty(); }
   };
 
   /// Who fails stops the others.
@@ -222,34 +222,50 @@ class Line {
       work();
     } catch (...) {
       stopped_ = true;
-      change();
+      more_.store(true, std::memory_order_relaxed);
+      changed_.notify_all();
       throw;
     }
   }
 
-  /// Until something has changed. That is soon: falling asleep takes longer.
+  [[nodiscard]] bool finished() const noexcept { return ended_ && !reading_ && free_.size() == blocks_.size(); }
+  [[nodiscard]] bool may_read() const noexcept { return !ended_ && !reading_ && !free_.empty(); }
+  [[nodiscard]] bool anything_to_do() const noexcept {
+    return may_read() || std::any_of(lanes_.begin(), lanes_.end(), [](const Lane& lane) { return lane.ready(); });
+  }
+
+  /// Whoever has chosen what to do calls this, and one more when there is more to do. What becomes possible does so by
+  /// the hand of somebody who chooses again.
+  void begin() {
+    more_.store(anything_to_do(), std::memory_order_relaxed);
+    if (more_.load(std::memory_order_relaxed)) changed_.notify_one();
+  }
+  void end() { more_.store(anything_to_do() || finished(), std::memory_order_relaxed); }
+
+  /// Until there is something to do. That is soon, and to fall asleep and wake takes longer: one thread stays awake.
   void wait(std::unique_lock<std::mutex>& lock) {
     constexpr int patience = 4000;
-    const std::uint64_t before = changes_.load(std::memory_order_relaxed);
-    {
-      const Unlocked unlocked(lock);
-      for (int i = 0; i < patience && changes_.load(std::memory_order_relaxed) == before; ++i) pause();
+    if (!somebody_is_awake_) {
+      somebody_is_awake_ = true;
+      {
+        const Unlocked unlocked(lock);
+        for (int i = 0; i < patience && !more_.load(std::memory_order_relaxed); ++i) pause();
+      }
+      somebody_is_awake_ = false;
     }
-    changed_.wait(lock, [&] { return changes_.load(std::memory_order_relaxed) != before; });
-  }
-  void change() {
-    changes_.fetch_add(1, std::memory_order_relaxed);
-    changed_.notify_all();
+    changed_.wait(lock, [&] { return anything_to_do() || finished() || stopped_; });
   }
 
   void read(std::unique_lock<std::mutex>& lock) {
     reading_ = true;
+    // What these held is given back here, where it may be used again.
+    for (Block* each : free_) each->clear();
     Block& block = *free_.back();
     free_.pop_back();
     bool more = true;
+    begin();
     {
       const Unlocked unlocked(lock);
-      block.clear();
       Later later(front_, block);
       while (more && !block.full()) more = front_.next(later);
     }
@@ -262,7 +278,7 @@ class Line {
       lanes_[i].waiting.push_back(&block);
     }
     if (block.awaited == 0) free_.push_back(&block);
-    change();
+    end();
   }
 
   /// Preferably one that this thread had before; then the one that is furthest behind.
@@ -270,7 +286,7 @@ class Line {
     Lane* best = nullptr;
     const auto worth = [&](const Lane& lane) { return std::pair(lane.thread == thread, lane.waiting.size()); };
     for (Lane& lane : lanes_) {
-      if (lane.busy || lane.waiting.empty()) continue;
+      if (!lane.ready()) continue;
       if (best == nullptr || worth(*best) < worth(lane)) best = &lane;
     }
     return best;
@@ -282,13 +298,14 @@ class Line {
     Block& block = *lane.waiting.front();
     lane.waiting.pop_front();
     const auto share = static_cast<std::size_t>(&lane - lanes_.data());
+    begin();
     {
       const Unlocked unlocked(lock);
       block.take(share, *front_.at(share));
     }
     lane.busy = false;
     if (--block.awaited == 0) free_.push_back(&block);
-    change();
+    end();
   }
 
   class Unlocked {
@@ -306,7 +323,8 @@ class Line {
   std::vector<Block> blocks_;
   std::mutex access_;
   std::condition_variable changed_;
-  std::atomic<std::uint64_t> changes_{0};
+  std::atomic<bool> more_{false};  ///< to do, for who waits awake
+  bool somebody_is_awake_ = false;
   std::vector<Block*> free_;
   std::array<Lane, trace::Shares::count> lanes_;
   bool reading_ = false;
