@@ -41,6 +41,12 @@ class Inputs {
     return input.capture && !order_ ? input.capture->hold() : nullptr;
   }
 
+  /// Of the capture at hand; null: nothing is read ahead.
+  [[nodiscard]] std::shared_ptr<reader::ReadAhead> ahead() const {
+    const Input& input = inputs_[at_];
+    return input.capture ? input.capture->ahead() : nullptr;
+  }
+
   [[nodiscard]] std::uint64_t frames() const noexcept { return frame_.ref.number; }
   /// Which input gave the last frame, and whether that is a packet.
   [[nodiscard]] std::size_t at() const noexcept { return at_; }

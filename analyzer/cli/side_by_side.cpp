@@ -198,6 +198,8 @@ class Line {
         guarded([&] { read(lock); });
       } else if (Lane* lane = next_lane(thread)) {
         guarded([&] { take(lock, *lane, thread); });
+      } else if (may_read_ahead()) {
+        guarded([&] { read_ahead(lock); });
       } else {
         wait(lock);
       }
@@ -228,10 +230,14 @@ class Line {
     }
   }
 
-  [[nodiscard]] bool finished() const noexcept { return ended_ && !reading_ && free_.size() == blocks_.size(); }
+  [[nodiscard]] bool finished() const noexcept {
+    return ended_ && !reading_ && !reading_ahead_ && free_.size() == blocks_.size();
+  }
   [[nodiscard]] bool may_read() const noexcept { return !ended_ && !reading_ && !free_.empty(); }
+  [[nodiscard]] bool may_read_ahead() const noexcept { return ahead_ != nullptr && !reading_ahead_ && !ended_; }
   [[nodiscard]] bool anything_to_do() const noexcept {
-    return may_read() || std::any_of(lanes_.begin(), lanes_.end(), [](const Lane& lane) { return lane.ready(); });
+    return may_read() || may_read_ahead() ||
+           std::any_of(lanes_.begin(), lanes_.end(), [](const Lane& lane) { return lane.ready(); });
   }
 
   /// Whoever has chosen what to do calls this, and one more when there is more to do. What becomes possible does so by
@@ -263,13 +269,16 @@ class Line {
     Block& block = *free_.back();
     free_.pop_back();
     bool more = true;
+    std::shared_ptr<reader::ReadAhead> ahead;
     begin();
     {
       const Unlocked unlocked(lock);
       Later later(front_, block);
       while (more && !block.full()) more = front_.next(later);
+      ahead = front_.inputs().ahead();
     }
     reading_ = false;
+    ahead_ = std::move(ahead);
     ended_ = !more;
     block.awaited = 0;
     for (std::size_t i = 0; i < lanes_.size(); ++i) {
@@ -278,6 +287,21 @@ class Line {
       lanes_[i].waiting.push_back(&block);
     }
     if (block.awaited == 0) free_.push_back(&block);
+    end();
+  }
+
+  /// What the next block will be made of, while there is nothing better to do.
+  void read_ahead(std::unique_lock<std::mutex>& lock) {
+    reading_ahead_ = true;
+    const std::shared_ptr<reader::ReadAhead> ahead = ahead_;
+    bool more = false;
+    begin();
+    {
+      const Unlocked unlocked(lock);
+      more = ahead->read();
+    }
+    reading_ahead_ = false;
+    if (!more && ahead == ahead_) ahead_ = nullptr;  // until the next block was read
     end();
   }
 
@@ -327,7 +351,9 @@ class Line {
   bool somebody_is_awake_ = false;
   std::vector<Block*> free_;
   std::array<Lane, trace::Shares::count> lanes_;
+  std::shared_ptr<reader::ReadAhead> ahead_;  ///< null: it has read enough
   bool reading_ = false;
+  bool reading_ahead_ = false;
   bool ended_ = false;
   bool stopped_ = false;
 };

@@ -49,6 +49,8 @@ class Backend {
   [[nodiscard]] virtual std::optional<double> position() const = 0;
   /// The octets of the newest record stay valid for as long as somebody has this; null: they do not.
   [[nodiscard]] virtual Octets hold() const { return nullptr; }
+  /// Null: nothing is read ahead.
+  [[nodiscard]] virtual std::shared_ptr<ReadAhead> ahead() const { return nullptr; }
 };
 
 }  // namespace rpcrdma::reader
