@@ -58,7 +58,7 @@ struct Part {
 class Block {
  public:
   static constexpr std::size_t most_frames = 4096;
-  static constexpr std::size_t most_octets = std::size_t{512} << 10U;
+  static constexpr std::size_t most_octets = std::size_t{1} << 20U;
 
   [[nodiscard]] bool full() const noexcept { return frames_ >= most_frames || octets_ >= most_octets; }
   [[nodiscard]] bool nothing_for(std::size_t share) const noexcept { return parts_[share].empty(); }

@@ -250,7 +250,7 @@ class Line {
 
   /// Until there is something to do. That is soon, and to fall asleep and wake takes longer: one thread stays awake.
   void wait(std::unique_lock<std::mutex>& lock) {
-    constexpr int patience = 4000;
+    constexpr int patience = 1000;
     if (!somebody_is_awake_) {
       somebody_is_awake_ = true;
       {
