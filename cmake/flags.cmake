@@ -6,9 +6,9 @@ if(RPCRDMA_WERROR)
   target_compile_options(rpcrdma_flags INTERFACE -Werror)
 endif()
 if(RPCRDMA_SANITIZE)
-  target_compile_options(rpcrdma_flags INTERFACE -fsanitize=address,undefined -fno-sanitize-recover=undefined
+  target_compile_options(rpcrdma_flags INTERFACE -fsanitize=${RPCRDMA_SANITIZERS} -fno-sanitize-recover=undefined
                                                  -fno-omit-frame-pointer)
-  target_link_options(rpcrdma_flags INTERFACE -fsanitize=address,undefined)
+  target_link_options(rpcrdma_flags INTERFACE -fsanitize=${RPCRDMA_SANITIZERS})
 endif()
 
 # Most of a compiler's time goes into headers that never change. They are read once a target, in one of two ways:

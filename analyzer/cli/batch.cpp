@@ -20,7 +20,6 @@
 #include <string>
 #include <string_view>
 #include <system_error>
-#include <thread>
 #include <vector>
 
 #include <fmt/format.h>
@@ -50,6 +49,7 @@ struct Job {
   Options out = options;
   out.captures = {path};
   out.each = false;
+  out.threads = 1;  // the others are busy with other captures
   out.progress = false;
   if (options.format == Format::text) out.format = Format::ndjson;
   return out;
@@ -108,8 +108,7 @@ class Batch {
       for (const auto& [path, exit] : held->captures) worst_ = worse(worst_, exit);
       held_ = std::move(*held);
     }
-    const std::size_t at_once =
-        options_.threads != 0 ? options_.threads : std::max<std::size_t>(1, std::thread::hardware_concurrency());
+    const std::size_t at_once = threads(options_);
     const std::size_t window = 4 * at_once;
     put(rows_.opening(!held_.captures.empty(), held_.torn));
     for (std::size_t next = 0; (next < options_.captures.size() || !jobs_.empty()) && !unread_;) {

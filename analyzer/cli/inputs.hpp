@@ -34,6 +34,19 @@ class Inputs {
   /// The next frame, numbered from 1 over all captures; nullptr at the end. Valid until the next call.
   [[nodiscard]] const trace::Frame* next();
 
+  /// The octets of that frame stay valid for as long as somebody has this; null: until the next call. It is given back
+  /// where next() is called, not beside it.
+  [[nodiscard]] reader::Octets hold() const {
+    const Input& input = inputs_[at_];
+    return input.capture && !order_ ? input.capture->hold() : nullptr;
+  }
+
+  /// Of the capture at hand; null: nothing is read ahead.
+  [[nodiscard]] std::shared_ptr<reader::ReadAhead> ahead() const {
+    const Input& input = inputs_[at_];
+    return input.capture ? input.capture->ahead() : nullptr;
+  }
+
   [[nodiscard]] std::uint64_t frames() const noexcept { return frame_.ref.number; }
   /// Which input gave the last frame, and whether that is a packet.
   [[nodiscard]] std::size_t at() const noexcept { return at_; }

@@ -8,6 +8,7 @@
 #include <cmath>
 #include <memory>
 #include <numeric>
+#include <thread>
 #include <utility>
 
 #include <fmt/format.h>
@@ -67,7 +68,7 @@ void declare(CLI::App& app, Given& given, Options& options) {
   app.add_flag("--each", options.each, "every capture is a trace of its own: a line each, or its rows with its name");
   app.add_option("--resume", options.resume, "leave out what an earlier --each --format ndjson wrote there")
       ->type_name("FILE");
-  app.add_option("-j,--jobs", given.threads, "work on so many captures at once (all processors)")->type_name("N");
+  app.add_option("-j,--jobs", given.threads, "use so many processors (all)")->type_name("N");
 
   const std::string output = "Output";
   app.add_option("--format", given.format, "what goes to standard output")
@@ -329,6 +330,10 @@ void numbers(const CLI::App& app, const Given& given, Options& options, Check& c
 }
 
 }  // namespace
+
+std::size_t threads(const Options& options) noexcept {
+  return options.threads != 0 ? options.threads : std::max<std::size_t>(1, std::thread::hardware_concurrency());
+}
 
 std::string_view nearest_rule(std::string_view name) {
   // Part of a name, or a name with more around it, is near; else so many letters may differ as a slip of the hand

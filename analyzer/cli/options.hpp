@@ -62,6 +62,9 @@ struct Stop {
   std::string error;   ///< for standard error: one line, without the program's name and line end
 };
 
+/// At least 1.
+[[nodiscard]] std::size_t threads(const Options& options) noexcept;
+
 [[nodiscard]] tl::expected<Options, Stop> parse(int argc, const char* const* argv);
 
 /// The rule whose name is most like `name`, for a person who mistyped it; empty when none is much like it.

@@ -28,6 +28,7 @@
 #include "cli/progress.hpp"
 #include "cli/sanitizing.hpp"
 #include "cli/selection.hpp"
+#include "cli/side_by_side.hpp"
 #include "cli/stream.hpp"
 #include "cli/taps.hpp"
 #include "cli/targets.hpp"
@@ -199,42 +200,54 @@ namespace {
   if (options.merge && options.captures.size() > 1) {
     taps = compared(options, standard_input);
   }
-  trace::TapTally tally(taps ? taps->compared : trace::TapClocks());
-  report::TapCalls tap_calls(tally, observer);
-  if (taps) observer = &tap_calls;
-  if (sanitizing) observer = &sanitizing->messages().before(observer);
-  referee::Referee judge(judged_by(options), observer, streaming ? &stream : nullptr);
-  trace::EventSink* sink = &judge;
-  if (sanitizing) sink = &sanitizing->messages().before(judge);
-  trace::Trace trace({options.service_ports, options.check_crc, sanitizing ? &sanitizing->messages() : nullptr}, *sink);
   Inputs inputs(options.captures, options.merge, standard_input);
-  if (taps) {
-    inputs.correct(taps->compared);
-    trace.watch(tally);
-  }
-  {
+  report::Run run;
+  trace::Statistics statistics;
+  // Whoever wants to know of everything as it happens gets it in the order of the frames.
+  if (observer == nullptr && !streaming && !taps && !sanitizing) {
     Progress progress(options.progress);
-    // What nobody reads is judged to its end for the exit status, where it has one that can be told.
-    const auto goes_on = [&] { return !stream.unread() || inputs.position().has_value(); };
-    while (const trace::Frame* frame = goes_on() ? inputs.next() : nullptr) {
-      if (inputs.packet() && sanitizing) sanitizing->note(*frame);
-      if (inputs.packet()) trace.frame(*frame);
-      if (ladder != nullptr) ladder->watch(judge);
-      if (streaming) judge.tell();
-      if (progress.due(frame->ref.number)) {
-        progress.show(inputs.current(), frame->ref.number, inputs.position());
+    const trace::Options tracing{options.service_ports, options.check_crc, nullptr};
+    Judged judged = judge_side_by_side(inputs, progress, tracing, judged_by(options), threads(options));
+    run = {inputs.report(), std::move(judged.report), inputs.frames()};
+    statistics = std::move(judged.statistics);
+  } else {
+    trace::TapTally tally(taps ? taps->compared : trace::TapClocks());
+    report::TapCalls tap_calls(tally, observer);
+    if (taps) observer = &tap_calls;
+    if (sanitizing) observer = &sanitizing->messages().before(observer);
+    referee::Referee judge(judged_by(options), observer, streaming ? &stream : nullptr);
+    trace::EventSink* sink = &judge;
+    if (sanitizing) sink = &sanitizing->messages().before(judge);
+    trace::Trace trace({options.service_ports, options.check_crc, sanitizing ? &sanitizing->messages() : nullptr},
+                       *sink);
+    if (taps) {
+      inputs.correct(taps->compared);
+      trace.watch(tally);
+    }
+    {
+      Progress progress(options.progress);
+      // What nobody reads is judged to its end for the exit status, where it has one that can be told.
+      const auto goes_on = [&] { return !stream.unread() || inputs.position().has_value(); };
+      while (const trace::Frame* frame = goes_on() ? inputs.next() : nullptr) {
+        if (inputs.packet() && sanitizing) sanitizing->note(*frame);
+        if (inputs.packet()) trace.frame(*frame);
+        if (ladder != nullptr) ladder->watch(judge);
+        if (streaming) judge.tell();
+        if (progress.due(frame->ref.number)) {
+          progress.show(inputs.current(), frame->ref.number, inputs.position());
+        }
       }
     }
+    trace.finish();
+    run = {inputs.report(), judge.finish(inputs.last(), inputs.first()), inputs.frames()};
+    statistics = trace.statistics();
+    if (taps && inputs.opened() > 1) {
+      taps->routes = tally.routes();
+      taps->calls = tap_calls.finish();
+      run.taps = std::move(taps);
+    }
   }
-  trace.finish();
-
-  report::Run run{inputs.report(), judge.finish(inputs.last(), inputs.first()), inputs.frames()};
-  if (taps && inputs.opened() > 1) {
-    taps->routes = tally.routes();
-    taps->calls = tap_calls.finish();
-    run.taps = std::move(taps);
-  }
-  if (std::string closed = report::not_opened(trace.statistics()); !closed.empty()) {
+  if (std::string closed = report::not_opened(statistics); !closed.empty()) {
     run.report.unchecked.push_back({referee::RuleId::not_rpcrdma, 0, std::move(closed)});
   }
   const std::vector<std::string> complaints = inputs.complaints();
@@ -274,7 +287,7 @@ namespace {
   }
   const ExitStatus status = exit_status(outcome);
   if (status == ExitStatus::nothing) {
-    complain(nothing_to_judge(options, run, trace.statistics()));
+    complain(nothing_to_judge(options, run, statistics));
   }
   return status;
 }

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -46,6 +47,10 @@ class Backend {
   /// Of the file as a whole; 0: there is none.
   [[nodiscard]] virtual std::uint32_t snap_length() const = 0;
   [[nodiscard]] virtual std::optional<double> position() const = 0;
+  /// The octets of the newest record stay valid for as long as somebody has this; null: they do not.
+  [[nodiscard]] virtual Octets hold() const { return nullptr; }
+  /// Null: nothing is read ahead.
+  [[nodiscard]] virtual std::shared_ptr<ReadAhead> ahead() const { return nullptr; }
 };
 
 }  // namespace rpcrdma::reader

@@ -104,6 +104,8 @@ class FileCapture final : public Capture {
 
   [[nodiscard]] bool packet() const override { return record_.is_packet; }
   [[nodiscard]] const InputFacts& facts() const override { return facts_; }
+  [[nodiscard]] Octets hold() const override { return backend_ ? backend_->hold() : nullptr; }
+  [[nodiscard]] std::shared_ptr<ReadAhead> ahead() const override { return backend_ ? backend_->ahead() : nullptr; }
 
   [[nodiscard]] std::optional<double> position() const override {
     return backend_ ? backend_->position() : std::optional<double>(1.0);

@@ -17,6 +17,20 @@ namespace rpcrdma::reader {
 
 class Source;
 
+/// Octets that frames stand in, which stay as they are for as long as somebody has this.
+using Octets = std::shared_ptr<const std::vector<std::uint8_t>>;
+
+/// For a thread beside the one that takes the frames. Outlives the capture, and then has nothing to do.
+class ReadAhead {
+ public:
+  ReadAhead() = default;
+  ReadAhead(const ReadAhead&) = delete;
+  ReadAhead& operator=(const ReadAhead&) = delete;
+  virtual ~ReadAhead() = default;
+  /// Reads some of what will be asked for next. False: enough was, for now.
+  [[nodiscard]] virtual bool read() = 0;
+};
+
 struct Damage {
   std::uint64_t offset = 0;  ///< octet offset in the (decompressed, where it is compressed) file
   std::string reason;
@@ -64,6 +78,11 @@ class Capture {
   /// The frame that next() gave is a packet, and not a record of another kind that has a number.
   [[nodiscard]] virtual bool packet() const = 0;
   [[nodiscard]] virtual const InputFacts& facts() const = 0;
+  /// The octets of the frame that next() gave stay valid for as long as somebody has this; null: until the next call.
+  /// Whoever has it gives it back where next() is called, not beside it.
+  [[nodiscard]] virtual Octets hold() const = 0;
+  /// Null: this capture cannot be read ahead, or not any more.
+  [[nodiscard]] virtual std::shared_ptr<ReadAhead> ahead() const = 0;
   /// 0..1 how far into the file, for progress; nullopt where that is not known.
   [[nodiscard]] virtual std::optional<double> position() const = 0;
 

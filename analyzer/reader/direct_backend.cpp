@@ -3,7 +3,11 @@
 
 #include <algorithm>
 #include <cstring>
+#include <deque>
+#include <memory>
+#include <mutex>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "reader/link_names.hpp"
@@ -17,76 +21,190 @@ constexpr std::uint32_t kMostCaptured = 262144;    // libpcap's bound for one pa
 constexpr std::int64_t kMicroseconds = 1'000'000;  // of a second
 constexpr std::int64_t kNanoseconds = 1'000'000'000;
 
-/// The octets of a source in a row. They stay where they are until more are asked for than are there.
+using Part = std::vector<std::uint8_t>;
+
+/// What a source gives, a part at a time. Parts may be read before they are asked for, by another thread.
+class Parts final : public ReadAhead {
+ public:
+  struct Filled {
+    std::shared_ptr<Part> part;
+    ssize_t got = 0;  ///< octets behind the room; 0: the source has ended; less: it cannot be read
+  };
+
+  explicit Parts(Source& source) : source_(source), room_(source.part() / 4) {}
+
+  /// Before what is read there is room in each part: for what is left of the one before it.
+  [[nodiscard]] std::size_t room() const noexcept { return room_; }
+
+  [[nodiscard]] bool read() override {
+    const std::lock_guard lock(access_);
+    if (stopped_ || ahead_.size() >= most_ahead) return false;
+    ahead_.push_back(fill(spare()));
+    return true;
+  }
+
+  [[nodiscard]] std::shared_ptr<Part> fresh() {
+    return parts_.emplace_back(std::make_shared<Part>(room_ + source_.part()));
+  }
+  /// `again`: a part that may be used again, or null; what is left of it is moved away by `move_left()`.
+  template <class MoveLeft>
+  [[nodiscard]] Filled next(const std::shared_ptr<Part>& again, MoveLeft move_left) {
+    const std::lock_guard lock(access_);
+    if (!ahead_.empty()) {
+      Filled filled = std::move(ahead_.front());
+      ahead_.pop_front();
+      find_spare();
+      return filled;
+    }
+    if (again) {
+      move_left();
+      return fill(again);
+    }
+    find_spare();
+    return fill(spare());
+  }
+  void stop() {
+    const std::lock_guard lock(access_);
+    stopped_ = true;
+  }
+  [[nodiscard]] std::optional<double> position() const {
+    const std::lock_guard lock(access_);
+    return source_.position();
+  }
+
+ private:
+  static constexpr std::size_t most_ahead = 2;
+
+  /// Nobody holds these any more. Only whoever gives back what was held may look.
+  void find_spare() {
+    for (const std::shared_ptr<Part>& part : parts_) {
+      if (part.use_count() == 1) spare_.push_back(part);
+    }
+  }
+  [[nodiscard]] std::shared_ptr<Part> spare() {
+    if (spare_.empty()) return fresh();
+    std::shared_ptr<Part> part = std::move(spare_.back());
+    spare_.pop_back();
+    return part;
+  }
+  [[nodiscard]] Filled fill(std::shared_ptr<Part> part) {
+    const ssize_t got = source_.read(part->data() + room_, part->size() - room_);
+    if (got <= 0) stopped_ = true;  // only who needs it asks again
+    return {std::move(part), got};
+  }
+
+  mutable std::mutex access_;
+  Source& source_;
+  std::size_t room_;
+  std::vector<std::shared_ptr<Part>> parts_;  ///< all of them
+  std::vector<std::shared_ptr<Part>> spare_;  ///< that nobody holds
+  std::deque<Filled> ahead_;
+  bool stopped_ = false;
+};
+
+/// The octets of a source in a row. They stay where they are until more are asked for than are there, and longer where
+/// somebody holds them.
 class Row {
  public:
-  explicit Row(Source& source) : source_(source), octets_(source.part()) {}
+  explicit Row(Source& source) : parts_(std::make_shared<Parts>(source)), part_(parts_->fresh()) {}
+  ~Row() { parts_->stop(); }
+  Row(const Row&) = delete;
+  Row& operator=(const Row&) = delete;
 
   /// `count` octets from the next one on are there: false where the source ends before, or cannot be read.
   [[nodiscard]] bool has(std::size_t count) { return to_ - at_ >= count || fetch(count); }
   /// Nothing is left, and nothing more comes.
   [[nodiscard]] bool at_end() { return !has(1) && ended_; }
-  [[nodiscard]] const std::uint8_t* here() const noexcept { return octets_.data() + at_; }
+  [[nodiscard]] const std::uint8_t* here() const noexcept { return octets_ + at_; }
   void pass(std::size_t count) noexcept {
     at_ += count;
     passed_ += count;
   }
   /// Where in the file the next octet stands.
   [[nodiscard]] std::uint64_t offset() const noexcept { return passed_; }
+  /// What was here last stays where it is for as long as somebody has this.
+  [[nodiscard]] Octets hold() const noexcept { return part_; }
+  [[nodiscard]] std::shared_ptr<Parts> parts() const noexcept { return parts_; }
 
  private:
   [[nodiscard]] bool fetch(std::size_t count) {
-    std::memmove(octets_.data(), octets_.data() + at_, to_ - at_);
-    to_ -= at_;
-    at_ = 0;
-    if (count > octets_.size()) {
-      std::vector<std::uint8_t> larger(count);
-      std::memcpy(larger.data(), octets_.data(), to_);
-      octets_.swap(larger);
-    }
-    while (to_ < count && !ended_) {
-      const ssize_t got = source_.read(octets_.data() + to_, octets_.size() - to_);
-      if (got < 0) {
+    while (to_ - at_ < count && !ended_) {
+      const std::size_t left = to_ - at_;
+      const bool again = left <= parts_->room() && part_.use_count() <= owners_;
+      bool moved = false;
+      const Parts::Filled filled = parts_->next(again ? part_ : nullptr, [&] {
+        std::memmove(part_->data() + parts_->room() - left, octets_ + at_, left);
+        octets_ = part_->data();
+        at_ = parts_->room() - left;
+        to_ = parts_->room();
+        moved = true;
+      });
+      if (filled.got < 0) {
         return false;
       }
-      ended_ = got == 0;
-      to_ += static_cast<std::size_t>(got);
+      ended_ = filled.got == 0;
+      if (!ended_) go_on(filled.part, static_cast<std::size_t>(filled.got), moved);
     }
-    return to_ >= count;
+    return to_ - at_ >= count;
   }
 
-  Source& source_;
-  std::vector<std::uint8_t> octets_;
-  std::size_t at_ = 0;
-  std::size_t to_ = 0;
+  /// What is left stands right before what was read, there or in a part of its own.
+  void go_on(const std::shared_ptr<Part>& part, std::size_t got, bool moved) {
+    const std::size_t left = to_ - at_;
+    if (moved) {
+      to_ += got;
+      return;
+    }
+    constexpr long in_parts = 2;  // part_, and all the parts
+    if (left <= parts_->room()) {
+      std::memcpy(part->data() + parts_->room() - left, octets_ + at_, left);
+      at_ = parts_->room() - left;
+      part_ = part;
+      owners_ = in_parts;
+    } else {
+      auto larger = std::make_shared<Part>(parts_->room() + left + got);
+      std::memcpy(larger->data() + parts_->room(), octets_ + at_, left);
+      std::memcpy(larger->data() + parts_->room() + left, part->data() + parts_->room(), got);
+      at_ = parts_->room();
+      part_ = std::move(larger);
+      owners_ = in_parts - 1;
+    }
+    octets_ = part_->data();
+    to_ = at_ + left + got;
+  }
+
+  std::shared_ptr<Parts> parts_;
+  std::shared_ptr<Part> part_;
+  long owners_ = 2;  ///< of part_, where nobody else holds it
+  const std::uint8_t* octets_ = part_->data();
+  std::size_t at_ = parts_->room();
+  std::size_t to_ = at_;
   std::uint64_t passed_ = 0;
   bool ended_ = false;
 };
 
 class DirectBackend : public Backend {
  public:
-  DirectBackend(Source& source, Content content) : row_(source), source_(source), content_(content) {}
+  DirectBackend(Source& source, Content content) : row_(source), content_(content) {}
 
   [[nodiscard]] virtual bool open() = 0;
   [[nodiscard]] const Damage& damage() const noexcept override { return damage_; }
   [[nodiscard]] std::optional<Damage> passed_over() const override { return std::nullopt; }
-  [[nodiscard]] std::optional<double> position() const override { return source_.position(); }
+  [[nodiscard]] std::optional<double> position() const override { return row_.parts()->position(); }
+  [[nodiscard]] Octets hold() const override { return row_.hold(); }
+  [[nodiscard]] std::shared_ptr<ReadAhead> ahead() const override { return row_.parts(); }
 
  protected:
   [[nodiscard]] std::uint32_t word(const std::uint8_t* at) const noexcept { return load32(at, big_endian_); }
   [[nodiscard]] std::uint16_t half(const std::uint8_t* at) const noexcept { return load16(at, big_endian_); }
   [[nodiscard]] Step refuse() noexcept {
+    row_.parts()->stop();  // somebody else reads the source now
     damage_.offset = row_.offset();
     return Step::refused;
   }
 
   Row row_;
   bool big_endian_ = false;
-
- private:
-  Source& source_;
-
- protected:
   Content content_;
 
  private:

@@ -17,6 +17,8 @@ struct Options {
   TimeNs pull_timeout = 60'000'000'000;
   TimeNs wait = 5'000'000'000;  ///< the shortest wait that is a symptom
   std::vector<std::uint16_t> service_ports{20049};
+  /// It has a share of a capture's connections: there are others, and each has a part of the room.
+  bool share = false;
   /// For tests: a referee that does not know this rule. Whoever checks the referee has to notice.
   std::optional<RuleId> without;
 };

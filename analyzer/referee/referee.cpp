@@ -6,11 +6,8 @@
 #include <unordered_map>
 #include <utility>
 
-#include <fmt/format.h>
-
 #include "referee/cause/causes.hpp"
 #include "referee/docket/cases.hpp"
-#include "referee/docket/counted.hpp"
 #include "referee/docket/witness.hpp"
 #include "referee/exchange/beginning.hpp"
 #include "referee/exchange/messages.hpp"
@@ -20,6 +17,7 @@
 #include "referee/mount/mounts.hpp"
 #include "referee/rules/checks.hpp"
 #include "referee/rules/peers.hpp"
+#include "referee/shares.hpp"
 #include "referee/state/connection.hpp"
 #include "wire/rpc.hpp"
 
@@ -28,7 +26,6 @@ namespace rpcrdma::referee {
 namespace {
 
 constexpr std::size_t kept_closed = 64;
-constexpr std::size_t most_connections = 65536;
 
 /// Without the answer to its request it is not known where the packets of a connection begin: the first ones may be
 /// missing.
@@ -55,7 +52,8 @@ struct Referee::Impl {
   std::vector<ConnectionId> closed_order;  // oldest first: their state is dropped, their facts are kept
   std::vector<ConnectionFacts> finished;
   Peers peers;
-  Mounts mounts;
+  Mounts mounts{book, options.share};
+  trace::Moment now;  ///< at the end
   MessageQueue queue{take_message, judge_read};
   std::uint64_t rdma_messages = 0;
   bool any_rpcrdma = false;
@@ -76,7 +74,7 @@ struct Referee::Impl {
 
   Connection* open(const trace::EventBase& event) {
     const ConnectionId id = event.connection;
-    if (connections.size() >= most_connections) {
+    if (connections.size() >= (options.share ? most_of_share : most_connections)) {
       if (turned_away++ == 0) first_turned_away = event.frame;
       return nullptr;
     }
@@ -541,55 +539,62 @@ void Referee::tell() {
   impl_->book.tell_settled([&](ConnectionId id) { return impl_->certain(id); });
 }
 
+void Referee::follow(const trace::Moment& now) { impl_->book.follow(now); }
+
 Report Referee::finish(FrameRef last, FrameRef first) {
+  std::vector<Share> all;
+  all.push_back(finish_share(last, first));
+  return put_together(std::move(all));
+}
+
+Share Referee::finish_share(FrameRef last, FrameRef first) {
   Impl& impl = *impl_;
+  using Step = trace::Moment::Step;
+  impl.book.follow(impl.now);
   std::vector<ConnectionId> ids;
   ids.reserve(impl.connections.size());
   for (const auto& [id, connection] : impl.connections) ids.push_back(id);
   std::sort(ids.begin(), ids.end());
-  for (const ConnectionId id : ids) impl.end_of_capture(*impl.connections[id], last);
-  for (const ConnectionId id : ids) impl.finish_connection(*impl.connections[id]);
+  for (const ConnectionId id : ids) {
+    impl.now = {Step::connections_over, id};
+    impl.end_of_capture(*impl.connections[id], last);
+  }
+  for (const ConnectionId id : ids) {
+    impl.now = {Step::connections_facts, id};
+    impl.finish_connection(*impl.connections[id]);
+  }
   impl.connections.clear();
   impl.cached = nullptr;
   impl.peers = {};
 
-  Report report;
+  Share share;
   if (impl.mounts.any_attempt()) impl.any_rpcrdma = true;
-  impl.mounts.finish({impl.context}, first, last, report);
+  share.mounts = impl.mounts.finish({impl.context}, first, last, impl.now);
+  share.mounts_known = impl.mounts.known();
   impl.book.conclude_all();
-  report.connections = std::exchange(impl.finished, {});
-  std::sort(report.connections.begin(), report.connections.end(),
+  share.connections = std::exchange(impl.finished, {});
+  std::sort(share.connections.begin(), share.connections.end(),
             [](const ConnectionFacts& a, const ConnectionFacts& b) { return a.id < b.id; });
-  report.findings = impl.book.take_findings();
+  share.findings = impl.book.take_findings();
   // What was found on connections that turned out to carry something else accuses nobody.
   const auto known = [&](ConnectionId id) {
-    const auto at = std::lower_bound(report.connections.begin(), report.connections.end(), id,
+    const auto at = std::lower_bound(share.connections.begin(), share.connections.end(), id,
                                      [](const ConnectionFacts& c, ConnectionId wanted) { return c.id < wanted; });
-    return id == 0 || (at != report.connections.end() && at->id == id);
+    return id == 0 || (at != share.connections.end() && at->id == id);
   };
-  std::erase_if(report.findings, [&](const Finding& finding) {
-    return finding.rule != RuleId::not_rpcrdma && !known(finding.connection);
+  std::erase_if(share.findings, [&](const Said<Finding>& said) {
+    return said.what.rule != RuleId::not_rpcrdma && !known(said.what.connection);
   });
-  link_consequences(report.findings);
-  report.unchecked = impl.book.take_unchecked();
-  std::erase_if(report.unchecked, [&](const Unchecked& unchecked) { return !known(unchecked.connection); });
-  if (impl.turned_away != 0) {
-    // Not through the book: of a rule and connection it keeps the first reason, and this is never to be left out.
-    report.unchecked.push_back(
-        {RuleId::capture_gap, 0,
-         fmt::format("{} connections were open at once, as many as are kept: {} more that begin in frame {} and later "
-                     "were not judged at all",
-                     grouped(most_connections), grouped(impl.turned_away), impl.first_turned_away.number)});
-  }
-  report.rdma_messages = impl.rdma_messages;
-  report.any_rpcrdma = impl.any_rpcrdma;
-  report.judged = impl.judged || std::any_of(report.mounts.begin(), report.mounts.end(), [](const MountFacts& mount) {
-                    return mount.state == MountFacts::State::never_up;
-                  });
-  std::vector<Breach> breaches = impl.book.breaches();
-  for (const Finding& finding : report.findings) count_breach(breaches, finding);
-  report.verdict = verdict_of(report.mounts, breaches);
-  return report;
+  share.unchecked = impl.book.take_unchecked();
+  std::erase_if(share.unchecked, [&](const Said<Unchecked>& said) { return !known(said.what.connection); });
+  share.told = impl.book.breaches();
+  share.room = impl.options.share ? most_of_share : most_connections;
+  share.turned_away = impl.turned_away;
+  share.first_turned_away = impl.first_turned_away;
+  share.rdma_messages = impl.rdma_messages;
+  share.any_rpcrdma = impl.any_rpcrdma;
+  share.judged = impl.judged;
+  return share;
 }
 
 }  // namespace rpcrdma::referee

@@ -10,11 +10,13 @@
 #include "referee/facts.hpp"
 #include "referee/options.hpp"
 #include "trace/events.hpp"
+#include "trace/moment.hpp"
 
 namespace rpcrdma::referee {
 
 class Listener;
 class Observer;
+struct Share;
 
 class Referee final : public trace::EventSink {
  public:
@@ -48,6 +50,16 @@ class Referee final : public trace::EventSink {
   /// End of capture: judge what is still open, hand over the report. The referee is empty afterwards. Times in
   /// sentences count from the capture's first frame, or from the first one that is known of a mount.
   [[nodiscard]] Report finish(FrameRef last, FrameRef first = {});
+
+  /// Open at once; further ones are not judged.
+  static constexpr std::size_t most_connections = 65536;
+  static constexpr std::size_t most_of_share = most_connections / 8;
+
+  // Of several, which have a share of a capture's connections each (referee/shares.hpp)
+  /// What says when events happen. Outlives the referee.
+  void follow(const trace::Moment& now);
+  /// Instead of finish().
+  [[nodiscard]] Share finish_share(FrameRef last, FrameRef first);
 
   /// The findings so far, by number from 0; later ones are appended, and those here may still get evidence and another
   /// severity. Without a listener only.

@@ -60,6 +60,7 @@ struct IwarpTransport::Impl {
     std::unique_ptr<Connection> connection;
     List list = List::pending;
     std::list<Ends>::iterator place;
+    std::uint64_t since = 0;  ///< frame since which it is in that list
     // NFS over TCP, should it turn out not to be iWARP
     iwarp::PlainPair plain = 0;
     FrameRef plain_first;
@@ -67,16 +68,23 @@ struct IwarpTransport::Impl {
   };
   using Map = std::map<Ends, Entry>;
 
-  Impl(const Options& o, ConnectionNumbers& numbers, EventSink& s)
+  Impl(const Options& o, ConnectionNumbers& n, EventSink& s)
       : options(o),
+        numbers(n),
         sink(s),
-        budget(held_limit),
+        budget(o.room(held_limit)),
         attempts(options, sink),
         context{options, numbers, sink, budget, attempts},
         ordinary(plain) {}
 
   [[nodiscard]] std::list<Ends>& list(List which) noexcept {
     return which == List::pending ? pending : which == List::open ? open : over;
+  }
+
+  [[nodiscard]] static Moment::Step step(List which) noexcept {
+    return which == List::open      ? Moment::Step::iwarp_open
+           : which == List::pending ? Moment::Step::iwarp_pending
+                                    : Moment::Step::iwarp_over;
   }
 
   [[nodiscard]] Map::value_type*& used(const Ends& ends) noexcept {
@@ -141,7 +149,8 @@ struct IwarpTransport::Impl {
     if (now == entry.list) return;
     list(now).splice(list(now).end(), list(entry.list), entry.place);
     entry.list = now;
-    bound(now, now == List::over ? over_limit : open_limit, frame);
+    entry.since = frame.number;
+    bound(now, options.room(now == List::over ? over_limit : open_limit), frame);
   }
 
   bool use(const Ends& ends, Entry& entry, int direction, const TcpSegment& segment) {
@@ -175,13 +184,14 @@ struct IwarpTransport::Impl {
     auto [at, added] = connections.try_emplace(ends);
     at->second.connection = std::make_unique<Connection>(context, ends, opening);
     at->second.place = pending.insert(pending.end(), ends);
+    at->second.since = segment.ref.number;
     if (service) {
       at->second.plain = plain.look(segment, context.service_port(segment.destination_port),
                                     context.service_port(segment.source_port));
       at->second.plain_first = segment.ref;
     }
     used(ends) = &*at;
-    bound(List::pending, pending_limit, segment.ref);
+    bound(List::pending, options.room(pending_limit), segment.ref);
     return use(ends, at->second, direction, segment);
   }
 
@@ -196,14 +206,17 @@ struct IwarpTransport::Impl {
     for (const std::list<Ends>* each : {&open, &pending, &over}) {
       for (const Ends& ends : *each) {
         const Entry& entry = connections.at(ends);
+        numbers.at({step(entry.list), entry.since});
         entry.connection->finish(last);
         count_plain(entry);
       }
     }
+    numbers.at({Moment::Step::nfs_over_tcp, 0});
     plain.tell(sink);
   }
 
   const Options& options;
+  ConnectionNumbers& numbers;
   EventSink& sink;
   iwarp::Budget budget;
   iwarp::Attempts attempts;
@@ -224,6 +237,11 @@ IwarpTransport::~IwarpTransport() = default;
 bool IwarpTransport::segment(const TcpSegment& segment) { return impl_->segment(segment); }
 bool IwarpTransport::copy(const TcpSegment& segment) { return impl_->copy(segment); }
 void IwarpTransport::undelivered(const UndeliveredSegment& segment) { impl_->attempts.undelivered(segment); }
+std::vector<Service> IwarpTransport::services() const {
+  const std::set<Service>& seen = impl_->attempts.seen_to_serve();
+  return {seen.begin(), seen.end()};
+}
+void IwarpTransport::serves(const Service& service) { impl_->attempts.hears_of(service); }
 void IwarpTransport::finish(FrameRef last) { impl_->finish(last); }
 
 }  // namespace rpcrdma::trace

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <memory>
+#include <vector>
 
 #include "trace/packet.hpp"
 #include "trace/trace.hpp"
@@ -22,6 +23,9 @@ class IwarpTransport {
   bool copy(const TcpSegment& segment);
   /// ICMP says that a segment reached nobody: it may be an attempt to connect.
   void undelivered(const UndeliveredSegment& segment);
+  /// Which addresses and ports speak MPA, as was seen here; and that another one does.
+  [[nodiscard]] std::vector<Service> services() const;
+  void serves(const Service& service);
   void finish(FrameRef last);
 
  private:

@@ -7,9 +7,11 @@
 #include <compare>
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "trace/events.hpp"
 #include "trace/frame.hpp"
+#include "trace/moment.hpp"
 #include "wire/bytes.hpp"
 #include "wire/icrc.hpp"
 
@@ -97,13 +99,32 @@ struct UndeliveredSegment {
   std::uint32_t sequence = 0;
 };
 
+/// Where connections over TCP are taken.
+struct Service {
+  Address address;
+  std::uint16_t port = 0;
+  friend bool operator==(const Service&, const Service&) = default;
+  friend auto operator<=>(const Service&, const Service&) = default;  // NOLINT(modernize-use-nullptr): clang-tidy 14
+};
+
 /// Numbers connections by first appearance over both transports.
 class ConnectionNumbers {
  public:
-  [[nodiscard]] ConnectionId next() noexcept { return ++last_; }
+  [[nodiscard]] ConnectionId next() {
+    if (remembers_) numbered_.push_back(now_);
+    return ++last_;
+  }
+  void at(Moment now) noexcept { now_ = now; }
+  [[nodiscard]] const Moment& now() const noexcept { return now_; }
+  void remember() noexcept { remembers_ = true; }
+  /// When each number was given, from 1.
+  [[nodiscard]] const std::vector<Moment>& numbered() const noexcept { return numbered_; }
 
  private:
   ConnectionId last_ = 0;
+  Moment now_;
+  bool remembers_ = false;
+  std::vector<Moment> numbered_;
 };
 
 }  // namespace rpcrdma::trace

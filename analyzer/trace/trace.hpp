@@ -2,6 +2,7 @@
 // From frames to RDMA events: the one entry to this folder.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -18,6 +19,9 @@ struct Options {
   std::vector<std::uint16_t> service_ports{20049};  ///< tell roles and where to look for FPDUs mid-stream
   bool check_crc = false;          ///< ICRC and MPA CRC of every packet, not only of the first ones of each connection
   StreamWatch* streams = nullptr;  ///< told of what iWARP streams hold; null: nobody
+  /// Of a capture's connections it has a share: there are others, and each has a quarter of the room for what is kept.
+  bool share = false;
+  [[nodiscard]] constexpr std::size_t room(std::size_t whole) const noexcept { return share ? whole / 4 : whole; }
 };
 
 struct Statistics {

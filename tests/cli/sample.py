@@ -311,6 +311,10 @@ class Links(Captures):
                 108: ("rocev2", lambda f: struct.pack(">I", 2) + f[14:]), 113: ("iwarp", lambda f: cooked + ip4 + f[14:]),
                 197: ("infiniband", lambda f: f), 228: ("rocev2", lambda f: f[14:]), 229: ("rocev2-ipv6", lambda f: f[14:]),
                 247: ("infiniband", lambda f: f[16:16 + struct.unpack(">H", f[14:16])[0]]),
+                # A host's port to a switch inside it.
+                281: ("rocev2", lambda f: f[:12] + bytes.fromhex("20000003") + f[12:]), 282: ("iwarp", lambda f: bytes.fromhex("20000003") + f),
+                284: ("rocev2", lambda f: f[:12] + bytes.fromhex("c0080001") + f[12:]),
+                285: ("rocev2", lambda f: f[:12] + bytes.fromhex("dada000040080001") + f[12:]),
                 276: ("rocev2-ipv6", lambda f: ip6 + struct.pack(">HIHBB8s", 0, 1, 1, 0, 6, bytes(8)) + f[14:])}
 
     @staticmethod

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
-# run.sh [STEP...]: what is too long for every ./check. Without STEP all of them: plain, sanitized, random, hostile, fuzz,
-# versions, packages, archives, lab, fresh (README.md).
+# run.sh [STEP...]: what is too long for every ./check. Without STEP all of them: plain, sanitized, threads, random, hostile,
+# fuzz, versions, packages, archives, lab, fresh (README.md).
 # RPCRDMA_FUZZ_SECONDS says how long each fuzz target looks for new inputs (3600), as many at a time as there are processors.
 set -uo pipefail
 cd "$(dirname "$(readlink -f "$0")")/../.." || exit 2
@@ -17,6 +17,12 @@ plain() {
 }
 # The tree with sanitizers with all of its own tests: every mutant, every variant, every option of the program.
 sanitized() { ctest --test-dir build/asan --parallel "$(nproc)" --output-on-failure --no-tests=error; }
+# The program and the unit tests with ThreadSanitizer, and all that starts the program.
+threads() {
+  env -u CC -u CXX -u CFLAGS -u CXXFLAGS -u LDFLAGS cmake --preset tsan && build_tree build/tsan &&
+    TSAN_OPTIONS=halt_on_error=1:exitcode=66 ctest --test-dir build/tsan -L '^(unit|cli|formats|golden)$' --parallel "$(nproc)" --timeout 3600 \
+      --output-on-failure --no-tests=error
+}
 # Conversations that nobody has seen before; what fails names its seed.
 random() {
   local seed
@@ -57,10 +63,10 @@ obstacle() {
 }
 
 chosen=("$@")
-[ $# -gt 0 ] || chosen=(plain sanitized random hostile fuzz versions packages archives lab fresh)
+[ $# -gt 0 ] || chosen=(plain sanitized threads random hostile fuzz versions packages archives lab fresh)
 for name in "${chosen[@]}"; do
   case $name in
-    plain | sanitized | random | hostile | fuzz | versions | packages | archives | lab | fresh) ;;
+    plain | sanitized | threads | random | hostile | fuzz | versions | packages | archives | lab | fresh) ;;
     *) sed -n '3,5s/^# //p' "$0" >&2; exit 2 ;;
   esac
 done

@@ -24,8 +24,7 @@ void count_breach(std::vector<Breach>& breaches, const Finding& finding) {
   };
   auto at = std::find_if(breaches.begin(), breaches.end(), same);
   if (at == breaches.end()) {
-    const std::uint64_t first = finding.frames.empty() ? 0 : finding.frames.front();
-    at = breaches.insert(at, {finding.rule, finding.severity, 0, first, blames});
+    at = breaches.insert(at, {finding.rule, finding.severity, 0, first_frame(finding), blames});
   }
   ++at->count;
   if (!finding.frames.empty()) at->first = std::min(at->first, finding.frames.front());
@@ -55,7 +54,7 @@ std::size_t FindingBook::append(const Testimony& verdict) {
   finding.role = verdict.role;
   finding.message = verdict.message;
   const std::size_t index = next_++;
-  entries_.emplace_hint(entries_.end(), index, Entry{std::move(finding), {}});
+  entries_.emplace_hint(entries_.end(), index, Entry{std::move(finding), {}, false, Entry::Stage::written, now()});
   connections_[verdict.connection].numbers.push_back(index);
   return index;
 }
@@ -137,7 +136,7 @@ void FindingBook::add_symptom(Finding&& finding) {
     return;
   }
   const std::size_t index = next_++;
-  entries_.emplace_hint(entries_.end(), index, Entry{std::move(finding), {}});
+  entries_.emplace_hint(entries_.end(), index, Entry{std::move(finding), {}, false, Entry::Stage::written, now()});
 }
 
 bool FindingBook::fold_again(RuleId rule, ConnectionId connection, FrameRef frame, std::optional<Party> violator) {
@@ -177,7 +176,8 @@ void FindingBook::unchecked(RuleId rule, ConnectionId connection, std::string_vi
   const auto is_it = [rule](const OfConnection::Unjudged& each) { return each.rule == rule; };
   if (std::any_of(said.begin(), said.end(), is_it)) return;
   said.push_back({rule, next_unchecked_});
-  unchecked_.emplace_hint(unchecked_.end(), next_unchecked_++, Unchecked{rule, connection, std::string(reason)});
+  unchecked_.emplace_hint(unchecked_.end(), next_unchecked_++,
+                          Said<Unchecked>{{rule, connection, std::string(reason)}, now()});
 }
 
 bool FindingBook::has(RuleId rule, ConnectionId connection) const {
@@ -189,25 +189,23 @@ bool FindingBook::has(RuleId rule, ConnectionId connection) const {
          std::any_of(of->second.folded.begin(), of->second.folded.end(), folded);
 }
 
-std::vector<Finding> FindingBook::take_findings() {
-  std::vector<Finding> findings;
+std::vector<Said<Finding>> FindingBook::take_findings() {
+  std::vector<Said<Finding>> findings;
   findings.reserve(entries_.size());
   for (auto& [index, entry] : entries_) {
     if (entry.stage == Entry::Stage::withdrawn || entry.finding.rule == left_out_) continue;
-    findings.push_back(std::move(entry.finding));
+    findings.push_back({std::move(entry.finding), entry.said});
   }
   entries_.clear();
   connections_.clear();
-  std::stable_sort(findings.begin(), findings.end(), [](const Finding& a, const Finding& b) {
-    const std::uint64_t fa = a.frames.empty() ? 0 : a.frames.front();
-    const std::uint64_t fb = b.frames.empty() ? 0 : b.frames.front();
-    return fa < fb;
+  std::stable_sort(findings.begin(), findings.end(), [](const Said<Finding>& a, const Said<Finding>& b) {
+    return first_frame(a.what) < first_frame(b.what);
   });
   return findings;
 }
 
-std::vector<Unchecked> FindingBook::take_unchecked() {
-  std::vector<Unchecked> all;
+std::vector<Said<Unchecked>> FindingBook::take_unchecked() {
+  std::vector<Said<Unchecked>> all;
   all.reserve(unchecked_.size());
   for (auto& [number, unchecked] : unchecked_) all.push_back(std::move(unchecked));
   unchecked_.clear();
@@ -252,7 +250,7 @@ void FindingBook::conclude(ConnectionId connection, bool reported) {
     }
     for (const OfConnection::Unjudged& each : of->second.unchecked) {
       const auto at = unchecked_.find(each.number);
-      if (reported) listener_->unchecked(at->second);
+      if (reported) listener_->unchecked(at->second.what);
       unchecked_.erase(at);
     }
     connections_.erase(of);
@@ -267,7 +265,7 @@ void FindingBook::conclude_all() {
   for (const auto& [connection, of] : connections_) left.push_back(connection);
   std::sort(left.begin(), left.end());
   // What only the end of the capture showed about connections that are concluded already.
-  for (const auto& [number, unchecked] : unchecked_) listener_->unchecked(unchecked);
+  for (const auto& [number, unchecked] : unchecked_) listener_->unchecked(unchecked.what);
   for (const ConnectionId connection : left) conclude(connection, false);
 }
 

@@ -17,6 +17,7 @@
 #include "referee/facts.hpp"
 #include "referee/held_finding.hpp"
 #include "referee/observer.hpp"
+#include "trace/moment.hpp"
 
 namespace rpcrdma::referee {
 
@@ -42,6 +43,18 @@ struct Breach {
   bool blames = false;      ///< a sentence of a specification was broken
 };
 void count_breach(std::vector<Breach>& breaches, const Finding& finding);
+
+/// 0: none.
+[[nodiscard]] inline std::uint64_t first_frame(const Finding& finding) noexcept {
+  return finding.frames.empty() ? 0 : finding.frames.front();
+}
+
+/// What was said, and when.
+template <class What>
+struct Said {
+  What what;
+  trace::Moment when;
+};
 
 class FindingBook {
  public:
@@ -113,8 +126,14 @@ class FindingBook {
   /// For tests: findings of this rule are written, but not handed over.
   void leave_out(std::optional<RuleId> rule) noexcept { left_out_ = rule; }
 
-  [[nodiscard]] std::vector<Finding> take_findings();
-  [[nodiscard]] std::vector<Unchecked> take_unchecked();
+  /// Where it is to be remembered when things were said: what says now. Outlives the book.
+  void follow(const trace::Moment& now) noexcept { now_ = &now; }
+  [[nodiscard]] trace::Moment now() const noexcept { return now_ != nullptr ? *now_ : trace::Moment(); }
+
+  /// By first frame, and then as they were said.
+  [[nodiscard]] std::vector<Said<Finding>> take_findings();
+  /// As they were said.
+  [[nodiscard]] std::vector<Said<Unchecked>> take_unchecked();
   /// What was told, of a book that tells.
   [[nodiscard]] const std::vector<Breach>& breaches() const noexcept { return breaches_; }
 
@@ -147,6 +166,7 @@ class FindingBook {
       told,
       withdrawn  ///< never told
     } stage = Stage::written;
+    trace::Moment said;
   };
   /// What is written again and again is asked for with each message: few entries, side by side.
   struct OfConnection {
@@ -201,7 +221,8 @@ class FindingBook {
   std::shared_ptr<void> nobody_waits_ = std::make_shared<char>();  ///< every token of a book that does not tell
   std::map<std::size_t, Entry> entries_;                           // by number, from 0
   std::size_t next_ = 0;
-  std::map<std::size_t, Unchecked> unchecked_;  // by number, from 0
+  const trace::Moment* now_ = nullptr;
+  std::map<std::size_t, Said<Unchecked>> unchecked_;  // by number, from 0
   std::size_t next_unchecked_ = 0;
   std::vector<Breach> breaches_;
   std::unordered_map<ConnectionId, OfConnection> connections_;

@@ -73,7 +73,9 @@ void look_at_heads(const Witness& witness, Transaction& call, FrameRef reply, Si
 }  // namespace
 
 void finish_answer(const Witness& witness, const trace::Send& event, Transaction& call) {
-  if (std::exchange(call.guessed, false)) witness.connection.ledger(call.requester).one_was_a_call();
+  if (std::exchange(call.says_call, Transaction::SaysCall::yes) == Transaction::SaysCall::cut) {
+    witness.connection.ledger(call.requester).one_was_a_call();
+  }
   Connection& connection = witness.connection;
   ++call.answers;
   const bool first = call.answers == 1;

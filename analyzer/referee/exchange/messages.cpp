@@ -69,7 +69,7 @@ void take_call(const Witness& witness, const trace::Send& event, const wire::Hea
   fresh.credit = header.fixed.credit;
   fresh.wire_length = event.wire_length;
   fresh.lists_known = lists_complete && !reading.guessed;
-  fresh.guessed = reading.guessed && !captured_whole(event);
+  if (reading.guessed && !captured_whole(event)) fresh.says_call = Transaction::SaysCall::cut;
   if (reading.ill_formed) fresh.found_ill_formed();
   if (has_to_be_refused(connection, event, header, reading, lists_complete)) {
     fresh.refusal = Transaction::Refusal::due;

@@ -81,9 +81,10 @@ Mount* Mounts::between(const trace::Endpoint& client, const trace::Endpoint& ser
   const Key key{client.address, server.address, client.network};
   const auto at = mounts_.find(key);
   if (at != mounts_.end()) return at->second.get();
-  if (mounts_.size() >= most_mounts) return nullptr;
+  if (mounts_.size() >= most_mounts_) return nullptr;
   auto mount = std::make_unique<Mount>();
   mount->id = static_cast<std::uint32_t>(mounts_.size()) + 1;
+  known_.push_back(book_.now());
   mount->client = client.address;
   mount->server = server.address;
   return mounts_.emplace(key, std::move(mount)).first->second.get();
@@ -236,19 +237,22 @@ bool Mounts::any_attempt() const noexcept {
   });
 }
 
-void Mounts::finish(const MountWitness& witness, FrameRef first, FrameRef last, Report& report) {
+std::vector<Said<MountFacts>> Mounts::finish(const MountWitness& witness, FrameRef first, FrameRef last,
+                                             trace::Moment& now) {
   std::vector<Mount*> mounts;
   for (const auto& [ends, mount] : mounts_) mounts.push_back(mount.get());
   std::sort(mounts.begin(), mounts.end(), [](const Mount* a, const Mount* b) { return a->id < b->id; });
+  std::vector<Said<MountFacts>> facts;
   for (Mount* mount : mounts) {
+    now = {trace::Moment::Step::mounts, mount->id};
     Assessment assessment = assess(*mount, last, witness.context.options.wait);
     if (first.number != 0) assessment.begin = first;
     judge_mount(witness, *mount, assessment);
     const bool rdma = !mount->connections.empty() || assessment.attempts.made > 0;
-    if (rdma) report.mounts.push_back(account(*mount, assessment));
+    if (rdma) facts.push_back({account(*mount, assessment), known_[mount->id - 1]});
   }
-  for (std::size_t i = 0; i < report.mounts.size(); ++i) report.mounts[i].id = static_cast<std::uint32_t>(i) + 1;
   mounts_.clear();
+  return facts;
 }
 
 }  // namespace rpcrdma::referee

@@ -20,7 +20,8 @@ namespace rpcrdma::referee {
 
 class Mounts {
  public:
-  Mounts() = default;
+  /// `book`: knows when things are said. `share`: there are others for other mounts.
+  Mounts(const FindingBook& book, bool share) noexcept : book_(book), most_mounts_(share ? 1024 : 4096) {}
   Mounts(const Mounts&) = delete;
   Mounts& operator=(const Mounts&) = delete;
   ~Mounts() = default;
@@ -42,18 +43,24 @@ class Mounts {
   /// Nothing more will be heard of the connection.
   void ends(const Connection& connection, bool reported);
 
-  /// At the end of the capture: rules of group N, what became of each mount, and the sentence.
-  void finish(const MountWitness& witness, FrameRef first, FrameRef last, Report& report);
+  /// At the end of the capture: rules of group N, what became of each mount, and the sentence. Mounts by when they
+  /// became known. `now`: is told whose turn it is.
+  [[nodiscard]] std::vector<Said<MountFacts>> finish(const MountWitness& witness, FrameRef first, FrameRef last,
+                                                     trace::Moment& now);
+  /// When each became known, also those of which finish() says nothing; by number, from 1.
+  [[nodiscard]] const std::vector<trace::Moment>& known() const noexcept { return known_; }
   /// Is there a mount of which nothing but failed attempts is known?
   [[nodiscard]] bool any_attempt() const noexcept;
 
  private:
   static void join(Connection& connection, Mount* mount);
-  static constexpr std::size_t most_mounts = 4096;
   using Key = std::tuple<std::string, std::string, std::uint8_t>;  // with the network that has them
 
   [[nodiscard]] Mount* between(const trace::Endpoint& client, const trace::Endpoint& server);
 
+  const FindingBook& book_;
+  std::size_t most_mounts_;
+  std::vector<trace::Moment> known_;
   std::map<Key, std::unique_ptr<Mount>> mounts_;
 };
 

@@ -161,7 +161,7 @@ void credit_call(const Witness& witness, const trace::Send& event, const Transac
   if (ledger.outstanding == 0 && !ledger.answered && ledger.first_call.number == 0) ledger.first_call = event.frame;
   ledger.requested = call.credit;
   ++ledger.outstanding;
-  if (call.guessed) ++ledger.uncertain;
+  if (call.says_call == Transaction::SaysCall::cut) ++ledger.uncertain;
   ledger.peak = std::max(ledger.peak, ledger.outstanding);
   send.in_flight = ledger.outstanding;
   const bool over_tcp = connection.facts.transport == trace::Transport::iwarp;  // there the trace has seen to it

@@ -36,7 +36,8 @@ struct Transaction {
   std::uint32_t copies = 1;       ///< the Call was sent so often on this connection
   std::uint32_t answers = 0;      ///< Replies and RDMA_ERRORs
   bool lists_known = true;        ///< false: the chunk lists are not (all) in the capture
-  bool guessed = false;           ///< the capture cut it before it says that it is a Call
+  /// The capture may have cut it before it says that it is a Call; an answer shows that it is.
+  enum class SaysCall : std::uint8_t { yes, cut } says_call = SaysCall::yes;
   /// Of the Call. An RDMA_ERROR is a right answer to all but the sound ones, and to RDMA_MSGP.
   enum class Form : std::uint8_t {
     sound,

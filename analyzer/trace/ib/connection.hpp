@@ -104,6 +104,7 @@ struct Connection {
   std::array<Address, 2> addresses;  ///< by side
   std::list<std::unique_ptr<Connection>>::iterator place;
   FrameRef last_used;
+  Moment opened;  ///< when it was put into the table
 
   // The handshake, as far as seen
   FrameRef first;  ///< first frame of the connection

@@ -29,7 +29,7 @@ Leg* Flows::find(const FlowKey& key) noexcept {
 }
 
 Leg& Flows::new_orphan(const FlowKey& key, Transport transport, FrameRef first) {
-  if (orphans_.size() >= max_orphans) {
+  if (orphans_.size() >= options_.room(max_orphans)) {
     Leg& oldest = *orphans_.front();
     Quality q;
     q.frame = first;
@@ -79,7 +79,7 @@ void Flows::copy(const IbPacket& packet, const wire::IbHeader& header) {
 }
 
 Connection& Flows::open(Transport transport, const Address& client, const Address& server, FrameRef first) {
-  if (connections_.size() >= max_connections && !finishing_) make_room(first);
+  if (connections_.size() >= options_.room(max_connections) && !finishing_) make_room(first);
   if (++opened_ >= std::max<std::uint64_t>(rest_each, connections_.size())) {
     opened_ = 0;
     rest_closed(first.time);
@@ -88,6 +88,7 @@ Connection& Flows::open(Transport transport, const Address& client, const Addres
   Connection& c = *connections_.back();
   c.place = std::prev(connections_.end());
   c.first = first;
+  c.opened = numbers_.now();
   c.last_used = first;
   pairs_[PairKey(client, server)].incomplete.push_back(&c);
   return c;
@@ -239,6 +240,7 @@ void Flows::finish(FrameRef last) {
   std::vector<Leg*> left(orphans_.begin(), orphans_.end());
   for (Leg* leg : left) {
     if (leg->connection != nullptr) continue;
+    numbers_.at({Moment::Step::infiniband_pairs, leg->first.number});
     Leg* partner = best_vote(*leg);
     if (partner != nullptr) marry(*leg, *partner);
   }
@@ -263,13 +265,17 @@ void Flows::finish(FrameRef last) {
   for (Leg* leg : orphans_) all.push_back({leg->first.number, nullptr, leg});
   std::sort(all.begin(), all.end(), [](const Waiting& a, const Waiting& b) { return a.frame < b.frame; });
   for (const Waiting& w : all) {
+    numbers_.at({Moment::Step::infiniband_announced, w.frame});
     if (w.connection != nullptr) {
       announce(*w.connection);
     } else {
       adopt_one_way(*w.orphan);
     }
   }
-  for (const auto& c : connections_) c->finish(last);
+  for (const auto& c : connections_) {
+    numbers_.at({Moment::Step::infiniband_over, c->opened.order()});
+    c->finish(last);
+  }
   connections_.clear();
   by_comm_.clear();
   pairs_.clear();

@@ -76,7 +76,13 @@ void Attempts::note(const Seen& seen) {
 }
 
 void Attempts::serves(const Address& server, std::uint16_t port) {
-  const Service known{server, port};
+  const auto& ports = options_.service_ports;
+  if (std::find(ports.begin(), ports.end(), port) != ports.end()) return;
+  if (seen_to_serve_.size() < max_services) seen_to_serve_.insert({server, port});
+  hears_of({server, port});
+}
+
+void Attempts::hears_of(const Service& known) {
   if (service(known)) return;
   if (services_order_.size() >= max_services) {
     services_.erase(services_order_.front());

@@ -31,17 +31,15 @@ class Attempts {
   void undelivered(const UndeliveredSegment& segment);
   /// This address and port speak MPA: from now on, and before, SYNs to it are attempts.
   void serves(const Address& server, std::uint16_t port);
+  /// So does this one, as somebody says who sees more.
+  void hears_of(const Service& service);
+  /// Those of serves(), the first `max_services` of them.
+  [[nodiscard]] const std::set<Service>& seen_to_serve() const noexcept { return seen_to_serve_; }
   /// The SYN of the connection whose client's first octet has this sequence number; number 0: not known.
   [[nodiscard]] FrameRef request(const Address& client, std::uint16_t client_port, const Address& server,
                                  std::uint16_t server_port, std::uint32_t first) const;
 
  private:
-  struct Service {
-    Address address;
-    std::uint16_t port = 0;
-    friend bool operator==(const Service&, const Service&) = default;
-    friend auto operator<=>(const Service&, const Service&) = default;  // NOLINT(modernize-use-nullptr): clang-tidy 14
-  };
   struct Flow {
     Service client;
     Service server;
@@ -83,6 +81,7 @@ class Attempts {
   std::list<Flow> order_;  ///< of attempts_, oldest first
   std::set<Service> services_;
   std::deque<Service> services_order_;
+  std::set<Service> seen_to_serve_;
   std::vector<Seen> earlier_;  ///< to and from other ports, a ring
   std::size_t earlier_at_ = 0;
 };

@@ -36,6 +36,8 @@ class Fragments {
     used_ = 0;
   }
   [[nodiscard]] Answer take(const wire::IpFragment& fragment) noexcept;
+  /// Something of this frame's was put together: it does not stand in the frame.
+  [[nodiscard]] bool joined_any() const noexcept { return used_ != 0; }
   /// How many fragments were given up, by the protocol of their packets; and those that wait still.
   [[nodiscard]] std::map<std::uint8_t, std::uint64_t> not_joined() const;
 

@@ -130,9 +130,9 @@ TEST(Withdrawn, IsNotInTheReportEither) {
   FindingBook book;
   book.add({.rule = RuleId::credit_request_zero, .connection = 1, .message = "a"});
   book.withdraw(book.add({.rule = RuleId::credit_request_zero, .connection = 1, .message = "b"}));
-  const std::vector<Finding> findings = book.take_findings();
+  const auto findings = book.take_findings();
   ASSERT_EQ(findings.size(), 1U);
-  EXPECT_EQ(findings[0].message, "a");
+  EXPECT_EQ(findings[0].what.message, "a");
 }
 
 TEST_F(Telling, WhatCountsOnWaitsForTheEndOfItsConnection) {

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// What each of several referees knows at the end, who had a share of a capture's connections each; and how one report
+// comes of it, the same as if one of them had had all.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "referee/docket/findings.hpp"
+#include "referee/facts.hpp"
+#include "trace/moment.hpp"
+
+namespace rpcrdma::referee {
+
+struct Share {
+  std::vector<ConnectionFacts> connections;  ///< by number
+  std::vector<Said<Finding>> findings;       ///< by first frame, then as they were said
+  std::vector<Said<Unchecked>> unchecked;    ///< as they were said
+  std::vector<Said<MountFacts>> mounts;      ///< as they became known
+  std::vector<Breach> told;                  ///< what a listener was told, and is in `findings` no more
+  std::uint64_t rdma_messages = 0;
+  bool any_rpcrdma = false;
+  bool judged = false;
+  std::size_t room = 0;           ///< for so many connections at once
+  std::uint64_t turned_away = 0;  ///< those for which there was none
+  FrameRef first_turned_away;
+  // When each got its number, which begins at 1 in each share
+  std::vector<trace::Moment> numbered;      ///< connections; empty: they have the report's numbers
+  std::vector<trace::Moment> mounts_known;  ///< mounts, with those that are none of NFS over RDMA
+};
+
+[[nodiscard]] Report put_together(std::vector<Share> shares);
+
+}  // namespace rpcrdma::referee
