@@ -127,7 +127,9 @@ void Connection::pass_over(Half& h, std::uint32_t sequence, FrameRef frame) {
 
 void Connection::tell_waiting(const TcpSegment& segment, int direction) const {
   StreamWatch* const watch = context_.options.streams;
-  if (watch == nullptr || live() || opening_.first[static_cast<std::size_t>(direction)] != segment.sequence) return;
+  if (watch == nullptr || live()) return;
+  const auto& first = opening_.first[static_cast<std::size_t>(direction)];
+  if (first ? *first != segment.sequence : half(direction).order.started()) return;
   const wire::MpaKey key = wire::mpa_key(segment.payload);
   if (key == wire::MpaKey::request || key == wire::MpaKey::reply) watch->waits(segment.ref);
 }
@@ -137,7 +139,10 @@ bool Connection::come(const Half& h, const TcpSegment& segment) const {
   const Half& peer = half(1 - h.direction);
   if ((segment.flags & TcpSegment::ack) == 0) return true;
   if (!peer.order.started()) {
-    return !peer.promised || h.waited_in_vain || segment.acknowledgement - *peer.promised <= 1;
+    if (h.waited_in_vain) return true;
+    // An MPA Reply answers a Request, wherever the capture has that.
+    if (!peer.promised) return wire::mpa_key(segment.payload) != wire::MpaKey::reply;
+    return segment.acknowledgement - *peer.promised <= 1;
   }
   const std::int64_t ahead =
       distance(std::max(peer.reach, peer.order.next()), peer.order.unwrap(segment.acknowledgement));

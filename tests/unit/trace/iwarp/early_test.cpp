@@ -53,6 +53,22 @@ TEST(IwarpTwoTaps, EachMessageComesAfterWhatItAnswers) {
   }
 }
 
+TEST(IwarpTwoTaps, AnMpaReplyWaitsForItsRequest) {
+  // The SYN with ACK is not in the capture, so that nothing tells where the client's octets begin.
+  Direction client;
+  Direction server;
+  Story story{{true, client.raw(mpa_frame(true, 0x40, 1, {}))}, {false, server.raw(mpa_frame(false, 0x40, 1, {}))}};
+  for (std::uint32_t i = 1; i <= 4; ++i) {
+    story.push_back({true, client.fpdu(send_ulpdu(i, 0, true, rpc_call(i)))});
+    story.push_back({false, server.fpdu(send_ulpdu(i, 0, true, rpc_reply(i)))});
+  }
+  auto segments = segments_of(story);
+  const Recorder expected = run(segments);
+  segments.erase(segments.begin() + 1);
+  const Recorder got = run(skewed(segments, 300'000));
+  EXPECT_EQ(sends(got), sends(expected)) << got.text();
+}
+
 TEST(IwarpTwoTaps, WhatNeverComesIsNotWaitedFor) {
   Direction client;
   Direction server;
