@@ -33,16 +33,27 @@ std::vector<Segment> skewed(const std::vector<Segment>& whole, trace::TimeNs cli
 
 std::vector<std::string> sends(const Recorder& got) { return got.only({"Send", "Request", "Accept", "Adopted"}); }
 
-TEST(IwarpTwoTaps, EachMessageComesAfterWhatItAnswers) {
-  // Each answer acknowledges its Call.
+/// A handshake and so many Calls, each answered.
+struct Exchanges {
+  explicit Exchanges(std::uint32_t count) {
+    story = {{true, client.raw(mpa_frame(true, 0x40, 1, {}))}, {false, server.raw(mpa_frame(false, 0x40, 1, {}))}};
+    for (std::uint32_t i = 1; i <= count; ++i) {
+      call(i);
+      reply(i);
+    }
+  }
+  void call(std::uint32_t i) { story.push_back({true, client.fpdu(send_ulpdu(i, 0, true, rpc_call(i)))}); }
+  void reply(std::uint32_t i) { story.push_back({false, server.fpdu(send_ulpdu(i, 0, true, rpc_reply(i)))}); }
+
   Direction client;
   Direction server;
-  Story story{{true, client.raw(mpa_frame(true, 0x40, 1, {}))}, {false, server.raw(mpa_frame(false, 0x40, 1, {}))}};
-  for (std::uint32_t i = 1; i <= 50; ++i) {
-    story.push_back({true, client.fpdu(send_ulpdu(i, 0, true, rpc_call(i)))});
-    story.push_back({false, server.fpdu(send_ulpdu(i, 0, true, rpc_reply(i)))});
-  }
-  const auto whole = segments_of(story);
+  Story story;
+};
+
+TEST(IwarpTwoTaps, EachMessageComesAfterWhatItAnswers) {
+  // Each answer acknowledges its Call.
+  const Exchanges told(50);
+  const auto whole = segments_of(told.story);
   const Recorder expected = run(whole);
   ASSERT_EQ(expected.count("Send"), 100U);
   for (const trace::TimeNs late :
@@ -55,14 +66,8 @@ TEST(IwarpTwoTaps, EachMessageComesAfterWhatItAnswers) {
 
 TEST(IwarpTwoTaps, AnMpaReplyWaitsForItsRequest) {
   // The SYN with ACK is not in the capture, so that nothing tells where the client's octets begin.
-  Direction client;
-  Direction server;
-  Story story{{true, client.raw(mpa_frame(true, 0x40, 1, {}))}, {false, server.raw(mpa_frame(false, 0x40, 1, {}))}};
-  for (std::uint32_t i = 1; i <= 4; ++i) {
-    story.push_back({true, client.fpdu(send_ulpdu(i, 0, true, rpc_call(i)))});
-    story.push_back({false, server.fpdu(send_ulpdu(i, 0, true, rpc_reply(i)))});
-  }
-  auto segments = segments_of(story);
+  const Exchanges told(4);
+  auto segments = segments_of(told.story);
   const Recorder expected = run(segments);
   segments.erase(segments.begin() + 1);
   const Recorder got = run(skewed(segments, 300'000));
@@ -70,14 +75,8 @@ TEST(IwarpTwoTaps, AnMpaReplyWaitsForItsRequest) {
 }
 
 TEST(IwarpTwoTaps, WhatNeverComesIsNotWaitedFor) {
-  Direction client;
-  Direction server;
-  Story story{{true, client.raw(mpa_frame(true, 0x40, 1, {}))}, {false, server.raw(mpa_frame(false, 0x40, 1, {}))}};
-  for (std::uint32_t i = 1; i <= 4; ++i) {
-    story.push_back({true, client.fpdu(send_ulpdu(i, 0, true, rpc_call(i)))});
-    story.push_back({false, server.fpdu(send_ulpdu(i, 0, true, rpc_reply(i)))});
-  }
-  auto segments = segments_of(story);
+  const Exchanges told(4);
+  auto segments = segments_of(told.story);
   const Recorder whole = run(segments);
   const auto second_call =
       std::find_if(segments.begin(), segments.end(), [](const Segment& s) { return s.chunk == 4; });
@@ -94,14 +93,8 @@ TEST(IwarpTwoTaps, WhatNeverComesIsNotWaitedFor) {
 }
 
 TEST(IwarpTwoTaps, WhatIsMissingIsToldBeforeWhatAnswersIt) {
-  Direction client;
-  Direction server;
-  Story story{{true, client.raw(mpa_frame(true, 0x40, 1, {}))}, {false, server.raw(mpa_frame(false, 0x40, 1, {}))}};
-  for (std::uint32_t i = 1; i <= 4; ++i) {
-    story.push_back({true, client.fpdu(send_ulpdu(i, 0, true, rpc_call(i)))});
-    story.push_back({false, server.fpdu(send_ulpdu(i, 0, true, rpc_reply(i)))});
-  }
-  auto segments = segments_of(story);
+  const Exchanges told(4);
+  auto segments = segments_of(told.story);
   // The second Reply. The third Call acknowledges it, and stands in the file before anything of the server behind it.
   segments.erase(std::find_if(segments.begin(), segments.end(), [](const Segment& s) { return s.chunk == 5; }));
   const Recorder got = run(skewed(segments, -5 * millisecond));
@@ -114,16 +107,10 @@ TEST(IwarpTwoTaps, WhatIsMissingIsToldBeforeWhatAnswersIt) {
 TEST(IwarpTwoTaps, WhatWaitsIsNotMissing) {
   // The second Reply is not in the capture. The third Call acknowledges it and waits; the server's acknowledgement of
   // that Call waits for it, and what the client sends next lies behind all of them.
-  Direction client;
-  Direction server;
-  Story story{{true, client.raw(mpa_frame(true, 0x40, 1, {}))}, {false, server.raw(mpa_frame(false, 0x40, 1, {}))}};
-  for (std::uint32_t i = 1; i <= 2; ++i) {
-    story.push_back({true, client.fpdu(send_ulpdu(i, 0, true, rpc_call(i)))});
-    story.push_back({false, server.fpdu(send_ulpdu(i, 0, true, rpc_reply(i)))});
-  }
-  for (std::uint32_t i = 3; i <= 4; ++i) story.push_back({true, client.fpdu(send_ulpdu(i, 0, true, rpc_call(i)))});
-  for (std::uint32_t i = 3; i <= 4; ++i) story.push_back({false, server.fpdu(send_ulpdu(i, 0, true, rpc_reply(i)))});
-  auto segments = segments_of(story);
+  Exchanges told(2);
+  for (const std::uint32_t i : {3U, 4U}) told.call(i);
+  for (const std::uint32_t i : {3U, 4U}) told.reply(i);
+  auto segments = segments_of(told.story);
   const auto of = [&](std::size_t chunk) {
     return std::find_if(segments.begin(), segments.end(), [chunk](const Segment& s) { return s.chunk == chunk; });
   };
@@ -140,14 +127,10 @@ TEST(IwarpTwoTaps, WhatWaitsIsNotMissing) {
 }
 
 TEST(IwarpTwoTaps, WhatWasSentBeforeAnAcknowledgementIsToldBeforeIt) {
-  Direction client;
-  Direction server;
-  Story story{{true, client.raw(mpa_frame(true, 0x40, 1, {}))}, {false, server.raw(mpa_frame(false, 0x40, 1, {}))}};
-  story.push_back({true, client.fpdu(send_ulpdu(1, 0, true, rpc_call(1)))});
-  story.push_back({false, server.fpdu(send_ulpdu(1, 0, true, rpc_reply(1)))});
-  story.push_back({true, client.fpdu(send_ulpdu(2, 0, true, rpc_call(2)))});
+  Exchanges told(1);
+  told.call(2);
   for (const bool exchanged : {false, true}) {
-    auto segments = segments_of(story);
+    auto segments = segments_of(told.story);
     Segment call = segments.back();
     segments.pop_back();
     Segment bare = call;
