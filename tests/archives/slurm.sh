@@ -14,7 +14,7 @@ chmod 755 "$room"
 daemons=()
 leave() {
   local status=$?
-  if [ "$status" -ne 0 ]; then tail -n 15 "$room"/*.log "$room"/work/*.log 2>/dev/null || true; fi
+  if [ "$status" -ne 0 ]; then tail -n 15 "$room"/*.log 2>/dev/null || true; fi
   [ ${#daemons[@]} -eq 0 ] || kill "${daemons[@]}" 2>/dev/null || true
   wait || true
   rm -rf "$room"

@@ -24,6 +24,7 @@ void refuse_call(const Witness& witness, const trace::Send& event, std::optional
     remember_finished(connection, call.id);
   } else {
     credit_answer(witness, event, call.requester, grant);
+    connection.ledger(call.requester).end_one();
     finish_answer(witness, event, call);
   }
   retire(connection, call, event.frame);

@@ -139,13 +139,8 @@ void take_reply(const Witness& witness, const trace::Send& event, const wire::He
       judge_offer(witness, event, header, nullptr, requester);
     }
     end_wait(connection, requester, xid);
-    ++connection.ledger(event.side).unanswered;  // it took a Receive that was posted for something else
-    Ledger& ledger = connection.ledger(requester);
-    const std::uint64_t outstanding = ledger.outstanding;
-    const std::uint64_t uncertain = ledger.uncertain;
-    credit_answer(witness, event, requester, grant);
-    ledger.outstanding = outstanding;  // nothing of what is open was answered
-    ledger.uncertain = uncertain;
+    ++connection.ledger(event.side).unanswered;            // it took a Receive that was posted for something else
+    credit_answer(witness, event, requester, grant);       // nothing of what is open was answered
     if (reading.guessed && captured_whole(event)) return;  // no message at all: that has been said
     if (reading.guessed) {
       connection.distrust(kept_finished, Doubt::cut_message);  // cut before it says whether it is a Reply at all
@@ -214,6 +209,7 @@ void take_reply(const Witness& witness, const trace::Send& event, const wire::He
     if (!header.reads.empty()) judge_offer(witness, event, header, call, requester);
   }
   credit_answer(witness, event, requester, grant);
+  connection.ledger(requester).end_one();
   finish_answer(witness, event, *call);
   if (call->answered() && !reading.inferred) retire(connection, *call, event.frame);
   complete_one(connection);

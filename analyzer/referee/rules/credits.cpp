@@ -268,7 +268,6 @@ void credit_answer(const Witness& witness, const trace::Send& event, Side reques
   Connection& connection = witness.connection;
   Ledger& ledger = connection.ledger(requester);
   credit_stall_check(witness, ledger, event.last);
-  ledger.end_one();
   ledger.full_since = {};
   ledger.answered = true;
   ledger.last_reply = event.frame;

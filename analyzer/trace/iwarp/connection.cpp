@@ -120,9 +120,11 @@ void Connection::segment(int direction, const TcpSegment& segment) {
 /// The capture lacks what `h` sent up to there: said before what its peer sent when it had that.
 void Connection::pass_over(Half& h, std::uint32_t sequence, FrameRef frame) {
   const Position to = h.order.unwrap(sequence);
-  h.acknowledged = std::max(h.acknowledged, to);
-  close_holes(h, frame, false);
-  if (!h.order.hole() && to > h.order.next()) give_up(h, to - h.order.next(), true, frame);
+  while (h.order.next() < to) {
+    const auto hole = h.order.hole();
+    const std::uint64_t left = to - h.order.next();
+    give_up(h, hole ? std::min(hole->count, left) : left, true, frame);
+  }
 }
 
 void Connection::tell_waiting(const TcpSegment& segment, int direction) const {
@@ -193,12 +195,13 @@ void Connection::take(Half& h, const TcpSegment& segment) {
   Half& peer = half(1 - h.direction);
   h.seen = true;
   h.heard = segment.ref;
-  constexpr std::uint8_t ending = TcpSegment::fin | TcpSegment::rst;
+  const bool ends = (segment.flags & (TcpSegment::fin | TcpSegment::rst)) != 0;
   const bool sent_before =
       h.bare && segment.wire_length > 0 && peer.order.unwrap(segment.acknowledgement) < h.bare->position;
   if (!sent_before) tell_acknowledged(h);
-  if ((segment.flags & ending) != 0) tell_acknowledged(peer);
+  if (ends) tell_acknowledged(peer);
   if ((segment.flags & TcpSegment::ack) != 0) acknowledge(peer, segment);
+  if (ends || (segment.wire_length > 0 && !sent_before)) tell_acknowledged(h);
   if ((segment.flags & TcpSegment::rst) != 0) {
     reset(h, segment.ref);
     return;
@@ -235,11 +238,7 @@ void Connection::acknowledge(Half& sender, const TcpSegment& segment) {
   if (at <= sender.acknowledged || distance(sender.order.next(), at) > far_away) return;
   sender.acknowledged = at;
   close_holes(sender, segment.ref, false);
-  if (!live()) return;
-  constexpr std::uint8_t ending = TcpSegment::fin | TcpSegment::rst;
-  Half& h = half(1 - sender.direction);
-  h.bare = BareAcknowledgement{at, segment.ref};
-  if (segment.wire_length > 0 || (segment.flags & ending) != 0) tell_acknowledged(h);
+  half(1 - sender.direction).bare = BareAcknowledgement{at, segment.ref};
 }
 
 void Connection::tell_acknowledged(Half& h) {

@@ -104,6 +104,22 @@ TEST(IwarpTwoTaps, WhatIsMissingIsToldBeforeWhatAnswersIt) {
   EXPECT_TRUE(lines[2].starts_with("Gap S")) << got.text();
 }
 
+TEST(IwarpTwoTaps, WhatAcknowledgesTheMissingAcknowledgesTheRestToo) {
+  Exchanges told(0);
+  for (const std::uint32_t i : {1U, 2U}) told.call(i);
+  for (const std::uint32_t i : {1U, 2U}) told.reply(i);
+  told.call(3);
+  told.reply(3);
+  auto segments = segments_of(told.story);
+  segments.erase(std::find_if(segments.begin(), segments.end(), [](const Segment& s) { return s.chunk == 5; }));
+  const Recorder got = run(skewed(segments, -5 * millisecond));
+  const auto lines = got.only({"Gap", "Acknowledged C", "Send C"});
+  ASSERT_EQ(lines.size(), 5U) << got.text();
+  EXPECT_TRUE(lines[2].starts_with("Gap S")) << got.text();
+  EXPECT_EQ(lines[3], "Acknowledged C 1") << got.text();
+  EXPECT_TRUE(lines[4].starts_with("Send C")) << got.text();
+}
+
 TEST(IwarpTwoTaps, WhatWaitsIsNotMissing) {
   // The second Reply is not in the capture. The third Call acknowledges it and waits; the server's acknowledgement of
   // that Call waits for it, and what the client sends next lies behind all of them.
