@@ -436,7 +436,7 @@ void Referee::on(const trace::Write& event) {
   if (event.first) ++operations.writes;
   operations.write_bytes += event.length;
   if (!connection->over() && connection->rpcrdma()) {
-    impl_->queue.used(impl_->on(*connection), event.side, event.handle);
+    impl_->queue.written(impl_->on(*connection), event.side, event.handle);
     impl_->after(*connection, event);
     judge_write(impl_->on(*connection), event);
   }

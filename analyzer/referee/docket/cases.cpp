@@ -33,6 +33,18 @@ namespace {
          with_it([](const Case& c) { return c.is<Case::Done>() != nullptr; });
 }
 
+/// A Call of the requester may be missing behind all that was heard of it. What it is accused of itself, another Call
+/// of its own explains. For what its responder did with the one that was seen, there has to be a trace of another: an
+/// answer to no Call, or one that is missing as well.
+[[nodiscard]] bool another_call_missing(const Connection& connection, const AboutAnswer& about,
+                                        const std::vector<Case>& all) {
+  if (about.accused == about.requester) return true;
+  const Side responder = other(about.requester);
+  return connection.of(responder).gaps != about.responder_gaps ||
+         std::any_of(all.begin(), all.end(),
+                     [&](const Case& c) { return c.rule == RuleId::reply_without_call && c.accused == responder; });
+}
+
 }  // namespace
 
 void received(Connection& connection, Side side, std::uint64_t ordinal, FrameRef proof) {
@@ -79,10 +91,7 @@ void settle_all_cases(const Witness& witness, std::optional<Side> complete, bool
   Connection& connection = witness.connection;
   std::vector<Case> all = std::exchange(connection.cases, {});
   for (const AboutAnswer& about : std::exchange(connection.about_answers, {})) {
-    const bool another = complete != about.requester && std::any_of(all.begin(), all.end(), [&](const Case& c) {
-                           return c.rule == RuleId::reply_without_call && c.accused == other(about.requester);
-                         });
-    if (another) take_back(witness, about);
+    if (complete != about.requester && another_call_missing(connection, about, all)) take_back(witness, about);
   }
   for (Case& waited : all) {
     waited.orderly = orderly && connection.trusted();

@@ -62,7 +62,9 @@ HeldFinding Witness::say(RuleId id, const Statement& statement) const {
     std::vector<AboutAnswer>& about = connection.about_answers;
     if (about.size() >= Connection::most_about_answers) about.erase(about.begin());
     const FrameRef newest = std::max(statement.frames, [](FrameRef a, FrameRef b) { return a.number < b.number; });
-    about.push_back({held, id, statement.call->requester, statement.frames.begin()->number, newest.number});
+    const Side requester = statement.call->requester;
+    about.push_back({held, id, requester, statement.by, statement.frames.begin()->number, newest.number,
+                     connection.of(other(requester)).gaps});
   }
   return held;
 }

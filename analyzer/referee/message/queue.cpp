@@ -38,10 +38,19 @@ void MessageQueue::used(const Witness& witness, Side side, std::uint32_t handle)
   if (waits != nullptr && side != waits->event.side && waits->names(handle)) release_callless(witness);
 }
 
+void MessageQueue::written(const Witness& witness, Side side, std::uint32_t handle) {
+  used(witness, side, handle);
+  // What it pulled before may be missing, or held back behind a hole.
+  const Unpulled* waits = unpulled(witness.connection);
+  if (waits != nullptr && side != waits->event.side && waits->names(handle)) {
+    release_unpulled(witness, LongForm::undecided);
+  }
+}
+
 bool MessageQueue::read(const Witness& witness, const trace::ReadRequest& event) {
   Unpulled* waits = unpulled(witness.connection);
   if (waits == nullptr || event.side == waits->event.side) return false;
-  if (!waits->names(event.handle) && waits->reads.empty()) return false;
+  if (!waits->offers(event.handle) && waits->reads.empty()) return false;
   if (waits->reads.size() >= most_reads) {
     release_unpulled(witness, LongForm::undecided);
     return false;
@@ -91,10 +100,11 @@ bool MessageQueue::keep_unpulled(const Connection& connection, const trace::Send
   Unpulled& kept = unpulled_.emplace(connection.id(), event).first->second;
   for (const wire::ReadSegment& read : scratch_.reads) {
     if (read.position != 0 || read.target.length == 0) continue;
-    if (kept.handles.empty()) kept.first = read.target;
-    kept.handles.push_back(read.target.handle);
+    if (kept.body.empty()) kept.first = read.target;
+    kept.body.push_back(read.target.handle);
   }
-  std::sort(kept.handles.begin(), kept.handles.end());
+  std::sort(kept.body.begin(), kept.body.end());
+  kept.handles = handles_of(scratch_);
   return true;
 }
 

@@ -33,6 +33,8 @@ class MessageQueue {
   bool send(const Witness& witness, const trace::Send& event);
   /// `side` uses memory with this handle.
   void used(const Witness& witness, Side side, std::uint32_t handle);
+  /// Likewise, and writes: nobody has to pull anything before.
+  void written(const Witness& witness, Side side, std::uint32_t handle);
   /// True: the request belongs behind a message that waits, and waits with it.
   [[nodiscard]] bool read(const Witness& witness, const trace::ReadRequest& event);
   void pulled(const Witness& witness, const trace::ReadResponse& event);
@@ -58,9 +60,13 @@ class MessageQueue {
     }
   };
   struct Unpulled : Kept {
-    wire::Segment first;  ///< of the Position-Zero Read chunk; `handles` are those of that chunk
+    wire::Segment first;              ///< of the Position-Zero Read chunk
+    std::vector<std::uint32_t> body;  ///< handles of that chunk, sorted
     std::vector<trace::ReadRequest> reads;
     using Kept::Kept;
+    [[nodiscard]] bool offers(std::uint32_t handle) const {
+      return std::binary_search(body.begin(), body.end(), handle);
+    }
   };
 
   [[nodiscard]] const Kept* callless(const Connection& connection) const;

@@ -96,8 +96,10 @@ struct AboutAnswer {
   HeldFinding finding;
   RuleId rule = RuleId{};
   Side requester = Side::active;
-  std::uint64_t answer = 0;  ///< offending frame
-  std::uint64_t frame = 0;   ///< newest of its frames
+  std::optional<Side> accused;
+  std::uint64_t answer = 0;          ///< offending frame
+  std::uint64_t frame = 0;           ///< newest of its frames
+  std::uint64_t responder_gaps = 0;  ///< until then
 };
 
 struct Mount;

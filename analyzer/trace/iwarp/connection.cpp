@@ -73,15 +73,26 @@ void Connection::Half::skipped(std::uint64_t octets, FrameRef frame) {
   if (owner.live()) owner.messages_->gap(owner.side(direction), octets, false, frame);
 }
 
+/// What it acknowledges is far from all that `peer` has sent.
+bool Connection::acknowledges_others(const Half& peer, const TcpSegment& segment) noexcept {
+  if ((segment.flags & TcpSegment::ack) == 0 || !peer.order.started()) return false;
+  const Position at = peer.order.unwrap(segment.acknowledgement);
+  const std::int64_t off = distance(std::max(peer.order.next(), peer.reach), at);
+  return off > window_behind || off < -window_behind;
+}
+
 bool Connection::foreign(int direction, const TcpSegment& segment) noexcept {
   Half& h = half(direction);
+  const TimeNs silence = segment.ref.time - std::max(halves_[0].heard.time, halves_[1].heard.time);
+  const bool silent = silence > reused_after;
+  // Where this side begins may not be known, but where its peer was when the silence began.
+  if (silent && acknowledges_others(half(1 - direction), segment)) return true;
   if (!h.order.started()) return false;
   const bool syn = (segment.flags & TcpSegment::syn) != 0;
   const Position at = h.order.unwrap(segment.sequence + (syn ? 1U : 0U));
   if (syn) return at != h.origin;
   const std::int64_t off = distance(std::max(h.order.next(), h.reach), at);
-  const TimeNs silence = segment.ref.time - std::max(halves_[0].heard.time, halves_[1].heard.time);
-  if (silence > reused_after && (off > window_behind || off < -window_behind)) return true;
+  if (silent && (off > window_behind || off < -window_behind)) return true;
   if (segment.wire_length == 0) return false;
   if (off > far_away || off < -far_away) return ++h.far >= far_limit;
   h.far = 0;

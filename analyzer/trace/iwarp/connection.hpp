@@ -149,6 +149,7 @@ class Connection {
   [[nodiscard]] bool live() const noexcept { return status_ == Status::open; }
   [[nodiscard]] Endpoint endpoint(int direction) const;
 
+  [[nodiscard]] static bool acknowledges_others(const Half& peer, const TcpSegment& segment) noexcept;
   void take(Half& h, const TcpSegment& segment);
   [[nodiscard]] bool must_wait(const Half& h, const TcpSegment& segment) const;
   void tell_waiting(const TcpSegment& segment, int direction) const;
