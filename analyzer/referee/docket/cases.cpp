@@ -17,20 +17,23 @@ namespace {
          });
 }
 
+[[nodiscard]] bool reads_unknown_memory(const Case& waited) {
+  const auto* use = waited.is<Case::UnknownMemory>();
+  return use != nullptr && !use->writing;
+}
+
+[[nodiscard]] bool done(const Case& waited) { return waited.is<Case::Done>() != nullptr; }
+
 /// Likewise: a client's Read of memory that was never offered, and an RDMA_DONE with it. What is missing is rather the
-/// offer.
+/// offer, which is a Reply.
 [[nodiscard]] bool offer_missing(const Case& waited, const std::vector<Case>& all) {
-  const auto reads = [](const Case& c) {
-    const auto* use = c.is<Case::UnknownMemory>();
-    return use != nullptr && !use->writing;
-  };
   const auto with_it = [&](auto wanted) {
     return std::any_of(all.begin(), all.end(), [&](const Case& c) { return c.accused == waited.accused && wanted(c); });
   };
-  if (waited.is<Case::Done>() != nullptr) return with_it(reads);
-  if (!reads(waited)) return false;
-  return waited.rule == RuleId::rdma_by_requester ||
-         with_it([](const Case& c) { return c.is<Case::Done>() != nullptr; });
+  if (waited.rule == RuleId::credit_initial_exceeded) return with_it(done);
+  if (done(waited)) return with_it(reads_unknown_memory);
+  if (!reads_unknown_memory(waited)) return false;
+  return waited.rule == RuleId::rdma_by_requester || with_it(done);
 }
 
 /// A Call of the requester may be missing behind all that was heard of it. What it is accused of itself, another Call

@@ -17,7 +17,9 @@ namespace {
 
 void settle_waiting_done(const Witness& witness, const Case& waited, bool proven) {
   const bool automatic = witness.context.options.profile == Profile::automatic && !witness.connection.reliable_reply;
-  if (!proven && !waited.orderly && automatic) {
+  // What its sender acknowledged on InfiniBand may be missing together with the acknowledgement.
+  const bool known = proven || (waited.orderly && witness.connection.facts.transport == trace::Transport::iwarp);
+  if (!known && automatic) {
     leave_unproven(witness, waited);  // the first offer of a server that completes pulls so
     return;
   }
