@@ -32,9 +32,7 @@ void judge_done(const Witness& witness, const trace::Send& event, RecentSend& se
   Connection& connection = witness.connection;
   const std::uint32_t xid = send.xid;
   connection.dones.add({xid, event.side, event.frame});
-  const Offer* theirs = newest_offer(connection, other(event.side), xid);
-  const bool wrong_side = theirs != nullptr && theirs->done.number == 0;
-  if (newest_offer(connection, event.side, xid) == nullptr && !wrong_side && connection.cases.size() < most_cases) {
+  if (newest_offer(connection, event.side, xid) == nullptr && connection.cases.size() < most_cases) {
     // Its offer may still be held back behind a hole in the other direction: wait for what the peer sends next.
     witness.wait({.rule = RuleId::rdma_done_sent,
                   .accused = event.side,
@@ -168,7 +166,7 @@ HeldFinding settle_done(const Witness& witness, const DoneSeen& event) {
   if (offer == nullptr) {
     if (theirs != nullptr && theirs->may_be_call() && theirs->undecidable) {
       witness.unchecked(RuleId::done_wrong_sender, "frames are missing since a message that may be a Long Call");
-    } else if (theirs != nullptr && theirs->done.number == 0) {
+    } else if (theirs != nullptr && (theirs->done.number == 0 || theirs->done.number > event.frame.number)) {
       say(RuleId::done_wrong_sender,
           fmt::format("The {} sent RDMA_DONE for XID {:#010x}, whose Read chunk it offered itself (frame {}): only the "
                       "requester may end it.",
