@@ -162,9 +162,9 @@ bool Connection::come(const Half& h, const TcpSegment& segment) const {
   return ahead <= 1 || ahead > window_ahead;
 }
 
-/// Also behind those of its own direction that wait.
+/// Also behind those of its own direction that wait, unless it was sent before them: of two mirrors one may be ahead.
 bool Connection::must_wait(const Half& h, const TcpSegment& segment) const {
-  return !h.early.empty() || !come(h, segment);
+  return (!h.early.empty() && !h.early.sent_before_all(segment)) || !come(h, segment);
 }
 
 void Connection::release(Half& h) {

@@ -4,7 +4,9 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <deque>
+#include <iterator>
 #include <vector>
 
 #include "trace/iwarp/piece.hpp"
@@ -12,7 +14,7 @@
 
 namespace rpcrdma::trace::iwarp {
 
-/// Of one direction, in the order of the capture.
+/// Of one direction, in the order in which they were sent: what acknowledges less was sent before.
 class EarlySegments {
  public:
   static constexpr std::size_t most = 4096;
@@ -31,6 +33,10 @@ class EarlySegments {
   [[nodiscard]] bool data() const noexcept { return with_data_ != 0; }
   /// Keeps a copy. False: there is no room.
   [[nodiscard]] bool hold(const TcpSegment& segment);
+  /// Something waits, and all of it was sent behind this.
+  [[nodiscard]] bool sent_before_all(const TcpSegment& segment) const noexcept {
+    return !held_.empty() && sent_before(segment, held_.front().segment);
+  }
   /// The oldest one, until it is popped.
   [[nodiscard]] const TcpSegment& front() const noexcept { return held_.front().segment; }
   void pop() noexcept;
@@ -40,6 +46,11 @@ class EarlySegments {
     TcpSegment segment;
     std::vector<std::uint8_t> payload;
   };
+  [[nodiscard]] static bool sent_before(const TcpSegment& one, const TcpSegment& another) noexcept {
+    const bool known = (one.flags & another.flags & TcpSegment::ack) != 0;
+    return known && static_cast<std::int32_t>(one.acknowledgement - another.acknowledgement) < 0;
+  }
+
   Budget& budget_;
   std::deque<Held> held_;
   std::size_t with_data_ = 0;
@@ -47,7 +58,10 @@ class EarlySegments {
 
 inline bool EarlySegments::hold(const TcpSegment& segment) {
   if (held_.size() >= most || !budget_.take(segment.payload.size())) return false;
-  Held& held = held_.emplace_back();
+  constexpr std::ptrdiff_t looked_at = 64;  // a mirror that is ahead by more is another matter
+  auto at = held_.end();
+  while (at != held_.begin() && held_.end() - at < looked_at && sent_before(segment, std::prev(at)->segment)) --at;
+  Held& held = *held_.emplace(at);
   held.segment = segment;
   held.payload.assign(segment.payload.begin(), segment.payload.end());
   held.segment.payload = held.payload;
