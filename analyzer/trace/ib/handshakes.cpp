@@ -206,7 +206,8 @@ void Handshakes::reject(const IbPacket& packet, const CmMessage& m) {
     c->repeated_message(side, packet.ref);
     return;
   }
-  c->rejected = c->closed = true;
+  c->rejected = true;
+  flows_.close(*c);
   c->tell_liveness(packet.ref);
   ConnectReject r;
   c->shared.fill(r, side, packet.ref);
@@ -247,7 +248,7 @@ void Handshakes::disconnect(const IbPacket& packet, const CmMessage& m) {
     return;
   }
   seen = true;
-  c->closed = true;
+  flows_.close(*c);
   for (Stream& stream : c->streams) stream.close(packet.ref);
   c->tell_liveness(packet.ref);
   Disconnect d;
