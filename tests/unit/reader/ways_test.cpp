@@ -217,8 +217,8 @@ TEST(Ways, FlippedOctets) {
     for (int round = 0; round < 40; ++round) {
       Octets octets = file.octets;
       std::string what = file.name;
-      const unsigned flips = 1 + random() % 3;
-      for (unsigned flip = 0; flip < flips; ++flip) {
+      const std::size_t flips = 1 + random() % 3;
+      for (std::size_t flip = 0; flip < flips; ++flip) {
         const std::size_t at = random() % octets.size();
         // Small values make lengths and types that are nearly right.
         octets[at] = static_cast<std::uint8_t>(random() % 2 == 0 ? random() % 16 : random());
