@@ -73,7 +73,6 @@ ssize_t ReadThread::read(void* to, std::size_t length) {
   if (now_.from == now_.to) {
     std::unique_lock lock(access_);
     if (!now_.octets.empty()) empty_.push_back(std::exchange(now_, {}));
-    changed_.notify_all();
     changed_.wait(lock, [this] { return !full_.empty() || stage_ != Stage::reading; });
     if (full_.empty()) {
       ended_ = true;
@@ -82,6 +81,7 @@ ssize_t ReadThread::read(void* to, std::size_t length) {
     }
     now_ = std::move(full_.front());
     full_.pop_front();
+    changed_.notify_all();
   }
   const std::size_t given = std::min(length, now_.to - now_.from);
   std::memcpy(to, now_.octets.data() + now_.from, given);
