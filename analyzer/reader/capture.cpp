@@ -41,7 +41,7 @@ class FileCapture final : public Capture {
       }
     }
     std::string reason;
-    if (ways == Ways::all && source_->reopenable() && source_->compression() == Content::other) {
+    if (ways == Ways::all && source_->reopenable()) {
       if (auto opened = open_directly(*source_, content_)) {
         take(std::move(opened));
         way_ = Way::direct;

@@ -190,6 +190,9 @@ TEST(Ways, OrdinaryFilesNeedNoLibrary) {
     const std::string path = folder.write("a", file.octets);
     EXPECT_TRUE(is_read_directly(path)) << file.name;
     expect_both_ways_the_same(path, file.name);
+    const std::string packed = folder.write("a.gz", gzip(file.octets));
+    EXPECT_TRUE(is_read_directly(packed)) << file.name;
+    expect_both_ways_the_same(packed, file.name + ", gzip");
   }
 }
 
@@ -206,6 +209,11 @@ TEST(Ways, CutAnywhere) {
     for (std::size_t length = 0; length < file.octets.size(); length += length < 48 ? 3 : 5) {
       expect_both_ways_the_same(folder.write("a", std::span(file.octets).first(length)),
                                 file.name + ", " + std::to_string(length) + " octets");
+    }
+    const Octets packed = gzip(file.octets);
+    for (std::size_t length = 0; length < packed.size(); length += length < 48 ? 5 : 23) {
+      expect_both_ways_the_same(folder.write("a", std::span(packed).first(length)),
+                                file.name + ", gzip, " + std::to_string(length) + " octets");
     }
   }
 }
@@ -225,6 +233,7 @@ TEST(Ways, FlippedOctets) {
         what += ", octet " + std::to_string(at) + " is " + std::to_string(octets[at]);
       }
       expect_both_ways_the_same(folder.write("a", octets), what);
+      if (round % 4 == 0) expect_both_ways_the_same(folder.write("a", gzip(octets)), what + ", gzip");
     }
   }
 }
