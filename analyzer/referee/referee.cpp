@@ -521,12 +521,7 @@ void Referee::on(const trace::NfsOverTcp& event) { impl_->mounts.without_rdma(ev
 
 void Referee::on(const trace::Liveness& event) {
   Connection* connection = impl_->find(event.connection);
-  if (connection == nullptr) return;
-  connection->of(event.side).liveness = event;
-  std::vector<std::string>& networks = connection->facts.networks;
-  for (const std::string& network : event.networks) {
-    if (std::find(networks.begin(), networks.end(), network) == networks.end()) networks.push_back(network);
-  }
+  if (connection != nullptr) connection->keep(event);
 }
 
 void Referee::on(const trace::Quality& event) {
