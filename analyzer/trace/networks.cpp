@@ -54,7 +54,14 @@ bool Networks::place(Opened& opened) {
 }
 
 const std::string* Networks::name(const NetworkPath& path) {
-  return path.id() == 0 ? nullptr : &*names_.insert(path.text()).first;
+  if (path.id() == 0) return nullptr;
+  const auto known = names_.find(path.id());
+  if (known != names_.end()) return &known->second;
+  if (names_.size() >= most_names) {
+    full_ = true;
+    return nullptr;
+  }
+  return &names_.emplace(path.id(), path.text()).first->second;
 }
 
 Networks::Placed Networks::placed(const Address& source, const Address& destination, std::uint16_t service,

@@ -7,7 +7,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
-#include <set>
 #include <string>
 #include <tuple>
 #include <vector>
@@ -30,6 +29,7 @@ class Networks {
   static constexpr std::size_t most_pairs = 65536;
   static constexpr std::size_t most_ways = 8;  // of one pair: further ones are the first network, without a name
   static constexpr std::size_t most_openings = 4;
+  static constexpr std::size_t most_names = 65536;  // further networks have none
 
   /// A VLAN or key.
   struct Way {
@@ -61,8 +61,8 @@ class Networks {
   [[nodiscard]] const std::string* name(const NetworkPath& path);
 
   std::map<std::tuple<Address, Address, std::uint16_t>, Pair> pairs_;
-  std::set<std::string> names_;  ///< of all ways: shares read them while others are added
-  bool full_ = false;            ///< a bound was met
+  std::map<std::uint64_t, std::string> names_;  ///< by path: shares read them while others are added
+  bool full_ = false;                           ///< a bound was met
   bool full_told_ = false;
   bool any_ = false;  ///< a VLAN or key was seen: until then only openings are looked at
 };

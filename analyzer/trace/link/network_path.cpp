@@ -28,7 +28,9 @@ constexpr std::string_view name(NetworkPath::Kind kind) noexcept {
 }  // namespace
 
 std::string NetworkPath::text() const {
+  constexpr std::size_t usual = 12;  // "VLAN 4095, "
   std::string out;
+  out.reserve(std::min(size_, most) * usual);
   for (std::size_t i = 0; i < std::min(size_, most); ++i) {
     if (i != 0) out += ", ";
     out += name(steps_[i].kind);

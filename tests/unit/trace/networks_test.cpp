@@ -121,6 +121,29 @@ TEST(Networks, NoMoreThanAreKept) {
   }
 }
 
+// A bound for all together, which is said once too.
+TEST(Networks, NoMoreNamesThanAreKept) {
+  constexpr std::uint32_t most = 65536;
+  Networks networks;
+  Opened opened;
+  opened.content = Content::tcp;
+  opened.tcp.destination = server;
+  const auto place = [&](std::uint32_t number) {
+    opened.network.clear();
+    opened.network.add(NetworkPath::Kind::vxlan, number);
+    opened.tcp.source = client;
+    opened.tcp.source.octets[1] = static_cast<std::uint8_t>(number >> 11U);
+    opened.tcp.source.octets[2] = static_cast<std::uint8_t>(number >> 3U);
+    return networks.place(opened);
+  };
+  for (std::uint32_t number = 0; number < most + 5000; ++number) {
+    ASSERT_EQ(place(number), number != most) << number;
+    ASSERT_EQ(name_of(opened), number < most ? "VXLAN " + std::to_string(number) : "");
+  }
+  place(12345);
+  EXPECT_EQ(name_of(opened), "VXLAN 12345");
+}
+
 // Each packet bears the name of its own way, also where two ways are one network.
 TEST(Networks, WhatTheyAreCalled) {
   Networks networks;
