@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // The JSON document "rpcrdma-analyzer/1", whole or an object a line: every key always present, null where a value is
-// not known.
+// not known; but for `taps` and `networks`, which most captures have nothing to do with.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -176,8 +176,8 @@ Text document(const referee::ConnectionFacts& c) {
   const bool known_version = c.version == 1 || c.version == 2;
   std::vector<Text> procedures;
   for (const auto& procedure : c.procedures) procedures.push_back(document(procedure));
-  return Object()
-      .add("id", c.id)
+  Object out;
+  out.add("id", c.id)
       .add("transport", name(c.transport))
       .add("client", document(c.client))
       .add("server", document(c.server))
@@ -208,6 +208,8 @@ Text document(const referee::ConnectionFacts& c) {
       .add("one_way", c.one_way)
       .add("gaps", c.gaps)
       .add("sends_unrecognised", c.sends_unrecognised);
+  if (!c.networks.empty()) out.add("networks", c.networks);
+  return out;
 }
 
 std::optional<Text> since(const std::optional<trace::FrameRef>& frame) {

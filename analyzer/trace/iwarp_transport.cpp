@@ -198,8 +198,8 @@ struct IwarpTransport::Impl {
   bool copy(const TcpSegment& segment) {
     Ends ends;
     const int direction = ends_of(segment, ends);
-    const Entry* entry = find(ends);
-    return entry != nullptr && entry->connection->copy(direction, segment.ref);
+    Entry* entry = find(ends);
+    return entry != nullptr && entry->connection->copy(direction, segment);
   }
 
   void finish(FrameRef last) {

@@ -87,6 +87,12 @@ def readdressed(records, network):
     return out
 
 
+def tagged(records, vlan):
+    """In a VLAN."""
+    tag = struct.pack(">HH", 0x8100, vlan)
+    return [r[:8] + struct.pack("<II", *(n + 4 for n in struct.unpack("<II", r[8:16]))) + r[16:28] + tag + r[28:] for r in records]
+
+
 class Threads(Folder):
     def same(self, *arguments, formats=FORMATS, threads=THREADS):
         for form in formats:
@@ -129,6 +135,18 @@ class Threads(Folder):
         captures = [records for _, header, records in of_link(1)]
         header, _ = ethernet()
         self.same(self.pile("turns.pcap", header, interleaved([readdressed(records, i) for i, records in enumerate(captures)])))
+
+    def test_networks_and_what_they_are_called(self):
+        """The same addresses in as many VLANs as have names, and in more; and packets that change between them."""
+        captures = [records for _, header, records in of_link(1)]
+        header, _ = ethernet()
+        for most in (6, 12):
+            named = [tagged(readdressed(records, i // 24), i % most + 1) for i, records in enumerate(captures)]
+            path = self.pile("networks.pcap", header, interleaved(named))
+            self.same(path)
+            self.assertIn(b'"networks":["VLAN 1"]', said("3", "--json", path)[1])
+        turns = interleaved([readdressed(records, i) for i, records in enumerate(captures)])
+        self.same(self.pile("turns.pcap", header, [record for i, r in enumerate(turns) for record in tagged([r], i % 5 + 1)]), formats=FORMATS[:2])
 
     def test_what_was_damaged(self):
         header, records = ethernet()

@@ -64,6 +64,7 @@ void Flows::packet(const IbPacket& packet, const wire::IbHeader& header) {
     leg = nullptr;
   }
   if (leg == nullptr) leg = &new_orphan(key, packet.transport, packet.ref);
+  leg->networks.add(packet.seen_in);
   const bool bad = crc_bad(packet, *leg);
   if (leg->connection != nullptr && leg->connection->announced) {
     leg->connection->deliver(*leg, packet.ref, packet.octets, packet.wire_length, header, bad);
@@ -73,8 +74,10 @@ void Flows::packet(const IbPacket& packet, const wire::IbHeader& header) {
 }
 
 void Flows::copy(const IbPacket& packet, const wire::IbHeader& header) {
-  const Leg* leg = find({packet.source, packet.destination, header.destination_qp});
-  if (leg == nullptr || leg->connection == nullptr || !leg->connection->announced) return;
+  Leg* leg = find({packet.source, packet.destination, header.destination_qp});
+  if (leg == nullptr) return;
+  leg->networks.add(packet.seen_in);
+  if (leg->connection == nullptr || !leg->connection->announced) return;
   leg->connection->shared.repeated(leg->sender, packet.ref, Repeated::Kind::capture_duplicate);
 }
 
