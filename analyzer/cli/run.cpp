@@ -9,6 +9,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -24,6 +25,7 @@
 #include "cli/inputs.hpp"
 #include "cli/judging.hpp"
 #include "cli/kept_input.hpp"
+#include "cli/on_threads.hpp"
 #include "cli/output.hpp"
 #include "cli/progress.hpp"
 #include "cli/sanitizing.hpp"
@@ -120,7 +122,11 @@ namespace {
           report::text(run, {in_color(options.color), options.quiet, options.verbose, report_columns()}, drawn));
     case Format::json: {
       bool put = true;
-      report::json(run, [&put](std::string_view piece) { put = put && print(piece); });
+      report::json(
+          run, [&put](std::string_view piece) { put = put && print(piece); },
+          [&options](std::size_t count, const std::function<void(std::size_t)>& work) {
+            share_out(threads(options), count, work);
+          });
       return put;
     }
     case Format::ndjson:
@@ -201,6 +207,7 @@ namespace {
     taps = compared(options, standard_input);
   }
   Inputs inputs(options.captures, options.merge, standard_input);
+  if (threads(options) > 1) inputs.unpack_ahead();
   report::Run run;
   trace::Statistics statistics;
   // Whoever wants to know of everything as it happens gets it in the order of the frames.

@@ -6,16 +6,15 @@
 #include <atomic>
 #include <condition_variable>
 #include <deque>
-#include <exception>
 #include <functional>
 #include <memory>
 #include <mutex>
-#include <system_error>
 #include <thread>
 #include <utility>
 #include <vector>
 
 #include "cli/block.hpp"
+#include "cli/on_threads.hpp"
 #include "cli/share.hpp"
 #include "referee/shares.hpp"
 #include "trace/opener.hpp"
@@ -33,32 +32,6 @@ void pause() noexcept {
 #else
   std::this_thread::yield();
 #endif
-}
-
-/// Runs `work` in this thread and as many others as there can be; the first exception is thrown here.
-void on_threads(std::size_t threads, const std::function<void(std::size_t)>& work) {
-  std::mutex access;
-  std::exception_ptr failed;
-  const auto guarded = [&](std::size_t thread) {
-    try {
-      work(thread);
-    } catch (...) {
-      const std::lock_guard lock(access);
-      if (!failed) failed = std::current_exception();
-    }
-  };
-  std::vector<std::thread> others;
-  others.reserve(threads);
-  for (std::size_t i = 1; i < threads; ++i) {
-    try {
-      others.emplace_back(guarded, i);
-    } catch (const std::system_error&) {
-      break;  // those that there are do it
-    }
-  }
-  guarded(0);
-  for (std::thread& other : others) other.join();
-  if (failed) std::rethrow_exception(failed);
 }
 
 /// Reads and opens frames, and knows whose share they are. One thread at a time.

@@ -41,7 +41,7 @@ class FileCapture final : public Capture {
       }
     }
     std::string reason;
-    if (ways == Ways::all && source_->reopenable() && source_->compression() == Content::other) {
+    if (ways == Ways::all && source_->reopenable()) {
       if (auto opened = open_directly(*source_, content_)) {
         take(std::move(opened));
         way_ = Way::direct;
@@ -106,6 +106,8 @@ class FileCapture final : public Capture {
   [[nodiscard]] const InputFacts& facts() const override { return facts_; }
   [[nodiscard]] Octets hold() const override { return backend_ ? backend_->hold() : nullptr; }
   [[nodiscard]] std::shared_ptr<ReadAhead> ahead() const override { return backend_ ? backend_->ahead() : nullptr; }
+
+  void unpack_ahead() override { source_->unpack_ahead(); }
 
   [[nodiscard]] std::optional<double> position() const override {
     return backend_ ? backend_->position() : std::optional<double>(1.0);

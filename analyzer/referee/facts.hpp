@@ -138,6 +138,7 @@ struct ConnectionFacts {
   trace::Transport transport = trace::Transport::rocev2;
   trace::Endpoint client;
   trace::Endpoint server;
+  std::vector<std::string> networks;  ///< its VLANs and tunnels: "VLAN 10, VXLAN 5001"; several: "there" and "back"
   trace::RolesFrom roles_from = trace::RolesFrom::unknown;
   FrameRef opened;
   bool handshake_seen = false;

@@ -521,7 +521,7 @@ void Referee::on(const trace::NfsOverTcp& event) { impl_->mounts.without_rdma(ev
 
 void Referee::on(const trace::Liveness& event) {
   Connection* connection = impl_->find(event.connection);
-  if (connection != nullptr) connection->of(event.side).liveness = event;
+  if (connection != nullptr) connection->keep(event);
 }
 
 void Referee::on(const trace::Quality& event) {

@@ -60,12 +60,12 @@ struct AttemptsInARow {
 /// In the order of their first members. What came to be stands alone and ends the series of its pair.
 std::vector<AttemptsInARow> in_series(const std::vector<const ConnectionFacts*>& connections,
                                       const std::vector<ConnectionFacts>& all) {
-  using Pair = std::tuple<trace::Transport, std::string, std::string>;
+  using Pair = std::tuple<trace::Transport, std::string, std::string, std::vector<std::string>>;
   const std::set<const ConnectionFacts*> listed(connections.begin(), connections.end());
   std::vector<AttemptsInARow> out;
   std::map<Pair, std::size_t> open;
   for (const ConnectionFacts& c : all) {
-    const Pair pair{c.transport, c.client.address, c.server.address};
+    const Pair pair{c.transport, c.client.address, c.server.address, c.networks};
     if (established(c)) open.erase(pair);
     if (!listed.contains(&c)) continue;
     if (established(c)) {
@@ -87,7 +87,8 @@ std::string calls(const ConnectionFacts& c) {
 }
 
 void connection_line(Page& page, const ConnectionFacts& c, Epoch epoch) {
-  std::string text = fmt::format("{}, client {}, server {}; ", spoken(c.transport), spoken(c.client), spoken(c.server));
+  std::string text = fmt::format("{}, client {}, server {}{}; ", spoken(c.transport), spoken(c.client),
+                                 spoken(c.server), in_networks(c.networks));
   if (c.opened.number != 0) text += place(c.opened, epoch) + "; ";
   if (established(c)) text += calls(c) + "; ";
   page.paragraph(fmt::format("Connection {}: ", c.id), text + ending(c, epoch), 4, Ink::bold);
@@ -111,11 +112,12 @@ void series_line(Page& page, const AttemptsInARow& series, Epoch epoch) {
   for (const ConnectionFacts* c : series.members) ids.push_back(c->id);
   std::string head = numbered("connection", ids, 4) + ": ";
   head.front() = 'C';
-  std::string text = fmt::format("{}, client {}, server {}; {} to connect, {}, from {} to {}", spoken(first.transport),
-                                 first.client.address.empty() ? "unknown address" : first.client.address,
-                                 first.server.address.empty() ? "unknown address" : first.server.address,
-                                 counted(series.members.size(), "attempt"), outcomes(series),
-                                 place(first.opened, epoch), place(last.opened, epoch));
+  std::string text =
+      fmt::format("{}, client {}, server {}{}; {} to connect, {}, from {} to {}", spoken(first.transport),
+                  first.client.address.empty() ? "unknown address" : first.client.address,
+                  first.server.address.empty() ? "unknown address" : first.server.address, in_networks(first.networks),
+                  counted(series.members.size(), "attempt"), outcomes(series), place(first.opened, epoch),
+                  place(last.opened, epoch));
   if (last.opened.time > first.opened.time) {
     const auto span = static_cast<double>(last.opened.time) - static_cast<double>(first.opened.time);
     fmt::format_to(std::back_inserter(text), ", one every {}",

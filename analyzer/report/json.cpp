@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // The JSON document "rpcrdma-analyzer/1", whole or an object a line: every key always present, null where a value is
-// not known.
+// not known; but for `taps` and `networks`, which most captures have nothing to do with.
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <iterator>
 #include <map>
 #include <nlohmann/json.hpp>
@@ -175,8 +176,8 @@ Text document(const referee::ConnectionFacts& c) {
   const bool known_version = c.version == 1 || c.version == 2;
   std::vector<Text> procedures;
   for (const auto& procedure : c.procedures) procedures.push_back(document(procedure));
-  return Object()
-      .add("id", c.id)
+  Object out;
+  out.add("id", c.id)
       .add("transport", name(c.transport))
       .add("client", document(c.client))
       .add("server", document(c.server))
@@ -207,6 +208,8 @@ Text document(const referee::ConnectionFacts& c) {
       .add("one_way", c.one_way)
       .add("gaps", c.gaps)
       .add("sends_unrecognised", c.sends_unrecognised);
+  if (!c.networks.empty()) out.add("networks", c.networks);
+  return out;
 }
 
 std::optional<Text> since(const std::optional<trace::FrameRef>& frame) {
@@ -401,56 +404,87 @@ ndjson::Totals totals_of(const Run& run) {
           run.report.rdma_messages};
 }
 
-/// A member of the document that is a list, one element a line. `out` goes to `write` whenever it has grown large.
-template <typename List, typename Element>
-void put_list(std::string& out, std::string_view key, const List& list, Element element, const Write& write) {
-  constexpr std::size_t large = std::size_t{1} << 16U;
-  fmt::format_to(std::back_inserter(out), "\"{}\":[", key);
-  std::string_view before = "\n";
-  for (const auto& one : list) {
-    out += before;
-    out += element(one).json;
-    before = ",\n";
-    if (out.size() < large) continue;
-    write(out);
-    out.clear();
+/// The members of the document that are lists, one element a line.
+class Lists {
+ public:
+  Lists(std::string& out, const Write& write, const ForEach& for_each)
+      : out_(out), write_(write), for_each_(for_each) {}
+
+  /// `out` goes to `write` whenever it has grown large.
+  template <typename List, typename Element>
+  void put(std::string_view key, const List& list, Element element) {
+    fmt::format_to(std::back_inserter(out_), "\"{}\":[", key);
+    const auto lines = [&](std::string& to, std::size_t from, std::size_t end) {
+      for (std::size_t i = from; i < end; ++i) {
+        to += i == 0 ? "\n" : ",\n";
+        to += element(list[i]).json;
+      }
+    };
+    std::size_t done = 0;
+    while (list.size() - done > piece) {
+      const std::size_t pieces = std::min(most_pieces, (list.size() - done + piece - 1) / piece);
+      std::vector<std::string> made(pieces);
+      for_each_(pieces, [&](std::size_t i) {
+        const std::size_t from = done + i * piece;
+        lines(made[i], from, std::min(from + piece, list.size()));
+      });
+      write_out();
+      for (const std::string& text : made) write_(text);
+      done = std::min(done + pieces * piece, list.size());
+    }
+    lines(out_, done, list.size());
+    out_ += list.empty() ? "],\n" : "\n],\n";
   }
-  out += list.empty() ? "],\n" : "\n],\n";
-}
+  void write_out() {
+    write_(out_);
+    out_.clear();
+  }
+
+ private:
+  static constexpr std::size_t piece = 128;       // elements: some 100 KiB
+  static constexpr std::size_t most_pieces = 32;  // that wait to be written
+
+  std::string& out_;
+  const Write& write_;
+  const ForEach& for_each_;
+};
 
 }  // namespace
 
-void json(const Run& run, const Write& write) {
+void json(const Run& run, const Write& write, const ForEach& for_each) {
   const referee::Report& report = run.report;
   const auto documented = [](const auto& thing) { return document(thing); };
 
   std::string out = "{\"schema\":\"rpcrdma-analyzer/1\",\n\"tool\":";
+  Lists lists(out, write, for_each);
   out += tool().json;
   out += ",\n";
-  put_list(out, "inputs", run.inputs, documented, write);
+  lists.put("inputs", run.inputs, documented);
   if (run.taps) {
     out += "\"taps\":";
     out += document(*run.taps).json;
     out += ",\n";
   }
-  put_list(out, "connections", report.connections, documented, write);
+  lists.put("connections", report.connections, documented);
   out += "\"verdict\":";
   out += document(report.verdict).json;
   out += ",\n";
-  put_list(out, "mounts", report.mounts, documented, write);
-  put_list(
-      out, "findings", by_place(report.findings), [](const referee::Finding* finding) { return document(*finding); },
-      write);
-  put_list(out, "unchecked", report.unchecked, documented, write);
+  lists.put("mounts", report.mounts, documented);
+  lists.put("findings", by_place(report.findings), [](const referee::Finding* finding) { return document(*finding); });
+  lists.put("unchecked", report.unchecked, documented);
   out += "\"totals\":";
   out += document(totals_of(run)).json;
   out += "}\n";
-  write(out);
+  lists.write_out();
 }
 
 std::string json(const Run& run) {
   std::string out;
-  json(run, [&out](std::string_view piece) { out += piece; });
+  json(
+      run, [&out](std::string_view piece) { out += piece; },
+      [](std::size_t count, const std::function<void(std::size_t)>& work) {
+        for (std::size_t number = 0; number < count; ++number) work(number);
+      });
   return out;
 }
 

@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <concepts>
 #include <cstddef>
 #include <optional>
@@ -13,6 +14,13 @@
 #include <vector>
 
 namespace rpcrdma::report {
+
+/// Room for so many more octets at the end, to be written at once.
+[[nodiscard]] inline char* grow(std::string& out, std::size_t octets) {
+  const std::size_t before = out.size();
+  out.resize(before + octets);
+  return out.data() + before;
+}
 
 /// A value in its final form. There may be many thousands of connections and findings: no tree is made of them first.
 struct Text {
@@ -60,11 +68,13 @@ class Object {
   }
   template <typename T>
   Object& add(std::string_view key, const T& value) {
-    if (json_.size() != 1) json_ += ',';
-    json_ += '"';
-    json_ += key;
-    json_ += '"';
-    json_ += ':';
+    const bool first = json_.size() == 1;
+    char* to = grow(json_, key.size() + (first ? 3U : 4U));
+    if (!first) *to++ = ',';
+    *to++ = '"';
+    to = std::copy(key.begin(), key.end(), to);
+    *to++ = '"';
+    *to = ':';
     put(json_, value);
     return *this;
   }

@@ -150,6 +150,9 @@ void judge(Suite& suite, const referee::Rule& rule, const Judged* judged, const 
   suite.property("transport", name(connection.transport));
   suite.property("client", peer_and_port(connection.client));
   suite.property("server", peer_and_port(connection.server));
+  if (!connection.networks.empty()) {
+    suite.property("networks", fmt::format("{}", fmt::join(connection.networks, " and ")));
+  }
   if (connection.version) suite.property("version", fmt::format("{}", *connection.version));
   if (connection.opened.number != 0) suite.happened(connection.opened.time);
   for (const referee::RuleId id : view.rules) {

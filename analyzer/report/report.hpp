@@ -78,7 +78,9 @@ struct TextStyle {
 [[nodiscard]] std::string text(const Run& run, const TextStyle& style, std::string_view ladders = {});
 /// One document, schema "rpcrdma-analyzer/1". That of many connections is large: it is given away piece by piece.
 using Write = std::function<void(std::string_view piece)>;
-void json(const Run& run, const Write& write);
+/// Calls `work` for each number below `count`, once, in any order and on any threads.
+using ForEach = std::function<void(std::size_t count, const std::function<void(std::size_t number)>& work)>;
+void json(const Run& run, const Write& write, const ForEach& for_each);
 [[nodiscard]] std::string json(const Run& run);
 
 /// The objects of the JSON document one a line, each with its "type". The first line is opening(), the last totals().

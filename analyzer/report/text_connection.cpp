@@ -200,6 +200,10 @@ std::string spoken(const trace::Endpoint& end) {
   return out;
 }
 
+std::string in_networks(const std::vector<std::string>& names) {
+  return names.empty() ? std::string() : fmt::format(", in {}", fmt::join(names, " and "));
+}
+
 std::string ending(const ConnectionFacts& c, Epoch epoch) {
   using How = referee::Closed::How;
   if (!c.closed) return "still open when the capture ends";
@@ -260,6 +264,7 @@ void connection_block(Page& page, const ConnectionFacts& c, Epoch epoch, const T
       break;
   }
   page.field("peers", peers);
+  if (!c.networks.empty()) page.field("network", fmt::format("{}", fmt::join(c.networks, " and ")));
   std::string opened = c.opened.number == 0 ? std::string("not seen") : place(c.opened, epoch);
   opened += c.handshake_seen ? "" : "; its handshake is not in the capture";
   if (c.path_mtu) fmt::format_to(std::back_inserter(opened), "; path MTU {}", *c.path_mtu);

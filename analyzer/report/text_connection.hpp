@@ -4,6 +4,7 @@
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "report/layout.hpp"
 #include "report/quantity.hpp"
@@ -18,6 +19,8 @@ void connection_block(Page& page, const referee::ConnectionFacts& connection, Ep
 
 [[nodiscard]] std::string_view spoken(trace::Transport transport);  ///< "RoCEv2"
 [[nodiscard]] std::string spoken(const trace::Endpoint& end);       ///< "192.168.77.2:43180 (QP 0x000011)"
+/// ", in VLAN 10 and VLAN 20"; nothing where there is no name.
+[[nodiscard]] std::string in_networks(const std::vector<std::string>& names);
 /// "closed in good order by the client, frame 40, +1.200000 s"
 [[nodiscard]] std::string ending(const referee::ConnectionFacts& connection, Epoch epoch);
 

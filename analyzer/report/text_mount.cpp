@@ -12,6 +12,7 @@
 
 #include "report/names.hpp"
 #include "report/tally.hpp"
+#include "report/text_connection.hpp"
 
 namespace rpcrdma::report {
 namespace {
@@ -45,8 +46,21 @@ std::string_view in_words(State state) {
 
 std::string address(const std::string& known) { return known.empty() ? "unknown address" : known; }
 
-std::string peers(const MountFacts& mount) {
-  return fmt::format("client {}, server {}", address(mount.client), address(mount.server));
+/// Those of its connections.
+std::vector<std::string> networks(const MountFacts& mount, const Run& run) {
+  std::vector<std::string> out;
+  for (const auto& c : run.report.connections) {
+    if (c.networks.empty() || !std::binary_search(mount.connections.begin(), mount.connections.end(), c.id)) continue;
+    for (const std::string& name : c.networks) {
+      if (std::find(out.begin(), out.end(), name) == out.end()) out.push_back(name);
+    }
+  }
+  return out;
+}
+
+std::string peers(const MountFacts& mount, const Run& run) {
+  return fmt::format("client {}, server {}{}", address(mount.client), address(mount.server),
+                     in_networks(networks(mount, run)));
 }
 
 /// "WRITE 0xa45ce68a"
@@ -97,9 +111,9 @@ void times(Page& page, const MountFacts& mount, bool verbose) {
   }
 }
 
-void mount_block(Page& page, const MountFacts& mount, bool verbose, Epoch epoch) {
+void mount_block(Page& page, const MountFacts& mount, const Run& run, bool verbose, Epoch epoch) {
   page.line();
-  page.paragraph(fmt::format("Mount {}: ", mount.id), peers(mount), 2, Ink::bold);
+  page.paragraph(fmt::format("Mount {}: ", mount.id), peers(mount, run), 2, Ink::bold);
   std::string state(in_words(mount.state));
   if (mount.since) state += " since " + place(*mount.since, epoch);
   page.field("state", state);
@@ -126,8 +140,8 @@ void mount_block(Page& page, const MountFacts& mount, bool verbose, Epoch epoch)
 }
 
 /// One that works is a line where there are others.
-void mount_line(Page& page, const MountFacts& mount) {
-  page.paragraph(fmt::format("Mount {}: ", mount.id), fmt::format("{}. {}", peers(mount), mount.sentence), 2,
+void mount_line(Page& page, const MountFacts& mount, const Run& run) {
+  page.paragraph(fmt::format("Mount {}: ", mount.id), fmt::format("{}. {}", peers(mount, run), mount.sentence), 2,
                  Ink::bold);
 }
 
@@ -166,7 +180,7 @@ void mounts_block(Page& page, const Run& run, const TextStyle& style, Epoch epoc
   for (const MountFacts& mount : mounts) {
     if (!in_full(mount)) continue;
     if (style.verbose || blocks++ < most) {
-      mount_block(page, mount, style.verbose, epoch);
+      mount_block(page, mount, run, style.verbose, epoch);
     } else {
       ++left;
     }
@@ -176,7 +190,7 @@ void mounts_block(Page& page, const Run& run, const TextStyle& style, Epoch epoc
     if (in_full(mount)) continue;
     if (lines == 0) page.line();
     if (lines++ < most) {
-      mount_line(page, mount);
+      mount_line(page, mount, run);
     } else {
       ++left;
     }

@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "trace/frame.hpp"
 #include "wire/bytes.hpp"
@@ -252,6 +253,8 @@ struct Liveness : EventBase {
   std::uint64_t missing = 0;   ///< those the capture lacks
   std::uint64_t places = 0;    ///< in so many gaps
   bool window_closed = false;  ///< TCP: this side's newest segment says that it can take nothing
+  /// In which networks its packets were seen, where those have a name: "VLAN 10", "VLAN 10, VXLAN 5001".
+  std::vector<std::string> networks;
 };
 
 /// NFS over TCP without RDMA between two addresses: told once a pair, from finish(). connection is 0. Not for NULL

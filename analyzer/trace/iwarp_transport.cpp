@@ -17,6 +17,7 @@ namespace {
 
 using iwarp::Connection;
 using iwarp::Ends;
+using iwarp::OrdinaryTcp;
 
 /// Octets that all connections together may hold back.
 constexpr std::size_t held_limit = 256U << 20U;
@@ -24,22 +25,6 @@ constexpr std::size_t held_limit = 256U << 20U;
 constexpr std::size_t open_limit = 8192;
 constexpr std::size_t pending_limit = 1024;
 constexpr std::size_t over_limit = 512;
-
-std::uint64_t hash_of(const Address& a) noexcept {
-  std::uint64_t hi = 0;
-  std::uint64_t lo = 0;
-  std::memcpy(&hi, a.octets.data(), 8);
-  std::memcpy(&lo, a.octets.data() + 8, 8);
-  return (hi * 0x9E3779B97F4A7C15ULL) ^ (lo * 0xC2B2AE3D27D4EB4FULL) ^ static_cast<std::uint64_t>(a.kind) ^
-         std::uint64_t{a.network} << 8U;
-}
-
-/// For the table of ordinary connections, in which nobody is looked for further than at one place.
-std::uint64_t hash_of(const Ends& ends) noexcept {
-  std::uint64_t h = hash_of(ends.address[0]) * 0x9E3779B97F4A7C15ULL ^ hash_of(ends.address[1]);
-  h = (h ^ (static_cast<std::uint64_t>(ends.port[0]) << 16U) ^ ends.port[1]) * 0xFF51AFD7ED558CCDULL;
-  return h ^ (h >> 33U);
-}
 
 /// Ends in their order, and which of them sent the segment.
 int ends_of(const TcpSegment& s, Ends& ends) noexcept {
@@ -139,7 +124,7 @@ struct IwarpTransport::Impl {
     const Connection& connection = *entry.connection;
     if (connection.status() == Connection::Status::given_up) {
       count_plain(entry);
-      ordinary.ignore(hash_of(ends), entry.plain);
+      ordinary.ignore(OrdinaryTcp::hash_of(ends), entry.plain);
       erase(ends);
       return;
     }
@@ -172,7 +157,7 @@ struct IwarpTransport::Impl {
       entry->connection->supersede(direction, segment.ref);
       count_plain(*entry);
       erase(ends);
-      ordinary.forget(hash_of(ends));
+      ordinary.forget(OrdinaryTcp::hash_of(ends));
       entry = nullptr;
     }
     if ((segment.flags & (TcpSegment::syn | TcpSegment::rst)) != 0) attempts.segment(segment);
@@ -180,7 +165,7 @@ struct IwarpTransport::Impl {
 
     const bool service = context.service_port(ends.port[0]) || context.service_port(ends.port[1]);
     iwarp::TcpOpening opening;
-    if (!ordinary.worth_a_look(hash_of(ends), direction, segment, service, opening)) return false;
+    if (!ordinary.worth_a_look(OrdinaryTcp::hash_of(ends), direction, segment, service, opening)) return false;
     auto [at, added] = connections.try_emplace(ends);
     at->second.connection = std::make_unique<Connection>(context, ends, opening);
     at->second.place = pending.insert(pending.end(), ends);
@@ -198,8 +183,8 @@ struct IwarpTransport::Impl {
   bool copy(const TcpSegment& segment) {
     Ends ends;
     const int direction = ends_of(segment, ends);
-    const Entry* entry = find(ends);
-    return entry != nullptr && entry->connection->copy(direction, segment.ref);
+    Entry* entry = find(ends);
+    return entry != nullptr && entry->connection->copy(direction, segment);
   }
 
   void finish(FrameRef last) {
@@ -222,7 +207,7 @@ struct IwarpTransport::Impl {
   iwarp::Attempts attempts;
   iwarp::Context context;
   iwarp::PlainNfs plain;
-  iwarp::OrdinaryTcp ordinary;
+  OrdinaryTcp ordinary;
   Map connections;
   std::array<Map::value_type*, 256> cache{};  ///< connections used lately
   std::list<Ends> pending;

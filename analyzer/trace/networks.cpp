@@ -34,9 +34,10 @@ template <typename Segment>
 
 bool Networks::place(Opened& opened) {
   const auto set = [&](auto& packet, std::uint16_t service, std::uint64_t opens) {
-    if (opens == 0 && !any_ && opened.network == 0) return;
-    packet.source.network = packet.destination.network =
-        number(packet.source, packet.destination, service, opened.network, opens);
+    if (opens == 0 && !any_ && opened.network.id() == 0) return;
+    const Placed at = placed(packet.source, packet.destination, service, opened.network, opens);
+    packet.source.network = packet.destination.network = at.number;
+    if constexpr (requires { packet.seen_in; }) packet.seen_in = at.name;
   };
   if (opened.content == Content::infiniband) {
     set(opened.ib, 0, opening(opened.ib));
@@ -52,8 +53,20 @@ bool Networks::place(Opened& opened) {
   return false;
 }
 
-std::uint8_t Networks::number(const Address& source, const Address& destination, std::uint16_t service,
-                              std::uint32_t network, std::uint64_t opening) {
+const std::string* Networks::name(const NetworkPath& path) {
+  if (path.id() == 0) return nullptr;
+  const auto known = names_.find(path.id());
+  if (known != names_.end()) return &known->second;
+  if (names_.size() >= most_names) {
+    full_ = true;
+    return nullptr;
+  }
+  return &names_.emplace(path.id(), path.text()).first->second;
+}
+
+Networks::Placed Networks::placed(const Address& source, const Address& destination, std::uint16_t service,
+                                  const NetworkPath& path, std::uint64_t opening) {
+  const std::uint64_t network = path.id();
   any_ = any_ || network != 0;
   const bool up = source < destination;
   const std::uint8_t direction = up ? 1 : 2;
@@ -62,7 +75,7 @@ std::uint8_t Networks::number(const Address& source, const Address& destination,
   if (at == pairs_.end()) {
     if (pairs_.size() >= most_pairs) {
       full_ = full_ || any_;
-      return 0;
+      return {};
     }
     at = pairs_.try_emplace(key).first;
   }
@@ -71,17 +84,17 @@ std::uint8_t Networks::number(const Address& source, const Address& destination,
   if (way == pair.ways.end()) {
     if (pair.ways.size() >= most_ways) {
       full_ = true;
-      return 0;
+      return {};
     }
     const std::uint8_t fresh = pair.number_of_new(direction, opening);
-    way = pair.ways.insert(pair.ways.end(), {network, fresh, 0});
+    way = pair.ways.insert(pair.ways.end(), {network, name(path), fresh, 0});
   }
   way->directions = static_cast<std::uint8_t>(way->directions | direction);
   if (opening != 0) {
     pair.openings[pair.next_opening] = {opening, way->number};
     pair.next_opening = (pair.next_opening + 1) % most_openings;
   }
-  return way->number;
+  return {way->number, way->name};
 }
 
 std::uint8_t Networks::Pair::number_of_new(std::uint8_t direction, std::uint64_t opening) noexcept {

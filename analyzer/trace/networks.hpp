@@ -7,7 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
-#include <optional>
+#include <string>
 #include <tuple>
 #include <vector>
 
@@ -18,7 +18,8 @@ namespace rpcrdma::trace {
 
 class Networks {
  public:
-  /// Writes the number of the network into both addresses of what was opened. A VLAN or key that is new between two
+  /// Writes the number of the network into both addresses of what was opened, and into a packet what it is called,
+  /// which stays where it is. A VLAN or key that is new between two
   /// addresses makes another network of them when it begins with the opening of a connection (REQ, SYN) that no other
   /// has shown, and another has packets of the same direction.
   /// False: from now on there are too many to keep them apart. Answered once.
@@ -26,14 +27,20 @@ class Networks {
 
  private:
   static constexpr std::size_t most_pairs = 65536;
-  static constexpr std::size_t most_ways = 8;  // of one pair: further ones are the first network
+  static constexpr std::size_t most_ways = 8;  // of one pair: further ones are the first network, without a name
   static constexpr std::size_t most_openings = 4;
+  static constexpr std::size_t most_names = 65536;  // further networks have none
 
   /// A VLAN or key.
   struct Way {
-    std::uint32_t network = 0;
+    std::uint64_t network = 0;  ///< its path's id
+    const std::string* name = nullptr;
     std::uint8_t number = 0;
     std::uint8_t directions = 0;  ///< 1: from the lower address, 2: from the higher one
+  };
+  struct Placed {
+    std::uint8_t number = 0;
+    const std::string* name = nullptr;
   };
   struct Opening {
     std::uint64_t mark = 0;  ///< 0: none
@@ -49,11 +56,13 @@ class Networks {
   };
 
   /// `service`: what tells the service's packets from others between the two, which may come first.
-  [[nodiscard]] std::uint8_t number(const Address& source, const Address& destination, std::uint16_t service,
-                                    std::uint32_t network, std::uint64_t opening);
+  [[nodiscard]] Placed placed(const Address& source, const Address& destination, std::uint16_t service,
+                              const NetworkPath& path, std::uint64_t opening);
+  [[nodiscard]] const std::string* name(const NetworkPath& path);
 
   std::map<std::tuple<Address, Address, std::uint16_t>, Pair> pairs_;
-  bool full_ = false;  ///< a bound was met
+  std::map<std::uint64_t, std::string> names_;  ///< by path: shares read them while others are added
+  bool full_ = false;                           ///< a bound was met
   bool full_told_ = false;
   bool any_ = false;  ///< a VLAN or key was seen: until then only openings are looked at
 };

@@ -50,8 +50,9 @@ struct IbPacket {
   /// Through which mirror and overlay headers it was reached; 0: none. The same packet by two ways is no
   /// retransmission.
   std::uint16_t way = 0;
-  wire::Bytes network;  ///< for the ICRC: IP header / GRH / LRH to the end of the UDP header or GRH
-  wire::Bytes octets;   ///< from BTH, as captured, ICRC included if captured
+  const std::string* seen_in = nullptr;  ///< what its network is called (trace/networks.hpp); null: it has no name
+  wire::Bytes network;                   ///< for the ICRC: IP header / GRH / LRH to the end of the UDP header or GRH
+  wire::Bytes octets;                    ///< from BTH, as captured, ICRC included if captured
   std::uint32_t wire_length =
       0;  ///< from BTH to the end of the ICRC, as the network layer says (Ethernet padding removed)
 };
@@ -82,11 +83,12 @@ struct TcpSegment {
   std::uint32_t sequence = 0;
   std::uint32_t acknowledgement = 0;
   std::uint8_t flags = 0;
-  std::uint16_t window = 0xFFFF;        ///< as it stands on the wire: only nothing is told from something
-  std::uint16_t ip_identification = 0;  ///< 0: none
-  std::uint16_t way = 0;                ///< as IbPacket's
-  wire::Bytes payload;                  ///< as captured
-  std::uint32_t wire_length = 0;        ///< payload octets on the wire
+  std::uint16_t window = 0xFFFF;         ///< as it stands on the wire: only nothing is told from something
+  std::uint16_t ip_identification = 0;   ///< 0: none
+  std::uint16_t way = 0;                 ///< as IbPacket's
+  const std::string* seen_in = nullptr;  ///< likewise
+  wire::Bytes payload;                   ///< as captured
+  std::uint32_t wire_length = 0;         ///< payload octets on the wire
 };
 
 /// A TCP segment that ICMP reports as undeliverable: its source is whom the report goes to.

@@ -35,14 +35,16 @@ inline constexpr std::uint16_t least_ether_type = 0x0600;
 
 /// What every link layer comes down to: a protocol by its EtherType, and its octets.
 struct EtherPayload {
-  std::uint16_t type = 0;  ///< EtherType, or what stood in its place
-  Layer payload;           ///< may end in Ethernet padding and the FCS: the next layer's length tells
-  std::uint32_t network =
-      0;  ///< which of several that may use the same addresses: VLANs or a tunnel's key; 0: not said
+  std::uint16_t type = 0;   ///< EtherType, or what stood in its place
+  Layer payload;            ///< may end in Ethernet padding and the FCS: the next layer's length tells
+  std::uint32_t key = 0;    ///< of the tunnel that held it; 0: none
+  std::uint64_t vlans = 0;  ///< their numbers, twelve bits each, the outermost one in the highest; 0: none
 };
 
 /// Tags that are taken off before giving up; two are in use, more are an accident or an attack.
 inline constexpr int max_vlan_tags = 4;
+
+inline constexpr unsigned vlan_bits = 12;
 
 /// Takes VLAN tags off, whichever link layer they stand in.
 /// truncated / invalid: a tag is cut off. unsupported: more than max_vlan_tags.
@@ -53,8 +55,8 @@ inline constexpr int max_vlan_tags = 4;
     }
     if (tags == max_vlan_tags) return tl::make_unexpected(DecodeError{Fault::unsupported, "VLAN tags", 0});
     if (in.payload.octets.size() < 4) return tl::make_unexpected(in.payload.missing(4, "VLAN tag"));
-    const std::uint32_t vlan = load_be16(in.payload.octets.data()) & 0x0FFFU;  // 0: a priority alone
-    if (vlan != 0) in.network = in.network << 12U | vlan;
+    const std::uint64_t vlan = load_be16(in.payload.octets.data()) & 0x0FFFU;
+    if (vlan != 0) in.vlans = in.vlans << vlan_bits | vlan;  // 0: a priority alone
     in.type = load_be16(in.payload.octets.data() + 2);
     in.payload = in.payload.after(4);
   }

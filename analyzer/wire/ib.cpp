@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <optional>
 
 namespace rpcrdma::wire {
 namespace {
@@ -62,15 +63,16 @@ constexpr auto opcodes = make_opcodes();
 
 const IbOpcode& ib_opcode(std::uint8_t opcode) noexcept { return opcodes[opcode]; }
 
-Decoded<IbHeader> decode_ib(Bytes octets, std::size_t wire_length) noexcept {
+namespace {
+
+[[nodiscard]] std::optional<DecodeError> decode(Bytes octets, std::size_t wire_length, IbHeader& h) noexcept {
   wire_length = std::max(wire_length, octets.size());
-  if (wire_length < bth_octets + icrc_octets) return tl::make_unexpected(DecodeError{Fault::invalid, "BTH", 0});
-  if (octets.size() < bth_octets) return tl::make_unexpected(DecodeError{Fault::truncated, "BTH", octets.size()});
+  if (wire_length < bth_octets + icrc_octets) return DecodeError{Fault::invalid, "BTH", 0};
+  if (octets.size() < bth_octets) return DecodeError{Fault::truncated, "BTH", octets.size()};
 
   const std::uint8_t* p = octets.data();
-  if ((p[1] & 0x0FU) != 0) return tl::make_unexpected(DecodeError{Fault::unsupported, "transport version", 1});
+  if ((p[1] & 0x0FU) != 0) return DecodeError{Fault::unsupported, "transport version", 1};
 
-  IbHeader h;
   h.opcode = p[0];
   h.op = opcodes[h.opcode];
   h.pad = static_cast<std::uint8_t>((p[1] >> 4U) & 3U);
@@ -78,13 +80,11 @@ Decoded<IbHeader> decode_ib(Bytes octets, std::size_t wire_length) noexcept {
   h.destination_qp = load_be24(p + 5);
   h.ack_request = (p[8] & 0x80U) != 0;
   h.psn = load_be24(p + 9);
-  if (h.op.kind == IbKind::other) return h;
+  if (h.op.kind == IbKind::other) return std::nullopt;
 
   const std::size_t headers = bth_octets + h.op.extended;
-  if (wire_length < headers + h.pad + icrc_octets)
-    return tl::make_unexpected(DecodeError{Fault::invalid, "packet length", bth_octets});
-  if (octets.size() < headers)
-    return tl::make_unexpected(DecodeError{Fault::truncated, "extended headers", octets.size()});
+  if (wire_length < headers + h.pad + icrc_octets) return DecodeError{Fault::invalid, "packet length", bth_octets};
+  if (octets.size() < headers) return DecodeError{Fault::truncated, "extended headers", octets.size()};
 
   const std::uint8_t* e = p + bth_octets;
   if (h.op.service == IbService::ud) {
@@ -124,7 +124,16 @@ Decoded<IbHeader> decode_ib(Bytes octets, std::size_t wire_length) noexcept {
   const std::size_t length = wire_length - headers - h.pad - icrc_octets;
   h.payload_length = static_cast<std::uint32_t>(std::min<std::size_t>(length, UINT32_MAX));
   h.payload = octets.subspan(headers, std::min(length, octets.size() - headers));
-  return h;
+  return std::nullopt;
+}
+
+}  // namespace
+
+// Filled where it is handed out: nothing else is decoded as often.
+Decoded<IbHeader> decode_ib(Bytes octets, std::size_t wire_length) noexcept {
+  Decoded<IbHeader> decoded(tl::in_place);
+  if (const auto wrong = decode(octets, wire_length, *decoded)) decoded = tl::make_unexpected(*wrong);
+  return decoded;
 }
 
 }  // namespace rpcrdma::wire

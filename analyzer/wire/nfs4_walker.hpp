@@ -133,7 +133,14 @@ class Walker {
   /// bulky opaque
   bool shape(std::string_view items) {
     char before = 0;
-    for (const char kind : items) {
+    for (std::size_t i = 0; i < items.size(); ++i) {
+      if (policy_->watch == nullptr) {
+        const std::size_t passed = pass_fixed(items.substr(i));
+        i += passed;
+        if (i == items.size()) break;
+        if (passed != 0) before = 0;
+      }
+      const char kind = items[i];
       const bool values = kind == 'o' && before == 'b';
       if (!(values ? item(ItemKind::other, 1, PassedItem::Form::attributes) : one_of(kind))) return false;
       before = kind;
@@ -142,6 +149,36 @@ class Walker {
   }
 
  private:
+  /// 0: its length is counted.
+  [[nodiscard]] static constexpr std::size_t fixed_octets(char kind) noexcept {
+    switch (kind) {
+      case 'w':
+      case 'p':
+        return 4;
+      case 't':
+      case 'd':
+        return 8;
+      case 'T':
+        return 12;
+      case 'i':
+        return id_octets;
+      default:
+        return 0;
+    }
+  }
+  /// Steps at once over the items of fixed length that come first, if they are captured; says how many they are.
+  std::size_t pass_fixed(std::string_view items) noexcept {
+    std::size_t passed = 0;
+    std::size_t octets = 0;
+    for (; passed < items.size(); ++passed) {
+      const std::size_t more = fixed_octets(items[passed]);
+      if (more == 0) break;
+      octets += more;
+    }
+    if (passed == 0 || octets > cursor_.captured_left()) return 0;
+    return skip(octets) ? passed : 0;
+  }
+
   bool one_of(char kind) {
     switch (kind) {
       case 'w':

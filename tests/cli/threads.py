@@ -87,6 +87,12 @@ def readdressed(records, network):
     return out
 
 
+def tagged(records, vlan):
+    """In a VLAN."""
+    tag = struct.pack(">HH", 0x8100, vlan)
+    return [r[:8] + struct.pack("<II", *(n + 4 for n in struct.unpack("<II", r[8:16]))) + r[16:28] + tag + r[28:] for r in records]
+
+
 class Threads(Folder):
     def same(self, *arguments, formats=FORMATS, threads=THREADS):
         for form in formats:
@@ -130,6 +136,18 @@ class Threads(Folder):
         header, _ = ethernet()
         self.same(self.pile("turns.pcap", header, interleaved([readdressed(records, i) for i, records in enumerate(captures)])))
 
+    def test_networks_and_what_they_are_called(self):
+        """The same addresses in as many VLANs as have names, and in more; and packets that change between them."""
+        captures = [records for _, header, records in of_link(1)]
+        header, _ = ethernet()
+        for most in (6, 12):
+            named = [tagged(readdressed(records, i // 24), i % most + 1) for i, records in enumerate(captures)]
+            path = self.pile("networks.pcap", header, interleaved(named))
+            self.same(path)
+            self.assertIn(b'"networks":["VLAN 1"]', said("3", "--json", path)[1])
+        turns = interleaved([readdressed(records, i) for i, records in enumerate(captures)])
+        self.same(self.pile("turns.pcap", header, [record for i, r in enumerate(turns) for record in tagged([r], i % 5 + 1)]), formats=FORMATS[:2])
+
     def test_what_was_damaged(self):
         header, records = ethernet()
         for name, changed in self.variants(header, records):
@@ -151,8 +169,13 @@ class Threads(Folder):
         for number in THREADS:
             with open(path, "rb") as pipe:
                 self.assertEqual(said(number, "--json", "-", stdin=pipe), one)
-        subprocess.run(["gzip", "-1", path], check=True)
-        self.same(path + ".gz", formats=FORMATS[:2])
+        for packed in (["gzip", "-1", "--keep"], ["zstd", "-q", "-1"], ["lz4", "-q", "-1", "-m"]):
+            subprocess.run([*packed, path], check=True)
+            path_of = f"{path}.{'gz' if packed[0] == 'gzip' else 'zst' if packed[0] == 'zstd' else 'lz4'}"
+            self.same(path_of, formats=FORMATS[:2])
+            with open(path_of, "r+b") as file:
+                file.truncate(os.path.getsize(path_of) // 3)
+            self.same(path_of, formats=FORMATS[:1])
 
     def test_files_that_are_written(self):
         header, records = ethernet()

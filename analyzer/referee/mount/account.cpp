@@ -44,22 +44,26 @@ using State = MountFacts::State;
   const auto middle = [](const LatencyHistogram& part) {
     return part.count() == 0 ? std::optional<double>() : std::optional<double>(part.facts().p50);
   };
-  const auto with_plain = [](const LatencyHistogram& part, const OperationClock& clock) {
+  const auto with_plain = [](const LatencyHistogram& part, const LatencyHistogram& plain) {
     LatencyHistogram both;
     both.add(part);
-    both.add(clock.plain);
-    return both;
+    both.add(plain);
+    return both.facts();
   };
   for (const auto& [name, clock] : mount.clocks) {
-    OperationTimes times;
-    times.name = std::string(name);
-    times.latency = with_plain(clock.whole, clock).facts();
-    times.calls = times.latency.count;
+    OperationTimes& times = all.emplace_back();
+    times.name = name;
     times.octets = clock.octets;
-    times.pull_p50 = middle(clock.pull);
-    times.server_p50 = middle(with_plain(clock.server, clock));
-    times.push_p50 = middle(clock.push);
-    all.push_back(std::move(times));
+    if (const auto& parts = clock.in_parts) {
+      times.latency = with_plain(parts->whole, clock.plain);
+      times.pull_p50 = middle(parts->pull);
+      times.server_p50 = with_plain(parts->server, clock.plain).p50;
+      times.push_p50 = middle(parts->push);
+    } else {
+      times.latency = clock.plain.facts();
+      times.server_p50 = times.latency.p50;
+    }
+    times.calls = times.latency.count;
   }
   std::stable_sort(all.begin(), all.end(), [](const OperationTimes& a, const OperationTimes& b) {
     return a.latency.p50 * static_cast<double>(a.calls) > b.latency.p50 * static_cast<double>(b.calls);

@@ -87,6 +87,7 @@ Mount* Mounts::between(const trace::Endpoint& client, const trace::Endpoint& ser
   known_.push_back(book_.now());
   mount->client = client.address;
   mount->server = server.address;
+  mount->nfs.read = &steps_read_;
   return mounts_.emplace(key, std::move(mount)).first->second.get();
 }
 

@@ -62,6 +62,7 @@ class Mounts {
   std::size_t most_mounts_;
   std::vector<trace::Moment> known_;
   std::map<Key, std::unique_ptr<Mount>> mounts_;
+  StepsRead steps_read_;
 };
 
 }  // namespace rpcrdma::referee

@@ -174,6 +174,14 @@ struct Connection {
     };
     if (std::none_of(cases.begin(), cases.end(), more)) of.episode_finding.reset();
   }
+  void keep(const trace::Liveness& told) {
+    of(told.side).liveness = told;
+    for (const std::string& network : told.networks) {
+      if (std::find(facts.networks.begin(), facts.networks.end(), network) == facts.networks.end()) {
+        facts.networks.push_back(network);
+      }
+    }
+  }
   [[nodiscard]] bool request_seen() const noexcept { return request_frame.number != 0; }
   [[nodiscard]] bool reply_seen() const noexcept { return reply_frame.number != 0; }  ///< REP, MPA Reply
   [[nodiscard]] bool over() const noexcept { return stage == Stage::over; }

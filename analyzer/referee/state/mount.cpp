@@ -67,10 +67,11 @@ void count_parts(OperationClock& clock, const Transaction& call, const trace::Se
   const CallTimes times = times_of(call, answer);
   clock.octets += times.octets;
   if (!times.pull && !times.push && times.server == times.whole) return clock.plain.add(times.whole);
-  clock.whole.add(times.whole);
-  if (times.pull) clock.pull.add(*times.pull);
-  clock.server.add(times.server);
-  if (times.push) clock.push.add(*times.push);
+  if (!clock.in_parts) clock.in_parts = std::make_unique<OperationClock::InParts>();
+  clock.in_parts->whole.add(times.whole);
+  if (times.pull) clock.in_parts->pull.add(*times.pull);
+  clock.in_parts->server.add(times.server);
+  if (times.push) clock.in_parts->push.add(*times.push);
 }
 
 void count_operation(Mount& mount, const Transaction& call, const trace::Send& answer) {

@@ -10,6 +10,7 @@
 #include <deque>
 #include <functional>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -113,8 +114,11 @@ struct LongWaits {
 /// The parts of the time of one kind of operation.
 struct OperationClock {
   std::uint64_t octets = 0;
-  LatencyHistogram plain;  ///< Calls whose time is the server's alone: most; part of `whole` and of `server`
-  LatencyHistogram whole, pull, server, push;
+  LatencyHistogram plain;  ///< Calls whose time is the server's alone: most
+  struct InParts {
+    LatencyHistogram whole, pull, server, push;
+  };
+  std::unique_ptr<InParts> in_parts;  ///< the others; null: there are none
 };
 
 struct Mount {

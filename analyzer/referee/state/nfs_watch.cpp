@@ -249,8 +249,7 @@ void read_results(Connection& connection, Transaction& call, FrameRef frame, wir
   const auto [program, version, procedure] = *call.procedure;
   const bool callback = wire::callback_program(program);
   NfsWatch& nfs = connection.mount->nfs;
-  if (!nfs.reply) nfs.reply = std::make_unique<wire::ReplySteps>();
-  wire::ReplySteps& reply = *nfs.reply;
+  wire::ReplySteps& reply = nfs.read->reply;
   wire::read_reply_steps(message, wire_length,
                          {program, version, procedure, call.protection.value_or(wire::Protection::none)}, nullptr,
                          reply);
@@ -296,9 +295,7 @@ void watch_call(Connection& connection, Transaction& call, wire::Bytes message, 
   const auto [program, version, procedure] = *call.procedure;
   const bool callback = wire::callback_program(program);
   if (callback) connection.mount->nfs.newest_callback = call.call;
-  NfsWatch& nfs = connection.mount->nfs;
-  if (!nfs.asked) nfs.asked = std::make_unique<wire::CallSteps>();
-  wire::CallSteps& steps = *nfs.asked;
+  wire::CallSteps& steps = connection.mount->nfs.read->asked;
   wire::read_call_steps(message, wire_length, nullptr, steps);
   for (const wire::CallStep& step : steps.steps) {
     if (callback) {

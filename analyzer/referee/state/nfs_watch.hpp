@@ -65,6 +65,12 @@ struct DelayRun {
   ConnectionId connection = 0;
 };
 
+/// What was read of a message last. Large, and taken anew for each: one for all mounts.
+struct StepsRead {
+  wire::CallSteps asked;
+  wire::ReplySteps reply;
+};
+
 struct NfsWatch {
   static constexpr std::size_t most_copies = 256;
   static constexpr std::size_t most_recalls = 256;
@@ -97,9 +103,7 @@ struct NfsWatch {
   std::map<ErrorKey, ErrorCount> errors;
   Restart restart;
   FrameRef newest_callback;
-  // Large, and taken anew for each message that is read.
-  std::unique_ptr<wire::CallSteps> asked;
-  std::unique_ptr<wire::ReplySteps> reply;
+  StepsRead* read = nullptr;  ///< whoever has the mounts owns it
   std::uint64_t connections_opened = 0;  ///< SEQUENCE and others behind the second one may speak of a restart
 };
 

@@ -112,6 +112,8 @@ void Connection::tell_liveness(FrameRef frame) {
     e.amount = shared.packets[i].seen;
     e.missing = shared.packets[i].missing;
     e.places = shared.packets[i].places;
+    networks[i].tell(e.networks);
+    if (legs[i] != nullptr) legs[i]->networks.tell(e.networks);
     streams[i].tell(e);
     if (const FrameRef waits = unanswered_handshake(side); waits.number != 0) {
       e.unacknowledged = waits;

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "trace/ib/stream.hpp"
+#include "trace/networks_seen.hpp"
 #include "trace/packet.hpp"
 
 namespace rpcrdma::trace::ib {
@@ -59,6 +60,7 @@ struct Leg {
   Connection* connection = nullptr;  ///< nullptr: an orphan, its partner unknown
   Side sender = Side::active;        ///< meaningful with a connection
   unsigned crc_checked = 0;
+  NetworksSeen networks;
 
   FrameRef first;
   std::vector<WaitingPacket> waiting;
@@ -103,6 +105,7 @@ struct Connection {
   Transport transport;
   std::array<Address, 2> addresses;  ///< by side
   std::list<std::unique_ptr<Connection>>::iterator place;
+  std::optional<std::list<Connection*>::iterator> to_rest;  ///< among the closed ones that are not yet at rest
   FrameRef last_used;
   Moment opened;  ///< when it was put into the table
 
@@ -139,6 +142,7 @@ struct Connection {
     FrameRef last;
   };
   std::array<FrameRef, 2> heard{};                    ///< newest frame, by sender
+  std::array<NetworksSeen, 2> networks;               ///< of handshake messages, by sender
   std::array<bool, 2> received{};                     ///< an MRA says so of this side's REQ or REP
   std::array<HandshakeCopies, 2> handshake_copies{};  ///< by sender
   bool liveness_told = false;
@@ -157,6 +161,11 @@ struct Connection {
   void emit_reply();
   /// Both sides as they are, once: before the connection ends.
   void tell_liveness(FrameRef frame);
+  /// A CM message of this side came.
+  void hears(Side sender, const IbPacket& packet) {
+    heard[index(sender)] = packet.ref;
+    networks[index(sender)].add(packet.seen_in);
+  }
   /// A CM message that was seen before.
   void repeated_message(Side side, FrameRef ref);
   /// What has waited in legs that came after the announcement.

@@ -9,7 +9,7 @@ namespace rpcrdma::trace::ib {
 namespace {
 
 constexpr unsigned crc_checked_packets = 4;
-constexpr std::uint64_t rest_each = 32;  // new connections at least; looking through all costs each of them a step
+constexpr unsigned rested_each = 2;  // new connection: more than are closed meanwhile
 
 /// For a cache of 256. Queue pair numbers and addresses that are in use together differ in few bits.
 std::size_t slot(const FlowKey& k) noexcept {
@@ -64,6 +64,7 @@ void Flows::packet(const IbPacket& packet, const wire::IbHeader& header) {
     leg = nullptr;
   }
   if (leg == nullptr) leg = &new_orphan(key, packet.transport, packet.ref);
+  leg->networks.add(packet.seen_in);
   const bool bad = crc_bad(packet, *leg);
   if (leg->connection != nullptr && leg->connection->announced) {
     leg->connection->deliver(*leg, packet.ref, packet.octets, packet.wire_length, header, bad);
@@ -73,17 +74,16 @@ void Flows::packet(const IbPacket& packet, const wire::IbHeader& header) {
 }
 
 void Flows::copy(const IbPacket& packet, const wire::IbHeader& header) {
-  const Leg* leg = find({packet.source, packet.destination, header.destination_qp});
-  if (leg == nullptr || leg->connection == nullptr || !leg->connection->announced) return;
+  Leg* leg = find({packet.source, packet.destination, header.destination_qp});
+  if (leg == nullptr) return;
+  leg->networks.add(packet.seen_in);
+  if (leg->connection == nullptr || !leg->connection->announced) return;
   leg->connection->shared.repeated(leg->sender, packet.ref, Repeated::Kind::capture_duplicate);
 }
 
 Connection& Flows::open(Transport transport, const Address& client, const Address& server, FrameRef first) {
   if (connections_.size() >= options_.room(max_connections) && !finishing_) make_room(first);
-  if (++opened_ >= std::max<std::uint64_t>(rest_each, connections_.size())) {
-    opened_ = 0;
-    rest_closed(first.time);
-  }
+  rest_closed(first.time);
   connections_.push_back(std::make_unique<Connection>(sink_, transport, client, server));
   Connection& c = *connections_.back();
   c.place = std::prev(connections_.end());
@@ -113,9 +113,23 @@ void Flows::make_room(FrameRef ref) {
   }
 }
 
+void Flows::close(Connection& connection) {
+  if (connection.closed) return;
+  connection.closed = true;
+  connection.to_rest = closed_.insert(closed_.end(), &connection);
+}
+
 void Flows::rest_closed(TimeNs now) {
-  for (const auto& c : connections_)
-    if (c->closed && passed(c->last_used.time, now, Stream::patience)) c->rest();
+  for (unsigned n = 0; n < rested_each && !closed_.empty(); ++n) {
+    Connection& c = *closed_.front();
+    if (!passed(c.last_used.time, now, Stream::patience)) {
+      closed_.splice(closed_.end(), closed_, closed_.begin());
+      continue;
+    }
+    c.rest();
+    closed_.pop_front();
+    c.to_rest.reset();
+  }
 }
 
 Connection* Flows::by_comm(const CommKey& key) const {
@@ -231,6 +245,7 @@ void Flows::erase(Connection& connection) {
   }
   drop_comm(connection, Side::active);
   drop_comm(connection, Side::passive);
+  if (connection.to_rest) closed_.erase(*connection.to_rest);
   connections_.erase(connection.place);
 }
 
@@ -276,6 +291,7 @@ void Flows::finish(FrameRef last) {
     numbers_.at({Moment::Step::infiniband_over, c->opened.order()});
     c->finish(last);
   }
+  closed_.clear();
   connections_.clear();
   by_comm_.clear();
   pairs_.clear();

@@ -39,6 +39,8 @@ class Flows {
   void settle(Connection& connection);
   /// Announces it with the legs it has.
   void announce(Connection& connection);
+  /// REJ, DREQ or DREP: nothing but stragglers is to come.
+  void close(Connection& connection);
 
  private:
   using ConnectionList = std::list<std::unique_ptr<Connection>>;
@@ -86,7 +88,7 @@ class Flows {
   std::map<CommKey, Connection*> by_comm_;
   std::map<PairKey, Pair> pairs_;
   std::list<Leg*> orphans_;   ///< oldest first
-  std::uint64_t opened_ = 0;  ///< since those that are closed were last looked through
+  std::list<Connection*> closed_;  ///< and not yet at rest
   bool finishing_ = false;    ///< nothing new comes: the bounds are met
 };
 

@@ -102,7 +102,7 @@ void Handshakes::request(const IbPacket& packet, const CmMessage& m) {
     const bool same = c->request && c->transaction == m.transaction && c->request_psn == m.starting_psn &&
                       c->qpns[index(Side::active)] == m.local_qpn;
     if (same) {
-      c->heard[index(Side::active)] = packet.ref;
+      c->hears(Side::active, packet);
       c->repeated_message(Side::active, packet.ref);
       return;
     }
@@ -112,7 +112,7 @@ void Handshakes::request(const IbPacket& packet, const CmMessage& m) {
   // First, for an older epoch may get its number only now.
   if (m.local_qpn) flows_.attach(c, Side::passive, {packet.destination, packet.source, *m.local_qpn}, packet.ref);
   c.shared.id = numbers_.next();
-  c.heard[index(Side::active)] = packet.ref;
+  c.hears(Side::active, packet);
   flows_.set_comm(c, Side::active, key);
   c.roles_known = true;
   c.transaction = m.transaction;
@@ -141,7 +141,7 @@ void Handshakes::reply(const IbPacket& packet, const CmMessage& m) {
   if (c != nullptr && c->reply) {
     const auto& known = c->comm[index(Side::passive)];
     if (known && *known == sender_key(packet, *m.local_id)) {
-      c->heard[index(Side::passive)] = packet.ref;
+      c->hears(Side::passive, packet);
       c->repeated_message(Side::passive, packet.ref);
       return;
     }
@@ -153,7 +153,7 @@ void Handshakes::reply(const IbPacket& packet, const CmMessage& m) {
     c->roles_known = true;
     flows_.set_comm(*c, Side::active, receiver_key(packet, *m.remote_id));
   }
-  c->heard[index(Side::passive)] = packet.ref;
+  c->hears(Side::passive, packet);
   flows_.set_comm(*c, Side::passive, sender_key(packet, *m.local_id));
   c->qpns[index(Side::passive)] = m.local_qpn;
   if (m.starting_psn) c->streams[index(Side::active)].start_at(*m.starting_psn);
@@ -177,7 +177,7 @@ void Handshakes::reply(const IbPacket& packet, const CmMessage& m) {
 void Handshakes::ready(const IbPacket& packet, const CmMessage& m) {
   Connection* c = find(packet, m);
   if (c == nullptr) return;
-  c->heard[index(Side::active)] = packet.ref;
+  c->hears(Side::active, packet);
   if (c->ready) {
     // Data may have told it already, when the RTU comes late; a second RTU is a repetition.
     if (c->ready_message) c->repeated_message(Side::active, packet.ref);
@@ -201,12 +201,13 @@ void Handshakes::reject(const IbPacket& packet, const CmMessage& m) {
   if (c == nullptr) return;
   const Side side = side_of(*c, packet, m);
   flows_.announce(*c);  // no data belongs to it
-  c->heard[index(side)] = packet.ref;
+  c->hears(side, packet);
   if (c->rejected) {
     c->repeated_message(side, packet.ref);
     return;
   }
-  c->rejected = c->closed = true;
+  c->rejected = true;
+  flows_.close(*c);
   c->tell_liveness(packet.ref);
   ConnectReject r;
   c->shared.fill(r, side, packet.ref);
@@ -221,7 +222,7 @@ void Handshakes::other_message(const IbPacket& packet, const CmMessage& m) {
   Connection* c = find(packet, m);
   if (c == nullptr) return;
   const Side side = side_of(*c, packet, m);
-  c->heard[index(side)] = packet.ref;
+  c->hears(side, packet);
   if (m.kind == CmKind::mra) c->received[index(other(side))] = true;
 }
 
@@ -240,14 +241,14 @@ void Handshakes::disconnect(const IbPacket& packet, const CmMessage& m) {
   // Found by its queue pair: from now on also by its communication IDs, for the DREP.
   if (!c->comm[index(side)]) flows_.set_comm(*c, side, sender_key(packet, *m.local_id));
 
-  c->heard[index(side)] = packet.ref;
+  c->hears(side, packet);
   bool& seen = (m.kind == CmKind::dreq ? c->dreq_seen : c->drep_seen)[index(side)];
   if (seen) {
     c->repeated_message(side, packet.ref);
     return;
   }
   seen = true;
-  c->closed = true;
+  flows_.close(*c);
   for (Stream& stream : c->streams) stream.close(packet.ref);
   c->tell_liveness(packet.ref);
   Disconnect d;

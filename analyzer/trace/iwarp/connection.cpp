@@ -104,6 +104,7 @@ void Connection::segment(int direction, const TcpSegment& segment) {
   if (status_ == Status::given_up) return;
   Half& h = half(direction);
   Half& peer = half(1 - direction);
+  h.networks.add(segment.seen_in);
   // What begins behind the octets that are waited for shows that they do not come.
   if ((segment.flags & TcpSegment::rst) != 0) release_all();
   // Whoever opens speaks first: nothing of the answer can be acknowledged in that.
@@ -257,13 +258,14 @@ void Connection::tell_acknowledged(Half& h) {
   h.bare.reset();
 }
 
-bool Connection::copy(int direction, FrameRef frame) const {
+bool Connection::copy(int direction, const TcpSegment& segment) {
+  half(direction).networks.add(segment.seen_in);
   if (!live()) return false;
   Repeated repeated;
   repeated.kind = Repeated::Kind::capture_duplicate;
   repeated.connection = id_;
   repeated.side = side(direction);
-  repeated.frame = frame;
+  repeated.frame = segment.ref;
   context_.sink.on(repeated);
   return true;
 }
@@ -502,6 +504,7 @@ void Connection::tell_liveness(FrameRef frame) {
     e.frame = frame;
     e.heard = h.heard;
     e.window_closed = h.window_closed;
+    h.networks.tell(e.networks);
     e.missing = h.missing;
     e.places = h.places;
     if (h.order.started()) {

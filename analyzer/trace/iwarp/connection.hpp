@@ -16,6 +16,7 @@
 #include "trace/iwarp/messages.hpp"
 #include "trace/iwarp/role.hpp"
 #include "trace/iwarp/tcp_order.hpp"
+#include "trace/networks_seen.hpp"
 #include "trace/packet.hpp"
 #include "trace/trace.hpp"
 
@@ -68,7 +69,7 @@ class Connection {
   /// No more frames: gives up every hole, decides what is undecided.
   void finish(FrameRef last);
   /// A segment that was here before, by another way to the capture. False: this is not iWARP, or not yet.
-  [[nodiscard]] bool copy(int direction, FrameRef frame) const;
+  [[nodiscard]] bool copy(int direction, const TcpSegment& segment);
   /// As finish(); the same ports began a new epoch.
   void supersede(int direction, FrameRef frame);
 
@@ -122,6 +123,7 @@ class Connection {
     bool waited_in_vain = false;            // for the first octets of the peer
     bool seen = false;                      // any segment
     FrameRef heard;                         // the newest one
+    NetworksSeen networks;
     std::optional<BareAcknowledgement> bare;
     bool window_closed = false;
     Copies copies;

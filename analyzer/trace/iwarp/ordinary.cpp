@@ -2,6 +2,7 @@
 #include "trace/iwarp/ordinary.hpp"
 
 #include <algorithm>
+#include <cstring>
 #include <utility>
 
 namespace rpcrdma::trace::iwarp {
@@ -13,7 +14,26 @@ constexpr std::uint16_t segments_limit = 128;
 /// Weight of a chain inside of one segment that makes a stream worth following.
 constexpr Thresholds first_look{30, 30, 30};
 
+std::uint64_t hash_of_address(const Address& a) noexcept {
+  std::uint64_t hi = 0;
+  std::uint64_t lo = 0;
+  std::memcpy(&hi, a.octets.data(), 8);
+  std::memcpy(&lo, a.octets.data() + 8, 8);
+  return (hi * 0x9E3779B97F4A7C15ULL) ^ (lo * 0xC2B2AE3D27D4EB4FULL) ^ static_cast<std::uint64_t>(a.kind) ^
+         std::uint64_t{a.network} << 8U;
+}
+
 }  // namespace
+
+std::uint64_t OrdinaryTcp::hash_of(const Ends& ends) noexcept {
+  // The last octets of IPv6 addresses stand at the top, from where a product alone never takes them to the bottom.
+  std::uint64_t one = hash_of_address(ends.address[0]);
+  one = (one ^ (one >> 32U)) * 0x9E3779B97F4A7C15ULL;
+  std::uint64_t h = one ^ hash_of_address(ends.address[1]);
+  h ^= h >> 32U;
+  h = (h ^ (static_cast<std::uint64_t>(ends.port[0]) << 16U) ^ ends.port[1]) * 0xFF51AFD7ED558CCDULL;
+  return h ^ (h >> 33U);
+}
 
 OrdinaryTcp::Slot& OrdinaryTcp::place(std::uint64_t hash) {
   if (slots_.empty()) slots_.resize(first_slots);

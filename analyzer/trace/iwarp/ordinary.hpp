@@ -17,6 +17,9 @@ class OrdinaryTcp {
   explicit OrdinaryTcp(PlainNfs& plain)
       : plain_(plain), scratch_budget_(Window::octets_limit), scratch_(scratch_budget_) {}
 
+  /// Nobody is looked for further than at one place: its lowest bits have to differ, too.
+  [[nodiscard]] static std::uint64_t hash_of(const Ends& ends) noexcept;
+
   /// True when the stream is worth a Connection: `opening` is then what was seen of its TCP handshake.
   /// A stream that falls out of the table, because another one needs its place, is looked at anew.
   [[nodiscard]] bool worth_a_look(std::uint64_t hash, int direction, const TcpSegment& segment, bool service,

@@ -73,11 +73,21 @@ void set(Address& address, Address::Kind kind, const std::uint8_t* octets, std::
   address.network = 0;
 }
 
-/// `number`: 0 is none.
-void mix_network(Opened& out, std::uint32_t number) noexcept {
-  if (number != 0) [[unlikely]] {
-    out.network = (out.network * 0x01000193U ^ number) + 1;
+[[gnu::noinline]] void add_vlans(NetworkPath& to, std::uint64_t vlans) noexcept {
+  constexpr std::uint64_t mask = (std::uint64_t{1} << wire::vlan_bits) - 1;
+  for (unsigned left = wire::max_vlan_tags * wire::vlan_bits; left != 0;) {
+    left -= wire::vlan_bits;
+    const auto vlan = static_cast<std::uint32_t>(vlans >> left & mask);
+    if (vlan != 0) to.add(NetworkPath::Kind::vlan, vlan);
   }
+}
+
+/// `by`: what has the key.
+NetworkPath::Kind kind_of_key(NotOpened by, std::uint16_t inside) noexcept {
+  if (by.by == NotOpened::By::ip_protocol) {
+    return inside == wire::ether_type::bridged ? NetworkPath::Kind::nvgre : NetworkPath::Kind::gre;
+  }
+  return by.number == wire::geneve_port ? NetworkPath::Kind::geneve : NetworkPath::Kind::vxlan;
 }
 
 std::uint32_t narrow(std::size_t n) noexcept {
@@ -120,11 +130,12 @@ Content unopened(Walk& walk, NotOpened what, Content content = Content::tunnel) 
 [[gnu::noinline]] Content enter(Walk& walk, NotOpened what, const wire::Decoded<wire::EtherPayload>& inside) noexcept {
   if (!inside) return inside.error().fault == wire::Fault::unsupported ? unopened(walk, what) : Content::nothing;
   if (walk.depth == max_encapsulations) return unopened(walk, {NotOpened::By::too_deep, max_encapsulations});
+  if (inside->key != 0) walk.out.network.add(kind_of_key(what, inside->type), inside->key);
   if (inside->type == wire::ether_type::bridged) {
     walk.pass(PassedLayer::Kind::ethernet, inside->payload);
     const auto ether = wire::decode_ethernet(inside->payload);
     if (!ether) return Content::nothing;
-    mix_network(walk.out, inside->network);
+    if (inside->vlans != 0) add_vlans(walk.out.network, inside->vlans);
     walk.next = *ether;
   } else {
     walk.next = *inside;
@@ -147,7 +158,7 @@ Content unopened(Walk& walk, NotOpened what, Content content = Content::tunnel) 
     case wire::mpls_port:
       return enter(walk, what, wire::decode_mpls(payload));
     case wire::tzsp_port:
-      walk.out.network = 0;
+      walk.out.network.clear();
       return enter(walk, what, wire::decode_tzsp(payload));
     default:
       return Content::nothing;
@@ -155,7 +166,7 @@ Content unopened(Walk& walk, NotOpened what, Content content = Content::tunnel) 
 }
 
 Content erspan(Walk& walk, const wire::GreHeader& gre) noexcept {
-  walk.out.network = 0;
+  walk.out.network.clear();
   const NotOpened what{NotOpened::By::ether_type, gre.type};
   const auto mirrored = wire::decode_erspan(gre.type, gre.sequenced, gre.payload);
   if (!mirrored) return enter(walk, what, tl::make_unexpected(mirrored.error()));
@@ -175,7 +186,7 @@ Content gre(Walk& walk, const Layer& in) noexcept {
     case wire::ether_type::erspan3:
       return erspan(walk, *gre);
     case wire::ether_type::nvidia_mirror:
-      walk.out.network = 0;
+      walk.out.network.clear();
       return enter(walk, {NotOpened::By::ether_type, gre->type}, wire::decode_nvidia_mirror(gre->payload));
     case wire::ether_type::mpls:
     case wire::ether_type::mpls_multicast:
@@ -378,7 +389,7 @@ Content no_ether_type(Walk& walk, const wire::EtherPayload& ether) noexcept {
   const NotOpened what{NotOpened::By::ether_type, ether.type};
   switch (ether.type) {
     case wire::ether_type::bridged:
-      return enter(walk, what, ether);
+      return enter(walk, what, wire::EtherPayload{ether.type, ether.payload});
     case wire::ether_type::mpls:
     case wire::ether_type::mpls_multicast:
       return enter(walk, what, wire::decode_mpls(ether.payload));
@@ -395,7 +406,7 @@ Content no_ether_type(Walk& walk, const wire::EtherPayload& ether) noexcept {
     case wire::ether_type::ethertype_dsa:
       return enter(walk, what, wire::decode_ethertype_dsa(ether.payload));
     case wire::ether_type::nvidia_mirror:
-      walk.out.network = 0;
+      walk.out.network.clear();
       return enter(walk, what, wire::decode_nvidia_mirror(ether.payload));
     case wire::ether_type::arp:
     case 0x0842:  // Wake-on-LAN
@@ -416,7 +427,9 @@ Content no_ether_type(Walk& walk, const wire::EtherPayload& ether) noexcept {
 }
 
 Content ether_payload(Walk& walk, const wire::EtherPayload& ether) noexcept {
-  mix_network(walk.out, ether.network);
+  if (ether.vlans != 0) [[unlikely]] {
+    add_vlans(walk.out.network, ether.vlans);
+  }
   switch (ether.type) {
     case wire::ether_type::ipv4:
       return ipv4(walk, ether.payload);
@@ -516,7 +529,7 @@ void open_frame(const Frame& frame, Opened& out, Fragments* fragments, PassedLay
   }
   out.frame_cut = layer.cut();
   out.not_opened = {};
-  out.network = 0;
+  out.network.clear();
   if (fragments != nullptr) fragments->start(frame.ref);
   if (passed != nullptr) passed->clear();
   Walk walk{out, fragments, passed};

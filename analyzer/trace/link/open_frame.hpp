@@ -8,6 +8,7 @@
 
 #include "trace/frame.hpp"
 #include "trace/link/fragments.hpp"
+#include "trace/link/network_path.hpp"
 #include "trace/not_opened.hpp"
 #include "trace/packet.hpp"
 #include "wire/layer.hpp"
@@ -31,9 +32,9 @@ inline constexpr int max_encapsulations = 8;
 /// `Fragments`.
 struct Opened {
   Content content = Content::nothing;
-  bool frame_cut = false;     ///< the capture holds fewer octets of the frame than were on the wire
-  std::uint32_t network = 0;  ///< VLANs and keys of tunnels on the way, mixed; 0: none. A mirror's own do not count
-  NotOpened not_opened;       ///< where the way through the frame ended, when RDMA may lie behind it
+  bool frame_cut = false;  ///< the capture holds fewer octets of the frame than were on the wire
+  NetworkPath network;
+  NotOpened not_opened;  ///< where the way through the frame ended, when RDMA may lie behind it
   IbPacket ib;
   TcpSegment tcp;
   UndeliveredSegment undelivered;

@@ -190,6 +190,9 @@ TEST(Ways, OrdinaryFilesNeedNoLibrary) {
     const std::string path = folder.write("a", file.octets);
     EXPECT_TRUE(is_read_directly(path)) << file.name;
     expect_both_ways_the_same(path, file.name);
+    const std::string packed = folder.write("a.gz", gzip(file.octets));
+    EXPECT_TRUE(is_read_directly(packed)) << file.name;
+    expect_both_ways_the_same(packed, file.name + ", gzip");
   }
 }
 
@@ -207,6 +210,11 @@ TEST(Ways, CutAnywhere) {
       expect_both_ways_the_same(folder.write("a", std::span(file.octets).first(length)),
                                 file.name + ", " + std::to_string(length) + " octets");
     }
+    const Octets packed = gzip(file.octets);
+    for (std::size_t length = 0; length < packed.size(); length += length < 48 ? 5 : 23) {
+      expect_both_ways_the_same(folder.write("a", std::span(packed).first(length)),
+                                file.name + ", gzip, " + std::to_string(length) + " octets");
+    }
   }
 }
 
@@ -217,14 +225,15 @@ TEST(Ways, FlippedOctets) {
     for (int round = 0; round < 40; ++round) {
       Octets octets = file.octets;
       std::string what = file.name;
-      const unsigned flips = 1 + random() % 3;
-      for (unsigned flip = 0; flip < flips; ++flip) {
+      const std::size_t flips = 1 + random() % 3;
+      for (std::size_t flip = 0; flip < flips; ++flip) {
         const std::size_t at = random() % octets.size();
         // Small values make lengths and types that are nearly right.
         octets[at] = static_cast<std::uint8_t>(random() % 2 == 0 ? random() % 16 : random());
         what += ", octet " + std::to_string(at) + " is " + std::to_string(octets[at]);
       }
       expect_both_ways_the_same(folder.write("a", octets), what);
+      if (round % 4 == 0) expect_both_ways_the_same(folder.write("a", gzip(octets)), what + ", gzip");
     }
   }
 }

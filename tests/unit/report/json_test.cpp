@@ -83,6 +83,14 @@ TEST_F(JsonReport, KnownConnection) {
   EXPECT_EQ(c["path_mtu"], 1024);
 }
 
+TEST_F(JsonReport, NetworksOnlyWhereTheyHaveNames) {
+  for (const Json& c : doc["connections"]) EXPECT_FALSE(c.contains("networks"));
+  referee::ConnectionFacts seen;
+  seen.networks = {"VLAN 10, VXLAN 7", "VLAN 20"};
+  const Json line = Json::parse(ndjson::line(seen));
+  EXPECT_EQ(line["networks"], Json::parse(R"(["VLAN 10, VXLAN 7", "VLAN 20"])"));
+}
+
 TEST_F(JsonReport, WhatIsUnknownIsNull) {
   const Json& c = doc["connections"][1];
   EXPECT_EQ(c["transport"], "iwarp");

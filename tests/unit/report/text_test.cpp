@@ -210,6 +210,35 @@ TEST(TextReport, ARefusedConnectionWasNeverOpen) {
   }
 }
 
+// Attempts in a row are a line for each network.
+TEST(TextReport, NetworksWithTheSameAddressesAreToldApart) {
+  report::Run run = healthy_run();
+  run.report.connections.clear();
+  const std::vector<std::string> names[] = {{"VLAN 10"}, {"VLAN 20", "VLAN 30"}, {}};
+  for (trace::ConnectionId id = 1; id <= 9; ++id) {
+    referee::ConnectionFacts& c = run.report.connections.emplace_back();
+    c.id = id;
+    c.client.address = "10.0.0.2";
+    c.server.address = "10.0.0.1";
+    c.opened = {id, 0};
+    c.handshake_seen = true;
+    c.networks = names[id % 3];
+    if (id > 3) c.closed.emplace().how = referee::Closed::How::refused;
+    if (id <= 3) c.version = 1;
+  }
+  TextStyle style;
+  const std::string brief = flowing(text(run, style));
+  EXPECT_THAT(brief, HasSubstr("Connection 3: RoCEv2, client 10.0.0.2, server 10.0.0.1, in VLAN 10; frame 3"));
+  EXPECT_THAT(brief, HasSubstr("Connection 2: RoCEv2, client 10.0.0.2, server 10.0.0.1; frame 2"));
+  EXPECT_THAT(brief, HasSubstr("Connections 4, 7: RoCEv2, client 10.0.0.2, server 10.0.0.1, in VLAN 20 and VLAN 30; "
+                               "2 attempts to connect, all refused"));
+  EXPECT_THAT(brief, HasSubstr("Connections 5, 8: RoCEv2, client 10.0.0.2, server 10.0.0.1; 2 attempts"));
+  style.verbose = true;
+  const std::string full = flowing(text(run, style));
+  EXPECT_THAT(full, HasSubstr("is not known network VLAN 20 and VLAN 30 opened frame 7"));
+  EXPECT_THAT(full, HasSubstr("is not known opened frame 8"));
+}
+
 TEST(TextReport, QuietIsFindingsOnly) {
   TextStyle style;
   style.quiet = true;

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "trace/link/open_frame.hpp"
 
+#include <map>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -385,6 +387,52 @@ TEST(OpenFrame, InEveryEncapsulation) {
     EXPECT_EQ(o.ib.network.size(), 28U) << name;
     EXPECT_NE(o.ib.way, 0U) << name;
     EXPECT_FALSE(o.frame_cut) << name;
+  }
+}
+
+TEST(OpenFrame, WhatTheNetworkIsCalled) {
+  const Octets packet = ipv4(17, udp(bth()));
+  const std::map<std::string, std::string> names = {
+      {"VXLAN", "VXLAN 77"},
+      {"VXLAN, group policy", "VXLAN 77"},
+      {"VXLAN, Linux", "VXLAN 77"},
+      {"VXLAN-GPE", "VXLAN 77"},
+      {"VXLAN-GPE, IPv4", "VXLAN 77"},
+      {"Geneve", "Geneve 77"},
+      {"Geneve with options, IPv4", "Geneve 77"},
+  };
+  const auto tagged = [](const Octets& frame, const Octets& tags) {
+    return Octets(frame.begin(), frame.begin() + 12) + tags + Octets(frame.begin() + 12, frame.end());
+  };
+  const Octets inner = ethernet(0x0800, packet);
+  for (const auto& [name, frame] : tunnels(inner, packet)) {
+    const auto at = names.find(name);
+    const std::string expected = at == names.end() ? "" : at->second;
+    EXPECT_EQ(open(LinkType::ethernet, frame).network.text(), expected) << name;
+    // Of a mirror's own tags nothing is left.
+    const std::string outside = open(LinkType::ethernet, tagged(frame, hex("8100 6009"))).network.text();
+    const std::string both = expected.empty() ? "VLAN 9" : "VLAN 9, " + expected;
+    const bool mirror = std::string_view(name).find("ERSPAN") == 0 || std::string_view(name).find("NVIDIA") == 0 ||
+                        std::string_view(name) == "TZSP";
+    EXPECT_EQ(outside, mirror ? "" : both) << name;
+  }
+  for (const auto& [name, frame] : tunnels(tagged(inner, hex("88a8 0064 8100 00c8")), packet)) {
+    if (std::string_view(name) != "VXLAN" && std::string_view(name) != "TZSP") continue;
+    const std::string before = std::string_view(name) == "VXLAN" ? "VXLAN 77, " : "";
+    EXPECT_EQ(open(LinkType::ethernet, frame).network.text(), before + "VLAN 100, VLAN 200") << name;
+  }
+  const std::pair<Octets, const char*> keys[] = {
+      {ethernet(0x0800, packet, hex("8100 e000")), ""},  // a priority alone
+      {ethernet(0x0800, ipv4(47, hex("2000 0800 0000004d") + packet)), "GRE 77"},
+      {ethernet(0x0800, ipv4(47, hex("2000 6558 00004dff") + inner)), "NVGRE 77"},
+      {ethernet(0x6558, inner, hex("8100 0007")), "VLAN 7"},
+      {ethernet(0x0800, packet, hex("8100 0fff 8100 0ffe 8100 0ffd 8100 0ffc")),
+       "VLAN 4095, VLAN 4094, VLAN 4093, VLAN 4092"},
+  };
+  for (const auto& [frame, name] : keys) {
+    const Opened o = open(LinkType::ethernet, frame);
+    EXPECT_EQ(o.content, Content::infiniband) << name;
+    EXPECT_EQ(o.network.text(), name);
   }
 }
 

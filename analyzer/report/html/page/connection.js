@@ -23,6 +23,7 @@ const Connection = (() => {
     return el("div", { class: "facts" },
       el("div", { class: "card" }, el("h3", {}, "Peers"), pairs([
         ["Client", end("client")], ["Server", end("server")],
+        c.networks ? ["Seen in", c.networks.map((_, i) => [i > 0 ? " and " : "", f(`networks.${i}`)])] : null,
         ["Told by", c.roles_from === null ? "not known" : f("roles_from")],
         ["Transport", f("transport")], ["Version", f("version")],
         c.path_mtu === null ? null : ["Path MTU", f("path_mtu")],
