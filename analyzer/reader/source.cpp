@@ -174,6 +174,7 @@ tl::expected<void, std::string> Source::peek() {
     std::copy_n(head_.begin(), head_length_, packed_.begin());
     packed_to_ = head_length_;
     head_length_ = 0;
+    came_ = 0;
   }
   return fill_head();
 }

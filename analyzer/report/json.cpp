@@ -478,13 +478,15 @@ void json(const Run& run, const Write& write, const ForEach& for_each) {
   lists.write_out();
 }
 
+void json(const Run& run, const Write& write) {
+  json(run, write, [](std::size_t count, const std::function<void(std::size_t)>& work) {
+    for (std::size_t number = 0; number < count; ++number) work(number);
+  });
+}
+
 std::string json(const Run& run) {
   std::string out;
-  json(
-      run, [&out](std::string_view piece) { out += piece; },
-      [](std::size_t count, const std::function<void(std::size_t)>& work) {
-        for (std::size_t number = 0; number < count; ++number) work(number);
-      });
+  json(run, [&out](std::string_view piece) { out += piece; });
   return out;
 }
 

@@ -23,7 +23,8 @@ void put(std::string& out, double value) {
   constexpr double parts = 1000;
   constexpr double most_parts = 1e14;
   if (!std::signbit(value) && value * parts < most_parts) {
-    const auto whole = static_cast<std::uint64_t>(value * parts + 0.5);
+    auto whole = static_cast<std::uint64_t>(value * parts);
+    if (static_cast<double>(whole) / parts != value) ++whole;
     if (static_cast<double>(whole) / parts == value) {
       put(out, whole / 1000);
       const auto rest = static_cast<unsigned>(whole % 1000);

@@ -81,6 +81,8 @@ using Write = std::function<void(std::string_view piece)>;
 /// Calls `work` for each number below `count`, once, in any order and on any threads.
 using ForEach = std::function<void(std::size_t count, const std::function<void(std::size_t number)>& work)>;
 void json(const Run& run, const Write& write, const ForEach& for_each);
+/// In this thread.
+void json(const Run& run, const Write& write);
 [[nodiscard]] std::string json(const Run& run);
 
 /// The objects of the JSON document one a line, each with its "type". The first line is opening(), the last totals().

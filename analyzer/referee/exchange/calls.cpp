@@ -68,9 +68,14 @@ bool answered_before(Connection& connection, const trace::Send& event, std::uint
     if (answer == nullptr || waited.xid != xid || waited.accused != other(event.side)) return false;
     return answer->received.number == 0 || event.frame.number < answer->received.number;
   });
-  if (early == connection.cases.end()) return false;
-  connection.cases.erase(early);
-  return true;
+  if (early != connection.cases.end()) {
+    connection.cases.erase(early);
+    return true;
+  }
+  // Where nobody is accused of it, it is remembered among the newest.
+  return connection.of(other(event.side)).sends.newest([&](const RecentSend& send) {
+    return send.reply() && send.xid == xid && send.exchange.generation == 0 && send.frame.number > event.frame.number;
+  }) != nullptr;
 }
 
 void end_unseen(Connection& connection, Transaction& call) {

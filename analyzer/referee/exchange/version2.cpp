@@ -110,7 +110,8 @@ MessageSeen::Kind take_decoded(const Turn& turn) {
 void forget_pieces_at_gaps(Connection& connection, Side side) {
   SideFacts& facts = connection.v2.of(side);
   const std::uint64_t gaps = connection.of(side).gaps;
-  // The REQ says with which packet the server begins, the REP with which one the client does. MPA says it of the sender.
+  // The REQ says with which packet the server begins, the REP with which one the client does. MPA says it of the
+  // sender.
   const bool iwarp = connection.facts.transport == trace::Transport::iwarp;
   const Side told_by_reply = iwarp ? Side::passive : Side::active;
   const bool begins = connection.facts.handshake_seen && (side != told_by_reply || connection.reply_seen());

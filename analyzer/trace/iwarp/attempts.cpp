@@ -99,10 +99,16 @@ void Attempts::hears_of(const Service& known) {
 }
 
 FrameRef Attempts::request(const Address& client, std::uint16_t client_port, const Address& server,
-                           std::uint16_t server_port, std::uint32_t first) const {
-  const auto at = attempts_.find({{client, client_port}, {server, server_port}});
-  if (at == attempts_.end() || at->second.number + 1 != first) return {};
-  return at->second.request;
+                           std::uint16_t server_port, std::uint32_t first) {
+  Seen unseen;
+  unseen.flow = {{client, client_port}, {server, server_port}};
+  unseen.number = first - 1;
+  Attempt* a = find(unseen.flow);
+  const bool same = a != nullptr && a->number == unseen.number;
+  if (!same && a != nullptr && a->state == Attempt::State::open) return {};  // another one has begun
+  if (!same) a = &begin(unseen);
+  a->state = Attempt::State::used;
+  return a->request;
 }
 
 void Attempts::take(const Seen& seen) {
@@ -128,7 +134,7 @@ void Attempts::take_syn(const Seen& seen) {
   }
   if (a->request.number == 0) {  // its answer came before it
     a->request = seen.frame;
-    tell(TcpAttempt::Step::request, seen, a->request);
+    if (a->state != Attempt::State::used) tell(TcpAttempt::Step::request, seen, a->request);
     return;
   }
   if (twice(a->newest, seen.frame.time)) return;
@@ -138,6 +144,7 @@ void Attempts::take_syn(const Seen& seen) {
       tell(TcpAttempt::Step::repeated, seen, a->request);
       return;
     case Attempt::State::accepted:
+    case Attempt::State::used:
       return;  // its answer was lost behind the capture: there will be another
     case Attempt::State::refused:
       tell(TcpAttempt::Step::request, seen, begin(seen).request);  // some systems try three times

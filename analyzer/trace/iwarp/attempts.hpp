@@ -36,8 +36,9 @@ class Attempts {
   /// Those of serves(), the first `max_services` of them.
   [[nodiscard]] const std::set<Service>& seen_to_serve() const noexcept { return seen_to_serve_; }
   /// The SYN of the connection whose client's first octet has this sequence number; number 0: not known.
+  /// Such a connection is open now: its SYN may still stand behind this in the capture, and is no attempt then.
   [[nodiscard]] FrameRef request(const Address& client, std::uint16_t client_port, const Address& server,
-                                 std::uint16_t server_port, std::uint32_t first) const;
+                                 std::uint16_t server_port, std::uint32_t first);
 
  private:
   struct Flow {
@@ -55,7 +56,12 @@ class Attempts {
     FrameRef frame;
   };
   struct Attempt {
-    enum class State : std::uint8_t { open, accepted, refused } state = State::open;
+    enum class State : std::uint8_t {
+      open,
+      accepted,
+      refused,
+      used  ///< MPA is spoken
+    } state = State::open;
     std::uint32_t number = 0;
     std::uint32_t octets = 0;
     FrameRef request;

@@ -108,8 +108,10 @@ void Connection::segment(int direction, const TcpSegment& segment) {
   // What begins behind the octets that are waited for shows that they do not come.
   if ((segment.flags & TcpSegment::rst) != 0) release_all();
   // Whoever opens speaks first: nothing of the answer can be acknowledged in that.
-  const bool first_words = opening_.opener == direction && segment.wire_length > 0 &&
-                           opening_.first[static_cast<std::size_t>(direction)] == segment.sequence;
+  const bool first_words =
+      segment.wire_length > 0 &&
+      ((opening_.opener == direction && opening_.first[static_cast<std::size_t>(direction)] == segment.sequence) ||
+       wire::mpa_key(segment.payload) == wire::MpaKey::request);
   if (first_words && !peer.promised && (segment.flags & TcpSegment::ack) != 0) peer.promised = segment.acknowledgement;
   const bool places = segment.wire_length > 0 || (segment.flags & TcpSegment::fin) != 0;
   while (!peer.early.empty() && places && h.order.started() && !h.early.data() &&
@@ -173,6 +175,11 @@ void Connection::release(Half& h) {
   h.early.pop();
 }
 
+/// The octets that the oldest waiting segment waits for wait themselves.
+bool Connection::awaited_waits(const Half& h) const {
+  return !h.early.empty() && half(1 - h.direction).early.data_before(h.early.front().acknowledgement);
+}
+
 /// Those whose octets have come by now, or have not come for so long that they are missing.
 void Connection::release_proven(FrameRef now) {
   for (bool any = true; any;) {
@@ -181,6 +188,8 @@ void Connection::release_proven(FrameRef now) {
       if (h.early.empty()) continue;
       if (!come(h, h.early.front())) {
         if (now.time - h.early.front().ref.time <= EarlySegments::patience) continue;
+        // What waits itself is not missing: the other side gives up first.
+        if (awaited_waits(h) && !awaited_waits(half(1 - h.direction))) continue;
         h.waited_in_vain = !half(1 - h.direction).order.started();
       }
       release(h);
@@ -197,6 +206,8 @@ void Connection::release_all() {
       if (oldest == nullptr || h.early.front().ref.number < oldest->early.front().ref.number) oldest = &h;
     }
     if (oldest == nullptr) return;
+    Half& newer = half(1 - oldest->direction);
+    if (awaited_waits(*oldest) && !awaited_waits(newer)) oldest = &newer;
     release(*oldest);
     release_proven({});
   }
@@ -245,7 +256,10 @@ void Connection::keep_alive(Half& h, const Half& peer, const TcpSegment& segment
 }
 
 void Connection::acknowledge(Half& sender, const TcpSegment& segment) {
-  if (!sender.order.started()) return;
+  if (!sender.order.started()) {
+    if (!sender.seen || !sender.promised || segment.acknowledgement == *sender.promised) return;
+    start_at(sender, *sender.promised);  // the capture lacks what was sent first
+  }
   const Position at = sender.order.unwrap(segment.acknowledgement);
   if (at <= sender.acknowledged || distance(sender.order.next(), at) > far_away) return;
   sender.acknowledged = at;
@@ -270,10 +284,16 @@ bool Connection::copy(int direction, const TcpSegment& segment) {
   return true;
 }
 
-void Connection::start(Half& h, const TcpSegment& segment, std::uint32_t sequence) {
+void Connection::start_at(Half& h, std::uint32_t sequence) {
   h.order.start_at(sequence);
   h.origin = h.order.next();
   if (live()) messages_->origin(side(h.direction), h.origin);
+}
+
+void Connection::start(Half& h, const TcpSegment& segment, std::uint32_t sequence) {
+  // What its peer's first words acknowledge is where it begins: what lies between is missing.
+  const std::uint32_t behind = h.promised ? sequence - *h.promised : 0;
+  start_at(h, behind < window_ahead ? sequence - behind : sequence);
   const bool mpa_due = half(1 - h.direction).handshake != nullptr;
   const bool mpa = segment.payload.size() >= 4 && wire::mpa_key(segment.payload) != wire::MpaKey::none;
   if (!mpa_due && !mpa) h.framing.begin_search(h.origin);

@@ -153,6 +153,7 @@ class Connection {
 
   [[nodiscard]] static bool acknowledges_others(const Half& peer, const TcpSegment& segment) noexcept;
   void take(Half& h, const TcpSegment& segment);
+  [[nodiscard]] bool awaited_waits(const Half& h) const;
   [[nodiscard]] bool must_wait(const Half& h, const TcpSegment& segment) const;
   void tell_waiting(const TcpSegment& segment, int direction) const;
   [[nodiscard]] bool come(const Half& h, const TcpSegment& segment) const;
@@ -164,6 +165,7 @@ class Connection {
   void tell_acknowledged(Half& h);
   void keep_alive(Half& h, const Half& peer, const TcpSegment& segment);
   void payload(Half& h, const TcpSegment& segment, std::uint32_t sequence);
+  void start_at(Half& h, std::uint32_t sequence);
   void start(Half& h, const TcpSegment& segment, std::uint32_t sequence);
   void deliver(Half& h, Piece piece);
   void deliver_ready(Half& h);

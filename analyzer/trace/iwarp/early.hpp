@@ -37,6 +37,14 @@ class EarlySegments {
   [[nodiscard]] bool sent_before_all(const TcpSegment& segment) const noexcept {
     return !held_.empty() && sent_before(segment, held_.front().segment);
   }
+  /// Octets in front of this sequence number wait here, as far as the first of them tell.
+  [[nodiscard]] bool data_before(std::uint32_t sequence) const noexcept {
+    for (std::size_t i = 0; with_data_ != 0 && i < held_.size() && i < looked_at; ++i) {
+      const TcpSegment& held = held_[i].segment;
+      if (held.wire_length > 0) return static_cast<std::int32_t>(held.sequence - sequence) < 0;
+    }
+    return false;
+  }
   /// The oldest one, until it is popped.
   [[nodiscard]] const TcpSegment& front() const noexcept { return held_.front().segment; }
   void pop() noexcept;
@@ -51,6 +59,8 @@ class EarlySegments {
     return known && static_cast<std::int32_t>(one.acknowledgement - another.acknowledgement) < 0;
   }
 
+  static constexpr std::size_t looked_at = 64;  // a mirror that is ahead by more is another matter
+
   Budget& budget_;
   std::deque<Held> held_;
   std::size_t with_data_ = 0;
@@ -58,9 +68,11 @@ class EarlySegments {
 
 inline bool EarlySegments::hold(const TcpSegment& segment) {
   if (held_.size() >= most || !budget_.take(segment.payload.size())) return false;
-  constexpr std::ptrdiff_t looked_at = 64;  // a mirror that is ahead by more is another matter
   auto at = held_.end();
-  while (at != held_.begin() && held_.end() - at < looked_at && sent_before(segment, std::prev(at)->segment)) --at;
+  while (at != held_.begin() && static_cast<std::size_t>(held_.end() - at) < looked_at &&
+         sent_before(segment, std::prev(at)->segment)) {
+    --at;
+  }
   Held& held = *held_.emplace(at);
   held.segment = segment;
   held.payload.assign(segment.payload.begin(), segment.payload.end());

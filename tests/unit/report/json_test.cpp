@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <functional>
 #include <limits>
 #include <nlohmann/json.hpp>
 
@@ -266,6 +267,23 @@ TEST(JsonPieces, MakeTheDocument) {
   EXPECT_EQ(Json::parse(whole)["findings"].size(), 1000U);
   EXPECT_EQ(whole, json(run));
   EXPECT_LT(largest, whole.size() / 4);
+}
+
+TEST(JsonPieces, MadeInWhateverOrderStandInTheirs) {
+  report::Run run = sample_run();
+  const referee::Finding finding = run.report.findings[0];
+  for (const std::size_t count : {0U, 1U, 127U, 128U, 129U, 257U, 5000U}) {
+    run.report.findings.assign(count, finding);
+    for (std::size_t i = 0; i < count; ++i) run.report.findings[i].frames = {i + 1};
+    std::string whole;
+    json(
+        run, [&](std::string_view piece) { whole += piece; },
+        [](std::size_t pieces, const std::function<void(std::size_t)>& work) {
+          while (pieces-- != 0) work(pieces);
+        });
+    EXPECT_EQ(whole, json(run)) << count;
+    EXPECT_EQ(Json::parse(whole)["findings"].size(), count);
+  }
 }
 
 TEST(JsonRules, OneObjectForEveryRule) {
