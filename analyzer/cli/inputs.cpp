@@ -63,7 +63,8 @@ const trace::Frame* Inputs::read_as_sent(Input& input, std::size_t at) {
     if (frame == nullptr) break;
     input.out.frame = *frame;
     trace::Frame& out = input.out.frame;
-    out.ref.time = corrected(input, frame->ref.time);
+    if (input.packet) ++input.position;
+    out.ref.time = corrected(input, frame->ref.time, input.position);
     if (most == 0) {
       input.sent = out.ref.time;
       return &out;
@@ -81,9 +82,9 @@ const trace::Frame* Inputs::read_as_sent(Input& input, std::size_t at) {
 }
 
 /// 0 stands for "no time".
-trace::TimeNs Inputs::corrected(const Input& input, trace::TimeNs own) const noexcept {
+trace::TimeNs Inputs::corrected(const Input& input, trace::TimeNs own, std::uint64_t position) const noexcept {
   const auto at = static_cast<std::size_t>(&input - inputs_.data());
-  return at < clocks_.size() && own != 0 ? clocks_[at].corrected(own) : own;
+  return at < clocks_.size() && own != 0 ? clocks_[at].corrected(own, position) : own;
 }
 
 // Each is opened when its turn comes: a ring buffer may have more files than a process may have open.
@@ -163,8 +164,8 @@ std::vector<report::Input> Inputs::report() const {
       shown.snap_length = facts.snap_length;
       shown.frames = facts.frames;
       shown.bytes = facts.bytes;
-      if (facts.first_time) shown.first_time = corrected(input, *facts.first_time);
-      if (facts.last_time) shown.last_time = corrected(input, *facts.last_time);
+      if (facts.first_time) shown.first_time = corrected(input, *facts.first_time, 0);
+      if (facts.last_time) shown.last_time = corrected(input, *facts.last_time, UINT64_MAX);
       shown.truncated_frames = facts.truncated_frames;
       if (facts.damaged) {
         const reader::Damage& damaged = *facts.damaged;

@@ -75,6 +75,7 @@ class Inputs {
     std::unique_ptr<reader::Capture> capture;  ///< while it is being read
     HeldFrames held;                           ///< of a tap that sees packets later than another
     HeldFrames::Held out;                      ///< the frame at hand, with its time corrected
+    std::uint64_t position = 0;                ///< packets read so far
     trace::TimeNs newest = 0;                  ///< corrected
     trace::TimeNs sent = 0;                    ///< the frame at hand: where its turn is in a merge
     bool packet = false;                       ///< the frame at hand is one
@@ -88,7 +89,7 @@ class Inputs {
     return input.path == "-" ? std::string_view("standard input") : std::string_view(input.path);
   }
   void open(Input& input);
-  [[nodiscard]] trace::TimeNs corrected(const Input& input, trace::TimeNs own) const noexcept;
+  [[nodiscard]] trace::TimeNs corrected(const Input& input, trace::TimeNs own, std::uint64_t position) const noexcept;
   [[nodiscard]] const trace::Frame* read(Input& input);
   [[nodiscard]] const trace::Frame* read_as_sent(Input& input, std::size_t at);
   [[nodiscard]] const trace::Frame* read_next(Input& input);

@@ -316,6 +316,8 @@ Text document(const referee::Unchecked& u) {
 }
 
 Text document(const trace::TapClock& clock, std::size_t input) {
+  std::vector<double> steps;
+  for (const trace::TimeNs step : clock.steps_by()) steps.push_back(static_cast<double>(step) / 1e3);
   using Basis = trace::TapClock::Basis;
   const bool known = clock.basis != Basis::none;
   const auto basis = clock.basis == Basis::packets ? "packets" : "acknowledgements";
@@ -327,7 +329,8 @@ Text document(const trace::TapClock& clock, std::size_t input) {
       .add("ahead_us",
            known && clock.first ? std::optional(static_cast<double>(clock.ahead.at(*clock.first)) / 1e3) : std::nullopt)
       .add("uncertainty_us", clock.ahead.uncertainty ? std::optional(*clock.ahead.uncertainty / 1e3) : std::nullopt)
-      .add("drift_ppm", known ? std::optional(clock.ahead.drift * 1e6) : std::nullopt);
+      .add("drift_ppm", known ? std::optional(clock.ahead.drift * 1e6) : std::nullopt)
+      .add("steps_us", steps);
 }
 
 Text document(const trace::Spread& spread) {

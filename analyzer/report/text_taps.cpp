@@ -28,6 +28,19 @@ std::string took(double nanoseconds) {
   return fmt::format("{}{}", nanoseconds < 0 ? "-" : "", duration(std::abs(nanoseconds) / 1e3));
 }
 
+/// "; it was set back by 20.000 ms while it ran"
+std::string set_while_it_ran(const TapClock& clock) {
+  constexpr std::size_t most = 3;
+  const std::vector<trace::TimeNs> steps = clock.steps_by();
+  std::string text;
+  for (std::size_t i = 0; i < std::min(most, steps.size()); ++i) {
+    fmt::format_to(std::back_inserter(text), "{} {} by {}", i == 0 ? "was set" : ",", steps[i] < 0 ? "back" : "forward",
+                   apart(static_cast<double>(steps[i])));
+  }
+  if (steps.size() > most) fmt::format_to(std::back_inserter(text), " and {} times more", steps.size() - most);
+  return text + " while it ran";
+}
+
 std::string clock(const TapClock& clock) {
   const double ahead = clock.first ? static_cast<double>(clock.ahead.at(*clock.first)) : 0;
   std::string text =
@@ -37,6 +50,7 @@ std::string clock(const TapClock& clock) {
     fmt::format_to(std::back_inserter(text), ", and {} {:.1f} us each second",
                    clock.ahead.drift < 0 ? "loses" : "gains", std::abs(clock.ahead.drift) * 1e6);
   }
+  if (!clock.steps.empty()) fmt::format_to(std::back_inserter(text), "; it {}", set_while_it_ran(clock));
   const std::string_view proof = clock.basis == TapClock::Basis::packets ? "packet that both hold" : "acknowledgement";
   std::string by = counted(clock.proofs, proof);
   if (clock.basis == TapClock::Basis::packets && clock.proofs != 1)
@@ -63,7 +77,13 @@ void clocks(Page& page, const Run& run, bool verbose) {
     }
   }
   if (shown != 0) {
-    page.field("", "Times here are those of tap 1's clock.");
+    const TapClock& first = taps.compared.clocks.front();
+    if (first.steps.empty()) {
+      page.field("", "Times here are those of tap 1's clock.");
+    } else {
+      page.field(
+          "", fmt::format("Times here are those of tap 1's clock, as it was before it {}.", set_while_it_ran(first)));
+    }
   } else {
     page.field("clocks", "not compared: the captures have nothing in common. The order is that of the files' times.");
   }

@@ -13,6 +13,7 @@
 
 #include "trace/frame.hpp"
 #include "trace/taps/clock.hpp"
+#include "trace/taps/steps.hpp"
 
 namespace rpcrdma::trace {
 
@@ -26,11 +27,20 @@ struct TapClock {
   std::size_t reference = 0;  ///< that input
   std::uint64_t proofs = 0;   ///< how many of them
   taps::Line ahead;  ///< of the first input's clock (or of that of the first one it is compared with), by its own time
-  std::optional<TimeNs> first;  ///< its frames, by its own clock
+  std::vector<taps::Stretch> steps;  ///< it was set while it ran: what it is ahead from there on
+  std::optional<TimeNs> first;       ///< its frames, by its own clock
   std::optional<TimeNs> last;
 
-  /// By the clock that all are brought to.
-  [[nodiscard]] TimeNs corrected(TimeNs own) const noexcept;
+  /// By the clock that all are brought to. `position`: which packet of the capture it is, from 1; times are no measure
+  /// of that where the clock was set back.
+  [[nodiscard]] TimeNs corrected(TimeNs own, std::uint64_t position) const noexcept {
+    return taps::corrected(ahead, steps, own, position);
+  }
+  /// How much it was set forward, each time.
+  [[nodiscard]] std::vector<TimeNs> steps_by() const;
+  /// Of what it saw first and last.
+  [[nodiscard]] TimeNs corrected_first() const noexcept { return corrected(*first, 0); }
+  [[nodiscard]] TimeNs corrected_last() const noexcept { return corrected(*last, UINT64_MAX); }
 };
 
 /// Two inputs that saw the same packets.

@@ -133,6 +133,66 @@ class Clocks(Taps):
                     self.same_judgement(run, name)
 
 
+class SetWhileItRuns(Taps):
+    """A clock that is set by 20 ms in the middle: that of the second capture, and that of the first."""
+
+    def set_by(self, name, step, lacks=17):
+        """The client's capture, and the server's with the step."""
+        header, passages = two_taps.passages(harness.capture(name), CLIENT, ONE_WAY)
+        two_taps.write(self.path("whole.pcap"), header, [(frame, here) for frame, _, here, _ in passages])
+        two_taps.write(self.path("client.pcap"), header, [(frame, here) for frame, _, here, _ in passages])
+        middle = sorted(there for *_, there in passages)[len(passages) // 2]
+        kept = [(frame, there) for i, (frame, _, _, there) in enumerate(passages, 1) if i % lacks != 0]
+        two_taps.write_as_seen(self.path("server.pcap"), header, kept, lambda time: time + 5 * MILLISECOND + (step if time >= middle else 0))
+        # In a pause it is not seen that the clock was set back.
+        behind = min((time for _, time in kept if time >= middle), default=middle)
+        before = max(time for _, time in kept if time < middle)
+        self.goes_back = behind + step < before
+        return self.path("client.pcap"), self.path("server.pcap")
+
+    def steps(self, run):
+        return [[step for step in clock["steps_us"]] for clock in run.document["taps"]["clocks"]]
+
+    def test_forward_and_back(self):
+        for name in HEALTHY:
+            for step in (20, -20, 3000, -3000):
+                client, server = self.set_by(name, step * MILLISECOND)
+                with self.subTest(name=name, step=step):
+                    run = self.merged(client, server)
+                    self.assertEqual(self.steps(run)[0], [])
+                    self.assertEqual(len(self.steps(run)[1]), 1)
+                    self.assertLess(abs(self.steps(run)[1][0] - step * 1000), 100)
+                    self.assertLess(abs(self.clock(run)["ahead_us"] - 5000), 100)
+                    self.same_judgement(run, name)
+                with self.subTest(name=name, step=step, first="server"):
+                    run = self.merged(server, client)
+                    # Where the first one's own times go back it was that one; else nobody knows which of the two.
+                    whose = 0 if self.goes_back else 1
+                    self.assertEqual(self.steps(run)[1 - whose], [])
+                    self.assertEqual(len(self.steps(run)[whose]), 1)
+                    self.assertLess(abs(abs(self.steps(run)[whose][0]) - 20_000 * abs(step) / 20), 100)
+                    self.same_judgement(run, name)
+
+    def test_it_is_said(self):
+        client, server = self.set_by("rxe-nfs41-basic", -20 * MILLISECOND)
+        for paths, said in (((client, server), "tap 2's is 5.000 ms ahead, to 20.0 us; it was set back by 20.000 ms while it ran"),
+                            ((server, client), "as it was before it was set back by 20.000 ms while it ran.")):
+            text = " ".join(harness.run(ANALYZER, "--merge", *paths, as_json=False).output.split())
+            self.assertIn(said, text)
+
+    def test_three_taps(self):
+        for name in ("rxe-nfs41-basic", "siw-nfs41-basic"):
+            client, server = self.set_by(name, -20 * MILLISECOND)
+            header, passages = two_taps.passages(harness.capture(name), CLIENT, ONE_WAY)
+            switch = [(frame, (here + there) // 2 + MILLISECOND) for i, (frame, _, here, there) in enumerate(passages) if i % 17 != 0]
+            two_taps.write(self.path("switch.pcap"), header, switch)
+            for paths in itertools.permutations((client, server, self.path("switch.pcap"))):
+                with self.subTest(name=name, paths=[os.path.basename(path) for path in paths]):
+                    run = self.merged(*paths)
+                    self.assertEqual(sum(len(steps) for steps in self.steps(run)), 1)
+                    self.same_judgement(run, name)
+
+
 class Losses(Taps):
     def test_every_seventeenth_on_one_tap(self):
         for name in HEALTHY:

@@ -59,3 +59,9 @@ def write(path, header, times):
     """`times`: [(frame, time)], in any order."""
     ordered = sorted(times, key=lambda one: one[1])
     pcapfile.write(path, header, [frame.record(time) for frame, time in ordered])
+
+
+def write_as_seen(path, header, times, clock):
+    """`times`: [(frame, time)] by a clock that nobody sets; what `clock` says instead, in the order in which they were seen."""
+    ordered = sorted(times, key=lambda one: one[1])
+    pcapfile.write(path, header, [frame.record(clock(time)) for frame, time in ordered])

@@ -15,6 +15,7 @@ namespace rpcrdma::trace::taps {
 struct Bound {
   TimeNs time = 0;
   TimeNs ahead = 0;
+  std::uint64_t position = 0;  ///< of the packet in its capture
 };
 
 /// A line: ahead by `base` and `offset` at `origin`, growing by `drift` for each nanosecond; outside [from, to], where

@@ -23,6 +23,7 @@ class Sketch {
     bool answer = false;  ///< it was not the thing itself, but what acknowledges it
     std::uint8_t times = 0;
     TimeNs first = 0;
+    std::uint64_t position = 0;  ///< which packet of that input it was
   };
   struct Entry {
     std::uint64_t route = 0;
@@ -38,7 +39,8 @@ class Sketch {
   };
 
   /// Inputs one after the other.
-  void see(std::uint64_t key, std::uint64_t route, bool up, std::size_t input, bool answer, TimeNs time) {
+  void see(std::uint64_t key, std::uint64_t route, bool up, std::size_t input, bool answer, TimeNs time,
+           std::uint64_t position) {
     if ((key & mask_) != 0) return;
     Entry& entry = entries_[key];
     const auto number = static_cast<std::uint16_t>(input);
@@ -49,7 +51,7 @@ class Sketch {
     }
     entry.route = route;
     entry.up = up;
-    entry.seen.push_back({number, answer, 1, time});
+    entry.seen.push_back({number, answer, 1, time, position});
     while (entries_.size() > most) {
       mask_ = mask_ << 1U | 1U;
       std::erase_if(entries_, [this](const auto& one) { return (one.first & mask_) != 0; });

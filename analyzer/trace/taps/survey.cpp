@@ -21,6 +21,8 @@ struct Common {
   TimeNs time = 0;   ///< by the later input's own clock
   TimeNs ahead = 0;  ///< of that clock, and how long the packet took, or less
   bool up = false;
+  std::uint64_t position = 0;  ///< in the later input, and in the other
+  std::uint64_t other_position = 0;
 };
 
 /// The nearer tap sees a packet first: whose packets make the second clock seem farther ahead? Nothing: they all go one
@@ -43,8 +45,14 @@ struct Common {
 
 }  // namespace
 
-TimeNs TapClock::corrected(TimeNs own) const noexcept {
-  return static_cast<TimeNs>(static_cast<std::uint64_t>(own) - static_cast<std::uint64_t>(ahead.at(own)));
+std::vector<TimeNs> TapClock::steps_by() const {
+  std::vector<TimeNs> out;
+  const taps::Line* before = &ahead;
+  for (const taps::Stretch& step : steps) {
+    out.push_back(step.ahead.at(step.ahead.from) - before->at(before->to));
+    before = &step.ahead;
+  }
+  return out;
 }
 
 struct TapSurvey::Impl {
@@ -61,18 +69,41 @@ struct TapSurvey::Impl {
     bool several = false;
   };
 
+  /// What a capture tells of its clock without the others.
+  struct Own {
+    struct SetBack {
+      std::uint64_t position = 0;  ///< of the first packet behind it
+      TimeNs by = 0;
+    };
+    static constexpr std::size_t most_set_back = 64;
+
+    void see(TimeNs time, std::uint64_t position) {
+      constexpr TimeNs out_of_order = 100'000;
+      const TimeNs before = std::exchange(last, time);
+      if (before == 0 || time >= before - out_of_order || set_back.size() >= most_set_back) return;
+      set_back.push_back({position, before - time});
+    }
+
+    std::uint64_t packets = 0;
+    TimeNs last = 0;
+    std::vector<SetBack> set_back;
+  };
+
   void frame(std::size_t input, const Frame& frame) {
+    const std::uint64_t position = ++own.at(input).packets;
     if (frame.ref.time == 0) return;  // no time
     TapClock& clock = all.at(input);
+    own[input].see(frame.ref.time, position);
     clock.first = std::min(clock.first.value_or(frame.ref.time), frame.ref.time);
     clock.last = std::max(clock.last.value_or(frame.ref.time), frame.ref.time);
     open_frame(frame, opened);
     taps::Mark mark;
     if (!taps::mark_of(opened, mark)) return;
-    packets.see(mark.packet, mark.route, mark.up, input, false, frame.ref.time);
+    packets.see(mark.packet, mark.route, mark.up, input, false, frame.ref.time, position);
     if (mark.queue_pair != 0 && mark.carries != 0) remember(mark);
-    if (mark.carries != 0) arrivals.see(mark.carries, mark.route, mark.up, input, false, frame.ref.time);
-    if (mark.acknowledges != 0) arrivals.see(mark.acknowledges, mark.route, !mark.up, input, true, frame.ref.time);
+    if (mark.carries != 0) arrivals.see(mark.carries, mark.route, mark.up, input, false, frame.ref.time, position);
+    if (mark.acknowledges != 0)
+      arrivals.see(mark.acknowledges, mark.route, !mark.up, input, true, frame.ref.time, position);
   }
 
   /// PSNs of several queue pairs between the same hosts cannot be told apart in one of their directions.
@@ -131,8 +162,8 @@ struct TapSurvey::Impl {
     std::nth_element(ahead.begin(), middle, ahead.end());
     const TapClock& one = all[reference];
     const TapClock& other = all[input];
-    const TimeNs one_first = one.corrected(*one.first);
-    const TimeNs one_last = one.corrected(*one.last);
+    const TimeNs one_first = one.corrected_first();
+    const TimeNs one_last = one.corrected_last();
     const TimeNs other_first = *other.first - *middle;
     const TimeNs other_last = *other.last - *middle;
     const TimeNs together = std::min(one_last, other_last) - std::max(one_first, other_first);
@@ -165,15 +196,61 @@ struct TapSurvey::Impl {
       // Seen more often by one than by the other: which belongs to which?
       if (one == nullptr || other == nullptr || one->times != other->times) continue;
       if (!routes.contains(entry->route) && routes.size() >= most_ways) continue;
-      const TimeNs time = corrected ? all[input].corrected(other->first) : other->first;
-      routes[entry->route].push_back({time, time - all[reference].corrected(one->first), entry->up});
+      const TimeNs time = corrected ? all[input].corrected(other->first, other->position) : other->first;
+      const TimeNs here = all[reference].corrected(one->first, one->position);
+      routes[entry->route].push_back({time, time - here, entry->up, other->position, one->position});
       ++proofs;
     }
     return routes;
   }
 
+  /// The input's clock seems to be set forward: or was that of the root of all set back? That one's times would not be
+  /// in the order of its packets any more. True: it was, and is corrected now.
+  [[nodiscard]] bool root_set_back(std::size_t reference, std::size_t input, const Routes& routes) {
+    constexpr std::size_t most_steps = 16;
+    TapClock& root = all[reference];
+    if (root.basis != TapClock::Basis::none || root.steps.size() >= most_steps) return false;
+    const std::vector<TimeNs> by = all[input].steps_by();
+    for (std::size_t i = 0; i < by.size(); ++i) {
+      const taps::Stretch& step = all[input].steps[i];
+      std::uint64_t from = 0;
+      std::uint64_t to = UINT64_MAX;
+      for (const auto& [route, commons] : routes) {
+        for (const Common& c : commons) {
+          if (c.position == step.before) from = c.other_position;
+          if (c.position == step.first) to = c.other_position;
+        }
+      }
+      for (const Own::SetBack& back : own[reference].set_back) {
+        const bool there = back.position > from && back.position <= to;
+        const bool known = !root.steps.empty() && root.steps.back().first >= back.position;
+        // Time went on meanwhile, so that the times go back by less.
+        if (!there || known || back.by > by[i] + by[i] / 8) continue;
+        taps::Stretch set;
+        set.before = back.position - 1;
+        set.first = back.position;
+        set.ahead.base = (root.steps.empty() ? 0 : root.steps.back().ahead.base) - by[i];
+        root.steps.push_back(set);
+        return true;
+      }
+    }
+    return false;
+  }
+
   /// How far the clock of `input` is ahead of that of `reference`, which is corrected already.
   [[nodiscard]] bool by_packets(std::size_t reference, std::size_t input) {
+    const bool known = compare_packets(reference, input);
+    if (known && !all[input].steps.empty()) {
+      std::uint64_t proofs = 0;
+      while (root_set_back(reference, input, common(reference, input, false, proofs))) {
+        pairs.pop_back();
+        static_cast<void>(compare_packets(reference, input));
+      }
+    }
+    return known;
+  }
+
+  [[nodiscard]] bool compare_packets(std::size_t reference, std::size_t input) {
     std::uint64_t proofs = 0;
     Routes routes = common(reference, input, false, proofs);
     if (routes.empty() || too_few(reference, input, routes)) return false;
@@ -184,7 +261,8 @@ struct TapSurvey::Impl {
     for (auto& [route, commons] : routes) {
       const std::optional<bool> low = low_is_near(commons);
       if (low) pair.low_is_near[route] = *low;
-      for (const Common& c : commons) (!low ? unplaced : c.up == *low ? most : least).push_back({c.time, c.ahead});
+      for (const Common& c : commons)
+        (!low ? unplaced : c.up == *low ? most : least).push_back({c.time, c.ahead, c.position});
     }
     if (most.empty() && least.empty()) {
       // All go one way, and nobody knows past which tap first: as if past the reference, where no acknowledgement says
@@ -193,9 +271,12 @@ struct TapSurvey::Impl {
       most = std::move(unplaced);
       proven(reference, input, least, most);
     }
-    if (!settle(all[input], TapClock::Basis::packets, reference, proofs, std::move(least), std::move(most)))
-      return false;
-    pair.one_way = static_cast<TimeNs>(std::max(0.0, all[input].ahead.room));
+    if (!settle(all[input], TapClock::Basis::packets, reference, proofs, least, most)) return false;
+    double room = all[input].ahead.room;
+    for (const taps::Stretch& step : all[input].steps) {
+      if (step.ahead.uncertainty) room = std::min(room, step.ahead.room);
+    }
+    pair.one_way = static_cast<TimeNs>(std::max(0.0, room));
     pairs.push_back(std::move(pair));
     return true;
   }
@@ -236,7 +317,8 @@ struct TapSurvey::Impl {
         if (thing == nullptr || answer == nullptr || thing->times != 1) return;
         const Sketch::Seen* mine = of == input ? thing : answer;
         const Sketch::Seen* others = of == input ? answer : thing;
-        into.push_back({mine->first, mine->first - all[reference].corrected(others->first)});
+        into.push_back(
+            {mine->first, mine->first - all[reference].corrected(others->first, others->position), mine->position});
         ++proofs;
       };
       use(reference, input, most);
@@ -256,15 +338,18 @@ struct TapSurvey::Impl {
   }
 
   [[nodiscard]] bool settle(TapClock& clock, TapClock::Basis basis, std::size_t reference, std::uint64_t proofs,
-                            std::vector<Bound> least, std::vector<Bound> most) const {
-    auto line = taps::line_between(std::move(least), std::move(most));
-    if (!line) return false;
-    if (basis == TapClock::Basis::acknowledgements) keep_if_possible(*line);
+                            const std::vector<Bound>& least, const std::vector<Bound>& most) const {
+    std::vector<taps::Stretch> stretches = taps::stretches_between(least, most);
+    if (stretches.empty()) return false;
+    if (basis == TapClock::Basis::acknowledgements && stretches.size() == 1) keep_if_possible(stretches.front().ahead);
     clock.basis = basis;
     clock.reference = reference;
     clock.proofs = proofs;
-    clock.ahead = *line;
-    if (clock.ahead.uncertainty) *clock.ahead.uncertainty += all[reference].ahead.uncertainty.value_or(0);
+    for (taps::Stretch& stretch : stretches) {
+      if (stretch.ahead.uncertainty) *stretch.ahead.uncertainty += all[reference].ahead.uncertainty.value_or(0);
+    }
+    clock.ahead = stretches.front().ahead;
+    clock.steps.assign(stretches.begin() + 1, stretches.end());
     return true;
   }
 
@@ -274,7 +359,7 @@ struct TapSurvey::Impl {
     std::vector<Bound> most;
     const std::uint64_t proofs = proven(reference, input, least, most);
     if (least.empty() || most.empty() || proofs < few) return false;
-    return settle(all[input], TapClock::Basis::acknowledgements, reference, proofs, std::move(least), std::move(most));
+    return settle(all[input], TapClock::Basis::acknowledgements, reference, proofs, least, most);
   }
 
   /// From the first input on, each is compared with one whose clock is known already, in whatever order they were
@@ -329,6 +414,7 @@ struct TapSurvey::Impl {
   }
 
   std::vector<TapClock> all;
+  std::vector<Own> own;  // by input
   std::vector<TapPair> pairs;
   Sketch packets;
   Sketch arrivals;
@@ -338,7 +424,10 @@ struct TapSurvey::Impl {
   Opened opened;
 };
 
-TapSurvey::TapSurvey(std::size_t inputs) : impl_(std::make_unique<Impl>()) { impl_->all.resize(inputs); }
+TapSurvey::TapSurvey(std::size_t inputs) : impl_(std::make_unique<Impl>()) {
+  impl_->all.resize(inputs);
+  impl_->own.resize(inputs);
+}
 TapSurvey::~TapSurvey() = default;
 
 void TapSurvey::frame(std::size_t input, const Frame& frame) { impl_->frame(input, frame); }

@@ -14,7 +14,11 @@ Pair::Pair(const TapPair& pair, const std::vector<TapClock>& clocks)
   // The clock that was compared last knows least.
   slack_ = jitter;
   for (const TapClock& clock : clocks_) {
-    slack_ = std::max(slack_, jitter + static_cast<TimeNs>(std::llround(clock.ahead.uncertainty.value_or(0))));
+    const auto allow = [&](const Line& line) {
+      slack_ = std::max(slack_, jitter + static_cast<TimeNs>(std::llround(line.uncertainty.value_or(0))));
+    };
+    allow(clock.ahead);
+    for (const Stretch& step : clock.steps) allow(step.ahead);
   }
 }
 
@@ -122,7 +126,7 @@ void Pair::alone(const Packet& packet) {
   const double least = route.one_way[direction].min();
   const TimeNs there = packet.ref.time + std::llround(by_nearer ? least : -least);
   const TapClock& other = clocks_[packet.second ? 0 : 1];
-  if (!other.first || there < other.corrected(*other.first) || there > other.corrected(*other.last)) return;
+  if (!other.first || there < other.corrected_first() || there > other.corrected_last()) return;
   Flow* flow = flow_of(packet.flow, packet.route);
   if (flow == nullptr) return;
   TapPath& path = flow->paths[direction];
