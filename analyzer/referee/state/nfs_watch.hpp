@@ -103,7 +103,7 @@ struct NfsWatch {
   std::map<ErrorKey, ErrorCount> errors;
   Restart restart;
   FrameRef newest_callback;
-  StepsRead* read = nullptr;  ///< whoever has the mounts owns it
+  StepsRead* read = nullptr;             ///< whoever has the mounts owns it
   std::uint64_t connections_opened = 0;  ///< SEQUENCE and others behind the second one may speak of a restart
 };
 

@@ -87,9 +87,9 @@ class Flows {
   ConnectionList connections_;
   std::map<CommKey, Connection*> by_comm_;
   std::map<PairKey, Pair> pairs_;
-  std::list<Leg*> orphans_;   ///< oldest first
+  std::list<Leg*> orphans_;        ///< oldest first
   std::list<Connection*> closed_;  ///< and not yet at rest
-  bool finishing_ = false;    ///< nothing new comes: the bounds are met
+  bool finishing_ = false;         ///< nothing new comes: the bounds are met
 };
 
 }  // namespace rpcrdma::trace::ib

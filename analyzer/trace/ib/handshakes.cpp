@@ -99,8 +99,12 @@ void Handshakes::request(const IbPacket& packet, const CmMessage& m) {
   if (m.service_type && *m.service_type != 0) return;  // not a reliable connection
   const CommKey key = sender_key(packet, *m.local_id);
   if (Connection* c = flows_.by_comm(key)) {
-    const bool same = c->request && c->transaction == m.transaction && c->request_psn == m.starting_psn &&
-                      c->qpns[index(Side::active)] == m.local_qpn;
+    // A copy may be cut before some of it, and so may the first one.
+    const auto agree = [](const std::optional<std::uint32_t>& one, const std::optional<std::uint32_t>& other) {
+      return !one || !other || *one == *other;
+    };
+    const bool same = c->request && c->transaction == m.transaction && agree(m.starting_psn, c->request_psn) &&
+                      agree(m.local_qpn, c->qpns[index(Side::active)]);
     if (same) {
       c->hears(Side::active, packet);
       c->repeated_message(Side::active, packet.ref);

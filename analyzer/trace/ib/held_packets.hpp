@@ -16,7 +16,7 @@ struct HeldPacket {
   FrameRef ref;
   wire::IbHeader header;  ///< payload points into `octets`
   std::vector<std::uint8_t> octets;
-  Fingerprint mark = 0;
+  Fingerprint mark;
 
   [[nodiscard]] Arrival arrival() const noexcept { return {ref, header, mark}; }
 };

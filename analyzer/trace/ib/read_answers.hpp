@@ -48,7 +48,7 @@ class ReadAnswers {
   };
   struct Seen {
     Sequence at = 0;
-    Fingerprint mark = 0;
+    Fingerprint mark;
     FrameRef ref;
   };
 

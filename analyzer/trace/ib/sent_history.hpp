@@ -17,7 +17,7 @@ struct Sent {
   Issued::Kind kind = Issued::Kind::unknown;
   std::uint64_t op = 0;
   FrameRef ref;
-  Fingerprint mark = 0;
+  Fingerprint mark;
 };
 
 class SentHistory {

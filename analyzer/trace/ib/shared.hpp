@@ -81,29 +81,41 @@ struct Shared {
 };
 
 /// A packet reduced to what tells it from others: enough to recognise the same frame captured twice.
-using Fingerprint = std::uint64_t;
+struct Fingerprint {
+  std::uint64_t head = 0;   ///< of its length and its first header
+  std::uint64_t whole = 0;  ///< 0: it was cut
+
+  /// A copy may be cut, of a mirror for one: only what both hold counts.
+  friend bool operator==(const Fingerprint& a, const Fingerprint& b) noexcept {
+    return a.head == b.head && (a.whole == b.whole || a.whole == 0 || b.whole == 0);
+  }
+};
 [[nodiscard]] inline Fingerprint fingerprint(Bytes octets, std::uint32_t wire_length) noexcept {
   // Head, middle and tail; the tail holds the ICRC when the packet was captured whole.
   constexpr std::uint64_t k = 0x9E3779B97F4A7C15ULL;
-  std::uint64_t h = wire_length * k ^ octets.size();
+  std::uint64_t h = wire_length * k;
   const auto mix = [&](std::size_t at) {
     std::uint64_t v = 0;
     std::memcpy(&v, octets.data() + at, sizeof v);
     h = (h ^ v) * k;
     h ^= h >> 29U;
   };
-  if (octets.size() < sizeof h) return h;
+  constexpr std::size_t bth = 12;
+  if (octets.size() < bth) return {h, 0};
   mix(0);
+  mix(bth - sizeof h);
+  const std::uint64_t head = h;
+  if (octets.size() < wire_length) return {head, 0};
   mix(octets.size() / 2 >= sizeof h ? octets.size() / 2 - sizeof h : 0);
   mix(octets.size() - sizeof h);
-  return h;
+  return {head, h};
 }
 
 /// One packet on its way through a stream. The header's payload points into the frame or into a held copy.
 struct Arrival {
   FrameRef ref;
   const wire::IbHeader& header;
-  Fingerprint mark = 0;
+  Fingerprint mark;
 };
 
 [[nodiscard]] constexpr bool close_together(TimeNs a, TimeNs b) noexcept {
