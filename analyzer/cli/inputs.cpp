@@ -23,7 +23,6 @@ void Inputs::open(Input& input) {
                       : reader::Capture::open(input.path, {}, at_once);
   if (capture) {
     input.capture = std::move(*capture);
-    if (unpacks_ahead_) input.capture->unpack_ahead();
   } else {
     input.unreadable = std::move(capture).error();
   }

@@ -27,8 +27,6 @@ class Inputs {
   /// `standard_input`: a path of the octets of "-", where they have been kept.
   Inputs(std::vector<std::string> paths, bool merge, std::string standard_input = {});
 
-  /// Before the first frame: other threads take compression off.
-  void unpack_ahead() noexcept { unpacks_ahead_ = true; }
   /// Before the first frame: by which clock each one's times are corrected; without it they stay as they are.
   /// Frames of a merge come in the order in which they were sent, as far as taps on both sides can tell.
   void correct(trace::TapClocks compared);
@@ -114,7 +112,6 @@ class Inputs {
   std::priority_queue<Waiting, std::vector<Waiting>, std::greater<>> waiting_;  ///< of a merge: one of each input
   std::string standard_input_;
   bool merge_;
-  bool unpacks_ahead_ = false;
   std::size_t at_ = 0;  ///< which input gave the last frame
   bool started_ = false;
   trace::Frame frame_;

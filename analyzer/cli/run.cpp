@@ -207,7 +207,6 @@ namespace {
     taps = compared(options, standard_input);
   }
   Inputs inputs(options.captures, options.merge, standard_input);
-  if (threads(options) > 1) inputs.unpack_ahead();
   report::Run run;
   trace::Statistics statistics;
   // Whoever wants to know of everything as it happens gets it in the order of the frames.

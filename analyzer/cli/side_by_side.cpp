@@ -6,7 +6,6 @@
 #include <atomic>
 #include <condition_variable>
 #include <deque>
-#include <functional>
 #include <memory>
 #include <mutex>
 #include <thread>
@@ -368,12 +367,9 @@ Judged judge_side_by_side(Inputs& inputs, Progress& progress, trace::Options tra
     services.insert(services.end(), known.begin(), known.end());
   }
   std::vector<referee::Share> finished(shares.size());
-  std::atomic<std::size_t> next{0};
-  on_threads(std::min(threads, std::max<std::size_t>(shares.size(), 1)), [&](std::size_t) {
-    for (std::size_t i = next++; i < shares.size(); i = next++) {
-      for (const trace::Service& service : services) shares[i]->take(Serves{service, front.last()});
-      finished[i] = shares[i]->finish(front.last(), inputs.last(), inputs.first());
-    }
+  share_out(threads, shares.size(), [&](std::size_t i) {
+    for (const trace::Service& service : services) shares[i]->take(Serves{service, front.last()});
+    finished[i] = shares[i]->finish(front.last(), inputs.last(), inputs.first());
   });
   if (finished.empty()) finished.emplace_back();
   return {referee::put_together(std::move(finished)), front.finish()};

@@ -107,8 +107,6 @@ class FileCapture final : public Capture {
   [[nodiscard]] Octets hold() const override { return backend_ ? backend_->hold() : nullptr; }
   [[nodiscard]] std::shared_ptr<ReadAhead> ahead() const override { return backend_ ? backend_->ahead() : nullptr; }
 
-  void unpack_ahead() override { source_->unpack_ahead(); }
-
   [[nodiscard]] std::optional<double> position() const override {
     return backend_ ? backend_->position() : std::optional<double>(1.0);
   }

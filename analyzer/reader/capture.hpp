@@ -83,8 +83,6 @@ class Capture {
   [[nodiscard]] virtual Octets hold() const = 0;
   /// Null: this capture cannot be read ahead, or not any more.
   [[nodiscard]] virtual std::shared_ptr<ReadAhead> ahead() const = 0;
-  /// Before the first frame: where the file is compressed, another thread takes that off.
-  virtual void unpack_ahead() = 0;
   /// 0..1 how far into the file, for progress; nullopt where that is not known.
   [[nodiscard]] virtual std::optional<double> position() const = 0;
 

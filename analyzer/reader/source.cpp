@@ -174,7 +174,6 @@ tl::expected<void, std::string> Source::peek() {
     std::copy_n(head_.begin(), head_length_, packed_.begin());
     packed_to_ = head_length_;
     head_length_ = 0;
-    came_ = 0;
   }
   return fill_head();
 }
@@ -207,10 +206,11 @@ ssize_t Source::read_file(void* to, std::size_t length) {
 
 /// Without the head.
 ssize_t Source::read_on(std::uint8_t* to, std::size_t length) {
-  const ssize_t got = unpacker_ ? read_unpacked(to, length) : read_file(to, length);
-  if (got > 0) {
-    came_ += static_cast<std::uint64_t>(got);
-  } else if (got == 0 && !unpacker_ && !not_kept_.empty()) {
+  if (unpacker_) {
+    return read_unpacked(to, length);
+  }
+  const ssize_t got = read_file(to, length);
+  if (got == 0 && !not_kept_.empty()) {
     end(not_kept_);
   }
   return got;
@@ -259,7 +259,7 @@ ssize_t Source::read_unpacked(std::uint8_t* to, std::size_t length) {
 
 void Source::end(std::string_view reason) {
   if (!shortage_) {
-    shortage_ = Shortage{came_, std::string(reason)};
+    shortage_ = Shortage{delivered_ + (head_length_ - head_given_), std::string(reason)};
   }
 }
 
@@ -274,13 +274,8 @@ ssize_t Source::read(void* to, std::size_t length) {
   if (peeking_) {
     peeking_ = false;
     peeked_ = {};
-    if (unpacker_ && unpacks_ == Unpacks::ahead && reopenable_) {
-      constexpr std::size_t most_blocks = 4;
-      thread_ = ReadThread::start([this](std::uint8_t* block, std::size_t room) { return read_on(block, room); }, part_,
-                                  most_blocks);
-    }
   }
-  const ssize_t got = thread_ ? thread_->read(to, length) : read_on(static_cast<std::uint8_t*>(to), length);
+  const ssize_t got = read_on(static_cast<std::uint8_t*>(to), length);
   if (got > 0) {
     delivered_ += static_cast<std::uint64_t>(got);
   }
@@ -291,7 +286,7 @@ std::optional<double> Source::position() const noexcept {
   if (!size_ || *size_ == 0) {
     return std::nullopt;
   }
-  return std::min(1.0, static_cast<double>(taken_.load()) / static_cast<double>(*size_));
+  return std::min(1.0, static_cast<double>(taken_) / static_cast<double>(*size_));
 }
 
 tl::expected<void, std::string> Source::again(Descriptor file, std::uint64_t length) {
@@ -306,14 +301,12 @@ tl::expected<void, std::string> Source::again(Descriptor file, std::uint64_t len
 }
 
 tl::expected<void, std::string> Source::rewind() {
-  thread_.reset();
   if (::lseek(fd_.get(), 0, SEEK_SET) < 0) {
     return tl::unexpected(fmt::format("{}: {}", name_, reason(errno)));
   }
   peeking_ = true;
   peeked_ = {};
   taken_ = 0;
-  came_ = 0;
   delivered_ = 0;
   packed_at_ = 0;
   packed_to_ = 0;

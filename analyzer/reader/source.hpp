@@ -5,7 +5,6 @@
 #include <sys/types.h>
 
 #include <array>
-#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -18,7 +17,6 @@
 #include <tl/expected.hpp>
 
 #include "reader/content.hpp"
-#include "reader/read_thread.hpp"
 #include "reader/unpacker.hpp"
 #include "wire/bytes.hpp"
 
@@ -75,19 +73,12 @@ class Source {
   [[nodiscard]] std::uint64_t delivered() const noexcept { return delivered_; }
   /// Of what is reopenable: read() begins at the start again. The error is one line for a person.
   [[nodiscard]] tl::expected<void, std::string> rewind();
-  /// From the next read() on, compression of a file is taken off by a thread of its own.
-  void unpack_ahead() noexcept { unpacks_ = Unpacks::ahead; }
   /// 0..1 of the file as it is.
   [[nodiscard]] std::optional<double> position() const noexcept;
   /// Once read() gave 0: it was not the end, the rest cannot be had.
-  [[nodiscard]] const std::optional<Shortage>& shortage() const noexcept {
-    static const std::optional<Shortage> none;  // a thread may have met one that nobody has read up to
-    return thread_ && !thread_->ended() ? none : shortage_;
-  }
+  [[nodiscard]] const std::optional<Shortage>& shortage() const noexcept { return shortage_; }
   /// Once read() gave 0: members or frames of compressed data that were met.
-  [[nodiscard]] std::uint64_t parts() const noexcept {
-    return unpacker_ && (!thread_ || thread_->ended()) ? unpacker_->parts() : 0;
-  }
+  [[nodiscard]] std::uint64_t parts() const noexcept { return unpacker_ ? unpacker_->parts() : 0; }
 
   static constexpr std::uint64_t no_limit = UINT64_MAX;
   /// Keeps the octets of a pipe, as they are, in an unlinked temporary file; afterwards reopenable() is true. `most`:
@@ -123,8 +114,7 @@ class Source {
   std::size_t head_given_ = 0;        ///< how much of the head read() has handed out
   std::vector<std::uint8_t> peeked_;  ///< of a pipe: what was read of it for the head
   bool peeking_ = true;
-  std::atomic<std::uint64_t> taken_ = 0;  ///< octets of the file that were read
-  std::uint64_t came_ = 0;                ///< octets without their compression, whether asked for yet or not
+  std::uint64_t taken_ = 0;  ///< octets of the file that were read
   std::uint64_t delivered_ = 0;
   std::optional<std::uint64_t> size_;
   bool reopenable_ = false;
@@ -135,8 +125,6 @@ class Source {
   std::size_t packed_to_ = 0;
   std::string not_kept_;
   std::optional<Shortage> shortage_;
-  enum class Unpacks : std::uint8_t { when_asked, ahead } unpacks_ = Unpacks::when_asked;
-  std::unique_ptr<ReadThread> thread_;  ///< uses what is above
 };
 
 }  // namespace rpcrdma::reader

@@ -413,7 +413,7 @@ class Lists {
   Lists(std::string& out, const Write& write, const ForEach& for_each)
       : out_(out), write_(write), for_each_(for_each) {}
 
-  /// `out` goes to `write` whenever it has grown large.
+  /// One that is long goes to `write` in pieces, with all that stands in `out` before it.
   template <typename List, typename Element>
   void put(std::string_view key, const List& list, Element element) {
     fmt::format_to(std::back_inserter(out_), "\"{}\":[", key);

@@ -49,9 +49,12 @@ std::string address(const std::string& known) { return known.empty() ? "unknown 
 /// Those of its connections.
 std::vector<std::string> networks(const MountFacts& mount, const Run& run) {
   std::vector<std::string> out;
-  for (const auto& c : run.report.connections) {
-    if (c.networks.empty() || !std::binary_search(mount.connections.begin(), mount.connections.end(), c.id)) continue;
-    for (const std::string& name : c.networks) {
+  const auto& all = run.report.connections;
+  for (const trace::ConnectionId id : mount.connections) {
+    const auto c =
+        std::lower_bound(all.begin(), all.end(), id, [](const auto& one, auto wanted) { return one.id < wanted; });
+    if (c == all.end() || c->id != id) continue;  // not selected
+    for (const std::string& name : c->networks) {
       if (std::find(out.begin(), out.end(), name) == out.end()) out.push_back(name);
     }
   }

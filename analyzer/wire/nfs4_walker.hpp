@@ -149,21 +149,26 @@ class Walker {
   }
 
  private:
-  /// 0: its length is counted.
-  [[nodiscard]] static constexpr std::size_t fixed_octets(char kind) noexcept {
+  struct Fixed {
+    std::size_t octets = 0;  ///< 0: its length is counted
+    PassedItem::Form form = PassedItem::Form::words;
+  };
+  [[nodiscard]] static constexpr Fixed fixed(char kind) noexcept {
     switch (kind) {
       case 'w':
+        return {4, PassedItem::Form::words};
       case 'p':
-        return 4;
-      case 't':
+        return {4, PassedItem::Form::person};
       case 'd':
-        return 8;
+        return {8, PassedItem::Form::words};
+      case 't':
+        return {8, PassedItem::Form::time};
       case 'T':
-        return 12;
+        return {12, PassedItem::Form::time};
       case 'i':
-        return id_octets;
+        return {id_octets, PassedItem::Form::identifier};
       default:
-        return 0;
+        return {};
     }
   }
   /// Steps at once over the items of fixed length that come first, if they are captured; says how many they are.
@@ -171,7 +176,7 @@ class Walker {
     std::size_t passed = 0;
     std::size_t octets = 0;
     for (; passed < items.size(); ++passed) {
-      const std::size_t more = fixed_octets(items[passed]);
+      const std::size_t more = fixed(items[passed]).octets;
       if (more == 0) break;
       octets += more;
     }
@@ -180,19 +185,9 @@ class Walker {
   }
 
   bool one_of(char kind) {
+    const Fixed known = fixed(kind);
+    if (known.octets != 0) return skip(known.octets) && tell(known.form, known.octets);
     switch (kind) {
-      case 'w':
-        return skip(4) && tell(PassedItem::Form::words, 4);
-      case 'p':
-        return skip(4) && tell(PassedItem::Form::person, 4);
-      case 't':
-        return skip(8) && tell(PassedItem::Form::time, 8);
-      case 'T':
-        return skip(12) && tell(PassedItem::Form::time, 12);
-      case 'd':
-        return skip(8) && tell(PassedItem::Form::words, 8);
-      case 'i':
-        return skip(id_octets) && tell(PassedItem::Form::identifier, id_octets);
       case 'o':
         return opaque();
       case 'b':

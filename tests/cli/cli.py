@@ -1,7 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-or-later
 """cli.py --analyzer PATH: options and exit status of the contract, through the program itself."""
-import argparse
 import json
 import os
 import subprocess
@@ -278,10 +277,7 @@ class Profiles(unittest.TestCase):
 
 def main():
     global ANALYZER
-    options = argparse.ArgumentParser(description=__doc__)
-    options.add_argument("--analyzer", required=True)
-    given, rest = options.parse_known_args()
-    ANALYZER = os.path.abspath(given.analyzer)
+    ANALYZER, rest = alone.analyzer_given(__doc__)
     alone.main(rest)
 
 

@@ -1,7 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-or-later
 """copies.py --analyzer PATH: a packet that a capture holds cut and whole is one packet, whichever stands first."""
-import argparse
 import os
 import struct
 import sys
@@ -70,10 +69,7 @@ class Copies(Folder):
 
 def main():
     global ANALYZER
-    options = argparse.ArgumentParser(description=__doc__)
-    options.add_argument("--analyzer", required=True)
-    given, rest = options.parse_known_args()
-    ANALYZER = os.path.abspath(given.analyzer)
+    ANALYZER, rest = alone.analyzer_given(__doc__)
     alone.main(rest)
 
 

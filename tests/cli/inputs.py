@@ -1,7 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-or-later
 """inputs.py --analyzer PATH: what is read, from where, and what is said about input that is damaged or holds nothing."""
-import argparse
 import gzip
 import os
 import pty
@@ -405,10 +404,7 @@ class Terminal(Folder):
 
 def main():
     global ANALYZER
-    options = argparse.ArgumentParser(description=__doc__)
-    options.add_argument("--analyzer", required=True)
-    given, rest = options.parse_known_args()
-    ANALYZER = os.path.abspath(given.analyzer)
+    ANALYZER, rest = alone.analyzer_given(__doc__)
     alone.main(rest)
 
 

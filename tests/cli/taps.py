@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """taps.py --analyzer PATH: two taps of one path with clocks of their own, put together: the clocks are compared, what one lacks is
 counted, and nobody is accused of what another clock or a hole in one of the captures shows."""
-import argparse
 import itertools
 import os
 import socket
@@ -333,10 +332,7 @@ class NotMeasured(Taps):
 
 def main():
     global ANALYZER
-    options = argparse.ArgumentParser(description=__doc__)
-    options.add_argument("--analyzer", required=True)
-    given, rest = options.parse_known_args()
-    ANALYZER = os.path.abspath(given.analyzer)
+    ANALYZER, rest = alone.analyzer_given(__doc__)
     alone.main(rest)
 
 

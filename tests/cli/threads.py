@@ -169,13 +169,13 @@ class Threads(Folder):
         for number in THREADS:
             with open(path, "rb") as pipe:
                 self.assertEqual(said(number, "--json", "-", stdin=pipe), one)
-        for packed in (["gzip", "-1", "--keep"], ["zstd", "-q", "-1"], ["lz4", "-q", "-1", "-m"]):
-            subprocess.run([*packed, path], check=True)
-            path_of = f"{path}.{'gz' if packed[0] == 'gzip' else 'zst' if packed[0] == 'zstd' else 'lz4'}"
-            self.same(path_of, formats=FORMATS[:2])
-            with open(path_of, "r+b") as file:
-                file.truncate(os.path.getsize(path_of) // 3)
-            self.same(path_of, formats=FORMATS[:1])
+        for ending, pack in (("gz", ["gzip", "-1", "--keep"]), ("zst", ["zstd", "-q", "-1"]), ("lz4", ["lz4", "-q", "-1", "-m"])):
+            subprocess.run([*pack, path], check=True)
+            packed = f"{path}.{ending}"
+            self.same(packed, formats=FORMATS[:2])
+            with open(packed, "r+b") as file:
+                file.truncate(os.path.getsize(packed) // 3)
+            self.same(packed, formats=FORMATS[:1])
 
     def test_files_that_are_written(self):
         header, records = ethernet()

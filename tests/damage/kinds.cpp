@@ -195,6 +195,12 @@ Variant shuffled(const Source& source, std::size_t index) {
 
 // --- what is there twice
 
+std::vector<std::uint8_t> a_hop_later(const Frame& frame, const Glance& seen) {
+  std::vector<std::uint8_t> octets(frame.octets.begin(), frame.octets.end());
+  const std::size_t network = seen.network;
+  if (network != 0 && octets.size() > network + 12) octets[network + (octets[network] >> 4U == 4 ? 8U : 7U)] -= 1;
+  return octets;
+}
 constexpr std::array<TimeNs, 3> delays{0, 20 * microsecond, 300 * microsecond};
 Variant again(const Source& source, std::size_t index) {
   static constexpr std::array<std::string_view, 5> how{"as it is", "a hop later", "in another class",
@@ -206,12 +212,12 @@ Variant again(const Source& source, std::size_t index) {
   for (std::size_t i = 0; i < take.size(); ++i) {
     made.recording.frames.push_back(take[i]);
     std::vector<std::uint8_t> octets(take[i].octets.begin(), take[i].octets.end());
+    if (change == 1) octets = a_hop_later(take[i], source.glances[i]);
     Frame like = take[i];
     like.ref.time += delay;
     const std::size_t network = source.glances[i].network;
     const bool old = network != 0 && octets.size() > network + 12 && octets[network] >> 4U == 4;
     if (network != 0 && octets.size() > network + 12) {
-      if (change == 1) octets[network + (old ? 8U : 7U)] -= 1;
       if (change == 2 && old) octets[network + 1] ^= 0x68;
       if (change == 2 && !old) octets[network + 1] ^= 0x40;
       if (change == 3) octets[3] ^= 0x11, octets[9] ^= 0x22;
@@ -254,15 +260,8 @@ Variant port_changed(const Source& source, std::size_t index) {
       [&](std::size_t i) { return !source.glances[i].sender.starts_with(host) || (up ? i >= first : i <= first); });
 }
 
-/// Another mirror, of another switch, begins late.
-std::vector<std::uint8_t> a_hop_later(const Frame& frame, const Glance& seen) {
-  std::vector<std::uint8_t> octets(frame.octets.begin(), frame.octets.end());
-  const std::size_t network = seen.network;
-  if (network != 0 && octets.size() > network + 12) octets[network + (octets[network] >> 4U == 4 ? 8U : 7U)] -= 1;
-  return octets;
-}
-/// One that is behind the first, and where nothing but TCP carries data, one that is ahead: there acknowledgements tell
-/// the order.
+/// Another mirror, of another switch, begins late: one that is behind the first, and where nothing but TCP carries
+/// data, one that is ahead: there acknowledgements tell the order.
 std::size_t second_mirrors(const Source& source) {
   const auto data_as = [&](bool numbered) {
     return std::any_of(source.glances.begin(), source.glances.end(), [numbered](const Glance& seen) {

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """What a failing test prints below its complaint: the command that runs the failing part alone."""
+import argparse
 import os
 import shlex
 import sys
@@ -12,6 +13,14 @@ def command(*arguments):
     setting = "RPCRDMA_PLUGIN=" + shlex.quote(os.path.abspath(plugin)) + " " if plugin else ""
     words = [os.path.abspath(sys.argv[0]), *(os.path.abspath(a) if os.path.exists(a) else a for a in map(str, arguments))]
     return "alone: " + setting + shlex.join(words)
+
+
+def analyzer_given(doc):
+    """-> the analyzer that --analyzer names, and the words of the command line that are unittest's own."""
+    options = argparse.ArgumentParser(description=doc)
+    options.add_argument("--analyzer", required=True, type=os.path.abspath)
+    given, rest = options.parse_known_args()
+    return given.analyzer, rest
 
 
 def main(rest):

@@ -72,8 +72,10 @@ bool answered_before(Connection& connection, const trace::Send& event, std::uint
     connection.cases.erase(early);
     return true;
   }
-  // Where nobody is accused of it, it is remembered among the newest.
-  return connection.of(other(event.side)).sends.newest([&](const RecentSend& send) {
+  // Where nobody is accused of it, it is remembered among the newest. Mostly nothing behind the Call has come yet.
+  SideState& responder = connection.of(other(event.side));
+  if (responder.last_event.number < event.frame.number) return false;
+  return responder.sends.newest([&](const RecentSend& send) {
     return send.reply() && send.xid == xid && send.exchange.generation == 0 && send.frame.number > event.frame.number;
   }) != nullptr;
 }

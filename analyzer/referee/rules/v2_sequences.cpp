@@ -190,7 +190,9 @@ Piece take_piece(const Turn& turn) {
     return piece;
   }
   if (resumed) mine.interrupted.reset();
-  mine.pieces_unknown = turn.event.holes;  // whole messages may be missing with its end
+  // Whole messages may be missing with its end, also where its length is known all the same.
+  mine.pieces_unknown =
+      turn.event.holes || turn.connection.of(turn.side()).newest_gap.number >= turn.event.frame.number;
   if (!open.open) return piece;
   open.payload += payload;
   if (turn.event.holes) open.counted = false;

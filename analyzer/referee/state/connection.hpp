@@ -175,7 +175,9 @@ struct Connection {
     if (std::none_of(cases.begin(), cases.end(), more)) of.episode_finding.reset();
   }
   void keep(const trace::Liveness& told) {
-    of(told.side).liveness = told;
+    std::optional<trace::Liveness>& kept = of(told.side).liveness;
+    kept = told;
+    kept->networks.clear();  // they are the connection's
     for (const std::string& network : told.networks) {
       if (std::find(facts.networks.begin(), facts.networks.end(), network) == facts.networks.end()) {
         facts.networks.push_back(network);

@@ -98,8 +98,8 @@ void Attempts::hears_of(const Service& known) {
   }
 }
 
-FrameRef Attempts::request(const Address& client, std::uint16_t client_port, const Address& server,
-                           std::uint16_t server_port, std::uint32_t first) {
+FrameRef Attempts::opens(const Address& client, std::uint16_t client_port, const Address& server,
+                         std::uint16_t server_port, std::uint32_t first) {
   Seen unseen;
   unseen.flow = {{client, client_port}, {server, server_port}};
   unseen.number = first - 1;

@@ -37,8 +37,8 @@ class Attempts {
   [[nodiscard]] const std::set<Service>& seen_to_serve() const noexcept { return seen_to_serve_; }
   /// The SYN of the connection whose client's first octet has this sequence number; number 0: not known.
   /// Such a connection is open now: its SYN may still stand behind this in the capture, and is no attempt then.
-  [[nodiscard]] FrameRef request(const Address& client, std::uint16_t client_port, const Address& server,
-                                 std::uint16_t server_port, std::uint32_t first);
+  FrameRef opens(const Address& client, std::uint16_t client_port, const Address& server, std::uint16_t server_port,
+                 std::uint32_t first);
 
  private:
   struct Flow {

@@ -100,6 +100,14 @@ bool Connection::foreign(int direction, const TcpSegment& segment) noexcept {
   return halves_[0].fin || halves_[1].fin || over_ || off > window_ahead || off < -window_behind;
 }
 
+/// What the side that opens the connection says first.
+bool Connection::first_words(int direction, const TcpSegment& segment) const {
+  if (segment.wire_length == 0) return false;
+  const auto& first = opening_.first[static_cast<std::size_t>(direction)];
+  return (opening_.opener == direction && first == segment.sequence) ||
+         wire::mpa_key(segment.payload) == wire::MpaKey::request;
+}
+
 void Connection::segment(int direction, const TcpSegment& segment) {
   if (status_ == Status::given_up) return;
   Half& h = half(direction);
@@ -108,11 +116,9 @@ void Connection::segment(int direction, const TcpSegment& segment) {
   // What begins behind the octets that are waited for shows that they do not come.
   if ((segment.flags & TcpSegment::rst) != 0) release_all();
   // Whoever opens speaks first: nothing of the answer can be acknowledged in that.
-  const bool first_words =
-      segment.wire_length > 0 &&
-      ((opening_.opener == direction && opening_.first[static_cast<std::size_t>(direction)] == segment.sequence) ||
-       wire::mpa_key(segment.payload) == wire::MpaKey::request);
-  if (first_words && !peer.promised && (segment.flags & TcpSegment::ack) != 0) peer.promised = segment.acknowledgement;
+  if (!peer.promised && (segment.flags & TcpSegment::ack) != 0 && first_words(direction, segment)) {
+    peer.promised = segment.acknowledgement;
+  }
   const bool places = segment.wire_length > 0 || (segment.flags & TcpSegment::fin) != 0;
   while (!peer.early.empty() && places && h.order.started() && !h.early.data() &&
          h.order.unwrap(segment.sequence) >= h.order.unwrap(peer.early.front().acknowledgement)) {

@@ -151,6 +151,7 @@ class Connection {
   [[nodiscard]] bool live() const noexcept { return status_ == Status::open; }
   [[nodiscard]] Endpoint endpoint(int direction) const;
 
+  [[nodiscard]] bool first_words(int direction, const TcpSegment& segment) const;
   [[nodiscard]] static bool acknowledges_others(const Half& peer, const TcpSegment& segment) noexcept;
   void take(Half& h, const TcpSegment& segment);
   [[nodiscard]] bool awaited_waits(const Half& h) const;

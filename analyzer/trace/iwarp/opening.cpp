@@ -257,8 +257,8 @@ FrameRef Connection::serve(std::uint32_t first) {
   const auto client = static_cast<std::size_t>(active_);
   const std::size_t server = 1 - client;
   context_.attempts.serves(ends_.address[server], ends_.port[server]);
-  return context_.attempts.request(ends_.address[client], ends_.port[client], ends_.address[server], ends_.port[server],
-                                   first);
+  return context_.attempts.opens(ends_.address[client], ends_.port[client], ends_.address[server], ends_.port[server],
+                                 first);
 }
 
 void Connection::open_by_request(Half& h) {
