@@ -19,6 +19,7 @@ import xml.etree.ElementTree as ElementTree
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "harness"))
 import alone  # noqa: E402
 import analyzer as harness  # noqa: E402
+import forge as forging  # noqa: E402
 import tshark  # noqa: E402
 
 HEADERS = ["rxe-nfs3-basic", "siw-nfs41-basic", "rxe-upeer-msgp", "rxe-upeer-err-vers", "siw-upeer-err-chunk", "rxe-upeer-done-good",
@@ -33,7 +34,9 @@ SEND_IN_ONE = ("4", "5", "23")  # opcodes
 
 def forged(forge, folder):
     version_2 = sorted(n[:-5] for n in os.listdir(SCENARIOS) if n.startswith("v2-") and n.endswith(".yaml"))
+    scenarios = {forging.name_of(path): scenario for path, scenario in forging.scenarios().items()}
     for name, fabric in [*((n, FABRICS[at % 2]) for at, n in enumerate(version_2)), *((n, "rocev2") for n in BROKEN)]:
+        fabric = next(f for f in [fabric, *FABRICS, "iwarp-split"] if forging.plays_on(scenarios[name], f))
         path = os.path.join(folder, name + ".pcap")
         subprocess.run([forge, os.path.join(SCENARIOS, name + ".yaml"), "--transport", fabric, "--out", path], check=True, capture_output=True)
         yield path

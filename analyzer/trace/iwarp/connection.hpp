@@ -80,6 +80,9 @@ class Connection {
   [[nodiscard]] bool foreign(int direction, const TcpSegment& segment) noexcept;
 
  private:
+  /// What lies further ahead is nothing that this connection has sent.
+  static constexpr std::int64_t window_ahead = 64 << 20;
+
   struct Handshake {
     std::vector<std::uint8_t> octets;
     std::size_t wire_length = 0;

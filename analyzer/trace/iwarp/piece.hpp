@@ -17,6 +17,11 @@ using wire::Bytes;
 /// position above 2^32, so that older octets still have one.
 using Position = std::uint64_t;
 
+/// Negative: `to` lies in front of `from`.
+[[nodiscard]] constexpr std::int64_t distance(Position from, Position to) noexcept {
+  return static_cast<std::int64_t>(to - from);
+}
+
 struct Piece {
   Position start = 0;
   std::uint32_t wire_length = 0;  ///< octets on the wire
