@@ -2,6 +2,7 @@
 // JUnit XML, as Jenkins, GitLab and others show it. Of the dialects only what all of them know is used: counts,
 // properties, and in a testcase one of failure, error and skipped, then system-out.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <map>

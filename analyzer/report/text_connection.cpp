@@ -2,6 +2,7 @@
 #include "report/text_connection.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <utility>
