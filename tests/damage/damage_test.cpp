@@ -73,15 +73,28 @@ struct Known {
   [[nodiscard]] bool accuses(RuleId rule) const {
     return std::any_of(accusations.begin(), accusations.end(), [&](const auto& one) { return one.first == rule; });
   }
-  [[nodiscard]] bool allows(const Finding& finding, bool weakened) const {
+  [[nodiscard]] bool allows(const Finding& finding, bool weakened, rpcrdma::trace::TimeNs later) const {
     if (accusations.count({finding.rule, finding.violator}) != 0) return true;
-    if (finding.violator && offences.count({finding.time, *finding.violator}) != 0) return true;
+    if (finding.violator && (offences.count({finding.time, *finding.violator}) != 0 ||
+                             offences.count({finding.time - later, *finding.violator}) != 0)) {
+      return true;
+    }
     if (allowed.count(std::string(rpcrdma::referee::rule(finding.rule).name)) != 0) return true;
     // A refusal or a loss that the whole mends later is one all the same, and names nobody.
     if (finding.violator) return false;
     return weakened || (finding.severity == Severity::warning && notes.count(finding.rule) != 0);
   }
 };
+
+/// One finding may tell of several messages: of all that its violator sent.
+void note_offences(const Source& source, const Finding& finding, Known& known) {
+  known.offences.insert({finding.time, *finding.violator});
+  const std::string& sender = source.glances.at(finding.frames.front() - 1).sender;
+  for (const std::uint64_t frame : finding.frames) {
+    if (source.glances.at(frame - 1).sender != sender) continue;
+    known.offences.insert({source.recording.frames.at(frame - 1).ref.time, *finding.violator});
+  }
+}
 
 Known known_of(const Source& source, const std::filesystem::path& story = {}) {
   const rpcrdma::referee::Report whole = playback::judge(source.recording.frames);
@@ -90,7 +103,7 @@ Known known_of(const Source& source, const std::filesystem::path& story = {}) {
     if (finding.severity == Severity::note) {
       known.notes.insert(finding.rule);
     } else if (finding.violator) {
-      known.offences.insert({finding.time, *finding.violator});
+      note_offences(source, finding, known);
     }
   }
   if (story.empty()) return known;
@@ -115,7 +128,7 @@ void try_variant(const Source& source, const Kind& kind, const Variant& variant,
     // Where the whole has somebody to blame, less than the whole may have nobody.
     const bool weakened =
         finding.severity == Severity::warning ? !known.accusations.empty() : known.accuses(finding.rule);
-    if (known.allows(finding, weakened)) continue;
+    if (known.allows(finding, weakened, variant.later)) continue;
     const bool no_loss_shown = seamless(variant.recording.frames);
     Count& count = told.accusations[{std::string(kind.name), std::string(rpcrdma::referee::rule(finding.rule).name)}];
     ++(no_loss_shown ? count.seamless : count.wrong);

@@ -156,14 +156,15 @@ std::size_t on_ethernet(const Source& source) {
 
 // --- what comes in another order
 
-std::size_t skews(const Source& source) { return senders(source).size() < 2 ? 0 : 6; }
+std::size_t skews(const Source& source) { return senders(source).size() < 2 ? 0 : 10; }
 Variant skewed(const Source& source, std::size_t index) {
-  constexpr std::array<TimeNs, 3> by{300 * microsecond, 5 * millisecond, 50 * millisecond};
+  constexpr std::array<TimeNs, 5> by{300 * microsecond, millisecond, 5 * millisecond, 20 * millisecond,
+                                     50 * millisecond};
   const TimeNs skew = by.at(index / 2);
   // Two hosts, whoever of them opens which connection.
   const std::string one = senders(source).at(index % 2);
   const std::string host = one.substr(0, one.size() / 2);
-  Variant made{fmt::format("sender {} {} us late", index % 2 + 1, skew / microsecond), {}};
+  Variant made{fmt::format("sender {} {} us late", index % 2 + 1, skew / microsecond), {}, skew};
   made.recording.frames = source.recording.frames;
   for (std::size_t i = 0; i < frames(source); ++i) {
     if (source.glances[i].sender.starts_with(host)) made.recording.frames[i].ref.time += skew;

@@ -24,6 +24,7 @@ struct Source {
 struct Variant {
   std::string name;  ///< "without frame 7"
   playback::Recording recording;
+  rpcrdma::trace::TimeNs later = 0;  ///< some of its packets, than in the source
 };
 
 struct Kind {

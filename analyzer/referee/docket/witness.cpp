@@ -31,6 +31,10 @@ namespace {
 }  // namespace
 
 bool Witness::may(RuleId id) const {
+  if (rule(id).needs.file_order && connection.file_order == Connection::FileOrder::open) {
+    unchecked(id, "packets of the two sides stand in the file in another order than on the wire");
+    return false;
+  }
   if (known(rule(id).needs.past, connection)) return true;
   unchecked(id,
             connection.whole() ? std::string_view("the handshake is not in the capture") : connection.why_not_whole());

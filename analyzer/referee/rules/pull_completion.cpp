@@ -105,6 +105,7 @@ const Row rows::done_with_reads_in_flight{
     .group = 'H',
     .severity = Severity::warning,
     .versions = Versions::v1,
+    .needs = {.file_order = true},
     .source = "reliable-reply draft, Requester Duties",
     .who = "requester",
     .title = "RDMA_DONE while a Read is still unanswered",

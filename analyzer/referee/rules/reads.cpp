@@ -38,7 +38,7 @@ const Row rows::read_depth_exceeded{
     .severity = Severity::warning,
     .versions = Versions::both,
     .repetition = Repetition::few,
-    .needs = {.past = Needs::Past::whole},
+    .needs = {.past = Needs::Past::whole, .file_order = true},
     .source = "IBA; RFC 5040; RFC 6581",
     .who = "by evidence",
     .title = "More RDMA Reads in flight than the peer accepts",
@@ -49,8 +49,8 @@ const Row rows::read_depth_exceeded{
     .evidence =
         "RDMA Read Requests whose last response has not come yet, counted against the number in the peer's REQ or REP "
         "(MPA Request or Reply). Only counted when every one of them was answered, or the refusal is in the capture. A "
-        "value of 0 belongs to a side that expects no Reads and decides nothing. Not decided without the handshake or "
-        "across a gap.",
+        "value of 0 belongs to a side that expects no Reads and decides nothing. Not decided without the handshake, "
+        "across a gap, or where the two sides' packets stand in the file in another order than on the wire.",
     .next =
         "What both stacks pass as initiator_depth and responder_resources to rdma_connect() and rdma_accept(); "
         "ibv_devinfo -v shows max_qp_rd_atom and max_qp_init_rd_atom of the adapter."};

@@ -42,7 +42,8 @@ struct Needs {
     sent_once,      ///< one that was sent again has registered its memory anew, and either may be the one answered
     answered_whole  ///< and nothing of its responder is missing since
   } call = Call::any;
-  bool lists = false;  ///< all its chunk lists have been read
+  bool lists = false;       ///< all its chunk lists have been read
+  bool file_order = false;  ///< what the two sides sent stands in the file in the order of the wire: nothing else tells
 };
 
 /// What stands above a rule's check.

@@ -132,6 +132,11 @@ struct Connection {
     rejected,
     over  ///< closed: nothing that follows is judged
   } stage = Stage::open;
+  /// May packets of the two sides stand in the file in another order than on the wire, without showing it?
+  enum class FileOrder : std::uint8_t {
+    unquestioned,
+    open  ///< some did, and showed it
+  } file_order = FileOrder::unquestioned;
   bool ready_seen = false;
   bool reliable_reply = false;  ///< pull completion is judged by the reliable-reply column
   bool version2 = false;        ///< version 2 messages were seen: version 1's rules stand back

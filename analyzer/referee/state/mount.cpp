@@ -93,7 +93,7 @@ void count_wait(Connection& connection, const Transaction& call, const trace::Se
   count_operation(*connection.mount, call, answer);
   LongWaits& waits = connection.mount->waits;
   const FrameRef first = call.first_copy.number != 0 ? call.first_copy : call.call;
-  const TimeNs took = answer.last.time - first.time;
+  const TimeNs took = std::max<TimeNs>(answer.last.time - first.time, 0);  // of two taps one may be ahead
   ++waits.answered;
   if (took >= long_wait) {
     ++waits.count;

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cstdlib>
-#include <deque>
 #include <iterator>
 #include <utility>
 
@@ -60,7 +59,10 @@ void Connection::announce(ConnectionNumbers& numbers) {
   }
   for (const RepeatedMessage& m : repeated_messages) shared.repeated(m.side, m.frame, m.kind);
   repeated_messages = {};
+  const bool answered_before = request && reply && reply->frame.number < request->frame.number;
+  if (answered_before) shared.say_reordered(Side::active, request->frame);
   replay();
+  tell_farewells(false);
 }
 
 void Connection::emit_reply() {
@@ -155,6 +157,7 @@ void Connection::find_start(Side side) {
   if (const Leg* leg = legs[index(side)]) {
     for (const WaitingPacket& p : leg->waiting)
       if (const auto h = wire::decode_ib(p.octets, p.wire_length); h && is_request(h->op.kind)) consider(h->psn);
+    start_known_[index(side)] = lowest.has_value();
   }
   if (const Leg* leg = legs[index(other(side))]; leg != nullptr && handshake()) {
     for (const WaitingPacket& p : leg->waiting) {
@@ -198,83 +201,6 @@ bool Connection::foreign(const Leg& leg, FrameRef ref, const wire::IbHeader& hea
   return streams[index(requester)].far_off(header.psn);
 }
 
-void Connection::deliver(Leg& leg, FrameRef ref, Bytes octets, std::uint32_t wire_length, const wire::IbHeader& header,
-                         bool crc_bad) {
-  last_used = ref;
-  const Side sender = leg.sender;
-  heard[index(sender)] = ref;
-  if (hold_early(sender, ref, octets, wire_length, header, crc_bad)) return;
-  pass(sender, ref, octets, wire_length, header, crc_bad);
-}
-
-/// Two taps, or two queues of one, may give an answer before the packet that it answers. So what follows such an answer
-/// waits for a moment; only then the packet counts as lost. True: held, or passed on here.
-bool Connection::hold_early(Side sender, FrameRef ref, Bytes octets, std::uint32_t wire_length,
-                            const wire::IbHeader& header, bool crc_bad) {
-  constexpr std::size_t most = 16;
-  constexpr TimeNs window = 1'000 * microsecond;
-  const bool begins = early_.empty() && begins_early(sender, header);
-  if (early_.empty() && !begins) return false;
-  if (awaited_early(sender, header)) {
-    pass(sender, ref, octets, wire_length, header, crc_bad);
-    if (streams[index(early_requester_)].reached(early_psn_)) {
-      shared.say_reordered(sender, ref);
-      resume_early();
-    }
-    return true;
-  }
-  if (!begins && (early_.size() >= most || passed(early_.front().packet.ref.time, ref.time, window))) {
-    release_early();
-    return false;
-  }
-  early_.push_back({sender, {ref, {octets.begin(), octets.end()}, wire_length, crc_bad}});
-  return true;
-}
-
-bool Connection::begins_early(Side sender, const wire::IbHeader& header) {
-  if (is_request(header.op.kind) || !streams[index(other(sender))].not_yet_asked(header)) return false;
-  early_requester_ = other(sender);
-  early_psn_ = header.psn;
-  return true;
-}
-
-bool Connection::awaited_early(Side sender, const wire::IbHeader& header) const noexcept {
-  return !early_.empty() && is_request(header.op.kind) && sender == early_requester_ &&
-         psn_distance(header.psn, early_psn_) >= 0;
-}
-
-/// What was awaited has come. Among what waited there may be another answer that is early.
-void Connection::resume_early() {
-  std::deque<Early> work;
-  const auto take_back = [&] {
-    work.insert(work.begin(), std::make_move_iterator(early_.begin()), std::make_move_iterator(early_.end()));
-    early_.clear();
-  };
-  take_back();
-  while (!work.empty()) {
-    Early early = std::move(work.front());
-    work.pop_front();
-    const WaitingPacket& p = early.packet;
-    const auto h = wire::decode_ib(p.octets, p.wire_length);
-    if (!h) continue;
-    const bool awaited = awaited_early(early.sender, *h);
-    if (!awaited && (!early_.empty() || begins_early(early.sender, *h))) {
-      early_.push_back(std::move(early));
-      continue;
-    }
-    pass(early.sender, p.ref, p.octets, p.wire_length, *h, p.crc_bad);
-    if (awaited && streams[index(early_requester_)].reached(early_psn_)) take_back();
-  }
-}
-
-void Connection::release_early() {
-  for (const Early& early : std::exchange(early_, {})) {
-    const WaitingPacket& p = early.packet;
-    if (const auto h = wire::decode_ib(p.octets, p.wire_length))
-      pass(early.sender, p.ref, p.octets, p.wire_length, *h, p.crc_bad);
-  }
-}
-
 void Connection::pass(Side sender, FrameRef ref, Bytes octets, std::uint32_t wire_length, const wire::IbHeader& header,
                       bool crc_bad) {
   if (crc_bad) shared.quality(sender, ref, Quality::Kind::checksum_bad);
@@ -296,7 +222,8 @@ void Connection::pass(Side sender, FrameRef ref, Bytes octets, std::uint32_t wir
 
 void Connection::finish(FrameRef last) {
   if (!announced) return;
-  release_early();
+  release_all();
+  tell_farewells(true);
   for (Stream& s : streams) s.finish(last);
   tell_liveness(last);
 }

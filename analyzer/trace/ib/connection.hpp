@@ -14,6 +14,7 @@
 #include <utility>
 #include <vector>
 
+#include "trace/ib/early_packets.hpp"
 #include "trace/ib/stream.hpp"
 #include "trace/networks_seen.hpp"
 #include "trace/packet.hpp"
@@ -178,28 +179,32 @@ struct Connection {
   /// After a long silence the queue pairs may belong to another connection, whose handshake is not in the capture: its
   /// packets count from elsewhere.
   [[nodiscard]] bool foreign(const Leg& leg, FrameRef ref, const wire::IbHeader& header) const noexcept;
-  /// Gives up waiting for packets that an answer stands before.
-  void release_early();
+  /// The first DREQ or the first DREP of this side. What the side said before may still wait: then this does, too.
+  void says_farewell(Side side, Disconnect::How how, FrameRef ref, SavedArea area);
   void finish(FrameRef last);
 
  private:
-  /// Held from an answer on whose request has not come, in file order.
-  struct Early {
-    Side sender = Side::active;
-    WaitingPacket packet;
+  struct Farewell {
+    Side side = Side::active;
+    Disconnect::How how = Disconnect::How::request;
+    FrameRef frame;
+    SavedArea private_data;
   };
 
   void pass(Side sender, FrameRef ref, Bytes octets, std::uint32_t wire_length, const wire::IbHeader& header,
             bool crc_bad);
-  bool hold_early(Side sender, FrameRef ref, Bytes octets, std::uint32_t wire_length, const wire::IbHeader& header,
-                  bool crc_bad);
-  [[nodiscard]] bool begins_early(Side sender, const wire::IbHeader& header);
-  [[nodiscard]] bool awaited_early(Side sender, const wire::IbHeader& header) const noexcept;
-  void resume_early();
+  [[nodiscard]] bool come(Side sender, const wire::IbHeader& header) const noexcept;
+  [[nodiscard]] bool given_up(Side sender, FrameRef now);
+  [[nodiscard]] bool awaited_waits(Side sender) const noexcept;
+  void release(Side sender);
+  void release_proven(FrameRef now);
+  void release_all();
+  void tell_farewells(bool all);
 
-  std::vector<Early> early_;
-  Side early_requester_ = Side::active;  ///< whose packet is awaited
-  std::uint32_t early_psn_ = 0;
+  std::array<EarlyPackets, 2> early_;     ///< by sender
+  std::array<bool, 2> start_known_{};     ///< by requester: its first packets waited for the announcement
+  std::array<bool, 2> waited_in_vain_{};  ///< by sender: for the first requests of its peer
+  std::vector<Farewell> farewells_;
 
   void choose_roles();
   void announce_adopted();

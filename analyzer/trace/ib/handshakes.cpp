@@ -112,10 +112,12 @@ void Handshakes::request(const IbPacket& packet, const CmMessage& m) {
     }
   }
 
-  Connection& c = flows_.open(packet.transport, packet.source, packet.destination, packet.ref);
+  Connection* const answered = answered_before(key, packet.ref);
+  Connection& c =
+      answered != nullptr ? *answered : flows_.open(packet.transport, packet.source, packet.destination, packet.ref);
   // First, for an older epoch may get its number only now.
   if (m.local_qpn) flows_.attach(c, Side::passive, {packet.destination, packet.source, *m.local_qpn}, packet.ref);
-  c.shared.id = numbers_.next();
+  if (answered == nullptr) c.shared.id = numbers_.next();
   c.hears(Side::active, packet);
   flows_.set_comm(c, Side::active, key);
   c.roles_known = true;
@@ -137,6 +139,16 @@ void Handshakes::request(const IbPacket& packet, const CmMessage& m) {
   r.depths = depths(m);
   r.service_id = m.service_id;
   c.request_area = save(m);
+  if (answered != nullptr && c.both_legs()) flows_.settle(c);
+  if (answered == nullptr && !early_rejects_.empty()) refuse_early(c, key);
+}
+
+/// The REP to this REQ stands in front of it: two taps, or two queues of one.
+Connection* Handshakes::answered_before(const CommKey& client, FrameRef ref) const {
+  Connection* const c = flows_.by_comm(client);
+  const bool early = c != nullptr && c->reply && !c->request && !c->announced &&
+                     !passed(c->reply->frame.time, ref.time, EarlyPackets::patience);
+  return early ? c : nullptr;
 }
 
 void Handshakes::reply(const IbPacket& packet, const CmMessage& m) {
@@ -202,21 +214,42 @@ void Handshakes::ready(const IbPacket& packet, const CmMessage& m) {
 
 void Handshakes::reject(const IbPacket& packet, const CmMessage& m) {
   Connection* c = find(packet, m);
-  if (c == nullptr) return;
-  const Side side = side_of(*c, packet, m);
-  flows_.announce(*c);  // no data belongs to it
-  c->hears(side, packet);
-  if (c->rejected) {
-    c->repeated_message(side, packet.ref);
+  if (c != nullptr) {
+    refuse(*c, side_of(*c, packet, m), packet, m.reason.value_or(0), area(m));
+  } else if (m.remote_id) {
+    constexpr std::size_t plenty = 64;
+    if (early_rejects_.size() >= plenty) early_rejects_.pop_front();
+    early_rejects_.push_back({receiver_key(packet, *m.remote_id), packet, m.reason.value_or(0), save(m)});
+    early_rejects_.back().packet.octets = {};
+  }
+}
+
+/// The REJ to this REQ stands in front of it.
+void Handshakes::refuse_early(Connection& c, const CommKey& client) {
+  for (auto it = early_rejects_.begin(); it != early_rejects_.end(); ++it) {
+    if (!(it->client == client) || passed(it->packet.ref.time, c.first.time, EarlyPackets::patience)) continue;
+    const EarlyReject early = std::move(*it);
+    early_rejects_.erase(it);
+    refuse(c, Side::passive, early.packet, early.reason, early.private_data.area());
     return;
   }
-  c->rejected = true;
-  flows_.close(*c);
-  c->tell_liveness(packet.ref);
+}
+
+void Handshakes::refuse(Connection& c, Side side, const IbPacket& packet, std::uint16_t reason,
+                        const PrivateDataArea& private_data) {
+  flows_.announce(c);  // no data belongs to it
+  c.hears(side, packet);
+  if (c.rejected) {
+    c.repeated_message(side, packet.ref);
+    return;
+  }
+  c.rejected = true;
+  flows_.close(c);
+  c.tell_liveness(packet.ref);
   ConnectReject r;
-  c->shared.fill(r, side, packet.ref);
-  r.reason = m.reason.value_or(0);
-  r.private_data = area(m);
+  c.shared.fill(r, side, packet.ref);
+  r.reason = reason;
+  r.private_data = private_data;
   sink_.on(r);
 }
 
@@ -237,8 +270,9 @@ void Handshakes::disconnect(const IbPacket& packet, const CmMessage& m) {
     if (c != nullptr && of_another(*c, packet, m)) return;
   }
   if (c == nullptr) return;
-  flows_.settle(*c);
-  c->release_early();
+  // The whole conversation may stand in front of its REQ.
+  const bool early = c->reply && !c->request && !passed(c->reply->frame.time, packet.ref.time, EarlyPackets::patience);
+  if (!early) flows_.settle(*c);
   Side side = side_of(*c, packet, m);
   if (m.kind == CmKind::dreq && c->addresses[0] == c->addresses[1] && m.remote_qpn && c->both_legs())
     side = c->legs[index(Side::active)]->key.qpn == *m.remote_qpn ? Side::active : Side::passive;
@@ -253,13 +287,8 @@ void Handshakes::disconnect(const IbPacket& packet, const CmMessage& m) {
   }
   seen = true;
   flows_.close(*c);
-  for (Stream& stream : c->streams) stream.close(packet.ref);
-  c->tell_liveness(packet.ref);
-  Disconnect d;
-  c->shared.fill(d, side, packet.ref);
-  d.how = m.kind == CmKind::dreq ? Disconnect::How::request : Disconnect::How::reply;
-  d.private_data = area(m);
-  sink_.on(d);
+  c->says_farewell(side, m.kind == CmKind::dreq ? Disconnect::How::request : Disconnect::How::reply, packet.ref,
+                   save(m));
 }
 
 }  // namespace rpcrdma::trace::ib

@@ -3,6 +3,9 @@
 // nothing, and queue pairs and communication IDs are used again.
 #pragma once
 
+#include <cstdint>
+#include <deque>
+
 #include "trace/ib/flows.hpp"
 #include "wire/cm.hpp"
 
@@ -22,8 +25,21 @@ class Handshakes {
   void reject(const IbPacket& packet, const wire::CmMessage& m);
   void other_message(const IbPacket& packet, const wire::CmMessage& m);
   void disconnect(const IbPacket& packet, const wire::CmMessage& m);
+  [[nodiscard]] Connection* answered_before(const CommKey& client, FrameRef ref) const;
+  void refuse_early(Connection& c, const CommKey& client);
+  void refuse(Connection& c, Side side, const IbPacket& packet, std::uint16_t reason,
+              const PrivateDataArea& private_data);
   [[nodiscard]] Connection* find(const IbPacket& packet, const wire::CmMessage& m) const;
 
+  /// REJs to what has not come: of two taps one may be ahead.
+  struct EarlyReject {
+    CommKey client;
+    IbPacket packet;  ///< without octets
+    std::uint16_t reason = 0;
+    SavedArea private_data;
+  };
+
+  std::deque<EarlyReject> early_rejects_;  ///< oldest first
   Flows& flows_;
   ConnectionNumbers& numbers_;
   EventSink& sink_;

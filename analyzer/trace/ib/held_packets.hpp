@@ -28,6 +28,7 @@ class HeldPackets {
 
   [[nodiscard]] bool empty() const noexcept { return packets_.empty(); }
   [[nodiscard]] Sequence first() const noexcept { return packets_.begin()->first; }
+  [[nodiscard]] FrameRef first_ref() const noexcept { return packets_.begin()->second.ref; }
   [[nodiscard]] Sequence last() const noexcept { return packets_.rbegin()->first; }
   [[nodiscard]] TimeNs since() const noexcept { return since_; }
   void waiting_since(TimeNs t) noexcept { since_ = t; }

@@ -91,7 +91,11 @@ void Stream::drain() {
 /// Gives up every hole before a held packet that lies before `upto`.
 void Stream::pass_holes(Sequence upto, bool proven, FrameRef ref) {
   while (!held_.empty() && held_.first() < upto) {
-    if (held_.first() > expected_) lose(held_.first() - expected_, proven, ref);
+    // Known since both are there, whichever stands first in the file.
+    const FrameRef behind = held_.first_ref();
+    if (held_.first() > expected_) {
+      lose(held_.first() - expected_, proven, behind.number > ref.number ? behind : ref);
+    }
     drain();
   }
 }
@@ -104,9 +108,9 @@ void Stream::lose(std::uint64_t count, bool proven, FrameRef ref) {
   lost_to_ = expected_;
 }
 
-bool Stream::not_yet_asked(const wire::IbHeader& header) const noexcept {
-  constexpr Sequence near = 16;  // more than that are not exchanged with an answer
-  if (!synchronised_ || !requests_seen_ || lost_read_ || open_read_) return false;
+bool Stream::not_yet_asked(const wire::IbHeader& header, bool from_start) const noexcept {
+  constexpr Sequence near = 1U << 16U;  // more than that are not under way
+  if (!synchronised_ || (!requests_seen_ && !from_start) || lost_read_ || open_read_) return false;
   if (header.op.kind == IbKind::acknowledge) {
     const AethType type = wire::aeth_type(header.syndrome);
     if (type == AethType::reserved) return false;
@@ -114,6 +118,11 @@ bool Stream::not_yet_asked(const wire::IbHeader& header) const noexcept {
   }
   const Sequence at = unwrap(expected_, header.psn);
   return at >= expected_ && at - expected_ < near;
+}
+
+bool Stream::overtaken(std::uint32_t psn, TimeNs now) const noexcept {
+  constexpr TimeNs of_neighbours = 1'000 * microsecond;
+  return !held_.empty() && held_.last() >= unwrap(expected_, psn) && passed(held_.since(), now, of_neighbours);
 }
 
 bool Stream::far_off(std::uint32_t psn) const noexcept {
@@ -140,7 +149,8 @@ void Stream::response(const Arrival& a) {
     refusal(a, at);
     return;
   }
-  if (lost_read_ && at == expected_ && held_.empty() && h.op.kind == IbKind::read_response &&
+  const bool next_is_held = !held_.empty() && held_.first() <= at;
+  if (lost_read_ && at == expected_ && !next_is_held && h.op.kind == IbKind::read_response &&
       !wire::begins(h.op.part)) {
     // One more response to a READ Request that is not in the capture: no further packet is missing.
     operations_.hole(1);
@@ -151,6 +161,7 @@ void Stream::response(const Arrival& a) {
   if (h.op.kind != IbKind::read_response) return;
   if (beyond && expected_ == at + 1) lost_read_ = true;
   answers_.answer(a, at);
+  drain();
 }
 
 /// Everything before `end` has arrived at the other side.

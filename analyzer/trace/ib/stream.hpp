@@ -42,9 +42,10 @@ class Stream {
     operations_.rest();
   }
   /// An answer, other than one that asks for a lost packet, to a request that is about to come or is lost.
-  [[nodiscard]] bool not_yet_asked(const wire::IbHeader& header) const noexcept;
-  /// All requests up to this one have come.
-  [[nodiscard]] bool reached(std::uint32_t psn) const noexcept { return unwrap(expected_, psn) < expected_; }
+  /// `from_start`: the requests are known to begin where start_at() said.
+  [[nodiscard]] bool not_yet_asked(const wire::IbHeader& header, bool from_start) const noexcept;
+  /// For a while now later requests are there, and those up to this one are not: not a matter of two neighbours.
+  [[nodiscard]] bool overtaken(std::uint32_t psn, TimeNs now) const noexcept;
   [[nodiscard]] bool requests_seen() const noexcept { return requests_seen_; }
   /// Too far from all that is known to be near in time as well.
   [[nodiscard]] bool far_off(std::uint32_t psn) const noexcept;

@@ -228,6 +228,11 @@ class Peers {
     time += 2'000'000;
     client_acks(server_psn - 1);
   }
+  /// So long that what is awaited is missing, of whatever tap.
+  void wait_in_vain() {
+    time += 200'000'000;
+    moment();
+  }
   void server_reads(std::uint32_t psn, std::uint32_t length, std::uint64_t address = 0x10000) {
     from_server(ib_packet(op_read, client_qpn, psn, reth(address, 0xBEEF, length)));
   }

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Packets of one direction that stand in the capture in front of what they answer, and those behind them: they were
+// sent after it had arrived, and wait for it.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <list>
+#include <utility>
+#include <vector>
+
+#include "trace/ib/held_packets.hpp"
+
+namespace rpcrdma::trace::ib {
+
+class EarlyPackets {
+ public:
+  /// Two taps may have clocks this far apart; what does not come until then is missing.
+  static constexpr TimeNs patience = 200'000 * microsecond;
+
+  struct Held {
+    FrameRef ref;
+    wire::IbHeader header;  ///< payload points into `octets`
+    std::vector<std::uint8_t> octets;
+    std::uint32_t wire_length = 0;
+    bool crc_bad = false;
+  };
+
+  [[nodiscard]] bool empty() const noexcept { return held_.empty(); }
+  [[nodiscard]] const Held& front() const noexcept { return held_.front(); }
+  /// Keeps a copy. False: there is no room.
+  [[nodiscard]] bool hold(FrameRef ref, Bytes octets, std::uint32_t wire_length, const wire::IbHeader& header,
+                          bool crc_bad) {
+    if (held_.size() >= HeldPackets::max_packets || octets_ + octets.size() > HeldPackets::max_octets) return false;
+    held_.push_back({ref, header, {octets.begin(), octets.end()}, wire_length, crc_bad});
+    Held& held = held_.back();
+    held.header.payload = Bytes(held.octets).subspan(offset(octets, header.payload), header.payload.size());
+    octets_ += octets.size();
+    if (is_request(header.op.kind)) requests_.push_back(header.psn);
+    return true;
+  }
+  [[nodiscard]] Held take_first() {
+    Held first = std::move(held_.front());
+    held_.pop_front();
+    octets_ -= first.octets.size();
+    if (is_request(first.header.op.kind)) requests_.pop_front();
+    return first;
+  }
+  /// A request up to this PSN is among what waits: it is not missing, only not taken yet.
+  [[nodiscard]] bool request_up_to(std::uint32_t psn) const noexcept {
+    return !requests_.empty() && psn_distance(requests_.front(), psn) >= 0;
+  }
+
+ private:
+  [[nodiscard]] static std::size_t offset(Bytes whole, Bytes part) noexcept {
+    return part.empty() ? 0 : static_cast<std::size_t>(part.data() - whole.data());
+  }
+
+  std::list<Held> held_;
+  std::list<std::uint32_t> requests_;  ///< PSNs of those among them, in the order in which they were sent
+  std::size_t octets_ = 0;
+};
+
+}  // namespace rpcrdma::trace::ib

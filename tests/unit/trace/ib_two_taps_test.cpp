@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// The two directions of one connection, by taps whose clocks are apart: one stands ahead of the other in the file. What
+// each side did, and what it answered, is the same as in the order of the wire.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <functional>
+
+#include "ib_peers.hpp"
+
+namespace rpcrdma::test {
+namespace {
+
+constexpr std::uint32_t calls_begin = Peers::client_psn;
+constexpr std::uint32_t replies_begin = Peers::server_psn;
+
+struct Step {
+  bool by_client;
+  std::function<void(Peers&)> what;
+};
+
+/// A mount of so many Calls, from REQ to DREP. Every fourth Reply goes with an RDMA Read of 8 octets.
+std::vector<Step> mount(std::uint32_t calls) {
+  std::vector<Step> steps{
+      {true, [](Peers& p) { p.req(); }}, {false, [](Peers& p) { p.rep(); }}, {true, [](Peers& p) { p.rtu(); }}};
+  std::uint32_t s = replies_begin;
+  for (std::uint32_t i = 0; i < calls; ++i) {
+    steps.push_back({true, [i](Peers& p) { p.call(calls_begin + i); }});
+    steps.push_back({false, [i](Peers& p) { p.server_acks(calls_begin + i); }});
+    if (i % 4 == 3) {
+      steps.push_back({false, [s](Peers& p) { p.server_reads(s, 8); }});
+      steps.push_back({true, [s](Peers& p) { p.client_answers(op_response_only, s, 8); }});
+      ++s;
+    }
+    steps.push_back({false, [s](Peers& p) { p.reply(s); }});
+    steps.push_back({true, [s](Peers& p) { p.client_acks(s); }});
+    ++s;
+  }
+  steps.push_back({true, [](Peers& p) { p.client_dreq(); }});
+  steps.push_back({false, [](Peers& p) { p.server_drep(); }});
+  return steps;
+}
+
+/// One side's packets by so many of its own too late.
+std::vector<Step> shifted(const std::vector<Step>& steps, bool client_late, std::size_t by) {
+  std::vector<Step> early, late;
+  for (const Step& step : steps) (step.by_client == client_late ? late : early).push_back(step);
+  std::vector<Step> out;
+  std::size_t taken = 0;
+  for (std::size_t i = 0; i < early.size(); ++i) {
+    out.push_back(early[i]);
+    if (i >= by && taken < late.size()) out.push_back(late[taken++]);
+  }
+  out.insert(out.end(), late.begin() + static_cast<std::ptrdiff_t>(taken), late.end());
+  return out;
+}
+
+Peers& play(Peers& p, const std::vector<Step>& steps) {
+  p.set_up_fields();
+  p.step = 100'000;
+  for (const Step& step : steps) step.what(p);
+  p.finish();
+  return p;
+}
+
+Lines by_side(const Lines& facts) {
+  Lines sorted = facts;
+  std::stable_sort(sorted.begin(), sorted.end(), [](const auto& a, const auto& b) { return a.front() < b.front(); });
+  return sorted;
+}
+
+std::size_t count(const Lines& lines, std::string_view what) {
+  return static_cast<std::size_t>(
+      std::count_if(lines.begin(), lines.end(), [what](const auto& l) { return l.find(what) != l.npos; }));
+}
+
+struct Case {
+  bool client_late;
+  std::size_t by;
+};
+class TwoTaps : public testing::TestWithParam<Case> {};
+
+TEST_P(TwoTaps, SayTheSame) {
+  constexpr std::uint32_t calls = 100;
+  Peers whole, parts;
+  const std::vector<Step> steps = mount(calls);
+  play(whole, steps);
+  play(parts, shifted(steps, GetParam().client_late, GetParam().by));
+  EXPECT_EQ(by_side(parts.sink.facts), by_side(whole.sink.facts));
+  for (const char* what : {"gap", "repeated", "adopted"}) EXPECT_EQ(count(parts.sink.lines, what), 0U) << what;
+  for (const char* what : {"request 10", "reply 10", "disconnect request", "disconnect reply"}) {
+    EXPECT_EQ(count(parts.sink.lines, what), 1U) << what;
+  }
+  EXPECT_EQ(count(parts.sink.lines, "acknowledges"), count(whole.sink.lines, "acknowledges"));
+  // Nothing stands behind the end.
+  const auto end = std::find_if(parts.sink.lines.begin(), parts.sink.lines.end(),
+                                [](const auto& l) { return l.find("disconnect") != l.npos; });
+  EXPECT_EQ(parts.sink.lines.end() - end, 2);
+}
+
+INSTANTIATE_TEST_SUITE_P(Shifts, TwoTaps,
+                         testing::Values(Case{false, 1}, Case{false, 3}, Case{false, 40}, Case{false, 200},
+                                         Case{true, 1}, Case{true, 3}, Case{true, 40}, Case{true, 200}));
+
+TEST(IbTwoTaps, AnswerBeforeItsRequestInTheFile) {
+  Peers p;
+  p.set_up_fields();
+  p.handshake();
+  p.call(calls_begin);
+  p.sink.news();
+  p.server_acks(calls_begin + 1);
+  p.server_acks(calls_begin + 2);
+  EXPECT_TRUE(p.sink.news().empty());
+  p.call(calls_begin + 1);
+  EXPECT_EQ(p.sink.news(), (Lines{"1A #7 send 2 length 64 to #7", "1A #7 quality reordered", "1P #5 acknowledges 2"}));
+  p.call(calls_begin + 2);
+  EXPECT_EQ(p.sink.news(), (Lines{"1A #8 send 3 length 64 to #8", "1P #6 acknowledges 3"}));
+}
+
+TEST(IbTwoTaps, WhatFollowsAnEarlyAnswerIsHeldBackWithIt) {
+  Peers p;
+  p.set_up_fields();
+  p.handshake();
+  p.call(calls_begin);
+  p.sink.news();
+  p.server_acks(calls_begin + 1);
+  p.reply(replies_begin);
+  EXPECT_TRUE(p.sink.news().empty());
+  p.call(calls_begin + 1);
+  EXPECT_EQ(p.sink.news(), (Lines{"1A #7 send 2 length 64 to #7", "1A #7 quality reordered", "1P #5 acknowledges 2",
+                                  "1P #6 send 1 length 48 to #6"}));
+}
+
+TEST(IbTwoTaps, RejectBeforeItsRequest) {
+  Peers p;
+  p.set_up_fields();
+  CmFields f = p.server_cm;
+  f.reason = 8;
+  p.from_server(cm_packet(cm_rej(f)));
+  EXPECT_EQ(p.sink.news(), Lines{});
+  p.req();
+  EXPECT_EQ(p.sink.news(), (Lines{"1A #2 request 10.0.0.2:40000/0x11 10.0.0.1:20049/-", "1P #1 reject 8"}));
+}
+
+// So much later that another attempt may have the same communication ID.
+TEST(IbTwoTaps, RejectLongBeforeARequest) {
+  Peers p;
+  p.set_up_fields();
+  p.from_server(cm_packet(cm_rej(p.server_cm)));
+  p.time += 201'000'000;
+  p.req();
+  p.finish();
+  EXPECT_EQ(p.sink.news(), (Lines{"1A #2 request 10.0.0.2:40000/0x11 10.0.0.1:20049/-"}));
+}
+
+// Of a peer whose packets the capture does not have at all, nothing is waited for twice.
+TEST(IbTwoTaps, OneDirectionOnly) {
+  Peers p;
+  p.set_up_fields();
+  p.handshake();
+  p.server_acks(calls_begin);
+  p.reply(replies_begin);
+  EXPECT_EQ(p.sink.news(), Lines{});
+  p.time += 201'000'000;
+  p.server_acks(calls_begin + 1);
+  EXPECT_EQ(count(p.sink.news(), "send"), 1U);
+  p.reply(replies_begin + 1);
+  EXPECT_EQ(count(p.sink.news(), "send"), 1U);
+}
+
+// The client answered what the server said behind its answer: what that answers is not late, but missing.
+TEST(IbTwoTaps, AnsweredBeyondIt) {
+  Peers p;
+  p.set_up_fields();
+  p.handshake();
+  p.call(calls_begin);
+  p.server_acks(calls_begin);
+  p.server_acks(calls_begin + 1);
+  p.reply(replies_begin);
+  p.sink.news();
+  p.client_acks(replies_begin);
+  EXPECT_EQ(p.sink.news(), (Lines{"1A #6 gap 1 proven", "1P #7 send 1 length 48 to #7", "1A #8 acknowledges 1"}));
+}
+
+}  // namespace
+}  // namespace rpcrdma::test
