@@ -60,6 +60,7 @@ struct Functions {
     missing = library.missing();
   }
 
+// NOLINTNEXTLINE(bugprone-macro-parentheses): what is declared has none
 #define RPCRDMA_DECLARE(name) decltype(&::name) name = nullptr;
   RPCRDMA_WIRETAP_FUNCTIONS(RPCRDMA_DECLARE)
   RPCRDMA_WSUTIL_FUNCTIONS(RPCRDMA_DECLARE)
