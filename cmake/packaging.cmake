@@ -68,6 +68,14 @@ foreach(component program plugin library)
 endforeach()
 set(CPACK_DEBIAN_PROGRAM_PACKAGE_SECTION net)
 set(CPACK_DEBIAN_PROGRAM_PACKAGE_SHLIBDEPS ON)
+# Whose libraries the program loads itself when a capture needs them, which shlibdeps does not see.
+foreach(library ${PCAP_LINK_LIBRARIES} ${WIRETAP_LIBRARY})
+  file(REAL_PATH ${library} file)
+  execute_process(COMMAND dpkg-query --search ${file} OUTPUT_VARIABLE owner COMMAND_ERROR_IS_FATAL ANY)
+  string(REGEX REPLACE "[:,].*" "" owner ${owner})
+  list(APPEND loaded ${owner})
+endforeach()
+list(JOIN loaded ", " CPACK_DEBIAN_PROGRAM_PACKAGE_DEPENDS)
 set(CPACK_DEBIAN_PROGRAM_PACKAGE_SUGGESTS "tshark, ${names_plugin}")
 set(CPACK_COMPONENT_PROGRAM_DESCRIPTION
     "judge captures of NFS over RDMA\n\

@@ -1,19 +1,23 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "cli/share.hpp"
 
+#include <utility>
+
 namespace rpcrdma::cli {
 
-Share::Share(const trace::Options& tracing, const referee::Options& judging)
-    : judge_(judging), transports_(tracing, judge_) {
-  transports_.remember_numbers();
-  judge_.follow(transports_.now());
+Share::Share(const trace::Options& tracing, const referee::Options& judging) : judge_(judging) {
+  transports_.emplace(tracing, judge_);
+  transports_->remember_numbers();
+  judge_.follow(transports_->now());
 }
 
 referee::Share Share::finish(trace::FrameRef last_frame, trace::FrameRef last, trace::FrameRef first) {
-  transports_.finish_infiniband(last_frame);
-  transports_.finish_iwarp(last_frame);
+  transports_->finish_infiniband(last_frame);
+  transports_->finish_iwarp(last_frame);
+  std::vector<trace::Moment> numbered = transports_->numbered();
+  transports_.reset();  // the report takes room, too
   referee::Share share = judge_.finish_share(last, first);
-  share.numbered = transports_.numbered();
+  share.numbered = std::move(numbered);
   return share;
 }
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "referee/referee.hpp"
@@ -25,23 +26,23 @@ class Share {
   Share& operator=(const Share&) = delete;
 
   // In the order of the capture
-  void take(const trace::IbPacket& packet, trace::Opener::Task task) { transports_.take(packet, task); }
+  void take(const trace::IbPacket& packet, trace::Opener::Task task) { transports_->take(packet, task); }
   void take(const trace::TcpSegment& segment, trace::Opener::Task task) {
-    if (transports_.take(segment, task)) ++rdma_segments_;
+    if (transports_->take(segment, task)) ++rdma_segments_;
   }
-  void take(const trace::UndeliveredSegment& segment) { transports_.take(segment); }
-  void take(const Serves& serves) { transports_.serves(serves.service, serves.frame); }
+  void take(const trace::UndeliveredSegment& segment) { transports_->take(segment); }
+  void take(const Serves& serves) { transports_->serves(serves.service, serves.frame); }
   /// The time of this frame lies before its predecessor's.
-  void of_capture(trace::Quality::Kind kind, trace::FrameRef frame) { transports_.of_capture(kind, frame); }
+  void of_capture(trace::Quality::Kind kind, trace::FrameRef frame) { transports_->of_capture(kind, frame); }
 
   /// TCP segments that carried RDMA.
   [[nodiscard]] std::uint64_t rdma_segments() const noexcept { return rdma_segments_; }
-  [[nodiscard]] std::vector<trace::Service> services() const { return transports_.services(); }
+  [[nodiscard]] std::vector<trace::Service> services() const { return transports_->services(); }
   [[nodiscard]] referee::Share finish(trace::FrameRef last_frame, trace::FrameRef last, trace::FrameRef first);
 
  private:
   referee::Referee judge_;
-  trace::Transports transports_;
+  std::optional<trace::Transports> transports_;  ///< until they are finished
   std::uint64_t rdma_segments_ = 0;
 };
 

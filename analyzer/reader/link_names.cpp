@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "reader/link_names.hpp"
 
-#include <pcap/pcap.h>
-
 #include <array>
 #include <cstdint>
+#include <string_view>
 
 #include <fmt/format.h>
+
+#include "reader/pcap_library.hpp"
 
 namespace rpcrdma::reader {
 namespace {
@@ -22,6 +23,41 @@ constexpr std::array kDifferent{
     Pair{DLT_PPP_BSDOS, 103},   Pair{DLT_ATM_CLIP, 106}, Pair{DLT_LOOP, 108},
 };
 
+/// libpcap's names for what the trace looks into: these need no library. Empty: it does not.
+[[nodiscard]] constexpr std::string_view name_of_opened(trace::LinkType type) noexcept {
+  switch (type) {
+    case trace::LinkType::null_loopback:
+      return "NULL";
+    case trace::LinkType::ethernet:
+      return "EN10MB";
+    case trace::LinkType::raw_ip:
+      return "RAW";
+    case trace::LinkType::loop:
+      return "LOOP";
+    case trace::LinkType::linux_sll:
+      return "LINUX_SLL";
+    case trace::LinkType::erf:
+      return "ERF";
+    case trace::LinkType::ipv4:
+      return "IPV4";
+    case trace::LinkType::ipv6:
+      return "IPV6";
+    case trace::LinkType::infiniband:
+      return "INFINIBAND";
+    case trace::LinkType::linux_sll2:
+      return "LINUX_SLL2";
+    case trace::LinkType::dsa_brcm:
+      return "DSA_TAG_BRCM";
+    case trace::LinkType::dsa_brcm_prepend:
+      return "DSA_TAG_BRCM_PREPEND";
+    case trace::LinkType::dsa:
+      return "DSA_TAG_DSA";
+    case trace::LinkType::edsa:
+      return "DSA_TAG_EDSA";
+  }
+  return {};
+}
+
 }  // namespace
 
 trace::LinkType link_type_of_dlt(int dlt) noexcept {
@@ -34,6 +70,9 @@ trace::LinkType link_type_of_dlt(int dlt) noexcept {
 }
 
 std::string link_type_name(trace::LinkType type) {
+  if (const std::string_view name = name_of_opened(type); !name.empty()) {
+    return std::string(name);
+  }
   const auto number = static_cast<std::uint32_t>(type);
   int dlt = static_cast<int>(number & 0x7fffffffU);
   for (const Pair& pair : kDifferent) {
@@ -41,29 +80,11 @@ std::string link_type_name(trace::LinkType type) {
       dlt = pair.dlt;
     }
   }
-  const char* name = pcap_datalink_val_to_name(dlt);
+  const PcapLibrary& library = PcapLibrary::instance();
+  const char* name = library.missing.empty() ? library.datalink_val_to_name(dlt) : nullptr;
   return name != nullptr ? std::string(name) : fmt::format("LINKTYPE_{}", number);
 }
 
-bool can_be_opened(trace::LinkType type) noexcept {
-  switch (type) {
-    case trace::LinkType::null_loopback:
-    case trace::LinkType::ethernet:
-    case trace::LinkType::raw_ip:
-    case trace::LinkType::loop:
-    case trace::LinkType::linux_sll:
-    case trace::LinkType::erf:
-    case trace::LinkType::ipv4:
-    case trace::LinkType::ipv6:
-    case trace::LinkType::infiniband:
-    case trace::LinkType::linux_sll2:
-    case trace::LinkType::dsa_brcm:
-    case trace::LinkType::dsa_brcm_prepend:
-    case trace::LinkType::dsa:
-    case trace::LinkType::edsa:
-      return true;
-  }
-  return false;
-}
+bool can_be_opened(trace::LinkType type) noexcept { return !name_of_opened(type).empty(); }
 
 }  // namespace rpcrdma::reader

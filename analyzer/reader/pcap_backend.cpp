@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "reader/pcap_backend.hpp"
 
-#include <pcap/pcap.h>
-
 #include <algorithm>
 #include <array>
 #include <cstdio>
@@ -13,13 +11,16 @@
 
 #include "reader/link_names.hpp"
 #include "reader/pcap_formats.hpp"
+#include "reader/pcap_library.hpp"
 #include "reader/pcapng_watch.hpp"
 
 namespace rpcrdma::reader {
 namespace {
 
+[[nodiscard]] const PcapLibrary& library() { return PcapLibrary::instance(); }
+
 struct ClosePcap {
-  void operator()(pcap_t* handle) const noexcept { pcap_close(handle); }
+  void operator()(pcap_t* handle) const noexcept { library().close(handle); }
 };
 using PcapHandle = std::unique_ptr<pcap_t, ClosePcap>;
 
@@ -101,18 +102,22 @@ class PcapBackend final : public Backend {
   PcapBackend(Source& source, Content content) : source_(source), content_(content), stream_(source, content) {}
 
   [[nodiscard]] tl::expected<void, std::string> open() {
+    if (!library().missing.empty()) {
+      return tl::unexpected(library().missing);
+    }
     std::unique_ptr<std::FILE, int (*)(std::FILE*)> file(stream_.open(), std::fclose);
     if (!file) {
       return tl::unexpected(std::string("out of memory"));
     }
     std::array<char, PCAP_ERRBUF_SIZE> error{};
-    handle_.reset(pcap_fopen_offline_with_tstamp_precision(file.get(), PCAP_TSTAMP_PRECISION_NANO, error.data()));
+    handle_.reset(library().fopen_offline_with_tstamp_precision(file.get(), PCAP_TSTAMP_PRECISION_NANO, error.data()));
     if (!handle_) {
       return tl::unexpected(std::string(error.data()));
     }
     file_ = file.release();  // libpcap's now: closed with the handle
-    link_ = link_type_of_dlt(pcap_datalink(handle_.get()));
-    fcs_length_ = link_ == trace::LinkType::ethernet ? fcs_length(pcap_datalink_ext(handle_.get())) : std::uint8_t{0};
+    link_ = link_type_of_dlt(library().datalink(handle_.get()));
+    fcs_length_ =
+        link_ == trace::LinkType::ethernet ? fcs_length(library().datalink_ext(handle_.get())) : std::uint8_t{0};
     record_start_ = where();
     return {};
   }
@@ -120,7 +125,7 @@ class PcapBackend final : public Backend {
   [[nodiscard]] Step next(Record& record) override {
     pcap_pkthdr* header = nullptr;
     const u_char* octets = nullptr;
-    const int got = pcap_next_ex(handle_.get(), &header, &octets);
+    const int got = library().next_ex(handle_.get(), &header, &octets);
     if (stream_.watch().unfit_for_libpcap()) {
       damage_ = Damage{record_start_, {}};
       return Step::refused;
@@ -149,7 +154,7 @@ class PcapBackend final : public Backend {
     if (got == PCAP_ERROR_BREAK) {
       return Step::end;
     }
-    const std::string_view said = pcap_geterr(handle_.get());
+    const std::string_view said = library().geterr(handle_.get());
     const bool pcapng = content_ == Content::pcapng;
     damage_ = Damage{pcapng ? where() : record_start_,
                      said.starts_with("truncated ") ? std::string(kCut) : std::string(said)};

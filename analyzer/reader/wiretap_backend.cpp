@@ -19,9 +19,60 @@
 #include <fmt/format.h>
 
 #include "reader/link_names.hpp"
+#include "reader/loaded_library.hpp"
 
 namespace rpcrdma::reader {
 namespace {
+
+#define RPCRDMA_WIRETAP_FUNCTIONS(X) \
+  X(ws_log_set_writer_with_data)     \
+  X(ws_log_set_level)                \
+  X(wtap_init)                       \
+  X(wtap_cleanup)                    \
+  X(wtap_pcap_encap_to_wtap_encap)   \
+  X(wtap_close)                      \
+  X(wtap_strerror)                   \
+  X(wtap_file_type_subtype_name)     \
+  X(wtap_file_type_subtype)          \
+  X(wtap_file_encap)                 \
+  X(wtap_get_compression_type)       \
+  X(wtap_rec_init)                   \
+  X(wtap_rec_cleanup)                \
+  X(wtap_rec_reset)                  \
+  X(wtap_read)                       \
+  X(wtap_snapshot_length)            \
+  X(wtap_read_so_far)                \
+  X(wtap_open_offline)
+#if WIRESHARK_VERSION_MAJOR == 4 && WIRESHARK_VERSION_MINOR < 6
+#define RPCRDMA_WSUTIL_FUNCTIONS(X) X(ws_buffer_init) X(ws_buffer_free)
+#else
+#define RPCRDMA_WSUTIL_FUNCTIONS(X)
+#endif
+
+/// The functions that are called here, as the headers declare them.
+struct Functions {
+  Functions() {
+    LoadedLibrary library(RPCRDMA_WIRETAP_SONAME);
+#define RPCRDMA_FIND(name) library.find(name, #name);
+    RPCRDMA_WIRETAP_FUNCTIONS(RPCRDMA_FIND)
+    RPCRDMA_WSUTIL_FUNCTIONS(RPCRDMA_FIND)
+#undef RPCRDMA_FIND
+    missing = library.missing();
+  }
+
+// NOLINTNEXTLINE(bugprone-macro-parentheses): what is declared has none
+#define RPCRDMA_DECLARE(name) decltype(&::name) name = nullptr;
+  RPCRDMA_WIRETAP_FUNCTIONS(RPCRDMA_DECLARE)
+  RPCRDMA_WSUTIL_FUNCTIONS(RPCRDMA_DECLARE)
+#undef RPCRDMA_DECLARE
+  std::string missing;  ///< why none of them may be called; empty: all may
+};
+
+/// Loaded at the first call.
+[[nodiscard]] const Functions& library() {
+  static const Functions only;
+  return only;
+}
 
 /// The library has one state for the whole process.
 class Wiretap {
@@ -43,9 +94,9 @@ class Wiretap {
   Wiretap() {
     // Without a level set it formats every debugging message, which costs a hundred times the reading.
     // (The writer's parameters are not the same in all versions of Wireshark.)
-    ws_log_set_writer_with_data([](auto... /*what it says*/) {}, nullptr, nullptr);
-    ws_log_set_level(LOG_LEVEL_ERROR);
-    wtap_init(FALSE);
+    library().ws_log_set_writer_with_data([](auto... /*what it says*/) {}, nullptr, nullptr);
+    library().ws_log_set_level(LOG_LEVEL_ERROR);
+    library().wtap_init(FALSE);
     // It tells the encapsulation of a LINKTYPE_ number, not the other way round. Numbers that share an encapsulation
     // are told apart by what the trace opens.
     for (std::uint32_t number = 0; number < 512; ++number) {
@@ -57,10 +108,10 @@ class Wiretap {
       add(number);
     }
   }
-  ~Wiretap() { wtap_cleanup(); }
+  ~Wiretap() { library().wtap_cleanup(); }
 
   void add(std::uint32_t number) {
-    const int encapsulation = wtap_pcap_encap_to_wtap_encap(static_cast<int>(number));
+    const int encapsulation = library().wtap_pcap_encap_to_wtap_encap(static_cast<int>(number));
     if (encapsulation != WTAP_ENCAP_UNKNOWN) {
       link_types_.emplace(encapsulation, static_cast<trace::LinkType>(number));
     }
@@ -70,7 +121,7 @@ class Wiretap {
 };
 
 struct CloseWiretap {
-  void operator()(wtap* handle) const noexcept { wtap_close(handle); }
+  void operator()(wtap* handle) const noexcept { library().wtap_close(handle); }
 };
 using WiretapHandle = std::unique_ptr<wtap, CloseWiretap>;
 
@@ -101,7 +152,7 @@ struct Failure {
       return fmt::format("compressed with {}, which the installed libwiretap does not read", compression_name(content));
     default:
       return failure.number > 0 ? std::generic_category().message(failure.number)
-                                : failure.detail(wtap_strerror(failure.number));
+                                : failure.detail(library().wtap_strerror(failure.number));
   }
 }
 
@@ -113,7 +164,7 @@ struct Failure {
       return fmt::format("damaged {} data: {}", compression_name(content), failure.detail("cannot be decompressed"));
     default:
       return failure.number > 0 ? std::generic_category().message(failure.number)
-                                : failure.detail(wtap_strerror(failure.number));
+                                : failure.detail(library().wtap_strerror(failure.number));
   }
 }
 
@@ -123,26 +174,26 @@ enum class Trust : std::uint8_t { full, with_a_record, none };
 /// pcap and pcapng are taken whatever they hold; of others only those whose frames the trace can open, if there are
 /// any.
 [[nodiscard]] Trust trust(wtap* handle) {
-  const char* type = wtap_file_type_subtype_name(wtap_file_type_subtype(handle));
+  const char* type = library().wtap_file_type_subtype_name(library().wtap_file_type_subtype(handle));
   const std::string_view name = type != nullptr ? type : "";
   if (name.ends_with("pcap") || name == "pcapng") {
     return Trust::full;
   }
-  const int encapsulation = wtap_file_encap(handle);
+  const int encapsulation = library().wtap_file_encap(handle);
   const bool opened =
       encapsulation == WTAP_ENCAP_PER_PACKET || can_be_opened(Wiretap::instance().link_type(encapsulation));
   return opened ? Trust::with_a_record : Trust::none;
 }
 
 [[nodiscard]] std::string format_name(wtap* handle) {
-  const char* type = wtap_file_type_subtype_name(wtap_file_type_subtype(handle));
+  const char* type = library().wtap_file_type_subtype_name(library().wtap_file_type_subtype(handle));
   std::string_view name = type != nullptr ? type : "unknown";
   if (name == "nsecpcap") {
     name = "pcap (ns)";
   } else if (name == "modpcap") {
     name = "pcap (modified)";
   }
-  switch (wtap_get_compression_type(handle)) {
+  switch (library().wtap_get_compression_type(handle)) {
     case WTAP_GZIP_COMPRESSED:
       return fmt::format("{}, gzip", name);
     case WTAP_ZSTD_COMPRESSED:
@@ -221,23 +272,23 @@ class RecordSpace {
  public:
   static constexpr std::size_t first_size = 65536;
 #if WIRESHARK_VERSION_MAJOR > 4 || WIRESHARK_VERSION_MINOR >= 6
-  RecordSpace() { wtap_rec_init(&rec, first_size); }
-  ~RecordSpace() { wtap_rec_cleanup(&rec); }
+  RecordSpace() { library().wtap_rec_init(&rec, first_size); }
+  ~RecordSpace() { library().wtap_rec_cleanup(&rec); }
   [[nodiscard]] bool read(wtap* handle, Failure& failure, gint64& offset) {
-    return wtap_read(handle, &rec, &failure.number, &failure.text, &offset);
+    return library().wtap_read(handle, &rec, &failure.number, &failure.text, &offset);
   }
   [[nodiscard]] const std::uint8_t* octets() const { return ws_buffer_start_ptr(&rec.data); }
 #else
   RecordSpace() {
-    wtap_rec_init(&rec);
-    ws_buffer_init(&buffer_, first_size);
+    library().wtap_rec_init(&rec);
+    library().ws_buffer_init(&buffer_, first_size);
   }
   ~RecordSpace() {
-    ws_buffer_free(&buffer_);
-    wtap_rec_cleanup(&rec);
+    library().ws_buffer_free(&buffer_);
+    library().wtap_rec_cleanup(&rec);
   }
   [[nodiscard]] bool read(wtap* handle, Failure& failure, gint64& offset) {
-    return wtap_read(handle, &rec, &buffer_, &failure.number, &failure.text, &offset) != 0;
+    return library().wtap_read(handle, &rec, &buffer_, &failure.number, &failure.text, &offset) != 0;
   }
   [[nodiscard]] const std::uint8_t* octets() const { return ws_buffer_start_ptr(&buffer_); }
 #endif
@@ -288,20 +339,20 @@ class WiretapBackend final : public Backend {
   [[nodiscard]] std::optional<Damage> passed_over() const override { return std::nullopt; }
   [[nodiscard]] std::string format() const override { return format_name(handle_.get()); }
   [[nodiscard]] std::uint32_t snap_length() const override {
-    return static_cast<std::uint32_t>(wtap_snapshot_length(handle_.get()));
+    return static_cast<std::uint32_t>(library().wtap_snapshot_length(handle_.get()));
   }
   [[nodiscard]] std::optional<double> position() const override {
     if (!size_ || *size_ == 0) {
       return std::nullopt;
     }
-    return std::min(1.0, static_cast<double>(wtap_read_so_far(handle_.get())) / static_cast<double>(*size_));
+    return std::min(1.0, static_cast<double>(library().wtap_read_so_far(handle_.get())) / static_cast<double>(*size_));
   }
 
  private:
   [[nodiscard]] Step read() {
     Failure failure;
     gint64 offset = 0;
-    wtap_rec_reset(&space_.rec);
+    library().wtap_rec_reset(&space_.rec);
     if (space_.read(handle_.get(), failure, offset)) {
       return Step::record;
     }
@@ -342,10 +393,13 @@ class WiretapBackend final : public Backend {
 }  // namespace
 
 tl::expected<std::unique_ptr<Backend>, std::string> open_with_wiretap(const Source& source, Content content) {
+  if (!library().missing.empty()) {
+    return tl::unexpected(library().missing);
+  }
   (void)Wiretap::instance();
   Failure failure;
   WiretapHandle handle(
-      wtap_open_offline(source.reopen_path().c_str(), WTAP_TYPE_AUTO, &failure.number, &failure.text, FALSE));
+      library().wtap_open_offline(source.reopen_path().c_str(), WTAP_TYPE_AUTO, &failure.number, &failure.text, FALSE));
   if (!handle) {
     return tl::unexpected(why_not_opened(failure, content));
   }

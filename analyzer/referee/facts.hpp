@@ -113,7 +113,11 @@ struct ProcedureFacts {
   std::string name;  ///< "NFSv3 READ", "NFSv4 COMPOUND", "program 400000 procedure 3"
   std::uint64_t calls = 0;
   Latency latency;
-  std::map<std::string, std::uint64_t> operations;  ///< NFSv4: by name, as far as inline
+  struct Operation {
+    std::string_view name;  ///< of a table
+    std::uint64_t count = 0;
+  };
+  std::vector<Operation> operations;  ///< NFSv4: by name, as far as inline
 };
 
 /// What came of a client's first message of version 2 (draft, section 4.3).

@@ -19,6 +19,7 @@
 #include "referee/rules/peers.hpp"
 #include "referee/shares.hpp"
 #include "referee/state/connection.hpp"
+#include "referee/state/procedures.hpp"
 #include "wire/rpc.hpp"
 
 namespace rpcrdma::referee {
@@ -150,6 +151,7 @@ struct Referee::Impl {
     const auto at = connections.find(id);
     if (at == connections.end()) return;
     finish_connection(*at->second);
+    Mounts::forgets(*at->second);
     if (cached == at->second.get()) cached = nullptr;
     connections.erase(at);
   }
@@ -185,15 +187,8 @@ struct Referee::Impl {
       both.add(procedure.latency);
       both.add(procedure.reverse);
       all.add(procedure.latency);
-      std::map<std::string, std::uint64_t> operations;
-      for (std::uint32_t slot = 0; slot < procedure.operations.size(); ++slot) {
-        const std::uint32_t operation = slot == 0 ? wire::nfs4_illegal_operation : slot;
-        if (procedure.operations[slot] == 0) continue;
-        const std::string_view name = wire::nfs4_operation_name(operation, wire::callback_program(program));
-        if (!name.empty()) operations.emplace(name, procedure.operations[slot]);
-      }
       facts.procedures.push_back({program, version, number, wire::procedure_name(program, version, number),
-                                  procedure.calls, both.facts(), std::move(operations)});
+                                  procedure.calls, both.facts(), operations_of(procedure, program)});
     }
     facts.latency = all.facts();
     if (listener != nullptr) {

@@ -83,9 +83,7 @@ void number(std::vector<Share>& shares) {
 
 /// What each share has of a kind, in the order that `key` gives; equals stay as they are.
 template <class What, class Key>
-[[nodiscard]] std::vector<What> in_order(std::vector<Share>& shares, std::vector<What> Share::*kind, Key key) {
-  std::vector<What> all;
-  if (shares.size() == 1) return std::move(shares.front().*kind);
+[[nodiscard]] std::vector<What*> in_order(std::vector<Share>& shares, std::vector<What> Share::*kind, Key key) {
   struct Place {
     decltype(key(std::declval<const What&>())) by;
     What* what;
@@ -97,16 +95,26 @@ template <class What, class Key>
   for (Share& share : shares) {
     for (What& what : share.*kind) places.push_back({key(what), &what});
   }
-  std::stable_sort(places.begin(), places.end(), [](const Place& a, const Place& b) { return a.by < b.by; });
+  if (shares.size() > 1) {
+    std::stable_sort(places.begin(), places.end(), [](const Place& a, const Place& b) { return a.by < b.by; });
+  }
+  std::vector<What*> all;
   all.reserve(count);
-  for (const Place& place : places) all.push_back(std::move(*place.what));
+  for (const Place& place : places) all.push_back(place.what);
   return all;
 }
 
+/// It is in the report.
+template <class What>
+void let_go(std::vector<Share>& shares, std::vector<What> Share::*kind) {
+  for (Share& share : shares) share.*kind = {};
+}
+
 /// Of what concerns the capture as a whole, each share has told its part: the first one counts the others up.
-void fold(std::vector<Said<Finding>>& findings) {
+void fold(std::vector<Said<Finding>*>& findings) {
   std::map<RuleId, Finding*> first;
-  for (auto& [finding, when] : findings) {
+  for (Said<Finding>* said : findings) {
+    Finding& finding = said->what;
     if (finding.connection != 0 || kind(finding.rule) == FindingKind::symptom) continue;
     Finding*& known = first[finding.rule];
     if (known == nullptr) {
@@ -119,7 +127,7 @@ void fold(std::vector<Said<Finding>>& findings) {
     if (known->frames.size() > FindingBook::frames_each) known->frames.resize(FindingBook::frames_each);
     finding.occurrences = 0;
   }
-  std::erase_if(findings, [](const Said<Finding>& said) { return said.what.occurrences == 0; });
+  std::erase_if(findings, [](const Said<Finding>* said) { return said->what.occurrences == 0; });
 }
 
 }  // namespace
@@ -128,30 +136,37 @@ Report put_together(std::vector<Share> shares) {
   const bool several = shares.size() > 1;
   number(shares);
   Report report;
-  report.connections = in_order(shares, &Share::connections, [](const ConnectionFacts& facts) { return facts.id; });
+  auto connections = in_order(shares, &Share::connections, [](const ConnectionFacts& facts) { return facts.id; });
+  report.connections.reserve(connections.size());
+  for (ConnectionFacts* facts : connections) report.connections.push_back(std::move(*facts));
+  let_go(shares, &Share::connections);
 
   auto findings = in_order(shares, &Share::findings,
                            [](const Said<Finding>& said) { return std::pair(first_frame(said.what), said.when); });
   if (several) fold(findings);
   report.findings.reserve(findings.size());
-  for (auto& said : findings) report.findings.push_back(std::move(said.what));
+  for (Said<Finding>* said : findings) report.findings.push_back(std::move(said->what));
+  let_go(shares, &Share::findings);
   link_consequences(report.findings);
 
   auto unchecked = in_order(shares, &Share::unchecked, [](const Said<Unchecked>& said) { return said.when; });
   std::set<RuleId> of_capture;
   report.unchecked.reserve(unchecked.size());
-  for (auto& said : unchecked) {
+  for (Said<Unchecked>* said : unchecked) {
     // Of a rule and the capture as a whole the first reason is told.
-    if (said.what.connection == 0 && !of_capture.insert(said.what.rule).second) continue;
-    report.unchecked.push_back(std::move(said.what));
+    if (said->what.connection == 0 && !of_capture.insert(said->what.rule).second) continue;
+    report.unchecked.push_back(std::move(said->what));
   }
+  let_go(shares, &Share::unchecked);
 
   auto mounts = in_order(shares, &Share::mounts, [](const Said<MountFacts>& said) { return said.when; });
   report.mounts.reserve(mounts.size());
-  for (auto& said : mounts) {
-    report.mounts.push_back(std::move(said.what));
+  for (Said<MountFacts>* said : mounts) {
+    report.mounts.push_back(std::move(said->what));
     report.mounts.back().id = static_cast<std::uint32_t>(report.mounts.size());
   }
+
+  let_go(shares, &Share::mounts);
 
   std::uint64_t turned_away = 0;
   std::size_t kept = 0;  // by those who had no room for more

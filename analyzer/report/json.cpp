@@ -117,6 +117,17 @@ Text document(const std::map<std::string, std::uint64_t>& counts) {
   return {out + '}'};
 }
 
+Text document(const std::vector<referee::ProcedureFacts::Operation>& counts) {
+  std::string out = "{";
+  for (const auto& [what, count] : counts) {
+    if (out.size() != 1) out += ',';
+    put(out, what);
+    out += ':';
+    put(out, count);
+  }
+  return {out + '}'};
+}
+
 Text document(const referee::Latency& latency) {
   const auto figure = [&](double us) { return latency.count == 0 ? std::nullopt : std::optional(us); };
   return Object()

@@ -39,8 +39,9 @@ using State = MountFacts::State;
   return 0;
 }
 
-[[nodiscard]] std::vector<OperationTimes> operation_times(const Mount& mount) {
+[[nodiscard]] std::vector<OperationTimes> operation_times(OperationClocks& clocks) {
   std::vector<OperationTimes> all;
+  all.reserve(clocks.all().size());
   const auto middle = [](const LatencyHistogram& part) {
     return part.count() == 0 ? std::optional<double>() : std::optional<double>(part.facts().p50);
   };
@@ -50,7 +51,7 @@ using State = MountFacts::State;
     both.add(plain);
     return both.facts();
   };
-  for (const auto& [name, clock] : mount.clocks) {
+  for (const auto& [name, clock] : clocks.all()) {
     OperationTimes& times = all.emplace_back();
     times.name = name;
     times.octets = clock.octets;
@@ -112,7 +113,7 @@ using State = MountFacts::State;
 
 }  // namespace
 
-MountFacts account(const Mount& mount, const Assessment& a) {
+MountFacts account(Mount& mount, const Assessment& a) {
   MountFacts facts;
   facts.id = mount.id;
   facts.client = mount.client;
@@ -134,7 +135,8 @@ MountFacts account(const Mount& mount, const Assessment& a) {
     facts.waiting = std::move(waiting);
   }
   if (mount.waits.worst.frame.number != 0) facts.longest_wait = mount.waits.worst;
-  facts.operations = operation_times(mount);
+  facts.operations = operation_times(mount.clocks);
+  mount.clocks = {};  // of many mounts the report holds all of this a second time
   facts.nfs_over_tcp = mount.nfs_over_tcp;
   facts.sentence = sentence_of(mount, a);
   facts.next = next_step(a);

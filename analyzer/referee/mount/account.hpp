@@ -9,7 +9,7 @@
 
 namespace rpcrdma::referee {
 
-[[nodiscard]] MountFacts account(const Mount& mount, const Assessment& assessment);
+[[nodiscard]] MountFacts account(Mount& mount, const Assessment& assessment);
 
 /// The sentence of the report, once mounts are known. `breaches`: all that was found.
 [[nodiscard]] Verdict verdict_of(const std::vector<MountFacts>& mounts, const std::vector<Breach>& breaches);

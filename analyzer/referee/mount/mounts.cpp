@@ -230,6 +230,10 @@ void Mounts::ends(const Connection& connection, bool reported) {
       }));
 }
 
+void Mounts::forgets(const Connection& connection) {
+  if (connection.mount != nullptr && connection.mount->alive.empty()) connection.mount->clocks.rest();
+}
+
 bool Mounts::any_attempt() const noexcept {
   return std::any_of(mounts_.begin(), mounts_.end(), [](const auto& entry) {
     const Mount& mount = *entry.second;

@@ -42,6 +42,8 @@ class Mounts {
   void keeps_open_calls(const Connection& connection);
   /// Nothing more will be heard of the connection.
   void ends(const Connection& connection, bool reported);
+  /// Nothing more can come of it, and the capture goes on.
+  static void forgets(const Connection& connection);
 
   /// At the end of the capture: rules of group N, what became of each mount, and the sentence. Mounts by when they
   /// became known. `now`: is told whose turn it is.

@@ -19,7 +19,11 @@ class LatencyHistogram {
   void add(TimeNs nanoseconds);
   void add(const LatencyHistogram& other);
   [[nodiscard]] Latency facts() const;
+  /// So many values will be added.
+  void expect(std::size_t values) { values_.reserve(values); }
   [[nodiscard]] std::uint64_t count() const noexcept { return count_; }
+  /// Each one, in the order in which they came; empty: they are too many, and only counted.
+  [[nodiscard]] const std::vector<std::uint64_t>& values() const noexcept { return values_; }
 
  private:
   static constexpr unsigned steps_log2 = 6;  // 64 steps an octave: relative error below 1.6 %

@@ -63,26 +63,11 @@ CallTimes times_of(const Transaction& call, const trace::Send& answer) noexcept 
 
 namespace {
 
-void count_parts(OperationClock& clock, const Transaction& call, const trace::Send& answer) {
-  const CallTimes times = times_of(call, answer);
-  clock.octets += times.octets;
-  if (!times.pull && !times.push && times.server == times.whole) return clock.plain.add(times.whole);
-  if (!clock.in_parts) clock.in_parts = std::make_unique<OperationClock::InParts>();
-  clock.in_parts->whole.add(times.whole);
-  if (times.pull) clock.in_parts->pull.add(*times.pull);
-  clock.in_parts->server.add(times.server);
-  if (times.push) clock.in_parts->push.add(*times.push);
-}
-
 void count_operation(Mount& mount, const Transaction& call, const trace::Send& answer) {
-  for (const auto& [name, clock] : mount.clocks_by_name) {
-    if (name == call.operation.data()) return count_parts(*clock, call, answer);
-  }
-  std::string name = operation_name(call);
-  if (mount.clocks.size() >= Mount::most_operations && !mount.clocks.contains(name)) return;
-  OperationClock& clock = mount.clocks[std::move(name)];
-  if (!call.operation.empty()) mount.clocks_by_name.emplace_back(call.operation.data(), &clock);
-  count_parts(clock, call, answer);
+  const char* place = call.operation.empty() ? nullptr : call.operation.data();
+  OperationClock* clock = place != nullptr ? mount.clocks.known(place) : nullptr;
+  if (clock == nullptr) clock = mount.clocks.named(operation_name(call), place);
+  if (clock != nullptr) clock->add(times_of(call, answer));
 }
 
 }  // namespace

@@ -7,8 +7,8 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <deque>
 #include <functional>
+#include <list>
 #include <map>
 #include <memory>
 #include <optional>
@@ -20,8 +20,8 @@
 #include "referee/facts.hpp"
 #include "referee/held_finding.hpp"
 #include "referee/state/connection.hpp"
-#include "referee/state/latency.hpp"
 #include "referee/state/nfs_watch.hpp"
+#include "referee/state/operation_clocks.hpp"
 #include "trace/events.hpp"
 
 namespace rpcrdma::referee {
@@ -111,16 +111,6 @@ struct LongWaits {
   std::vector<ConnectionId> connections;  ///< of those that waited long, a few
 };
 
-/// The parts of the time of one kind of operation.
-struct OperationClock {
-  std::uint64_t octets = 0;
-  LatencyHistogram plain;  ///< Calls whose time is the server's alone: most
-  struct InParts {
-    LatencyHistogram whole, pull, server, push;
-  };
-  std::unique_ptr<InParts> in_parts;  ///< the others; null: there are none
-};
-
 struct Mount {
   static constexpr std::size_t most_attempts = 512;
   static constexpr std::size_t most_series = 64;
@@ -128,24 +118,22 @@ struct Mount {
   static constexpr std::size_t most_lives = 1024;
   static constexpr std::size_t most_connections_named = 4096;
 
+  // Lists take no room while they are empty: a capture may hold thousands of mounts.
   std::uint32_t id = 0;
   std::string client;
   std::string server;
-  std::deque<Attempt> attempts;       ///< newest ones, by first frame
+  std::list<Attempt> attempts;        ///< newest ones, by first frame
   MountFacts::Attempts counted;       ///< those that are no longer in `attempts`
   std::vector<AttemptSeries> series;  ///< of attempts that are no longer in `attempts`; the last one may go on
   std::vector<OpenCall> lost_calls;   ///< of connections that are over
   std::vector<OpenCall> open_calls;   ///< at the end of the capture, of connections that are open
-  std::deque<Life> lives;             ///< by end
+  std::list<Life> lives;              ///< by end
   std::uint64_t forgotten_lives = 0;
   std::vector<ConnectionId> connections;      ///< all of the report
   std::map<ConnectionId, Connection*> alive;  ///< that may still be seen
   LongWaits waits;
   NfsWatch nfs;
-  static constexpr std::size_t most_operations = 256;
-  std::map<std::string, OperationClock, std::less<>> clocks;  ///< by operation
-  /// The same by where their names stand: most operations have one that never moves.
-  std::vector<std::pair<const char*, OperationClock*>> clocks_by_name;
+  OperationClocks clocks;
   std::optional<MountFacts::NfsOverTcp> nfs_over_tcp;
 
   /// The newest attempt between these ports that may still be decided.

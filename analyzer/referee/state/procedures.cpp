@@ -104,4 +104,18 @@ void note_procedure(Connection& connection, Transaction& call, wire::Bytes messa
       leading ? wire::nfs4_operation_name(*leading, callback) : wire::bare_procedure_name(program, version, number);
 }
 
+std::vector<ProcedureFacts::Operation> operations_of(const Procedure& procedure, std::uint32_t program) {
+  const auto& counts = procedure.operations;
+  std::vector<ProcedureFacts::Operation> all;
+  all.reserve(counts.size() - static_cast<std::size_t>(std::count(counts.begin(), counts.end(), 0U)));
+  for (std::uint32_t slot = 0; slot < counts.size(); ++slot) {
+    if (counts[slot] == 0) continue;
+    const std::uint32_t operation = slot == 0 ? wire::nfs4_illegal_operation : slot;
+    const std::string_view name = wire::nfs4_operation_name(operation, wire::callback_program(program));
+    if (!name.empty()) all.push_back({name, counts[slot]});
+  }
+  std::sort(all.begin(), all.end(), [](const auto& a, const auto& b) { return a.name < b.name; });
+  return all;
+}
+
 }  // namespace rpcrdma::referee

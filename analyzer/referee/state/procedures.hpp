@@ -3,6 +3,8 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
+#include <vector>
 
 #include "referee/state/connection.hpp"
 #include "wire/bytes.hpp"
@@ -12,5 +14,8 @@ namespace rpcrdma::referee {
 /// Counts the Call under its procedure, once, and notes what it says about calls of the server (RFC 8167 section 6).
 /// `message` begins with the RPC XID; it may be cut.
 void note_procedure(Connection& connection, Transaction& call, wire::Bytes message, std::size_t wire_length);
+
+/// What its COMPOUNDs did, for the report.
+[[nodiscard]] std::vector<ProcedureFacts::Operation> operations_of(const Procedure& procedure, std::uint32_t program);
 
 }  // namespace rpcrdma::referee

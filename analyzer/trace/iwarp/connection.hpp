@@ -4,7 +4,7 @@
 
 #include <array>
 #include <compare>
-#include <deque>
+#include <list>
 #include <memory>
 #include <optional>
 #include <vector>
@@ -138,7 +138,7 @@ class Connection {
     Position acknowledged = 0;
     bool tail_told = false;
     std::uint64_t payload = 0;
-    std::deque<EarlyGap> early_gaps;
+    std::list<EarlyGap> early_gaps;
     std::optional<Position> fin;
     FrameRef fin_frame;
     bool closed = false;  // its Disconnect was reported

@@ -213,7 +213,7 @@ void Messages::report_acknowledged(Side by, FrameRef frame) {
   sink_.on(e);
 }
 
-void Messages::remember_stag(Half& half, std::uint32_t stag) noexcept {
+void Messages::remember_stag(Half& half, std::uint32_t stag) {
   if (half.stags.size() == 0 || half.stags[0] != stag) half.stags.add() = stag;
 }
 

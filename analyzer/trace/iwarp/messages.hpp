@@ -14,24 +14,30 @@
 
 namespace rpcrdma::trace::iwarp {
 
-/// The latest N things of a kind, newest first.
+/// The latest N things of a kind, newest first. Takes room for no more than were added.
 template <class T, std::size_t N>
 class Latest {
  public:
-  T& add() noexcept {
-    at_ = (at_ + N - 1) % N;
-    if (size_ < N) ++size_;
-    items_[at_] = T{};
-    return items_[at_];
+  T& add() {
+    if (items_.size() < N) return items_.emplace_back();
+    T& oldest = items_[next_];
+    next_ = (next_ + 1) % N;
+    return oldest = T{};
   }
-  [[nodiscard]] std::size_t size() const noexcept { return size_; }
-  [[nodiscard]] T& operator[](std::size_t i) noexcept { return items_[(at_ + i) % N]; }
-  [[nodiscard]] const T& operator[](std::size_t i) const noexcept { return items_[(at_ + i) % N]; }
+  [[nodiscard]] std::size_t size() const noexcept { return items_.size(); }
+  [[nodiscard]] T& operator[](std::size_t i) noexcept { return items_[place(i)]; }
+  [[nodiscard]] const T& operator[](std::size_t i) const noexcept { return items_[place(i)]; }
 
  private:
-  std::array<T, N> items_{};
-  std::size_t at_ = 0;
-  std::size_t size_ = 0;
+  /// Behind the newest stands the oldest, where there are N.
+  [[nodiscard]] std::size_t place(std::size_t i) const noexcept {
+    const std::size_t size = items_.size();
+    const std::size_t at = next_ + size - 1 - i;
+    return at < size ? at : at - size;
+  }
+
+  std::vector<T> items_;
+  std::size_t next_ = 0;  ///< the oldest, once there are N: to be replaced
 };
 
 class Messages {
@@ -128,7 +134,7 @@ class Messages {
   bool name_send(Refusal& refusal, std::optional<std::uint32_t> msn) const;
   bool name_write(Refusal& refusal, const wire::DdpHeader* header) const;
   bool name_read(Refusal& refusal, const wire::Terminate* terminate) const;
-  void remember_stag(Half& half, std::uint32_t stag) noexcept;
+  void remember_stag(Half& half, std::uint32_t stag);
 
   EventSink& sink_;
   ConnectionId connection_;

@@ -3,7 +3,7 @@
 #pragma once
 
 #include <array>
-#include <deque>
+#include <list>
 #include <optional>
 #include <vector>
 
@@ -79,7 +79,7 @@ class TcpOrder {
   bool started_ = false;
   Position first_ = 0;
   Position next_ = 0;
-  std::deque<Held> held_;  // by start; may overlap
+  std::list<Held> held_;  // by start; may overlap. No room is taken while nothing is held
   std::size_t held_octets_ = 0;
   Held taken_;
   std::array<Recent, 64> recent_{};

@@ -222,7 +222,7 @@ TEST(JsonHostile, NothingThrowsAndTheDocumentParses) {
     run.inputs[0].damaged = Input::Damaged{std::numeric_limits<std::uint64_t>::max(), raw};
     run.report.connections[0].client.address = raw;
     run.report.connections[0].procedures[0].name = raw;
-    run.report.connections[0].procedures[0].operations[raw] = 1;
+    run.report.connections[0].procedures[0].operations.push_back({raw, 1});
     run.report.connections[0].messages.v2[raw] = 1;
     run.report.findings[0].message = raw;
     run.report.unchecked[0].reason = raw;
