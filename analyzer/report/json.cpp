@@ -106,7 +106,9 @@ std::optional<Text> document(const std::optional<T>& thing) {
   return thing ? std::optional(document(*thing)) : std::nullopt;
 }
 
-Text document(const std::map<std::string, std::uint64_t>& counts) {
+/// Of names and their counts: a map, or a list in order.
+template <typename Counts>
+Text counts_document(const Counts& counts) {
   std::string out = "{";
   for (const auto& [what, count] : counts) {
     if (out.size() != 1) out += ',';
@@ -117,16 +119,8 @@ Text document(const std::map<std::string, std::uint64_t>& counts) {
   return {out + '}'};
 }
 
-Text document(const std::vector<referee::ProcedureFacts::Operation>& counts) {
-  std::string out = "{";
-  for (const auto& [what, count] : counts) {
-    if (out.size() != 1) out += ',';
-    put(out, what);
-    out += ':';
-    put(out, count);
-  }
-  return {out + '}'};
-}
+Text document(const std::map<std::string, std::uint64_t>& counts) { return counts_document(counts); }
+Text document(const std::vector<referee::ProcedureFacts::Operation>& counts) { return counts_document(counts); }
 
 Text document(const referee::Latency& latency) {
   const auto figure = [&](double us) { return latency.count == 0 ? std::nullopt : std::optional(us); };

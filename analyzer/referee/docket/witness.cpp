@@ -31,8 +31,8 @@ namespace {
 }  // namespace
 
 bool Witness::may(RuleId id) const {
-  if (rule(id).needs.file_order && connection.file_order == Connection::FileOrder::open) {
-    unchecked(id, "packets of the two sides stand in the file in another order than on the wire");
+  if (rule(id).needs.file_order && connection.file_order == Connection::FileOrder::disproven) {
+    unchecked(id, "packets of the connection stand in the file in another order than on the wire");
     return false;
   }
   if (known(rule(id).needs.past, connection)) return true;

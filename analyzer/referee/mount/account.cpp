@@ -136,7 +136,6 @@ MountFacts account(Mount& mount, const Assessment& a) {
   }
   if (mount.waits.worst.frame.number != 0) facts.longest_wait = mount.waits.worst;
   facts.operations = operation_times(mount.clocks);
-  mount.clocks = {};  // of many mounts the report holds all of this a second time
   facts.nfs_over_tcp = mount.nfs_over_tcp;
   facts.sentence = sentence_of(mount, a);
   facts.next = next_step(a);

@@ -9,6 +9,7 @@
 
 namespace rpcrdma::referee {
 
+/// Unpacks its clocks.
 [[nodiscard]] MountFacts account(Mount& mount, const Assessment& assessment);
 
 /// The sentence of the report, once mounts are known. `breaches`: all that was found.

@@ -255,6 +255,7 @@ std::vector<Said<MountFacts>> Mounts::finish(const MountWitness& witness, FrameR
     judge_mount(witness, *mount, assessment);
     const bool rdma = !mount->connections.empty() || assessment.attempts.made > 0;
     if (rdma) facts.push_back({account(*mount, assessment), known_[mount->id - 1]});
+    mount->clocks = {};  // of many mounts the report holds all of this a second time
   }
   mounts_.clear();
   return facts;

@@ -43,7 +43,7 @@ struct Needs {
     answered_whole  ///< and nothing of its responder is missing since
   } call = Call::any;
   bool lists = false;       ///< all its chunk lists have been read
-  bool file_order = false;  ///< what the two sides sent stands in the file in the order of the wire: nothing else tells
+  bool file_order = false;  ///< packets stand in the file in the order of the wire: nothing else tells it
 };
 
 /// What stands above a rule's check.

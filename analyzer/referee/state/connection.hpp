@@ -132,10 +132,11 @@ struct Connection {
     rejected,
     over  ///< closed: nothing that follows is judged
   } stage = Stage::open;
-  /// May packets of the two sides stand in the file in another order than on the wire, without showing it?
+  /// Do packets stand in the file in the order of the wire? Where some do not, others need not either, and may not show
+  /// it.
   enum class FileOrder : std::uint8_t {
     unquestioned,
-    open  ///< some did, and showed it
+    disproven
   } file_order = FileOrder::unquestioned;
   bool ready_seen = false;
   bool reliable_reply = false;  ///< pull completion is judged by the reliable-reply column

@@ -60,7 +60,7 @@ void Connection::announce(ConnectionNumbers& numbers) {
   for (const RepeatedMessage& m : repeated_messages) shared.repeated(m.side, m.frame, m.kind);
   repeated_messages = {};
   const bool answered_before = request && reply && reply->frame.number < request->frame.number;
-  if (answered_before) shared.say_reordered(Side::active, request->frame);
+  if (answered_before) shared.say_late(Side::active, request->frame);
   replay();
   tell_farewells(false);
 }
@@ -222,7 +222,7 @@ void Connection::pass(Side sender, FrameRef ref, Bytes octets, std::uint32_t wir
 
 void Connection::finish(FrameRef last) {
   if (!announced) return;
-  release_all();
+  ProvenOrder::release_all(*this, last_used);
   tell_farewells(true);
   for (Stream& s : streams) s.finish(last);
   tell_liveness(last);

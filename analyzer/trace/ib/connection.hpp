@@ -18,6 +18,7 @@
 #include "trace/ib/stream.hpp"
 #include "trace/networks_seen.hpp"
 #include "trace/packet.hpp"
+#include "trace/proven_order.hpp"
 
 namespace rpcrdma::trace::ib {
 
@@ -151,6 +152,10 @@ struct Connection {
   [[nodiscard]] bool handshake() const noexcept { return request.has_value() || reply.has_value(); }
   [[nodiscard]] bool both_legs() const noexcept { return legs[0] != nullptr && legs[1] != nullptr; }
 
+  /// Its REP is there, and its REQ may only be late.
+  [[nodiscard]] bool request_may_come(FrameRef now) const noexcept {
+    return reply && !request && !passed(reply->frame.time, now.time, ProvenOrder::patience);
+  }
   /// Data of this connection stands behind this frame, as far as the handshake tells.
   [[nodiscard]] std::uint64_t data_after() const noexcept {
     if (ready_message) return ready_message->frame.number;
@@ -184,6 +189,8 @@ struct Connection {
   void finish(FrameRef last);
 
  private:
+  friend ProvenOrder;
+
   struct Farewell {
     Side side = Side::active;
     Disconnect::How how = Disconnect::How::request;
@@ -194,11 +201,15 @@ struct Connection {
   void pass(Side sender, FrameRef ref, Bytes octets, std::uint32_t wire_length, const wire::IbHeader& header,
             bool crc_bad);
   [[nodiscard]] bool come(Side sender, const wire::IbHeader& header) const noexcept;
-  [[nodiscard]] bool given_up(Side sender, FrameRef now);
-  [[nodiscard]] bool awaited_waits(Side sender) const noexcept;
-  void release(Side sender);
+  // For ProvenOrder; directions are by sender.
+  [[nodiscard]] const EarlyPackets& early(int direction) const noexcept {
+    return direction == 0 ? early_[0] : early_[1];
+  }
+  [[nodiscard]] bool front_come(int direction) const noexcept;
+  [[nodiscard]] bool front_given_up(int direction, FrameRef now);
+  [[nodiscard]] bool awaited_waits(int direction) const noexcept;
+  void release(int direction);
   void release_proven(FrameRef now);
-  void release_all();
   void tell_farewells(bool all);
 
   std::array<EarlyPackets, 2> early_;     ///< by sender

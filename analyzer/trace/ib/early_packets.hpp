@@ -15,9 +15,6 @@ namespace rpcrdma::trace::ib {
 
 class EarlyPackets {
  public:
-  /// Two taps may have clocks this far apart; what does not come until then is missing.
-  static constexpr TimeNs patience = 200'000 * microsecond;
-
   struct Held {
     FrameRef ref;
     wire::IbHeader header;  ///< payload points into `octets`

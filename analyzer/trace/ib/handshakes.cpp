@@ -146,9 +146,7 @@ void Handshakes::request(const IbPacket& packet, const CmMessage& m) {
 /// The REP to this REQ stands in front of it: two taps, or two queues of one.
 Connection* Handshakes::answered_before(const CommKey& client, FrameRef ref) const {
   Connection* const c = flows_.by_comm(client);
-  const bool early = c != nullptr && c->reply && !c->request && !c->announced &&
-                     !passed(c->reply->frame.time, ref.time, EarlyPackets::patience);
-  return early ? c : nullptr;
+  return c != nullptr && !c->announced && c->request_may_come(ref) ? c : nullptr;
 }
 
 void Handshakes::reply(const IbPacket& packet, const CmMessage& m) {
@@ -227,7 +225,7 @@ void Handshakes::reject(const IbPacket& packet, const CmMessage& m) {
 /// The REJ to this REQ stands in front of it.
 void Handshakes::refuse_early(Connection& c, const CommKey& client) {
   for (auto it = early_rejects_.begin(); it != early_rejects_.end(); ++it) {
-    if (!(it->client == client) || passed(it->packet.ref.time, c.first.time, EarlyPackets::patience)) continue;
+    if (!(it->client == client) || passed(it->packet.ref.time, c.first.time, ProvenOrder::patience)) continue;
     const EarlyReject early = std::move(*it);
     early_rejects_.erase(it);
     refuse(c, Side::passive, early.packet, early.reason, early.private_data.area());
@@ -271,8 +269,7 @@ void Handshakes::disconnect(const IbPacket& packet, const CmMessage& m) {
   }
   if (c == nullptr) return;
   // The whole conversation may stand in front of its REQ.
-  const bool early = c->reply && !c->request && !passed(c->reply->frame.time, packet.ref.time, EarlyPackets::patience);
-  if (!early) flows_.settle(*c);
+  if (!c->request_may_come(packet.ref)) flows_.settle(*c);
   Side side = side_of(*c, packet, m);
   if (m.kind == CmKind::dreq && c->addresses[0] == c->addresses[1] && m.remote_qpn && c->both_legs())
     side = c->legs[index(Side::active)]->key.qpn == *m.remote_qpn ? Side::active : Side::passive;

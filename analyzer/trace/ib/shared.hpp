@@ -8,6 +8,7 @@
 
 #include "trace/events.hpp"
 #include "trace/ib/psn.hpp"
+#include "trace/proven_order.hpp"
 #include "wire/ib.hpp"
 
 namespace rpcrdma::trace::ib {
@@ -32,6 +33,7 @@ struct Shared {
   ConnectionId id = 0;
   std::uint32_t mtu = 0;  ///< path MTU in octets; 0: not yet known
   std::array<bool, 2> reordered_said{};
+  std::array<bool, 2> late{};  ///< packets of this side stand behind what its peer answered to them
   std::array<bool, 2> limit_said{};
   struct Count {
     std::uint64_t seen = 0;     ///< requests and READ responses that this side sent
@@ -72,6 +74,10 @@ struct Shared {
     if (reordered_said[index(side)]) return;
     reordered_said[index(side)] = true;
     quality(side, frame, Quality::Kind::reordered);
+  }
+  void say_late(Side side, FrameRef frame) {
+    late[index(side)] = true;
+    say_reordered(side, frame);
   }
   void say_limit(Side side, FrameRef frame) {
     if (limit_said[index(side)]) return;
@@ -123,11 +129,6 @@ struct Arrival {
   const auto d = static_cast<std::uint64_t>(a) - static_cast<std::uint64_t>(b);
   const auto e = static_cast<std::uint64_t>(b) - static_cast<std::uint64_t>(a);
   return (a >= b ? d : e) <= static_cast<std::uint64_t>(duplicate_window);
-}
-/// Has more than `span` passed from `from` to `to`? Never true for clocks that ran backwards.
-[[nodiscard]] constexpr bool passed(TimeNs from, TimeNs to, TimeNs span) noexcept {
-  return to > from &&
-         static_cast<std::uint64_t>(to) - static_cast<std::uint64_t>(from) > static_cast<std::uint64_t>(span);
 }
 
 }  // namespace rpcrdma::trace::ib

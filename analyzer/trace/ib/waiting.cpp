@@ -17,12 +17,12 @@ void Connection::deliver(Leg& leg, FrameRef ref, Bytes octets, std::uint32_t wir
       release_proven(ref);
       return;
     }
-    while (!early.empty()) release(sender);
+    while (!early.empty()) release(static_cast<int>(sender));
   }
   pass(sender, ref, octets, wire_length, header, crc_bad);
   const EarlyPackets& awaiting = early_[index(other(sender))];
   if (awaiting.empty()) return;
-  if (come(other(sender), awaiting.front().header)) shared.say_reordered(sender, ref);
+  if (come(other(sender), awaiting.front().header)) shared.say_late(sender, ref);
   release_proven(ref);
 }
 
@@ -34,58 +34,35 @@ bool Connection::come(Side sender, const wire::IbHeader& header) const noexcept 
   return !asked.not_yet_asked(header, handshake() || start_known_[index(other(sender))]);
 }
 
-/// What the oldest waiting packet answers waits itself.
-bool Connection::awaited_waits(Side sender) const noexcept {
-  const EarlyPackets& early = early_[index(sender)];
-  return !early.empty() && early_[index(other(sender))].request_up_to(early.front().header.psn);
+bool Connection::front_come(int direction) const noexcept {
+  return come(static_cast<Side>(direction), early(direction).front().header);
 }
 
-/// What the oldest waiting packet answers is not in the capture.
-bool Connection::given_up(Side sender, FrameRef now) {
-  const EarlyPackets::Held& front = early_[index(sender)].front();
+/// The request that the oldest waiting packet answers waits itself.
+bool Connection::awaited_waits(int direction) const noexcept {
+  const EarlyPackets& waiting = early(direction);
+  return !waiting.empty() && early(1 - direction).request_up_to(waiting.front().header.psn);
+}
+
+bool Connection::front_given_up(int direction, FrameRef now) {
+  const Side sender = static_cast<Side>(direction);
   const Stream& asked = streams[index(other(sender))];
-  if (asked.overtaken(front.header.psn, now.time)) return true;
-  const bool waits = awaited_waits(sender);
+  if (asked.overtaken(early(direction).front().header.psn, now.time)) return true;
   // Its peer answered something that was sent behind this, and so behind what this answers.
-  if (!waits && awaited_waits(other(sender))) return true;
-  if (!passed(front.ref.time, now.time, EarlyPackets::patience)) return false;
-  // What waits itself is not missing: the other side gives up first.
-  if (waits && !awaited_waits(other(sender))) return false;
+  if (!awaited_waits(direction) && awaited_waits(1 - direction)) return true;
+  if (!ProvenOrder::waited_long(*this, direction, now)) return false;
   waited_in_vain_[index(sender)] = !asked.requests_seen();
   return true;
 }
 
-void Connection::release(Side sender) {
+void Connection::release(int direction) {
+  const Side sender = static_cast<Side>(direction);
   const EarlyPackets::Held held = early_[index(sender)].take_first();
   pass(sender, held.ref, held.octets, held.wire_length, held.header, held.crc_bad);
 }
 
-/// Those whose requests have come by now, or do not come.
 void Connection::release_proven(FrameRef now) {
-  bool released = false;
-  for (bool any = true; any;) {
-    any = false;
-    for (const Side sender : {Side::active, Side::passive}) {
-      if (early_[index(sender)].empty()) continue;
-      if (!come(sender, early_[index(sender)].front().header) && !given_up(sender, now)) continue;
-      release(sender);
-      any = released = true;
-    }
-  }
-  if (released) tell_farewells(false);
-}
-
-void Connection::release_all() {
-  while (!early_[0].empty() || !early_[1].empty()) {
-    Side oldest = Side::active;
-    if (early_[0].empty() || (!early_[1].empty() && early_[1].front().ref.number < early_[0].front().ref.number)) {
-      oldest = Side::passive;
-    }
-    if (awaited_waits(oldest) && !awaited_waits(other(oldest))) oldest = other(oldest);
-    if (early_[index(oldest)].empty()) oldest = other(oldest);
-    release(oldest);
-    release_proven(last_used);
-  }
+  if (ProvenOrder::release_proven(*this, now)) tell_farewells(false);
 }
 
 void Connection::says_farewell(Side side, Disconnect::How how, FrameRef ref, SavedArea area) {
@@ -93,8 +70,8 @@ void Connection::says_farewell(Side side, Disconnect::How how, FrameRef ref, Sav
   if (!announced) return;
   // Its sender has said all: what its peer waits for does not come. What this side waits for may, where the other side
   // is known to be late in this capture, and has not said all, too.
-  const bool late = shared.reordered_said[index(other(side))] && farewells_.size() == 1;
-  if (early_[index(side)].empty() || !late) release_all();
+  const bool late = shared.late[index(other(side))] && farewells_.size() == 1;
+  if (early_[index(side)].empty() || !late) ProvenOrder::release_all(*this, last_used);
   tell_farewells(false);
 }
 
@@ -104,7 +81,7 @@ void Connection::tell_farewells(bool all) {
   for (const Disconnect::How how : {Disconnect::How::request, Disconnect::How::reply}) {
     for (auto it = farewells_.begin(); it != farewells_.end();) {
       const std::size_t peer = index(other(it->side));
-      const bool asked = how == Disconnect::How::request || dreq_seen[peer] || !shared.reordered_said[peer];
+      const bool asked = how == Disconnect::How::request || dreq_seen[peer] || !shared.late[peer];
       if (it->how != how || !(all || (asked && early_[index(it->side)].empty()))) {
         ++it;
         continue;

@@ -341,7 +341,7 @@ void Connection::reset(Half& h, FrameRef frame) {
 }
 
 void Connection::finish(FrameRef last) {
-  release_all();
+  ProvenOrder::release_all(*this, {});
   if (status_ == Status::given_up) return;
   for (Half& each : halves_) tell_acknowledged(each);
   for (Half& each : halves_) close_holes(each, last, true);

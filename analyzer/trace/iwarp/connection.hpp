@@ -18,6 +18,7 @@
 #include "trace/iwarp/tcp_order.hpp"
 #include "trace/networks_seen.hpp"
 #include "trace/packet.hpp"
+#include "trace/proven_order.hpp"
 #include "trace/trace.hpp"
 
 namespace rpcrdma::trace::iwarp {
@@ -80,6 +81,8 @@ class Connection {
   [[nodiscard]] bool foreign(int direction, const TcpSegment& segment) noexcept;
 
  private:
+  friend ProvenOrder;
+
   /// What lies further ahead is nothing that this connection has sent.
   static constexpr std::int64_t window_ahead = 64 << 20;
 
@@ -157,14 +160,16 @@ class Connection {
   [[nodiscard]] bool first_words(int direction, const TcpSegment& segment) const;
   [[nodiscard]] static bool acknowledges_others(const Half& peer, const TcpSegment& segment) noexcept;
   void take(Half& h, const TcpSegment& segment);
-  [[nodiscard]] bool awaited_waits(const Half& h) const;
   [[nodiscard]] bool must_wait(const Half& h, const TcpSegment& segment) const;
   void tell_waiting(const TcpSegment& segment, int direction) const;
   [[nodiscard]] bool come(const Half& h, const TcpSegment& segment) const;
   void pass_over(Half& h, std::uint32_t sequence, FrameRef frame);
-  void release(Half& h);
-  void release_proven(FrameRef now);
-  void release_all();
+  // For ProvenOrder.
+  [[nodiscard]] const EarlySegments& early(int direction) const noexcept { return half(direction).early; }
+  [[nodiscard]] bool front_come(int direction) const;
+  [[nodiscard]] bool front_given_up(int direction, FrameRef now);
+  [[nodiscard]] bool awaited_waits(int direction) const;
+  void release(int direction);
   void acknowledge(Half& sender, const TcpSegment& segment);
   void tell_acknowledged(Half& h);
   void keep_alive(Half& h, const Half& peer, const TcpSegment& segment);

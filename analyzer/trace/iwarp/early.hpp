@@ -18,8 +18,6 @@ namespace rpcrdma::trace::iwarp {
 class EarlySegments {
  public:
   static constexpr std::size_t most = 4096;
-  /// Two taps may have clocks this far apart; what does not come until then is missing.
-  static constexpr TimeNs patience = 200'000'000;
 
   explicit EarlySegments(Budget& budget) noexcept : budget_(budget) {}
   ~EarlySegments() {

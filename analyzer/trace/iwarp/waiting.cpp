@@ -20,7 +20,7 @@ void Connection::segment(int direction, const TcpSegment& segment) {
   Half& peer = half(1 - direction);
   h.networks.add(segment.seen_in);
   // What begins behind the octets that are waited for shows that they do not come.
-  if ((segment.flags & TcpSegment::rst) != 0) release_all();
+  if ((segment.flags & TcpSegment::rst) != 0) ProvenOrder::release_all(*this, {});
   // Whoever opens speaks first: nothing of the answer can be acknowledged in that.
   if (!peer.promised && (segment.flags & TcpSegment::ack) != 0 && first_words(direction, segment)) {
     peer.promised = segment.acknowledgement;
@@ -29,18 +29,18 @@ void Connection::segment(int direction, const TcpSegment& segment) {
   while (!peer.early.empty() && places && h.order.started() && !h.early.data() &&
          h.order.unwrap(segment.sequence) >= h.order.unwrap(peer.early.front().acknowledgement)) {
     pass_over(h, peer.early.front().acknowledgement, segment.ref);
-    release(peer);
+    release(1 - direction);
   }
-  release_proven(segment.ref);
+  ProvenOrder::release_proven(*this, segment.ref);
   if (must_wait(h, segment)) {
     if (h.early.hold(segment)) {
       tell_waiting(segment, direction);
       return;
     }
-    while (!h.early.empty()) release(h);
+    while (!h.early.empty()) release(direction);
   }
   take(h, segment);
-  release_proven(segment.ref);
+  ProvenOrder::release_proven(*this, segment.ref);
 }
 
 /// The capture lacks what `h` sent up to there: said before what its peer sent when it had that.
@@ -82,47 +82,27 @@ bool Connection::must_wait(const Half& h, const TcpSegment& segment) const {
   return (!h.early.empty() && !h.early.sent_before_all(segment)) || !come(h, segment);
 }
 
-void Connection::release(Half& h) {
+void Connection::release(int direction) {
+  Half& h = half(direction);
   take(h, h.early.front());
   h.early.pop();
 }
 
-/// The octets that the oldest waiting segment waits for wait themselves.
-bool Connection::awaited_waits(const Half& h) const {
-  return !h.early.empty() && half(1 - h.direction).early.data_before(h.early.front().acknowledgement);
+bool Connection::front_come(int direction) const {
+  const Half& h = half(direction);
+  return come(h, h.early.front());
 }
 
-/// Those whose octets have come by now, or have not come for so long that they are missing.
-void Connection::release_proven(FrameRef now) {
-  for (bool any = true; any;) {
-    any = false;
-    for (Half& h : halves_) {
-      if (h.early.empty()) continue;
-      if (!come(h, h.early.front())) {
-        if (now.time - h.early.front().ref.time <= EarlySegments::patience) continue;
-        // What waits itself is not missing: the other side gives up first.
-        if (awaited_waits(h) && !awaited_waits(half(1 - h.direction))) continue;
-        h.waited_in_vain = !half(1 - h.direction).order.started();
-      }
-      release(h);
-      any = true;
-    }
-  }
+/// The octets that the oldest waiting segment acknowledges wait themselves.
+bool Connection::awaited_waits(int direction) const {
+  const EarlySegments& waiting = early(direction);
+  return !waiting.empty() && early(1 - direction).data_before(waiting.front().acknowledgement);
 }
 
-void Connection::release_all() {
-  for (;;) {
-    Half* oldest = nullptr;
-    for (Half& h : halves_) {
-      if (h.early.empty()) continue;
-      if (oldest == nullptr || h.early.front().ref.number < oldest->early.front().ref.number) oldest = &h;
-    }
-    if (oldest == nullptr) return;
-    Half& newer = half(1 - oldest->direction);
-    if (awaited_waits(*oldest) && !awaited_waits(newer)) oldest = &newer;
-    release(*oldest);
-    release_proven({});
-  }
+bool Connection::front_given_up(int direction, FrameRef now) {
+  if (!ProvenOrder::waited_long(*this, direction, now)) return false;
+  half(direction).waited_in_vain = !half(1 - direction).order.started();
+  return true;
 }
 
 }  // namespace rpcrdma::trace::iwarp

@@ -102,10 +102,18 @@ INSTANTIATE_TEST_SUITE_P(Shifts, TwoTaps,
                          testing::Values(Case{false, 1}, Case{false, 3}, Case{false, 40}, Case{false, 200},
                                          Case{true, 1}, Case{true, 3}, Case{true, 40}, Case{true, 200}));
 
-TEST(IbTwoTaps, AnswerBeforeItsRequestInTheFile) {
+class IbTwoTaps : public testing::Test {
+ protected:
+  IbTwoTaps() { p.set_up_fields(); }
   Peers p;
-  p.set_up_fields();
-  p.handshake();
+};
+/// Up, and so far in order.
+class IbTwoTapsOpen : public IbTwoTaps {
+ protected:
+  IbTwoTapsOpen() { p.handshake(); }
+};
+
+TEST_F(IbTwoTapsOpen, AnswerBeforeItsRequestInTheFile) {
   p.call(calls_begin);
   p.sink.news();
   p.server_acks(calls_begin + 1);
@@ -117,10 +125,7 @@ TEST(IbTwoTaps, AnswerBeforeItsRequestInTheFile) {
   EXPECT_EQ(p.sink.news(), (Lines{"1A #8 send 3 length 64 to #8", "1P #6 acknowledges 3"}));
 }
 
-TEST(IbTwoTaps, WhatFollowsAnEarlyAnswerIsHeldBackWithIt) {
-  Peers p;
-  p.set_up_fields();
-  p.handshake();
+TEST_F(IbTwoTapsOpen, WhatFollowsAnEarlyAnswerIsHeldBackWithIt) {
   p.call(calls_begin);
   p.sink.news();
   p.server_acks(calls_begin + 1);
@@ -131,9 +136,7 @@ TEST(IbTwoTaps, WhatFollowsAnEarlyAnswerIsHeldBackWithIt) {
                                   "1P #6 send 1 length 48 to #6"}));
 }
 
-TEST(IbTwoTaps, RejectBeforeItsRequest) {
-  Peers p;
-  p.set_up_fields();
+TEST_F(IbTwoTaps, RejectBeforeItsRequest) {
   CmFields f = p.server_cm;
   f.reason = 8;
   p.from_server(cm_packet(cm_rej(f)));
@@ -143,9 +146,7 @@ TEST(IbTwoTaps, RejectBeforeItsRequest) {
 }
 
 // So much later that another attempt may have the same communication ID.
-TEST(IbTwoTaps, RejectLongBeforeARequest) {
-  Peers p;
-  p.set_up_fields();
+TEST_F(IbTwoTaps, RejectLongBeforeARequest) {
   p.from_server(cm_packet(cm_rej(p.server_cm)));
   p.time += 201'000'000;
   p.req();
@@ -154,10 +155,7 @@ TEST(IbTwoTaps, RejectLongBeforeARequest) {
 }
 
 // Of a peer whose packets the capture does not have at all, nothing is waited for twice.
-TEST(IbTwoTaps, OneDirectionOnly) {
-  Peers p;
-  p.set_up_fields();
-  p.handshake();
+TEST_F(IbTwoTapsOpen, OneDirectionOnly) {
   p.server_acks(calls_begin);
   p.reply(replies_begin);
   EXPECT_EQ(p.sink.news(), Lines{});
@@ -169,10 +167,7 @@ TEST(IbTwoTaps, OneDirectionOnly) {
 }
 
 // The client answered what the server said behind its answer: what that answers is not late, but missing.
-TEST(IbTwoTaps, AnsweredBeyondIt) {
-  Peers p;
-  p.set_up_fields();
-  p.handshake();
+TEST_F(IbTwoTapsOpen, AnsweredBeyondIt) {
   p.call(calls_begin);
   p.server_acks(calls_begin);
   p.server_acks(calls_begin + 1);

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// The two directions of one connection, taken in the order that answers and acknowledgements prove: what stands in the
+// capture in front of what it answers waits for that. Here: which direction goes on first, and after how long.
+#pragma once
+
+#include <cstdint>
+
+#include "trace/packet.hpp"
+
+namespace rpcrdma::trace {
+
+/// Has more than `span` passed from `from` to `to`? Never true for clocks that ran backwards.
+[[nodiscard]] constexpr bool passed(TimeNs from, TimeNs to, TimeNs span) noexcept {
+  // Times come from the file and may be anything: no overflow.
+  return to > from &&
+         static_cast<std::uint64_t>(to) - static_cast<std::uint64_t>(from) > static_cast<std::uint64_t>(span);
+}
+
+/// A connection has for each direction, 0 and 1: `early()`, what waits of it, in the order in which it was sent;
+/// `front_come()`, what the oldest of that answers has come; `front_given_up()`, that is not in the capture;
+/// `awaited_waits()`, that waits itself; and `release()`, which takes the oldest.
+struct ProvenOrder {
+  /// Two taps may have clocks this far apart; what does not come until then is missing.
+  static constexpr TimeNs patience = 200'000'000;
+
+  /// What waits itself is not missing: the other direction is given up first.
+  template <class Connection>
+  [[nodiscard]] static bool waited_long(const Connection& connection, int direction, FrameRef now) {
+    if (!passed(connection.early(direction).front().ref.time, now.time, patience)) return false;
+    return !connection.awaited_waits(direction) || connection.awaited_waits(1 - direction);
+  }
+  /// Takes what needs not wait any more. False: nothing.
+  template <class Connection>
+  static bool release_proven(Connection& connection, FrameRef now) {
+    bool released = false;
+    for (bool any = true; any;) {
+      any = false;
+      for (const int direction : {0, 1}) {
+        if (connection.early(direction).empty()) continue;
+        if (!connection.front_come(direction) && !connection.front_given_up(direction, now)) continue;
+        connection.release(direction);
+        any = released = true;
+      }
+    }
+    return released;
+  }
+  /// Takes everything: nothing more comes.
+  template <class Connection>
+  static void release_all(Connection& connection, FrameRef now) {
+    const auto waits = [&](int direction) { return !connection.early(direction).empty(); };
+    const auto first = [&](int direction) { return connection.early(direction).front().ref.number; };
+    while (waits(0) || waits(1)) {
+      int oldest = !waits(0) || (waits(1) && first(1) < first(0)) ? 1 : 0;
+      if (connection.awaited_waits(oldest) && !connection.awaited_waits(1 - oldest)) oldest = 1 - oldest;
+      connection.release(oldest);
+      release_proven(connection, now);
+    }
+  }
+};
+
+}  // namespace rpcrdma::trace
