@@ -153,7 +153,12 @@ struct IwarpTransport::Impl {
     Ends ends;
     const int direction = ends_of(segment, ends);
     Entry* entry = find(ends);
+    if (before.holds(ends, direction, segment) &&
+        (entry == nullptr || !entry->connection->may_be_own(direction, segment))) {
+      return true;
+    }
     if (entry != nullptr && entry->connection->foreign(direction, segment)) {
+      before.keep(ends, entry->connection->said(segment.ref));
       entry->connection->supersede(direction, segment.ref);
       count_plain(*entry);
       erase(ends);
@@ -208,6 +213,7 @@ struct IwarpTransport::Impl {
   iwarp::Context context;
   iwarp::PlainNfs plain;
   OrdinaryTcp ordinary;
+  iwarp::EpochsBefore before;
   Map connections;
   std::array<Map::value_type*, 256> cache{};  ///< connections used lately
   std::list<Ends> pending;

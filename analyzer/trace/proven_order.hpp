@@ -22,6 +22,8 @@ namespace rpcrdma::trace {
 struct ProvenOrder {
   /// Two taps may have clocks this far apart; what does not come until then is missing.
   static constexpr TimeNs patience = 200'000'000;
+  /// Where what follows it has come: longer than packets need that only changed places.
+  static constexpr TimeNs neighbours = 1'000'000;
 
   /// What waits itself is not missing: the other direction is given up first.
   template <class Connection>

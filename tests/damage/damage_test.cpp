@@ -21,6 +21,7 @@
 #include <CLI/CLI.hpp>
 
 #include "damage/kinds.hpp"
+#include "damage/numbers.hpp"
 #include "damage/seamless.hpp"
 #include "playback/mutants.hpp"
 #include "playback/verdict.hpp"
@@ -40,6 +41,7 @@ constexpr std::uintmax_t largest = 400'000;  // octets of a file: a larger one c
 struct Asked {
   std::string only, kind, variant, write;
   bool everything = false;
+  bool numbers = false;  ///< each variant that counts something else is told
   std::size_t each = 1;  ///< variants of each kind and capture
 };
 
@@ -55,6 +57,7 @@ struct Told {
   std::string program;
   std::map<std::string, std::size_t> tried;  ///< by kind
   Count all;
+  std::size_t other_numbers = 0;  ///< copies that lack nothing, and count something else than the whole
   std::map<std::pair<std::string, std::string>, Count> accusations;  ///< by kind and rule
 };
 
@@ -68,6 +71,8 @@ struct Known {
   std::set<RuleId> notes;             ///< of the whole
   /// When which side broke a rule, in the whole. What is missing may be what tells which rule.
   std::set<std::pair<rpcrdma::trace::TimeNs, Party>> offences;
+  std::string numbers;            ///< of the whole
+  bool in_order = true;           ///< the frames of the whole, by time: what is put in order by that keeps its own
   std::set<std::string> allowed;  ///< by who wrote the scenario: as long as something is not in the capture
 
   [[nodiscard]] bool accuses(RuleId rule) const {
@@ -96,9 +101,14 @@ void note_offences(const Source& source, const Finding& finding, Known& known) {
   }
 }
 
+bool in_order(const playback::Recording& recording) {
+  return std::is_sorted(recording.frames.begin(), recording.frames.end(),
+                        [](const auto& a, const auto& b) { return a.ref.time < b.ref.time; });
+}
+
 Known known_of(const Source& source, const std::filesystem::path& story = {}) {
   const rpcrdma::referee::Report whole = playback::judge(source.recording.frames);
-  Known known{playback::accusations(whole), {}, {}, {}};
+  Known known{playback::accusations(whole), {}, {}, numbers(whole), in_order(source.recording), {}};
   for (const Finding& finding : whole.findings) {
     if (finding.severity == Severity::note) {
       known.notes.insert(finding.rule);
@@ -111,11 +121,31 @@ Known known_of(const Source& source, const std::filesystem::path& story = {}) {
   return known;
 }
 
+std::string alone(const Source& source, const Kind& kind, const Variant& variant, const Told& told) {
+  return fmt::format("    alone: {} --only '{}' --everything --kind '{}' --variant '{}'\n", told.program, source.name,
+                     kind.name, variant.name);
+}
+
+/// Nothing is missing: as many Calls, Replies, operations, repeats and holes as the whole has.
+void compare_numbers(const Source& source, const Kind& kind, const Variant& variant, const Known& known,
+                     const std::string& now, Told& told) {
+  if (now == known.numbers) return;
+  ++told.accusations[{std::string(kind.name), "other numbers"}].wrong;
+  ++told.other_numbers;
+  if (told.asked.numbers) {
+    std::cout << fmt::format("NUMBERS {}: {}: {}:\n    {}\n    {}\n{}", source.name, kind.name, variant.name,
+                             known.numbers, now, alone(source, kind, variant, told));
+  }
+}
+
 void try_variant(const Source& source, const Kind& kind, const Variant& variant, const Known& known, Told& told) {
   if (!told.asked.variant.empty() && told.asked.variant != variant.name) return;
   ++told.tried[std::string(kind.name)];
   if (!told.asked.write.empty()) playback::write(variant.recording.frames, told.asked.write);
-  for (const Finding& finding : playback::judge(variant.recording.frames).findings) {
+  const rpcrdma::referee::Report report = playback::judge(variant.recording.frames);
+  if (kind.holds == Kind::Holds::everything && known.in_order)
+    compare_numbers(source, kind, variant, known, numbers(report), told);
+  for (const Finding& finding : report.findings) {
     if (finding.severity == Severity::note) continue;
     // A loss that is told from silence is one of the symptoms, though its rule is in another group.
     const bool silence = finding.rule == RuleId::connection_lost && !finding.violator;
@@ -133,12 +163,12 @@ void try_variant(const Source& source, const Kind& kind, const Variant& variant,
     Count& count = told.accusations[{std::string(kind.name), std::string(rpcrdma::referee::rule(finding.rule).name)}];
     ++(no_loss_shown ? count.seamless : count.wrong);
     ++(no_loss_shown ? told.all.seamless : told.all.wrong);
-    std::cout << fmt::format("{} {}: {}: {}: {}\n    alone: {} --only '{}' --everything --kind '{}' --variant '{}'\n",
+    std::cout << fmt::format("{} {}: {}: {}: {}\n{}",
                              no_loss_shown               ? "SEAMLESS"
                              : known.accusations.empty() ? "WRONG HEALTHY"
                                                          : "WRONG",
-                             source.name, kind.name, variant.name, playback::told(finding), told.program, source.name,
-                             kind.name, variant.name);
+                             source.name, kind.name, variant.name, playback::told(finding),
+                             alone(source, kind, variant, told));
   }
 }
 
@@ -244,6 +274,7 @@ int run(Told& told) {
     std::cout << fmt::format("{:24} {:7}\n", kind, count);
     all += count;
   }
+  std::cout << fmt::format("{} copies that lack nothing count otherwise than the whole\n", told.other_numbers);
   std::cout << fmt::format("{} variants, {} false accusations; {} more of copies that show no loss\n", all,
                            told.all.wrong, told.all.seamless);
   if (!only.empty() || !told.asked.kind.empty() || told.asked.each != 1) {
@@ -263,6 +294,7 @@ int main(int argc, char** argv) {
   options.add_option("--variant", told.asked.variant, "only the variant of this name");
   options.add_option("--each", told.asked.each, "how many variants of each kind and capture");
   options.add_option("--write", told.asked.write, "the variant as a capture file, to be looked at");
+  options.add_flag("--numbers", told.asked.numbers, "tell of each variant that lacks nothing and counts otherwise");
   options.add_flag("--everything", told.asked.everything, "every variant there is");
   CLI11_PARSE(options, argc, argv);
   told.program = argv[0];

@@ -290,27 +290,28 @@ Variant second_mirror(const Source& source, std::size_t index) {
 }
 
 using Waits = Kind::Waits;
+using Holds = Kind::Holds;
 constexpr std::array all_kinds{
-    Kind{"a frame lost", Waits::may_be_hidden, frames, lost},
-    Kind{"neighbours lost", Waits::may_be_hidden, frames_but_one, pair_lost},
-    Kind{"a burst lost", Waits::may_be_hidden, bursts, burst_lost},
-    Kind{"some lost", Waits::may_be_hidden, always<24>, some_lost},
-    Kind{"sampled", Waits::may_be_hidden, always<12>, sampled},
-    Kind{"one direction", Waits::may_be_hidden, two_senders, one_direction},
-    Kind{"acknowledgements lost", Waits::may_be_hidden, with_acknowledgements, no_acknowledgements},
-    Kind{"handshakes lost", Waits::may_be_hidden, always<3>, no_handshake},
-    Kind{"late", Waits::may_be_hidden, frames_but_one, late},
-    Kind{"early end", Waits::different, frames_but_one, early},
-    Kind{"a file missing", Waits::may_be_hidden, files_of_a_ring, file_missing},
-    Kind{"cut", Waits::may_be_hidden, always<snaps.size()>, cut},
-    Kind{"cut by a switch", Waits::may_be_hidden, on_ethernet, cut_by_a_switch},
-    Kind{"skewed", Waits::different, skews, skewed},
-    Kind{"exchanged", Waits::the_same, frames_but_one, swapped},
-    Kind{"shuffled", Waits::different, shuffles, shuffled},
-    Kind{"twice", Waits::the_same, always<15>, again},
-    Kind{"a port changed", Waits::may_be_hidden, port_changes, port_changed},
-    Kind{"a second mirror", Waits::the_same, second_mirrors, second_mirror},
-    Kind{"another hour", Waits::different, always<2>, another_hour},
+    Kind{"a frame lost", Waits::may_be_hidden, Holds::less, frames, lost},
+    Kind{"neighbours lost", Waits::may_be_hidden, Holds::less, frames_but_one, pair_lost},
+    Kind{"a burst lost", Waits::may_be_hidden, Holds::less, bursts, burst_lost},
+    Kind{"some lost", Waits::may_be_hidden, Holds::less, always<24>, some_lost},
+    Kind{"sampled", Waits::may_be_hidden, Holds::less, always<12>, sampled},
+    Kind{"one direction", Waits::may_be_hidden, Holds::less, two_senders, one_direction},
+    Kind{"acknowledgements lost", Waits::may_be_hidden, Holds::less, with_acknowledgements, no_acknowledgements},
+    Kind{"handshakes lost", Waits::may_be_hidden, Holds::less, always<3>, no_handshake},
+    Kind{"late", Waits::may_be_hidden, Holds::less, frames_but_one, late},
+    Kind{"early end", Waits::different, Holds::less, frames_but_one, early},
+    Kind{"a file missing", Waits::may_be_hidden, Holds::less, files_of_a_ring, file_missing},
+    Kind{"cut", Waits::may_be_hidden, Holds::less, always<snaps.size()>, cut},
+    Kind{"cut by a switch", Waits::may_be_hidden, Holds::less, on_ethernet, cut_by_a_switch},
+    Kind{"skewed", Waits::different, Holds::everything, skews, skewed},
+    Kind{"exchanged", Waits::the_same, Holds::everything, frames_but_one, swapped},
+    Kind{"shuffled", Waits::different, Holds::everything, shuffles, shuffled},
+    Kind{"twice", Waits::the_same, Holds::everything, always<15>, again},
+    Kind{"a port changed", Waits::may_be_hidden, Holds::less, port_changes, port_changed},
+    Kind{"a second mirror", Waits::the_same, Holds::everything, second_mirrors, second_mirror},
+    Kind{"another hour", Waits::different, Holds::less, always<2>, another_hour},
 };
 
 }  // namespace

@@ -35,6 +35,8 @@ struct Kind {
     may_be_hidden,  ///< where it is the last thing that happens, and that it was answered is lost with the answer
     different
   } waits = Waits::the_same;
+  /// Does the capture hold all that the source holds?
+  enum class Holds : std::uint8_t { less, everything } holds = Holds::less;
   std::size_t (*count)(const Source& source);
   Variant (*make)(const Source& source, std::size_t index);
 };

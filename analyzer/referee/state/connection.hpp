@@ -134,10 +134,7 @@ struct Connection {
   } stage = Stage::open;
   /// Do packets stand in the file in the order of the wire? Where some do not, others need not either, and may not show
   /// it.
-  enum class FileOrder : std::uint8_t {
-    unquestioned,
-    disproven
-  } file_order = FileOrder::unquestioned;
+  enum class FileOrder : std::uint8_t { unquestioned, disproven } file_order = FileOrder::unquestioned;
   bool ready_seen = false;
   bool reliable_reply = false;  ///< pull completion is judged by the reliable-reply column
   bool version2 = false;        ///< version 2 messages were seen: version 1's rules stand back

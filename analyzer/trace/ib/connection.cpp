@@ -61,6 +61,8 @@ void Connection::announce(ConnectionNumbers& numbers) {
   repeated_messages = {};
   const bool answered_before = request && reply && reply->frame.number < request->frame.number;
   if (answered_before) shared.say_late(Side::active, request->frame);
+  const bool ready_before = reply && ready_message && ready_message->frame.number < reply->frame.number;
+  if (ready_before) shared.say_late(Side::passive, reply->frame);
   replay();
   tell_farewells(false);
 }

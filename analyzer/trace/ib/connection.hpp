@@ -156,6 +156,11 @@ struct Connection {
   [[nodiscard]] bool request_may_come(FrameRef now) const noexcept {
     return reply && !request && !passed(reply->frame.time, now.time, ProvenOrder::patience);
   }
+  /// Its REQ is there, and its REP may only be late: the client had it before its RTU.
+  [[nodiscard]] bool reply_may_come(FrameRef now) const noexcept {
+    const FrameRef since = ready_message ? ready_message->frame : first;
+    return request && !reply && !passed(since.time, now.time, ProvenOrder::patience);
+  }
   /// Data of this connection stands behind this frame, as far as the handshake tells.
   [[nodiscard]] std::uint64_t data_after() const noexcept {
     if (ready_message) return ready_message->frame.number;

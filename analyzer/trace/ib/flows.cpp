@@ -126,6 +126,7 @@ void Flows::rest_closed(TimeNs now) {
       closed_.splice(closed_.end(), closed_, closed_.begin());
       continue;
     }
+    settle(c);
     c.rest();
     closed_.pop_front();
     c.to_rest.reset();

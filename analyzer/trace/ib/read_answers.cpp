@@ -174,6 +174,9 @@ void ReadAnswers::repeated(const Arrival& a, Sequence at) {
       kind = Repeated::Kind::capture_duplicate;
     break;
   }
+  if (kind == Repeated::Kind::retransmission && repeats_.copied(a, at, retried_frame_)) {
+    kind = Repeated::Kind::capture_duplicate;
+  }
   shared_.repeated(other(requester_), a.ref, kind);
 }
 

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "trace/ib/held_packets.hpp"
+#include "trace/ib/repeats.hpp"
 #include "trace/ib/ring.hpp"
 
 namespace rpcrdma::trace::ib {
@@ -32,7 +33,10 @@ class ReadAnswers {
   }
   void finish(FrameRef last);
   /// Forgets what only tells one packet captured twice from two.
-  void rest() noexcept { seen_.release(); }
+  void rest() noexcept {
+    seen_.release();
+    repeats_.release();
+  }
   void mtu_known();
   void known_span(Sequence at, std::uint32_t span);
 
@@ -72,6 +76,7 @@ class ReadAnswers {
   Sequence floor_ = 0;                                  ///< the response that is due next
   bool idle_ = true;                                    ///< none is due
   std::uint64_t retried_frame_ = 0;
+  Repeats repeats_;
 };
 
 }  // namespace rpcrdma::trace::ib

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "trace/ib/stream.hpp"
 
+#include <algorithm>
+
 namespace rpcrdma::trace::ib {
 
 using wire::AethType;
@@ -15,7 +17,7 @@ void Stream::synchronise(std::uint32_t psn) noexcept {
 void Stream::request(const Arrival& a) {
   const wire::IbHeader& h = a.header;
   requests_seen_ = true;
-  if (h.psn == nak_.psn) nak_.answered = true;
+  for (Nak& nak : naks_) nak.answered = nak.answered || h.psn == nak.psn;
   learn_mtu(h);
   if (!synchronised_) synchronise(h.psn);
   const Sequence at = unwrap(expected_, h.psn);
@@ -121,8 +123,8 @@ bool Stream::not_yet_asked(const wire::IbHeader& header, bool from_start) const 
 }
 
 bool Stream::overtaken(std::uint32_t psn, TimeNs now) const noexcept {
-  constexpr TimeNs of_neighbours = 1'000 * microsecond;
-  return !held_.empty() && held_.last() >= unwrap(expected_, psn) && passed(held_.since(), now, of_neighbours);
+  return !held_.empty() && held_.last() >= unwrap(expected_, psn) &&
+         passed(held_.since(), now, ProvenOrder::neighbours);
 }
 
 bool Stream::far_off(std::uint32_t psn) const noexcept {
@@ -204,14 +206,19 @@ namespace {
 
 void Stream::refusal(const Arrival& a, Sequence at) {
   const wire::IbHeader& h = a.header;
-  const bool same = nak_.seen && nak_.psn == h.psn && nak_.syndrome == h.syndrome && nak_.msn == h.msn;
   // After a NAK that ends the connection, of the same packet, there can be only copies of it: of a second mirror
   // perhaps, which may come a while later.
-  if (same && (final(h) || (!nak_.answered && close_together(nak_.ref.time, a.ref.time)))) {
+  const bool copy = std::any_of(naks_.begin(), naks_.end(), [&](const Nak& nak) {
+    const bool same = nak.psn == h.psn && nak.syndrome == h.syndrome && nak.msn == h.msn;
+    return same && (final(h) || (!nak.answered && close_together(nak.ref.time, a.ref.time)));
+  });
+  if (copy) {
     shared_.repeated(other(side_), a.ref, Repeated::Kind::capture_duplicate);
     return;
   }
-  nak_ = {h.psn, h.msn, h.syndrome, true, false, a.ref};
+  constexpr std::size_t lately = 4;
+  if (naks_.size() >= lately) naks_.pop_back();
+  naks_.insert(naks_.begin(), {h.psn, h.msn, h.syndrome, false, a.ref});
 
   Refusal r;
   shared_.fill(r, other(side_), a.ref);
@@ -237,7 +244,7 @@ void Stream::refusal(const Arrival& a, Sequence at) {
     }
   }
   if (r.kind == Refusal::Kind::rnr || r.kind == Refusal::Kind::nak_sequence) {
-    retried_frame_ = a.ref.number;
+    retried_frame_ = asked_frame_ = a.ref.number;
     answers_.retried(a.ref);
   }
 
@@ -290,6 +297,8 @@ void Stream::repeated(const Arrival& a, Sequence at) {
   const Sent* sent = history_.find(at);
   if (sent != nullptr && sent->at == at && sent->mark == a.mark && close_together(sent->ref.time, a.ref.time) &&
       retried_frame_ < sent->ref.number) {
+    kind = Repeated::Kind::capture_duplicate;
+  } else if (repeats_.copied(a, at, asked_frame_)) {
     kind = Repeated::Kind::capture_duplicate;
   } else {
     retried_frame_ = a.ref.number;

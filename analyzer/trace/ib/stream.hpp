@@ -7,11 +7,13 @@
 
 #include <cstdint>
 #include <optional>
+#include <vector>
 
 #include "trace/copies.hpp"
 #include "trace/ib/held_packets.hpp"
 #include "trace/ib/operations.hpp"
 #include "trace/ib/read_answers.hpp"
+#include "trace/ib/repeats.hpp"
 #include "trace/ib/ring.hpp"
 #include "trace/ib/sent_history.hpp"
 
@@ -40,6 +42,7 @@ class Stream {
     history_.release();
     answers_.rest();
     operations_.rest();
+    repeats_.release();
   }
   /// An answer, other than one that asks for a lost packet, to a request that is about to come or is lost.
   /// `from_start`: the requests are known to begin where start_at() said.
@@ -57,12 +60,11 @@ class Stream {
     Sequence last = 0;
     std::uint64_t ordinal = 0;
   };
-  struct LastNak {
+  struct Nak {
     std::uint32_t psn = 0;
     std::uint32_t msn = 0;
     std::uint8_t syndrome = 0;
-    bool seen = false;
-    bool answered = true;  ///< the refused packet came again
+    bool answered = false;  ///< the refused packet came again
     FrameRef ref;
   };
 
@@ -95,10 +97,12 @@ class Stream {
   bool lost_read_ = false;         ///< what was lost last is a READ Request whose responses come now
   std::optional<Sent> open_read_;  ///< newest READ whose span is not known, for want of the path MTU
   unsigned strangers_ = 0;
-  LastNak nak_;
+  std::vector<Nak> naks_;  ///< lately, newest first
+  Repeats repeats_;
   Sequence lost_to_ = 0;  ///< behind the newest hole
   Copies copies_;
-  std::uint64_t retried_frame_ = 0;  ///< newest frame that makes the requester send again
+  std::uint64_t retried_frame_ = 0;  ///< newest frame that makes the requester send again, or was sent again
+  std::uint64_t asked_frame_ = 0;    ///< newest one that makes it
 };
 
 }  // namespace rpcrdma::trace::ib

@@ -2,9 +2,9 @@
 // TCP of one connection: order, acknowledgements, holes, the end. How a connection is opened: opening.cpp. What has
 // to wait: waiting.cpp.
 #include "trace/iwarp/connection.hpp"
-#include "wire/ddp.hpp"
 
 #include <algorithm>
+#include <tuple>
 
 namespace rpcrdma::trace::iwarp {
 namespace {
@@ -75,7 +75,7 @@ void Connection::Half::skipped(std::uint64_t octets, FrameRef frame) {
 bool Connection::acknowledges_others(const Half& peer, const TcpSegment& segment) noexcept {
   if ((segment.flags & TcpSegment::ack) == 0 || !peer.order.started()) return false;
   const Position at = peer.order.unwrap(segment.acknowledgement);
-  const std::int64_t off = distance(std::max(peer.order.next(), peer.reach), at);
+  const std::int64_t off = distance(peer.end_seen(), at);
   return off > window_behind || off < -window_behind;
 }
 
@@ -89,13 +89,36 @@ bool Connection::foreign(int direction, const TcpSegment& segment) noexcept {
   const bool syn = (segment.flags & TcpSegment::syn) != 0;
   const Position at = h.order.unwrap(segment.sequence + (syn ? 1U : 0U));
   if (syn) return at != h.origin;
-  const std::int64_t off = distance(std::max(h.order.next(), h.reach), at);
+  const std::int64_t off = distance(h.end_seen(), at);
   if (silent && (off > window_behind || off < -window_behind)) return true;
   if (segment.wire_length == 0) return false;
   if (off > far_away || off < -far_away) return ++h.far >= far_limit;
   h.far = 0;
   if (at == h.origin || wire::mpa_key(segment.payload) != wire::MpaKey::request) return false;
   return halves_[0].fin || halves_[1].fin || over_ || off > window_ahead || off < -window_behind;
+}
+
+EpochBefore Connection::said(FrameRef now) const noexcept {
+  EpochBefore all{{}, now};
+  for (std::size_t i = 0; i < 2; ++i) {
+    const Half& h = halves_[i];
+    const Half& peer = halves_[1 - i];
+    if (h.order.started()) {
+      const Position end = std::max(h.end_seen(), h.fin ? *h.fin + 1 : 0);
+      all.said[i] = {static_cast<std::uint32_t>(h.origin) - 1, static_cast<std::uint32_t>(end)};
+    } else if (h.promised) {
+      // Nothing of it has come, but its peer has had it.
+      all.said[i] = {*h.promised - 1, peer.early.empty() ? *h.promised : peer.early.newest().acknowledgement};
+    }
+  }
+  return all;
+}
+
+bool Connection::may_be_own(int direction, const TcpSegment& segment) const noexcept {
+  const Half& h = half(direction);
+  if (!h.order.started()) return false;
+  const std::int64_t off = distance(h.origin, h.order.unwrap(segment.sequence));
+  return off >= -1 && off <= window_ahead;
 }
 
 void Connection::take(Half& h, const TcpSegment& segment) {
@@ -125,6 +148,14 @@ void Connection::take(Half& h, const TcpSegment& segment) {
     }
     h.fin = h.order.unwrap(sequence + segment.wire_length);
     h.fin_frame = segment.ref;
+    if ((segment.flags & TcpSegment::ack) != 0 && peer.order.started()) {
+      h.fin_acknowledges = peer.order.unwrap(segment.acknowledgement);
+      // An FPDU has no single octet: its FIN, which the capture lacks.
+      if (!peer.fin && h.fin_acknowledges == peer.end_seen() + 1) {
+        peer.fin = peer.end_seen();
+        peer.fin_frame = segment.ref;
+      }
+    }
     close_holes(h, segment.ref, false);
   }
   const bool idle =
@@ -275,13 +306,19 @@ void Connection::limit(Half& h, FrameRef frame) {
   messages_->quality(side(h.direction), Quality::Kind::limit_reached, frame);
 }
 
+/// What is missing in front of the first octets, or the FIN, that wait for it.
+std::optional<Hole> Connection::hole_of(const Half& h) {
+  auto hole = h.order.hole();
+  if (!hole && h.fin && *h.fin > h.order.next() && h.order.held() == 0) {
+    hole = Hole{h.order.next(), *h.fin - h.order.next(), h.fin_frame};
+  }
+  return hole;
+}
+
 /// Gives up the holes that no retransmission will fill: those the receiver has acknowledged, or `all`.
 void Connection::close_holes(Half& h, FrameRef now, bool all) {
   while (h.order.started()) {
-    auto hole = h.order.hole();
-    if (!hole && h.fin && *h.fin > h.order.next() && h.order.held() == 0) {
-      hole = Hole{h.order.next(), *h.fin - h.order.next(), h.fin_frame};
-    }
+    auto hole = hole_of(h);
     if (!hole && all && !h.tail_told && h.acknowledged > h.order.next() + 1) {
       // The last octets are missing: only the receiver's acknowledgement tells (one octet more may be a FIN).
       hole = Hole{h.order.next(), h.acknowledged - h.order.next(), now};
@@ -303,6 +340,12 @@ void Connection::close_holes(Half& h, FrameRef now, bool all) {
 
 void Connection::give_up(Half& h, std::uint64_t count, bool proven, FrameRef frame) {
   if (count == 0) return;
+  skip(h, count, proven, frame);
+  deliver_ready(h);
+}
+
+/// What stands behind it is to be delivered after that.
+void Connection::skip(Half& h, std::uint64_t count, bool proven, FrameRef frame) {
   const Position from = h.order.next();
   h.order.skip(count);
   h.passed_over += count;
@@ -319,7 +362,6 @@ void Connection::give_up(Half& h, std::uint64_t count, bool proven, FrameRef fra
   Framing::Kept kept = h.framing.hole(hole, count, live(), h);
   if (kept == Framing::Kept::none && make_way(h, frame)) kept = h.framing.hole(hole, count, live(), h);
   if (kept != Framing::Kept::all) limit(h, frame);
-  deliver_ready(h);
 }
 
 void Connection::reset(Half& h, FrameRef frame) {
@@ -367,6 +409,14 @@ void Connection::tell_lost_tail(Half& h, FrameRef frame) {
   h.tail_told = true;
   note_missing(h, h.order.next(), h.acknowledged - h.order.next());
   messages_->gap(side(h.direction), h.acknowledged - h.order.next(), true, frame);
+}
+
+/// Did the second of the two directions close first? What acknowledges a FIN was sent after it had come.
+bool Connection::fins_exchanged() const noexcept {
+  const auto [one, another] = std::tie(halves_[0], halves_[1]);
+  if (!one.fin || !another.fin) return false;
+  if (one.fin_acknowledges > *another.fin) return true;
+  return another.fin_acknowledges <= *one.fin && another.fin_frame.number < one.fin_frame.number;
 }
 
 /// FIN, once everything before it was delivered.
@@ -479,7 +529,8 @@ void Connection::advance(FrameRef now, bool last) {
     if (live()) progress = drain(last) || progress;
   }
   if (status_ == Status::given_up) return;
-  for (Half& h : halves_) close_half(h);
+  const int first = fins_exchanged() ? 1 : 0;
+  for (const int direction : {first, 1 - first}) close_half(half(direction));
 }
 
 }  // namespace rpcrdma::trace::iwarp

@@ -12,6 +12,8 @@
 #include "trace/copies.hpp"
 #include "trace/iwarp/attempts.hpp"
 #include "trace/iwarp/early.hpp"
+#include "trace/iwarp/ends.hpp"
+#include "trace/iwarp/epoch_before.hpp"
 #include "trace/iwarp/framing.hpp"
 #include "trace/iwarp/messages.hpp"
 #include "trace/iwarp/role.hpp"
@@ -31,18 +33,6 @@ struct Context {
   Attempts& attempts;
 
   [[nodiscard]] bool service_port(std::uint16_t port) const noexcept;
-};
-
-/// The two ends of a TCP connection, in an order that does not depend on who sends.
-struct Ends {
-  std::array<Address, 2> address;
-  std::array<std::uint16_t, 2> port{};
-
-  friend bool operator==(const Ends& a, const Ends& b) noexcept { return a.port == b.port && a.address == b.address; }
-  friend std::strong_ordering operator<=>(const Ends& a, const Ends& b) noexcept {
-    if (a.port != b.port) return a.port <=> b.port;  // differs the most
-    return a.address <=> b.address;
-  }
 };
 
 /// What was seen of the TCP handshake. Directions are indices of Ends: the sender's.
@@ -79,6 +69,10 @@ class Connection {
   [[nodiscard]] bool over() const noexcept { return over_; }
   /// The segment cannot belong to this epoch of the ports.
   [[nodiscard]] bool foreign(int direction, const TcpSegment& segment) noexcept;
+  /// What both sides have said, for the next epoch of the ports.
+  [[nodiscard]] EpochBefore said(FrameRef now) const noexcept;
+  /// As far as its sequence number tells, the segment may be of this epoch.
+  [[nodiscard]] bool may_be_own(int direction, const TcpSegment& segment) const noexcept;
 
  private:
   friend ProvenOrder;
@@ -113,6 +107,8 @@ class Connection {
           order(c.context_.budget),
           framing(c.context_.budget, c.context_.options.check_crc),
           early(c.context_.budget) {}
+    /// Behind the last octet seen, in whatever order.
+    [[nodiscard]] Position end_seen() const noexcept { return std::max(reach, order.next()); }
     void fpdu(const Fpdu& fpdu) override;
     void crc_bad(FrameRef frame) override;
     void mpa_bad(FrameRef frame) override;
@@ -143,6 +139,7 @@ class Connection {
     std::uint64_t payload = 0;
     std::list<EarlyGap> early_gaps;
     std::optional<Position> fin;
+    Position fin_acknowledges = 0;
     FrameRef fin_frame;
     bool closed = false;  // its Disconnect was reported
     bool limit_told = false;
@@ -163,7 +160,9 @@ class Connection {
   [[nodiscard]] bool must_wait(const Half& h, const TcpSegment& segment) const;
   void tell_waiting(const TcpSegment& segment, int direction) const;
   [[nodiscard]] bool come(const Half& h, const TcpSegment& segment) const;
-  void pass_over(Half& h, std::uint32_t sequence, FrameRef frame);
+  [[nodiscard]] static std::optional<Hole> hole_of(const Half& h);
+  [[nodiscard]] static std::optional<Hole> hole_before(const Half& h, Position to);
+  void pass_over(Half& peer, Position to);
   // For ProvenOrder.
   [[nodiscard]] const EarlySegments& early(int direction) const noexcept { return half(direction).early; }
   [[nodiscard]] bool front_come(int direction) const;
@@ -180,6 +179,7 @@ class Connection {
   void deliver_ready(Half& h);
   void close_holes(Half& h, FrameRef now, bool all);
   void give_up(Half& h, std::uint64_t count, bool proven, FrameRef frame);
+  void skip(Half& h, std::uint64_t count, bool proven, FrameRef frame);
   bool make_way(Half& h, FrameRef now);
   void limit(Half& h, FrameRef frame);
   void reset(Half& h, FrameRef frame);
@@ -198,6 +198,7 @@ class Connection {
   [[nodiscard]] static const EarlyGap* due(const Half& h) noexcept;
   void keep_gap(Half& h, const EarlyGap& gap);
   void tell_lost_tail(Half& h, FrameRef frame);
+  [[nodiscard]] bool fins_exchanged() const noexcept;
   void close_half(Half& h);
 
   void try_open(FrameRef now, bool last);

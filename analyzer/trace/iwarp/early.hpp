@@ -27,24 +27,25 @@ class EarlySegments {
   EarlySegments& operator=(const EarlySegments&) = delete;
 
   [[nodiscard]] bool empty() const noexcept { return held_.empty(); }
-  /// Octets are among what waits: they are not missing, only not taken yet.
-  [[nodiscard]] bool data() const noexcept { return with_data_ != 0; }
   /// Keeps a copy. False: there is no room.
   [[nodiscard]] bool hold(const TcpSegment& segment);
   /// Something waits, and all of it was sent behind this.
   [[nodiscard]] bool sent_before_all(const TcpSegment& segment) const noexcept {
     return !held_.empty() && sent_before(segment, held_.front().segment);
   }
-  /// Octets in front of this sequence number wait here, as far as the first of them tell.
+  /// Octets, or a FIN, in front of this sequence number wait here: they are not missing, only not taken yet.
   [[nodiscard]] bool data_before(std::uint32_t sequence) const noexcept {
-    for (std::size_t i = 0; with_data_ != 0 && i < held_.size() && i < looked_at; ++i) {
-      const TcpSegment& held = held_[i].segment;
-      if (held.wire_length > 0) return static_cast<std::int32_t>(held.sequence - sequence) < 0;
-    }
-    return false;
+    const TcpSegment* const first = first_data();
+    return first != nullptr && static_cast<std::int32_t>(first->sequence - sequence) < 0;
+  }
+  /// The first one that says something there or behind it, when nothing in front of it waits. May be null.
+  [[nodiscard]] const TcpSegment* data_from(std::uint32_t sequence) const noexcept {
+    const TcpSegment* const first = first_data();
+    return first != nullptr && static_cast<std::int32_t>(first->sequence - sequence) >= 0 ? first : nullptr;
   }
   /// The oldest one, until it is popped.
   [[nodiscard]] const TcpSegment& front() const noexcept { return held_.front().segment; }
+  [[nodiscard]] const TcpSegment& newest() const noexcept { return held_.back().segment; }
   void pop() noexcept;
 
  private:
@@ -55,6 +56,16 @@ class EarlySegments {
   [[nodiscard]] static bool sent_before(const TcpSegment& one, const TcpSegment& another) noexcept {
     const bool known = (one.flags & another.flags & TcpSegment::ack) != 0;
     return known && static_cast<std::int32_t>(one.acknowledgement - another.acknowledgement) < 0;
+  }
+
+  [[nodiscard]] static bool says(const TcpSegment& segment) noexcept {
+    return segment.wire_length > 0 || (segment.flags & TcpSegment::fin) != 0;
+  }
+  [[nodiscard]] const TcpSegment* first_data() const noexcept {
+    for (std::size_t i = 0; with_data_ != 0 && i < held_.size() && i < looked_at; ++i) {
+      if (says(held_[i].segment)) return &held_[i].segment;
+    }
+    return nullptr;
   }
 
   static constexpr std::size_t looked_at = 64;  // a mirror that is ahead by more is another matter
@@ -75,13 +86,13 @@ inline bool EarlySegments::hold(const TcpSegment& segment) {
   held.segment = segment;
   held.payload.assign(segment.payload.begin(), segment.payload.end());
   held.segment.payload = held.payload;
-  if (segment.wire_length > 0) ++with_data_;
+  if (says(segment)) ++with_data_;
   return true;
 }
 
 inline void EarlySegments::pop() noexcept {
   budget_.give(held_.front().payload.size());
-  if (held_.front().segment.wire_length > 0) --with_data_;
+  if (says(held_.front().segment)) --with_data_;
   held_.pop_front();
 }
 

@@ -19,17 +19,10 @@ void Connection::segment(int direction, const TcpSegment& segment) {
   Half& h = half(direction);
   Half& peer = half(1 - direction);
   h.networks.add(segment.seen_in);
-  // What begins behind the octets that are waited for shows that they do not come.
   if ((segment.flags & TcpSegment::rst) != 0) ProvenOrder::release_all(*this, {});
   // Whoever opens speaks first: nothing of the answer can be acknowledged in that.
   if (!peer.promised && (segment.flags & TcpSegment::ack) != 0 && first_words(direction, segment)) {
     peer.promised = segment.acknowledgement;
-  }
-  const bool places = segment.wire_length > 0 || (segment.flags & TcpSegment::fin) != 0;
-  while (!peer.early.empty() && places && h.order.started() && !h.early.data() &&
-         h.order.unwrap(segment.sequence) >= h.order.unwrap(peer.early.front().acknowledgement)) {
-    pass_over(h, peer.early.front().acknowledgement, segment.ref);
-    release(1 - direction);
   }
   ProvenOrder::release_proven(*this, segment.ref);
   if (must_wait(h, segment)) {
@@ -43,16 +36,6 @@ void Connection::segment(int direction, const TcpSegment& segment) {
   ProvenOrder::release_proven(*this, segment.ref);
 }
 
-/// The capture lacks what `h` sent up to there: said before what its peer sent when it had that.
-void Connection::pass_over(Half& h, std::uint32_t sequence, FrameRef frame) {
-  const Position to = h.order.unwrap(sequence);
-  while (h.order.next() < to) {
-    const auto hole = h.order.hole();
-    const std::uint64_t left = to - h.order.next();
-    give_up(h, hole ? std::min(hole->count, left) : left, true, frame);
-  }
-}
-
 void Connection::tell_waiting(const TcpSegment& segment, int direction) const {
   StreamWatch* const watch = context_.options.streams;
   if (watch == nullptr || live()) return;
@@ -62,7 +45,16 @@ void Connection::tell_waiting(const TcpSegment& segment, int direction) const {
   if (key == wire::MpaKey::request || key == wire::MpaKey::reply) watch->waits(segment.ref);
 }
 
-/// What it acknowledges has been seen. One octet more may be a FIN.
+namespace {
+
+/// What is missing there has not only changed places with what follows it.
+[[nodiscard]] bool overtaken(const Hole& hole, FrameRef now) noexcept {
+  return passed(hole.since.time, now.time, ProvenOrder::neighbours);
+}
+
+}  // namespace
+
+/// What it acknowledges has been seen, or given up.
 bool Connection::come(const Half& h, const TcpSegment& segment) const {
   const Half& peer = half(1 - h.direction);
   if ((segment.flags & TcpSegment::ack) == 0) return true;
@@ -72,9 +64,12 @@ bool Connection::come(const Half& h, const TcpSegment& segment) const {
     if (!peer.promised) return wire::mpa_key(segment.payload) != wire::MpaKey::reply;
     return segment.acknowledgement - *peer.promised <= 1;
   }
-  const std::int64_t ahead =
-      distance(std::max(peer.reach, peer.order.next()), peer.order.unwrap(segment.acknowledgement));
-  return ahead <= 1 || ahead > window_ahead;
+  const Position acknowledged = peer.order.unwrap(segment.acknowledgement);
+  const Position said = std::max({peer.end_seen(), peer.fin ? *peer.fin + 1 : 0, peer.acknowledged});
+  const std::int64_t ahead = distance(said, acknowledged);
+  if (ahead > window_ahead) return true;
+  const auto hole = hole_of(peer);
+  return ahead <= 0 && (!hole || acknowledged <= hole->start || overtaken(*hole, segment.ref));
 }
 
 /// Also behind those of its own direction that wait, unless it was sent before them: of two mirrors one may be ahead.
@@ -82,10 +77,36 @@ bool Connection::must_wait(const Half& h, const TcpSegment& segment) const {
   return (!h.early.empty() && !h.early.sent_before_all(segment)) || !come(h, segment);
 }
 
+/// What is missing up to there, as what was sent behind it shows, taken or waiting.
+std::optional<Hole> Connection::hole_before(const Half& h, Position to) {
+  if (h.order.next() >= to) return std::nullopt;
+  if (const auto hole = hole_of(h)) return hole;
+  const TcpSegment* const behind = h.early.data_from(static_cast<std::uint32_t>(to));
+  if (behind == nullptr) return std::nullopt;
+  return Hole{h.order.next(), to - h.order.next(), behind->ref};
+}
+
+/// What its peer sent up to there and the capture lacks is given up. What stands behind that is not told yet.
+void Connection::pass_over(Half& peer, Position to) {
+  while (peer.order.next() < to) {
+    const auto hole = hole_before(peer, to);
+    if (!hole) return;
+    skip(peer, std::min<std::uint64_t>(hole->count, to - peer.order.next()), true, hole->since);
+    if (peer.order.next() < to) deliver_ready(peer);
+  }
+}
+
+/// With all that was sent before what stands behind the octets that it acknowledges.
 void Connection::release(int direction) {
   Half& h = half(direction);
-  take(h, h.early.front());
-  h.early.pop();
+  Half& peer = half(1 - direction);
+  if (peer.order.started()) pass_over(peer, peer.order.unwrap(h.early.front().acknowledgement));
+  do {
+    take(h, h.early.front());
+    h.early.pop();
+  } while (!h.early.empty() && peer.order.started() &&
+           peer.order.unwrap(h.early.front().acknowledgement) <= peer.order.next());
+  deliver_ready(peer);
 }
 
 bool Connection::front_come(int direction) const {
@@ -100,8 +121,13 @@ bool Connection::awaited_waits(int direction) const {
 }
 
 bool Connection::front_given_up(int direction, FrameRef now) {
+  const Half& peer = half(1 - direction);
+  if (peer.order.started()) {
+    const auto hole = hole_before(peer, peer.order.unwrap(early(direction).front().acknowledgement));
+    if (hole && overtaken(*hole, now)) return true;
+  }
   if (!ProvenOrder::waited_long(*this, direction, now)) return false;
-  half(direction).waited_in_vain = !half(1 - direction).order.started();
+  half(direction).waited_in_vain = !peer.order.started();
   return true;
 }
 

@@ -291,9 +291,42 @@ TEST_F(IbPairing, ClientsDirectionAloneWithHandshake) {
   p.call(c0, rpc(1, true));
   p.call(c0 + 1, rpc(2, true));
   p.client_dreq();
+  // The server's may only be late.
+  EXPECT_EQ(p.sink.news(), Lines{});
+  p.finish();
   EXPECT_EQ(p.sink.news(),
             (Lines{"1A #1 request 10.0.0.2:40000/0x11 10.0.0.1:20049/0x22", "1A #2 ready",
                    "1A #3 send 1 length 68 to #3", "1A #4 send 2 length 68 to #4", "1A #5 disconnect request"}));
+}
+
+TEST_F(IbPairing, ReplyBehindTheClientsFarewell) {
+  p.req();
+  p.rtu();
+  p.call(Peers::client_psn, rpc(1, true));
+  p.client_acks(Peers::server_psn);
+  p.client_dreq();
+  EXPECT_EQ(p.sink.news(), Lines{});
+  p.rep();
+  p.server_acks(Peers::client_psn);
+  p.reply(Peers::server_psn, rpc(1, false));
+  p.server_drep();
+  EXPECT_EQ(p.sink.facts.size(), 2U);
+  for (const std::string& line : p.sink.news()) {
+    EXPECT_EQ(line.find("gap"), line.npos) << line;
+    EXPECT_EQ(line.find("repeated"), line.npos) << line;
+  }
+}
+
+// Nothing of the server's is late: its DREP comes without its REP.
+TEST_F(IbPairing, ReplyIsMissingInFrontOfTheFarewells) {
+  p.req();
+  p.rtu();
+  p.call(c0, rpc(1, true));
+  p.client_dreq();
+  p.server_drep();
+  EXPECT_EQ(p.sink.news(),
+            (Lines{"1A #1 request 10.0.0.2:40000/0x11 10.0.0.1:20049/0x22", "1A #2 ready",
+                   "1A #3 send 1 length 68 to #3", "1A #4 disconnect request", "1P #5 disconnect reply"}));
 }
 
 TEST_F(IbPairing, ClientsDirectionAloneToTheEnd) {

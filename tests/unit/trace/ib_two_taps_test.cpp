@@ -177,5 +177,19 @@ TEST_F(IbTwoTapsOpen, AnsweredBeyondIt) {
   EXPECT_EQ(p.sink.news(), (Lines{"1A #6 gap 1 proven", "1P #7 send 1 length 48 to #7", "1A #8 acknowledges 1"}));
 }
 
+// What was sent again is in the capture twice, as everything is.
+TEST_F(IbTwoTapsOpen, ARepetitionAndItsCopy) {
+  p.call(calls_begin);
+  p.time += 4'000'000;  // unanswered
+  p.call(calls_begin);
+  p.sink.news();
+  p.step = 20'000;
+  p.call(calls_begin);
+  EXPECT_EQ(p.sink.news(), (Lines{"1A #6 repeated duplicate"}));
+  p.step = 8'000'000;
+  p.call(calls_begin);
+  EXPECT_EQ(p.sink.news(), (Lines{"1A #7 repeated retransmission"}));
+}
+
 }  // namespace
 }  // namespace rpcrdma::test

@@ -166,5 +166,106 @@ TEST(IwarpTwoTaps, WhatWasSentBeforeAnAcknowledgementIsToldBeforeIt) {
   }
 }
 
+/// The close of a connection whose client goes first, and of which nothing but one acknowledgement tells that.
+std::vector<Segment> closed(const Exchanges& told) {
+  auto segments = segments_of(told.story);
+  const auto end_of = [&](bool client) {
+    const auto last = std::find_if(segments.rbegin(), segments.rend(),
+                                   [client](const Segment& s) { return s.client == client && s.wire_length > 0; });
+    return last->sequence + last->wire_length;
+  };
+  Segment first;
+  first.flags = 0x11;
+  first.sequence = end_of(true);
+  first.acknowledgement = end_of(false);
+  Segment second = first;
+  second.client = false;
+  second.sequence = first.acknowledgement;
+  second.acknowledgement = first.sequence + 1;
+  segments.insert(segments.end(), {first, second});
+  return segments;
+}
+
+const std::vector<std::string> client_first{"Disconnect C fin", "Disconnect S fin"};
+
+TEST(IwarpTwoTaps, WhoAcknowledgesAFinClosesSecond) {
+  const auto whole = closed(Exchanges(2));
+  ASSERT_EQ(run(whole).only({"Disconnect"}), client_first) << run(whole).text();
+  for (const trace::TimeNs late : {1 * millisecond, -1 * millisecond, 5 * millisecond, -5 * millisecond}) {
+    EXPECT_EQ(run(skewed(whole, late)).only({"Disconnect"}), client_first) << late;
+  }
+}
+
+TEST(IwarpTwoTaps, BothFinsBehindHoles) {
+  for (const bool first_is_low : {false, true}) {
+    auto segments = closed(Exchanges(2));
+    // The last Call and the last Reply.
+    segments.erase(segments.end() - 4, segments.end() - 2);
+    if (first_is_low) std::swap(*(segments.end() - 1), *(segments.end() - 2));
+    EXPECT_EQ(run(segments).only({"Disconnect"}), client_first) << first_is_low;
+  }
+}
+
+// An FPDU has no single octet: what the server's FIN acknowledges beyond the client's octets is a FIN, too.
+TEST(IwarpTwoTaps, TheFirstFinIsMissing) {
+  auto segments = closed(Exchanges(2));
+  segments.erase(segments.end() - 2);
+  EXPECT_EQ(run(segments).only({"Disconnect"}), client_first);
+}
+
+/// A second mirror that begins in the middle and is ahead of the first.
+std::vector<Segment> with_mirror_ahead(const std::vector<Segment>& whole, std::size_t from, trace::TimeNs ahead) {
+  std::vector<std::pair<trace::TimeNs, Segment>> timed;
+  trace::TimeNs now = 0;
+  for (std::size_t i = 0; i < whole.size(); ++i) {
+    now += whole[i].step;
+    timed.emplace_back(now, whole[i]);
+    if (i >= from) timed.emplace_back(now - ahead, whole[i]);
+  }
+  std::stable_sort(timed.begin(), timed.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
+  std::vector<Segment> out;
+  trace::TimeNs before = 0;
+  for (auto& [time, segment] : timed) {
+    segment.step = time - before;
+    before = time;
+    out.push_back(std::move(segment));
+  }
+  return out;
+}
+
+TEST(IwarpTwoTaps, AMirrorAheadLeavesNoHoles) {
+  auto whole = closed(Exchanges(10));
+  for (Segment& segment : whole) segment.step = 10'000;
+  const Recorder expected = run(whole);
+  for (std::size_t from = 3; from < whole.size(); ++from) {
+    const Recorder got = run(with_mirror_ahead(whole, from, 40'000));
+    EXPECT_EQ(got.count("Gap"), 0U) << from << "\n" << got.text();
+    EXPECT_EQ(got.only({"Send C"}), expected.only({"Send C"})) << from;
+    EXPECT_EQ(got.only({"Send S"}), expected.only({"Send S"})) << from;
+    EXPECT_EQ(got.only({"Disconnect"}), client_first) << from;
+  }
+}
+
+// The ports are used again at once, and the old connection's frames are in the capture a second time, later.
+TEST(IwarpTwoTaps, CopiesOfTheEpochBefore) {
+  const auto first = segments_of(Exchanges(2).story);
+  const auto second = segments_of(Exchanges(3).story, {.client_isn = 90'000'000, .server_isn = 70'000'000});
+  std::vector<Segment> both = first;
+  both.insert(both.end(), second.begin(), second.end());
+  const Recorder expected = run(both);
+  ASSERT_EQ(expected.count("Gap"), 0U);
+  for (std::size_t behind = 1; behind <= first.size(); ++behind) {
+    auto copies = first;
+    std::vector<Segment> all = first;
+    for (std::size_t i = 0; i < second.size(); ++i) {
+      all.push_back(second[i]);
+      if (i + 1 >= behind && i + 1 - behind < copies.size()) all.push_back(copies[i + 1 - behind]);
+    }
+    const Recorder got = run(all);
+    EXPECT_EQ(sends(got), sends(expected)) << behind << "\n" << got.text();
+    EXPECT_EQ(got.count("Gap"), 0U) << behind;
+  }
+}
+
 }  // namespace
 }  // namespace rpcrdma::iwarp_test
