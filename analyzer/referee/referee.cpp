@@ -119,7 +119,7 @@ struct Referee::Impl {
 
   void after(Connection& connection, const trace::EventBase& event) {
     if (connection.cases.empty() && connection.about_answers.empty()) return;
-    settle_cases(on(connection), event.side, event.frame.number);
+    settle_cases(on(connection), event.side, event.frame);
   }
 
   void note_close(Connection& connection) {
@@ -401,6 +401,7 @@ void Referee::on(const trace::Disconnect& event) {
 void Referee::on(const trace::Send& event) {
   Connection* connection = impl_->seen(event, true);
   if (connection == nullptr) return;
+  connection->of(event.side).sent = event.ordinal;
   ConnectionFacts::Operations& operations = connection->facts.operations;
   ++operations.sends;
   if (event.invalidated) ++operations.sends_with_invalidate;
@@ -479,7 +480,7 @@ void Referee::on(const trace::Refusal& event) {
   impl_->queue.disturbed(impl_->on(*connection));
   // A Terminate has its place in the stream. A NAK says what its sender has received, not what it has sent.
   if (event.kind == trace::Refusal::Kind::terminate) {
-    settle_cases(impl_->on(*connection), event.side, event.frame.number);
+    settle_cases(impl_->on(*connection), event.side, event.frame);
   }
   judge_refusal(impl_->on(*connection), event);
 }

@@ -212,7 +212,8 @@ struct Quality : EventBase {
   enum class Kind : std::uint8_t {
     frame_truncated,  ///< caplen < wire length, in a frame that carries RDMA
     checksum_bad,     ///< ICRC or MPA CRC32c
-    reordered,        ///< PSN order differs from file order
+    reordered,        ///< packets of this side changed places: PSN order differs from file order
+    late,             ///< packets of this side stand in the file behind what its peer answered to them
     time_backwards,
     immediate_or_atomic,  ///< an opcode that RPC-over-RDMA never uses (rule unexpected-opcode)
     limit_reached,        ///< an explicit bound on state was met; what it held is no longer judged

@@ -48,6 +48,22 @@ namespace {
                      [&](const Case& c) { return c.rule == RuleId::reply_without_call && c.accused == responder; });
 }
 
+constexpr std::string_view order_unknown =
+    "nothing proves that the order of the two directions in the capture is that on the wire";
+
+/// Before what the accused's peer has sent at `now`?
+[[nodiscard]] Case::Order order_of(const Connection& connection, const Case& waited, FrameRef now) {
+  constexpr TimeNs two_taps = 200'000'000;  // as the trace waits for what is late
+  const bool heard = connection.of(waited.accused).acknowledged >= waited.heard_by;
+  // Over TCP the trace delivers in the order of the wire.
+  if (heard || connection.facts.transport == trace::Transport::iwarp) return Case::Order::proven;
+  // What would excuse it, and is only late, comes within the time by which two taps may be apart.
+  if (waited.of_absence()) {
+    return now.time - waited.frame.time > two_taps ? Case::Order::proven : Case::Order::open;
+  }
+  return connection.file_order == Connection::FileOrder::skewed ? Case::Order::open : Case::Order::of_file;
+}
+
 }  // namespace
 
 void received(Connection& connection, Side side, std::uint64_t ordinal, FrameRef proof) {
@@ -58,22 +74,40 @@ void received(Connection& connection, Side side, std::uint64_t ordinal, FrameRef
   }
 }
 
-void settle_cases(const Witness& witness, Side side, std::uint64_t before_frame) {
+void settle_cases(const Witness& witness, Side side, FrameRef before) {
   Connection& connection = witness.connection;
   // Over TCP the trace knows what came first; elsewhere neighbours may have been exchanged.
   const std::uint64_t margin = connection.facts.transport == trace::Transport::iwarp ? 0 : 1;
   std::erase_if(connection.about_answers, [&](const AboutAnswer& about) {
-    return about.requester == side && about.frame + margin < before_frame;
+    return about.requester == side && about.frame + margin < before.number;
   });
   if (connection.cases.empty()) return;
   std::vector<Case> ready;
   std::erase_if(connection.cases, [&](Case& waited) {
-    if (waited.accused == side || waited.frame.number >= before_frame) return false;
+    if (waited.accused == side || waited.frame.number >= before.number) return false;
+    waited.order = order_of(connection, waited, before);
+    if (waited.order == Case::Order::open && waited.of_absence()) return false;
     ready.push_back(std::move(waited));
     return true;
   });
-  for (const Case& waited : ready) waited.settle(witness, waited, true);
+  for (const Case& waited : ready) {
+    if (waited.order == Case::Order::open) {
+      witness.unchecked(waited.rule, order_unknown);
+    } else {
+      waited.settle(witness, waited, true);
+    }
+  }
   connection.settle_episode(other(side));
+}
+
+void lose_order(const Witness& witness, Connection::FileOrder shown) {
+  Connection& connection = witness.connection;
+  connection.file_order = std::max(connection.file_order, shown);
+  if (shown != Connection::FileOrder::skewed) return;
+  for (const Connection::ByFileOrder& each : std::exchange(connection.by_file_order, {})) {
+    witness.context.book.withdraw(each.finding);
+    witness.unchecked(each.rule, order_unknown);
+  }
 }
 
 void take_back(const Witness& witness, const AboutAnswer& about) {
@@ -98,7 +132,9 @@ void settle_all_cases(const Witness& witness, std::optional<Side> complete, bool
   }
   for (Case& waited : all) {
     waited.orderly = orderly && connection.trusted();
-    const bool proven = complete == other(waited.accused);
+    // All of the file is here: what only was late would have come.
+    const bool overtaken = waited.order == Case::Order::open && connection.file_order != Connection::FileOrder::skewed;
+    const bool proven = overtaken || complete == other(waited.accused);
     const bool may_be_offered = witness.context.options.profile != Profile::rfc8166;
     if (!proven && (call_missing(waited, all) || (may_be_offered && offer_missing(waited, all)))) {
       leave_unproven(witness, waited);

@@ -17,7 +17,10 @@ inline constexpr std::size_t most_cases = 256;
 /// one that was answered.
 void received(Connection& connection, Side side, std::uint64_t ordinal, FrameRef proof);
 /// `side` has sent something: settles those cases of the other side that are older.
-void settle_cases(const Witness& witness, Side side, std::uint64_t before_frame);
+void settle_cases(const Witness& witness, Side side, FrameRef before);
+/// The capture shows it. Where packets of the two sides changed places, nobody knows which was first unless something
+/// else tells, and what rests on the order of the file is taken back.
+void lose_order(const Witness& witness, Connection::FileOrder shown);
 /// What it was said of may be the answer to a Call that the capture lacks.
 void take_back(const Witness& witness, const AboutAnswer& about);
 /// For a rule of which nothing is left where its case ends without a proof.

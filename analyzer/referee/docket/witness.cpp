@@ -31,7 +31,7 @@ namespace {
 }  // namespace
 
 bool Witness::may(RuleId id) const {
-  if (rule(id).needs.file_order && connection.file_order == Connection::FileOrder::disproven) {
+  if (rule(id).needs.file_order && connection.file_order != Connection::FileOrder::unquestioned) {
     unchecked(id, "packets of the connection stand in the file in another order than on the wire");
     return false;
   }
@@ -74,11 +74,18 @@ HeldFinding Witness::say(RuleId id, const Statement& statement) const {
 }
 
 HeldFinding Witness::conclude(const Case& waited, const Statement& statement) const {
-  return write(waited.rule, statement);
+  HeldFinding held = write(waited.rule, statement);
+  std::vector<Connection::ByFileOrder>& doubtful = connection.by_file_order;
+  if (held && waited.order == Case::Order::of_file && doubtful.size() < Connection::most_by_file_order) {
+    doubtful.push_back({held, waited.rule});
+  }
+  return held;
 }
 
 void Witness::wait(Case accusation, const Transaction* call) const {
   if (call != nullptr ? !may(accusation.rule, *call) : !may(accusation.rule)) return;
+  // What its sender's peer acknowledges later it had then. Of RDMA operations, the next message tells.
+  accusation.heard_by = connection.of(accusation.accused).sent + (accusation.use() != nullptr ? 1 : 0);
   if (connection.cases.size() < most_cases) {
     connection.cases.push_back(std::move(accusation));
   } else {

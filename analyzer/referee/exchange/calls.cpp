@@ -10,6 +10,7 @@
 
 #include <fmt/format.h>
 
+#include "referee/docket/cases.hpp"
 #include "referee/state/lifetime.hpp"
 #include "referee/state/mount.hpp"
 #include "wire/rpc.hpp"
@@ -62,13 +63,15 @@ Transaction& enter_exchange(const Witness& witness, const trace::Send& event, Tr
 
 /// A Reply that was delivered before its Call (held back behind a hole, or in wrong order in the file) is not without a
 /// Call: this is the first thing heard of its requester since.
-bool answered_before(Connection& connection, const trace::Send& event, std::uint32_t xid) {
+bool answered_before(const Witness& witness, const trace::Send& event, std::uint32_t xid) {
+  Connection& connection = witness.connection;
   const auto early = std::find_if(connection.cases.begin(), connection.cases.end(), [&](const Case& waited) {
     const auto* answer = waited.is<Case::Answer>();
     if (answer == nullptr || waited.xid != xid || waited.accused != other(event.side)) return false;
     return answer->received.number == 0 || event.frame.number < answer->received.number;
   });
   if (early != connection.cases.end()) {
+    if (early->frame.number < event.frame.number) lose_order(witness, Connection::FileOrder::skewed);
     connection.cases.erase(early);
     return true;
   }
@@ -94,6 +97,7 @@ void cancel_accesses_of(const Witness& witness, const Transaction& call) {
   if (connection.cases.empty()) return;
   MemoryMap& memory = connection.of(call.requester).memory;
   std::optional<RuleId> cancelled;
+  std::vector<Case> before;
   std::erase_if(connection.cases, [&](const Case& waited) {
     const Case::Use* use = waited.use();
     if (waited.accused == call.requester || use == nullptr) return false;
@@ -104,11 +108,19 @@ void cancel_accesses_of(const Witness& witness, const Transaction& call) {
       if (hit.verdict != MemoryMap::Hit::Verdict::inside || !(hit.exposure->owner == call.id)) return false;
     } else if (!memory.knows(use->handle)) {
       return false;
+    } else if (waited.order == Case::Order::open && connection.file_order != Connection::FileOrder::skewed) {
+      before.push_back(waited);
+      return true;
     }
     memory.touch(use->handle, use->offset, use->length, !use->writing, use->writing);
     cancelled = misuse ? waited.rule : RuleId::rdma_before_call;
     return true;
   });
+  // The requester sent something else in between.
+  for (Case& waited : before) {
+    waited.order = Case::Order::of_file;
+    waited.settle(witness, waited, true);
+  }
   if (cancelled) {
     witness.unchecked(*cancelled,
                       "nothing proves that the order of the two directions in the capture is that on the wire");

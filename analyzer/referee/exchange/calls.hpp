@@ -12,7 +12,7 @@ void expose_chunks(const Witness& witness, const Transaction& call, FrameRef fra
 /// Enters a Call; of one that is sent again, the one that is known.
 Transaction& enter_exchange(const Witness& witness, const trace::Send& event, Transaction&& fresh);
 /// True when the Call's answer was delivered before it; what was held back about that answer is forgotten.
-[[nodiscard]] bool answered_before(Connection& connection, const trace::Send& event, std::uint32_t xid);
+[[nodiscard]] bool answered_before(const Witness& witness, const trace::Send& event, std::uint32_t xid);
 /// Ends such a Call. That it is the one that was answered is likely, not proven: its memory may still be used.
 void end_unseen(Connection& connection, Transaction& call);
 /// Forgets what was held back about operations on memory that this Call offers.

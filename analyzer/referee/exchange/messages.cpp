@@ -111,7 +111,7 @@ void take_call(const Witness& witness, const trace::Send& event, const wire::Hea
   if (reverse && !reading.guessed) judge_reverse_call(witness, event, call);
   judge_call_form(witness, event, call);
   if (call.lists_known && call.copies == 1) judge_call_lists(witness, event, header, call);
-  if (answered_before(connection, event, call.xid)) end_unseen(connection, call);
+  if (answered_before(witness, event, call.xid)) end_unseen(connection, call);
 }
 
 // --- Replies

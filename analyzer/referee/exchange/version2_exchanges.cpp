@@ -174,7 +174,7 @@ void take_call(const Turn& turn) {
   if (piece.continued) call->call_body.clear();
   if (fresh) judge_reverse_form(turn, *call, false);
   if (!fresh && call->v2.segments > 0) judge_reverse_form(turn, *call, true);
-  if (answered_before(connection, turn.event, call->xid)) end_unseen(connection, *call);
+  if (answered_before(turn, turn.event, call->xid)) end_unseen(connection, *call);
 }
 
 void take_reply(const Turn& turn) {

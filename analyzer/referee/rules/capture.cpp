@@ -48,7 +48,7 @@ void lose_sight(const Witness& witness, Side side) {
   Connection& connection = witness.connection;
   // What was held back behind the hole was judged without it.
   const std::uint64_t since = connection.of(side).last_event.number;
-  const bool any_order = connection.file_order == Connection::FileOrder::disproven;
+  const bool any_order = connection.file_order == Connection::FileOrder::skewed;
   std::erase_if(connection.cases, [&](const Case& waited) {
     return waited.accused == other(side) && (any_order || waited.frame.number > since);
   });
@@ -156,7 +156,11 @@ void judge_quality(Context& context, Connection* connection, const trace::Qualit
           "used all the same.");
       break;
     case Kind::reordered:
-      if (connection != nullptr) connection->file_order = Connection::FileOrder::disproven;
+    case Kind::late:
+      if (connection != nullptr) {
+        lose_order(Witness{context, *connection},
+                   event.kind == Kind::late ? Connection::FileOrder::skewed : Connection::FileOrder::swapped);
+      }
       say(RuleId::capture_reordered,
           "Packets stand in the file in another order than they were sent; they were sorted by "
           "sequence number.");

@@ -91,6 +91,14 @@ struct Case {
   std::variant<CallsAboveGrant, Answer, UnknownMemory, Misuse, Done, SharedMemory, SameXid, EarlyCall, SendsAboveLimit,
                Size, StrayError, Said>
       about;
+  std::uint64_t heard_by = 0;  ///< a Send of the accused: who has it has heard what this is about
+  /// What tells that it was first, of what the accused's peer has sent since.
+  enum class Order : std::uint8_t {
+    not_asked,  ///< its peer has sent nothing since
+    open,
+    of_file,  ///< the order of the file, which may still turn out to be another than that of the wire
+    proven
+  } order = Order::not_asked;
   /// Its connection was ended by a request or a FIN, and nothing is missing. What the accused had received it had
   /// acknowledged by then, and an acknowledgement of what is missing leaves a gap.
   bool orderly = false;
@@ -106,6 +114,11 @@ struct Case {
   [[nodiscard]] const Use* use() const noexcept {
     if (const auto* unknown = is<UnknownMemory>()) return unknown;
     return is<Misuse>();
+  }
+  /// Of something that is missing, and may only be late. (Else: of who was first.)
+  [[nodiscard]] bool of_absence() const noexcept {
+    return is<Answer>() != nullptr || is<UnknownMemory>() != nullptr || is<Done>() != nullptr ||
+           is<StrayError>() != nullptr;
   }
   [[nodiscard]] Severity at_most(bool proven) const noexcept { return proven ? severity : Severity::note; }
 };

@@ -124,6 +124,13 @@ struct Connection {
   std::vector<Case> cases;
   static constexpr std::size_t most_about_answers = 256;
   std::vector<AboutAnswer> about_answers;  ///< may still be withdrawn
+  /// What was concluded from the order in the file, and nothing else.
+  struct ByFileOrder {
+    HeldFinding finding;
+    RuleId rule = RuleId{};
+  };
+  static constexpr std::size_t most_by_file_order = 64;
+  std::vector<ByFileOrder> by_file_order;  ///< may still be withdrawn
   std::set<RuleId> given_up;               ///< rules whose accusations found no room in `cases`
   static constexpr std::size_t most_suspects = 64;
   std::vector<Suspect> suspects;
@@ -134,7 +141,11 @@ struct Connection {
   } stage = Stage::open;
   /// Do packets stand in the file in the order of the wire? Where some do not, others need not either, and may not show
   /// it.
-  enum class FileOrder : std::uint8_t { unquestioned, disproven } file_order = FileOrder::unquestioned;
+  enum class FileOrder : std::uint8_t {
+    unquestioned,
+    swapped,  ///< some of one side changed places
+    skewed    ///< some of one side stand behind what the other side answered to them
+  } file_order = FileOrder::unquestioned;
   bool ready_seen = false;
   bool reliable_reply = false;  ///< pull completion is judged by the reliable-reply column
   bool version2 = false;        ///< version 2 messages were seen: version 1's rules stand back

@@ -93,6 +93,7 @@ struct SideState {
   FrameRef first_repeat;
   FrameRef last_repeat;
   std::optional<trace::Liveness> liveness;  ///< told at the connection's end
+  std::uint64_t sent = 0;                   ///< ordinal of its newest Send
   std::uint64_t acknowledged = 0;    ///< ordinal of the newest Send that the other side is proven to have received
   std::uint64_t judged_partial = 0;  ///< ordinal of a Send that was refused, and judged, before it was complete
   Recent<RecentSend, 64> sends;

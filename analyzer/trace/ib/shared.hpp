@@ -76,8 +76,9 @@ struct Shared {
     quality(side, frame, Quality::Kind::reordered);
   }
   void say_late(Side side, FrameRef frame) {
+    if (late[index(side)]) return;
     late[index(side)] = true;
-    say_reordered(side, frame);
+    quality(side, frame, Quality::Kind::late);
   }
   void say_limit(Side side, FrameRef frame) {
     if (limit_said[index(side)]) return;

@@ -91,7 +91,7 @@ class Recorder : public trace::EventSink {
     liveness.push_back(told(e));
   }
   void on(const trace::Quality& e) override {
-    static constexpr const char* kind[] = {"truncated",           "checksum", "reordered", "backwards",
+    static constexpr const char* kind[] = {"truncated",           "checksum", "reordered", "late", "backwards",
                                            "immediate or atomic", "limit",    "mpa"};
     say(e, "quality {}", kind[static_cast<std::size_t>(e.kind)]);
   }

@@ -120,7 +120,7 @@ TEST_F(IbTwoTapsOpen, AnswerBeforeItsRequestInTheFile) {
   p.server_acks(calls_begin + 2);
   EXPECT_TRUE(p.sink.news().empty());
   p.call(calls_begin + 1);
-  EXPECT_EQ(p.sink.news(), (Lines{"1A #7 send 2 length 64 to #7", "1A #7 quality reordered", "1P #5 acknowledges 2"}));
+  EXPECT_EQ(p.sink.news(), (Lines{"1A #7 send 2 length 64 to #7", "1A #7 quality late", "1P #5 acknowledges 2"}));
   p.call(calls_begin + 2);
   EXPECT_EQ(p.sink.news(), (Lines{"1A #8 send 3 length 64 to #8", "1P #6 acknowledges 3"}));
 }
@@ -132,7 +132,7 @@ TEST_F(IbTwoTapsOpen, WhatFollowsAnEarlyAnswerIsHeldBackWithIt) {
   p.reply(replies_begin);
   EXPECT_TRUE(p.sink.news().empty());
   p.call(calls_begin + 1);
-  EXPECT_EQ(p.sink.news(), (Lines{"1A #7 send 2 length 64 to #7", "1A #7 quality reordered", "1P #5 acknowledges 2",
+  EXPECT_EQ(p.sink.news(), (Lines{"1A #7 send 2 length 64 to #7", "1A #7 quality late", "1P #5 acknowledges 2",
                                   "1P #6 send 1 length 48 to #6"}));
 }
 
