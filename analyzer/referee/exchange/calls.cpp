@@ -86,6 +86,7 @@ bool answered_before(const Witness& witness, const trace::Send& event, std::uint
 void end_unseen(Connection& connection, Transaction& call) {
   call.answers = call.copies;
   call.answer = Transaction::Answer::inferred;
+  count_unseen_wait(connection, call);
   Ledger& ledger = connection.ledger(call.requester);
   ledger.end_one();
   remember_finished(connection, call.id);

@@ -60,6 +60,11 @@ void take_attempts(Assessment& a, const Mount& mount, TimeNs wait) {
   std::stable_sort(attempts.begin(), attempts.end(),
                    [](const Attempt& x, const Attempt& y) { return x.first.number < y.first.number; });
   for (std::size_t i = 0; i < attempts.size(); ++i) {
+    const Life* life = life_with(mount, attempts[i].connection);
+    if (life != nullptr && life->answer_missing && !attempts[i].answered_no()) {
+      ++a.attempts.made;  // whatever came of it
+      continue;
+    }
     const bool followed = i + 1 < attempts.size() && attempts.back().client_port != attempts[i].client_port;
     const Attempt& attempt = attempts[i];
     if ((attempt.outcome == Outcome::open || attempt.outcome == Outcome::accepted) &&
@@ -180,6 +185,12 @@ void take_nfs(Assessment& a, const Mount& mount, TimeNs wait) {
     sends = sends || life.messages > 0;
     readable = readable || life.readable > 0 || life.cut == 0;
     both = both || !life.one_way;
+  }
+  const auto any = [&](bool Life::*what) {
+    return std::any_of(mount.lives.begin(), mount.lives.end(), [&](const Life& life) { return life.*what; });
+  };
+  if (any(&Life::answer_missing) && !any(&Life::established) && a.failing == nullptr) {
+    return Assessment::Doubt::answer_missing;
   }
   if (!mount.lives.empty() && !both) return Assessment::Doubt::one_direction;
   if (sends && !readable) return Assessment::Doubt::nothing_readable;
@@ -305,9 +316,8 @@ Life life_of(const Connection& connection) {
   if (!connection.roles_known()) life.roles = Life::Roles::guessed;
   life.established =
       connection.reply_seen() || connection.ready_seen || connection.messages > 0 || !facts.handshake_seen;
-  // What the capture lacks of the server may be its answer.
-  life.established = life.established || connection.of(Side::passive).gaps > 0;
   if (connection.rejected()) life.established = false;
+  life.answer_missing = !life.established && !connection.rejected() && connection.of(Side::passive).gaps > 0;
   for (const Side side : {Side::active, Side::passive}) {
     const SideState& state = connection.of(side);
     life.newest_gap[index(side)] = state.newest_gap;

@@ -226,6 +226,8 @@ using State = MountFacts::State;
     case Assessment::Doubt::frames_missing:
       return fmt::format("{}{} may have been answered in the frames that the capture lacks.", begin,
                          counted(a.hidden, "call"));
+    case Assessment::Doubt::answer_missing:
+      return fmt::format("{}whether the server took the connection stands in frames that the capture lacks.", begin);
     case Assessment::Doubt::none:
       break;
   }

@@ -98,6 +98,10 @@ void count_wait(Connection& connection, const Transaction& call, const trace::Se
   waits.worst.operation = operation_name(call);
 }
 
+void count_unseen_wait(Connection& connection, const Transaction& call) {
+  if (connection.mount != nullptr && call.requester == Side::active) ++connection.mount->waits.answered;
+}
+
 void end_wait(Connection& connection, Side requester, std::uint32_t xid) {
   if (connection.mount == nullptr) return;
   std::erase_if(connection.mount->lost_calls, [&](const OpenCall& call) {

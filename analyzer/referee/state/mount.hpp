@@ -95,6 +95,7 @@ struct Life {
   bool one_way = false;
   enum class Roles : std::uint8_t { known, guessed } roles = Roles::known;
   bool established = false;
+  bool answer_missing = false;         ///< what the capture lacks of the server may say whether it was established
   std::array<FrameRef, 2> heard;       ///< newest frame of each side
   std::array<FrameRef, 2> newest_gap;  ///< of each side's direction
   std::array<std::optional<trace::Liveness>, 2> liveness;
@@ -170,13 +171,21 @@ void take_up_wait(Connection& connection, Transaction& call);
 /// A Reply on `connection` that answers no Call there: that of a Call that was lost with an earlier connection, whose
 /// copy is not in the capture.
 void end_wait(Connection& connection, trace::Side requester, std::uint32_t xid);
+/// A Call of a client whose answer stands in front of it: how long it waited is not known.
+void count_unseen_wait(Connection& connection, const Transaction& call);
 /// The Call's first answer.
 void count_wait(Connection& connection, const Transaction& call, const trace::Send& answer, TimeNs long_wait);
 
 /// What became of a mount, as the rules of group N and the sentence see it.
 struct Assessment {
   /// Why nothing can be told of it.
-  enum class Doubt : std::uint8_t { none, one_direction, nothing_readable, frames_missing } doubt = Doubt::none;
+  enum class Doubt : std::uint8_t {
+    none,
+    one_direction,
+    nothing_readable,
+    frames_missing,
+    answer_missing  ///< whether the server took the connection
+  } doubt = Doubt::none;
   MountFacts::State state = MountFacts::State::unknown;
   Owes owes = Owes::unknown;
   std::optional<FrameRef> since;
