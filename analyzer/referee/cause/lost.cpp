@@ -18,9 +18,19 @@ constexpr TimeNs reconnects_within = 60'000'000'000;  // Linux clients wait 5 to
 /// Transactions that may still be finished by what was under way when the cause of the end struck.
 constexpr std::uint64_t under_way = 2;
 
+/// Who was refused has acknowledged what the other side sent later: both had what they needed. (That the refused Send
+/// was acknowledged, too, may be in frames that the capture lacks.)
+[[nodiscard]] bool went_on(const Connection& connection, const Suspect& suspect) {
+  const SideState& refuser = connection.of(other(suspect.sender));
+  const RecentSend* const heard =
+      refuser.sends.newest([&](const RecentSend& send) { return send.ordinal <= refuser.acknowledged; });
+  return heard != nullptr && heard->frame.number > suspect.frame.number;
+}
+
 /// Work that went on was not ended by it. What a refused Send caused is over once that Send is acknowledged.
 [[nodiscard]] bool may_have_ended(const Connection& connection, const Suspect& suspect) {
-  return connection.completed <= suspect.completed + under_way || suspect.refused_ordinal != 0;
+  if (suspect.refused_ordinal != 0) return !went_on(connection, suspect);
+  return connection.completed <= suspect.completed + under_way;
 }
 
 /// The newest one; but a proven cause beats what only followed from it.

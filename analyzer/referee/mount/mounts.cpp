@@ -68,7 +68,9 @@ Attempt& new_attempt(Mount& mount, Attempt&& attempt) {
   // The same endpoints began anew, and what lies between is not in the capture.
   const auto& closed = connection.facts.closed;
   const bool end_unseen = closed && closed->how == Closed::How::superseded;
-  open.hidden = responder.gaps != call.responder_gaps || connection.facts.one_way || with_hole || !any_call ||
+  // Held back behind a hole of its own side, it was taken after a gap that lies behind it had been noticed.
+  const bool gap_since = responder.gaps != call.responder_gaps || responder.newest_gap.number > call.call.number;
+  open.hidden = gap_since || connection.facts.one_way || with_hole || !any_call ||
                 responder.unread.number > call.call.number || end_unseen;
   open.pulling = oldest_read(connection, call);
   return open;

@@ -25,14 +25,23 @@ class Recent {
   /// The newest one for which `wanted` holds.
   template <class Predicate>
   [[nodiscard]] T* newest(Predicate wanted) {
-    for (std::size_t i = 0; i < items_.size(); ++i) {
-      const std::size_t at = (next_ + items_.size() - 1 - i) % items_.size();
-      if (wanted(items_[at])) return &items_[at];
+    return found(items_, next_, wanted);
+  }
+  template <class Predicate>
+  [[nodiscard]] const T* newest(Predicate wanted) const {
+    return found(items_, next_, wanted);
+  }
+
+ private:
+  template <class Items, class Predicate>
+  [[nodiscard]] static auto found(Items& items, std::size_t next, Predicate wanted) -> decltype(items.data()) {
+    for (std::size_t i = 0; i < items.size(); ++i) {
+      const std::size_t at = (next + items.size() - 1 - i) % items.size();
+      if (wanted(items[at])) return &items[at];
     }
     return nullptr;
   }
 
- private:
   std::vector<T> items_;
   std::size_t next_ = 0;  // the oldest, once full
 };
