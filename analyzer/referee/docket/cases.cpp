@@ -53,13 +53,12 @@ constexpr std::string_view order_unknown =
 
 /// Before what the accused's peer has sent at `now`?
 [[nodiscard]] Case::Order order_of(const Connection& connection, const Case& waited, FrameRef now) {
-  constexpr TimeNs two_taps = 200'000'000;  // as the trace waits for what is late
   const bool heard = connection.of(waited.accused).acknowledged >= waited.heard_by;
   // Over TCP the trace delivers in the order of the wire.
   if (heard || connection.facts.transport == trace::Transport::iwarp) return Case::Order::proven;
   // What would excuse it, and is only late, comes within the time by which two taps may be apart.
   if (waited.of_absence()) {
-    return now.time - waited.frame.time > two_taps ? Case::Order::proven : Case::Order::open;
+    return now.time - waited.frame.time > two_taps_apart ? Case::Order::proven : Case::Order::open;
   }
   return connection.file_order == Connection::FileOrder::skewed ? Case::Order::open : Case::Order::of_file;
 }

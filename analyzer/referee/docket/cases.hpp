@@ -12,6 +12,8 @@ namespace rpcrdma::referee {
 
 /// As many wait at once in a connection: one that accuses so often is broken beyond the next of them.
 inline constexpr std::size_t most_cases = 256;
+/// The clocks of two taps may be: as long as this the trace waits for what is late.
+inline constexpr TimeNs two_taps_apart = 200'000'000;
 
 /// `side` has received what the other one sent, up to the Send with this ordinal: a Call that comes behind is not the
 /// one that was answered.

@@ -77,9 +77,14 @@ bool answered_before(const Witness& witness, const trace::Send& event, std::uint
   }
   // Where nobody is accused of it, it is remembered among the newest. Mostly nothing behind the Call has come yet.
   SideState& responder = connection.of(other(event.side));
-  if (responder.last_event.number < event.frame.number) return false;
+  const bool skewed = connection.file_order == Connection::FileOrder::skewed;
+  if (!skewed && responder.last_event.number < event.frame.number) return false;
   return responder.sends.newest([&](const RecentSend& send) {
-    return send.reply() && send.xid == xid && send.exchange.generation == 0 && send.frame.number > event.frame.number;
+    if (!send.reply() || send.xid != xid || send.exchange.generation != 0) return false;
+    if (send.frame.number > event.frame.number) return true;
+    // What its receiver has acknowledged it had before it sent the Call.
+    const bool heard = send.ordinal <= responder.acknowledged;
+    return skewed && !heard && event.frame.time - send.frame.time <= two_taps_apart;
   }) != nullptr;
 }
 
