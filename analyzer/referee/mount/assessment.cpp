@@ -122,9 +122,10 @@ void take_silence(Assessment& a, const Mount& mount) {
 }
 
 /// Does the client try to connect again after this?
-[[nodiscard]] bool tries_again(const Mount& mount, FrameRef after) {
-  return std::any_of(mount.attempts.begin(), mount.attempts.end(),
-                     [&](const Attempt& attempt) { return later(attempt.last, after); });
+[[nodiscard]] bool tries_again(const Mount& mount, FrameRef after, ConnectionId ended) {
+  return std::any_of(mount.attempts.begin(), mount.attempts.end(), [&](const Attempt& attempt) {
+    return (attempt.connection == 0 || attempt.connection != ended) && later(attempt.last, after);
+  });
 }
 
 /// What may have been answered in the frames that the capture lacks: is it worth a doubt? A Call on a connection that
@@ -150,7 +151,7 @@ void take_calls(Assessment& a, const Mount& mount, TimeNs wait) {
   };
   for (const OpenCall& call : mount.open_calls) consider(call, a.end);
   for (const OpenCall& call : mount.lost_calls) {
-    consider(call, tries_again(mount, call.ended) ? a.end : call.ended);
+    consider(call, tries_again(mount, call.ended, call.connection) ? a.end : call.ended);
   }
   std::stable_sort(a.hanging.begin(), a.hanging.end(),
                    [](const OpenCall& x, const OpenCall& y) { return x.first.number < y.first.number; });
@@ -234,7 +235,7 @@ void take_nfs(Assessment& a, const Mount& mount, TimeNs wait) {
     return life.established && !life.closed && life.messages > 0;
   });
   if (over && !another_is_open) {
-    if (tries_again(mount, newest.closed->frame)) return State::working;  // under way
+    if (tries_again(mount, newest.closed->frame, newest.id)) return State::working;  // under way
     a.since = newest.closed->frame;
     return State::closed;
   }

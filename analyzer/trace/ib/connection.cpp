@@ -64,7 +64,6 @@ void Connection::announce(ConnectionNumbers& numbers) {
   const bool ready_before = reply && ready_message && ready_message->frame.number < reply->frame.number;
   if (ready_before) shared.say_late(Side::passive, reply->frame);
   replay();
-  tell_farewells(false);
 }
 
 void Connection::emit_reply() {
@@ -182,6 +181,7 @@ void Connection::replay() {
     legs[i]->waiting_octets = 0;
   }
   const std::array<FrameRef, 2> newest = heard;  // handshake messages were not held back
+  std::vector<Farewell> farewells = std::exchange(farewells_, {});  // behind all of this
   std::array<std::size_t, 2> at{};
   while (at[0] < waiting[0].size() || at[1] < waiting[1].size()) {
     const std::size_t i = at[1] >= waiting[1].size() || (at[0] < waiting[0].size() &&
@@ -194,6 +194,8 @@ void Connection::replay() {
   }
   for (std::size_t i = 0; i < 2; ++i)
     if (newest[i].number > heard[i].number) heard[i] = newest[i];
+  farewells_ = std::move(farewells);
+  tell_farewells(false);
 }
 
 bool Connection::foreign(const Leg& leg, FrameRef ref, const wire::IbHeader& header) const noexcept {

@@ -215,6 +215,7 @@ struct Connection {
   [[nodiscard]] bool awaited_waits(int direction) const noexcept;
   void release(int direction);
   void release_proven(FrameRef now);
+  [[nodiscard]] bool may_say_more(Side side, FrameRef farewell) const noexcept;
   void tell_farewells(bool all);
 
   std::array<EarlyPackets, 2> early_;     ///< by sender

@@ -21,7 +21,10 @@ void Connection::deliver(Leg& leg, FrameRef ref, Bytes octets, std::uint32_t wir
   }
   pass(sender, ref, octets, wire_length, header, crc_bad);
   const EarlyPackets& awaiting = early_[index(other(sender))];
-  if (awaiting.empty()) return;
+  if (awaiting.empty()) {
+    if (!farewells_.empty()) tell_farewells(false);
+    return;
+  }
   if (come(other(sender), awaiting.front().header)) shared.say_late(sender, ref);
   release_proven(ref);
 }
@@ -75,13 +78,21 @@ void Connection::says_farewell(Side side, Disconnect::How how, FrameRef ref, Sav
   tell_farewells(false);
 }
 
+/// What that side sent before it learned of the farewell: it is known to come late in this capture.
+bool Connection::may_say_more(Side side, FrameRef farewell) const noexcept {
+  const std::size_t i = index(side);
+  return shared.late[i] && !dreq_seen[i] && !drep_seen[i] &&
+         !passed(farewell.time, last_used.time, ProvenOrder::patience);
+}
+
 /// Those of a side of which nothing waits any more, or `all`. Who asks goes before who answers, also where it comes
 /// late.
 void Connection::tell_farewells(bool all) {
   for (const Disconnect::How how : {Disconnect::How::request, Disconnect::How::reply}) {
     for (auto it = farewells_.begin(); it != farewells_.end();) {
-      const std::size_t peer = index(other(it->side));
-      const bool asked = how == Disconnect::How::request || dreq_seen[peer] || !shared.late[peer];
+      const Side peer = other(it->side);
+      const bool asked = how == Disconnect::How::request ? !may_say_more(peer, it->frame)
+                                                         : dreq_seen[index(peer)] || !shared.late[index(peer)];
       if (it->how != how || !(all || (asked && early_[index(it->side)].empty()))) {
         ++it;
         continue;
