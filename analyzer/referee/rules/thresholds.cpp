@@ -105,7 +105,7 @@ void judge_send_size(const Witness& witness, const trace::Send& event, RecentSen
         witness.say(
             RuleId::send_larger_than_known,
             {.frames = {event.frame},
-             .xid = send.xid,
+             .xid = send.known_xid(),
              .what = fmt::format("The {} sent {} octets inline; the handshake is not (completely) in the capture, so "
                                  "what its peer can take is not known (1024 is the default).",
                                  name(event.side), grouped(event.wire_length))});
@@ -133,7 +133,7 @@ void judge_send_size(const Witness& witness, const trace::Send& event, RecentSen
         {.frames = {event.frame, mine.frame, theirs.frame},
          .by = event.side,
          .as = role,
-         .xid = send.xid,
+         .xid = send.known_xid(),
          .what = fmt::format(
              "The {} sent {}{} octets inline; the threshold in this direction is {} (the smaller of its own "
              "send size {} and the receive size {} of its peer).",
@@ -150,7 +150,7 @@ void judge_send_size(const Witness& witness, const trace::Send& event, RecentSen
       {.frames = {event.frame, mine.frame, theirs.frame},
        .by = event.side,
        .as = role,
-       .xid = send.xid,
+       .xid = send.known_xid(),
        .at_most = Severity::warning,
        .what = fmt::format(
            "The {} sent {}{} octets inline although {} gave usable private data, so both have to assume {}.",
@@ -378,7 +378,7 @@ bool judge_refused_size(const Witness& witness, const trace::Refusal& refusal, R
     witness.say(RuleId::inline_overrun_fatal, {.frames = {send.frame, refusal.frame},
                                                .by = sender,
                                                .as = send.call() ? Role::requester : Role::responder,
-                                               .xid = send.xid,
+                                               .xid = send.known_xid(),
                                                .what = message});
   }
   Suspect suspect;

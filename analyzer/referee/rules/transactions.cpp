@@ -354,7 +354,7 @@ void judge_open_calls(const Witness& witness, FrameRef now, bool closed, bool cl
          .habit = named++ >= most_open_named,
          .what = fmt::format("The {}'s Call with XID {:#010x} has no Reply {} ({:.1f} s later).", name(call->requester),
                              call->xid, closed ? "when the connection ends" : "at the end of the capture",
-                             static_cast<double>(now.time - call->call.time) / 1e9)});
+                             static_cast<double>(std::max<TimeNs>(now.time - call->call.time, 0)) / 1e9)});
   }
   if (!closed) return;
   const auto client_calls = static_cast<std::size_t>(

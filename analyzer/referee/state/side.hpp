@@ -63,6 +63,9 @@ struct RecentSend {
     holes,   ///< the capture lacks packets of it
     partial  ///< refused before its last packet was seen: wire_length is the least that it can be
   } extent = Extent::whole;
+  [[nodiscard]] std::optional<std::uint32_t> known_xid() const noexcept {
+    return extent == Extent::partial ? std::nullopt : std::optional(xid);
+  }
   bool credits_known = true;     ///< false: other messages of the time were delivered out of file order
   std::uint64_t unanswered = 0;  ///< Ledger::unanswered of its sender when it was sent
   [[nodiscard]] bool call() const noexcept { return direction == Direction::call; }

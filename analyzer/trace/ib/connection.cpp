@@ -180,7 +180,7 @@ void Connection::replay() {
     legs[i]->waiting = {};
     legs[i]->waiting_octets = 0;
   }
-  const std::array<FrameRef, 2> newest = heard;  // handshake messages were not held back
+  const std::array<FrameRef, 2> newest = heard;                     // handshake messages were not held back
   std::vector<Farewell> farewells = std::exchange(farewells_, {});  // behind all of this
   std::array<std::size_t, 2> at{};
   while (at[0] < waiting[0].size() || at[1] < waiting[1].size()) {
