@@ -30,7 +30,7 @@ void keep_later(FrameRef& newest, FrameRef frame) noexcept {
 [[nodiscard]] Attempt settled(const Mount& mount, Attempt attempt) {
   if (attempt.connection != 0 && attempt.outcome == Outcome::open) {
     const Life* life = life_with(mount, attempt.connection);
-    if (life != nullptr && life->established) {
+    if (life != nullptr && life->established()) {
       attempt.outcome = Outcome::established;
     } else if (life != nullptr && attempt.transport == trace::Transport::iwarp) {
       const auto& sent = life->liveness[index(Side::active)];
@@ -61,7 +61,7 @@ void take_attempts(Assessment& a, const Mount& mount, TimeNs wait) {
                    [](const Attempt& x, const Attempt& y) { return x.first.number < y.first.number; });
   for (std::size_t i = 0; i < attempts.size(); ++i) {
     const Life* life = life_with(mount, attempts[i].connection);
-    if (life != nullptr && life->answer_missing && !attempts[i].answered_no()) {
+    if (life != nullptr && life->answer == Life::Answer::missing && !attempts[i].answered_no()) {
       ++a.attempts.made;  // whatever came of it
       continue;
     }
@@ -80,7 +80,7 @@ void take_attempts(Assessment& a, const Mount& mount, TimeNs wait) {
   for (const Life& life : mount.lives) {
     const bool attempted = std::any_of(mount.attempts.begin(), mount.attempts.end(),
                                        [&](const Attempt& attempt) { return attempt.connection == life.id; });
-    if (!life.established || attempted || a.series.empty() || a.series.back().ended_by.number != 0) continue;
+    if (!life.established() || attempted || a.series.empty() || a.series.back().ended_by.number != 0) continue;
     if (later(life.opened, a.series.back().last)) a.series.back().ended_by = life.opened;
   }
   std::erase_if(a.series, [&](const AttemptSeries& series) {
@@ -187,10 +187,10 @@ void take_nfs(Assessment& a, const Mount& mount, TimeNs wait) {
     readable = readable || life.readable > 0 || life.cut == 0;
     both = both || !life.one_way;
   }
-  const auto any = [&](bool Life::*what) {
-    return std::any_of(mount.lives.begin(), mount.lives.end(), [&](const Life& life) { return life.*what; });
+  const auto any = [&](Life::Answer answer) {
+    return std::any_of(mount.lives.begin(), mount.lives.end(), [&](const Life& life) { return life.answer == answer; });
   };
-  if (any(&Life::answer_missing) && !any(&Life::established) && a.failing == nullptr) {
+  if (any(Life::Answer::missing) && !any(Life::Answer::taken) && a.failing == nullptr) {
     return Assessment::Doubt::answer_missing;
   }
   if (!mount.lives.empty() && !both) return Assessment::Doubt::one_direction;
@@ -215,7 +215,7 @@ void take_nfs(Assessment& a, const Mount& mount, TimeNs wait) {
 [[nodiscard]] State state_of(Assessment& a, const Mount& mount) {
   if (a.doubt != Assessment::Doubt::none) return State::unknown;
   for (const Life& life : mount.lives) {
-    if (life.established && (a.newest == nullptr || later(life.opened, a.newest->opened))) a.newest = &life;
+    if (life.established() && (a.newest == nullptr || later(life.opened, a.newest->opened))) a.newest = &life;
   }
   if (a.newest == nullptr) return State::never_up;
   const bool attempts_fail = a.failing != nullptr && later(a.failing->first, a.newest->opened);
@@ -232,7 +232,7 @@ void take_nfs(Assessment& a, const Mount& mount, TimeNs wait) {
     return State::down;
   }
   const bool another_is_open = std::any_of(mount.lives.begin(), mount.lives.end(), [](const Life& life) {
-    return life.established && !life.closed && life.messages > 0;
+    return life.established() && !life.closed && life.messages > 0;
   });
   if (over && !another_is_open) {
     if (tries_again(mount, newest.closed->frame, newest.id)) return State::working;  // under way
@@ -315,10 +315,13 @@ Life life_of(const Connection& connection) {
   life.orderly = told && (!facts.closed->cause || facts.closed->cause->rule == RuleId::cm_dreq);
   life.one_way = facts.one_way;
   if (!connection.roles_known()) life.roles = Life::Roles::guessed;
-  life.established =
+  const bool taken =
       connection.reply_seen() || connection.ready_seen || connection.messages > 0 || !facts.handshake_seen;
-  if (connection.rejected()) life.established = false;
-  life.answer_missing = !life.established && !connection.rejected() && connection.of(Side::passive).gaps > 0;
+  if (!connection.rejected() && taken) {
+    life.answer = Life::Answer::taken;
+  } else if (!connection.rejected() && connection.of(Side::passive).gaps > 0) {
+    life.answer = Life::Answer::missing;
+  }
   for (const Side side : {Side::active, Side::passive}) {
     const SideState& state = connection.of(side);
     life.newest_gap[index(side)] = state.newest_gap;

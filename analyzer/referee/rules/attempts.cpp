@@ -127,7 +127,7 @@ void judge_attempts(const MountWitness& witness, const Mount& mount, const Asses
   };
   const auto came_through_later = [&](const Attempt& attempt) {
     return std::any_of(mount.lives.begin(), mount.lives.end(), [&](const Life& life) {
-      return life.established && life.opened.number > attempt.first.number && life.id != attempt.connection &&
+      return life.established() && life.opened.number > attempt.first.number && life.id != attempt.connection &&
              !at_another_port(life, attempt);
     });
   };
@@ -169,7 +169,8 @@ void judge_attempts(const MountWitness& witness, const Mount& mount, const Asses
       const bool old = assessment.end.time - attempt.first.time >= witness.context.options.wait;
       if (attempt.copies < repeats_that_count && !old) continue;
       const bool known = std::any_of(mount.lives.begin(), mount.lives.end(), [&](const Life& life) {
-        return life.id == attempt.connection && (life.established || life.answer_missing || life.one_way);
+        return life.id == attempt.connection &&
+               (life.established() || life.answer == Life::Answer::missing || life.one_way);
       });
       if (known) continue;
       tell(unanswered, attempt, {attempt.first, attempt.last}, [&] {

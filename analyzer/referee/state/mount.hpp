@@ -94,8 +94,13 @@ struct Life {
   bool orderly = false;  ///< closed in good order
   bool one_way = false;
   enum class Roles : std::uint8_t { known, guessed } roles = Roles::known;
-  bool established = false;
-  bool answer_missing = false;         ///< what the capture lacks of the server may say whether it was established
+  /// Of the server to the request.
+  enum class Answer : std::uint8_t {
+    none,     ///< or it was refused
+    taken,    ///< or traffic shows it
+    missing,  ///< it may stand in what the capture lacks
+  } answer = Answer::none;
+  [[nodiscard]] bool established() const noexcept { return answer == Answer::taken; }
   std::array<FrameRef, 2> heard;       ///< newest frame of each side
   std::array<FrameRef, 2> newest_gap;  ///< of each side's direction
   std::array<std::optional<trace::Liveness>, 2> liveness;
