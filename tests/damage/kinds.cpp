@@ -157,19 +157,37 @@ std::size_t on_ethernet(const Source& source) {
 // --- what comes in another order
 
 std::size_t skews(const Source& source) { return senders(source).size() < 2 ? 0 : 10; }
-Variant skewed(const Source& source, std::size_t index) {
-  constexpr std::array<TimeNs, 5> by{300 * microsecond, millisecond, 5 * millisecond, 20 * millisecond,
-                                     50 * millisecond};
-  const TimeNs skew = by.at(index / 2);
+/// What is kept, with one host's frames so much later.
+Variant apart(const Source& source, std::size_t which, TimeNs skew, const std::function<bool(std::size_t)>& keep) {
   // Two hosts, whoever of them opens which connection.
-  const std::string one = senders(source).at(index % 2);
+  const std::string one = senders(source).at(which);
   const std::string host = one.substr(0, one.size() / 2);
-  Variant made{fmt::format("sender {} {} us late", index % 2 + 1, skew / microsecond), {}, skew};
-  made.recording.frames = source.recording.frames;
+  Variant made{fmt::format("sender {} {} us late", which + 1, skew / microsecond), {}, skew};
   for (std::size_t i = 0; i < frames(source); ++i) {
-    if (source.glances[i].sender.starts_with(host)) made.recording.frames[i].ref.time += skew;
+    if (!keep(i)) continue;
+    made.recording.frames.push_back(source.recording.frames[i]);
+    if (source.glances[i].sender.starts_with(host)) made.recording.frames.back().ref.time += skew;
   }
   sort_by_time(made.recording.frames);
+  return made;
+}
+constexpr std::array<TimeNs, 5> skew_by{300 * microsecond, millisecond, 5 * millisecond, 20 * millisecond,
+                                        50 * millisecond};
+Variant skewed(const Source& source, std::size_t index) {
+  return apart(source, index % 2, skew_by.at(index / 2), [](std::size_t) { return true; });
+}
+/// Nothing tells which of the two sides was first.
+std::size_t unacknowledged_skews(const Source& source) {
+  return with_acknowledgements(source) == 0 ? 0 : skews(source);
+}
+Variant skewed_unacknowledged(const Source& source, std::size_t index) {
+  return apart(source, index % 2, skew_by.at(index / 2),
+               [&](std::size_t i) { return source.glances[i].carries != Carries::acknowledgement; });
+}
+std::size_t lossy_skews(const Source& source) { return skews(source) == 0 ? 0 : 2 * frames(source); }
+Variant skewed_lossy(const Source& source, std::size_t index) {
+  Variant made = apart(source, index % 2, 5 * millisecond, [=](std::size_t i) { return i != index / 2; });
+  made.name += fmt::format(", without frame {}", index / 2 + 1);
   return made;
 }
 /// Neighbours within a millisecond: queues of an adapter that are read in turn.
@@ -291,6 +309,7 @@ Variant second_mirror(const Source& source, std::size_t index) {
 
 using Waits = Kind::Waits;
 using Holds = Kind::Holds;
+using Damages = Kind::Damages;
 constexpr std::array all_kinds{
     Kind{"a frame lost", Waits::may_be_hidden, Holds::less, frames, lost},
     Kind{"neighbours lost", Waits::may_be_hidden, Holds::less, frames_but_one, pair_lost},
@@ -306,6 +325,9 @@ constexpr std::array all_kinds{
     Kind{"cut", Waits::may_be_hidden, Holds::less, always<snaps.size()>, cut},
     Kind{"cut by a switch", Waits::may_be_hidden, Holds::less, on_ethernet, cut_by_a_switch},
     Kind{"skewed", Waits::different, Holds::everything, skews, skewed},
+    Kind{"skewed, not acknowledged", Waits::different, Holds::less, unacknowledged_skews, skewed_unacknowledged,
+         Damages::two_at_once},
+    Kind{"skewed, a frame lost", Waits::different, Holds::less, lossy_skews, skewed_lossy, Damages::two_at_once},
     Kind{"exchanged", Waits::the_same, Holds::everything, frames_but_one, swapped},
     Kind{"shuffled", Waits::different, Holds::everything, shuffles, shuffled},
     Kind{"twice", Waits::the_same, Holds::everything, always<15>, again},

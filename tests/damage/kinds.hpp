@@ -39,6 +39,7 @@ struct Kind {
   enum class Holds : std::uint8_t { less, everything } holds = Holds::less;
   std::size_t (*count)(const Source& source);
   Variant (*make)(const Source& source, std::size_t index);
+  enum class Damages : std::uint8_t { one, two_at_once } damages = Damages::one;
 };
 
 [[nodiscard]] std::span<const Kind> kinds();

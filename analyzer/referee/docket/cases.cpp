@@ -60,10 +60,20 @@ constexpr std::string_view order_unknown =
   if (waited.of_absence()) {
     return now.time - waited.frame.time > two_taps_apart ? Case::Order::proven : Case::Order::open;
   }
-  return connection.file_order == Connection::FileOrder::skewed ? Case::Order::open : Case::Order::of_file;
+  // Where nothing is acknowledged, nothing would show that the file's order is another one.
+  const bool acknowledged = connection.sides[0].acknowledged + connection.sides[1].acknowledged > 0;
+  const bool trusted = acknowledged && connection.file_order != Connection::FileOrder::skewed;
+  return trusted ? Case::Order::of_file : Case::Order::open;
 }
 
 }  // namespace
+
+void heard_of(Connection& connection, Side side, std::uint32_t xid) {
+  std::erase_if(connection.cases, [&](const Case& waited) {
+    const auto* answer = waited.is<Case::Answer>();
+    return answer != nullptr && waited.accused == other(side) && waited.xid == xid && answer->received.number == 0;
+  });
+}
 
 void received(Connection& connection, Side side, std::uint64_t ordinal, FrameRef proof) {
   for (Case& waited : connection.cases) {
@@ -85,7 +95,8 @@ void settle_cases(const Witness& witness, Side side, FrameRef before) {
   std::erase_if(connection.cases, [&](Case& waited) {
     if (waited.accused == side || waited.frame.number >= before.number) return false;
     waited.order = order_of(connection, waited, before);
-    if (waited.order == Case::Order::open && waited.of_absence()) return false;
+    const bool may_be_shown = waited.of_absence() || connection.file_order != Connection::FileOrder::skewed;
+    if (waited.order == Case::Order::open && may_be_shown) return false;
     ready.push_back(std::move(waited));
     return true;
   });
@@ -131,6 +142,10 @@ void settle_all_cases(const Witness& witness, std::optional<Side> complete, bool
   }
   for (Case& waited : all) {
     waited.orderly = orderly && connection.trusted();
+    if (!waited.of_absence() && order_of(connection, waited, waited.frame) == Case::Order::open) {
+      witness.unchecked(waited.rule, order_unknown);
+      continue;
+    }
     // All of the file is here: what only was late would have come.
     const bool overtaken = waited.order == Case::Order::open && connection.file_order != Connection::FileOrder::skewed;
     const bool proven = overtaken || complete == other(waited.accused);

@@ -17,6 +17,9 @@ inline constexpr TimeNs two_taps_apart = 200'000'000;
 
 /// `side` has received what the other one sent, up to the Send with this ordinal: a Call that comes behind is not the
 /// one that was answered.
+/// A message of this side had that XID, whatever it was: an answer to it that stands in front of it may have been sent
+/// behind it.
+void heard_of(Connection& connection, Side side, std::uint32_t xid);
 void received(Connection& connection, Side side, std::uint64_t ordinal, FrameRef proof);
 /// `side` has sent something: settles those cases of the other side that are older.
 void settle_cases(const Witness& witness, Side side, FrameRef before);

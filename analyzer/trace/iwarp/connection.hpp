@@ -162,7 +162,7 @@ class Connection {
   [[nodiscard]] bool come(const Half& h, const TcpSegment& segment) const;
   [[nodiscard]] static std::optional<Hole> hole_of(const Half& h);
   [[nodiscard]] static std::optional<Hole> hole_before(const Half& h, Position to);
-  void pass_over(Half& peer, Position to);
+  void pass_over(Half& peer, Position to, FrameRef frame);
   // For ProvenOrder.
   [[nodiscard]] const EarlySegments& early(int direction) const noexcept { return half(direction).early; }
   [[nodiscard]] bool front_come(int direction) const;

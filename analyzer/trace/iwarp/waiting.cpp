@@ -86,12 +86,17 @@ std::optional<Hole> Connection::hole_before(const Half& h, Position to) {
   return Hole{h.order.next(), to - h.order.next(), behind->ref};
 }
 
-/// What its peer sent up to there and the capture lacks is given up. What stands behind that is not told yet.
-void Connection::pass_over(Half& peer, Position to) {
+/// What `peer` sent up to there and the capture lacks is given up: `frame` acknowledges it. What stands behind that is
+/// not told yet.
+void Connection::pass_over(Half& peer, Position to, FrameRef frame) {
   while (peer.order.next() < to) {
     const auto hole = hole_before(peer, to);
-    if (!hole) return;
-    skip(peer, std::min<std::uint64_t>(hole->count, to - peer.order.next()), true, hole->since);
+    const std::uint64_t left = to - peer.order.next();
+    if (!hole) {
+      if (left > 1) skip(peer, left, true, frame);  // one may be a FIN
+      return;
+    }
+    skip(peer, std::min<std::uint64_t>(hole->count, left), true, hole->since);
     if (peer.order.next() < to) deliver_ready(peer);
   }
 }
@@ -100,7 +105,11 @@ void Connection::pass_over(Half& peer, Position to) {
 void Connection::release(int direction) {
   Half& h = half(direction);
   Half& peer = half(1 - direction);
-  if (peer.order.started()) pass_over(peer, peer.order.unwrap(h.early.front().acknowledgement));
+  const TcpSegment& front = h.early.front();
+  if (peer.order.started() && (front.flags & TcpSegment::ack) != 0) {
+    const Position acknowledged = peer.order.unwrap(front.acknowledgement);
+    if (distance(peer.order.next(), acknowledged) <= window_ahead) pass_over(peer, acknowledged, front.ref);
+  }
   do {
     take(h, h.early.front());
     h.early.pop();
