@@ -175,8 +175,11 @@ void Flows::attach(Connection& connection, Side sender, const FlowKey& key, Fram
   }
   if (Leg* leg = find(key)) {
     if (leg->connection == &connection) return;
-    if (leg->connection == nullptr && leg->first.number >= connection.first.number) {
-      join(connection, sender, *leg);  // the handshake message stands behind the first data
+    // The handshake message stands behind the first data, and where that side is late, behind all of it.
+    const bool begins_with_it = leg->first.number >= connection.first.number ||
+                                !passed(leg->first.time, connection.first.time, ProvenOrder::patience);
+    if (leg->connection == nullptr && begins_with_it) {
+      join(connection, sender, *leg);
       return;
     }
     if (leg->connection == nullptr) settle_orphan(*leg);

@@ -295,10 +295,9 @@ void Stream::repeated(const Arrival& a, Sequence at) {
   if (stranger(a, at)) return;
   auto kind = Repeated::Kind::retransmission;
   const Sent* sent = history_.find(at);
-  if (sent != nullptr && sent->at == at && sent->mark == a.mark && close_together(sent->ref.time, a.ref.time) &&
-      retried_frame_ < sent->ref.number) {
-    kind = Repeated::Kind::capture_duplicate;
-  } else if (repeats_.copied(a, at, asked_frame_)) {
+  const bool copied = sent != nullptr && sent->at == at && sent->mark == a.mark &&
+                      close_together(sent->ref.time, a.ref.time) && retried_frame_ < sent->ref.number;
+  if (copied || repeats_.copied(a, at, asked_frame_)) {
     kind = Repeated::Kind::capture_duplicate;
   } else {
     retried_frame_ = a.ref.number;

@@ -422,13 +422,32 @@ TEST_F(IbPairing, NewHandshakeSupersedesAnAdoptedConnection) {
                                   "2P #4 reply 10.0.0.1:20049/0x22"}));
 }
 
+// So long before that it cannot be the handshake that is late.
 TEST_F(IbPairing, NewHandshakeSupersedesHalfAConnection) {
   p.reply(s0, rpc(1, false));
+  p.time += 201'000'000;
   p.req();
   p.rep();
   EXPECT_EQ(p.sink.news(), (Lines{"1P #1 adopted 10.0.0.2:-/0x11 10.0.0.1:-/- one-way", "1P #1 send 1 length 52 to #1",
                                   "1A #2 disconnect superseded", "2A #2 request 10.0.0.2:40000/0x11 10.0.0.1:20049/-",
                                   "2P #3 reply 10.0.0.1:20049/0x22"}));
+}
+
+// The REQ is not in the capture, and the server's side comes late.
+TEST_F(IbPairing, ReplyBehindAllThatTheClientSaid) {
+  p.rtu();
+  p.call(Peers::client_psn, rpc(1, true));
+  p.client_acks(Peers::server_psn);
+  p.rep();
+  p.server_acks(Peers::client_psn);
+  p.reply(Peers::server_psn, rpc(1, false));
+  p.finish();
+  EXPECT_EQ(p.sink.facts.size(), 2U);
+  EXPECT_EQ(p.sink.adopted.size(), 1U);
+  for (const std::string& line : p.sink.lines) {
+    EXPECT_EQ(line.front(), '1') << line;
+    EXPECT_EQ(line.find("gap"), line.npos) << line;
+  }
 }
 
 TEST_F(IbPairing, HostTalkingToItself) {
