@@ -3,6 +3,7 @@
 // sent after it had arrived, and wait for it.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <list>
@@ -33,7 +34,7 @@ class EarlyPackets {
     Held& held = held_.back();
     held.header.payload = Bytes(held.octets).subspan(offset(octets, header.payload), header.payload.size());
     octets_ += octets.size();
-    if (is_request(header.op.kind)) requests_.push_back(header.psn);
+    if (is_request(header.op.kind)) requests_.push_back({header.psn, ref});
     return true;
   }
   [[nodiscard]] Held take_first() {
@@ -43,9 +44,21 @@ class EarlyPackets {
     if (is_request(first.header.op.kind)) requests_.pop_front();
     return first;
   }
+  /// There is one.
+  [[nodiscard]] FrameRef first_request() const noexcept { return requests_.front().ref; }
+  /// The oldest request among them, past the answers in front of it.
+  [[nodiscard]] Held take_first_request() {
+    const auto at =
+        std::find_if(held_.begin(), held_.end(), [](const Held& h) { return is_request(h.header.op.kind); });
+    Held first = std::move(*at);
+    held_.erase(at);
+    octets_ -= first.octets.size();
+    requests_.pop_front();
+    return first;
+  }
   /// A request up to this PSN is among what waits: it is not missing, only not taken yet.
   [[nodiscard]] bool request_up_to(std::uint32_t psn) const noexcept {
-    return !requests_.empty() && psn_distance(requests_.front(), psn) >= 0;
+    return !requests_.empty() && psn_distance(requests_.front().psn, psn) >= 0;
   }
 
  private:
@@ -54,7 +67,11 @@ class EarlyPackets {
   }
 
   std::list<Held> held_;
-  std::list<std::uint32_t> requests_;  ///< PSNs of those among them, in the order in which they were sent
+  struct Request {
+    std::uint32_t psn = 0;
+    FrameRef ref;
+  };
+  std::list<Request> requests_;  ///< those among them, in the order in which they were sent
   std::size_t octets_ = 0;
 };
 

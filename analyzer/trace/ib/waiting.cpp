@@ -52,7 +52,8 @@ bool Connection::front_given_up(int direction, FrameRef now) {
   const Stream& asked = streams[index(other(sender))];
   if (asked.overtaken(early(direction).front().header.psn, now.time)) return true;
   // Its peer answered something that was sent behind this, and so behind what this answers.
-  if (!awaited_waits(direction) && awaited_waits(1 - direction)) return true;
+  const bool answered_beyond = !awaited_waits(direction) && awaited_waits(1 - direction);
+  if (answered_beyond && passed(early(direction).front().ref.time, now.time, ProvenOrder::neighbours)) return true;
   if (!ProvenOrder::waited_long(*this, direction, now)) return false;
   waited_in_vain_[index(sender)] = !asked.requests_seen();
   return true;
@@ -65,7 +66,18 @@ void Connection::release(int direction) {
 }
 
 void Connection::release_proven(FrameRef now) {
-  if (ProvenOrder::release_proven(*this, now)) tell_farewells(false);
+  bool released = ProvenOrder::release_proven(*this, now);
+  // Each waits for a request behind the other: an answer changed places with a request of its own side.
+  while (awaited_waits(0) && awaited_waits(1)) {
+    const Side sender =
+        early_[0].first_request().number < early_[1].first_request().number ? Side::active : Side::passive;
+    const EarlyPackets::Held held = early_[index(sender)].take_first_request();
+    pass(sender, held.ref, held.octets, held.wire_length, held.header, held.crc_bad);
+    shared.say_reordered(sender, held.ref);
+    ProvenOrder::release_proven(*this, now);
+    released = true;
+  }
+  if (released) tell_farewells(false);
 }
 
 void Connection::says_farewell(Side side, Disconnect::How how, FrameRef ref, SavedArea area) {

@@ -191,5 +191,22 @@ TEST_F(IbTwoTapsOpen, ARepetitionAndItsCopy) {
   EXPECT_EQ(p.sink.news(), (Lines{"1A #7 repeated retransmission"}));
 }
 
+// The client's acknowledgement changed places with its Call: each side waits for what stands behind the other's answer.
+TEST_F(IbTwoTapsOpen, AnAnswerInFrontOfARequestOfItsSide) {
+  p.step = 100'000;
+  p.client_acks(replies_begin);
+  p.call(calls_begin);
+  p.server_acks(calls_begin);
+  EXPECT_EQ(p.sink.facts.size(), 0U);
+  p.reply(replies_begin);
+  EXPECT_EQ(p.sink.facts.size(), 2U);
+  p.call(calls_begin + 1);
+  p.server_acks(calls_begin + 1);
+  p.finish();
+  EXPECT_EQ(count(p.sink.lines, "gap"), 0U);
+  EXPECT_EQ(count(p.sink.lines, "repeated"), 0U);
+  EXPECT_EQ(count(p.sink.lines, "acknowledges"), 3U);
+}
+
 }  // namespace
 }  // namespace rpcrdma::test
