@@ -132,7 +132,17 @@ class Story {
     event.last = event.frame;
     event.ordinal = ++ordinals[static_cast<std::size_t>(side)];
     referee.on(event);
+    if (side == Side::active && event.ordinal == 1) acknowledge_first(event);
     return *this;
+  }
+  /// As the server's adapter does: a capture without any acknowledgement is a story of its own.
+  void acknowledge_first(const trace::Send& first) {
+    trace::Acknowledged event;
+    event.connection = first.connection;
+    event.side = trace::other(first.side);
+    event.frame = first.frame;
+    event.ordinal = first.ordinal;
+    referee.on(event);
   }
   Story& message(Side side, std::uint32_t xid, std::uint32_t credit, const Chunks& chunks, Octets rpc,
                  std::optional<std::uint32_t> invalidated = std::nullopt, std::uint64_t frame = 0) {

@@ -163,7 +163,7 @@ TEST(Ladder, StaysBoundedAndKeepsWhatIsNearFindings) {
   story.connect();
   for (std::uint32_t xid = 1; xid <= 2000; ++xid) {
     story.call(xid).reply(xid);
-    if (xid == 1000) story.reply(0x99);
+    if (xid == 1000) story.reply(0x99).acknowledge(trace::Side::active);
     ladder.watch(story.referee);
   }
   const auto report = story.end();
