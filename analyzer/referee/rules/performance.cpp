@@ -23,11 +23,13 @@ namespace {
   return count == 1 ? std::string("once") : fmt::format("{} times", count);
 }
 
-void add_sentence(Context& context, const Cost& cost, std::string_view sentence) {
+/// `sentence`: makes it. Most connections have nothing that it could be added to.
+template <class Sentence>
+void add_sentence(Context& context, const Cost& cost, Sentence sentence) {
   if (!cost.finding) return;
   Finding& finding = context.book.at(cost.finding);
   finding.message += ' ';
-  finding.message += sentence;
+  finding.message += sentence();
 }
 
 }  // namespace
@@ -38,33 +40,31 @@ void performance_at_end(const Witness& witness) {
     credit_stall_check(witness, ledger, connection.last_frame);
     ledger.full_since = {};
     const Cost& stall = ledger.stall;
-    add_sentence(witness.context, stall,
-                 fmt::format("Stalls of more than a second: {}, {} in all, the longest {}; shorter waits included, all "
-                             "credits were in use {} for {}.",
-                             stall.times, duration(stall.total), duration(stall.longest), times(ledger.full.times),
-                             duration(ledger.full.total)));
+    add_sentence(witness.context, stall, [&] {
+      return fmt::format(
+          "Stalls of more than a second: {}, {} in all, the longest {}; shorter waits included, all "
+          "credits were in use {} for {}.",
+          stall.times, duration(stall.total), duration(stall.longest), times(ledger.full.times),
+          duration(ledger.full.total));
+    });
   }
   const Cost& calls = connection.long_calls;
-  if (calls.timed != 0) {
-    add_sentence(witness.context, calls,
-                 fmt::format("Seen {}; until the data had been read {} went by, {} in all.", times(calls.times),
-                             duration(calls.total / static_cast<TimeNs>(calls.timed)), duration(calls.total)));
-  } else {
-    add_sentence(witness.context, calls, fmt::format("Seen {}.", times(calls.times)));
-  }
+  add_sentence(witness.context, calls, [&] {
+    if (calls.timed == 0) return fmt::format("Seen {}.", times(calls.times));
+    return fmt::format("Seen {}; until the data had been read {} went by, {} in all.", times(calls.times),
+                       duration(calls.total / static_cast<TimeNs>(calls.timed)), duration(calls.total));
+  });
   const Cost& replies = connection.reply_chunks;
-  if (replies.timed != 0) {
-    add_sentence(
-        witness.context, replies,
-        fmt::format("Seen {}, an RDMA Write more each time; it went ahead of the Reply by {} on average, {} in all.",
-                    times(replies.times), duration(replies.total / static_cast<TimeNs>(replies.timed)),
-                    duration(replies.total)));
-  } else {
-    add_sentence(witness.context, replies, fmt::format("Seen {}, an RDMA Write more each time.", times(replies.times)));
-  }
+  add_sentence(witness.context, replies, [&] {
+    if (replies.timed == 0) return fmt::format("Seen {}, an RDMA Write more each time.", times(replies.times));
+    return fmt::format("Seen {}, an RDMA Write more each time; it went ahead of the Reply by {} on average, {} in all.",
+                       times(replies.times), duration(replies.total / static_cast<TimeNs>(replies.timed)),
+                       duration(replies.total));
+  });
   const Cost& unreported = connection.unreported;
-  add_sentence(witness.context, unreported,
-               fmt::format("Seen {}, {} octets in all.", times(unreported.times), grouped(unreported.octets)));
+  add_sentence(witness.context, unreported, [&] {
+    return fmt::format("Seen {}, {} octets in all.", times(unreported.times), grouped(unreported.octets));
+  });
   connection.long_calls.finding.reset();
   connection.reply_chunks.finding.reset();
   connection.unreported.finding.reset();
