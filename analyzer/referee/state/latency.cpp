@@ -44,7 +44,10 @@ void LatencyHistogram::spread() {
 }
 
 void LatencyHistogram::hold(std::uint64_t value) {
-  if (!counts_ && values_.size() < few) return values_.push_back(value);
+  if (!counts_ && values_.size() < few) {
+    if (values_.capacity() == 0) values_.reserve(first_room);
+    return values_.push_back(value);
+  }
   spread();
   const Place at = place(value);
   ++octave(at.octave)[at.step];
@@ -62,7 +65,11 @@ void LatencyHistogram::add(const LatencyHistogram& other) {
   count_ += other.count_;
   min_ = std::min(min_, other.min_);
   max_ = std::max(max_, other.max_);
-  for (const std::uint64_t value : other.values_) hold(value);
+  if (!counts_ && values_.size() + other.values_.size() <= few) {
+    values_.insert(values_.end(), other.values_.begin(), other.values_.end());
+  } else {
+    for (const std::uint64_t value : other.values_) hold(value);
+  }
   if (!other.counts_) return;
   spread();
   for (std::size_t number = 0; number < octaves; ++number) {
@@ -93,9 +100,14 @@ Latency LatencyHistogram::facts() const {
   if (count_ == 0) return result;
   result.min = static_cast<double>(min_) / 1000.0;
   result.max = static_cast<double>(max_) / 1000.0;
+  if (min_ == max_) {
+    result.p50 = result.p90 = result.p99 = result.min;
+    return result;
+  }
   if (!counts_) {
-    std::vector<std::uint64_t> sorted = values_;
-    std::sort(sorted.begin(), sorted.end());
+    std::array<std::uint64_t, few> sorted{};
+    const auto end = std::copy(values_.begin(), values_.end(), sorted.begin());
+    std::sort(sorted.begin(), end);
     const auto exact = [&](double fraction) {
       return static_cast<double>(sorted[static_cast<std::size_t>(rank(fraction, count_) - 1)]) / 1000.0;
     };

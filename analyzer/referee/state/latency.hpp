@@ -43,8 +43,9 @@ class LatencyHistogram {
   [[nodiscard]] double percentile(double fraction) const noexcept;
 
   static constexpr std::size_t few = 64;
-  std::vector<std::uint64_t> values_;  // while there are at most `few`
-  std::unique_ptr<Octaves> counts_;    // afterwards
+  static constexpr std::size_t first_room = 3;  // the C library gives no less memory than for so many
+  std::vector<std::uint64_t> values_;           // while there are at most `few`
+  std::unique_ptr<Octaves> counts_;             // afterwards
   std::uint64_t count_ = 0;
   std::uint64_t min_ = std::numeric_limits<std::uint64_t>::max();
   std::uint64_t max_ = 0;
