@@ -28,7 +28,12 @@ constexpr std::size_t over_limit = 512;
 
 /// Ends in their order, and which of them sent the segment.
 int ends_of(const TcpSegment& s, Ends& ends) noexcept {
-  const bool swap = std::tie(s.source.octets, s.source_port) > std::tie(s.destination.octets, s.destination_port);
+  // Octet by octet, as two words: asked of each segment.
+  const auto place = [](const Address& address, std::uint16_t port) {
+    const std::uint8_t* octets = address.octets.data();
+    return std::tuple(wire::load_be64(octets), wire::load_be64(octets + 8), port);
+  };
+  const bool swap = place(s.source, s.source_port) > place(s.destination, s.destination_port);
   const std::size_t source = swap ? 1 : 0;
   ends.address[source] = s.source;
   ends.port[source] = s.source_port;

@@ -37,6 +37,7 @@ MpaEnhanced enhanced_word(const std::uint8_t* p) noexcept {
 MpaKey mpa_key(Bytes octets) noexcept {
   const std::size_t n = std::min(octets.size(), mpa_key_length);
   if (n == 0) return MpaKey::partial;
+  if (octets.front() != static_cast<std::uint8_t>(request_key[0])) return MpaKey::none;  // asked of nearly all segments
   const bool request = std::memcmp(octets.data(), request_key, n) == 0;
   const bool reply = std::memcmp(octets.data(), reply_key, n) == 0;
   if (!request && !reply) return MpaKey::none;
