@@ -173,10 +173,17 @@ class Walker {
   }
   /// Steps at once over the items of fixed length that come first, if they are captured; says how many they are.
   std::size_t pass_fixed(std::string_view items) noexcept {
+    static constexpr std::array<std::uint8_t, 256> fixed_octets = [] {
+      std::array<std::uint8_t, 256> octets{};
+      for (std::size_t kind = 0; kind < octets.size(); ++kind) {
+        octets[kind] = static_cast<std::uint8_t>(fixed(static_cast<char>(kind)).octets);
+      }
+      return octets;
+    }();
     std::size_t passed = 0;
     std::size_t octets = 0;
     for (; passed < items.size(); ++passed) {
-      const std::size_t more = fixed(items[passed]).octets;
+      const std::size_t more = fixed_octets[static_cast<std::uint8_t>(items[passed])];
       if (more == 0) break;
       octets += more;
     }
