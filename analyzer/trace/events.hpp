@@ -24,6 +24,9 @@ using ConnectionId = std::uint32_t;
 
 enum class Transport : std::uint8_t { rocev2, rocev1, infiniband, iwarp };
 
+/// The clocks of two taps may be: what one of them shows comes up to so much later than what the other one does.
+inline constexpr TimeNs two_taps_apart = 200'000'000;
+
 /// The active side opened the connection: it is the client. The passive side is the server.
 enum class Side : std::uint8_t { active, passive };
 [[nodiscard]] constexpr Side other(Side s) noexcept { return s == Side::active ? Side::passive : Side::active; }

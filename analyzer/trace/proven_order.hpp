@@ -5,6 +5,7 @@
 
 #include <cstdint>
 
+#include "trace/events.hpp"
 #include "trace/packet.hpp"
 
 namespace rpcrdma::trace {
@@ -20,8 +21,8 @@ namespace rpcrdma::trace {
 /// `front_come()`, what the oldest of that answers has come; `front_given_up()`, that is not in the capture;
 /// `awaited_waits()`, that waits itself; and `release()`, which takes the oldest.
 struct ProvenOrder {
-  /// Two taps may have clocks this far apart; what does not come until then is missing.
-  static constexpr TimeNs patience = 200'000'000;
+  /// What does not come until then is missing.
+  static constexpr TimeNs patience = two_taps_apart;
   /// Where what follows it has come: longer than packets need that only changed places.
   static constexpr TimeNs neighbours = 1'000'000;
 

@@ -58,7 +58,7 @@ constexpr std::string_view order_unknown =
   if (heard || connection.facts.transport == trace::Transport::iwarp) return Case::Order::proven;
   // What would excuse it, and is only late, comes within the time by which two taps may be apart.
   if (waited.of_absence()) {
-    return now.time - waited.frame.time > two_taps_apart ? Case::Order::proven : Case::Order::open;
+    return now.time - waited.frame.time > trace::two_taps_apart ? Case::Order::proven : Case::Order::open;
   }
   // Where nothing is acknowledged, nothing would show that the file's order is another one.
   const bool acknowledged = connection.sides[0].acknowledged + connection.sides[1].acknowledged > 0;
@@ -73,6 +73,52 @@ void heard_of(Connection& connection, Side side, std::uint32_t xid) {
     const auto* answer = waited.is<Case::Answer>();
     return answer != nullptr && waited.accused == other(side) && waited.xid == xid && answer->received.number == 0;
   });
+}
+
+void cancel_accesses_of(const Witness& witness, const Transaction& call) {
+  Connection& connection = witness.connection;
+  if (connection.cases.empty()) return;
+  MemoryMap& memory = connection.of(call.requester).memory;
+  std::optional<RuleId> cancelled;
+  std::vector<Case> before;
+  std::erase_if(connection.cases, [&](const Case& waited) {
+    const Case::Use* use = waited.use();
+    if (waited.accused == call.requester || use == nullptr) return false;
+    if (!call.lists_known) return true;  // cut: what it offers is not known
+    const bool misuse = waited.is<Case::Misuse>() != nullptr;
+    if (misuse) {
+      const MemoryMap::Hit hit = memory.find(use->handle, use->offset, use->length, use->writing);
+      if (hit.verdict != MemoryMap::Hit::Verdict::inside || !(hit.exposure->owner == call.id)) return false;
+    } else if (!memory.knows(use->handle)) {
+      return false;
+    } else if (waited.order == Case::Order::open && connection.file_order != Connection::FileOrder::skewed) {
+      before.push_back(waited);
+      return true;
+    }
+    memory.touch(use->handle, use->offset, use->length, !use->writing, use->writing);
+    cancelled = misuse ? waited.rule : RuleId::rdma_before_call;
+    return true;
+  });
+  // The requester sent something else in between.
+  for (Case& waited : before) {
+    waited.order = Case::Order::of_file;
+    waited.settle(witness, waited, true);
+  }
+  if (cancelled) witness.unchecked(*cancelled, order_unknown);
+}
+
+bool cancel_reads_of_offered(const Witness& witness, Side requester) {
+  Connection& connection = witness.connection;
+  const MemoryMap& memory = connection.of(other(requester)).memory;
+  std::optional<RuleId> cancelled;
+  std::erase_if(connection.cases, [&](const Case& waited) {
+    const auto* use = waited.is<Case::UnknownMemory>();
+    if (use == nullptr || waited.accused != requester || !memory.knows(use->handle)) return false;
+    cancelled = waited.rule;
+    return true;
+  });
+  if (cancelled) witness.unchecked(*cancelled, order_unknown);
+  return cancelled.has_value();
 }
 
 void received(Connection& connection, Side side, std::uint64_t ordinal, FrameRef proof) {

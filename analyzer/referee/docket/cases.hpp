@@ -12,14 +12,16 @@ namespace rpcrdma::referee {
 
 /// As many wait at once in a connection: one that accuses so often is broken beyond the next of them.
 inline constexpr std::size_t most_cases = 256;
-/// The clocks of two taps may be: as long as this the trace waits for what is late.
-inline constexpr TimeNs two_taps_apart = 200'000'000;
 
-/// `side` has received what the other one sent, up to the Send with this ordinal: a Call that comes behind is not the
-/// one that was answered.
 /// A message of this side had that XID, whatever it was: an answer to it that stands in front of it may have been sent
 /// behind it.
 void heard_of(Connection& connection, Side side, std::uint32_t xid);
+/// Forgets what was held back about operations on memory that this Call offers: it may have been sent before them.
+void cancel_accesses_of(const Witness& witness, const Transaction& call);
+/// Likewise the Reads of a requester that stand in front of the Reply that offers what they read. True: there are some.
+[[nodiscard]] bool cancel_reads_of_offered(const Witness& witness, Side requester);
+/// `side` has received what the other one sent, up to the Send with this ordinal: a Call that comes behind is not the
+/// one that was answered.
 void received(Connection& connection, Side side, std::uint64_t ordinal, FrameRef proof);
 /// `side` has sent something: settles those cases of the other side that are older.
 void settle_cases(const Witness& witness, Side side, FrameRef before);

@@ -84,7 +84,7 @@ bool answered_before(const Witness& witness, const trace::Send& event, std::uint
     if (send.frame.number > event.frame.number) return true;
     // What its receiver has acknowledged it had before it sent the Call.
     const bool heard = send.ordinal <= responder.acknowledged;
-    return skewed && !heard && event.frame.time - send.frame.time <= two_taps_apart;
+    return skewed && !heard && event.frame.time - send.frame.time <= trace::two_taps_apart;
   }) != nullptr;
 }
 
@@ -95,42 +95,6 @@ void end_unseen(Connection& connection, Transaction& call) {
   Ledger& ledger = connection.ledger(call.requester);
   ledger.end_one();
   remember_finished(connection, call.id);
-}
-
-/// What was held back about operations on memory that this Call offers: it may have been sent before them.
-void cancel_accesses_of(const Witness& witness, const Transaction& call) {
-  Connection& connection = witness.connection;
-  if (connection.cases.empty()) return;
-  MemoryMap& memory = connection.of(call.requester).memory;
-  std::optional<RuleId> cancelled;
-  std::vector<Case> before;
-  std::erase_if(connection.cases, [&](const Case& waited) {
-    const Case::Use* use = waited.use();
-    if (waited.accused == call.requester || use == nullptr) return false;
-    if (!call.lists_known) return true;  // cut: what it offers is not known
-    const bool misuse = waited.is<Case::Misuse>() != nullptr;
-    if (misuse) {
-      const MemoryMap::Hit hit = memory.find(use->handle, use->offset, use->length, use->writing);
-      if (hit.verdict != MemoryMap::Hit::Verdict::inside || !(hit.exposure->owner == call.id)) return false;
-    } else if (!memory.knows(use->handle)) {
-      return false;
-    } else if (waited.order == Case::Order::open && connection.file_order != Connection::FileOrder::skewed) {
-      before.push_back(waited);
-      return true;
-    }
-    memory.touch(use->handle, use->offset, use->length, !use->writing, use->writing);
-    cancelled = misuse ? waited.rule : RuleId::rdma_before_call;
-    return true;
-  });
-  // The requester sent something else in between.
-  for (Case& waited : before) {
-    waited.order = Case::Order::of_file;
-    waited.settle(witness, waited, true);
-  }
-  if (cancelled) {
-    witness.unchecked(*cancelled,
-                      "nothing proves that the order of the two directions in the capture is that on the wire");
-  }
 }
 
 std::uint64_t hash_of_payload(wire::Bytes octets) {

@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "referee/docket/cases.hpp"
 #include "referee/exchange/answers.hpp"
 #include "referee/exchange/calls.hpp"
 #include "referee/state/lifetime.hpp"

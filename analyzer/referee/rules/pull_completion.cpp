@@ -45,23 +45,6 @@ void bound_offers(const Witness& witness) {
 /// A requester that lets so much time pass between two messages is idle.
 constexpr TimeNs idle_after = 30'000'000'000;
 
-/// RDMA Reads of it that stand in front of it: nothing proves that they were first.
-void cancel_reads_of_offered(const Witness& witness, Side requester) {
-  Connection& connection = witness.connection;
-  const MemoryMap& memory = connection.of(other(requester)).memory;
-  std::optional<RuleId> cancelled;
-  std::erase_if(connection.cases, [&](const Case& waited) {
-    const auto* use = waited.is<Case::UnknownMemory>();
-    if (use == nullptr || waited.accused != requester || !memory.knows(use->handle)) return false;
-    cancelled = waited.rule;
-    return true;
-  });
-  if (!cancelled) return;
-  connection.offers.back().undecidable = true;
-  witness.unchecked(*cancelled,
-                    "nothing proves that the order of the two directions in the capture is that on the wire");
-}
-
 /// Has RDMA_DONE to come? Not where it is forbidden (RFC 8166 section 4.6.2), as after an offer in a form that nothing
 /// allows, and not once a Read of it was refused, which is the end of the connection.
 [[nodiscard]] bool done_is_due(const Witness& witness, const Offer& offer) noexcept {
@@ -336,7 +319,7 @@ void judge_offer(const Witness& witness, const trace::Send& event, const wire::H
   }
   connection.offers.push_back(std::move(offer));
   bound_offers(witness);
-  cancel_reads_of_offered(witness, requester);
+  if (cancel_reads_of_offered(witness, requester)) connection.offers.back().undecidable = true;
 
   // Its RDMA_DONE may have been delivered first.
   const auto early = std::find_if(connection.cases.begin(), connection.cases.end(), [&](const Case& waited) {

@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <tuple>
 
+#include "wire/ddp.hpp"
+
 namespace rpcrdma::trace::iwarp {
 namespace {
 
