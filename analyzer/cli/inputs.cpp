@@ -30,8 +30,8 @@ void Inputs::open(Input& input) {
 
 void Inputs::correct(trace::TapClocks compared) {
   if (compared.clocks.size() != inputs_.size()) return;
-  clocks_ = std::move(compared.clocks);
-  order_.emplace(std::move(compared.pairs), inputs_.size());
+  clocks_ = compared.clocks;
+  order_.emplace(std::move(compared));
 }
 
 const trace::Frame* Inputs::read_next(Input& input) {
@@ -65,7 +65,7 @@ const trace::Frame* Inputs::read_as_sent(Input& input, std::size_t at) {
     if (input.packet) ++input.position;
     out.ref.time = corrected(input, frame->ref.time, input.position);
     if (most == 0) {
-      input.sent = out.ref.time;
+      input.sent = out.ref.time + order_->behind(at);
       return &out;
     }
     const bool timed = out.ref.time != 0;
@@ -75,7 +75,7 @@ const trace::Frame* Inputs::read_as_sent(Input& input, std::size_t at) {
   }
   if (input.held.empty()) return nullptr;
   input.out = input.held.take();
-  input.sent = input.out.sent;
+  input.sent = input.out.sent + order_->behind(at);
   input.packet = input.out.packet;
   return &input.out.frame;
 }

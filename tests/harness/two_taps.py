@@ -65,3 +65,15 @@ def write_as_seen(path, header, times, clock):
     """`times`: [(frame, time)] by a clock that nobody sets; what `clock` says instead, in the order in which they were seen."""
     ordered = sorted(times, key=lambda one: one[1])
     pcapfile.write(path, header, [frame.record(clock(time)) for frame, time in ordered])
+
+
+def cut(path, octets):
+    """As if captured with this snap length."""
+    header, records = pcapfile.read(path)
+    order = ">" if header[:4] in BIG_MAGIC else "<"
+    shorter = []
+    for record in records:
+        held, length = struct.unpack(order + "II", record[8:16])
+        held = min(held, octets)
+        shorter.append(record[:8] + struct.pack(order + "II", held, length) + record[16:16 + held])
+    pcapfile.write(path, header[:16] + struct.pack(order + "I", octets) + header[20:], shorter)

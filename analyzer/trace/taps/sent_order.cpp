@@ -2,6 +2,7 @@
 #include "trace/taps/sent_order.hpp"
 
 #include <algorithm>
+#include <numeric>
 #include <utility>
 
 #include "trace/taps/mark.hpp"
@@ -17,14 +18,38 @@ struct TapOrder::Impl {
   };
 
   std::vector<TapPair> pairs;
+  /// An input stands behind those that cut less; whatever the network does to a packet, the whole copy comes first.
+  void put_behind(const std::vector<TapClock>& clocks) {
+    constexpr TimeNs jitter = 1'000'000;
+    constexpr double clearly = 2;
+    const auto cut = [&](std::size_t input) {
+      const TapClock& clock = clocks[input];
+      return clock.packets == 0 ? 0.0 : static_cast<double>(clock.lacks) / static_cast<double>(clock.packets);
+    };
+    std::vector<std::size_t> by_cut(clocks.size());
+    std::iota(by_cut.begin(), by_cut.end(), std::size_t{0});
+    std::stable_sort(by_cut.begin(), by_cut.end(), [&](std::size_t a, std::size_t b) { return cut(a) < cut(b); });
+    for (const std::size_t input : by_cut) {
+      for (const TapPair& pair : pairs) {
+        if (pair.input != input && pair.reference != input) continue;
+        const std::size_t other = pair.input == input ? pair.reference : pair.input;
+        if (cut(input) == 0 || cut(input) < clearly * cut(other)) continue;
+        behind[input] = std::max(behind[input], behind[other] + pair.one_way + jitter);
+      }
+    }
+  }
+
   std::vector<std::vector<Way>> ways;  // by input
+  std::vector<TimeNs> behind;          // likewise
   Opened opened;
   taps::Mark mark;
 };
 
-TapOrder::TapOrder(std::vector<TapPair> pairs, std::size_t inputs) : impl_(std::make_unique<Impl>()) {
-  impl_->pairs = std::move(pairs);
-  impl_->ways.resize(inputs);
+TapOrder::TapOrder(TapClocks compared) : impl_(std::make_unique<Impl>()) {
+  impl_->pairs = std::move(compared.pairs);
+  impl_->ways.resize(compared.clocks.size());
+  impl_->behind.resize(compared.clocks.size());
+  impl_->put_behind(compared.clocks);
   for (const TapPair& pair : impl_->pairs) {
     if (pair.one_way == 0) continue;
     impl_->ways[pair.input].push_back({&pair.low_is_near, false, pair.one_way});
@@ -51,5 +76,7 @@ TimeNs TapOrder::on_the_way(std::size_t input, const Frame& frame) {
   }
   return longest;
 }
+
+TimeNs TapOrder::behind(std::size_t input) const noexcept { return impl_->behind[input]; }
 
 }  // namespace rpcrdma::trace
