@@ -190,7 +190,7 @@ void Connection::replay() {
                               : 1;
     const WaitingPacket& p = waiting[i][at[i]++];
     if (const auto h = wire::decode_ib(p.octets, p.wire_length))
-      deliver(*legs[i], p.ref, p.octets, p.wire_length, *h, p.crc_bad);
+      deliver(legs[i]->sender, {p.ref, p.octets, p.wire_length, p.crc_bad, *h});
   }
   for (std::size_t i = 0; i < 2; ++i)
     if (newest[i].number > heard[i].number) heard[i] = newest[i];
@@ -205,16 +205,17 @@ bool Connection::foreign(const Leg& leg, FrameRef ref, const wire::IbHeader& hea
   return streams[index(requester)].far_off(header.psn);
 }
 
-void Connection::pass(Side sender, FrameRef ref, Bytes octets, std::uint32_t wire_length, const wire::IbHeader& header,
-                      bool crc_bad) {
-  if (crc_bad) shared.quality(sender, ref, Quality::Kind::checksum_bad);
+void Connection::pass(Side sender, const Captured& packet) {
+  const FrameRef ref = packet.ref;
+  const wire::IbHeader& header = packet.header;
+  if (packet.crc_bad) shared.quality(sender, ref, Quality::Kind::checksum_bad);
   if (!ready && sender == Side::active && handshake()) {
     ready = true;
     ConnectReady event;
     shared.fill(event, Side::active, ref);
     shared.sink.on(event);
   }
-  const Arrival arrival{ref, header, fingerprint(octets, wire_length)};
+  const Arrival arrival{ref, header, fingerprint(packet.octets, packet.wire_length)};
   if (is_request(header.op.kind)) {
     streams[index(sender)].request(arrival);
   } else {

@@ -181,8 +181,7 @@ struct Connection {
   void repeated_message(Side side, FrameRef ref);
   /// What has waited in legs that came after the announcement.
   void replay();
-  void deliver(Leg& leg, FrameRef ref, Bytes octets, std::uint32_t wire_length, const wire::IbHeader& header,
-               bool crc_bad);
+  void deliver(Side sender, const Captured& packet);
   void rest() noexcept {
     for (Stream& s : streams) s.rest();
   }
@@ -203,8 +202,7 @@ struct Connection {
     SavedArea private_data;
   };
 
-  void pass(Side sender, FrameRef ref, Bytes octets, std::uint32_t wire_length, const wire::IbHeader& header,
-            bool crc_bad);
+  void pass(Side sender, const Captured& packet);
   [[nodiscard]] bool come(Side sender, const wire::IbHeader& header) const noexcept;
   // For ProvenOrder; directions are by sender.
   [[nodiscard]] const EarlyPackets& early(int direction) const noexcept {

@@ -22,19 +22,20 @@ class EarlyPackets {
     std::vector<std::uint8_t> octets;
     std::uint32_t wire_length = 0;
     bool crc_bad = false;
+
+    [[nodiscard]] Captured captured() const noexcept { return {ref, octets, wire_length, crc_bad, header}; }
   };
 
   [[nodiscard]] bool empty() const noexcept { return held_.empty(); }
   [[nodiscard]] const Held& front() const noexcept { return held_.front(); }
   /// Keeps a copy. False: there is no room.
-  [[nodiscard]] bool hold(FrameRef ref, Bytes octets, std::uint32_t wire_length, const wire::IbHeader& header,
-                          bool crc_bad) {
-    if (held_.size() >= HeldPackets::max_packets || octets_ + octets.size() > HeldPackets::max_octets) return false;
-    held_.push_back({ref, header, {octets.begin(), octets.end()}, wire_length, crc_bad});
+  [[nodiscard]] bool hold(const Captured& c) {
+    if (held_.size() >= HeldPackets::max_packets || octets_ + c.octets.size() > HeldPackets::max_octets) return false;
+    held_.push_back({c.ref, c.header, {c.octets.begin(), c.octets.end()}, c.wire_length, c.crc_bad});
     Held& held = held_.back();
-    held.header.payload = Bytes(held.octets).subspan(offset(octets, header.payload), header.payload.size());
-    octets_ += octets.size();
-    if (is_request(header.op.kind)) requests_.push_back({header.psn, ref});
+    held.header.payload = Bytes(held.octets).subspan(offset(c.octets, c.header.payload), c.header.payload.size());
+    octets_ += c.octets.size();
+    if (is_request(c.header.op.kind)) requests_.push_back({c.header.psn, c.ref});
     return true;
   }
   [[nodiscard]] Held take_first() {

@@ -67,7 +67,7 @@ void Flows::packet(const IbPacket& packet, const wire::IbHeader& header) {
   leg->networks.add(packet.seen_in);
   const bool bad = crc_bad(packet, *leg);
   if (leg->connection != nullptr && leg->connection->announced) {
-    leg->connection->deliver(*leg, packet.ref, packet.octets, packet.wire_length, header, bad);
+    leg->connection->deliver(leg->sender, {packet.ref, packet.octets, packet.wire_length, bad, header});
   } else {
     wait(*leg, packet, header, bad);
   }

@@ -118,6 +118,15 @@ struct Fingerprint {
   return {head, h};
 }
 
+/// One packet as it was captured.
+struct Captured {
+  FrameRef ref;
+  Bytes octets;  ///< from its first InfiniBand header on
+  std::uint32_t wire_length = 0;
+  bool crc_bad = false;
+  const wire::IbHeader& header;  ///< its payload points into `octets`
+};
+
 /// One packet on its way through a stream. The header's payload points into the frame or into a held copy.
 struct Arrival {
   FrameRef ref;

@@ -6,27 +6,25 @@
 
 namespace rpcrdma::trace::ib {
 
-void Connection::deliver(Leg& leg, FrameRef ref, Bytes octets, std::uint32_t wire_length, const wire::IbHeader& header,
-                         bool crc_bad) {
-  last_used = ref;
-  const Side sender = leg.sender;
-  heard[index(sender)] = ref;
+void Connection::deliver(Side sender, const Captured& packet) {
+  last_used = packet.ref;
+  heard[index(sender)] = packet.ref;
   EarlyPackets& early = early_[index(sender)];
-  if (!early.empty() || !come(sender, header)) {
-    if (early.hold(ref, octets, wire_length, header, crc_bad)) {
-      release_proven(ref);
+  if (!early.empty() || !come(sender, packet.header)) {
+    if (early.hold(packet)) {
+      release_proven(packet.ref);
       return;
     }
     while (!early.empty()) release(static_cast<int>(sender));
   }
-  pass(sender, ref, octets, wire_length, header, crc_bad);
+  pass(sender, packet);
   const EarlyPackets& awaiting = early_[index(other(sender))];
   if (awaiting.empty()) {
     if (!farewells_.empty()) tell_farewells(false);
     return;
   }
-  if (come(other(sender), awaiting.front().header)) shared.say_late(sender, ref);
-  release_proven(ref);
+  if (come(other(sender), awaiting.front().header)) shared.say_late(sender, packet.ref);
+  release_proven(packet.ref);
 }
 
 /// What it answers has been seen.
@@ -62,7 +60,7 @@ bool Connection::front_given_up(int direction, FrameRef now) {
 void Connection::release(int direction) {
   const Side sender = static_cast<Side>(direction);
   const EarlyPackets::Held held = early_[index(sender)].take_first();
-  pass(sender, held.ref, held.octets, held.wire_length, held.header, held.crc_bad);
+  pass(sender, held.captured());
 }
 
 void Connection::release_proven(FrameRef now) {
@@ -72,7 +70,7 @@ void Connection::release_proven(FrameRef now) {
     const Side sender =
         early_[0].first_request().number < early_[1].first_request().number ? Side::active : Side::passive;
     const EarlyPackets::Held held = early_[index(sender)].take_first_request();
-    pass(sender, held.ref, held.octets, held.wire_length, held.header, held.crc_bad);
+    pass(sender, held.captured());
     shared.say_reordered(sender, held.ref);
     ProvenOrder::release_proven(*this, now);
     released = true;
