@@ -68,6 +68,8 @@ bool answered_before(const Witness& witness, const trace::Send& event, std::uint
   const auto early = std::find_if(connection.cases.begin(), connection.cases.end(), [&](const Case& waited) {
     const auto* answer = waited.is<Case::Answer>();
     if (answer == nullptr || waited.xid != xid || waited.accused != other(event.side)) return false;
+    // Nobody knows an XID that no Call has had yet: what proves that the answer had arrived stands in the wrong place.
+    if (answer->call.number == 0) return true;
     return answer->received.number == 0 || event.frame.number < answer->received.number;
   });
   if (early != connection.cases.end()) {
