@@ -5,10 +5,10 @@
 BUILD_PACKAGES=(g++ cmake ninja-build pkg-config
   libpcap-dev libwiretap-dev libwsutil-dev libwireshark-dev wireshark-dev libglib2.0-dev zlib1g-dev libisal-dev
   libzstd-dev liblz4-dev
-  libfmt-dev libexpected-dev libcli11-dev nlohmann-json3-dev libutfcpp-dev tshark)
+  libfmt-dev libexpected-dev libcli11-dev nlohmann-json3-dev libutfcpp-dev libyaml-cpp-dev tshark)
 
 TEST_PACKAGES=(git clang clang-tidy clang-format llvm libclang-rt-14-dev libfuzzer-14-dev
-  libgtest-dev libgmock-dev librapidcheck-dev libyaml-cpp-dev libibverbs-dev librdmacm-dev
+  libgtest-dev libgmock-dev librapidcheck-dev libibverbs-dev librdmacm-dev
   wireshark xvfb xdotool imagemagick
   python3 python3-jsonschema python3-yaml gzip zstd lz4 sqlite3 groff-base zsh
   chromium-headless-shell)
@@ -77,6 +77,7 @@ configure_release() {
     # The compiler is named once: naming it again would make CMake begin anew.
     options+=(-DCMAKE_C_COMPILER=gcc -DCMAKE_CXX_COMPILER=g++)
     [[ " ${options[*]} " == *" -DRPCRDMA_TESTS="* ]] || options+=(-DRPCRDMA_TESTS=OFF)
+    options+=(-DRPCRDMA_FORGE=ON)
   fi
   quietly cmake --preset release "${options[@]}"
 }

@@ -32,6 +32,8 @@ struct Way {
   bool from_client;
   bool client_calls;
   std::int64_t time;  ///< of the Call; 0: the frame's
+  bool of_frame;      ///< false: its fate became known in a frame that says something else in the list
+  bool whole;         ///< false: octets of a chunk are missing
 };
 
 /// RPC joins Call and Reply by conversation. Ours is one for each connection and direction of Calls: ports that no
@@ -52,6 +54,17 @@ void enter(packet_info* pinfo, const Way& way) {
   }
 }
 
+/// Has the frame a message, or an operation? Else it is one that ends the connection.
+[[nodiscard]] bool carries_rdma(const Drawn* drawn) {
+  using journal::NoteKind;
+  for (std::uint32_t at = drawn->journal->first(drawn->frame); at != journal::none;) {
+    const journal::Note& note = drawn->journal->note(at);
+    if (note.kind == NoteKind::message || note.kind == NoteKind::part || note.kind == NoteKind::operation) return true;
+    at = note.next;
+  }
+  return false;
+}
+
 void call_rpc(const Canvas& canvas, const Way& way, tvbuff_t* tvb) {
   packet_info* pinfo = canvas.pinfo;
   if (rpc_handle == nullptr) {
@@ -63,8 +76,16 @@ void call_rpc(const Canvas& canvas, const Way& way, tvbuff_t* tvb) {
   const journal::Connection* connection = canvas.drawn->journal->connection(way.connection);
   pinfo->ptype = connection != nullptr && connection->transport == trace::Transport::iwarp ? PT_IWARP_MPA : PT_IBQP;
   enter(pinfo, way);
+  if (!way.of_frame) col_set_writable(pinfo->cinfo, -1, FALSE);
   TRY { call_dissector(rpc_handle, tvb, pinfo, canvas.tree); }
-  CATCH_BOUNDS_AND_DISSECTOR_ERRORS { show_exception(tvb, pinfo, canvas.tree, EXCEPT_CODE, GET_MESSAGE); }
+  CATCH_BOUNDS_AND_DISSECTOR_ERRORS {
+    if (!way.whole && EXCEPT_CODE == BoundsError) {
+      // Not the snap length cut it, as Wireshark would say.
+      col_append_str(pinfo->cinfo, COL_INFO, " [octets of a chunk are missing]");
+    } else {
+      show_exception(tvb, pinfo, canvas.tree, EXCEPT_CODE, GET_MESSAGE);
+    }
+  }
   FINALLY {
     pinfo->abs_ts = saved.time;
     pinfo->src = saved.from;
@@ -74,6 +95,7 @@ void call_rpc(const Canvas& canvas, const Way& way, tvbuff_t* tvb) {
     pinfo->destport = saved.destination;
     pinfo->conv_elements = saved.elements;
     pinfo->use_conv_addr_port_endpoints = saved.by_endpoints;
+    if (!way.of_frame) col_set_writable(pinfo->cinfo, -1, TRUE);
   }
   ENDTRY;
   col_set_fence(pinfo->cinfo, COL_INFO);
@@ -89,7 +111,10 @@ void give_to_rpc(const Canvas& canvas, const journal::Payload& payload, tvbuff_t
   const bool from_client = payload.sender == trace::Side::active;
   const bool client_calls =
       exchange != nullptr ? exchange->requester == trace::Side::active : payload.call == from_client;
-  call_rpc(canvas, {payload.connection, from_client, client_calls, payload.time}, tvb);
+  call_rpc(canvas,
+           {payload.connection, from_client, client_calls, payload.time, carries_rdma(canvas.drawn),
+            payload.placing != payload::RpcMessage::Placing::missing},
+           tvb);
 }
 
 void give_unjudged_to_rpc(const Canvas& canvas, const journal::Message& message, tvbuff_t* tvb) {
@@ -100,7 +125,7 @@ void give_unjudged_to_rpc(const Canvas& canvas, const journal::Message& message,
   }
   const bool from_client = message.sender == trace::Side::active;
   const bool call = tvb_get_ntohl(tvb, 4) == 0;
-  call_rpc(canvas, {message.connection, from_client, call == from_client, 0}, tvb);
+  call_rpc(canvas, {message.connection, from_client, call == from_client, 0, true, true}, tvb);
 }
 
 }  // namespace rpcrdma::plugin
