@@ -83,7 +83,7 @@ struct Copies {
   }
 
   [[nodiscard]] annotate::Result finish(std::size_t input) {
-    if (run.inputs[input].format == "unreadable") return {};
+    if (run.inputs[input].unreadable()) return {};
     if (!whole(input)) return tl::unexpected(failed(input, kChanged));
     if (auto begun = begin(input); !begun) return begun;
     const auto& damaged = run.inputs[input].damaged;

@@ -171,7 +171,7 @@ std::vector<report::Input> Inputs::report() const {
         shown.damaged = report::Input::Damaged{damaged.offset, damaged.reason, damaged.read_on};
       }
     } else {
-      shown.format = "unreadable";
+      shown.format = report::Input::not_read;
       shown.damaged = report::Input::Damaged{0, input.unreadable, false};
     }
     out.push_back(std::move(shown));

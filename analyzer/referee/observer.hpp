@@ -76,6 +76,7 @@ class Observer {
   virtual void heard(const trace::Disconnect&) {}
   virtual void heard(const trace::Refusal&) {}
   virtual void heard(const trace::Gap&) {}
+  virtual void heard(const trace::Repeated&) {}
 
  protected:
   Observer() = default;

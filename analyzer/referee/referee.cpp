@@ -258,13 +258,13 @@ struct Referee::Impl {
     const bool quiet = last.time - connection.sides[quiet_side].last_repeat.time > 2'000'000'000 ||
                        connection.facts.transport == trace::Transport::iwarp;
     if (retries_exhausted(connection, successor ? successor_frame : FrameRef{}) && (successor || quiet)) {
-      judge_lost(on(connection), successor ? successor_frame : last, successor ? successor_frame : FrameRef{});
-      judge_live_chunks(on(connection), successor ? successor_frame : last);
+      judge_live_chunks(on(connection), successor ? judge_lost(on(connection), successor_frame, NoticedBy::successor)
+                                                  : judge_lost(on(connection), last, NoticedBy::capture_end));
       return;
     }
     if (!connection.suspects.empty() && connection.suspects.back().refused_ordinal == 0) {
-      judge_lost(on(connection), last, {});  // refused, and nothing more: the close itself is not in the capture
-      judge_live_chunks(on(connection), last);
+      // Refused, and nothing more: the close itself is not in the capture.
+      judge_live_chunks(on(connection), judge_lost(on(connection), last, NoticedBy::capture_end));
       return;
     }
     offers_at_end(on(connection), last, true, std::nullopt, false);
@@ -511,6 +511,7 @@ void Referee::on(const trace::Repeated& event) {
       event.kind != trace::Repeated::Kind::capture_duplicate && event.kind != trace::Repeated::Kind::handshake_copy) {
     impl_->mounts.repeats_request(*connection, event.frame);
   }
+  impl_->hear(event);
   judge_repeat(impl_->on(*connection), event);
 }
 

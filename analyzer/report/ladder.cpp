@@ -72,6 +72,26 @@ constexpr std::size_t all_windows = 65536;
   return points;
 }
 
+[[nodiscard]] bool earlier(const LadderRow& a, const LadderRow& b) noexcept { return a.first.number < b.first.number; }
+
+/// Of rows in order, the one that stands for this frame of a finding; nullptr: none does.
+[[nodiscard]] LadderRow* best_row(std::vector<LadderRow>& rows, std::uint64_t frame, const referee::Finding& finding) {
+  // Rows of many packets begin a little earlier.
+  constexpr std::ptrdiff_t look_back = 256;
+  const auto after = std::upper_bound(rows.begin(), rows.end(), frame,
+                                      [](std::uint64_t number, const LadderRow& r) { return number < r.first.number; });
+  LadderRow* best = nullptr;
+  int points = 0;
+  for (auto row = after; row != rows.begin() && after - row < look_back;) {
+    --row;
+    if (const int fit = fitness(*row, frame, finding); fit > points) {
+      best = &*row;
+      points = fit;
+    }
+  }
+  return best;
+}
+
 }  // namespace
 
 struct Ladder::Keeper {
@@ -211,56 +231,93 @@ void Ladder::watch(const referee::Referee& referee) {
   }
 }
 
+/// The procedure of a Long Call is known only when its Reply comes.
+void Ladder::name_long_calls(Keeper& keeper) {
+  std::vector<LadderRow>& rows = keeper.connection.rows;
+  struct Names {
+    std::uint32_t procedure = 0, operations = 0, leading = 0;
+  };
+  std::unordered_map<std::uint32_t, Names> names;
+  for (const LadderRow& row : rows) {
+    if (row.exchange == 0) continue;
+    Names& known = names[row.exchange];
+    if (known.procedure == 0) known.procedure = row.procedure;
+    if (known.operations == 0) known.operations = row.operations;
+    if (known.leading == 0) known.leading = row.leading;
+  }
+  for (LadderRow& row : rows) {
+    row.marks.clear();
+    if (row.exchange == 0) continue;
+    const Names& known = names[row.exchange];
+    row.procedure = known.procedure;
+    row.operations = known.operations;
+    row.leading = known.leading;
+  }
+}
+
+/// In which connection's drawing each finding stands; nullptr: in none. What belongs to no connection stands with the
+/// first one that is not over yet, or with the last.
+std::vector<Ladder::Keeper*> Ladder::homes(const std::vector<referee::Finding>& findings) {
+  std::map<trace::ConnectionId, Keeper*> drawn;
+  for (const auto& [id, keeper] : connections_) {
+    if (keeper->known && !keeper->connection.rows.empty()) drawn[id] = keeper.get();
+  }
+  std::map<std::uint64_t, Keeper*> by_end;
+  for (const auto& [id, keeper] : drawn) by_end.try_emplace(keeper->connection.rows.back().last.number, keeper);
+  std::vector<Keeper*> out;
+  out.reserve(findings.size());
+  for (const referee::Finding& finding : findings) {
+    Keeper* home = nullptr;
+    if (const auto at = connections_.find(finding.connection); at != connections_.end()) {
+      home = at->second.get();
+    } else if (finding.connection == 0 && !finding.frames.empty() && !by_end.empty()) {
+      const auto later = by_end.lower_bound(finding.frames.front());
+      home = later != by_end.end() ? later->second : by_end.rbegin()->second;
+    }
+    out.push_back(home);
+  }
+  return out;
+}
+
+/// Where nothing that is drawn holds its frame a finding has a row of its own.
+void Ladder::give_places(const std::vector<referee::Finding>& findings, const std::vector<Keeper*>& homes) {
+  constexpr std::size_t most = 512;  // of a connection
+  std::unordered_map<Keeper*, std::map<std::uint64_t, LadderRow>> places;
+  for (std::size_t i = 0; i < findings.size(); ++i) {
+    const referee::Finding& finding = findings[i];
+    if (homes[i] == nullptr || finding.frames.empty()) continue;
+    const std::uint64_t frame = finding.frames.front();
+    if (best_row(homes[i]->connection.rows, frame, finding) != nullptr) continue;
+    std::map<std::uint64_t, LadderRow>& of = places[homes[i]];
+    if (of.size() >= most) continue;
+    LadderRow& row = of[frame];
+    row.kind = Kind::frame;
+    row.sender = finding.violator == referee::Party::server ? Side::passive : Side::active;
+    row.first = row.last = {frame, finding.time};
+  }
+  for (auto& [keeper, of] : places) {
+    std::vector<LadderRow>& rows = keeper->connection.rows;
+    for (auto& [frame, row] : of) rows.push_back(std::move(row));
+    std::stable_sort(rows.begin(), rows.end(), earlier);
+  }
+}
+
 void Ladder::finish(const std::vector<referee::Finding>& findings) {
   for (auto& [id, keeper] : connections_) {
     std::vector<LadderRow>& rows = keeper->connection.rows;
     for (LadderRow& row : keeper->recent) rows.push_back(std::move(row));
     keeper->recent.clear();
-    std::stable_sort(rows.begin(), rows.end(),
-                     [](const LadderRow& a, const LadderRow& b) { return a.first.number < b.first.number; });
-    // The procedure of a Long Call is known only when its Reply comes.
-    struct Names {
-      std::uint32_t procedure = 0, operations = 0, leading = 0;
-    };
-    std::unordered_map<std::uint32_t, Names> names;
-    for (const LadderRow& row : rows) {
-      if (row.exchange == 0) continue;
-      Names& known = names[row.exchange];
-      if (known.procedure == 0) known.procedure = row.procedure;
-      if (known.operations == 0) known.operations = row.operations;
-      if (known.leading == 0) known.leading = row.leading;
-    }
-    for (LadderRow& row : rows) {
-      row.marks.clear();
-      if (row.exchange == 0) continue;
-      const Names& known = names[row.exchange];
-      row.procedure = known.procedure;
-      row.operations = known.operations;
-      row.leading = known.leading;
-    }
+    std::stable_sort(rows.begin(), rows.end(), earlier);
+    name_long_calls(*keeper);
   }
+  const std::vector<Keeper*> homes = this->homes(findings);
+  give_places(findings, homes);
   for (std::size_t i = 0; i < findings.size(); ++i) {
+    if (homes[i] == nullptr) continue;
     const referee::Finding& finding = findings[i];
-    const auto at = connections_.find(finding.connection);
-    if (at == connections_.end()) continue;
-    std::vector<LadderRow>& rows = at->second->connection.rows;
+    const auto number = static_cast<std::uint32_t>(i);
     for (std::size_t f = 0; f < finding.frames.size(); ++f) {
-      const std::uint64_t frame = finding.frames[f];
-      // Rows are sorted by their first frame; those of many packets begin a little earlier.
-      constexpr std::ptrdiff_t look_back = 256;
-      const auto after =
-          std::upper_bound(rows.begin(), rows.end(), frame,
-                           [](std::uint64_t number, const LadderRow& r) { return number < r.first.number; });
-      LadderRow* best = nullptr;
-      int points = 0;
-      for (auto row = after; row != rows.begin() && after - row < look_back;) {
-        --row;
-        if (const int fit = fitness(*row, frame, finding); fit > points) {
-          best = &*row;
-          points = fit;
-        }
-      }
-      const auto number = static_cast<std::uint32_t>(i);
+      LadderRow* best = best_row(homes[i]->connection.rows, finding.frames[f], finding);
       if (best != nullptr && (best->marks.empty() || best->marks.back().finding != number)) {
         best->marks.push_back({number, f == 0});
       }
@@ -471,6 +528,21 @@ void Ladder::heard(const trace::Gap& event) {
   LadderRow row = row_of(Kind::gap, event);
   row.packets = event.count;
   add(event.connection, std::move(row));
+}
+
+void Ladder::heard(const trace::Repeated& event) {
+  const bool copied =
+      event.kind == trace::Repeated::Kind::capture_duplicate || event.kind == trace::Repeated::Kind::handshake_copy;
+  if (copied) return;
+  if (Keeper* keeper = this->keeper(event.connection)) {
+    LadderRow* newest = keeper->serial == 0 ? nullptr : keeper->row(keeper->serial - 1);
+    if (newest != nullptr && newest->kind == Kind::repeat && newest->sender == event.side) {
+      newest->last = event.frame;
+      ++newest->packets;
+      return;
+    }
+  }
+  add(event.connection, row_of(Kind::repeat, event));
 }
 
 std::string_view type_name(const LadderRow& row) noexcept {

@@ -60,12 +60,14 @@ struct LadderRow {
     refusal,        ///< NAK, RNR NAK or Terminate
     gap,            ///< the capture lacks something of the sender
     close,          ///< DREQ, DREP, FIN, RST, or the start of a successor
+    repeat,         ///< packets that were sent before, one after the other
+    frame,          ///< of a finding, and nothing else
     left_out        ///< `packets` rows that were not kept
   } kind = Kind::other;
   trace::Side sender = trace::Side::active;  ///< active: the client
   trace::FrameRef first;
   trace::FrameRef last;
-  std::uint64_t packets = 1;   ///< of an operation; of a gap: packets, octets on iWARP
+  std::uint64_t packets = 1;   ///< of an operation or a repetition; of a gap: packets, octets on iWARP
   std::uint64_t length = 0;    ///< of the message, or of all packets of the operation
   std::uint32_t exchange = 0;  ///< the Call that it belongs to, numbered within the connection; 0: not known
   std::uint32_t xid = 0;       ///< of messages as they stand on the wire; of operations that of the exchange
@@ -152,6 +154,7 @@ class Ladder final : public referee::Observer {
   void heard(const trace::Disconnect& event) override;
   void heard(const trace::Refusal& event) override;
   void heard(const trace::Gap& event) override;
+  void heard(const trace::Repeated& event) override;
 
  private:
   struct Keeper;
@@ -160,6 +163,9 @@ class Ladder final : public referee::Observer {
   void know(Keeper& keeper) noexcept;
   void add(trace::ConnectionId id, LadderRow&& row);
   void settle(Keeper& keeper, LadderRow&& row, bool marked);
+  void name_long_calls(Keeper& keeper);
+  [[nodiscard]] std::vector<Keeper*> homes(const std::vector<referee::Finding>& findings);
+  static void give_places(const std::vector<referee::Finding>& findings, const std::vector<Keeper*>& homes);
   void keep_octets(LadderRow& row, wire::Bytes octets);
   void read_segments(LadderRow& row, const referee::MessageSeen& seen);
   void name_procedure(LadderRow& row, const referee::MessageSeen& seen);

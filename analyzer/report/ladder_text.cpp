@@ -193,9 +193,9 @@ class Drawing {
     return chosen;
   }
 
-  void between(std::string_view text, Ink ink) {
+  void between(std::string_view text, Ink ink, std::string_view beside = {}) {
     const std::size_t used = width(text);
-    page_.line(fmt::format("{:{}}│{}{}│", "", margin, text, std::string(lane > used ? lane - used : 0, ' ')), ink);
+    page_.line(fmt::format("{:{}}│{}{}│", beside, margin, text, std::string(lane > used ? lane - used : 0, ' ')), ink);
   }
 
   void fill(Hole& hole) {
@@ -239,6 +239,7 @@ class Drawing {
     std::vector<std::string> label = wrapped(text.label, most_label);
     const bool to_server = row.sender == Side::active;
     const Ink ink = ink_of(row);
+    if (row.kind == Kind::frame) return;  // it stands beside its finding
     if (row.kind == Kind::gap || (row.kind == Kind::close && row.how == trace::Disconnect::How::superseded)) {
       page_.line(fmt::format("{}│    ⋮ {:{}}│", place(row), label.front(), lane - 6), ink);
     } else {
@@ -263,6 +264,7 @@ class Drawing {
   }
 
   void marks(const LadderRow& row) {
+    std::string beside = row.kind == Kind::frame ? place(row) : std::string(margin, ' ');
     for (const LadderMark& mark : row.marks) {
       const Finding& finding = findings_[mark.finding];
       const referee::Rule& rule = referee::rule(finding.rule);
@@ -281,8 +283,9 @@ class Drawing {
       }
       bool first = true;
       for (const std::string& line : wrapped(text, lane - indent - 2)) {
-        between(fmt::format("{}{}", first ? "  " : "    ", line), ink(finding.severity));
+        between(fmt::format("{}{}", first ? "  " : "    ", line), ink(finding.severity), beside);
         first = false;
+        beside.assign(margin, ' ');
       }
     }
   }

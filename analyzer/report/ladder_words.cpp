@@ -316,11 +316,16 @@ LadderWords words(const LadderRow& row, const Ladder& ladder, trace::Transport t
     case Kind::close:
       out.label = closed(row).line;
       break;
+    case Kind::repeat:
+      out.label = "sent again";
+      break;
+    case Kind::frame:  // its finding says what it shows
+      break;
     case Kind::left_out:
       out.label = fmt::format("{} not kept", counted(row.packets, "step"));
       break;
   }
-  if (row.operation() && row.packets > 1) {
+  if ((row.operation() || row.kind == Kind::repeat) && row.packets > 1) {
     out.details.push_back(
         fmt::format("{} packets, frames {} to {}", grouped(row.packets), row.first.number, row.last.number));
   } else if (row.message() && row.last.number > row.first.number) {
@@ -359,6 +364,10 @@ LadderLabel label(const LadderRow& row, const Ladder& ladder) {
       return {"not captured", fmt::format("{} missing here", grouped(row.packets))};
     case Kind::close:
       return {"close", std::string(closed(row).few)};
+    case Kind::repeat:
+      return {"sent again", counted(row.packets, "packet")};
+    case Kind::frame:
+      return {"frame", "of a finding"};
     case Kind::left_out:
       return {"left out", fmt::format("{} not kept in this page", counted(row.packets, "row"))};
   }

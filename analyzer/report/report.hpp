@@ -31,6 +31,10 @@ struct Input {
     bool read_on = false;  ///< what is behind it was read, too
   };
   std::optional<Damaged> damaged;
+
+  /// The format of what could not be opened; `damaged` says why.
+  static constexpr std::string_view not_read = "unreadable";
+  [[nodiscard]] bool unreadable() const noexcept { return format == not_read; }
 };
 
 /// Several captures that were put together by time.

@@ -83,10 +83,16 @@ std::string verdict(const Run& run) {
   }
   bool damaged = false;
   bool in_part = false;
+  std::size_t unreadable = 0;
   for (const Input& input : run.inputs) {
+    if (input.unreadable()) {
+      ++unreadable;
+      continue;
+    }
     damaged = damaged || input.damaged;
     in_part = in_part || (input.damaged && !input.damaged->read_on);
   }
+  if (unreadable != 0) sentence += fmt::format("; {} could not be read at all", counted(unreadable, "capture"));
   if (damaged) sentence += in_part ? "; the input is damaged and was read only in part" : "; the input is damaged";
   return sentence + ".";
 }

@@ -293,8 +293,9 @@ void connection_block(Page& page, const ConnectionFacts& c, Epoch epoch, const T
   procedures(page, c, style.verbose);
   if (c.waiting.calls != 0) {
     page.field("waiting",
-               fmt::format("{} without a reply to the end; the longest for {} ({})", counted(c.waiting.calls, "call"),
-                           waited(c.waiting), place(c.waiting.oldest, epoch)));
+               fmt::format("{} without a reply {}; the longest for {} ({})", counted(c.waiting.calls, "call"),
+                           c.closed ? "when the connection ended" : "at the end of the capture", waited(c.waiting),
+                           place(c.waiting.oldest, epoch)));
   }
   std::string quality;
   if (c.one_way) quality = "only one direction was captured";

@@ -70,11 +70,11 @@ def drawn(options, folder, rule, name, transport):
     finding = next((f for f in document["findings"] if f["rule"] == rule), None)
     if finding is None:
         sys.exit(f"{name} on {transport} does not trigger {rule}")
-    number = finding["connection"] or (document["connections"][0]["id"] if document["connections"] else None)
+    number = finding["connection"]
     text = run(*shared, "-q", "--ladder-rows", ROWS, *(["--connection", str(number)] if number else []))
-    at = re.search(r"^Ladder of connection \d+\n", text, re.M)
+    ladders = re.split(r"^Ladder of connection \d+\n", text, flags=re.M)[1:]
     os.unlink(capture)
-    return text[at.end():].rstrip("\n") if at else "", finding
+    return next((ladder.rstrip("\n") for ladder in ladders if f" {rule}" in ladder), ""), finding
 
 
 def wrapped(text):
@@ -86,13 +86,13 @@ def page(options, folder, rule, story):
     out = [f"# {name}", "", wrapped(f"{rule['title']}. At most a finding of severity **{rule['severity']}**; protocol version "
                                     f"{rule['versions'].replace(', ', ' and ')}; group {rule['group']}, {GROUPS[rule['group']].lower()}."), "",
            "## What it means", "", wrapped(rule["explanation"]), "",
-           "Held to it: " + ("nobody; it is an observation." if rule["who"] == "nobody" else f"the {rule['who']}."), "",
+           "Held to it: " + {"nobody": "nobody; it is an observation.", "by evidence": "whom the evidence shows."}.get(rule["who"], f"the {rule['who']}."), "",
            "## Where it is written", "", rule["source"], "", "## What proves it", "", wrapped(rule["evidence"]), ""]
     if story:
         _, scenario, text, transport = story
         ladder, finding = drawn(options, folder, name, scenario, transport)
         out += ["## What it looks like", "", wrapped(f"*{text['title']}.* {' '.join((text.get('why') or '').split())}"), ""]
-        if ladder:
+        if f" {name}" in ladder:
             out += ["```text", ladder, "```", ""]
         if finding["connection"] == 0 or f" {name}" not in ladder:
             out += [wrapped(f"The report says: {finding['message']}"), ""]

@@ -22,7 +22,13 @@ void link_consequences(std::vector<Finding>& findings);
 
 // --- lost.cpp
 void judge_close(const Witness& witness, const trace::Disconnect& event);
-void judge_lost(const Witness& witness, FrameRef noticed, FrameRef superseded_by);
+enum class NoticedBy : std::uint8_t {
+  close,
+  successor,    ///< of the same endpoints
+  capture_end,  ///< whose frame may be anybody's
+};
+/// What ended it: the frame in which it was noticed, or the last of its own.
+FrameRef judge_lost(const Witness& witness, FrameRef noticed, NoticedBy by);
 /// Traffic stopped: retransmissions that nobody answered. True when that is proven enough to speak of a loss.
 [[nodiscard]] bool retries_exhausted(const Connection& connection, FrameRef successor);
 

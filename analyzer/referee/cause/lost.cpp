@@ -141,7 +141,7 @@ void judge_close(const Witness& witness, const trace::Disconnect& event) {
   using How = trace::Disconnect::How;
   if (connection.over()) return;
   if (event.how == How::superseded) {
-    judge_lost(witness, event.frame, event.frame);
+    judge_lost(witness, event.frame, NoticedBy::successor);
     return;
   }
   const Side by = event.how == How::reply ? other(event.side) : event.side;
@@ -159,8 +159,8 @@ void judge_close(const Witness& witness, const trace::Disconnect& event) {
     close_with(witness, closed, *suspect);
     orderly = false;
   } else if (exhausted) {
-    judge_lost(witness, event.frame, {});
-    orderly = false;
+    judge_lost(witness, event.frame, NoticedBy::close);
+    return;
   } else {
     if (orderly) closed.cause = reason_to_leave(witness, by, event.frame);
     connection.facts.closed = closed;
@@ -245,14 +245,15 @@ const Row rows::connection_lost{
         "rpcrdma:svcrdma_qp_error on the server; rdma statistic show: local_ack_timeout_err (mlx5), retry_exceeded_err "
         "(soft-RoCE); connect_count in /proc/self/mountstats."};
 
-void judge_lost(const Witness& witness, FrameRef noticed, FrameRef superseded_by) {
+FrameRef judge_lost(const Witness& witness, FrameRef noticed, NoticedBy by) {
   Connection& connection = witness.connection;
-  if (connection.over()) return;
+  if (connection.over()) return noticed;
   connection.stage = Connection::Stage::over;
   const Suspect* suspect = decisive(connection);
   if (suspect != nullptr && hidden_by_a_gap(witness, *suspect, noticed)) suspect = nullptr;
   Closed closed;
   closed.frame = noticed;
+  FrameRef until = by == NoticedBy::capture_end ? connection.last_frame : noticed;
   if (suspect != nullptr) {
     close_with(witness, closed, *suspect);
   } else {
@@ -265,10 +266,11 @@ void judge_lost(const Witness& witness, FrameRef noticed, FrameRef superseded_by
     closed.how = silent ? Closed::How::timeout : Closed::How::superseded;
     if (silent) {
       closed.frame = last;
+      if (by == NoticedBy::capture_end) until = last;
       Cause cause;
       cause.rule = RuleId::connection_lost;
       cause.frames = {first.number, last.number};
-      if (noticed.number != last.number) cause.frames.push_back(noticed.number);
+      if (until.number != last.number) cause.frames.push_back(noticed.number);
       cause.message =
           asked ? fmt::format(
                       "The {} asked {} times whether the {} is still there (frames {} to {}) and got no answer: "
@@ -284,7 +286,8 @@ void judge_lost(const Witness& witness, FrameRef noticed, FrameRef superseded_by
     if (silent || connection.messages > 0) {
       witness.say(
           RuleId::connection_lost,
-          {.frames = {silent ? first : noticed, silent ? last : FrameRef{}, superseded_by},
+          {.frames = {silent ? first : noticed, silent ? last : FrameRef{},
+                      by == NoticedBy::successor ? noticed : FrameRef{}},
            // What is repeated into silence proves it, also in a capture that began later. A close that was not seen may
            // stand in a file that is missing.
            .at_most = silent && (connection.trusted() ||
@@ -301,11 +304,12 @@ void judge_lost(const Witness& witness, FrameRef noticed, FrameRef superseded_by
     // Nobody saw it end: what was due may stand where the capture lacks frames, and how long it was waited for is not
     // known either.
     const bool unseen = connection.facts.closed && connection.facts.closed->how == Closed::How::superseded;
-    const FrameRef until = unseen ? connection.last_frame : noticed;
+    if (unseen) until = connection.last_frame;
     offers_at_end(witness, until, unseen, {}, false);
     judge_missing_errors(witness, until, unseen, {});
     judge_open_calls(witness, until, true, false);
   }
+  return until;
 }
 
 }  // namespace rpcrdma::referee

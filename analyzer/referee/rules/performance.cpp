@@ -57,6 +57,9 @@ void performance_at_end(const Witness& witness) {
   const Cost& replies = connection.reply_chunks;
   add_sentence(witness.context, replies, [&] {
     if (replies.timed == 0) return fmt::format("Seen {}, an RDMA Write more each time.", times(replies.times));
+    if (replies.times == 1) {
+      return fmt::format("Seen once, an RDMA Write more, {} ahead of the Reply.", duration(replies.total));
+    }
     return fmt::format("Seen {}, an RDMA Write more each time; it went ahead of the Reply by {} on average, {} in all.",
                        times(replies.times), duration(replies.total / static_cast<TimeNs>(replies.timed)),
                        duration(replies.total));

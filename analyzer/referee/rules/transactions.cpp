@@ -364,7 +364,7 @@ void judge_open_calls(const Witness& witness, FrameRef now, bool closed, bool cl
               {.frames = {now, open.front()->call},
                .xid = open.front()->xid,
                .what = fmt::format(
-                   "{} Call{} pending when the connection ended; the requester will send {} again on a new one.",
+                   "{} Call{} pending when the connection ended; the requester has to send {} again on a new one.",
                    open.size(), open.size() == 1 ? " was" : "s were", open.size() == 1 ? "it" : "them")});
 }
 

@@ -152,6 +152,60 @@ TEST(Ladder, ShowsRefusalsAndGaps) {
   EXPECT_EQ(rows[5].kind, Kind::gap);
 }
 
+TEST(Ladder, FoldsWhatIsSentAgain) {
+  Ladder ladder;
+  Story story({}, &ladder);
+  story.connect().call(5, {}, 64);
+  using Repeated = trace::Repeated::Kind;
+  const auto again = [&](Side side, Repeated kind) {
+    trace::Repeated event;
+    event.connection = 1;
+    event.side = side;
+    event.frame = {++story.frame, static_cast<trace::TimeNs>(story.frame)};
+    event.kind = kind;
+    story.referee.on(event);
+  };
+  const std::uint64_t first = story.frame + 1;
+  again(Side::active, Repeated::retransmission);
+  again(Side::active, Repeated::capture_duplicate);  // nobody sent that
+  again(Side::active, Repeated::retransmission);
+  again(Side::passive, Repeated::retransmission);
+  ladder.finish(story.end().findings);
+  const Ladder::Connection* connection = ladder.connection(1);
+  ASSERT_NE(connection, nullptr);
+  ASSERT_GE(connection->rows.size(), 2U);
+  const LadderRow& mine = connection->rows[connection->rows.size() - 2];
+  const LadderRow& theirs = connection->rows.back();
+  EXPECT_EQ(mine.kind, Kind::repeat);
+  EXPECT_EQ(mine.first.number, first);
+  EXPECT_EQ(mine.last.number, first + 2);
+  EXPECT_EQ(mine.packets, 2U);
+  EXPECT_EQ(theirs.kind, Kind::repeat);
+  EXPECT_EQ(theirs.sender, Side::passive);
+}
+
+TEST(Ladder, EachFindingHasItsPlace) {
+  Ladder ladder;
+  Story story({}, &ladder);
+  story.connect().call(5, {}, 64).reply(5, {}, 16).close(Side::active);
+  auto report = story.end();
+  referee::Finding finding;
+  finding.connection = 1;
+  finding.frames = {story.frame + 7, 4};
+  finding.time = 70;
+  finding.severity = referee::Severity::warning;
+  report.findings.assign(2, finding);  // two of the same frame share a row
+  ladder.finish(report.findings);
+  const Ladder::Connection* connection = ladder.connection(1);
+  ASSERT_NE(connection, nullptr);
+  const LadderRow& place = connection->rows.back();
+  EXPECT_EQ(place.kind, Kind::frame);
+  EXPECT_EQ(place.first.number, story.frame + 7);
+  EXPECT_EQ(place.first.time, 70);
+  ASSERT_THAT(place.marks, SizeIs(2));
+  EXPECT_TRUE(place.marks[0].primary && place.marks[1].primary);
+}
+
 TEST(Ladder, StaysBoundedAndKeepsWhatIsNearFindings) {
   Ladder::Limits limits;
   limits.rows = 20;

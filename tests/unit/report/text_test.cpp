@@ -341,7 +341,8 @@ TEST(TextReport, CallsThatWaitAreSaid) {
   };
   EXPECT_EQ(line(), "");
   run.report.connections.front().waiting = {2, {7, 1'000'000'000}, {9, 13'500'000'000}};
-  EXPECT_NE(line().find("2 calls without a reply to the end; the longest for 12.5"), std::string::npos) << line();
+  EXPECT_NE(line().find("2 calls without a reply at the end of the capture; the longest for 12.5"), std::string::npos)
+      << line();
   // Files in the wrong order: an end before the beginning.
   run.report.connections.front().waiting = {1, {7, 1'000'000'000}, {9, 0}};
   EXPECT_NE(line().find("the longest for 0"), std::string::npos) << line();
