@@ -65,7 +65,7 @@ const trace::Frame* Inputs::read_as_sent(Input& input, std::size_t at) {
     if (input.packet) ++input.position;
     out.ref.time = corrected(input, frame->ref.time, input.position);
     if (most == 0) {
-      input.sent = out.ref.time + order_->behind(at);
+      input.sent = out.ref.time;
       return &out;
     }
     const bool timed = out.ref.time != 0;
@@ -75,7 +75,7 @@ const trace::Frame* Inputs::read_as_sent(Input& input, std::size_t at) {
   }
   if (input.held.empty()) return nullptr;
   input.out = input.held.take();
-  input.sent = input.out.sent + order_->behind(at);
+  input.sent = input.out.sent;
   input.packet = input.out.packet;
   return &input.out.frame;
 }
@@ -94,6 +94,7 @@ const trace::Frame* Inputs::next_in_order() {
       open(inputs_[at_]);
     }
     if (const trace::Frame* frame = read(inputs_[at_])) {
+      packet_ = inputs_[at_].packet;
       return frame;
     }
   }
@@ -102,35 +103,49 @@ const trace::Frame* Inputs::next_in_order() {
   return nullptr;
 }
 
-void Inputs::line_up() {
-  Input& input = inputs_[at_];
+void Inputs::line_up(std::size_t at) {
+  Input& input = inputs_[at];
   input.ahead = read(input);
   if (input.ahead != nullptr) {
-    waiting_.push({input.sent, at_});
+    waiting_.push({input.sent, at});
   }
 }
 
 const trace::Frame* Inputs::next_in_time() {
   if (!started_) {
     started_ = true;
-    for (at_ = 0; at_ < inputs_.size(); ++at_) {
-      open(inputs_[at_]);
-      line_up();
+    for (std::size_t at = 0; at < inputs_.size(); ++at) {
+      open(inputs_[at]);
+      line_up(at);
     }
-  } else if (at_ < inputs_.size()) {
-    line_up();
+  } else if (next_ < inputs_.size()) {
+    line_up(next_);
   }
   if (waiting_.empty()) {
-    at_ = inputs_.empty() ? 0 : inputs_.size() - 1;
+    next_ = at_ = inputs_.empty() ? 0 : inputs_.size() - 1;
     return nullptr;
   }
-  at_ = waiting_.top().input;
+  next_ = at_ = waiting_.top().input;
   waiting_.pop();
+  packet_ = inputs_[at_].packet;
   return inputs_[at_].ahead;
 }
 
+const trace::Frame* Inputs::next_whole_first() {
+  while (!copies_.ready()) {
+    const trace::Frame* frame = next_in_time();
+    if (frame == nullptr) break;
+    copies_.put(*frame, {at_, packet_, inputs_[at_].sent}, packet_ ? order_->packet(*frame) : 0);
+  }
+  const WholeFirst::Held* held = copies_.take();
+  if (held == nullptr) return nullptr;
+  at_ = held->from.input;
+  packet_ = held->from.packet;
+  return &held->frame;
+}
+
 const trace::Frame* Inputs::next() {
-  const trace::Frame* frame = merge_ ? next_in_time() : next_in_order();
+  const trace::Frame* frame = !merge_ ? next_in_order() : order_ && order_->cut() ? next_whole_first() : next_in_time();
   if (frame == nullptr) {
     return nullptr;
   }
@@ -138,7 +153,6 @@ const trace::Frame* Inputs::next() {
   frame_ = *frame;
   frame_.ref.number = number;
   frame_.input = static_cast<std::uint16_t>(std::min<std::size_t>(at_, UINT16_MAX));
-  packet_ = inputs_[at_].packet;
   if (packet_) {
     last_packet_ = frame_.ref;
     if (first_packet_.number == 0) first_packet_ = frame_.ref;

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "cli/held_frames.hpp"
+#include "cli/whole_first.hpp"
 #include "reader/capture.hpp"
 #include "report/report.hpp"
 #include "trace/frame.hpp"
@@ -93,8 +94,9 @@ class Inputs {
   [[nodiscard]] const trace::Frame* read_next(Input& input);
   [[nodiscard]] const trace::Frame* next_in_order();
   [[nodiscard]] const trace::Frame* next_in_time();
-  /// Of a merge: the next frame of the input at hand among those of the others.
-  void line_up();
+  [[nodiscard]] const trace::Frame* next_whole_first();
+  /// Of a merge: the next frame of an input among those of the others.
+  void line_up(std::size_t at);
 
   struct Waiting {
     trace::TimeNs time = 0;
@@ -112,7 +114,9 @@ class Inputs {
   std::priority_queue<Waiting, std::vector<Waiting>, std::greater<>> waiting_;  ///< of a merge: one of each input
   std::string standard_input_;
   bool merge_;
-  std::size_t at_ = 0;  ///< which input gave the last frame
+  WholeFirst copies_;     ///< of a merge in which some are cut
+  std::size_t at_ = 0;    ///< which input gave the last frame
+  std::size_t next_ = 0;  ///< of a merge: which one was read last
   bool started_ = false;
   trace::Frame frame_;
   bool packet_ = false;

@@ -10,13 +10,6 @@
 
 namespace rpcrdma::trace {
 
-/// Has more than `span` passed from `from` to `to`? Never true for clocks that ran backwards.
-[[nodiscard]] constexpr bool passed(TimeNs from, TimeNs to, TimeNs span) noexcept {
-  // Times come from the file and may be anything: no overflow.
-  return to > from &&
-         static_cast<std::uint64_t>(to) - static_cast<std::uint64_t>(from) > static_cast<std::uint64_t>(span);
-}
-
 /// A connection has for each direction, 0 and 1: `early()`, what waits of it, in the order in which it was sent;
 /// `front_come()`, what the oldest of that answers has come; `front_given_up()`, that is not in the capture;
 /// `awaited_waits()`, that waits itself; and `release()`, which takes the oldest.

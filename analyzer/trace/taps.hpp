@@ -30,8 +30,7 @@ struct TapClock {
   std::vector<taps::Stretch> steps;  ///< it was set while it ran: what it is ahead from there on
   std::optional<TimeNs> first;       ///< its frames, by its own clock
   std::optional<TimeNs> last;
-  std::uint64_t packets = 0;  ///< of InfiniBand and TCP
-  std::uint64_t lacks = 0;    ///< so many octets of them in sum: they were cut
+  std::uint64_t lacks = 0;  ///< so many octets of its packets: they were cut
 
   /// By the clock that all are brought to. `position`: which packet of the capture it is, from 1; times are no measure
   /// of that where the clock was set back.

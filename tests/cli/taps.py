@@ -243,6 +243,31 @@ class Snapped(Taps):
                                 self.assertEqual(found(run) | ABOUT_CUT, found(harness.run(ANALYZER, self.path("whole.pcap"))) | ABOUT_CUT)
 
 
+    def nobody_is_accused(self, run, name):
+        whole = harness.run(ANALYZER, self.path("whole.pcap"))
+        # A Reply of which no copy is whole leaves a note about its Call.
+        self.assertEqual({f for f in found(run) - found(whole) if f[1] != "note"}, set(), name)
+        self.assertEqual(run.document["verdict"]["state"], whole.document["verdict"]["state"], name)
+
+    def test_what_one_lacks_the_other_one_cut(self):
+        for name in HEALTHY:
+            for octets in (96, 128, 200):
+                for lacks in range(3, 17, 4):
+                    with self.subTest(name=name, octets=octets, lacks=lacks):
+                        client, server = self.taps(name, 5 * MILLISECOND, keep_client=lambda i, up, lacks=lacks: i % 17 != lacks)
+                        two_taps.cut(server, octets)
+                        self.nobody_is_accused(self.merged(client, server), name)
+
+    def test_both_cut(self):
+        for name in HEALTHY:
+            for one, other in ((64, 128), (128, 64), (256, 64), (96, 200)):
+                with self.subTest(name=name, one=one, other=other):
+                    client, server = self.taps(name, 5 * MILLISECOND)
+                    two_taps.cut(client, one)
+                    two_taps.cut(server, other)
+                    self.nobody_is_accused(self.merged(client, server), name)
+
+
 class Lost(Taps):
     """Packets that the network lost behind the client's tap, and that TCP sent again."""
 

@@ -2,7 +2,6 @@
 #include "trace/taps/sent_order.hpp"
 
 #include <algorithm>
-#include <numeric>
 #include <utility>
 
 #include "trace/taps/mark.hpp"
@@ -18,29 +17,8 @@ struct TapOrder::Impl {
   };
 
   std::vector<TapPair> pairs;
-  /// An input stands behind those that cut less; whatever the network does to a packet, the whole copy comes first.
-  void put_behind(const std::vector<TapClock>& clocks) {
-    constexpr TimeNs jitter = 1'000'000;
-    constexpr double clearly = 2;
-    const auto cut = [&](std::size_t input) {
-      const TapClock& clock = clocks[input];
-      return clock.packets == 0 ? 0.0 : static_cast<double>(clock.lacks) / static_cast<double>(clock.packets);
-    };
-    std::vector<std::size_t> by_cut(clocks.size());
-    std::iota(by_cut.begin(), by_cut.end(), std::size_t{0});
-    std::stable_sort(by_cut.begin(), by_cut.end(), [&](std::size_t a, std::size_t b) { return cut(a) < cut(b); });
-    for (const std::size_t input : by_cut) {
-      for (const TapPair& pair : pairs) {
-        if (pair.input != input && pair.reference != input) continue;
-        const std::size_t other = pair.input == input ? pair.reference : pair.input;
-        if (cut(input) == 0 || cut(input) < clearly * cut(other)) continue;
-        behind[input] = std::max(behind[input], behind[other] + pair.one_way + jitter);
-      }
-    }
-  }
-
   std::vector<std::vector<Way>> ways;  // by input
-  std::vector<TimeNs> behind;          // likewise
+  bool cut = false;
   Opened opened;
   taps::Mark mark;
 };
@@ -48,8 +26,8 @@ struct TapOrder::Impl {
 TapOrder::TapOrder(TapClocks compared) : impl_(std::make_unique<Impl>()) {
   impl_->pairs = std::move(compared.pairs);
   impl_->ways.resize(compared.clocks.size());
-  impl_->behind.resize(compared.clocks.size());
-  impl_->put_behind(compared.clocks);
+  const auto lacks = [](const TapClock& clock) { return clock.lacks != 0; };
+  impl_->cut = !impl_->pairs.empty() && std::any_of(compared.clocks.begin(), compared.clocks.end(), lacks);
   for (const TapPair& pair : impl_->pairs) {
     if (pair.one_way == 0) continue;
     impl_->ways[pair.input].push_back({&pair.low_is_near, false, pair.one_way});
@@ -77,6 +55,11 @@ TimeNs TapOrder::on_the_way(std::size_t input, const Frame& frame) {
   return longest;
 }
 
-TimeNs TapOrder::behind(std::size_t input) const noexcept { return impl_->behind[input]; }
+bool TapOrder::cut() const noexcept { return impl_->cut; }
+
+std::uint64_t TapOrder::packet(const Frame& frame) {
+  open_frame(frame, impl_->opened);
+  return taps::mark_of(impl_->opened, impl_->mark) ? impl_->mark.packet : 0;
+}
 
 }  // namespace rpcrdma::trace

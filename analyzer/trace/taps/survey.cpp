@@ -99,7 +99,6 @@ struct TapSurvey::Impl {
     open_frame(frame, opened);
     taps::Mark mark;
     if (!taps::mark_of(opened, mark)) return;
-    ++clock.packets;
     if (frame.wire_length > frame.octets.size()) clock.lacks += frame.wire_length - frame.octets.size();
     packets.see(mark.packet, mark.route, mark.up, input, false, frame.ref.time, position);
     if (mark.queue_pair != 0 && mark.carries != 0) remember(mark);
