@@ -235,6 +235,7 @@ struct TcpAttempt : EventBase {
     accepted,     ///< SYN and ACK, the first; nothing follows
     refused,      ///< RST in answer to the SYN
     unreachable,  ///< ICMP: nobody there to take it. The SYN may be repeated
+    unreadable,   ///< the server sent octets, and the capture cut them before it could be told what they are
   } step = Step::request;
   Endpoint client;
   Endpoint server;

@@ -171,6 +171,9 @@ struct IwarpTransport::Impl {
       entry = nullptr;
     }
     if ((segment.flags & (TcpSegment::syn | TcpSegment::rst)) != 0) attempts.segment(segment);
+    constexpr std::size_t least_of_mpa = 20;  // a Request or Reply frame without private data (RFC 5044 section 7.1)
+    const bool cut = segment.payload.size() < std::min<std::size_t>(segment.wire_length, least_of_mpa);
+    if (cut && (entry == nullptr || entry->list == List::pending)) attempts.cut(segment);
     if (entry != nullptr) return use(ends, *entry, direction, segment);
 
     const bool service = context.service_port(ends.port[0]) || context.service_port(ends.port[1]);

@@ -67,6 +67,10 @@ void take_attempts(Assessment& a, const Mount& mount, TimeNs wait) {
     }
     const bool followed = i + 1 < attempts.size() && attempts.back().client_port != attempts[i].client_port;
     const Attempt& attempt = attempts[i];
+    if (attempt.outcome == Outcome::unreadable) {
+      ++a.attempts.made;  // whatever came of it
+      continue;
+    }
     if ((attempt.outcome == Outcome::open || attempt.outcome == Outcome::accepted) &&
         !unanswered(attempt, followed, a.end, wait)) {
       ++a.attempts.made;  // still under way
@@ -197,7 +201,7 @@ void take_nfs(Assessment& a, const Mount& mount, TimeNs wait) {
   if (sends && !readable) return Assessment::Doubt::nothing_readable;
   // TCP is up, and what goes over it was cut before it could be told: no MPA Request was seen.
   const bool only_tcp = std::any_of(mount.attempts.begin(), mount.attempts.end(), [](const Attempt& attempt) {
-    return attempt.outcome == Outcome::accepted && attempt.connection == 0;
+    return (attempt.outcome == Outcome::accepted || attempt.outcome == Outcome::unreadable) && attempt.connection == 0;
   });
   if (mount.lives.empty() && only_tcp && a.failing == nullptr) return Assessment::Doubt::nothing_readable;
   if (a.hanging.empty() && a.copies.empty() && a.recalls.empty() && a.hidden > 0) {

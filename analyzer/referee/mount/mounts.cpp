@@ -185,6 +185,10 @@ void Mounts::attempts(const trace::TcpAttempt& event) {
       attempt->outcome = Outcome::unreachable;
       attempt->answer = event.frame;
       break;
+    case Step::unreadable:
+      attempt->outcome = Outcome::unreadable;
+      attempt->answer = event.frame;
+      break;
   }
 }
 

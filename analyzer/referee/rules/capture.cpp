@@ -178,13 +178,17 @@ void judge_quality(Context& context, Connection* connection, const trace::Qualit
           fmt::format("a limit on what is kept in memory was reached near frame {}", event.frame.number));
       break;
     case Kind::mpa_bad:
-      if (connection != nullptr) connection->distrust(recovery(*connection), Doubt::framing_lost);
+      if (connection != nullptr) {
+        connection->distrust(recovery(*connection), Doubt::framing_lost);
+        connection->of(event.side).unread = event.frame;
+      }
       context.book.unchecked(RuleId::capture_gap, id,
                              fmt::format("the FPDU framing of the stream was lost near frame {}", event.frame.number));
       break;
     case Kind::mpa_cut:
       if (connection != nullptr) {
         connection->distrust(recovery(*connection), Doubt::framing_lost);
+        connection->of(event.side).unread = event.frame;
         lose_sight(Witness{context, *connection}, event.side);
       }
       context.book.unchecked(RuleId::capture_gap, id,

@@ -43,6 +43,7 @@ struct Attempt {
     rejected,     ///< REJ, MPA Reply with the reject flag
     refused,      ///< RST in answer to the SYN
     unreachable,  ///< ICMP
+    unreadable,   ///< the server says something over TCP, of which the capture has too little
     other         ///< not for RPC-over-RDMA: does not count
   } outcome = Outcome::open;
   std::optional<std::uint16_t> reason;  ///< of a REJ

@@ -65,6 +65,18 @@ void Attempts::undelivered(const UndeliveredSegment& segment) {
   note(seen);
 }
 
+void Attempts::cut(const TcpSegment& segment) {
+  const Service source{segment.source, segment.source_port};
+  if (!service(source)) return;
+  Seen seen;
+  seen.flow = {{segment.destination, segment.destination_port}, source};
+  seen.frame = segment.ref;
+  Attempt* a = find(seen.flow);
+  if (a == nullptr || (a->state != Attempt::State::open && a->state != Attempt::State::accepted)) return;
+  a->state = Attempt::State::used;
+  tell(TcpAttempt::Step::unreadable, seen, a->request);
+}
+
 void Attempts::note(const Seen& seen) {
   if (service(seen.flow.server)) {
     take(seen);

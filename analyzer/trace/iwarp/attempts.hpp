@@ -29,6 +29,8 @@ class Attempts {
   /// Only for segments with SYN or RST: nothing else opens a connection or refuses to.
   void segment(const TcpSegment& segment);
   void undelivered(const UndeliveredSegment& segment);
+  /// Octets of an undecided stream that are not in the capture.
+  void cut(const TcpSegment& segment);
   /// This address and port speak MPA: from now on, and before, SYNs to it are attempts.
   void serves(const Address& server, std::uint16_t port);
   /// So does this one, as somebody says who sees more.
@@ -60,7 +62,7 @@ class Attempts {
       open,
       accepted,
       refused,
-      used  ///< MPA is spoken
+      used  ///< MPA is spoken, or something that was cut
     } state = State::open;
     std::uint32_t number = 0;
     std::uint32_t octets = 0;

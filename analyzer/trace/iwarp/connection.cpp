@@ -152,11 +152,6 @@ void Connection::take(Half& h, const TcpSegment& segment) {
     h.fin_frame = segment.ref;
     if ((segment.flags & TcpSegment::ack) != 0 && peer.order.started()) {
       h.fin_acknowledges = peer.order.unwrap(segment.acknowledgement);
-      // An FPDU has no single octet: its FIN, which the capture lacks.
-      if (!peer.fin && h.fin_acknowledges == peer.end_seen() + 1) {
-        peer.fin = peer.end_seen();
-        peer.fin_frame = segment.ref;
-      }
     }
     close_holes(h, segment.ref, false);
   }
@@ -421,6 +416,16 @@ bool Connection::fins_exchanged() const noexcept {
   return another.fin_acknowledges <= *one.fin && another.fin_frame.number < one.fin_frame.number;
 }
 
+/// The peer's FIN acknowledges one octet more than there were, and an FPDU has no single octet: this side's FIN, which
+/// the capture lacks. Known once all that the peer said before is.
+void Connection::find_missing_fin(Half& h) const {
+  const Half& peer = half(1 - h.direction);
+  const bool peer_ended = peer.fin && peer.order.next() >= *peer.fin;
+  if (h.fin || !peer_ended || !h.order.started() || peer.fin_acknowledges != h.end_seen() + 1) return;
+  h.fin = h.end_seen();
+  h.fin_frame = peer.fin_frame;
+}
+
 /// FIN, once everything before it was delivered.
 void Connection::close_half(Half& h) {
   if (!h.fin || h.closed || h.order.next() < *h.fin) return;
@@ -531,6 +536,7 @@ void Connection::advance(FrameRef now, bool last) {
     if (live()) progress = drain(last) || progress;
   }
   if (status_ == Status::given_up) return;
+  for (Half& h : halves_) find_missing_fin(h);
   const int first = fins_exchanged() ? 1 : 0;
   for (const int direction : {first, 1 - first}) close_half(half(direction));
 }

@@ -200,6 +200,7 @@ class Connection {
   void tell_lost_tail(Half& h, FrameRef frame);
   [[nodiscard]] bool fins_exchanged() const noexcept;
   void close_half(Half& h);
+  void find_missing_fin(Half& h) const;
 
   void try_open(FrameRef now, bool last);
   [[nodiscard]] bool waited_enough(FrameRef now, bool last);

@@ -57,6 +57,22 @@ TEST(TcpAttempts, PortsUsedAgain) {
                           "#4 S refused" + there + "of #2"));
 }
 
+// With the snap length that cuts all payload off: that the server says something is seen, not what.
+TEST(TcpAttempts, WhatIsCutIsNoSilence) {
+  const auto says = [](bool client, std::uint32_t octets) {
+    Segment s = bare_segment(client, 0x18, client ? 1001 : 500'001, client ? 500'001 : 1001 + 32);
+    s.wire_length = octets;
+    return s;
+  };
+  EXPECT_THAT(run({asks(), accepts(), says(true, 32), says(false, 32), says(false, 76)}).attempts,
+              ElementsAre("#1 C request" + there + "of #1", "#2 S accepted" + there + "of #1",
+                          "#4 S unreadable" + there + "of #1"));
+  EXPECT_THAT(run({asks(), says(true, 32), says(false, 32)}).attempts,
+              ElementsAre("#1 C request" + there + "of #1", "#3 S unreadable" + there + "of #1"));
+  EXPECT_THAT(run({asks(), accepts(), says(true, 32)}).attempts,
+              ElementsAre("#1 C request" + there + "of #1", "#2 S accepted" + there + "of #1"));
+}
+
 TEST(TcpAttempts, AfterARefusalTheSameSynIsANewAttempt) {
   EXPECT_THAT(run({asks(), refuses(), asks(), refuses()}).attempts,
               ElementsAre("#1 C request" + there + "of #1", "#2 S refused" + there + "of #1",

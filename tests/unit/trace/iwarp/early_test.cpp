@@ -213,6 +213,17 @@ TEST(IwarpTwoTaps, TheFirstFinIsMissing) {
   EXPECT_EQ(run(segments).only({"Disconnect"}), client_first);
 }
 
+// And what the server said before its FIN is missing before either side has closed.
+TEST(IwarpTwoTaps, TheLastReplyAndTheFirstFinAreMissing) {
+  auto segments = closed(Exchanges(2));
+  segments.erase(segments.end() - 3, segments.end() - 1);
+  const Recorder got = run(segments);
+  EXPECT_EQ(got.only({"Disconnect"}), client_first) << got.text();
+  const std::vector<std::string> ends = got.only({"Gap", "Disconnect"});
+  ASSERT_FALSE(ends.empty());
+  EXPECT_EQ(ends.front().substr(0, 5), "Gap S") << got.text();
+}
+
 /// A second mirror that begins in the middle and is ahead of the first.
 std::vector<Segment> with_mirror_ahead(const std::vector<Segment>& whole, std::size_t from, trace::TimeNs ahead) {
   std::vector<std::pair<trace::TimeNs, Segment>> timed;
