@@ -144,10 +144,7 @@ void Connection::take(Half& h, const TcpSegment& segment) {
   if (segment.wire_length > 0 && !over_) payload(h, segment, sequence);
   if (segment.wire_length == 0) keep_alive(h, peer, segment);
   if ((segment.flags & TcpSegment::fin) != 0 && !h.fin) {
-    if (!h.order.started()) {
-      h.order.start_at(sequence + segment.wire_length);
-      h.origin = h.order.next();
-    }
+    if (!h.order.started()) start_before_fin(h, sequence + segment.wire_length);
     h.fin = h.order.unwrap(sequence + segment.wire_length);
     h.fin_frame = segment.ref;
     if ((segment.flags & TcpSegment::ack) != 0 && peer.order.started()) {
@@ -160,6 +157,12 @@ void Connection::take(Half& h, const TcpSegment& segment) {
   if (!idle) advance(segment.ref, false);
 }
 
+/// Nothing else of this side is there. What its peer acknowledged meanwhile it has sent.
+void Connection::start_before_fin(Half& h, std::uint32_t fin) {
+  const std::uint32_t said = h.first_acknowledged ? fin - *h.first_acknowledged : 0;
+  start_at(h, said < far_away ? fin - said : fin);
+}
+
 /// One octet back, and none of it: the peer has to answer at once (RFC 9293 section 3.8.4).
 void Connection::keep_alive(Half& h, const Half& peer, const TcpSegment& segment) {
   constexpr std::uint8_t others = TcpSegment::syn | TcpSegment::fin | TcpSegment::rst;
@@ -170,6 +173,7 @@ void Connection::keep_alive(Half& h, const Half& peer, const TcpSegment& segment
 
 void Connection::acknowledge(Half& sender, const TcpSegment& segment) {
   if (!sender.order.started()) {
+    if (!sender.first_acknowledged) sender.first_acknowledged = segment.acknowledgement;
     if (!sender.seen || !sender.promised || segment.acknowledgement == *sender.promised) return;
     start_at(sender, *sender.promised);  // the capture lacks what was sent first
   }

@@ -138,6 +138,7 @@ class Connection {
     bool tail_told = false;
     std::uint64_t payload = 0;
     std::list<EarlyGap> early_gaps;
+    std::optional<std::uint32_t> first_acknowledged;  // before anything of it was seen
     std::optional<Position> fin;
     Position fin_acknowledges = 0;
     FrameRef fin_frame;
@@ -201,6 +202,7 @@ class Connection {
   [[nodiscard]] bool fins_exchanged() const noexcept;
   void close_half(Half& h);
   void find_missing_fin(Half& h) const;
+  void start_before_fin(Half& h, std::uint32_t fin);
 
   void try_open(FrameRef now, bool last);
   [[nodiscard]] bool waited_enough(FrameRef now, bool last);

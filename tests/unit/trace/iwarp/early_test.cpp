@@ -224,6 +224,17 @@ TEST(IwarpTwoTaps, TheLastReplyAndTheFirstFinAreMissing) {
   EXPECT_EQ(ends.front().substr(0, 5), "Gap S") << got.text();
 }
 
+// A sampler left nothing of the server but its FIN. What the client acknowledged before is missing, not unsaid.
+TEST(IwarpTwoTaps, OfOneSideOnlyTheFin) {
+  auto segments = closed(Exchanges(2));
+  std::erase_if(segments, [](const Segment& s) { return !s.client && (s.flags & 0x01) == 0; });
+  std::erase_if(segments, [](const Segment& s) { return s.client && (s.flags & 0x01) != 0; });
+  const Recorder got = run(segments);
+  const std::vector<std::string> ends = got.only({"Gap", "Disconnect"});
+  ASSERT_FALSE(ends.empty()) << got.text();
+  EXPECT_EQ(ends.front().substr(0, 5), "Gap S") << got.text();
+}
+
 /// A second mirror that begins in the middle and is ahead of the first.
 std::vector<Segment> with_mirror_ahead(const std::vector<Segment>& whole, std::size_t from, trace::TimeNs ahead) {
   std::vector<std::pair<trace::TimeNs, Segment>> timed;
