@@ -222,6 +222,7 @@ struct Quality : EventBase {
     limit_reached,        ///< an explicit bound on state was met; what it held is no longer judged
     mpa_bad,              ///< MPA stream lost its FPDU alignment, or a header that cannot be
     mpa_cut,              ///< the snap length took a length word: where the next FPDU of this side begins is not known
+    unplaced,             ///< an InfiniBand packet whose own header was cut: whose it is, is not known
   } kind = Kind::frame_truncated;
 };
 

@@ -10,11 +10,17 @@ namespace rpcrdma::trace {
 
 struct IbTransport::Impl {
   Impl(const Options& options, ConnectionNumbers& numbers, EventSink& sink)
-      : flows(options, numbers, sink), handshakes(flows, numbers, sink) {}
+      : sink(sink), flows(options, numbers, sink), handshakes(flows, numbers, sink) {}
 
   void packet(const IbPacket& p) {
     // What cannot be decoded (cut inside its headers, another service) says nothing about any connection.
     const auto header = wire::decode_ib(p.octets, p.wire_length);
+    if (!header && header.error().fault == wire::Fault::truncated) {
+      Quality unplaced;
+      unplaced.frame = p.ref;
+      unplaced.kind = Quality::Kind::unplaced;
+      sink.on(unplaced);
+    }
     if (!header || header->op.kind == wire::IbKind::other) return;
     if (header->op.service == wire::IbService::rc) {
       flows.packet(p, *header);
@@ -29,6 +35,7 @@ struct IbTransport::Impl {
     if (header && header->op.service == wire::IbService::rc) flows.copy(p, *header);
   }
 
+  EventSink& sink;
   ib::Flows flows;
   ib::Handshakes handshakes;
 };

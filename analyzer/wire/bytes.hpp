@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string_view>
 
@@ -40,6 +41,10 @@ using Decoded = tl::expected<T, DecodeError>;
 [[nodiscard]] constexpr std::uint32_t load_be32(const std::uint8_t* p) noexcept {
   return (static_cast<std::uint32_t>(p[0]) << 24U) | (static_cast<std::uint32_t>(p[1]) << 16U) |
          (static_cast<std::uint32_t>(p[2]) << 8U) | p[3];
+}
+/// Empty: there are less than four octets.
+[[nodiscard]] constexpr std::optional<std::uint32_t> first_word(Bytes octets) noexcept {
+  return octets.size() >= 4 ? std::optional(load_be32(octets.data())) : std::nullopt;
 }
 constexpr void store_be32(std::uint8_t* p, std::uint32_t value) noexcept {
   for (unsigned i = 0; i < 4; ++i) p[i] = static_cast<std::uint8_t>(value >> (24U - 8U * i));

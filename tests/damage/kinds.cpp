@@ -132,6 +132,29 @@ Variant cut(const Source& source, std::size_t index) {
   made.recording.frames = playback::cut(source.recording.frames, snap);
   return made;
 }
+/// Those for which `chosen` holds: several captures of different snap lengths in one file.
+template <class Chosen>
+Variant cut_there(const Source& source, std::string&& name, std::uint32_t snap, Chosen chosen) {
+  Variant made{std::move(name), {}};
+  const Take& take = source.recording.frames;
+  const Take shorter = playback::cut(take, snap);
+  for (std::size_t i = 0; i < take.size(); ++i) made.recording.frames.push_back(chosen(i) ? shorter[i] : take[i]);
+  return made;
+}
+constexpr std::array<std::uint32_t, 2> single_snaps{64, 96};
+std::size_t single_cuts(const Source& source) { return frames(source) * single_snaps.size(); }
+Variant one_cut(const Source& source, std::size_t index) {
+  const std::uint32_t snap = single_snaps.at(index % single_snaps.size());
+  const std::size_t which = index / single_snaps.size();
+  return cut_there(source, fmt::format("frame {} cut to {} octets", which + 1, snap), snap,
+                   [=](std::size_t i) { return i == which; });
+}
+Variant some_cut(const Source& source, std::size_t index) {
+  const std::uint32_t snap = snaps.at(index % snaps.size());
+  std::mt19937 chance(playback::seed_of(fmt::format("{} some cut {}", source.name, index)));
+  return cut_there(source, fmt::format("half of the frames cut to {} octets, {}", snap, index / snaps.size() + 1), snap,
+                   [&](std::size_t) { return chance() % 2 == 0; });
+}
 /// A switch cuts what it mirrors and counts its own trailer as part of the frame: the file knows of no cut.
 Variant cut_by_a_switch(const Source& source, std::size_t index) {
   const std::uint32_t snap = snaps.at(index / 2 * 2), trailer = index % 2 == 0 ? 4 : 12;
@@ -323,6 +346,8 @@ constexpr std::array all_kinds{
     Kind{"early end", Waits::different, Holds::less, frames_but_one, early},
     Kind{"a file missing", Waits::may_be_hidden, Holds::less, files_of_a_ring, file_missing},
     Kind{"cut", Waits::may_be_hidden, Holds::less, always<snaps.size()>, cut},
+    Kind{"one frame cut", Waits::may_be_hidden, Holds::less, single_cuts, one_cut},
+    Kind{"some cut", Waits::may_be_hidden, Holds::less, always<2 * snaps.size()>, some_cut},
     Kind{"cut by a switch", Waits::may_be_hidden, Holds::less, on_ethernet, cut_by_a_switch},
     Kind{"skewed", Waits::different, Holds::everything, skews, skewed},
     Kind{"skewed, not acknowledged", Waits::different, Holds::less, unacknowledged_skews, skewed_unacknowledged,

@@ -68,10 +68,12 @@ constexpr std::string_view order_unknown =
 
 }  // namespace
 
-void heard_of(Connection& connection, Side side, std::uint32_t xid) {
+void heard_of(Connection& connection, Side side, std::optional<std::uint32_t> xid) {
   std::erase_if(connection.cases, [&](const Case& waited) {
     const auto* answer = waited.is<Case::Answer>();
-    return answer != nullptr && waited.accused == other(side) && waited.xid == xid && answer->received.number == 0;
+    if (answer == nullptr || waited.accused != other(side) || waited.xid != xid.value_or(waited.xid)) return false;
+    // Nobody knows an XID that no Call has had yet.
+    return answer->received.number == 0 || answer->call.number == 0;
   });
 }
 

@@ -13,9 +13,9 @@ namespace rpcrdma::referee {
 /// As many wait at once in a connection: one that accuses so often is broken beyond the next of them.
 inline constexpr std::size_t most_cases = 256;
 
-/// A message of this side had that XID, whatever it was: an answer to it that stands in front of it may have been sent
-/// behind it.
-void heard_of(Connection& connection, Side side, std::uint32_t xid);
+/// A message of this side had that XID, whatever it was, or, where the capture cut that off, some XID: an answer to it
+/// that stands in front of it may have been sent behind it.
+void heard_of(Connection& connection, Side side, std::optional<std::uint32_t> xid);
 /// Forgets what was held back about operations on memory that this Call offers: it may have been sent before them.
 void cancel_accesses_of(const Witness& witness, const Transaction& call);
 /// Likewise the Reads of a requester that stand in front of the Reply that offers what they read. True: there are some.

@@ -89,6 +89,7 @@ void take_call(const Witness& witness, const trace::Send& event, const wire::Hea
   } else if (has_lists(header)) {
     doubt_memory(connection, event, {});  // whose chunks they are is not known
   }
+  if (!fresh.lists_known) connection.of(event.side).lists_unknown = Transactions::key(event.side, fresh.xid);
   const bool whole_payload =
       lists_complete && event.octets.size() == event.wire_length && event.octets.size() > header.length && !event.holes;
   if (whole_payload) {
@@ -208,6 +209,8 @@ void take_reply(const Witness& witness, const trace::Send& event, const wire::He
     if (static_cast<Proc>(header.fixed.proc) == Proc::msg) call->reply_body.clear();
     judge_returned_lengths(witness, event, header, *call);
     if (!header.reads.empty()) judge_offer(witness, event, header, call, requester);
+  } else if (static_cast<Proc>(header.fixed.proc) == Proc::msg) {
+    call->reply_body.clear();
   }
   credit_answer(witness, event, requester, grant);
   connection.ledger(requester).end_one();
@@ -367,6 +370,7 @@ void take_message(const Witness& witness, const trace::Send& event, wire::Header
     if (cut && (send.direction == Direction::unknown || send.guessed)) {
       connection.of(event.side).unread = event.frame;
       ++connection.messages_cut;
+      for (Offer& offer : connection.offers) offer.undecidable = true;  // it may be the offer, or what ends one
     } else {
       ++connection.messages_read;
     }
@@ -381,7 +385,10 @@ void take_message(const Witness& witness, const trace::Send& event, wire::Header
   if (!fixed) {
     judge_undecodable(witness, event, {}, fixed.error());
     ++connection.ledger(event.side).unanswered;
-    if (fixed.error().fault == wire::Fault::truncated) connection.distrust(kept_finished, Doubt::cut_message);
+    if (fixed.error().fault == wire::Fault::truncated) {
+      connection.distrust(kept_finished, Doubt::cut_message);
+      connection.v2.of(event.side).lose_track();  // it may be a piece, before the version is known
+    }
     finish();
     return;
   }

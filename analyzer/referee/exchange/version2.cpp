@@ -117,9 +117,7 @@ void forget_pieces_at_gaps(Connection& connection, Side side) {
   const bool begins = connection.facts.handshake_seen && (side != told_by_reply || connection.reply_seen());
   if (gaps == facts.gaps && (facts.messages != 0 || begins)) return;
   facts.gaps = gaps;
-  facts.pieces_unknown = true;
-  facts.continuation = {};
-  facts.announced.middle = {};
+  facts.lose_track();
 }
 
 }  // namespace
@@ -175,7 +173,8 @@ bool take(const Witness& witness, const trace::Send& event, RecentSend& send, Me
   forget_pieces_at_gaps(connection, event.side);
   if (mine.messages++ == 0) mine.first = event.frame;
   count_for_dues(connection, event.side);
-  count_send(witness, event, version_2 && fixed->proc == static_cast<std::uint32_t>(wire::HeaderType::grant), send);
+  const bool may_be_grant = !fixed || (version_2 && fixed->proc == static_cast<std::uint32_t>(wire::HeaderType::grant));
+  count_send(witness, event, may_be_grant, send);
   if (version_2) take_limit(witness, event, fixed->credit);
 
   if (fixed && !version_2) {

@@ -185,6 +185,9 @@ void judge_quality(Context& context, Connection* connection, const trace::Qualit
       context.book.unchecked(RuleId::capture_gap, id,
                              fmt::format("the FPDU framing of the stream was lost near frame {}", event.frame.number));
       break;
+    case Kind::unplaced:
+      context.unplaced = event.frame;
+      break;
     case Kind::mpa_cut:
       if (connection != nullptr) {
         connection->distrust(recovery(*connection), Doubt::framing_lost);

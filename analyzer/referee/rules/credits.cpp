@@ -198,7 +198,9 @@ void credit_call(const Witness& witness, const trace::Send& event, const Transac
                       "which Calls had been answered is not certain: messages were delivered out of the file's order");
     return;
   }
-  if (!ledger.answered && ledger.outstanding > 1) {
+  if (!ledger.answered && ledger.outstanding > 1 && witness.context.unplaced.number > ledger.first_call.number) {
+    witness.unchecked(RuleId::credit_initial_exceeded, "a packet whose header the capture cut may be the first Reply");
+  } else if (!ledger.answered && ledger.outstanding > 1) {
     accuse_later(witness, ledger, event, call, RuleId::credit_initial_exceeded, 1, Severity::error);
   } else if (ledger.outstanding > limit) {
     accuse_later(witness, ledger, event, call, limit_rule, limit, Severity::error);

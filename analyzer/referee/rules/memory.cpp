@@ -309,6 +309,13 @@ JudgedOp& judge_access(const Witness& witness, const Access_& access, MemoryMap:
       return connection.of(access.initiator).ops.add(std::move(judged));
     }
   }
+  const std::optional<std::uint64_t> key = connection.of(owner).lists_unknown;
+  const Transaction* const other_call = key ? connection.transactions.find(*key) : nullptr;
+  if (hit.verdict != Verdict::inside && exposure != nullptr && other_call != nullptr && other_call->answers == 0) {
+    witness.unchecked(broken_by(hit, access.writing), "the chunk lists of a Call that is open are not known");
+    judged.state = JudgedOp::State::undecided;
+    return connection.of(access.initiator).ops.add(std::move(judged));
+  }
   const Role role = judged.offer ? Role::requester : Role::responder;
   const char* verb = access.writing ? "wrote" : "read";
   const Case::Use use{access.handle, access.offset, access.length, access.op, access.writing};

@@ -63,9 +63,7 @@ void judge_undecodable(const Turn& turn, const wire::DecodeError& error) {
   if (error.fault == wire::Fault::truncated || event.holes) {
     turn.unchecked(RuleId::xdr_malformed, fmt::format("frame {} was cut inside the header", event.frame.number));
     turn.connection.distrust(kept_finished, Doubt::cut_message);
-    turn.mine().pieces_unknown = true;
-    turn.mine().continuation = {};
-    turn.mine().announced.middle = {};
+    turn.mine().lose_track();
     return;
   }
   if (error.fault == wire::Fault::unsupported) {

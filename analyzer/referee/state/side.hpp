@@ -90,6 +90,7 @@ struct SideState {
   FrameRef newest_gap;  ///< where the newest of them was noticed
   FrameRef last_event;  ///< newest frame of this side that was delivered
   FrameRef first_event;
+  std::optional<std::uint64_t> lists_unknown;  ///< key of its newest Call whose chunk lists the capture does not show
   FrameRef unread;  ///< newest message that the capture cut before it says what it is; number 0: none
   std::uint64_t events = 0;
   std::uint64_t repeats = 0;  ///< rounds of retransmission since the other side last showed a sign of life

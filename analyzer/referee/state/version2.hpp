@@ -118,6 +118,13 @@ struct SideFacts {
   std::uint64_t messages = 0;
   FrameRef first;
   std::vector<OddType> odd_types;
+
+  /// What was half sent cannot be followed.
+  void lose_track() {
+    pieces_unknown = true;
+    continuation = {};
+    announced.middle = {};
+  }
 };
 
 struct State {
