@@ -76,6 +76,7 @@ void call_rpc(const Canvas& canvas, const Way& way, tvbuff_t* tvb) {
   const journal::Connection* connection = canvas.drawn->journal->connection(way.connection);
   pinfo->ptype = connection != nullptr && connection->transport == trace::Transport::iwarp ? PT_IWARP_MPA : PT_IBQP;
   enter(pinfo, way);
+  const auto writable = col_get_writable(pinfo->cinfo, -1);
   if (!way.of_frame) col_set_writable(pinfo->cinfo, -1, FALSE);
   TRY { call_dissector(rpc_handle, tvb, pinfo, canvas.tree); }
   CATCH_BOUNDS_AND_DISSECTOR_ERRORS {
@@ -95,7 +96,7 @@ void call_rpc(const Canvas& canvas, const Way& way, tvbuff_t* tvb) {
     pinfo->destport = saved.destination;
     pinfo->conv_elements = saved.elements;
     pinfo->use_conv_addr_port_endpoints = saved.by_endpoints;
-    if (!way.of_frame) col_set_writable(pinfo->cinfo, -1, TRUE);
+    if (!way.of_frame) col_set_writable(pinfo->cinfo, -1, writable);
   }
   ENDTRY;
   col_set_fence(pinfo->cinfo, COL_INFO);
