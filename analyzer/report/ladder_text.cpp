@@ -231,6 +231,7 @@ class Drawing {
   }
 
   void arrow(const LadderRow& row) {
+    if (row.kind == Kind::frame) return;  // it stands beside its finding
     const auto call = calls_.find(row.exchange);
     LadderWords text = words(row, ladder_, facts_.transport,
                              row.exchange != 0 && call != calls_.end() && call->second.number != row.first.number
@@ -239,7 +240,6 @@ class Drawing {
     std::vector<std::string> label = wrapped(text.label, most_label);
     const bool to_server = row.sender == Side::active;
     const Ink ink = ink_of(row);
-    if (row.kind == Kind::frame) return;  // it stands beside its finding
     if (row.kind == Kind::gap || (row.kind == Kind::close && row.how == trace::Disconnect::How::superseded)) {
       page_.line(fmt::format("{}│    ⋮ {:{}}│", place(row), label.front(), lane - 6), ink);
     } else {

@@ -13,7 +13,7 @@ struct IbTransport::Impl {
       : sink(sink), flows(options, numbers, sink), handshakes(flows, numbers, sink) {}
 
   void packet(const IbPacket& p) {
-    // What cannot be decoded (cut inside its headers, another service) says nothing about any connection.
+    // What cannot be decoded (cut inside its headers, another service) belongs to no connection.
     const auto header = wire::decode_ib(p.octets, p.wire_length);
     if (!header && header.error().fault == wire::Fault::truncated) {
       Quality unplaced;

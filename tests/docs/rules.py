@@ -92,9 +92,9 @@ def page(options, folder, rule, story):
         _, scenario, text, transport = story
         ladder, finding = drawn(options, folder, name, scenario, transport)
         out += ["## What it looks like", "", wrapped(f"*{text['title']}.* {' '.join((text.get('why') or '').split())}"), ""]
-        if f" {name}" in ladder:
+        if ladder:
             out += ["```text", ladder, "```", ""]
-        if finding["connection"] == 0 or f" {name}" not in ladder:
+        else:
             out += [wrapped(f"The report says: {finding['message']}"), ""]
         out += [f"From the scenario [{scenario}](../../captures/scenarios/{scenario}.yaml), played on {transport}:", "", "```",
                 f"build/forge captures/scenarios/{scenario}.yaml --transport {transport} --out {name}.pcap",

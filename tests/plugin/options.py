@@ -6,6 +6,8 @@ engine          -o rpcrdma.engine:builtin gives stock tshark's output
 disable         --disable-protocol rpcordma, --disable-heuristic rpcrdma_infiniband and rpcrdma_iwarp
 statistics      -z rpcrdma,tree, -z rpcrdma,connections and -z rpcrdma,mounts say what the analyzer's JSON says
 listings        -z conv, endpoints, follow and flow of rpcrdma: every connection, each message once and the right way round
+packet_list     a frame of the connection manager is called what stock tshark calls it, whatever message stayed incomplete by then; a whole
+                frame is not said to be cut
 preferences     -o rpcrdma.wait and the others do what the analyzer's options of these names do
 header          every octet of a version 1 header belongs to a field
 """
@@ -148,6 +150,21 @@ def listings(ours, _, analyzer):
             yield f"{name}: -z flow,rpcrdma draws {dict(arrows)}, the analyzer counts {want}"
 
 
+def packet_list(ours, stock, _):
+    columns = ["frame.number", "_ws.col.Protocol", "_ws.col.Info"]
+    for name in ("rxe-kpeer-read-chunk-bad-handle", "rxe-nfs41-lab-server-killed", "rxe-nfs41-basic"):
+        handshakes = [r for r in stock.rows(harness.capture(name), columns)[0] if r["_ws.col.Info"][0].startswith("CM: ")]
+        if not handshakes:
+            yield f"{name}: stock tshark shows no CM message: the test is wrong"
+        for passes in (1, 2):
+            shown = ours.rows(harness.capture(name), columns, passes=passes)[0]
+            yield from (f"{name}, {passes}: not {row} is shown" for row in handshakes if row not in shown)
+    for passes in (1, 2):
+        for row in ours.rows(harness.capture("siw-nfs3-client-dies"), [*columns, "frame.len", "frame.cap_len"], passes=passes)[0]:
+            if row["frame.len"] == row["frame.cap_len"] and "limited during capture" in row["_ws.col.Info"][0]:
+                yield f"{passes}: frame {row['frame.number'][0]} is whole, and said to be cut: {row['_ws.col.Info'][0]}"
+
+
 def preferences(ours, _, analyzer):
     path = harness.capture("rxe-upeer-done-late")
     default = collections.Counter(f["rule"] for f in harness.run(analyzer, path).findings() if f["frames"])
@@ -163,7 +180,7 @@ def preferences(ours, _, analyzer):
             yield f"{' '.join(preference)}: {dict(shown)}, the analyzer with {' '.join(option)} {dict(said)}; {done.errors[-200:]}"
 
 
-TESTS = {f.__name__: f for f in (engine, disable, statistics, listings, preferences)}
+TESTS = {f.__name__: f for f in (engine, disable, statistics, listings, packet_list, preferences)}
 
 
 def main():

@@ -58,7 +58,7 @@ constexpr std::string_view order_unknown =
   if (heard || connection.facts.transport == trace::Transport::iwarp) return Case::Order::proven;
   // What would excuse it, and is only late, comes within the time by which two taps may be apart.
   if (waited.of_absence()) {
-    return now.time - waited.frame.time > trace::two_taps_apart ? Case::Order::proven : Case::Order::open;
+    return trace::passed(waited.frame.time, now.time, trace::two_taps_apart) ? Case::Order::proven : Case::Order::open;
   }
   // Where nothing is acknowledged, nothing would show that the file's order is another one.
   const bool acknowledged = connection.sides[0].acknowledged + connection.sides[1].acknowledged > 0;

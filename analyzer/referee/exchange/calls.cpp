@@ -86,7 +86,7 @@ bool answered_before(const Witness& witness, const trace::Send& event, std::uint
     if (send.frame.number > event.frame.number) return true;
     // What its receiver has acknowledged it had before it sent the Call.
     const bool heard = send.ordinal <= responder.acknowledged;
-    return skewed && !heard && event.frame.time - send.frame.time <= trace::two_taps_apart;
+    return skewed && !heard && !trace::passed(send.frame.time, event.frame.time, trace::two_taps_apart);
   }) != nullptr;
 }
 
