@@ -2,10 +2,7 @@
 #include "referee/exchange/calls.hpp"
 
 #include <algorithm>
-#include <functional>
 #include <optional>
-#include <string_view>
-#include <tuple>
 #include <utility>
 
 #include <fmt/format.h>
@@ -13,6 +10,7 @@
 #include "referee/docket/cases.hpp"
 #include "referee/state/lifetime.hpp"
 #include "referee/state/mount.hpp"
+#include "wire/crc32c.hpp"
 #include "wire/rpc.hpp"
 #include "wire/rpcrdma.hpp"
 
@@ -99,7 +97,7 @@ void end_unseen(Connection& connection, Transaction& call) {
   remember_finished(connection, call.id);
 }
 
-std::uint64_t hash_of_payload(wire::Bytes octets) {
+std::uint32_t hash_of_payload(wire::Bytes octets) {
   // RPCSEC_GSS gives a request a new sequence number each time it is sent (RFC 2203 section 5.3.3.1), and checksums
   // change with it: the same request is told by XID, program and procedure, and by its length.
   constexpr std::size_t flavor_at = 24;
@@ -107,7 +105,7 @@ std::uint64_t hash_of_payload(wire::Bytes octets) {
   if (octets.size() >= flavor_end && wire::load_be32(octets.data() + flavor_at) == wire::flavor_gss) {
     octets = octets.first(flavor_end);
   }
-  return std::hash<std::string_view>{}({reinterpret_cast<const char*>(octets.data()), octets.size()});
+  return wire::crc32c(octets);
 }
 
 }  // namespace rpcrdma::referee

@@ -15,6 +15,6 @@ Transaction& enter_exchange(const Witness& witness, const trace::Send& event, Tr
 [[nodiscard]] bool answered_before(const Witness& witness, const trace::Send& event, std::uint32_t xid);
 /// Ends such a Call. That it is the one that was answered is likely, not proven: its memory may still be used.
 void end_unseen(Connection& connection, Transaction& call);
-[[nodiscard]] std::uint64_t hash_of_payload(wire::Bytes octets);
+[[nodiscard]] std::uint32_t hash_of_payload(wire::Bytes octets);
 
 }  // namespace rpcrdma::referee

@@ -86,7 +86,7 @@ Region Exposure::meeting_inside(std::uint64_t begin, std::uint64_t end) const {
   return {next->region.begin, std::min(next->reach, end)};
 }
 
-Region Exposure::nearest(std::uint64_t octet) const {
+Region Exposure::nearest_of_many(std::uint64_t octet) const {
   const auto after = behind(octet);
   if (!any_) return {empty_.front(), empty_.front()};
   return after == all().begin() ? all().front().region : std::prev(after)->region;
@@ -119,6 +119,7 @@ bool MemoryMap::expose(const wire::Segment& segment, Access access, TransactionI
       if (oldest->second.invalidated.number != 0) invalidate(segment.handle, {});  // registered anew
     }
     at = exposures_.try_emplace(at, key, segment.handle, access, owner, frame);
+    latest_ = nullptr;
     if (shared) share(segment.handle);
   } else if (at->second.invalidated.number != 0) {
     invalidate(segment.handle, {});
@@ -167,6 +168,7 @@ void MemoryMap::forget(TransactionId owner, std::uint32_t handle) {
       if (parts.size() <= 1) shared_.erase(handle);
     }
     exposures_.erase(at);
+    latest_ = nullptr;
   });
 }
 
@@ -176,6 +178,7 @@ void MemoryMap::invalidate(std::uint32_t handle, FrameRef by) {
 
 void MemoryMap::clear() noexcept {
   exposures_.clear();
+  latest_ = nullptr;
   shared_.clear();
   count_ = 0;
 }
@@ -189,8 +192,8 @@ const Exposure* MemoryMap::of(TransactionId owner, std::uint32_t handle, Access 
 
 MemoryMap::Hit MemoryMap::find(std::uint32_t handle, std::uint64_t offset, std::uint64_t length, bool writing) {
   using Verdict = Hit::Verdict;
-  const auto begin = exposures_.lower_bound(first_of(handle));
-  if (!under(begin, handle)) return {};
+  Exposure* const first = oldest(handle);
+  if (first == nullptr) return {};
   const bool wraps = length != 0 && offset > std::numeric_limits<std::uint64_t>::max() - (length - 1);
   const std::uint64_t end = end_of(offset, length);
   const auto hit = [&](Verdict verdict, Exposure* exposure) {
@@ -215,14 +218,14 @@ MemoryMap::Hit MemoryMap::find(std::uint32_t handle, std::uint64_t offset, std::
       if (offset >= part.bounds.begin && offset < part.bounds.end) look(*part.exposure);
     }
   } else {
-    look(begin->second);
+    look(*first);
   }
   if (inside != nullptr) return hit(Verdict::inside, inside);
   if (other_kind != nullptr) return hit(Verdict::wrong_kind, other_kind);
   if (over != nullptr) return hit(Verdict::retired, over);
   Exposure* near_live = nullptr;
   Exposure* near_any = nullptr;
-  for (auto at = begin; under(at, handle); ++at) {
+  for (auto at = exposures_.lower_bound(first_of(handle)); under(at, handle); ++at) {
     Exposure& exposure = at->second;
     if (near_any == nullptr || exposure.exposed.number > near_any->exposed.number) near_any = &exposure;
     if (!exposure.live) continue;
@@ -246,8 +249,8 @@ void MemoryMap::touch(std::uint32_t handle, std::uint64_t offset, std::uint64_t 
     }
     return;
   }
-  const auto only = exposures_.lower_bound(first_of(handle));
-  if (under(only, handle) && (only->second.live || only->second.regions() == 1)) add(only->second);
+  Exposure* const only = oldest(handle);
+  if (only != nullptr && (only->live || only->regions() == 1)) add(*only);
 }
 
 }  // namespace rpcrdma::referee

@@ -2,6 +2,7 @@
 // Who exposed which memory, for what, and until when. One map for each side of a connection (the owner).
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -59,17 +60,25 @@ class Exposure {
   [[nodiscard]] std::optional<Region> at(std::uint64_t begin) const;
   /// The octets exposed without a gap around this one (adjacent segments count together); empty: it is not exposed.
   [[nodiscard]] Region around(std::uint64_t octet) const {
-    return octet < lowest_ || octet >= highest_ ? Region{} : around_inside(octet);
+    if (octet < lowest_ || octet >= highest_) return {};
+    return single() ? Region{octet, highest_} : around_inside(octet);
   }
   /// What of [begin, end) is exposed first; empty: nothing of it.
   [[nodiscard]] Region meeting(std::uint64_t begin, std::uint64_t end) const {
     return end <= lowest_ || begin >= highest_ ? Region{} : meeting_inside(begin, end);
   }
   /// The region that holds the octet, or the nearest in front of it, or the first one.
-  [[nodiscard]] Region nearest(std::uint64_t octet) const;
+  [[nodiscard]] Region nearest(std::uint64_t octet) const {
+    return any_ && single() ? only_.region : nearest_of_many(octet);
+  }
   /// Adds what of [begin, end) is exposed.
   void cover(Coverage& coverage, std::uint64_t begin, std::uint64_t end) const {
-    if (begin < highest_ && end > lowest_) cover_inside(coverage, begin, end);
+    if (begin >= highest_ || end <= lowest_) return;
+    if (single()) {
+      coverage.add(std::max(begin, lowest_), std::min(end, highest_), Coverage::most + 1);
+    } else {
+      cover_inside(coverage, begin, end);
+    }
   }
 
  private:
@@ -77,10 +86,13 @@ class Exposure {
     Region region;
     std::uint64_t reach = 0;  ///< end of the exposed octets without a gap that it is part of
   };
+  /// At most one region has octets.
+  [[nodiscard]] bool single() const noexcept { return regions_.empty(); }
   // Where many Calls share one handle, most of what is asked lies outside of most of them.
   [[nodiscard]] Region around_inside(std::uint64_t octet) const;
   void cover_inside(Coverage& coverage, std::uint64_t begin, std::uint64_t end) const;
   [[nodiscard]] Region meeting_inside(std::uint64_t begin, std::uint64_t end) const;
+  [[nodiscard]] Region nearest_of_many(std::uint64_t octet) const;
   /// By begin, with `reach`: put right when somebody asks, after all of a message has been added.
   void sort() const;
   /// Behind the last one that begins at or in front of the octet.
@@ -101,6 +113,10 @@ class Exposure {
 
 class MemoryMap {
  public:
+  MemoryMap() = default;
+  MemoryMap(const MemoryMap&) = delete;
+  MemoryMap& operator=(const MemoryMap&) = delete;
+
   static constexpr std::size_t most_regions = 1U << 20U;
   /// Transactions that share a handle: with one registration for all memory, as many as there are credits.
   static constexpr std::size_t most_sharing = 1024;
@@ -202,8 +218,17 @@ class MemoryMap {
     return at == shared_.end() ? nullptr : &at->second;
   }
   void share(std::uint32_t handle);
+  /// The oldest under this handle; nullptr: there is none. Operations come in rows under one handle.
+  [[nodiscard]] Exposure* oldest(std::uint32_t handle) {
+    if (latest_ == nullptr || latest_->handle != handle) {
+      const auto at = exposures_.lower_bound(first_of(handle));
+      latest_ = under(at, handle) ? &at->second : nullptr;
+    }
+    return latest_;
+  }
 
   Exposures exposures_;
+  Exposure* latest_ = nullptr;  ///< what oldest() found last, as long as nothing is added or taken away
   std::map<std::uint32_t, Shared> shared_;
   std::size_t count_ = 0;
   bool ever_ = false;

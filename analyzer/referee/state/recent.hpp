@@ -35,8 +35,10 @@ class Recent {
  private:
   template <class Items, class Predicate>
   [[nodiscard]] static auto found(Items& items, std::size_t next, Predicate wanted) -> decltype(items.data()) {
-    for (std::size_t i = 0; i < items.size(); ++i) {
-      const std::size_t at = (next + items.size() - 1 - i) % items.size();
+    for (std::size_t at = next; at-- > 0;) {
+      if (wanted(items[at])) return &items[at];
+    }
+    for (std::size_t at = items.size(); at-- > next;) {
       if (wanted(items[at])) return &items[at];
     }
     return nullptr;

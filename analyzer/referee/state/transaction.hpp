@@ -51,7 +51,7 @@ struct Transaction {
     due_for_msgp  ///< it should: RDMA_MSGP
   } refusal = Refusal::not_due;
   struct Payload {
-    std::uint64_t hash = 0;
+    std::uint32_t hash = 0;
     std::uint64_t length = 0;
     friend bool operator==(const Payload&, const Payload&) = default;
   };

@@ -31,6 +31,15 @@ void ReadAnswers::known_span(Sequence at, std::uint32_t span) {
 }
 
 ReadAnswers::Read* ReadAnswers::covering(Sequence at) noexcept {
+  const bool here = latest_ < reads_.size() && reads_[latest_].at <= at &&
+                    (latest_ + 1 == reads_.size() || at < reads_[latest_ + 1].at);
+  if (!here && !search(at)) return nullptr;
+  Read& r = reads_[latest_];
+  return at - r.at < widest(r) ? &r : nullptr;
+}
+
+/// The newest one that begins at or in front of it. False: none does.
+bool ReadAnswers::search(Sequence at) noexcept {
   std::size_t low = 0;
   std::size_t high = reads_.size();
   while (low < high) {
@@ -41,9 +50,9 @@ ReadAnswers::Read* ReadAnswers::covering(Sequence at) noexcept {
       high = mid;
     }
   }
-  if (low == 0) return nullptr;
-  Read& r = reads_[low - 1];
-  return at - r.at < widest(r) ? &r : nullptr;
+  if (low == 0) return false;
+  latest_ = low - 1;
+  return true;
 }
 
 void ReadAnswers::answer(const Arrival& a, Sequence at) {
@@ -61,7 +70,7 @@ void ReadAnswers::answer(const Arrival& a, Sequence at) {
   if (at == floor_) {
     if (!held_.empty()) shared_.say_reordered(other(requester_), a.ref);
     deliver(a, at, *read);
-    advance(at + 1);
+    advance(at + 1, *read);
     drain();
     return;
   }
@@ -101,11 +110,10 @@ void ReadAnswers::deliver(const Arrival& a, Sequence at, Read& read) {
   shared_.sink.on(r);
 }
 
-/// The response before `past` was the newest one due.
-void ReadAnswers::advance(Sequence past) {
+/// The response before `past`, to this READ, was the newest one due.
+void ReadAnswers::advance(Sequence past, const Read& read) {
   floor_ = past;
-  const Read* now = covering(past - 1);
-  if (now != nullptr && past - now->at < widest(*now)) return;
+  if (past - read.at < widest(read)) return;
   // The next READ's first response is due; those answered long ago are forgotten.
   std::size_t next = 0;
   while (next < reads_.size() && reads_[next].at < past) ++next;
@@ -128,7 +136,7 @@ void ReadAnswers::drain() {
     Read* read = covering(at);
     if (read == nullptr || at < floor_) continue;
     deliver(p.arrival(), at, *read);
-    advance(at + 1);
+    advance(at + 1, *read);
     held_.waiting_since(p.ref.time);
   }
 }

@@ -60,8 +60,9 @@ class ReadAnswers {
     return r.span != 0 ? r.span : read_span(r.length, 256);
   }
   [[nodiscard]] Read* covering(Sequence at) noexcept;
+  [[nodiscard]] bool search(Sequence at) noexcept;
   void deliver(const Arrival& a, Sequence at, Read& read);
-  void advance(Sequence past);
+  void advance(Sequence past, const Read& read);
   void drain();
   void give_up(Sequence upto, FrameRef ref);
   bool late(Sequence at) noexcept;
@@ -70,6 +71,7 @@ class ReadAnswers {
   Shared& shared_;
   Side requester_;
   Ring<Read> reads_{max_outstanding};
+  std::size_t latest_ = 0;  ///< where a Read was found last: the next packet is mostly of the same one
   Ring<Seen> seen_{256};
   HeldPackets held_;
   std::vector<std::pair<Sequence, Sequence>> missing_;  ///< responses given up: [from, to)
