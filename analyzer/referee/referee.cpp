@@ -59,8 +59,7 @@ struct Referee::Impl {
   std::uint64_t rdma_messages = 0;
   bool any_rpcrdma = false;
   bool judged = false;
-  std::uint64_t turned_away = 0;  ///< connections for which there was no room
-  FrameRef first_turned_away;
+  TurnedAway turned_away{options.share ? most_of_share : most_connections, 0, {}};
   Connection* cached = nullptr;
 
   [[nodiscard]] Witness on(Connection& connection) { return {context, connection}; }
@@ -75,8 +74,8 @@ struct Referee::Impl {
 
   Connection* open(const trace::EventBase& event) {
     const ConnectionId id = event.connection;
-    if (connections.size() >= (options.share ? most_of_share : most_connections)) {
-      if (turned_away++ == 0) first_turned_away = event.frame;
+    if (connections.size() >= turned_away.room) {
+      turned_away.add(event.frame);
       return nullptr;
     }
     auto connection = std::make_unique<Connection>();
@@ -119,7 +118,7 @@ struct Referee::Impl {
 
   void after(Connection& connection, const trace::EventBase& event) {
     if (connection.cases.empty() && connection.about_answers.empty()) return;
-    settle_cases(on(connection), event.side, event.frame);
+    settle_cases(on(connection), event.side, event.sent_by());
   }
 
   void note_close(Connection& connection) {
@@ -588,9 +587,8 @@ Share Referee::finish_share(FrameRef last, FrameRef first) {
   share.unchecked = impl.book.take_unchecked();
   std::erase_if(share.unchecked, [&](const Said<Unchecked>& said) { return !known(said.what.connection); });
   share.told = impl.book.breaches();
-  share.room = impl.options.share ? most_of_share : most_connections;
-  share.turned_away = impl.turned_away;
-  share.first_turned_away = impl.first_turned_away;
+  share.connections_turned_away = impl.turned_away;
+  share.mounts_turned_away = impl.mounts.turned_away();
   share.rdma_messages = impl.rdma_messages;
   share.any_rpcrdma = impl.any_rpcrdma;
   share.judged = impl.judged;

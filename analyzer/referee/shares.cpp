@@ -168,35 +168,37 @@ Report put_together(std::vector<Share> shares) {
 
   let_go(shares, &Share::mounts);
 
-  std::uint64_t turned_away = 0;
-  std::size_t kept = 0;  // by those who had no room for more
-  FrameRef first_turned_away;
+  TurnedAway connections_beyond;
+  TurnedAway mounts_beyond;
   std::vector<Breach> breaches;
   for (const Share& share : shares) {
     report.rdma_messages += share.rdma_messages;
     report.any_rpcrdma = report.any_rpcrdma || share.any_rpcrdma;
     report.judged = report.judged || share.judged;
     breaches.insert(breaches.end(), share.told.begin(), share.told.end());
-    if (share.turned_away == 0) continue;
-    if (turned_away == 0 || share.first_turned_away.number < first_turned_away.number) {
-      first_turned_away = share.first_turned_away;
-    }
-    turned_away += share.turned_away;
-    kept += share.room;
+    connections_beyond.add(share.connections_turned_away);
+    mounts_beyond.add(share.mounts_turned_away);
   }
-  if (turned_away != 0) {
-    // Not through a book: of a rule and connection it keeps the first reason, and this is never to be left out.
+  // Not through a book: of a rule and connection it keeps the first reason, and these are never to be left out.
+  if (connections_beyond.count != 0) {
     report.unchecked.push_back(
         {RuleId::capture_gap, 0,
          fmt::format("{} connections were open at once, as many as are kept: {} more that begin in frame {} and later "
                      "were not judged at all",
-                     grouped(kept), grouped(turned_away), first_turned_away.number)});
+                     grouped(connections_beyond.room), grouped(connections_beyond.count),
+                     connections_beyond.first.number)});
+  }
+  if (mounts_beyond.count != 0) {
+    report.unchecked.push_back(
+        {RuleId::call_hangs, 0,
+         fmt::format("{} mounts are kept: what became of others, the first of which shows in frame {}, is not known",
+                     grouped(mounts_beyond.room), mounts_beyond.first.number)});
   }
   report.judged = report.judged || std::any_of(report.mounts.begin(), report.mounts.end(), [](const MountFacts& mount) {
                     return mount.state == MountFacts::State::never_up;
                   });
   for (const Finding& finding : report.findings) count_breach(breaches, finding);
-  report.verdict = verdict_of(report.mounts, breaches);
+  report.verdict = verdict_of(report.mounts, breaches, mounts_beyond);
   return report;
 }
 

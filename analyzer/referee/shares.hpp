@@ -8,6 +8,7 @@
 
 #include "referee/docket/findings.hpp"
 #include "referee/facts.hpp"
+#include "referee/turned_away.hpp"
 #include "trace/moment.hpp"
 
 namespace rpcrdma::referee {
@@ -21,9 +22,8 @@ struct Share {
   std::uint64_t rdma_messages = 0;
   bool any_rpcrdma = false;
   bool judged = false;
-  std::size_t room = 0;           ///< for so many connections at once
-  std::uint64_t turned_away = 0;  ///< those for which there was none
-  FrameRef first_turned_away;
+  TurnedAway connections_turned_away;  ///< that began while too many were open
+  TurnedAway mounts_turned_away;       ///< each request of them counts
   // When each got its number, which begins at 1 in each share
   std::vector<trace::Moment> numbered;      ///< connections; empty: they have the report's numbers
   std::vector<trace::Moment> mounts_known;  ///< mounts, with those that are none of NFS over RDMA

@@ -45,6 +45,13 @@ struct EventBase {
   ConnectionId connection = 0;
   Side side = Side::active;  ///< who did it (sent the message, issued the operation, refused, acknowledged)
   FrameRef frame;            ///< where the thing starts
+  /// InfiniBand: something that its side sent later stands here already; number 0: nothing does.
+  FrameRef overtaken_in;
+
+  /// By then it had been sent.
+  [[nodiscard]] FrameRef sent_by() const noexcept {
+    return overtaken_in.number != 0 && overtaken_in.number < frame.number ? overtaken_in : frame;
+  }
 };
 
 /// Consumer private data of one handshake message (RFC 8797 section 5.2; the RDMA IP CM header and the MPA enhanced
@@ -217,6 +224,7 @@ struct Quality : EventBase {
     checksum_bad,     ///< ICRC or MPA CRC32c
     reordered,        ///< packets of this side changed places: PSN order differs from file order
     late,             ///< packets of this side stand in the file behind what its peer answered to them
+    shuffled,         ///< that, and answers of some side changed places with its own requests
     time_backwards,
     immediate_or_atomic,  ///< an opcode that RPC-over-RDMA never uses (rule unexpected-opcode)
     limit_reached,        ///< an explicit bound on state was met; what it held is no longer judged

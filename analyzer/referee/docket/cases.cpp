@@ -53,16 +53,17 @@ constexpr std::string_view order_unknown =
 
 /// Before what the accused's peer has sent at `now`?
 [[nodiscard]] Case::Order order_of(const Connection& connection, const Case& waited, FrameRef now) {
-  const bool heard = connection.of(waited.accused).acknowledged >= waited.heard_by;
   // Over TCP the trace delivers in the order of the wire.
-  if (heard || connection.facts.transport == trace::Transport::iwarp) return Case::Order::proven;
+  if (connection.facts.transport == trace::Transport::iwarp) return Case::Order::proven;
+  const bool heard = connection.of(waited.accused).acknowledged >= waited.heard_by;
+  if (heard && connection.acknowledgements_in_order()) return Case::Order::proven;
   // What would excuse it, and is only late, comes within the time by which two taps may be apart.
   if (waited.of_absence()) {
     return trace::passed(waited.frame.time, now.time, trace::two_taps_apart) ? Case::Order::proven : Case::Order::open;
   }
   // Where nothing is acknowledged, nothing would show that the file's order is another one.
   const bool acknowledged = connection.sides[0].acknowledged + connection.sides[1].acknowledged > 0;
-  const bool trusted = acknowledged && connection.file_order != Connection::FileOrder::skewed;
+  const bool trusted = acknowledged && !connection.order_lost();
   return trusted ? Case::Order::of_file : Case::Order::open;
 }
 
@@ -93,7 +94,7 @@ void cancel_accesses_of(const Witness& witness, const Transaction& call) {
       if (hit.verdict != MemoryMap::Hit::Verdict::inside || !(hit.exposure->owner == call.id)) return false;
     } else if (!memory.knows(use->handle)) {
       return false;
-    } else if (waited.order == Case::Order::open && connection.file_order != Connection::FileOrder::skewed) {
+    } else if (waited.order == Case::Order::open && !connection.order_lost()) {
       before.push_back(waited);
       return true;
     }
@@ -143,7 +144,7 @@ void settle_cases(const Witness& witness, Side side, FrameRef before) {
   std::erase_if(connection.cases, [&](Case& waited) {
     if (waited.accused == side || waited.frame.number >= before.number) return false;
     waited.order = order_of(connection, waited, before);
-    const bool may_be_shown = waited.of_absence() || connection.file_order != Connection::FileOrder::skewed;
+    const bool may_be_shown = waited.of_absence() || !connection.order_lost();
     if (waited.order == Case::Order::open && may_be_shown) return false;
     ready.push_back(std::move(waited));
     return true;
@@ -161,7 +162,7 @@ void settle_cases(const Witness& witness, Side side, FrameRef before) {
 void lose_order(const Witness& witness, Connection::FileOrder shown) {
   Connection& connection = witness.connection;
   connection.file_order = std::max(connection.file_order, shown);
-  if (shown != Connection::FileOrder::skewed) return;
+  if (!connection.order_lost()) return;
   for (const Connection::ByFileOrder& each : std::exchange(connection.by_file_order, {})) {
     witness.context.book.withdraw(each.finding);
     witness.unchecked(each.rule, order_unknown);
@@ -195,7 +196,7 @@ void settle_all_cases(const Witness& witness, std::optional<Side> complete, bool
       continue;
     }
     // All of the file is here: what only was late would have come.
-    const bool overtaken = waited.order == Case::Order::open && connection.file_order != Connection::FileOrder::skewed;
+    const bool overtaken = waited.order == Case::Order::open && !connection.order_lost();
     const bool proven = overtaken || complete == other(waited.accused);
     const bool may_be_offered = witness.context.options.profile != Profile::rfc8166;
     if (!proven && (call_missing(waited, all) || (may_be_offered && offer_missing(waited, all)))) {

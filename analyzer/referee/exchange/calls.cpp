@@ -10,6 +10,7 @@
 #include "referee/docket/cases.hpp"
 #include "referee/state/lifetime.hpp"
 #include "referee/state/mount.hpp"
+#include "referee/state/nfs_watch.hpp"
 #include "wire/crc32c.hpp"
 #include "wire/rpc.hpp"
 #include "wire/rpcrdma.hpp"
@@ -77,13 +78,13 @@ bool answered_before(const Witness& witness, const trace::Send& event, std::uint
   }
   // Where nobody is accused of it, it is remembered among the newest. Mostly nothing behind the Call has come yet.
   SideState& responder = connection.of(other(event.side));
-  const bool skewed = connection.file_order == Connection::FileOrder::skewed;
+  const bool skewed = connection.order_lost();
   if (!skewed && responder.last_event.number < event.frame.number) return false;
   return responder.sends.newest([&](const RecentSend& send) {
     if (!send.reply() || send.xid != xid || send.exchange.generation != 0) return false;
     if (send.frame.number > event.frame.number) return true;
     // What its receiver has acknowledged it had before it sent the Call.
-    const bool heard = send.ordinal <= responder.acknowledged;
+    const bool heard = connection.acknowledgements_in_order() && send.ordinal <= responder.acknowledged;
     return skewed && !heard && !trace::passed(send.frame.time, event.frame.time, trace::two_taps_apart);
   }) != nullptr;
 }
@@ -92,6 +93,7 @@ void end_unseen(Connection& connection, Transaction& call) {
   call.answers = call.copies;
   call.answer = Transaction::Answer::inferred;
   count_unseen_wait(connection, call);
+  watch_unseen_reply(connection, call);
   Ledger& ledger = connection.ledger(call.requester);
   ledger.end_one();
   remember_finished(connection, call.id);

@@ -142,12 +142,14 @@ MountFacts account(Mount& mount, const Assessment& a) {
   return facts;
 }
 
-Verdict verdict_of(const std::vector<MountFacts>& mounts, const std::vector<Breach>& breaches) {
+Verdict verdict_of(const std::vector<MountFacts>& mounts, const std::vector<Breach>& breaches,
+                   const TurnedAway& beyond) {
   Verdict verdict;
   if (mounts.empty()) return verdict;
   const auto worse = [](const MountFacts& a, const MountFacts& b) { return badness(a.state) < badness(b.state); };
   const MountFacts& worst = *std::max_element(mounts.begin(), mounts.end(), worse);
-  verdict.state = worst.state;
+  // What is not kept may be worse than all that is.
+  verdict.state = beyond.count != 0 && !suffers(worst.state) ? State::unknown : worst.state;
   verdict.mount = worst.id;
   constexpr std::size_t most_named = 5;
   std::size_t named = 0;
@@ -172,6 +174,10 @@ Verdict verdict_of(const std::vector<MountFacts>& mounts, const std::vector<Brea
     verdict.sentence += rest_suffers > 0 ? fmt::format(" {} more, {} of which do not work either.",
                                                        counted(rest, "mount"), rest_suffers)
                                          : fmt::format(" {} more without such trouble.", counted(rest, "mount"));
+  }
+  if (beyond.count != 0) {
+    verdict.sentence += fmt::format(
+        " That is as many as are kept: what became of others, from frame {} on, is not known.", beyond.first.number);
   }
   verdict.sentence += ' ' + told(breaches, verdict.state);
   return verdict;

@@ -6,6 +6,7 @@
 
 #include "referee/docket/findings.hpp"
 #include "referee/state/mount.hpp"
+#include "referee/turned_away.hpp"
 
 namespace rpcrdma::referee {
 
@@ -13,6 +14,7 @@ namespace rpcrdma::referee {
 [[nodiscard]] MountFacts account(Mount& mount, const Assessment& assessment);
 
 /// The sentence of the report, once mounts are known. `breaches`: all that was found.
-[[nodiscard]] Verdict verdict_of(const std::vector<MountFacts>& mounts, const std::vector<Breach>& breaches);
+[[nodiscard]] Verdict verdict_of(const std::vector<MountFacts>& mounts, const std::vector<Breach>& breaches,
+                                 const TurnedAway& beyond);
 
 }  // namespace rpcrdma::referee

@@ -76,14 +76,19 @@ Attempt& new_attempt(Mount& mount, Attempt&& attempt) {
   return open;
 }
 
+/// Of a connection over GIDs or LIDs the addresses are known with its request.
+[[nodiscard]] bool addressed(const trace::Endpoint& client, const trace::Endpoint& server) {
+  return !client.address.empty() && !server.address.empty();
+}
+
 }  // namespace
 
 Mount* Mounts::between(const trace::Endpoint& client, const trace::Endpoint& server) {
-  if (client.address.empty() || server.address.empty()) return nullptr;
+  if (!addressed(client, server)) return nullptr;
   const Key key{client.address, server.address, client.network};
   const auto at = mounts_.find(key);
   if (at != mounts_.end()) return at->second.get();
-  if (mounts_.size() >= most_mounts_) return nullptr;
+  if (mounts_.size() >= turned_away_.room) return nullptr;
   auto mount = std::make_unique<Mount>();
   mount->id = static_cast<std::uint32_t>(mounts_.size()) + 1;
   known_.push_back(book_.now());
@@ -102,7 +107,10 @@ void Mounts::join(Connection& connection, Mount* mount) {
 void Mounts::requests(Connection& connection) {
   const ConnectionFacts& facts = connection.facts;
   join(connection, between(facts.client, facts.server));
-  if (connection.mount == nullptr) return;
+  if (connection.mount == nullptr) {
+    if (addressed(facts.client, facts.server)) turned_away_.add(facts.opened);
+    return;
+  }
   Mount& mount = *connection.mount;
   const auto same = std::find_if(mount.attempts.rbegin(), mount.attempts.rend(), [&](const Attempt& attempt) {
     return attempt.connection == 0 && attempt.first.number == facts.opened.number;
@@ -118,7 +126,18 @@ void Mounts::requests(Connection& connection) {
 }
 
 void Mounts::adopts(Connection& connection) {
-  join(connection, between(connection.facts.client, connection.facts.server));
+  const ConnectionFacts& facts = connection.facts;
+  join(connection, between(facts.client, facts.server));
+  if (connection.mount == nullptr) {
+    if (addressed(facts.client, facts.server)) turned_away_.add(facts.opened);
+    return;
+  }
+  // Its SYN may be in the capture, and only what MPA said first is not.
+  Attempt* attempt = connection.mount->open_attempt(facts.client.port, facts.server.port);
+  if (attempt == nullptr || attempt->connection != 0 || !connection.roles_known()) return;
+  attempt->connection = connection.id();
+  attempt->outcome = Outcome::established;
+  attempt->answer = facts.opened;
 }
 
 void Mounts::repeats_request(const Connection& connection, FrameRef frame) {
@@ -152,9 +171,13 @@ void Mounts::said(const Connection& connection, HeldFinding finding) {
 }
 
 void Mounts::attempts(const trace::TcpAttempt& event) {
-  Mount* mount = between(event.client, event.server);
-  if (mount == nullptr) return;
   using Step = trace::TcpAttempt::Step;
+  Mount* mount = between(event.client, event.server);
+  if (mount == nullptr) {
+    const bool begins = event.step == Step::request && addressed(event.client, event.server);
+    if (begins) turned_away_.add(event.frame);
+    return;
+  }
   if (event.step == Step::request) {
     Attempt attempt;
     attempt.transport = trace::Transport::iwarp;

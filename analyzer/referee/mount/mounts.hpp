@@ -14,6 +14,7 @@
 #include "referee/docket/symptoms.hpp"
 #include "referee/state/connection.hpp"
 #include "referee/state/mount.hpp"
+#include "referee/turned_away.hpp"
 #include "trace/events.hpp"
 
 namespace rpcrdma::referee {
@@ -21,7 +22,7 @@ namespace rpcrdma::referee {
 class Mounts {
  public:
   /// `book`: knows when things are said. `share`: there are others for other mounts.
-  Mounts(const FindingBook& book, bool share) noexcept : book_(book), most_mounts_(share ? 1024 : 4096) {}
+  Mounts(const FindingBook& book, bool share) noexcept : book_(book), turned_away_{share ? 1024U : 4096U, 0, {}} {}
   Mounts(const Mounts&) = delete;
   Mounts& operator=(const Mounts&) = delete;
   ~Mounts() = default;
@@ -51,6 +52,8 @@ class Mounts {
                                                      trace::Moment& now);
   /// When each became known, also those of which finish() says nothing; by number, from 1.
   [[nodiscard]] const std::vector<trace::Moment>& known() const noexcept { return known_; }
+  /// Mounts that are not kept; each request of them counts.
+  [[nodiscard]] const TurnedAway& turned_away() const noexcept { return turned_away_; }
   /// Is there a mount of which nothing but failed attempts is known?
   [[nodiscard]] bool any_attempt() const noexcept;
 
@@ -61,7 +64,7 @@ class Mounts {
   [[nodiscard]] Mount* between(const trace::Endpoint& client, const trace::Endpoint& server);
 
   const FindingBook& book_;
-  std::size_t most_mounts_;
+  TurnedAway turned_away_;
   std::vector<trace::Moment> known_;
   std::map<Key, std::unique_ptr<Mount>> mounts_;
   StepsRead steps_read_;

@@ -67,8 +67,15 @@ using State = MountFacts::State;
                      waits.worst.frame.number);
 }
 
+[[nodiscard]] std::string_view nothing_called(const Mount& mount) {
+  const bool cut = std::any_of(mount.lives.begin(), mount.lives.end(), [](const Life& life) { return life.cut > 0; });
+  return cut ? "of what was called, the capture has too little" : "no call was made";
+}
+
 [[nodiscard]] std::string works(const Mount& mount) {
-  if (mount.waits.answered + all_open(mount) + hidden(mount) == 0) return "The mount is up; no call was made.";
+  if (mount.waits.answered + all_open(mount) + hidden(mount) == 0) {
+    return fmt::format("The mount is up; {}.", nothing_called(mount));
+  }
   return fmt::format("The mount works: {}{}.", calls_text(mount), slowest(mount));
 }
 
@@ -246,8 +253,8 @@ std::string sentence_of(const Mount& mount, const Assessment& a) {
       return is_down(a);
     case State::closed:
       if (mount.waits.answered + hidden(mount) == 0) {
-        return fmt::format("The mount was closed in good order (frame {}); no call was made.",
-                           a.since ? a.since->number : 0);
+        return fmt::format("The mount was closed in good order (frame {}); {}.", a.since ? a.since->number : 0,
+                           nothing_called(mount));
       }
       return fmt::format("The mount was closed in good order (frame {}): {}{}.", a.since ? a.since->number : 0,
                          calls_text(mount), mount.waits.count > 0 ? slowest(mount) : "");

@@ -48,7 +48,7 @@ void lose_sight(const Witness& witness, Side side) {
   Connection& connection = witness.connection;
   // What was held back behind the hole was judged without it.
   const std::uint64_t since = connection.of(side).last_event.number;
-  const bool any_order = connection.file_order == Connection::FileOrder::skewed;
+  const bool any_order = connection.order_lost();
   std::erase_if(connection.cases, [&](const Case& waited) {
     return waited.accused == other(side) && (any_order || waited.frame.number > since);
   });
@@ -57,6 +57,12 @@ void lose_sight(const Witness& witness, Side side) {
     take_back(witness, about);
     return true;
   });
+}
+
+[[nodiscard]] Connection::FileOrder order_shown_by(trace::Quality::Kind kind) noexcept {
+  using Kind = trace::Quality::Kind;
+  if (kind == Kind::shuffled) return Connection::FileOrder::shuffled;
+  return kind == Kind::late ? Connection::FileOrder::skewed : Connection::FileOrder::swapped;
 }
 
 }  // namespace
@@ -157,10 +163,8 @@ void judge_quality(Context& context, Connection* connection, const trace::Qualit
       break;
     case Kind::reordered:
     case Kind::late:
-      if (connection != nullptr) {
-        lose_order(Witness{context, *connection},
-                   event.kind == Kind::late ? Connection::FileOrder::skewed : Connection::FileOrder::swapped);
-      }
+    case Kind::shuffled:
+      if (connection != nullptr) lose_order(Witness{context, *connection}, order_shown_by(event.kind));
       say(RuleId::capture_reordered,
           "Packets stand in the file in another order than they were sent; they were sorted by "
           "sequence number.");
@@ -192,6 +196,7 @@ void judge_quality(Context& context, Connection* connection, const trace::Qualit
       if (connection != nullptr) {
         connection->distrust(recovery(*connection), Doubt::framing_lost);
         connection->of(event.side).unread = event.frame;
+        ++connection->messages_cut;
         lose_sight(Witness{context, *connection}, event.side);
       }
       context.book.unchecked(RuleId::capture_gap, id,

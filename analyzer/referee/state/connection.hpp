@@ -144,7 +144,8 @@ struct Connection {
   enum class FileOrder : std::uint8_t {
     unquestioned,
     swapped,  ///< some of one side changed places
-    skewed    ///< some of one side stand behind what the other side answered to them
+    skewed,   ///< some of one side stand behind what the other side answered to them
+    shuffled  ///< and of one side an acknowledgement need not stand where it was sent either
   } file_order = FileOrder::unquestioned;
   bool ready_seen = false;
   bool reliable_reply = false;  ///< pull completion is judged by the reliable-reply column
@@ -200,6 +201,10 @@ struct Connection {
   }
   [[nodiscard]] bool request_seen() const noexcept { return request_frame.number != 0; }
   [[nodiscard]] bool reply_seen() const noexcept { return reply_frame.number != 0; }  ///< REP, MPA Reply
+  /// What stands first of the two sides need not have been first.
+  [[nodiscard]] bool order_lost() const noexcept { return file_order >= FileOrder::skewed; }
+  /// What a side sent behind an acknowledgement of its own it sent knowing of what that acknowledges.
+  [[nodiscard]] bool acknowledgements_in_order() const noexcept { return file_order != FileOrder::shuffled; }
   [[nodiscard]] bool over() const noexcept { return stage == Stage::over; }
   [[nodiscard]] bool rejected() const noexcept { return stage == Stage::rejected; }
   [[nodiscard]] ConnectionId id() const noexcept { return facts.id; }

@@ -307,6 +307,13 @@ void watch_call(Connection& connection, Transaction& call, wire::Bytes message, 
   }
 }
 
+void watch_unseen_reply(Connection& connection, const Transaction& call) {
+  if (connection.mount == nullptr) return;
+  std::erase_if(connection.mount->nfs.recalls, [&](const Recall& recall) {
+    return recall.callback.number == call.call.number && recall.ended.number == 0;
+  });
+}
+
 void watch_reply(Connection& connection, Transaction& call, FrameRef frame, wire::Bytes message,
                  std::size_t wire_length) {
   if (connection.mount == nullptr || !call.procedure) return;

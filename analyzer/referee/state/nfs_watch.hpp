@@ -111,6 +111,8 @@ struct NfsWatch {
 [[nodiscard]] bool watches(std::uint32_t operation, bool callback) noexcept;
 /// What matters of a Call or callback. `message` begins with the XID.
 void watch_call(Connection& connection, Transaction& call, wire::Bytes message, std::size_t wire_length);
+/// The Call was answered, and how is not known: a recall may have been excused.
+void watch_unseen_reply(Connection& connection, const Transaction& call);
 /// What matters of its first Reply.
 void watch_reply(Connection& connection, Transaction& call, FrameRef frame, wire::Bytes message,
                  std::size_t wire_length);

@@ -29,6 +29,8 @@ class HeldPackets {
   [[nodiscard]] bool empty() const noexcept { return packets_.empty(); }
   [[nodiscard]] Sequence first() const noexcept { return packets_.begin()->first; }
   [[nodiscard]] FrameRef first_ref() const noexcept { return packets_.begin()->second.ref; }
+  /// Of those that were held since there was none: the one that stands first in the file. Number 0: none is held.
+  [[nodiscard]] FrameRef foremost() const noexcept { return packets_.empty() ? FrameRef{} : foremost_; }
   [[nodiscard]] Sequence last() const noexcept { return packets_.rbegin()->first; }
   [[nodiscard]] TimeNs since() const noexcept { return since_; }
   void waiting_since(TimeNs t) noexcept { since_ = t; }
@@ -40,6 +42,7 @@ class HeldPackets {
     HeldPacket& p = it->second;
     if (!fresh) return &p;
     if (packets_.size() == 1) since_ = a.ref.time;
+    if (packets_.size() == 1 || a.ref.number < foremost_.number) foremost_ = a.ref;
     p.ref = a.ref;
     p.header = a.header;
     p.mark = a.mark;
@@ -69,6 +72,7 @@ class HeldPackets {
   std::map<Sequence, HeldPacket> packets_;
   std::size_t octets_ = 0;
   TimeNs since_ = 0;
+  FrameRef foremost_;
 };
 
 }  // namespace rpcrdma::trace::ib

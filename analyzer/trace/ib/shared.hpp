@@ -5,6 +5,7 @@
 #include <array>
 #include <cstdint>
 #include <cstring>
+#include <utility>
 
 #include "trace/events.hpp"
 #include "trace/ib/psn.hpp"
@@ -35,18 +36,21 @@ struct Shared {
   std::array<bool, 2> reordered_said{};
   std::array<bool, 2> late{};  ///< packets of this side stand behind what its peer answered to them
   std::array<bool, 2> limit_said{};
+  bool shuffled_said = false;
   struct Count {
     std::uint64_t seen = 0;     ///< requests and READ responses that this side sent
     std::uint64_t missing = 0;  ///< those that the capture lacks
     std::uint64_t places = 0;   ///< in so many gaps
   };
   std::array<Count, 2> packets{};
+  std::array<FrameRef, 2> overtaken_in{};  ///< the request at hand of this side, by one that it sent later
 
   template <class Event>
   void fill(Event& event, Side side, FrameRef frame) const noexcept {
     event.connection = id;
     event.side = side;
     event.frame = frame;
+    event.overtaken_in = overtaken_in[index(side)];
   }
   void quality(Side side, FrameRef frame, Quality::Kind kind) const {
     Quality q;
@@ -79,6 +83,10 @@ struct Shared {
     if (late[index(side)]) return;
     late[index(side)] = true;
     quality(side, frame, Quality::Kind::late);
+  }
+  void say_shuffled(Side side, FrameRef frame) {
+    if (std::exchange(shuffled_said, true)) return;
+    quality(side, frame, Quality::Kind::shuffled);
   }
   void say_limit(Side side, FrameRef frame) {
     if (limit_said[index(side)]) return;

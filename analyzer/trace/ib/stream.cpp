@@ -44,7 +44,9 @@ void Stream::accept(const Arrival& a, Sequence at) {
   if (h.op.kind == IbKind::send && wire::begins(h.op.part)) answers_.requester_went_on(a.ref);
 
   ++shared_.packets[index(side_)].seen;
+  shared_.overtaken_in[index(side_)] = held_.foremost();  // all that is held comes behind it
   const Issued issued = operations_.deliver(a, at);
+  shared_.overtaken_in[index(side_)] = {};
   Sent sent{at, 1, issued.length, issued.kind, issued.op, a.ref, a.mark};
   if (h.op.kind == IbKind::read_request) {
     const bool known = shared_.mtu != 0 || h.dma_length <= 256;

@@ -65,13 +65,14 @@ void Connection::release(int direction) {
 
 void Connection::release_proven(FrameRef now) {
   bool released = ProvenOrder::release_proven(*this, now);
-  // Each waits for a request behind the other: an answer changed places with a request of its own side.
+  // Each waits for a request behind the other: an answer changed places with a request of its own side. Of which side,
+  // nobody knows.
   while (awaited_waits(0) && awaited_waits(1)) {
     const Side sender =
         early_[0].first_request().number < early_[1].first_request().number ? Side::active : Side::passive;
     const EarlyPackets::Held held = early_[index(sender)].take_first_request();
     pass(sender, held.captured());
-    shared.say_reordered(sender, held.ref);
+    shared.say_shuffled(sender, held.ref);
     ProvenOrder::release_proven(*this, now);
     released = true;
   }

@@ -279,6 +279,9 @@ void Connection::deliver(Half& h, Piece piece) {
   Framing::Kept kept = h.framing.push(piece, live(), h);
   if (kept == Framing::Kept::none && make_way(h, piece.ref)) kept = h.framing.push(piece, live(), h);
   if (kept != Framing::Kept::all) limit(h, piece.ref);
+  // Where its FPDUs lie may never be found: what this one says is not in the capture.
+  const bool lost = h.framing.state() == Framing::State::search || h.framing.state() == Framing::State::silent;
+  if (lost && piece.octets.size() < piece.wire_length) h.mpa_cut(piece.ref);
   // Behind a hole much may have waited: it must not pile up again.
   while (live() && !h.framing.window().empty() && h.framing.state() != Framing::State::start) {
     (void)h.framing.align(messages_->expectation(side(h.direction)), known_stream, false, h);

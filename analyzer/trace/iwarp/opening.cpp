@@ -70,7 +70,13 @@ bool Connection::read_handshake(Half& h) {
   }
   const bool cut = known < head.size() && known < available;
   const wire::MpaKey key = wire::mpa_key(Bytes(head).first(std::min(known, wire::mpa_key_length)));
-  if (key == wire::MpaKey::none || (key == wire::MpaKey::partial && cut)) {
+  const bool cut_in_key = key == wire::MpaKey::partial && cut;
+  if (cut_in_key && window.begin() == h.origin && known > 0) {
+    // It may well be one. What this side says is lost; whether it is MPA, its peer's answer tells.
+    h.framing.silence();
+    return true;
+  }
+  if (key == wire::MpaKey::none || cut_in_key) {
     not_mpa(h);
     return true;
   }
@@ -290,7 +296,7 @@ void Connection::open_by_request(Half& h) {
 
 void Connection::adopt(RolesFrom roles, bool one_way, FrameRef frame) {
   opened();
-  if (roles != RolesFrom::unknown) (void)serve(0);
+  if (roles != RolesFrom::unknown) (void)serve(opening_.first[static_cast<std::size_t>(active_)].value_or(0));
   Adopted e;
   e.connection = id_;
   e.side = Side::active;

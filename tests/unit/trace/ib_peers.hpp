@@ -91,8 +91,9 @@ class Recorder : public trace::EventSink {
     liveness.push_back(told(e));
   }
   void on(const trace::Quality& e) override {
-    static constexpr const char* kind[] = {"truncated",           "checksum", "reordered", "late",    "backwards",
-                                           "immediate or atomic", "limit",    "mpa",       "mpa cut", "unplaced"};
+    static constexpr const char* kind[] = {
+        "truncated",           "checksum", "reordered", "late",    "shuffled", "backwards",
+        "immediate or atomic", "limit",    "mpa",       "mpa cut", "unplaced"};
     say(e, "quality {}", kind[static_cast<std::size_t>(e.kind)]);
   }
 

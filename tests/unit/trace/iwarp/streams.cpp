@@ -410,8 +410,9 @@ void Recorder::on(const trace::Repeated& e) {
                      e.kind == trace::Repeated::Kind::capture_duplicate ? "duplicate" : "retransmission"));
 }
 void Recorder::on(const trace::Quality& e) {
-  static constexpr const char* kinds[] = {"frame_truncated", "checksum_bad",  "reordered", "late",    "time_backwards",
-                                          "immediate",       "limit_reached", "mpa_bad",   "mpa_cut", "unplaced"};
+  static constexpr const char* kinds[] = {"frame_truncated", "checksum_bad",   "reordered", "late",
+                                          "shuffled",        "time_backwards", "immediate", "limit_reached",
+                                          "mpa_bad",         "mpa_cut",        "unplaced"};
   add(e, fmt::format("Quality {} {}", side_letter(e.side), kinds[static_cast<int>(e.kind)]));
 }
 
