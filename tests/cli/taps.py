@@ -13,6 +13,7 @@ import unittest
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "harness"))
 import alone  # noqa: E402
 import analyzer as harness  # noqa: E402
+import two_tap_calls  # noqa: E402
 import two_taps  # noqa: E402
 
 ANALYZER = None
@@ -191,6 +192,63 @@ class SetWhileItRuns(Taps):
                     run = self.merged(*paths)
                     self.assertEqual(sum(len(steps) for steps in self.steps(run)), 1)
                     self.same_judgement(run, name)
+
+
+class WhereTheTimeWent(Taps):
+    """Of each Call: on the way to the peer, at the peer, and back, whichever capture is named first."""
+
+    NAMES = ["rxe-nfs3-basic", "rxe-nfs41-basic", "rxe-nfs41-cb-recall", "siw-nfs41-basic", "siw-nfs41-cb-recall"]
+
+    def write(self, name, one_way, skew, places):
+        """{file: place}, from the client at 0 to the server at 1; each clock is so much ahead of the one before."""
+        header, passages = two_taps.passages(harness.capture(name), CLIENT, one_way)
+        for i, (file, place) in enumerate(places.items()):
+            two_taps.write(self.path(file), header, [(frame, here + round((there - here) * place) + skew * i) for frame, _, here, there in passages])
+        return two_tap_calls.calls(passages), [self.path(file) for file in places]
+
+    def as_they_passed(self, run, calls):
+        said = run.document["taps"]["calls"]
+        slowest = max(calls, key=lambda call: call.whole)
+        for part in ("whole", "there", "peer", "back"):
+            times = sorted(getattr(call, part) for call in calls)
+            measured = said[f"{part}_us"]
+            self.assertEqual(measured["count"], len(calls))
+            for value, expected in ((measured["min"], times[0]), (measured["p50"], times[len(times) // 2]),
+                                    (said["slowest"][f"{part}_us"], getattr(slowest, part))):
+                self.assertLess(abs(value - expected / 1000), 2, part)  # each time is written to a microsecond
+
+    def test_either_named_first(self):
+        for name in self.NAMES:
+            for one_way in (ONE_WAY, 2 * MILLISECOND, 30 * MILLISECOND):
+                for skew in (300_000, 5 * MILLISECOND, 50 * MILLISECOND):
+                    calls, paths = self.write(name, one_way, skew, {"client.pcap": 0, "server.pcap": 1})
+                    latencies = []
+                    for order in (paths, paths[::-1]):
+                        with self.subTest(name=name, one_way=one_way, skew=skew, first=os.path.basename(order[0])):
+                            run = self.merged(*order)
+                            self.as_they_passed(run, calls)
+                            latencies.append([connection["latency_us"] for connection in run.document["connections"]])
+                            # From the tap near the requester to the one near the responder.
+                            if "cb-recall" not in name:
+                                self.assertLess(abs(latencies[-1][0]["min"] - min(call.there + call.peer for call in calls) / 1000), 2)
+                    self.assertEqual(latencies[0], latencies[1], name)
+
+    def test_a_tap_between_them(self):
+        for name in self.NAMES:
+            calls, paths = self.write(name, 2 * MILLISECOND, 5 * MILLISECOND, {"client.pcap": 0, "switch.pcap": 0.25, "server.pcap": 1})
+            for order in itertools.permutations(paths):
+                with self.subTest(name=name, order=[os.path.basename(path) for path in order]):
+                    self.as_they_passed(self.merged(*order), calls)
+
+    def test_the_nearer_copy_is_cut(self):
+        """The whole one is shown, with the time of the farther tap."""
+        for name in self.NAMES:
+            for cut in (0, 1):
+                calls, paths = self.write(name, 500_000, 5 * MILLISECOND, {"client.pcap": 0, "server.pcap": 1})
+                two_taps.cut(paths[cut], 128)
+                for order in (paths, paths[::-1]):
+                    with self.subTest(name=name, cut=cut, first=os.path.basename(order[0])):
+                        self.as_they_passed(self.merged(*order), calls)
 
 
 class Losses(Taps):
