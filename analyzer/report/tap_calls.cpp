@@ -7,6 +7,11 @@ namespace {
 /// So many frames later a Reply has passed both taps.
 constexpr std::uint64_t frames_later = 4096;
 
+/// Times may be anything: no overflow.
+[[nodiscard]] trace::TimeNs apart(trace::TimeNs from, trace::TimeNs to) noexcept {
+  return static_cast<trace::TimeNs>(static_cast<std::uint64_t>(to) - static_cast<std::uint64_t>(from));
+}
+
 }  // namespace
 
 void TapCalls::message(const referee::ConnectionFacts& connection, const referee::MessageSeen& seen) {
@@ -24,25 +29,30 @@ void TapCalls::message(const referee::ConnectionFacts& connection, const referee
   }
   const auto call = open_.find(key);
   if (call == open_.end() || !seen.times) return;
-  if (const auto there = tally_.one_way(call->second.last.number)) {
-    answered_.push_back({call->second, seen.send->last, *there, seen.operation});
+  const trace::FrameRef first = call->second.first;
+  const auto began = tally_.way(first.number);
+  const auto there = tally_.way(call->second.last.number);
+  if (began && there) {
+    answered_.push_back({first, *began, seen.send->last, there->whole(), seen.operation});
   }
   open_.erase(call);
 }
 
 void TapCalls::count(const Answered& answered) {
-  const auto one_way = tally_.one_way(answered.reply.number);
-  if (!one_way) return;
-  const auto back = static_cast<double>(*one_way);
+  const auto way = tally_.way(answered.reply.number);
+  if (!way) return;
+  const auto back = static_cast<double>(way->whole());
   const auto there = static_cast<double>(answered.there);
-  const double whole = static_cast<double>(answered.reply.time - answered.call.first.time) + back;
+  // From and to the tap nearest to the requester, whichever tap's copies were shown first.
+  const double whole = static_cast<double>(apart(answered.call.time, answered.reply.time)) +
+                       static_cast<double>(answered.call_way.before) + static_cast<double>(way->after);
   const double peer = whole - there - back;
   whole_.add(whole);
   there_.add(there);
   peer_.add(peer);
   back_.add(back);
   if (slowest_ && slowest_->whole >= whole) return;
-  slowest_ = {answered.call.first, answered.reply, std::string(answered.operation), whole, there, peer, back};
+  slowest_ = {answered.call, answered.reply, std::string(answered.operation), whole, there, peer, back};
 }
 
 Taps::Calls TapCalls::finish() {

@@ -45,7 +45,8 @@ class TapCalls final : public referee::Observer {
     trace::FrameRef last;
   };
   struct Answered {
-    Call call;
+    trace::FrameRef call;    ///< its first packet
+    trace::TapWay call_way;  ///< that packet's
     trace::FrameRef reply;
     trace::TimeNs there = 0;
     std::string_view operation;  ///< of static storage

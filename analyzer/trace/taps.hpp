@@ -104,6 +104,14 @@ struct TapRoute {
   TapPath back;
 };
 
+/// How long before its first copy a packet passed another tap, and how long after it: each as far as any tap saw it.
+struct TapWay {
+  TimeNs before = 0;
+  TimeNs after = 0;
+
+  [[nodiscard]] TimeNs whole() const noexcept { return before + after; }
+};
+
 struct Opened;
 
 /// The second reading, in the order of the corrected times.
@@ -122,8 +130,8 @@ class TapTally {
 
   /// What was seen by both of two taps, by their numbers and addresses; complete once all is finished.
   [[nodiscard]] std::vector<TapRoute> routes() const;
-  /// How long the packet took whose first copy has this frame number; empty: not known, or not any more.
-  [[nodiscard]] std::optional<TimeNs> one_way(std::uint64_t frame) const noexcept;
+  /// Of the packet whose first copy has this frame number; empty: not known, or not any more.
+  [[nodiscard]] std::optional<TapWay> way(std::uint64_t frame) const noexcept;
 
  private:
   struct Impl;

@@ -13,6 +13,7 @@ import unittest
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "harness"))
 import alone  # noqa: E402
 import analyzer as harness  # noqa: E402
+import two_tap_calls  # noqa: E402
 import two_taps  # noqa: E402
 
 ANALYZER = None
@@ -134,7 +135,7 @@ class Clocks(Taps):
 
 
 class SetWhileItRuns(Taps):
-    """A clock that is set by 20 ms in the middle: that of the second capture, and that of the first."""
+    """A clock that is set in the middle: that of the second capture, and that of the first."""
 
     def set_by(self, name, step, lacks=17):
         """The client's capture, and the server's with the step."""
@@ -144,34 +145,59 @@ class SetWhileItRuns(Taps):
         middle = sorted(there for *_, there in passages)[len(passages) // 2]
         kept = [(frame, there) for i, (frame, _, _, there) in enumerate(passages, 1) if i % lacks != 0]
         two_taps.write_as_seen(self.path("server.pcap"), header, kept, lambda time: time + 5 * MILLISECOND + (step if time >= middle else 0))
-        # In a pause it is not seen that the clock was set back.
+        # In a pause it is not seen that the clock was set back: then the other one saw more time pass.
         behind = min((time for _, time in kept if time >= middle), default=middle)
         before = max(time for _, time in kept if time < middle)
         self.goes_back = behind + step < before
         return self.path("client.pcap"), self.path("server.pcap")
 
     def steps(self, run):
-        return [[step for step in clock["steps_us"]] for clock in run.document["taps"]["clocks"]]
+        return [clock["steps_us"] for clock in run.document["taps"]["clocks"]]
 
     def test_forward_and_back(self):
         for name in HEALTHY:
             for step in (20, -20, 3000, -3000):
                 client, server = self.set_by(name, step * MILLISECOND)
-                with self.subTest(name=name, step=step):
-                    run = self.merged(client, server)
-                    self.assertEqual(self.steps(run)[0], [])
-                    self.assertEqual(len(self.steps(run)[1]), 1)
-                    self.assertLess(abs(self.steps(run)[1][0] - step * 1000), 100)
-                    self.assertLess(abs(self.clock(run)["ahead_us"] - 5000), 100)
-                    self.same_judgement(run, name)
-                with self.subTest(name=name, step=step, first="server"):
-                    run = self.merged(server, client)
-                    # Where the first one's own times go back it was that one; else nobody knows which of the two.
-                    whose = 0 if self.goes_back else 1
-                    self.assertEqual(self.steps(run)[1 - whose], [])
-                    self.assertEqual(len(self.steps(run)[whose]), 1)
-                    self.assertLess(abs(abs(self.steps(run)[whose][0]) - 20_000 * abs(step) / 20), 100)
-                    self.same_judgement(run, name)
+                # The one whose own times go back, or else that which saw more time pass, whichever is named first.
+                stepped, by = (server, step) if step > 0 or self.goes_back else (client, -step)
+                for paths in ((client, server), (server, client)):
+                    with self.subTest(name=name, step=step, first=os.path.basename(paths[0])):
+                        run = self.merged(*paths)
+                        whose = paths.index(stepped)
+                        self.assertEqual(self.steps(run)[1 - whose], [])
+                        self.assertEqual(len(self.steps(run)[whose]), 1)
+                        self.assertLess(abs(self.steps(run)[whose][0] - by * 1000), 100)
+                        self.assertLess(abs(self.clock(run)["ahead_us"] - (5000 if paths[0] == client else -5000)), 100)
+                        self.same_judgement(run, name)
+
+    def set_forward(self, name, step, share):
+        """The client's clock, behind that share of its packets; the server's is good."""
+        header, passages = two_taps.passages(harness.capture(name), CLIENT, ONE_WAY)
+        by_client = sorted(here for _, _, here, _ in passages)
+        behind = by_client[round(len(by_client) * share)]
+        frames = [(frame, here) for frame, _, here, _ in passages]
+        two_taps.write(self.path("whole.pcap"), header, frames)
+        two_taps.write_as_seen(self.path("client.pcap"), header, frames, lambda time: time + (step if time >= behind else 0))
+        two_taps.write(self.path("server.pcap"), header, [(frame, there + 5 * MILLISECOND) for frame, _, _, there in passages])
+        return self.path("client.pcap"), self.path("server.pcap")
+
+    def test_no_wait_is_made_by_it(self):
+        """Set forward by more than a Call may wait: the other tap holds what lies around the step, milliseconds apart."""
+        pending = ["rxe-upeer-plain", "rxe-upeer-disconnect-with-call-pending"]
+        for name in HEALTHY + pending:
+            for step in (5000, 30_000):
+                for share in (0.3, 0.5, 0.75):
+                    client, server = self.set_forward(name, step * MILLISECOND, share)
+                    undamaged = self.merged(self.path("whole.pcap"), server)
+                    for paths in ((client, server), (server, client)):
+                        with self.subTest(name=name, step=step, share=share, first=os.path.basename(paths[0])):
+                            run = self.merged(*paths)
+                            whose = paths.index(client)
+                            self.assertEqual(len(self.steps(run)[whose]), 1)
+                            self.assertLess(abs(self.steps(run)[whose][0] - step * 1000), 100)
+                            self.assertEqual(self.steps(run)[1 - whose], [])
+                            self.assertEqual(found(run), found(undamaged))
+                            self.same_judgement(run, name)
 
     def test_it_is_said(self):
         client, server = self.set_by("rxe-nfs41-basic", -20 * MILLISECOND)
@@ -180,17 +206,83 @@ class SetWhileItRuns(Taps):
             text = " ".join(harness.run(ANALYZER, "--merge", *paths, as_json=False).output.split())
             self.assertIn(said, text)
 
+    def test_the_first_one_set_forward_is_said(self):
+        client, server = self.set_forward("rxe-nfs41-basic", 30_000 * MILLISECOND, 0.5)
+        for paths, said in (((client, server), "as it was before it was set forward by 30.000000 s while it ran."),
+                            ((server, client), "tap 2's is 5.000 ms behind, to 20.0 us; it was set forward by 30.000000 s while it ran")):
+            text = " ".join(harness.run(ANALYZER, "--merge", *paths, as_json=False).output.split())
+            self.assertIn(said, text)
+            self.assertEqual(text.count("while it ran"), 1)
+
     def test_three_taps(self):
-        for name in ("rxe-nfs41-basic", "siw-nfs41-basic"):
-            client, server = self.set_by(name, -20 * MILLISECOND)
+        for name, step in itertools.product(("rxe-nfs41-basic", "siw-nfs41-basic"), (-20, 20, 30_000)):
+            client, server = self.set_by(name, step * MILLISECOND)
             header, passages = two_taps.passages(harness.capture(name), CLIENT, ONE_WAY)
             switch = [(frame, (here + there) // 2 + MILLISECOND) for i, (frame, _, here, there) in enumerate(passages) if i % 17 != 0]
             two_taps.write(self.path("switch.pcap"), header, switch)
             for paths in itertools.permutations((client, server, self.path("switch.pcap"))):
-                with self.subTest(name=name, paths=[os.path.basename(path) for path in paths]):
+                with self.subTest(name=name, step=step, paths=[os.path.basename(path) for path in paths]):
                     run = self.merged(*paths)
                     self.assertEqual(sum(len(steps) for steps in self.steps(run)), 1)
+                    self.assertEqual(len(self.steps(run)[paths.index(server)]), 1)
                     self.same_judgement(run, name)
+
+
+class WhereTheTimeWent(Taps):
+    """Of each Call: on the way to the peer, at the peer, and back, whichever capture is named first."""
+
+    NAMES = ["rxe-nfs3-basic", "rxe-nfs41-basic", "rxe-nfs41-cb-recall", "siw-nfs41-basic", "siw-nfs41-cb-recall"]
+
+    def write(self, name, one_way, skew, places):
+        """{file: place}, from the client at 0 to the server at 1; each clock is so much ahead of the one before."""
+        header, passages = two_taps.passages(harness.capture(name), CLIENT, one_way)
+        for i, (file, place) in enumerate(places.items()):
+            two_taps.write(self.path(file), header, [(frame, here + round((there - here) * place) + skew * i) for frame, _, here, there in passages])
+        return two_tap_calls.calls(passages), [self.path(file) for file in places]
+
+    def as_they_passed(self, run, calls):
+        said = run.document["taps"]["calls"]
+        slowest = max(calls, key=lambda call: call.whole)
+        for part in ("whole", "there", "peer", "back"):
+            times = sorted(getattr(call, part) for call in calls)
+            measured = said[f"{part}_us"]
+            self.assertEqual(measured["count"], len(calls))
+            for value, expected in ((measured["min"], times[0]), (measured["p50"], times[len(times) // 2]),
+                                    (said["slowest"][f"{part}_us"], getattr(slowest, part))):
+                self.assertLess(abs(value - expected / 1000), 2, part)  # each time is written to a microsecond
+
+    def test_either_named_first(self):
+        for name in self.NAMES:
+            for one_way in (ONE_WAY, 2 * MILLISECOND, 30 * MILLISECOND):
+                for skew in (300_000, 5 * MILLISECOND, 50 * MILLISECOND):
+                    calls, paths = self.write(name, one_way, skew, {"client.pcap": 0, "server.pcap": 1})
+                    latencies = []
+                    for order in (paths, paths[::-1]):
+                        with self.subTest(name=name, one_way=one_way, skew=skew, first=os.path.basename(order[0])):
+                            run = self.merged(*order)
+                            self.as_they_passed(run, calls)
+                            latencies.append([connection["latency_us"] for connection in run.document["connections"]])
+                            # From the tap near the requester to the one near the responder.
+                            if "cb-recall" not in name:
+                                self.assertLess(abs(latencies[-1][0]["min"] - min(call.there + call.peer for call in calls) / 1000), 2)
+                    self.assertEqual(latencies[0], latencies[1], name)
+
+    def test_a_tap_between_them(self):
+        for name in self.NAMES:
+            calls, paths = self.write(name, 2 * MILLISECOND, 5 * MILLISECOND, {"client.pcap": 0, "switch.pcap": 0.25, "server.pcap": 1})
+            for order in itertools.permutations(paths):
+                with self.subTest(name=name, order=[os.path.basename(path) for path in order]):
+                    self.as_they_passed(self.merged(*order), calls)
+
+    def test_the_nearer_copy_is_cut(self):
+        """The whole one is shown, with the time of the farther tap."""
+        for name in self.NAMES:
+            for cut in (0, 1):
+                calls, paths = self.write(name, 500_000, 5 * MILLISECOND, {"client.pcap": 0, "server.pcap": 1})
+                two_taps.cut(paths[cut], 128)
+                for order in (paths, paths[::-1]):
+                    with self.subTest(name=name, cut=cut, first=os.path.basename(order[0])):
+                        self.as_they_passed(self.merged(*order), calls)
 
 
 class Losses(Taps):

@@ -29,9 +29,12 @@ TapOrder::TapOrder(TapClocks compared) : impl_(std::make_unique<Impl>()) {
   const auto lacks = [](const TapClock& clock) { return clock.lacks != 0; };
   impl_->cut = !impl_->pairs.empty() && std::any_of(compared.clocks.begin(), compared.clocks.end(), lacks);
   for (const TapPair& pair : impl_->pairs) {
-    if (pair.one_way == 0) continue;
-    impl_->ways[pair.input].push_back({&pair.low_is_near, false, pair.one_way});
-    impl_->ways[pair.reference].push_back({&pair.low_is_near, true, pair.one_way});
+    // Not all of it: of two copies that stand at the same time that of the nearer tap comes first, whichever was named
+    // first. Times are corrected to a nanosecond.
+    constexpr TimeNs rounding = 2;
+    if (pair.one_way <= rounding) continue;
+    impl_->ways[pair.input].push_back({&pair.low_is_near, false, pair.one_way - rounding});
+    impl_->ways[pair.reference].push_back({&pair.low_is_near, true, pair.one_way - rounding});
   }
 }
 TapOrder::~TapOrder() = default;

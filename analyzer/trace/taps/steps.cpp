@@ -24,24 +24,42 @@ struct Proof {
 };
 using Proofs = std::vector<Proof>;
 
-/// By position. A single one that differs from its neighbours is no step: a packet that was taken for its repetition.
-[[nodiscard]] std::vector<double> smooth(const Proofs& proofs) {
+/// Of those around `i`, itself counted. At the ends two may be in the middle: that which is like its own value, or a
+/// step would seem to be elsewhere.
+[[nodiscard]] double median_around(const std::vector<double>& values, std::size_t i) {
   constexpr std::size_t window = 5;
-  std::vector<double> out(proofs.size());
+  const std::size_t from = i < window / 2 ? 0 : i - window / 2;
+  const std::size_t to = std::min(i + window / 2 + 1, values.size());
+  std::array<double, window> around{};
+  for (std::size_t k = from; k < to; ++k) around[k - from] = values[k];
+  const auto middle = around.begin() + static_cast<std::ptrdiff_t>((to - from) / 2);
+  std::nth_element(around.begin(), middle, around.begin() + static_cast<std::ptrdiff_t>(to - from));
+  if ((to - from) % 2 != 0) return *middle;
+  const double lower = *std::max_element(around.begin(), middle);
+  return std::abs(lower - values[i]) < std::abs(*middle - values[i]) ? lower : *middle;
+}
+
+/// By position. A single one that differs from its neighbours is no step: a packet that was taken for its repetition.
+/// Those are the neighbours of its own direction, but where it is the only one before a step, those of both.
+[[nodiscard]] std::vector<double> smooth(const Proofs& proofs) {
+  std::vector<double> own;
+  own.reserve(proofs.size());
   const TimeNs base = proofs.front().bound.ahead;
+  for (const Proof& proof : proofs) own.push_back(static_cast<double>(proof.bound.ahead - base));
+  std::vector<double> out(proofs.size());
   for (const bool most : {false, true}) {
     std::vector<std::size_t> which;
-    for (std::size_t i = 0; i < proofs.size(); ++i)
-      if (proofs[i].most == most) which.push_back(i);
-    for (std::size_t i = 0; i < which.size(); ++i) {
-      const std::size_t from = i < window / 2 ? 0 : i - window / 2;
-      const std::size_t to = std::min(i + window / 2 + 1, which.size());
-      std::array<double, window> around{};
-      for (std::size_t k = from; k < to; ++k)
-        around[k - from] = static_cast<double>(proofs[which[k]].bound.ahead - base);
-      const auto middle = around.begin() + static_cast<std::ptrdiff_t>((to - from) / 2);
-      std::nth_element(around.begin(), middle, around.begin() + static_cast<std::ptrdiff_t>(to - from));
-      out[which[i]] = *middle;
+    std::vector<double> values;
+    for (std::size_t i = 0; i < proofs.size(); ++i) {
+      if (proofs[i].most != most) continue;
+      which.push_back(i);
+      values.push_back(own[i]);
+    }
+    for (std::size_t k = 0; k < which.size(); ++k) {
+      const std::size_t i = which[k];
+      out[i] = median_around(values, k);
+      const double of_both = median_around(own, i);
+      if (std::abs(own[i] - of_both) < std::abs(out[i] - of_both) / 4) out[i] = own[i];
     }
   }
   return out;

@@ -205,35 +205,73 @@ struct TapSurvey::Impl {
     return routes;
   }
 
-  /// The input's clock seems to be set forward: or was that of the root of all set back? That one's times would not be
-  /// in the order of its packets any more. True: it was, and is corrected now.
-  [[nodiscard]] bool root_set_back(std::size_t reference, std::size_t input, const Routes& routes) {
+  /// Around a step: the last packet before it that both hold, and the first one behind.
+  struct Around {
+    std::optional<Common> before;
+    std::optional<Common> first;
+  };
+  [[nodiscard]] static Around around(const taps::Stretch& step, const Routes& routes) {
+    Around found;
+    for (const auto& [route, commons] : routes) {
+      for (const Common& c : commons) {
+        if (c.position == step.before) found.before = c;
+        if (c.position == step.first) found.first = c;
+      }
+    }
+    return found;
+  }
+
+  /// Did the times of the root of all go back there? Then the input's clock was not set forward, but the root's back.
+  [[nodiscard]] std::optional<taps::Stretch> set_back(std::size_t root, const Around& step, TimeNs by) const {
+    const std::uint64_t from = step.before ? step.before->other_position : 0;
+    const std::uint64_t to = step.first ? step.first->other_position : UINT64_MAX;
+    const std::vector<taps::Stretch>& before = all[root].steps;
+    for (const Own::SetBack& back : own[root].set_back) {
+      const bool there = back.position > from && back.position <= to;
+      const bool known = !before.empty() && before.back().first >= back.position;
+      // Time went on meanwhile, so that the times go back by less.
+      if (!there || known || back.by > by + by / 8) continue;
+      taps::Stretch set;
+      set.before = back.position - 1;
+      set.first = back.position;
+      return set;
+    }
+    return std::nullopt;
+  }
+
+  /// The input's clock seems to be set back, and its times went on: the root's may have been set forward as well. No
+  /// more time is proven to have passed than the one says that saw less of it.
+  [[nodiscard]] std::optional<taps::Stretch> set_forward(std::size_t root, std::size_t input, const Around& step,
+                                                         TimeNs by) const {
+    if (!step.before || !step.first || step.first->time < step.before->time) return std::nullopt;
+    const auto goes_back = [&](const Own::SetBack& back) {
+      return back.position > step.before->position && back.position <= step.first->position;
+    };
+    if (std::any_of(own[input].set_back.begin(), own[input].set_back.end(), goes_back)) return std::nullopt;
+    const std::vector<taps::Stretch>& before = all[root].steps;
+    taps::Stretch set;
+    set.before = step.before->other_position;
+    set.first = step.first->other_position;
+    if (set.first <= set.before || (!before.empty() && before.back().first > set.before)) return std::nullopt;
+    // `ahead` is by the root's clock as it is corrected so far.
+    set.before_time = step.before->time - step.before->ahead;
+    set.first_time = step.first->time - step.first->ahead - by;
+    return set;
+  }
+
+  /// The clock of the input seems to have been set: or was that of the root of all? True: it was, and is corrected now.
+  [[nodiscard]] bool root_was_set(std::size_t reference, std::size_t input, const Routes& routes) {
     constexpr std::size_t most_steps = 16;
     TapClock& root = all[reference];
     if (root.basis != TapClock::Basis::none || root.steps.size() >= most_steps) return false;
     const std::vector<TimeNs> by = all[input].steps_by();
     for (std::size_t i = 0; i < by.size(); ++i) {
-      const taps::Stretch& step = all[input].steps[i];
-      std::uint64_t from = 0;
-      std::uint64_t to = UINT64_MAX;
-      for (const auto& [route, commons] : routes) {
-        for (const Common& c : commons) {
-          if (c.position == step.before) from = c.other_position;
-          if (c.position == step.first) to = c.other_position;
-        }
-      }
-      for (const Own::SetBack& back : own[reference].set_back) {
-        const bool there = back.position > from && back.position <= to;
-        const bool known = !root.steps.empty() && root.steps.back().first >= back.position;
-        // Time went on meanwhile, so that the times go back by less.
-        if (!there || known || back.by > by[i] + by[i] / 8) continue;
-        taps::Stretch set;
-        set.before = back.position - 1;
-        set.first = back.position;
-        set.ahead.base = (root.steps.empty() ? 0 : root.steps.back().ahead.base) - by[i];
-        root.steps.push_back(set);
-        return true;
-      }
+      const Around step = around(all[input].steps[i], routes);
+      auto set = by[i] < 0 ? set_forward(reference, input, step, -by[i]) : set_back(reference, step, by[i]);
+      if (!set) continue;
+      set->ahead.base = (root.steps.empty() ? 0 : root.steps.back().ahead.base) - by[i];
+      root.steps.push_back(*set);
+      return true;
     }
     return false;
   }
@@ -243,7 +281,7 @@ struct TapSurvey::Impl {
     const bool known = compare_packets(reference, input);
     if (known && !all[input].steps.empty()) {
       std::uint64_t proofs = 0;
-      while (root_set_back(reference, input, common(reference, input, false, proofs))) {
+      while (root_was_set(reference, input, common(reference, input, false, proofs))) {
         pairs.pop_back();
         static_cast<void>(compare_packets(reference, input));
       }

@@ -75,7 +75,7 @@ bool Pair::packet(std::size_t input, const Mark& mark, FrameRef ref, OneWays& on
     return false;
   }
   route.one_way[direction].add(static_cast<double>(took));
-  one_ways.add(partner->ref.number, took);
+  one_ways.add(partner->ref.number, took, second != first_tap_first);
   if (flow != nullptr) ++flow->paths[direction].both;
   if (here.size() == 1) {
     packets_.erase(mark.place);
@@ -232,6 +232,6 @@ std::vector<TapRoute> TapTally::routes() const {
   return out;
 }
 
-std::optional<TimeNs> TapTally::one_way(std::uint64_t frame) const noexcept { return impl_->one_ways.of(frame); }
+std::optional<TapWay> TapTally::way(std::uint64_t frame) const noexcept { return impl_->one_ways.of(frame); }
 
 }  // namespace rpcrdma::trace

@@ -2,6 +2,7 @@
 // The second reading: which packets each of two taps has, and how long they took from one to the other.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -17,22 +18,28 @@
 
 namespace rpcrdma::trace::taps {
 
-/// How long packets took lately, by the frame number of their first copy.
+/// How long packets took lately, by the frame number of their first copy: that of the tap near their sender as a rule,
+/// but not where a longer one took its place, or where it came as late as the least way is long.
 class OneWays {
  public:
-  void add(std::uint64_t frame, TimeNs one_way) { recent_[frame % most] = {frame, one_way}; }
+  void add(std::uint64_t frame, TimeNs one_way, bool seen_far) {
+    Recent& recent = recent_[frame % most];
+    if (recent.frame != frame) recent = {frame, {}};
+    TimeNs& side = seen_far ? recent.way.before : recent.way.after;
+    side = std::max(side, one_way);
+  }
   /// Empty: not known (any more).
-  [[nodiscard]] std::optional<TimeNs> of(std::uint64_t frame) const noexcept {
+  [[nodiscard]] std::optional<TapWay> of(std::uint64_t frame) const noexcept {
     const Recent& recent = recent_[frame % most];
     if (frame == 0 || recent.frame != frame) return std::nullopt;
-    return recent.one_way;
+    return recent.way;
   }
 
  private:
   static constexpr std::size_t most = std::size_t{1} << 16U;
   struct Recent {
     std::uint64_t frame = 0;
-    TimeNs one_way = 0;
+    TapWay way;
   };
   std::vector<Recent> recent_ = std::vector<Recent>(most);
 };
