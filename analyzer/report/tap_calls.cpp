@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "report/tap_calls.hpp"
+#include "trace/spans.hpp"
 
 namespace rpcrdma::report {
 namespace {
@@ -35,7 +36,7 @@ void TapCalls::count(const Answered& answered) {
   if (!one_way) return;
   const auto back = static_cast<double>(*one_way);
   const auto there = static_cast<double>(answered.there);
-  const double whole = static_cast<double>(answered.reply.time - answered.call.first.time) + back;
+  const double whole = static_cast<double>(trace::minus(answered.reply.time, answered.call.first.time)) + back;
   const double peer = whole - there - back;
   whole_.add(whole);
   there_.add(there);

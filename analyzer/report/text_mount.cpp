@@ -96,7 +96,8 @@ void times(Page& page, const MountFacts& mount, bool verbose) {
     std::string text = fmt::format("  {:<12}{:<19}", label, name);
     std::size_t at = 0;
     constexpr std::array<std::size_t, 8> widths{7, 12, 8, 8, 8, 8, 8, 8};
-    (fmt::format_to(std::back_inserter(text), "{:>{}}", std::string_view(cells), widths.at(at++)), ...);
+    // However wide a cell is, it stands apart.
+    (fmt::format_to(std::back_inserter(text), " {:>{}}", std::string_view(cells), widths.at(at++) - 1), ...);
     page.line(text);
   };
   row("time", "", "calls", "octets", "median", "pull", "server", "push", "99%", "worst");

@@ -8,6 +8,7 @@
 
 #include "referee/docket/counted.hpp"
 #include "referee/rules/checks.hpp"
+#include "trace/spans.hpp"
 
 namespace rpcrdma::referee {
 
@@ -181,7 +182,7 @@ using State = MountFacts::State;
 
 [[nodiscard]] std::string is_down(const Assessment& a) {
   std::string text = fmt::format("The mount is down since frame {} (+{:.2f} s)", a.since->number,
-                                 seconds(std::max<TimeNs>(a.since->time - a.begin.time, 0)));
+                                 seconds(trace::elapsed(a.begin.time, a.since->time)));
   if (a.lost != nullptr) text += ": " + cause_text(*a.lost);
   text += silence_text(a);
   if (a.failing != nullptr) text += "; " + attempts_text(*a.failing);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "trace/taps/steps.hpp"
+#include "trace/spans.hpp"
 
 #include <algorithm>
 #include <array>
@@ -38,7 +39,7 @@ using Proofs = std::vector<Proof>;
       const std::size_t to = std::min(i + window / 2 + 1, which.size());
       std::array<double, window> around{};
       for (std::size_t k = from; k < to; ++k)
-        around[k - from] = static_cast<double>(proofs[which[k]].bound.ahead - base);
+        around[k - from] = static_cast<double>(minus(proofs[which[k]].bound.ahead, base));
       const auto middle = around.begin() + static_cast<std::ptrdiff_t>((to - from) / 2);
       std::nth_element(around.begin(), middle, around.begin() + static_cast<std::ptrdiff_t>(to - from));
       out[which[i]] = *middle;
