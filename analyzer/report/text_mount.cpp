@@ -62,8 +62,9 @@ std::vector<std::string> networks(const MountFacts& mount, const Run& run) {
 }
 
 std::string peers(const MountFacts& mount, const Run& run) {
-  return fmt::format("client {}, server {}{}", address(mount.client), address(mount.server),
-                     in_networks(networks(mount, run)));
+  const bool known = mount.roles == MountFacts::Roles::known;
+  return fmt::format("client {}, server {}{}{}", address(mount.client), address(mount.server),
+                     in_networks(networks(mount, run)), known ? "" : "; which of them is the client is not known");
 }
 
 /// "WRITE 0xa45ce68a"
