@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "cli/inputs.hpp"
+#include "trace/spans.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -70,7 +71,7 @@ const trace::Frame* Inputs::read_as_sent(Input& input, std::size_t at) {
     }
     const bool timed = out.ref.time != 0;
     if (timed) input.newest = out.ref.time;
-    const trace::TimeNs sent = timed ? out.ref.time - order_->on_the_way(at, out) : input.newest;
+    const trace::TimeNs sent = timed ? trace::minus(out.ref.time, order_->on_the_way(at, out)) : input.newest;
     input.held.hold(out, sent, input.packet);
   }
   if (input.held.empty()) return nullptr;

@@ -210,6 +210,8 @@ struct OperationTimes {
 /// became none.
 struct MountFacts {
   enum class State : std::uint8_t { unknown, never_up, down, closed, waiting, working };
+  /// Is it known which of the two is the client?
+  enum class Roles : std::uint8_t { known, guessed };
 
   struct Attempts {
     std::uint64_t made = 0, established = 0, refused = 0, unanswered = 0;
@@ -235,6 +237,7 @@ struct MountFacts {
   std::uint32_t id = 0;  ///< from 1, by first appearance
   std::string client;    ///< addresses
   std::string server;
+  Roles roles = Roles::known;
   std::vector<ConnectionId> connections;  ///< of the report, ascending
   Attempts attempts;
   State state = State::unknown;

@@ -163,6 +163,7 @@ struct Referee::Impl {
 
   void finish_connection(Connection& connection) {
     ConnectionFacts& facts = connection.facts;
+    word_cause(connection);
     mounts.ends(connection, reported(connection));
     if (!reported(connection)) {
       book.conclude(facts.id, false);
@@ -170,8 +171,7 @@ struct Referee::Impl {
     }
     any_rpcrdma = true;
     rdma_messages += connection.messages;
-    if (connection.messages_read > 0 && !facts.one_way) judged = true;
-    if (connection.rejected()) judged = true;
+    if ((connection.messages_read > 0 && !facts.one_way) || connection.rejected()) judged = true;
     performance_at_end(on(connection));
     const Ledger& ledger = connection.credits[0];
     facts.credits.requested = ledger.requested;

@@ -193,13 +193,18 @@ void judge(Suite& suite, const referee::Rule& rule, const Judged* judged, const 
   return out;
 }
 
+[[nodiscard]] std::string name_of(const referee::MountFacts& mount) {
+  const bool known = mount.roles == referee::MountFacts::Roles::known;
+  return fmt::format("{} {} {} works", mount.client, known ? "to" : "and", mount.server);
+}
+
 /// A testcase a mount: does it work?
 [[nodiscard]] Suite suite_of_the_mounts(const Run& run, const JunitView& view, Suite::Holds holds) {
   Suite suite("mounts", holds);
   std::set<std::string> taken;
   const bool may_fail = fails(run, view);
   for (const referee::MountFacts& mount : run.report.mounts) {
-    const std::string test = fresh(fmt::format("{} to {} works", mount.client, mount.server), taken);
+    const std::string test = fresh(name_of(mount), taken);
     if (suffers(mount.state) && may_fail) {
       suite.failed(test, name(mount.state), mount.sentence, in_words(mount));
     } else if (mount.state == referee::MountFacts::State::unknown) {

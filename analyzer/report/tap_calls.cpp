@@ -1,16 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "report/tap_calls.hpp"
 
+#include "trace/spans.hpp"
+
 namespace rpcrdma::report {
 namespace {
 
 /// So many frames later a Reply has passed both taps.
 constexpr std::uint64_t frames_later = 4096;
-
-/// Times may be anything: no overflow.
-[[nodiscard]] trace::TimeNs apart(trace::TimeNs from, trace::TimeNs to) noexcept {
-  return static_cast<trace::TimeNs>(static_cast<std::uint64_t>(to) - static_cast<std::uint64_t>(from));
-}
 
 }  // namespace
 
@@ -44,7 +41,7 @@ void TapCalls::count(const Answered& answered) {
   const auto back = static_cast<double>(way->whole());
   const auto there = static_cast<double>(answered.there);
   // From and to the tap nearest to the requester, whichever tap's copies were shown first.
-  const double whole = static_cast<double>(apart(answered.call.time, answered.reply.time)) +
+  const double whole = static_cast<double>(trace::minus(answered.reply.time, answered.call.time)) +
                        static_cast<double>(answered.call_way.before) + static_cast<double>(way->after);
   const double peer = whole - there - back;
   whole_.add(whole);

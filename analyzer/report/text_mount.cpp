@@ -62,8 +62,9 @@ std::vector<std::string> networks(const MountFacts& mount, const Run& run) {
 }
 
 std::string peers(const MountFacts& mount, const Run& run) {
-  return fmt::format("client {}, server {}{}", address(mount.client), address(mount.server),
-                     in_networks(networks(mount, run)));
+  const bool known = mount.roles == MountFacts::Roles::known;
+  return fmt::format("client {}, server {}{}{}", address(mount.client), address(mount.server),
+                     in_networks(networks(mount, run)), known ? "" : "; which of them is the client is not known");
 }
 
 /// "WRITE 0xa45ce68a"
@@ -96,7 +97,8 @@ void times(Page& page, const MountFacts& mount, bool verbose) {
     std::string text = fmt::format("  {:<12}{:<19}", label, name);
     std::size_t at = 0;
     constexpr std::array<std::size_t, 8> widths{7, 12, 8, 8, 8, 8, 8, 8};
-    (fmt::format_to(std::back_inserter(text), "{:>{}}", std::string_view(cells), widths.at(at++)), ...);
+    // However wide a cell is, it stands apart.
+    (fmt::format_to(std::back_inserter(text), " {:>{}}", std::string_view(cells), widths.at(at++) - 1), ...);
     page.line(text);
   };
   row("time", "", "calls", "octets", "median", "pull", "server", "push", "99%", "worst");

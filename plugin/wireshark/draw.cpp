@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "referee/rules/table.hpp"
+#include "trace/spans.hpp"
 #include "wireshark/fields.hpp"
 #include "wireshark/tap.hpp"
 
@@ -125,7 +126,7 @@ void knowledge(const Canvas& canvas, proto_tree* tree, const journal::Message& m
   exchange_links(tree, exchange, canvas.drawn->frame);
   const bool answer = message.kind == MessageSeen::Kind::reply || message.kind == MessageSeen::Kind::error;
   if (exchange != nullptr && answer && exchange->call.number != 0) {
-    const std::int64_t took = exchange->reply.time - exchange->call.time;
+    const std::int64_t took = rpcrdma::trace::elapsed(exchange->call.time, exchange->reply.time);
     nstime_t time;
     time.secs = static_cast<time_t>(took / 1'000'000'000);
     time.nsecs = static_cast<int>(took % 1'000'000'000);

@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "referee/rules/table.hpp"
+#include "trace/spans.hpp"
 #include "wireshark/fields.hpp"
 
 namespace rpcrdma::plugin {
@@ -84,7 +85,7 @@ void queue_message(const Canvas& canvas, const journal::Message& message) {
   const journal::Exchange* exchange = canvas.drawn->journal->exchange(message.connection, message.exchange);
   const bool answer = message.kind == MessageSeen::Kind::reply || message.kind == MessageSeen::Kind::error;
   if (exchange != nullptr && exchange->call.number != 0 && answer) {
-    item->took_ms = static_cast<double>(exchange->reply.time - exchange->call.time) / 1e6;
+    item->took_ms = static_cast<double>(rpcrdma::trace::elapsed(exchange->call.time, exchange->reply.time)) / 1e6;
   }
   tap_queue_packet(items_tap, canvas.pinfo, item);
 }

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <regex>
 #include <string_view>
 #include <utility>
 
@@ -233,7 +234,56 @@ std::vector<std::string> wrong_mount(const MountWant& want, const StepFrames& fr
   return lines;
 }
 
+bool names_a_role(std::string_view text) {
+  static const std::regex word("\\b(client|server)('s)?\\b", std::regex::icase);
+  return std::regex_search(text.begin(), text.end(), word);
+}
+
 }  // namespace
+
+std::vector<std::string> roles_made_up(const Report& report) {
+  std::set<std::uint32_t> nameless;
+  std::vector<std::string> lines;
+  const auto look = [&](std::string_view where, std::string_view text) {
+    if (names_a_role(text)) lines.push_back(fmt::format("nothing tells who is the client, and {}: {}", where, text));
+  };
+  for (const auto& connection : report.connections) {
+    if (connection.roles_from != rpcrdma::trace::RolesFrom::unknown) continue;
+    nameless.insert(connection.id);
+    if (connection.closed && connection.closed->cause) look("the cause says", connection.closed->cause->message);
+  }
+  const auto has_roles = [&](const MountFacts& mount) {
+    return mount.attempts.made != 0 ||
+           std::any_of(mount.connections.begin(), mount.connections.end(),
+                       [&](std::uint32_t connection) { return nameless.count(connection) == 0; });
+  };
+  std::set<std::uint32_t> in_named_mounts;
+  bool any_roles = report.mounts.empty();
+  for (const MountFacts& mount : report.mounts) {
+    if (has_roles(mount)) {
+      any_roles = true;
+      in_named_mounts.insert(mount.connections.begin(), mount.connections.end());
+      continue;
+    }
+    look("the mount says", mount.sentence);
+    look("the advice is", mount.next);
+    if (mount.owes != Owes::nobody && mount.owes != Owes::unknown) {
+      lines.push_back(fmt::format("nothing tells who is the client, and {} owes", name_of(owing, mount.owes)));
+    }
+  }
+  if (!any_roles) look("the verdict is", report.verdict.sentence);
+  for (const Finding& finding : report.findings) {
+    const bool of_mount = rpcrdma::referee::kind(finding.rule) == rpcrdma::referee::FindingKind::symptom;
+    if (nameless.count(finding.connection) == 0) continue;
+    if (of_mount && in_named_mounts.count(finding.connection) != 0) continue;
+    look(rule_name(finding.rule), finding.message);
+    if (finding.violator) lines.push_back(fmt::format("{} names {}", rule_name(finding.rule), party(finding.violator)));
+  }
+  for (const auto& unchecked : report.unchecked) {
+    if (nameless.count(unchecked.connection) != 0) look(rule_name(unchecked.rule), unchecked.reason);
+  }
+  return lines;
+}
 
 StepFrames frames_of_steps(const forge::Film& film) {
   StepFrames frames;
@@ -270,7 +320,7 @@ bool speaks_of(const std::optional<std::string>& fabric, const forge::Transport&
 
 std::vector<std::string> complaints(const Expectations& expectations, const forge::Transport& transport,
                                     const StepFrames& frames, const Report& report, std::set<std::string>* missing) {
-  std::vector<std::string> lines;
+  std::vector<std::string> lines = roles_made_up(report);
   std::vector<bool> explained(report.findings.size());
   for (const Want& want : expectations.expect) {
     if (!speaks_of(want.fabric, transport)) continue;

@@ -58,6 +58,9 @@ struct Expectations {
 
 [[nodiscard]] bool speaks_of(const std::optional<std::string>& fabric, const forge::Transport& transport);
 
+/// Where nothing tells which end is the client nobody may be called so: what is, a line each.
+[[nodiscard]] std::vector<std::string> roles_made_up(const rpcrdma::referee::Report& report);
+
 /// What is wrong with the report, a line each. `missing` gets the rules of the findings that should be there.
 [[nodiscard]] std::vector<std::string> complaints(const Expectations& expectations, const forge::Transport& transport,
                                                   const StepFrames& frames, const rpcrdma::referee::Report& report,

@@ -106,7 +106,11 @@ void mutants(const Told& told) {
       if (!only_mutant.empty() && only_mutant != mutant.name) return;
       ++mutants_tested[told.name];
       const std::string name = fmt::format("{}, {}, {}", told.name, transport->name, mutant.name);
-      for (const auto& finding : playback::judge(mutant.take).findings) {
+      const Report report = playback::judge(mutant.take);
+      for (const std::string& line : roles_made_up(report)) {
+        ADD_FAILURE() << name << ": " << line << "\nalone: " << again("Mutants", told, *transport, mutant.name);
+      }
+      for (const auto& finding : report.findings) {
         const bool accuses = finding.severity != Severity::note && finding.violator;
         if (!accuses || known.count({finding.rule, finding.violator}) != 0 ||
             told.expectations.allow.count(std::string(rpcrdma::referee::rule(finding.rule).name)) != 0) {

@@ -20,14 +20,14 @@ void MountWitness::say(RuleId id, Symptom symptom) const {
   if (!symptom.connections.empty()) finding.connection = symptom.connections.front();
   if (symptom.connections.size() > 1) finding.connections = std::move(symptom.connections);
   finding.xid = symptom.xid;
-  finding.owes = symptom.owes;
+  finding.owes = nameless && symptom.owes != Owes::nobody ? Owes::unknown : symptom.owes;
   finding.occurrences = symptom.times;
-  finding.message = std::move(symptom.what);
+  finding.message = nameless ? without_roles(symptom.what, *nameless) : std::move(symptom.what);
   context.book.add_symptom(std::move(finding));
 }
 
 void MountWitness::unchecked(RuleId id, ConnectionId connection, std::string_view why) const {
-  context.book.unchecked(id, connection, why);
+  context.book.unchecked(id, connection, nameless ? without_roles(why, *nameless) : std::string(why));
 }
 
 }  // namespace rpcrdma::referee

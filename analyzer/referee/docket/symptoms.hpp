@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "referee/docket/witness.hpp"
+#include "referee/state/nameless.hpp"
 
 namespace rpcrdma::referee {
 
@@ -24,6 +25,7 @@ struct Symptom {
 
 struct MountWitness {
   Context& context;
+  std::optional<EndNames> nameless = {};  ///< which end is the client is not known: what to call them
 
   void say(RuleId rule, Symptom symptom) const;
   /// "Not checked because ...": once for each rule and connection.

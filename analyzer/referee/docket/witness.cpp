@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "referee/docket/cases.hpp"
+#include "referee/state/nameless.hpp"
 
 namespace rpcrdma::referee {
 
@@ -12,6 +13,12 @@ namespace {
 
 [[nodiscard]] std::optional<Party> named(const Connection& connection, std::optional<Side> side) noexcept {
   return side && connection.roles_known() ? std::optional(party(*side)) : std::nullopt;
+}
+
+/// Where it is a guess who is the client nobody is called so.
+[[nodiscard]] std::string worded(const Connection& connection, std::string_view text) {
+  if (connection.roles_known()) return std::string(text);
+  return without_roles(text, names_of_ends(connection.facts.client, connection.facts.server));
 }
 
 [[nodiscard]] bool known(Needs::Past past, const Connection& connection) noexcept {
@@ -96,14 +103,27 @@ void Witness::wait(Case accusation, const Transaction* call) const {
 HeldFinding Witness::write(RuleId id, const Statement& statement) const {
   // Much that is wrong of a client is right of a server: where the roles are a guess nothing is certain.
   const Severity most = connection.roles_known() ? statement.at_most : std::min(statement.at_most, Severity::warning);
-  return context.book.add({id, connection.id(), statement.frames, statement.what, most, statement.xid,
-                           named(connection, statement.by), statement.as, statement.habit});
+  return context.book.add({id, connection.id(), statement.frames, worded(connection, statement.what), most,
+                           statement.xid, named(connection, statement.by), statement.as, statement.habit});
 }
 
 bool Witness::again(RuleId id, FrameRef frame, std::optional<Side> by) const {
   return context.book.fold_again(id, connection.id(), frame, named(connection, by));
 }
 
-void Witness::unchecked(RuleId id, std::string_view why) const { context.book.unchecked(id, connection.id(), why); }
+void Witness::reword(Finding& finding, std::string_view what) const { finding.message = worded(connection, what); }
+
+void Witness::unchecked(RuleId id, std::string_view why) const {
+  if (connection.roles_known()) {
+    context.book.unchecked(id, connection.id(), why);
+  } else {
+    context.book.unchecked(id, connection.id(), worded(connection, why));
+  }
+}
+
+void word_cause(Connection& connection) {
+  auto& closed = connection.facts.closed;
+  if (closed && closed->cause) closed->cause->message = worded(connection, closed->cause->message);
+}
 
 }  // namespace rpcrdma::referee

@@ -66,11 +66,16 @@ struct Witness {
   HeldFinding conclude(const Case& waited, const Statement& statement) const;
   /// True when a rule that is told once has been told and was counted up: nothing needs to be put into words.
   [[nodiscard]] bool again(RuleId rule, FrameRef frame, std::optional<Side> by = std::nullopt) const;
+  /// What a finding of this connection says instead.
+  void reword(Finding& finding, std::string_view what) const;
   /// "Not checked because ...": once for each rule.
   void unchecked(RuleId rule, std::string_view why) const;
 
  private:
   HeldFinding write(RuleId rule, const Statement& statement) const;
 };
+
+/// The cause of its end, once nothing can change it any more, in the words of its findings.
+void word_cause(Connection& connection);
 
 }  // namespace rpcrdma::referee

@@ -118,6 +118,7 @@ MountFacts account(Mount& mount, const Assessment& a) {
   facts.id = mount.id;
   facts.client = mount.client;
   facts.server = mount.server;
+  facts.roles = a.roles;
   facts.connections = mount.connections;
   std::sort(facts.connections.begin(), facts.connections.end());
   facts.attempts = a.attempts;
@@ -165,7 +166,8 @@ Verdict verdict_of(const std::vector<MountFacts>& mounts, const std::vector<Brea
     }
     ++named;
     if (!verdict.sentence.empty()) verdict.sentence += ' ';
-    if (several) verdict.sentence += fmt::format("{} to {}: ", mount.client, mount.server);
+    const std::string_view towards = mount.roles == MountFacts::Roles::known ? "to" : "and";
+    if (several) verdict.sentence += fmt::format("{} {} {}: ", mount.client, towards, mount.server);
     verdict.sentence += mount.sentence;
   }
   if (named == 0) {

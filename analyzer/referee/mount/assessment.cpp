@@ -279,7 +279,8 @@ void take_nfs(Assessment& a, const Mount& mount, TimeNs wait) {
   if (refused) {
     return Owes::server;
   }
-  if (a.newest != nullptr && a.newest->roles == Life::Roles::guessed) return Owes::unknown;
+  using Roles = MountFacts::Roles;
+  if (a.roles == Roles::guessed || (a.newest != nullptr && a.newest->roles == Roles::guessed)) return Owes::unknown;
   if (a.silence) return gone(a.silence->side);
   const auto heard_since = [&](Side side, FrameRef frame) {
     return std::any_of(mount.lives.begin(), mount.lives.end(),
@@ -318,7 +319,7 @@ Life life_of(const Connection& connection) {
   const bool told = facts.closed && facts.closed->how == Closed::How::disconnect;
   life.orderly = told && (!facts.closed->cause || facts.closed->cause->rule == RuleId::cm_dreq);
   life.one_way = facts.one_way;
-  if (!connection.roles_known()) life.roles = Life::Roles::guessed;
+  if (!connection.roles_known()) life.roles = MountFacts::Roles::guessed;
   const bool taken =
       connection.reply_seen() || connection.ready_seen || connection.messages > 0 || !facts.handshake_seen;
   if (!connection.rejected() && taken) {
@@ -369,6 +370,7 @@ void add_attempt(AttemptSeries& series, const Attempt& attempt) {
 Assessment assess(const Mount& mount, FrameRef end, TimeNs wait) {
   Assessment a;
   a.end = end;
+  a.roles = mount.roles();
   if (!mount.lives.empty()) a.begin = mount.lives.front().opened;
   take_attempts(a, mount, wait);
   take_calls(a, mount, wait);

@@ -6,6 +6,7 @@
 
 #include "referee/mount/account.hpp"
 #include "referee/mount/assessment.hpp"
+#include "referee/mount/words.hpp"
 #include "referee/rules/symptoms.hpp"
 
 namespace rpcrdma::referee {
@@ -248,6 +249,7 @@ void Mounts::ends(const Connection& connection, bool reported) {
     return;
   }
   mount.connections.push_back(connection.id());
+  if (connection.roles_known()) mount.told = MountFacts::Roles::known;
   if (mount.lives.size() >= Mount::most_lives) {
     mount.lives.pop_front();
     ++mount.forgotten_lives;
@@ -281,7 +283,8 @@ std::vector<Said<MountFacts>> Mounts::finish(const MountWitness& witness, FrameR
     now = {trace::Moment::Step::mounts, mount->id};
     Assessment assessment = assess(*mount, last, witness.context.options.wait);
     if (first.number != 0) assessment.begin = first;
-    judge_mount(witness, *mount, assessment);
+    const bool guessed = assessment.roles == MountFacts::Roles::guessed;
+    judge_mount({witness.context, when(guessed, names_of_ends(*mount))}, *mount, assessment);
     const bool rdma = !mount->connections.empty() || assessment.attempts.made > 0;
     if (rdma) facts.push_back({account(*mount, assessment), known_[mount->id - 1]});
     mount->clocks = {};  // of many mounts the report holds all of this a second time

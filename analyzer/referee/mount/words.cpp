@@ -8,6 +8,7 @@
 
 #include "referee/docket/counted.hpp"
 #include "referee/rules/checks.hpp"
+#include "trace/spans.hpp"
 
 namespace rpcrdma::referee {
 
@@ -161,7 +162,9 @@ using State = MountFacts::State;
   const Closed& closed = *life.closed;
   if (closed.cause && closed.cause->rule != RuleId::connection_lost && closed.cause->rule != RuleId::cm_dreq) {
     std::string what = closed.cause->message;
-    if (what.starts_with("The ") || what.starts_with("A ")) what[0] = static_cast<char>(what[0] - 'A' + 'a');
+    for (const std::string_view begins : {"The ", "A ", "One end", "Lid "}) {
+      if (what.starts_with(begins)) what[0] = static_cast<char>(what[0] - 'A' + 'a');
+    }
     if (what.ends_with('.')) what.pop_back();
     return fmt::format("{} ({})", what, rule(closed.cause->rule).name);
   }
@@ -188,7 +191,7 @@ using State = MountFacts::State;
 
 [[nodiscard]] std::string is_down(const Assessment& a) {
   std::string text = fmt::format("The mount is down since frame {} (+{:.2f} s)", a.since->number,
-                                 seconds(std::max<TimeNs>(a.since->time - a.begin.time, 0)));
+                                 seconds(trace::elapsed(a.begin.time, a.since->time)));
   if (a.lost != nullptr) text += ": " + cause_text(*a.lost);
   text += silence_text(a);
   if (a.failing != nullptr) text += "; " + attempts_text(*a.failing);
@@ -241,9 +244,7 @@ using State = MountFacts::State;
   return fmt::format("{}too little of it is in the capture.", begin);
 }
 
-}  // namespace
-
-std::string sentence_of(const Mount& mount, const Assessment& a) {
+[[nodiscard]] std::string sentence_with_roles(const Mount& mount, const Assessment& a) {
   switch (a.state) {
     case State::unknown:
       return cannot_be_told(mount, a);
@@ -266,6 +267,21 @@ std::string sentence_of(const Mount& mount, const Assessment& a) {
   return "";
 }
 
+}  // namespace
+
+EndNames names_of_ends(const Mount& mount) {
+  trace::Endpoint client;
+  trace::Endpoint server;
+  client.address = mount.client;
+  server.address = mount.server;
+  return names_of_ends(client, server);
+}
+
+std::string sentence_of(const Mount& mount, const Assessment& a) {
+  std::string said = sentence_with_roles(mount, a);
+  return a.roles == MountFacts::Roles::known ? said : without_roles(said, names_of_ends(mount));
+}
+
 namespace {
 
 /// A sentence of a specification was broken, and the connection with it: whoever has to answer, that comes first.
@@ -279,7 +295,9 @@ namespace {
 }  // namespace
 
 std::string next_step(const Assessment& a) {
-  if (const Cause* cause = broken_by(a); cause != nullptr) {
+  // What a rule advises is meant for a client or for a server.
+  const Cause* cause = a.roles == MountFacts::Roles::known ? broken_by(a) : nullptr;
+  if (cause != nullptr) {
     return fmt::format("{} (--explain {})", rule(cause->rule).next, rule(cause->rule).name);
   }
   switch (a.owes) {

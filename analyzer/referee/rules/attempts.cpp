@@ -13,6 +13,7 @@
 #include "referee/docket/counted.hpp"
 #include "referee/rules/rows.hpp"
 #include "referee/rules/symptoms.hpp"
+#include "trace/spans.hpp"
 
 namespace rpcrdma::referee {
 
@@ -104,13 +105,14 @@ void judge_attempts(const MountWitness& witness, const Mount& mount, const Asses
     symptom.owes = over ? Owes::nobody : assessment.owes;
     symptom.times = series.attempts;
     symptom.at_most = over ? Severity::note : Severity::warning;
-    const TimeNs span = series.last.time - series.first.time;
+    const TimeNs span = trace::elapsed(series.first.time, series.last.time);
     symptom.what = fmt::format("{} to connect failed in a row in {:.1f} s, one every {:.1f} s ({})",
                                counted(series.attempts, "attempt"), seconds(span),
                                seconds(span) / static_cast<double>(series.attempts - 1), outcomes(series));
-    symptom.what += over ? fmt::format("; the one in frame {} came through, {:.1f} s after the first.",
-                                       series.ended_by.number, seconds(series.ended_by.time - series.first.time))
-                         : ".";
+    symptom.what +=
+        over ? fmt::format("; the one in frame {} came through, {:.1f} s after the first.", series.ended_by.number,
+                           seconds(trace::elapsed(series.first.time, series.ended_by.time)))
+             : ".";
     witness.say(RuleId::reconnect_loop, std::move(symptom));
   }
   const auto in_a_loop = [&](const Attempt& attempt) {
@@ -174,9 +176,9 @@ void judge_attempts(const MountWitness& witness, const Mount& mount, const Asses
       });
       if (known) continue;
       tell(unanswered, attempt, {attempt.first, attempt.last}, [&] {
-        return fmt::format("The {} got no answer in {:.1f} s ({}).",
-                           attempt.connection != 0 ? "MPA Request" : "attempt to connect",
-                           seconds(assessment.end.time - attempt.first.time), counted(attempt.copies, "repetition"));
+        return fmt::format(
+            "The {} got no answer in {:.1f} s ({}).", attempt.connection != 0 ? "MPA Request" : "attempt to connect",
+            seconds(trace::elapsed(attempt.first.time, assessment.end.time)), counted(attempt.copies, "repetition"));
       });
     }
   }

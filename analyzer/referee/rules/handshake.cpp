@@ -5,6 +5,7 @@
 #include "referee/docket/counted.hpp"
 #include "referee/rules/checks.hpp"
 #include "referee/rules/rows.hpp"
+#include "trace/spans.hpp"
 
 namespace rpcrdma::referee {
 
@@ -199,7 +200,7 @@ const Row rows::cm_unanswered{
 
 HeldFinding judge_unanswered_request(const Witness& witness, FrameRef last) {
   Connection& connection = witness.connection;
-  const TimeNs waited = last.time - connection.request_frame.time;
+  const TimeNs waited = trace::elapsed(connection.request_frame.time, last.time);
   if (connection.handshake_repeats < 2 && waited <= unanswered_after) return {};
   if (connection.handshake_repeats < 2) {  // CM and TCP go on repeating what is not answered
     witness.unchecked(RuleId::cm_unanswered,

@@ -517,9 +517,10 @@ void judge_early_access(const Witness& witness, const Transaction& call) {
     finding.rule = RuleId::rdma_before_call;
     finding.xid = call.xid;
     finding.role = Role::responder;
-    finding.message = fmt::format("The {} {} {} of handle {:#010x} before the Call that offers it (frame {}) was sent.",
-                                  name(other(call.requester)), op->writing ? "wrote" : "read",
-                                  range(op->offset, op->length), op->handle, call.call.number);
+    witness.reword(
+        finding, fmt::format("The {} {} {} of handle {:#010x} before the Call that offers it (frame {}) was sent.",
+                             name(other(call.requester)), op->writing ? "wrote" : "read", range(op->offset, op->length),
+                             op->handle, call.call.number));
     witness.context.book.evidence(op->finding, call.call);
   }
 }

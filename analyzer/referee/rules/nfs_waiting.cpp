@@ -9,6 +9,7 @@
 #include "referee/docket/counted.hpp"
 #include "referee/rules/rows.hpp"
 #include "referee/rules/symptoms.hpp"
+#include "trace/spans.hpp"
 #include "wire/nfs_status.hpp"
 
 namespace rpcrdma::referee {
@@ -165,10 +166,11 @@ void judge_server_flags(const MountWitness& witness, const Mount& mount, const A
     symptom.what += episode.reaction.number != 0
                         ? fmt::format("; the client made a new one (frame {})", episode.reaction.number)
                         : std::string("; the client did nothing about it");
-    symptom.what += episode.cleared.number != 0
-                        ? fmt::format(", and {:.1f} s after the first it was mended (frame {}).",
-                                      seconds(episode.cleared.time - episode.first.time), episode.cleared.number)
-                        : std::string(".");
+    symptom.what +=
+        episode.cleared.number != 0
+            ? fmt::format(", and {:.1f} s after the first it was mended (frame {}).",
+                          seconds(trace::elapsed(episode.first.time, episode.cleared.time)), episode.cleared.number)
+            : std::string(".");
     witness.say(RuleId::backchannel_down, std::move(symptom));
   }
   for (const FlagEpisode& episode : mount.nfs.revoked) {
@@ -261,11 +263,12 @@ void judge_delays(const MountWitness& witness, const Mount& mount, const Assessm
     symptom.at_most = long_enough || lasts ? Severity::warning : Severity::note;
     symptom.what = fmt::format("The server answered {} with {} {} times, from frame {} to {}", operation,
                                status_name(run.status, version_3), run.times, run.first.number, run.last.number);
-    symptom.what += lasts                  ? std::string("; that lasts to the end")
-                    : gap                  ? std::string("; what came of it is not in the capture")
-                    : run.over.number == 0 ? std::string("; the client gave up")
-                                           : fmt::format("; then it went through (frame {}), {:.1f} s after the first",
-                                                         run.over.number, seconds(run.over.time - run.first.time));
+    symptom.what += lasts ? std::string("; that lasts to the end")
+                    : gap ? std::string("; what came of it is not in the capture")
+                    : run.over.number == 0
+                        ? std::string("; the client gave up")
+                        : fmt::format("; then it went through (frame {}), {:.1f} s after the first", run.over.number,
+                                      seconds(trace::elapsed(run.first.time, run.over.time)));
     if (!assessment.recalls.empty()) {
       symptom.what += fmt::format("; a recall is outstanding (frame {})", assessment.recalls.front()->callback.number);
     }

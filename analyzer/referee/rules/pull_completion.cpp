@@ -9,6 +9,7 @@
 #include "referee/rules/checks.hpp"
 #include "referee/rules/rows.hpp"
 #include "referee/state/lifetime.hpp"
+#include "trace/spans.hpp"
 
 namespace rpcrdma::referee {
 
@@ -341,9 +342,9 @@ void offers_overdue(const Witness& witness, Side requester, FrameRef now) {
     if (passed > 0) offer.counted_to = now.time;
     if (offer.waited <= witness.context.options.pull_timeout) continue;
     if (offer.reads != 0 && !offer_pulled(connection, offer)) continue;  // still at it
-    judge_missing(
-        witness, offer, now, Severity::warning,
-        fmt::format("{} s after the offer, while it goes on working", (now.time - offer.frame.time) / 1'000'000'000));
+    judge_missing(witness, offer, now, Severity::warning,
+                  fmt::format("{} s after the offer, while it goes on working",
+                              trace::elapsed(offer.frame.time, now.time) / 1'000'000'000));
   }
 }
 

@@ -61,7 +61,7 @@ void settle_early_call(const Witness& witness, const Case& waited, bool proven) 
                      "connection: it sent no CREATE_SESSION with a back channel and bound the connection to none.",
                      waited.xid)
                : fmt::format(
-                     "The server sent a Call (XID {:#010x}). Whether this client is ready for calls depends on a "
+                     "The server sent a Call (XID {:#010x}). Whether the client is ready for calls depends on a "
                      "protocol that is not known here.",
                      waited.xid)});
 }

@@ -9,6 +9,7 @@
 
 #include "referee/facts.hpp"
 #include "referee/held_finding.hpp"
+#include "trace/spans.hpp"
 
 namespace rpcrdma::referee {
 
@@ -24,7 +25,7 @@ struct Cost {
   void took(TimeNs time) noexcept {
     if (time < 0) return;  // a clock step
     ++timed;
-    total += time;
+    total = trace::plus(total, time);
     longest = longest > time ? longest : time;
   }
 };

@@ -94,7 +94,7 @@ struct Life {
   std::optional<Closed> closed;
   bool orderly = false;  ///< closed in good order
   bool one_way = false;
-  enum class Roles : std::uint8_t { known, guessed } roles = Roles::known;
+  MountFacts::Roles roles = MountFacts::Roles::known;
   /// Of the server to the request.
   enum class Answer : std::uint8_t {
     none,     ///< or it was refused
@@ -136,13 +136,21 @@ struct Mount {
   std::vector<OpenCall> open_calls;   ///< at the end of the capture, of connections that are open
   std::list<Life> lives;              ///< by end
   std::uint64_t forgotten_lives = 0;
-  std::vector<ConnectionId> connections;      ///< all of the report
-  std::map<ConnectionId, Connection*> alive;  ///< that may still be seen
+  std::vector<ConnectionId> connections;                ///< all of the report
+  MountFacts::Roles told = MountFacts::Roles::guessed;  ///< by one of them
+  std::map<ConnectionId, Connection*> alive;            ///< that may still be seen
   LongWaits waits;
   NfsWatch nfs;
   OperationClocks clocks;
   std::optional<MountFacts::NfsOverTcp> nfs_over_tcp;
 
+  /// Whoever asks for a connection is the client.
+  [[nodiscard]] MountFacts::Roles roles() const noexcept {
+    const bool asked = counted.made != 0 || std::any_of(attempts.begin(), attempts.end(), [](const Attempt& attempt) {
+                         return attempt.outcome != Attempt::Outcome::other;
+                       });
+    return asked ? MountFacts::Roles::known : told;
+  }
   /// The newest attempt between these ports that may still be decided.
   [[nodiscard]] Attempt* open_attempt(std::optional<std::uint16_t> client_port,
                                       std::optional<std::uint16_t> server_port) noexcept {
@@ -194,6 +202,7 @@ struct Assessment {
   } doubt = Doubt::none;
   MountFacts::State state = MountFacts::State::unknown;
   Owes owes = Owes::unknown;
+  MountFacts::Roles roles = MountFacts::Roles::known;
   std::optional<FrameRef> since;
   FrameRef begin;  ///< of the capture, or of what is known of the mount
   FrameRef end;    ///< of the capture

@@ -15,6 +15,7 @@
 #include "report/ladder_words.hpp"
 #include "report/quantity.hpp"
 #include "report/tally.hpp"
+#include "trace/spans.hpp"
 #include "wire/rpc.hpp"
 #include "wire/rpcrdma.hpp"
 #include "wire/rpcrdma_v2.hpp"
@@ -211,7 +212,7 @@ void write_rows(std::string& out, const Ladder::Connection& connection, trace::T
   column(out, "frame", rows, [&, d = delta](const auto* r) mutable { return d(number(r->first.number)); });
   column(out, "last", rows, [&](const auto* r) { return number(r->last.number - r->first.number); });
   column(out, "time", rows, [&, d = delta](const auto* r) mutable { return d(r->first.time - epoch); });
-  column(out, "took", rows, [](const auto* r) { return r->last.time - r->first.time; });
+  column(out, "took", rows, [](const auto* r) { return trace::elapsed(r->first.time, r->last.time); });
   column(out, "packets", rows, [&](const auto* r) { return number(r->packets); });
   column(out, "length", rows, [&](const auto* r) { return number(r->length); });
   column(out, "exchange", rows, [](const auto* r) { return r->exchange; });

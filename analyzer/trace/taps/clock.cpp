@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "trace/taps/clock.hpp"
+#include "trace/spans.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -105,7 +106,7 @@ struct Room {
 
 TimeNs Line::at(TimeNs time) const noexcept {
   const auto inside = static_cast<double>(difference(std::clamp(time, from, to), origin));
-  return base + std::llround(offset + drift * inside);
+  return plus(base, std::llround(offset + drift * inside));
 }
 
 std::optional<Line> line_between(std::vector<Bound> least, std::vector<Bound> most) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "trace/taps/steps.hpp"
+#include "trace/spans.hpp"
 
 #include <algorithm>
 #include <array>
@@ -45,7 +46,7 @@ using Proofs = std::vector<Proof>;
   std::vector<double> own;
   own.reserve(proofs.size());
   const TimeNs base = proofs.front().bound.ahead;
-  for (const Proof& proof : proofs) own.push_back(static_cast<double>(proof.bound.ahead - base));
+  for (const Proof& proof : proofs) own.push_back(static_cast<double>(minus(proof.bound.ahead, base)));
   std::vector<double> out(proofs.size());
   for (const bool most : {false, true}) {
     std::vector<std::size_t> which;

@@ -6,6 +6,7 @@
 #include <set>
 #include <utility>
 
+#include "trace/spans.hpp"
 #include "trace/taps.hpp"
 #include "trace/taps/mark.hpp"
 #include "trace/taps/sketch.hpp"
@@ -35,7 +36,7 @@ struct Common {
     if (commons[i].up == commons[i - 1].up) continue;
     const Common& up = commons[commons[i].up ? i : i - 1];
     const Common& down = commons[commons[i].up ? i - 1 : i];
-    apart.push_back(up.ahead - down.ahead);
+    apart.push_back(minus(up.ahead, down.ahead));
   }
   if (apart.empty()) return std::nullopt;
   const auto middle = apart.begin() + static_cast<std::ptrdiff_t>(apart.size() / 2);
@@ -49,7 +50,7 @@ std::vector<TimeNs> TapClock::steps_by() const {
   std::vector<TimeNs> out;
   const taps::Line* before = &ahead;
   for (const taps::Stretch& step : steps) {
-    out.push_back(step.ahead.at(step.ahead.from) - before->at(before->to));
+    out.push_back(minus(step.ahead.at(step.ahead.from), before->at(before->to)));
     before = &step.ahead;
   }
   return out;
@@ -165,10 +166,10 @@ struct TapSurvey::Impl {
     const TapClock& other = all[input];
     const TimeNs one_first = one.corrected_first();
     const TimeNs one_last = one.corrected_last();
-    const TimeNs other_first = *other.first - *middle;
-    const TimeNs other_last = *other.last - *middle;
-    const TimeNs together = std::min(one_last, other_last) - std::max(one_first, other_first);
-    return together <= std::min(one_last - one_first, other_last - other_first) / least_share;
+    const TimeNs other_first = minus(*other.first, *middle);
+    const TimeNs other_last = minus(*other.last, *middle);
+    const TimeNs together = minus(std::min(one_last, other_last), std::max(one_first, other_first));
+    return together <= std::min(minus(one_last, one_first), minus(other_last, other_first)) / least_share;
   }
 
   /// A packet that was sent again looks like its first copy, and that two captures hold one each does not make them two
@@ -199,7 +200,7 @@ struct TapSurvey::Impl {
       if (!routes.contains(entry->route) && routes.size() >= most_ways) continue;
       const TimeNs time = corrected ? all[input].corrected(other->first, other->position) : other->first;
       const TimeNs here = all[reference].corrected(one->first, one->position);
-      routes[entry->route].push_back({time, time - here, entry->up, other->position, one->position});
+      routes[entry->route].push_back({time, minus(time, here), entry->up, other->position, one->position});
       ++proofs;
     }
     return routes;
@@ -230,7 +231,7 @@ struct TapSurvey::Impl {
       const bool there = back.position > from && back.position <= to;
       const bool known = !before.empty() && before.back().first >= back.position;
       // Time went on meanwhile, so that the times go back by less.
-      if (!there || known || back.by > by + by / 8) continue;
+      if (!there || known || back.by > plus(by, by / 8)) continue;
       taps::Stretch set;
       set.before = back.position - 1;
       set.first = back.position;
@@ -254,8 +255,8 @@ struct TapSurvey::Impl {
     set.first = step.first->other_position;
     if (set.first <= set.before || (!before.empty() && before.back().first > set.before)) return std::nullopt;
     // `ahead` is by the root's clock as it is corrected so far.
-    set.before_time = step.before->time - step.before->ahead;
-    set.first_time = step.first->time - step.first->ahead - by;
+    set.before_time = minus(step.before->time, step.before->ahead);
+    set.first_time = minus(minus(step.first->time, step.first->ahead), by);
     return set;
   }
 
@@ -267,9 +268,9 @@ struct TapSurvey::Impl {
     const std::vector<TimeNs> by = all[input].steps_by();
     for (std::size_t i = 0; i < by.size(); ++i) {
       const Around step = around(all[input].steps[i], routes);
-      auto set = by[i] < 0 ? set_forward(reference, input, step, -by[i]) : set_back(reference, step, by[i]);
+      auto set = by[i] < 0 ? set_forward(reference, input, step, minus(0, by[i])) : set_back(reference, step, by[i]);
       if (!set) continue;
-      set->ahead.base = (root.steps.empty() ? 0 : root.steps.back().ahead.base) - by[i];
+      set->ahead.base = minus(root.steps.empty() ? 0 : root.steps.back().ahead.base, by[i]);
       root.steps.push_back(*set);
       return true;
     }
@@ -340,7 +341,7 @@ struct TapSurvey::Impl {
         }
       }
     }
-    if (least && most) pair.one_way = std::max(TimeNs{0}, (*most - *least) / 2);
+    if (least && most) pair.one_way = std::max(TimeNs{0}, minus(*most, *least) / 2);
     pairs.push_back(std::move(pair));
     return true;
   }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "trace/taps/tally.hpp"
+#include "trace/spans.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -54,7 +55,7 @@ bool Pair::packet(std::size_t input, const Mark& mark, FrameRef ref, OneWays& on
       if (p.second == second || mark.octets == 0) p.again = true;
       continue;
     }
-    const TimeNs apart = second == first_tap_first ? ref.time - p.ref.time : p.ref.time - ref.time;
+    const TimeNs apart = second == first_tap_first ? minus(ref.time, p.ref.time) : minus(p.ref.time, ref.time);
     if (apart < -slack_ || (partner != nullptr && apart >= took)) continue;
     partner = &p;
     took = apart;
@@ -101,7 +102,7 @@ void Pair::rdma(std::uint64_t flow) {
 }
 
 void Pair::give_up(TimeNs now) {
-  while (!waiting_.empty() && (waiting_.size() > most_waiting || now - waiting_.front().ref.time > window)) {
+  while (!waiting_.empty() && (waiting_.size() > most_waiting || minus(now, waiting_.front().ref.time) > window)) {
     const Waiting oldest = waiting_.front();
     waiting_.pop_front();
     const auto at = packets_.find(oldest.place);
@@ -124,7 +125,7 @@ void Pair::alone(const Packet& packet) {
   const bool by_nearer = packet.second != first_tap_first;
   // Was the other capture running when it passed there?
   const double least = route.one_way[direction].min();
-  const TimeNs there = packet.ref.time + std::llround(by_nearer ? least : -least);
+  const TimeNs there = plus(packet.ref.time, std::llround(by_nearer ? least : -least));
   const TapClock& other = clocks_[packet.second ? 0 : 1];
   if (!other.first || there < other.corrected_first() || there > other.corrected_last()) return;
   Flow* flow = flow_of(packet.flow, packet.route);
