@@ -8,7 +8,7 @@
 
 #include "referee/docket/findings.hpp"
 #include "referee/facts.hpp"
-#include "referee/turned_away.hpp"
+#include "referee/state/turned_away.hpp"
 #include "trace/moment.hpp"
 
 namespace rpcrdma::referee {

@@ -155,6 +155,16 @@ Variant some_cut(const Source& source, std::size_t index) {
   return cut_there(source, fmt::format("half of the frames cut to {} octets, {}", snap, index / snaps.size() + 1), snap,
                    [&](std::size_t) { return chance() % 2 == 0; });
 }
+/// A mirror session of one direction that cuts, or two interfaces of different snap lengths.
+std::size_t cuts_of_one_sender(const Source& source) { return two_senders(source) * snaps.size(); }
+Variant one_sender_cut(const Source& source, std::size_t index) {
+  const std::uint32_t snap = snaps.at(index % snaps.size());
+  const std::size_t which = index / snaps.size();
+  const std::string one = senders(source).at(which);
+  const std::string host = one.substr(0, one.size() / 2);
+  return cut_there(source, fmt::format("what sender {} sends, cut to {} octets", which + 1, snap), snap,
+                   [&](std::size_t i) { return source.glances[i].sender.starts_with(host); });
+}
 /// A switch cuts what it mirrors and counts its own trailer as part of the frame: the file knows of no cut.
 Variant cut_by_a_switch(const Source& source, std::size_t index) {
   const std::uint32_t snap = snaps.at(index / 2 * 2), trailer = index % 2 == 0 ? 4 : 12;
@@ -221,8 +231,25 @@ Variant swapped(const Source& source, std::size_t index) {
   made.recording.frames = near ? playback::exchanged(take, index) : take;
   return made;
 }
+/// Several queues again: one frame stands a few places later, as it was stamped.
+constexpr std::array<std::size_t, 3> places{2, 3, 5};
+std::size_t moves(const Source& source) { return frames(source) * places.size(); }
+bool story(const Source& source) { return !source.other.frames.empty(); }
+std::size_t moves_in_captures(const Source& source) { return story(source) ? 0 : moves(source); }
+std::size_t moves_in_stories(const Source& source) { return story(source) ? moves(source) : 0; }
+Variant moved(const Source& source, std::size_t index) {
+  const std::size_t which = index / places.size(), by = places.at(index % places.size());
+  Variant made{fmt::format("frame {} stored {} places later", which + 1, by), {}};
+  Take& take = made.recording.frames;
+  take = source.recording.frames;
+  const std::size_t to = which + by;
+  if (to >= take.size() || take[to].ref.time - take[which].ref.time >= millisecond) return made;
+  const auto first = take.begin() + static_cast<std::ptrdiff_t>(which);
+  std::rotate(first, first + 1, first + static_cast<std::ptrdiff_t>(by) + 1);
+  return made;
+}
 /// Not so with stories, where all happens within that time.
-std::size_t shuffles(const Source& source) { return source.other.frames.empty() ? 4 : 0; }
+std::size_t shuffles(const Source& source) { return story(source) ? 0 : 4; }
 Variant shuffled(const Source& source, std::size_t index) {
   constexpr std::array<TimeNs, 4> spans{5 * microsecond, 20 * microsecond, 50 * microsecond, 100 * microsecond};
   const TimeNs span = spans.at(index);
@@ -348,12 +375,15 @@ constexpr std::array all_kinds{
     Kind{"cut", Waits::may_be_hidden, Holds::less, always<snaps.size()>, cut},
     Kind{"one frame cut", Waits::may_be_hidden, Holds::less, single_cuts, one_cut},
     Kind{"some cut", Waits::may_be_hidden, Holds::less, always<2 * snaps.size()>, some_cut},
+    Kind{"one sender cut", Waits::may_be_hidden, Holds::less, cuts_of_one_sender, one_sender_cut},
     Kind{"cut by a switch", Waits::may_be_hidden, Holds::less, on_ethernet, cut_by_a_switch},
     Kind{"skewed", Waits::different, Holds::everything, skews, skewed},
     Kind{"skewed, not acknowledged", Waits::different, Holds::less, unacknowledged_skews, skewed_unacknowledged,
-         Damages::two_at_once},
-    Kind{"skewed, a frame lost", Waits::different, Holds::less, lossy_skews, skewed_lossy, Damages::two_at_once},
+         Damages::more},
+    Kind{"skewed, a frame lost", Waits::different, Holds::less, lossy_skews, skewed_lossy, Damages::more},
     Kind{"exchanged", Waits::the_same, Holds::everything, frames_but_one, swapped},
+    Kind{"moved", Waits::different, Holds::everything_elsewhere, moves_in_captures, moved},
+    Kind{"moved in a story", Waits::different, Holds::everything_elsewhere, moves_in_stories, moved, Damages::more},
     Kind{"shuffled", Waits::different, Holds::everything, shuffles, shuffled},
     Kind{"twice", Waits::the_same, Holds::everything, always<15>, again},
     Kind{"a port changed", Waits::may_be_hidden, Holds::less, port_changes, port_changed},

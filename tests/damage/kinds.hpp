@@ -36,10 +36,15 @@ struct Kind {
     different
   } waits = Waits::the_same;
   /// Does the capture hold all that the source holds?
-  enum class Holds : std::uint8_t { less, everything } holds = Holds::less;
+  enum class Holds : std::uint8_t {
+    less,
+    everything_elsewhere,  ///< nothing is missing; by how much it is out of place decides what can be counted
+    everything
+  } holds = Holds::less;
   std::size_t (*count)(const Source& source);
   Variant (*make)(const Source& source, std::size_t index);
-  enum class Damages : std::uint8_t { one, two_at_once } damages = Damages::one;
+  /// Two damages at once, or one that is as long as several steps of a story, are counted apart.
+  enum class Damages : std::uint8_t { one, more } damages = Damages::one;
 };
 
 [[nodiscard]] std::span<const Kind> kinds();

@@ -7,6 +7,7 @@ must not be in it is found in the original without the analyzer's decoders.
 """
 import argparse
 import concurrent.futures
+import json
 import os
 import random
 import sys
@@ -45,8 +46,12 @@ def key(folder, text):
 def judged(document):
     """What is said of a capture, without the addresses."""
     def connection(c):
+        closed = json.dumps(c["closed"])  # a cause names addresses where it is not known who is the client
+        for side in ("client", "server"):
+            closed = closed.replace(c[side]["address"], side)
         return {k: v for k, v in c.items() if k not in ("client", "server")} | {"ports": [c["client"]["port"], c["server"]["port"]],
-                                                                                "pairs": [c["client"]["qpn"], c["server"]["qpn"]]}
+                                                                                "pairs": [c["client"]["qpn"], c["server"]["qpn"]],
+                                                                                "closed": closed}
     def finding(f):
         return [f[k] for k in ("rule", "severity", "frames", "connection", "xid", "violator", "role", "time", "times", "owes", "kind")]
     def mount(m):

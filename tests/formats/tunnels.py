@@ -394,6 +394,9 @@ class Tunnels(Prepared):
                 document = self.asked(self.changed(capture, closed))
                 self.assertEqual(len(document["unchecked"]), 1)
                 self.assertIn(f"{name} in {len(capture.frames)} frames", document["unchecked"][0]["reason"])
+                text = subprocess.run([GIVEN.analyzer, "--no-progress", self.changed(capture, closed)], stdin=subprocess.DEVNULL,
+                                      capture_output=True, text=True, check=False)
+                self.assertIn(f"{name} in {len(capture.frames)} frames", " ".join((text.stdout + text.stderr).split()))
 
     def test_a_port_makes_no_tunnel(self):
         capture = self.captures[0]

@@ -121,6 +121,13 @@ class Iwarp:
                           self.sequence[1 - side] & 0xFFFFFFFF if flags != self.SYN else 0, 0x50, flags, 0xFFFF, 0, 0)
         self.capture.packet(self.address[side], self.address[1 - side], 6, tcp + octets)
 
+    def finish(self):
+        """Both sides close it."""
+        for side in (0, 1):
+            self._segment(side, self.FIN | self.ACK, b"")
+            self.sequence[side] += 1
+        self._segment(0, self.ACK, b"")
+
     def octets(self, side, octets):
         self._segment(side, self.PSH | self.ACK, octets)
         self.sequence[side] += len(octets)

@@ -370,6 +370,20 @@ def connections_of_many_clients(link, capture, size):
         begin(link, capture, 0, address(x))
 
 
+@shape(2000, links=(Iwarp,), short=True)
+def connections_one_after_the_other(link, capture, size):
+    """each closed before the next begins"""
+    for x in range(size):
+        c = begin(link, capture, x)
+        c.finish()
+
+
+def closed_mounts(link, capture, size):
+    """as connections_one_after_the_other, each of another client"""
+    for x in range(size):
+        begin(link, capture, 0, address(x)).finish()
+
+
 @shape(100)
 def connections_that_go_on(link, capture, size):
     """all of them open, in turn"""

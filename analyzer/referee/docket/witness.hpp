@@ -22,7 +22,7 @@ struct Context {
   FindingBook& book;
   BodyStore& bodies;
   Observer* observer = nullptr;
-  FrameRef unplaced = {};  ///< newest packet between the same hosts whose header the capture cut; number 0: none
+  FrameRef unplaced = {};  ///< newest packet, of whatever connection, whose header the capture cut; number 0: none
 };
 
 /// What is said of one thing that happened; the row says the rest. What is left out is not known, or is nobody.

@@ -6,7 +6,7 @@
 
 #include "referee/docket/findings.hpp"
 #include "referee/state/mount.hpp"
-#include "referee/turned_away.hpp"
+#include "referee/state/turned_away.hpp"
 
 namespace rpcrdma::referee {
 

@@ -14,7 +14,7 @@
 #include "referee/docket/symptoms.hpp"
 #include "referee/state/connection.hpp"
 #include "referee/state/mount.hpp"
-#include "referee/turned_away.hpp"
+#include "referee/state/turned_away.hpp"
 #include "trace/events.hpp"
 
 namespace rpcrdma::referee {

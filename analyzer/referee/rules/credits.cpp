@@ -165,8 +165,9 @@ void credit_call(const Witness& witness, const trace::Send& event, const Transac
   ledger.peak = std::max(ledger.peak, ledger.outstanding);
   send.in_flight = ledger.outstanding;
   const bool over_tcp = connection.facts.transport == trace::Transport::iwarp;  // there the trace has seen to it
-  const bool apart = ledger.known.frame.number + 1 < event.frame.number ||
-                     event.frame.time - ledger.known.frame.time > exchanged_within;
+  const FrameRef sent = event.sent_by();
+  const bool apart = ledger.known.frame.number + 1 < sent.number ||
+                     trace::passed(ledger.known.frame.time, sent.time, exchanged_within);
   if (over_tcp || apart) forget_grants_before(ledger);
   const std::uint64_t limit = ledger.answered ? ledger.limit() : 1;
   send.limit = limit;
@@ -181,7 +182,7 @@ void credit_call(const Witness& witness, const trace::Send& event, const Transac
   }
   // Delivered late (its direction was held back behind a hole): how many were outstanding when it was sent is not
   // known.
-  if (ledger.last_reply.number > event.frame.number) send.credits_known = false;
+  if (ledger.last_reply.number > sent.number) send.credits_known = false;
   const RuleId limit_rule =
       event.side == Side::active ? RuleId::credit_limit_exceeded : RuleId::reverse_credit_exceeded;
   if (connection.version2) return;

@@ -206,6 +206,7 @@ TEST_F(IbTwoTapsOpen, AnAnswerInFrontOfARequestOfItsSide) {
   EXPECT_EQ(count(p.sink.lines, "gap"), 0U);
   EXPECT_EQ(count(p.sink.lines, "repeated"), 0U);
   EXPECT_EQ(count(p.sink.lines, "acknowledges"), 3U);
+  EXPECT_EQ(count(p.sink.lines, "quality shuffled"), 1U);
 }
 
 }  // namespace
