@@ -135,7 +135,7 @@ void Mounts::adopts(Connection& connection) {
   }
   // Its SYN may be in the capture, and only what MPA said first is not.
   Attempt* attempt = connection.mount->open_attempt(facts.client.port, facts.server.port);
-  if (attempt == nullptr || attempt->connection != 0 || !connection.roles_known()) return;
+  if (attempt == nullptr || attempt->connection != 0 || attempt->answered_no() || !connection.roles_known()) return;
   attempt->connection = connection.id();
   attempt->outcome = Outcome::established;
   attempt->answer = facts.opened;
