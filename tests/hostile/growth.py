@@ -22,6 +22,8 @@ ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)
 SLACK = 1.6  # a sort's logarithm, colder caches
 SECONDS = 0.1  # that a busy machine may add to any run
 KIBS = 6 * 1024  # that an allocator may keep
+OF_SEGMENTS = 6  # octets kept for each octet of a capture of segments: one of 20 is an interval of 16 and what finds it
+OF_JUNIT = 1.2  # of the memory of JSON, which holds the same
 TOO_LONG = 60  # processor seconds
 
 
@@ -56,6 +58,7 @@ def grown(given, folder, name, link):
     octets = [capture_of(link, given_shape.function, given_shape.size * times, path) for times, path in zip(given.times, paths)]
     ratio = SLACK * octets[-1] / octets[0]
     good = True
+    peaks = {}
     for form in given_shape.formats:
         empty_seconds, empty_kib = given.empty[form]
         costs = [measured(given, path, form) for path in paths]
@@ -65,7 +68,10 @@ def grown(given, folder, name, link):
             if seconds[-1] > ratio * seconds[0] + SECONDS:
                 seconds[-1] = min(seconds[-1], measured(given, paths[-1], form)[0] - empty_seconds)
         slow = seconds[-1] > ratio * seconds[0] + SECONDS
-        large = kibs[-1] > ratio * kibs[0] + KIBS
+        peaks[form] = kibs[-1]
+        large = kibs[-1] > ratio * kibs[0] + KIBS or \
+            (name.startswith("segments_") and kibs[-1] * 1024 > OF_SEGMENTS * octets[-1] + KIBS * 1024) or \
+            (form == "junit" and kibs[-1] > OF_JUNIT * peaks["json"] + KIBS)
         good = good and not slow and not large
         print(f"{link.name:6} {name:29} {form:6}", " ".join(f"{size / 1e6:6.2f}" for size in octets), "MB ",
               " ".join(f"{each:6.3f}" for each in seconds), "s ", " ".join(f"{each / 1024:6.1f}" for each in kibs), "MiB",

@@ -309,7 +309,11 @@ Expectations read_expectations(const std::string& path) {
   }
   expectations.near = names(root["near"]);
   expectations.never = names(root["never"]);
-  expectations.unchecked = names(root["unchecked"]);
+  for (const YAML::Node& node : root["unchecked"]) {
+    const bool bare = node.IsScalar();
+    expectations.unchecked.push_back({bare ? node.as<std::string>() : node["rule"].as<std::string>(),
+                                      bare ? "" : node["because"].as<std::string>()});
+  }
   expectations.allow = names(root["allow"]);
   return expectations;
 }
@@ -353,10 +357,13 @@ std::vector<std::string> complaints(const Expectations& expectations, const forg
       lines.push_back("accusation without ground: " + playback::told(finding));
     }
   }
-  for (const std::string& rule : expectations.unchecked) {
-    const bool named = std::any_of(report.unchecked.begin(), report.unchecked.end(),
-                                   [&](const auto& each) { return rule_name(each.rule) == rule; });
-    if (!named) lines.push_back(rule + " is not among the unchecked rules");
+  for (const UncheckedWant& want : expectations.unchecked) {
+    const bool named = std::any_of(report.unchecked.begin(), report.unchecked.end(), [&](const auto& each) {
+      return rule_name(each.rule) == want.rule && each.reason.find(want.because) != std::string::npos;
+    });
+    if (named) continue;
+    lines.push_back(want.rule + " is not among the unchecked rules" +
+                    (want.because.empty() ? "" : ", because " + want.because));
   }
   for (const CauseWant& want : expectations.causes) {
     if (!speaks_of(want.fabric, transport)) continue;

@@ -46,9 +46,15 @@ struct MountWant {
   std::optional<std::string> fabric;
 };
 
+struct UncheckedWant {
+  std::string rule;
+  std::string because;  ///< stands in the reason; empty: whatever it is
+};
+
 struct Expectations {
   std::vector<Want> expect;
-  std::set<std::string> near, never, unchecked, allow;
+  std::set<std::string> near, never, allow;
+  std::vector<UncheckedWant> unchecked;
   std::vector<CauseWant> causes;
   std::vector<MountWant> mounts;
 };
