@@ -84,11 +84,11 @@ static_assert(static_cast<int>(State::down) == static_cast<int>(referee::MountFa
   return {std::string(referee::rule(unchecked.rule).name), unchecked.connection, unchecked.reason};
 }
 
-template <class Out, class In>
-[[nodiscard]] std::vector<Out> translated(const std::vector<In>& list) {
+template <class Out, class List>
+[[nodiscard]] std::vector<Out> translated(const List& list) {
   std::vector<Out> out;
   out.reserve(list.size());
-  for (const In& one : list) out.push_back(translated(one));
+  for (const auto& one : list) out.push_back(translated(one));
   return out;
 }
 

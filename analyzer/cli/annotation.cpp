@@ -27,8 +27,9 @@ using annotate::SharedSection;
 
 [[nodiscard]] std::map<std::uint64_t, Comments> comments_of(const report::Run& run) {
   std::map<std::uint64_t, Comments> out;
-  for (const referee::Finding* finding : report::by_place(run.report.findings)) {
-    if (!finding->frames.empty()) out[finding->frames.front()].push_back(report::packet_comment(*finding));
+  for (const std::size_t index : report::by_place(run.report.findings)) {
+    const referee::Finding finding = run.report.findings.at(index);
+    if (!finding.frames.empty()) out[finding.frames.front()].push_back(report::packet_comment(finding));
   }
   return out;
 }

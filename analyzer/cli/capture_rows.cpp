@@ -154,7 +154,7 @@ void CaptureRows::count(const std::string& path, ExitStatus status, std::string_
     const Json row = Json::parse(line, nullptr, false);
     const referee::Rule* const rule = referee::find_rule(word(row, "rule"));
     if (rule == nullptr) return;
-    referee::Finding& finding = all_.report.findings.emplace_back();
+    referee::Finding finding;
     finding.rule = rule->id;
     const std::string severity = word(row, "severity");
     finding.severity = severity == "error"     ? referee::Severity::error
@@ -162,6 +162,7 @@ void CaptureRows::count(const std::string& path, ExitStatus status, std::string_
                                                : referee::Severity::note;
     finding.occurrences = std::max<std::uint64_t>(1, number(row, "times"));
     finding.frames = {all_.frames + 1};  // any frame of this capture
+    all_.report.findings.push_back(finding);
   });
   input.frames = number(sums_of(said).totals, "frames");
   if (status == ExitStatus::trouble) input.damaged = report::Input::Damaged{};

@@ -78,7 +78,7 @@ namespace {
 
 [[nodiscard]] std::string ladders(const Options& options, const report::Run& run, report::Ladder& ladder) {
   constexpr std::size_t rows_when_asked_for_more = 1000;
-  ladder.finish(run.report.findings);
+  ladder.finish(run.report.findings.all());
   report::LadderStyle style{in_color(options.color), !in_unicode()};
   if (options.verbose) style.rows = rows_when_asked_for_more;
   style.rows = options.ladder_rows.value_or(style.rows);

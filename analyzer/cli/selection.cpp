@@ -47,10 +47,10 @@ std::size_t select(referee::Report& report, const Options& options) {
     return finding.severity != referee::Severity::note && hidden(finding);
   };
   const auto left_out = std::count_if(report.findings.begin(), report.findings.end(), grave);
-  std::erase_if(report.findings, hidden);
+  erase_if(report.findings, hidden);
   std::erase_if(report.unchecked, hidden);
   if (options.connection) {
-    std::erase_if(report.connections, hidden);
+    erase_if(report.connections, hidden);
     report.rdma_messages = std::accumulate(
         report.connections.begin(), report.connections.end(), std::uint64_t{0},
         [](std::uint64_t sum, const referee::ConnectionFacts& connection) { return sum + messages_of(connection); });

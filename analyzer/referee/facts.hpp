@@ -11,6 +11,7 @@
 #include <string_view>
 #include <vector>
 
+#include "referee/packed/list.hpp"
 #include "referee/rules/table.hpp"
 #include "trace/events.hpp"
 
@@ -186,6 +187,11 @@ struct ConnectionFacts {
   std::uint64_t sends_unrecognised = 0;  ///< Sends that are no RPC-over-RDMA
 };
 
+void pack(PackedOctets& to, PackedWords& words, const Finding& finding);
+void unpack(const std::uint8_t*& from, const PackedWords& words, Finding& into);
+void pack(PackedOctets& to, PackedWords& words, const ConnectionFacts& facts);
+void unpack(const std::uint8_t*& from, const PackedWords& words, ConnectionFacts& into);
+
 /// Where the time of an answered Call went, as the tap saw it.
 struct CallTimes {
   trace::TimeNs whole = 0;            ///< from the Call's first packet to the Reply's last one
@@ -279,9 +285,9 @@ struct Verdict {
 
 struct Report {
   Verdict verdict;
-  std::vector<MountFacts> mounts;            ///< by id
-  std::vector<ConnectionFacts> connections;  ///< only those that carry, or were set up for, RPC-over-RDMA; by id
-  std::vector<Finding> findings;             ///< by frame
+  std::vector<MountFacts> mounts;           ///< by id
+  PackedList<ConnectionFacts> connections;  ///< only those that carry, or were set up for, RPC-over-RDMA; by id
+  PackedList<Finding> findings;             ///< by frame
   std::vector<Unchecked> unchecked;
   std::uint64_t rdma_messages = 0;  ///< RPC-over-RDMA messages of all connections
   bool any_rpcrdma = false;         ///< false: nothing here is RPC-over-RDMA (exit status 3)

@@ -19,6 +19,7 @@
 #include "referee/rules/peers.hpp"
 #include "referee/shares.hpp"
 #include "referee/state/connection.hpp"
+#include "referee/state/finished.hpp"
 #include "referee/state/procedures.hpp"
 #include "wire/rpc.hpp"
 
@@ -51,7 +52,7 @@ struct Referee::Impl {
   Listener* listener;
   std::unordered_map<ConnectionId, std::unique_ptr<Connection>> connections;
   std::vector<ConnectionId> closed_order;  // oldest first: their state is dropped, their facts are kept
-  std::vector<ConnectionFacts> finished;
+  Finished finished;
   Peers peers;
   Mounts mounts{book, options.share};
   trace::Moment now;  ///< at the end
@@ -194,7 +195,9 @@ struct Referee::Impl {
       listener->connection(facts);
       book.conclude(facts.id, true);
     } else {
-      finished.push_back(std::move(facts));
+      finished.add(facts);
+      // The next attempt may put what is said of one that failed in another light; who looks on reads all as it comes.
+      if (!connection.rejected() && connection.messages > 0 && context.observer == nullptr) book.rest(facts.id);
     }
   }
 
@@ -571,17 +574,11 @@ Share Referee::finish_share(FrameRef last, FrameRef first) {
   share.mounts = impl.mounts.finish({impl.context}, first, last, impl.now);
   share.mounts_known = impl.mounts.known();
   impl.book.conclude_all();
-  share.connections = std::exchange(impl.finished, {});
-  std::sort(share.connections.begin(), share.connections.end(),
-            [](const ConnectionFacts& a, const ConnectionFacts& b) { return a.id < b.id; });
+  share.connections = impl.finished.take();
   share.findings = impl.book.take_findings();
   // What was found on connections that turned out to carry something else accuses nobody.
-  const auto known = [&](ConnectionId id) {
-    const auto at = std::lower_bound(share.connections.begin(), share.connections.end(), id,
-                                     [](const ConnectionFacts& c, ConnectionId wanted) { return c.id < wanted; });
-    return id == 0 || (at != share.connections.end() && at->id == id);
-  };
-  std::erase_if(share.findings, [&](const Said<Finding>& said) {
+  const auto known = [&](ConnectionId id) { return id == 0 || impl.finished.holds(id); };
+  erase_if(share.findings, [&](const Said<Finding>& said) {
     return said.what.rule != RuleId::not_rpcrdma && !known(said.what.connection);
   });
   share.unchecked = impl.book.take_unchecked();

@@ -54,128 +54,167 @@ class Numbers {
   std::vector<std::vector<ConnectionId>> of_share_;
 };
 
-void number(std::vector<Share>& shares) {
-  const Numbers numbers(shares, &Share::numbered);
-  const Numbers mounts(shares, &Share::mounts_known);
-  const auto place = [&](std::size_t share, Moment& when) {
+/// The numbers that connections and mounts have in the report.
+class Renumbering {
+ public:
+  explicit Renumbering(const std::vector<Share>& shares)
+      : shares_(shares), connections_(shares, &Share::numbered), mounts_(shares, &Share::mounts_known) {}
+
+  void put(std::size_t share, ConnectionFacts& facts) const {
+    if (numbered(share)) facts.id = connections_.of(share, facts.id);
+  }
+  void put(std::size_t share, Said<Finding>& said) const {
+    if (!numbered(share)) return;
+    said.what.connection = connections_.of(share, said.what.connection);
+    connections_.put(share, said.what.connections);
+    place(share, said.when);
+  }
+  void put(std::size_t share, Said<Unchecked>& said) const {
+    if (!numbered(share)) return;
+    said.what.connection = connections_.of(share, said.what.connection);
+    place(share, said.when);
+  }
+  void put(std::size_t share, Said<MountFacts>& said) const {
+    if (numbered(share)) connections_.put(share, said.what.connections);
+  }
+
+ private:
+  [[nodiscard]] bool numbered(std::size_t share) const noexcept { return !shares_[share].numbered.empty(); }
+  void place(std::size_t share, Moment& when) const noexcept {
     const auto number = static_cast<std::uint32_t>(when.place);
-    if (when.step == Moment::Step::mounts) when.place = mounts.of(share, number);
+    if (when.step == Moment::Step::mounts) when.place = mounts_.of(share, number);
     const bool of_connection =
         when.step == Moment::Step::connections_over || when.step == Moment::Step::connections_facts;
-    if (of_connection) when.place = numbers.of(share, number);
-  };
-  for (std::size_t i = 0; i < shares.size(); ++i) {
-    Share& share = shares[i];
-    if (share.numbered.empty()) continue;
-    for (ConnectionFacts& facts : share.connections) facts.id = numbers.of(i, facts.id);
-    for (auto& [finding, when] : share.findings) {
-      finding.connection = numbers.of(i, finding.connection);
-      numbers.put(i, finding.connections);
-      place(i, when);
-    }
-    for (auto& [unchecked, when] : share.unchecked) {
-      unchecked.connection = numbers.of(i, unchecked.connection);
-      place(i, when);
-    }
-    for (auto& [mount, when] : share.mounts) numbers.put(i, mount.connections);
+    if (of_connection) when.place = connections_.of(share, number);
   }
-}
 
-/// What each share has of a kind, in the order that `key` gives; equals stay as they are.
-template <class What, class Key>
-[[nodiscard]] std::vector<What*> in_order(std::vector<Share>& shares, std::vector<What> Share::*kind, Key key) {
-  struct Place {
-    decltype(key(std::declval<const What&>())) by;
-    What* what;
-  };
-  std::vector<Place> places;
-  std::size_t count = 0;
-  for (Share& share : shares) count += (share.*kind).size();
-  places.reserve(count);
-  for (Share& share : shares) {
-    for (What& what : share.*kind) places.push_back({key(what), &what});
-  }
-  if (shares.size() > 1) {
-    std::stable_sort(places.begin(), places.end(), [](const Place& a, const Place& b) { return a.by < b.by; });
-  }
-  std::vector<What*> all;
-  all.reserve(count);
-  for (const Place& place : places) all.push_back(place.what);
-  return all;
-}
+  const std::vector<Share>& shares_;
+  Numbers connections_;
+  Numbers mounts_;
+};
 
-/// It is in the report.
+[[nodiscard]] std::uint64_t place_of(const ConnectionFacts& facts) noexcept { return facts.id; }
+[[nodiscard]] std::pair<std::uint64_t, Moment> place_of(const Said<Finding>& said) noexcept {
+  return {first_frame(said.what), said.when};
+}
 template <class What>
-void let_go(std::vector<Share>& shares, std::vector<What> Share::*kind) {
+[[nodiscard]] Moment place_of(const Said<What>& said) noexcept {
+  return said.when;
+}
+
+/// The elements of one share, one after the other.
+template <class What>
+[[nodiscard]] std::size_t count_of(const std::vector<What>& list) noexcept {
+  return list.size();
+}
+template <class What>
+[[nodiscard]] std::size_t count_of(const PackedList<What>& list) noexcept {
+  return list.size();
+}
+template <class What>
+void take(std::vector<What>& list, std::size_t index, What& into) {
+  into = std::move(list[index]);
+}
+template <class What>
+void take(const PackedList<What>& list, std::size_t index, What& into) {
+  list.read(index, into);
+}
+
+/// What each share has of a kind goes to `to`, in the order of its places; equals in the order of the shares. That of
+/// one share is in order.
+template <class List, class To>
+void merge(std::vector<Share>& shares, List Share::*kind, const Renumbering& numbers, To to) {
+  using What = typename List::value_type;
+  struct Head {
+    What what{};
+    std::size_t share = 0;
+    std::size_t next = 0;
+  };
+  const auto advance = [&](Head& head) {
+    List& list = shares[head.share].*kind;
+    if (head.next >= list.size()) return false;
+    take(list, head.next++, head.what);
+    numbers.put(head.share, head.what);
+    return true;
+  };
+  std::vector<Head> heads;
+  for (std::size_t i = 0; i < shares.size(); ++i) {
+    Head head;
+    head.share = i;
+    if (advance(head)) heads.push_back(std::move(head));
+  }
+  while (!heads.empty()) {
+    auto first = heads.begin();
+    for (auto at = heads.begin() + 1; heads.size() > 1 && at != heads.end(); ++at) {
+      if (place_of(at->what) < place_of(first->what)) first = at;
+    }
+    to(first->what);
+    if (!advance(*first)) heads.erase(first);
+  }
   for (Share& share : shares) share.*kind = {};
 }
 
 /// Of what concerns the capture as a whole, each share has told its part: the first one counts the others up.
-void fold(std::vector<Said<Finding>*>& findings) {
-  std::map<RuleId, Finding*> first;
-  for (Said<Finding>* said : findings) {
-    Finding& finding = said->what;
-    if (finding.connection != 0 || kind(finding.rule) == FindingKind::symptom) continue;
-    Finding*& known = first[finding.rule];
-    if (known == nullptr) {
-      known = &finding;
-      continue;
-    }
-    known->occurrences += finding.occurrences;
-    known->frames.insert(known->frames.end(), finding.frames.begin(), finding.frames.end());
-    std::sort(known->frames.begin(), known->frames.end());
-    if (known->frames.size() > FindingBook::frames_each) known->frames.resize(FindingBook::frames_each);
-    finding.occurrences = 0;
+class OfCapture {
+ public:
+  explicit OfCapture(PackedList<Finding>& findings) : findings_(findings) {}
+
+  /// Is it counted with one before? Else it is the next one of the report.
+  [[nodiscard]] bool fold(const Finding& finding) {
+    if (finding.connection != 0 || kind(finding.rule) == FindingKind::symptom) return false;
+    const auto [known, first] = first_.try_emplace(finding.rule, findings_.size());
+    if (first) return false;
+    findings_.change(known->second, [&](Finding& all) {
+      all.occurrences += finding.occurrences;
+      all.frames.insert(all.frames.end(), finding.frames.begin(), finding.frames.end());
+      std::sort(all.frames.begin(), all.frames.end());
+      if (all.frames.size() > FindingBook::frames_each) all.frames.resize(FindingBook::frames_each);
+    });
+    return true;
   }
-  std::erase_if(findings, [](const Said<Finding>* said) { return said->what.occurrences == 0; });
-}
+
+ private:
+  PackedList<Finding>& findings_;
+  std::map<RuleId, std::size_t> first_;
+};
 
 }  // namespace
 
 Report put_together(std::vector<Share> shares) {
   const bool several = shares.size() > 1;
-  number(shares);
+  const Renumbering numbers(shares);
   Report report;
-  auto connections = in_order(shares, &Share::connections, [](const ConnectionFacts& facts) { return facts.id; });
-  report.connections.reserve(connections.size());
-  for (ConnectionFacts* facts : connections) report.connections.push_back(std::move(*facts));
-  let_go(shares, &Share::connections);
+  merge(shares, &Share::connections, numbers,
+        [&](const ConnectionFacts& facts) { report.connections.push_back(facts); });
 
-  auto findings = in_order(shares, &Share::findings,
-                           [](const Said<Finding>& said) { return std::pair(first_frame(said.what), said.when); });
-  if (several) fold(findings);
-  report.findings.reserve(findings.size());
-  for (Said<Finding>* said : findings) report.findings.push_back(std::move(said->what));
-  let_go(shares, &Share::findings);
+  std::vector<Breach> breaches;
+  for (const Share& share : shares) breaches.insert(breaches.end(), share.told.begin(), share.told.end());
+  OfCapture of_capture(report.findings);
+  merge(shares, &Share::findings, numbers, [&](const Said<Finding>& said) {
+    if (several && of_capture.fold(said.what)) return;
+    report.findings.push_back(said.what);
+    count_breach(breaches, said.what);
+  });
   link_consequences(report.findings);
 
-  auto unchecked = in_order(shares, &Share::unchecked, [](const Said<Unchecked>& said) { return said.when; });
-  std::set<RuleId> of_capture;
-  report.unchecked.reserve(unchecked.size());
-  for (Said<Unchecked>* said : unchecked) {
+  std::set<RuleId> not_checked;
+  merge(shares, &Share::unchecked, numbers, [&](Said<Unchecked>& said) {
     // Of a rule and the capture as a whole the first reason is told.
-    if (said->what.connection == 0 && !of_capture.insert(said->what.rule).second) continue;
-    report.unchecked.push_back(std::move(said->what));
-  }
-  let_go(shares, &Share::unchecked);
+    if (said.what.connection == 0 && !not_checked.insert(said.what.rule).second) return;
+    report.unchecked.push_back(std::move(said.what));
+  });
 
-  auto mounts = in_order(shares, &Share::mounts, [](const Said<MountFacts>& said) { return said.when; });
-  report.mounts.reserve(mounts.size());
-  for (Said<MountFacts>* said : mounts) {
-    report.mounts.push_back(std::move(said->what));
+  merge(shares, &Share::mounts, numbers, [&](Said<MountFacts>& said) {
+    report.mounts.push_back(std::move(said.what));
     report.mounts.back().id = static_cast<std::uint32_t>(report.mounts.size());
-  }
-
-  let_go(shares, &Share::mounts);
+  });
 
   TurnedAway connections_beyond;
   TurnedAway mounts_beyond;
-  std::vector<Breach> breaches;
   for (const Share& share : shares) {
     report.rdma_messages += share.rdma_messages;
     report.any_rpcrdma = report.any_rpcrdma || share.any_rpcrdma;
     report.judged = report.judged || share.judged;
-    breaches.insert(breaches.end(), share.told.begin(), share.told.end());
     connections_beyond.add(share.connections_turned_away);
     mounts_beyond.add(share.mounts_turned_away);
   }
@@ -197,7 +236,6 @@ Report put_together(std::vector<Share> shares) {
   report.judged = report.judged || std::any_of(report.mounts.begin(), report.mounts.end(), [](const MountFacts& mount) {
                     return mount.state == MountFacts::State::never_up;
                   });
-  for (const Finding& finding : report.findings) count_breach(breaches, finding);
   report.verdict = verdict_of(report.mounts, breaches, mounts_beyond);
   return report;
 }

@@ -14,11 +14,11 @@
 namespace rpcrdma::referee {
 
 struct Share {
-  std::vector<ConnectionFacts> connections;  ///< by number
-  std::vector<Said<Finding>> findings;       ///< by first frame, then as they were said
-  std::vector<Said<Unchecked>> unchecked;    ///< as they were said
-  std::vector<Said<MountFacts>> mounts;      ///< as they became known
-  std::vector<Breach> told;                  ///< what a listener was told, and is in `findings` no more
+  PackedList<ConnectionFacts> connections;  ///< by number
+  PackedList<Said<Finding>> findings;       ///< by first frame, then as they were said
+  std::vector<Said<Unchecked>> unchecked;   ///< as they were said
+  std::vector<Said<MountFacts>> mounts;     ///< as they became known
+  std::vector<Breach> told;                 ///< what a listener was told, and is in `findings` no more
   std::uint64_t rdma_messages = 0;
   bool any_rpcrdma = false;
   bool judged = false;

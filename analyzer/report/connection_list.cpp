@@ -129,7 +129,7 @@ void series_line(Page& page, const AttemptsInARow& series, Epoch epoch) {
 }  // namespace
 
 void connections_block(Page& page, const Run& run, const TextStyle& style, Epoch epoch) {
-  const std::vector<ConnectionFacts>& all = run.report.connections;
+  const std::vector<ConnectionFacts> all = run.report.connections.all();
   constexpr std::uint64_t crowd = 20;
   std::uint64_t failed = 0;
   for (const referee::MountFacts& mount : run.report.mounts)

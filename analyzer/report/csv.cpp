@@ -68,39 +68,46 @@ class Row {
 }  // namespace
 
 std::string csv(const Run& run) {
-  std::map<trace::ConnectionId, const referee::ConnectionFacts*> connections;
-  for (const auto& connection : run.report.connections) connections[connection.id] = &connection;
+  struct Peers {
+    std::string_view transport;
+    std::string client;
+    std::string server;
+  };
+  std::map<trace::ConnectionId, Peers> connections;
+  for (const auto& c : run.report.connections) connections[c.id] = {name(c.transport), peer(c.client), peer(c.server)};
   Row header;
   for (const std::string_view column : kColumns) header.cell(column);
   std::string out = header.take();
-  for (const referee::Finding* f : by_place(run.report.findings)) {
-    const referee::Rule& rule = referee::rule(f->rule);
-    const auto at = connections.find(f->connection);
-    const referee::ConnectionFacts* connection = at != connections.end() ? at->second : nullptr;
-    const bool placed = !f->frames.empty();
+  referee::Finding f;
+  for (const std::size_t index : by_place(run.report.findings)) {
+    run.report.findings.read(index, f);
+    const referee::Rule& rule = referee::rule(f.rule);
+    const auto at = connections.find(f.connection);
+    const Peers peers = at != connections.end() ? at->second : Peers{};
+    const bool placed = !f.frames.empty();
     Row row;
     row.cell(rule.name);
-    row.cell(referee::text(f->severity));
-    row.cell(f->connection != 0 ? fmt::format("{}", f->connection) : "");
-    row.cell(connection != nullptr ? name(connection->transport) : "");
-    row.cell(connection != nullptr ? peer(connection->client) : "");
-    row.cell(connection != nullptr ? peer(connection->server) : "");
-    row.cell(placed ? fmt::format("{}", f->frames.front()) : "");
-    row.cell(fmt::format("{}", fmt::join(f->frames, " ")));
-    row.cell(placed ? decimal_seconds(f->time) : "");
-    row.cell(placed ? calendar(f->time) : "");
-    row.cell(f->xid ? xid(*f->xid) : "");
-    row.cell(f->violator ? name(*f->violator) : "");
-    row.cell(f->role ? name(*f->role) : "");
-    row.cell(f->message);
-    row.cell(fmt::format("{}", f->occurrences));
+    row.cell(referee::text(f.severity));
+    row.cell(f.connection != 0 ? fmt::format("{}", f.connection) : "");
+    row.cell(peers.transport);
+    row.cell(peers.client);
+    row.cell(peers.server);
+    row.cell(placed ? fmt::format("{}", f.frames.front()) : "");
+    row.cell(fmt::format("{}", fmt::join(f.frames, " ")));
+    row.cell(placed ? decimal_seconds(f.time) : "");
+    row.cell(placed ? calendar(f.time) : "");
+    row.cell(f.xid ? xid(*f.xid) : "");
+    row.cell(f.violator ? name(*f.violator) : "");
+    row.cell(f.role ? name(*f.role) : "");
+    row.cell(f.message);
+    row.cell(fmt::format("{}", f.occurrences));
     row.cell(rule.title);
     row.cell(rule.source);
-    row.cell(display_filter(*f));
+    row.cell(display_filter(f));
     row.cell(rule.next);
-    row.cell(name(referee::kind(f->rule)));
-    row.cell(f->owes ? name(*f->owes) : "");
-    row.cell(fmt::format("{}", fmt::join(connections_of(*f), " ")));
+    row.cell(name(referee::kind(f.rule)));
+    row.cell(f.owes ? name(*f.owes) : "");
+    row.cell(fmt::format("{}", fmt::join(connections_of(f), " ")));
     out += row.take();
   }
   return out;

@@ -412,6 +412,25 @@ ndjson::Totals totals_of(const Run& run) {
           run.report.rdma_messages};
 }
 
+/// A list in another order.
+struct Ordered {
+  const referee::PackedList<referee::Finding>& list;
+  std::vector<std::size_t> order;
+
+  [[nodiscard]] std::size_t size() const noexcept { return order.size(); }
+  [[nodiscard]] bool empty() const noexcept { return order.empty(); }
+};
+
+template <class T>
+[[nodiscard]] const T& read(const std::vector<T>& list, std::size_t index) {
+  return list[index];
+}
+template <class T>
+[[nodiscard]] T read(const referee::PackedList<T>& list, std::size_t index) {
+  return list.at(index);
+}
+[[nodiscard]] referee::Finding read(const Ordered& list, std::size_t index) { return list.list.at(list.order[index]); }
+
 /// The members of the document that are lists, one element a line.
 class Lists {
  public:
@@ -425,7 +444,7 @@ class Lists {
     const auto lines = [&](std::string& to, std::size_t from, std::size_t end) {
       for (std::size_t i = from; i < end; ++i) {
         to += i == 0 ? "\n" : ",\n";
-        to += element(list[i]).json;
+        to += element(read(list, i)).json;
       }
     };
     std::size_t done = 0;
@@ -478,7 +497,7 @@ void json(const Run& run, const Write& write, const ForEach& for_each) {
   out += document(report.verdict).json;
   out += ",\n";
   lists.put("mounts", report.mounts, documented);
-  lists.put("findings", by_place(report.findings), [](const referee::Finding* finding) { return document(*finding); });
+  lists.put("findings", Ordered{report.findings, by_place(report.findings)}, documented);
   lists.put("unchecked", report.unchecked, documented);
   out += "\"totals\":";
   out += document(totals_of(run)).json;
@@ -520,7 +539,7 @@ std::string line(const Totals& totals) { return typed("totals", document(totals)
 
 std::string all(const Run& run) {
   std::string out = opening();
-  for (const auto* finding : by_place(run.report.findings)) out += line(*finding);
+  for (const std::size_t at : by_place(run.report.findings)) out += line(run.report.findings.at(at));
   for (const auto& connection : run.report.connections) out += line(connection);
   for (const auto& unchecked : run.report.unchecked) out += line(unchecked);
   for (const auto& mount : run.report.mounts) out += line(mount);

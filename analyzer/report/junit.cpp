@@ -250,8 +250,10 @@ void judge(Suite& suite, const referee::Rule& rule, const Judged* judged, const 
 
 void junit(const Run& run, const JunitView& view, const Write& write) {
   Book book;
-  for (const referee::Finding* finding : by_place(run.report.findings)) {
-    book[{finding->connection, finding->rule}].findings.push_back(finding);
+  const std::vector<referee::Finding> findings = run.report.findings.all();
+  for (const std::size_t index : by_place(run.report.findings)) {
+    const referee::Finding& finding = findings[index];
+    book[{finding.connection, finding.rule}].findings.push_back(&finding);
   }
   for (const referee::Unchecked& unchecked : run.report.unchecked) {
     book[{unchecked.connection, unchecked.rule}].unchecked = unchecked.reason;

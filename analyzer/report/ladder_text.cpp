@@ -102,10 +102,10 @@ Ink ink_of(const LadderRow& row) {
 /// Draws one connection.
 class Drawing {
  public:
-  Drawing(Page& page, const Run& run, const Ladder& ladder, const referee::ConnectionFacts& facts,
+  Drawing(Page& page, const std::vector<Finding>& findings, const Ladder& ladder, const referee::ConnectionFacts& facts,
           const Ladder::Connection& connection, const LadderStyle& style, std::optional<trace::TimeNs> epoch)
       : page_(page),
-        findings_(run.report.findings),
+        findings_(findings),
         ladder_(ladder),
         facts_(facts),
         rows_(connection.rows),
@@ -310,13 +310,14 @@ std::string ladder_text(const Run& run, const Ladder& ladder, const LadderStyle&
     if (input.first_time && (!epoch || *input.first_time < *epoch)) epoch = input.first_time;
   }
   Page page(style.color);
+  const std::vector<Finding> findings = run.report.findings.all();
   std::uint64_t not_drawn = 0;
   for (const referee::ConnectionFacts& facts : run.report.connections) {
     const Ladder::Connection* connection = ladder.connection(facts.id);
     if (connection == nullptr || connection->rows.empty()) {
       ++not_drawn;
     } else {
-      Drawing(page, run, ladder, facts, *connection, style, epoch).draw();
+      Drawing(page, findings, ladder, facts, *connection, style, epoch).draw();
     }
   }
   if (not_drawn != 0) {

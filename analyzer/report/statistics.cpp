@@ -42,7 +42,7 @@ struct Line {
   return out;
 }
 
-[[nodiscard]] std::vector<Line> of_rules(const std::vector<Finding>& findings) {
+[[nodiscard]] std::vector<Line> of_rules(const referee::PackedList<Finding>& findings) {
   struct Count {
     Severity worst = Severity::note;
     std::uint64_t times = 0;
@@ -69,13 +69,13 @@ struct Share {
   std::string path;
   std::uint64_t frames = 0;
   bool damaged = false;
-  std::vector<Finding> findings;
+  Tally found;
 };
 
 [[nodiscard]] std::vector<Share> shares(const Run& run, bool merged) {
   std::vector<Share> out;
   if (merged) {
-    out.push_back({counted(run.inputs.size(), "capture") + ", merged", run.frames, false, run.report.findings});
+    out.push_back({counted(run.inputs.size(), "capture") + ", merged", run.frames, false, count(run.report.findings)});
     for (const Input& input : run.inputs) out.front().damaged = out.front().damaged || input.damaged;
     return out;
   }
@@ -90,7 +90,7 @@ struct Share {
     const std::uint64_t frame = finding.frames.empty() ? 1 : finding.frames.front();
     const auto at = std::lower_bound(last.begin(), last.end(), frame);
     const auto input = static_cast<std::size_t>(std::min<std::ptrdiff_t>(at - last.begin(), std::ssize(last) - 1));
-    out[input].findings.push_back(finding);
+    out[input].found.add(finding);
   }
   return out;
 }
@@ -104,13 +104,12 @@ struct Share {
 
 [[nodiscard]] std::vector<Line> of_inputs(std::vector<Share> all) {
   const auto rank = [](const Share& share) {
-    const Tally tally = count(share.findings);
-    return std::tuple(share.damaged, tally.errors, tally.warnings, tally.notes);
+    return std::tuple(share.damaged, share.found.errors, share.found.warnings, share.found.notes);
   };
   std::stable_sort(all.begin(), all.end(), [&](const Share& a, const Share& b) { return rank(a) > rank(b); });
   std::vector<Line> lines;
   for (const Share& share : all) {
-    const Tally tally = count(share.findings);
+    const Tally& tally = share.found;
     lines.push_back({worst(tally, share.damaged), share.path,
                      fmt::format("{}, {}, {} in {}", counted(tally.errors, "error"), counted(tally.warnings, "warning"),
                                  counted(tally.notes, "note"), counted(share.frames, "frame"))});

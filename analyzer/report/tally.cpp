@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <set>
+#include <utility>
 
 #include "report/quantity.hpp"
 
@@ -39,30 +40,34 @@ std::uint64_t first_frame(const referee::Finding& f) { return f.frames.empty() ?
 
 }  // namespace
 
-std::vector<const referee::Finding*> by_place(const std::vector<referee::Finding>& findings) {
-  std::vector<const referee::Finding*> ordered;
-  ordered.reserve(findings.size());
-  for (const auto& finding : findings) ordered.push_back(&finding);
-  std::stable_sort(ordered.begin(), ordered.end(),
-                   [](const auto* a, const auto* b) { return first_frame(*a) < first_frame(*b); });
+std::vector<std::size_t> by_place(const referee::PackedList<referee::Finding>& findings) {
+  std::vector<std::pair<std::uint64_t, std::size_t>> places;
+  places.reserve(findings.size());
+  for (const auto& finding : findings) places.emplace_back(first_frame(finding), places.size());
+  std::sort(places.begin(), places.end());
+  std::vector<std::size_t> ordered;
+  ordered.reserve(places.size());
+  for (const auto& [frame, index] : places) ordered.push_back(index);
   return ordered;
 }
 
-Tally count(const std::vector<referee::Finding>& findings) {
-  Tally tally;
-  for (const auto& finding : findings) {
-    switch (finding.severity) {
-      case referee::Severity::error:
-        ++tally.errors;
-        break;
-      case referee::Severity::warning:
-        ++tally.warnings;
-        break;
-      case referee::Severity::note:
-        ++tally.notes;
-        break;
-    }
+void Tally::add(const referee::Finding& finding) noexcept {
+  switch (finding.severity) {
+    case referee::Severity::error:
+      ++errors;
+      break;
+    case referee::Severity::warning:
+      ++warnings;
+      break;
+    case referee::Severity::note:
+      ++notes;
+      break;
   }
+}
+
+Tally count(const referee::PackedList<referee::Finding>& findings) {
+  Tally tally;
+  for (const auto& finding : findings) tally.add(finding);
   return tally;
 }
 

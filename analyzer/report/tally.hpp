@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -14,12 +15,14 @@ struct Tally {
   std::uint64_t errors = 0;
   std::uint64_t warnings = 0;
   std::uint64_t notes = 0;
+
+  void add(const referee::Finding& finding) noexcept;
 };
 
-/// In the order of their frames; those that belong to no frame come last.
-[[nodiscard]] std::vector<const referee::Finding*> by_place(const std::vector<referee::Finding>& findings);
+/// Their places in the list, in the order of their frames; those that belong to no frame come last.
+[[nodiscard]] std::vector<std::size_t> by_place(const referee::PackedList<referee::Finding>& findings);
 
-[[nodiscard]] Tally count(const std::vector<referee::Finding>& findings);
+[[nodiscard]] Tally count(const referee::PackedList<referee::Finding>& findings);
 
 /// The mount does not do what it is for.
 [[nodiscard]] bool suffers(referee::MountFacts::State state) noexcept;

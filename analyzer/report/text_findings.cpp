@@ -193,7 +193,8 @@ void note_lines(Page& page, const std::vector<const Finding*>& notes, const Text
 void findings_block(Page& page, const Run& run, const TextStyle& style, Epoch epoch) {
   std::vector<const Finding*> serious;
   std::vector<const Finding*> notes;
-  for (const auto& f : run.report.findings) (f.severity == Severity::note ? notes : serious).push_back(&f);
+  const std::vector<Finding> all = run.report.findings.all();
+  for (const auto& f : all) (f.severity == Severity::note ? notes : serious).push_back(&f);
   // Worst first; within a severity the report's own order, which is by frame.
   std::stable_sort(serious.begin(), serious.end(),
                    [](const auto* a, const auto* b) { return a->severity > b->severity; });

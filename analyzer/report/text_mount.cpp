@@ -7,6 +7,7 @@
 #include <array>
 #include <iterator>
 #include <optional>
+#include <ranges>
 #include <string>
 #include <vector>
 
@@ -51,10 +52,12 @@ std::vector<std::string> networks(const MountFacts& mount, const Run& run) {
   std::vector<std::string> out;
   const auto& all = run.report.connections;
   for (const trace::ConnectionId id : mount.connections) {
-    const auto c =
-        std::lower_bound(all.begin(), all.end(), id, [](const auto& one, auto wanted) { return one.id < wanted; });
-    if (c == all.end() || c->id != id) continue;  // not selected
-    for (const std::string& name : c->networks) {
+    const auto indices = std::views::iota(std::size_t{0}, all.size());
+    const auto at = std::ranges::lower_bound(indices, id, {}, [&](std::size_t index) { return all.at(index).id; });
+    if (at == indices.end()) continue;
+    const referee::ConnectionFacts c = all.at(*at);
+    if (c.id != id) continue;  // not selected
+    for (const std::string& name : c.networks) {
       if (std::find(out.begin(), out.end(), name) == out.end()) out.push_back(name);
     }
   }

@@ -409,7 +409,7 @@ void Journal::finish() {
   std::sort(open.begin(), open.end());
   for (const std::uint32_t id : open) engine.give_up_all(id);
   referee::Report report = engine.referee.finish(engine.last, engine.first);
-  findings_ = std::move(report.findings);
+  findings_ = report.findings.all();
   mounts_ = std::move(report.mounts);
   findings_of_.clear();
   evidence_in_.clear();

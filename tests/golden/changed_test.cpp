@@ -211,7 +211,7 @@ void with_repeats(const std::string& name) {
   expect_quiet(report, what);
   ASSERT_EQ(whole.connections.size(), report.connections.size()) << what;
   for (std::size_t i = 0; i < whole.connections.size(); ++i) {
-    expect_same_facts(whole.connections[i], report.connections[i], what);
+    expect_same_facts(whole.connections.at(i), report.connections.at(i), what);
   }
 }
 

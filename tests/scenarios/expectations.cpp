@@ -325,17 +325,18 @@ bool speaks_of(const std::optional<std::string>& fabric, const forge::Transport&
 std::vector<std::string> complaints(const Expectations& expectations, const forge::Transport& transport,
                                     const StepFrames& frames, const Report& report, std::set<std::string>* missing) {
   std::vector<std::string> lines = roles_made_up(report);
-  std::vector<bool> explained(report.findings.size());
+  const std::vector<Finding> findings = report.findings.all();
+  std::vector<bool> explained(findings.size());
   for (const Want& want : expectations.expect) {
     if (!speaks_of(want.fabric, transport)) continue;
     std::size_t hits = 0;
     std::vector<std::string> reasons;
-    for (std::size_t i = 0; i < report.findings.size(); ++i) {
-      const std::string why = unlike(want, report.findings[i], frames);
+    for (std::size_t i = 0; i < findings.size(); ++i) {
+      const std::string why = unlike(want, findings[i], frames);
       if (why.empty()) {
         ++hits;
         explained[i] = true;
-      } else if (rule_name(report.findings[i].rule) == want.rule) {
+      } else if (rule_name(findings[i].rule) == want.rule) {
         reasons.push_back(why);
       }
     }
@@ -346,8 +347,8 @@ std::vector<std::string> complaints(const Expectations& expectations, const forg
       lines.push_back(fmt::format("{} {} times, not {}", want.rule, hits, *want.times));
     }
   }
-  for (std::size_t i = 0; i < report.findings.size(); ++i) {
-    const Finding& finding = report.findings[i];
+  for (std::size_t i = 0; i < findings.size(); ++i) {
+    const Finding& finding = findings[i];
     const std::string rule(rule_name(finding.rule));
     const bool silent = expectations.near.count(rule) + expectations.never.count(rule) != 0;
     if (explained[i]) continue;

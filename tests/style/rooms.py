@@ -12,7 +12,7 @@ import sys
 import tree
 
 LIBRARIES = ("wire", "trace", "referee", "report")
-REFEREE = ("state", "docket", "message", "rules", "cause", "mount", "exchange")
+REFEREE = ("packed", "state", "docket", "message", "rules", "cause", "mount", "exchange")
 # What every room of the referee may include: facts, options and the names of the rules.
 COMMON = {"facts.hpp", "options.hpp", "observer.hpp", "held_finding.hpp", "rules/list.hpp", "rules/table.hpp"}
 INCLUDE = re.compile(r'^#include "([a-z]+)/([a-z_0-9/]+\.hpp)"', re.M)

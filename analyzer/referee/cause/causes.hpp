@@ -2,8 +2,6 @@
 // Group L: what was refused, why a connection ended.
 #pragma once
 
-#include <vector>
-
 #include "referee/facts.hpp"
 #include "referee/rules/checks.hpp"
 
@@ -18,7 +16,7 @@ void judge_access_refused(const Witness& witness, const trace::Refusal& refusal)
 
 // --- consequences.cpp
 /// At the end, with all findings in their order: which of them follow from another.
-void link_consequences(std::vector<Finding>& findings);
+void link_consequences(PackedList<Finding>& findings);
 
 // --- lost.cpp
 void judge_close(const Witness& witness, const trace::Disconnect& event);

@@ -30,6 +30,18 @@ void count_breach(std::vector<Breach>& breaches, const Finding& finding) {
   if (!finding.frames.empty()) at->first = std::min(at->first, finding.frames.front());
 }
 
+void pack(PackedOctets& to, PackedWords& words, const Said<Finding>& said) {
+  pack(to, words, said.what);
+  pack_number(to, static_cast<std::uint64_t>(said.when.step));
+  pack_number(to, said.when.place);
+}
+
+void unpack(const std::uint8_t*& from, const PackedWords& words, Said<Finding>& into) {
+  unpack(from, words, into.what);
+  into.when.step = static_cast<trace::Moment::Step>(unpack_number(from));
+  into.when.place = unpack_number(from);
+}
+
 FindingBook::OfConnection::Folded* FindingBook::OfConnection::find(RuleId rule, std::optional<Party> violator) {
   const auto found = std::find_if(folded.begin(), folded.end(),
                                   [&](const Folded& f) { return f.rule == rule && f.violator == violator; });
@@ -130,6 +142,34 @@ void FindingBook::fold_into(Finding& first, const Finding& finding) {
   if (!finding.frames.empty()) add_frame(first, finding.frames.front());
 }
 
+std::vector<std::size_t> FindingBook::untold(RuleId rule, ConnectionId connection) const {
+  std::vector<std::size_t> numbers;
+  const auto of = connections_.find(connection);
+  if (of == connections_.end()) return numbers;
+  for (const std::size_t number : of->second.numbers) {
+    const auto at = entries_.find(number);
+    const bool is_one =
+        at != entries_.end() && at->second.stage < Entry::Stage::told && at->second.finding.rule == rule;
+    if (is_one) numbers.push_back(number);
+  }
+  return numbers;
+}
+
+void FindingBook::fold_together(const std::vector<std::size_t>& numbers) {
+  Finding* first = nullptr;
+  for (const std::size_t number : numbers) {
+    const auto at = entries_.find(number);
+    if (at == entries_.end()) continue;
+    if (first == nullptr) {
+      first = &at->second.finding;
+      first->severity = Severity::note;
+    } else {
+      fold_into(*first, at->second.finding);
+      entries_.erase(at);
+    }
+  }
+}
+
 void FindingBook::add_symptom(Finding&& finding) {
   if (listener_ != nullptr) {
     tell(finding);
@@ -149,7 +189,7 @@ bool FindingBook::fold_again(RuleId rule, ConnectionId connection, FrameRef fram
 }
 
 void FindingBook::withdraw(const HeldFinding& held) {
-  Entry& entry = entries_.at(held.index_);
+  Entry& entry = this->entry(held.index_);
   if (entry.stage == Entry::Stage::withdrawn) return;
   if (entry.finding.occurrences > 1) {
     --entry.finding.occurrences;
@@ -166,7 +206,8 @@ void FindingBook::withdraw(const HeldFinding& held) {
 }
 
 bool FindingBook::stands(const HeldFinding& held) const {
-  return entries_.at(held.index_).stage != Entry::Stage::withdrawn;
+  const auto at = entries_.find(held.index_);
+  return at == entries_.end() || at->second.stage != Entry::Stage::withdrawn;  // nothing that rests was withdrawn
 }
 
 void FindingBook::evidence(const HeldFinding& held, FrameRef frame) { add_frame(at(held), frame.number); }
@@ -189,19 +230,63 @@ bool FindingBook::has(RuleId rule, ConnectionId connection) const {
          std::any_of(of->second.folded.begin(), of->second.folded.end(), folded);
 }
 
-std::vector<Said<Finding>> FindingBook::take_findings() {
-  std::vector<Said<Finding>> findings;
-  findings.reserve(entries_.size());
-  for (auto& [index, entry] : entries_) {
+FindingBook::Entry& FindingBook::entry(std::size_t index) {
+  if (index >= place_of_.size() || place_of_[index] == 0) return entries_.at(index);
+  auto [finding, said] = resting_.at(place_of_[index] - 1);
+  place_of_[index] = 0;
+  return entries_.insert_or_assign(index, Entry{std::move(finding), {}, false, Entry::Stage::written, said})
+      .first->second;
+}
+
+void FindingBook::rest(ConnectionId connection) {
+  const auto of = connections_.find(connection);
+  if (of == connections_.end()) return;
+  for (const std::size_t number : of->second.numbers) {
+    const auto at = entries_.find(number);
+    if (at == entries_.end() || at->second.stage != Entry::Stage::written) continue;
+    resting_.push_back({std::move(at->second.finding), at->second.said});
+    if (place_of_.size() <= number) place_of_.resize(number + 1);
+    place_of_[number] = static_cast<std::uint32_t>(resting_.size());
+    entries_.erase(at);
+  }
+  // Of a rule that could not be checked the first reason is told, whenever another comes.
+  if (of->second.unchecked.empty()) {
+    connections_.erase(of);
+  } else {
+    of->second = {{}, {}, std::move(of->second.unchecked), {}};
+  }
+}
+
+PackedList<Said<Finding>> FindingBook::take_findings() {
+  struct Place {
+    std::uint64_t frame = 0;
+    std::size_t number = 0;
+    std::size_t at = 0;  // in resting_
+  };
+  std::vector<Place> places;
+  places.reserve(next_);
+  Said<Finding> said;
+  for (std::size_t number = 0; number < place_of_.size(); ++number) {
+    if (place_of_[number] == 0) continue;
+    const std::size_t at = place_of_[number] - 1;
+    resting_.read(at, said);
+    if (said.what.rule != left_out_) places.push_back({first_frame(said.what), number, at});
+  }
+  for (auto& [number, entry] : entries_) {
     if (entry.stage == Entry::Stage::withdrawn || entry.finding.rule == left_out_) continue;
-    findings.push_back({std::move(entry.finding), entry.said});
+    places.push_back({first_frame(entry.finding), number, resting_.size()});
+    resting_.push_back({std::move(entry.finding), entry.said});
   }
   entries_.clear();
   connections_.clear();
-  std::stable_sort(findings.begin(), findings.end(), [](const Said<Finding>& a, const Said<Finding>& b) {
-    return first_frame(a.what) < first_frame(b.what);
-  });
-  return findings;
+  place_of_.clear();
+  std::sort(places.begin(), places.end(),
+            [](const Place& a, const Place& b) { return std::pair(a.frame, a.number) < std::pair(b.frame, b.number); });
+  std::vector<std::size_t> order;
+  order.reserve(places.size());
+  for (const Place& place : places) order.push_back(place.at);
+  resting_.keep(order);
+  return std::exchange(resting_, {});
 }
 
 std::vector<Said<Unchecked>> FindingBook::take_unchecked() {
@@ -231,29 +316,45 @@ void FindingBook::reconsider(ConnectionId connection) {
   settled_.insert(settled_.end(), numbers.begin(), numbers.end());
 }
 
+void FindingBook::forget(std::size_t index) {
+  const auto at = entries_.find(index);
+  const auto of = connections_.find(at->second.finding.connection);
+  entries_.erase(at);
+  if (of == connections_.end()) return;
+  std::erase(of->second.numbers, index);
+  if (of->second.numbers.empty()) connections_.erase(of);
+}
+
 void FindingBook::conclude(ConnectionId connection, bool reported) {
   if (listener_ == nullptr) return;
-  if (const auto of = connections_.find(connection); of != connections_.end()) {
-    for (const std::size_t index : of->second.numbers) {
-      const auto at = entries_.find(index);
-      if (at == entries_.end()) continue;
-      Entry& entry = at->second;
-      const bool wanted = reported || entry.finding.rule == RuleId::not_rpcrdma;
-      if (entry.stage == Entry::Stage::withdrawn && !entry.token.expired()) continue;
-      const bool untold = wanted && entry.stage == Entry::Stage::written;
-      if (untold && !entry.token.expired()) {
-        entry.stage = Entry::Stage::concluded;
-        continue;
-      }
-      if (untold) tell(entry.finding);
-      entries_.erase(at);
+  const auto of = connections_.find(connection);
+  if (of == connections_.end()) return;
+  std::vector<std::size_t> held;
+  for (const std::size_t index : of->second.numbers) {
+    const auto at = entries_.find(index);
+    if (at == entries_.end()) continue;
+    Entry& entry = at->second;
+    const bool wanted = reported || entry.finding.rule == RuleId::not_rpcrdma;
+    if (entry.stage == Entry::Stage::withdrawn && !entry.token.expired()) continue;
+    const bool untold = wanted && entry.stage == Entry::Stage::written;
+    if (untold && !entry.token.expired()) {
+      entry.stage = Entry::Stage::concluded;
+      held.push_back(index);
+      continue;
     }
-    for (const OfConnection::Unjudged& each : of->second.unchecked) {
-      const auto at = unchecked_.find(each.number);
-      if (reported) listener_->unchecked(at->second.what);
-      unchecked_.erase(at);
-    }
+    if (untold) tell(entry.finding);
+    entries_.erase(at);
+  }
+  for (const OfConnection::Unjudged& each : of->second.unchecked) {
+    const auto at = unchecked_.find(each.number);
+    if (reported) listener_->unchecked(at->second.what);
+    unchecked_.erase(at);
+  }
+  // Which those are that may still become one with others.
+  if (held.empty()) {
     connections_.erase(of);
+  } else {
+    of->second = {{}, {}, {}, std::move(held)};
   }
 }
 

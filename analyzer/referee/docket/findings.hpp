@@ -5,7 +5,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <initializer_list>
-#include <iterator>
 #include <map>
 #include <memory>
 #include <optional>
@@ -56,6 +55,9 @@ struct Said {
   trace::Moment when;
 };
 
+void pack(PackedOctets& to, PackedWords& words, const Said<Finding>& said);
+void unpack(const std::uint8_t*& from, const PackedWords& words, Said<Finding>& into);
+
 class FindingBook {
  public:
   /// Findings of one rule on one connection that are kept one by one; more are counted on the last one.
@@ -72,24 +74,10 @@ class FindingBook {
   HeldFinding add(const Testimony& verdict);
   /// At the end of the capture, when its connection may be concluded already.
   void add_symptom(Finding&& finding);
-  /// Findings of this rule for which `same` holds become one note, which counts and names their connections; not those
-  /// that have been told already.
-  template <class Predicate>
-  void fold_all(RuleId rule, Predicate same) {
-    Finding* first = nullptr;
-    for (auto at = entries_.begin(); at != entries_.end();) {
-      Finding& finding = at->second.finding;
-      const bool one_of_them = at->second.stage < Entry::Stage::told && finding.rule == rule && same(finding);
-      const bool another = one_of_them && first != nullptr;
-      if (another) {
-        fold_into(*first, finding);
-      } else if (one_of_them) {
-        first = &finding;
-        finding.severity = Severity::note;
-      }
-      at = another ? entries_.erase(at) : std::next(at);
-    }
-  }
+  /// The numbers of its findings of this rule that have not been told.
+  [[nodiscard]] std::vector<std::size_t> untold(RuleId rule, ConnectionId connection) const;
+  /// Those of them that are still there become one note, which counts and names their connections.
+  void fold_together(const std::vector<std::size_t>& numbers);
   /// For what is told once: true when that finding exists and was counted up.
   bool fold_again(RuleId rule, ConnectionId connection, FrameRef frame, std::optional<Party> violator = std::nullopt);
   /// What it rests on has turned out not to be known: it is not told, or counted once less.
@@ -98,7 +86,7 @@ class FindingBook {
   [[nodiscard]] bool stands(const HeldFinding& held) const;
   /// Adds evidence to a finding.
   void evidence(const HeldFinding& held, FrameRef frame);
-  [[nodiscard]] Finding& at(const HeldFinding& held) { return entries_.at(held.index_).finding; }
+  [[nodiscard]] Finding& at(const HeldFinding& held) { return entry(held.index_).finding; }
 
   /// Among the last few hundred findings, the oldest one of a connection for which `wanted` holds.
   template <class Predicate>
@@ -118,7 +106,7 @@ class FindingBook {
   /// "Not checked because ...": once for each (rule, connection).
   void unchecked(RuleId rule, ConnectionId connection, std::string_view reason);
 
-  /// How many there were so far, and each by its number from 0. Not for a book that tells.
+  /// How many there were so far, and each by its number from 0. Not for a book that tells, nor for what rests.
   [[nodiscard]] std::size_t size() const noexcept { return next_; }
   [[nodiscard]] const Finding& finding(std::size_t number) const { return entries_.at(number).finding; }
   [[nodiscard]] bool has(RuleId rule, ConnectionId connection) const;
@@ -130,8 +118,12 @@ class FindingBook {
   void follow(const trace::Moment& now) noexcept { now_ = &now; }
   [[nodiscard]] trace::Moment now() const noexcept { return now_ != nullptr ? *now_ : trace::Moment(); }
 
+  /// The connection is over, and what there is of it will hardly be amended: it takes less room. Not for a book that
+  /// tells.
+  void rest(ConnectionId connection);
+
   /// By first frame, and then as they were said.
-  [[nodiscard]] std::vector<Said<Finding>> take_findings();
+  [[nodiscard]] PackedList<Said<Finding>> take_findings();
   /// As they were said.
   [[nodiscard]] std::vector<Said<Unchecked>> take_unchecked();
   /// What was told, of a book that tells.
@@ -192,6 +184,8 @@ class FindingBook {
     [[nodiscard]] Folded* find(RuleId rule, std::optional<Party> violator);
   };
   static void fold_into(Finding& first, const Finding& finding);
+  /// Wakes what rests.
+  [[nodiscard]] Entry& entry(std::size_t index);
   HeldFinding add_up_to(const Testimony& verdict, std::size_t most);
   HeldFinding fold(const Testimony& verdict);
   [[nodiscard]] std::size_t append(const Testimony& verdict);
@@ -200,6 +194,8 @@ class FindingBook {
   /// So that letting go never allocates.
   void make_room(std::size_t more);
   void tell(const Finding& finding);
+  /// Of a connection that was concluded.
+  void forget(std::size_t index);
   template <class Predicate>
   void tell_if_settled(std::size_t index, Predicate certain) {
     const auto at = entries_.find(index);
@@ -213,7 +209,7 @@ class FindingBook {
     if (!concluded && (entry.open_ended || !certain(entry.finding.connection))) return;
     entry.stage = Entry::Stage::told;
     tell(entry.finding);
-    if (concluded) entries_.erase(at);
+    if (concluded) forget(index);
   }
 
   std::optional<RuleId> left_out_;
@@ -221,6 +217,8 @@ class FindingBook {
   std::shared_ptr<void> nobody_waits_ = std::make_shared<char>();  ///< every token of a book that does not tell
   std::map<std::size_t, Entry> entries_;                           // by number, from 0
   std::size_t next_ = 0;
+  PackedList<Said<Finding>> resting_;
+  std::vector<std::uint32_t> place_of_;  // in resting_, from 1, by number; 0: it does not rest
   const trace::Moment* now_ = nullptr;
   std::map<std::size_t, Said<Unchecked>> unchecked_;  // by number, from 0
   std::size_t next_unchecked_ = 0;

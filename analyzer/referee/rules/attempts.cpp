@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Group N: attempts to connect that fail, and mounts that went another way.
 #include <algorithm>
+#include <array>
 #include <map>
 #include <optional>
-#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -37,16 +37,39 @@ constexpr std::uint64_t repeats_that_count = 2;
   return text;
 }
 
-/// Findings about single attempts between these frames become one note: it has the reason, the series the rest.
-void fold_singles(const MountWitness& witness, FrameRef first, std::uint64_t end,
-                  const std::set<ConnectionId>& of_mount) {
-  for (const RuleId single : {RuleId::cm_rejected, RuleId::cm_unanswered}) {
-    witness.context.book.fold_all(single, [&](const Finding& finding) {
-      const std::uint64_t at = finding.frames.empty() ? 0 : finding.frames.front();
-      return at >= first.number && at <= end && of_mount.contains(finding.connection);
-    });
+/// The findings about single attempts of a mount, by their first frames.
+class Singles {
+ public:
+  Singles(FindingBook& book, const Mount& mount) : book_(book) {
+    for (const ConnectionId connection : mount.connections) {
+      for (OfRule& of : rules_) {
+        for (const std::size_t number : book_.untold(of.rule, connection)) {
+          of.findings.push_back({first_frame(book_.finding(number)), number});
+        }
+      }
+    }
+    for (OfRule& of : rules_) std::sort(of.findings.begin(), of.findings.end());
   }
-}
+
+  /// Those between these frames become one note of each rule: it has the reason, the series the rest.
+  void fold(FrameRef first, std::uint64_t end) {
+    for (const OfRule& of : rules_) {
+      std::vector<std::size_t> numbers;
+      auto at = std::lower_bound(of.findings.begin(), of.findings.end(), std::pair(first.number, std::size_t{0}));
+      for (; at != of.findings.end() && at->first <= end; ++at) numbers.push_back(at->second);
+      std::sort(numbers.begin(), numbers.end());
+      book_.fold_together(numbers);
+    }
+  }
+
+ private:
+  struct OfRule {
+    RuleId rule = RuleId{};
+    std::vector<std::pair<std::uint64_t, std::size_t>> findings;  // frame, number in the book
+  };
+  FindingBook& book_;
+  std::array<OfRule, 2> rules_{OfRule{RuleId::cm_rejected, {}}, OfRule{RuleId::cm_unanswered, {}}};
+};
 
 }  // namespace
 
@@ -94,10 +117,10 @@ const Row rows::reconnect_loop{
     .next = "The reason of the refusals; when nothing answers, the path. The first failing attempt tells since when."};
 
 void judge_attempts(const MountWitness& witness, const Mount& mount, const Assessment& assessment) {
-  const std::set<ConnectionId> of_mount(mount.connections.begin(), mount.connections.end());
+  Singles singles(witness.context.book, mount);
   for (const AttemptSeries& series : assessment.series) {
     if (series.attempts < loop) continue;
-    fold_singles(witness, series.first, std::max(series.last.number, series.last_answer.number), of_mount);
+    singles.fold(series.first, std::max(series.last.number, series.last_answer.number));
     const bool over = series.ended_by.number != 0;
     Symptom symptom;
     symptom.frames = {series.first, series.last, series.last_answer, series.ended_by};
@@ -135,7 +158,7 @@ void judge_attempts(const MountWitness& witness, const Mount& mount, const Asses
   };
   for (const Attempt& attempt : mount.attempts) {
     if (attempt.transport != trace::Transport::iwarp && came_through_later(attempt)) {
-      fold_singles(witness, attempt.first, std::max(attempt.last.number, attempt.answer.number), of_mount);
+      singles.fold(attempt.first, std::max(attempt.last.number, attempt.answer.number));
     }
   }
   std::optional<Symptom> refused;

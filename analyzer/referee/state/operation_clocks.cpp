@@ -7,34 +7,19 @@
 namespace rpcrdma::referee {
 namespace {
 
-using Packed = std::vector<std::uint8_t>;
-
-/// Seven bits an octet, the lowest first; the eighth says that more follow.
-void put(Packed& to, std::uint64_t value) {
-  for (; value >= 0x80; value >>= 7U) to.push_back(static_cast<std::uint8_t>(value | 0x80U));
-  to.push_back(static_cast<std::uint8_t>(value));
-}
-
-[[nodiscard]] std::uint64_t take(const std::uint8_t*& from) noexcept {
-  std::uint64_t value = 0;
-  unsigned shift = 0;
-  for (; (*from & 0x80U) != 0; shift += 7) value |= std::uint64_t{*from++ & 0x7fU} << shift;
-  return value | std::uint64_t{*from++} << shift;
-}
-
 [[nodiscard]] std::array<LatencyHistogram*, 4> parts_of(OperationClock::InParts& parts) noexcept {
   return {&parts.whole, &parts.pull, &parts.server, &parts.push};
 }
 
-void put(Packed& to, const LatencyHistogram& few) {
-  put(to, few.values().size());
-  for (const std::uint64_t value : few.values()) put(to, value);
+void pack(PackedOctets& to, const LatencyHistogram& few) {
+  pack_number(to, few.values().size());
+  for (const std::uint64_t value : few.values()) pack_number(to, value);
 }
 
-void take(const std::uint8_t*& from, LatencyHistogram& into) {
-  std::uint64_t left = take(from);
+void unpack(const std::uint8_t*& from, LatencyHistogram& into) {
+  std::uint64_t left = unpack_number(from);
   into.expect(static_cast<std::size_t>(left));
-  for (; left > 0; --left) into.add(static_cast<TimeNs>(take(from)));
+  for (; left > 0; --left) into.add(static_cast<TimeNs>(unpack_number(from)));
 }
 
 /// How many values there are; none where there are too many to be kept apart.
@@ -89,18 +74,18 @@ void OperationClocks::rest() {
     if (!count || (values += *count) > most_at_rest) return;
   }
   if (clocks_.empty()) return;
-  Packed packed;
+  PackedOctets packed;
   packed.reserve(std::size_t{32} * clocks_.size());
   for (auto& [name, clock] : clocks_) {
-    put(packed, name.size());
+    pack_number(packed, name.size());
     packed.insert(packed.end(), name.begin(), name.end());
-    put(packed, clock.octets);
-    put(packed, clock.plain);
+    pack_number(packed, clock.octets);
+    pack(packed, clock.plain);
     packed.push_back(clock.in_parts ? 1 : 0);
     if (!clock.in_parts) continue;
-    for (const LatencyHistogram* part : parts_of(*clock.in_parts)) put(packed, *part);
+    for (const LatencyHistogram* part : parts_of(*clock.in_parts)) pack(packed, *part);
   }
-  packed_ = Packed(packed.begin(), packed.end());  // as large as it is
+  packed_ = PackedOctets(packed.begin(), packed.end());  // as large as it is
   clocks_.clear();
   by_place_ = {};
 }
@@ -110,14 +95,14 @@ void OperationClocks::wake() {
   const std::uint8_t* at = packed_.data();
   const std::uint8_t* end = at + packed_.size();
   while (at != end) {
-    const auto length = static_cast<std::size_t>(take(at));
+    const auto length = static_cast<std::size_t>(unpack_number(at));
     OperationClock& clock = clocks_.try_emplace(clocks_.end(), std::string(at, at + length))->second;
     at += length;
-    clock.octets = take(at);
-    take(at, clock.plain);
+    clock.octets = unpack_number(at);
+    unpack(at, clock.plain);
     if (*at++ == 0) continue;
     clock.in_parts = std::make_unique<OperationClock::InParts>();
-    for (LatencyHistogram* part : parts_of(*clock.in_parts)) take(at, *part);
+    for (LatencyHistogram* part : parts_of(*clock.in_parts)) unpack(at, *part);
   }
   packed_ = {};
 }

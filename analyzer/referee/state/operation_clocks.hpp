@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "referee/facts.hpp"
+#include "referee/packed/octets.hpp"
 #include "referee/state/latency.hpp"
 
 namespace rpcrdma::referee {
@@ -52,7 +53,7 @@ class OperationClocks {
   std::map<std::string, OperationClock, std::less<>> clocks_;
   /// The same by where their names stand: most operations have one that never moves.
   std::vector<std::pair<const char*, OperationClock*>> by_place_;
-  std::vector<std::uint8_t> packed_;
+  PackedOctets packed_;
 };
 
 }  // namespace rpcrdma::referee

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include <algorithm>
 #include <array>
+#include <functional>
 #include <map>
+#include <numeric>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -19,8 +21,14 @@ using Json = nlohmann::ordered_json;
 
 constexpr std::size_t most_mounts = 100;
 
-[[nodiscard]] std::uint64_t place(const referee::Finding& finding) {
-  return finding.frames.empty() ? UINT64_MAX : finding.frames.front();
+/// Which of them comes first, second and so on; equals stay as they are.
+template <class T, class Before>
+[[nodiscard]] std::vector<std::size_t> in_order(const std::vector<T>& values, Before before) {
+  std::vector<std::size_t> order(values.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::stable_sort(order.begin(), order.end(),
+                   [&](std::size_t a, std::size_t b) { return before(values[a], values[b]); });
+  return order;
 }
 
 /// Those that do not work come first, the one that the verdict names before all others.
@@ -51,19 +59,21 @@ void bound_mounts(referee::Report& report) {
     }
   }
   if (report.connections.size() > limits.connections) {
-    std::stable_sort(report.connections.begin(), report.connections.end(),
-                     [&](const auto& a, const auto& b) { return worst[a.id] > worst[b.id]; });
-    report.connections.resize(limits.connections);
-    std::sort(report.connections.begin(), report.connections.end(),
-              [](const auto& a, const auto& b) { return a.id < b.id; });
+    std::vector<int> found;  // of each
+    for (const auto& connection : report.connections) found.push_back(worst[connection.id]);
+    std::vector<std::size_t> order = in_order(found, std::greater<>());
+    order.resize(limits.connections);
+    std::sort(order.begin(), order.end());
+    report.connections.keep(order);
   }
   if (report.findings.size() > limits.findings) {
-    std::stable_sort(report.findings.begin(), report.findings.end(),
-                     [](const auto& a, const auto& b) { return a.severity > b.severity; });
-    report.findings.resize(limits.findings);
+    std::vector<referee::Severity> severities;
+    for (const auto& finding : report.findings) severities.push_back(finding.severity);
+    std::vector<std::size_t> order = in_order(severities, std::greater<>());
+    order.resize(limits.findings);
+    report.findings.keep(order);
   }
-  std::stable_sort(report.findings.begin(), report.findings.end(),
-                   [](const auto& a, const auto& b) { return place(a) < place(b); });
+  report.findings.keep(by_place(report.findings));
   if (report.unchecked.size() > limits.unchecked) report.unchecked.resize(limits.unchecked);
   return out;
 }
@@ -130,7 +140,7 @@ void bound_mounts(referee::Report& report) {
 
 std::string html(const Run& run, PageRecorder& recorder, const PageLimits& limits) {
   const Run part = shown(run, limits);
-  recorder.ladder.finish(part.report.findings);
+  recorder.ladder.finish(part.report.findings.all());
   const std::string left_out = fmt::format(R"({{"connections":{},"findings":{},"unchecked":{}}})",
                                            run.report.connections.size() - part.report.connections.size(),
                                            run.report.findings.size() - part.report.findings.size(),

@@ -21,13 +21,14 @@ const Finding lesser = finding(RuleId::payload_unaligned, Severity::warning, 1, 
 const Finding refusal = finding(RuleId::rnr_nak_seen, Severity::warning, 1, {13, 12});
 
 TEST(Consequences, FollowTheGravestBreachOfAFrameThatTheyName) {
-  for (std::vector<Finding> all : {std::vector{lesser, breach, refusal}, std::vector{breach, lesser, refusal}}) {
+  for (PackedList<Finding> all : {PackedList{lesser, breach, refusal}, PackedList{breach, lesser, refusal}}) {
     link_consequences(all);
-    ASSERT_TRUE(all.back().follows);
-    EXPECT_EQ(all.back().follows->rule, breach.rule);
-    EXPECT_EQ(all.back().follows->frame, 12U);
-    EXPECT_FALSE(all[0].follows);
-    EXPECT_FALSE(all[1].follows);
+    const std::optional<Finding::Follows> follows = all.at(2).follows;
+    ASSERT_TRUE(follows);
+    EXPECT_EQ(follows->rule, breach.rule);
+    EXPECT_EQ(follows->frame, 12U);
+    EXPECT_FALSE(all.at(0).follows);
+    EXPECT_FALSE(all.at(1).follows);
   }
 }
 
@@ -40,9 +41,9 @@ TEST(Consequences, NotFromWhatIsElsewhereOrAccusesNobody) {
   note.severity = Severity::note;
   const Finding consequence = finding(RuleId::credit_overrun_fatal, Severity::error, 1, {12, 13});
   for (const Finding& other : {another_connection, another_frame, note, consequence}) {
-    std::vector<Finding> all{other, refusal};
+    PackedList<Finding> all{other, refusal};
     link_consequences(all);
-    EXPECT_FALSE(all.back().follows) << rule(other.rule).name;
+    EXPECT_FALSE(all.at(1).follows) << rule(other.rule).name;
   }
 }
 

@@ -32,7 +32,7 @@ TEST(Referee, HealthyStoryGivesFactsAndNothingAboveANote) {
   s.write(Side::passive, 0x100, 0x1000, 1000).reply(2, write_chunk(0x100, 0x1000, 1000)).close(Side::active);
   const Report report = s.end();
   ASSERT_EQ(report.connections.size(), 1U);
-  const ConnectionFacts& facts = report.connections.front();
+  const ConnectionFacts& facts = report.connections.at(0);
   EXPECT_EQ(story::above_note(report), 0U);
   EXPECT_EQ(facts.thresholds.client_to_server, 4096U);
   EXPECT_EQ(facts.thresholds.basis, Basis::negotiated);
@@ -92,7 +92,7 @@ TEST(Referee, UnknownThresholdsAccuseNobody) {
   s.adopt().message(Side::active, 1, 32, {}, story::rpc_call(1, 9000));
   const Report report = s.end();
   EXPECT_EQ(story::above_note(report), 0U);
-  EXPECT_FALSE(report.connections.front().thresholds.client_to_server);
+  EXPECT_FALSE(report.connections.at(0).thresholds.client_to_server);
   EXPECT_EQ(found(report, RuleId::send_larger_than_known).size(), 1U);
   EXPECT_EQ(found(report, RuleId::capture_start_missing).size(), 1U);
 }
@@ -156,7 +156,7 @@ TEST(Referee, AWithdrawnFindingIsNoCauseEither) {
     const Report report = s.end();
     EXPECT_EQ(found(report, RuleId::remote_invalidation_wrong_handle).empty(), missing);
     ASSERT_TRUE(report.connections.at(0).closed.has_value());
-    const auto& cause = report.connections[0].closed->cause;
+    const std::optional<Cause> cause = report.connections.at(0).closed->cause;
     EXPECT_EQ(cause && cause->rule == RuleId::remote_invalidation_wrong_handle, !missing);
   }
 }
@@ -299,8 +299,8 @@ TEST(Referee, RefusedAccessInsideTheChunkIsTheOwnersFault) {
   const auto hits = found(report, RuleId::remote_access_error);
   ASSERT_EQ(hits.size(), 1U);
   EXPECT_EQ(hits.front().violator, Party::client);
-  ASSERT_TRUE(report.connections.front().closed && report.connections.front().closed->cause);
-  EXPECT_EQ(report.connections.front().closed->cause->rule, RuleId::remote_access_error);
+  ASSERT_TRUE(report.connections.at(0).closed && report.connections.at(0).closed->cause);
+  EXPECT_EQ(report.connections.at(0).closed->cause->rule, RuleId::remote_access_error);
 }
 
 TEST(Referee, RefusedUnknownHandleIsTheInitiatorsFault) {
@@ -313,7 +313,7 @@ TEST(Referee, RefusedUnknownHandleIsTheInitiatorsFault) {
   EXPECT_EQ(hits.front().severity, Severity::error);
   EXPECT_EQ(hits.front().violator, Party::server);
   EXPECT_TRUE(found(report, RuleId::remote_access_error).empty());
-  EXPECT_EQ(report.connections.front().closed->cause->rule, RuleId::rdma_unknown_handle);
+  EXPECT_EQ(report.connections.at(0).closed->cause->rule, RuleId::rdma_unknown_handle);
 }
 
 TEST(Referee, RefusedUnknownHandleMayStandInACallThatIsMissing) {
@@ -328,9 +328,9 @@ TEST(Referee, RefusedUnknownHandleMayStandInACallThatIsMissing) {
   ASSERT_EQ(refused.size(), 1U);
   EXPECT_EQ(refused.front().severity, Severity::warning);
   EXPECT_EQ(refused.front().violator, std::nullopt);
-  ASSERT_TRUE(report.connections.front().closed && report.connections.front().closed->cause);
-  EXPECT_EQ(report.connections.front().closed->cause->rule, RuleId::remote_access_error);
-  EXPECT_FALSE(report.connections.front().closed->cause->proven);
+  ASSERT_TRUE(report.connections.at(0).closed && report.connections.at(0).closed->cause);
+  EXPECT_EQ(report.connections.at(0).closed->cause->rule, RuleId::remote_access_error);
+  EXPECT_FALSE(report.connections.at(0).closed->cause->proven);
 }
 
 // --- pull completion
@@ -341,8 +341,8 @@ TEST(PullCompletion, ReadThenDoneIsFine) {
   s.read(Side::active, 0x700, 0x5000, 5000).done(Side::active, 1).close(Side::active);
   const Report report = s.end();
   EXPECT_EQ(story::above_note(report), 0U);
-  EXPECT_EQ(report.connections.front().pull_completion.offered, 1U);
-  EXPECT_EQ(report.connections.front().pull_completion.completed, 1U);
+  EXPECT_EQ(report.connections.at(0).pull_completion.offered, 1U);
+  EXPECT_EQ(report.connections.at(0).pull_completion.completed, 1U);
 }
 
 struct MissingCase {
@@ -456,8 +456,8 @@ TEST(Transactions, SameXidInBothDirectionsIsFine) {
   s.message(Side::passive, 7, 2, {}, story::rpc_call(7)).message(Side::active, 7, 2, {}, story::rpc_reply(7)).reply(7);
   const Report report = s.end();
   EXPECT_EQ(story::above_note(report), 0U);
-  EXPECT_EQ(report.connections.front().messages.reverse_calls, 1U);
-  EXPECT_EQ(report.connections.front().messages.reverse_replies, 1U);
+  EXPECT_EQ(report.connections.at(0).messages.reverse_calls, 1U);
+  EXPECT_EQ(report.connections.at(0).messages.reverse_replies, 1U);
 }
 
 TEST(Transactions, XidReuseAfterTheReplyIsANewGeneration) {
@@ -506,7 +506,7 @@ TEST(Transactions, StateIsBoundedByWhatIsOutstanding) {
   }
   const Report report = s.end();
   EXPECT_EQ(story::above_note(report), 0U);
-  EXPECT_EQ(report.connections.front().messages.calls, 5000U);
+  EXPECT_EQ(report.connections.at(0).messages.calls, 5000U);
 }
 
 }  // namespace

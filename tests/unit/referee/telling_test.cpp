@@ -132,7 +132,7 @@ TEST(Withdrawn, IsNotInTheReportEither) {
   book.withdraw(book.add({.rule = RuleId::credit_request_zero, .connection = 1, .message = "b"}));
   const auto findings = book.take_findings();
   ASSERT_EQ(findings.size(), 1U);
-  EXPECT_EQ(findings[0].what.message, "a");
+  EXPECT_EQ(findings.at(0).what.message, "a");
 }
 
 TEST_F(Telling, WhatCountsOnWaitsForTheEndOfItsConnection) {

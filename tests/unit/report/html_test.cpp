@@ -49,8 +49,8 @@ TEST(Html, NothingFromACaptureCanEndItsElement) {
   const std::string evil = "</script><script>alert(1)</script><!--<script>{{script}}&lt;\x80\xff";
   run.inputs[0].path = evil;
   run.inputs[0].damaged = {7, evil};
-  run.report.findings[0].message = evil;
-  run.report.connections[0].client.address = evil;
+  edited(run.report.findings)->message = evil;
+  edited(run.report.connections)->client.address = evil;
   run.report.unchecked[0].reason = evil;
   PageRecorder recorder;
   const std::string html = report::html(run, recorder);
@@ -83,7 +83,7 @@ TEST(Html, SaysWhatItLeftOut) {
     run.report.connections.push_back(c);
   }
   for (std::size_t i = 0; i < 60; ++i) {
-    referee::Finding note = run.report.findings[0];
+    referee::Finding note = run.report.findings.at(0);
     note.frames = {900 + i};
     run.report.findings.push_back(note);
   }

@@ -114,8 +114,8 @@ TEST_F(JsonReport, WhatIsUnknownIsNull) {
 
 TEST_F(JsonReport, CloseWithoutFrameSideOrCause) {
   report::Run run = sample_run();
-  run.report.connections[0].closed = referee::Closed{};
-  run.report.connections[0].closed->how = referee::Closed::How::timeout;
+  edited(run.report.connections)->closed = referee::Closed{};
+  edited(run.report.connections)->closed->how = referee::Closed::How::timeout;
   EXPECT_EQ(Json::parse(json(run))["connections"][0]["closed"],
             Json::parse(R"({"frame": null, "time": null, "how": "timeout", "by": null, "cause": null})"));
 }
@@ -182,23 +182,22 @@ TEST(JsonNames, EveryEnumerator) {
                                                      {trace::RolesFrom::traffic, "traffic"},
                                                      {trace::RolesFrom::unknown, nullptr}};
   report::Run run = healthy_run();
-  auto& c = run.report.connections[0];
   const auto first = [&] { return Json::parse(json(run))["connections"][0]; };
   for (const auto& [value, word] : transports) {
-    c.transport = value;
+    edited(run.report.connections)->transport = value;
     EXPECT_EQ(first()["transport"], word);
   }
   for (const auto& [value, word] : ways) {
-    c.closed = referee::Closed{};
-    c.closed->how = value;
+    edited(run.report.connections)->closed = referee::Closed{};
+    edited(run.report.connections)->closed->how = value;
     EXPECT_EQ(first()["closed"]["how"], word);
   }
   for (const auto& [value, word] : bases) {
-    c.thresholds.basis = value;
+    edited(run.report.connections)->thresholds.basis = value;
     EXPECT_EQ(first()["thresholds"]["basis"], word);
   }
   for (const auto& [value, word] : roles) {
-    c.roles_from = value;
+    edited(run.report.connections)->roles_from = value;
     EXPECT_EQ(first()["roles_from"], word);
   }
 }
@@ -207,7 +206,7 @@ TEST(JsonNames, VersionIsOneTwoOrUnknown) {
   report::Run run = healthy_run();
   for (const auto& [version, wanted] : std::vector<std::pair<std::optional<std::uint32_t>, Json>>{
            {1, 1}, {2, 2}, {9, nullptr}, {std::nullopt, nullptr}}) {
-    run.report.connections[0].version = version;
+    edited(run.report.connections)->version = version;
     EXPECT_EQ(Json::parse(json(run))["connections"][0]["version"], wanted);
   }
 }
@@ -220,13 +219,13 @@ TEST(JsonHostile, NothingThrowsAndTheDocumentParses) {
     report::Run run = sample_run();
     run.inputs[0].path = raw;
     run.inputs[0].damaged = Input::Damaged{std::numeric_limits<std::uint64_t>::max(), raw};
-    run.report.connections[0].client.address = raw;
-    run.report.connections[0].procedures[0].name = raw;
-    run.report.connections[0].procedures[0].operations.push_back({raw, 1});
-    run.report.connections[0].messages.v2[raw] = 1;
-    run.report.findings[0].message = raw;
+    edited(run.report.connections)->client.address = raw;
+    edited(run.report.connections)->procedures[0].name = raw;
+    edited(run.report.connections)->procedures[0].operations.push_back({raw, 1});
+    edited(run.report.connections)->messages.v2[raw] = 1;
+    edited(run.report.findings)->message = raw;
     run.report.unchecked[0].reason = raw;
-    run.report.connections[0].latency.max = std::numeric_limits<double>::quiet_NaN();
+    edited(run.report.connections)->latency.max = std::numeric_limits<double>::quiet_NaN();
     std::string out;
     ASSERT_NO_THROW(out = json(run));
     ASSERT_TRUE(Json::accept(out));
@@ -249,15 +248,16 @@ TEST(JsonNumbers, AreWrittenAsTheLibraryWritesThem) {
   }
   report::Run run = sample_run();
   for (const double value : values) {
-    run.report.connections[0].latency.max = value;
+    edited(run.report.connections)->latency.max = value;
     EXPECT_NE(json(run).find("\"max\":" + Json(value).dump() + "}"), std::string::npos) << value;
   }
 }
 
 TEST(JsonPieces, MakeTheDocument) {
   report::Run run = sample_run();
-  const referee::Finding finding = run.report.findings[0];
-  run.report.findings.resize(1000, finding);
+  const referee::Finding finding = run.report.findings.at(0);
+  run.report.findings.clear();
+  for (int i = 0; i < 1000; ++i) run.report.findings.push_back(finding);
   std::string whole;
   std::size_t largest = 0;
   json(run, [&](std::string_view piece) {
@@ -271,10 +271,13 @@ TEST(JsonPieces, MakeTheDocument) {
 
 TEST(JsonPieces, MadeInWhateverOrderStandInTheirs) {
   report::Run run = sample_run();
-  const referee::Finding finding = run.report.findings[0];
+  referee::Finding finding = run.report.findings.at(0);
   for (const std::size_t count : {0U, 1U, 127U, 128U, 129U, 257U, 5000U}) {
-    run.report.findings.assign(count, finding);
-    for (std::size_t i = 0; i < count; ++i) run.report.findings[i].frames = {i + 1};
+    run.report.findings.clear();
+    for (std::size_t i = 0; i < count; ++i) {
+      finding.frames = {i + 1};
+      run.report.findings.push_back(finding);
+    }
     std::string whole;
     json(
         run, [&](std::string_view piece) { whole += piece; },

@@ -52,7 +52,7 @@ TEST(Ladder, TellsAnExchangeInOrder) {
   story.frame = 7;
   story.reply(5, write_chunk(7, 3000), 16, 7U).close(Side::active);
   const auto report = story.end();
-  ladder.finish(report.findings);
+  ladder.finish(report.findings.all());
 
   const Ladder::Connection* connection = ladder.connection(1);
   ASSERT_NE(connection, nullptr);
@@ -106,7 +106,7 @@ TEST(Ladder, JoinsAReadWithItsAnswer) {
   story.read(Side::passive, 9, 0x2000, 5000, false);
   story.answer(Side::active, 1, 9, 0x2000, 3000).answer(Side::active, 1, 9, 0x2000 + 3000, 2000);
   story.reply(6);
-  ladder.finish(story.end().findings);
+  ladder.finish(story.end().findings.all());
   const auto& rows = ladder.connection(1)->rows;
   ASSERT_THAT(rows, SizeIs(7));
   EXPECT_EQ(rows[4].kind, Kind::read_request);
@@ -124,10 +124,10 @@ TEST(Ladder, PutsFindingsWhereTheyBelong) {
   story.connect().call(1).reply(1).reply(0x99);  // no Call has this XID
   story.call(2).reply(2).acknowledge(Side::active).close(Side::active);
   const auto report = story.end();
-  ladder.finish(report.findings);
+  ladder.finish(report.findings.all());
   std::size_t orphan = report.findings.size();
   for (std::size_t i = 0; i < report.findings.size(); ++i) {
-    if (report.findings[i].rule == referee::RuleId::reply_without_call) orphan = i;
+    if (report.findings.at(i).rule == referee::RuleId::reply_without_call) orphan = i;
   }
   ASSERT_LT(orphan, report.findings.size());
   const auto& rows = ladder.connection(1)->rows;
@@ -143,7 +143,7 @@ TEST(Ladder, ShowsRefusalsAndGaps) {
   Story story({}, &ladder);
   story.connect().call(1).refuse(Side::passive, trace::Refusal::Kind::rnr, trace::Refusal::Refused::send, 1);
   story.gap(Side::active).reply(1);
-  ladder.finish(story.end().findings);
+  ladder.finish(story.end().findings.all());
   const auto& rows = ladder.connection(1)->rows;
   ASSERT_THAT(rows, SizeIs(7));
   EXPECT_EQ(rows[4].kind, Kind::refusal);
@@ -170,7 +170,7 @@ TEST(Ladder, FoldsWhatIsSentAgain) {
   again(Side::active, Repeated::capture_duplicate);  // nobody sent that
   again(Side::active, Repeated::retransmission);
   again(Side::passive, Repeated::retransmission);
-  ladder.finish(story.end().findings);
+  ladder.finish(story.end().findings.all());
   const Ladder::Connection* connection = ladder.connection(1);
   ASSERT_NE(connection, nullptr);
   ASSERT_GE(connection->rows.size(), 2U);
@@ -194,8 +194,8 @@ TEST(Ladder, EachFindingHasItsPlace) {
   finding.frames = {story.frame + 7, 4};
   finding.time = 70;
   finding.severity = referee::Severity::warning;
-  report.findings.assign(2, finding);  // two of the same frame share a row
-  ladder.finish(report.findings);
+  report.findings = {finding, finding};  // two of the same frame share a row
+  ladder.finish(report.findings.all());
   const Ladder::Connection* connection = ladder.connection(1);
   ASSERT_NE(connection, nullptr);
   const LadderRow& place = connection->rows.back();
@@ -221,7 +221,7 @@ TEST(Ladder, StaysBoundedAndKeepsWhatIsNearFindings) {
     ladder.watch(story.referee);
   }
   const auto report = story.end();
-  ladder.finish(report.findings);
+  ladder.finish(report.findings.all());
   const Ladder::Connection& connection = *ladder.connection(1);
   std::uint64_t counted = 0;
   bool seen = false;

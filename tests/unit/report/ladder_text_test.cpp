@@ -33,7 +33,7 @@ struct Drawn {
     input.first_time = 0;
     run.inputs.push_back(input);
     run.report = story.end();
-    ladder.finish(run.report.findings);
+    ladder.finish(run.report.findings.all());
     return *this;
   }
   std::string again(const LadderStyle& style) { return ladder_text(run, ladder, style); }

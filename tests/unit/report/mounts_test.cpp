@@ -105,14 +105,14 @@ TEST(Mounts, JsonSaysNullForWhatIsNotThere) {
 
 TEST(Mounts, OnlySymptomsOwe) {
   report::Run run = sample_run();
-  run.report.findings.resize(1);
+  run.report.findings.keep({0});
   const MountJson violation = MountJson::parse(report::json(run))["findings"][0];
   EXPECT_TRUE(violation["owes"].is_null());
   EXPECT_EQ(violation["times"], 21);
   EXPECT_EQ(violation["connections"], MountJson::array({1}));
-  run.report.findings[0].rule = referee::RuleId::call_hangs;
-  run.report.findings[0].owes = Owes::server_unreachable;
-  run.report.findings[0].connections = {1, 2};
+  edited(run.report.findings)->rule = referee::RuleId::call_hangs;
+  edited(run.report.findings)->owes = Owes::server_unreachable;
+  edited(run.report.findings)->connections = {1, 2};
   const MountJson symptom = MountJson::parse(report::json(run))["findings"][0];
   EXPECT_EQ(symptom["kind"], "symptom");
   EXPECT_EQ(symptom["owes"], "server-unreachable");

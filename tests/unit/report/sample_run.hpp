@@ -133,18 +133,38 @@ inline Run sample_run() {
   return run;
 }
 
+/// An element that is changed: `edited(list)->field = value;`
+template <class T>
+class Edited {
+ public:
+  Edited(referee::PackedList<T>& list, std::size_t index) : list_(list), index_(index), value_(list.at(index)) {}
+  Edited(const Edited&) = delete;
+  Edited& operator=(const Edited&) = delete;
+  ~Edited() { list_.set(index_, value_); }
+  T* operator->() noexcept { return &value_; }
+
+ private:
+  referee::PackedList<T>& list_;
+  std::size_t index_;
+  T value_;
+};
+template <class T>
+[[nodiscard]] Edited<T> edited(referee::PackedList<T>& list, std::size_t index = 0) {
+  return {list, index};
+}
+
 /// A mount that works: one connection, habits of Linux only.
 inline Run healthy_run() {
   Run run = sample_run();
-  run.report.connections.pop_back();
-  auto& c = run.report.connections[0];
+  referee::ConnectionFacts c = run.report.connections.at(0);
   c.closed.reset();
   c.private_data_server = referee::PrivateData{4, 0, 1, false, 4096, 4096, 0};
   c.pull_completion = {};
   c.operations.naks = c.operations.rnr_naks = c.operations.retransmitted = 0;
   c.messages.v2.clear();
   run.inputs[0].truncated_frames = 0;
-  run.report.findings.erase(run.report.findings.begin() + 1, run.report.findings.end());
+  run.report.connections = {c};
+  run.report.findings.keep({0});
   run.report.unchecked.clear();
   return run;
 }

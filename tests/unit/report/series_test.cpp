@@ -43,7 +43,7 @@ TEST(Series, CountsWhatWasMovedAndHowLongItTook) {
   EXPECT_EQ(written, 700U);
   EXPECT_EQ(answered, 2U);
   EXPECT_EQ(outstanding, 1U);
-  EXPECT_DOUBLE_EQ(static_cast<double>(worst) / 1000, report.connections[0].latency.max);
+  EXPECT_DOUBLE_EQ(static_cast<double>(worst) / 1000, report.connections.at(0).latency.max);
   EXPECT_EQ(connection->operations.size(), 1U);
 }
 

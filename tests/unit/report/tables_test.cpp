@@ -53,8 +53,8 @@ INSTANTIATE_TEST_SUITE_P(
 
 [[nodiscard]] report::Run with_message(std::string message) {
   report::Run run = sample_run();
-  run.report.findings.resize(1);
-  run.report.findings[0].message = std::move(message);
+  run.report.findings.keep({0});
+  edited(run.report.findings)->message = std::move(message);
   return run;
 }
 

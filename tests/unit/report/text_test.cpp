@@ -101,10 +101,10 @@ TEST(TextReport, HealthyIsShort) {
 TEST(TextReport, ManyOfAKindAreFolded) {
   report::Run run = sample_run();
   for (std::uint64_t i = 0; i < 500; ++i) {
-    referee::Finding f = run.report.findings[1];
+    referee::Finding f = run.report.findings.at(1);
     f.frames = {1000 + i};
     run.report.findings.push_back(f);
-    referee::Finding note = run.report.findings[0];
+    referee::Finding note = run.report.findings.at(0);
     note.frames = {2000 + i};
     run.report.findings.push_back(note);
   }
@@ -122,7 +122,7 @@ TEST(TextReport, ManyOfAKindAreFolded) {
 
 TEST(TextReport, WhatFollowsStandsUnderItsCause) {
   auto run = sample_run();
-  referee::Finding cause = run.report.findings.front();
+  referee::Finding cause = run.report.findings.at(0);
   cause.rule = referee::RuleId::inline_threshold_exceeded;
   cause.severity = referee::Severity::error;
   cause.frames = {812};
@@ -142,7 +142,7 @@ TEST(TextReport, WhatFollowsStandsUnderItsCause) {
 
 TEST(TextReport, OtherViolatorIsAnotherKind) {
   report::Run run = sample_run();
-  referee::Finding f = run.report.findings[1];
+  referee::Finding f = run.report.findings.at(1);
   f.violator = referee::Party::client;
   run.report.findings.push_back(f);
   EXPECT_THAT(text(run, {}), HasSubstr("the client, as responder"));
@@ -158,10 +158,9 @@ TEST(TextReport, VerboseShowsProceduresWithTheirTimes) {
 
 TEST(TextReport, SaysNothingAboutWhatThereWasNot) {
   report::Run run = healthy_run();
-  auto& c = run.report.connections[0];
-  c.operations = {};
-  c.operations.sends = 1;
-  c.latency = {1, 500, 500, 500, 500, 500};
+  edited(run.report.connections)->operations = {};
+  edited(run.report.connections)->operations.sends = 1;
+  edited(run.report.connections)->latency = {1, 500, 500, 500, 500, 500};
   const std::string out = flowing(text(run, {}));
   EXPECT_THAT(out, HasSubstr("operations 1 Send latency 1 call: 500 us procedures"));
 }
@@ -170,18 +169,24 @@ TEST(TextReport, TheDialogueAboutTheVersionIsAStory) {
   report::Run run = healthy_run();
   const auto told = [&] { return flowing(text(run, {})); };
   EXPECT_THAT(told(), Not(HasSubstr("the client began with version 2")));
-  referee::Negotiation& story = run.report.connections[0].negotiation;
+  referee::Negotiation story;
+  const auto set = [&] { edited(run.report.connections)->negotiation = story; };
   story.probe = {4, 0};
   story.probe_type = "RDMA2_CONNPROP_FINAL";
+  set();
   EXPECT_THAT(told(), HasSubstr("version the client began with version 2 (RDMA2_CONNPROP_FINAL, frame 4"));
+  set();
   EXPECT_THAT(told(), HasSubstr("; no answer to it is in the capture"));
   story.answer = {6, 0};
+  set();
   EXPECT_THAT(told(), HasSubstr("; the server took it up (frame 6"));
   story.refused = true;
+  set();
   EXPECT_THAT(told(), HasSubstr("; the server refused it with ERR_VERS (frame 6"));
   EXPECT_THAT(told(), HasSubstr("; nothing in version 1 followed on this connection"));
   story.lowest = story.highest = 1;
   story.went_on = {8, 0};
+  set();
   EXPECT_THAT(told(), HasSubstr("ERR_VERS, as it speaks version 1 only (frame 6"));
   EXPECT_THAT(told(), HasSubstr("; the connection went on with version 1 (frame 8"));
 }
@@ -216,7 +221,7 @@ TEST(TextReport, NetworksWithTheSameAddressesAreToldApart) {
   run.report.connections.clear();
   const std::vector<std::string> names[] = {{"VLAN 10"}, {"VLAN 20", "VLAN 30"}, {}};
   for (trace::ConnectionId id = 1; id <= 9; ++id) {
-    referee::ConnectionFacts& c = run.report.connections.emplace_back();
+    referee::ConnectionFacts c;
     c.id = id;
     c.client.address = "10.0.0.2";
     c.server.address = "10.0.0.1";
@@ -225,6 +230,7 @@ TEST(TextReport, NetworksWithTheSameAddressesAreToldApart) {
     c.networks = names[id % 3];
     if (id > 3) c.closed.emplace().how = referee::Closed::How::refused;
     if (id <= 3) c.version = 1;
+    run.report.connections.push_back(c);
   }
   TextStyle style;
   const std::string brief = flowing(text(run, style));
@@ -278,11 +284,12 @@ TEST(TextReport, HostileTextCannotActOnATerminal) {
   run.inputs[0].path = run.inputs[0].format = hostile;
   run.inputs[0].link_types = {hostile};
   run.inputs[0].damaged = Input::Damaged{1, hostile};
-  auto& c = run.report.connections[0];
+  referee::ConnectionFacts c = run.report.connections.at(0);
   c.client.address = c.procedures[0].name = c.closed->cause->message = hostile;
   c.messages.v2 = {{hostile, 1}};
   c.procedures[1].operations = {{hostile, 1}};
-  for (auto& f : run.report.findings) f.message = hostile;
+  run.report.connections.set(0, c);
+  for (std::size_t i = 0; i < run.report.findings.size(); ++i) edited(run.report.findings, i)->message = hostile;
   for (auto& u : run.report.unchecked) u.reason = hostile;
   for (const bool verbose : {false, true}) {
     TextStyle style;
@@ -323,11 +330,11 @@ TEST(Verdict, OneSentence) {
   run.report.judged = false;
   EXPECT_EQ(verdict(run), "The capture is too incomplete to judge anything in 1 connection.");
   run = sample_run();
-  run.report.findings = {run.report.findings[1], run.report.findings[1]};
+  run.report.findings = {run.report.findings.at(1), run.report.findings.at(1)};
   EXPECT_EQ(verdict(run), "2 errors found in 2 connections; 3 rules could not be checked everywhere.");
   run.report.unchecked.clear();
   EXPECT_EQ(verdict(run), "2 errors found in 2 connections.");
-  run.report.findings = {sample_run().report.findings[2]};
+  run.report.findings = {sample_run().report.findings.at(2)};
   EXPECT_EQ(verdict(run), "1 warning found in 2 connections.");
 }
 
@@ -340,20 +347,19 @@ TEST(TextReport, CallsThatWaitAreSaid) {
     return std::string();
   };
   EXPECT_EQ(line(), "");
-  run.report.connections.front().waiting = {2, {7, 1'000'000'000}, {9, 13'500'000'000}};
+  edited(run.report.connections)->waiting = {2, {7, 1'000'000'000}, {9, 13'500'000'000}};
   EXPECT_NE(line().find("2 calls without a reply at the end of the capture; the longest for 12.5"), std::string::npos)
       << line();
   // Files in the wrong order: an end before the beginning.
-  run.report.connections.front().waiting = {1, {7, 1'000'000'000}, {9, 0}};
+  edited(run.report.connections)->waiting = {1, {7, 1'000'000'000}, {9, 0}};
   EXPECT_NE(line().find("the longest for 0"), std::string::npos) << line();
 }
 
 TEST(TextReport, CreditsOfVersion2AreNotUnknown) {
   report::Run run = healthy_run();
-  auto& credits = run.report.connections.front().credits;
-  credits = {std::nullopt, std::nullopt, 3, 0};
+  edited(run.report.connections)->credits = {std::nullopt, std::nullopt, 3, 0};
   EXPECT_NE(text(run, {}).find("credits     at most 3 calls outstanding\n"), std::string::npos);
-  credits = {16, std::nullopt, 3, 0};
+  edited(run.report.connections)->credits = {16, std::nullopt, 3, 0};
   EXPECT_NE(text(run, {}).find("credits     16 requested, no grant seen, at most 3 calls"), std::string::npos);
 }
 
