@@ -24,10 +24,13 @@ namespace {
 
 /// What there is to say about one rule on one connection.
 struct Judged {
-  std::vector<const referee::Finding*> findings;
+  std::vector<std::size_t> findings;  ///< their places in the report
   std::string_view unchecked;
 };
-using Book = std::map<std::pair<trace::ConnectionId, referee::RuleId>, Judged>;
+struct Book {
+  const referee::PackedList<referee::Finding>& findings;
+  std::map<std::pair<trace::ConnectionId, referee::RuleId>, Judged> judged;
+};
 
 struct Counts {
   std::uint64_t tests = 0, failures = 0, errors = 0, skipped = 0;
@@ -103,7 +106,7 @@ class Suite {
   return out + "\n";
 }
 
-void judge(Suite& suite, const referee::Rule& rule, const Judged* judged, const JunitView& view) {
+void judge(Suite& suite, const referee::Rule& rule, const Judged* judged, const Book& book, const JunitView& view) {
   if (judged == nullptr || (judged->findings.empty() && judged->unchecked.empty())) {
     suite.passed(rule.name);
     return;
@@ -112,16 +115,19 @@ void judge(Suite& suite, const referee::Rule& rule, const Judged* judged, const 
     suite.skipped(rule.name, judged->unchecked);
     return;
   }
-  const auto worst = *std::max_element(judged->findings.begin(), judged->findings.end(),
-                                       [](const auto* a, const auto* b) { return a->severity < b->severity; });
+  referee::Finding worst;
   std::string details;
-  for (const referee::Finding* finding : judged->findings) details += in_words(*finding);
+  for (const std::size_t place : judged->findings) {
+    const referee::Finding finding = book.findings.at(place);
+    details += in_words(finding);
+    if (place == judged->findings.front() || finding.severity > worst.severity) worst = finding;
+  }
   if (!judged->unchecked.empty()) details += fmt::format("partly not checked: {}\n", judged->unchecked);
   details += fmt::format("rule: {}; {}\nnext: {}\n", rule.title, rule.source, rule.next);
-  if (view.fail_on && worst->severity >= *view.fail_on) {
+  if (view.fail_on && worst.severity >= *view.fail_on) {
     const std::size_t more = judged->findings.size() - 1;
-    suite.failed(rule.name, referee::text(worst->severity),
-                 more == 0 ? worst->message : fmt::format("{} (and {} more)", worst->message, grouped(more)), details);
+    suite.failed(rule.name, referee::text(worst.severity),
+                 more == 0 ? worst.message : fmt::format("{} (and {} more)", worst.message, grouped(more)), details);
   } else {
     suite.passed(rule.name, details);
   }
@@ -158,11 +164,11 @@ void judge(Suite& suite, const referee::Rule& rule, const Judged* judged, const 
   if (connection.opened.number != 0) suite.happened(connection.opened.time);
   for (const referee::RuleId id : view.rules) {
     const referee::Rule& rule = referee::rule(id);
-    const auto judged = book.find({connection.id, id});
-    if (judged != book.end()) {
-      judge(suite, rule, &judged->second, view);
+    const auto judged = book.judged.find({connection.id, id});
+    if (judged != book.judged.end()) {
+      judge(suite, rule, &judged->second, book, view);
     } else if (applies(rule, connection)) {
-      judge(suite, rule, nullptr, view);
+      judge(suite, rule, nullptr, book, view);
     }
   }
   return suite;
@@ -236,27 +242,26 @@ void judge(Suite& suite, const referee::Rule& rule, const Judged* judged, const 
   for (const referee::ConnectionFacts& connection : run.report.connections) own_suite.insert(connection.id);
   // What several connections without a suite were found to do is one testcase.
   std::map<referee::RuleId, Judged> rest;
-  for (const auto& [key, judged] : book) {
+  for (const auto& [key, judged] : book.judged) {
     if (own_suite.contains(key.first)) continue;
     Judged& all = rest[key.second];
     all.findings.insert(all.findings.end(), judged.findings.begin(), judged.findings.end());
     if (!judged.unchecked.empty()) all.unchecked = judged.unchecked;
   }
-  for (const auto& [id, judged] : rest) judge(suite, referee::rule(id), &judged, view);
+  for (const auto& [id, judged] : rest) judge(suite, referee::rule(id), &judged, book, view);
   return suite;
 }
 
 }  // namespace
 
 void junit(const Run& run, const JunitView& view, const Write& write) {
-  Book book;
-  const std::vector<referee::Finding> findings = run.report.findings.all();
-  for (const std::size_t index : by_place(run.report.findings)) {
-    const referee::Finding& finding = findings[index];
-    book[{finding.connection, finding.rule}].findings.push_back(&finding);
+  Book book{run.report.findings, {}};
+  for (const std::size_t place : by_place(run.report.findings)) {
+    const referee::Finding finding = run.report.findings.at(place);
+    book.judged[{finding.connection, finding.rule}].findings.push_back(place);
   }
   for (const referee::Unchecked& unchecked : run.report.unchecked) {
-    book[{unchecked.connection, unchecked.rule}].unchecked = unchecked.reason;
+    book.judged[{unchecked.connection, unchecked.rule}].unchecked = unchecked.reason;
   }
   const auto each = [&](Suite::Holds holds, const auto& visit) {
     visit(suite_of_the_capture(run, book, view, holds));

@@ -23,6 +23,7 @@ SLACK = 1.6  # a sort's logarithm, colder caches
 SECONDS = 0.1  # that a busy machine may add to any run
 KIBS = 6 * 1024  # that an allocator may keep
 OF_SEGMENTS = 6  # octets kept for each octet of a capture of segments: one of 20 is an interval of 16 and what finds it
+OF_CONNECTION = 2  # KiB for each that is over, beyond those of the first size
 OF_JUNIT = 1.2  # of the memory of JSON, which holds the same
 TOO_LONG = 60  # processor seconds
 
@@ -71,6 +72,8 @@ def grown(given, folder, name, link):
         peaks[form] = kibs[-1]
         large = kibs[-1] > ratio * kibs[0] + KIBS or \
             (name.startswith("segments_") and kibs[-1] * 1024 > OF_SEGMENTS * octets[-1] + KIBS * 1024) or \
+            (name == "connections_one_after_the_other" and
+             kibs[-1] - kibs[0] > OF_CONNECTION * given_shape.size * (given.times[-1] - 1)) or \
             (form == "junit" and kibs[-1] > OF_JUNIT * peaks["json"] + KIBS)
         good = good and not slow and not large
         print(f"{link.name:6} {name:29} {form:6}", " ".join(f"{size / 1e6:6.2f}" for size in octets), "MB ",
