@@ -42,12 +42,18 @@ bool shows(const Options& options, const referee::ConnectionFacts& connection) {
 }
 
 std::size_t select(referee::Report& report, const Options& options) {
+  const bool all = options.least == referee::Severity::note && options.only_rules.empty() &&
+                   options.hidden_rules.empty() && !options.connection;
+  if (all) return 0;
   const auto hidden = [&](const auto& each) { return !shows(options, each); };
   const auto grave = [&](const referee::Finding& finding) {
     return finding.severity != referee::Severity::note && hidden(finding);
   };
-  const auto left_out = std::count_if(report.findings.begin(), report.findings.end(), grave);
-  erase_if(report.findings, hidden);
+  std::uint64_t left_out = 0;
+  erase_if(report.findings, [&](const referee::Finding& finding) {
+    left_out += grave(finding) ? 1U : 0U;
+    return hidden(finding);
+  });
   std::erase_if(report.unchecked, hidden);
   if (options.connection) {
     erase_if(report.connections, hidden);
@@ -58,7 +64,7 @@ std::size_t select(referee::Report& report, const Options& options) {
   return static_cast<std::size_t>(left_out);
 }
 
-bool fails(const referee::Report& report, std::optional<referee::Severity> fail_on) noexcept {
+bool fails(const referee::Report& report, std::optional<referee::Severity> fail_on) {
   return fail_on && std::any_of(report.findings.begin(), report.findings.end(),
                                 [&](const referee::Finding& finding) { return finding.severity >= *fail_on; });
 }

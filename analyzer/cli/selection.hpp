@@ -21,6 +21,6 @@ namespace rpcrdma::cli {
 std::size_t select(referee::Report& report, const Options& options);
 
 /// Whether a finding that is left makes the exit status 1.
-[[nodiscard]] bool fails(const referee::Report& report, std::optional<referee::Severity> fail_on) noexcept;
+[[nodiscard]] bool fails(const referee::Report& report, std::optional<referee::Severity> fail_on);
 
 }  // namespace rpcrdma::cli

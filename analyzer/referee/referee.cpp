@@ -575,11 +575,10 @@ Share Referee::finish_share(FrameRef last, FrameRef first) {
   share.mounts_known = impl.mounts.known();
   impl.book.conclude_all();
   share.connections = impl.finished.take();
-  share.findings = impl.book.take_findings();
   // What was found on connections that turned out to carry something else accuses nobody.
   const auto known = [&](ConnectionId id) { return id == 0 || impl.finished.holds(id); };
-  erase_if(share.findings, [&](const Said<Finding>& said) {
-    return said.what.rule != RuleId::not_rpcrdma && !known(said.what.connection);
+  share.findings = impl.book.take_findings([&](const Finding& finding) {
+    return finding.rule == RuleId::not_rpcrdma || known(finding.connection);
   });
   share.unchecked = impl.book.take_unchecked();
   std::erase_if(share.unchecked, [&](const Said<Unchecked>& said) { return !known(said.what.connection); });

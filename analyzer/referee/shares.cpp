@@ -190,12 +190,14 @@ Report put_together(std::vector<Share> shares) {
   std::vector<Breach> breaches;
   for (const Share& share : shares) breaches.insert(breaches.end(), share.told.begin(), share.told.end());
   OfCapture of_capture(report.findings);
+  Consequences consequences;
   merge(shares, &Share::findings, numbers, [&](const Said<Finding>& said) {
     if (several && of_capture.fold(said.what)) return;
     report.findings.push_back(said.what);
     count_breach(breaches, said.what);
+    consequences.hear(said.what);
   });
-  link_consequences(report.findings);
+  consequences.link(report.findings);
 
   std::set<RuleId> not_checked;
   merge(shares, &Share::unchecked, numbers, [&](Said<Unchecked>& said) {

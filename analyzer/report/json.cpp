@@ -41,9 +41,16 @@ std::optional<trace::ConnectionId> connection_number(trace::ConnectionId id) {
   return id == 0 ? std::nullopt : std::optional(id);
 }
 
-Text document(const Input& input) {
-  const auto& damaged = input.damaged;
-  return Object()
+}  // namespace
+
+// Not in a namespace of their own: Object finds them by that of JsonText.
+
+static void put(JsonText to, const Input::Damaged& damaged) {
+  Object(to).add("offset", damaged.offset).add("reason", damaged.reason);
+}
+
+static void put(JsonText to, const Input& input) {
+  Object(to)
       .add("path", input.path)
       .add("format", input.format)
       .add("link_types", input.link_types)
@@ -52,13 +59,11 @@ Text document(const Input& input) {
       .add("first_time", maybe_time(input.first_time))
       .add("last_time", maybe_time(input.last_time))
       .add("truncated_frames", input.truncated_frames)
-      .add("damaged", damaged
-                          ? std::optional<Text>(Object().add("offset", damaged->offset).add("reason", damaged->reason))
-                          : std::nullopt);
+      .add("damaged", input.damaged);
 }
 
-Text document(const trace::Endpoint& end) {
-  return Object()
+static void put(JsonText to, const trace::Endpoint& end) {
+  Object(to)
       .add("address", end.address.empty() ? std::nullopt : std::optional<std::string_view>(end.address))
       .add("port", end.port)
       .add("qpn", end.qpn);
@@ -70,8 +75,8 @@ Object& add_frame(Object& into, const trace::FrameRef& frame) {
   return into.add("frame", frame.number).add("time", decimal_seconds(frame.time));
 }
 
-Text document(const referee::PrivateData& data) {
-  return Object()
+static void put(JsonText to, const referee::PrivateData& data) {
+  Object(to)
       .add("frame", data.frame)
       .add("offset", data.offset)
       .add("version", data.version)
@@ -81,50 +86,32 @@ Text document(const referee::PrivateData& data) {
       .add("reserved", data.reserved);
 }
 
-Text document(const referee::Cause& cause) {
-  return Object()
+static void put(JsonText to, const referee::Cause& cause) {
+  Object(to)
       .add("rule", referee::rule(cause.rule).name)
       .add("confidence", cause.proven ? "proven" : "probable")
       .add("frames", cause.frames)
       .add("message", cause.message);
 }
 
-Text document(const referee::Closed& closed) {
-  Object out;
-  return add_frame(out, closed.frame)
-      .add("how", name(closed.how))
-      .add("by", maybe_name(closed.by))
-      .add("cause", closed.cause ? std::optional(document(*closed.cause)) : std::nullopt);
-}
-
-Text document(const referee::MountFacts::Waiting& waiting);
-Text document(const referee::MountFacts::LongestWait& wait);
-Text document(const referee::MountFacts::NfsOverTcp& tcp);
-
-template <typename T>
-std::optional<Text> document(const std::optional<T>& thing) {
-  return thing ? std::optional(document(*thing)) : std::nullopt;
+static void put(JsonText to, const referee::Closed& closed) {
+  Object out(to);
+  add_frame(out, closed.frame).add("how", name(closed.how)).add("by", maybe_name(closed.by)).add("cause", closed.cause);
 }
 
 /// Of names and their counts: a map, or a list in order.
 template <typename Counts>
-Text counts_document(const Counts& counts) {
-  std::string out = "{";
-  for (const auto& [what, count] : counts) {
-    if (out.size() != 1) out += ',';
-    put(out, what);
-    out += ':';
-    put(out, count);
-  }
-  return {out + '}'};
+static void put_counts(JsonText to, const Counts& counts) {
+  Object out(to);
+  for (const auto& [what, count] : counts) out.add_escaped(what, count);
 }
 
-Text document(const std::map<std::string, std::uint64_t>& counts) { return counts_document(counts); }
-Text document(const std::vector<referee::ProcedureFacts::Operation>& counts) { return counts_document(counts); }
+static void put(JsonText to, const std::map<std::string, std::uint64_t>& counts) { put_counts(to, counts); }
+static void put(JsonText to, const std::vector<referee::ProcedureFacts::Operation>& counts) { put_counts(to, counts); }
 
-Text document(const referee::Latency& latency) {
+static void put(JsonText to, const referee::Latency& latency) {
   const auto figure = [&](double us) { return latency.count == 0 ? std::nullopt : std::optional(us); };
-  return Object()
+  Object(to)
       .add("count", latency.count)
       .add("min", figure(latency.min))
       .add("p50", figure(latency.p50))
@@ -133,9 +120,9 @@ Text document(const referee::Latency& latency) {
       .add("max", figure(latency.max));
 }
 
-Text document(const referee::ProcedureFacts& procedure) {
+static void put(JsonText to, const referee::ProcedureFacts& procedure) {
   const auto figure = [&](double us) { return procedure.latency.count == 0 ? std::nullopt : std::optional(us); };
-  return Object()
+  Object(to)
       .add("program", procedure.program)
       .add("version", procedure.version)
       .add("procedure", procedure.procedure)
@@ -143,11 +130,11 @@ Text document(const referee::ProcedureFacts& procedure) {
       .add("calls", procedure.calls)
       .add("p50_us", figure(procedure.latency.p50))
       .add("p99_us", figure(procedure.latency.p99))
-      .add("operations", document(procedure.operations));
+      .add("operations", procedure.operations);
 }
 
-Text document(const referee::ConnectionFacts::Messages& m) {
-  return Object()
+static void put(JsonText to, const referee::ConnectionFacts::Messages& m) {
+  Object(to)
       .add("calls", m.calls)
       .add("replies", m.replies)
       .add("reverse_calls", m.reverse_calls)
@@ -157,11 +144,11 @@ Text document(const referee::ConnectionFacts::Messages& m) {
       .add("rdma_msgp", m.rdma_msgp)
       .add("rdma_done", m.rdma_done)
       .add("rdma_error", m.rdma_error)
-      .add("v2", document(m.v2));
+      .add("v2", m.v2);
 }
 
-Text document(const referee::ConnectionFacts::Operations& o) {
-  return Object()
+static void put(JsonText to, const referee::ConnectionFacts::Operations& o) {
+  Object(to)
       .add("sends", o.sends)
       .add("sends_with_invalidate", o.sends_with_invalidate)
       .add("reads", o.reads)
@@ -173,67 +160,67 @@ Text document(const referee::ConnectionFacts::Operations& o) {
       .add("retransmitted", o.retransmitted);
 }
 
-Text document(const referee::ConnectionFacts& c) {
+static void put(JsonText to, const referee::ConnectionFacts& c) {
   const std::string_view roles = name(c.roles_from);
-  Object opened;
-  add_frame(opened, c.opened).add("seen", c.handshake_seen);
   // The contract knows 1 and 2; any other value on the wire is a finding, not this connection's version.
   const bool known_version = c.version == 1 || c.version == 2;
-  std::vector<Text> procedures;
-  for (const auto& procedure : c.procedures) procedures.push_back(document(procedure));
-  Object out;
+  Object out(to);
   out.add("id", c.id)
       .add("transport", name(c.transport))
-      .add("client", document(c.client))
-      .add("server", document(c.server))
+      .add("client", c.client)
+      .add("server", c.server)
       .add("roles_from", roles.empty() ? std::nullopt : std::optional(roles))
-      .add("opened", opened)
-      .add("closed", document(c.closed))
+      .object("opened", [&](Object& opened) { add_frame(opened, c.opened).add("seen", c.handshake_seen); })
+      .add("closed", c.closed)
       .add("version", known_version ? c.version : std::nullopt)
-      .add("private_data",
-           Object().add("client", document(c.private_data_client)).add("server", document(c.private_data_server)))
-      .add("thresholds", Object()
-                             .add("client_to_server", c.thresholds.client_to_server)
-                             .add("server_to_client", c.thresholds.server_to_client)
-                             .add("basis", name(c.thresholds.basis)))
-      .add("credits", Object()
-                          .add("requested", c.credits.requested)
-                          .add("granted", c.credits.granted)
-                          .add("outstanding_peak", c.credits.outstanding_peak)
-                          .add("stalls", c.credits.stalls))
-      .add("messages", document(c.messages))
-      .add("operations", document(c.operations))
-      .add("pull_completion", Object()
-                                  .add("offered", c.pull_completion.offered)
-                                  .add("completed", c.pull_completion.completed)
-                                  .add("missing", c.pull_completion.missing))
-      .add("latency_us", document(c.latency))
-      .add("procedures", procedures)
+      .object("private_data",
+              [&](Object& data) { data.add("client", c.private_data_client).add("server", c.private_data_server); })
+      .object("thresholds",
+              [&](Object& thresholds) {
+                thresholds.add("client_to_server", c.thresholds.client_to_server)
+                    .add("server_to_client", c.thresholds.server_to_client)
+                    .add("basis", name(c.thresholds.basis));
+              })
+      .object("credits",
+              [&](Object& credits) {
+                credits.add("requested", c.credits.requested)
+                    .add("granted", c.credits.granted)
+                    .add("outstanding_peak", c.credits.outstanding_peak)
+                    .add("stalls", c.credits.stalls);
+              })
+      .add("messages", c.messages)
+      .add("operations", c.operations)
+      .object("pull_completion",
+              [&](Object& pull) {
+                pull.add("offered", c.pull_completion.offered)
+                    .add("completed", c.pull_completion.completed)
+                    .add("missing", c.pull_completion.missing);
+              })
+      .add("latency_us", c.latency)
+      .add("procedures", c.procedures)
       .add("path_mtu", c.path_mtu)
       .add("one_way", c.one_way)
       .add("gaps", c.gaps)
       .add("sends_unrecognised", c.sends_unrecognised);
   if (!c.networks.empty()) out.add("networks", c.networks);
-  return out;
 }
 
-std::optional<Text> since(const std::optional<trace::FrameRef>& frame) {
-  if (!frame) return std::nullopt;
-  Object out;
-  return Text(add_frame(out, *frame));
+static void put(JsonText to, const trace::FrameRef& frame) {
+  Object out(to);
+  add_frame(out, frame);
 }
 
-Text document(const referee::Verdict& verdict) {
+static void put(JsonText to, const referee::Verdict& verdict) {
   const bool told = verdict.mount.has_value();
-  return Object()
+  Object(to)
       .add("state", name(verdict.state))
       .add("mount", verdict.mount)
       .add("sentence", told ? std::optional<std::string_view>(verdict.sentence) : std::nullopt);
 }
 
-Text document(const referee::OperationTimes& times) {
+static void put(JsonText to, const referee::OperationTimes& times) {
   const auto figure = [&](double us) { return times.latency.count == 0 ? std::nullopt : std::optional(us); };
-  return Object()
+  Object(to)
       .add("name", times.name)
       .add("calls", times.calls)
       .add("octets", times.octets)
@@ -245,54 +232,54 @@ Text document(const referee::OperationTimes& times) {
       .add("push_p50_us", times.push_p50);
 }
 
-Text document(const referee::MountFacts::Waiting& waiting) {
-  Object oldest;
-  add_frame(oldest, waiting.frame)
-      .add("xid", xid(waiting.xid))
-      .add("operation", waiting.operation)
-      .add("seconds", waiting.seconds);
-  return Object().add("calls", waiting.calls).add("oldest", oldest);
+static void put(JsonText to, const referee::MountFacts::Waiting& waiting) {
+  Object(to).add("calls", waiting.calls).object("oldest", [&](Object& oldest) {
+    add_frame(oldest, waiting.frame)
+        .add("xid", xid(waiting.xid))
+        .add("operation", waiting.operation)
+        .add("seconds", waiting.seconds);
+  });
 }
 
-Text document(const referee::MountFacts::LongestWait& wait) {
-  return Object()
+static void put(JsonText to, const referee::MountFacts::LongestWait& wait) {
+  Object(to)
       .add("frame", wait.frame.number)
       .add("reply_frame", wait.reply_frame.number)
       .add("operation", wait.operation)
       .add("seconds", wait.seconds);
 }
 
-Text document(const referee::MountFacts::NfsOverTcp& tcp) {
-  return Object().add("frames", tcp.frames).add("first", tcp.first.number);
+static void put(JsonText to, const referee::MountFacts::NfsOverTcp& tcp) {
+  Object(to).add("frames", tcp.frames).add("first", tcp.first.number);
 }
 
-Text document(const referee::MountFacts& mount) {
-  std::vector<Text> operations;
-  for (const referee::OperationTimes& times : mount.operations) operations.push_back(document(times));
-  return Object()
+static void put(JsonText to, const referee::MountFacts& mount) {
+  Object(to)
       .add("id", mount.id)
       .add("client", mount.client)
       .add("server", mount.server)
       .add("connections", mount.connections)
-      .add("attempts", Object()
-                           .add("made", mount.attempts.made)
-                           .add("established", mount.attempts.established)
-                           .add("refused", mount.attempts.refused)
-                           .add("unanswered", mount.attempts.unanswered))
+      .object("attempts",
+              [&](Object& attempts) {
+                attempts.add("made", mount.attempts.made)
+                    .add("established", mount.attempts.established)
+                    .add("refused", mount.attempts.refused)
+                    .add("unanswered", mount.attempts.unanswered);
+              })
       .add("state", name(mount.state))
-      .add("since", since(mount.since))
+      .add("since", mount.since)
       .add("owes", name(mount.owes))
-      .add("waiting", document(mount.waiting))
-      .add("longest_wait", document(mount.longest_wait))
-      .add("operations", operations)
-      .add("nfs_over_tcp", document(mount.nfs_over_tcp))
+      .add("waiting", mount.waiting)
+      .add("longest_wait", mount.longest_wait)
+      .add("operations", mount.operations)
+      .add("nfs_over_tcp", mount.nfs_over_tcp)
       .add("sentence", mount.sentence)
       .add("next", mount.next.empty() ? std::nullopt : std::optional<std::string_view>(mount.next));
 }
 
-Text document(const referee::Finding& f) {
+static void put(JsonText to, const referee::Finding& f) {
   const referee::Rule& rule = referee::rule(f.rule);
-  return Object()
+  Object(to)
       .add("kind", name(referee::kind(f.rule)))
       .add("owes", maybe_name(f.owes))
       .add("times", f.occurrences)
@@ -313,21 +300,27 @@ Text document(const referee::Finding& f) {
       .add("occurrences", f.occurrences);
 }
 
-Text document(const referee::Unchecked& u) {
-  return Object()
+static void put(JsonText to, const referee::Unchecked& u) {
+  Object(to)
       .add("rule", referee::rule(u.rule).name)
       .add("connection", connection_number(u.connection))
       .add("reason", u.reason);
 }
 
-Text document(const trace::TapClock& clock, std::size_t input) {
+struct NumberedClock {
+  const trace::TapClock& of;
+  std::size_t tap;
+};
+
+static void put(JsonText to, const NumberedClock& numbered) {
+  const trace::TapClock& clock = numbered.of;
   std::vector<double> steps;
   for (const trace::TimeNs step : clock.steps_by()) steps.push_back(static_cast<double>(step) / 1e3);
   using Basis = trace::TapClock::Basis;
   const bool known = clock.basis != Basis::none;
   const auto basis = clock.basis == Basis::packets ? "packets" : "acknowledgements";
-  return Object()
-      .add("tap", input + 1)
+  Object(to)
+      .add("tap", numbered.tap)
       .add("reference", known ? std::optional(clock.reference + 1) : std::nullopt)
       .add("basis", known ? std::optional<std::string_view>(basis) : std::nullopt)
       .add("proofs", clock.proofs)
@@ -338,66 +331,68 @@ Text document(const trace::TapClock& clock, std::size_t input) {
       .add("steps_us", steps);
 }
 
-Text document(const trace::Spread& spread) {
-  return Object()
+static void put(JsonText to, const trace::Spread& spread) {
+  Object(to)
       .add("count", spread.count)
       .add("min", spread.min / 1e3)
       .add("p50", spread.median / 1e3)
       .add("p99", spread.p99 / 1e3);
 }
 
-Text document(const trace::TapPath& path) {
-  return Object()
+static void put(JsonText to, const trace::TapPath& path) {
+  Object(to)
       .add("both", path.both)
       .add("recut", path.recut)
       .add("lost", path.lost)
       .add("missed_far", path.missed_far)
       .add("missed_far_acknowledgements", path.missed_far_bare)
       .add("missed_near", path.missed_near)
-      .add("one_way_us", document(path.one_way));
+      .add("one_way_us", path.one_way);
 }
 
-Text document(const Taps& taps) {
-  std::vector<Text> clocks;
-  for (std::size_t i = 0; i < taps.compared.clocks.size(); ++i) clocks.push_back(document(taps.compared.clocks[i], i));
-  std::vector<Text> routes;
-  for (const trace::TapRoute& route : taps.routes) {
-    routes.push_back(Object()
-                         .add("near", route.near + 1)
-                         .add("far", route.far + 1)
-                         .add("address", route.address)
-                         .add("peer", route.peer)
-                         .add("out", document(route.out))
-                         .add("back", document(route.back)));
-  }
-  std::optional<Text> slowest;
-  if (const auto& call = taps.calls.slowest) {
-    slowest = Object()
-                  .add("frame", call->call.number)
-                  .add("reply_frame", call->reply.number)
-                  .add("operation", call->operation)
-                  .add("whole_us", call->whole / 1e3)
-                  .add("there_us", call->there / 1e3)
-                  .add("peer_us", call->peer / 1e3)
-                  .add("back_us", call->back / 1e3);
-  }
-  return Object()
+static void put(JsonText to, const trace::TapRoute& route) {
+  Object(to)
+      .add("near", route.near + 1)
+      .add("far", route.far + 1)
+      .add("address", route.address)
+      .add("peer", route.peer)
+      .add("out", route.out)
+      .add("back", route.back);
+}
+
+static void put(JsonText to, const Taps::Calls::Slowest& call) {
+  Object(to)
+      .add("frame", call.call.number)
+      .add("reply_frame", call.reply.number)
+      .add("operation", call.operation)
+      .add("whole_us", call.whole / 1e3)
+      .add("there_us", call.there / 1e3)
+      .add("peer_us", call.peer / 1e3)
+      .add("back_us", call.back / 1e3);
+}
+
+static void put(JsonText to, const Taps& taps) {
+  std::vector<NumberedClock> clocks;
+  for (const trace::TapClock& clock : taps.compared.clocks) clocks.push_back({clock, clocks.size() + 1});
+  Object(to)
       .add("not_measured",
            taps.not_measured.empty() ? std::nullopt : std::optional<std::string_view>(taps.not_measured))
       .add("clocks", clocks)
-      .add("routes", routes)
-      .add("calls", Object()
-                        .add("whole_us", document(taps.calls.whole))
-                        .add("there_us", document(taps.calls.there))
-                        .add("peer_us", document(taps.calls.peer))
-                        .add("back_us", document(taps.calls.back))
-                        .add("slowest", slowest));
+      .add("routes", taps.routes)
+      .object("calls", [&](Object& calls) {
+        calls.add("whole_us", taps.calls.whole)
+            .add("there_us", taps.calls.there)
+            .add("peer_us", taps.calls.peer)
+            .add("back_us", taps.calls.back)
+            .add("slowest", taps.calls.slowest);
+      });
 }
 
-Text tool() { return Object().add("name", tool_name).add("version", tool_version); }
+struct Tool {};
+static void put(JsonText to, Tool /*unused*/) { Object(to).add("name", tool_name).add("version", tool_version); }
 
-Text document(const ndjson::Totals& totals) {
-  return Object()
+static void put(JsonText to, const ndjson::Totals& totals) {
+  Object(to)
       .add("connections", totals.connections)
       .add("errors", totals.errors)
       .add("warnings", totals.warnings)
@@ -405,6 +400,8 @@ Text document(const ndjson::Totals& totals) {
       .add("frames", totals.frames)
       .add("rdma_messages", totals.rdma_messages);
 }
+
+namespace {
 
 ndjson::Totals totals_of(const Run& run) {
   const Tally tally = count(run.report.findings);
@@ -438,13 +435,13 @@ class Lists {
       : out_(out), write_(write), for_each_(for_each) {}
 
   /// One that is long goes to `write` in pieces, with all that stands in `out` before it.
-  template <typename List, typename Element>
-  void put(std::string_view key, const List& list, Element element) {
+  template <typename List>
+  void add(std::string_view key, const List& list) {
     fmt::format_to(std::back_inserter(out_), "\"{}\":[", key);
     const auto lines = [&](std::string& to, std::size_t from, std::size_t end) {
       for (std::size_t i = from; i < end; ++i) {
         to += i == 0 ? "\n" : ",\n";
-        to += element(read(list, i)).json;
+        put(to, read(list, i));
       }
     };
     std::size_t done = 0;
@@ -480,27 +477,25 @@ class Lists {
 
 void json(const Run& run, const Write& write, const ForEach& for_each) {
   const referee::Report& report = run.report;
-  const auto documented = [](const auto& thing) { return document(thing); };
-
   std::string out = "{\"schema\":\"rpcrdma-analyzer/1\",\n\"tool\":";
   Lists lists(out, write, for_each);
-  out += tool().json;
+  put(out, Tool{});
   out += ",\n";
-  lists.put("inputs", run.inputs, documented);
+  lists.add("inputs", run.inputs);
   if (run.taps) {
     out += "\"taps\":";
-    out += document(*run.taps).json;
+    put(out, *run.taps);
     out += ",\n";
   }
-  lists.put("connections", report.connections, documented);
+  lists.add("connections", report.connections);
   out += "\"verdict\":";
-  out += document(report.verdict).json;
+  put(out, report.verdict);
   out += ",\n";
-  lists.put("mounts", report.mounts, documented);
-  lists.put("findings", Ordered{report.findings, by_place(report.findings)}, documented);
-  lists.put("unchecked", report.unchecked, documented);
+  lists.add("mounts", report.mounts);
+  lists.add("findings", Ordered{report.findings, by_place(report.findings)});
+  lists.add("unchecked", report.unchecked);
   out += "\"totals\":";
-  out += document(totals_of(run)).json;
+  put(out, totals_of(run));
   out += "}\n";
   lists.write_out();
 }
@@ -521,21 +516,28 @@ namespace ndjson {
 namespace {
 
 /// No object here is empty.
-std::string typed(std::string_view type, const Text& object) {
-  return fmt::format("{{\"type\":\"{}\",{}\n", type, std::string_view(object.json).substr(1));
+template <class T>
+std::string typed(std::string_view type, const T& thing) {
+  std::string object;
+  put(object, thing);
+  return fmt::format("{{\"type\":\"{}\",{}\n", type, std::string_view(object).substr(1));
 }
 
 }  // namespace
 
-std::string opening() { return typed("report", Object().add("schema", "rpcrdma-analyzer/1").add("tool", tool())); }
-std::string line(const Input& input) { return typed("input", document(input)); }
-std::string line(const referee::ConnectionFacts& connection) { return typed("connection", document(connection)); }
-std::string line(const referee::Finding& finding) { return typed("finding", document(finding)); }
-std::string line(const referee::Unchecked& unchecked) { return typed("unchecked", document(unchecked)); }
-std::string line(const referee::MountFacts& mount) { return typed("mount", document(mount)); }
-std::string line(const referee::Verdict& verdict) { return typed("verdict", document(verdict)); }
-std::string line(const Taps& taps) { return typed("taps", document(taps)); }
-std::string line(const Totals& totals) { return typed("totals", document(totals)); }
+std::string opening() {
+  std::string out;
+  Object(out).add("type", "report").add("schema", "rpcrdma-analyzer/1").add("tool", Tool{});
+  return out + '\n';
+}
+std::string line(const Input& input) { return typed("input", input); }
+std::string line(const referee::ConnectionFacts& connection) { return typed("connection", connection); }
+std::string line(const referee::Finding& finding) { return typed("finding", finding); }
+std::string line(const referee::Unchecked& unchecked) { return typed("unchecked", unchecked); }
+std::string line(const referee::MountFacts& mount) { return typed("mount", mount); }
+std::string line(const referee::Verdict& verdict) { return typed("verdict", verdict); }
+std::string line(const Taps& taps) { return typed("taps", taps); }
+std::string line(const Totals& totals) { return typed("totals", totals); }
 
 std::string all(const Run& run) {
   std::string out = opening();

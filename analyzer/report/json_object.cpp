@@ -11,7 +11,8 @@
 namespace rpcrdma::report {
 
 // Where many zeros would be needed, as the library writes it.
-void put(std::string& out, double value) {
+void put(JsonText to, double value) {
+  std::string& out = to.out;
   constexpr double least = 1e-4;
   constexpr double most = 1e15;
   if (value != 0 && !(std::abs(value) >= least && std::abs(value) < most)) {
@@ -41,7 +42,8 @@ void put(std::string& out, double value) {
   if (number.find('.') == std::string_view::npos) out += ".0";
 }
 
-void put(std::string& out, std::string_view value) {
+void put(JsonText into, std::string_view value) {
+  std::string& out = into.out;
   unsigned char odd = 0;  // without a branch for each, the compiler looks at many at once
   for (const char c : value) {
     const auto octet = static_cast<unsigned char>(c);

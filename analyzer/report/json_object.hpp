@@ -22,73 +22,89 @@ namespace rpcrdma::report {
   return out.data() + before;
 }
 
-/// A value in its final form. There may be many thousands of connections and findings: no tree is made of them first.
-struct Text {
-  std::string json;
+/// Where values are written, each in its final form. There may be many thousands of connections and findings: no tree
+/// is made of them first.
+struct JsonText {
+  JsonText(std::string& text) : out(text) {}
+  std::string& out;
 };
 
-inline void put(std::string& out, const Text& value) { out += value.json; }
-inline void put(std::string& out, std::nullptr_t) { out += "null"; }
-inline void put(std::string& out, bool value) { out += value ? "true" : "false"; }
-inline void put(std::string& out, std::unsigned_integral auto value) {
+inline void put(JsonText to, std::nullptr_t) { to.out += "null"; }
+inline void put(JsonText to, bool value) { to.out += value ? "true" : "false"; }
+inline void put(JsonText to, std::unsigned_integral auto value) {
   const fmt::format_int digits(value);
-  out.append(digits.data(), digits.size());
+  to.out.append(digits.data(), digits.size());
 }
 /// The shortest digits that mean the value, with a point in them; null for what is no number.
-void put(std::string& out, double value);
+void put(JsonText to, double value);
 /// Names of files and reasons may hold octets that are no UTF-8; the document is UTF-8 all the same.
-void put(std::string& out, std::string_view value);
-inline void put(std::string& out, const std::string& value) { put(out, std::string_view(value)); }
-inline void put(std::string& out, const char* value) { put(out, std::string_view(value)); }
+void put(JsonText to, std::string_view value);
+inline void put(JsonText to, const std::string& value) { put(to, std::string_view(value)); }
+inline void put(JsonText to, const char* value) { put(to, std::string_view(value)); }
 template <typename T>
-void put(std::string& out, const std::optional<T>& value) {
+void put(JsonText to, const std::optional<T>& value) {
   if (value) {
-    put(out, *value);
+    put(to, *value);
   } else {
-    put(out, nullptr);
+    put(to, nullptr);
   }
 }
 template <typename T>
-void put(std::string& out, const std::vector<T>& values) {
-  out += '[';
+void put(JsonText to, const std::vector<T>& values) {
+  to.out += '[';
   for (const auto& value : values) {
-    if (&value != values.data()) out += ',';
-    put(out, value);
+    if (&value != values.data()) to.out += ',';
+    put(to, value);
   }
-  out += ']';
+  to.out += ']';
 }
 
-/// An object; its keys need no escapes.
+/// An object; it ends where it does. A member is put() as its type says.
 class Object {
  public:
-  Object() {
-    constexpr std::size_t usual = 768;  // octets; a finding
-    json_.reserve(usual);
-    json_ = '{';
-  }
+  explicit Object(JsonText to) : to_(to), begin_(to.out.size() + 1) { to_.out += '{'; }
+  Object(const Object&) = delete;
+  Object& operator=(const Object&) = delete;
+  ~Object() { to_.out += '}'; }
+
+  /// The key needs no escapes.
   template <typename T>
   Object& add(std::string_view key, const T& value) {
-    const bool first = json_.size() == 1;
-    char* to = grow(json_, key.size() + (first ? 3U : 4U));
-    if (!first) *to++ = ',';
-    *to++ = '"';
-    to = std::copy(key.begin(), key.end(), to);
-    *to++ = '"';
-    *to = ':';
-    put(json_, value);
+    begin(key);
+    put(to_, value);
     return *this;
   }
-  operator Text() {
-    json_ += '}';
-    return {std::move(json_)};
+  /// `fill` adds the members of one inside.
+  template <typename Fill>
+  Object& object(std::string_view key, Fill fill) {
+    begin(key);
+    Object inside(to_);
+    fill(inside);
+    return *this;
   }
-  friend void put(std::string& out, const Object& value) {
-    out += value.json_;
-    out += '}';
+  /// Any key.
+  template <typename T>
+  Object& add_escaped(std::string_view key, const T& value) {
+    if (to_.out.size() != begin_) to_.out += ',';
+    put(to_, key);
+    to_.out += ':';
+    put(to_, value);
+    return *this;
   }
 
  private:
-  std::string json_;
+  void begin(std::string_view key) {
+    const bool first = to_.out.size() == begin_;
+    char* at = grow(to_.out, key.size() + (first ? 3U : 4U));
+    if (!first) *at++ = ',';
+    *at++ = '"';
+    at = std::copy(key.begin(), key.end(), at);
+    *at++ = '"';
+    *at = ':';
+  }
+
+  JsonText to_;
+  std::size_t begin_;  ///< of its members
 };
 
 }  // namespace rpcrdma::report

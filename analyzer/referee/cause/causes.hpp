@@ -2,6 +2,12 @@
 // Group L: what was refused, why a connection ended.
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <utility>
+#include <vector>
+
 #include "referee/facts.hpp"
 #include "referee/rules/checks.hpp"
 
@@ -15,8 +21,23 @@ void judge_refusal(const Witness& witness, const trace::Refusal& refusal);
 void judge_access_refused(const Witness& witness, const trace::Refusal& refusal);
 
 // --- consequences.cpp
-/// At the end, with all findings in their order: which of them follow from another.
-void link_consequences(PackedList<Finding>& findings);
+/// Which findings follow from another. Hears all of the report, in their order.
+class Consequences {
+ public:
+  void hear(const Finding& finding);
+  /// Those are all: each one that names an accused frame follows from that accusation.
+  void link(PackedList<Finding>& findings) const;
+
+ private:
+  struct Accusation {
+    RuleId rule = RuleId{};
+    Severity severity = Severity::note;
+  };
+  /// The gravest about each frame, the first of them where several are as grave.
+  std::map<std::pair<ConnectionId, std::uint64_t>, Accusation> accused_;
+  std::vector<std::size_t> followers_;  ///< places of those that may follow from another
+  std::size_t heard_ = 0;
+};
 
 // --- lost.cpp
 void judge_close(const Witness& witness, const trace::Disconnect& event);

@@ -257,7 +257,7 @@ void FindingBook::rest(ConnectionId connection) {
   }
 }
 
-PackedList<Said<Finding>> FindingBook::take_findings() {
+PackedList<Said<Finding>> FindingBook::take_findings(const Wanted& wanted) {
   struct Place {
     std::uint64_t frame = 0;
     std::size_t number = 0;
@@ -270,10 +270,11 @@ PackedList<Said<Finding>> FindingBook::take_findings() {
     if (place_of_[number] == 0) continue;
     const std::size_t at = place_of_[number] - 1;
     resting_.read(at, said);
-    if (said.what.rule != left_out_) places.push_back({first_frame(said.what), number, at});
+    if (said.what.rule == left_out_ || !wanted(said.what)) continue;
+    places.push_back({first_frame(said.what), number, at});
   }
   for (auto& [number, entry] : entries_) {
-    if (entry.stage == Entry::Stage::withdrawn || entry.finding.rule == left_out_) continue;
+    if (entry.stage == Entry::Stage::withdrawn || entry.finding.rule == left_out_ || !wanted(entry.finding)) continue;
     places.push_back({first_frame(entry.finding), number, resting_.size()});
     resting_.push_back({std::move(entry.finding), entry.said});
   }

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <initializer_list>
 #include <map>
 #include <memory>
@@ -122,8 +123,9 @@ class FindingBook {
   /// tells.
   void rest(ConnectionId connection);
 
-  /// By first frame, and then as they were said.
-  [[nodiscard]] PackedList<Said<Finding>> take_findings();
+  /// By first frame, and then as they were said; those for which `wanted` holds.
+  using Wanted = std::function<bool(const Finding&)>;
+  [[nodiscard]] PackedList<Said<Finding>> take_findings(const Wanted& wanted);
   /// As they were said.
   [[nodiscard]] std::vector<Said<Unchecked>> take_unchecked();
   /// What was told, of a book that tells.

@@ -20,9 +20,15 @@ const Finding breach = finding(RuleId::credit_limit_exceeded, Severity::error, 1
 const Finding lesser = finding(RuleId::payload_unaligned, Severity::warning, 1, {12});
 const Finding refusal = finding(RuleId::rnr_nak_seen, Severity::warning, 1, {13, 12});
 
+void linked(PackedList<Finding>& all) {
+  Consequences consequences;
+  for (const Finding& each : all) consequences.hear(each);
+  consequences.link(all);
+}
+
 TEST(Consequences, FollowTheGravestBreachOfAFrameThatTheyName) {
   for (PackedList<Finding> all : {PackedList{lesser, breach, refusal}, PackedList{breach, lesser, refusal}}) {
-    link_consequences(all);
+    linked(all);
     const std::optional<Finding::Follows> follows = all.at(2).follows;
     ASSERT_TRUE(follows);
     EXPECT_EQ(follows->rule, breach.rule);
@@ -42,7 +48,7 @@ TEST(Consequences, NotFromWhatIsElsewhereOrAccusesNobody) {
   const Finding consequence = finding(RuleId::credit_overrun_fatal, Severity::error, 1, {12, 13});
   for (const Finding& other : {another_connection, another_frame, note, consequence}) {
     PackedList<Finding> all{other, refusal};
-    link_consequences(all);
+    linked(all);
     EXPECT_FALSE(all.at(1).follows) << rule(other.rule).name;
   }
 }
