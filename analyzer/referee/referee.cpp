@@ -577,9 +577,8 @@ Share Referee::finish_share(FrameRef last, FrameRef first) {
   share.connections = impl.finished.take();
   // What was found on connections that turned out to carry something else accuses nobody.
   const auto known = [&](ConnectionId id) { return id == 0 || impl.finished.holds(id); };
-  share.findings = impl.book.take_findings([&](const Finding& finding) {
-    return finding.rule == RuleId::not_rpcrdma || known(finding.connection);
-  });
+  share.findings = impl.book.take_findings(
+      [&](const Finding& finding) { return finding.rule == RuleId::not_rpcrdma || known(finding.connection); });
   share.unchecked = impl.book.take_unchecked();
   std::erase_if(share.unchecked, [&](const Said<Unchecked>& said) { return !known(said.what.connection); });
   share.told = impl.book.breaches();
