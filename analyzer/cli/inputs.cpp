@@ -186,7 +186,8 @@ std::vector<report::Input> Inputs::report() const {
         shown.damaged = report::Input::Damaged{damaged.offset, damaged.reason, damaged.read_on};
       }
     } else {
-      shown.format = report::Input::not_read;
+      shown.format = "unreadable";
+      shown.opened = report::Input::Opened::no;
       shown.damaged = report::Input::Damaged{0, input.unreadable, false};
     }
     out.push_back(std::move(shown));

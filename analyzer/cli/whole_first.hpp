@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "trace/frame.hpp"
+#include "trace/spans.hpp"
 
 namespace rpcrdma::cli {
 

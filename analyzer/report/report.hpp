@@ -32,9 +32,8 @@ struct Input {
   };
   std::optional<Damaged> damaged;
 
-  /// The format of what could not be opened; `damaged` says why.
-  static constexpr std::string_view not_read = "unreadable";
-  [[nodiscard]] bool unreadable() const noexcept { return format == not_read; }
+  enum class Opened : std::uint8_t { yes, no } opened = Opened::yes;  ///< no: `damaged` says why
+  [[nodiscard]] bool unreadable() const noexcept { return opened == Opened::no; }
 };
 
 /// Several captures that were put together by time.

@@ -21,13 +21,6 @@ using TimeNs = std::int64_t;
          std::clamp(nanoseconds, std::int64_t{0}, most_nanoseconds);
 }
 
-/// Has more than `span` passed from `from` to `to`? Never true for clocks that ran backwards.
-[[nodiscard]] constexpr bool passed(TimeNs from, TimeNs to, TimeNs span) noexcept {
-  // Times come from the file and may be anything: no overflow.
-  return to > from &&
-         static_cast<std::uint64_t>(to) - static_cast<std::uint64_t>(from) > static_cast<std::uint64_t>(span);
-}
-
 /// Which frame, and when. Frame numbers are Wireshark's: from 1, counted over all files of one trace. 0 = none.
 struct FrameRef {
   std::uint64_t number = 0;

@@ -7,6 +7,7 @@
 
 #include "trace/events.hpp"
 #include "trace/packet.hpp"
+#include "trace/spans.hpp"
 
 namespace rpcrdma::trace {
 

@@ -27,4 +27,7 @@ namespace rpcrdma::trace {
 /// How long it took, for a person: nothing where the clock ran backwards.
 [[nodiscard]] constexpr TimeNs elapsed(TimeNs from, TimeNs to) noexcept { return to > from ? minus(to, from) : 0; }
 
+/// Has more than `span` passed? Never where the clock ran backwards.
+[[nodiscard]] constexpr bool passed(TimeNs from, TimeNs to, TimeNs span) noexcept { return elapsed(from, to) > span; }
+
 }  // namespace rpcrdma::trace

@@ -73,10 +73,11 @@ void print_mounts(void*) {
     return;
   }
   for (const MountFacts& mount : journal->mounts()) {
-    std::printf("%u  client %s, server %s: %s; %" PRIu64 " attempts, %" PRIu64 " established, %" PRIu64
+    std::printf("%u  client %s, server %s: %s; %" PRIu64 " attempt%s, %" PRIu64 " established, %" PRIu64
                 " refused, %" PRIu64 " unanswered\n   %s\n",
                 mount.id, mount.client.c_str(), mount.server.c_str(), name(mount.state).data(), mount.attempts.made,
-                mount.attempts.established, mount.attempts.refused, mount.attempts.unanswered, mount.sentence.c_str());
+                mount.attempts.made == 1 ? "" : "s", mount.attempts.established, mount.attempts.refused,
+                mount.attempts.unanswered, mount.sentence.c_str());
     if (!mount.next.empty()) std::printf("   %s\n", mount.next.c_str());
   }
 }

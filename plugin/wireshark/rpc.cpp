@@ -99,7 +99,7 @@ void call_rpc(const Canvas& canvas, const Way& way, tvbuff_t* tvb) {
     if (!way.of_frame) col_set_writable(pinfo->cinfo, -1, writable);
   }
   ENDTRY;
-  col_set_fence(pinfo->cinfo, COL_INFO);
+  if (way.of_frame) col_set_fence(pinfo->cinfo, COL_INFO);
 }
 
 }  // namespace

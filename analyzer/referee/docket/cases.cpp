@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "referee/docket/cases.hpp"
 
+#include "trace/spans.hpp"
+
 #include <algorithm>
 #include <utility>
 #include <vector>

@@ -11,6 +11,7 @@
 #include "referee/state/lifetime.hpp"
 #include "referee/state/mount.hpp"
 #include "referee/state/nfs_watch.hpp"
+#include "trace/spans.hpp"
 #include "wire/crc32c.hpp"
 #include "wire/rpc.hpp"
 #include "wire/rpcrdma.hpp"

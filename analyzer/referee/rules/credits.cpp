@@ -10,6 +10,7 @@
 #include "referee/rules/checks.hpp"
 #include "referee/rules/rows.hpp"
 #include "referee/rules/v2_turn.hpp"
+#include "trace/spans.hpp"
 
 namespace rpcrdma::referee {
 

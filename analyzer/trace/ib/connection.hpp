@@ -19,6 +19,7 @@
 #include "trace/networks_seen.hpp"
 #include "trace/packet.hpp"
 #include "trace/proven_order.hpp"
+#include "trace/spans.hpp"
 
 namespace rpcrdma::trace::ib {
 

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "trace/spans.hpp"
 #include "wire/icrc.hpp"
 
 namespace rpcrdma::trace::ib {

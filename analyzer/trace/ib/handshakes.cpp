@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "trace/ib/handshakes.hpp"
 
+#include "trace/spans.hpp"
+
 #include <algorithm>
 
 namespace rpcrdma::trace::ib {

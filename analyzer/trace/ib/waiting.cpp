@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "trace/ib/connection.hpp"
+#include "trace/spans.hpp"
 
 namespace rpcrdma::trace::ib {
 

@@ -73,7 +73,7 @@ void Attempts::cut(const TcpSegment& segment) {
   seen.frame = segment.ref;
   Attempt* a = find(seen.flow);
   if (a == nullptr || (a->state != Attempt::State::open && a->state != Attempt::State::accepted)) return;
-  a->state = Attempt::State::used;
+  a->state = Attempt::State::unreadable;
   tell(TcpAttempt::Step::unreadable, seen, a->request);
 }
 
@@ -119,7 +119,7 @@ FrameRef Attempts::opens(const Address& client, std::uint16_t client_port, const
   const bool same = a != nullptr && a->number == unseen.number;
   if (!same && a != nullptr && a->state == Attempt::State::open) return {};  // another one has begun
   if (!same) a = &begin(unseen);
-  a->state = Attempt::State::used;
+  a->state = Attempt::State::streaming;
   return a->request;
 }
 
@@ -146,7 +146,8 @@ void Attempts::take_syn(const Seen& seen) {
   }
   if (a->request.number == 0) {  // its answer came before it
     a->request = seen.frame;
-    if (a->state != Attempt::State::used) tell(TcpAttempt::Step::request, seen, a->request);
+    const bool more = a->state == Attempt::State::streaming || a->state == Attempt::State::unreadable;
+    if (!more) tell(TcpAttempt::Step::request, seen, a->request);
     return;
   }
   if (twice(a->newest, seen.frame.time)) return;
@@ -156,7 +157,8 @@ void Attempts::take_syn(const Seen& seen) {
       tell(TcpAttempt::Step::repeated, seen, a->request);
       return;
     case Attempt::State::accepted:
-    case Attempt::State::used:
+    case Attempt::State::streaming:
+    case Attempt::State::unreadable:
       return;  // its answer was lost behind the capture: there will be another
     case Attempt::State::refused:
       tell(TcpAttempt::Step::request, seen, begin(seen).request);  // some systems try three times

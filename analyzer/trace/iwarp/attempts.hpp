@@ -62,7 +62,8 @@ class Attempts {
       open,
       accepted,
       refused,
-      used  ///< MPA is spoken, or something that was cut
+      streaming,  ///< MPA is spoken
+      unreadable  ///< what came on it was cut
     } state = State::open;
     std::uint32_t number = 0;
     std::uint32_t octets = 0;

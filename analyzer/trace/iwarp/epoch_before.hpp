@@ -14,6 +14,7 @@
 #include "trace/iwarp/ends.hpp"
 #include "trace/packet.hpp"
 #include "trace/proven_order.hpp"
+#include "trace/spans.hpp"
 
 namespace rpcrdma::trace::iwarp {
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "trace/iwarp/connection.hpp"
+#include "trace/spans.hpp"
 
 namespace rpcrdma::trace::iwarp {
 
