@@ -86,6 +86,8 @@ def statistics(ours, _, analyzer):
         mounts = ours.run("-q", "-r", path, "-z", "rpcrdma,mounts").output  # one pass will do
         for mount in run.document["mounts"]:
             attempts = ", ".join(f"{mount['attempts'][k]} {w}" for k, w in ATTEMPTS)
+            if mount["attempts"]["made"] == 1:
+                attempts = attempts.replace("attempts", "attempt", 1)
             want = f"{mount['id']}  client {mount['client']}, server {mount['server']}: {mount['state']}; {attempts}\n   {mount['sentence']}\n"
             if want not in mounts:
                 yield f"{name}: -z rpcrdma,mounts does not say {want!r} but {mounts!r}"
