@@ -96,7 +96,8 @@ void keep_pulled(const Witness& witness, const trace::ReadResponse& event) {
   // Read-only memory may be named by several open Calls: for which of them it was pulled is not known.
   std::size_t holders = 0;
   TransactionId owner;
-  connection.of(event.side).memory.each(event.handle, [&](const Exposure& exposure) {
+  const std::uint64_t behind = event.offset + 1 != 0 ? event.offset + 1 : event.offset;  // held at the end
+  connection.of(event.side).memory.each_near(event.handle, event.offset, behind, [&](const Exposure& exposure) {
     if (!exposure.live || exposure.access != Access::read || exposure.around(event.offset).length() == 0) return;
     ++holders;
     owner = exposure.owner;

@@ -7,6 +7,7 @@
 #include <map>
 #include <optional>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "referee/facts.hpp"
@@ -148,11 +149,6 @@ class MemoryMap {
 
   [[nodiscard]] bool knows(std::uint32_t handle) const;
   [[nodiscard]] const Exposure* of(TransactionId owner, std::uint32_t handle, Access access) const;
-  /// Everything under this handle, the oldest first.
-  template <class Visit>
-  void each(std::uint32_t handle, Visit visit) const {
-    for (auto at = exposures_.lower_bound(first_of(handle)); under(at, handle); ++at) visit(at->second);
-  }
   /// Those under this handle whose bounds meet [begin, end), the oldest first. Returns how many were asked.
   template <class Visit>
   std::size_t each_near(std::uint32_t handle, std::uint64_t begin, std::uint64_t end, Visit visit) const {
@@ -163,9 +159,9 @@ class MemoryMap {
       }
       return shared->parts.size();
     }
-    const auto at = exposures_.lower_bound(first_of(handle));
-    if (!under(at, handle)) return 0;
-    if (meets(at->second.bounds())) visit(at->second);
+    const Exposure* const only = oldest(handle);
+    if (only == nullptr) return 0;
+    if (meets(only->bounds())) visit(*only);
     return 1;
   }
   [[nodiscard]] std::size_t size() const noexcept { return count_; }
@@ -219,16 +215,19 @@ class MemoryMap {
   }
   void share(std::uint32_t handle);
   /// The oldest under this handle; nullptr: there is none. Operations come in rows under one handle.
-  [[nodiscard]] Exposure* oldest(std::uint32_t handle) {
+  [[nodiscard]] const Exposure* oldest(std::uint32_t handle) const {
     if (latest_ == nullptr || latest_->handle != handle) {
       const auto at = exposures_.lower_bound(first_of(handle));
       latest_ = under(at, handle) ? &at->second : nullptr;
     }
     return latest_;
   }
+  [[nodiscard]] Exposure* oldest(std::uint32_t handle) {
+    return const_cast<Exposure*>(std::as_const(*this).oldest(handle));  // NOLINT(*-const-cast): the map is ours
+  }
 
   Exposures exposures_;
-  Exposure* latest_ = nullptr;  ///< what oldest() found last, as long as nothing is added or taken away
+  mutable const Exposure* latest_ = nullptr;  ///< what oldest() found last, as long as nothing is added or taken away
   std::map<std::uint32_t, Shared> shared_;
   std::size_t count_ = 0;
   bool ever_ = false;
