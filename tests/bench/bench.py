@@ -102,7 +102,7 @@ def memory(given, title, mode, source, path):
 
 def short_connections(given, path):
     """What one connection that mounts, does little and unmounts costs does not grow with their number."""
-    each = []
+    each, peaks = [], []
     length = int(subprocess.run([os.path.join(given.build, "tests/bench/pcaploop"), os.path.join(KERNEL, SHORT)], check=True,
                                 capture_output=True, text=True).stdout.split()[0])
     for times in (1, 4):
@@ -112,8 +112,10 @@ def short_connections(given, path):
         rivals = RIVALS if times == 1 else RIVALS[:1]
         each.append(compare(given, f"iWARP, {connections} short connections of small operations", path, frames, rivals) / connections)
         kib = peak(given, [os.path.join(given.build, "rpcrdma-analyzer"), "--json", "--no-progress", path], ANALYZER_STATUSES)
+        peaks.append(kib)
         print(f"  peak memory: {kib / 1024:.1f} MiB, {kib / connections:.2f} KiB a connection")
-    print(f"  a connection among four times as many costs {each[1] / each[0]:.2f} times as much")
+    print(f"  a connection among four times as many costs {each[1] / each[0]:.2f} times as much; each of the further ones takes "
+          f"{(peaks[1] - peaks[0]) / (3 * given.connections):.2f} KiB with its findings")
 
 
 def main():
