@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <iterator>
 #include <map>
 #include <set>
 #include <string>
@@ -102,15 +103,6 @@ template <class What>
   return said.when;
 }
 
-/// The elements of one share, one after the other.
-template <class What>
-[[nodiscard]] std::size_t count_of(const std::vector<What>& list) noexcept {
-  return list.size();
-}
-template <class What>
-[[nodiscard]] std::size_t count_of(const PackedList<What>& list) noexcept {
-  return list.size();
-}
 template <class What>
 void take(std::vector<What>& list, std::size_t index, What& into) {
   into = std::move(list[index]);
@@ -145,7 +137,7 @@ void merge(std::vector<Share>& shares, List Share::*kind, const Renumbering& num
   }
   while (!heads.empty()) {
     auto first = heads.begin();
-    for (auto at = heads.begin() + 1; heads.size() > 1 && at != heads.end(); ++at) {
+    for (auto at = std::next(heads.begin()); at != heads.end(); ++at) {
       if (place_of(at->what) < place_of(first->what)) first = at;
     }
     to(first->what);
