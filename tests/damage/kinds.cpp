@@ -338,8 +338,7 @@ std::size_t second_mirrors(const Source& source) {
     });
   };
   const bool tcp = data_as(false) && !data_as(true);
-  const bool small = frames(source) <= 400;  // every frame is there twice, in as many variants as there are frames
-  return small ? frames(source) * (tcp ? 2 : 1) : 0;
+  return frames(source) * (tcp ? 2 : 1);
 }
 Variant second_mirror(const Source& source, std::size_t index) {
   const std::size_t n = frames(source), first = index % n;
