@@ -381,9 +381,8 @@ Text document(const Taps& taps) {
                   .add("peer_us", call->peer / 1e3)
                   .add("back_us", call->back / 1e3);
   }
-  return Object()
-      .add("not_measured",
-           taps.not_measured.empty() ? std::nullopt : std::optional<std::string_view>(taps.not_measured))
+  Object out;
+  out.add("not_measured", taps.not_measured.empty() ? std::nullopt : std::optional<std::string_view>(taps.not_measured))
       .add("clocks", clocks)
       .add("routes", routes)
       .add("calls", Object()
@@ -392,6 +391,8 @@ Text document(const Taps& taps) {
                         .add("peer_us", document(taps.calls.peer))
                         .add("back_us", document(taps.calls.back))
                         .add("slowest", slowest));
+  if (taps.left_out != 0) out.add("routes_left_out", taps.left_out);
+  return out;
 }
 
 Text tool() { return Object().add("name", tool_name).add("version", tool_version); }
