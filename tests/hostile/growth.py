@@ -17,7 +17,7 @@ import sys
 import tempfile
 
 from links import LINKS, Capture, Iwarp, Roce
-from shapes import SHAPES, closed_mounts
+from shapes import C, S, SHAPES, ask, begin, closed_mounts, segment
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 SLACK = 1.6  # a sort's logarithm, colder caches
@@ -155,6 +155,29 @@ def beyond_the_bound(given, folder):
     return good
 
 
+def more_segments_than_are_kept(given, folder):
+    """True: the report says how many segments found no room, though each connection is far from its own bound; and nobody is
+    accused of using them."""
+    most, each, calls, connections = 1 << 20, 50_000, 8, 3  # of one share: all connections are of the same two hosts
+    path = os.path.join(folder, "segments.pcap")
+    capture = Capture(path)
+    for x in range(connections):
+        c = begin(Iwarp, capture, x)
+        for at in range(calls):
+            ask(c, 10 + at, writes=[[segment(7, 4, 16 * (each * at + i)) for i in range(each)]])
+        c.write(S, 7, 16 * (each * calls - 1), b"abcd")
+        c.received(C)
+    capture.close()
+    more = connections * calls * each - most
+    told = json.loads(subprocess.run([given.analyzer, "--json", "--no-progress", path], stdin=subprocess.DEVNULL, capture_output=True,
+                                     check=False).stdout)
+    reasons = [one["reason"] for one in told["unchecked"] if one["rule"] == "rdma-unknown-handle"]
+    good = any(reason.startswith(f"{most:,} segments") and f" {more:,} more" in reason for reason in reasons) and \
+        not any(finding["rule"].startswith("rdma-") for finding in told["findings"])
+    print(f"{most + more} segments at once: {'said' if good else 'NOT SAID'} that {more} are not known", flush=True)
+    return good
+
+
 def more_mounts_than_are_kept(given, folder):
     """True: nobody is told that none of all mounts hangs, where some are not known."""
     path = os.path.join(folder, "mounts.pcap")
@@ -194,6 +217,7 @@ def main():
                 good = merged(given, folder, link) and good
         if not given.shapes:
             good = more_mounts_than_are_kept(given, folder) and good
+            good = more_segments_than_are_kept(given, folder) and good
         if not given.short and not given.shapes:
             good = beyond_the_bound(given, folder) and good
     if not good:
