@@ -277,9 +277,8 @@ int run(Told& told) {
     all += count;
   }
   std::cout << fmt::format("{} copies that lack nothing count otherwise than the whole\n", told.other_numbers);
-  std::cout << fmt::format(
-      "{} with two damages at once or moved in a story, {} false accusations; {} more of copies that show no loss\n",
-      told.tried_apart, told.more.wrong, told.more.seamless);
+  std::cout << fmt::format("{} with two damages at once, {} false accusations; {} more of copies that show no loss\n",
+                           told.tried_apart, told.more.wrong, told.more.seamless);
   std::cout << fmt::format("{} variants, {} false accusations; {} more of copies that show no loss\n",
                            all - told.tried_apart, told.all.wrong, told.all.seamless);
   if (!only.empty() || !told.asked.kind.empty() || told.asked.each != 1) {

@@ -382,7 +382,7 @@ constexpr std::array all_kinds{
     Kind{"skewed, a frame lost", Waits::different, Holds::less, lossy_skews, skewed_lossy, Damages::more},
     Kind{"exchanged", Waits::the_same, Holds::everything, frames_but_one, swapped},
     Kind{"moved", Waits::different, Holds::everything_elsewhere, moves_in_captures, moved},
-    Kind{"moved in a story", Waits::different, Holds::everything_elsewhere, moves_in_stories, moved, Damages::more},
+    Kind{"moved in a story", Waits::different, Holds::everything_elsewhere, moves_in_stories, moved},
     Kind{"shuffled", Waits::different, Holds::everything, shuffles, shuffled},
     Kind{"twice", Waits::the_same, Holds::everything, always<15>, again},
     Kind{"a port changed", Waits::may_be_hidden, Holds::less, port_changes, port_changed},
