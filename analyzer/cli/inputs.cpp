@@ -31,8 +31,8 @@ void Inputs::open(Input& input) {
 
 void Inputs::correct(trace::TapClocks compared) {
   if (compared.clocks.size() != inputs_.size()) return;
-  clocks_ = compared.clocks;
-  order_.emplace(std::move(compared));
+  order_.emplace(compared);
+  clocks_ = std::move(compared.clocks);
 }
 
 const trace::Frame* Inputs::read_next(Input& input) {

@@ -249,6 +249,7 @@ namespace {
     statistics = trace.statistics();
     if (taps && inputs.opened() > 1) {
       taps->routes = tally.routes();
+      taps->left_out = tally.left_out();
       taps->calls = tap_calls.finish();
       run.taps = std::move(taps);
     }

@@ -50,6 +50,7 @@ struct Referee::Impl {
   BodyStore bodies;  // outlives the connections
   Context context;
   Listener* listener;
+  RegionRoom regions{options.share ? RegionRoom::most_of_share : RegionRoom::most};
   std::unordered_map<ConnectionId, std::unique_ptr<Connection>> connections;
   std::vector<ConnectionId> closed_order;  // oldest first: their state is dropped, their facts are kept
   Finished finished;
@@ -81,6 +82,7 @@ struct Referee::Impl {
     }
     auto connection = std::make_unique<Connection>();
     connection->facts.id = id;
+    for (SideState& side : connection->sides) side.memory.share_room(regions);
     Connection* raw = connection.get();
     connections[id] = std::move(connection);
     cached = raw;
@@ -583,6 +585,7 @@ Share Referee::finish_share(FrameRef last, FrameRef first) {
   std::erase_if(share.unchecked, [&](const Said<Unchecked>& said) { return !known(said.what.connection); });
   share.told = impl.book.breaches();
   share.connections_turned_away = impl.turned_away;
+  share.regions_turned_away = impl.regions.turned_away();
   share.mounts_turned_away = impl.mounts.turned_away();
   share.rdma_messages = impl.rdma_messages;
   share.any_rpcrdma = impl.any_rpcrdma;

@@ -204,12 +204,14 @@ Report put_together(std::vector<Share> shares) {
   });
 
   TurnedAway connections_beyond;
+  TurnedAway regions_beyond;
   TurnedAway mounts_beyond;
   for (const Share& share : shares) {
     report.rdma_messages += share.rdma_messages;
     report.any_rpcrdma = report.any_rpcrdma || share.any_rpcrdma;
     report.judged = report.judged || share.judged;
     connections_beyond.add(share.connections_turned_away);
+    regions_beyond.add(share.regions_turned_away);
     mounts_beyond.add(share.mounts_turned_away);
   }
   // Not through a book: of a rule and connection it keeps the first reason, and these are never to be left out.
@@ -220,6 +222,14 @@ Report put_together(std::vector<Share> shares) {
                      "were not judged at all",
                      grouped(connections_beyond.room), grouped(connections_beyond.count),
                      connections_beyond.first.number)});
+  }
+  if (regions_beyond.count != 0) {
+    report.unchecked.push_back(
+        {RuleId::rdma_unknown_handle, 0,
+         fmt::format(
+             "{} segments of memory were offered at once, as many as are kept of all connections: {} more, offered in "
+             "frame {} and later, are not known",
+             grouped(regions_beyond.room), grouped(regions_beyond.count), regions_beyond.first.number)});
   }
   if (mounts_beyond.count != 0) {
     report.unchecked.push_back(

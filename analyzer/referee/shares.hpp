@@ -23,6 +23,7 @@ struct Share {
   bool any_rpcrdma = false;
   bool judged = false;
   TurnedAway connections_turned_away;  ///< that began while too many were open
+  TurnedAway regions_turned_away;      ///< that were offered while too many were kept
   TurnedAway mounts_turned_away;       ///< each request of them counts
   // When each got its number, which begins at 1 in each share
   std::vector<trace::Moment> numbered;      ///< connections; empty: they have the report's numbers

@@ -374,9 +374,8 @@ static void put(JsonText to, const Taps::Calls::Slowest& call) {
 static void put(JsonText to, const Taps& taps) {
   std::vector<NumberedClock> clocks;
   for (const trace::TapClock& clock : taps.compared.clocks) clocks.push_back({clock, clocks.size() + 1});
-  Object(to)
-      .add("not_measured",
-           taps.not_measured.empty() ? std::nullopt : std::optional<std::string_view>(taps.not_measured))
+  Object out(to);
+  out.add("not_measured", taps.not_measured.empty() ? std::nullopt : std::optional<std::string_view>(taps.not_measured))
       .add("clocks", clocks)
       .add("routes", taps.routes)
       .object("calls", [&](Object& calls) {
@@ -386,6 +385,7 @@ static void put(JsonText to, const Taps& taps) {
             .add("back_us", taps.calls.back)
             .add("slowest", taps.calls.slowest);
       });
+  if (taps.left_out != 0) out.add("routes_left_out", taps.left_out);
 }
 
 struct Tool {};

@@ -41,6 +41,7 @@ struct Taps {
   trace::TapClocks compared;            ///< empty: not measured
   std::string not_measured;             ///< why not
   std::vector<trace::TapRoute> routes;  ///< what two of them saw of the same packets
+  std::size_t left_out = 0;             ///< more of these: there are too many taps
 
   /// Answered Calls of which both taps saw Call and Reply. Times in nanoseconds; what is neither there nor back is the
   /// peer's, with what it fetched and brought by RDMA.

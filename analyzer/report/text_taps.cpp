@@ -172,6 +172,10 @@ void taps_block(Page& page, const Run& run, const TextStyle& style, Epoch epoch)
   if (shown < routes.size()) {
     page.field("", fmt::format("and {} (-v shows each)", counted(routes.size() - shown, "further path")));
   }
+  if (run.taps->left_out != 0) {
+    page.field("", fmt::format("{} not compared: at any time a tap is compared with so many others only",
+                               counted(run.taps->left_out, "path")));
+  }
   calls(page, run.taps->calls, epoch);
 }
 

@@ -130,6 +130,8 @@ class TapTally {
 
   /// What was seen by both of two taps, by their numbers and addresses; complete once all is finished.
   [[nodiscard]] std::vector<TapRoute> routes() const;
+  /// Of two taps and two addresses: not compared, since either tap was compared with too many others meanwhile.
+  [[nodiscard]] std::size_t left_out() const noexcept;
   /// Of the packet whose first copy has this frame number; empty: not known, or not any more.
   [[nodiscard]] std::optional<TapWay> way(std::uint64_t frame) const noexcept;
 

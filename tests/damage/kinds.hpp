@@ -43,7 +43,7 @@ struct Kind {
   } holds = Holds::less;
   std::size_t (*count)(const Source& source);
   Variant (*make)(const Source& source, std::size_t index);
-  /// Two damages at once, or one that is as long as several steps of a story, are counted apart.
+  /// Two damages at once are counted apart.
   enum class Damages : std::uint8_t { one, more } damages = Damages::one;
 };
 

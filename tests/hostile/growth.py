@@ -4,7 +4,8 @@
 
 Each shape of shapes.py is made on each kind of link at 1, 4 and 16 times its size (--short: a few shapes, 1 and 8 times), and
 judged with each kind of report that matters to it. Processor time and peak memory, less what an empty capture takes, may grow
-like the size and no faster. 1: one grew faster, or the program failed.
+like the size and no faster. The shape `merged` is of many captures with --merge: as many frames in 2 files as in 64. 1: one grew
+faster, or the program failed.
 """
 import argparse
 import json
@@ -15,8 +16,8 @@ import subprocess
 import sys
 import tempfile
 
-from links import Capture, Iwarp, Roce
-from shapes import SHAPES, closed_mounts
+from links import LINKS, Capture, Iwarp, Roce
+from shapes import C, S, SHAPES, ask, begin, closed_mounts, segment
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 SLACK = 1.6  # a sort's logarithm, colder caches
@@ -25,6 +26,7 @@ KIBS = 6 * 1024  # that an allocator may keep
 OF_SEGMENTS = 6  # octets kept for each octet of a capture of segments: one of 20 is an interval of 16 and what finds it
 OF_CONNECTION = 2  # KiB for each that is over, beyond those of the first size
 OF_JUNIT = 1.2  # of the memory of JSON, which holds the same
+OF_FILE = 256  # KiB of a capture that is read beside others
 TOO_LONG = 60  # processor seconds
 
 
@@ -32,9 +34,9 @@ def limited():
     resource.setrlimit(resource.RLIMIT_CPU, (TOO_LONG, TOO_LONG))
 
 
-def measured(given, path, form):
+def measured(given, paths, form, *options):
     """-> processor seconds, peak KiB"""
-    command = [given.peak, given.analyzer, "--format", form, "--no-progress", path]
+    command = [given.peak, given.analyzer, "--format", form, "--no-progress", *options, *paths]
     done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False, preexec_fn=limited)
     found = re.fullmatch(r"(\d+) KiB, (\d+) ms of processor time, exit status (\d+)\n", done.stdout)
     if not found:
@@ -42,6 +44,18 @@ def measured(given, path, form):
     if int(found[3]) not in (0, 1, 3):
         raise SystemExit(f"{' '.join(command)}: exit status {found[3]}")
     return int(found[2]) / 1000, int(found[1])
+
+
+def split(path):
+    """-> the file's head, its records"""
+    with open(path, "rb") as file:
+        octets = file.read()
+    records, at = [], 24
+    while at < len(octets):
+        behind = at + 16 + int.from_bytes(octets[at + 8:at + 12], "little")
+        records.append(octets[at:behind])
+        at = behind
+    return octets[:24], records
 
 
 def capture_of(link, function, size, path):
@@ -62,12 +76,12 @@ def grown(given, folder, name, link):
     peaks = {}
     for form in given_shape.formats:
         empty_seconds, empty_kib = given.empty[form]
-        costs = [measured(given, path, form) for path in paths]
+        costs = [measured(given, [path], form) for path in paths]
         seconds = [max(cost[0] - empty_seconds, 0) for cost in costs]
         kibs = [max(cost[1] - empty_kib, 0) for cost in costs]
         for _ in range(2):  # other work on the machine only adds
             if seconds[-1] > ratio * seconds[0] + SECONDS:
-                seconds[-1] = min(seconds[-1], measured(given, paths[-1], form)[0] - empty_seconds)
+                seconds[-1] = min(seconds[-1], measured(given, paths[-1:], form)[0] - empty_seconds)
         slow = seconds[-1] > ratio * seconds[0] + SECONDS
         peaks[form] = kibs[-1]
         large = kibs[-1] > ratio * kibs[0] + KIBS or \
@@ -82,6 +96,56 @@ def grown(given, folder, name, link):
     return good
 
 
+def measured_merge(given, paths):
+    """-> processor seconds, peak KiB"""
+    return measured(given, paths, "text", "--merge")
+
+
+# How the records of a capture become N files. With one that has them all there are twice as many frames, whatever N is.
+DIVISIONS = {
+    "in turn": lambda records, n: [records[i::n] for i in range(n)],
+    "a ring": lambda records, n: [records[len(records) * i // n:len(records) * (i + 1) // n] for i in range(n)],
+    "all the same": lambda records, n: [records[:len(records) // n]] * n,
+    "one and a ring": lambda records, n: [records] + DIVISIONS["a ring"](records, n - 1),
+    "one and each in turn": lambda records, n: [records] + DIVISIONS["in turn"](records, n - 1),
+}
+LEAST = {"one and each in turn": 12}  # more than are compared with one
+
+
+def merged(given, folder, link):
+    """True: many files cost no more than few ones with the same frames, but for a bounded buffer each."""
+    shape = SHAPES["connections_that_go_on"]
+    path = os.path.join(folder, "whole.pcap")
+    capture_of(link, shape.function, 300 if given.short else 1000, path)
+    head, records = split(path)
+    good = True
+    for name, divided in DIVISIONS.items():
+        costs = []
+        numbers = (LEAST.get(name, 2), 64) if given.short else (LEAST.get(name, 2), 24, 64)
+        for number in numbers:
+            paths = []
+            for i, part in enumerate(divided(records, number)):
+                paths.append(os.path.join(folder, f"merged{i}.pcap"))
+                with open(paths[-1], "wb") as file:
+                    file.write(head + b"".join(part))
+            costs.append(measured_merge(given, paths))
+        for _ in range(2):
+            if costs[-1][0] > SLACK * costs[0][0] + SECONDS:
+                costs[-1] = (min(costs[-1][0], measured_merge(given, paths)[0]), costs[-1][1])
+        slow = costs[-1][0] > SLACK * costs[0][0] + SECONDS
+        large = costs[-1][1] > SLACK * costs[0][1] + OF_FILE * numbers[-1]
+        said = True
+        if name in LEAST:
+            told = subprocess.run([given.analyzer, "--no-progress", "--merge", *paths], stdin=subprocess.DEVNULL, capture_output=True,
+                                  text=True, check=False).stdout
+            said = "not compared: at any time a tap is compared with so many others only" in told
+        good = good and not slow and not large and said
+        print(f"{link.name:6} merged, {name:21} {'/'.join(str(number) for number in numbers):8} files ",
+              " ".join(f"{cost[0]:6.3f}" for cost in costs), "s ", " ".join(f"{cost[1] / 1024:6.1f}" for cost in costs), "MiB",
+              *(["TIME"] if slow else []), *(["MEMORY"] if large else []), *([] if said else ["NOT SAID"]), flush=True)
+    return good
+
+
 def beyond_the_bound(given, folder):
     """True: the report says how many connections found no room, whatever else was said of the capture before."""
     most, more = 65536, 10
@@ -91,6 +155,29 @@ def beyond_the_bound(given, folder):
     reasons = [each["reason"] for each in json.loads(told.stdout)["unchecked"] if each["rule"] == "capture-gap"]
     good = any(reason.startswith(f"{most:,} connections") and f" {more} more" in reason for reason in reasons)
     print(f"{most + more} connections at once: {'said' if good else 'NOT SAID'} that {more} were not judged", flush=True)
+    return good
+
+
+def more_segments_than_are_kept(given, folder):
+    """True: the report says how many segments found no room, though each connection is far from its own bound; and nobody is
+    accused of using them."""
+    most, each, calls, connections = 1 << 20, 50_000, 8, 3  # of one share: all connections are of the same two hosts
+    path = os.path.join(folder, "segments.pcap")
+    capture = Capture(path)
+    for x in range(connections):
+        c = begin(Iwarp, capture, x)
+        for at in range(calls):
+            ask(c, 10 + at, writes=[[segment(7, 4, 16 * (each * at + i)) for i in range(each)]])
+        c.write(S, 7, 16 * (each * calls - 1), b"abcd")
+        c.received(C)
+    capture.close()
+    more = connections * calls * each - most
+    told = json.loads(subprocess.run([given.analyzer, "--json", "--no-progress", path], stdin=subprocess.DEVNULL, capture_output=True,
+                                     check=False).stdout)
+    reasons = [one["reason"] for one in told["unchecked"] if one["rule"] == "rdma-unknown-handle"]
+    good = any(reason.startswith(f"{most:,} segments") and f" {more:,} more" in reason for reason in reasons) and \
+        not any(finding["rule"].startswith("rdma-") for finding in told["findings"])
+    print(f"{most + more} segments at once: {'said' if good else 'NOT SAID'} that {more} are not known", flush=True)
     return good
 
 
@@ -119,16 +206,21 @@ def main():
     given.analyzer = given.analyzer or os.path.join(given.build, "rpcrdma-analyzer")
     given.times = (1, 8) if given.short else (1, 4, 16)
     chosen = given.shapes or [name for name, each in SHAPES.items() if each.short or not given.short]
+    chosen = [name for name in chosen if name != "merged"]
     good = True
     with tempfile.TemporaryDirectory() as folder:
         empty = os.path.join(folder, "empty.pcap")
         Capture(empty).close()
-        given.empty = {form: measured(given, empty, form) for form in ("text", "json", "ndjson", "junit")}
+        given.empty = {form: measured(given, [empty], form) for form in ("text", "json", "ndjson", "junit")}
         for name in chosen:
             for link in SHAPES[name].links:
                 good = grown(given, folder, name, link) and good
+        if not given.shapes or "merged" in given.shapes:
+            for link in LINKS[:1] if given.short else LINKS:
+                good = merged(given, folder, link) and good
         if not given.shapes:
             good = more_mounts_than_are_kept(given, folder) and good
+            good = more_segments_than_are_kept(given, folder) and good
         if not given.short and not given.shapes:
             good = beyond_the_bound(given, folder) and good
     if not good:

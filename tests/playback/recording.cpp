@@ -36,14 +36,15 @@ Recording recorded(const forge::Film& film, const forge::Transport& transport) {
   return recording;
 }
 
-Recording read(const std::string& path) {
+Recording read(const std::string& path, End end) {
   auto capture = rpcrdma::reader::Capture::open(path);
   if (!capture) throw std::runtime_error(capture.error());
   Recording recording;
   while (const Frame* frame = (*capture)->next()) {
     if ((*capture)->packet()) recording.add({frame->octets.begin(), frame->octets.end()}, *frame);
   }
-  if (const auto& damaged = (*capture)->facts().damaged) throw std::runtime_error(path + ": " + damaged->reason);
+  const auto& damaged = (*capture)->facts().damaged;
+  if (damaged && end == End::whole) throw std::runtime_error(path + ": " + damaged->reason);
   return recording;
 }
 

@@ -31,8 +31,9 @@ struct Recording {
 
 /// The frames that the capture of the story holds.
 [[nodiscard]] Recording recorded(const forge::Film& film, const forge::Transport& transport);
-/// Throws std::runtime_error where the file cannot be read to its end.
-[[nodiscard]] Recording read(const std::string& path);
+enum class End : std::uint8_t { whole, anywhere };
+/// Throws std::runtime_error where the file cannot be read to its end, which may be `anywhere`, in a record, too.
+[[nodiscard]] Recording read(const std::string& path, End end = End::whole);
 /// For the programs that people look at captures with. All frames have one link type. Throws std::runtime_error.
 void write(const Take& frames, const std::string& path);
 

@@ -287,10 +287,15 @@ void judge_offer(const Witness& witness, const trace::Send& event, const wire::H
   } else if (!proper) {
     offer.form = Offer::Form::improper;
   }
+  bool all = true;
   for (const wire::ReadSegment& read : header.reads) {
     offer.segments.push_back(read.target);
     offer.length += read.target.length;
-    connection.of(responder).memory.expose(read.target, Access::offer, offer.transaction, event.frame);
+    all = connection.of(responder).memory.expose(read.target, Access::offer, offer.transaction, event.frame) && all;
+  }
+  if (!all) {
+    connection.distrust(kept_finished, Doubt::bound);
+    witness.unchecked(RuleId::rdma_unknown_handle, "more memory is exposed than the analyzer keeps");
   }
   ++connection.facts.pull_completion.offered;
   if (Offer* earlier = oldest_open_offer(connection, requester, xid)) {

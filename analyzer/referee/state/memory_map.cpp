@@ -106,7 +106,7 @@ void Exposure::cover_inside(Coverage& coverage, std::uint64_t begin, std::uint64
 
 bool MemoryMap::expose(const wire::Segment& segment, Access access, TransactionId owner, FrameRef frame) {
   ever_ = true;
-  if (count_ >= most_regions) return false;
+  if (count_ >= most_regions || (room_ != nullptr && !room_->take(frame))) return false;
   const Key key{segment.handle, owner.generation, access};
   auto at = exposures_.lower_bound(key);
   if (at == exposures_.end() || !(at->first == key)) {
@@ -114,7 +114,10 @@ bool MemoryMap::expose(const wire::Segment& segment, Access access, TransactionI
                         (at != exposures_.begin() && std::prev(at)->first.handle() == segment.handle);
     if (shared) {
       const Shared* sharing = shared_of(segment.handle);
-      if (sharing != nullptr && sharing->parts.size() >= most_sharing) return false;
+      if (sharing != nullptr && sharing->parts.size() >= most_sharing) {
+        if (room_ != nullptr) room_->give(1);
+        return false;
+      }
       const auto oldest = exposures_.lower_bound(first_of(segment.handle));
       if (oldest->second.invalidated.number != 0) invalidate(segment.handle, {});  // registered anew
     }
@@ -124,9 +127,8 @@ bool MemoryMap::expose(const wire::Segment& segment, Access access, TransactionI
   } else if (at->second.invalidated.number != 0) {
     invalidate(segment.handle, {});
   }
-  const std::size_t before = at->second.regions();
   at->second.add({segment.offset, end_of(segment.offset, segment.length)});
-  count_ += at->second.regions() - before;
+  ++count_;
   if (Shared* sharing = shared_of(segment.handle)) {
     const auto part = std::find_if(sharing->parts.rbegin(), sharing->parts.rend(),
                                    [&](const Shared::Part& each) { return each.exposure == &at->second; });
@@ -161,6 +163,7 @@ void MemoryMap::retire(TransactionId owner, std::uint32_t handle, FrameRef by) {
 void MemoryMap::forget(TransactionId owner, std::uint32_t handle) {
   each_of(owner, handle, [&](Exposures::iterator at) {
     count_ -= at->second.regions();
+    if (room_ != nullptr) room_->give(at->second.regions());
     if (Shared* sharing = shared_of(handle)) {
       std::vector<Shared::Part>& parts = sharing->parts;
       parts.erase(std::find_if(parts.begin(), parts.end(),
@@ -180,6 +183,7 @@ void MemoryMap::clear() noexcept {
   exposures_.clear();
   latest_ = nullptr;
   shared_.clear();
+  if (room_ != nullptr) room_->give(count_);
   count_ = 0;
 }
 

@@ -12,6 +12,7 @@
 
 #include "referee/facts.hpp"
 #include "referee/state/coverage.hpp"
+#include "referee/state/region_room.hpp"
 #include "wire/rpcrdma.hpp"
 
 namespace rpcrdma::referee {
@@ -115,6 +116,7 @@ class Exposure {
 class MemoryMap {
  public:
   MemoryMap() = default;
+  ~MemoryMap() { clear(); }
   MemoryMap(const MemoryMap&) = delete;
   MemoryMap& operator=(const MemoryMap&) = delete;
 
@@ -122,6 +124,8 @@ class MemoryMap {
   /// Transactions that share a handle: with one registration for all memory, as many as there are credits.
   static constexpr std::size_t most_sharing = 1024;
 
+  /// Before anything is exposed: what all maps share, and outlives them.
+  void share_room(RegionRoom& room) noexcept { room_ = &room; }
   /// False when a bound is met (the region is not recorded).
   bool expose(const wire::Segment& segment, Access access, TransactionId owner, FrameRef frame);
   /// The transaction's regions may no longer be touched.
@@ -230,6 +234,7 @@ class MemoryMap {
   mutable const Exposure* latest_ = nullptr;  ///< what oldest() found last, as long as nothing is added or taken away
   std::map<std::uint32_t, Shared> shared_;
   std::size_t count_ = 0;
+  RegionRoom* room_ = nullptr;  ///< null: only the map's own bound holds
   bool ever_ = false;
 };
 

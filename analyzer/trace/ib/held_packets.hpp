@@ -29,8 +29,10 @@ class HeldPackets {
   [[nodiscard]] bool empty() const noexcept { return packets_.empty(); }
   [[nodiscard]] Sequence first() const noexcept { return packets_.begin()->first; }
   [[nodiscard]] FrameRef first_ref() const noexcept { return packets_.begin()->second.ref; }
-  /// Of those that were held since there was none: the one that stands first in the file. Number 0: none is held.
-  [[nodiscard]] FrameRef foremost() const noexcept { return packets_.empty() ? FrameRef{} : foremost_; }
+  /// The one that stands first in the file. Number 0: none is held.
+  [[nodiscard]] FrameRef foremost() const noexcept {
+    return frames_.empty() ? FrameRef{} : FrameRef{frames_.begin()->first, frames_.begin()->second};
+  }
   [[nodiscard]] Sequence last() const noexcept { return packets_.rbegin()->first; }
   [[nodiscard]] TimeNs since() const noexcept { return since_; }
   void waiting_since(TimeNs t) noexcept { since_ = t; }
@@ -42,7 +44,7 @@ class HeldPackets {
     HeldPacket& p = it->second;
     if (!fresh) return &p;
     if (packets_.size() == 1) since_ = a.ref.time;
-    if (packets_.size() == 1 || a.ref.number < foremost_.number) foremost_ = a.ref;
+    frames_.emplace(a.ref.number, a.ref.time);
     p.ref = a.ref;
     p.header = a.header;
     p.mark = a.mark;
@@ -56,6 +58,7 @@ class HeldPackets {
     HeldPacket p = std::move(it->second);
     p.header.payload = p.octets;
     octets_ -= p.octets.size();
+    frames_.erase(p.ref.number);
     packets_.erase(it);
     return p;
   }
@@ -70,9 +73,9 @@ class HeldPackets {
 
  private:
   std::map<Sequence, HeldPacket> packets_;
+  std::map<std::uint64_t, TimeNs> frames_;  ///< theirs, by number
   std::size_t octets_ = 0;
   TimeNs since_ = 0;
-  FrameRef foremost_;
 };
 
 }  // namespace rpcrdma::trace::ib

@@ -7,9 +7,23 @@
 
 namespace rpcrdma::trace::ib {
 
+namespace {
+
+/// Queues of an adapter that are read in turn: frames change places in the file, with the stamps that they have. More
+/// than that is a clock that was set.
+[[nodiscard]] bool stamped_before(FrameRef a, FrameRef b) noexcept {
+  return a.time != 0 && b.time != 0 && a.time < b.time && !passed(a.time, b.time, ProvenOrder::neighbours);
+}
+
+[[nodiscard]] bool sent_before(FrameRef a, FrameRef b) noexcept {
+  return stamped_before(a, b) || (a.number < b.number && !stamped_before(b, a));
+}
+
+}  // namespace
+
 void Connection::deliver(Side sender, const Captured& packet) {
   last_used = packet.ref;
-  heard[index(sender)] = packet.ref;
+  const FrameRef before = std::exchange(heard[index(sender)], packet.ref);
   EarlyPackets& early = early_[index(sender)];
   if (!early.empty() || !come(sender, packet.header)) {
     if (early.hold(packet)) {
@@ -18,8 +32,9 @@ void Connection::deliver(Side sender, const Captured& packet) {
     }
     while (!early.empty()) release(static_cast<int>(sender));
   }
-  pass(sender, packet);
   const EarlyPackets& awaiting = early_[index(other(sender))];
+  if (!awaiting.empty() && stamped_before(packet.ref, before)) shared.say_shuffled(sender, packet.ref);
+  pass(sender, packet);
   if (awaiting.empty()) {
     if (!farewells_.empty()) tell_farewells(false);
     return;
@@ -67,10 +82,10 @@ void Connection::release(int direction) {
 void Connection::release_proven(FrameRef now) {
   bool released = ProvenOrder::release_proven(*this, now);
   // Each waits for a request behind the other: an answer changed places with a request of its own side. Of which side,
-  // nobody knows.
+  // nobody knows: as they are stamped, and then as they stand.
   while (awaited_waits(0) && awaited_waits(1)) {
     const Side sender =
-        early_[0].first_request().number < early_[1].first_request().number ? Side::active : Side::passive;
+        sent_before(early_[0].first_request(), early_[1].first_request()) ? Side::active : Side::passive;
     const EarlyPackets::Held held = early_[index(sender)].take_first_request();
     pass(sender, held.captured());
     shared.say_shuffled(sender, held.ref);

@@ -13,7 +13,7 @@ namespace rpcrdma::trace {
 
 class TapOrder {
  public:
-  explicit TapOrder(TapClocks compared);
+  explicit TapOrder(const TapClocks& compared);
   ~TapOrder();
   TapOrder(const TapOrder&) = delete;
   TapOrder& operator=(const TapOrder&) = delete;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "trace/taps/tally.hpp"
 #include "trace/spans.hpp"
+#include "trace/taps/together.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -21,6 +22,14 @@ Pair::Pair(const TapPair& pair, const std::vector<TapClock>& clocks)
     allow(clock.ahead);
     for (const Stretch& step : clock.steps) allow(step.ahead);
   }
+}
+
+Pair::Times Pair::ran(std::size_t input) const noexcept {
+  constexpr TimeNs queues = 1'000'000;
+  const TapClock& clock = clocks_[input == pair_.input ? 1 : 0];
+  if (!clock.first || !clock.last) return {1, 0};
+  const TimeNs around = plus(plus(slack_, queues), pair_.one_way);
+  return {minus(clock.corrected_first(), around), plus(clock.corrected_last(), around)};
 }
 
 bool Pair::packet(std::size_t input, const Mark& mark, FrameRef ref, OneWays& one_ways) {
@@ -96,11 +105,6 @@ Pair::Flow* Pair::flow_of(std::uint64_t flow, std::uint64_t route) {
   return &fresh;
 }
 
-void Pair::rdma(std::uint64_t flow) {
-  const auto known = flows_.find(flow);
-  if (known != flows_.end()) known->second.rdma = true;
-}
-
 void Pair::give_up(TimeNs now) {
   while (!waiting_.empty() && (waiting_.size() > most_waiting || minus(now, waiting_.front().ref.time) > window)) {
     const Waiting oldest = waiting_.front();
@@ -151,9 +155,10 @@ void Pair::finish() {
   }
   packets_.clear();
   waiting_.clear();
+  for (auto& [key, flow] : flows_) flow.covers = {};
 }
 
-void Pair::routes(std::vector<TapRoute>& into) const {
+void Pair::routes(const std::set<std::uint64_t>& rdma, std::vector<TapRoute>& into) const {
   const auto add = [](TapPath& to, const TapPath& path) {
     to.both += path.both;
     to.recut += path.recut;
@@ -164,7 +169,7 @@ void Pair::routes(std::vector<TapRoute>& into) const {
   };
   std::map<std::uint64_t, TapRoute> of_rdma;
   for (const auto& [key, flow] : flows_) {
-    if (!flow.rdma) continue;
+    if (rdma.count(key) == 0) continue;
     const std::size_t out = routes_.at(flow.route).low_is_near ? 1 : 0;
     TapRoute& r = of_rdma[flow.route];
     add(r.out, flow.paths[out]);
@@ -190,34 +195,75 @@ void Pair::routes(std::vector<TapRoute>& into) const {
 namespace rpcrdma::trace {
 
 struct TapTally::Impl {
+  static constexpr std::size_t most_rdma = std::size_t{1} << 16U;
+  struct End {
+    TimeNs time = 0;
+    std::size_t pair = 0;
+  };
+
+  explicit Impl(const TapClocks& compared) : of_route(compared.clocks.size()) {
+    for (const TapPair& pair : compared.pairs) add({pair, compared.clocks});
+    std::stable_sort(ends.begin(), ends.end(), [](const End& a, const End& b) { return a.time < b.time; });
+  }
+
+  void add(taps::Pair pair) {
+    const std::size_t a = pair.inputs().reference;
+    const std::size_t b = pair.inputs().input;
+    const taps::Pair::Times of_a = pair.ran(a);
+    const taps::Pair::Times of_b = pair.ran(b);
+    if (of_a.from > of_b.to || of_b.from > of_a.to) return;
+    std::vector<std::uint64_t> too_many;
+    for (const auto& [route, near] : pair.inputs().low_is_near) {
+      taps::Together& with_a = of_route[a][route];
+      taps::Together& with_b = of_route[b][route];
+      if (with_a.full(of_b.from, of_b.to) || with_b.full(of_a.from, of_a.to)) {
+        too_many.push_back(route);
+        continue;
+      }
+      with_a.add(of_b.from, of_b.to, pairs.size());
+      with_b.add(of_a.from, of_a.to, pairs.size());
+    }
+    for (const std::uint64_t route : too_many) pair.leave_out(route);
+    left_out += too_many.size();
+    if (pair.inputs().low_is_near.empty()) return;
+    ends.push_back({std::min(of_a.to, of_b.to), pairs.size()});
+    pairs.push_back(std::move(pair));
+  }
+
+  /// What waits for a capture that is over waits in vain, and takes room.
+  void finish_before(TimeNs now) {
+    for (; over < ends.size() && ends[over].time < now; ++over) pairs[ends[over].pair].finish();
+  }
+
   std::vector<taps::Pair> pairs;
-  std::vector<std::vector<std::size_t>> pairs_of;  ///< by input
+  std::vector<std::map<std::uint64_t, taps::Together>> of_route;  ///< by input
+  std::vector<End> ends;                                          ///< by time
+  std::size_t left_out = 0;
+  std::size_t over = 0;          ///< so many of them
+  std::set<std::uint64_t> rdma;  ///< flows
   taps::OneWays one_ways;
   taps::Mark mark;
 };
 
-TapTally::TapTally(const TapClocks& compared) : impl_(std::make_unique<Impl>()) {
-  impl_->pairs_of.resize(compared.clocks.size());
-  for (const TapPair& pair : compared.pairs) {
-    for (const std::size_t input : {pair.reference, pair.input}) impl_->pairs_of[input].push_back(impl_->pairs.size());
-    impl_->pairs.emplace_back(pair, compared.clocks);
-  }
-}
+TapTally::TapTally(const TapClocks& compared) : impl_(std::make_unique<Impl>(compared)) {}
 TapTally::~TapTally() = default;
 
 bool TapTally::packet(std::size_t input, FrameRef ref, const Opened& opened) {
   impl_->mark.flow = 0;
   if (impl_->pairs.empty() || !taps::mark_of(opened, impl_->mark)) return false;
+  const auto& of_route = impl_->of_route[input];
+  const auto others = of_route.find(impl_->mark.route);
+  if (others == of_route.end()) return false;
+  impl_->finish_before(ref.time);
   bool shown = false;
-  for (const std::size_t pair : impl_->pairs_of[input]) {
+  for (const std::size_t pair : others->second.at(ref.time)) {
     shown = impl_->pairs[pair].packet(input, impl_->mark, ref, impl_->one_ways) || shown;
   }
   return shown;
 }
 
 void TapTally::rdma() {
-  if (impl_->mark.flow == 0) return;
-  for (taps::Pair& pair : impl_->pairs) pair.rdma(impl_->mark.flow);
+  if (impl_->mark.flow != 0 && impl_->rdma.size() < Impl::most_rdma) impl_->rdma.insert(impl_->mark.flow);
 }
 
 void TapTally::finish() {
@@ -226,12 +272,14 @@ void TapTally::finish() {
 
 std::vector<TapRoute> TapTally::routes() const {
   std::vector<TapRoute> out;
-  for (const taps::Pair& pair : impl_->pairs) pair.routes(out);
+  for (const taps::Pair& pair : impl_->pairs) pair.routes(impl_->rdma, out);
   std::sort(out.begin(), out.end(), [](const TapRoute& a, const TapRoute& b) {
     return std::tie(a.far, a.near, a.address, a.peer) < std::tie(b.far, b.near, b.address, b.peer);
   });
   return out;
 }
+
+std::size_t TapTally::left_out() const noexcept { return impl_->left_out; }
 
 std::optional<TapWay> TapTally::way(std::uint64_t frame) const noexcept { return impl_->one_ways.of(frame); }
 

@@ -9,6 +9,7 @@
 #include <deque>
 #include <map>
 #include <optional>
+#include <set>
 #include <vector>
 
 #include "trace/taps.hpp"
@@ -49,13 +50,24 @@ class Pair {
  public:
   Pair(const TapPair& pair, const std::vector<TapClock>& clocks);
 
+  struct Times {
+    TimeNs from = 0;
+    TimeNs to = 0;
+  };
+  /// While one of the two ran, and with as much more as a copy may come earlier or later: only what the other one saw
+  /// then is compared.
+  [[nodiscard]] Times ran(std::size_t input) const noexcept;
+  [[nodiscard]] const TapPair& inputs() const noexcept { return pair_; }
+  /// As if it had never been seen by both.
+  void leave_out(std::uint64_t route) { pair_.low_is_near.erase(route); }
+
   /// True: the other tap has shown this packet already, and so its way is known.
   [[nodiscard]] bool packet(std::size_t input, const Mark& mark, FrameRef ref, OneWays& one_ways);
-  /// It belongs to an RDMA connection, and so does all of its flow.
-  void rdma(std::uint64_t flow);
+  /// Nothing more comes, or nothing that counts.
   void finish();
 
-  void routes(std::vector<TapRoute>& into) const;
+  /// `rdma`: flows of RDMA connections; others do not matter.
+  void routes(const std::set<std::uint64_t>& rdma, std::vector<TapRoute>& into) const;
 
  private:
   /// So long it may take until a packet is sent again; that of TCP takes longer each time.
@@ -89,7 +101,6 @@ class Pair {
   };
   struct Flow {
     std::uint64_t route = 0;
-    bool rdma = false;
     std::array<TapPath, 2> paths;
     std::array<std::array<Cover, 2>, 2> covers;  ///< by tap
   };

@@ -112,5 +112,51 @@ TEST(MemoryMap, TheUnionOfSegmentsCounts) {
   EXPECT_EQ(map.size(), 0U);
 }
 
+TEST(MemoryMap, AllOfThemTogetherHaveABound) {
+  RegionRoom room(4);
+  MemoryMap one;
+  one.share_room(room);
+  const TransactionId owner{1, 1};
+  const auto offer = [&](MemoryMap& map, std::uint32_t handle, std::uint64_t offset, std::uint64_t frame) {
+    return map.expose({handle, 0x100, offset}, Access::write, owner, {frame, 0});
+  };
+  {
+    MemoryMap other;
+    other.share_room(room);
+    EXPECT_TRUE(offer(one, 1, 0, 1));
+    EXPECT_TRUE(offer(one, 1, 0x200, 1));
+    EXPECT_TRUE(offer(other, 1, 0, 2));
+    EXPECT_TRUE(offer(other, 2, 0, 2));
+    EXPECT_FALSE(offer(other, 3, 0, 3));
+    EXPECT_FALSE(offer(one, 1, 0x400, 4));
+    EXPECT_FALSE(other.knows(3));
+    EXPECT_EQ(room.turned_away().count, 2U);
+    EXPECT_EQ(room.turned_away().first.number, 3U);
+    one.forget(owner, 1);  // makes room for two
+    EXPECT_TRUE(offer(other, 3, 0, 5));
+    EXPECT_TRUE(offer(other, 4, 0, 5));
+    EXPECT_FALSE(offer(one, 1, 0, 6));
+    other.clear();
+    EXPECT_TRUE(offer(other, 5, 0, 7));
+    EXPECT_TRUE(offer(other, 6, 0, 7));
+  }  // with its connection goes what it held
+  for (std::uint64_t offset = 0; offset < 0x400; offset += 0x100) EXPECT_TRUE(offer(one, 1, offset, 8)) << offset;
+  EXPECT_FALSE(offer(one, 1, 0x400, 8));
+}
+
+TEST(MemoryMap, WhatItDoesNotKeepTakesNoRoom) {
+  RegionRoom room(MemoryMap::most_sharing + 1);
+  MemoryMap map;
+  map.share_room(room);
+  for (std::uint32_t i = 0; i < MemoryMap::most_sharing; ++i) {
+    ASSERT_TRUE(map.expose({7, 0x100, 0}, Access::write, TransactionId{i, i + 1}, {1, 0})) << i;
+  }
+  for (std::uint32_t i = 0; i < 3; ++i) {
+    EXPECT_FALSE(map.expose({7, 0x100, 0}, Access::write, TransactionId{1, 5000 + i}, {1, 0}));  // shared by too many
+  }
+  EXPECT_TRUE(map.expose({8, 0x100, 0}, Access::write, TransactionId{1, 1}, {1, 0}));
+  EXPECT_EQ(room.turned_away().count, 0U);
+}
+
 }  // namespace
 }  // namespace rpcrdma::referee

@@ -21,6 +21,7 @@ class Recorder : public trace::EventSink {
   std::vector<std::string> facts;
   std::vector<std::string> private_data;
   std::vector<Octets> sends;
+  std::vector<std::uint64_t> sent_by;  ///< frames, of these
   std::vector<trace::ConnectRequest> requests;
   std::vector<trace::ConnectReply> replies;
   std::vector<trace::Adopted> adopted;
@@ -50,6 +51,7 @@ class Recorder : public trace::EventSink {
   void on(const trace::SendPart&) override {}
   void on(const trace::Send& e) override {
     sends.emplace_back(e.octets.begin(), e.octets.end());
+    sent_by.push_back(e.sent_by().number);
     const std::string what =
         fmt::format("send {} length {}{}{}{}", e.ordinal, e.wire_length,
                     e.octets.size() == e.wire_length ? "" : fmt::format(" captured {}", e.octets.size()),

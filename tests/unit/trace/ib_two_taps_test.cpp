@@ -209,5 +209,52 @@ TEST_F(IbTwoTapsOpen, AnAnswerInFrontOfARequestOfItsSide) {
   EXPECT_EQ(count(p.sink.lines, "quality shuffled"), 1U);
 }
 
+// The Call is stored behind its acknowledgement, the Reply and the acknowledgement of that, all of which wait. As it is
+// stamped it was sent before; where stamps tell nothing, which side's packets changed places is not known.
+TEST_F(IbTwoTapsOpen, ARequestStoredLateAsItWasStamped) {
+  struct StampCase {
+    const char* what;
+    trace::TimeNs stamped;  ///< after the packet in front of it
+    const char* first;
+  };
+  for (const StampCase& c :
+       {StampCase{"before them", -50'000, "A send 1"}, StampCase{"where it stands", 10'000, "P send 1"},
+        StampCase{"at the same time as the Reply", -10'000, "P send 1"},
+        StampCase{"by a clock that was set back", -5'000'000, "P send 1"}}) {
+    Peers p;
+    p.step = 10'000;
+    p.set_up_fields();
+    p.handshake();
+    p.server_acks(calls_begin);
+    p.reply(replies_begin);
+    p.client_acks(replies_begin);
+    p.step = c.stamped;
+    p.call(calls_begin);
+    ASSERT_EQ(p.sink.facts.size(), 2U) << c.what;
+    EXPECT_TRUE(p.sink.facts.front().starts_with(c.first)) << c.what << ": " << p.sink.facts.front();
+    EXPECT_EQ(count(p.sink.lines, "quality shuffled"), 1U) << c.what;
+  }
+}
+
+// Stored behind its acknowledgement and behind one of its own side, and stamped before that: the two changed places.
+TEST_F(IbTwoTapsOpen, ARequestBehindAnAnswerOfItsSideThatWasSentLater) {
+  for (const bool earlier : {true, false}) {
+    Peers p;
+    p.step = 10'000;
+    p.set_up_fields();
+    p.handshake();
+    p.call(calls_begin);
+    p.reply(replies_begin);
+    p.client_acks(replies_begin);
+    p.server_acks(calls_begin + 1);
+    p.sink.news();
+    p.step = earlier ? -25'000 : 10'000;
+    p.call(calls_begin + 1);
+    Lines expected{"1A #8 send 2 length 64 to #8", "1A #8 quality late", "1P #7 acknowledges 2"};
+    if (earlier) expected.insert(expected.begin(), "1A #8 quality shuffled");
+    EXPECT_EQ(p.sink.news(), expected);
+  }
+}
+
 }  // namespace
 }  // namespace rpcrdma::test
