@@ -161,7 +161,7 @@ void judge_version_constancy(const Witness& witness, const trace::Send& event, c
   Connection& connection = witness.connection;
   const ErrorDiary::Version& refused = connection.diary.refused[index(event.side)];
   if (direction != Direction::reply && refused.version == fixed.version) {
-    if (connection.of(refused.by).acknowledged < refused.ordinal) {
+    if (!connection.heard(refused.by, refused.ordinal)) {
       witness.unchecked(RuleId::version_after_refusal, "the refusal may not have arrived by then");
     } else {
       witness.say(
@@ -179,7 +179,7 @@ void judge_version_constancy(const Witness& witness, const trace::Send& event, c
   if (settled.version == 0 || settled.version == fixed.version) return;
   if (fixed.version != 1 && fixed.version != 2) return;  // bad-version says it all
   // What was under way when the Reply came may still have tried the other version.
-  if (event.side != settled.by && connection.of(settled.by).acknowledged < settled.ordinal) {
+  if (event.side != settled.by && !connection.heard(settled.by, settled.ordinal)) {
     witness.unchecked(RuleId::version_changed,
                       "a message of another version may have been sent before the first Reply arrived");
     return;

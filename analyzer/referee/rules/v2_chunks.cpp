@@ -39,8 +39,7 @@ void each_segment(const wire::HeaderV2& header, Visit visit) {
   const std::uint32_t standard = wire::property_default(static_cast<std::uint32_t>(id)).value_or(0);
   const auto value = theirs.values[static_cast<std::size_t>(id)];
   if (!value) return standard;
-  const bool arrived =
-      theirs.final.number != 0 && turn.connection.of(other(turn.side())).acknowledged >= theirs.final_ordinal;
+  const bool arrived = theirs.final.number != 0 && turn.connection.heard(other(turn.side()), theirs.final_ordinal);
   return arrived ? *value : std::max(*value, standard);
 }
 

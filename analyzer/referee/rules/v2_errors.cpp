@@ -227,7 +227,7 @@ void judge_repeated_type(const Turn& turn) {
   const auto refused = std::find_if(
       types.begin(), types.end(), [&](const OddType& type) { return type.htype == htype && type.refused.number != 0; });
   if (refused == types.end()) return;
-  if (turn.connection.of(other(turn.side())).acknowledged < refused->refused_ordinal) {
+  if (!turn.connection.heard(other(turn.side()), refused->refused_ordinal)) {
     turn.unchecked(RuleId::v2_htype_repeated, "the refusal may not have arrived by then");
     return;
   }
@@ -314,7 +314,7 @@ bool judge_other_version(const Turn& turn, const Transaction* answered) {
   }
   if (fixed.version == 1) {
     const bool arrived = turn.side() == Side::passive || turn.mine().messages > 1 ||
-                         connection.of(Side::passive).acknowledged >= connection.v2.settled_ordinal;
+                         connection.heard(Side::passive, connection.v2.settled_ordinal);
     if (arrived) {
       std::string message = fmt::format("The {} sent version 1 on a connection that had settled version 2 (frame {}).",
                                         name(turn.side()), connection.v2.settled.number);
@@ -443,7 +443,7 @@ bool note_refusal(const Turn& turn, bool whole) {
 
 void judge_after_refusal(const Turn& turn) {
   const State& state = turn.state();
-  if (turn.connection.of(Side::passive).acknowledged < state.refusal_ordinal) {
+  if (!turn.connection.heard(Side::passive, state.refusal_ordinal)) {
     turn.unchecked(RuleId::version_after_refusal, "the refusal may not have arrived by then");
     return;
   }

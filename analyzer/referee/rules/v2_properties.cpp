@@ -39,7 +39,7 @@ struct Bound {
     bound.strict = std::min(announced(mine, PropertyId::send_size).value_or(standard), receive);
     bound.generous = bound.strict;
     // A lower value binds only who is proven to know it.
-    const bool arrived = connection.of(other(sender)).acknowledged >= theirs.final_ordinal;
+    const bool arrived = connection.heard(other(sender), theirs.final_ordinal);
     if (!arrived && bound.strict < standard) bound = {};
     return bound;
   }

@@ -205,6 +205,10 @@ struct Connection {
   [[nodiscard]] bool order_lost() const noexcept { return file_order >= FileOrder::skewed; }
   /// What a side sent behind an acknowledgement of its own it sent knowing of what that acknowledges.
   [[nodiscard]] bool acknowledgements_in_order() const noexcept { return file_order != FileOrder::shuffled; }
+  /// What the peer of `sender` sends now it sends knowing of that Send.
+  [[nodiscard]] bool heard(Side sender, std::uint64_t ordinal) const noexcept {
+    return acknowledgements_in_order() && of(sender).acknowledged >= ordinal;
+  }
   [[nodiscard]] bool over() const noexcept { return stage == Stage::over; }
   [[nodiscard]] bool rejected() const noexcept { return stage == Stage::rejected; }
   [[nodiscard]] ConnectionId id() const noexcept { return facts.id; }

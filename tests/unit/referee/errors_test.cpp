@@ -144,6 +144,24 @@ TEST(VersionAfterRefusal, OnlyOnceTheRefusalIsAcknowledged) {
   }
 }
 
+// An acknowledgement of the client that changed places with its requests does not tell which of them it sent before.
+TEST(VersionAfterRefusal, NotWhereAcknowledgementsChangedPlaces) {
+  using Kind = trace::Quality::Kind;
+  for (const auto& [kind, known] : {std::pair{Kind::reordered, true}, {Kind::late, true}, {Kind::shuffled, false}}) {
+    SCOPED_TRACE(static_cast<int>(kind));
+    Story s;
+    s.connect().send(Side::active, probe(1, 3)).send(Side::passive, err_vers(1, 3, 1, 1)).acknowledge(Side::active);
+    s.disorder(Side::active, kind).send(Side::active, probe(2, 3));
+    const Report report = s.end();
+    EXPECT_EQ(found(report, RuleId::version_after_refusal).size(), known ? 1U : 0U);
+    EXPECT_EQ(unchecked(report, RuleId::version_after_refusal), !known);
+    Story t;
+    t.connect().call(1).reply(1).acknowledge(Side::active);
+    t.disorder(Side::active, kind).send(Side::active, probe(2, 2));
+    EXPECT_EQ(found(t.end(), RuleId::version_changed).size(), known ? 1U : 0U);
+  }
+}
+
 TEST(VersionAfterRefusal, ARefusalThatContradictsItselfRefusesNothing) {
   Story s;
   s.connect().send(Side::active, probe(1, 3)).send(Side::passive, err_vers(1, 3, 1, 3)).acknowledge(Side::active);

@@ -204,6 +204,14 @@ class Story {
     referee.on(event);
     return *this;
   }
+  /// The capture shows that packets stand in it in another order than they were sent.
+  Story& disorder(Side side, trace::Quality::Kind kind) {
+    trace::Quality event;
+    base(event, side);
+    event.kind = kind;
+    referee.on(event);
+    return *this;
+  }
   Story& gap(Side side) {
     trace::Gap event;
     base(event, side);
