@@ -8,7 +8,8 @@
 
 namespace rpcrdma::referee {
 
-/// Whoever may amend a finding later holds this; FindingBook takes no other name for it. When the last holder is gone
+/// Whoever may amend a finding later holds this; FindingBook takes no other name for it, but for
+/// attempts to connect, which a mount tells as one at the end. When the last holder is gone
 /// the finding is settled, and may be told before the capture ends. Empty: no finding.
 class HeldFinding {
  public:

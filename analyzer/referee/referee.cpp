@@ -343,7 +343,8 @@ void Referee::on(const trace::ConnectReject& event) {
   Connection* connection = impl_->seen(event, true);
   if (connection == nullptr) return;
   impl_->hear(event);
-  if (connection->rpcrdma()) {
+  // What carries messages came through: that is about another attempt, or nothing.
+  if (connection->rpcrdma() && connection->messages == 0) {
     impl_->mounts.rejects(*connection, event);
     HeldFinding finding = judge_reject(impl_->on(*connection), event);
     impl_->book.reconsider(connection->id());

@@ -241,19 +241,24 @@ FindingBook::Entry& FindingBook::entry(std::size_t index) {
 void FindingBook::rest(ConnectionId connection) {
   const auto of = connections_.find(connection);
   if (of == connections_.end()) return;
+  std::vector<std::size_t> awake;
   for (const std::size_t number : of->second.numbers) {
     const auto at = entries_.find(number);
     if (at == entries_.end() || at->second.stage != Entry::Stage::written) continue;
+    if (std::find(about_attempts.begin(), about_attempts.end(), at->second.finding.rule) != about_attempts.end()) {
+      awake.push_back(number);
+      continue;
+    }
     resting_.push_back({std::move(at->second.finding), at->second.said});
     if (place_of_.size() <= number) place_of_.resize(number + 1);
     place_of_[number] = static_cast<std::uint32_t>(resting_.size());
     entries_.erase(at);
   }
   // Of a rule that could not be checked the first reason is told, whenever another comes.
-  if (of->second.unchecked.empty()) {
+  if (of->second.unchecked.empty() && awake.empty()) {
     connections_.erase(of);
   } else {
-    of->second = {{}, {}, std::move(of->second.unchecked), {}};
+    of->second = {{}, {}, std::move(of->second.unchecked), std::move(awake)};
   }
 }
 

@@ -2,6 +2,7 @@
 // The book of findings: where rules write, bounded, with habits folded.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -44,6 +45,9 @@ struct Breach {
 };
 void count_breach(std::vector<Breach>& breaches, const Finding& finding);
 
+/// Findings about single attempts to connect: once the capture has ended, a mount may tell several of them as one.
+inline constexpr std::array about_attempts{RuleId::cm_rejected, RuleId::cm_unanswered};
+
 /// 0: none.
 [[nodiscard]] inline std::uint64_t first_frame(const Finding& finding) noexcept {
   return finding.frames.empty() ? 0 : finding.frames.front();
@@ -75,7 +79,7 @@ class FindingBook {
   HeldFinding add(const Testimony& verdict);
   /// At the end of the capture, when its connection may be concluded already.
   void add_symptom(Finding&& finding);
-  /// The numbers of its findings of this rule that have not been told.
+  /// The numbers of its findings of this rule, one of `about_attempts`, that have not been told.
   [[nodiscard]] std::vector<std::size_t> untold(RuleId rule, ConnectionId connection) const;
   /// Those of them that are still there become one note, which counts and names their connections.
   void fold_together(const std::vector<std::size_t>& numbers);
@@ -119,8 +123,8 @@ class FindingBook {
   void follow(const trace::Moment& now) noexcept { now_ = &now; }
   [[nodiscard]] trace::Moment now() const noexcept { return now_ != nullptr ? *now_ : trace::Moment(); }
 
-  /// The connection is over, and what there is of it will hardly be amended: it takes less room. Not for a book that
-  /// tells.
+  /// The connection is over: what is said of it takes less room, but for what a mount may still tell with others. From
+  /// now on it is not asked what there is of the connection. Not for a book that tells.
   void rest(ConnectionId connection);
 
   /// By first frame, and then as they were said; those for which `wanted` holds.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// A list of what a report is made of, in a tenth of the room that its elements take: a capture may hold tens of
-// thousands of connections, and nothing looks at more than one of them at a time.
+// A list of what a report is made of, in a fraction of the room that its elements take: a capture may hold tens of
+// thousands of connections, and most that is done with them is done with one at a time.
 #pragma once
 
 #include <cstddef>
@@ -15,7 +15,7 @@
 
 namespace rpcrdma::referee {
 
-/// Rows of octets, which never move once they are there.
+/// Rows of octets, each known by its place.
 class PackedRows {
  public:
   /// -> where it stands

@@ -41,34 +41,32 @@ constexpr std::uint64_t repeats_that_count = 2;
 class Singles {
  public:
   Singles(FindingBook& book, const Mount& mount) : book_(book) {
-    for (const ConnectionId connection : mount.connections) {
-      for (OfRule& of : rules_) {
-        for (const std::size_t number : book_.untold(of.rule, connection)) {
-          of.findings.push_back({first_frame(book_.finding(number)), number});
+    for (std::size_t rule = 0; rule < about_attempts.size(); ++rule) {
+      Findings& findings = of_rule_[rule];
+      for (const ConnectionId connection : mount.connections) {
+        for (const std::size_t number : book_.untold(about_attempts[rule], connection)) {
+          findings.emplace_back(first_frame(book_.finding(number)), number);
         }
       }
+      std::sort(findings.begin(), findings.end());
     }
-    for (OfRule& of : rules_) std::sort(of.findings.begin(), of.findings.end());
   }
 
   /// Those between these frames become one note of each rule: it has the reason, the series the rest.
   void fold(FrameRef first, std::uint64_t end) {
-    for (const OfRule& of : rules_) {
+    for (const Findings& findings : of_rule_) {
       std::vector<std::size_t> numbers;
-      auto at = std::lower_bound(of.findings.begin(), of.findings.end(), std::pair(first.number, std::size_t{0}));
-      for (; at != of.findings.end() && at->first <= end; ++at) numbers.push_back(at->second);
+      auto at = std::lower_bound(findings.begin(), findings.end(), std::pair(first.number, std::size_t{0}));
+      for (; at != findings.end() && at->first <= end; ++at) numbers.push_back(at->second);
       std::sort(numbers.begin(), numbers.end());
       book_.fold_together(numbers);
     }
   }
 
  private:
-  struct OfRule {
-    RuleId rule = RuleId{};
-    std::vector<std::pair<std::uint64_t, std::size_t>> findings;  // frame, number in the book
-  };
+  using Findings = std::vector<std::pair<std::uint64_t, std::size_t>>;  // frame, number in the book
   FindingBook& book_;
-  std::array<OfRule, 2> rules_{OfRule{RuleId::cm_rejected, {}}, OfRule{RuleId::cm_unanswered, {}}};
+  std::array<Findings, about_attempts.size()> of_rule_;
 };
 
 }  // namespace

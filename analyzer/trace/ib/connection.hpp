@@ -109,6 +109,7 @@ struct Connection {
   std::array<Address, 2> addresses;  ///< by side
   std::list<std::unique_ptr<Connection>>::iterator place;
   std::optional<std::list<Connection*>::iterator> to_rest;  ///< among the closed ones that are not yet at rest
+  std::optional<std::list<Connection*>::iterator> at_rest;  ///< among those that are
   FrameRef last_used;
   Moment opened;  ///< when it was put into the table
 

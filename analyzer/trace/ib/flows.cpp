@@ -84,7 +84,7 @@ void Flows::copy(const IbPacket& packet, const wire::IbHeader& header) {
 
 Connection& Flows::open(Transport transport, const Address& client, const Address& server, FrameRef first) {
   if (connections_.size() >= options_.room(max_connections) && !finishing_) make_room(first);
-  rest_closed(first.time);
+  rest_closed(first);
   connections_.push_back(std::make_unique<Connection>(sink_, transport, client, server));
   Connection& c = *connections_.back();
   c.place = std::prev(connections_.end());
@@ -120,10 +120,10 @@ void Flows::close(Connection& connection) {
   connection.to_rest = closed_.insert(closed_.end(), &connection);
 }
 
-void Flows::rest_closed(TimeNs now) {
+void Flows::rest_closed(FrameRef now) {
   for (unsigned n = 0; n < rested_each && !closed_.empty(); ++n) {
     Connection& c = *closed_.front();
-    if (!passed(c.last_used.time, now, Stream::patience)) {
+    if (!passed(c.last_used.time, now.time, Stream::patience)) {
       closed_.splice(closed_.end(), closed_, closed_.begin());
       continue;
     }
@@ -131,6 +131,12 @@ void Flows::rest_closed(TimeNs now) {
     c.rest();
     closed_.pop_front();
     c.to_rest.reset();
+    c.at_rest = rested_.insert(rested_.end(), &c);
+  }
+  while (rested_.size() > options_.room(max_rested)) {
+    Connection& oldest = *rested_.front();
+    oldest.finish(now);
+    erase(oldest);
   }
 }
 
@@ -251,6 +257,7 @@ void Flows::erase(Connection& connection) {
   drop_comm(connection, Side::active);
   drop_comm(connection, Side::passive);
   if (connection.to_rest) closed_.erase(*connection.to_rest);
+  if (connection.at_rest) rested_.erase(*connection.at_rest);
   connections_.erase(connection.place);
 }
 
@@ -297,6 +304,7 @@ void Flows::finish(FrameRef last) {
     c->finish(last);
   }
   closed_.clear();
+  rested_.clear();
   connections_.clear();
   by_comm_.clear();
   pairs_.clear();

@@ -16,7 +16,8 @@ namespace rpcrdma::trace::ib {
 
 class Flows {
  public:
-  static constexpr std::size_t max_connections = 4096;
+  static constexpr std::size_t max_connections = 8192;
+  static constexpr std::size_t max_rested = 512;  ///< closed ones, in case that something of them comes late
   static constexpr std::size_t max_orphans = 1024;
 
   Flows(const Options& options, ConnectionNumbers& numbers, EventSink& sink)
@@ -63,7 +64,7 @@ class Flows {
   void erase(Connection& connection);
   void make_room(FrameRef ref);
   /// A capture of many short connections must not cost what each of them had in use.
-  void rest_closed(TimeNs now);
+  void rest_closed(FrameRef now);
 
   // Pairing
   void wait(Leg& leg, const IbPacket& packet, const wire::IbHeader& header, bool crc_bad);
@@ -89,6 +90,7 @@ class Flows {
   std::map<PairKey, Pair> pairs_;
   std::list<Leg*> orphans_;        ///< oldest first
   std::list<Connection*> closed_;  ///< and not yet at rest
+  std::list<Connection*> rested_;  ///< closed and at rest, the oldest first
   bool finishing_ = false;         ///< nothing new comes: the bounds are met
 };
 

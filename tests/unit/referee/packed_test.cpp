@@ -216,5 +216,31 @@ TEST(Resting, IsInTheReportAsIfItHadNotRested) {
   EXPECT_EQ(said(true), said(false));
 }
 
+// What a mount tells as one at the end is found, also of connections that carried messages before.
+TEST(Resting, AttemptsAreToldAsOneAllTheSame) {
+  FindingBook book;
+  for (const ConnectionId connection : {1U, 2U, 3U}) {
+    (void)book.add({.rule = RuleId::cm_rejected,
+                    .connection = connection,
+                    .frames = {{std::uint64_t{10} * connection, 1}},
+                    .message = "refused",
+                    .severity = Severity::warning});
+    (void)book.add({.rule = RuleId::garbage_args, .connection = connection, .frames = {{5, 1}}, .message = "another"});
+    book.rest(connection);
+  }
+  std::vector<std::size_t> numbers;
+  for (const ConnectionId connection : {1U, 2U, 3U}) {
+    const std::vector<std::size_t> of = book.untold(RuleId::cm_rejected, connection);
+    numbers.insert(numbers.end(), of.begin(), of.end());
+  }
+  ASSERT_EQ(numbers.size(), 3U);
+  book.fold_together(numbers);
+  const auto findings = book.take_findings([](const Finding& f) { return f.rule == RuleId::cm_rejected; });
+  ASSERT_EQ(findings.size(), 1U);
+  EXPECT_EQ(findings.at(0).what.occurrences, 3U);
+  EXPECT_EQ(findings.at(0).what.severity, Severity::note);
+  EXPECT_EQ(findings.at(0).what.connections, (std::vector<ConnectionId>{1, 2, 3}));
+}
+
 }  // namespace
 }  // namespace rpcrdma::referee

@@ -161,6 +161,24 @@ TEST(Referee, AWithdrawnFindingIsNoCauseEither) {
   }
 }
 
+// What carried messages came through: a REJ behind them is about another attempt, or nothing.
+TEST(Referee, ARejBehindMessagesRefusesNothing) {
+  for (const bool closed : {false, true}) {
+    Story s;
+    s.connect().call(1).reply(1);
+    if (closed) s.close(Side::active);
+    const Report report = s.reject(8).end();
+    EXPECT_TRUE(found(report, RuleId::cm_rejected).empty());
+    ASSERT_EQ(report.mounts.size(), 1U);
+    EXPECT_EQ(report.mounts.at(0).attempts.established, 1U);
+    EXPECT_EQ(report.mounts.at(0).attempts.refused, 0U);
+  }
+  Story s;
+  const Report report = s.connect().reject(8).end();
+  EXPECT_EQ(found(report, RuleId::cm_rejected).size(), 1U);
+  EXPECT_EQ(report.mounts.at(0).attempts.refused, 1U);
+}
+
 TEST(Referee, WhatWasCutIsACallOnceItIsAnswered) {
   for (const bool answered : {false, true}) {
     Story s;

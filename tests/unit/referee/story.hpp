@@ -111,6 +111,13 @@ class Story {
     referee.on(ready);
     return *this;
   }
+  Story& reject(std::uint16_t reason) {
+    trace::ConnectReject reject;
+    base(reject, Side::passive);
+    reject.reason = reason;
+    referee.on(reject);
+    return *this;
+  }
   Story& adopt() {
     trace::Adopted adopted;
     base(adopted, Side::active);
