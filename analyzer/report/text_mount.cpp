@@ -7,7 +7,6 @@
 #include <array>
 #include <iterator>
 #include <optional>
-#include <ranges>
 #include <string>
 #include <vector>
 
@@ -50,12 +49,17 @@ std::string address(const std::string& known) { return known.empty() ? "unknown 
 /// Those of its connections.
 std::vector<std::string> networks(const MountFacts& mount, const Run& run) {
   std::vector<std::string> out;
-  const auto& all = run.report.connections;
+  const auto& all = run.report.connections;  // by id
+  referee::ConnectionFacts c;
   for (const trace::ConnectionId id : mount.connections) {
-    const auto indices = std::views::iota(std::size_t{0}, all.size());
-    const auto at = std::ranges::lower_bound(indices, id, {}, [&](std::size_t index) { return all.at(index).id; });
-    if (at == indices.end()) continue;
-    const referee::ConnectionFacts c = all.at(*at);
+    std::size_t from = 0;
+    for (std::size_t end = all.size(); from < end;) {
+      const std::size_t middle = from + (end - from) / 2;
+      all.read(middle, c);
+      (c.id < id ? from : end) = c.id < id ? middle + 1 : middle;
+    }
+    if (from == all.size()) continue;
+    all.read(from, c);
     if (c.id != id) continue;  // not selected
     for (const std::string& name : c.networks) {
       if (std::find(out.begin(), out.end(), name) == out.end()) out.push_back(name);

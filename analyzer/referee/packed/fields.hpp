@@ -146,7 +146,7 @@ class Unpacking {
       value.reset();
       return;
     }
-    if (!value) value.emplace();
+    if (!value) value = T{};
     take(*value);
   }
   template <class T>
