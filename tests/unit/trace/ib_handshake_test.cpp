@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "ib_peers.hpp"
+#include "trace/ib/flows.hpp"
 
 namespace rpcrdma::test {
 namespace {
@@ -319,7 +320,8 @@ TEST_F(IbHandshake, MessagesCutAtEveryLength) {
 }
 
 TEST_F(IbHandshake, ManyConnectionsStayWithinTheBound) {
-  for (std::uint32_t i = 0; i < 6000; ++i) {
+  constexpr std::uint32_t many = trace::ib::Flows::max_connections + 2000;
+  for (std::uint32_t i = 0; i < many; ++i) {
     p.client_cm.local_id = 1000 + i;
     p.client_cm.qpn = 100 + i;
     p.req();
@@ -331,8 +333,39 @@ TEST_F(IbHandshake, ManyConnectionsStayWithinTheBound) {
     requests += line.find(" request ") != std::string::npos ? 1U : 0U;
     limits += line.find("quality limit") != std::string::npos ? 1U : 0U;
   }
-  EXPECT_EQ(requests, 6000U);
+  EXPECT_EQ(requests, many);
   EXPECT_GT(limits, 0U);
+}
+
+// Closed long ago, and many were closed since then: what comes of it is something else's.
+TEST_F(IbHandshake, OfTheClosedOnesTheNewestTakeTheirStragglers) {
+  constexpr std::uint32_t room = trace::ib::Flows::max_rested;
+  for (const auto& [others, known] : {std::pair(room - 100, true), std::pair(room + 100, false)}) {
+    Peers q;
+    q.set_up_fields();
+    q.handshake();
+    q.call(Peers::client_psn);
+    q.client_dreq();
+    q.server_drep();
+    for (std::uint32_t i = 1; i <= others; ++i) {
+      q.time += 10'000'000'000;
+      q.client_cm.local_id = q.server_cm.remote_id = 5000 + i;
+      q.server_cm.local_id = 9000 + i;
+      q.client_cm.qpn = 1000 + i;
+      q.server_cm.qpn = 20000 + i;
+      q.req();
+      q.rep();
+      q.client_dreq();
+      q.server_drep();
+    }
+    q.sink.news();
+    q.call(Peers::client_psn + 1);
+    q.finish();
+    const Lines got = q.sink.news();
+    const bool adopted = std::any_of(got.begin(), got.end(),
+                                     [](const std::string& line) { return line.find("adopted") != std::string::npos; });
+    EXPECT_EQ(!adopted, known) << others;
+  }
 }
 
 }  // namespace
