@@ -142,15 +142,14 @@ void FindingBook::fold_into(Finding& first, const Finding& finding) {
   if (!finding.frames.empty()) add_frame(first, finding.frames.front());
 }
 
-std::vector<std::size_t> FindingBook::untold(RuleId rule, ConnectionId connection) const {
+std::vector<std::size_t> FindingBook::untold_attempts(ConnectionId connection) const {
   std::vector<std::size_t> numbers;
   const auto of = connections_.find(connection);
   if (of == connections_.end()) return numbers;
   for (const std::size_t number : of->second.numbers) {
     const auto at = entries_.find(number);
-    const bool is_one =
-        at != entries_.end() && at->second.stage < Entry::Stage::told && at->second.finding.rule == rule;
-    if (is_one) numbers.push_back(number);
+    const bool untold = at != entries_.end() && at->second.stage < Entry::Stage::told;
+    if (untold && rule(at->second.finding.rule).of_attempt) numbers.push_back(number);
   }
   return numbers;
 }
@@ -245,7 +244,7 @@ void FindingBook::rest(ConnectionId connection) {
   for (const std::size_t number : of->second.numbers) {
     const auto at = entries_.find(number);
     if (at == entries_.end() || at->second.stage != Entry::Stage::written) continue;
-    if (std::find(about_attempts.begin(), about_attempts.end(), at->second.finding.rule) != about_attempts.end()) {
+    if (rule(at->second.finding.rule).of_attempt) {
       awake.push_back(number);
       continue;
     }

@@ -2,7 +2,6 @@
 // The book of findings: where rules write, bounded, with habits folded.
 #pragma once
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -45,9 +44,6 @@ struct Breach {
 };
 void count_breach(std::vector<Breach>& breaches, const Finding& finding);
 
-/// Findings about single attempts to connect: once the capture has ended, a mount may tell several of them as one.
-inline constexpr std::array about_attempts{RuleId::cm_rejected, RuleId::cm_unanswered};
-
 /// 0: none.
 [[nodiscard]] inline std::uint64_t first_frame(const Finding& finding) noexcept {
   return finding.frames.empty() ? 0 : finding.frames.front();
@@ -79,8 +75,8 @@ class FindingBook {
   HeldFinding add(const Testimony& verdict);
   /// At the end of the capture, when its connection may be concluded already.
   void add_symptom(Finding&& finding);
-  /// The numbers of its findings of this rule, one of `about_attempts`, that have not been told.
-  [[nodiscard]] std::vector<std::size_t> untold(RuleId rule, ConnectionId connection) const;
+  /// The numbers of its findings about attempts (Row::of_attempt) that have not been told.
+  [[nodiscard]] std::vector<std::size_t> untold_attempts(ConnectionId connection) const;
   /// Those of them that are still there become one note, which counts and names their connections.
   void fold_together(const std::vector<std::size_t>& numbers);
   /// For what is told once: true when that finding exists and was counted up.

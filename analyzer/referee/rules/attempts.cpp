@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Group N: attempts to connect that fail, and mounts that went another way.
 #include <algorithm>
-#include <array>
 #include <map>
 #include <optional>
 #include <string>
@@ -41,20 +40,18 @@ constexpr std::uint64_t repeats_that_count = 2;
 class Singles {
  public:
   Singles(FindingBook& book, const Mount& mount) : book_(book) {
-    for (std::size_t rule = 0; rule < about_attempts.size(); ++rule) {
-      Findings& findings = of_rule_[rule];
-      for (const ConnectionId connection : mount.connections) {
-        for (const std::size_t number : book_.untold(about_attempts[rule], connection)) {
-          findings.emplace_back(first_frame(book_.finding(number)), number);
-        }
+    for (const ConnectionId connection : mount.connections) {
+      for (const std::size_t number : book_.untold_attempts(connection)) {
+        const Finding& finding = book_.finding(number);
+        of_rule_[finding.rule].emplace_back(first_frame(finding), number);
       }
-      std::sort(findings.begin(), findings.end());
     }
+    for (auto& [rule, findings] : of_rule_) std::sort(findings.begin(), findings.end());
   }
 
   /// Those between these frames become one note of each rule: it has the reason, the series the rest.
   void fold(FrameRef first, std::uint64_t end) {
-    for (const Findings& findings : of_rule_) {
+    for (const auto& [rule, findings] : of_rule_) {
       std::vector<std::size_t> numbers;
       auto at = std::lower_bound(findings.begin(), findings.end(), std::pair(first.number, std::size_t{0}));
       for (; at != findings.end() && at->first <= end; ++at) numbers.push_back(at->second);
@@ -66,7 +63,7 @@ class Singles {
  private:
   using Findings = std::vector<std::pair<std::uint64_t, std::size_t>>;  // frame, number in the book
   FindingBook& book_;
-  std::array<Findings, about_attempts.size()> of_rule_;
+  std::map<RuleId, Findings> of_rule_;
 };
 
 }  // namespace

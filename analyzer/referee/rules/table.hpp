@@ -55,6 +55,8 @@ struct Row {
   Needs needs = {};
   /// What an earlier breach may have brought about: it is listed under the finding whose offending frame it names.
   bool consequence = false;
+  /// About one attempt to connect: once the capture has ended, a mount may tell several of them as one.
+  bool of_attempt = false;
   std::string_view source;       ///< "RFC 8166 section 3.3.2; RFC 8797 section 4.2"
   std::string_view who;          ///< "sender", "requester", "responder", "client", "server", "nobody"
   std::string_view title;        ///< one line, no full stop

@@ -230,7 +230,7 @@ TEST(Resting, AttemptsAreToldAsOneAllTheSame) {
   }
   std::vector<std::size_t> numbers;
   for (const ConnectionId connection : {1U, 2U, 3U}) {
-    const std::vector<std::size_t> of = book.untold(RuleId::cm_rejected, connection);
+    const std::vector<std::size_t> of = book.untold_attempts(connection);
     numbers.insert(numbers.end(), of.begin(), of.end());
   }
   ASSERT_EQ(numbers.size(), 3U);
