@@ -227,7 +227,9 @@ void judge(Suite& suite, const referee::Rule& rule, const Judged* judged, const 
   std::set<std::string> taken;
   for (const Input& input : run.inputs) {
     const std::string test = fresh(fmt::format("read {}", input.path == "-" ? "standard input" : input.path), taken);
-    if (input.damaged) {
+    if (input.opened == Input::Opened::no) {
+      suite.broken(test, "unreadable", input.damaged ? input.damaged->reason : std::string());
+    } else if (input.damaged) {
       suite.broken(test, "damaged", fmt::format("at octet {}: {}", input.damaged->offset, input.damaged->reason));
     } else {
       suite.passed(test);
