@@ -4,7 +4,7 @@
 
 BUILD_PACKAGES=(g++ cmake ninja-build pkg-config
   libpcap-dev libwiretap-dev libwsutil-dev libwireshark-dev wireshark-dev libglib2.0-dev zlib1g-dev libisal-dev
-  libzstd-dev liblz4-dev
+  libzstd-dev liblz4-dev libmimalloc-dev
   libfmt-dev libexpected-dev libcli11-dev nlohmann-json3-dev libutfcpp-dev libyaml-cpp-dev tshark)
 
 TEST_PACKAGES=(git clang clang-tidy clang-format llvm libclang-rt-14-dev libfuzzer-14-dev
