@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """One start of tshark for many captures: the other end of tests/plugin/one_start.cpp."""
+import contextlib
 import os
 import select
 import signal
@@ -46,7 +47,8 @@ class Standing:
         self.process.wait()
 
     def kill(self):
-        os.killpg(self.process.pid, signal.SIGKILL)
+        with contextlib.suppress(ProcessLookupError):  # it may have ended by itself, and that is told
+            os.killpg(self.process.pid, signal.SIGKILL)
         self.end()
 
 

@@ -17,10 +17,10 @@ plain() {
 }
 # The tree with sanitizers with all of its own tests: every mutant, every variant, every option of the program.
 sanitized() { ctest --test-dir build/asan --parallel "$(nproc)" --output-on-failure --no-tests=error; }
-# The program and the unit tests with ThreadSanitizer, and all that starts the program.
+# All tests of a tree with ThreadSanitizer.
 threads() {
   env -u CC -u CXX -u CFLAGS -u CXXFLAGS -u LDFLAGS cmake --preset tsan && build_tree build/tsan &&
-    TSAN_OPTIONS=halt_on_error=1:exitcode=66 ctest --test-dir build/tsan -L '^(unit|cli|formats|golden)$' --parallel "$(nproc)" --timeout 3600 \
+    TSAN_OPTIONS=halt_on_error=1:exitcode=66 ctest --test-dir build/tsan --parallel "$(nproc)" --timeout 7200 \
       --output-on-failure --no-tests=error
 }
 # Conversations that nobody has seen before; what fails names its seed.
