@@ -6,6 +6,13 @@
 
 namespace rpcrdma::referee {
 
+const Cause* broken_by(const Assessment& a) {
+  if (a.lost == nullptr || a.failing != nullptr || !a.lost->closed->cause) return nullptr;
+  const Cause& cause = *a.lost->closed->cause;
+  const bool accuses = cause.proven && kind(cause.rule) == FindingKind::violation && rule(cause.rule).group != 'L';
+  return accuses ? &cause : nullptr;
+}
+
 namespace {
 
 using Outcome = Attempt::Outcome;
@@ -45,8 +52,9 @@ void keep_later(FrameRef& newest, FrameRef frame) noexcept {
 
 /// Nobody answers any more: it was repeated, is old, or was followed by another.
 [[nodiscard]] bool unanswered(const Attempt& attempt, bool followed, FrameRef end, TimeNs wait) noexcept {
-  if (attempt.outcome != Outcome::open && attempt.outcome != Outcome::accepted) return false;
-  return followed || attempt.copies >= repeats_that_count || end.time - attempt.first.time >= wait;
+  if (!attempt.waits()) return false;
+  return followed || attempt.outcome == Outcome::given_up || attempt.copies >= repeats_that_count ||
+         end.time - attempt.first.time >= wait;
 }
 
 void take_attempts(Assessment& a, const Mount& mount, TimeNs wait) {
@@ -65,14 +73,15 @@ void take_attempts(Assessment& a, const Mount& mount, TimeNs wait) {
       ++a.attempts.made;  // whatever came of it
       continue;
     }
-    const bool followed = i + 1 < attempts.size() && attempts.back().client_port != attempts[i].client_port;
     const Attempt& attempt = attempts[i];
+    // With nconnect several begin at once.
+    const bool followed = attempts.back().client_port != attempt.client_port &&
+                          attempts.back().first.time - attempt.last.time >= silence_that_counts;
     if (attempt.outcome == Outcome::unreadable) {
       ++a.attempts.made;  // whatever came of it
       continue;
     }
-    if ((attempt.outcome == Outcome::open || attempt.outcome == Outcome::accepted) &&
-        !unanswered(attempt, followed, a.end, wait)) {
+    if (attempt.waits() && !unanswered(attempt, followed, a.end, wait)) {
       ++a.attempts.made;  // still under way
       continue;
     }
@@ -116,7 +125,7 @@ void take_silence(Assessment& a, const Mount& mount) {
     }
   }
   for (const Attempt& attempt : mount.attempts) {
-    if (attempt.outcome == Outcome::open || attempt.outcome == Outcome::accepted) {
+    if (attempt.waits()) {
       consider(Side::passive, attempt.first, attempt.first, attempt.last, attempt.copies);
     }
   }
@@ -130,6 +139,12 @@ void take_silence(Assessment& a, const Mount& mount) {
   return std::any_of(mount.attempts.begin(), mount.attempts.end(), [&](const Attempt& attempt) {
     return (attempt.connection == 0 || attempt.connection != ended) && later(attempt.last, after);
   });
+}
+
+/// A connection, not this one, that carried a Reply behind `frame`.
+[[nodiscard]] bool worked_after(const Mount& mount, FrameRef frame, const Life* but) {
+  return std::any_of(mount.lives.begin(), mount.lives.end(),
+                     [&](const Life& life) { return &life != but && later(life.last_reply, frame); });
 }
 
 /// What may have been answered in the frames that the capture lacks: is it worth a doubt? A Call on a connection that
@@ -155,10 +170,18 @@ void take_calls(Assessment& a, const Mount& mount, TimeNs wait) {
   };
   for (const OpenCall& call : mount.open_calls) consider(call, a.end);
   for (const OpenCall& call : mount.lost_calls) {
-    consider(call, tries_again(mount, call.ended, call.connection) ? a.end : call.ended);
+    // Once another connection has carried a Reply, the client is connected again, and has given this Call up.
+    const bool goes_on = tries_again(mount, call.ended, call.connection) && !worked_after(mount, call.ended, nullptr);
+    consider(call, goes_on ? a.end : call.ended);
   }
   std::stable_sort(a.hanging.begin(), a.hanging.end(),
                    [](const OpenCall& x, const OpenCall& y) { return x.first.number < y.first.number; });
+}
+
+/// What would have ended a wait that began there may stand where nobody captured it.
+[[nodiscard]] bool end_may_be_lost(const Mount& mount, FrameRef begun) {
+  return gap_behind(mount, begun) ||
+         std::any_of(mount.lives.begin(), mount.lives.end(), [](const Life& life) { return life.one_way; });
 }
 
 /// What NFS itself lets the mount wait for.
@@ -166,7 +189,7 @@ void take_nfs(Assessment& a, const Mount& mount, TimeNs wait) {
   a.newest_callback = mount.nfs.newest_callback;
   for (const AsyncCopy& copy : mount.nfs.copies) {
     if (copy.ended.number != 0 || a.end.time - copy.reply.time < wait) continue;
-    if (gap_behind(mount, copy.reply)) {
+    if (end_may_be_lost(mount, copy.reply)) {
       ++a.hidden;
     } else {
       a.copies.push_back(&copy);
@@ -174,7 +197,7 @@ void take_nfs(Assessment& a, const Mount& mount, TimeNs wait) {
   }
   for (const Recall& recall : mount.nfs.recalls) {
     if (recall.ended.number != 0 || a.end.time - recall.callback.time < wait) continue;
-    if (gap_behind(mount, recall.callback)) {
+    if (end_may_be_lost(mount, recall.callback)) {
       ++a.hidden;
     } else {
       a.recalls.push_back(&recall);
@@ -186,18 +209,21 @@ void take_nfs(Assessment& a, const Mount& mount, TimeNs wait) {
   bool sends = false;
   bool readable = false;
   bool both = false;
+  bool one_way = false;
   for (const Life& life : mount.lives) {
     sends = sends || life.messages > 0;
     readable = readable || life.readable > 0 || life.cut == 0;
-    both = both || !life.one_way;
+    one_way = one_way || life.one_way;
   }
+  // A connection that carried no message shows only who shook hands.
+  for (const Life& life : mount.lives) both = both || (!life.one_way && (life.messages > 0 || !sends));
   const auto any = [&](Life::Answer answer) {
     return std::any_of(mount.lives.begin(), mount.lives.end(), [&](const Life& life) { return life.answer == answer; });
   };
   if (any(Life::Answer::missing) && !any(Life::Answer::taken) && a.failing == nullptr) {
     return Assessment::Doubt::answer_missing;
   }
-  if (!mount.lives.empty() && !both) return Assessment::Doubt::one_direction;
+  if (one_way && !both) return Assessment::Doubt::one_direction;
   if (sends && !readable) return Assessment::Doubt::nothing_readable;
   // TCP is up, and what goes over it was cut before it could be told: no MPA Request was seen.
   const bool only_tcp = std::any_of(mount.attempts.begin(), mount.attempts.end(), [](const Attempt& attempt) {
@@ -210,19 +236,14 @@ void take_nfs(Assessment& a, const Mount& mount, TimeNs wait) {
   return Assessment::Doubt::none;
 }
 
-/// A connection, not this one, that carried a Reply behind `frame`.
-[[nodiscard]] bool worked_after(const Mount& mount, FrameRef frame, const Life* but) {
-  return std::any_of(mount.lives.begin(), mount.lives.end(),
-                     [&](const Life& life) { return &life != but && later(life.last_reply, frame); });
-}
-
 [[nodiscard]] State state_of(Assessment& a, const Mount& mount) {
   if (a.doubt != Assessment::Doubt::none) return State::unknown;
   for (const Life& life : mount.lives) {
     if (life.established() && (a.newest == nullptr || later(life.opened, a.newest->opened))) a.newest = &life;
   }
   if (a.newest == nullptr) return State::never_up;
-  const bool attempts_fail = a.failing != nullptr && later(a.failing->first, a.newest->opened);
+  const bool attempts_fail = a.failing != nullptr && later(a.failing->first, a.newest->opened) &&
+                             !worked_after(mount, a.failing->last, nullptr);
   const Life& newest = *a.newest;
   const bool over = newest.closed.has_value();
   if (over && (!newest.orderly || newest.open_calls > 0 || attempts_fail) &&
@@ -276,9 +297,9 @@ void take_nfs(Assessment& a, const Mount& mount, TimeNs wait) {
   }
   const bool refused = a.failing != nullptr && a.failing->last_answer.number != 0 &&
                        a.failing->rejected + a.failing->refused + a.failing->unreachable > 0;
-  if (refused) {
-    return Owes::server;
-  }
+  if (a.failing != nullptr && a.failing->declined == a.failing->attempts) return Owes::client;
+  const bool gone_since = a.silence && a.silence->side == Side::passive;
+  if (refused && !gone_since) return Owes::server;
   using Roles = MountFacts::Roles;
   if (a.roles == Roles::guessed || (a.newest != nullptr && a.newest->roles == Roles::guessed)) return Owes::unknown;
   if (a.silence) return gone(a.silence->side);
@@ -289,6 +310,8 @@ void take_nfs(Assessment& a, const Mount& mount, TimeNs wait) {
   // Its machine acknowledges, and nobody there answers.
   if (a.failing != nullptr && a.hanging.empty() && heard_since(Side::passive, a.failing->last)) return Owes::server;
   if (a.state == State::down && a.hanging.empty()) {
+    // What was refused with the connection may have been acknowledged all the same: nobody has to answer it.
+    if (broken_by(a) != nullptr) return Owes::unknown;
     const auto open = std::find_if(mount.lost_calls.begin(), mount.lost_calls.end(), [&](const OpenCall& call) {
       return a.lost != nullptr && call.connection == a.lost->id && call.delivered && !call.hidden;
     });
@@ -359,6 +382,7 @@ void add_attempt(AttemptSeries& series, const Attempt& attempt) {
   if (attempt.answered_no()) keep_later(series.last_answer, attempt.answer);
   if (attempt.reason) series.reason = attempt.reason;
   series.rejected += attempt.outcome == Outcome::rejected ? 1 : 0;
+  series.declined += attempt.outcome == Outcome::declined ? 1 : 0;
   series.refused += attempt.outcome == Outcome::refused ? 1 : 0;
   series.unreachable += attempt.outcome == Outcome::unreachable ? 1 : 0;
   series.unanswered += attempt.answered_no() ? 0 : 1;
@@ -378,6 +402,8 @@ Assessment assess(const Mount& mount, FrameRef end, TimeNs wait) {
   a.doubt = doubt_of(a, mount);
   a.state = state_of(a, mount);
   if (a.state == State::never_up && a.failing != nullptr) a.since = a.failing->first;
+  // Attempts that failed before the wait began have nothing to do with it.
+  if (a.state == State::waiting && a.failing != nullptr && !later(a.failing->last, *a.since)) a.failing = nullptr;
   take_silence(a, mount);
   a.owes = owes_of(a, mount);
   return a;

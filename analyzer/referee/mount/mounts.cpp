@@ -7,6 +7,7 @@
 #include "referee/mount/account.hpp"
 #include "referee/mount/assessment.hpp"
 #include "referee/mount/words.hpp"
+#include "referee/rules/checks.hpp"
 #include "referee/rules/symptoms.hpp"
 
 namespace rpcrdma::referee {
@@ -34,10 +35,16 @@ Attempt& new_attempt(Mount& mount, Attempt&& attempt) {
   return mount.attempts.back();
 }
 
+/// Of the Call's own chunks.
 [[nodiscard]] FrameRef oldest_read(const Connection& connection, const Transaction& call) {
   if (call.requester != Side::active) return {};
-  const ReadsInFlight& reads = connection.of(Side::passive).reads;
-  return reads.open.empty() ? FrameRef{} : reads.open.front().frame;
+  const SideState& server = connection.of(Side::passive);
+  const auto its = [&](const ReadsInFlight::Read& read) {
+    const JudgedOp* judged = server.ops.newest([&](const JudgedOp& op) { return op.op == read.op; });
+    return judged != nullptr && judged->transaction == call.id;
+  };
+  const auto at = std::find_if(server.reads.open.begin(), server.reads.open.end(), its);
+  return at == server.reads.open.end() ? FrameRef{} : at->frame;
 }
 
 /// The messages of NLM are answered by messages of their own, in the other direction.
@@ -60,6 +67,8 @@ Attempt& new_attempt(Mount& mount, Attempt&& attempt) {
   if (connection.over() && connection.facts.closed) open.ended = connection.facts.closed->frame;
   open.operation = operation_name(call);
   if (call.payload) open.payload = call.payload->hash;
+  open.procedure = call.procedure;
+  open.reduced = !call.reads.empty();
   open.delivered = connection.of(call.requester).acknowledged >= call.call_ordinal;
   const SideState& responder = connection.of(other(call.requester));
   // A Call with a hole in it is read when the hole is given up; its Reply may have come before.
@@ -161,7 +170,12 @@ void Mounts::rejects(const Connection& connection, const trace::ConnectReject& e
   if (connection.mount == nullptr) return;
   Attempt* attempt = connection.mount->attempt_of(connection.id());
   if (attempt == nullptr) return;
-  attempt->outcome = Outcome::rejected;
+  if (gives_up(connection, event)) {
+    attempt->outcome = Outcome::given_up;
+    attempt->last = event.frame;
+    return;
+  }
+  attempt->outcome = event.side == Side::active ? Outcome::declined : Outcome::rejected;
   attempt->answer = event.frame;
   if (connection.facts.transport != trace::Transport::iwarp) attempt->reason = event.reason;
 }

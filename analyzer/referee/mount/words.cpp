@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "referee/docket/counted.hpp"
+#include "referee/mount/assessment.hpp"
 #include "referee/rules/checks.hpp"
 #include "trace/spans.hpp"
 
@@ -74,7 +75,7 @@ using State = MountFacts::State;
 }
 
 [[nodiscard]] std::string works(const Mount& mount) {
-  if (mount.waits.answered + all_open(mount) + hidden(mount) == 0) {
+  if (mount.waits.answered + all_open(mount) + hidden(mount) + lost(mount) == 0) {
     return fmt::format("The mount is up; {}.", nothing_called(mount));
   }
   return fmt::format("The mount works: {}{}.", calls_text(mount), slowest(mount));
@@ -100,6 +101,9 @@ using State = MountFacts::State;
       return a.failing != nullptr ? " The server's machine answers, its NFS service does not take the connection."
                                   : " The server's machine is alive, its service does not answer.";
     case Owes::client:
+      if (a.failing != nullptr && a.failing->declined == a.failing->attempts) {
+        return " The client does not take the connection that it asked for.";
+      }
       return " The client's machine is alive, but it does not do what the server waits for.";
     case Owes::server_unreachable:
       return " The server or the path to it is down.";
@@ -205,7 +209,8 @@ using State = MountFacts::State;
   const AttemptSeries& series = *a.failing;
   if (series.last_answer.number != 0 && series.unanswered == 0) {
     const std::uint16_t port = mount.attempts.empty() ? 0 : mount.attempts.back().server_port.value_or(0);
-    std::string how = "the server refused the connection";
+    std::string how =
+        fmt::format("the {} refused the connection", series.declined == series.attempts ? "client" : "server");
     if (series.unreachable == series.attempts) {
       how = "the server cannot be reached (ICMP)";
     } else if (series.refused == series.attempts && port != 0) {
@@ -253,7 +258,7 @@ using State = MountFacts::State;
     case State::down:
       return is_down(a);
     case State::closed:
-      if (mount.waits.answered + hidden(mount) == 0) {
+      if (mount.waits.answered + hidden(mount) + lost(mount) == 0) {
         return fmt::format("The mount was closed in good order (frame {}); {}.", a.since ? a.since->number : 0,
                            nothing_called(mount));
       }
@@ -281,18 +286,6 @@ std::string sentence_of(const Mount& mount, const Assessment& a) {
   std::string said = sentence_with_roles(mount, a);
   return a.roles == MountFacts::Roles::known ? said : without_roles(said, names_of_ends(mount));
 }
-
-namespace {
-
-/// A sentence of a specification was broken, and the connection with it: whoever has to answer, that comes first.
-[[nodiscard]] const Cause* broken_by(const Assessment& a) {
-  if (a.lost == nullptr || a.failing != nullptr || !a.lost->closed->cause) return nullptr;
-  const Cause& cause = *a.lost->closed->cause;
-  const bool accuses = cause.proven && kind(cause.rule) == FindingKind::violation && rule(cause.rule).group != 'L';
-  return accuses ? &cause : nullptr;
-}
-
-}  // namespace
 
 std::string next_step(const Assessment& a) {
   // What a rule advises is meant for a client or for a server.

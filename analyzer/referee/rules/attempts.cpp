@@ -30,7 +30,7 @@ constexpr std::uint64_t repeats_that_count = 2;
     if (!text.empty()) text += ", ";
     text += fmt::format("{} {}", count, what);
   };
-  add(series.rejected + series.refused, "refused");
+  add(series.rejected + series.declined + series.refused, "refused");
   add(series.unreachable, "answered with ICMP unreachable");
   add(series.unanswered, "not answered");
   return text;

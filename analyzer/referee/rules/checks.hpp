@@ -196,9 +196,11 @@ HeldFinding judge_unanswered_request(const Witness& witness, FrameRef last);
 void judge_handshake(const Witness& witness);
 /// REJ reason of a side that still believes in an earlier connection; clients try again.
 inline constexpr std::uint16_t reject_stale = 10;
-/// The finding about it, which may be amended when the client tries again.
 /// Of a REJ (IBA 12.6.7.2), as it is told to a person.
 [[nodiscard]] std::string_view reject_reason(std::uint16_t reason) noexcept;
+/// A REJ with which the client ends its own request: nobody has answered it in time.
+[[nodiscard]] bool gives_up(const Connection& connection, const trace::ConnectReject& event);
+/// The finding about it, which may be amended when the client tries again.
 HeldFinding judge_reject(const Witness& witness, const trace::ConnectReject& event);
 
 // --- capture.cpp: group M

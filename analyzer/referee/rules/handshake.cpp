@@ -143,8 +143,28 @@ const Row rows::cm_rejected{
         "rdma resource show cm_id. Client: rpcrdma:xprtrdma_op_connect, rdma_cma:cm_event_handler, and the mount "
         "option port=20049."};
 
+bool gives_up(const Connection& connection, const trace::ConnectReject& event) {
+  constexpr std::uint16_t timeout = 4;
+  return event.side == Side::active && event.reason == timeout && !connection.reply_seen() &&
+         connection.facts.transport != trace::Transport::iwarp;
+}
+
 HeldFinding judge_reject(const Witness& witness, const trace::ConnectReject& event) {
   Connection& connection = witness.connection;
+  if (gives_up(connection, event)) {
+    if (!connection.over()) {
+      connection.stage = Connection::Stage::rejected;
+      connection.facts.closed = Closed{Closed::How::unanswered, event.frame, {}, {}};
+    }
+    const TimeNs waited = trace::elapsed(connection.request_frame.time, event.frame.time);
+    return witness.say(
+        RuleId::cm_unanswered,
+        {.frames = {connection.request_frame, event.frame},
+         .what = fmt::format("The client's connection request got no answer in {:.1f} s ({}); then it gave up (REJ, "
+                             "reason {}: {}).",
+                             static_cast<double>(waited) / 1e9, counted(connection.handshake_repeats, "repetition"),
+                             event.reason, reject_reason(event.reason))});
+  }
   if (!connection.over()) {
     connection.stage = Connection::Stage::rejected;
     connection.facts.closed = Closed{Closed::How::refused, event.frame, party(event.side), {}};
@@ -194,7 +214,8 @@ const Row rows::cm_unanswered{
         "The request was sent, perhaps several times, and no answer came: the host is down, the path is broken, or "
         "something in between drops RDMA packets. The mount hangs until its connect timeout.",
     .evidence =
-        "A REQ without REP or REJ. A capture of one direction only looks the same. On iWARP it is "
+        "A REQ without an answer, or one that the client itself ends with a REJ (timeout). A capture of one direction "
+        "only looks the same. On iWARP it is "
         "connect-unanswered.",
     .next =
         "ping and rping between the hosts; firewalls for UDP port 4791 (RoCEv2) or the TCP port (iWARP); rdma link "

@@ -15,6 +15,15 @@ constexpr std::uint64_t calls_sent_again = 1024;
 /// With nconnect there are as many beside each other.
 constexpr std::size_t connections_looked_at = 17;
 
+/// With the same XID: the same request? Where an argument was moved to or from a chunk, what is inline changes with it.
+template <class Payload, class Procedure>
+[[nodiscard]] bool same_request(Payload lost, bool lost_reduced, const Procedure& lost_procedure,
+                                const Transaction& call) {
+  if (lost == call.payload->hash) return true;
+  const bool same_procedure = !lost_procedure || !call.procedure || lost_procedure == call.procedure;
+  return lost_reduced == call.reads.empty() && same_procedure;
+}
+
 [[nodiscard]] Transaction* open_elsewhere(Connection& connection, const Transaction& call) {
   const auto& alive = connection.mount->alive;
   if (alive.size() < 2 || connection.facts.messages.calls > calls_sent_again) return nullptr;
@@ -23,7 +32,8 @@ constexpr std::size_t connections_looked_at = 17;
     if (at->second == &connection) continue;
     Transaction* same = at->second->find(call.requester, call.xid);
     if (same == nullptr || same->answers != 0 || same->copied.number != 0) continue;
-    if (same->payload && call.payload && same->payload->hash == call.payload->hash) return same;
+    if (!same->payload || !call.payload) continue;
+    if (same_request(same->payload->hash, !same->reads.empty(), same->procedure, call)) return same;
   }
   return nullptr;
 }
@@ -39,7 +49,7 @@ void take_up_wait(Connection& connection, Transaction& call) {
   }
   const auto same = [&](const OpenCall& lost) {
     if (lost.xid != call.xid || lost.requester != call.requester) return false;
-    return !lost.payload || !call.payload || *lost.payload == call.payload->hash;
+    return !lost.payload || !call.payload || same_request(*lost.payload, lost.reduced, lost.procedure, call);
   };
   const auto lost = std::find_if(mount.lost_calls.begin(), mount.lost_calls.end(), same);
   if (lost == mount.lost_calls.end()) return;
@@ -72,8 +82,27 @@ void count_operation(Mount& mount, const Transaction& call, const trace::Send& a
 
 }  // namespace
 
+namespace {
+
+/// It was sent again on another connection, and is answered here: nobody waits there any more.
+void settle_copy(Connection& connection, const Transaction& call) {
+  Mount& mount = *connection.mount;
+  const auto is_it = [&](std::uint32_t xid, Side requester, FrameRef frame) {
+    return xid == call.xid && requester == call.requester && frame.number == call.copied.number;
+  };
+  for (const auto& [id, other] : mount.alive) {
+    Transaction* copy = other != &connection ? other->find(call.requester, call.xid) : nullptr;
+    if (copy != nullptr && is_it(copy->xid, copy->requester, copy->call)) copy->copied = call.call;
+  }
+  std::erase_if(mount.lost_calls, [&](const OpenCall& lost) { return is_it(lost.xid, lost.requester, lost.frame); });
+}
+
+}  // namespace
+
 void count_wait(Connection& connection, const Transaction& call, const trace::Send& answer, TimeNs long_wait) {
-  if (connection.mount == nullptr || call.requester != Side::active) return;
+  if (connection.mount == nullptr) return;
+  if (call.copied.number != 0) settle_copy(connection, call);
+  if (call.requester != Side::active) return;
   connection.last_answer = answer.frame;
   count_operation(*connection.mount, call, answer);
   LongWaits& waits = connection.mount->waits;

@@ -41,6 +41,8 @@ struct Attempt {
     accepted,     ///< TCP is up, and nothing more
     established,  ///< REP, RTU, MPA Reply or traffic
     rejected,     ///< REJ, MPA Reply with the reject flag
+    declined,     ///< a REJ of the client: it does not take what it asked for
+    given_up,     ///< a REJ of the client that waited for an answer in vain
     refused,      ///< RST in answer to the SYN
     unreachable,  ///< ICMP
     unreadable,   ///< the server says something over TCP, of which the capture has too little
@@ -50,14 +52,19 @@ struct Attempt {
   HeldFinding single;                   ///< about this attempt alone: none of its own once it is part of a series
 
   [[nodiscard]] bool answered_no() const noexcept {
-    return outcome == Outcome::rejected || outcome == Outcome::refused || outcome == Outcome::unreachable;
+    return outcome == Outcome::rejected || outcome == Outcome::declined || outcome == Outcome::refused ||
+           outcome == Outcome::unreachable;
+  }
+  /// Nobody has answered so far.
+  [[nodiscard]] bool waits() const noexcept {
+    return outcome == Outcome::open || outcome == Outcome::accepted || outcome == Outcome::given_up;
   }
 };
 
 /// Attempts that fail one after the other.
 struct AttemptSeries {
   std::uint64_t attempts = 0;
-  std::uint64_t rejected = 0, refused = 0, unreachable = 0, unanswered = 0;
+  std::uint64_t rejected = 0, declined = 0, refused = 0, unreachable = 0, unanswered = 0;
   FrameRef first;
   FrameRef last;                          ///< of the newest attempt
   FrameRef last_answer;                   ///< number 0: none of them was answered
@@ -76,10 +83,12 @@ struct OpenCall {
   FrameRef ended;  ///< end of that connection; number 0: it is open
   std::string operation;
   std::optional<std::uint64_t> payload;  ///< hash of the RPC message, where it was inline
-  TimeNs waited = 0;                     ///< to the end, or to that of its connection when nobody tried again
-  bool delivered = false;                ///< acknowledged by the responder's adapter
-  bool hidden = false;                   ///< its answer may be what the capture lacks
-  FrameRef pulling;                      ///< oldest RDMA Read of the server that waits for its answer; number 0: none
+  std::optional<std::tuple<std::uint32_t, std::uint32_t, std::uint32_t>> procedure;  ///< as the Transaction's
+  bool reduced = false;                                                              ///< some of it was in Read chunks
+  TimeNs waited = 0;       ///< to the end, or to that of its connection when nobody tried again
+  bool delivered = false;  ///< acknowledged by the responder's adapter
+  bool hidden = false;     ///< its answer may be what the capture lacks
+  FrameRef pulling;        ///< oldest RDMA Read of the server that waits for its answer; number 0: none
 };
 
 /// What is left of a connection when it, or the capture, is over.

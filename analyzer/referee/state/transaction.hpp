@@ -26,7 +26,7 @@ struct Transaction {
   Side requester = Side::active;
   FrameRef call;  ///< first frame of the Call
   FrameRef call_last;
-  FrameRef copied;             ///< by which Call on a later connection of the mount; number 0: by none
+  FrameRef copied;             ///< the copy of it on another connection of the mount that is waited for, or was answered
   FrameRef first_copy;         ///< of the same Call on an earlier connection of the mount; number 0: this is the first
   std::string_view operation;  ///< by the name that mountstats uses; empty: not read
   std::uint64_t call_ordinal = 0;

@@ -179,6 +179,44 @@ TEST(Referee, ARejBehindMessagesRefusesNothing) {
   EXPECT_EQ(report.mounts.at(0).attempts.refused, 1U);
 }
 
+// The REJ of a client that waited in vain is no answer of the server, and one behind a REP is the client's own refusal.
+TEST(Referee, WhoSentTheRejRefused) {
+  constexpr std::uint16_t timeout = 4;
+  constexpr std::uint16_t consumer = 28;
+  struct Case {
+    bool answered;
+    Side by;
+    std::uint16_t reason;
+    std::uint64_t refused;
+    RuleId rule;
+    Owes owes;
+    const char* says;
+  };
+  const std::vector<Case> cases = {
+      {false, Side::passive, consumer, 1, RuleId::cm_rejected, Owes::server, "the server refused the connection"},
+      {false, Side::active, timeout, 0, RuleId::cm_unanswered, Owes::unknown, "1 attempt to connect was not answered"},
+      {false, Side::active, consumer, 1, RuleId::cm_rejected, Owes::client, "the client refused the connection"},
+      {true, Side::active, timeout, 1, RuleId::cm_rejected, Owes::client, "the client refused the connection"},
+      {true, Side::active, consumer, 1, RuleId::cm_rejected, Owes::client, "the client refused the connection"},
+  };
+  for (const Case& each : cases) {
+    Story s;
+    if (each.answered) {
+      s.connect();
+    } else {
+      s.request();
+    }
+    const Report report = s.reject(each.reason, each.by).end();
+    ASSERT_EQ(report.mounts.size(), 1U);
+    const MountFacts& mount = report.mounts.at(0);
+    EXPECT_EQ(mount.state, MountFacts::State::never_up) << each.says;
+    EXPECT_EQ(mount.attempts.refused, each.refused) << each.says;
+    EXPECT_EQ(found(report, each.rule).size(), 1U) << each.says;
+    EXPECT_EQ(mount.owes, each.owes) << mount.sentence;
+    EXPECT_NE(mount.sentence.find(each.says), std::string::npos) << mount.sentence;
+  }
+}
+
 TEST(Referee, WhatWasCutIsACallOnceItIsAnswered) {
   for (const bool answered : {false, true}) {
     Story s;

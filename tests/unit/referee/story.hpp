@@ -89,8 +89,7 @@ class Story {
  public:
   explicit Story(Options options = {}, Observer* observer = nullptr) : referee(std::move(options), observer) {}
 
-  Story& connect(std::optional<Octets> client = private_data(3, 3, true),
-                 std::optional<Octets> server = private_data(3, 3, true)) {
+  Story& request(std::optional<Octets> client = private_data(3, 3, true)) {
     trace::ConnectRequest request;
     base(request, Side::active);
     request.opened = request.frame;
@@ -100,6 +99,12 @@ class Story {
     const Octets none(56);
     fill(request.private_data, client ? *client : none);
     referee.on(request);
+    return *this;
+  }
+  Story& connect(std::optional<Octets> client = private_data(3, 3, true),
+                 std::optional<Octets> server = private_data(3, 3, true)) {
+    request(std::move(client));
+    const Octets none(56);
     trace::ConnectReply reply;
     base(reply, Side::passive);
     reply.server = {"192.0.2.1", 20049, 18};
@@ -111,9 +116,9 @@ class Story {
     referee.on(ready);
     return *this;
   }
-  Story& reject(std::uint16_t reason) {
+  Story& reject(std::uint16_t reason, trace::Side by = trace::Side::passive) {
     trace::ConnectReject reject;
-    base(reject, Side::passive);
+    base(reject, by);
     reject.reason = reason;
     referee.on(reject);
     return *this;
