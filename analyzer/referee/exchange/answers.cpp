@@ -133,7 +133,8 @@ void take_undecodable_error(const Witness& witness, const trace::Send& event, co
                             const wire::DecodeError& error, RecentSend& send) {
   Connection& connection = witness.connection;
   constexpr std::size_t code_at = 16;
-  if (error.field == "error code" && event.octets.size() >= code_at + 4) {
+  const bool unknown_code = error.field == "error code" && event.octets.size() >= code_at + 4;
+  if (unknown_code) {
     judge_error_code(witness, event, fixed, wire::load_be32(event.octets.data() + code_at));
   } else {
     judge_undecodable(witness, event, fixed, error);
@@ -141,6 +142,8 @@ void take_undecodable_error(const Witness& witness, const trace::Send& event, co
   if (Transaction* call = connection.open_call(other(event.side), fixed.xid)) {
     send.exchange = call->id;
     refuse_call(witness, event, std::nullopt, *call);
+  } else if (unknown_code && fixed.version == 1) {
+    answer_nothing_open(witness, event, fixed.xid);  // whatever the code means, it is a refusal
   }
   connection.diary.errors.add({fixed.xid, event.side, event.frame});
 }

@@ -400,7 +400,8 @@ const Row rows::reverse_chunk_refusal_missing{
         "delegations.",
     .evidence =
         "A Call of the server with a chunk list, proven to have arrived and open for a second or more, while the "
-        "client goes on sending. Not decided across a gap, or when the server itself ends the connection first.",
+        "client goes on sending. A client that Reads or Writes what the Call names takes chunks, and owes no refusal. "
+        "Not decided across a gap, or when the server itself ends the connection first.",
     .next =
         "Linux clients drop such a call without a word (rpcrdma:xprtrdma_reply_rqst_err counts it as an unknown XID). "
         "On the server, keep callbacks small enough to go inline: fewer arguments, or a larger inline threshold."};
@@ -425,6 +426,20 @@ const Row rows::error_missing{
         "Linux server: rpcrdma:svcrdma_decode_parse_err, svcrdma_decode_badproc_err, svcrdma_decode_badvers_err and "
         "svcrdma_send_err show that it saw the fault and what it sent."};
 
+namespace {
+
+/// Its responder Read or Wrote what the Call names: it does take chunks.
+[[nodiscard]] bool chunks_taken(Connection& connection, const Transaction& call) {
+  if (call.first_pushed.number != 0 || call.last_pulled.number != 0) return true;
+  const MemoryMap& memory = connection.of(call.requester).memory;
+  return std::any_of(call.reads.begin(), call.reads.end(), [&](const wire::ReadSegment& read) {
+    const Exposure* exposure = memory.of(call.id, read.target.handle, Access::read);
+    return exposure != nullptr && !exposure->requested.empty();
+  });
+}
+
+}  // namespace
+
 void judge_missing_errors(const Witness& witness, FrameRef now, bool capture_end, std::optional<Side> closed_by) {
   Connection& connection = witness.connection;
   std::vector<const Transaction*> open;
@@ -441,6 +456,7 @@ void judge_missing_errors(const Witness& witness, FrameRef now, bool capture_end
                         : call->refusal == Transaction::Refusal::due_for_msgp ? RuleId::msgp_not_refused
                                                                               : RuleId::reverse_chunk_refusal_missing;
     const auto unchecked = [&](std::string_view why) { witness.unchecked(rule, why); };
+    if (rule == RuleId::reverse_chunk_refusal_missing && chunks_taken(connection, *call)) continue;
     // A message of the server that cannot be decoded may have been meant as a Reply, and then silence is right.
     if (call->refusal == Transaction::Refusal::due && call->requester == Side::passive) continue;
     if (!witness.may(rule, *call)) continue;

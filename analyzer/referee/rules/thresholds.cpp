@@ -312,6 +312,10 @@ const Row rows::reply_resource_shortage{
 void judge_error_reply(const Witness& witness, const trace::Send& event, const Transaction& call) {
   if (call.ill_formed() || call.refusal != Transaction::Refusal::not_due) return;
   if (!witness.may(RuleId::reply_resource_shortage, call)) return;
+  // Another XID in what was pulled: ERR_CHUNK is the right answer to that (RFC 8166 section 4.5.2).
+  constexpr std::size_t xid_length = 4;
+  const wire::Bytes body = call.call_body.octets();
+  if (body.size() >= xid_length && wire::load_be32(body.data()) != call.xid) return;
   // Well-formed is only what has been read: its arguments may not be what its chunks say.
   const bool read = call.body_length == 0
                         ? call.payload.has_value()
