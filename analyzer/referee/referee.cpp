@@ -380,6 +380,7 @@ void Referee::on(const trace::Disconnect& event) {
   Connection* connection = impl_->find(event.connection);
   if (connection == nullptr) return;
   impl_->hear(event);
+  connection->of(event.side).leaves(event.frame);
   if (connection->rpcrdma()) {
     judge_stray_private_data(impl_->on(*connection), event.side, event.private_data, event.frame);
   }
@@ -398,6 +399,8 @@ void Referee::on(const trace::Disconnect& event) {
         impl_->peers.remember_refusal(*connection, event);
         impl_->note_close(*connection);
       }
+    } else if (closed_in_place_of_reply(*connection, event)) {
+      impl_->mounts.rejects(*connection, event.frame, judge_close_in_place_of_reply(impl_->on(*connection), event));
     }
   }
   impl_->seen(event, true);

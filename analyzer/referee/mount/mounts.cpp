@@ -180,6 +180,15 @@ void Mounts::rejects(const Connection& connection, const trace::ConnectReject& e
   if (connection.facts.transport != trace::Transport::iwarp) attempt->reason = event.reason;
 }
 
+void Mounts::rejects(const Connection& connection, FrameRef frame, HeldFinding finding) {
+  if (connection.mount == nullptr) return;
+  Attempt* attempt = connection.mount->attempt_of(connection.id());
+  if (attempt == nullptr) return;
+  attempt->outcome = Outcome::rejected;
+  attempt->answer = frame;
+  attempt->single = std::move(finding);
+}
+
 void Mounts::said(const Connection& connection, HeldFinding finding) {
   if (connection.mount == nullptr) return;
   if (Attempt* attempt = connection.mount->attempt_of(connection.id())) attempt->single = std::move(finding);

@@ -34,6 +34,8 @@ class Mounts {
   void repeats_request(const Connection& connection, FrameRef frame);
   void establishes(const Connection& connection, FrameRef frame);
   void rejects(const Connection& connection, const trace::ConnectReject& event);
+  /// Without a word: the server ends TCP.
+  void rejects(const Connection& connection, FrameRef frame, HeldFinding finding);
   /// What was said about this attempt alone: a series says it once, which shows at the end.
   void said(const Connection& connection, HeldFinding finding);
   void attempts(const trace::TcpAttempt& event);

@@ -137,7 +137,7 @@ const Row rows::cm_rejected{
         "and the client tries again.",
     .evidence =
         "A REJ with its reason (8: no listener, 10: stale, 28: refused by the application), or an MPA Reply with the "
-        "reject bit.",
+        "reject bit, or a FIN or RST of the server where its MPA Reply was due.",
     .next =
         "Server: cat /proc/fs/nfsd/portlist has to show 'rdma 20049' (rdma=y in the [nfsd] section of /etc/nfs.conf); "
         "rdma resource show cm_id. Client: rpcrdma:xprtrdma_op_connect, rdma_cma:cm_event_handler, and the mount "
@@ -147,6 +147,25 @@ bool gives_up(const Connection& connection, const trace::ConnectReject& event) {
   constexpr std::uint16_t timeout = 4;
   return event.side == Side::active && event.reason == timeout && !connection.reply_seen() &&
          connection.facts.transport != trace::Transport::iwarp;
+}
+
+bool closed_in_place_of_reply(const Connection& connection, const trace::Disconnect& event) {
+  using How = trace::Disconnect::How;
+  return event.side == Side::passive && (event.how == How::fin || event.how == How::reset) && connection.rpcrdma() &&
+         connection.request_seen() && !connection.rejected() && !connection.reply_seen() && connection.messages == 0 &&
+         connection.of(Side::passive).gaps == 0 && connection.of(Side::active).gaps == 0 &&
+         connection.of(Side::active).farewell.number == 0;
+}
+
+HeldFinding judge_close_in_place_of_reply(const Witness& witness, const trace::Disconnect& event) {
+  Connection& connection = witness.connection;
+  connection.stage = Connection::Stage::rejected;
+  connection.facts.closed = Closed{Closed::How::refused, event.frame, party(event.side), {}};
+  const bool reset = event.how == trace::Disconnect::How::reset;
+  return witness.say(
+      RuleId::cm_rejected,
+      {.frames = {event.frame, connection.request_frame},
+       .what = fmt::format("The server {} TCP in place of an answer to the MPA Request.", reset ? "reset" : "closed")});
 }
 
 HeldFinding judge_reject(const Witness& witness, const trace::ConnectReject& event) {

@@ -93,6 +93,7 @@ struct SideState {
   std::optional<std::uint64_t> lists_unknown;  ///< key of its newest Call whose chunk lists the capture does not show
   FrameRef unread;  ///< newest message that the capture cut before it says what it is; number 0: none
   std::uint64_t events = 0;
+  FrameRef farewell;          ///< its first FIN, RST, DREQ or DREP; number 0: none yet
   std::uint64_t repeats = 0;  ///< rounds of retransmission since the other side last showed a sign of life
   FrameRef first_repeat;
   FrameRef last_repeat;
@@ -108,6 +109,10 @@ struct SideState {
   static constexpr std::size_t most_doubtful = 4;
   Recent<Doubtful, most_doubtful> doubtful;  ///< messages of this side
   std::size_t doubtful_count = 0;
+
+  void leaves(FrameRef frame) noexcept {
+    if (farewell.number == 0) farewell = frame;
+  }
 };
 
 }  // namespace rpcrdma::referee

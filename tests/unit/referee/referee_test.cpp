@@ -217,6 +217,26 @@ TEST(Referee, WhoSentTheRejRefused) {
   }
 }
 
+// iWARP: a server that ends TCP has answered. Where the client left first, or something is missing, it has not.
+TEST(Referee, WhoEndsTcpInPlaceOfAnAnswerRefuses) {
+  using How = trace::Disconnect::How;
+  for (const How how : {How::fin, How::reset}) {
+    for (const bool client_first : {false, true}) {
+      for (const bool missing : {false, true}) {
+        Story s;
+        s.request();
+        if (missing) s.gap(Side::passive);
+        if (client_first) s.close(Side::active, how);
+        const Report report = s.close(Side::passive, how).end();
+        const bool refused = !client_first && !missing;
+        EXPECT_EQ(found(report, RuleId::cm_rejected).size(), refused ? 1U : 0U);
+        ASSERT_EQ(report.mounts.size(), 1U);
+        EXPECT_EQ(report.mounts.at(0).owes, refused ? Owes::server : Owes::unknown);
+      }
+    }
+  }
+}
+
 TEST(Referee, WhatWasCutIsACallOnceItIsAnswered) {
   for (const bool answered : {false, true}) {
     Story s;

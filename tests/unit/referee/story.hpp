@@ -241,9 +241,10 @@ class Story {
     referee.on(event);
     return *this;
   }
-  Story& close(Side side) {
+  Story& close(Side side, trace::Disconnect::How how = trace::Disconnect::How::request) {
     trace::Disconnect event;
     base(event, side);
+    event.how = how;
     referee.on(event);
     return *this;
   }
