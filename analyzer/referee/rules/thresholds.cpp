@@ -362,28 +362,44 @@ const Row rows::inline_overrun_fatal{
         "Receiver: adapter counter resp_local_length_error (rdma statistic show), rpcrdma:xprtrdma_wc_receive or "
         "svcrdma_wc_recv_err with LOC_LEN_ERR. Then compare the sizes as for inline-threshold-exceeded."};
 
+namespace {
+
+struct Excess {
+  std::uint32_t limit = 0;
+  bool proven = false;  ///< false: in one reading of the version 2 draft, or by what was announced, it may have fitted
+};
+
+[[nodiscard]] Excess excess_of(const Connection& connection, const Finding& over, Side sender) {
+  return {connection.threshold(sender).value_or(0), !connection.version2 || over.severity == Severity::error};
+}
+
+}  // namespace
+
 bool judge_refused_size(const Witness& witness, const trace::Refusal& refusal, RecentSend& send) {
   Connection& connection = witness.connection;
   const Side sender = other(refusal.side);
+  v2::conclude_refused_size(witness, sender, send.ordinal);
   if (!send.size_finding) return false;
   Finding& over = witness.context.book.at(send.size_finding);
-  over.severity = Severity::error;
+  const Excess excess = excess_of(connection, over, sender);
+  if (excess.proven) over.severity = Severity::error;
   witness.context.book.evidence(send.size_finding, refusal.frame);
   const std::string message = fmt::format(
       "The {}'s message of {}{} octets (frame {}) is larger than its peer takes ({}); the peer refused it "
       "(frame {}).",
-      name(sender), at_least(send), grouped(send.wire_length), send.frame.number,
-      grouped(connection.threshold(sender).value_or(0)), refusal.frame.number);
+      name(sender), at_least(send), grouped(send.wire_length), send.frame.number, grouped(excess.limit),
+      refusal.frame.number);
   if (!witness.context.book.has(RuleId::inline_overrun_fatal, connection.id())) {
     witness.say(RuleId::inline_overrun_fatal, {.frames = {send.frame, refusal.frame},
                                                .by = sender,
                                                .as = send.call() ? Role::requester : Role::responder,
                                                .xid = send.known_xid(),
+                                               .at_most = excess.proven ? Severity::error : Severity::warning,
                                                .what = message});
   }
   Suspect suspect;
   suspect.rule = RuleId::inline_overrun_fatal;
-  suspect.proven = true;
+  suspect.proven = excess.proven;
   suspect.culprit = sender;
   suspect.frames = {send.frame.number, refusal.frame.number};
   suspect.message = message;

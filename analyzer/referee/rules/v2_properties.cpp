@@ -252,6 +252,21 @@ void judge_refused_part(const Witness& witness, const trace::Send& event, Recent
                                                         send.extent == RecentSend::Extent::partial)});
 }
 
+void conclude_refused_size(const Witness& witness, Side sender, std::uint64_t ordinal) {
+  std::vector<Case>& cases = witness.connection.cases;
+  const auto at = std::find_if(cases.begin(), cases.end(), [&](const Case& waited) {
+    const auto* size = waited.is<Case::Size>();
+    return size != nullptr && waited.accused == sender && size->ordinal == ordinal;
+  });
+  if (at == cases.end()) return;
+  Case waited = std::move(*at);
+  cases.erase(at);
+  // It arrived, and did not fit. Only properties that the capture lacks may have promised more room: the last ones.
+  const bool all_announced = witness.connection.v2.of(other(sender)).announced.final.number != 0;
+  waited.order = Case::Order::proven;
+  waited.settle(witness, waited, all_announced);
+}
+
 const Row rows::v2_connprop_after_final{
     .group = 'K',
     .severity = Severity::error,

@@ -66,6 +66,8 @@ void judge_grant(const Turn& turn);
 void judge_size(const Turn& turn);
 /// A Send that was refused before it was complete is too large already.
 void judge_refused_part(const Witness& witness, const trace::Send& event, RecentSend& send);
+/// The peer refused this Send: what is still waiting to be said of its size need not wait any more.
+void conclude_refused_size(const Witness& witness, Side sender, std::uint64_t ordinal);
 void take_properties(const Turn& turn);
 /// RDMA2_CONNPROP that cannot be decoded.
 void judge_bad_properties(const Turn& turn, const wire::DecodeError& error);
