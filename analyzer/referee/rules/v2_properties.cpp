@@ -192,7 +192,7 @@ void settle_size(const Witness& witness, const Case& waited, bool proven) {
                                 .what = size_message(connection, waited.accused, size.length, bound)});
   RecentSend* send =
       connection.of(waited.accused).sends.newest([&](const RecentSend& s) { return s.ordinal == size.ordinal; });
-  if (send != nullptr) send->size_finding = std::move(finding);
+  if (send != nullptr && !send->size_finding) send->size_finding = std::move(finding);
 }
 
 }  // namespace
@@ -208,10 +208,11 @@ void judge_size(const Turn& turn) {
   const bool first = turn.mine().messages == 1 && event.side == Side::active && connection.v2.settled.number == 0;
   if (first && event.wire_length > first_message) {
     if (all_seen(connection)) {
-      turn.say(RuleId::v2_first_message_too_large, {event.frame},
-               fmt::format("The client's first message is {} octets long; as long as the server may speak version 1 "
-                           "only, 1024 is the most.",
-                           grouped(event.wire_length)));
+      turn.send.size_finding = turn.say(
+          RuleId::v2_first_message_too_large, {event.frame},
+          fmt::format("The client's first message is {} octets long; as long as the server may speak version 1 "
+                      "only, 1024 is the most.",
+                      grouped(event.wire_length)));
     } else {
       turn.unchecked(RuleId::v2_first_message_too_large, "the start of the connection is not in the capture");
     }
@@ -219,10 +220,11 @@ void judge_size(const Turn& turn) {
   if (wire::is_connprop(turn.type())) {
     if (event.wire_length <= standard) return;
     const bool final = turn.type() == wire::HeaderType::connprop_final;
-    turn.say(RuleId::v2_connprop_too_large, {event.frame},
-             fmt::format("The {} sent its properties in {} octets; the default threshold is {}.", name(event.side),
-                         grouped(event.wire_length), grouped(standard)),
-             final ? Severity::error : Severity::warning);
+    HeldFinding finding = turn.say(RuleId::v2_connprop_too_large, {event.frame},
+                                   fmt::format("The {} sent its properties in {} octets; the default threshold is {}.",
+                                               name(event.side), grouped(event.wire_length), grouped(standard)),
+                                   final ? Severity::error : Severity::warning);
+    if (!turn.send.size_finding) turn.send.size_finding = std::move(finding);
     return;
   }
   const Bound bound = bound_of(connection, event.side);
