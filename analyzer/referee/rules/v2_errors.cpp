@@ -28,9 +28,16 @@ constexpr std::uint32_t error_type = 4;
 
 /// What the error refuses: the newest message of the other side with that XID. Errors are not refused.
 [[nodiscard]] RecentSend* refused_by(const Turn& turn) {
-  return turn.connection.of(other(turn.side())).sends.newest([&](const RecentSend& s) {
+  auto& sends = turn.connection.of(other(turn.side())).sends;
+  const auto may_be = [&](const RecentSend& s) {
     return s.version != 0 && s.xid == turn.xid() && s.htype != error_type;
-  });
+  };
+  // RDMA2_GRANT has the XID 0, and properties may have it too; a bad one is only in these.
+  if (turn.header.error == static_cast<std::uint32_t>(ErrorCode::bad_propval)) {
+    RecentSend* properties = sends.newest([&](const RecentSend& s) { return may_be(s) && of_connprop(s); });
+    if (properties != nullptr) return properties;
+  }
+  return sends.newest(may_be);
 }
 
 void settle_stray_error(const Witness& witness, const Case& waited, bool proven) {
