@@ -107,6 +107,8 @@ void judge_invalidated(const Turn& turn, const Transaction* call);
 // --- rules/v2_errors.cpp
 void judge_error(const Turn& turn);
 void judge_unknown_type(const Turn& turn);
+/// Did the peer refuse the header type of this message before?
+void judge_repeated_type(const Turn& turn);
 /// An RDMA2_ERROR of another version, which is that of the message that it refuses.
 [[nodiscard]] bool repeats_refused_version(const Turn& turn);
 /// Any other message of another version on a connection of version 2. True: it ends `answered`, the open Call of its
