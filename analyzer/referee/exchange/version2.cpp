@@ -77,6 +77,7 @@ void take_earlier(const Witness& witness, const trace::Send& event, const Decode
 
 MessageSeen::Kind take_decoded(const Turn& turn) {
   const wire::HeaderType type = turn.type();
+  judge_repeated_type(turn);
   judge_sequence(turn);
   judge_size(turn);
   judge_rest(turn);

@@ -14,6 +14,7 @@ namespace rpcrdma::referee {
 namespace {
 
 constexpr std::uint32_t default_threshold = 1024;
+constexpr std::uint32_t v2_default_threshold = 4096;
 constexpr std::uint64_t empty_lists_header = 28;
 constexpr std::uint64_t read_segment_size = 24;  // list word, position, segment
 constexpr std::uint64_t segment_size = 16;
@@ -366,28 +367,55 @@ const Row rows::inline_overrun_fatal{
         "Receiver: adapter counter resp_local_length_error (rdma statistic show), rpcrdma:xprtrdma_wc_receive or "
         "svcrdma_wc_recv_err with LOC_LEN_ERR. Then compare the sizes as for inline-threshold-exceeded."};
 
+namespace {
+
+struct Excess {
+  std::uint32_t limit = 0;
+  bool proven = false;  ///< false: in one reading of the version 2 draft, or by what was announced, it may have fitted
+};
+
+[[nodiscard]] Excess excess_of(const Connection& connection, const Finding& over, const RecentSend& send, Side sender) {
+  const std::optional<std::uint32_t> limit = connection.threshold(sender);
+  // A server that announced more for version 1 would have taken it there.
+  if (over.rule == RuleId::v2_first_message_too_large) return {default_threshold, limit && *limit < send.wire_length};
+  const bool in_every_reading = over.severity == Severity::error;
+  if (over.rule == RuleId::v2_connprop_too_large) {
+    const v2::Announced& theirs = connection.v2.of(other(sender)).announced;
+    const std::uint32_t room = theirs.values[static_cast<std::size_t>(wire::PropertyId::receive_size)].value_or(0);
+    return {v2_default_threshold, in_every_reading && room < send.wire_length};
+  }
+  return {limit.value_or(0), !connection.version2 || in_every_reading};
+}
+
+}  // namespace
+
 bool judge_refused_size(const Witness& witness, const trace::Refusal& refusal, RecentSend& send) {
   Connection& connection = witness.connection;
   const Side sender = other(refusal.side);
+  v2::conclude_refused_size(witness, sender, send.ordinal);
   if (!send.size_finding) return false;
   Finding& over = witness.context.book.at(send.size_finding);
-  over.severity = Severity::error;
+  // A first message that was answered has been taken: something later was refused.
+  if (over.rule == RuleId::v2_first_message_too_large && connection.v2.settled.number != 0) return false;
+  const Excess excess = excess_of(connection, over, send, sender);
+  if (excess.proven) over.severity = Severity::error;
   witness.context.book.evidence(send.size_finding, refusal.frame);
   const std::string message = fmt::format(
-      "The {}'s message of {}{} octets (frame {}) is larger than its peer takes ({}); the peer refused it "
-      "(frame {}).",
+      "The {}'s message of {}{} octets (frame {}) is larger than its peer {} ({}); the peer refused it (frame {}).",
       name(sender), at_least(send), grouped(send.wire_length), send.frame.number,
-      grouped(connection.threshold(sender).value_or(0)), refusal.frame.number);
+      excess.proven ? "takes" : "has to take", grouped(excess.limit), refusal.frame.number);
   if (!witness.context.book.has(RuleId::inline_overrun_fatal, connection.id())) {
+    const bool properties = send.version == 2 && send.direction == Direction::unknown;
     witness.say(RuleId::inline_overrun_fatal, {.frames = {send.frame, refusal.frame},
                                                .by = sender,
-                                               .as = send.call() ? Role::requester : Role::responder,
+                                               .as = when(!properties, send.call() ? Role::requester : Role::responder),
                                                .xid = send.known_xid(),
+                                               .at_most = excess.proven ? Severity::error : Severity::warning,
                                                .what = message});
   }
   Suspect suspect;
   suspect.rule = RuleId::inline_overrun_fatal;
-  suspect.proven = true;
+  suspect.proven = excess.proven;
   suspect.culprit = sender;
   suspect.frames = {send.frame.number, refusal.frame.number};
   suspect.message = message;

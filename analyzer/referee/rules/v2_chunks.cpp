@@ -257,7 +257,8 @@ void judge_reply_form_v2(const Turn& turn, const Transaction& call, const Piece&
   if (turn.type() == HeaderType::reply_external) {
     const std::uint64_t length = turn.header.lists.reply ? wire::chunk_length(*turn.header.lists.reply) : 0;
     const std::uint64_t size = inline_reply_header + length + (turn.header.length - inline_reply_header);
-    if (length == 0 || size > *limit || turn.again(RuleId::reply_chunk_unneeded_use, turn.event.frame)) {
+    const bool offered = call.reply_chunk && !call.reply_chunk->empty();
+    if (!offered || length == 0 || size > *limit || turn.again(RuleId::reply_chunk_unneeded_use, turn.event.frame)) {
       return;
     }
     turn.say(RuleId::reply_chunk_unneeded_use,
@@ -396,11 +397,13 @@ bool judge_reply_chunks(const Turn& turn, const Transaction& call, const Piece& 
   for (std::size_t i = 0; i < given.size(); ++i) {
     sound = judge_returned_chunk(turn, call, given[i], returned[i], ChunkKind::write) && sound;
   }
-  if (turn.header.lists.reply) {
-    static const wire::WriteChunk none;
-    sound = judge_returned_chunk(turn, call, call.reply_chunk ? *call.reply_chunk : none, *turn.header.lists.reply,
-                                 ChunkKind::reply) &&
-            sound;
+  if (turn.header.lists.reply && call.reply_chunk) {
+    sound = judge_returned_chunk(turn, call, *call.reply_chunk, *turn.header.lists.reply, ChunkKind::reply) && sound;
+  } else if (turn.header.lists.reply) {
+    turn.say(RuleId::write_segments_changed, {frame, call.call},
+             fmt::format("The {}'s Reply returns a Reply chunk of {}; the Call provided none (frame {}).",
+                         name(turn.side()), counted(turn.header.lists.reply->size(), "segment"), call.call.number));
+    sound = false;
   }
   return sound;
 }

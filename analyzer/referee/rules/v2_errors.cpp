@@ -28,9 +28,16 @@ constexpr std::uint32_t error_type = 4;
 
 /// What the error refuses: the newest message of the other side with that XID. Errors are not refused.
 [[nodiscard]] RecentSend* refused_by(const Turn& turn) {
-  return turn.connection.of(other(turn.side())).sends.newest([&](const RecentSend& s) {
+  auto& sends = turn.connection.of(other(turn.side())).sends;
+  const auto may_be = [&](const RecentSend& s) {
     return s.version != 0 && s.xid == turn.xid() && s.htype != error_type;
-  });
+  };
+  // RDMA2_GRANT has the XID 0, and properties may have it too; a bad one is only in these.
+  if (turn.header.error == static_cast<std::uint32_t>(ErrorCode::bad_propval)) {
+    RecentSend* properties = sends.newest([&](const RecentSend& s) { return may_be(s) && of_connprop(s); });
+    if (properties != nullptr) return properties;
+  }
+  return sends.newest(may_be);
 }
 
 void settle_stray_error(const Witness& witness, const Case& waited, bool proven) {
@@ -182,6 +189,20 @@ void judge_detail(const Turn& turn, const Transaction& call) {
   }
 }
 
+[[nodiscard]] std::uint32_t bit_of(std::uint32_t htype) noexcept {
+  return wire::known_htype(htype) ? std::uint32_t{1} << htype : 0;
+}
+
+/// The assigned header types of all messages that the error may refuse.
+[[nodiscard]] std::uint32_t assigned_types_of(const Turn& turn) {
+  std::uint32_t types = 0;
+  (void)turn.connection.of(other(turn.side())).sends.newest([&](const RecentSend& s) {
+    if (s.version == 2 && s.xid == turn.xid() && s.htype != error_type) types |= bit_of(s.htype);
+    return false;
+  });
+  return types;
+}
+
 /// A refused header type: from now on its sender knows.
 void note_refused_type(const Turn& turn) {
   std::vector<OddType>& types = turn.theirs().odd_types;
@@ -193,7 +214,11 @@ void note_refused_type(const Turn& turn) {
   if (type == nullptr) {
     const RecentSend* refused = refused_by(turn);
     if (refused == nullptr || types.size() >= most_odd_types) return;
-    types.push_back({refused->htype, refused->xid, refused->frame, {}, {}, 0});
+    if (!all_seen(turn.connection)) {
+      turn.unchecked(RuleId::v2_htype_repeated, "the message that was refused may be missing from the capture");
+      return;
+    }
+    types.push_back({refused->htype, refused->xid, refused->frame, {}, {}, 0, assigned_types_of(turn), 0});
     type = &types.back();
   }
   type->refused = turn.event.frame;
@@ -205,38 +230,46 @@ void note_refused_type(const Turn& turn) {
 
 }  // namespace
 
-const Row rows::v2_htype_repeated{.group = 'K',
-                                  .severity = Severity::error,
-                                  .versions = Versions::v2,
-                                  .source = "draft-ietf-nfsv4-rpcrdma-version-two section 7.1.3",
-                                  .who = "sender",
-                                  .title = "A refused header type was sent again",
-                                  .explanation =
-                                      "After RDMA2_ERR_INVAL_HTYPE the sender knows that its peer does not take that "
-                                      "type, and must not send it again on the connection.",
-                                  .evidence =
-                                      "A Send of a type that the peer had refused, after the refusal had arrived. Not "
-                                      "decided without an acknowledgement of the refusal.",
-                                  .next = "See how the sender remembers what its peer refused."};
-
-namespace {
+const Row rows::v2_htype_repeated{
+    .group = 'K',
+    .severity = Severity::error,
+    .versions = Versions::v2,
+    .source = "draft-ietf-nfsv4-rpcrdma-version-two section 7.1.3",
+    .who = "sender",
+    .title = "A refused header type was sent again",
+    .explanation =
+        "After RDMA2_ERR_INVAL_HTYPE the sender knows that its peer does not take that "
+        "type, and must not send it again on the connection.",
+    .evidence =
+        "A Send of a type that the peer had refused, after the refusal had arrived; where messages of several types "
+        "had the XID of the refusal, once all of them were sent again. Not decided without an acknowledgement of the "
+        "refusal, or when packets are missing.",
+    .next = "See how the sender remembers what its peer refused."};
 
 void judge_repeated_type(const Turn& turn) {
   const std::uint32_t htype = turn.header.fixed.proc;
-  const auto& types = turn.mine().odd_types;
-  const auto refused = std::find_if(
-      types.begin(), types.end(), [&](const OddType& type) { return type.htype == htype && type.refused.number != 0; });
-  if (refused == types.end()) return;
-  if (!turn.connection.heard(other(turn.side()), refused->refused_ordinal)) {
-    turn.unchecked(RuleId::v2_htype_repeated, "the refusal may not have arrived by then");
+  const std::uint32_t bit = bit_of(htype);
+  for (OddType& type : turn.mine().odd_types) {
+    const bool concerned = bit != 0 ? (type.may_be & bit) != 0 : type.htype == htype;
+    if (type.refused.number == 0 || !concerned) continue;
+    if (!turn.connection.heard(other(turn.side()), type.refused_ordinal)) {
+      turn.unchecked(RuleId::v2_htype_repeated, "the refusal may not have arrived by then");
+      return;
+    }
+    const bool one_of_several = type.may_be != bit;
+    const bool told = one_of_several && type.again == type.may_be;
+    type.again |= bit;
+    if (told || type.again != type.may_be) continue;  // it may be another one that was refused
+    turn.say(RuleId::v2_htype_repeated, {turn.event.frame, type.refused, type.frame},
+             one_of_several
+                 ? fmt::format("The {} has sent every header type again of which its peer had refused one (frame {}); "
+                               "the last is {}.",
+                               name(turn.side()), type.refused.number, htype)
+                 : fmt::format("The {} sent header type {} again after its peer had refused it (frame {}).",
+                               name(turn.side()), htype, type.refused.number));
     return;
   }
-  turn.say(RuleId::v2_htype_repeated, {turn.event.frame, refused->refused, refused->frame},
-           fmt::format("The {} sent header type {} again after its peer had refused it (frame {}).", name(turn.side()),
-                       htype, refused->refused.number));
 }
-
-}  // namespace
 
 void judge_error(const Turn& turn) {
   refused_doubtful(turn.connection, other(turn.side()), turn.xid());

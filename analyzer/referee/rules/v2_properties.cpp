@@ -192,7 +192,7 @@ void settle_size(const Witness& witness, const Case& waited, bool proven) {
                                 .what = size_message(connection, waited.accused, size.length, bound)});
   RecentSend* send =
       connection.of(waited.accused).sends.newest([&](const RecentSend& s) { return s.ordinal == size.ordinal; });
-  if (send != nullptr) send->size_finding = std::move(finding);
+  if (send != nullptr && !send->size_finding) send->size_finding = std::move(finding);
 }
 
 }  // namespace
@@ -208,10 +208,11 @@ void judge_size(const Turn& turn) {
   const bool first = turn.mine().messages == 1 && event.side == Side::active && connection.v2.settled.number == 0;
   if (first && event.wire_length > first_message) {
     if (all_seen(connection)) {
-      turn.say(RuleId::v2_first_message_too_large, {event.frame},
-               fmt::format("The client's first message is {} octets long; as long as the server may speak version 1 "
-                           "only, 1024 is the most.",
-                           grouped(event.wire_length)));
+      turn.send.size_finding = turn.say(
+          RuleId::v2_first_message_too_large, {event.frame},
+          fmt::format("The client's first message is {} octets long; as long as the server may speak version 1 "
+                      "only, 1024 is the most.",
+                      grouped(event.wire_length)));
     } else {
       turn.unchecked(RuleId::v2_first_message_too_large, "the start of the connection is not in the capture");
     }
@@ -219,10 +220,11 @@ void judge_size(const Turn& turn) {
   if (wire::is_connprop(turn.type())) {
     if (event.wire_length <= standard) return;
     const bool final = turn.type() == wire::HeaderType::connprop_final;
-    turn.say(RuleId::v2_connprop_too_large, {event.frame},
-             fmt::format("The {} sent its properties in {} octets; the default threshold is {}.", name(event.side),
-                         grouped(event.wire_length), grouped(standard)),
-             final ? Severity::error : Severity::warning);
+    HeldFinding finding = turn.say(RuleId::v2_connprop_too_large, {event.frame},
+                                   fmt::format("The {} sent its properties in {} octets; the default threshold is {}.",
+                                               name(event.side), grouped(event.wire_length), grouped(standard)),
+                                   final ? Severity::error : Severity::warning);
+    if (!turn.send.size_finding) turn.send.size_finding = std::move(finding);
     return;
   }
   const Bound bound = bound_of(connection, event.side);
@@ -250,6 +252,21 @@ void judge_refused_part(const Witness& witness, const trace::Send& event, Recent
                                    .xid = when(send.xid != 0, send.xid),
                                    .what = size_message(connection, event.side, event.wire_length, bound,
                                                         send.extent == RecentSend::Extent::partial)});
+}
+
+void conclude_refused_size(const Witness& witness, Side sender, std::uint64_t ordinal) {
+  std::vector<Case>& cases = witness.connection.cases;
+  const auto at = std::find_if(cases.begin(), cases.end(), [&](const Case& waited) {
+    const auto* size = waited.is<Case::Size>();
+    return size != nullptr && waited.accused == sender && size->ordinal == ordinal;
+  });
+  if (at == cases.end()) return;
+  Case waited = std::move(*at);
+  cases.erase(at);
+  // It arrived, and did not fit. Only properties that the capture lacks may have promised more room: the last ones.
+  const bool all_announced = witness.connection.v2.of(other(sender)).announced.final.number != 0;
+  waited.order = Case::Order::proven;
+  waited.settle(witness, waited, all_announced);
 }
 
 const Row rows::v2_connprop_after_final{

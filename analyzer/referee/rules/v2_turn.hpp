@@ -66,6 +66,8 @@ void judge_grant(const Turn& turn);
 void judge_size(const Turn& turn);
 /// A Send that was refused before it was complete is too large already.
 void judge_refused_part(const Witness& witness, const trace::Send& event, RecentSend& send);
+/// The peer refused this Send: what is still waiting to be said of its size need not wait any more.
+void conclude_refused_size(const Witness& witness, Side sender, std::uint64_t ordinal);
 void take_properties(const Turn& turn);
 /// RDMA2_CONNPROP that cannot be decoded.
 void judge_bad_properties(const Turn& turn, const wire::DecodeError& error);
@@ -105,6 +107,8 @@ void judge_invalidated(const Turn& turn, const Transaction* call);
 // --- rules/v2_errors.cpp
 void judge_error(const Turn& turn);
 void judge_unknown_type(const Turn& turn);
+/// Did the peer refuse the header type of this message before?
+void judge_repeated_type(const Turn& turn);
 /// An RDMA2_ERROR of another version, which is that of the message that it refuses.
 [[nodiscard]] bool repeats_refused_version(const Turn& turn);
 /// Any other message of another version on a connection of version 2. True: it ends `answered`, the open Call of its

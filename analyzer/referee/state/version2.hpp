@@ -101,6 +101,9 @@ struct OddType {
   HeldFinding finding;
   FrameRef refused;  ///< number 0: not (yet)
   std::uint64_t refused_ordinal = 0;
+  // Of assigned types, bit n being type n: messages of several of them may have had that XID.
+  std::uint32_t may_be = 0;  ///< the refused one is among these
+  std::uint32_t again = 0;   ///< ... and these were sent again
 };
 
 struct SideFacts {
