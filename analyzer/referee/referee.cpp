@@ -399,7 +399,7 @@ void Referee::on(const trace::Disconnect& event) {
         impl_->peers.remember_refusal(*connection, event);
         impl_->note_close(*connection);
       }
-    } else if (closed_in_place_of_reply(*connection, event)) {
+    } else if (closed_in_place_of_reply(impl_->on(*connection), event)) {
       impl_->mounts.rejects(*connection, event.frame, judge_close_in_place_of_reply(impl_->on(*connection), event));
     }
   }

@@ -314,6 +314,20 @@ const Row rows::nak_remote_op{
         "dmesg of the host that sent the NAK (adapter or driver errors); svcrdma_qp_error or xprtrdma_wc_receive "
         "there."};
 
+namespace {
+
+/// Version 2: how much its receiver takes was never read, or was read too late to judge it.
+[[nodiscard]] bool may_be_too_large(const Connection& connection, const trace::Refusal& refusal,
+                                    const RecentSend& send) {
+  constexpr std::uint32_t everybody_takes = 1024;
+  if (!connection.version2 || send.wire_length <= everybody_takes) return false;
+  const bool announced = connection.v2.of(refusal.side).announced.final.number != 0;
+  const auto limit = connection.threshold(other(refusal.side));
+  return !announced || !limit || send.wire_length > *limit || !v2::all_seen(connection) || connection.order_lost();
+}
+
+}  // namespace
+
 void judge_refusal(const Witness& witness, const trace::Refusal& refusal) {
   Connection& connection = witness.connection;
   using Kind = trace::Refusal::Kind;
@@ -354,6 +368,10 @@ void judge_refusal(const Witness& witness, const trace::Refusal& refusal) {
   if (send != nullptr && judge_refused_size(witness, refusal, *send)) return;
   if (send == nullptr && partial_send_too_large(witness, refusal)) return;
   if (explained_by_invalidation(witness, refusal, send)) return;
+  if (send != nullptr && may_be_too_large(connection, refusal, *send)) {
+    witness.unchecked(RuleId::nak_invalid_request, "whether the refused message was too large is not known");
+    return;
+  }
   if (refusal.kind == Kind::remote_operational) {
     refused_send_unexplained(
         witness, refusal, RuleId::nak_remote_op,

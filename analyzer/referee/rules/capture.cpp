@@ -150,6 +150,7 @@ void judge_quality(Context& context, Connection* connection, const trace::Qualit
   };
   switch (event.kind) {
     case Kind::frame_truncated:
+      context.cut = event.frame;
       say(RuleId::frame_truncated,
           "Frames were cut by the capture (snap length). Sizes are taken from the headers; what stood in the missing "
           "octets "

@@ -149,7 +149,9 @@ bool gives_up(const Connection& connection, const trace::ConnectReject& event) {
          connection.facts.transport != trace::Transport::iwarp;
 }
 
-bool closed_in_place_of_reply(const Connection& connection, const trace::Disconnect& event) {
+bool closed_in_place_of_reply(const Witness& witness, const trace::Disconnect& event) {
+  const Connection& connection = witness.connection;
+  if (witness.context.cut.number > connection.facts.opened.number) return false;  // it may have been the Reply
   using How = trace::Disconnect::How;
   return event.side == Side::passive && (event.how == How::fin || event.how == How::reset) && connection.rpcrdma() &&
          connection.request_seen() && !connection.rejected() && !connection.reply_seen() && connection.messages == 0 &&

@@ -297,10 +297,12 @@ void take_properties(const Turn& turn) {
     return;
   }
   if (announcement.final.number != 0) {
-    turn.say(RuleId::v2_connprop_after_final, {frame, announcement.final},
-             fmt::format("The {} sent {} after its RDMA2_CONNPROP_FINAL (frame {}) had ended the exchange of "
-                         "properties.",
-                         name(turn.side()), wire::htype_name_v2(turn.header.fixed.proc), announcement.final.number));
+    // What its peer sends next shows whether a refusal of the first one is missing.
+    turn.say_when_heard(
+        RuleId::v2_connprop_after_final, announcement.final,
+        fmt::format("The {} sent {} after its RDMA2_CONNPROP_FINAL (frame {}) had ended the exchange of properties.",
+                    name(turn.side()), wire::htype_name_v2(turn.header.fixed.proc), announcement.final.number),
+        Severity::error);
     owe_refusal(turn, true);
     announcement.extra = true;
     return;
