@@ -6,13 +6,6 @@
 
 namespace rpcrdma::referee {
 
-const Cause* broken_by(const Assessment& a) {
-  if (a.lost == nullptr || a.failing != nullptr || !a.lost->closed->cause) return nullptr;
-  const Cause& cause = *a.lost->closed->cause;
-  const bool accuses = cause.proven && kind(cause.rule) == FindingKind::violation && rule(cause.rule).group != 'L';
-  return accuses ? &cause : nullptr;
-}
-
 namespace {
 
 using Outcome = Attempt::Outcome;
@@ -310,8 +303,6 @@ void take_nfs(Assessment& a, const Mount& mount, TimeNs wait) {
   // Its machine acknowledges, and nobody there answers.
   if (a.failing != nullptr && a.hanging.empty() && heard_since(Side::passive, a.failing->last)) return Owes::server;
   if (a.state == State::down && a.hanging.empty()) {
-    // What was refused with the connection may have been acknowledged all the same: nobody has to answer it.
-    if (broken_by(a) != nullptr) return Owes::unknown;
     const auto open = std::find_if(mount.lost_calls.begin(), mount.lost_calls.end(), [&](const OpenCall& call) {
       return a.lost != nullptr && call.connection == a.lost->id && call.delivered && !call.hidden;
     });

@@ -14,9 +14,6 @@ void count_attempt(MountFacts::Attempts& counts, const Attempt& attempt);
 /// The next attempt after those of the series; one that came through ends it.
 void add_attempt(AttemptSeries& series, const Attempt& attempt);
 
-/// A sentence of a specification was broken, and the connection with it: whoever has to answer, that comes first.
-[[nodiscard]] const Cause* broken_by(const Assessment& a);
-
 /// `wait`: the shortest wait that counts. Points into `mount`.
 [[nodiscard]] Assessment assess(const Mount& mount, FrameRef end, TimeNs wait);
 

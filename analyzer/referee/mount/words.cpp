@@ -7,7 +7,6 @@
 #include <fmt/format.h>
 
 #include "referee/docket/counted.hpp"
-#include "referee/mount/assessment.hpp"
 #include "referee/rules/checks.hpp"
 #include "trace/spans.hpp"
 
@@ -286,6 +285,18 @@ std::string sentence_of(const Mount& mount, const Assessment& a) {
   std::string said = sentence_with_roles(mount, a);
   return a.roles == MountFacts::Roles::known ? said : without_roles(said, names_of_ends(mount));
 }
+
+namespace {
+
+/// A sentence of a specification was broken, and the connection with it: whoever has to answer, that comes first.
+[[nodiscard]] const Cause* broken_by(const Assessment& a) {
+  if (a.lost == nullptr || a.failing != nullptr || !a.lost->closed->cause) return nullptr;
+  const Cause& cause = *a.lost->closed->cause;
+  const bool accuses = cause.proven && kind(cause.rule) == FindingKind::violation && rule(cause.rule).group != 'L';
+  return accuses ? &cause : nullptr;
+}
+
+}  // namespace
 
 std::string next_step(const Assessment& a) {
   // What a rule advises is meant for a client or for a server.

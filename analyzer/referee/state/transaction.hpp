@@ -26,8 +26,8 @@ struct Transaction {
   Side requester = Side::active;
   FrameRef call;  ///< first frame of the Call
   FrameRef call_last;
-  FrameRef copied;             ///< the copy of it on another connection of the mount that is waited for, or was answered
-  FrameRef first_copy;         ///< of the same Call on an earlier connection of the mount; number 0: this is the first
+  FrameRef copied;      ///< the copy of it on another connection of the mount that is waited for, or was answered
+  FrameRef first_copy;  ///< of the same Call on an earlier connection of the mount; number 0: this is the first
   std::string_view operation;  ///< by the name that mountstats uses; empty: not read
   std::uint64_t call_ordinal = 0;
   std::uint32_t version = 1;
