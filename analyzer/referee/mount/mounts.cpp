@@ -35,16 +35,16 @@ Attempt& new_attempt(Mount& mount, Attempt&& attempt) {
   return mount.attempts.back();
 }
 
-/// Of the Call's own chunks.
-[[nodiscard]] FrameRef oldest_read(const Connection& connection, const Transaction& call) {
+/// The newest Read of the Call's own chunks, if it waits for its answer.
+[[nodiscard]] FrameRef read_in_flight(const Connection& connection, const Transaction& call) {
   if (call.requester != Side::active) return {};
   const SideState& server = connection.of(Side::passive);
-  const auto its = [&](const ReadsInFlight::Read& read) {
-    const JudgedOp* judged = server.ops.newest([&](const JudgedOp& op) { return op.op == read.op; });
-    return judged != nullptr && judged->transaction == call.id;
-  };
-  const auto at = std::find_if(server.reads.open.begin(), server.reads.open.end(), its);
-  return at == server.reads.open.end() ? FrameRef{} : at->frame;
+  const JudgedOp* its = server.ops.newest([&](const JudgedOp& op) { return !op.writing && op.transaction == call.id; });
+  if (its == nullptr) return {};
+  const std::vector<ReadsInFlight::Read>& open = server.reads.open;  // in the order of their numbers
+  const bool waits = std::binary_search(open.begin(), open.end(), ReadsInFlight::Read{its->op, {}},
+                                        [](const auto& a, const auto& b) { return a.op < b.op; });
+  return waits ? its->frame : FrameRef{};
 }
 
 /// The messages of NLM are answered by messages of their own, in the other direction.
@@ -82,7 +82,7 @@ Attempt& new_attempt(Mount& mount, Attempt&& attempt) {
   const bool gap_since = responder.gaps != call.responder_gaps || responder.newest_gap.number > call.call.number;
   open.hidden = gap_since || connection.facts.one_way || with_hole || !any_call ||
                 responder.unread.number > call.call.number || end_unseen;
-  open.pulling = oldest_read(connection, call);
+  open.pulling = read_in_flight(connection, call);
   return open;
 }
 

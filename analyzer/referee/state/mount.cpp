@@ -80,18 +80,16 @@ void count_operation(Mount& mount, const Transaction& call, const trace::Send& a
   if (clock != nullptr) clock->add(times_of(call, answer));
 }
 
-}  // namespace
-
-namespace {
-
 /// It was sent again on another connection, and is answered here: nobody waits there any more.
 void settle_copy(Connection& connection, const Transaction& call) {
   Mount& mount = *connection.mount;
   const auto is_it = [&](std::uint32_t xid, Side requester, FrameRef frame) {
     return xid == call.xid && requester == call.requester && frame.number == call.copied.number;
   };
-  for (const auto& [id, other] : mount.alive) {
-    Transaction* copy = other != &connection ? other->find(call.requester, call.xid) : nullptr;
+  std::size_t looked_at = 0;
+  for (auto at = mount.alive.rbegin(); at != mount.alive.rend() && looked_at < connections_looked_at;
+       ++at, ++looked_at) {
+    Transaction* copy = at->second != &connection ? at->second->find(call.requester, call.xid) : nullptr;
     if (copy != nullptr && is_it(copy->xid, copy->requester, copy->call)) copy->copied = call.call;
   }
   std::erase_if(mount.lost_calls, [&](const OpenCall& lost) { return is_it(lost.xid, lost.requester, lost.frame); });

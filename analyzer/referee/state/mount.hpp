@@ -88,7 +88,7 @@ struct OpenCall {
   TimeNs waited = 0;       ///< to the end, or to that of its connection when nobody tried again
   bool delivered = false;  ///< acknowledged by the responder's adapter
   bool hidden = false;     ///< its answer may be what the capture lacks
-  FrameRef pulling;        ///< oldest RDMA Read of the server that waits for its answer; number 0: none
+  FrameRef pulling;        ///< RDMA Read of its chunks that waits for its answer; number 0: none
 };
 
 /// What is left of a connection when it, or the capture, is over.
