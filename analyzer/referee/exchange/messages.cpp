@@ -219,21 +219,6 @@ void take_reply(const Witness& witness, const trace::Send& event, const wire::He
   complete_one(connection);
 }
 
-/// A Reply in version 2, be it with the header of version 1, to a Call of version 1. Only what says itself that it is a
-/// Reply counts: a Call that tries version 2 may have the XID of an open Call of the other side. `header`: null if it
-/// cannot be decoded.
-void judge_reply_of_version_2(const Witness& witness, const trace::Send& event, const wire::FixedWords& fixed,
-                              const wire::HeaderV1* header) {
-  const Transaction* call = witness.connection.open_call(other(event.side), fixed.xid);
-  if (fixed.version != 2 || call == nullptr) return;
-  bool reply = wire::htype_name_v2(fixed.proc).starts_with("RDMA2_REPLY");
-  if (header != nullptr && !event.holes && event.octets.size() > header->length) {
-    const auto rpc = wire::decode_rpc_start(event.octets.subspan(header->length), event.wire_length - header->length);
-    reply = reply || (rpc && rpc->type == 1 && rpc->xid == fixed.xid);
-  }
-  if (reply) judge_reply_version(witness, event, fixed.version, *call);
-}
-
 /// A Call whose header is broken: the RDMA_ERROR that follows answers it.
 void enter_malformed(const Witness& witness, const trace::Send& event, const wire::FixedWords& fixed) {
   Connection& connection = witness.connection;
@@ -434,7 +419,6 @@ void take_message(const Witness& witness, const trace::Send& event, wire::Header
   // An RDMA_ERROR repeats the version of the Call that it refuses, which may not be in the capture.
   if (fixed->version != 1 && fixed->version != 2 && !is_error) judge_version(witness, event, *fixed);
   if (fixed->version != 1 && !is_error) {
-    judge_reply_of_version_2(witness, event, *fixed, decoded ? &header : nullptr);
     // A probe with another version: what counts is the RDMA_ERROR that answers it.
     doubt_memory(connection, event, {});
     enter_malformed(witness, event, *fixed);
