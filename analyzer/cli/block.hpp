@@ -52,8 +52,11 @@ struct Part {
     trace::Quality::Kind kind;
     trace::FrameRef frame;
   };
+  template <class What>
+  Part(const What& shown, trace::Opener::Task to_do) : what(shown), task(to_do) {}
+
   std::variant<trace::IbPacket, trace::TcpSegment, trace::UndeliveredSegment, Serves, OfCapture> what;
-  trace::Opener::Task task = trace::Opener::Task::take;
+  trace::Opener::Task task;
 };
 
 class Block {
@@ -65,7 +68,7 @@ class Block {
   [[nodiscard]] bool nothing_for(std::size_t share) const noexcept { return parts_[share].empty(); }
   template <class What>
   What& give(std::size_t share, const What& what, trace::Opener::Task task = trace::Opener::Task::take) {
-    return std::get<What>(parts_[share].emplace_back(Part{what, task}).what);
+    return std::get<What>(parts_[share].emplace_back(what, task).what);
   }
   /// All that is the share's.
   void take(std::size_t number, Share& share) const {

@@ -47,6 +47,11 @@ class Inputs {
     const Input& input = inputs_[at_];
     return input.capture ? input.capture->ahead() : nullptr;
   }
+  /// Of that one: the part and those before it hold no further whole frame.
+  [[nodiscard]] bool used_up(std::uint64_t part) const {
+    const Input& input = inputs_[at_];
+    return input.capture && input.capture->used_up(part);
+  }
 
   [[nodiscard]] std::uint64_t frames() const noexcept { return frame_.ref.number; }
   /// Which input gave the last frame, and whether that is a packet.

@@ -23,7 +23,7 @@ namespace rpcrdma::cli {
 namespace {
 
 /// What is shorter is over before a thread has begun.
-constexpr std::uint64_t alone_for_frames = 4096;
+constexpr std::uint64_t alone_for_frames = 1024;
 
 void pause() noexcept {
 #if defined(__x86_64__) || defined(__i386__)
@@ -159,11 +159,13 @@ class Later {
   trace::Frame frame_;
 };
 
-/// Blocks of frames on their way from the front to the shares. A share takes its parts in their order and in one thread
-/// at a time; which thread that is does not matter.
+/// Blocks of frames on their way from the front to the shares. What a block will hold is read from the file by some
+/// thread, beside others; blocks are opened in their order and one at a time, each by who has read it, where it can be,
+/// since what one processor has read another one has to fetch; and a share takes its parts in their order and in one
+/// thread at a time, whichever that is.
 class Line {
  public:
-  Line(Front& front, std::size_t threads) : front_(front), blocks_(threads + 2) {
+  Line(Front& front, std::size_t threads) : front_(front), blocks_(threads + 2), ahead_(front.inputs().ahead()) {
     for (Block& block : blocks_) free_.push_back(&block);
   }
 
@@ -171,12 +173,14 @@ class Line {
   void work(std::size_t thread) {
     std::unique_lock lock(access_);
     while (!stopped_ && !finished()) {
-      if (may_read()) {
-        guarded([&] { read(lock); });
+      if (may_open() && to_open_.front().reader == thread) {
+        guarded([&] { open(lock); });
       } else if (Lane* lane = next_lane(thread)) {
         guarded([&] { take(lock, *lane, thread); });
-      } else if (may_read_ahead()) {
-        guarded([&] { read_ahead(lock); });
+      } else if (may_read()) {
+        guarded([&] { read(lock, thread); });
+      } else if (may_open()) {
+        guarded([&] { open(lock); });
       } else {
         wait(lock);
       }
@@ -193,6 +197,14 @@ class Line {
 
     [[nodiscard]] bool ready() const noexcept { return !busy && !waiting.empty(); }
   };
+  /// A block that is to be opened.
+  struct Unopened {
+    Block* block = nullptr;
+    std::size_t reader = 0;  ///< the thread
+    bool read = false;
+    std::shared_ptr<reader::ReadAhead> from;
+    std::uint64_t part = 0;  ///< of it, up to where frames are taken; 0: as many as there is room for
+  };
 
   /// Who fails stops the others.
   template <class Work>
@@ -208,12 +220,15 @@ class Line {
   }
 
   [[nodiscard]] bool finished() const noexcept {
-    return ended_ && !reading_ && !reading_ahead_ && free_.size() == blocks_.size();
+    return ended_ && !opening_ && reading_ == 0 && free_.size() == blocks_.size();
   }
-  [[nodiscard]] bool may_read() const noexcept { return !ended_ && !reading_ && !free_.empty(); }
-  [[nodiscard]] bool may_read_ahead() const noexcept { return ahead_ != nullptr && !reading_ahead_ && !ended_; }
+  [[nodiscard]] bool may_open() const noexcept { return !opening_ && !to_open_.empty() && to_open_.front().read; }
+  [[nodiscard]] bool may_read() const noexcept {
+    if (ended_ || free_.empty()) return false;
+    return ahead_ == nullptr ? to_open_.empty() : ahead_->at_once() || reading_ == 0;
+  }
   [[nodiscard]] bool anything_to_do() const noexcept {
-    return may_read() || may_read_ahead() ||
+    return may_open() || may_read() ||
            std::any_of(lanes_.begin(), lanes_.end(), [](const Lane& lane) { return lane.ready(); });
   }
 
@@ -239,22 +254,47 @@ class Line {
     changed_.wait(lock, [&] { return anything_to_do() || finished() || stopped_; });
   }
 
-  void read(std::unique_lock<std::mutex>& lock) {
-    reading_ = true;
-    // What these held is given back here, where it may be used again.
-    for (Block* each : free_) each->clear();
+  /// What a block will be made of.
+  void read(std::unique_lock<std::mutex>& lock, std::size_t thread) {
     Block& block = *free_.back();
     free_.pop_back();
-    bool more = true;
+    to_open_.push_back({&block, thread, false, ahead_, 0});
+    ++reading_;
+    Unopened& mine = to_open_.back();
+    const std::shared_ptr<reader::ReadAhead> from = ahead_;
+    std::uint64_t part = 0;
+    begin();
+    {
+      const Unlocked unlocked(lock);
+      if (from) part = from->read();
+    }
+    --reading_;
+    mine.part = part;
+    mine.read = true;
+    end();
+  }
+
+  void open(std::unique_lock<std::mutex>& lock) {
+    opening_ = true;
+    // What these held is given back here, where it may be used again.
+    for (Block* each : free_) each->clear();
+    const Unopened& next = to_open_.front();
+    Block& block = *next.block;
+    block.clear();
+    bool more = !ended_;
     std::shared_ptr<reader::ReadAhead> ahead;
     begin();
     {
       const Unlocked unlocked(lock);
       Later later(front_, block);
-      while (more && !block.full()) more = front_.next(later);
+      while (more && !block.full()) {
+        more = front_.next(later);
+        if (next.part != 0 && front_.inputs().used_up(next.part) && front_.inputs().ahead() == next.from) break;
+      }
       ahead = front_.inputs().ahead();
     }
-    reading_ = false;
+    opening_ = false;
+    to_open_.pop_front();
     ahead_ = std::move(ahead);
     ended_ = !more;
     block.awaited = 0;
@@ -264,21 +304,6 @@ class Line {
       lanes_[i].waiting.push_back(&block);
     }
     if (block.awaited == 0) free_.push_back(&block);
-    end();
-  }
-
-  /// What the next block will be made of, while there is nothing better to do.
-  void read_ahead(std::unique_lock<std::mutex>& lock) {
-    reading_ahead_ = true;
-    const std::shared_ptr<reader::ReadAhead> ahead = ahead_;
-    bool more = false;
-    begin();
-    {
-      const Unlocked unlocked(lock);
-      more = ahead->read();
-    }
-    reading_ahead_ = false;
-    if (!more && ahead == ahead_) ahead_ = nullptr;  // until the next block was read
     end();
   }
 
@@ -327,10 +352,11 @@ class Line {
   std::atomic<bool> more_{false};  ///< to do, for who waits awake
   bool somebody_is_awake_ = false;
   std::vector<Block*> free_;
+  std::deque<Unopened> to_open_;  ///< in their order
   std::array<Lane, trace::Shares::count> lanes_;
-  std::shared_ptr<reader::ReadAhead> ahead_;  ///< null: it has read enough
-  bool reading_ = false;
-  bool reading_ahead_ = false;
+  std::shared_ptr<reader::ReadAhead> ahead_;  ///< null: whoever opens reads
+  std::size_t reading_ = 0;                   ///< so many threads
+  bool opening_ = false;
   bool ended_ = false;
   bool stopped_ = false;
 };

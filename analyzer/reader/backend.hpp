@@ -51,6 +51,8 @@ class Backend {
   [[nodiscard]] virtual Octets hold() const { return nullptr; }
   /// Null: nothing is read ahead.
   [[nodiscard]] virtual std::shared_ptr<ReadAhead> ahead() const { return nullptr; }
+  /// What was read ahead as that part, and before, holds no further whole record.
+  [[nodiscard]] virtual bool used_up(std::uint64_t /*part*/) const { return false; }
 };
 
 }  // namespace rpcrdma::reader

@@ -106,6 +106,7 @@ class FileCapture final : public Capture {
   [[nodiscard]] const InputFacts& facts() const override { return facts_; }
   [[nodiscard]] Octets hold() const override { return backend_ ? backend_->hold() : nullptr; }
   [[nodiscard]] std::shared_ptr<ReadAhead> ahead() const override { return backend_ ? backend_->ahead() : nullptr; }
+  [[nodiscard]] bool used_up(std::uint64_t part) const override { return backend_ && backend_->used_up(part); }
 
   [[nodiscard]] std::optional<double> position() const override {
     return backend_ ? backend_->position() : std::optional<double>(1.0);

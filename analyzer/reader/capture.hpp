@@ -20,15 +20,18 @@ class Source;
 /// Octets that frames stand in, which stay as they are for as long as somebody has this.
 using Octets = std::shared_ptr<const std::vector<std::uint8_t>>;
 
-/// For a thread beside the one that takes the frames. Outlives the capture, and then has nothing to do.
+/// For threads that take frames in turn, and read beside each other what they will take them from. Outlives the
+/// capture, and then has nothing to do.
 class ReadAhead {
  public:
   ReadAhead() = default;
   ReadAhead(const ReadAhead&) = delete;
   ReadAhead& operator=(const ReadAhead&) = delete;
   virtual ~ReadAhead() = default;
-  /// Reads some of what will be asked for next. False: enough was, for now.
-  [[nodiscard]] virtual bool read() = 0;
+  /// Reads the next part that nobody else reads or has read. Its number, from 1; 0: there is none, or enough was.
+  [[nodiscard]] virtual std::uint64_t read() = 0;
+  /// Several threads may do so at once; else they wait for each other.
+  [[nodiscard]] virtual bool at_once() const noexcept = 0;
 };
 
 struct Damage {
@@ -83,6 +86,8 @@ class Capture {
   [[nodiscard]] virtual Octets hold() const = 0;
   /// Null: this capture cannot be read ahead, or not any more.
   [[nodiscard]] virtual std::shared_ptr<ReadAhead> ahead() const = 0;
+  /// That part and those before it hold no further frame as a whole: next() has to wait for more.
+  [[nodiscard]] virtual bool used_up(std::uint64_t part) const = 0;
   /// 0..1 how far into the file, for progress; nullopt where that is not known.
   [[nodiscard]] virtual std::optional<double> position() const = 0;
 

@@ -3,14 +3,13 @@
 
 #include <algorithm>
 #include <cstring>
-#include <deque>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <utility>
 #include <vector>
 
 #include "reader/link_names.hpp"
+#include "reader/parts.hpp"
 #include "reader/pcap_formats.hpp"
 #include "reader/pcapng_watch.hpp"
 
@@ -20,87 +19,6 @@ namespace {
 constexpr std::uint32_t kMostCaptured = 262144;    // libpcap's bound for one packet of the links that can be opened
 constexpr std::int64_t kMicroseconds = 1'000'000;  // of a second
 constexpr std::int64_t kNanoseconds = 1'000'000'000;
-
-using Part = std::vector<std::uint8_t>;
-
-/// What a source gives, a part at a time. Parts may be read before they are asked for, by another thread.
-class Parts final : public ReadAhead {
- public:
-  struct Filled {
-    std::shared_ptr<Part> part;
-    ssize_t got = 0;  ///< octets behind the room; 0: the source has ended; less: it cannot be read
-  };
-
-  explicit Parts(Source& source) : source_(source), room_(source.part() / 4) {}
-
-  /// Before what is read there is room in each part: for what is left of the one before it.
-  [[nodiscard]] std::size_t room() const noexcept { return room_; }
-
-  [[nodiscard]] bool read() override {
-    const std::lock_guard lock(access_);
-    if (stopped_ || ahead_.size() >= most_ahead) return false;
-    ahead_.push_back(fill(spare()));
-    return true;
-  }
-
-  [[nodiscard]] std::shared_ptr<Part> fresh() {
-    return parts_.emplace_back(std::make_shared<Part>(room_ + source_.part()));
-  }
-  /// `again`: a part that may be used again, or null; what is left of it is moved away by `move_left()`.
-  template <class MoveLeft>
-  [[nodiscard]] Filled next(const std::shared_ptr<Part>& again, MoveLeft move_left) {
-    const std::lock_guard lock(access_);
-    if (!ahead_.empty()) {
-      Filled filled = std::move(ahead_.front());
-      ahead_.pop_front();
-      find_spare();
-      return filled;
-    }
-    if (again) {
-      move_left();
-      return fill(again);
-    }
-    find_spare();
-    return fill(spare());
-  }
-  void stop() {
-    const std::lock_guard lock(access_);
-    stopped_ = true;
-  }
-  [[nodiscard]] std::optional<double> position() const {
-    const std::lock_guard lock(access_);
-    return source_.position();
-  }
-
- private:
-  static constexpr std::size_t most_ahead = 2;
-
-  /// Nobody holds these any more. Only whoever gives back what was held may look.
-  void find_spare() {
-    for (const std::shared_ptr<Part>& part : parts_) {
-      if (part.use_count() == 1) spare_.push_back(part);
-    }
-  }
-  [[nodiscard]] std::shared_ptr<Part> spare() {
-    if (spare_.empty()) return fresh();
-    std::shared_ptr<Part> part = std::move(spare_.back());
-    spare_.pop_back();
-    return part;
-  }
-  [[nodiscard]] Filled fill(std::shared_ptr<Part> part) {
-    const ssize_t got = source_.read(part->data() + room_, part->size() - room_);
-    if (got <= 0) stopped_ = true;  // only who needs it asks again
-    return {std::move(part), got};
-  }
-
-  mutable std::mutex access_;
-  Source& source_;
-  std::size_t room_;
-  std::vector<std::shared_ptr<Part>> parts_;  ///< all of them
-  std::vector<std::shared_ptr<Part>> spare_;  ///< that nobody holds
-  std::deque<Filled> ahead_;
-  bool stopped_ = false;
-};
 
 /// The octets of a source in a row. They stay where they are until more are asked for than are there, and longer where
 /// somebody holds them.
@@ -125,6 +43,9 @@ class Row {
   /// What was here last stays where it is for as long as somebody has this.
   [[nodiscard]] Octets hold() const noexcept { return part_; }
   [[nodiscard]] std::shared_ptr<Parts> parts() const noexcept { return parts_; }
+  [[nodiscard]] std::uint64_t parts_taken() const noexcept { return parts_->count(); }
+  /// Octets that are there without asking for more.
+  [[nodiscard]] std::size_t left() const noexcept { return to_ - at_; }
 
  private:
   [[nodiscard]] bool fetch(std::size_t count) {
@@ -193,8 +114,14 @@ class DirectBackend : public Backend {
   [[nodiscard]] std::optional<double> position() const override { return row_.parts()->position(); }
   [[nodiscard]] Octets hold() const override { return row_.hold(); }
   [[nodiscard]] std::shared_ptr<ReadAhead> ahead() const override { return row_.parts(); }
+  [[nodiscard]] bool used_up(std::uint64_t part) const override {
+    return row_.parts_taken() >= part && !whole_record();
+  }
 
  protected:
+  /// The next record is there without asking for more.
+  [[nodiscard]] virtual bool whole_record() const noexcept = 0;
+
   [[nodiscard]] std::uint32_t word(const std::uint8_t* at) const noexcept { return load32(at, big_endian_); }
   [[nodiscard]] std::uint16_t half(const std::uint8_t* at) const noexcept { return load16(at, big_endian_); }
   [[nodiscard]] Step refuse() noexcept {
@@ -230,7 +157,7 @@ class Pcap final : public DirectBackend {
   }
 
   [[nodiscard]] Step next(Record& record) override {
-    constexpr std::size_t header = 16;
+    constexpr std::size_t header = kRecordHeader;
     if (!row_.has(header)) {
       return row_.at_end() ? Step::end : refuse();
     }
@@ -255,6 +182,12 @@ class Pcap final : public DirectBackend {
   [[nodiscard]] std::uint32_t snap_length() const override { return snap_length_; }
 
  private:
+  [[nodiscard]] bool whole_record() const noexcept override {
+    return row_.left() >= kRecordHeader && row_.left() - kRecordHeader >= word(row_.here() + 8);
+  }
+
+  static constexpr std::size_t kRecordHeader = 16;
+
   trace::LinkType link_ = kNoLinkType;
   std::uint32_t snap_length_ = 0;
   std::int64_t unit_ = 1;
@@ -294,6 +227,10 @@ class Pcapng final : public DirectBackend {
   [[nodiscard]] std::uint32_t snap_length() const override { return 0; }
 
  private:
+  [[nodiscard]] bool whole_record() const noexcept override {
+    return row_.left() >= kLeast && row_.left() >= word(row_.here() + 4);
+  }
+
   static constexpr std::size_t kLeast = 12;  ///< octets of a block
   static constexpr std::uint32_t kMostOfBlock = std::uint32_t{1} << 20U;
 

@@ -282,6 +282,24 @@ ssize_t Source::read(void* to, std::size_t length) {
   return got;
 }
 
+ssize_t Source::read_at(std::uint64_t offset, std::uint8_t* to, std::size_t length) const noexcept {
+  std::size_t have = 0;
+  while (have < length) {
+    const ssize_t got = ::pread(fd_.get(), to + have, length - have, static_cast<off_t>(offset + have));
+    if (got < 0 && errno == EINTR) {
+      continue;
+    }
+    if (got < 0 && have == 0) {
+      return got;
+    }
+    if (got <= 0) {
+      break;
+    }
+    have += static_cast<std::size_t>(got);
+  }
+  return static_cast<ssize_t>(have);
+}
+
 std::optional<double> Source::position() const noexcept {
   if (!size_ || *size_ == 0) {
     return std::nullopt;

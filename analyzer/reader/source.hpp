@@ -71,6 +71,10 @@ class Source {
   /// error: a pipe may give fewer octets than asked.
   [[nodiscard]] ssize_t read(void* to, std::size_t length);
   [[nodiscard]] std::uint64_t delivered() const noexcept { return delivered_; }
+  /// An ordinary file as it is: read_at() gives the octets of any place.
+  [[nodiscard]] bool placed() const noexcept { return size_ && !unpacker_ && not_kept_.empty(); }
+  /// Beside read(), and by several threads at once. Fewer than asked: the file ends there. -1 with errno on failure.
+  [[nodiscard]] ssize_t read_at(std::uint64_t offset, std::uint8_t* to, std::size_t length) const noexcept;
   /// Of what is reopenable: read() begins at the start again. The error is one line for a person.
   [[nodiscard]] tl::expected<void, std::string> rewind();
   /// 0..1 of the file as it is.
