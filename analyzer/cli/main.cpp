@@ -5,6 +5,7 @@
 #include <new>
 
 #include "annotate/output_file.hpp"
+#include "cli/large_pages.hpp"
 #include "cli/options.hpp"
 #include "cli/output.hpp"
 #include "cli/run.hpp"
@@ -22,6 +23,7 @@ void leave(int signal) {
 
 int main(int argc, char** argv) {
   using namespace rpcrdma::cli;
+  prefer_large_pages();
   // A reader of our output that goes away is seen where we write.
   std::signal(SIGPIPE, SIG_IGN);
   for (const int signal : std::array{SIGINT, SIGTERM, SIGHUP}) {
