@@ -175,6 +175,8 @@ class Line {
     while (!stopped_ && !finished()) {
       if (may_open() && to_open_.front().reader == thread) {
         guarded([&] { open(lock); });
+      } else if (may_read() && one_reads()) {
+        guarded([&] { read(lock, thread); });
       } else if (Lane* lane = next_lane(thread)) {
         guarded([&] { take(lock, *lane, thread); });
       } else if (may_read()) {
@@ -225,8 +227,10 @@ class Line {
   [[nodiscard]] bool may_open() const noexcept { return !opening_ && !to_open_.empty() && to_open_.front().read; }
   [[nodiscard]] bool may_read() const noexcept {
     if (ended_ || free_.empty()) return false;
-    return ahead_ == nullptr ? to_open_.empty() : ahead_->at_once() || reading_ == 0;
+    return ahead_ == nullptr ? to_open_.empty() : reading_ == 0 || ahead_->at_once();
   }
+  /// What only one thread at a time can read, all others wait for.
+  [[nodiscard]] bool one_reads() const noexcept { return ahead_ == nullptr || !ahead_->at_once(); }
   [[nodiscard]] bool anything_to_do() const noexcept {
     return may_open() || may_read() ||
            std::any_of(lanes_.begin(), lanes_.end(), [](const Lane& lane) { return lane.ready(); });
