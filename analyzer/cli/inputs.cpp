@@ -35,18 +35,16 @@ void Inputs::correct(trace::TapClocks compared) {
   clocks_ = std::move(compared.clocks);
 }
 
-const trace::Frame* Inputs::read_next(Input& input) {
-  if (!input.capture) {
-    return nullptr;
-  }
+inline const trace::Frame* Inputs::read_next(Input& input) {
+  if (!input.capture) return nullptr;
   const trace::Frame* frame = input.capture->next();
-  if (frame == nullptr) {
-    input.facts = input.capture->facts();
-    input.capture.reset();
-  } else {
+  if (frame != nullptr) [[likely]] {
     input.packet = input.capture->packet();
+    return frame;
   }
-  return frame;
+  input.facts = input.capture->facts();
+  input.capture.reset();
+  return nullptr;
 }
 
 const trace::Frame* Inputs::read(Input& input) {
@@ -90,12 +88,14 @@ trace::TimeNs Inputs::corrected(const Input& input, trace::TimeNs own, std::uint
 // Each is opened when its turn comes: a ring buffer may have more files than a process may have open.
 const trace::Frame* Inputs::next_in_order() {
   for (; at_ < inputs_.size(); ++at_, started_ = false) {
+    Input& input = inputs_[at_];
     if (!started_) {
       started_ = true;
-      open(inputs_[at_]);
+      open(input);
     }
-    if (const trace::Frame* frame = read(inputs_[at_])) {
-      packet_ = inputs_[at_].packet;
+    const trace::Frame* frame = order_ ? read_as_sent(input, at_) : read_next(input);
+    if (frame != nullptr) {
+      packet_ = input.packet;
       return frame;
     }
   }

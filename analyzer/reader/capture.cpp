@@ -80,6 +80,7 @@ class FileCapture final : public Capture {
     while (backend_) {
       switch (backend_->next(record_)) {
         case Step::record:
+          packet_ = record_.is_packet;
           note();
           return &record_.frame;
         case Step::end:
@@ -102,7 +103,6 @@ class FileCapture final : public Capture {
     return nullptr;
   }
 
-  [[nodiscard]] bool packet() const override { return record_.is_packet; }
   [[nodiscard]] const InputFacts& facts() const override { return facts_; }
   [[nodiscard]] Octets hold() const override { return backend_ ? backend_->hold() : nullptr; }
   [[nodiscard]] std::shared_ptr<ReadAhead> ahead() const override { return backend_ ? backend_->ahead() : nullptr; }
@@ -309,8 +309,8 @@ class FileCapture final : public Capture {
     }
     // Simple packets of a pcapng have no time; libpcap says 0, and so do writers that know none.
     if (record_.has_time && (content_ != Content::pcapng || frame.ref.time != 0)) {
-      facts_.first_time = std::min(facts_.first_time.value_or(frame.ref.time), frame.ref.time);
-      facts_.last_time = std::max(facts_.last_time.value_or(frame.ref.time), frame.ref.time);
+      if (!facts_.last_time || *facts_.last_time < frame.ref.time) facts_.last_time = frame.ref.time;
+      if (!facts_.first_time || frame.ref.time < *facts_.first_time) facts_.first_time = frame.ref.time;
     }
     if (record_.is_packet && (last_link_ != frame.link || facts_.link_types.empty())) {
       last_link_ = frame.link;

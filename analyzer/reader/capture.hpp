@@ -79,7 +79,7 @@ class Capture {
   /// Valid until the next call.
   [[nodiscard]] virtual const trace::Frame* next() = 0;
   /// The frame that next() gave is a packet, and not a record of another kind that has a number.
-  [[nodiscard]] virtual bool packet() const = 0;
+  [[nodiscard]] bool packet() const noexcept { return packet_; }
   [[nodiscard]] virtual const InputFacts& facts() const = 0;
   /// The octets of the frame that next() gave stay valid for as long as somebody has this; null: until the next call.
   /// Whoever has it gives it back where next() is called, not beside it.
@@ -93,6 +93,8 @@ class Capture {
 
  protected:
   Capture() = default;
+
+  bool packet_ = false;  ///< asked for each frame
 };
 
 /// Keeps a pipe for several readings, if what comes out of it is a capture. The error is one line for a person.

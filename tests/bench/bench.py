@@ -5,7 +5,8 @@
 Makes large captures out of bundled ones (multiply), or takes the one named, and times on the same file, in turn:
 the analyzer with one thread and with several, a bare libpcap loop (pcaploop), `capinfos -c` and `tshark -q -z io,stat,0`. Medians of several runs after one
 that warms the page cache; rates and ratios are of processor time (user and system), which other work on the machine changes least, with one
-thread. What several threads gain is a ratio of the clock's time: the least of the runs, and it means something only where nothing else runs. Then the analyzer's peak memory at 1, 4 and 16 times the length. Numbers of different
+thread. What several threads gain, and how much sooner they have done than a rival, are ratios of the clock's time: the least of the runs, and
+they mean something only where nothing else runs. Then the analyzer's peak memory at 1, 4 and 16 times the length. Numbers of different
 machines or runs do not compare; the ratios of one run do.
 """
 import argparse
@@ -85,7 +86,7 @@ def compare(given, title, path, frames, rivals=RIVALS):
         elif seconds < ours:
             ratio = f"   analyzer / {name} = {ours / seconds:.2f}"
         else:
-            ratio = f"   {name} / analyzer = {seconds / ours:.1f}"
+            ratio = f"   {name} / analyzer = {seconds / ours:.1f}, by the clock with {given.threads} threads {least[name] / least[several]:.1f}"
         print(f"  {name:15} {wall:8.3f} s, processor {seconds:8.3f} s  {frames / seconds / 1e6:6.2f} M frames/s  {seconds * 1e9 / frames:7.0f} ns/frame"
               f"{ratio}", flush=True)
     return ours
