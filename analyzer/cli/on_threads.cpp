@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cstdint>
 #include <exception>
 #include <mutex>
 #include <system_error>
@@ -40,6 +41,34 @@ void share_out(std::size_t threads, std::size_t count, const std::function<void(
   std::atomic<std::size_t> next{0};
   on_threads(std::min(threads, count), [&](std::size_t) {
     for (std::size_t number = next++; number < count; number = next++) work(number);
+  });
+}
+
+void make_in_order(std::size_t threads, std::size_t count,
+                   const std::function<void(std::size_t number, std::string& to)>& make,
+                   const std::function<void(std::string_view made)>& take) {
+  constexpr std::size_t nobody = SIZE_MAX;  // somebody failed
+  std::atomic<std::size_t> next{0};
+  std::atomic<std::size_t> turn{0};
+  on_threads(std::min(threads, count), [&](std::size_t) {
+    std::string made;
+    try {
+      for (std::size_t number = next++; number < count; number = next++) {
+        made.clear();
+        make(number, made);
+        for (std::size_t now = turn; now != number; now = turn) {
+          if (now == nobody) return;
+          turn.wait(now);
+        }
+        take(made);
+        turn = number + 1;
+        turn.notify_all();
+      }
+    } catch (...) {
+      turn = nobody;
+      turn.notify_all();
+      throw;
+    }
   });
 }
 

@@ -4,6 +4,8 @@
 
 #include <cstddef>
 #include <functional>
+#include <string>
+#include <string_view>
 
 namespace rpcrdma::cli {
 
@@ -13,5 +15,11 @@ void on_threads(std::size_t threads, const std::function<void(std::size_t thread
 
 /// Runs `work` once for each number below `count`, on so many threads.
 void share_out(std::size_t threads, std::size_t count, const std::function<void(std::size_t number)>& work);
+
+/// Runs `make` once for each number below `count`, on so many threads, and `take` for what it appended, in the order of
+/// the numbers and one at a time.
+void make_in_order(std::size_t threads, std::size_t count,
+                   const std::function<void(std::size_t number, std::string& to)>& make,
+                   const std::function<void(std::string_view made)>& take);
 
 }  // namespace rpcrdma::cli

@@ -124,8 +124,8 @@ namespace {
       bool put = true;
       report::json(
           run, [&put](std::string_view piece) { put = put && print(piece); },
-          [&options](std::size_t count, const std::function<void(std::size_t)>& work) {
-            share_out(threads(options), count, work);
+          [&options](std::size_t count, const auto& make, const report::Write& write) {
+            make_in_order(threads(options), count, make, write);
           });
       return put;
     }

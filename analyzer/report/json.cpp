@@ -431,32 +431,26 @@ template <class T>
 /// The members of the document that are lists, one element a line.
 class Lists {
  public:
-  Lists(std::string& out, const Write& write, const ForEach& for_each)
-      : out_(out), write_(write), for_each_(for_each) {}
+  Lists(std::string& out, const Write& write, const MakeInOrder& make_in_order)
+      : out_(out), write_(write), make_in_order_(make_in_order) {}
 
   /// One that is long goes to `write` in pieces, with all that stands in `out` before it.
   template <typename List>
   void add(std::string_view key, const List& list) {
     fmt::format_to(std::back_inserter(out_), "\"{}\":[", key);
-    const auto lines = [&](std::string& to, std::size_t from, std::size_t end) {
-      for (std::size_t i = from; i < end; ++i) {
+    const auto lines = [&](std::size_t number, std::string& to) {
+      const std::size_t end = std::min((number + 1) * piece, list.size());
+      for (std::size_t i = number * piece; i < end; ++i) {
         to += i == 0 ? "\n" : ",\n";
         put(to, read(list, i));
       }
     };
-    std::size_t done = 0;
-    while (list.size() - done > piece) {
-      const std::size_t pieces = std::min(most_pieces, (list.size() - done + piece - 1) / piece);
-      std::vector<std::string> made(pieces);
-      for_each_(pieces, [&](std::size_t i) {
-        const std::size_t from = done + i * piece;
-        lines(made[i], from, std::min(from + piece, list.size()));
-      });
+    if (list.size() > piece) {
       write_out();
-      for (const std::string& text : made) write_(text);
-      done = std::min(done + pieces * piece, list.size());
+      make_in_order_((list.size() + piece - 1) / piece, lines, write_);
+    } else {
+      lines(0, out_);
     }
-    lines(out_, done, list.size());
     out_ += list.empty() ? "],\n" : "\n],\n";
   }
   void write_out() {
@@ -465,20 +459,19 @@ class Lists {
   }
 
  private:
-  static constexpr std::size_t piece = 128;       // elements: some 100 KiB
-  static constexpr std::size_t most_pieces = 32;  // that wait to be written
+  static constexpr std::size_t piece = 64;  // elements: some 50 to 200 KiB
 
   std::string& out_;
   const Write& write_;
-  const ForEach& for_each_;
+  const MakeInOrder& make_in_order_;
 };
 
 }  // namespace
 
-void json(const Run& run, const Write& write, const ForEach& for_each) {
+void json(const Run& run, const Write& write, const MakeInOrder& make_in_order) {
   const referee::Report& report = run.report;
   std::string out = "{\"schema\":\"rpcrdma-analyzer/1\",\n\"tool\":";
-  Lists lists(out, write, for_each);
+  Lists lists(out, write, make_in_order);
   put(out, Tool{});
   out += ",\n";
   lists.add("inputs", run.inputs);
@@ -501,8 +494,13 @@ void json(const Run& run, const Write& write, const ForEach& for_each) {
 }
 
 void json(const Run& run, const Write& write) {
-  json(run, write, [](std::size_t count, const std::function<void(std::size_t)>& work) {
-    for (std::size_t number = 0; number < count; ++number) work(number);
+  json(run, write, [](std::size_t count, const auto& make, const Write& to) {
+    std::string text;
+    for (std::size_t number = 0; number < count; ++number) {
+      text.clear();
+      make(number, text);
+      to(text);
+    }
   });
 }
 

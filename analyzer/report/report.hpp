@@ -82,9 +82,11 @@ struct TextStyle {
 [[nodiscard]] std::string text(const Run& run, const TextStyle& style, std::string_view ladders = {});
 /// One document, schema "rpcrdma-analyzer/1". That of many connections is large: it is given away piece by piece.
 using Write = std::function<void(std::string_view piece)>;
-/// Calls `work` for each number below `count`, once, in any order and on any threads.
-using ForEach = std::function<void(std::size_t count, const std::function<void(std::size_t number)>& work)>;
-void json(const Run& run, const Write& write, const ForEach& for_each);
+/// Has `make` append a text for each number below `count`, once, in any order and on any threads, and gives the texts
+/// to `write` in the order of their numbers.
+using MakeInOrder = std::function<void(
+    std::size_t count, const std::function<void(std::size_t number, std::string& to)>& make, const Write& write)>;
+void json(const Run& run, const Write& write, const MakeInOrder& make_in_order);
 /// In this thread.
 void json(const Run& run, const Write& write);
 [[nodiscard]] std::string json(const Run& run);
