@@ -248,7 +248,7 @@ struct Referee::Impl {
     }
     settle_all_cases(on(connection), std::nullopt, false);
     if (connection.over() || connection.rejected() || connection.kind == Connection::Kind::other) return;
-    if (connection.request_seen() && !connection.reply_seen() && !connection.ready_seen && connection.messages == 0) {
+    if (connection.awaits_answer()) {
       if (reported(connection)) mounts.said(connection, judge_unanswered_request(on(connection), last));
       return;
     }
@@ -399,7 +399,7 @@ void Referee::on(const trace::Disconnect& event) {
         impl_->peers.remember_refusal(*connection, event);
         impl_->note_close(*connection);
       }
-    } else if (closed_in_place_of_reply(impl_->on(*connection), event)) {
+    } else if (closed_in_place_of_reply(*connection, event)) {
       impl_->mounts.rejects(*connection, event.frame, judge_close_in_place_of_reply(impl_->on(*connection), event));
     }
   }

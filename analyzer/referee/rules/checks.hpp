@@ -201,7 +201,7 @@ inline constexpr std::uint16_t reject_stale = 10;
 /// A REJ with which the client ends its own request: nobody has answered it in time.
 [[nodiscard]] bool gives_up(const Connection& connection, const trace::ConnectReject& event);
 /// iWARP: the server ends TCP, and nothing that it may have said before is missing.
-[[nodiscard]] bool closed_in_place_of_reply(const Witness& witness, const trace::Disconnect& event);
+[[nodiscard]] bool closed_in_place_of_reply(const Connection& connection, const trace::Disconnect& event);
 HeldFinding judge_close_in_place_of_reply(const Witness& witness, const trace::Disconnect& event);
 /// The finding about it, which may be amended when the client tries again.
 HeldFinding judge_reject(const Witness& witness, const trace::ConnectReject& event);

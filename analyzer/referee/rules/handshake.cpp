@@ -149,14 +149,12 @@ bool gives_up(const Connection& connection, const trace::ConnectReject& event) {
          connection.facts.transport != trace::Transport::iwarp;
 }
 
-bool closed_in_place_of_reply(const Witness& witness, const trace::Disconnect& event) {
-  const Connection& connection = witness.connection;
-  if (witness.context.cut.number > connection.facts.opened.number) return false;  // it may have been the Reply
+bool closed_in_place_of_reply(const Connection& connection, const trace::Disconnect& event) {
   using How = trace::Disconnect::How;
-  return event.side == Side::passive && (event.how == How::fin || event.how == How::reset) && connection.rpcrdma() &&
-         connection.request_seen() && !connection.rejected() && !connection.reply_seen() && connection.messages == 0 &&
-         connection.of(Side::passive).gaps == 0 && connection.of(Side::active).gaps == 0 &&
-         connection.of(Side::active).farewell.number == 0;
+  const bool by_server = event.side == Side::passive && (event.how == How::fin || event.how == How::reset);
+  const bool client_first = connection.of(Side::active).farewell.number != 0;
+  const bool may_have_answered = connection.gaps() != 0 || connection.of(Side::passive).unread.number != 0;
+  return connection.rpcrdma() && connection.awaits_answer() && by_server && !client_first && !may_have_answered;
 }
 
 HeldFinding judge_close_in_place_of_reply(const Witness& witness, const trace::Disconnect& event) {
