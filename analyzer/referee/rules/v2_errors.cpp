@@ -297,9 +297,7 @@ void judge_error(const Turn& turn) {
   if (known == ErrorCode::inval_htype) note_refused_type(turn);
   const bool of_properties = known == ErrorCode::bad_propval || known == ErrorCode::bad_xdr ||
                              known == ErrorCode::inval_cont || known == ErrorCode::system;
-  if (refused != nullptr && of_properties && of_connprop(*refused)) {
-    withdraw_properties(connection, other(turn.side()));
-  }
+  if (refused != nullptr && of_properties && of_connprop(*refused)) withdraw_properties(turn);
   Transaction* call = connection.find(other(turn.side()), turn.xid());
   if (call != nullptr && !call->answered()) {
     judge_detail(turn, *call);

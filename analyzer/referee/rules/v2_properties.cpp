@@ -335,10 +335,33 @@ void judge_bad_properties(const Turn& turn, const wire::DecodeError& error) {
   owe_refusal(turn, false);
 }
 
-void withdraw_properties(Connection& connection, Side side) {
-  Announced& announcement = connection.v2.of(side).announced;
+namespace {
+
+/// Of the last properties and those behind them, with one XID, the peer refused either. It may have been the last ones:
+/// then those behind them correct them.
+void excuse_late_properties(const Turn& refusal) {
+  const Side side = other(refusal.side());
+  if (refusal.header.error == static_cast<std::uint32_t>(wire::ErrorCode::inval_cont)) return;  // of what comes behind
+  Connection& connection = refusal.connection;
+  const std::uint64_t last = connection.v2.of(side).announced.final_ordinal;
+  const auto may_be = [&](const RecentSend& s) { return s.ordinal == last && s.xid == refusal.xid(); };
+  if (connection.of(side).sends.newest(may_be) == nullptr) return;
+  const std::size_t excused = std::erase_if(connection.cases, [&](const Case& waited) {
+    return waited.rule == RuleId::v2_connprop_after_final && waited.accused == side;
+  });
+  if (excused != 0) {
+    refusal.unchecked(RuleId::v2_connprop_after_final, "which properties its peer refused is not known");
+  }
+}
+
+}  // namespace
+
+void withdraw_properties(const Turn& refusal) {
+  Connection& connection = refusal.connection;
+  Announced& announcement = connection.v2.of(other(refusal.side())).announced;
   if (announcement.extra) {  // what was refused came too late anyway
     announcement.extra = false;
+    excuse_late_properties(refusal);
     return;
   }
   announcement.values = announcement.before;
