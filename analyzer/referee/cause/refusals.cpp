@@ -368,11 +368,13 @@ void judge_refusal(const Witness& witness, const trace::Refusal& refusal) {
   if (send != nullptr && judge_refused_size(witness, refusal, *send)) return;
   if (send == nullptr && partial_send_too_large(witness, refusal)) return;
   if (explained_by_invalidation(witness, refusal, send)) return;
+  const bool own_failure = refusal.kind == Kind::remote_operational;
   if (send != nullptr && may_be_too_large(connection, refusal, *send)) {
-    witness.unchecked(RuleId::nak_invalid_request, "whether the refused message was too large is not known");
+    witness.unchecked(own_failure ? RuleId::nak_remote_op : RuleId::nak_invalid_request,
+                      "whether the refused message was too large is not known");
     return;
   }
-  if (refusal.kind == Kind::remote_operational) {
+  if (own_failure) {
     refused_send_unexplained(
         witness, refusal, RuleId::nak_remote_op,
         fmt::format("The {}'s adapter failed (NAK, remote operational error).", name(refusal.side)), refusal.side,

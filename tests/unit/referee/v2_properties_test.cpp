@@ -23,6 +23,11 @@ constexpr std::uint32_t system_error = 100;
 Octets last_properties(std::uint32_t xid) { return words({xid, 2, 32, 7, 1, 2, 4, 8192}); }
 Octets error(std::uint32_t xid, std::uint32_t code) { return words({xid, 2, 32, 4, code}); }
 
+bool not_checked(const Report& report, RuleId rule) {
+  return std::any_of(report.unchecked.begin(), report.unchecked.end(),
+                     [rule](const Unchecked& what) { return what.rule == rule; });
+}
+
 struct Refusal {
   const char* says;
   std::uint32_t last;    ///< XID of the last properties
@@ -42,10 +47,7 @@ TEST_P(PropertiesBehindTheLast, AreWrongUnlessTheLastOnesMayBeRefused) {
   s.send(Side::active, last_properties(each.behind)).send(Side::passive, error(each.refused, each.code));
   const Report report = s.end();
   EXPECT_EQ(found(report, RuleId::v2_connprop_after_final).size(), each.told ? 1U : 0U) << each.says;
-  const bool unchecked = std::any_of(report.unchecked.begin(), report.unchecked.end(), [](const Unchecked& what) {
-    return what.rule == RuleId::v2_connprop_after_final;
-  });
-  EXPECT_EQ(unchecked, !each.told) << each.says;
+  EXPECT_EQ(not_checked(report, RuleId::v2_connprop_after_final), !each.told) << each.says;
 }
 
 INSTANTIATE_TEST_SUITE_P(Refusals, PropertiesBehindTheLast,
@@ -54,6 +56,24 @@ INSTANTIATE_TEST_SUITE_P(Refusals, PropertiesBehindTheLast,
                                          Refusal{"of the last ones", 7, 8, 7, bad_propval, false},
                                          Refusal{"of those behind them", 7, 8, 8, bad_propval, true},
                                          Refusal{"as what comes behind the last ones", 0, 0, 0, inval_cont, true}));
+
+// How much the receiver takes was never announced: the rule that is not checked is the one of the NAK.
+TEST(RefusedMessageOfVersion2, LeavesTheRuleOfItsNakUnchecked) {
+  using Kind = trace::Refusal::Kind;
+  for (const bool own_failure : {false, true}) {
+    Story s;
+    s.connect().send(Side::active, last_properties(0)).send(Side::passive, words({0, 2, 32, 5}));
+    Octets call = words({1, 2, 32, 10, 0, 0, 0, 0});
+    const Octets rpc = story::rpc_call(1, 2000);
+    call.insert(call.end(), rpc.begin(), rpc.end());
+    s.send(Side::active, call)
+        .refuse(Side::passive, own_failure ? Kind::remote_operational : Kind::invalid_request,
+                trace::Refusal::Refused::send, 2);
+    const Report report = s.end();
+    EXPECT_EQ(not_checked(report, RuleId::nak_remote_op), own_failure);
+    EXPECT_EQ(not_checked(report, RuleId::nak_invalid_request), !own_failure);
+  }
+}
 
 }  // namespace
 }  // namespace rpcrdma::referee
