@@ -319,8 +319,7 @@ namespace {
 /// Version 2: how much its receiver takes was never read, or was read too late to judge it.
 [[nodiscard]] bool may_be_too_large(const Connection& connection, const trace::Refusal& refusal,
                                     const RecentSend& send) {
-  constexpr std::uint32_t everybody_takes = 1024;
-  if (!connection.version2 || send.wire_length <= everybody_takes) return false;
+  if (!connection.version2 || send.wire_length <= default_threshold) return false;
   const bool announced = connection.v2.of(refusal.side).announced.final.number != 0;
   const auto limit = connection.threshold(other(refusal.side));
   return !announced || !limit || send.wire_length > *limit || !v2::all_seen(connection) || connection.order_lost();

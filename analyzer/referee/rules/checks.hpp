@@ -13,6 +13,10 @@
 
 namespace rpcrdma::referee {
 
+/// Octets inline that everybody takes: of version 1 (RFC 8166 section 3.3.3), and of version 2 (draft section 4.2.2).
+inline constexpr std::uint32_t default_threshold = 1024;
+inline constexpr std::uint32_t v2_default_threshold = 4096;
+
 /// A Call this old and unanswered may have been given up by the application that made it.
 inline constexpr trace::TimeNs stale_call = 5'000'000'000;
 

@@ -15,8 +15,7 @@ namespace rpcrdma::referee::v2 {
 namespace {
 
 using wire::PropertyId;
-constexpr std::uint32_t standard = 4096;
-constexpr std::uint32_t first_message = 1024;
+constexpr std::uint32_t standard = v2_default_threshold;
 constexpr std::uint32_t most_reverse_level = 3;
 constexpr std::uint32_t unlimited = UINT32_MAX;
 
@@ -206,7 +205,7 @@ void judge_size(const Turn& turn) {
     return;
   }
   const bool first = turn.mine().messages == 1 && event.side == Side::active && connection.v2.settled.number == 0;
-  if (first && event.wire_length > first_message) {
+  if (first && event.wire_length > default_threshold) {
     if (all_seen(connection)) {
       turn.send.size_finding = turn.say(
           RuleId::v2_first_message_too_large, {event.frame},
