@@ -166,27 +166,21 @@ void Mounts::establishes(const Connection& connection, FrameRef frame) {
   attempt->answer = frame;
 }
 
-void Mounts::rejects(const Connection& connection, const trace::ConnectReject& event) {
+void Mounts::gives_up(const Connection& connection, FrameRef frame) {
   if (connection.mount == nullptr) return;
   Attempt* attempt = connection.mount->attempt_of(connection.id());
   if (attempt == nullptr) return;
-  if (gives_up(connection, event)) {
-    attempt->outcome = Outcome::given_up;
-    attempt->last = event.frame;
-    return;
-  }
-  attempt->outcome = event.side == Side::active ? Outcome::declined : Outcome::rejected;
-  attempt->answer = event.frame;
-  if (connection.facts.transport != trace::Transport::iwarp) attempt->reason = event.reason;
+  attempt->outcome = Outcome::given_up;
+  attempt->last = frame;
 }
 
-void Mounts::rejects(const Connection& connection, FrameRef frame, HeldFinding finding) {
+void Mounts::rejects(const Connection& connection, const trace::EventBase& event, std::optional<std::uint16_t> reason) {
   if (connection.mount == nullptr) return;
   Attempt* attempt = connection.mount->attempt_of(connection.id());
   if (attempt == nullptr) return;
-  attempt->outcome = Outcome::rejected;
-  attempt->answer = frame;
-  attempt->single = std::move(finding);
+  attempt->outcome = event.side == Side::active ? Outcome::declined : Outcome::rejected;
+  attempt->answer = event.frame;
+  if (connection.facts.transport != trace::Transport::iwarp) attempt->reason = reason;
 }
 
 void Mounts::said(const Connection& connection, HeldFinding finding) {

@@ -207,7 +207,8 @@ inline constexpr std::uint16_t reject_stale = 10;
 /// iWARP: the server ends TCP, and nothing that it may have said before is missing.
 [[nodiscard]] bool closed_in_place_of_reply(const Connection& connection, const trace::Disconnect& event);
 HeldFinding judge_close_in_place_of_reply(const Witness& witness, const trace::Disconnect& event);
-/// The finding about it, which may be amended when the client tries again.
+HeldFinding judge_give_up(const Witness& witness, const trace::ConnectReject& event);
+/// Any other. The finding about it may be amended when the client tries again.
 HeldFinding judge_reject(const Witness& witness, const trace::ConnectReject& event);
 
 // --- capture.cpp: group M
