@@ -196,10 +196,9 @@ void judge_detail(const Turn& turn, const Transaction& call) {
 /// The assigned header types of all messages that the error may refuse.
 [[nodiscard]] std::uint32_t assigned_types_of(const Turn& turn) {
   std::uint32_t types = 0;
-  (void)turn.connection.of(other(turn.side())).sends.newest([&](const RecentSend& s) {
+  for (const RecentSend& s : turn.connection.of(other(turn.side())).sends) {
     if (s.version == 2 && s.xid == turn.xid() && s.htype != error_type) types |= bit_of(s.htype);
-    return false;
-  });
+  }
   return types;
 }
 
