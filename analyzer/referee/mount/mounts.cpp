@@ -245,7 +245,7 @@ void Mounts::keeps_open_calls(const Connection& connection) {
   std::vector<OpenCall>& calls = connection.over() ? mount.lost_calls : mount.open_calls;
   const std::size_t before = calls.size();
   for (const auto& [key, call] : connection.transactions) {
-    if (call.answers != 0 || call.copied.number != 0 || call.malformed() || without_reply(call)) continue;
+    if (call.answers != 0 || call.settled_elsewhere() || call.malformed() || without_reply(call)) continue;
     if (calls.size() >= Mount::most_lost_calls) break;
     calls.push_back(open_call_of(connection, call));
   }

@@ -26,8 +26,10 @@ struct Transaction {
   Side requester = Side::active;
   FrameRef call;  ///< first frame of the Call
   FrameRef call_last;
-  FrameRef copied;      ///< the copy of it on another connection of the mount that is waited for, or was answered
-  FrameRef first_copy;  ///< of the same Call on an earlier connection of the mount; number 0: this is the first
+  // The same Call on other connections of the mount; number 0: there is none
+  FrameRef first_copy;   ///< the first, on an earlier one
+  FrameRef sent_again;   ///< a later one, for whose answer its requester waits now
+  FrameRef answered_as;  ///< an earlier one, which got the answer
   std::string_view operation;  ///< by the name that mountstats uses; empty: not read
   std::uint64_t call_ordinal = 0;
   std::uint32_t version = 1;
@@ -95,6 +97,8 @@ struct Transaction {
   }
   /// Each time that it was sent has got its answer.
   [[nodiscard]] bool answered() const noexcept { return answers >= copies; }
+  /// Its requester waits for, or has, the answer to a copy on another connection.
+  [[nodiscard]] bool settled_elsewhere() const noexcept { return sent_again.number != 0 || answered_as.number != 0; }
   /// What counts as its Reply may be a Long Call of its responder.
   [[nodiscard]] bool answer_uncertain() const noexcept { return answer == Answer::inferred; }
   /// Its chunk lists have been read, those of its last piece as well.
