@@ -66,9 +66,7 @@ Attempt& new_attempt(Mount& mount, Attempt&& attempt) {
   open.frame = call.call;
   if (connection.over() && connection.facts.closed) open.ended = connection.facts.closed->frame;
   open.operation = operation_name(call);
-  if (call.payload) open.payload = call.payload->hash;
-  open.procedure = call.procedure;
-  open.reduced = !call.reads.empty();
+  open.likeness = call.likeness();
   open.delivered = connection.of(call.requester).acknowledged >= call.call_ordinal;
   const SideState& responder = connection.of(other(call.requester));
   // A Call with a hole in it is read when the hole is given up; its Reply may have come before.

@@ -19,7 +19,6 @@ namespace {
 constexpr std::size_t nfs4_segments_most = 16;  // RFC 8267 section 6.4.2
 constexpr std::size_t pads_most = 4;            // octets of pads left behind at the end of a message
 
-using ProcedureId = std::tuple<std::uint32_t, std::uint32_t, std::uint32_t>;
 
 class Chunked {
  public:

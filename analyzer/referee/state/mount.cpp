@@ -16,12 +16,10 @@ constexpr std::uint64_t calls_sent_again = 1024;
 constexpr std::size_t connections_looked_at = 17;
 
 /// With the same XID: the same request? Where an argument was moved to or from a chunk, what is inline changes with it.
-template <class Payload, class Procedure>
-[[nodiscard]] bool same_request(Payload lost, bool lost_reduced, const Procedure& lost_procedure,
-                                const Transaction& call) {
-  if (lost == call.payload->hash) return true;
-  const bool same_procedure = !lost_procedure || !call.procedure || lost_procedure == call.procedure;
-  return lost_reduced == call.reads.empty() && same_procedure;
+[[nodiscard]] bool same_request(const Likeness& before, const Likeness& now) {
+  if (before.payload == now.payload) return true;
+  const bool same_procedure = !before.procedure || !now.procedure || before.procedure == now.procedure;
+  return before.reduced != now.reduced && same_procedure;
 }
 
 [[nodiscard]] Transaction* open_elsewhere(Connection& connection, const Transaction& call) {
@@ -33,7 +31,7 @@ template <class Payload, class Procedure>
     Transaction* same = at->second->find(call.requester, call.xid);
     if (same == nullptr || same->answers != 0 || same->settled_elsewhere()) continue;
     if (!same->payload || !call.payload) continue;
-    if (same_request(same->payload->hash, !same->reads.empty(), same->procedure, call)) return same;
+    if (same_request(same->likeness(), call.likeness())) return same;
   }
   return nullptr;
 }
@@ -49,7 +47,7 @@ void take_up_wait(Connection& connection, Transaction& call) {
   }
   const auto same = [&](const OpenCall& lost) {
     if (lost.xid != call.xid || lost.requester != call.requester) return false;
-    return !lost.payload || !call.payload || same_request(*lost.payload, lost.reduced, lost.procedure, call);
+    return !lost.likeness.payload || !call.payload || same_request(lost.likeness, call.likeness());
   };
   const auto lost = std::find_if(mount.lost_calls.begin(), mount.lost_calls.end(), same);
   if (lost == mount.lost_calls.end()) return;
