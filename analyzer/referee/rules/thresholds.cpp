@@ -342,7 +342,7 @@ void judge_error_reply(const Witness& witness, const trace::Send& event, const T
            "provided ({}).",
            name(event.side),
            room == 0 ? std::string("no Write chunk and no Reply chunk")
-                     : fmt::format("{} octets in Write and Reply chunks", grouped(room)))});
+                     : fmt::format("{} in Write and Reply chunks", counted(room, "octet")))});
 }
 
 const Row rows::inline_overrun_fatal{

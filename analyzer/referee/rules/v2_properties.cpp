@@ -125,12 +125,12 @@ void judge_property(const Turn& turn, const wire::Property& property, bool& bad)
   if (property.form == Form::too_short) {
     bad = true;
     turn.say(RuleId::v2_propval_bad, {frame},
-             fmt::format("The {}'s property {} ({}) has {} octets of data; it takes 4.", name(turn.side()), property.id,
-                         wire::property_name(property.id), grouped(property.length)));
+             fmt::format("The {}'s property {} ({}) has {} of data; it takes 4.", name(turn.side()), property.id,
+                         wire::property_name(property.id), counted(property.length, "octet")));
   } else if (property.form == Form::too_long) {
     turn.say(RuleId::v2_propval_bad, {frame},
-             fmt::format("The {}'s property {} ({}) has {} octets of data; it takes 4.", name(turn.side()), property.id,
-                         wire::property_name(property.id), grouped(property.length)),
+             fmt::format("The {}'s property {} ({}) has {} of data; it takes 4.", name(turn.side()), property.id,
+                         wire::property_name(property.id), counted(property.length, "octet")),
              Severity::warning);
   } else if (property.id == static_cast<std::uint32_t>(PropertyId::reverse) && property.number > most_reverse_level) {
     turn.say(RuleId::v2_propval_bad, {frame},

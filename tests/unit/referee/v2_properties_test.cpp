@@ -57,6 +57,14 @@ INSTANTIATE_TEST_SUITE_P(Refusals, PropertiesBehindTheLast,
                                          Refusal{"of those behind them", 7, 8, 8, bad_propval, true},
                                          Refusal{"as what comes behind the last ones", 0, 0, 0, inval_cont, true}));
 
+TEST(PropertyOfVersion2, OneIsNotMany) {
+  Story s;
+  s.connect().send(Side::active, words({0, 2, 32, 7, 1, 2, 1, 0x20000000}));
+  const std::vector<Finding> hits = found(s.end(), RuleId::v2_propval_bad);
+  ASSERT_EQ(hits.size(), 1U);
+  EXPECT_NE(hits.front().message.find("has 1 octet of data"), std::string::npos) << hits.front().message;
+}
+
 // How much the receiver takes was never announced: the rule that is not checked is the one of the NAK.
 TEST(RefusedMessageOfVersion2, LeavesTheRuleOfItsNakUnchecked) {
   using Kind = trace::Refusal::Kind;
