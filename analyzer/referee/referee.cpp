@@ -29,13 +29,6 @@ namespace {
 
 constexpr std::size_t kept_closed = 64;
 
-/// Without the answer to its request it is not known where the packets of a connection begin: the first ones may be
-/// missing.
-void doubt_beginning(Connection& connection) {
-  if (connection.messages != 0 || !connection.facts.handshake_seen || connection.reply_seen()) return;
-  connection.distrust(adopted_distrust, Doubt::cut_handshake);
-}
-
 }  // namespace
 
 struct Referee::Impl {
@@ -122,6 +115,15 @@ struct Referee::Impl {
   void after(Connection& connection, const trace::EventBase& event) {
     if (connection.cases.empty() && connection.about_answers.empty()) return;
     settle_cases(on(connection), event.side, event.sent_by());
+  }
+
+  [[nodiscard]] HeldFinding reject(Connection& connection, const trace::ConnectReject& event) {
+    if (gives_up(connection, event)) {
+      mounts.gives_up(connection, event.frame);
+      return judge_give_up(on(connection), event);
+    }
+    mounts.rejects(connection, event, event.reason);
+    return judge_reject(on(connection), event);
   }
 
   void note_close(Connection& connection) {
@@ -248,7 +250,7 @@ struct Referee::Impl {
     }
     settle_all_cases(on(connection), std::nullopt, false);
     if (connection.over() || connection.rejected() || connection.kind == Connection::Kind::other) return;
-    if (connection.request_seen() && !connection.reply_seen() && !connection.ready_seen && connection.messages == 0) {
+    if (connection.awaits_answer()) {
       if (reported(connection)) mounts.said(connection, judge_unanswered_request(on(connection), last));
       return;
     }
@@ -345,8 +347,7 @@ void Referee::on(const trace::ConnectReject& event) {
   impl_->hear(event);
   // What carries messages came through: that is about another attempt, or nothing.
   if (connection->rpcrdma() && connection->messages == 0) {
-    impl_->mounts.rejects(*connection, event);
-    HeldFinding finding = judge_reject(impl_->on(*connection), event);
+    HeldFinding finding = impl_->reject(*connection, event);
     impl_->book.reconsider(connection->id());
     if (event.reason == reject_stale && connection->facts.transport != trace::Transport::iwarp) {
       impl_->peers.refused_as_stale(*connection, std::move(finding));
@@ -399,8 +400,9 @@ void Referee::on(const trace::Disconnect& event) {
         impl_->peers.remember_refusal(*connection, event);
         impl_->note_close(*connection);
       }
-    } else if (closed_in_place_of_reply(impl_->on(*connection), event)) {
-      impl_->mounts.rejects(*connection, event.frame, judge_close_in_place_of_reply(impl_->on(*connection), event));
+    } else if (closed_in_place_of_reply(*connection, event)) {
+      impl_->mounts.rejects(*connection, event);
+      impl_->mounts.said(*connection, judge_close_in_place_of_reply(impl_->on(*connection), event));
     }
   }
   impl_->seen(event, true);
@@ -426,9 +428,7 @@ void Referee::on(const trace::Send& event) {
   if (before == 0 && connection->messages == 1) {
     impl_->book.reconsider(connection->id());
     if (connection->facts.version == 1) impl_->peers.speaks_version_1(*connection);
-  }
-  if (before == 0 && connection->messages == 1 && !connection->facts.handshake_seen) {
-    judge_missing_start(impl_->on(*connection), event.frame);
+    if (!connection->facts.handshake_seen) judge_missing_start(impl_->on(*connection), event.frame);
   }
   if (!connection->offers.empty() && !connection->over()) {
     offers_overdue(impl_->on(*connection), event.side, event.frame);

@@ -229,7 +229,7 @@ struct Quality : EventBase {
     immediate_or_atomic,  ///< an opcode that RPC-over-RDMA never uses (rule unexpected-opcode)
     limit_reached,        ///< an explicit bound on state was met; what it held is no longer judged
     mpa_bad,              ///< MPA stream lost its FPDU alignment, or a header that cannot be
-    mpa_cut,              ///< the snap length took a length word: where the next FPDU of this side begins is not known
+    mpa_cut,              ///< the snap length took a length word or an MPA key: where the next FPDU begins is not known
     unplaced,             ///< an InfiniBand packet whose own header was cut: whose it is, is not known
   } kind = Kind::frame_truncated;
 };

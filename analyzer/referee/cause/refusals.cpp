@@ -319,8 +319,7 @@ namespace {
 /// Version 2: how much its receiver takes was never read, or was read too late to judge it.
 [[nodiscard]] bool may_be_too_large(const Connection& connection, const trace::Refusal& refusal,
                                     const RecentSend& send) {
-  constexpr std::uint32_t everybody_takes = 1024;
-  if (!connection.version2 || send.wire_length <= everybody_takes) return false;
+  if (!connection.version2 || send.wire_length <= default_threshold) return false;
   const bool announced = connection.v2.of(refusal.side).announced.final.number != 0;
   const auto limit = connection.threshold(other(refusal.side));
   return !announced || !limit || send.wire_length > *limit || !v2::all_seen(connection) || connection.order_lost();
@@ -368,11 +367,13 @@ void judge_refusal(const Witness& witness, const trace::Refusal& refusal) {
   if (send != nullptr && judge_refused_size(witness, refusal, *send)) return;
   if (send == nullptr && partial_send_too_large(witness, refusal)) return;
   if (explained_by_invalidation(witness, refusal, send)) return;
+  const bool own_failure = refusal.kind == Kind::remote_operational;
   if (send != nullptr && may_be_too_large(connection, refusal, *send)) {
-    witness.unchecked(RuleId::nak_invalid_request, "whether the refused message was too large is not known");
+    witness.unchecked(own_failure ? RuleId::nak_remote_op : RuleId::nak_invalid_request,
+                      "whether the refused message was too large is not known");
     return;
   }
-  if (refusal.kind == Kind::remote_operational) {
+  if (own_failure) {
     refused_send_unexplained(
         witness, refusal, RuleId::nak_remote_op,
         fmt::format("The {}'s adapter failed (NAK, remote operational error).", name(refusal.side)), refusal.side,

@@ -22,7 +22,6 @@ struct Context {
   FindingBook& book;
   BodyStore& bodies;
   Observer* observer = nullptr;
-  FrameRef cut = {};       ///< newest frame, of whatever connection, that the capture cut; number 0: none
   FrameRef unplaced = {};  ///< newest packet, of whatever connection, whose header the capture cut; number 0: none
 };
 

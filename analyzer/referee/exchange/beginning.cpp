@@ -21,4 +21,9 @@ void distrust_cut_handshake(Connection& connection, const trace::Depths& depths,
     connection.distrust(adopted_distrust, Doubt::cut_handshake);
 }
 
+void doubt_beginning(Connection& connection) {
+  if (connection.messages != 0 || !connection.facts.handshake_seen || connection.reply_seen()) return;
+  connection.distrust(adopted_distrust, Doubt::cut_handshake);
+}
+
 }  // namespace rpcrdma::referee

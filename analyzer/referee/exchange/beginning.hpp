@@ -21,4 +21,8 @@ void begin_in_the_middle(Connection& connection, const trace::Adopted& event);
 void distrust_cut_handshake(Connection& connection, const trace::Depths& depths,
                             const trace::PrivateDataArea& private_data);
 
+/// Without the answer to its request it is not known where the packets of a connection begin: the first ones may be
+/// missing.
+void doubt_beginning(Connection& connection);
+
 }  // namespace rpcrdma::referee

@@ -56,8 +56,7 @@ void settle(Connection& connection, const trace::Send& event) {
   Thresholds& thresholds = connection.facts.thresholds;
   thresholds = {};
   if (!connection.facts.handshake_seen) return;
-  const auto standard = wire::property_default(static_cast<std::uint32_t>(wire::PropertyId::send_size));
-  thresholds.client_to_server = thresholds.server_to_client = standard;
+  thresholds.client_to_server = thresholds.server_to_client = v2_default_threshold;
   thresholds.basis = Basis::default_;
 }
 

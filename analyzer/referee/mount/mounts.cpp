@@ -66,9 +66,7 @@ Attempt& new_attempt(Mount& mount, Attempt&& attempt) {
   open.frame = call.call;
   if (connection.over() && connection.facts.closed) open.ended = connection.facts.closed->frame;
   open.operation = operation_name(call);
-  if (call.payload) open.payload = call.payload->hash;
-  open.procedure = call.procedure;
-  open.reduced = !call.reads.empty();
+  open.likeness = call.likeness();
   open.delivered = connection.of(call.requester).acknowledged >= call.call_ordinal;
   const SideState& responder = connection.of(other(call.requester));
   // A Call with a hole in it is read when the hole is given up; its Reply may have come before.
@@ -166,27 +164,21 @@ void Mounts::establishes(const Connection& connection, FrameRef frame) {
   attempt->answer = frame;
 }
 
-void Mounts::rejects(const Connection& connection, const trace::ConnectReject& event) {
+void Mounts::gives_up(const Connection& connection, FrameRef frame) {
   if (connection.mount == nullptr) return;
   Attempt* attempt = connection.mount->attempt_of(connection.id());
   if (attempt == nullptr) return;
-  if (gives_up(connection, event)) {
-    attempt->outcome = Outcome::given_up;
-    attempt->last = event.frame;
-    return;
-  }
-  attempt->outcome = event.side == Side::active ? Outcome::declined : Outcome::rejected;
-  attempt->answer = event.frame;
-  if (connection.facts.transport != trace::Transport::iwarp) attempt->reason = event.reason;
+  attempt->outcome = Outcome::given_up;
+  attempt->last = frame;
 }
 
-void Mounts::rejects(const Connection& connection, FrameRef frame, HeldFinding finding) {
+void Mounts::rejects(const Connection& connection, const trace::EventBase& event, std::optional<std::uint16_t> reason) {
   if (connection.mount == nullptr) return;
   Attempt* attempt = connection.mount->attempt_of(connection.id());
   if (attempt == nullptr) return;
-  attempt->outcome = Outcome::rejected;
-  attempt->answer = frame;
-  attempt->single = std::move(finding);
+  attempt->outcome = event.side == Side::active ? Outcome::declined : Outcome::rejected;
+  attempt->answer = event.frame;
+  if (connection.facts.transport != trace::Transport::iwarp) attempt->reason = reason;
 }
 
 void Mounts::said(const Connection& connection, HeldFinding finding) {
@@ -251,7 +243,7 @@ void Mounts::keeps_open_calls(const Connection& connection) {
   std::vector<OpenCall>& calls = connection.over() ? mount.lost_calls : mount.open_calls;
   const std::size_t before = calls.size();
   for (const auto& [key, call] : connection.transactions) {
-    if (call.answers != 0 || call.copied.number != 0 || call.malformed() || without_reply(call)) continue;
+    if (call.answers != 0 || call.settled_elsewhere() || call.malformed() || without_reply(call)) continue;
     if (calls.size() >= Mount::most_lost_calls) break;
     calls.push_back(open_call_of(connection, call));
   }

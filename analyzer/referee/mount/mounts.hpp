@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <tuple>
 #include <utility>
@@ -33,9 +34,10 @@ class Mounts {
   void adopts(Connection& connection);
   void repeats_request(const Connection& connection, FrameRef frame);
   void establishes(const Connection& connection, FrameRef frame);
-  void rejects(const Connection& connection, const trace::ConnectReject& event);
-  /// Without a word: the server ends TCP.
-  void rejects(const Connection& connection, FrameRef frame, HeldFinding finding);
+  /// The client, which has waited for an answer in vain.
+  void gives_up(const Connection& connection, FrameRef frame);
+  /// A REJ or an MPA Reply; without a word where the server ends TCP.
+  void rejects(const Connection& connection, const trace::EventBase& event, std::optional<std::uint16_t> reason = {});
   /// What was said about this attempt alone: a series says it once, which shows at the end.
   void said(const Connection& connection, HeldFinding finding);
   void attempts(const trace::TcpAttempt& event);

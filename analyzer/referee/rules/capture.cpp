@@ -150,7 +150,6 @@ void judge_quality(Context& context, Connection* connection, const trace::Qualit
   };
   switch (event.kind) {
     case Kind::frame_truncated:
-      context.cut = event.frame;
       say(RuleId::frame_truncated,
           "Frames were cut by the capture (snap length). Sizes are taken from the headers; what stood in the missing "
           "octets "
@@ -200,10 +199,11 @@ void judge_quality(Context& context, Connection* connection, const trace::Qualit
         ++connection->messages_cut;
         lose_sight(Witness{context, *connection}, event.side);
       }
-      context.book.unchecked(RuleId::capture_gap, id,
-                             fmt::format("the capture cut frame {} where an FPDU begins: where the next ones begin is "
-                                         "not known for a while",
-                                         event.frame.number));
+      context.book.unchecked(
+          RuleId::capture_gap, id,
+          fmt::format("the capture cut frame {} where an MPA frame or an FPDU begins: where the next ones "
+                      "begin is not known for a while",
+                      event.frame.number));
       break;
     case Kind::immediate_or_atomic:
       if (connection != nullptr) judge_opcode(Witness{context, *connection}, event);

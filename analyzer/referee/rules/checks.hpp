@@ -13,6 +13,10 @@
 
 namespace rpcrdma::referee {
 
+/// Octets inline that everybody takes: of version 1 (RFC 8166 section 3.3.3), and of version 2 (draft section 4.2.2).
+inline constexpr std::uint32_t default_threshold = 1024;
+inline constexpr std::uint32_t v2_default_threshold = 4096;
+
 /// A Call this old and unanswered may have been given up by the application that made it.
 inline constexpr trace::TimeNs stale_call = 5'000'000'000;
 
@@ -201,9 +205,10 @@ inline constexpr std::uint16_t reject_stale = 10;
 /// A REJ with which the client ends its own request: nobody has answered it in time.
 [[nodiscard]] bool gives_up(const Connection& connection, const trace::ConnectReject& event);
 /// iWARP: the server ends TCP, and nothing that it may have said before is missing.
-[[nodiscard]] bool closed_in_place_of_reply(const Witness& witness, const trace::Disconnect& event);
+[[nodiscard]] bool closed_in_place_of_reply(const Connection& connection, const trace::Disconnect& event);
 HeldFinding judge_close_in_place_of_reply(const Witness& witness, const trace::Disconnect& event);
-/// The finding about it, which may be amended when the client tries again.
+HeldFinding judge_give_up(const Witness& witness, const trace::ConnectReject& event);
+/// Any other. The finding about it may be amended when the client tries again.
 HeldFinding judge_reject(const Witness& witness, const trace::ConnectReject& event);
 
 // --- capture.cpp: group M

@@ -167,17 +167,18 @@ void judge_spans(CallLists& say, const std::vector<wire::ReadChunk>& chunks, std
   for (std::size_t i = 0; i < chunks.size(); ++i) {
     const wire::ReadChunk& chunk = chunks[i];
     if (i > 0 && chunks[i - 1].position + chunks[i - 1].length > chunk.position) {
-      say.accuse(RuleId::read_chunk_overlap,
-                 fmt::format("The {}'s Read chunk at Position {} is {} octets long and reaches into the one at "
-                             "Position {}.",
-                             say.who(), chunks[i - 1].position, grouped(chunks[i - 1].length), chunk.position));
+      say.accuse(
+          RuleId::read_chunk_overlap,
+          fmt::format("The {}'s Read chunk at Position {} is {} long and reaches into the one at "
+                      "Position {}.",
+                      say.who(), chunks[i - 1].position, counted(chunks[i - 1].length, "octet"), chunk.position));
       return;
     }
     if (payload && chunk.position > *payload + before) {
       say.accuse(RuleId::read_position_out_of_stream,
                  fmt::format("The {}'s Read chunk has Position {}; the message, with what is in the chunks before it, "
-                             "is {} octets long.",
-                             say.who(), chunk.position, grouped(*payload + before)));
+                             "is {} long.",
+                             say.who(), chunk.position, counted(*payload + before, "octet")));
       return;
     }
     before += padded(chunk.length);
@@ -239,9 +240,9 @@ void judge_segments(CallLists& say, const Transaction& call, std::vector<ChunkSc
   }
   if (wrapping != nullptr) {
     say.accuse(RuleId::segment_wraps,
-               fmt::format("The {}'s segment of handle {:#010x}, {} octets at {:#x}, reaches beyond the end of 64-bit "
+               fmt::format("The {}'s segment of handle {:#010x}, {} at {:#x}, reaches beyond the end of 64-bit "
                            "addresses.",
-                           say.who(), wrapping->handle, grouped(wrapping->length), wrapping->offset));
+                           say.who(), wrapping->handle, counted(wrapping->length, "octet"), wrapping->offset));
   }
   std::sort(ranges.begin(), ranges.end(), [](const ChunkScratch::Range& a, const ChunkScratch::Range& b) {
     return a.segment.handle != b.segment.handle ? a.segment.handle < b.segment.handle
@@ -256,10 +257,10 @@ void judge_segments(CallLists& say, const Transaction& call, std::vector<ChunkSc
     const ChunkScratch::Range* hit = range.writable ? any : writable;
     if (hit != nullptr && last_octet(hit) >= range.segment.offset) {
       say.say(RuleId::segment_overlap,
-              fmt::format("Two segments of the {}'s Call name the same memory of handle {:#010x}: {} octets at {:#x} "
-                          "and {} octets at {:#x}, and the responder may write there.",
-                          say.who(), range.segment.handle, grouped(hit->segment.length), hit->segment.offset,
-                          grouped(range.segment.length), range.segment.offset));
+              fmt::format("Two segments of the {}'s Call name the same memory of handle {:#010x}: {} at {:#x} "
+                          "and {} at {:#x}, and the responder may write there.",
+                          say.who(), range.segment.handle, counted(hit->segment.length, "octet"), hit->segment.offset,
+                          counted(range.segment.length, "octet"), range.segment.offset));
       return;
     }
     if (any == nullptr || last_octet(&range) > last_octet(any)) any = &range;

@@ -85,20 +85,20 @@ void settle_shared_memory(const Witness& witness, const Case& waited, bool prove
   }
   const TimeNs age = waited.frame.time - first->call.time;
   const bool stale = age > stale_call;
-  witness.conclude(
-      waited, {.frames = {waited.frame, waited.evidence},
-               .by = waited.accused,
-               .as = Role::requester,
-               .xid = waited.xid,
-               .at_most = stale ? Severity::note : Severity::error,
-               .what = fmt::format(
-                   "The {}'s Call with XID {:#010x} offers {} octets at {:#x} of handle {:#010x}, which the unanswered "
-                   "Call with XID {:#010x} (frame {}) offers too{}.",
-                   name(waited.accused), waited.xid, grouped(shared.length), shared.offset, shared.handle, first->xid,
-                   waited.evidence.number,
-                   stale ? fmt::format("; that one is {:.1f} s old, and its application may have given up",
-                                       static_cast<double>(age) / 1e9)
-                         : std::string())});
+  witness.conclude(waited,
+                   {.frames = {waited.frame, waited.evidence},
+                    .by = waited.accused,
+                    .as = Role::requester,
+                    .xid = waited.xid,
+                    .at_most = stale ? Severity::note : Severity::error,
+                    .what = fmt::format(
+                        "The {}'s Call with XID {:#010x} offers {} at {:#x} of handle {:#010x}, which the unanswered "
+                        "Call with XID {:#010x} (frame {}) offers too{}.",
+                        name(waited.accused), waited.xid, counted(shared.length, "octet"), shared.offset, shared.handle,
+                        first->xid, waited.evidence.number,
+                        stale ? fmt::format("; that one is {:.1f} s old, and its application may have given up",
+                                            static_cast<double>(age) / 1e9)
+                              : std::string())});
 }
 
 void accuse_later(const Witness& witness, const trace::Send& event, const Transaction& call,
@@ -214,15 +214,14 @@ void judge_live_chunks(const Witness& witness, FrameRef close) {
     if (offered.number == 0) offered = offer.frame;
   }
   if (calls + offers == 0) return;
-  witness.say(RuleId::chunk_live_at_close,
-              {.frames = {close, oldest != nullptr ? oldest->call : FrameRef{}, offered},
-               .xid = when(oldest, &Transaction::xid),
-               .what = fmt::format("{} octets of memory were still offered when the connection ended, by {} unanswered "
-                                   "Call{}{}.",
-                                   grouped(octets), calls, calls == 1 ? "" : "s",
-                                   offers == 0 ? std::string()
-                                               : fmt::format(" and {} Repl{} offered for pulling", offers,
-                                                             offers == 1 ? "y" : "ies"))});
+  witness.say(
+      RuleId::chunk_live_at_close,
+      {.frames = {close, oldest != nullptr ? oldest->call : FrameRef{}, offered},
+       .xid = when(oldest, &Transaction::xid),
+       .what = fmt::format(
+           "{} octets of memory were still offered when the connection ended, by {}{}.", grouped(octets),
+           counted(calls, "unanswered Call"),
+           offers == 0 ? std::string() : fmt::format(" and {} offered for pulling", counted(offers, "Reply")))});
 }
 
 }  // namespace rpcrdma::referee

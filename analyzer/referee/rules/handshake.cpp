@@ -1,5 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Group L: how a connection comes about.
+#include <string>
+#include <string_view>
+#include <utility>
+
 #include <fmt/format.h>
 
 #include "referee/docket/counted.hpp"
@@ -12,6 +16,20 @@ namespace rpcrdma::referee {
 namespace {
 
 constexpr TimeNs unanswered_after = 10'000'000'000;
+
+/// The request got no answer until `end`, and what came then.
+[[nodiscard]] std::string unanswered_text(const Connection& connection, FrameRef end, std::string_view then = {}) {
+  return fmt::format("The client's connection request got no answer in {:.1f} s ({}){}.",
+                     seconds(trace::elapsed(connection.request_frame.time, end.time)),
+                     counted(connection.handshake_repeats, "repetition"), then);
+}
+
+/// A REJ refuses the connection, or ends the request.
+void note_reject(Connection& connection, Closed&& closed) {
+  if (connection.over()) return;
+  connection.stage = Connection::Stage::rejected;
+  connection.facts.closed = std::move(closed);
+}
 
 }  // namespace
 
@@ -149,20 +167,17 @@ bool gives_up(const Connection& connection, const trace::ConnectReject& event) {
          connection.facts.transport != trace::Transport::iwarp;
 }
 
-bool closed_in_place_of_reply(const Witness& witness, const trace::Disconnect& event) {
-  const Connection& connection = witness.connection;
-  if (witness.context.cut.number > connection.facts.opened.number) return false;  // it may have been the Reply
+bool closed_in_place_of_reply(const Connection& connection, const trace::Disconnect& event) {
   using How = trace::Disconnect::How;
-  return event.side == Side::passive && (event.how == How::fin || event.how == How::reset) && connection.rpcrdma() &&
-         connection.request_seen() && !connection.rejected() && !connection.reply_seen() && connection.messages == 0 &&
-         connection.of(Side::passive).gaps == 0 && connection.of(Side::active).gaps == 0 &&
-         connection.of(Side::active).farewell.number == 0;
+  const bool by_server = event.side == Side::passive && (event.how == How::fin || event.how == How::reset);
+  const bool client_first = connection.of(Side::active).farewell.number != 0;
+  const bool may_have_answered = connection.gaps() != 0 || connection.of(Side::passive).unread.number != 0;
+  return connection.rpcrdma() && connection.awaits_answer() && by_server && !client_first && !may_have_answered;
 }
 
 HeldFinding judge_close_in_place_of_reply(const Witness& witness, const trace::Disconnect& event) {
   Connection& connection = witness.connection;
-  connection.stage = Connection::Stage::rejected;
-  connection.facts.closed = Closed{Closed::How::refused, event.frame, party(event.side), {}};
+  note_reject(connection, {Closed::How::refused, event.frame, party(event.side), {}});
   const bool reset = event.how == trace::Disconnect::How::reset;
   return witness.say(
       RuleId::cm_rejected,
@@ -170,26 +185,18 @@ HeldFinding judge_close_in_place_of_reply(const Witness& witness, const trace::D
        .what = fmt::format("The server {} TCP in place of an answer to the MPA Request.", reset ? "reset" : "closed")});
 }
 
+HeldFinding judge_give_up(const Witness& witness, const trace::ConnectReject& event) {
+  Connection& connection = witness.connection;
+  note_reject(connection, {Closed::How::unanswered, event.frame, {}, {}});
+  const std::string then =
+      fmt::format("; then it gave up (REJ, reason {}: {})", event.reason, reject_reason(event.reason));
+  return witness.say(RuleId::cm_unanswered, {.frames = {connection.request_frame, event.frame},
+                                             .what = unanswered_text(connection, event.frame, then)});
+}
+
 HeldFinding judge_reject(const Witness& witness, const trace::ConnectReject& event) {
   Connection& connection = witness.connection;
-  if (gives_up(connection, event)) {
-    if (!connection.over()) {
-      connection.stage = Connection::Stage::rejected;
-      connection.facts.closed = Closed{Closed::How::unanswered, event.frame, {}, {}};
-    }
-    const TimeNs waited = trace::elapsed(connection.request_frame.time, event.frame.time);
-    return witness.say(
-        RuleId::cm_unanswered,
-        {.frames = {connection.request_frame, event.frame},
-         .what = fmt::format("The client's connection request got no answer in {:.1f} s ({}); then it gave up (REJ, "
-                             "reason {}: {}).",
-                             static_cast<double>(waited) / 1e9, counted(connection.handshake_repeats, "repetition"),
-                             event.reason, reject_reason(event.reason))});
-  }
-  if (!connection.over()) {
-    connection.stage = Connection::Stage::rejected;
-    connection.facts.closed = Closed{Closed::How::refused, event.frame, party(event.side), {}};
-  }
+  note_reject(connection, {Closed::How::refused, event.frame, party(event.side), {}});
   const bool iwarp = connection.facts.transport == trace::Transport::iwarp;
   // Only who lacks something of its own is to blame; the others may be right to refuse.
   constexpr std::uint16_t no_queue_pair = 1;
@@ -253,11 +260,8 @@ HeldFinding judge_unanswered_request(const Witness& witness, FrameRef last) {
   }
   connection.facts.closed = Closed{Closed::How::unanswered, connection.request_frame, {}, {}};
   if (connection.facts.transport == trace::Transport::iwarp) return {};  // connect-unanswered says so
-  return witness.say(
-      RuleId::cm_unanswered,
-      {.frames = {connection.request_frame},
-       .what = fmt::format("The client's connection request got no answer in {:.1f} s ({}).",
-                           static_cast<double>(waited) / 1e9, counted(connection.handshake_repeats, "repetition"))});
+  return witness.say(RuleId::cm_unanswered,
+                     {.frames = {connection.request_frame}, .what = unanswered_text(connection, last)});
 }
 
 }  // namespace rpcrdma::referee

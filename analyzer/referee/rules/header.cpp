@@ -319,28 +319,27 @@ bool judge_body(const Witness& witness, const trace::Send& event, const wire::He
   std::uint64_t by_read = 0;
   for (const wire::ReadSegment& read : header.reads) by_read += read.position == 0 ? read.target.length : 0;
   if (by_read % xdr_word != 0) {
-    witness.say(
-        RuleId::payload_unaligned,
-        {.frames = {event.frame},
-         .by = connection.accused(event.side),
-         .as = role,
-         .xid = header.fixed.xid,
-         .what = fmt::format(
-             "The {}'s Read chunk at Position 0, an RPC message, is {} octets long, {} more than a whole number "
-             "of XDR words.",
-             name(event.side), grouped(by_read), by_read % xdr_word)});
+    witness.say(RuleId::payload_unaligned,
+                {.frames = {event.frame},
+                 .by = connection.accused(event.side),
+                 .as = role,
+                 .xid = header.fixed.xid,
+                 .what = fmt::format(
+                     "The {}'s Read chunk at Position 0, an RPC message, is {} long, {} more than a whole number "
+                     "of XDR words.",
+                     name(event.side), counted(by_read, "octet"), by_read % xdr_word)});
   }
   if (left == 0 || event.holes) return false;
   constexpr std::uint64_t most_pad = 3;
-  witness.say(RuleId::nomsg_trailing_bytes,
-              {.frames = {event.frame},
-               .by = connection.accused(event.side),
-               .as = role,
-               .xid = header.fixed.xid,
-               .at_most = left <= most_pad ? Severity::note : Severity::error,
-               .what = fmt::format(
-                   "The {}'s RDMA_NOMSG goes on for {} octet{} behind its {} octets of header, where nothing belongs.",
-                   name(event.side), left, left == 1 ? "" : "s", grouped(header.length))});
+  witness.say(
+      RuleId::nomsg_trailing_bytes,
+      {.frames = {event.frame},
+       .by = connection.accused(event.side),
+       .as = role,
+       .xid = header.fixed.xid,
+       .at_most = left <= most_pad ? Severity::note : Severity::error,
+       .what = fmt::format("The {}'s RDMA_NOMSG goes on for {} behind its {} octets of header, where nothing belongs.",
+                           name(event.side), counted(left, "octet"), grouped(header.length))});
   return false;
 }
 
@@ -421,8 +420,8 @@ bool judge_form(const Witness& witness, const trace::Send& event, const wire::He
   if (left < least_rpc) {
     if (event.holes) return false;
     say(RuleId::msg_without_rpc,
-        fmt::format("The {}'s RDMA_MSG ends {} octet{} behind its header; an RPC message has at least {}.",
-                    name(event.side), left, left == 1 ? "" : "s", least_rpc),
+        fmt::format("The {}'s RDMA_MSG ends {} behind its header; an RPC message has at least {}.", name(event.side),
+                    counted(left, "octet"), least_rpc),
         role);
     return true;
   }
@@ -444,14 +443,13 @@ bool judge_form(const Witness& witness, const trace::Send& event, const wire::He
     return true;
   }
   if (left % xdr_word != 0 && !event.holes) {
-    witness.say(
-        RuleId::payload_unaligned,
-        {.frames = {event.frame},
-         .by = connection.accused(event.side),
-         .as = role,
-         .xid = header.fixed.xid,
-         .what = fmt::format("The {}'s RPC message is {} octets long, {} more than a whole number of XDR words.",
-                             name(event.side), grouped(left), left % xdr_word)});
+    witness.say(RuleId::payload_unaligned,
+                {.frames = {event.frame},
+                 .by = connection.accused(event.side),
+                 .as = role,
+                 .xid = header.fixed.xid,
+                 .what = fmt::format("The {}'s RPC message is {} long, {} more than a whole number of XDR words.",
+                                     name(event.side), counted(left, "octet"), left % xdr_word)});
   }
   return ill;
 }

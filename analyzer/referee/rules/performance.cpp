@@ -66,7 +66,7 @@ void performance_at_end(const Witness& witness) {
   });
   const Cost& unreported = connection.unreported;
   add_sentence(witness.context, unreported, [&] {
-    return fmt::format("Seen {}, {} octets in all.", times(unreported.times), grouped(unreported.octets));
+    return fmt::format("Seen {}, {} in all.", times(unreported.times), counted(unreported.octets, "octet"));
   });
   connection.long_calls.finding.reset();
   connection.reply_chunks.finding.reset();

@@ -11,12 +11,6 @@
 
 namespace rpcrdma::referee {
 
-namespace {
-
-constexpr std::uint32_t default_size = 1024;  // RFC 8797 section 5.1
-
-}  // namespace
-
 const Row rows::private_data_absent{
     .group = 'A',
     .severity = Severity::note,
@@ -238,8 +232,8 @@ void settle_thresholds(Connection& connection) {
   const PeerPrivateData& server = connection.of(Side::passive).private_data;
   Thresholds& thresholds = connection.facts.thresholds;
   if (!client.known() || !server.known()) return;  // U1: unknown, never assumed
-  const auto send = [](const PeerPrivateData& p) { return p.fields ? p.fields->send_size : default_size; };
-  const auto receive = [](const PeerPrivateData& p) { return p.fields ? p.fields->receive_size : default_size; };
+  const auto send = [](const PeerPrivateData& p) { return p.fields ? p.fields->send_size : default_threshold; };
+  const auto receive = [](const PeerPrivateData& p) { return p.fields ? p.fields->receive_size : default_threshold; };
   thresholds.client_to_server = std::min(send(client), receive(server));
   thresholds.server_to_client = std::min(send(server), receive(client));
   thresholds.basis = client.fields && server.fields ? Basis::negotiated : Basis::default_;

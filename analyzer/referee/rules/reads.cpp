@@ -64,9 +64,9 @@ void accuse(const Witness& witness, Side initiator, const ReadsInFlight::Excess&
               {.frames = {excess.frame, peer.private_data.frame, refused},
                .by = initiator,
                .what = fmt::format(
-                   "The {} had {} RDMA Reads in flight; the {} accepts {} at once (handshake, frame {}){}.",
-                   name(initiator), excess.open, name(other(initiator)), depth_limit(connection, initiator).value_or(0),
-                   peer.private_data.frame.number,
+                   "The {} had {} in flight; the {} accepts {} at once (handshake, frame {}){}.", name(initiator),
+                   counted(excess.open, "RDMA Read"), name(other(initiator)),
+                   depth_limit(connection, initiator).value_or(0), peer.private_data.frame.number,
                    refused.number != 0 ? fmt::format(" and refused one (frame {})", refused.number) : std::string())});
 }
 
@@ -264,16 +264,15 @@ void judge_pulled(const Witness& witness, const trace::Send& event, const wire::
     not_decided("the call is a repetition, which a reply cache may have answered");
     return;
   }
-  witness.say(
-      RuleId::read_chunk_not_pulled,
-      {.frames = {event.frame, call.call},
-       .by = event.side,
-       .as = Role::responder,
-       .xid = call.xid,
-       .call = &call,
-       .what = fmt::format("The {} reported success for XID {:#010x} but never read {} octets of the Call's Read "
-                           "chunks: that data stayed where it was.",
-                           name(event.side), call.xid, grouped(*left))});
+  witness.say(RuleId::read_chunk_not_pulled,
+              {.frames = {event.frame, call.call},
+               .by = event.side,
+               .as = Role::responder,
+               .xid = call.xid,
+               .call = &call,
+               .what = fmt::format("The {} reported success for XID {:#010x} but never read {} of the Call's Read "
+                                   "chunks: that data stayed where it was.",
+                                   name(event.side), call.xid, counted(*left, "octet"))});
 }
 
 }  // namespace rpcrdma::referee

@@ -19,8 +19,6 @@ namespace {
 constexpr std::size_t nfs4_segments_most = 16;  // RFC 8267 section 6.4.2
 constexpr std::size_t pads_most = 4;            // octets of pads left behind at the end of a message
 
-using ProcedureId = std::tuple<std::uint32_t, std::uint32_t, std::uint32_t>;
-
 class Chunked {
  public:
   Chunked(const Witness& witness, const Transaction& call, FrameRef frame, FrameRef evidence, Role role) noexcept
@@ -116,10 +114,12 @@ void judge_complexity(Chunked& chunked, const Transaction& call, const std::vect
   if (call.reply_chunk) segments = std::max(segments, call.reply_chunk->size());
   segments = std::max(segments, body);
   if (reads.size() <= 1 && call.writes.size() <= 1 && segments <= nfs4_segments_most) return;
-  chunked.say(RuleId::nfs_chunk_complexity,
-              fmt::format("The {}'s NFSv4 Call has {} Read chunks beside the message, {} Write chunks, and up to {} "
-                          "segments in a chunk; servers need to take one, one, and {}.",
-                          chunked.who(), reads.size(), call.writes.size(), segments, nfs4_segments_most));
+  chunked.say(
+      RuleId::nfs_chunk_complexity,
+      fmt::format("The {}'s NFSv4 Call has {} beside the message, {}, and up to {} in "
+                  "a chunk; servers need to take one, one, and {}.",
+                  chunked.who(), counted(reads.size(), "Read chunk"), counted(call.writes.size(), "Write chunk"),
+                  counted(segments, "segment"), nfs4_segments_most));
 }
 
 }  // namespace
@@ -179,18 +179,17 @@ namespace {
 bool judge_moved_argument(Chunked& chunked, const ProcedureId& procedure, const wire::NfsItem& item) {
   if (!item.eligible) {
     chunked.say(RuleId::ineligible_item_reduced,
-                fmt::format("The {} moved {} octets of {} into a Read chunk (Position {}); this item must stay in the "
+                fmt::format("The {} moved {} of {} into a Read chunk (Position {}); this item must stay in the "
                             "message.",
-                            chunked.who(), grouped(item.length), named(procedure, item), item.position));
+                            chunked.who(), counted(item.length, "octet"), named(procedure, item), item.position));
     return true;
   }
   if (item.chunk_length == item.length) return false;
   if (item.chunk_length == item.length + item.pad() && chunked.version2()) {
-    chunked.say(
-        RuleId::read_chunk_pad_included,
-        fmt::format("The {}'s Read chunk at position {} is {} octets long, its item {}: the pad does not belong "
-                    "to it.",
-                    chunked.who(), item.position, grouped(item.chunk_length), item.length));
+    chunked.say(RuleId::read_chunk_pad_included,
+                fmt::format("The {}'s Read chunk at position {} is {} long, its item {}: the pad does not belong "
+                            "to it.",
+                            chunked.who(), item.position, counted(item.chunk_length, "octet"), item.length));
     return true;
   }
   if (item.chunk_length == item.length + item.pad()) {
@@ -201,10 +200,10 @@ bool judge_moved_argument(Chunked& chunked, const ProcedureId& procedure, const 
     return false;
   }
   chunked.say(RuleId::read_chunk_length_wrong,
-              fmt::format("The {}'s Read chunk at Position {} holds {} octets; the data of {} that belong there are {} "
-                          "octets long.",
-                          chunked.who(), item.position, grouped(item.chunk_length), named(procedure, item),
-                          grouped(item.length)));
+              fmt::format("The {}'s Read chunk at Position {} holds {}; the data of {} that belong there are {} "
+                          "long.",
+                          chunked.who(), item.position, counted(item.chunk_length, "octet"), named(procedure, item),
+                          counted(item.length, "octet")));
   return true;
 }
 
@@ -258,9 +257,9 @@ void judge_provisioned(Chunked& chunked, const Transaction& call, const wire::Nf
     if (room != wanted.most + (4 - wanted.most % 4)) continue;
     if (chunked.version2() && !ends_with_a_page(chunk, room)) {
       chunked.say(RuleId::write_chunk_pad_provisioned,
-                  fmt::format("The {} asks for at most {} octets and gives a Write chunk of {}: room for a pad, which "
+                  fmt::format("The {} asks for at most {} and gives a Write chunk of {}: room for a pad, which "
                               "version 2 forbids.",
-                              chunked.who(), grouped(wanted.most), grouped(room)));
+                              chunked.who(), counted(wanted.most, "octet"), grouped(room)));
       continue;
     }
     chunked.note(RuleId::write_chunk_pad_provisioned,
@@ -308,14 +307,14 @@ namespace {
 void judge_moved_result(Chunked& chunked, const ProcedureId& procedure, const wire::NfsItem& item) {
   if (!item.eligible) {
     chunked.say(RuleId::ineligible_item_reduced,
-                fmt::format("The {} moved {} octets of {} into Write chunk {}; this item must stay in the message.",
-                            chunked.who(), grouped(item.length), named(procedure, item), item.chunk + 1));
+                fmt::format("The {} moved {} of {} into Write chunk {}; this item must stay in the message.",
+                            chunked.who(), counted(item.length, "octet"), named(procedure, item), item.chunk + 1));
   } else if (item.chunk_length != item.length) {
     chunked.say(RuleId::write_chunk_pad_written,
-                fmt::format("The {}'s Reply says that Write chunk {} holds {} octets; the data of {} in it are {} "
-                            "octets long.",
-                            chunked.who(), item.chunk + 1, grouped(item.chunk_length), named(procedure, item),
-                            grouped(item.length)));
+                fmt::format("The {}'s Reply says that Write chunk {} holds {}; the data of {} in it are {} "
+                            "long.",
+                            chunked.who(), item.chunk + 1, counted(item.chunk_length, "octet"), named(procedure, item),
+                            counted(item.length, "octet")));
   }
 }
 
@@ -384,9 +383,9 @@ void judge_use(Chunked& chunked, const ProcedureId& procedure, const wire::NfsIt
     const std::uint64_t room = wire::chunk_length(chunk);
     if (without_data != 0 || chunk.empty() || room < item.length) continue;
     chunked.say(RuleId::eligible_item_inline,
-                fmt::format("The {} returned {} octets of {} inline and left Write chunk {} of the Call, with room for "
+                fmt::format("The {} returned {} of {} inline and left Write chunk {} of the Call, with room for "
                             "{}, unused.",
-                            chunked.who(), grouped(item.length), named(procedure, item), next, grouped(room)));
+                            chunked.who(), counted(item.length, "octet"), named(procedure, item), next, grouped(room)));
   }
 }
 

@@ -77,16 +77,15 @@ void note_unreported(const Witness& witness, const trace::Send& event, const wir
   ++cost.times;
   cost.octets += octets;
   if (witness.again(RuleId::write_bytes_unreported, event.frame)) return;
-  cost.finding =
-      witness.say(RuleId::write_bytes_unreported,
-                  {.frames = {event.frame, call.call},
-                   .as = Role::responder,
-                   .xid = call.xid,
-                   .call = &call,
-                   .what = fmt::format(
-                       "The {} wrote {} octets into the chunks of XID {:#010x} and returned those segments as unused, "
-                       "which it may.",
-                       name(event.side), grouped(octets), call.xid)});
+  cost.finding = witness.say(
+      RuleId::write_bytes_unreported,
+      {.frames = {event.frame, call.call},
+       .as = Role::responder,
+       .xid = call.xid,
+       .call = &call,
+       .what = fmt::format("The {} wrote {} into the chunks of XID {:#010x} and returned those segments as unused, "
+                           "which it may.",
+                           name(event.side), counted(octets, "octet"), call.xid)});
 }
 
 }  // namespace
@@ -128,16 +127,16 @@ void judge_returned_lengths(const Witness& witness, const trace::Send& event, co
   for (const wire::WriteChunk& chunk : header.writes) add(chunk);
   if (header.reply) add(*header.reply);
   if (!known || seen >= returned) return;
-  witness.say(RuleId::write_bytes_missing,
-              {.frames = {event.frame, call.call},
-               .by = event.side,
-               .as = Role::responder,
-               .xid = call.xid,
-               .call = &call,
-               .what = fmt::format(
-                   "The {}'s Reply says that {} octets were written into the Call's chunks; RDMA Writes brought "
-                   "only {}.",
-                   name(event.side), grouped(returned), seen)});
+  witness.say(
+      RuleId::write_bytes_missing,
+      {.frames = {event.frame, call.call},
+       .by = event.side,
+       .as = Role::responder,
+       .xid = call.xid,
+       .call = &call,
+       .what = fmt::format("The {}'s Reply says that {} {} written into the Call's chunks; RDMA Writes brought "
+                           "only {}.",
+                           name(event.side), counted(returned, "octet"), returned == 1 ? "was" : "were", seen)});
 }
 
 }  // namespace rpcrdma::referee

@@ -95,7 +95,7 @@ bool judge_chunk(ReplyLists& lists, const std::string& which, const wire::WriteC
     return false;
   };
   if (provided.size() != returned.size()) {
-    return changed(fmt::format("{} segments instead of {}", returned.size(), provided.size()));
+    return changed(fmt::format("{} instead of {}", counted(returned.size(), "segment"), provided.size()));
   }
   const wire::Segment* short_one = nullptr;
   bool grown = false;
@@ -110,16 +110,17 @@ bool judge_chunk(ReplyLists& lists, const std::string& which, const wire::WriteC
     if (is.length > was.length && !grown) {
       grown = true;
       lists.say(RuleId::write_length_grown,
-                fmt::format("The {}'s Reply says that {} octets were written to segment {} of {}; the Call gave room "
+                fmt::format("The {}'s Reply says that {} {} written to segment {} of {}; the Call gave room "
                             "for {}.",
-                            lists.who(), grouped(is.length), i + 1, which, grouped(was.length)));
+                            lists.who(), counted(is.length, "octet"), is.length == 1 ? "was" : "were", i + 1, which,
+                            grouped(was.length)));
     }
     if (is.length != 0 && short_one != nullptr && !gap) {
       gap = true;
       lists.say(RuleId::write_fill_gap,
-                fmt::format("The {}'s Reply leaves a gap in {}: {} octets in segment {} behind a segment with {} "
-                            "octets that are not full.",
-                            lists.who(), which, grouped(is.length), i + 1, grouped(short_one->length)));
+                fmt::format("The {}'s Reply leaves a gap in {}: {} in segment {} behind a segment that "
+                            "holds only {}.",
+                            lists.who(), which, counted(is.length, "octet"), i + 1, grouped(short_one->length)));
     }
     if (is.length < was.length) short_one = &is;
   }
@@ -167,8 +168,8 @@ namespace {
 bool judge_write_list(ReplyLists& lists, const wire::HeaderV1& header, const Transaction& call) {
   if (header.writes.size() != call.writes.size()) {
     lists.say(RuleId::write_list_not_returned,
-              fmt::format("The {}'s Reply has {} Write chunk{}, its Call {}: each has to be returned.", lists.who(),
-                          header.writes.size(), header.writes.size() == 1 ? "" : "s", call.writes.size()));
+              fmt::format("The {}'s Reply has {}, its Call {}: each has to be returned.", lists.who(),
+                          counted(header.writes.size(), "Write chunk"), call.writes.size()));
     return false;
   }
   bool same = true;
@@ -177,16 +178,16 @@ bool judge_write_list(ReplyLists& lists, const wire::HeaderV1& header, const Tra
     const wire::WriteChunk& returned = header.writes[i];
     if (provided.empty() && !returned.empty()) {
       lists.say(RuleId::empty_write_chunk_filled,
-                fmt::format("The {}'s Reply returns {} segments in Write chunk {}, which was empty in the Call.",
-                            lists.who(), returned.size(), i + 1));
+                fmt::format("The {}'s Reply returns {} in Write chunk {}, which was empty in the Call.", lists.who(),
+                            counted(returned.size(), "segment"), i + 1));
       same = false;
     } else if (!provided.empty() && returned.empty()) {
       // For results without data the text of RFC 8267 asks for an empty chunk: both shapes are in use.
       const bool may_be = !call.procedure || std::get<0>(*call.procedure) == wire::nfs_program;
       lists.say(RuleId::unused_write_chunk_shape,
-                fmt::format("The {}'s Reply returns Write chunk {} without its {} segments instead of with lengths of "
+                fmt::format("The {}'s Reply returns Write chunk {} without its {} instead of with lengths of "
                             "zero.",
-                            lists.who(), i + 1, provided.size()),
+                            lists.who(), i + 1, counted(provided.size(), "segment")),
                 may_be ? Severity::note : Severity::error);
     } else {
       same = judge_chunk(lists, fmt::format("Write chunk {}", i + 1), provided, returned) && same;
@@ -232,8 +233,8 @@ namespace {
 void judge_reply_chunk(ReplyLists& lists, const wire::HeaderV1& header, const Transaction& call) {
   if (call.reply_chunk && !header.reply) {
     lists.say(RuleId::reply_chunk_not_returned,
-              fmt::format("The {}'s Reply does not return the Reply chunk of its Call ({} octets).", lists.who(),
-                          grouped(wire::chunk_length(*call.reply_chunk))));
+              fmt::format("The {}'s Reply does not return the Reply chunk of its Call ({}).", lists.who(),
+                          counted(wire::chunk_length(*call.reply_chunk), "octet")));
     return;
   }
   if (!header.reply || (!call.reply_chunk && header.reply->empty())) return;
@@ -242,8 +243,8 @@ void judge_reply_chunk(ReplyLists& lists, const wire::HeaderV1& header, const Tr
   const std::uint64_t length = wire::chunk_length(*header.reply);
   if (same && length != 0 && header.fixed.proc == static_cast<std::uint32_t>(wire::Proc::msg)) {
     lists.say(RuleId::reply_chunk_with_msg,
-              fmt::format("The {}'s Reply is inline, yet says that {} octets are in the Reply chunk.", lists.who(),
-                          grouped(length)));
+              fmt::format("The {}'s Reply is inline, yet says that {} {} in the Reply chunk.", lists.who(),
+                          counted(length, "octet"), length == 1 ? "is" : "are"));
   }
 }
 

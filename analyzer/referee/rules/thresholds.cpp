@@ -13,8 +13,6 @@ namespace rpcrdma::referee {
 
 namespace {
 
-constexpr std::uint32_t default_threshold = 1024;
-constexpr std::uint32_t v2_default_threshold = 4096;
 constexpr std::uint64_t empty_lists_header = 28;
 constexpr std::uint64_t read_segment_size = 24;  // list word, position, segment
 constexpr std::uint64_t segment_size = 16;
@@ -344,7 +342,7 @@ void judge_error_reply(const Witness& witness, const trace::Send& event, const T
            "provided ({}).",
            name(event.side),
            room == 0 ? std::string("no Write chunk and no Reply chunk")
-                     : fmt::format("{} octets in Write and Reply chunks", grouped(room)))});
+                     : fmt::format("{} in Write and Reply chunks", counted(room, "octet")))});
 }
 
 const Row rows::inline_overrun_fatal{

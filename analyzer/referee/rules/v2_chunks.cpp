@@ -87,8 +87,8 @@ void judge_segments(const Turn& turn, const Transaction& call) {
     const bool chunk = call.v2.most_in_chunk > count;
     turn.say_when_heard(
         RuleId::v2_segment_count_exceeded, turn.theirs().announced.final,
-        fmt::format("The {}'s Call has {} segments, {} in one chunk; its peer's Maximum Segment Count is {}.{}",
-                    name(turn.side()), call.v2.segments, call.v2.most_in_chunk, count,
+        fmt::format("The {}'s Call has {}, {} in one chunk; its peer's Maximum Segment Count is {}.{}",
+                    name(turn.side()), counted(call.v2.segments, "segment"), call.v2.most_in_chunk, count,
                     chunk ? "" : " Whether that counts a header's segments or a chunk's, the draft leaves open."),
         chunk ? Severity::error : Severity::note);
   }
@@ -208,19 +208,18 @@ enum class ChunkKind : std::uint8_t { write, reply };
   const char* who = name(turn.side());
   const char* what = kind == ChunkKind::write ? "Write" : "Reply";
   if (given.empty() && !returned.empty()) {
-    turn.say(
-        RuleId::empty_write_chunk_filled, {frame, call.call},
-        fmt::format("The {}'s Reply returns {} segments in a {} chunk that had none.", who, returned.size(), what));
+    turn.say(RuleId::empty_write_chunk_filled, {frame, call.call},
+             fmt::format("The {}'s Reply returns {} in a {} chunk that had none.", who,
+                         counted(returned.size(), "segment"), what));
     return false;
   }
   if (!given.empty() && returned.empty() && kind == ChunkKind::write) {
     // For results without data the text of RFC 8267 asks for an empty chunk: both shapes are in use.
     const bool may_be = !call.procedure || std::get<0>(*call.procedure) == wire::nfs_program;
-    turn.say(
-        RuleId::unused_write_chunk_shape, {frame, call.call},
-        fmt::format("The {}'s Reply returns a Write chunk without its {} segments instead of with lengths of zero.",
-                    who, given.size()),
-        may_be ? Severity::note : Severity::error);
+    turn.say(RuleId::unused_write_chunk_shape, {frame, call.call},
+             fmt::format("The {}'s Reply returns a Write chunk without its {} instead of with lengths of zero.", who,
+                         counted(given.size(), "segment")),
+             may_be ? Severity::note : Severity::error);
     return true;
   }
   if (!same_segments(given, returned)) {
@@ -232,8 +231,8 @@ enum class ChunkKind : std::uint8_t { write, reply };
   for (std::size_t i = 0; i < given.size(); ++i) {
     if (returned[i].length > given[i].length) {
       turn.say(RuleId::write_length_grown, {frame, call.call},
-               fmt::format("The {}'s Reply returns {} octets in a segment of {} (handle {:#010x}).", who,
-                           grouped(returned[i].length), grouped(given[i].length), given[i].handle));
+               fmt::format("The {}'s Reply returns {} in a segment of {} (handle {:#010x}).", who,
+                           counted(returned[i].length, "octet"), grouped(given[i].length), given[i].handle));
       return false;
     }
   }
@@ -242,8 +241,8 @@ enum class ChunkKind : std::uint8_t { write, reply };
     if (std::any_of(returned.begin() + static_cast<std::ptrdiff_t>(i) + 1, returned.end(),
                     [](const wire::Segment& s) { return s.length != 0; })) {
       turn.say(RuleId::write_fill_gap, {frame, call.call},
-               fmt::format("The {}'s Reply used a later segment of a {} chunk while segment {} holds {} of {} octets.",
-                           who, what, i + 1, grouped(returned[i].length), grouped(given[i].length)));
+               fmt::format("The {}'s Reply used a later segment of a {} chunk while segment {} holds {} of {}.", who,
+                           what, i + 1, grouped(returned[i].length), counted(given[i].length, "octet")));
       return false;
     }
     break;
@@ -389,8 +388,8 @@ bool judge_reply_chunks(const Turn& turn, const Transaction& call, const Piece& 
   const auto& returned = turn.header.lists.writes;
   if (given.size() != returned.size()) {
     turn.say(RuleId::write_list_not_returned, {frame, call.call},
-             fmt::format("The {}'s Reply returns {} Write chunks; the Call provided {} (frame {}).", name(turn.side()),
-                         returned.size(), given.size(), call.call.number));
+             fmt::format("The {}'s Reply returns {}; the Call provided {} (frame {}).", name(turn.side()),
+                         counted(returned.size(), "Write chunk"), given.size(), call.call.number));
     return false;
   }
   bool sound = true;

@@ -362,8 +362,8 @@ void judge_grant(const Turn& turn) {
   }
   if (!event.holes && turn.behind() > 0) {
     turn.say(RuleId::v2_grant_has_body, {event.frame},
-             fmt::format("The {}'s RDMA2_GRANT has {} octets behind its prefix of 16.", name(event.side),
-                         grouped(turn.behind())));
+             fmt::format("The {}'s RDMA2_GRANT has {} behind its prefix of 16.", name(event.side),
+                         counted(turn.behind(), "octet")));
   }
 }
 

@@ -152,25 +152,25 @@ void judge_detail(const Turn& turn, const Transaction& call) {
   switch (static_cast<ErrorCode>(error.error)) {
     case ErrorCode::read_chunks:
       if (error.most >= call.v2.read_chunks) {
-        say(fmt::format("allows {} Read chunks; the Call has {}", error.most, call.v2.read_chunks));
+        say(fmt::format("allows {}; the Call has {}", counted(error.most, "Read chunk"), call.v2.read_chunks));
       }
       break;
     case ErrorCode::write_chunks:
       if (error.most >= writes + (call.reply_chunk ? 1 : 0)) {
-        say(fmt::format("allows {} Write chunks; the Call has {}{}", error.most, writes,
+        say(fmt::format("allows {}; the Call has {}{}", counted(error.most, "Write chunk"), writes,
                         call.reply_chunk ? " and a Reply chunk" : ""));
       }
       break;
     case ErrorCode::segments:
       if (error.most >= call.v2.segments) {
-        say(fmt::format("allows {} segments; the Call has {}", error.most, call.v2.segments));
+        say(fmt::format("allows {}; the Call has {}", counted(error.most, "segment"), call.v2.segments));
       }
       break;
     case ErrorCode::write_resource:
       if (error.chunk_index > writes) {
         say(fmt::format("speaks of Write chunk {}; the Call has {}", error.chunk_index, writes));
       } else if (error.chunk_index != 0 && error.length_needed <= call.v2.write_chunk_lengths[error.chunk_index - 1]) {
-        say(fmt::format("needs {} octets in Write chunk {}, which has {}", grouped(error.length_needed),
+        say(fmt::format("needs {} in Write chunk {}, which has {}", counted(error.length_needed, "octet"),
                         error.chunk_index, call.v2.write_chunk_lengths[error.chunk_index - 1]));
       } else if (writes == 0) {
         say("speaks of a Write chunk; the Call has none");
@@ -180,7 +180,8 @@ void judge_detail(const Turn& turn, const Transaction& call) {
       // Whether the number is all that is needed or what is missing, the draft does not say.
       const std::uint64_t room = call.reply_chunk ? wire::chunk_length(*call.reply_chunk) : 0;
       if (error.length_needed <= room) {
-        say(fmt::format("needs {} octets; the Reply chunk has {}", grouped(error.length_needed), room), Severity::note);
+        say(fmt::format("needs {}; the Reply chunk has {}", counted(error.length_needed, "octet"), room),
+            Severity::note);
       }
       break;
     }
@@ -196,10 +197,9 @@ void judge_detail(const Turn& turn, const Transaction& call) {
 /// The assigned header types of all messages that the error may refuse.
 [[nodiscard]] std::uint32_t assigned_types_of(const Turn& turn) {
   std::uint32_t types = 0;
-  (void)turn.connection.of(other(turn.side())).sends.newest([&](const RecentSend& s) {
+  for (const RecentSend& s : turn.connection.of(other(turn.side())).sends) {
     if (s.version == 2 && s.xid == turn.xid() && s.htype != error_type) types |= bit_of(s.htype);
-    return false;
-  });
+  }
   return types;
 }
 
@@ -284,8 +284,8 @@ void judge_error(const Turn& turn) {
                                   name(turn.side()), code)});
   } else if (!turn.event.holes && turn.behind() > 0) {
     turn.say(RuleId::error_fields, {turn.event.frame},
-             fmt::format("The {}'s {} has {} octets behind its body.", name(turn.side()), wire::error_name_v2(code),
-                         grouped(turn.behind())));
+             fmt::format("The {}'s {} has {} behind its body.", name(turn.side()), wire::error_name_v2(code),
+                         counted(turn.behind(), "octet")));
   }
   std::erase_if(connection.v2.due, [&](const Due& due) {
     return due.side == other(turn.side()) && (due.xid == turn.xid() || due.continuation);
@@ -297,9 +297,7 @@ void judge_error(const Turn& turn) {
   if (known == ErrorCode::inval_htype) note_refused_type(turn);
   const bool of_properties = known == ErrorCode::bad_propval || known == ErrorCode::bad_xdr ||
                              known == ErrorCode::inval_cont || known == ErrorCode::system;
-  if (refused != nullptr && of_properties && of_connprop(*refused)) {
-    withdraw_properties(connection, other(turn.side()));
-  }
+  if (refused != nullptr && of_properties && of_connprop(*refused)) withdraw_properties(turn);
   Transaction* call = connection.find(other(turn.side()), turn.xid());
   if (call != nullptr && !call->answered()) {
     judge_detail(turn, *call);

@@ -73,9 +73,9 @@ void judge_undecodable(const Turn& turn, const wire::DecodeError& error) {
   }
   if (event.wire_length < 16) {
     turn.say(RuleId::header_too_short, {event.frame},
-             fmt::format("The {} sent {} octets; the prefix alone takes 16. The receiver drops such a message without "
+             fmt::format("The {} sent {}; the prefix alone takes 16. The receiver drops such a message without "
                          "a word.",
-                         name(event.side), grouped(event.wire_length)));
+                         name(event.side), counted(event.wire_length, "octet")));
     return;
   }
   if (wire::is_connprop(turn.type())) {

@@ -15,8 +15,7 @@ namespace rpcrdma::referee::v2 {
 namespace {
 
 using wire::PropertyId;
-constexpr std::uint32_t standard = 4096;
-constexpr std::uint32_t first_message = 1024;
+constexpr std::uint32_t standard = v2_default_threshold;
 constexpr std::uint32_t most_reverse_level = 3;
 constexpr std::uint32_t unlimited = UINT32_MAX;
 
@@ -126,12 +125,12 @@ void judge_property(const Turn& turn, const wire::Property& property, bool& bad)
   if (property.form == Form::too_short) {
     bad = true;
     turn.say(RuleId::v2_propval_bad, {frame},
-             fmt::format("The {}'s property {} ({}) has {} octets of data; it takes 4.", name(turn.side()), property.id,
-                         wire::property_name(property.id), grouped(property.length)));
+             fmt::format("The {}'s property {} ({}) has {} of data; it takes 4.", name(turn.side()), property.id,
+                         wire::property_name(property.id), counted(property.length, "octet")));
   } else if (property.form == Form::too_long) {
     turn.say(RuleId::v2_propval_bad, {frame},
-             fmt::format("The {}'s property {} ({}) has {} octets of data; it takes 4.", name(turn.side()), property.id,
-                         wire::property_name(property.id), grouped(property.length)),
+             fmt::format("The {}'s property {} ({}) has {} of data; it takes 4.", name(turn.side()), property.id,
+                         wire::property_name(property.id), counted(property.length, "octet")),
              Severity::warning);
   } else if (property.id == static_cast<std::uint32_t>(PropertyId::reverse) && property.number > most_reverse_level) {
     turn.say(RuleId::v2_propval_bad, {frame},
@@ -206,7 +205,7 @@ void judge_size(const Turn& turn) {
     return;
   }
   const bool first = turn.mine().messages == 1 && event.side == Side::active && connection.v2.settled.number == 0;
-  if (first && event.wire_length > first_message) {
+  if (first && event.wire_length > default_threshold) {
     if (all_seen(connection)) {
       turn.send.size_finding = turn.say(
           RuleId::v2_first_message_too_large, {event.frame},
@@ -335,10 +334,33 @@ void judge_bad_properties(const Turn& turn, const wire::DecodeError& error) {
   owe_refusal(turn, false);
 }
 
-void withdraw_properties(Connection& connection, Side side) {
-  Announced& announcement = connection.v2.of(side).announced;
+namespace {
+
+/// Of the last properties and those behind them, with one XID, the peer refused either. It may have been the last ones:
+/// then those behind them correct them.
+void excuse_late_properties(const Turn& refusal) {
+  const Side side = other(refusal.side());
+  if (refusal.header.error == static_cast<std::uint32_t>(wire::ErrorCode::inval_cont)) return;  // of what comes behind
+  Connection& connection = refusal.connection;
+  const std::uint64_t last = connection.v2.of(side).announced.final_ordinal;
+  const auto may_be = [&](const RecentSend& s) { return s.ordinal == last && s.xid == refusal.xid(); };
+  if (connection.of(side).sends.newest(may_be) == nullptr) return;
+  const std::size_t excused = std::erase_if(connection.cases, [&](const Case& waited) {
+    return waited.rule == RuleId::v2_connprop_after_final && waited.accused == side;
+  });
+  if (excused != 0) {
+    refusal.unchecked(RuleId::v2_connprop_after_final, "which properties its peer refused is not known");
+  }
+}
+
+}  // namespace
+
+void withdraw_properties(const Turn& refusal) {
+  Connection& connection = refusal.connection;
+  Announced& announcement = connection.v2.of(other(refusal.side())).announced;
   if (announcement.extra) {  // what was refused came too late anyway
     announcement.extra = false;
+    excuse_late_properties(refusal);
     return;
   }
   announcement.values = announcement.before;

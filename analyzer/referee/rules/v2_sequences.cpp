@@ -79,9 +79,9 @@ void judge_remaining(const Turn& turn, const Continuation& pieces) {
   if (!wrong) return;
   turn.say(
       RuleId::v2_remaining_inconsistent, {wrong->frame, pieces.first, turn.event.frame},
-      fmt::format("The {} announced {} octets still to come in frame {}; the pieces of the message hold {} in all, "
+      fmt::format("The {} announced {} still to come in frame {}; the pieces of the message hold {} in all, "
                   "which fits neither with that piece nor without it.",
-                  name(turn.side()), grouped(wrong->remaining), wrong->frame.number, grouped(pieces.payload)));
+                  name(turn.side()), counted(wrong->remaining, "octet"), wrong->frame.number, grouped(pieces.payload)));
 }
 
 }  // namespace
@@ -227,14 +227,14 @@ void judge_rpc_start(const Turn& turn, const Piece& piece) {
   const std::uint64_t least = wire::is_middle(type) ? 4 : 8;
   if ((wire::is_middle(type) || whole) && turn.behind() < least) {
     turn.say(RuleId::msg_without_rpc, {event.frame},
-             fmt::format("The {}'s {} has {} octets of an RPC message behind its header.", name(event.side),
-                         wire::htype_name_v2(turn.header.fixed.proc), grouped(turn.behind())));
+             fmt::format("The {}'s {} has {} of an RPC message behind its header.", name(event.side),
+                         wire::htype_name_v2(turn.header.fixed.proc), counted(turn.behind(), "octet")));
     return;
   }
   if (!wire::is_middle(type) && piece.known && piece.payload % 4 != 0) {
     turn.say(RuleId::payload_unaligned, {event.frame},
-             fmt::format("The {}'s RPC message is {} octets long, no multiple of 4.", name(event.side),
-                         grouped(piece.payload)));
+             fmt::format("The {}'s RPC message is {} long, no multiple of 4.", name(event.side),
+                         counted(piece.payload, "octet")));
   }
   if (!piece.first) return;
   if (!piece.known) {
@@ -263,8 +263,8 @@ void judge_rest(const Turn& turn) {
   if (wire::has_payload(type) || type == wire::HeaderType::grant || type == wire::HeaderType::error) return;
   if (turn.event.holes || turn.behind() == 0) return;
   turn.say(RuleId::nomsg_trailing_bytes, {turn.event.frame},
-           fmt::format("The {}'s {} has {} octets behind its header, where nothing belongs.", name(turn.side()),
-                       wire::htype_name_v2(turn.header.fixed.proc), grouped(turn.behind())));
+           fmt::format("The {}'s {} has {} behind its header, where nothing belongs.", name(turn.side()),
+                       wire::htype_name_v2(turn.header.fixed.proc), counted(turn.behind(), "octet")));
 }
 
 }  // namespace rpcrdma::referee::v2

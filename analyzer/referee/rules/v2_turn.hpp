@@ -71,8 +71,8 @@ void conclude_refused_size(const Witness& witness, Side sender, std::uint64_t or
 void take_properties(const Turn& turn);
 /// RDMA2_CONNPROP that cannot be decoded.
 void judge_bad_properties(const Turn& turn, const wire::DecodeError& error);
-/// The peer refused the newest properties of `side`.
-void withdraw_properties(Connection& connection, Side side);
+/// The newest properties of the other side were refused.
+void withdraw_properties(const Turn& refusal);
 void judge_missing_final(const Witness& witness, FrameRef now);
 
 // --- rules/v2_sequences.cpp

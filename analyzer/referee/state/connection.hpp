@@ -201,6 +201,10 @@ struct Connection {
   }
   [[nodiscard]] bool request_seen() const noexcept { return request_frame.number != 0; }
   [[nodiscard]] bool reply_seen() const noexcept { return reply_frame.number != 0; }  ///< REP, MPA Reply
+  /// The request has got no answer, and nothing else shows that there was one.
+  [[nodiscard]] bool awaits_answer() const noexcept {
+    return stage == Stage::open && request_seen() && !reply_seen() && !ready_seen && messages == 0;
+  }
   /// What stands first of the two sides need not have been first.
   [[nodiscard]] bool order_lost() const noexcept { return file_order >= FileOrder::skewed; }
   /// What a side sent behind an acknowledgement of its own it sent knowing of what that acknowledges.

@@ -16,12 +16,10 @@ constexpr std::uint64_t calls_sent_again = 1024;
 constexpr std::size_t connections_looked_at = 17;
 
 /// With the same XID: the same request? Where an argument was moved to or from a chunk, what is inline changes with it.
-template <class Payload, class Procedure>
-[[nodiscard]] bool same_request(Payload lost, bool lost_reduced, const Procedure& lost_procedure,
-                                const Transaction& call) {
-  if (lost == call.payload->hash) return true;
-  const bool same_procedure = !lost_procedure || !call.procedure || lost_procedure == call.procedure;
-  return lost_reduced == call.reads.empty() && same_procedure;
+[[nodiscard]] bool same_request(const Likeness& before, const Likeness& now) {
+  if (before.payload == now.payload) return true;
+  const bool same_procedure = !before.procedure || !now.procedure || before.procedure == now.procedure;
+  return before.reduced != now.reduced && same_procedure;
 }
 
 [[nodiscard]] Transaction* open_elsewhere(Connection& connection, const Transaction& call) {
@@ -31,9 +29,9 @@ template <class Payload, class Procedure>
   for (auto at = alive.rbegin(); at != alive.rend() && looked_at < connections_looked_at; ++at, ++looked_at) {
     if (at->second == &connection) continue;
     Transaction* same = at->second->find(call.requester, call.xid);
-    if (same == nullptr || same->answers != 0 || same->copied.number != 0) continue;
+    if (same == nullptr || same->answers != 0 || same->settled_elsewhere()) continue;
     if (!same->payload || !call.payload) continue;
-    if (same_request(same->payload->hash, !same->reads.empty(), same->procedure, call)) return same;
+    if (same_request(same->likeness(), call.likeness())) return same;
   }
   return nullptr;
 }
@@ -43,13 +41,13 @@ template <class Payload, class Procedure>
 void take_up_wait(Connection& connection, Transaction& call) {
   Mount& mount = *connection.mount;
   if (Transaction* silent = open_elsewhere(connection, call)) {
-    silent->copied = call.call;
+    silent->sent_again = call.call;
     call.first_copy = silent->first_copy.number != 0 ? silent->first_copy : silent->call;
     return;
   }
   const auto same = [&](const OpenCall& lost) {
     if (lost.xid != call.xid || lost.requester != call.requester) return false;
-    return !lost.payload || !call.payload || same_request(*lost.payload, lost.reduced, lost.procedure, call);
+    return !lost.likeness.payload || !call.payload || same_request(lost.likeness, call.likeness());
   };
   const auto lost = std::find_if(mount.lost_calls.begin(), mount.lost_calls.end(), same);
   if (lost == mount.lost_calls.end()) return;
@@ -84,13 +82,13 @@ void count_operation(Mount& mount, const Transaction& call, const trace::Send& a
 void settle_copy(Connection& connection, const Transaction& call) {
   Mount& mount = *connection.mount;
   const auto is_it = [&](std::uint32_t xid, Side requester, FrameRef frame) {
-    return xid == call.xid && requester == call.requester && frame.number == call.copied.number;
+    return xid == call.xid && requester == call.requester && frame.number == call.sent_again.number;
   };
   std::size_t looked_at = 0;
   for (auto at = mount.alive.rbegin(); at != mount.alive.rend() && looked_at < connections_looked_at;
        ++at, ++looked_at) {
     Transaction* copy = at->second != &connection ? at->second->find(call.requester, call.xid) : nullptr;
-    if (copy != nullptr && is_it(copy->xid, copy->requester, copy->call)) copy->copied = call.call;
+    if (copy != nullptr && is_it(copy->xid, copy->requester, copy->call)) copy->answered_as = call.call;
   }
   std::erase_if(mount.lost_calls, [&](const OpenCall& lost) { return is_it(lost.xid, lost.requester, lost.frame); });
 }
@@ -99,7 +97,7 @@ void settle_copy(Connection& connection, const Transaction& call) {
 
 void count_wait(Connection& connection, const Transaction& call, const trace::Send& answer, TimeNs long_wait) {
   if (connection.mount == nullptr) return;
-  if (call.copied.number != 0) settle_copy(connection, call);
+  if (call.sent_again.number != 0) settle_copy(connection, call);
   if (call.requester != Side::active) return;
   connection.last_answer = answer.frame;
   count_operation(*connection.mount, call, answer);

@@ -82,9 +82,7 @@ struct OpenCall {
   FrameRef frame;  ///< newest copy
   FrameRef ended;  ///< end of that connection; number 0: it is open
   std::string operation;
-  std::optional<std::uint64_t> payload;  ///< hash of the RPC message, where it was inline
-  std::optional<std::tuple<std::uint32_t, std::uint32_t, std::uint32_t>> procedure;  ///< as the Transaction's
-  bool reduced = false;                                                              ///< some of it was in Read chunks
+  Likeness likeness;
   TimeNs waited = 0;       ///< to the end, or to that of its connection when nobody tried again
   bool delivered = false;  ///< acknowledged by the responder's adapter
   bool hidden = false;     ///< its answer may be what the capture lacks

@@ -31,6 +31,9 @@ class Recent {
   [[nodiscard]] const T* newest(Predicate wanted) const {
     return found(items_, next_, wanted);
   }
+  /// Each, in no order.
+  [[nodiscard]] auto begin() const noexcept { return items_.begin(); }
+  [[nodiscard]] auto end() const noexcept { return items_.end(); }
 
  private:
   template <class Items, class Predicate>

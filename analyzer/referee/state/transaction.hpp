@@ -19,6 +19,15 @@
 
 namespace rpcrdma::referee {
 
+using ProcedureId = std::tuple<std::uint32_t, std::uint32_t, std::uint32_t>;  ///< program, version, procedure
+
+/// What a Call that was sent again, with the same XID, is known by.
+struct Likeness {
+  std::optional<std::uint32_t> payload;  ///< hash of the RPC message, where it was inline
+  bool reduced = false;                  ///< some of it was in Read chunks
+  std::optional<ProcedureId> procedure;
+};
+
 /// An RPC Call and what became of it.
 struct Transaction {
   TransactionId id;
@@ -26,8 +35,10 @@ struct Transaction {
   Side requester = Side::active;
   FrameRef call;  ///< first frame of the Call
   FrameRef call_last;
-  FrameRef copied;      ///< the copy of it on another connection of the mount that is waited for, or was answered
-  FrameRef first_copy;  ///< of the same Call on an earlier connection of the mount; number 0: this is the first
+  // The same Call on other connections of the mount; number 0: there is none
+  FrameRef first_copy;         ///< the first, on an earlier one
+  FrameRef sent_again;         ///< a later one, for whose answer its requester waits now
+  FrameRef answered_as;        ///< an earlier one, which got the answer
   std::string_view operation;  ///< by the name that mountstats uses; empty: not read
   std::uint64_t call_ordinal = 0;
   std::uint32_t version = 1;
@@ -59,7 +70,7 @@ struct Transaction {
   std::vector<wire::ReadSegment> reads;
   std::vector<wire::WriteChunk> writes;
   std::optional<wire::WriteChunk> reply_chunk;
-  std::optional<std::tuple<std::uint32_t, std::uint32_t, std::uint32_t>> procedure;  // program, version, procedure
+  std::optional<ProcedureId> procedure;
   std::optional<wire::StateId> asked_of;       ///< the copy that an OFFLOAD_STATUS asks about
   std::optional<wire::Protection> protection;  ///< RPCSEC_GSS; not known until the Call has been read
   bool watched = false;                        ///< its results matter to who waits (NfsWatch)
@@ -95,6 +106,11 @@ struct Transaction {
   }
   /// Each time that it was sent has got its answer.
   [[nodiscard]] bool answered() const noexcept { return answers >= copies; }
+  [[nodiscard]] Likeness likeness() const {
+    return {payload ? std::optional(payload->hash) : std::nullopt, !reads.empty(), procedure};
+  }
+  /// Its requester waits for, or has, the answer to a copy on another connection.
+  [[nodiscard]] bool settled_elsewhere() const noexcept { return sent_again.number != 0 || answered_as.number != 0; }
   /// What counts as its Reply may be a Long Call of its responder.
   [[nodiscard]] bool answer_uncertain() const noexcept { return answer == Answer::inferred; }
   /// Its chunk lists have been read, those of its last piece as well.

@@ -147,6 +147,7 @@ class Connection {
     int far = 0;
     std::unique_ptr<Handshake> handshake;
     bool handshake_reported = false;
+    FrameRef cut_in_key;  // the capture has too little of its MPA frame, if it is one
   };
 
   [[nodiscard]] Half& half(int direction) noexcept { return direction == 0 ? halves_[0] : halves_[1]; }

@@ -71,6 +71,10 @@ bool Connection::read_handshake(Half& h) {
   const bool cut = known < head.size() && known < available;
   const wire::MpaKey key = wire::mpa_key(Bytes(head).first(std::min(known, wire::mpa_key_length)));
   const bool cut_in_key = key == wire::MpaKey::partial && cut;
+  if (cut_in_key) {
+    h.cut_in_key = window.front().piece.ref;
+    if (live()) h.mpa_cut(h.cut_in_key);
+  }
   if (cut_in_key && window.begin() == h.origin && known > 0) {
     // It may well be one. What this side says is lost; whether it is MPA, its peer's answer tells.
     h.framing.silence();
@@ -316,6 +320,7 @@ void Connection::adopt(RolesFrom roles, bool one_way, FrameRef frame) {
 /// What was noticed before there was a connection to say it of.
 void Connection::report_early() {
   for (Half& h : halves_) {
+    if (h.cut_in_key.number != 0) h.mpa_cut(h.cut_in_key);
     messages_->acknowledged(side(1 - h.direction), h.acknowledged, {});
   }
 }

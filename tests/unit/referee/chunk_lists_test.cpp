@@ -280,5 +280,23 @@ TEST(ReplyListsOfNfs, AnUnusedChunkMayComeBackEmpty) {
   EXPECT_EQ(hits[0].severity, Severity::note);
 }
 
+TEST(WordsOfChunkLists, OneIsNotMany) {
+  const auto says = [](const Chunks& call, const Chunks& reply, RuleId rule) {
+    Story s;
+    s.connect().call(1).reply(1).call(2, call).reply(2, reply);
+    const auto hits = found(s.end(), rule);
+    return hits.size() == 1 ? hits.front().message : std::string();
+  };
+  const wire::WriteChunk one = {{1, 1, 0}};
+  const std::string changed = says(writes({whole}), writes({one}), RuleId::write_segments_changed);
+  EXPECT_NE(changed.find("1 segment instead of 2"), std::string::npos) << changed;
+  const std::string filled = says(writes({{}}), writes({one}), RuleId::empty_write_chunk_filled);
+  EXPECT_NE(filled.find("returns 1 segment in"), std::string::npos) << filled;
+  const std::string emptied = says(writes({one}), writes({{}}), RuleId::unused_write_chunk_shape);
+  EXPECT_NE(emptied.find("without its 1 segment instead"), std::string::npos) << emptied;
+  const std::string grown = says(writes({{{1, 0, 0}}}), writes({one}), RuleId::write_length_grown);
+  EXPECT_NE(grown.find("says that 1 octet was written"), std::string::npos) << grown;
+}
+
 }  // namespace
 }  // namespace rpcrdma::referee

@@ -77,6 +77,29 @@ TEST(IwarpLoss, ACutLengthWordIsSaidAtOnce) {
   EXPECT_EQ(got.count("Quality C mpa_bad"), 0U);
 }
 
+TEST(IwarpLoss, ACutKeyIsSaidInWhateverOrder) {
+  // What the server says before it ends TCP is cut inside the key, or before it: it may have been the Reply.
+  for (const std::size_t kept : {std::size_t{0}, std::size_t{5}}) {
+    for (const bool server_first : {false, true}) {
+      Direction client;
+      Direction server;
+      const Story story{{true, client.raw(mpa_frame(true, 0x40, 1, {}))},
+                        {false, server.raw(mpa_frame(false, 0x40, 1, {}))},
+                        {false, {}, 0x11}};
+      auto segments = segments_of(story);
+      Segment& reply = segments[segments.size() - 2];
+      reply.octets.resize(kept);
+      if (server_first) std::swap(reply, segments[segments.size() - 3]);
+      const Recorder got = run(segments);
+      EXPECT_EQ(got.count("Request"), 1U) << got.text();
+      EXPECT_EQ(got.count("Disconnect S"), 1U) << got.text();
+      // In front of all that shows what the stream is, a frame without octets is as one that is missing.
+      const char* const told = server_first && kept == 0 ? "Gap S" : "Quality S mpa_cut";
+      EXPECT_EQ(got.count(told), 1U) << kept << server_first << got.text();
+    }
+  }
+}
+
 TEST(IwarpLoss, WhatTheReceiverMissesTooIsWaitedFor) {
   const auto whole = segments_of(full_story({}));
   // The second segment of the three-segment Call is lost before the capture point; acknowledgements stop there, the
