@@ -272,7 +272,7 @@ TEST(JsonPieces, MakeTheDocument) {
 TEST(JsonPieces, MadeInWhateverOrderStandInTheirs) {
   report::Run run = sample_run();
   referee::Finding finding = run.report.findings.at(0);
-  for (const std::size_t count : {0U, 1U, 127U, 128U, 129U, 257U, 5000U}) {
+  for (const std::size_t count : {0U, 1U, 63U, 64U, 65U, 257U, 5000U}) {
     run.report.findings.clear();
     for (std::size_t i = 0; i < count; ++i) {
       finding.frames = {i + 1};
@@ -281,8 +281,10 @@ TEST(JsonPieces, MadeInWhateverOrderStandInTheirs) {
     std::string whole;
     json(
         run, [&](std::string_view piece) { whole += piece; },
-        [](std::size_t pieces, const std::function<void(std::size_t)>& work) {
-          while (pieces-- != 0) work(pieces);
+        [](std::size_t pieces, const auto& make, const Write& write) {
+          std::vector<std::string> made(pieces);
+          for (std::size_t i = pieces; i-- != 0;) make(i, made[i]);
+          for (const std::string& piece : made) write(piece);
         });
     EXPECT_EQ(whole, json(run)) << count;
     EXPECT_EQ(Json::parse(whole)["findings"].size(), count);
