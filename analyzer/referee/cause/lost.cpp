@@ -95,9 +95,9 @@ constexpr std::uint64_t under_way = 2;
   Cause cause;
   cause.rule = RuleId::cm_dreq;
   cause.frames = {last.number, close.number};
-  cause.message =
-      fmt::format("The connection had been idle for {} s; the {} closed it, as Linux clients do after 300 s.",
-                  (close.time - last.time) / 1'000'000'000, name(by));
+  cause.message = fmt::format("The connection had been idle for {} s; the {} closed it{}.",
+                              (close.time - last.time) / 1'000'000'000, name(by),
+                              by == Side::active ? ", as Linux clients do after 300 s" : "");
   return cause;
 }
 

@@ -372,6 +372,7 @@ void add_attempt(AttemptSeries& series, const Attempt& attempt) {
   series.last = attempt.last;
   if (attempt.answered_no()) keep_later(series.last_answer, attempt.answer);
   if (attempt.reason) series.reason = attempt.reason;
+  if (attempt.server_port) series.port = attempt.server_port;
   series.rejected += attempt.outcome == Outcome::rejected ? 1 : 0;
   series.declined += attempt.outcome == Outcome::declined ? 1 : 0;
   series.refused += attempt.outcome == Outcome::refused ? 1 : 0;

@@ -314,9 +314,12 @@ std::string next_step(const Assessment& a) {
         return "On the server: is the copy still going on (stacks of nfsd), and does its callback channel work; on the "
                "client: the log of nfs4_callback_svc.";
       }
-      return a.failing != nullptr
-                 ? "On the server: cat /proc/fs/nfsd/portlist has to show 'rdma 20049'; systemctl status nfs-server."
-                 : "On the server: cat /proc/fs/nfsd/threads, the stacks of nfsd, its disks and its log.";
+      if (a.failing != nullptr) {
+        return fmt::format(
+            "On the server: cat /proc/fs/nfsd/portlist has to show 'rdma {}'; systemctl status nfs-server.",
+            a.failing->port.value_or(20049));
+      }
+      return "On the server: cat /proc/fs/nfsd/threads, the stacks of nfsd, its disks and its log.";
     case Owes::client:
       return "On the client: its log, the stacks of processes in D state, sunrpc and rpcrdma tracepoints.";
     case Owes::server_unreachable:

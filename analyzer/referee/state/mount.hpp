@@ -69,6 +69,7 @@ struct AttemptSeries {
   FrameRef last;                          ///< of the newest attempt
   FrameRef last_answer;                   ///< number 0: none of them was answered
   std::optional<std::uint16_t> reason;    ///< of the newest REJ
+  std::optional<std::uint16_t> port;      ///< of the newest attempt: the service that is asked for
   FrameRef ended_by;                      ///< the attempt that came through; number 0: none
   std::vector<ConnectionId> connections;  ///< those of them that are connections of the report, a few
 };
