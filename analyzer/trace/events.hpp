@@ -245,6 +245,7 @@ struct TcpAttempt : EventBase {
     refused,      ///< RST in answer to the SYN
     unreachable,  ///< ICMP: nobody there to take it. The SYN may be repeated
     unreadable,   ///< the server sent octets, and the capture cut them before it could be told what they are
+    withdrawn,    ///< the client ends TCP, which is up, by FIN or RST, and has sent no octet: it looked who is there
   } step = Step::request;
   Endpoint client;
   Endpoint server;

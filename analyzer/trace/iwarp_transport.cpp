@@ -170,7 +170,8 @@ struct IwarpTransport::Impl {
       ordinary.forget(OrdinaryTcp::hash_of(ends));
       entry = nullptr;
     }
-    if ((segment.flags & (TcpSegment::syn | TcpSegment::rst)) != 0) attempts.segment(segment);
+    constexpr unsigned begins_or_ends = TcpSegment::syn | TcpSegment::fin | TcpSegment::rst;
+    if ((segment.flags & begins_or_ends) != 0) attempts.segment(segment);
     constexpr std::size_t least_of_mpa = 20;  // a Request or Reply frame without private data (RFC 5044 section 7.1)
     const bool cut = segment.payload.size() < std::min<std::size_t>(segment.wire_length, least_of_mpa);
     if (cut && (entry == nullptr || entry->list == List::pending)) attempts.cut(segment);

@@ -49,8 +49,8 @@ struct Beginnings {
 };
 
 /// What comes of a request for a connection that leads to none. `accepted`: the server answers, and the client says
-/// nothing more. `unreachable`: ICMP.
-enum class Knock : std::uint8_t { unanswered, refused, unreachable, accepted };
+/// nothing more. `unreachable`: ICMP. `withdrawn`: TCP is taken, and the client closes it (iWARP only).
+enum class Knock : std::uint8_t { unanswered, refused, unreachable, accepted, withdrawn };
 
 enum class Refusal : std::uint8_t { sequence, rnr, invalid_request, remote_access, remote_operational };
 

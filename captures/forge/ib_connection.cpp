@@ -86,6 +86,7 @@ class IbConnection final : public Connection {
   void knock(const Handshake& h, Knock answer) override {
     constexpr std::uint32_t invalid_service_id = 8;  // nobody listens
     if (answer == Knock::unreachable) throw Mistake("ICMP answers TCP only");
+    if (answer == Knock::withdrawn) throw Mistake("only TCP is opened before anybody asks for anything");
     Handshake vain = h;
     vain.answered = answer != Knock::unanswered;
     vain.ready = false;

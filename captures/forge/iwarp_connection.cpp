@@ -90,6 +90,12 @@ class IwarpConnection final : public Connection {
       case Knock::accepted:
         segment(Side::server, syn | ack, {}, part);
         break;
+      case Knock::withdrawn:
+        segment(Side::server, syn | ack, {}, part);
+        segment(Side::client, ack, {}, part);
+        segment(Side::client, fin | ack, {}, part);
+        segment(Side::server, fin | ack, {}, part);
+        break;
     }
   }
 

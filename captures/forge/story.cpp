@@ -250,7 +250,8 @@ void Story::attempt(const Step& step, Words& words) {
   static const std::map<std::string, Knock> answers{{"none", Knock::unanswered},
                                                     {"refused", Knock::refused},
                                                     {"unreachable", Knock::unreachable},
-                                                    {"accepted", Knock::accepted}};
+                                                    {"accepted", Knock::accepted},
+                                                    {"withdrawn", Knock::withdrawn}};
   constexpr unsigned apart = 0x80;  // its queue pairs and ports are no connection's
   const auto word = words.get<std::string>("answer", "none");
   const auto answer = answers.find(word);

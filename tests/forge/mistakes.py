@@ -16,6 +16,7 @@ MISTAKES = {
     "data before a connection": "title: x\nsteps:\n  - call\n",
     "an attempt that gets what does not exist": "title: x\nsteps:\n  - attempt: perhaps\n",
     "ICMP on InfiniBand": "title: x\nsteps:\n  - attempt: unreachable\n",
+    "TCP on InfiniBand": "title: x\nsteps:\n  - attempt: withdrawn\n",
     "keep-alive on InfiniBand": "title: x\nsteps:\n  - connect\n  - keep-alive\n",
     "an operation fails that was not asked for": "title: x\nsteps:\n  - connect\n  - call: {nfs4: read}\n"
                                                  "  - reply: {fails: write, nfs_status: 5}\n",

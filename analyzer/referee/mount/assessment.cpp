@@ -118,11 +118,12 @@ void take_silence(Assessment& a, const Mount& mount) {
     }
   }
   for (const Attempt& attempt : mount.attempts) {
-    if (attempt.waits()) {
+    if (attempt.waits() && attempt.outcome != Outcome::accepted) {
       consider(Side::passive, attempt.first, attempt.first, attempt.last, attempt.copies);
     }
   }
-  if (a.failing != nullptr && a.failing->unanswered == a.failing->attempts && a.failing->attempts > 1) {
+  const bool no_answer = a.failing != nullptr && a.failing->unanswered == a.failing->attempts;
+  if (no_answer && a.failing->only_tcp == 0 && a.failing->attempts > 1) {
     consider(Side::passive, a.failing->first, a.failing->first, a.failing->last, a.failing->attempts - 1);
   }
 }
@@ -300,8 +301,9 @@ void take_nfs(Assessment& a, const Mount& mount, TimeNs wait) {
     return std::any_of(mount.lives.begin(), mount.lives.end(),
                        [&](const Life& life) { return later(life.heard[index(side)], frame); });
   };
-  // Its machine acknowledges, and nobody there answers.
-  if (a.failing != nullptr && a.hanging.empty() && heard_since(Side::passive, a.failing->last)) return Owes::server;
+  // Its machine acknowledges, and nobody there answers. To what went no further than TCP there is nothing to answer.
+  const bool asked = a.failing != nullptr && a.failing->only_tcp < a.failing->attempts;
+  if (asked && a.hanging.empty() && heard_since(Side::passive, a.failing->last)) return Owes::server;
   if (a.state == State::down && a.hanging.empty()) {
     const auto open = std::find_if(mount.lost_calls.begin(), mount.lost_calls.end(), [&](const OpenCall& call) {
       return a.lost != nullptr && call.connection == a.lost->id && call.delivered && !call.hidden;
@@ -378,6 +380,7 @@ void add_attempt(AttemptSeries& series, const Attempt& attempt) {
   series.refused += attempt.outcome == Outcome::refused ? 1 : 0;
   series.unreachable += attempt.outcome == Outcome::unreachable ? 1 : 0;
   series.unanswered += attempt.answered_no() ? 0 : 1;
+  series.only_tcp += attempt.outcome == Outcome::accepted ? 1 : 0;
   if (attempt.connection != 0 && series.connections.size() < Mount::most_connections_named) {
     series.connections.push_back(attempt.connection);
   }

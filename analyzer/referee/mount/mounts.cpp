@@ -228,6 +228,9 @@ void Mounts::attempts(const trace::TcpAttempt& event) {
       attempt->outcome = Outcome::unreadable;
       attempt->answer = event.frame;
       break;
+    case Step::withdrawn:
+      attempt->outcome = Outcome::other;  // nobody asked for a mount
+      break;
   }
 }
 

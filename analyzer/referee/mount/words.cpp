@@ -83,6 +83,7 @@ using State = MountFacts::State;
 [[nodiscard]] std::string attempts_text(const AttemptSeries& series) {
   std::string what = counted(series.attempts, "attempt");
   what += " to connect ";
+  if (series.attempts == series.only_tcp) return what + "came no further than TCP";
   if (series.attempts == series.unanswered)
     return what + (series.attempts == 1 ? "was not answered" : "were not answered");
   if (series.unanswered == 0 && series.unreachable == 0) {
@@ -236,6 +237,7 @@ using State = MountFacts::State;
       return fmt::format("{}only the {}'s frames are in the capture.", begin, client ? "client" : "server");
     }
     case Assessment::Doubt::nothing_readable:
+      if (mount.lives.empty()) return fmt::format("{}TCP is up, and no MPA Request could be read.", begin);
       return fmt::format("{}no RPC message could be read, the capture cut them all.", begin);
     case Assessment::Doubt::frames_missing:
       return fmt::format("{}{} may have been answered in the frames that the capture lacks.", begin,

@@ -65,6 +65,7 @@ struct Attempt {
 struct AttemptSeries {
   std::uint64_t attempts = 0;
   std::uint64_t rejected = 0, declined = 0, refused = 0, unreachable = 0, unanswered = 0;
+  std::uint64_t only_tcp = 0;  ///< of the unanswered ones: TCP was taken, and nothing asked for
   FrameRef first;
   FrameRef last;                          ///< of the newest attempt
   FrameRef last_answer;                   ///< number 0: none of them was answered

@@ -37,6 +37,8 @@ void Attempts::segment(const TcpSegment& segment) {
   const Service destination{segment.destination, segment.destination_port};
   const bool ack = (segment.flags & TcpSegment::ack) != 0;
   seen.frame = segment.ref;
+  if ((segment.flags & (TcpSegment::fin | TcpSegment::rst)) != 0) take_back({source, destination}, segment);
+  if ((segment.flags & (TcpSegment::syn | TcpSegment::rst)) == 0) return;
   if ((segment.flags & TcpSegment::rst) != 0) {
     // What refuses a SYN acknowledges it, and most has no sequence of its own (RFC 9293 section 3.10.7.1). The others
     // are too many to be kept.
@@ -54,6 +56,19 @@ void Attempts::segment(const TcpSegment& segment) {
     seen.number = segment.acknowledgement;
   }
   note(seen);
+}
+
+/// Load balancers and monitors open the port to see whether it is there, and close it. Their numbers prove that they
+/// said nothing, whatever the capture lacks.
+void Attempts::take_back(const Flow& flow, const TcpSegment& segment) {
+  Attempt* a = find(flow);
+  if (a == nullptr || a->state != Attempt::State::accepted || a->request.number == 0) return;
+  if (a->octets != 0 || segment.wire_length != 0 || segment.sequence != a->number + 1) return;
+  a->state = Attempt::State::withdrawn;
+  Seen seen;
+  seen.flow = flow;
+  seen.frame = segment.ref;
+  tell(TcpAttempt::Step::withdrawn, seen, a->request);
 }
 
 void Attempts::undelivered(const UndeliveredSegment& segment) {
@@ -159,6 +174,7 @@ void Attempts::take_syn(const Seen& seen) {
     case Attempt::State::accepted:
     case Attempt::State::streaming:
     case Attempt::State::unreadable:
+    case Attempt::State::withdrawn:
       return;  // its answer was lost behind the capture: there will be another
     case Attempt::State::refused:
       tell(TcpAttempt::Step::request, seen, begin(seen).request);  // some systems try three times
@@ -223,7 +239,8 @@ Attempts::Attempt& Attempts::begin(const Seen& seen) {
 
 void Attempts::tell(TcpAttempt::Step step, const Seen& seen, FrameRef request) {
   TcpAttempt e;
-  const bool by_client = step == TcpAttempt::Step::request || step == TcpAttempt::Step::repeated;
+  const bool by_client =
+      step == TcpAttempt::Step::request || step == TcpAttempt::Step::repeated || step == TcpAttempt::Step::withdrawn;
   e.side = by_client ? Side::active : Side::passive;
   e.frame = seen.frame;
   e.step = step;

@@ -26,7 +26,7 @@ class Attempts {
 
   Attempts(const Options& options, EventSink& sink) : options_(options), sink_(sink) {}
 
-  /// Only for segments with SYN or RST: nothing else opens a connection or refuses to.
+  /// Only for segments with SYN, FIN or RST: nothing else opens a connection, refuses to, or takes an attempt back.
   void segment(const TcpSegment& segment);
   void undelivered(const UndeliveredSegment& segment);
   /// Octets of an undecided stream that are not in the capture.
@@ -62,8 +62,9 @@ class Attempts {
       open,
       accepted,
       refused,
-      streaming,  ///< MPA is spoken
-      unreadable  ///< what came on it was cut
+      streaming,   ///< MPA is spoken
+      unreadable,  ///< what came on it was cut
+      withdrawn
     } state = State::open;
     std::uint32_t number = 0;
     std::uint32_t octets = 0;
@@ -75,6 +76,7 @@ class Attempts {
   };
 
   [[nodiscard]] bool service(const Service& server) const;
+  void take_back(const Flow& flow, const TcpSegment& segment);
   void note(const Seen& seen);
   void take(const Seen& seen);
   void take_syn(const Seen& seen);

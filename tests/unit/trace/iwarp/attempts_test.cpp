@@ -73,6 +73,23 @@ TEST(TcpAttempts, WhatIsCutIsNoSilence) {
               ElementsAre("#1 C request" + there + "of #1", "#2 S accepted" + there + "of #1"));
 }
 
+// A load balancer looks whether the port is open. Whoever has sent something has a higher number by then.
+TEST(TcpAttempts, WhoClosesAndSaidNothingAskedForNothing) {
+  constexpr std::uint8_t flags_fin_ack = 0x11, flags_rst = 0x04;
+  const std::string withdrawn = "#3 C withdrawn" + there + "of #1";
+  for (const std::uint8_t flags : {flags_fin_ack, flags_rst, flags_rst_ack}) {
+    const auto closes = [&](std::uint32_t sequence) { return bare_segment(true, flags, sequence, 500'001); };
+    EXPECT_EQ(run({asks(), accepts(), closes(1001)}).attempts.back(), withdrawn);
+    EXPECT_EQ(run({asks(), accepts(), closes(1001), closes(1001), asks()}).attempts.back(), withdrawn);
+    EXPECT_EQ(run({asks(UINT32_MAX), accepts(UINT32_MAX), closes(0)}).attempts.back(), withdrawn);
+    EXPECT_EQ(run({asks(), accepts(), closes(1033)}).attempts.size(), 2U) << "its request is not in the capture";
+    EXPECT_EQ(run({asks(), closes(1001)}).attempts.size(), 1U) << "it gave up";
+    EXPECT_EQ(run({asks(), refuses(), closes(1001)}).attempts.size(), 2U);
+  }
+  EXPECT_EQ(run({asks(), accepts(), bare_segment(false, flags_fin_ack, 500'001, 1001)}).attempts.size(), 2U)
+      << "the server waited in vain";
+}
+
 TEST(TcpAttempts, AfterARefusalTheSameSynIsANewAttempt) {
   EXPECT_THAT(run({asks(), refuses(), asks(), refuses()}).attempts,
               ElementsAre("#1 C request" + there + "of #1", "#2 S refused" + there + "of #1",
