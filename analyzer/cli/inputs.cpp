@@ -35,7 +35,7 @@ void Inputs::correct(trace::TapClocks compared) {
   clocks_ = std::move(compared.clocks);
 }
 
-inline const trace::Frame* Inputs::read_next(Input& input) {
+const trace::Frame* Inputs::read_next(Input& input) {
   if (!input.capture) return nullptr;
   const trace::Frame* frame = input.capture->next();
   if (frame != nullptr) [[likely]] {

@@ -264,16 +264,13 @@ class Line {
     free_.pop_back();
     to_open_.push_back({&block, thread, false, ahead_, 0});
     ++reading_;
-    Unopened& mine = to_open_.back();
-    const std::shared_ptr<reader::ReadAhead> from = ahead_;
-    std::uint64_t part = 0;
+    Unopened& mine = to_open_.back();  // stays where it is: nobody opens it before it is read
     begin();
     {
       const Unlocked unlocked(lock);
-      if (from) part = from->read();
+      if (mine.from) mine.part = mine.from->read();
     }
     --reading_;
-    mine.part = part;
     mine.read = true;
     end();
   }
