@@ -310,6 +310,46 @@ void pull_completion(std::vector<Fault>& all) {
                         };
                       }),
                       {}, alone));
+  all.push_back(fault("xid-again-before-done", {"xid-reuse-before-done"}, "client",
+                      of_offer([](Talk& talk, Exchange& exchange, const TradePtr& trade) {
+                        trade->no_offer_done = true;
+                        trade->after_reply = [&talk, &exchange, trade] {
+                          next(exchange, [&talk, &exchange, trade] {
+                            Chance chance(1);
+                            const TradePtr again = talk.bare(*exchange.line, talk.filler(32));
+                            again->xid = trade->xid;
+                            talk.say_call(*exchange.line, *again, chance);
+                            talk.done(*exchange.line, *trade, chance, {{"invalidate", ""}});
+                            next(exchange, [&talk, &exchange, again, chance]() mutable {
+                              talk.say_reply(exchange, again, chance);
+                            });
+                          });
+                        };
+                      }),
+                      {}, alone));
+  all.push_back(fault(
+      "memory-of-two-offers", {"handle-shared-between-offers"}, "server",
+      of_offer([](Talk& talk, Exchange& exchange, const TradePtr& trade) {
+        trade->no_offer_done = true;
+        trade->after_reply = [&talk, &exchange, trade] {
+          next(exchange, [&talk, &exchange, trade] {
+            Chance chance(1);
+            const TradePtr second = talk.bare(*exchange.line, talk.filler(16));
+            second->octets = trade->octets;
+            second->unread = second->no_offer_done = true;
+            second->reply_words.set("reads", fmt::format("[{}]", trade->offer.words({{"position", "0"}})));
+            second->after_reply = [&talk, &exchange, trade, second, chance]() mutable {
+              talk.done(*exchange.line, *trade, chance, {{"invalidate", ""}});
+              next(exchange, [&talk, &exchange, second, chance]() mutable {
+                talk.done(*exchange.line, *second, chance, {{"invalidate", ""}});
+              });
+            };
+            talk.say_call(*exchange.line, *second, chance);
+            next(exchange, [&talk, &exchange, second, chance]() mutable { talk.say_reply(exchange, second, chance); });
+          });
+        };
+      }),
+      {}, alone));
   all.push_back(fault("never-done", {"pull-completion-missing"}, "client",
                       of_offer([](Talk&, Exchange& exchange, const TradePtr& trade) {
                         trade->no_offer_done = true;

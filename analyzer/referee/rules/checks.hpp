@@ -148,11 +148,24 @@ bool judge_answer_to_done(const Witness& witness, const trace::Send& event, std:
 /// What was read of an offer: its XID has to be that of the RDMA_NOMSG; its message type may tell that it is a Reply.
 void offer_content(const Witness& witness, Offer& offer, const trace::ReadResponse& event);
 void offer_read_answered(const Witness& witness, Offer& offer, FrameRef frame);
+/// Has RDMA_DONE to come? Not where it is forbidden (RFC 8166 section 4.6.2), as after an offer in a form that nothing
+/// allows, and not once a Read of it was refused, which is the end of the connection.
+[[nodiscard]] bool done_is_due(const Witness& witness, const Offer& offer) noexcept;
 void offers_overdue(const Witness& witness, Side requester, FrameRef now);
 enum class Ending : std::uint8_t { by_requester, otherwise, capture_end };
 void offers_at_end(const Witness& witness, FrameRef now, bool capture_end, std::optional<Side> closed_by, bool orderly);
 
+// --- offers_at_once.cpp: group H
+/// A Call with the XID of one that has its Reply.
+void judge_xid_reuse(const Witness& witness, const trace::Send& event, const Transaction& old,
+                     const Transaction& fresh);
+/// A Reply that is offered, before its memory counts as exposed.
+void judge_offers_at_once(const Witness& witness, const trace::Send& event, Offer& offer);
+
 // --- transactions.cpp: group I
+/// Is it, as far as its header and its payload tell, that Call once more? Empty: not all of both is in the capture.
+[[nodiscard]] std::optional<bool> sent_once_more(const trace::Send& event, const Transaction& old,
+                                                 const Transaction& fresh);
 /// A Call with the XID of one that was refused: is it that Call once more?
 void judge_retry(const Witness& witness, const trace::Send& event, const Transaction& old, const Transaction& fresh);
 void judge_repeated_call(const Witness& witness, const trace::Send& event, Transaction& old, const Transaction& fresh);

@@ -119,6 +119,8 @@
   X(read_after_done) \
   X(offer_invalidated_early) \
   X(done_invalidate_rule) \
+  X(xid_reuse_before_done) \
+  X(handle_shared_between_offers) \
   /* I. transactions */ \
   X(xid_duplicate_outstanding) \
   X(call_retransmitted) \

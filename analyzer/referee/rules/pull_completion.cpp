@@ -46,16 +46,14 @@ void bound_offers(const Witness& witness) {
 /// A requester that lets so much time pass between two messages is idle.
 constexpr TimeNs idle_after = 30'000'000'000;
 
-/// Has RDMA_DONE to come? Not where it is forbidden (RFC 8166 section 4.6.2), as after an offer in a form that nothing
-/// allows, and not once a Read of it was refused, which is the end of the connection.
-[[nodiscard]] bool done_is_due(const Witness& witness, const Offer& offer) noexcept {
-  Connection& connection = witness.connection;
+}  // namespace
+
+bool done_is_due(const Witness& witness, const Offer& offer) noexcept {
+  const Connection& connection = witness.connection;
   const Profile profile = witness.context.options.profile;
   if (profile == Profile::rfc8166 || (profile == Profile::automatic && !connection.reliable_reply)) return false;
   return offer.done.number == 0 && offer.form == Offer::Form::proper && offer.refused.number == 0;
 }
-
-}  // namespace
 
 const Row rows::pull_completion_missing{
     .group = 'H',
@@ -287,12 +285,15 @@ void judge_offer(const Witness& witness, const trace::Send& event, const wire::H
   } else if (!proper) {
     offer.form = Offer::Form::improper;
   }
-  bool all = true;
   for (const wire::ReadSegment& read : header.reads) {
     offer.segments.push_back(read.target);
     offer.length += read.target.length;
     all = connection.of(responder).memory.expose(read.target, Access::offer, offer.transaction, event.frame) && all;
   }
+  }
+  judge_offers_at_once(witness, event, offer);
+  bool all = true;
+  for (const wire::ReadSegment& read : header.reads) {
   if (!all) {
     connection.distrust(kept_finished, Doubt::bound);
     witness.unchecked(RuleId::rdma_unknown_handle, "more memory is exposed than the analyzer keeps");

@@ -109,8 +109,15 @@ void settle_same_xid(const Witness& witness, const Case& waited, bool proven) {
 
 }  // namespace
 
+std::optional<bool> sent_once_more(const trace::Send& event, const Transaction& old, const Transaction& fresh) {
+  if (same_shape(old, fresh)) return true;
+  const bool comparable = old.lists_known && fresh.lists_known && old.payload.has_value() == fresh.payload.has_value();
+  return when(comparable && !event.holes, false);
+}
+
 void judge_repeated_call(const Witness& witness, const trace::Send& event, Transaction& old, const Transaction& fresh) {
-  if (same_shape(old, fresh)) {
+  const std::optional<bool> same = sent_once_more(event, old, fresh);
+  if (same == true) {
     witness.say(RuleId::call_retransmitted,
                 {.frames = {event.frame, old.call},
                  .by = event.side,
@@ -122,8 +129,7 @@ void judge_repeated_call(const Witness& witness, const trace::Send& event, Trans
                      name(event.side), old.xid, old.call.number)});
     return;
   }
-  const bool comparable = old.lists_known && fresh.lists_known && old.payload.has_value() == fresh.payload.has_value();
-  if (!comparable || event.holes) {
+  if (!same) {
     witness.unchecked(RuleId::xid_duplicate_outstanding,
                       "one of two Calls with one XID is not in the capture as a whole");
     return;

@@ -176,7 +176,10 @@ void MemoryMap::forget(TransactionId owner, std::uint32_t handle) {
 }
 
 void MemoryMap::invalidate(std::uint32_t handle, FrameRef by) {
-  for (auto at = exposures_.lower_bound(first_of(handle)); under(at, handle); ++at) at->second.invalidated = by;
+  for (auto at = exposures_.lower_bound(first_of(handle)); under(at, handle); ++at) {
+    at->second.invalidated = by;
+    if (by.number != 0) at->second.registration = Exposure::Registration::invalidated;
+  }
 }
 
 void MemoryMap::clear() noexcept {

@@ -50,8 +50,10 @@ class Exposure {
   bool live = true;        ///< false: the Reply (or RDMA_DONE) has been sent
   FrameRef retired;        ///< by which message
   FrameRef invalidated;    ///< the Send With Invalidate that named its handle since; number 0: none
-  Coverage touched;        ///< octets written, or read and answered
-  Coverage requested;      ///< octets that a READ Request asked for
+  /// What its handle stood for then, be that offered anew by now.
+  enum class Registration : std::uint8_t { valid, invalidated } registration = Registration::valid;
+  Coverage touched;    ///< octets written, or read and answered
+  Coverage requested;  ///< octets that a READ Request asked for
 
   void add(Region region);
   [[nodiscard]] std::size_t regions() const noexcept { return all().size() + empty_.size(); }
@@ -131,7 +133,7 @@ class MemoryMap {
   /// The transaction's regions may no longer be touched.
   void retire(TransactionId owner, std::uint32_t handle, FrameRef by);
   void forget(TransactionId owner, std::uint32_t handle);
-  /// The other side invalidated the handle: holds until a message offers it again.
+  /// The other side invalidated the handle: holds until a message offers it again (number 0).
   void invalidate(std::uint32_t handle, FrameRef by);
   void clear() noexcept;
 
