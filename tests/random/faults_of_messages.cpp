@@ -310,6 +310,19 @@ void pull_completion(std::vector<Fault>& all) {
                         };
                       }),
                       {}, alone));
+  all.push_back(fault("offered-twice", {"duplicate-reply"}, "server",
+                      of_offer([](Talk& talk, Exchange& exchange, const TradePtr& trade) {
+                        trade->after_reply = [&talk, &exchange, trade] {
+                          Line& line = *exchange.line;
+                          talk.tell(line, Side::server, "reply",
+                                    {{"to", trade->label},
+                                     {"octets", std::to_string(trade->octets)},
+                                     {"credit", std::to_string(line.ways[0].granted)},
+                                     {"reads", fmt::format("[{}]", trade->offer.words({{"position", "0"}}))}},
+                                    talk.label("b"));
+                        };
+                      }),
+                      {}, alone));
   all.push_back(fault("xid-again-before-done", {"xid-reuse-before-done"}, "client",
                       of_offer([](Talk& talk, Exchange& exchange, const TradePtr& trade) {
                         trade->no_offer_done = true;

@@ -161,13 +161,14 @@ void take_reply(const Witness& witness, const trace::Send& event, const wire::He
   send.exchange = call->id;
   if (call->answered()) {
     ++connection.ledger(event.side).unanswered;
-    if (judge_answer_to_done(witness, event, xid)) return;
+    // Wrong as it is, what it offers is there to be read.
+    const bool offers = lists_complete && !reading.guessed && !reading.inferred &&
+                        static_cast<Proc>(header.fixed.proc) == Proc::nomsg && wire::has_position_zero(header);
+    if (!offers && judge_answer_to_done(witness, event, xid)) return;
     if (reading.guessed) connection.distrust(kept_finished, Doubt::direction);  // or a Call of its own with that XID
     judge_duplicate(witness, event, *call);
-    if (reading.inferred) {
-      doubt_memory(connection, event, {});
-      judge_offer(witness, event, header, call, requester);
-    }
+    if (reading.inferred) doubt_memory(connection, event, {});
+    if (reading.inferred || offers) judge_offer(witness, event, header, call, requester);
     return;
   }
   if (reading.guessed && reading.ill_formed && captured_whole(event) && calls_possible(connection, event.side)) {

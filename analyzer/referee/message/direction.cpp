@@ -38,6 +38,25 @@ using wire::Proc;
   return offer != nullptr && offer->may_be_call();
 }
 
+/// A Reply of `sender` with that XID was offered already. A Call gets one Reply: another one breaks a rule.
+[[nodiscard]] bool offered_before(const Connection& connection, Side sender, std::uint32_t xid) {
+  const Transaction* theirs = connection.find(other(sender), xid);
+  return theirs != nullptr && theirs->answered() && !theirs->answer_uncertain() &&
+         std::any_of(connection.offers.begin(), connection.offers.end(), [&](const Offer& offer) {
+           return offer.requester == other(sender) && offer.xid == xid && !offer.may_be_call();
+         });
+}
+
+/// What it says is in the memory of an offer that is still open, and known to be that Reply.
+[[nodiscard]] bool same_offer(const Connection& connection, Side sender, const wire::HeaderV1& header) {
+  return !header.reads.empty() &&
+         std::any_of(connection.offers.begin(), connection.offers.end(), [&](const Offer& offer) {
+           return offer.requester == other(sender) && offer.xid == header.fixed.xid && !offer.may_be_call() &&
+                  offer.done.number == 0 && !offer.segments.empty() &&
+                  offer.segments.front() == header.reads.front().target;
+         });
+}
+
 /// Nothing shows that the server makes no Calls of its own.
 [[nodiscard]] bool reverse_calls_possible(const Connection& connection) {
   const BackChannel& channel = connection.back_channel;
@@ -71,7 +90,10 @@ Reading read_direction(Connection& connection, const trace::Send& event, const w
   if (proc == Proc::nomsg && lists_complete) {
     if (has_position_zero(header)) {
       // A Long Call, or a Reply that offers itself to be read: told apart by the open Call of the other side.
-      if (form != LongForm::not_asked) {
+      const bool second = !theirs_open && offered_before(connection, sender, xid);
+      if (second && (form == LongForm::reply || same_offer(connection, sender, header))) {
+        reading.direction = Direction::reply;
+      } else if (form != LongForm::not_asked && !(second && form == LongForm::undecided)) {
         if (form == LongForm::call) reading.direction = Direction::call;
         if (form == LongForm::reply) reading.direction = Direction::reply;
         // Other traffic came before it was pulled: the only open Call with its XID is the one that it answers.
@@ -184,6 +206,9 @@ bool call_or_offer(const Connection& connection, const trace::Send& event, wire:
     return read.position == 0 && read.target.length != 0;
   });
   const Transaction* theirs = connection.open_call(other(event.side), scratch.fixed.xid);
+  if (some && theirs == nullptr && offered_before(connection, event.side, scratch.fixed.xid)) {
+    return !same_offer(connection, event.side, scratch);
+  }
   if (!some || theirs == nullptr || own_reply_chunk(scratch, *theirs)) return false;
   return event.side == Side::active || connection.open_call(event.side, scratch.fixed.xid) != nullptr ||
          reverse_calls_possible(connection);

@@ -128,9 +128,11 @@ void MessageQueue::told_by(const Witness& witness, const trace::Send& event) {
   const auto fixed = wire::decode_fixed_words(event.octets, event.wire_length);
   const bool same_xid = fixed && fixed->xid == wire::load_be32(waits->octets.data());
   const bool theirs = event.side == waits->event.side;
-  // RDMA_DONE is said about a Reply only; RDMA_ERROR about a Call only, and a Call gets one Reply.
+  // RDMA_DONE is said about a Reply only, be it an earlier one; RDMA_ERROR about a Call only, and a Call gets one
+  // Reply.
+  const bool first = same_xid && witness.connection.open_call(other(waits->event.side), fixed->xid) != nullptr;
   const bool done =
-      same_xid && !theirs && fixed->version == 1 && fixed->proc == static_cast<std::uint32_t>(wire::Proc::done);
+      first && !theirs && fixed->version == 1 && fixed->proc == static_cast<std::uint32_t>(wire::Proc::done);
   const bool error = fixed && fixed->proc == static_cast<std::uint32_t>(wire::Proc::error);
   const bool of_a_call = same_xid && (error || (theirs && is_reply(event, scratch_)));
   release_unpulled(witness, done ? LongForm::reply : of_a_call ? LongForm::call : LongForm::undecided);

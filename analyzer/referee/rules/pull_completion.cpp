@@ -19,7 +19,17 @@ constexpr std::size_t most_offers = 1024;
 constexpr std::size_t kept_finished_offers = 64;
 
 void drop_offer(Connection& connection, const Offer& offer) {
+  // The same Reply may have been offered twice, wrongly, and out of the same memory.
+  const auto again = std::find_if(connection.offers.begin(), connection.offers.end(), [&](const Offer& each) {
+    return &each != &offer && each.transaction == offer.transaction;
+  });
+  const auto still_named = [&](std::uint32_t handle) {
+    return again != connection.offers.end() &&
+           std::any_of(again->segments.begin(), again->segments.end(),
+                       [&](const wire::Segment& segment) { return segment.handle == handle; });
+  };
   for (const wire::Segment& segment : offer.segments) {
+    if (still_named(segment.handle)) continue;
     connection.of(other(offer.requester)).memory.forget(offer.transaction, segment.handle);
   }
 }
@@ -274,8 +284,10 @@ void judge_offer(const Witness& witness, const trace::Send& event, const wire::H
   }
 
   Offer offer;
-  offer.transaction =
-      call != nullptr ? call->id : TransactionId{Transactions::key(requester, xid), ++connection.generation};
+  // Offered again when RDMA_DONE had ended it: it begins anew.
+  const Offer* before = call != nullptr ? find_offer(connection, call->id) : nullptr;
+  const bool anew = call == nullptr || (before != nullptr && before->done.number != 0);
+  offer.transaction = anew ? TransactionId{Transactions::key(requester, xid), ++connection.generation} : call->id;
   offer.xid = xid;
   offer.requester = requester;
   offer.frame = event.frame;
@@ -288,12 +300,12 @@ void judge_offer(const Witness& witness, const trace::Send& event, const wire::H
   for (const wire::ReadSegment& read : header.reads) {
     offer.segments.push_back(read.target);
     offer.length += read.target.length;
-    all = connection.of(responder).memory.expose(read.target, Access::offer, offer.transaction, event.frame) && all;
-  }
   }
   judge_offers_at_once(witness, event, offer);
   bool all = true;
   for (const wire::ReadSegment& read : header.reads) {
+    all = connection.of(responder).memory.expose(read.target, Access::offer, offer.transaction, event.frame) && all;
+  }
   if (!all) {
     connection.distrust(kept_finished, Doubt::bound);
     witness.unchecked(RuleId::rdma_unknown_handle, "more memory is exposed than the analyzer keeps");

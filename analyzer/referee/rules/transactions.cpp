@@ -188,7 +188,10 @@ const Row rows::duplicate_reply{
         "Each call gets one answer. The second one finds no call; it takes a receive buffer and may be mistaken for "
         "the answer to a new call with the same XID.",
     .evidence =
-        "A second Reply for one Call. A call that was itself sent twice earns two answers. Not decided across a gap.",
+        "A second Reply for one Call. A call that was itself sent twice earns two answers. One that is offered to be "
+        "read "
+        "looks like a Long Call of the responder: its memory is that of the first offer, or what is read of it says "
+        "that it is a Reply. Not decided across a gap.",
     .next =
         "Linux client: bad_xids in /proc/self/mountstats. Server: whether its reply cache answered besides the "
         "operation itself."};
@@ -214,12 +217,15 @@ void judge_duplicate(const Witness& witness, const trace::Send& event, const Tra
     witness.unchecked(RuleId::duplicate_reply, "it may be about a Long Call that looks like an offered Reply");
     return;
   }
+  // One that waited to be pulled may have been acknowledged meanwhile.
+  const bool heard = witness.connection.heard(event.side, event.ordinal);
+  const FrameRef received = heard ? witness.connection.last_frame : FrameRef{};
   witness.wait({.rule = RuleId::duplicate_reply,
                 .accused = event.side,
                 .frame = event.frame,
                 .evidence = call.reply,
                 .xid = call.xid,
-                .about = Case::Answer{call.call, event.ordinal, {}},
+                .about = Case::Answer{call.call, event.ordinal, received},
                 .settle = settle_duplicate});
 }
 

@@ -258,5 +258,91 @@ TEST(SharedOffers, AreNoneWhereRdmaDoneIsForbidden) {
   EXPECT_TRUE(found(s.acknowledge(Side::active).call(3).end(), RuleId::handle_shared_between_offers).empty());
 }
 
+// --- duplicate-reply
+
+/// The first octets of what is read: XID and message type.
+void pull(Story& s, std::uint32_t handle, std::uint32_t xid, std::uint32_t type) {
+  s.read(Side::active, handle, 0x5000, length, false);
+  const Octets start = story::words({xid, type});
+  trace::ReadResponse event;
+  event.connection = 1;
+  event.side = Side::passive;
+  event.frame = {++s.frame, s.now += 10'000};
+  event.op = s.op;
+  event.handle = handle;
+  event.offset = 0x5000;
+  event.length = length;
+  event.octets = start;
+  event.last = true;
+  s.referee.on(event);
+}
+
+struct Second {
+  const char* what;
+  std::uint32_t handle;
+  std::optional<std::uint32_t> type;  ///< what is read of it; empty: nothing is
+  std::size_t times;
+};
+TEST(SecondOffer, IsASecondReplyWhereItsOctetsSaySo) {
+  for (const Second& each : {Second{"read: a Reply", 0x800, 1, 1}, Second{"read: a Call", 0x800, 0, 0},
+                             Second{"not read", 0x800, {}, 0}, Second{"what the first one names", 0x700, {}, 1}}) {
+    SCOPED_TRACE(each.what);
+    Story s;
+    s.connect().call(1);
+    offer(s, 1, 0x700, 0x5000);
+    pull(s, 0x700, 1, 1);
+    offer(s, 1, each.handle, 0x5000);
+    s.acknowledge(Side::active);
+    if (each.type) pull(s, each.handle, 1, *each.type);
+    s.done(Side::active, 1).call(3).reply(3);
+    const Report report = s.end();
+    const auto hits = found(report, RuleId::duplicate_reply);
+    ASSERT_EQ(hits.size(), each.times);
+    for (const Finding& hit : hits) {
+      EXPECT_EQ(hit.severity, Severity::error);
+      EXPECT_EQ(hit.violator, Party::server);
+    }
+    EXPECT_EQ(story::above_note(report), each.times);
+    EXPECT_EQ(report.connections.at(0).pull_completion.offered, 1 + each.times);
+    EXPECT_TRUE(found(report, RuleId::handle_shared_between_offers).empty());
+  }
+}
+
+TEST(SecondOffer, BehindRdmaDoneIsOneAllTheSame) {
+  Story s;
+  s.connect().call(1);
+  offer(s, 1, 0x700, 0x5000);
+  pull(s, 0x700, 1, 1);
+  s.done(Side::active, 1);
+  offer(s, 1, 0x700, 0x5000);
+  s.acknowledge(Side::active);
+  pull(s, 0x700, 1, 1);
+  s.done(Side::active, 1).call(3).reply(3);
+  const Report report = s.end();
+  EXPECT_EQ(found(report, RuleId::duplicate_reply).size(), 1U);
+  EXPECT_TRUE(found(report, RuleId::done_answered).empty());
+  EXPECT_EQ(story::above_note(report), 1U);  // not read-after-done: it is offered anew
+}
+
+TEST(SecondOffer, StaysReadableWhenTheFirstIsForgotten) {
+  Story s;
+  s.connect().call(1);
+  offer(s, 1, 0x700, 0x5000);
+  pull(s, 0x700, 1, 1);
+  offer(s, 1, 0x700, 0x5000);
+  s.acknowledge(Side::active).done(Side::active, 1);
+  for (std::uint32_t xid = 2; xid < 100; ++xid) {
+    s.call(xid);
+    offer(s, xid, 0x1000 + xid, 0x5000);
+    pull(s, 0x1000 + xid, xid, 1);
+    s.done(Side::active, xid);
+  }
+  pull(s, 0x700, 1, 1);
+  s.done(Side::active, 1).call(200).reply(200);
+  const Report report = s.end();
+  EXPECT_EQ(found(report, RuleId::duplicate_reply).size(), 1U);
+  EXPECT_EQ(story::above_note(report), 1U);
+}
+
 }  // namespace
 }  // namespace rpcrdma::referee
