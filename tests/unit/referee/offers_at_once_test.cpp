@@ -28,7 +28,7 @@ void offer(Story& s, std::uint32_t xid, std::uint32_t handle, std::uint64_t offs
 }
 void larger_call(Story& s, std::uint32_t xid) { s.message(Side::active, xid, 32, {}, story::rpc_call(xid, 44)); }
 
-bool unchecked(const Report& report, RuleId rule) {
+bool left_unchecked(const Report& report, RuleId rule) {
   return std::any_of(report.unchecked.begin(), report.unchecked.end(),
                      [&](const Unchecked& each) { return each.rule == rule; });
 }
@@ -90,7 +90,7 @@ TEST(XidReuse, IsToldOfANewCallOnly) {
     const Report report = s.end();
     const auto hits = found(report, RuleId::xid_reuse_before_done);
     ASSERT_EQ(hits.size(), each.times);
-    EXPECT_EQ(unchecked(report, RuleId::xid_reuse_before_done), each.unchecked);
+    EXPECT_EQ(left_unchecked(report, RuleId::xid_reuse_before_done), each.unchecked);
     EXPECT_TRUE(found(report, RuleId::xid_duplicate_outstanding).empty());
     for (const Finding& hit : hits) {
       EXPECT_EQ(hit.violator, Party::client);
@@ -195,7 +195,7 @@ TEST(SharedOffers, AreTwoThatAreOpenAndMeet) {
     const Report report = s.end();
     const auto hits = found(report, RuleId::handle_shared_between_offers);
     ASSERT_EQ(hits.size(), each.times);
-    EXPECT_EQ(unchecked(report, RuleId::handle_shared_between_offers), each.unchecked);
+    EXPECT_EQ(left_unchecked(report, RuleId::handle_shared_between_offers), each.unchecked);
     for (const Finding& hit : hits) {
       EXPECT_EQ(hit.violator, Party::server);
       EXPECT_EQ(hit.severity, Severity::warning);
@@ -235,7 +235,7 @@ TEST(SharedOffers, AreNotProvenBeforeTheClientIsHeardAgain) {
   offer(s, 2, 0x700, 0x5000);
   const Report report = s.acknowledge(Side::active).end();
   EXPECT_TRUE(found(report, RuleId::handle_shared_between_offers).empty());
-  EXPECT_TRUE(unchecked(report, RuleId::handle_shared_between_offers));
+  EXPECT_TRUE(left_unchecked(report, RuleId::handle_shared_between_offers));
 }
 
 TEST(SharedOffers, SayNothingOfWhoseReadIsInFlight) {
