@@ -103,25 +103,25 @@ const Row rows::handle_shared_between_offers{
 
 namespace {
 
-constexpr std::size_t most_compared = 16384;  // exposures and offers for one Reply
+constexpr std::size_t most_offers_compared = 16384;  // exposures and offers for one Reply
 
-struct Shared {
+struct SharedOctets {
   Offer* with = nullptr;
   std::uint32_t handle = 0;
   Region octets;
 };
 
 /// The oldest open offer that this segment meets.
-[[nodiscard]] Shared shared_with(const Witness& witness, const Offer& offer, const wire::Segment& segment,
-                                 std::size_t& compared) {
+[[nodiscard]] SharedOctets offer_met_by(const Witness& witness, const Offer& offer, const wire::Segment& segment,
+                                        std::size_t& compared) {
   Connection& connection = witness.connection;
-  Shared shared;
-  if (segment.length == 0 || compared > most_compared) return shared;
+  SharedOctets shared;
+  if (segment.length == 0 || compared > most_offers_compared) return shared;
   const std::uint64_t room = std::numeric_limits<std::uint64_t>::max() - segment.offset;
   const std::uint64_t end = segment.offset + std::min<std::uint64_t>(segment.length, room);
   const MemoryMap& memory = connection.of(other(offer.requester)).memory;
   compared += memory.each_near(segment.handle, segment.offset, end, [&](const Exposure& exposure) {
-    if (shared.with != nullptr || compared > most_compared) return;
+    if (shared.with != nullptr || compared > most_offers_compared) return;
     if (exposure.access != Access::offer || !exposure.live || exposure.owner == offer.transaction) return;
     if (exposure.registration == Exposure::Registration::invalidated) return;
     const Region octets = exposure.meeting(segment.offset, end);
@@ -166,12 +166,12 @@ void judge_offers_at_once(const Witness& witness, const trace::Send& event, Offe
   const bool uncertain = offer.form == Offer::Form::inferred;
   if (connection.offers.empty() || (!uncertain && !done_is_due(witness, offer))) return;
   std::size_t compared = 0;
-  Shared found;
+  SharedOctets found;
   for (const wire::Segment& segment : offer.segments) {
-    found = shared_with(witness, offer, segment, compared);
+    found = offer_met_by(witness, offer, segment, compared);
     if (found.with != nullptr) break;
   }
-  if (compared > most_compared) {
+  if (compared > most_offers_compared) {
     witness.unchecked(RuleId::handle_shared_between_offers,
                       fmt::format("too many Replies name the handles of frame {}", event.frame.number));
   }
