@@ -345,8 +345,12 @@ void Messages::version1(const referee::MessageSeen& seen, Exchange* of, Draft& d
     if (inline_message) draft_reply(draft, header.length, length, asked, returned, pseudonyms_);
     if (of == nullptr) return write(draft, pieces);
     if (!of->asked) of->asked = asked;
-    for (const wire::ReadSegment& segment : header.reads) {
-      if (wire::position_zero(segment)) of->offered.push_back(segment.target);
+    if (wire::has_position_zero(header)) {
+      finish_reply(*of, {});  // it may have been offered before, from elsewhere
+      of->offered.clear();
+      for (const wire::ReadSegment& segment : header.reads) {
+        if (wire::position_zero(segment)) of->offered.push_back(segment.target);
+      }
     }
     if (!of->offered.empty()) return write(draft, pieces);
     if (header.reply) of->reply.wire_length = wire::chunk_length(*header.reply);

@@ -169,6 +169,8 @@ void take_reply(const Witness& witness, const trace::Send& event, const wire::He
     judge_duplicate(witness, event, *call);
     if (reading.inferred) doubt_memory(connection, event, {});
     if (reading.inferred || offers) judge_offer(witness, event, header, call, requester);
+    const Offer* offer = offers ? newest_offer(connection, requester, xid) : nullptr;
+    if (offer != nullptr) send.exchange = offer->transaction;  // of its own, where the first was ended
     return;
   }
   if (reading.guessed && reading.ill_formed && captured_whole(event) && calls_possible(connection, event.side)) {

@@ -91,9 +91,10 @@ Reading read_direction(Connection& connection, const trace::Send& event, const w
     if (has_position_zero(header)) {
       // A Long Call, or a Reply that offers itself to be read: told apart by the open Call of the other side.
       const bool second = !theirs_open && offered_before(connection, sender, xid);
-      if (second && (form == LongForm::reply || same_offer(connection, sender, header))) {
+      const bool told = form != LongForm::not_asked && !(second && form == LongForm::undecided);
+      if (second && same_offer(connection, sender, header)) {
         reading.direction = Direction::reply;
-      } else if (form != LongForm::not_asked && !(second && form == LongForm::undecided)) {
+      } else if (told) {
         if (form == LongForm::call) reading.direction = Direction::call;
         if (form == LongForm::reply) reading.direction = Direction::reply;
         // Other traffic came before it was pulled: the only open Call with its XID is the one that it answers.
