@@ -94,7 +94,9 @@ Reading read_direction(Connection& connection, const trace::Send& event, const w
       const bool told = form != LongForm::not_asked && !(second && form == LongForm::undecided);
       if (second && same_offer(connection, sender, header)) {
         reading.direction = Direction::reply;
-      } else if (told) {
+        return reading;
+      }
+      if (told) {
         if (form == LongForm::call) reading.direction = Direction::call;
         if (form == LongForm::reply) reading.direction = Direction::reply;
         // Other traffic came before it was pulled: the only open Call with its XID is the one that it answers.
