@@ -225,10 +225,10 @@ struct Referee::Impl {
   template <class Event>
   void tell_operation(Connection& connection, OperationSeen::Kind kind, const Event& event, wire::Bytes octets,
                       Side initiator) {
-    observe_operation(
-        on(connection),
-        {kind, event.side, event.frame, event.handle, event.offset, event.length, octets, {}, false, event.op},
-        initiator);
+    if (context.observer == nullptr) return;  // asked for each packet
+    const OperationSeen seen{kind,         event.side, event.frame, event.handle, event.offset,
+                             event.length, octets,     {},          false,        event.op};
+    observe_operation(on(connection), seen, initiator);
   }
 
   void end_of_capture(Connection& connection, FrameRef last) {

@@ -77,18 +77,29 @@ struct IwarpTransport::Impl {
                                     : Moment::Step::iwarp_over;
   }
 
-  [[nodiscard]] Map::value_type*& used(const Ends& ends) noexcept {
-    return cache[(ends.port[0] ^ ends.port[1]) % cache.size()];
+  [[nodiscard]] Map::value_type*& used(std::uint16_t port, std::uint16_t other) noexcept {
+    return cache[(port ^ other) % cache.size()];
   }
+  [[nodiscard]] Map::value_type*& used(const Ends& ends) noexcept { return used(ends.port[0], ends.port[1]); }
 
-  [[nodiscard]] Entry* find(const Ends& ends) {
-    if (connections.empty()) return nullptr;
-    Map::value_type*& cached = used(ends);
-    if (cached != nullptr && cached->first == ends) return &cached->second;
+  struct Found {
+    Map::value_type* connection = nullptr;
+    int direction = 0;
+  };
+  /// Between its ends, and which of them sent it. Nearly always it is the one that was used last by these ports.
+  [[nodiscard]] Found find(const TcpSegment& segment) {
+    Map::value_type* const cached = used(segment.source_port, segment.destination_port);
+    if (cached != nullptr) {
+      if (cached->first.sent(0, segment)) return {cached, 0};
+      if (cached->first.sent(1, segment)) return {cached, 1};
+    }
+    if (connections.empty()) return {};
+    Ends ends;
+    const int direction = ends_of(segment, ends);
     const auto found = connections.find(ends);
-    if (found == connections.end()) return nullptr;
-    cached = &*found;
-    return &found->second;
+    if (found == connections.end()) return {};
+    used(ends) = &*found;
+    return {&*found, direction};
   }
 
   void erase(const Ends& ends) {
@@ -143,39 +154,43 @@ struct IwarpTransport::Impl {
     bound(now, options.room(now == List::over ? over_limit : open_limit), frame);
   }
 
-  bool use(const Ends& ends, Entry& entry, int direction, const TcpSegment& segment) {
+  bool use(Map::value_type& connection, int direction, const TcpSegment& segment) {
+    Entry& entry = connection.second;
     entry.connection->segment(direction, segment);
     if (entry.plain != 0 && segment.wire_length != 0) {
       ++entry.plain_frames;
       plain.watch(entry.plain, segment);
     }
     const bool known = entry.connection->status() == Connection::Status::open;
-    settle(ends, entry, segment.ref);
+    settle(connection.first, entry, segment.ref);
     return known;
   }
 
   bool segment(const TcpSegment& segment) {
+    auto [known, direction] = find(segment);
+    // Of the epoch before is nothing that may be of this one.
+    const bool own = known != nullptr && known->second.connection->may_be_own(direction, segment);
     Ends ends;
-    const int direction = ends_of(segment, ends);
-    Entry* entry = find(ends);
-    if (before.holds(ends, direction, segment) &&
-        (entry == nullptr || !entry->connection->may_be_own(direction, segment))) {
-      return true;
+    if (!own) {
+      direction = ends_of(segment, ends);
+      if (before.holds(ends, direction, segment)) return true;
     }
-    if (entry != nullptr && entry->connection->foreign(direction, segment)) {
-      before.keep(ends, entry->connection->said(segment.ref));
-      entry->connection->supersede(direction, segment.ref);
-      count_plain(*entry);
+    if (known != nullptr && known->second.connection->foreign(direction, segment)) {
+      ends = known->first;
+      Connection& connection = *known->second.connection;
+      before.keep(ends, connection.said(segment.ref));
+      connection.supersede(direction, segment.ref);
+      count_plain(known->second);
       erase(ends);
       ordinary.forget(OrdinaryTcp::hash_of(ends));
-      entry = nullptr;
+      known = nullptr;
     }
     constexpr unsigned begins_or_ends = TcpSegment::syn | TcpSegment::fin | TcpSegment::rst;
     if ((segment.flags & begins_or_ends) != 0) attempts.segment(segment);
     constexpr std::size_t least_of_mpa = 20;  // a Request or Reply frame without private data (RFC 5044 section 7.1)
     const bool cut = segment.payload.size() < std::min<std::size_t>(segment.wire_length, least_of_mpa);
-    if (cut && (entry == nullptr || entry->list == List::pending)) attempts.cut(segment);
-    if (entry != nullptr) return use(ends, *entry, direction, segment);
+    if (cut && (known == nullptr || known->second.list == List::pending)) attempts.cut(segment);
+    if (known != nullptr) return use(*known, direction, segment);
 
     const bool service = context.service_port(ends.port[0]) || context.service_port(ends.port[1]);
     iwarp::TcpOpening opening;
@@ -191,14 +206,12 @@ struct IwarpTransport::Impl {
     }
     used(ends) = &*at;
     bound(List::pending, options.room(pending_limit), segment.ref);
-    return use(ends, at->second, direction, segment);
+    return use(*at, direction, segment);
   }
 
   bool copy(const TcpSegment& segment) {
-    Ends ends;
-    const int direction = ends_of(segment, ends);
-    Entry* entry = find(ends);
-    return entry != nullptr && entry->connection->copy(direction, segment);
+    const auto [known, direction] = find(segment);
+    return known != nullptr && known->second.connection->copy(direction, segment);
   }
 
   void finish(FrameRef last) {

@@ -29,6 +29,7 @@ struct ProvenOrder {
   /// Takes what needs not wait any more. False: nothing.
   template <class Connection>
   static bool release_proven(Connection& connection, FrameRef now) {
+    if (connection.early(0).empty() && connection.early(1).empty()) return false;  // asked for each packet
     bool released = false;
     for (bool any = true; any;) {
       any = false;

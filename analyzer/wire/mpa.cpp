@@ -10,6 +10,7 @@ namespace {
 constexpr char request_key[] = "MPA ID Req Frame";
 constexpr char reply_key[] = "MPA ID Rep Frame";
 static_assert(sizeof request_key == mpa_key_length + 1 && sizeof reply_key == mpa_key_length + 1);
+static_assert(request_key[0] == 'M' && reply_key[0] == 'M');  // as mpa_key() knows
 
 constexpr std::uint16_t depth_mask = 0x3FFF;
 
@@ -34,10 +35,8 @@ MpaEnhanced enhanced_word(const std::uint8_t* p) noexcept {
 
 }  // namespace
 
-MpaKey mpa_key(Bytes octets) noexcept {
+MpaKey mpa_key_in_full(Bytes octets) noexcept {
   const std::size_t n = std::min(octets.size(), mpa_key_length);
-  if (n == 0) return MpaKey::partial;
-  if (octets.front() != static_cast<std::uint8_t>(request_key[0])) return MpaKey::none;  // asked of nearly all segments
   const bool request = std::memcmp(octets.data(), request_key, n) == 0;
   const bool reply = std::memcmp(octets.data(), reply_key, n) == 0;
   if (!request && !reply) return MpaKey::none;

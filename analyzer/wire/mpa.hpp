@@ -26,7 +26,12 @@ enum class MpaKey : std::uint8_t {
   request,
   reply,
 };
-[[nodiscard]] MpaKey mpa_key(Bytes octets) noexcept;
+[[nodiscard]] MpaKey mpa_key_in_full(Bytes octets) noexcept;
+/// Asked of nearly all segments.
+[[nodiscard]] inline MpaKey mpa_key(Bytes octets) noexcept {
+  if (octets.empty()) return MpaKey::partial;
+  return octets.front() == 'M' ? mpa_key_in_full(octets) : MpaKey::none;
+}
 
 struct MpaHeader {
   bool request = false;

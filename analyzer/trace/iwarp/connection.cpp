@@ -231,7 +231,7 @@ void Connection::payload(Half& h, const TcpSegment& segment, std::uint32_t seque
   h.reach = std::max(h.reach, piece.end());
 
   const Position start = piece.start;
-  Repeated repeated;
+  auto kind = Repeated::Kind::retransmission;
   switch (h.order.arrive(piece, segment.acknowledgement, segment.ip_identification)) {
     case Arrival::next:
       if (piece.start != start) repeat(h, start, segment.ref);
@@ -261,13 +261,14 @@ void Connection::payload(Half& h, const TcpSegment& segment, std::uint32_t seque
       return;
     case Arrival::retransmission:
       repeat(h, start, segment.ref);
-      repeated.kind = Repeated::Kind::retransmission;
       break;
     case Arrival::capture_duplicate:
-      repeated.kind = Repeated::Kind::capture_duplicate;
+      kind = Repeated::Kind::capture_duplicate;
       break;
   }
   if (!live()) return;
+  Repeated repeated;
+  repeated.kind = kind;
   repeated.connection = id_;
   repeated.side = side(h.direction);
   repeated.frame = segment.ref;
@@ -321,6 +322,7 @@ std::optional<Hole> Connection::hole_of(const Half& h) {
 
 /// Gives up the holes that no retransmission will fill: those the receiver has acknowledged, or `all`.
 void Connection::close_holes(Half& h, FrameRef now, bool all) {
+  if (h.order.held() == 0 && !h.fin && !all) return;
   while (h.order.started()) {
     auto hole = hole_of(h);
     if (!hole && all && !h.tail_told && h.acknowledged > h.order.next() + 1) {

@@ -301,9 +301,12 @@ void Messages::on_read_response(Side side, const Fpdu& fpdu) {
     return read.request.sink_stag == header->stag && at >= read.answered && at <= read.request.size &&
            length <= read.request.size - at;
   };
-  auto at = std::find_if(asker.reads.begin(), asker.reads.end(), fits);
-  if (at == asker.reads.end()) return;  // the request is not in the capture
-  while (asker.reads.begin() != at) asker.reads.pop_front();
+  if (asker.reads.empty()) return;
+  if (!fits(asker.reads.front())) [[unlikely]] {
+    const auto at = std::find_if(asker.reads.begin(), asker.reads.end(), fits);
+    if (at == asker.reads.end()) return;  // the request is not in the capture
+    asker.reads.erase(asker.reads.begin(), at);
+  }
   SentRead& read = asker.reads.front();
   const std::uint64_t into = header->offset - read.request.sink_offset;
   read.answered = into + length;

@@ -66,6 +66,7 @@ bool Connection::come(const Half& h, const TcpSegment& segment) const {
     return segment.acknowledgement - *peer.promised <= 1;
   }
   const Position acknowledged = peer.order.unwrap(segment.acknowledgement);
+  if (acknowledged <= peer.order.next()) return true;  // what is missing of it lies behind that
   const Position said = std::max({peer.end_seen(), peer.fin ? *peer.fin + 1 : 0, peer.acknowledged});
   const std::int64_t ahead = distance(said, acknowledged);
   if (ahead > window_ahead) return true;
