@@ -5,7 +5,6 @@
 
 #include "wire/cm.hpp"
 #include "wire/ib.hpp"
-#include "wire/mpa.hpp"
 
 namespace rpcrdma::trace {
 namespace {
@@ -65,9 +64,7 @@ void Shares::join(const IbPacket& packet) {
   }
 }
 
-std::optional<Service> Shares::service(const TcpSegment& segment) {
-  const wire::MpaKey key = wire::mpa_key(segment.payload);
-  if (key != wire::MpaKey::request && key != wire::MpaKey::reply) return std::nullopt;
+std::optional<Service> Shares::new_service(const TcpSegment& segment, wire::MpaKey key) {
   const Service found = key == wire::MpaKey::request ? Service{segment.destination, segment.destination_port}
                                                      : Service{segment.source, segment.source_port};
   if (services_.size() >= most_services || !services_.insert(found).second) return std::nullopt;

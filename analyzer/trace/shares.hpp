@@ -14,6 +14,7 @@
 
 #include "trace/link/open_frame.hpp"
 #include "trace/packet.hpp"
+#include "wire/mpa.hpp"
 
 namespace rpcrdma::trace {
 
@@ -36,7 +37,13 @@ class Shares {
   }
 
   /// Where somebody speaks MPA as this segment shows, for the first time: what the other shares cannot see.
-  [[nodiscard]] std::optional<Service> service(const TcpSegment& segment);
+  [[nodiscard]] std::optional<Service> service(const TcpSegment& segment) {
+    const wire::MpaKey key = wire::mpa_key(segment.payload);
+    if (key != wire::MpaKey::request && key != wire::MpaKey::reply) [[likely]] {
+      return std::nullopt;
+    }
+    return new_service(segment, key);
+  }
 
  private:
   static constexpr std::size_t most_pairs = 131072;
@@ -78,6 +85,7 @@ class Shares {
   }
   [[nodiscard]] std::size_t look_up(const Pair& pair);
   void join(const IbPacket& packet);
+  [[nodiscard]] std::optional<Service> new_service(const TcpSegment& segment, wire::MpaKey key);
 
   std::array<Slot, cached> cache_;
   std::map<Pair, std::uint8_t> pairs_;

@@ -3,27 +3,6 @@
 
 namespace rpcrdma::wire {
 
-Decoded<DdpHeader> decode_ddp_header(Bytes octets, std::size_t wire_length) noexcept {
-  Cursor cursor(octets, wire_length);
-  const auto control = cursor.take(2, "DDP control");
-  if (!control) return tl::make_unexpected(control.error());
-  DdpHeader header;
-  header.control = ddp_control(control->data());
-  const auto rest = cursor.take(header.length() - 2, "DDP header");
-  if (!rest) return tl::make_unexpected(rest.error());
-  const std::uint8_t* p = rest->data();
-  if (header.control.tagged) {
-    header.stag = load_be32(p);
-    header.offset = load_be64(p + 4);
-  } else {
-    header.invalidate = load_be32(p);
-    header.queue = load_be32(p + 4);
-    header.msn = load_be32(p + 8);
-    header.message_offset = load_be32(p + 12);
-  }
-  return header;
-}
-
 Decoded<ReadRequestHeader> decode_read_request(Bytes octets, std::size_t wire_length) noexcept {
   Cursor cursor(octets, wire_length);
   const auto all = cursor.take(read_request_length, "RDMA Read Request");

@@ -75,7 +75,27 @@ struct DdpHeader {
   [[nodiscard]] std::size_t length() const noexcept { return control.header_length(); }
 };
 /// `octets` is the ULPDU as captured, `wire_length` its length on the wire. Versions, opcode and queue are not judged.
-[[nodiscard]] Decoded<DdpHeader> decode_ddp_header(Bytes octets, std::size_t wire_length) noexcept;
+/// Asked of each FPDU: it stands here for speed.
+[[nodiscard]] inline Decoded<DdpHeader> decode_ddp_header(Bytes octets, std::size_t wire_length) noexcept {
+  Cursor cursor(octets, wire_length);
+  const auto control = cursor.take(2, "DDP control");
+  if (!control) return tl::make_unexpected(control.error());
+  DdpHeader header;
+  header.control = ddp_control(control->data());
+  const auto rest = cursor.take(header.length() - 2, "DDP header");
+  if (!rest) return tl::make_unexpected(rest.error());
+  const std::uint8_t* p = rest->data();
+  if (header.control.tagged) {
+    header.stag = load_be32(p);
+    header.offset = load_be64(p + 4);
+  } else {
+    header.invalidate = load_be32(p);
+    header.queue = load_be32(p + 4);
+    header.msn = load_be32(p + 8);
+    header.message_offset = load_be32(p + 12);
+  }
+  return header;
+}
 
 /// Payload of an RDMA Read Request message.
 struct ReadRequestHeader {

@@ -320,9 +320,7 @@ std::optional<Hole> Connection::hole_of(const Half& h) {
   return hole;
 }
 
-/// Gives up the holes that no retransmission will fill: those the receiver has acknowledged, or `all`.
-void Connection::close_holes(Half& h, FrameRef now, bool all) {
-  if (h.order.held() == 0 && !h.fin && !all) return;
+void Connection::look_for_holes(Half& h, FrameRef now, bool all) {
   while (h.order.started()) {
     auto hole = hole_of(h);
     if (!hole && all && !h.tail_told && h.acknowledged > h.order.next() + 1) {

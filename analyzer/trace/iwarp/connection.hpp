@@ -179,7 +179,12 @@ class Connection {
   void start(Half& h, const TcpSegment& segment, std::uint32_t sequence);
   void deliver(Half& h, Piece piece);
   void deliver_ready(Half& h);
-  void close_holes(Half& h, FrameRef now, bool all);
+  /// Gives up the holes that no retransmission will fill: those the receiver has acknowledged, or `all`. Asked for each
+  /// segment, and nearly always nothing is missing.
+  void close_holes(Half& h, FrameRef now, bool all) {
+    if (h.order.held() != 0 || h.fin || all) look_for_holes(h, now, all);
+  }
+  void look_for_holes(Half& h, FrameRef now, bool all);
   void give_up(Half& h, std::uint64_t count, bool proven, FrameRef frame);
   void skip(Half& h, std::uint64_t count, bool proven, FrameRef frame);
   bool make_way(Half& h, FrameRef now);
