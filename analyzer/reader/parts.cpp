@@ -9,31 +9,41 @@ namespace rpcrdma::reader {
 std::shared_ptr<Part> Parts::fresh() { return parts_.emplace_back(std::make_shared<Part>(room_ + source_.part())); }
 
 std::uint64_t Parts::read() {
-  std::unique_lock lock(access_);
-  if (stopped_ || ahead_.size() >= most_ahead) return 0;
+  Claim mine = claim();
+  const std::uint64_t number = mine.number;
+  if (number != 0) fill(std::move(mine));
+  return number;
+}
+
+Parts::Claim Parts::claim() {
+  const std::lock_guard lock(access_);
+  if (stopped_ || ahead_.size() >= most_ahead) return {};
   std::shared_ptr<Part> part = spare();
   ahead_.emplace_back();
-  Filled mine = claim(std::move(part));
-  const std::uint64_t number = count_ + ahead_.size();
+  return {following(std::move(part)), count_ + ahead_.size()};
+}
+
+void Parts::fill(Claim mine) {
+  std::unique_lock lock(access_, std::defer_lock);
+  if (!placed_) lock.lock();
+  Filled& part = mine.filled;
   // Whoever takes parts waits for this one, whatever becomes of it.
   const auto filled = [&] {
     if (!lock.owns_lock()) lock.lock();
-    const bool short_of = placed_ && mine.got < static_cast<ssize_t>(mine.part->size() - room_);
-    if (mine.got <= 0 || short_of) stopped_ = true;
-    mine.ready = true;
-    ahead_[static_cast<std::size_t>(number - count_ - 1)] = std::move(mine);
+    const bool short_of = placed_ && part.got < static_cast<ssize_t>(part.part->size() - room_);
+    if (part.got <= 0 || short_of) stopped_ = true;
+    part.ready = true;
+    ahead_[static_cast<std::size_t>(mine.number - count_ - 1)] = std::move(part);
     filled_.notify_all();
   };
-  if (placed_) lock.unlock();
   try {
-    fill(mine);
+    read_into(part);
   } catch (...) {
-    mine.got = -1;
+    part.got = -1;
     filled();
     throw;
   }
   filled();
-  return number;
 }
 
 /// Without a part: what was read ahead is not what comes next.
@@ -84,13 +94,13 @@ std::shared_ptr<Part> Parts::spare() {
   return part;
 }
 
-Parts::Filled Parts::claim(std::shared_ptr<Part> part) noexcept {
+Parts::Filled Parts::following(std::shared_ptr<Part> part) noexcept {
   const std::uint64_t offset = claimed_;
   if (placed_) claimed_ += part->size() - room_;
   return {std::move(part), offset, 0, false};
 }
 
-void Parts::fill(Filled& filled) {
+void Parts::read_into(Filled& filled) {
   std::uint8_t* to = filled.part->data() + room_;
   const std::size_t most = filled.part->size() - room_;
   filled.got = placed_ ? source_.read_at(filled.offset, to, most) : source_.read(to, most);

@@ -39,6 +39,14 @@ class Parts final : public ReadAhead {
   [[nodiscard]] std::shared_ptr<Part> fresh();
 
   [[nodiscard]] std::uint64_t read() override;
+  /// A place in the source, for whoever claimed it to read.
+  struct Claim {
+    Filled filled;
+    std::uint64_t number = 0;  ///< of the part, from 1; 0: there is none, or enough was read
+  };
+  /// The two halves of read(). What was claimed has to be filled: whoever takes parts waits for it.
+  [[nodiscard]] Claim claim();
+  void fill(Claim mine);
   [[nodiscard]] bool at_once() const noexcept override { return placed_; }
 
   /// The next part in order. `again`: one that may be used again, or null; what is left of it is moved away by
@@ -51,8 +59,8 @@ class Parts final : public ReadAhead {
     }
     find_spare();
     if (again) move_left();
-    Filled filled = claim(again ? again : spare());
-    fill(filled);
+    Filled filled = following(again ? again : spare());
+    read_into(filled);
     if (filled.got <= 0) stopped_ = true;  // only who needs it asks again
     taken(filled);
     return filled;
@@ -68,8 +76,8 @@ class Parts final : public ReadAhead {
   /// Nobody holds these any more. Only whoever gives back what was held may look.
   void find_spare();
   [[nodiscard]] std::shared_ptr<Part> spare();
-  [[nodiscard]] Filled claim(std::shared_ptr<Part> part) noexcept;
-  void fill(Filled& filled);
+  [[nodiscard]] Filled following(std::shared_ptr<Part> part) noexcept;
+  void read_into(Filled& filled);
   void taken(const Filled& filled) noexcept;
   [[nodiscard]] Filled take_ahead(std::unique_lock<std::mutex>& lock);
 
