@@ -17,7 +17,7 @@ std::uint64_t Parts::read() {
 
 Parts::Claim Parts::claim() {
   const std::lock_guard lock(access_);
-  if (stopped_ || ahead_.size() >= most_ahead) return {};
+  if (stopped_) return {};
   std::shared_ptr<Part> part = spare();
   ahead_.emplace_back();
   return {following(std::move(part)), count_ + ahead_.size()};
@@ -32,8 +32,7 @@ void Parts::fill(Claim mine) {
     if (!lock.owns_lock()) lock.lock();
     const bool short_of = placed_ && part.got < static_cast<ssize_t>(part.part->size() - room_);
     if (part.got <= 0 || short_of) stopped_ = true;
-    part.ready = true;
-    ahead_[static_cast<std::size_t>(mine.number - count_ - 1)] = std::move(part);
+    ahead_[static_cast<std::size_t>(mine.number - count_ - 1)] = {std::move(part), Ahead::State::filled};
     filled_.notify_all();
   };
   try {
@@ -48,17 +47,16 @@ void Parts::fill(Claim mine) {
 
 /// Without a part: what was read ahead is not what comes next.
 Parts::Filled Parts::take_ahead(std::unique_lock<std::mutex>& lock) {
-  filled_.wait(lock, [&] { return ahead_.front().ready; });
-  if (ahead_.front().offset == given_) {
-    Filled filled = std::move(ahead_.front());
+  filled_.wait(lock, [&] { return ahead_.front().state == Ahead::State::filled; });
+  if (ahead_.front().filled.offset == given_) {
+    Filled filled = std::move(ahead_.front().filled);
     ahead_.pop_front();
     taken(filled);
     find_spare();
     return filled;
   }
   // The one before it came short, and yet the file goes on: it grows.
-  filled_.wait(lock,
-               [&] { return std::all_of(ahead_.begin(), ahead_.end(), [](const Filled& f) { return f.ready; }); });
+  wait_for_all(lock);
   ahead_.clear();
   stopped_ = true;
   claimed_ = given_;
@@ -68,9 +66,14 @@ Parts::Filled Parts::take_ahead(std::unique_lock<std::mutex>& lock) {
 void Parts::stop() {
   std::unique_lock lock(access_);
   stopped_ = true;
-  // Nobody reads the source any more when this returns.
-  filled_.wait(lock,
-               [&] { return std::all_of(ahead_.begin(), ahead_.end(), [](const Filled& f) { return f.ready; }); });
+  wait_for_all(lock);
+}
+
+void Parts::wait_for_all(std::unique_lock<std::mutex>& lock) {
+  filled_.wait(lock, [&] {
+    return std::all_of(ahead_.begin(), ahead_.end(),
+                       [](const Ahead& each) { return each.state == Ahead::State::filled; });
+  });
 }
 
 std::optional<double> Parts::position() const {
@@ -97,7 +100,7 @@ std::shared_ptr<Part> Parts::spare() {
 Parts::Filled Parts::following(std::shared_ptr<Part> part) noexcept {
   const std::uint64_t offset = claimed_;
   if (placed_) claimed_ += part->size() - room_;
-  return {std::move(part), offset, 0, false};
+  return {std::move(part), offset, 0};
 }
 
 void Parts::read_into(Filled& filled) {
