@@ -9,6 +9,7 @@
 #include "referee/docket/counted.hpp"
 #include "referee/rules/checks.hpp"
 #include "trace/spans.hpp"
+#include "wire/rpcrdma.hpp"
 
 namespace rpcrdma::referee {
 
@@ -319,7 +320,7 @@ std::string next_step(const Assessment& a) {
       if (a.failing != nullptr) {
         return fmt::format(
             "On the server: cat /proc/fs/nfsd/portlist has to show 'rdma {}'; systemctl status nfs-server.",
-            a.failing->port.value_or(20049));
+            a.failing->port.value_or(wire::nfs_port));
       }
       return "On the server: cat /proc/fs/nfsd/threads, the stacks of nfsd, its disks and its log.";
     case Owes::client:

@@ -19,10 +19,12 @@ constexpr std::size_t most_offers = 1024;
 constexpr std::size_t kept_finished_offers = 64;
 
 void drop_offer(Connection& connection, const Offer& offer) {
-  // The same Reply may have been offered twice, wrongly, and out of the same memory.
-  const auto again = std::find_if(connection.offers.begin(), connection.offers.end(), [&](const Offer& each) {
-    return &each != &offer && each.transaction == offer.transaction;
-  });
+  // A Reply that was offered twice may have been so out of the same memory.
+  const auto again = offer.reply == Offer::Offered::once
+                         ? connection.offers.end()
+                         : std::find_if(connection.offers.begin(), connection.offers.end(), [&](const Offer& each) {
+                             return &each != &offer && each.transaction == offer.transaction;
+                           });
   const auto still_named = [&](std::uint32_t handle) {
     return again != connection.offers.end() &&
            std::any_of(again->segments.begin(), again->segments.end(),
@@ -285,8 +287,9 @@ void judge_offer(const Witness& witness, const trace::Send& event, const wire::H
 
   Offer offer;
   // Offered again when RDMA_DONE had ended it: it begins anew.
-  const Offer* before = call != nullptr ? find_offer(connection, call->id) : nullptr;
+  Offer* before = call != nullptr ? find_offer(connection, call->id) : nullptr;
   const bool anew = call == nullptr || (before != nullptr && before->done.number != 0);
+  if (before != nullptr && !anew) offer.reply = before->reply = Offer::Offered::again;
   offer.transaction = anew ? TransactionId{Transactions::key(requester, xid), ++connection.generation} : call->id;
   offer.xid = xid;
   offer.requester = requester;
