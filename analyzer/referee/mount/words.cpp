@@ -238,8 +238,9 @@ using State = MountFacts::State;
       return fmt::format("{}only the {}'s frames are in the capture.", begin, client ? "client" : "server");
     }
     case Assessment::Doubt::nothing_readable:
-      if (mount.lives.empty()) return fmt::format("{}TCP is up, and no MPA Request could be read.", begin);
       return fmt::format("{}no RPC message could be read, the capture cut them all.", begin);
+    case Assessment::Doubt::only_tcp:
+      return fmt::format("{}TCP is up, and no MPA Request could be read.", begin);
     case Assessment::Doubt::frames_missing:
       return fmt::format("{}{} may have been answered in the frames that the capture lacks.", begin,
                          counted(a.hidden, "call"));

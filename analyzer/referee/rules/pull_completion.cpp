@@ -240,8 +240,8 @@ const Row rows::pull_offer_unneeded{
         "Compare the offer's length with the Reply chunk in the Call. The responder's choice of reply form is the "
         "place to look."};
 
-void judge_offer(const Witness& witness, const trace::Send& event, const wire::HeaderV1& header,
-                 const Transaction* call, Side requester) {
+TransactionId judge_offer(const Witness& witness, const trace::Send& event, const wire::HeaderV1& header,
+                          const Transaction* call, Side requester) {
   Connection& connection = witness.connection;
   const Side responder = other(requester);
   const std::uint32_t xid = header.fixed.xid;
@@ -339,6 +339,7 @@ void judge_offer(const Witness& witness, const trace::Send& event, const wire::H
                                       name(responder), counted(offer.length, "octet"), grouped(*limit))});
     }
   }
+  const TransactionId exchange = offer.transaction;
   connection.offers.push_back(std::move(offer));
   bound_offers(witness);
   if (cancel_reads_of_offered(witness, requester)) connection.offers.back().undecidable = true;
@@ -347,11 +348,12 @@ void judge_offer(const Witness& witness, const trace::Send& event, const wire::H
   const auto early = std::find_if(connection.cases.begin(), connection.cases.end(), [&](const Case& waited) {
     return waited.is<Case::Done>() != nullptr && waited.xid == xid && waited.accused == requester;
   });
-  if (early == connection.cases.end()) return;
+  if (early == connection.cases.end()) return exchange;
   const DoneSeen done{requester, early->frame, xid, early->is<Case::Done>()->invalidated};
   connection.cases.erase(early);
   connection.offers.back().undecidable = true;  // which Reads came in between is not certain
   settle_done(witness, done);
+  return exchange;
 }
 
 void offers_overdue(const Witness& witness, Side requester, FrameRef now) {
