@@ -361,6 +361,7 @@ void count_attempt(MountFacts::Attempts& counts, const Attempt& attempt) {
     ++counts.refused;
   } else {
     ++counts.unanswered;
+    counts.only_tcp += attempt.outcome == Outcome::accepted ? 1 : 0;
   }
 }
 

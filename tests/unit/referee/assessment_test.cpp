@@ -52,5 +52,28 @@ TEST(MountInDoubt, IsToldWhatIsMissing) {
   }
 }
 
+struct CountedCase {
+  Attempt::Outcome outcome;
+  std::uint64_t refused;
+  std::uint64_t unanswered;
+  std::uint64_t only_tcp;
+};
+
+TEST(AttemptsOfAMount, TellHowFarTheyCame) {
+  using Outcome = Attempt::Outcome;
+  for (const CountedCase& each : {CountedCase{Outcome::open, 0, 1, 0}, CountedCase{Outcome::accepted, 0, 1, 1},
+                                  CountedCase{Outcome::given_up, 0, 1, 0}, CountedCase{Outcome::refused, 1, 0, 0},
+                                  CountedCase{Outcome::established, 0, 0, 0}}) {
+    Attempt attempt;
+    attempt.outcome = each.outcome;
+    MountFacts::Attempts counts;
+    count_attempt(counts, attempt);
+    EXPECT_EQ(counts.made, 1U);
+    EXPECT_EQ(counts.refused, each.refused);
+    EXPECT_EQ(counts.unanswered, each.unanswered);
+    EXPECT_EQ(counts.only_tcp, each.only_tcp);
+  }
+}
+
 }  // namespace
 }  // namespace rpcrdma::referee
