@@ -47,8 +47,8 @@ const trace::Frame* Inputs::read_next(Input& input) {
   return nullptr;
 }
 
-const trace::Frame* Inputs::read(Input& input) {
-  if (order_) return read_as_sent(input, static_cast<std::size_t>(&input - inputs_.data()));
+const trace::Frame* Inputs::read(Input& input, std::size_t at) {
+  if (order_) return read_as_sent(input, at);
   const trace::Frame* frame = read_next(input);
   if (frame != nullptr) input.sent = frame->ref.time;
   return frame;
@@ -93,8 +93,7 @@ const trace::Frame* Inputs::next_in_order() {
       started_ = true;
       open(input);
     }
-    const trace::Frame* frame = order_ ? read_as_sent(input, at_) : read_next(input);
-    if (frame != nullptr) {
+    if (const trace::Frame* frame = read(input, at_)) {
       packet_ = input.packet;
       return frame;
     }
@@ -106,7 +105,7 @@ const trace::Frame* Inputs::next_in_order() {
 
 void Inputs::line_up(std::size_t at) {
   Input& input = inputs_[at];
-  input.ahead = read(input);
+  input.ahead = read(input, at);
   if (input.ahead != nullptr) {
     waiting_.push({input.sent, at});
   }

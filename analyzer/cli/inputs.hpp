@@ -94,7 +94,7 @@ class Inputs {
   }
   void open(Input& input);
   [[nodiscard]] trace::TimeNs corrected(const Input& input, trace::TimeNs own, std::uint64_t position) const noexcept;
-  [[nodiscard]] const trace::Frame* read(Input& input);
+  [[nodiscard]] const trace::Frame* read(Input& input, std::size_t at);
   [[nodiscard]] const trace::Frame* read_as_sent(Input& input, std::size_t at);
   [[nodiscard]] const trace::Frame* read_next(Input& input);
   [[nodiscard]] const trace::Frame* next_in_order();

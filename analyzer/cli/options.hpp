@@ -12,6 +12,7 @@
 #include "cli/exit_status.hpp"
 #include "referee/referee.hpp"
 #include "referee/rules/table.hpp"
+#include "wire/rpcrdma.hpp"
 
 namespace rpcrdma::cli {
 
@@ -43,7 +44,7 @@ struct Options {
   referee::Profile profile = referee::Profile::automatic;
   trace::TimeNs pull_timeout = 60'000'000'000;
   trace::TimeNs wait = 5'000'000'000;
-  std::vector<std::uint16_t> service_ports{20049};
+  std::vector<std::uint16_t> service_ports{wire::nfs_port};
   bool check_crc = false;
   std::optional<referee::RuleId> without;  ///< for tests: the referee does not know this rule
 

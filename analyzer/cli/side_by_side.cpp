@@ -5,6 +5,7 @@
 #include <array>
 #include <atomic>
 #include <condition_variable>
+#include <cstdint>
 #include <deque>
 #include <memory>
 #include <mutex>
@@ -203,7 +204,7 @@ class Line {
   struct Unopened {
     Block* block = nullptr;
     std::size_t reader = 0;  ///< the thread
-    bool read = false;
+    enum class State : std::uint8_t { reading, read } state = State::reading;
     std::shared_ptr<reader::ReadAhead> from;
     std::uint64_t part = 0;  ///< of it, up to where frames are taken; 0: as many as there is room for
   };
@@ -224,7 +225,9 @@ class Line {
   [[nodiscard]] bool finished() const noexcept {
     return ended_ && !opening_ && reading_ == 0 && free_.size() == blocks_.size();
   }
-  [[nodiscard]] bool may_open() const noexcept { return !opening_ && !to_open_.empty() && to_open_.front().read; }
+  [[nodiscard]] bool may_open() const noexcept {
+    return !opening_ && !to_open_.empty() && to_open_.front().state == Unopened::State::read;
+  }
   [[nodiscard]] bool may_read() const noexcept {
     if (ended_ || free_.empty()) return false;
     return ahead_ == nullptr ? to_open_.empty() : reading_ == 0 || ahead_->at_once();
@@ -262,7 +265,7 @@ class Line {
   void read(std::unique_lock<std::mutex>& lock, std::size_t thread) {
     Block& block = *free_.back();
     free_.pop_back();
-    to_open_.push_back({&block, thread, false, ahead_, 0});
+    to_open_.push_back({&block, thread, Unopened::State::reading, ahead_, 0});
     ++reading_;
     Unopened& mine = to_open_.back();  // stays where it is: nobody opens it before it is read
     begin();
@@ -271,7 +274,7 @@ class Line {
       if (mine.from) mine.part = mine.from->read();
     }
     --reading_;
-    mine.read = true;
+    mine.state = Unopened::State::read;
     end();
   }
 

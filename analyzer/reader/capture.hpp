@@ -28,7 +28,8 @@ class ReadAhead {
   ReadAhead(const ReadAhead&) = delete;
   ReadAhead& operator=(const ReadAhead&) = delete;
   virtual ~ReadAhead() = default;
-  /// Reads the next part that nobody else reads or has read. Its number, from 1; 0: there is none, or enough was.
+  /// Reads the next part that nobody else reads or has read. Its number, from 1; 0: there is none.
+  /// How many are kept unread is up to whoever asks.
   [[nodiscard]] virtual std::uint64_t read() = 0;
   /// Several threads may do so at once; else they wait for each other.
   [[nodiscard]] virtual bool at_once() const noexcept = 0;

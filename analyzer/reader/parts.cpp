@@ -9,46 +9,54 @@ namespace rpcrdma::reader {
 std::shared_ptr<Part> Parts::fresh() { return parts_.emplace_back(std::make_shared<Part>(room_ + source_.part())); }
 
 std::uint64_t Parts::read() {
-  std::unique_lock lock(access_);
-  if (stopped_ || ahead_.size() >= most_ahead) return 0;
+  Claim mine = claim();
+  const std::uint64_t number = mine.number;
+  if (number != 0) fill(std::move(mine));
+  return number;
+}
+
+Parts::Claim Parts::claim() {
+  const std::lock_guard lock(access_);
+  if (stopped_) return {};
   std::shared_ptr<Part> part = spare();
   ahead_.emplace_back();
-  Filled mine = claim(std::move(part));
-  const std::uint64_t number = count_ + ahead_.size();
+  return {following(std::move(part)), count_ + ahead_.size()};
+}
+
+void Parts::fill(Claim mine) {
+  std::unique_lock lock(access_, std::defer_lock);
+  if (!placed_) lock.lock();
+  Filled& part = mine.filled;
   // Whoever takes parts waits for this one, whatever becomes of it.
   const auto filled = [&] {
     if (!lock.owns_lock()) lock.lock();
-    const bool short_of = placed_ && mine.got < static_cast<ssize_t>(mine.part->size() - room_);
-    if (mine.got <= 0 || short_of) stopped_ = true;
-    mine.ready = true;
-    ahead_[static_cast<std::size_t>(number - count_ - 1)] = std::move(mine);
+    const bool short_of = placed_ && part.got < static_cast<ssize_t>(part.part->size() - room_);
+    if (part.got <= 0 || short_of) stopped_ = true;
+    ahead_[static_cast<std::size_t>(mine.number - count_ - 1)] = {std::move(part), Ahead::State::filled};
     filled_.notify_all();
   };
-  if (placed_) lock.unlock();
   try {
-    fill(mine);
+    read_into(part);
   } catch (...) {
-    mine.got = -1;
+    part.got = -1;
     filled();
     throw;
   }
   filled();
-  return number;
 }
 
 /// Without a part: what was read ahead is not what comes next.
 Parts::Filled Parts::take_ahead(std::unique_lock<std::mutex>& lock) {
-  filled_.wait(lock, [&] { return ahead_.front().ready; });
-  if (ahead_.front().offset == given_) {
-    Filled filled = std::move(ahead_.front());
+  filled_.wait(lock, [&] { return ahead_.front().state == Ahead::State::filled; });
+  if (ahead_.front().filled.offset == given_) {
+    Filled filled = std::move(ahead_.front().filled);
     ahead_.pop_front();
     taken(filled);
     find_spare();
     return filled;
   }
   // The one before it came short, and yet the file goes on: it grows.
-  filled_.wait(lock,
-               [&] { return std::all_of(ahead_.begin(), ahead_.end(), [](const Filled& f) { return f.ready; }); });
+  wait_for_all(lock);
   ahead_.clear();
   stopped_ = true;
   claimed_ = given_;
@@ -58,9 +66,14 @@ Parts::Filled Parts::take_ahead(std::unique_lock<std::mutex>& lock) {
 void Parts::stop() {
   std::unique_lock lock(access_);
   stopped_ = true;
-  // Nobody reads the source any more when this returns.
-  filled_.wait(lock,
-               [&] { return std::all_of(ahead_.begin(), ahead_.end(), [](const Filled& f) { return f.ready; }); });
+  wait_for_all(lock);
+}
+
+void Parts::wait_for_all(std::unique_lock<std::mutex>& lock) {
+  filled_.wait(lock, [&] {
+    return std::all_of(ahead_.begin(), ahead_.end(),
+                       [](const Ahead& each) { return each.state == Ahead::State::filled; });
+  });
 }
 
 std::optional<double> Parts::position() const {
@@ -84,13 +97,13 @@ std::shared_ptr<Part> Parts::spare() {
   return part;
 }
 
-Parts::Filled Parts::claim(std::shared_ptr<Part> part) noexcept {
+Parts::Filled Parts::following(std::shared_ptr<Part> part) noexcept {
   const std::uint64_t offset = claimed_;
   if (placed_) claimed_ += part->size() - room_;
-  return {std::move(part), offset, 0, false};
+  return {std::move(part), offset, 0};
 }
 
-void Parts::fill(Filled& filled) {
+void Parts::read_into(Filled& filled) {
   std::uint8_t* to = filled.part->data() + room_;
   const std::size_t most = filled.part->size() - room_;
   filled.got = placed_ ? source_.read_at(filled.offset, to, most) : source_.read(to, most);

@@ -27,7 +27,6 @@ class Parts final : public ReadAhead {
     std::shared_ptr<Part> part;
     std::uint64_t offset = 0;  ///< of what was asked for
     ssize_t got = 0;           ///< octets behind the room; 0: the source has ended; less: it cannot be read
-    bool ready = false;
   };
 
   /// The source is read by nobody else until stop().
@@ -39,6 +38,14 @@ class Parts final : public ReadAhead {
   [[nodiscard]] std::shared_ptr<Part> fresh();
 
   [[nodiscard]] std::uint64_t read() override;
+  /// A place in the source, for whoever claimed it to read.
+  struct Claim {
+    Filled filled;
+    std::uint64_t number = 0;  ///< of the part, from 1; 0: there is none
+  };
+  /// The two halves of read(). What was claimed has to be filled: whoever takes parts waits for it.
+  [[nodiscard]] Claim claim();
+  void fill(Claim mine);
   [[nodiscard]] bool at_once() const noexcept override { return placed_; }
 
   /// The next part in order. `again`: one that may be used again, or null; what is left of it is moved away by
@@ -51,8 +58,8 @@ class Parts final : public ReadAhead {
     }
     find_spare();
     if (again) move_left();
-    Filled filled = claim(again ? again : spare());
-    fill(filled);
+    Filled filled = following(again ? again : spare());
+    read_into(filled);
     if (filled.got <= 0) stopped_ = true;  // only who needs it asks again
     taken(filled);
     return filled;
@@ -63,15 +70,21 @@ class Parts final : public ReadAhead {
   [[nodiscard]] std::optional<double> position() const;
 
  private:
-  static constexpr std::size_t most_ahead = 64;
+  /// Claimed, for next() to give.
+  struct Ahead {
+    Filled filled;
+    enum class State : std::uint8_t { claimed, filled } state = State::claimed;
+  };
 
   /// Nobody holds these any more. Only whoever gives back what was held may look.
   void find_spare();
   [[nodiscard]] std::shared_ptr<Part> spare();
-  [[nodiscard]] Filled claim(std::shared_ptr<Part> part) noexcept;
-  void fill(Filled& filled);
+  [[nodiscard]] Filled following(std::shared_ptr<Part> part) noexcept;
+  void read_into(Filled& filled);
   void taken(const Filled& filled) noexcept;
   [[nodiscard]] Filled take_ahead(std::unique_lock<std::mutex>& lock);
+  /// Until nobody reads the source any more.
+  void wait_for_all(std::unique_lock<std::mutex>& lock);
 
   mutable std::mutex access_;
   std::condition_variable filled_;
@@ -80,7 +93,7 @@ class Parts final : public ReadAhead {
   bool placed_;                               ///< whoever has claimed a place reads it, beside others
   std::vector<std::shared_ptr<Part>> parts_;  ///< all of them
   std::vector<std::shared_ptr<Part>> spare_;  ///< that nobody holds
-  std::deque<Filled> ahead_;                  ///< claimed, in their order
+  std::deque<Ahead> ahead_;                   ///< in their order
   std::uint64_t claimed_ = 0;                 ///< octets of the source
   std::uint64_t given_ = 0;                   ///< likewise, by next()
   std::uint64_t count_ = 0;

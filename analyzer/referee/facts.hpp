@@ -221,6 +221,7 @@ struct MountFacts {
 
   struct Attempts {
     std::uint64_t made = 0, established = 0, refused = 0, unanswered = 0;
+    std::uint64_t only_tcp = 0;  ///< of the unanswered ones: TCP was taken, and nothing asked for
   };
   struct Waiting {
     std::uint64_t calls = 0;  ///< that have waited that long

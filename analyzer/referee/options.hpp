@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "referee/facts.hpp"
+#include "wire/rpcrdma.hpp"
 
 namespace rpcrdma::referee {
 
@@ -16,7 +17,7 @@ struct Options {
   Profile profile = Profile::automatic;
   TimeNs pull_timeout = 60'000'000'000;
   TimeNs wait = 5'000'000'000;  ///< the shortest wait that is a symptom
-  std::vector<std::uint16_t> service_ports{20049};
+  std::vector<std::uint16_t> service_ports{wire::nfs_port};
   /// It has a share of a capture's connections: there are others, and each has a part of the room.
   bool share = false;
   /// For tests: a referee that does not know this rule. Whoever checks the referee has to notice.

@@ -193,8 +193,10 @@ void judge(Suite& suite, const referee::Rule& rule, const Judged* judged, const 
   if (mount.since) out += fmt::format(" since frame {}, {} s", mount.since->number, decimal_seconds(mount.since->time));
   out += fmt::format("\nowes the next step: {}\n", name(mount.owes));
   const referee::MountFacts::Attempts& made = mount.attempts;
-  out += fmt::format("attempts to connect: {}; {} established, {} refused, {} not answered\n", grouped(made.made),
-                     grouped(made.established), grouped(made.refused), grouped(made.unanswered));
+  out += fmt::format("attempts to connect: {}; {} established, {} refused, {} not answered", grouped(made.made),
+                     grouped(made.established), grouped(made.refused), grouped(made.unanswered - made.only_tcp));
+  if (made.only_tcp != 0) out += fmt::format(", {} went no further than TCP", grouped(made.only_tcp));
+  out += '\n';
   if (!mount.next.empty()) out += fmt::format("next: {}\n", mount.next);
   return out;
 }

@@ -90,7 +90,8 @@ void attempts(Page& page, const MountFacts& mount) {
   };
   add(made.established, "established");
   add(made.refused, "refused");
-  add(made.unanswered, "not answered");
+  add(made.unanswered - made.only_tcp, "not answered");
+  add(made.only_tcp, "went no further than TCP");
   add(made.made - std::min(made.made, made.established + made.refused + made.unanswered), "under way");
   page.field("attempts", fmt::format("{} to connect: {}", grouped(made.made), what));
 }

@@ -12,11 +12,12 @@
 #include "trace/frame.hpp"
 #include "trace/not_opened.hpp"
 #include "trace/stream_watch.hpp"
+#include "wire/rpcrdma.hpp"
 
 namespace rpcrdma::trace {
 
 struct Options {
-  std::vector<std::uint16_t> service_ports{20049};  ///< tell roles and where to look for FPDUs mid-stream
+  std::vector<std::uint16_t> service_ports{wire::nfs_port};  ///< tell roles and where to look for FPDUs mid-stream
   bool check_crc = false;          ///< ICRC and MPA CRC of every packet, not only of the first ones of each connection
   StreamWatch* streams = nullptr;  ///< told of what iWARP streams hold; null: nobody
   /// Of a capture's connections it has a share: there are others, and each has a quarter of the room for what is kept.

@@ -11,6 +11,9 @@
 
 namespace rpcrdma::wire {
 
+/// Where NFS over RDMA is served unless both sides agree on another port (RFC 8267 section 9).
+inline constexpr std::uint16_t nfs_port = 20049;
+
 /// The four words that every version has in the same place (RFC 8166 sections 4.1.2, 7).
 struct FixedWords {
   std::uint32_t xid = 0;

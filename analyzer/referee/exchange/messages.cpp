@@ -167,10 +167,11 @@ void take_reply(const Witness& witness, const trace::Send& event, const wire::He
     if (!offers && judge_answer_to_done(witness, event, xid)) return;
     if (reading.guessed) connection.distrust(kept_finished, Doubt::direction);  // or a Call of its own with that XID
     judge_duplicate(witness, event, *call);
-    if (reading.inferred) doubt_memory(connection, event, {});
-    if (reading.inferred || offers) judge_offer(witness, event, header, call, requester);
-    const Offer* offer = offers ? newest_offer(connection, requester, xid) : nullptr;
-    if (offer != nullptr) send.exchange = offer->transaction;  // of its own, where the first was ended
+    if (offers) send.exchange = judge_offer(witness, event, header, call, requester);
+    if (reading.inferred) {
+      doubt_memory(connection, event, {});
+      judge_offer(witness, event, header, call, requester);
+    }
     return;
   }
   if (reading.guessed && reading.ill_formed && captured_whole(event) && calls_possible(connection, event.side)) {

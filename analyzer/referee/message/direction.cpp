@@ -38,23 +38,26 @@ using wire::Proc;
   return offer != nullptr && offer->may_be_call();
 }
 
-/// A Reply of `sender` with that XID was offered already. A Call gets one Reply: another one breaks a rule.
-[[nodiscard]] bool offered_before(const Connection& connection, Side sender, std::uint32_t xid) {
+/// A Reply of a sender was offered before, and known to be one. A Call gets one Reply: another one breaks a rule.
+enum class OfferedBefore : std::uint8_t {
+  no,
+  yes,
+  same_memory  ///< what is offered now is in the memory of an offer that is still open
+};
+[[nodiscard]] OfferedBefore offered_before(const Connection& connection, Side sender, const wire::HeaderV1& header) {
+  const std::uint32_t xid = header.fixed.xid;
   const Transaction* theirs = connection.find(other(sender), xid);
-  return theirs != nullptr && theirs->answered() && !theirs->answer_uncertain() &&
-         std::any_of(connection.offers.begin(), connection.offers.end(), [&](const Offer& offer) {
-           return offer.requester == other(sender) && offer.xid == xid && !offer.may_be_call();
-         });
-}
-
-/// What it says is in the memory of an offer that is still open, and known to be that Reply.
-[[nodiscard]] bool same_offer(const Connection& connection, Side sender, const wire::HeaderV1& header) {
-  return !header.reads.empty() &&
-         std::any_of(connection.offers.begin(), connection.offers.end(), [&](const Offer& offer) {
-           return offer.requester == other(sender) && offer.xid == header.fixed.xid && !offer.may_be_call() &&
-                  offer.done.number == 0 && !offer.segments.empty() &&
-                  offer.segments.front() == header.reads.front().target;
-         });
+  OfferedBefore before = OfferedBefore::no;
+  if (theirs == nullptr || !theirs->answered() || theirs->answer_uncertain()) return before;
+  for (const Offer& offer : connection.offers) {
+    if (!offer.answers(other(sender), xid) || offer.may_be_call()) continue;
+    before = OfferedBefore::yes;
+    if (offer.done.number == 0 && !offer.segments.empty() && !header.reads.empty() &&
+        offer.segments.front() == header.reads.front().target) {
+      return OfferedBefore::same_memory;
+    }
+  }
+  return before;
 }
 
 /// Nothing shows that the server makes no Calls of its own.
@@ -90,9 +93,10 @@ Reading read_direction(Connection& connection, const trace::Send& event, const w
   if (proc == Proc::nomsg && lists_complete) {
     if (has_position_zero(header)) {
       // A Long Call, or a Reply that offers itself to be read: told apart by the open Call of the other side.
-      const bool second = !theirs_open && offered_before(connection, sender, xid);
+      const OfferedBefore before = theirs_open ? OfferedBefore::no : offered_before(connection, sender, header);
+      const bool second = before != OfferedBefore::no;
       const bool told = form != LongForm::not_asked && !(second && form == LongForm::undecided);
-      if (second && same_offer(connection, sender, header)) {
+      if (before == OfferedBefore::same_memory) {
         reading.direction = Direction::reply;
         return reading;
       }
@@ -209,8 +213,9 @@ bool call_or_offer(const Connection& connection, const trace::Send& event, wire:
     return read.position == 0 && read.target.length != 0;
   });
   const Transaction* theirs = connection.open_call(other(event.side), scratch.fixed.xid);
-  if (some && theirs == nullptr && offered_before(connection, event.side, scratch.fixed.xid)) {
-    return !same_offer(connection, event.side, scratch);
+  if (some && theirs == nullptr) {
+    const OfferedBefore before = offered_before(connection, event.side, scratch);
+    if (before != OfferedBefore::no) return before == OfferedBefore::yes;
   }
   if (!some || theirs == nullptr || own_reply_chunk(scratch, *theirs)) return false;
   return event.side == Side::active || connection.open_call(event.side, scratch.fixed.xid) != nullptr ||

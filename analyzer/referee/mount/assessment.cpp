@@ -219,11 +219,10 @@ void take_nfs(Assessment& a, const Mount& mount, TimeNs wait) {
   }
   if (one_way && !both) return Assessment::Doubt::one_direction;
   if (sends && !readable) return Assessment::Doubt::nothing_readable;
-  // TCP is up, and what goes over it was cut before it could be told: no MPA Request was seen.
   const bool only_tcp = std::any_of(mount.attempts.begin(), mount.attempts.end(), [](const Attempt& attempt) {
     return (attempt.outcome == Outcome::accepted || attempt.outcome == Outcome::unreadable) && attempt.connection == 0;
   });
-  if (mount.lives.empty() && only_tcp && a.failing == nullptr) return Assessment::Doubt::nothing_readable;
+  if (mount.lives.empty() && only_tcp && a.failing == nullptr) return Assessment::Doubt::only_tcp;
   if (a.hanging.empty() && a.copies.empty() && a.recalls.empty() && a.hidden > 0) {
     return Assessment::Doubt::frames_missing;
   }
@@ -362,6 +361,7 @@ void count_attempt(MountFacts::Attempts& counts, const Attempt& attempt) {
     ++counts.refused;
   } else {
     ++counts.unanswered;
+    counts.only_tcp += attempt.outcome == Outcome::accepted ? 1 : 0;
   }
 }
 

@@ -9,6 +9,7 @@
 #include "referee/docket/counted.hpp"
 #include "referee/rules/checks.hpp"
 #include "trace/spans.hpp"
+#include "wire/rpcrdma.hpp"
 
 namespace rpcrdma::referee {
 
@@ -237,8 +238,9 @@ using State = MountFacts::State;
       return fmt::format("{}only the {}'s frames are in the capture.", begin, client ? "client" : "server");
     }
     case Assessment::Doubt::nothing_readable:
-      if (mount.lives.empty()) return fmt::format("{}TCP is up, and no MPA Request could be read.", begin);
       return fmt::format("{}no RPC message could be read, the capture cut them all.", begin);
+    case Assessment::Doubt::only_tcp:
+      return fmt::format("{}TCP is up, and no MPA Request could be read.", begin);
     case Assessment::Doubt::frames_missing:
       return fmt::format("{}{} may have been answered in the frames that the capture lacks.", begin,
                          counted(a.hidden, "call"));
@@ -319,7 +321,7 @@ std::string next_step(const Assessment& a) {
       if (a.failing != nullptr) {
         return fmt::format(
             "On the server: cat /proc/fs/nfsd/portlist has to show 'rdma {}'; systemctl status nfs-server.",
-            a.failing->port.value_or(20049));
+            a.failing->port.value_or(wire::nfs_port));
       }
       return "On the server: cat /proc/fs/nfsd/threads, the stacks of nfsd, its disks and its log.";
     case Owes::client:

@@ -129,9 +129,10 @@ void judge_live_chunks(const Witness& witness, FrameRef close);
 void performance_at_end(const Witness& witness);
 
 // --- pull_completion.cpp: group H
-/// A Reply with a Read list.
-void judge_offer(const Witness& witness, const trace::Send& event, const wire::HeaderV1& header,
-                 const Transaction* call, Side requester);
+/// A Reply with a Read list. Whose exchange its offer is: that of its Call, or one of its own where it has none, or
+/// where RDMA_DONE has ended what was offered before.
+TransactionId judge_offer(const Witness& witness, const trace::Send& event, const wire::HeaderV1& header,
+                          const Transaction* call, Side requester);
 /// An RDMA_DONE, which may have waited for its offer.
 struct DoneSeen {
   Side side = Side::active;

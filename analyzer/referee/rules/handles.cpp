@@ -5,10 +5,10 @@
 
 #include <fmt/format.h>
 
-#include "referee/docket/cases.hpp"
 #include "referee/docket/counted.hpp"
 #include "referee/rules/checks.hpp"
 #include "referee/rules/rows.hpp"
+#include "referee/rules/shared_memory.hpp"
 
 namespace rpcrdma::referee {
 
@@ -74,31 +74,16 @@ const Row rows::handle_reused_live{
 namespace {
 
 void settle_shared_memory(const Witness& witness, const Case& waited, bool proven) {
-  Connection& connection = witness.connection;
-  const Case::SharedMemory& shared = *waited.is<Case::SharedMemory>();
-  const Transaction* first = connection.find(shared.first);
+  const Transaction* first = witness.connection.find(waited.is<Case::SharedMemory>()->first);
   if (first == nullptr) return;                                                  // over, and forgotten
   if (first->answers != 0 && first->reply.number < waited.frame.number) return;  // only delivered late
-  if (!proven && !waited.orderly) {
-    leave_unproven(witness, waited);  // the answer that gave the memory back
-    return;
-  }
   const TimeNs age = waited.frame.time - first->call.time;
   const bool stale = age > stale_call;
-  witness.conclude(waited,
-                   {.frames = {waited.frame, waited.evidence},
-                    .by = waited.accused,
-                    .as = Role::requester,
-                    .xid = waited.xid,
-                    .at_most = stale ? Severity::note : Severity::error,
-                    .what = fmt::format(
-                        "The {}'s Call with XID {:#010x} offers {} at {:#x} of handle {:#010x}, which the unanswered "
-                        "Call with XID {:#010x} (frame {}) offers too{}.",
-                        name(waited.accused), waited.xid, counted(shared.length, "octet"), shared.offset, shared.handle,
-                        first->xid, waited.evidence.number,
-                        stale ? fmt::format("; that one is {:.1f} s old, and its application may have given up",
-                                            static_cast<double>(age) / 1e9)
-                              : std::string())});
+  settle_shared(witness, waited, proven, {Role::requester, "Call", "unanswered Call"},
+                {first->xid, stale,
+                 stale ? fmt::format("; that one is {:.1f} s old, and its application may have given up",
+                                     static_cast<double>(age) / 1e9)
+                       : std::string()});
 }
 
 void accuse_later(const Witness& witness, const trace::Send& event, const Transaction& call,

@@ -10,6 +10,7 @@
 #include "referee/rules/checks.hpp"
 #include "referee/rules/rows.hpp"
 #include "trace/spans.hpp"
+#include "wire/rpcrdma.hpp"
 
 namespace rpcrdma::referee {
 
@@ -84,8 +85,8 @@ const Row rows::service_port_unusual{
 void judge_service_port(const Witness& witness, FrameRef request) {
   witness.say(RuleId::service_port_unusual,
               {.frames = {request},
-               .what = fmt::format("The server's port is {}; NFS/RDMA uses 20049 by default. Any port is allowed.",
-                                   *witness.connection.facts.server.port)});
+               .what = fmt::format("The server's port is {}; NFS/RDMA uses {} by default. Any port is allowed.",
+                                   *witness.connection.facts.server.port, wire::nfs_port)});
 }
 
 const Row rows::mpa_mismatch{

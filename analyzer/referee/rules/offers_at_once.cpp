@@ -3,13 +3,14 @@
 // by its memory.
 #include <algorithm>
 #include <limits>
+#include <string>
+#include <utility>
 
 #include <fmt/format.h>
 
-#include "referee/docket/cases.hpp"
-#include "referee/docket/counted.hpp"
 #include "referee/rules/checks.hpp"
 #include "referee/rules/rows.hpp"
+#include "referee/rules/shared_memory.hpp"
 #include "trace/spans.hpp"
 
 namespace rpcrdma::referee {
@@ -134,29 +135,16 @@ struct SharedOctets {
 }
 
 void settle_shared_offers(const Witness& witness, const Case& waited, bool proven) {
-  const Case::SharedMemory& shared = *waited.is<Case::SharedMemory>();
-  const Offer* first = find_offer(witness.connection, shared.first);
+  const Offer* first = find_offer(witness.connection, waited.is<Case::SharedMemory>()->first);
   if (first == nullptr) return;                                                     // over, and forgotten
   if (first->done.number != 0 && first->done.number < waited.frame.number) return;  // only delivered late
-  if (!proven && !waited.orderly) {
-    leave_unproven(witness, waited);  // the RDMA_DONE that gave the memory back
-    return;
-  }
   const bool stale = trace::passed(first->frame.time, waited.frame.time, witness.context.options.pull_timeout);
-  witness.conclude(
-      waited,
-      {.frames = {waited.frame, waited.evidence},
-       .by = waited.accused,
-       .as = Role::responder,
-       .xid = waited.xid,
-       .at_most = stale ? Severity::note : Severity::error,
-       .what = fmt::format("The {}'s Reply with XID {:#010x} offers {} at {:#x} of handle {:#010x}, which the Reply "
-                           "with XID {:#010x} (frame {}) offers too, and no RDMA_DONE has ended that{}.",
-                           name(waited.accused), waited.xid, counted(shared.length, "octet"), shared.offset,
-                           shared.handle, first->xid, waited.evidence.number,
-                           stale ? fmt::format("; it is {} s old, and may have been taken back",
-                                               trace::elapsed(first->frame.time, waited.frame.time) / 1'000'000'000)
-                                 : std::string())});
+  std::string then = ", and no RDMA_DONE has ended that";
+  if (stale) {
+    then += fmt::format("; it is {} s old, and may have been taken back",
+                        trace::elapsed(first->frame.time, waited.frame.time) / 1'000'000'000);
+  }
+  settle_shared(witness, waited, proven, {Role::responder, "Reply", "Reply"}, {first->xid, stale, std::move(then)});
 }
 
 }  // namespace

@@ -19,10 +19,12 @@ constexpr std::size_t most_offers = 1024;
 constexpr std::size_t kept_finished_offers = 64;
 
 void drop_offer(Connection& connection, const Offer& offer) {
-  // The same Reply may have been offered twice, wrongly, and out of the same memory.
-  const auto again = std::find_if(connection.offers.begin(), connection.offers.end(), [&](const Offer& each) {
-    return &each != &offer && each.transaction == offer.transaction;
-  });
+  // A Reply that was offered twice may have been so out of the same memory.
+  const auto again = offer.reply == Offer::Offered::once
+                         ? connection.offers.end()
+                         : std::find_if(connection.offers.begin(), connection.offers.end(), [&](const Offer& each) {
+                             return &each != &offer && each.transaction == offer.transaction;
+                           });
   const auto still_named = [&](std::uint32_t handle) {
     return again != connection.offers.end() &&
            std::any_of(again->segments.begin(), again->segments.end(),
@@ -238,8 +240,8 @@ const Row rows::pull_offer_unneeded{
         "Compare the offer's length with the Reply chunk in the Call. The responder's choice of reply form is the "
         "place to look."};
 
-void judge_offer(const Witness& witness, const trace::Send& event, const wire::HeaderV1& header,
-                 const Transaction* call, Side requester) {
+TransactionId judge_offer(const Witness& witness, const trace::Send& event, const wire::HeaderV1& header,
+                          const Transaction* call, Side requester) {
   Connection& connection = witness.connection;
   const Side responder = other(requester);
   const std::uint32_t xid = header.fixed.xid;
@@ -285,8 +287,9 @@ void judge_offer(const Witness& witness, const trace::Send& event, const wire::H
 
   Offer offer;
   // Offered again when RDMA_DONE had ended it: it begins anew.
-  const Offer* before = call != nullptr ? find_offer(connection, call->id) : nullptr;
+  Offer* before = call != nullptr ? find_offer(connection, call->id) : nullptr;
   const bool anew = call == nullptr || (before != nullptr && before->done.number != 0);
+  if (before != nullptr && !anew) offer.reply = before->reply = Offer::Offered::again;
   offer.transaction = anew ? TransactionId{Transactions::key(requester, xid), ++connection.generation} : call->id;
   offer.xid = xid;
   offer.requester = requester;
@@ -336,6 +339,7 @@ void judge_offer(const Witness& witness, const trace::Send& event, const wire::H
                                       name(responder), counted(offer.length, "octet"), grouped(*limit))});
     }
   }
+  const TransactionId exchange = offer.transaction;
   connection.offers.push_back(std::move(offer));
   bound_offers(witness);
   if (cancel_reads_of_offered(witness, requester)) connection.offers.back().undecidable = true;
@@ -344,11 +348,12 @@ void judge_offer(const Witness& witness, const trace::Send& event, const wire::H
   const auto early = std::find_if(connection.cases.begin(), connection.cases.end(), [&](const Case& waited) {
     return waited.is<Case::Done>() != nullptr && waited.xid == xid && waited.accused == requester;
   });
-  if (early == connection.cases.end()) return;
+  if (early == connection.cases.end()) return exchange;
   const DoneSeen done{requester, early->frame, xid, early->is<Case::Done>()->invalidated};
   connection.cases.erase(early);
   connection.offers.back().undecidable = true;  // which Reads came in between is not certain
   settle_done(witness, done);
+  return exchange;
 }
 
 void offers_overdue(const Witness& witness, Side requester, FrameRef now) {

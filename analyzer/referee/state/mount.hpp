@@ -205,7 +205,8 @@ struct Assessment {
   enum class Doubt : std::uint8_t {
     none,
     one_direction,
-    nothing_readable,
+    nothing_readable,  ///< of the messages
+    only_tcp,          ///< TCP is up, and what went over it was cut before it told what it is
     frames_missing,
     answer_missing  ///< whether the server took the connection
   } doubt = Doubt::none;

@@ -9,16 +9,15 @@ namespace rpcrdma::referee {
 
 Offer* oldest_open_offer(Connection& connection, Side requester, std::uint32_t xid) {
   const auto at = std::find_if(connection.offers.begin(), connection.offers.end(), [&](const Offer& offer) {
-    return offer.xid == xid && offer.requester == requester && offer.done.number == 0;
+    return offer.answers(requester, xid) && offer.done.number == 0;
   });
   return at == connection.offers.end() ? nullptr : &*at;
 }
 
 Offer* newest_offer(Connection& connection, Side requester, std::uint32_t xid) {
-  for (auto at = connection.offers.rbegin(); at != connection.offers.rend(); ++at) {
-    if (at->xid == xid && at->requester == requester) return &*at;
-  }
-  return nullptr;
+  const auto at = std::find_if(connection.offers.rbegin(), connection.offers.rend(),
+                               [&](const Offer& offer) { return offer.answers(requester, xid); });
+  return at == connection.offers.rend() ? nullptr : &*at;
 }
 
 Offer* find_offer(Connection& connection, TransactionId transaction) {

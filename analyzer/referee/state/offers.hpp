@@ -12,7 +12,7 @@
 
 namespace rpcrdma::referee {
 
-/// A Read chunk offered in a Reply (pull completion, one for each transaction).
+/// A Read chunk offered in a Reply (pull completion).
 struct Offer {
   TransactionId transaction;
   std::uint32_t xid = 0;
@@ -26,6 +26,11 @@ struct Offer {
     inferred,          ///< proper, but it may be a Long Call until what is read of it says REPLY
     inferred_improper  ///< likewise, with more Positions: improper, unless it is a Long Call
   } form = Form::proper;
+  /// Again, wrongly, ahead of RDMA_DONE: another offer is of the same transaction.
+  enum class Offered : std::uint8_t { once, again } reply = Offered::once;
+  [[nodiscard]] bool answers(Side asked, std::uint32_t with) const noexcept {
+    return xid == with && requester == asked;
+  }
   [[nodiscard]] bool may_be_call() const noexcept { return form == Form::inferred || form == Form::inferred_improper; }
   std::uint64_t reads_outstanding = 0;
   std::uint64_t reads = 0;

@@ -105,6 +105,23 @@ TEST_F(PartsTest, AFileThatGrows) {
   EXPECT_EQ(rest(parts), octets_);
 }
 
+/// One part comes short, and the file grows before the part behind it is read: that one begins too far behind.
+TEST_F(PartsTest, APartThatWasClaimedBehindTheEnd) {
+  const auto source = open();
+  Parts parts(*source);
+  for (std::uint64_t i = 1; i <= 3; ++i) EXPECT_EQ(parts.read(), i);
+  const Parts::Claim last = parts.claim();
+  const Parts::Claim behind = parts.claim();
+  ASSERT_EQ(last.number, 4U);
+  ASSERT_EQ(behind.number, 5U);
+  parts.fill(last);
+  const Octets more = payload(2 * part, 77);
+  append(more);
+  parts.fill(behind);
+  octets_.insert(octets_.end(), more.begin(), more.end());
+  EXPECT_EQ(rest(parts), octets_);
+}
+
 TEST_F(PartsTest, WhatIsCompressedIsReadByOneAfterTheOther) {
   const std::string packed = path_ + ".gz";
   const Octets compressed = gzip(octets_);

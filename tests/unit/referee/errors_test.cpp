@@ -2,19 +2,11 @@
 // Errors, versions and the reverse direction on events alone: above all what must not be said when it cannot be known.
 #include <gtest/gtest.h>
 
-#include <algorithm>
-
 #include "referee/referee.hpp"
 #include "story.hpp"
 
-namespace rpcrdma::referee {
+namespace rpcrdma::referee::story {
 namespace {
-
-using story::found;
-using story::Octets;
-using story::Story;
-using story::words;
-using trace::Side;
 
 constexpr trace::TimeNs second = 1'000'000'000;
 
@@ -25,11 +17,6 @@ Octets err_vers(std::uint32_t xid, std::uint32_t version, std::uint32_t low, std
 /// A Call whose Read list begins with a word that is neither 0 nor 1.
 Octets broken(std::uint32_t xid) { return words({xid, 1, 32, 0, 7, 0, 0, xid, 0, 2}); }
 Octets probe(std::uint32_t xid, std::uint32_t version) { return words({xid, version, 32, 0, 0, 0, 0, xid, 0, 2}); }
-
-bool unchecked(const Report& report, RuleId rule) {
-  return std::any_of(report.unchecked.begin(), report.unchecked.end(),
-                     [&](const Unchecked& u) { return u.rule == rule; });
-}
 
 Story& begin(Story& s) { return s.connect().call(1).reply(1).acknowledge(Side::active); }
 
@@ -187,7 +174,7 @@ TEST(ErrorFields, OfABrokenErrorItIsNotJudged) {
   const Report report = s.end();
   EXPECT_TRUE(found(report, RuleId::error_fields).empty());
   EXPECT_TRUE(found(report, RuleId::error_code_unknown).empty());
-  EXPECT_EQ(story::above_note(report), 1U);
+  EXPECT_EQ(above_note(report), 1U);
 }
 
 Octets callback(std::uint32_t xid) {
@@ -234,7 +221,7 @@ TEST(ReverseBeforeReady, NotDecided) {
   }
   {
     Story s;  // a Long Call that nobody has read yet
-    story::Chunks chunks;
+    Chunks chunks;
     chunks.reads = {{0, {0x10, 200, 0}}};
     begin(s).message(Side::active, 2, 32, chunks, {}).send(Side::passive, callback(7)).call(3).reply(3);
     const Report report = s.end();
@@ -251,4 +238,4 @@ TEST(ReverseBeforeReady, NotDecided) {
 }
 
 }  // namespace
-}  // namespace rpcrdma::referee
+}  // namespace rpcrdma::referee::story

@@ -8,30 +8,20 @@
 
 #include "story.hpp"
 
-namespace rpcrdma::referee {
+namespace rpcrdma::referee::story {
 namespace {
-
-using story::found;
-using story::Octets;
-using story::Story;
-using trace::Side;
 
 constexpr std::uint32_t length = 5000;
 
-story::Chunks chunk(std::uint32_t handle, std::uint64_t offset, std::uint32_t octets = length) {
-  story::Chunks chunks;
+Chunks chunk(std::uint32_t handle, std::uint64_t offset, std::uint32_t octets = length) {
+  Chunks chunks;
   chunks.reads.push_back({0, {handle, octets, offset}});
   return chunks;
 }
 void offer(Story& s, std::uint32_t xid, std::uint32_t handle, std::uint64_t offset, std::uint32_t octets = length) {
   s.message(Side::passive, xid, 32, chunk(handle, offset, octets), {});
 }
-void larger_call(Story& s, std::uint32_t xid) { s.message(Side::active, xid, 32, {}, story::rpc_call(xid, 44)); }
-
-bool left_unchecked(const Report& report, RuleId rule) {
-  return std::any_of(report.unchecked.begin(), report.unchecked.end(),
-                     [&](const Unchecked& each) { return each.rule == rule; });
-}
+void larger_call(Story& s, std::uint32_t xid) { s.message(Side::active, xid, 32, {}, rpc_call(xid, 44)); }
 
 /// What stands between the offer and what is judged, and what comes of it.
 struct Told {
@@ -40,6 +30,21 @@ struct Told {
   std::size_t times;
   bool unchecked;
 };
+
+/// Two Calls, the Reply to the first one is offered, then comes that: the findings of the rule, as many as are
+/// expected.
+std::vector<Finding> told(RuleId rule, const Told& each) {
+  Story s;
+  s.connect().call(1).call(2);
+  offer(s, 1, 0x700, 0x5000);
+  each.story(s);
+  const Report report = s.acknowledge(Side::active).call(3).reply(3).end();
+  EXPECT_EQ(unchecked(report, rule), each.unchecked);
+  EXPECT_TRUE(found(report, RuleId::xid_duplicate_outstanding).empty());
+  std::vector<Finding> hits = found(report, rule);
+  EXPECT_EQ(hits.size(), each.times);
+  return hits;
+}
 
 // --- xid-reuse-before-done
 
@@ -52,14 +57,13 @@ TEST(XidReuse, IsToldOfANewCallOnly) {
          larger_call(s, 1);
        },
        0, false},
-      {"another XID", [](Story& s) { larger_call(s, 2); }, 0, false},
+      {"another XID", [](Story& s) { larger_call(s, 4); }, 0, false},
       {"the same Call, which was sent again", [](Story& s) { s.call(1); }, 0, false},
       {"the same Call, when all but an octet has been read",
        [](Story& s) { s.read(Side::active, 0x700, 0x5000, length - 1).call(1); }, 0, false},
       {"the same Call, when all has been read", [](Story& s) { s.read(Side::active, 0x700, 0x5000, length).call(1); },
        1, false},
-      {"the server's own Call", [](Story& s) { s.message(Side::passive, 1, 32, {}, story::rpc_call(1, 44)); }, 0,
-       false},
+      {"the server's own Call", [](Story& s) { s.message(Side::passive, 1, 32, {}, rpc_call(1, 44)); }, 0, false},
       {"RDMA_DONE may be missing",
        [](Story& s) {
          s.gap(Side::active);
@@ -68,8 +72,8 @@ TEST(XidReuse, IsToldOfANewCallOnly) {
        0, true},
       {"a Call that the capture cut",
        [](Story& s) {
-         Octets octets = story::header(1, 32, 0, {});
-         for (const std::uint8_t octet : story::rpc_call(1, 44)) octets.push_back(octet);
+         Octets octets = header(1, 32, 0, {});
+         for (const std::uint8_t octet : rpc_call(1, 44)) octets.push_back(octet);
          trace::Send event;
          event.connection = 1;
          event.frame = event.last = {++s.frame, s.now += 10'000};
@@ -82,17 +86,7 @@ TEST(XidReuse, IsToldOfANewCallOnly) {
   };
   for (const Told& each : cases) {
     SCOPED_TRACE(each.what);
-    Story s;
-    s.connect().call(1);
-    offer(s, 1, 0x700, 0x5000);
-    each.story(s);
-    s.call(3).reply(3);
-    const Report report = s.end();
-    const auto hits = found(report, RuleId::xid_reuse_before_done);
-    ASSERT_EQ(hits.size(), each.times);
-    EXPECT_EQ(left_unchecked(report, RuleId::xid_reuse_before_done), each.unchecked);
-    EXPECT_TRUE(found(report, RuleId::xid_duplicate_outstanding).empty());
-    for (const Finding& hit : hits) {
+    for (const Finding& hit : told(RuleId::xid_reuse_before_done, each)) {
       EXPECT_EQ(hit.violator, Party::client);
       EXPECT_EQ(hit.severity, Severity::note);
     }
@@ -152,19 +146,19 @@ TEST(SharedOffers, AreTwoThatAreOpenAndMeet) {
          s.frame += 2;
          offer(s, 2, 0x700, 0x5000);
          Octets done;
-         for (const std::uint32_t word : {1U, 1U, 32U, 3U}) story::put32(done, word);
+         for (const std::uint32_t word : {1U, 1U, 32U, 3U}) put32(done, word);
          s.send(Side::active, done, std::nullopt, s.frame - 2);
        },
        0, false},
       {"its handle was invalidated",
        [](Story& s) {
-         s.message(Side::active, 4, 32, {}, story::rpc_call(4), 0x700);
+         s.message(Side::active, 4, 32, {}, rpc_call(4), 0x700);
          offer(s, 2, 0x700, 0x5000);
        },
        0, false},
       {"its handle was invalidated, and has been offered since, beside it",
        [](Story& s) {
-         s.message(Side::active, 4, 32, {}, story::rpc_call(4), 0x700);
+         s.message(Side::active, 4, 32, {}, rpc_call(4), 0x700);
          offer(s, 4, 0x700, 0x9000000);
          offer(s, 2, 0x700, 0x5000);
        },
@@ -186,17 +180,7 @@ TEST(SharedOffers, AreTwoThatAreOpenAndMeet) {
   };
   for (const Told& each : cases) {
     SCOPED_TRACE(each.what);
-    Story s;
-    s.connect().call(1);
-    offer(s, 1, 0x700, 0x5000);
-    s.call(2);
-    each.story(s);
-    s.acknowledge(Side::active).call(3).reply(3);
-    const Report report = s.end();
-    const auto hits = found(report, RuleId::handle_shared_between_offers);
-    ASSERT_EQ(hits.size(), each.times);
-    EXPECT_EQ(left_unchecked(report, RuleId::handle_shared_between_offers), each.unchecked);
-    for (const Finding& hit : hits) {
+    for (const Finding& hit : told(RuleId::handle_shared_between_offers, each)) {
       EXPECT_EQ(hit.violator, Party::server);
       EXPECT_EQ(hit.severity, Severity::warning);
       EXPECT_THAT(hit.message, testing::HasSubstr("offers 1 octet"));
@@ -235,7 +219,7 @@ TEST(SharedOffers, AreNotProvenBeforeTheClientIsHeardAgain) {
   offer(s, 2, 0x700, 0x5000);
   const Report report = s.acknowledge(Side::active).end();
   EXPECT_TRUE(found(report, RuleId::handle_shared_between_offers).empty());
-  EXPECT_TRUE(left_unchecked(report, RuleId::handle_shared_between_offers));
+  EXPECT_TRUE(unchecked(report, RuleId::handle_shared_between_offers));
 }
 
 TEST(SharedOffers, SayNothingOfWhoseReadIsInFlight) {
@@ -263,7 +247,7 @@ TEST(SharedOffers, AreNoneWhereRdmaDoneIsForbidden) {
 /// The first octets of what is read: XID and message type.
 void pull(Story& s, std::uint32_t handle, std::uint32_t xid, std::uint32_t type) {
   s.read(Side::active, handle, 0x5000, length, false);
-  const Octets start = story::words({xid, type});
+  const Octets start = words({xid, type});
   trace::ReadResponse event;
   event.connection = 1;
   event.side = Side::passive;
@@ -302,7 +286,7 @@ TEST(SecondOffer, IsASecondReplyWhereItsOctetsSaySo) {
       EXPECT_EQ(hit.severity, Severity::error);
       EXPECT_EQ(hit.violator, Party::server);
     }
-    EXPECT_EQ(story::above_note(report), each.times);
+    EXPECT_EQ(above_note(report), each.times);
     EXPECT_EQ(report.connections.at(0).pull_completion.offered, 1 + each.times);
     EXPECT_TRUE(found(report, RuleId::handle_shared_between_offers).empty());
   }
@@ -321,7 +305,7 @@ TEST(SecondOffer, BehindRdmaDoneIsOneAllTheSame) {
   const Report report = s.end();
   EXPECT_EQ(found(report, RuleId::duplicate_reply).size(), 1U);
   EXPECT_TRUE(found(report, RuleId::done_answered).empty());
-  EXPECT_EQ(story::above_note(report), 1U);  // not read-after-done: it is offered anew
+  EXPECT_EQ(above_note(report), 1U);  // not read-after-done: it is offered anew
 }
 
 TEST(SecondOffer, StaysReadableWhenTheFirstIsForgotten) {
@@ -341,8 +325,8 @@ TEST(SecondOffer, StaysReadableWhenTheFirstIsForgotten) {
   s.done(Side::active, 1).call(200).reply(200);
   const Report report = s.end();
   EXPECT_EQ(found(report, RuleId::duplicate_reply).size(), 1U);
-  EXPECT_EQ(story::above_note(report), 1U);
+  EXPECT_EQ(above_note(report), 1U);
 }
 
 }  // namespace
-}  // namespace rpcrdma::referee
+}  // namespace rpcrdma::referee::story

@@ -2,6 +2,7 @@
 // Tells the referee a story in RDMA events, without any capture.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <initializer_list>
 #include <optional>
@@ -13,6 +14,7 @@
 
 namespace rpcrdma::referee::story {
 
+using trace::Side;
 using Octets = std::vector<std::uint8_t>;
 
 inline void put32(Octets& to, std::uint32_t v) {
@@ -116,7 +118,7 @@ class Story {
     referee.on(ready);
     return *this;
   }
-  Story& reject(std::uint16_t reason, trace::Side by = trace::Side::passive) {
+  Story& reject(std::uint16_t reason, Side by = Side::passive) {
     trace::ConnectReject reject;
     base(reject, by);
     reject.reason = reason;
@@ -132,8 +134,6 @@ class Story {
     referee.on(adopted);
     return *this;
   }
-  using Side = trace::Side;
-
   Story& send(Side side, const Octets& octets, std::optional<std::uint32_t> invalidated = std::nullopt,
               std::uint64_t frame = 0) {
     trace::Send event;
@@ -281,6 +281,10 @@ inline std::vector<Finding> found(const Report& report, RuleId id) {
     if (finding.rule == id) result.push_back(finding);
   }
   return result;
+}
+inline bool unchecked(const Report& report, RuleId id) {
+  return std::any_of(report.unchecked.begin(), report.unchecked.end(),
+                     [id](const Unchecked& each) { return each.rule == id; });
 }
 inline std::size_t above_note(const Report& report) {
   std::size_t n = 0;

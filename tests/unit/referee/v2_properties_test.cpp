@@ -1,19 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Properties of version 2: those that come behind the last ones.
-#include <algorithm>
-
 #include <gtest/gtest.h>
 
 #include "story.hpp"
 
-namespace rpcrdma::referee {
+namespace rpcrdma::referee::story {
 namespace {
-
-using story::found;
-using story::Octets;
-using story::Story;
-using story::words;
-using trace::Side;
 
 constexpr std::uint32_t bad_propval = 3;
 constexpr std::uint32_t inval_cont = 5;
@@ -22,11 +14,6 @@ constexpr std::uint32_t system_error = 100;
 /// RDMA2_CONNPROP_FINAL with a Receive Buffer Size.
 Octets last_properties(std::uint32_t xid) { return words({xid, 2, 32, 7, 1, 2, 4, 8192}); }
 Octets error(std::uint32_t xid, std::uint32_t code) { return words({xid, 2, 32, 4, code}); }
-
-bool not_checked(const Report& report, RuleId rule) {
-  return std::any_of(report.unchecked.begin(), report.unchecked.end(),
-                     [rule](const Unchecked& what) { return what.rule == rule; });
-}
 
 struct Refusal {
   const char* says;
@@ -47,7 +34,7 @@ TEST_P(PropertiesBehindTheLast, AreWrongUnlessTheLastOnesMayBeRefused) {
   s.send(Side::active, last_properties(each.behind)).send(Side::passive, error(each.refused, each.code));
   const Report report = s.end();
   EXPECT_EQ(found(report, RuleId::v2_connprop_after_final).size(), each.told ? 1U : 0U) << each.says;
-  EXPECT_EQ(not_checked(report, RuleId::v2_connprop_after_final), !each.told) << each.says;
+  EXPECT_EQ(unchecked(report, RuleId::v2_connprop_after_final), !each.told) << each.says;
 }
 
 INSTANTIATE_TEST_SUITE_P(Refusals, PropertiesBehindTheLast,
@@ -72,16 +59,16 @@ TEST(RefusedMessageOfVersion2, LeavesTheRuleOfItsNakUnchecked) {
     Story s;
     s.connect().send(Side::active, last_properties(0)).send(Side::passive, words({0, 2, 32, 5}));
     Octets call = words({1, 2, 32, 10, 0, 0, 0, 0});
-    const Octets rpc = story::rpc_call(1, 2000);
+    const Octets rpc = rpc_call(1, 2000);
     call.insert(call.end(), rpc.begin(), rpc.end());
     s.send(Side::active, call)
         .refuse(Side::passive, own_failure ? Kind::remote_operational : Kind::invalid_request,
                 trace::Refusal::Refused::send, 2);
     const Report report = s.end();
-    EXPECT_EQ(not_checked(report, RuleId::nak_remote_op), own_failure);
-    EXPECT_EQ(not_checked(report, RuleId::nak_invalid_request), !own_failure);
+    EXPECT_EQ(unchecked(report, RuleId::nak_remote_op), own_failure);
+    EXPECT_EQ(unchecked(report, RuleId::nak_invalid_request), !own_failure);
   }
 }
 
 }  // namespace
-}  // namespace rpcrdma::referee
+}  // namespace rpcrdma::referee::story

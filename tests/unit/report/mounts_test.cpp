@@ -137,6 +137,35 @@ TEST(Mounts, TextBeginsWithTheSentence) {
   }
 }
 
+struct Came {
+  MountFacts::Attempts made;
+  std::string text;
+  std::string junit;
+};
+
+/// What the server's machine took is not called unanswered; JSON counts all that got no MPA Reply as before.
+TEST(Mounts, AttemptsThatWentNoFurtherThanTcp) {
+  for (const Came& each :
+       {Came{{5, 0, 0, 5, 5},
+             "attempts 5 to connect: 5 went no further than TCP",
+             "attempts to connect: 5; 0 established, 0 refused, 0 not answered, 5 went no further than TCP"},
+        Came{{7, 1, 1, 5, 3},
+             "attempts 7 to connect: 1 established, 1 refused, 2 not answered, 3 went no further than TCP",
+             "attempts to connect: 7; 1 established, 1 refused, 2 not answered, 3 went no further than TCP"},
+        Came{{5, 0, 0, 5, 0},
+             "attempts 5 to connect: 5 not answered ",
+             "attempts to connect: 5; 0 established, 0 refused, 5 not answered&#10;"}}) {
+    MountFacts mount = mount_in(State::never_up, Owes::unknown);
+    mount.attempts = each.made;
+    const report::Run run = run_with({mount});
+    EXPECT_THAT(on_one_line(text(run, {})), HasSubstr(each.text));
+    EXPECT_THAT(junit(run, {}), HasSubstr(each.junit));
+    const MountJson shown = MountJson::parse(report::json(run))["mounts"][0]["attempts"];
+    EXPECT_EQ(shown.size(), 4U);
+    EXPECT_EQ(shown["unanswered"], 5);
+  }
+}
+
 TEST(Mounts, NoViolationsIsNotSaidOverAMount) {
   for (const auto& [state, word] : states) {
     report::Run run = run_with({mount_in(state, Owes::server)});
