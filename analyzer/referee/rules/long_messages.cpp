@@ -56,6 +56,14 @@ class Search {
   return call.reply_body.size() >= at && at < (has_items(call) ? BodyStore::most : BodyStore::head);
 }
 
+/// The responder has to refuse it (RFC 8166 section 4.5.2), and nobody may answer it. It is still open: the memory is
+/// that of no later Call. What the server offers may be a Reply: that is left to its answer.
+void judge_pulled_xid(const Witness& witness, Transaction& call, std::uint32_t pulled, FrameRef data) {
+  if (call.requester != Side::active || !witness.connection.trusted()) return;
+  judge_xid_by_rdma(witness, call.call, call.requester, Role::requester, call.xid, pulled, data, nullptr);
+  call.refusal = Transaction::Refusal::due;
+}
+
 }  // namespace
 
 void keep_written(const Witness& witness, TransactionId owner, const trace::Write& event) {
@@ -120,6 +128,7 @@ void keep_pulled(const Witness& witness, const trace::ReadResponse& event) {
   if (call->call_body.size() < rpc_start_length) return;
   const wire::Bytes body = call->call_body.octets();
   const std::uint32_t xid = wire::load_be32(body.data());
+  if (short_before && xid != call->xid) judge_pulled_xid(witness, *call, xid, event.frame);
   if (xid != call->xid) return;
   // Nobody may answer it, and then this is all that tells what it asks for.
   if (call->call_body.full() || body.size() >= call->body_length) {
