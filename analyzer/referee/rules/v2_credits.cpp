@@ -305,6 +305,11 @@ void name_overrun(const trace::Refusal& refusal, const RecentSend& send, Suspect
       name(other(refusal.side)), send.frame.number, send.in_flight - send.limit, send.limit, refusal.frame.number);
 }
 
+std::string unbacked(Side refuser, FrameRef refused, std::uint64_t limit) {
+  return fmt::format("The {} had no Receive for frame {} although it is within the limit of {} that it had given.",
+                     name(refuser), refused.number, limit);
+}
+
 void judge_missing_receive(const Witness& witness, const trace::Refusal& refusal, RecentSend* send, Suspect& suspect) {
   Connection& connection = witness.connection;
   const Side refuser = refusal.side;
@@ -314,10 +319,7 @@ void judge_missing_receive(const Witness& witness, const trace::Refusal& refusal
   if (over) {
     name_overrun(refusal, *send, suspect);
   } else {
-    suspect.message = known ? fmt::format(
-                                  "The {} had no Receive for frame {} although it is within the limit of {} that it "
-                                  "had given.",
-                                  name(refuser), refused.number, send->limit)
+    suspect.message = known ? unbacked(refuser, refused, send->limit)
                             : fmt::format(
                                   "The {} had no Receive for frame {}; whose fault that is cannot be told from this "
                                   "capture.",
