@@ -88,6 +88,7 @@ Attempt& new_attempt(Mount& mount, Attempt&& attempt) {
   open.hidden = gap_since || connection.facts.one_way || with_hole || !any_call ||
                 responder.unread.number > call.call.number || end_unseen;
   open.pulling = read_in_flight(connection, call);
+  open.no_credit = connection.v2.of(other(call.requester)).credits.dry_to_the_end;
   return open;
 }
 

@@ -88,6 +88,7 @@ struct OpenCall {
   TimeNs waited = 0;       ///< to the end, or to that of its connection when nobody tried again
   bool delivered = false;  ///< acknowledged by the responder's adapter
   bool hidden = false;     ///< its answer may be what the capture lacks
+  FrameRef no_credit;      ///< version 2: since then its responder may send nothing, to the end; number 0: not so
   FrameRef pulling;        ///< RDMA Read of its chunks that waits for its answer; number 0: none
 };
 
