@@ -194,11 +194,13 @@ void take_nfs(Assessment& a, const Mount& mount, TimeNs wait) {
     }
   }
   for (const Recall& recall : mount.nfs.recalls) {
-    if (recall.ended.number != 0 || a.end.time - recall.callback.time < wait) continue;
-    if (end_may_be_lost(mount, recall.callback)) {
+    const bool over = recall.ended.number != 0;
+    const FrameRef until = over ? recall.ended : a.end;
+    if (trace::elapsed(recall.callback.time, until.time) < wait) continue;
+    if (!end_may_be_lost(mount, recall.callback)) {
+      (over ? a.late_recalls : a.recalls).push_back(&recall);
+    } else if (!over) {
       ++a.hidden;
-    } else {
-      a.recalls.push_back(&recall);
     }
   }
 }

@@ -222,12 +222,13 @@ struct Assessment {
   Assessment(Assessment&&) = default;  // and no copies: `failing` points into `series`
   Assessment& operator=(Assessment&&) = default;
   ~Assessment() = default;
-  const AttemptSeries* failing = nullptr;  ///< the one that lasts to the end; in `series`
-  const Life* newest = nullptr;            ///< the connection that opened last
-  const Life* lost = nullptr;              ///< the one whose end brought the mount down
-  std::vector<OpenCall> hanging;           ///< Calls that have waited W or longer, the oldest first
-  std::vector<const AsyncCopy*> copies;    ///< whose completion is awaited for W or longer, the oldest first
-  std::vector<const Recall*> recalls;      ///< the same
+  const AttemptSeries* failing = nullptr;   ///< the one that lasts to the end; in `series`
+  const Life* newest = nullptr;             ///< the connection that opened last
+  const Life* lost = nullptr;               ///< the one whose end brought the mount down
+  std::vector<OpenCall> hanging;            ///< Calls that have waited W or longer, the oldest first
+  std::vector<const AsyncCopy*> copies;     ///< whose completion is awaited for W or longer, the oldest first
+  std::vector<const Recall*> recalls;       ///< the same
+  std::vector<const Recall*> late_recalls;  ///< those that are over, W or longer after they began, the oldest first
   FrameRef newest_callback;
   std::uint64_t hidden = 0;  ///< Calls and others that may have been answered where the capture has gaps
   /// Silence of one side while the other repeats itself.
