@@ -118,8 +118,9 @@ void take_call(const Witness& witness, const trace::Send& event, const wire::Hea
 
 // --- Replies
 
-/// A requester must drop RDMA_MSGP (RFC 8166 section 4.6.1), and waits on. One that does not goes on as if it had been
-/// answered: nobody is accused of what would be right then.
+/// A requester must drop RDMA_MSGP (RFC 8166 section 4.6.1), and waits on, unless it asked with RDMA_MSGP itself: that
+/// one is of the time when it was allowed. Another that takes it goes on as if it had been answered: nobody is accused
+/// of what would be right then.
 void drop_answer(Connection& connection, const trace::Send& event, Transaction& call) {
   if (call.answer != Transaction::Answer::dropped) connection.ledger(call.requester).end_one();
   call.answer = Transaction::Answer::dropped;
@@ -186,8 +187,8 @@ void take_reply(const Witness& witness, const trace::Send& event, const wire::He
     call->answer = Transaction::Answer::inferred;
     return;
   }
-  if (!reading.guessed && static_cast<Proc>(header.fixed.proc) == Proc::msgp) {
-    judge_msgp_answer(witness, event, *call);
+  const bool of_its_time = call->refusal == Transaction::Refusal::due_for_msgp;
+  if (!reading.guessed && static_cast<Proc>(header.fixed.proc) == Proc::msgp && !of_its_time) {
     credit_answer(witness, event, requester, grant);
     drop_answer(connection, event, *call);
     return;
