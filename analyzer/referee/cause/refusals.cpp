@@ -149,6 +149,33 @@ const Row rows::iwarp_terminate{
 
 namespace {
 
+/// Version 2: how much its receiver takes was never read, or was read too late to judge it.
+[[nodiscard]] bool may_be_too_large(const Connection& connection, const trace::Refusal& refusal,
+                                    const RecentSend& send) {
+  if (!connection.version2 || send.wire_length <= default_threshold) return false;
+  const bool announced = connection.v2.of(refusal.side).announced.final.number != 0;
+  const auto limit = connection.threshold(other(refusal.side));
+  return !announced || !limit || send.wire_length > *limit || !v2::all_seen(connection) || connection.order_lost();
+}
+
+/// Version 2: the limit was kept, and the size as well: who gave the limit has no Receive behind it.
+bool kept_but_unbacked(const Witness& witness, const trace::Refusal& refusal, const RecentSend& send) {
+  Connection& connection = witness.connection;
+  const bool kept = send.credits_known && send.in_flight <= send.limit && send.extent != RecentSend::Extent::holes;
+  const bool decided = v2::all_seen(connection) && connection.whole() && connection.threshold(other(refusal.side));
+  if (!kept || !decided || may_be_too_large(connection, refusal, send)) return false;
+  Suspect suspect =
+      suspect_from(refusal, RuleId::iwarp_terminate, send.frame, v2::unbacked(refusal.side, send.frame, send.limit));
+  suspect.culprit = refusal.side;
+  witness.say(suspect.rule, {.frames = {refusal.frame, send.frame},
+                             .by = refusal.side,
+                             .xid = send.xid,
+                             .at_most = Severity::warning,
+                             .what = suspect.message});
+  connection.suspect(std::move(suspect));
+  return true;
+}
+
 void judge_terminate(const Witness& witness, const trace::Refusal& refusal, RecentSend* send) {
   Connection& connection = witness.connection;
   const Side sender = other(refusal.side);
@@ -210,6 +237,7 @@ void judge_terminate(const Witness& witness, const trace::Refusal& refusal, Rece
         note();
         return;
       }
+      if (exact && send != nullptr && kept_but_unbacked(witness, refusal, *send)) return;
       refused_send_unexplained(witness, refusal, RuleId::iwarp_terminate, text, {}, exact ? send : nullptr);
       return;
     }
@@ -313,19 +341,6 @@ const Row rows::nak_remote_op{
     .next =
         "dmesg of the host that sent the NAK (adapter or driver errors); svcrdma_qp_error or xprtrdma_wc_receive "
         "there."};
-
-namespace {
-
-/// Version 2: how much its receiver takes was never read, or was read too late to judge it.
-[[nodiscard]] bool may_be_too_large(const Connection& connection, const trace::Refusal& refusal,
-                                    const RecentSend& send) {
-  if (!connection.version2 || send.wire_length <= default_threshold) return false;
-  const bool announced = connection.v2.of(refusal.side).announced.final.number != 0;
-  const auto limit = connection.threshold(other(refusal.side));
-  return !announced || !limit || send.wire_length > *limit || !v2::all_seen(connection) || connection.order_lost();
-}
-
-}  // namespace
 
 void judge_refusal(const Witness& witness, const trace::Refusal& refusal) {
   Connection& connection = witness.connection;

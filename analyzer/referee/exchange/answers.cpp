@@ -52,7 +52,8 @@ void look_at_heads(const Witness& witness, Transaction& call, FrameRef reply, Si
   const wire::Bytes asked = call.call_body.octets();
   if (asked.size() >= 8) {
     note_procedure(connection, call, asked, std::max<std::size_t>(asked.size(), call.body_length));
-    if (connection.trusted()) {
+    const bool said = call.refusal == Transaction::Refusal::due;  // when it was pulled
+    if (connection.trusted() && !said) {
       judge_xid_by_rdma(witness, call.call, call.requester, Role::requester, call.xid, wire::load_be32(asked.data()),
                         reply, &call);
     }

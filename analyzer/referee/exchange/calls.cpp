@@ -34,7 +34,8 @@ Transaction& enter_exchange(const Witness& witness, const trace::Send& event, Tr
   Connection& connection = witness.connection;
   const std::uint64_t key = Transactions::key(event.side, fresh.xid);
   Transaction* old = connection.find(event.side, fresh.xid);
-  if (old != nullptr && !old->answered() && !old->malformed() && !fresh.malformed()) {
+  const bool open = old != nullptr && !old->answered() && !old->answer_dropped();
+  if (open && !old->malformed() && !fresh.malformed()) {
     judge_repeated_call(witness, event, *old, fresh);
     ++old->copies;
     fresh.id = old->id;

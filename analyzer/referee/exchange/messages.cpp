@@ -118,6 +118,15 @@ void take_call(const Witness& witness, const trace::Send& event, const wire::Hea
 
 // --- Replies
 
+/// A requester must drop RDMA_MSGP (RFC 8166 section 4.6.1), and waits on, unless it asked with RDMA_MSGP itself: that
+/// one is of the time when it was allowed. Another that takes it goes on as if it had been answered: nobody is accused
+/// of what would be right then.
+void drop_answer(Connection& connection, const trace::Send& event, Transaction& call) {
+  if (call.answer != Transaction::Answer::dropped) connection.ledger(call.requester).end_one();
+  call.answer = Transaction::Answer::dropped;
+  retire(connection, call, event.frame);
+}
+
 void take_reply(const Witness& witness, const trace::Send& event, const wire::HeaderV1& header, const Reading& reading,
                 bool lists_complete, RecentSend& send) {
   Connection& connection = witness.connection;
@@ -177,6 +186,12 @@ void take_reply(const Witness& witness, const trace::Send& event, const wire::He
   if (reading.guessed && reading.ill_formed && captured_whole(event) && calls_possible(connection, event.side)) {
     call->broken_reply = event.frame;  // or a Call of its own: neither ends the open one
     call->answer = Transaction::Answer::inferred;
+    return;
+  }
+  const bool of_its_time = call->refusal == Transaction::Refusal::due_for_msgp;
+  if (!reading.guessed && static_cast<Proc>(header.fixed.proc) == Proc::msgp && !of_its_time) {
+    credit_answer(witness, event, requester, grant);
+    drop_answer(connection, event, *call);
     return;
   }
   if (!reading.guessed) {

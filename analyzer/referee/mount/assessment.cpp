@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "trace/spans.hpp"
+
 namespace rpcrdma::referee {
 
 namespace {
@@ -156,6 +158,8 @@ void take_calls(Assessment& a, const Mount& mount, TimeNs wait) {
   const auto consider = [&](OpenCall call, FrameRef until) {
     call.waited = until.time - call.first.time;
     if (call.waited < wait) return;
+    // Its responder had that long to answer it.
+    if (call.no_credit.number != 0 && trace::passed(call.first.time, call.no_credit.time, wait)) call.no_credit = {};
     if (call.hidden) {
       a.hidden += may_matter(mount, call) ? 1 : 0;
     } else {
@@ -190,11 +194,13 @@ void take_nfs(Assessment& a, const Mount& mount, TimeNs wait) {
     }
   }
   for (const Recall& recall : mount.nfs.recalls) {
-    if (recall.ended.number != 0 || a.end.time - recall.callback.time < wait) continue;
-    if (end_may_be_lost(mount, recall.callback)) {
+    const bool over = recall.ended.number != 0;
+    const FrameRef until = over ? recall.ended : a.end;
+    if (trace::elapsed(recall.callback.time, until.time) < wait) continue;
+    if (!end_may_be_lost(mount, recall.callback)) {
+      (over ? a.late_recalls : a.recalls).push_back(&recall);
+    } else if (!over) {
       ++a.hidden;
-    } else {
-      a.recalls.push_back(&recall);
     }
   }
 }
@@ -314,6 +320,7 @@ void take_nfs(Assessment& a, const Mount& mount, TimeNs wait) {
   if (a.hanging.empty()) return Owes::unknown;
   const OpenCall& oldest = a.hanging.front();
   const Side responder = other(oldest.requester);
+  if (oldest.no_credit.number != 0) return alive(oldest.requester);  // nobody can answer it before the requester grants
   if (oldest.pulling.number != 0 && heard_since(Side::active, oldest.pulling)) return Owes::client;
   if (oldest.delivered || heard_since(responder, oldest.frame)) return alive(responder);
   return Owes::unknown;

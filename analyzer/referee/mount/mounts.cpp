@@ -57,6 +57,12 @@ Attempt& new_attempt(Mount& mount, Attempt&& attempt) {
   return program == nlm && procedure >= test_msg && procedure <= granted_res;
 }
 
+/// Its header is broken, and still it was a Call, which its responder has to refuse: who made it waits for that.
+[[nodiscard]] bool refusal_awaited(const Connection& connection, const Transaction& call) {
+  return call.requester == Side::active && call.refusal == Transaction::Refusal::due &&
+         connection.find(Side::passive, call.xid) == nullptr;
+}
+
 [[nodiscard]] OpenCall open_call_of(const Connection& connection, const Transaction& call) {
   OpenCall open;
   open.connection = connection.id();
@@ -65,14 +71,15 @@ Attempt& new_attempt(Mount& mount, Attempt&& attempt) {
   open.first = call.first_copy.number != 0 ? call.first_copy : call.call;
   open.frame = call.call;
   if (connection.over() && connection.facts.closed) open.ended = connection.facts.closed->frame;
-  open.operation = operation_name(call);
+  open.operation = call.malformed() ? "broken call" : operation_name(call);
   open.likeness = call.likeness();
   open.delivered = connection.of(call.requester).acknowledged >= call.call_ordinal;
   const SideState& responder = connection.of(other(call.requester));
   // A Call with a hole in it is read when the hole is given up; its Reply may have come before.
   const bool with_hole = !call.payload && connection.of(call.requester).newest_gap.number >= call.call.number;
   // What was cut before it says whether it is a Call, and what may be a Reply that offers itself to be read.
-  const bool any_call = call.procedure || (call.lists_known && call.requester == Side::active);
+  const bool refused = refusal_awaited(connection, call) && connection.whole();
+  const bool any_call = call.procedure || (call.lists_known && call.requester == Side::active) || refused;
   // The same endpoints began anew, and what lies between is not in the capture.
   const auto& closed = connection.facts.closed;
   const bool end_unseen = closed && closed->how == Closed::How::superseded;
@@ -81,6 +88,7 @@ Attempt& new_attempt(Mount& mount, Attempt&& attempt) {
   open.hidden = gap_since || connection.facts.one_way || with_hole || !any_call ||
                 responder.unread.number > call.call.number || end_unseen;
   open.pulling = read_in_flight(connection, call);
+  open.no_credit = connection.v2.of(other(call.requester)).credits.dry_to_the_end;
   return open;
 }
 
@@ -246,7 +254,8 @@ void Mounts::keeps_open_calls(const Connection& connection) {
   std::vector<OpenCall>& calls = connection.over() ? mount.lost_calls : mount.open_calls;
   const std::size_t before = calls.size();
   for (const auto& [key, call] : connection.transactions) {
-    if (call.answers != 0 || call.settled_elsewhere() || call.malformed() || without_reply(call)) continue;
+    if (call.answers != 0 || call.settled_elsewhere() || without_reply(call)) continue;
+    if (call.malformed() && !refusal_awaited(connection, call)) continue;  // perhaps a Reply, or dropped by rule
     if (calls.size() >= Mount::most_lost_calls) break;
     calls.push_back(open_call_of(connection, call));
   }

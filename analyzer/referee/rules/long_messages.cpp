@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "referee/state/procedures.hpp"
+
 namespace rpcrdma::referee {
 
 namespace {
@@ -52,6 +54,14 @@ class Search {
 /// Octets up to `at` are there, and more are to be kept.
 [[nodiscard]] bool goes_on(const Transaction& call, std::uint64_t at) noexcept {
   return call.reply_body.size() >= at && at < (has_items(call) ? BodyStore::most : BodyStore::head);
+}
+
+/// The responder has to refuse it (RFC 8166 section 4.5.2), and nobody may answer it. It is still open: the memory is
+/// that of no later Call. What the server offers may be a Reply: that is left to its answer.
+void judge_pulled_xid(const Witness& witness, Transaction& call, std::uint32_t pulled, FrameRef data) {
+  if (call.requester != Side::active || !witness.connection.trusted()) return;
+  judge_xid_by_rdma(witness, call.call, call.requester, Role::requester, call.xid, pulled, data, nullptr);
+  call.refusal = Transaction::Refusal::due;
 }
 
 }  // namespace
@@ -115,9 +125,16 @@ void keep_pulled(const Witness& witness, const trace::ReadResponse& event) {
   if (event.last) call->pulled = event.frame;
   const bool short_before = call->call_body.size() < rpc_start_length;
   call->call_body.put(witness.context.bodies, place->at, within(event.octets, place->left), call->items());
-  if (!short_before || call->call_body.size() < rpc_start_length) return;
+  if (call->call_body.size() < rpc_start_length) return;
   const wire::Bytes body = call->call_body.octets();
-  if (wire::load_be32(body.data()) != call->xid) return;
+  const std::uint32_t xid = wire::load_be32(body.data());
+  if (short_before && xid != call->xid) judge_pulled_xid(witness, *call, xid, event.frame);
+  if (xid != call->xid) return;
+  // Nobody may answer it, and then this is all that tells what it asks for.
+  if (call->call_body.full() || body.size() >= call->body_length) {
+    note_procedure(connection, *call, body, std::max<std::size_t>(body.size(), call->body_length));
+  }
+  if (!short_before) return;
   const std::uint32_t type = wire::load_be32(body.data() + 4);
   if (type != 0) call->found_ill_formed();
   judge_direction_by_rdma(witness, call->call, *call, Role::requester, type, event.frame);

@@ -67,12 +67,33 @@ const Row rows::recall_unanswered{
         "the file get DELAY until the lease runs out.",
     .evidence =
         "CB_RECALL or CB_LAYOUTRECALL, and neither DELEGRETURN or LAYOUTRETURN nor an error reply that excuses it "
-        "within "
-        "--wait. A recall that the return had overtaken is none. Not decided when frames of the client are missing "
-        "since.",
+        "within --wait; one that came later is named with it. A recall that the return had overtaken is none. Not "
+        "decided when frames of the client are missing since.",
     .next =
         "Client: what holds the file: nfs4_cb_recall and nfs4_delegreturn in the nfs4 tracepoints; dirty data that "
         "has to be written first."};
+
+namespace {
+
+/// Who wanted the file has waited, and waits no longer.
+[[nodiscard]] Symptom returned_late(const std::vector<const Recall*>& recalls) {
+  const auto wait = [](const Recall* recall) { return trace::elapsed(recall->callback.time, recall->ended.time); };
+  const Recall& worst = **std::max_element(recalls.begin(), recalls.end(),
+                                           [&](const Recall* a, const Recall* b) { return wait(a) < wait(b); });
+  Symptom symptom;
+  symptom.frames = {worst.callback, worst.answer, worst.ended};
+  symptom.connections = {worst.connection};
+  symptom.owes = Owes::nobody;
+  symptom.xid = worst.xid;
+  symptom.times = recalls.size();
+  symptom.what = fmt::format("The server recalled a {} (frame {}); the client {} only after {:.1f} s (frame {}).",
+                             worst.of == Recall::Of::layout ? "layout" : "delegation", worst.callback.number,
+                             worst.ended.number == worst.answer.number ? "said why not" : "returned it",
+                             seconds(wait(&worst)), worst.ended.number);
+  return symptom;
+}
+
+}  // namespace
 
 void judge_callbacks(const MountWitness& witness, const Assessment& assessment) {
   if (!assessment.copies.empty()) {
@@ -108,6 +129,8 @@ void judge_callbacks(const MountWitness& witness, const Assessment& assessment) 
                     oldest.answer.number != 0 ? fmt::format("agreed (frame {}) and ", oldest.answer.number) : "",
                     seconds(assessment.end.time - oldest.callback.time));
     witness.say(RuleId::recall_unanswered, std::move(symptom));
+  } else if (!assessment.late_recalls.empty()) {
+    witness.say(RuleId::recall_unanswered, returned_late(assessment.late_recalls));
   }
 }
 

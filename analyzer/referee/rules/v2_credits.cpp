@@ -285,6 +285,7 @@ void watch_starvation(const Witness& witness, FrameRef now, bool over) {
     if (waiting && !over) continue;
     const FrameRef since = std::exchange(credits.dry_since, {});
     if (since.number == 0 || now.time - since.time <= starving) continue;
+    if (over) credits.dry_to_the_end = since;
     witness.say(
         RuleId::v2_credit_starved,
         {.frames = {credits.dry_from, since, now},
@@ -305,6 +306,11 @@ void name_overrun(const trace::Refusal& refusal, const RecentSend& send, Suspect
       name(other(refusal.side)), send.frame.number, send.in_flight - send.limit, send.limit, refusal.frame.number);
 }
 
+std::string unbacked(Side refuser, FrameRef refused, std::uint64_t limit) {
+  return fmt::format("The {} had no Receive for frame {} although it is within the limit of {} that it had given.",
+                     name(refuser), refused.number, limit);
+}
+
 void judge_missing_receive(const Witness& witness, const trace::Refusal& refusal, RecentSend* send, Suspect& suspect) {
   Connection& connection = witness.connection;
   const Side refuser = refusal.side;
@@ -314,10 +320,7 @@ void judge_missing_receive(const Witness& witness, const trace::Refusal& refusal
   if (over) {
     name_overrun(refusal, *send, suspect);
   } else {
-    suspect.message = known ? fmt::format(
-                                  "The {} had no Receive for frame {} although it is within the limit of {} that it "
-                                  "had given.",
-                                  name(refuser), refused.number, send->limit)
+    suspect.message = known ? unbacked(refuser, refused, send->limit)
                             : fmt::format(
                                   "The {} had no Receive for frame {}; whose fault that is cannot be told from this "
                                   "capture.",

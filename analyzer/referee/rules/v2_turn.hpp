@@ -56,6 +56,8 @@ void take_limit(const Witness& witness, const trace::Send& event, std::uint32_t 
 void watch_starvation(const Witness& witness, FrameRef now, bool over);
 /// A Send above the limit that found no Receive: fills what is told of it.
 void name_overrun(const trace::Refusal& refusal, const RecentSend& send, Suspect& suspect);
+/// A Send within its limit found no Receive: in words.
+[[nodiscard]] std::string unbacked(Side refuser, FrameRef refused, std::uint64_t limit);
 /// RNR NAK.
 void judge_missing_receive(const Witness& witness, const trace::Refusal& refusal, RecentSend* send, Suspect& suspect);
 

@@ -93,7 +93,8 @@ void complete_one(Connection& connection) {
       at = connection.transactions.erase(at);
       continue;
     }
-    if (call.answers < call.copies) connection.ledger(call.requester).outstanding += call.copies - call.answers;
+    const bool open = call.answers < call.copies && !call.answer_dropped();
+    if (open) connection.ledger(call.requester).outstanding += call.copies - call.answers;
     ++at;
   }
 }

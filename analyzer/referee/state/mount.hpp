@@ -88,6 +88,7 @@ struct OpenCall {
   TimeNs waited = 0;       ///< to the end, or to that of its connection when nobody tried again
   bool delivered = false;  ///< acknowledged by the responder's adapter
   bool hidden = false;     ///< its answer may be what the capture lacks
+  FrameRef no_credit;      ///< version 2: since then its responder may send nothing, to the end; number 0: not so
   FrameRef pulling;        ///< RDMA Read of its chunks that waits for its answer; number 0: none
 };
 
@@ -222,12 +223,13 @@ struct Assessment {
   Assessment(Assessment&&) = default;  // and no copies: `failing` points into `series`
   Assessment& operator=(Assessment&&) = default;
   ~Assessment() = default;
-  const AttemptSeries* failing = nullptr;  ///< the one that lasts to the end; in `series`
-  const Life* newest = nullptr;            ///< the connection that opened last
-  const Life* lost = nullptr;              ///< the one whose end brought the mount down
-  std::vector<OpenCall> hanging;           ///< Calls that have waited W or longer, the oldest first
-  std::vector<const AsyncCopy*> copies;    ///< whose completion is awaited for W or longer, the oldest first
-  std::vector<const Recall*> recalls;      ///< the same
+  const AttemptSeries* failing = nullptr;   ///< the one that lasts to the end; in `series`
+  const Life* newest = nullptr;             ///< the connection that opened last
+  const Life* lost = nullptr;               ///< the one whose end brought the mount down
+  std::vector<OpenCall> hanging;            ///< Calls that have waited W or longer, the oldest first
+  std::vector<const AsyncCopy*> copies;     ///< whose completion is awaited for W or longer, the oldest first
+  std::vector<const Recall*> recalls;       ///< the same
+  std::vector<const Recall*> late_recalls;  ///< those that are over, W or longer after they began, the oldest first
   FrameRef newest_callback;
   std::uint64_t hidden = 0;  ///< Calls and others that may have been answered where the capture has gaps
   /// Silence of one side while the other repeats itself.

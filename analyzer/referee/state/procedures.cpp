@@ -58,6 +58,14 @@ void note_back_channel(Connection& connection, const Transaction& call, wire::By
   return *service == integrity ? wire::Protection::integrity : wire::Protection::privacy;
 }
 
+/// RPCSEC_GSS around a procedure of NFSv3. Where its service cannot be read, no result of it can.
+void note_protection(Transaction& call, wire::Bytes message, std::size_t wire_length) {
+  constexpr std::size_t flavor_at = 24;
+  if (message.size() < flavor_at + 4 || wire::load_be32(message.data() + flavor_at) != wire::flavor_gss) return;
+  const auto decoded = wire::decode_rpc_call(message, wire_length);
+  call.protection = decoded ? protection_of(decoded->gss_service) : wire::Protection::privacy;
+}
+
 /// Of a COMPOUND; the operation that gives it its name, where it could be read.
 [[nodiscard]] std::optional<std::uint32_t> note_operations(Connection& connection, Transaction& call,
                                                            Procedure& procedure, wire::Bytes message,
@@ -91,6 +99,9 @@ void note_procedure(Connection& connection, Transaction& call, wire::Bytes messa
   if (wire::load_be32(p + 4) != 0 || wire::load_be32(p + 8) != 2) return;
   call.procedure = std::tuple(wire::load_be32(p + 12), wire::load_be32(p + 16), wire::load_be32(p + 20));
   note_back_channel(connection, call, message, wire_length);
+  if (std::get<0>(*call.procedure) == wire::nfs_program && std::get<1>(*call.procedure) == 3) {
+    note_protection(call, message, wire_length);
+  }
   constexpr std::size_t most_procedures = 512;
   if (connection.procedures.size() >= most_procedures && !connection.procedures.contains(*call.procedure)) return;
   Procedure& procedure = connection.procedures[*call.procedure];

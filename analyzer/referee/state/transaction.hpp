@@ -81,7 +81,8 @@ struct Transaction {
   enum class Answer : std::uint8_t {
     plain,
     inferred,  ///< see answer_uncertain
-    refusal    ///< RDMA_ERROR ERR_CHUNK to a sound header
+    refusal,   ///< RDMA_ERROR ERR_CHUNK to a sound header
+    dropped    ///< RDMA_MSGP, which its requester must not take: none so far
   } answer = Answer::plain;
   std::uint64_t completed_before = 0;  ///< transactions completed on the connection when the Call came
   std::uint64_t responder_gaps = 0;    ///< gaps of the responder's direction when the Call came
@@ -111,6 +112,7 @@ struct Transaction {
   }
   /// Its requester waits for, or has, the answer to a copy on another connection.
   [[nodiscard]] bool settled_elsewhere() const noexcept { return sent_again.number != 0 || answered_as.number != 0; }
+  [[nodiscard]] bool answer_dropped() const noexcept { return answer == Answer::dropped && answers == 0; }
   /// What counts as its Reply may be a Long Call of its responder.
   [[nodiscard]] bool answer_uncertain() const noexcept { return answer == Answer::inferred; }
   /// Its chunk lists have been read, those of its last piece as well.

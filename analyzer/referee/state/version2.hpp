@@ -51,6 +51,7 @@ struct Credits {
   FrameRef dry_from;              ///< the message whose limit was used up when nothing could be sent any more
   std::uint32_t dry_limit = 0;    ///< ... and that limit
   FrameRef dry_since;             ///< nothing may be sent since then, and no answer is due; number 0: not so
+  FrameRef dry_to_the_end;        ///< since then, when the connection or the capture ended; number 0: not so
 };
 
 /// Properties that one side announced (section 5).
