@@ -95,6 +95,7 @@ const trace::Frame* Inputs::next_in_order() {
     }
     if (const trace::Frame* frame = read(input, at_)) {
       packet_ = input.packet;
+      if (!order_) straight_ = input.capture.get();
       return frame;
     }
   }
@@ -145,9 +146,15 @@ const trace::Frame* Inputs::next_whole_first() {
 }
 
 const trace::Frame* Inputs::next() {
-  const trace::Frame* frame = !merge_ ? next_in_order() : order_ && order_->cut() ? next_whole_first() : next_in_time();
-  if (frame == nullptr) {
-    return nullptr;
+  const trace::Frame* frame = nullptr;
+  if (straight_ != nullptr) [[likely]] {
+    frame = straight_->next();
+    packet_ = straight_->packet();
+  }
+  if (frame == nullptr) [[unlikely]] {
+    straight_ = nullptr;
+    frame = !merge_ ? next_in_order() : order_ && order_->cut() ? next_whole_first() : next_in_time();
+    if (frame == nullptr) return nullptr;
   }
   const std::uint64_t number = frame_.ref.number + 1;
   frame_ = *frame;

@@ -123,6 +123,8 @@ class Inputs {
   std::size_t at_ = 0;    ///< which input gave the last frame
   std::size_t next_ = 0;  ///< of a merge: which one was read last
   bool started_ = false;
+  /// Frames come out of this one and as it gives them, to its end: asked for each frame. null: not known to be so.
+  reader::Capture* straight_ = nullptr;
   trace::Frame frame_;
   bool packet_ = false;
   trace::FrameRef last_packet_;

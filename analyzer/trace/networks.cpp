@@ -9,11 +9,10 @@ namespace {
 /// The transaction of a REQ, which it keeps when it is sent again; 0: no REQ.
 [[nodiscard]] std::uint64_t opening(const IbPacket& packet) noexcept {
   constexpr std::size_t mad = 12 + 8;
-  constexpr std::uint8_t ud_send = 0x64;
   constexpr std::uint8_t communication_management = 0x07;
   constexpr std::uint16_t request = 0x0010;
   const std::uint8_t* p = packet.octets.data();
-  if (packet.octets.size() < mad + 24 || p[0] != ud_send || wire::load_be24(p + 5) != 1) return 0;
+  if (packet.octets.size() < mad + 24 || p[0] != wire::ud_send_only || wire::load_be24(p + 5) != 1) return 0;
   if (p[mad + 1] != communication_management || wire::load_be16(p + mad + 16) != request) return 0;
   return wire::load_be64(p + mad + 8) | 1U;
 }
@@ -32,7 +31,7 @@ template <typename Segment>
 
 }  // namespace
 
-bool Networks::place(Opened& opened) {
+bool Networks::place_in_networks(Opened& opened) {
   const auto set = [&](auto& packet, std::uint16_t service, std::uint64_t opens) {
     if (opens == 0 && !any_ && opened.network.id() == 0) return;
     const Placed at = placed(packet.source, packet.destination, service, opened.network, opens);

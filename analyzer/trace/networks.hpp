@@ -13,6 +13,7 @@
 
 #include "trace/link/open_frame.hpp"
 #include "trace/packet.hpp"
+#include "wire/ib.hpp"
 
 namespace rpcrdma::trace {
 
@@ -23,9 +24,22 @@ class Networks {
   /// addresses makes another network of them when it begins with the opening of a connection (REQ, SYN) that no other
   /// has shown, and another has packets of the same direction.
   /// False: from now on there are too many to keep them apart. Answered once.
-  bool place(Opened& opened);
+  bool place(Opened& opened) {
+    const bool told_apart = any_ || opened.network.id() != 0;
+    if (!told_apart && !may_open(opened)) [[likely]] {
+      return true;
+    }
+    return place_in_networks(opened);
+  }
 
  private:
+  /// Asked for each packet, as the question before it is: they stand here for speed.
+  [[nodiscard]] static bool may_open(const Opened& opened) noexcept {
+    if (opened.content == Content::infiniband) {
+      return !opened.ib.octets.empty() && opened.ib.octets[0] == wire::ud_send_only;
+    }
+    return opened.content == Content::tcp && (opened.tcp.flags & TcpSegment::syn) != 0;
+  }
   static constexpr std::size_t most_pairs = 65536;
   static constexpr std::size_t most_ways = 8;  // of one pair: further ones are the first network, without a name
   static constexpr std::size_t most_openings = 4;
@@ -55,6 +69,7 @@ class Networks {
     [[nodiscard]] std::uint8_t number_of_new(std::uint8_t direction, std::uint64_t opening) noexcept;
   };
 
+  bool place_in_networks(Opened& opened);
   /// `service`: what tells the service's packets from others between the two, which may come first.
   [[nodiscard]] Placed placed(const Address& source, const Address& destination, std::uint16_t service,
                               const NetworkPath& path, std::uint64_t opening);

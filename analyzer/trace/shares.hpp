@@ -14,6 +14,7 @@
 
 #include "trace/link/open_frame.hpp"
 #include "trace/packet.hpp"
+#include "wire/ib.hpp"
 #include "wire/mpa.hpp"
 
 namespace rpcrdma::trace {
@@ -26,7 +27,7 @@ class Shares {
   /// what goes between the IP addresses that a connection request over GIDs or LIDs names. Asked for each packet: most
   /// of it stands here for speed.
   [[nodiscard]] std::size_t of(const IbPacket& packet) {
-    if (!packet.octets.empty() && packet.octets[0] == ud_send) [[unlikely]] {
+    if (!packet.octets.empty() && packet.octets[0] == wire::ud_send_only) [[unlikely]] {
       join(packet);
     }
     return between(packet.source, packet.destination);
@@ -49,8 +50,6 @@ class Shares {
   static constexpr std::size_t most_pairs = 131072;
   static constexpr std::size_t most_services = 256;
   static constexpr std::size_t cached = 1024;
-
-  static constexpr std::uint8_t ud_send = 0x64;
 
   using Words = std::array<std::uint64_t, 2>;
   struct Pair {

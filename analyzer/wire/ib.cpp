@@ -52,7 +52,7 @@ constexpr std::array<IbOpcode, 256> make_opcodes() {
   t[0x16] = rc(IbKind::send, IbPart::last, ieth, false, true);
   t[0x17] = rc(IbKind::send, IbPart::only, ieth, false, true);
 
-  t[0x64] = {IbService::ud, IbKind::send, IbPart::only, deth, false, false};
+  t[ud_send_only] = {IbService::ud, IbKind::send, IbPart::only, deth, false, false};
   t[0x65] = {IbService::ud, IbKind::send, IbPart::only, deth + immdt, true, false};
   return t;
 }

@@ -66,6 +66,9 @@ struct IbHeader {
   std::uint32_t payload_length = 0;  ///< octets on the wire, without pad and ICRC
 };
 
+/// The opcode of what goes to a CM queue pair.
+inline constexpr std::uint8_t ud_send_only = 0x64;
+
 /// Decodes one packet from its BTH on; `wire_length` reaches to the end of the ICRC.
 /// Fault::invalid: shorter on the wire than its headers, pad and ICRC. Fault::truncated: the capture ends inside the
 /// headers (a cut payload is no fault). Fault::unsupported: a transport version other than 0.
