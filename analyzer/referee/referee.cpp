@@ -303,10 +303,10 @@ void Referee::on(const trace::ConnectRequest& event) {
   client.last_event = event.frame;
   judge_private_data(impl_->on(*connection), Side::active, event.private_data, event.frame);
   if (facts.private_data_client || impl_->service_port(*connection)) connection->kind = Connection::Kind::rpcrdma;
-  if (connection->rpcrdma()) {
-    if (facts.server.port && !impl_->service_port(*connection)) judge_service_port(impl_->on(*connection), event.frame);
-  }
+  const bool unusual = facts.server.port && !impl_->service_port(*connection);
+  if (connection->rpcrdma() && unusual) judge_service_port(impl_->on(*connection), event.frame);
   impl_->peers.connects(impl_->on(*connection), event.frame);
+  impl_->mounts.names(event);
   impl_->mounts.requests(*connection);
   impl_->tell_handshake(*connection, event);
 }

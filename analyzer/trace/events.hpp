@@ -7,6 +7,7 @@
 // Spans are valid only during the call.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -79,6 +80,8 @@ struct ConnectRequest : EventBase {
   PrivateDataArea private_data;
   Depths depths;
   std::optional<std::uint64_t> service_id;  ///< IB only
+  /// IB: the GIDs or LIDs of client and server, where the addresses above are those of the RDMA IP CM header.
+  std::array<std::string, 2> fabric;
   // iWARP only
   std::uint8_t mpa_revision = 0;
   std::uint8_t mpa_flags = 0;  ///< M 0x80, C 0x40, R 0x20, S 0x10

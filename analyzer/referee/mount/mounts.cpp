@@ -106,6 +106,20 @@ Mount* Mounts::between(const trace::Endpoint& client, const trace::Endpoint& ser
   return mounts_.emplace(key, std::move(mount)).first->second.get();
 }
 
+void Mounts::names(const trace::ConnectRequest& request) {
+  const trace::Endpoint& client = request.client;
+  const trace::Endpoint& server = request.server;
+  if (request.fabric[0].empty() || !addressed(client, server)) return;
+  Key key{client.address, server.address, client.network};
+  if (mounts_.count(key) != 0) return;
+  auto renamed = mounts_.extract(Key{request.fabric[0], request.fabric[1], client.network});
+  if (renamed.empty()) return;
+  renamed.mapped()->client = client.address;
+  renamed.mapped()->server = server.address;
+  renamed.key() = std::move(key);
+  mounts_.insert(std::move(renamed));
+}
+
 void Mounts::join(Connection& connection, Mount* mount) {
   if (connection.mount != nullptr) connection.mount->alive.erase(connection.id());
   connection.mount = mount;

@@ -28,6 +28,8 @@ class Mounts {
   Mounts& operator=(const Mounts&) = delete;
   ~Mounts() = default;
 
+  /// What lies between two GIDs or LIDs is, as this REQ says, between two IP addresses.
+  void names(const trace::ConnectRequest& request);
   /// REQ or MPA Request.
   void requests(Connection& connection);
   /// Its handshake is not in the capture.

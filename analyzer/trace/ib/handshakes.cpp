@@ -137,6 +137,11 @@ void Handshakes::request(const IbPacket& packet, const CmMessage& m) {
   r.client.network = r.server.network = packet.source.network;
   if (m.ip) r.client.port = m.ip->source_port;
   if (m.service_id && wire::is_ip_cm_service(*m.service_id)) r.server.port = wire::ip_cm_port(*m.service_id);
+  if (const std::array ports{packet.source.text(), packet.destination.text()};
+      ports != std::array{r.client.address, r.server.address}) {
+    r.fabric = ports;
+  }
+  flows_.named(c, r.client.address, r.server.address);
   r.opened = packet.ref;
   r.depths = depths(m);
   r.service_id = m.service_id;
