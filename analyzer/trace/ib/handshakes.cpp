@@ -199,11 +199,8 @@ void Handshakes::ready(const IbPacket& packet, const CmMessage& m) {
   Connection* c = find(packet, m);
   if (c == nullptr) return;
   c->hears(Side::active, packet);
-  if (c->ready) {
-    // Data may have told it already, when the RTU comes late; a second RTU is a repetition.
-    if (c->ready_message) c->repeated_message(Side::active, packet.ref);
-    return;
-  }
+  // Data may have told it already, when the RTU comes late; a second RTU is a repetition.
+  if (c->ready && c->ready_message) return c->repeated_message(Side::active, packet.ref);
   c->ready = true;
   ConnectReady& r = c->ready_message.emplace();
   c->shared.fill(r, Side::active, packet.ref);

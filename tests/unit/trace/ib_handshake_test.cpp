@@ -107,6 +107,10 @@ TEST_F(IbHandshake, DataEstablishesWithoutRtu) {
   p.call(Peers::client_psn);
   p.rtu();
   EXPECT_EQ(p.sink.news(), (Lines{"1A #3 ready by data", "1A #3 send 1 length 64 to #3"}));
+  p.rtu();  // late: two queues of the adapter
+  EXPECT_EQ(p.sink.news(), (Lines{"1A #4 ready"}));
+  p.rtu();
+  EXPECT_EQ(p.sink.news(), (Lines{"1A #5 repeated handshake"}));
 }
 
 TEST_F(IbHandshake, QueuePairUsedAgainSupersedes) {
