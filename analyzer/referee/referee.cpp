@@ -355,6 +355,10 @@ void Referee::on(const trace::ConnectReject& event) {
   }
 }
 
+void Referee::on(const trace::RequestReceipt& event) {
+  if (Connection* connection = impl_->seen(event, true)) impl_->mounts.acknowledges(*connection, event.frame);
+}
+
 void Referee::on(const trace::ConnectReady& event) {
   Connection* connection = impl_->seen(event, event.message_seen);
   if (connection == nullptr) return;

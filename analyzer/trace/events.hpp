@@ -102,7 +102,11 @@ struct ConnectReject : EventBase {
   PrivateDataArea private_data;
 };
 
-/// RTU, or the first data of the active side when the RTU is not in the capture.
+/// MRA of the server: it has the REQ, and its answer will take some time. Only the first one, and only in front of the
+/// answer.
+struct RequestReceipt : EventBase {};
+
+/// RTU, or the first data of the active side in front of which none stands; the RTU may come behind it all the same.
 struct ConnectReady : EventBase {
   bool message_seen = false;  ///< an RTU was captured (IB)
   PrivateDataArea private_data;
@@ -289,6 +293,7 @@ class EventSink {
   virtual void on(const ConnectRequest&) = 0;
   virtual void on(const ConnectReply&) = 0;
   virtual void on(const ConnectReject&) = 0;
+  virtual void on(const RequestReceipt&) = 0;
   virtual void on(const ConnectReady&) = 0;
   virtual void on(const Adopted&) = 0;
   virtual void on(const Disconnect&) = 0;

@@ -170,6 +170,13 @@ void Mounts::repeats_request(const Connection& connection, FrameRef frame) {
   attempt->last = frame;
 }
 
+void Mounts::acknowledges(Connection& connection, FrameRef frame) {
+  connection.receipt = frame;
+  if (connection.mount == nullptr) return;
+  Attempt* attempt = connection.mount->attempt_of(connection.id());
+  if (attempt != nullptr && attempt->waits()) attempt->receipt = frame;
+}
+
 void Mounts::establishes(const Connection& connection, FrameRef frame) {
   if (connection.mount == nullptr) return;
   Attempt* attempt = connection.mount->attempt_of(connection.id());

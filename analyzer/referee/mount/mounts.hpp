@@ -35,6 +35,8 @@ class Mounts {
   /// Its handshake is not in the capture.
   void adopts(Connection& connection);
   void repeats_request(const Connection& connection, FrameRef frame);
+  /// MRA: the server has the request, and has not decided.
+  static void acknowledges(Connection& connection, FrameRef frame);
   void establishes(const Connection& connection, FrameRef frame);
   /// The client, which has waited for an answer in vain.
   void gives_up(const Connection& connection, FrameRef frame);

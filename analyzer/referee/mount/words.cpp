@@ -85,6 +85,10 @@ using State = MountFacts::State;
   std::string what = counted(series.attempts, "attempt");
   what += " to connect ";
   if (series.attempts == series.only_tcp) return what + "came no further than TCP";
+  if (series.attempts == series.acknowledged) {
+    return what + fmt::format("{} acknowledged by the server (MRA, frame {}) and never decided",
+                              series.attempts == 1 ? "was" : "were", series.receipt.number);
+  }
   if (series.attempts == series.unanswered)
     return what + (series.attempts == 1 ? "was not answered" : "were not answered");
   if (series.unanswered == 0 && series.unreachable == 0) {
@@ -99,6 +103,9 @@ using State = MountFacts::State;
   if (a.state == State::down && a.failing == nullptr && a.hanging.empty() && !a.silence) return "";
   switch (a.owes) {
     case Owes::server:
+      if (a.failing != nullptr && a.failing->receipt.number != 0) {
+        return " The server has the request and has not said yes or no.";
+      }
       return a.failing != nullptr ? " The server's machine answers, its NFS service does not take the connection."
                                   : " The server's machine is alive, its service does not answer.";
     case Owes::client:

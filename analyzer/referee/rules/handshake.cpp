@@ -20,9 +20,15 @@ constexpr TimeNs unanswered_after = 10'000'000'000;
 
 /// The request got no answer until `end`, and what came then.
 [[nodiscard]] std::string unanswered_text(const Connection& connection, FrameRef end, std::string_view then = {}) {
-  return fmt::format("The client's connection request got no answer in {:.1f} s ({}){}.",
+  const FrameRef receipt = connection.receipt;
+  return fmt::format("The client's connection request got no answer in {:.1f} s ({}{}){}.",
                      seconds(trace::elapsed(connection.request_frame.time, end.time)),
-                     counted(connection.handshake_repeats, "repetition"), then);
+                     counted(connection.handshake_repeats, "repetition"),
+                     receipt.number == 0 ? std::string()
+                                         : fmt::format("; the server acknowledged it in frame {} (MRA): it has the "
+                                                       "request and has not decided",
+                                                       receipt.number),
+                     then);
 }
 
 /// A REJ refuses the connection, or ends the request.
@@ -261,8 +267,8 @@ HeldFinding judge_unanswered_request(const Witness& witness, FrameRef last) {
   }
   connection.facts.closed = Closed{Closed::How::unanswered, connection.request_frame, {}, {}};
   if (connection.facts.transport == trace::Transport::iwarp) return {};  // connect-unanswered says so
-  return witness.say(RuleId::cm_unanswered,
-                     {.frames = {connection.request_frame}, .what = unanswered_text(connection, last)});
+  return witness.say(RuleId::cm_unanswered, {.frames = {connection.request_frame, connection.receipt},
+                                             .what = unanswered_text(connection, last)});
 }
 
 }  // namespace rpcrdma::referee

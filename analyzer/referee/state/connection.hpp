@@ -153,6 +153,7 @@ struct Connection {
   v2::State v2;
   std::uint64_t handshake_repeats = 0;
   FrameRef request_frame;
+  FrameRef receipt;  ///< MRA of the server, in front of its answer
   FrameRef reply_frame;
   FrameRef ready_by_data;  ///< the client's first data, without an RTU so far; number 0: there was one
   FrameRef last_frame;

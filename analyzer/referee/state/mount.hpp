@@ -35,6 +35,7 @@ struct Attempt {
   FrameRef first;
   FrameRef last;             ///< newest copy
   std::uint64_t copies = 0;  ///< repeats of it
+  FrameRef receipt;          ///< MRA: the server has the request, and has not decided; number 0: none
   FrameRef answer;           ///< what decided it, or the newest sign of the server
   enum class Outcome : std::uint8_t {
     open,         ///< no answer yet

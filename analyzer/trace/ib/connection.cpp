@@ -50,7 +50,11 @@ void Connection::announce(ConnectionNumbers& numbers, const IpNames& names) {
     request->private_data = request_area.area();
     shared.sink.on(*request);
   } else {
-    announce_adopted();
+    announce_adopted(names);
+  }
+  if (receipt) {
+    receipt->connection = shared.id;
+    shared.sink.on(*receipt);
   }
   if (reply) emit_reply();
   if (ready_message) {

@@ -120,6 +120,7 @@ struct Connection {
   SavedArea request_area;
   std::optional<ConnectReply> reply;
   SavedArea reply_area;
+  std::optional<RequestReceipt> receipt;
   std::optional<ConnectReady> ready_message;
   SavedArea ready_area;
   struct RepeatedMessage {

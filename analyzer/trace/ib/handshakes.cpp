@@ -255,14 +255,18 @@ void Handshakes::refuse(Connection& c, Side side, const IbPacket& packet, std::u
   sink_.on(r);
 }
 
-/// Nothing about the connection's life or what it may do: only that its sender is there, and, an MRA, that it has got
-/// what it will answer later.
+/// Nothing about what the connection may do: only that its sender is there, and, an MRA, that it has got what it will
+/// answer later.
 void Handshakes::other_message(const IbPacket& packet, const CmMessage& m) {
   Connection* c = find(packet, m);
   if (c == nullptr) return;
   const Side side = side_of(*c, packet, m);
   c->hears(side, packet);
-  if (m.kind == CmKind::mra) c->received[index(other(side))] = true;
+  if (m.kind != CmKind::mra) return;
+  c->received[index(other(side))] = true;
+  if (side == Side::active || !c->request || c->reply || c->rejected || c->receipt) return;
+  c->shared.fill(c->receipt.emplace(), side, packet.ref);
+  if (c->announced) sink_.on(*c->receipt);
 }
 
 void Handshakes::disconnect(const IbPacket& packet, const CmMessage& m) {
