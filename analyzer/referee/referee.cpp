@@ -122,7 +122,7 @@ struct Referee::Impl {
       mounts.gives_up(connection, event.frame);
       return judge_give_up(on(connection), event);
     }
-    mounts.rejects(connection, event, event.reason);
+    mounts.rejects(connection, event, event.reason, unconfirmed(connection, event));
     return judge_reject(on(connection), event);
   }
 

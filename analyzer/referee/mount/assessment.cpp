@@ -291,6 +291,7 @@ void take_nfs(Assessment& a, const Mount& mount, TimeNs wait) {
   const bool refused = a.failing != nullptr && a.failing->last_answer.number != 0 &&
                        a.failing->rejected + a.failing->refused + a.failing->unreachable > 0;
   if (a.failing != nullptr && a.failing->declined == a.failing->attempts) return Owes::client;
+  if (a.failing != nullptr && a.failing->unconfirmed == a.failing->attempts && !a.silence) return Owes::client;
   const bool gone_since = a.silence && a.silence->side == Side::passive;
   if (refused && !gone_since) return Owes::server;
   using Roles = MountFacts::Roles;
@@ -378,6 +379,7 @@ void add_attempt(AttemptSeries& series, const Attempt& attempt) {
   if (attempt.server_port) series.port = attempt.server_port;
   series.rejected += attempt.outcome == Outcome::rejected ? 1 : 0;
   series.declined += attempt.outcome == Outcome::declined ? 1 : 0;
+  series.unconfirmed += attempt.outcome == Outcome::unconfirmed ? 1 : 0;
   series.refused += attempt.outcome == Outcome::refused ? 1 : 0;
   series.unreachable += attempt.outcome == Outcome::unreachable ? 1 : 0;
   series.unanswered += attempt.answered_no() ? 0 : 1;

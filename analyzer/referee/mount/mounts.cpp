@@ -193,11 +193,12 @@ void Mounts::gives_up(const Connection& connection, FrameRef frame) {
   attempt->last = frame;
 }
 
-void Mounts::rejects(const Connection& connection, const trace::EventBase& event, std::optional<std::uint16_t> reason) {
+void Mounts::rejects(const Connection& connection, const trace::EventBase& event, std::optional<std::uint16_t> reason,
+                     bool lapsed) {
   if (connection.mount == nullptr) return;
   Attempt* attempt = connection.mount->attempt_of(connection.id());
   if (attempt == nullptr) return;
-  attempt->outcome = event.side == Side::active ? Outcome::declined : Outcome::rejected;
+  attempt->outcome = lapsed ? Outcome::unconfirmed : event.side == Side::active ? Outcome::declined : Outcome::rejected;
   attempt->answer = event.frame;
   if (connection.facts.transport != trace::Transport::iwarp) attempt->reason = reason;
 }

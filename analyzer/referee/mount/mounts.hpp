@@ -40,8 +40,10 @@ class Mounts {
   void establishes(const Connection& connection, FrameRef frame);
   /// The client, which has waited for an answer in vain.
   void gives_up(const Connection& connection, FrameRef frame);
-  /// A REJ or an MPA Reply; without a word where the server ends TCP.
-  void rejects(const Connection& connection, const trace::EventBase& event, std::optional<std::uint16_t> reason = {});
+  /// A REJ or an MPA Reply; without a word where the server ends TCP. `lapsed`: the server had accepted, and has waited
+  /// for the client in vain.
+  void rejects(const Connection& connection, const trace::EventBase& event, std::optional<std::uint16_t> reason = {},
+               bool lapsed = false);
   /// What was said about this attempt alone: a series says it once, which shows at the end.
   void said(const Connection& connection, HeldFinding finding);
   void attempts(const trace::TcpAttempt& event);
