@@ -72,8 +72,10 @@ struct TerminateRead {
   using As = TerminateRead::As;
   std::string_view book = wire::terminate_words(refusal.layer, refusal.etype, refusal.ecode);
   std::string_view swapped = wire::terminate_words(refusal.etype, refusal.layer, refusal.ecode);
-  if (as == As::book && !book.empty()) swapped = {};
-  if (as == As::swapped && !swapped.empty()) book = {};
+  using Refused = trace::Refusal::Refused;
+  const bool told = refusal.refused != Refused::unknown && refusal.refused != Refused::nothing;
+  if (told && as == As::book && !book.empty()) swapped = {};
+  if (told && as == As::swapped && !swapped.empty()) book = {};
   if (refusal.layer == refusal.etype) swapped = {};
   std::string words;
   if (!book.empty()) words = fmt::format(": {}", book);
