@@ -169,8 +169,9 @@ TEST(Mounts, AttemptsThatWentNoFurtherThanTcp) {
     EXPECT_THAT(on_one_line(text(run, {})), HasSubstr(each.text));
     EXPECT_THAT(junit(run, {}), HasSubstr(each.junit));
     const MountJson shown = MountJson::parse(report::json(run))["mounts"][0]["attempts"];
-    EXPECT_EQ(shown.size(), 4U);
+    EXPECT_EQ(shown.size(), 5U);
     EXPECT_EQ(shown["unanswered"], 5);
+    EXPECT_EQ(shown["only_tcp"], each.made.only_tcp);
   }
 }
 
