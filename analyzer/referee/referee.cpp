@@ -122,16 +122,14 @@ struct Referee::Impl {
       mounts.gives_up(connection, event.frame);
       return judge_give_up(on(connection), event);
     }
-    mounts.rejects(connection, event, event.reason);
+    mounts.rejects(connection, event, event.reason, unconfirmed(connection, event));
     return judge_reject(on(connection), event);
   }
 
   void note_close(Connection& connection) {
     if (!connection.over()) return;
     // One side is silent because nobody captured it: what it was asked is not waited for.
-    if (connection.messages > 0 && (connection.sides[0].events > 0) != (connection.sides[1].events > 0)) {
-      connection.facts.one_way = true;
-    }
+    connection.notice_one_way();
     peers.remember_open_calls(connection);
     mounts.keeps_open_calls(connection);
     connection.transactions.clear();
@@ -178,6 +176,7 @@ struct Referee::Impl {
     rdma_messages += connection.messages;
     if ((connection.messages_read > 0 && !facts.one_way) || connection.rejected()) judged = true;
     performance_at_end(on(connection));
+    if (connection.ready_by_data.number != 0) judge_missing_ready(on(connection), connection.ready_by_data);
     const Ledger& ledger = connection.credits[0];
     facts.credits.requested = ledger.requested;
     facts.credits.granted = ledger.granted;
@@ -234,9 +233,7 @@ struct Referee::Impl {
   void end_of_capture(Connection& connection, FrameRef last) {
     queue.release_all(on(connection));
     // One direction only: nothing that needs both can be judged.
-    const bool client_seen = connection.sides[0].events > 0;
-    const bool server_seen = connection.sides[1].events > 0;
-    if (connection.messages > 0 && client_seen != server_seen) connection.facts.one_way = true;
+    connection.notice_one_way();
     judge_end(connection, last);
     if (connection.messages > 0 && !connection.transactions.empty()) mounts.keeps_open_calls(connection);
   }
@@ -303,10 +300,10 @@ void Referee::on(const trace::ConnectRequest& event) {
   client.last_event = event.frame;
   judge_private_data(impl_->on(*connection), Side::active, event.private_data, event.frame);
   if (facts.private_data_client || impl_->service_port(*connection)) connection->kind = Connection::Kind::rpcrdma;
-  if (connection->rpcrdma()) {
-    if (facts.server.port && !impl_->service_port(*connection)) judge_service_port(impl_->on(*connection), event.frame);
-  }
+  const bool unusual = facts.server.port && !impl_->service_port(*connection);
+  if (connection->rpcrdma() && unusual) judge_service_port(impl_->on(*connection), event.frame);
   impl_->peers.connects(impl_->on(*connection), event.frame);
+  impl_->mounts.names(event);
   impl_->mounts.requests(*connection);
   impl_->tell_handshake(*connection, event);
 }
@@ -358,6 +355,10 @@ void Referee::on(const trace::ConnectReject& event) {
   }
 }
 
+void Referee::on(const trace::RequestReceipt& event) {
+  if (Connection* connection = impl_->seen(event, true)) impl_->mounts.acknowledges(*connection, event.frame);
+}
+
 void Referee::on(const trace::ConnectReady& event) {
   Connection* connection = impl_->seen(event, event.message_seen);
   if (connection == nullptr) return;
@@ -365,9 +366,8 @@ void Referee::on(const trace::ConnectReady& event) {
   connection->ready_seen = true;
   if (!connection->rpcrdma()) return;
   judge_stray_private_data(impl_->on(*connection), event.side, event.private_data, event.frame);
-  if (!event.message_seen && connection->facts.transport != trace::Transport::iwarp) {
-    judge_missing_ready(impl_->on(*connection), event.frame);
-  }
+  if (connection->facts.transport == trace::Transport::iwarp) return;
+  connection->ready_by_data = event.message_seen ? FrameRef{} : event.frame;
 }
 
 void Referee::on(const trace::Adopted& event) {

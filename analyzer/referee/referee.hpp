@@ -30,6 +30,7 @@ class Referee final : public trace::EventSink {
   void on(const trace::ConnectRequest&) override;
   void on(const trace::ConnectReply&) override;
   void on(const trace::ConnectReject&) override;
+  void on(const trace::RequestReceipt&) override;
   void on(const trace::ConnectReady&) override;
   void on(const trace::Adopted&) override;
   void on(const trace::Disconnect&) override;

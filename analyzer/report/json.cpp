@@ -264,7 +264,8 @@ static void put(JsonText to, const referee::MountFacts& mount) {
                 attempts.add("made", mount.attempts.made)
                     .add("established", mount.attempts.established)
                     .add("refused", mount.attempts.refused)
-                    .add("unanswered", mount.attempts.unanswered);
+                    .add("unanswered", mount.attempts.unanswered)
+                    .add("only_tcp", mount.attempts.only_tcp);
               })
       .add("state", name(mount.state))
       .add("since", mount.since)

@@ -7,6 +7,7 @@
 // Spans are valid only during the call.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -79,6 +80,8 @@ struct ConnectRequest : EventBase {
   PrivateDataArea private_data;
   Depths depths;
   std::optional<std::uint64_t> service_id;  ///< IB only
+  /// IB: the GIDs or LIDs of client and server, where the addresses above are those of the RDMA IP CM header.
+  std::array<std::string, 2> fabric;
   // iWARP only
   std::uint8_t mpa_revision = 0;
   std::uint8_t mpa_flags = 0;  ///< M 0x80, C 0x40, R 0x20, S 0x10
@@ -99,7 +102,11 @@ struct ConnectReject : EventBase {
   PrivateDataArea private_data;
 };
 
-/// RTU, or the first data of the active side when the RTU is not in the capture.
+/// MRA of the server: it has the REQ, and its answer will take some time. Only the first one, and only in front of the
+/// answer.
+struct RequestReceipt : EventBase {};
+
+/// RTU, or the first data of the active side in front of which none stands; the RTU may come behind it all the same.
 struct ConnectReady : EventBase {
   bool message_seen = false;  ///< an RTU was captured (IB)
   PrivateDataArea private_data;
@@ -286,6 +293,7 @@ class EventSink {
   virtual void on(const ConnectRequest&) = 0;
   virtual void on(const ConnectReply&) = 0;
   virtual void on(const ConnectReject&) = 0;
+  virtual void on(const RequestReceipt&) = 0;
   virtual void on(const ConnectReady&) = 0;
   virtual void on(const Adopted&) = 0;
   virtual void on(const Disconnect&) = 0;

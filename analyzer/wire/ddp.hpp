@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <string_view>
 
 #include "wire/bytes.hpp"
 
@@ -122,5 +123,7 @@ struct Terminate {
 };
 /// Needs the first 4 octets; copied headers that the capture cut are absent.
 [[nodiscard]] Decoded<Terminate> decode_terminate(Bytes octets, std::size_t wire_length) noexcept;
+/// What the code means, as the RFCs read it; empty where they name no such code.
+[[nodiscard]] std::string_view terminate_words(std::uint8_t layer, std::uint8_t etype, std::uint8_t ecode) noexcept;
 
 }  // namespace rpcrdma::wire

@@ -6,6 +6,7 @@ namespace {
 
 enum Attribute : std::uint16_t {
   attribute_req = 0x10,
+  attribute_mra = 0x11,
   attribute_rej = 0x12,
   attribute_rep = 0x13,
   attribute_rtu = 0x14,
@@ -71,10 +72,17 @@ Octets ready(std::uint64_t transaction, std::uint32_t local, std::uint32_t remot
   return finish(std::move(pen), 8, data);
 }
 
+Octets receipt(std::uint64_t transaction, std::uint32_t remote) {
+  constexpr std::uint8_t service_timeout = 20;  // 4.096 us * 2^20: 4 s
+  Pen pen = start(attribute_mra, transaction);
+  pen.u32(0).u32(remote).u8(0).u8(service_timeout << 3U);  // of a REQ
+  return finish(std::move(pen), 10, {});
+}
+
 Octets reject(std::uint64_t transaction, std::uint32_t local, std::uint32_t remote, std::uint32_t reason,
-              const Octets& data) {
+              const Octets& data, Rejected what) {
   Pen pen = start(attribute_rej, transaction);
-  pen.u32(local).u32(remote).u8(0).u8(0).u16(reason);  // a REQ is rejected, no additional information
+  pen.u32(local).u32(remote).u8(static_cast<std::uint32_t>(what) << 6U).u8(0).u16(reason);  // no further information
   return finish(std::move(pen), 84, data);
 }
 

@@ -49,8 +49,12 @@ struct Reply {
 [[nodiscard]] Octets request(const Request& r);
 [[nodiscard]] Octets reply(const Reply& r);
 [[nodiscard]] Octets ready(std::uint64_t transaction, std::uint32_t local, std::uint32_t remote, const Octets& data);
+/// MRA: the REQ has come, and its answer will take some time.
+[[nodiscard]] Octets receipt(std::uint64_t transaction, std::uint32_t remote);
+/// REQ, REP, or neither: its sender has given up.
+enum class Rejected : std::uint8_t { request, reply, other };
 [[nodiscard]] Octets reject(std::uint64_t transaction, std::uint32_t local, std::uint32_t remote, std::uint32_t reason,
-                            const Octets& data);
+                            const Octets& data, Rejected what = Rejected::request);
 [[nodiscard]] Octets disconnect_request(std::uint64_t transaction, std::uint32_t local, std::uint32_t remote,
                                         std::uint32_t remote_qpn, const Octets& data);
 [[nodiscard]] Octets disconnect_reply(std::uint64_t transaction, std::uint32_t local, std::uint32_t remote,

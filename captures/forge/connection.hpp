@@ -35,6 +35,7 @@ struct Handshake {
   MpaSettings server_mpa;
   unsigned attempts = 1;                ///< how often the client sends its request
   std::int64_t every = 4'000'000'000;   ///< ns between them
+  bool receipt = false;                 ///< the server acknowledges each request with an MRA (InfiniBand only)
   bool answered = true;                 ///< false: neither reply nor rejection
   bool ready = true;                    ///< the RTU is sent
   std::optional<std::uint32_t> reject;  ///< reason; on iWARP only that it is rejected
@@ -49,8 +50,9 @@ struct Beginnings {
 };
 
 /// What comes of a request for a connection that leads to none. `accepted`: the server answers, and the client says
-/// nothing more. `unreachable`: ICMP. `withdrawn`: TCP is taken, and the client closes it (iWARP only).
-enum class Knock : std::uint8_t { unanswered, refused, unreachable, accepted, withdrawn };
+/// nothing more. `acknowledged`: the server says that it needs longer (MRA, InfiniBand only). `unreachable`: ICMP.
+/// `withdrawn`: TCP is taken, and the client closes it (iWARP only).
+enum class Knock : std::uint8_t { unanswered, acknowledged, refused, unreachable, accepted, withdrawn };
 
 enum class Refusal : std::uint8_t { sequence, rnr, invalid_request, remote_access, remote_operational };
 
@@ -64,6 +66,10 @@ class Connection {
   Connection& operator=(const Connection&) = delete;
 
   virtual void open(const Handshake& handshake) = 0;
+  /// InfiniBand: the RTU that open() did not send. Mistake elsewhere.
+  virtual void ready() = 0;
+  /// InfiniBand: a REJ of a connection that was answered (REP). Mistake elsewhere.
+  virtual void reject(Side by, std::uint32_t reason) = 0;
   /// A request (REQ, SYN), sent `handshake.attempts` times, and what it gets.
   virtual void knock(const Handshake& handshake, Knock answer) = 0;
   virtual Op send(Side by, const Octets& message, std::optional<std::uint32_t> invalidate) = 0;

@@ -60,6 +60,7 @@ class IbConnection final : public Connection {
     for (unsigned i = 0; i < h.attempts; ++i) {
       if (i > 0) stage_.film.wait(h.every);
       datagram(Side::client, cm::request(req), "handshake");
+      if (h.receipt) datagram(Side::server, cm::receipt(transaction_, of(Side::client).id), "handshake");
     }
     if (!h.answered) return;
     if (h.reject) {
@@ -78,9 +79,17 @@ class IbConnection final : public Connection {
     rep.guid = stage_.server.guid;
     rep.private_data = h.server_data;
     datagram(Side::server, cm::reply(rep), "handshake");
-    if (!h.ready) return;
-    datagram(Side::client, cm::ready(transaction_, of(Side::client).id, of(Side::server).id, h.ready_data),
-             "handshake");
+    ready_data_ = h.ready_data;
+    if (h.ready) ready();
+  }
+
+  void ready() override {
+    datagram(Side::client, cm::ready(transaction_, of(Side::client).id, of(Side::server).id, ready_data_), "handshake");
+  }
+
+  void reject(Side by, std::uint32_t reason) override {
+    const cm::Rejected what = by == Side::client ? cm::Rejected::reply : cm::Rejected::other;
+    datagram(by, cm::reject(transaction_, of(by).id, of(other(by)).id, reason, {}, what), "close");
   }
 
   void knock(const Handshake& h, Knock answer) override {
@@ -88,7 +97,8 @@ class IbConnection final : public Connection {
     if (answer == Knock::unreachable) throw Mistake("ICMP answers TCP only");
     if (answer == Knock::withdrawn) throw Mistake("only TCP is opened before anybody asks for anything");
     Handshake vain = h;
-    vain.answered = answer != Knock::unanswered;
+    vain.answered = answer != Knock::unanswered && answer != Knock::acknowledged;
+    vain.receipt = answer == Knock::acknowledged;
     vain.ready = false;
     if (answer == Knock::refused) {
       vain.reject = invalid_service_id;
@@ -327,6 +337,7 @@ class IbConnection final : public Connection {
   std::array<Party, 2> parties_;
   std::vector<Sent> sent_;
   std::uint64_t transaction_ = 0;
+  Octets ready_data_;
   std::uint32_t datagrams_ = 0;
   std::optional<std::uint32_t> immediate_;
 };

@@ -66,6 +66,9 @@ class IwarpConnection final : public Connection {
     framers_.emplace_back(h.client_mpa.markers, crc);
   }
 
+  void ready() override { throw Mistake("an RTU exists on InfiniBand only"); }
+  void reject(Side /*by*/, std::uint32_t /*reason*/) override { throw Mistake("a REJ exists on InfiniBand only"); }
+
   void knock(const Handshake& h, Knock answer) override {
     of(Side::server).port = h.port;
     const std::string part = "handshake";
@@ -80,6 +83,8 @@ class IwarpConnection final : public Connection {
     switch (answer) {
       case Knock::unanswered:
         break;
+      case Knock::acknowledged:
+        throw Mistake("an MRA exists on InfiniBand only");
       case Knock::refused:
         of(Side::server).sequence = 0;
         segment(Side::server, rst | ack, {}, part);

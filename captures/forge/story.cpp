@@ -140,6 +140,10 @@ void Story::play(const Step& step) {
     line().wire->acknowledge(words.side("by").value_or(Side::client));
   } else if (step.verb == "reset") {
     line().wire->reset(words.side("by").value_or(Side::client));
+  } else if (step.verb == "ready") {
+    line().wire->ready();
+  } else if (step.verb == "reject") {
+    line().wire->reject(words.side("by").value_or(Side::server), words.need<std::uint32_t>("reason"));
   } else if (step.verb == "terminate") {
     const Side by = words.side("by").value_or(Side::server);
     const auto layer = words.get<std::uint8_t>("layer", 0);
@@ -228,6 +232,7 @@ void Story::connect(const Step& step, Words& words) {
   h.attempts = words.get<unsigned>("attempts", 1);
   h.every = nanoseconds(words.get<double>("every", 4));
   h.answered = words.get<bool>("answer", true);
+  h.receipt = words.get<bool>("receipt", false);
   h.ready = words.get<bool>("ready", true);
   h.ready_data = from_hex(words.get<std::string>("ready_data", ""));
   h.reject = words.maybe<std::uint32_t>("reject");
@@ -247,11 +252,9 @@ void Story::connect(const Step& step, Words& words) {
 
 /// What becomes no connection: later steps and `connection: N` know nothing of it.
 void Story::attempt(const Step& step, Words& words) {
-  static const std::map<std::string, Knock> answers{{"none", Knock::unanswered},
-                                                    {"refused", Knock::refused},
-                                                    {"unreachable", Knock::unreachable},
-                                                    {"accepted", Knock::accepted},
-                                                    {"withdrawn", Knock::withdrawn}};
+  static const std::map<std::string, Knock> answers{
+      {"none", Knock::unanswered},         {"acknowledged", Knock::acknowledged}, {"refused", Knock::refused},
+      {"unreachable", Knock::unreachable}, {"accepted", Knock::accepted},         {"withdrawn", Knock::withdrawn}};
   constexpr unsigned apart = 0x80;  // its queue pairs and ports are no connection's
   const auto word = words.get<std::string>("answer", "none");
   const auto answer = answers.find(word);

@@ -9,6 +9,7 @@
 #include "referee/docket/counted.hpp"
 #include "referee/rules/rows.hpp"
 #include "referee/rules/v2_turn.hpp"
+#include "wire/ddp.hpp"
 
 namespace rpcrdma::referee {
 
@@ -22,7 +23,8 @@ enum class Meaning : std::uint8_t { access, no_buffer, too_long, invalidate, own
   if (etype == 0 && layer <= 1 && ecode == 0) return Meaning::own_failure;
   if (layer == 0 && etype == 1) return ecode == 9 ? Meaning::invalidate : Meaning::access;
   if (layer == 0 && etype == 2) return ecode == 9 ? Meaning::invalidate : Meaning::other;
-  if (layer == 1 && etype == 1) return Meaning::access;
+  constexpr std::uint8_t bad_version = 4;  // of the segment that asks for the access, not of what it may access
+  if (layer == 1 && etype == 1) return ecode == bad_version ? Meaning::other : Meaning::access;
   if (layer == 1 && etype == 2) {
     if (ecode == 2) return Meaning::no_buffer;
     if (ecode == 5) return Meaning::too_long;
@@ -30,8 +32,15 @@ enum class Meaning : std::uint8_t { access, no_buffer, too_long, invalidate, own
   return Meaning::other;
 }
 
+/// Which of its two readings a Terminate has, and what it then means.
+struct TerminateRead {
+  enum class As : std::uint8_t { book, swapped, either } as = As::either;
+  Meaning meaning = Meaning::other;
+};
+
 /// soft-iWARP packs layer and type the other way round: both readings, the one that fits what was refused first.
-[[nodiscard]] Meaning terminate_meaning(const trace::Refusal& refusal) noexcept {
+[[nodiscard]] TerminateRead read_terminate(const trace::Refusal& refusal) noexcept {
+  using As = TerminateRead::As;
   const Meaning book = meaning(refusal.layer, refusal.etype, refusal.ecode);
   const Meaning swapped = meaning(refusal.etype, refusal.layer, refusal.ecode);
   using Refused = trace::Refusal::Refused;
@@ -46,12 +55,33 @@ enum class Meaning : std::uint8_t { access, no_buffer, too_long, invalidate, own
         return m != Meaning::other;
     }
   };
-  if (book == Meaning::own_failure && swapped == book) return book;  // 0x00: the same both ways
-  if (fits(book) && book != Meaning::own_failure) return book;
-  if (fits(swapped) && swapped != Meaning::own_failure) return swapped;
+  if (book == Meaning::own_failure && swapped == book) return {As::book, book};  // 0x00: the same both ways
+  if (fits(book) && book != Meaning::own_failure) return {As::book, book};
+  if (fits(swapped) && swapped != Meaning::own_failure) return {As::swapped, swapped};
   // 0x10 is a DDP failure by the book and an RDMAP protection fault from soft-iWARP: which one is not certain.
-  if (book == Meaning::own_failure || swapped == Meaning::own_failure) return Meaning::other;
-  return book != Meaning::other ? book : swapped;
+  if (book == Meaning::own_failure || swapped == Meaning::own_failure) return {};
+  if (book != Meaning::other) return {As::book, book};
+  return swapped != Meaning::other ? TerminateRead{As::swapped, swapped} : TerminateRead{};
+}
+
+/// "The client sent a Terminate (layer 2, type 0, code 2: MPA, CRC error)." Both readings where nothing tells which.
+[[nodiscard]] std::string terminate_text(const trace::Refusal& refusal, TerminateRead::As as) {
+  if (refusal.truncated) {
+    return fmt::format("The {} sent a Terminate; the capture cut it before it says why.", name(refusal.side));
+  }
+  using As = TerminateRead::As;
+  std::string_view book = wire::terminate_words(refusal.layer, refusal.etype, refusal.ecode);
+  std::string_view swapped = wire::terminate_words(refusal.etype, refusal.layer, refusal.ecode);
+  using Refused = trace::Refusal::Refused;
+  const bool told = refusal.refused != Refused::unknown && refusal.refused != Refused::nothing;
+  if (told && as == As::book && !book.empty()) swapped = {};
+  if (told && as == As::swapped && !swapped.empty()) book = {};
+  if (refusal.layer == refusal.etype) swapped = {};
+  std::string words;
+  if (!book.empty()) words = fmt::format(": {}", book);
+  if (!swapped.empty()) words += fmt::format("{} as soft-iWARP packs it, {}", book.empty() ? ":" : ", or,", swapped);
+  return fmt::format("The {} sent a Terminate (layer {}, type {}, code {}{}).", name(refusal.side), refusal.layer,
+                     refusal.etype, refusal.ecode, words);
 }
 
 [[nodiscard]] Suspect suspect_from(const trace::Refusal& refusal, RuleId rule, FrameRef refused, std::string message) {
@@ -180,13 +210,13 @@ void judge_terminate(const Witness& witness, const trace::Refusal& refusal, Rece
   Connection& connection = witness.connection;
   const Side sender = other(refusal.side);
   SideState& state = connection.of(sender);
-  const std::string text = fmt::format("The {} sent a Terminate (layer {}, type {}, code {}).", name(refusal.side),
-                                       refusal.layer, refusal.etype, refusal.ecode);
+  const TerminateRead read = refusal.truncated ? TerminateRead{} : read_terminate(refusal);
+  const std::string text = terminate_text(refusal, read.as);
   const auto note = [&] {
     witness.say(RuleId::iwarp_terminate,
                 {.frames = {refusal.frame, refusal.refused_frame}, .at_most = Severity::note, .what = text});
   };
-  const Meaning what = refusal.truncated ? Meaning::other : terminate_meaning(refusal);
+  const Meaning what = read.meaning;
   if (what == Meaning::access) {
     judge_access_refused(witness, refusal);
     note();

@@ -297,6 +297,7 @@ void take_nfs(Assessment& a, const Mount& mount, TimeNs wait) {
   const bool refused = a.failing != nullptr && a.failing->last_answer.number != 0 &&
                        a.failing->rejected + a.failing->refused + a.failing->unreachable > 0;
   if (a.failing != nullptr && a.failing->declined == a.failing->attempts) return Owes::client;
+  if (a.failing != nullptr && a.failing->unconfirmed == a.failing->attempts && !a.silence) return Owes::client;
   const bool gone_since = a.silence && a.silence->side == Side::passive;
   if (refused && !gone_since) return Owes::server;
   using Roles = MountFacts::Roles;
@@ -308,7 +309,8 @@ void take_nfs(Assessment& a, const Mount& mount, TimeNs wait) {
   };
   // Its machine acknowledges, and nobody there answers. To what went no further than TCP there is nothing to answer.
   const bool asked = a.failing != nullptr && a.failing->only_tcp < a.failing->attempts;
-  if (asked && a.hanging.empty() && heard_since(Side::passive, a.failing->last)) return Owes::server;
+  const bool has_request = asked && a.failing->receipt.number != 0;
+  if (asked && a.hanging.empty() && (has_request || heard_since(Side::passive, a.failing->last))) return Owes::server;
   if (a.state == State::down && a.hanging.empty()) {
     const auto open = std::find_if(mount.lost_calls.begin(), mount.lost_calls.end(), [&](const OpenCall& call) {
       return a.lost != nullptr && call.connection == a.lost->id && call.delivered && !call.hidden;
@@ -384,9 +386,12 @@ void add_attempt(AttemptSeries& series, const Attempt& attempt) {
   if (attempt.server_port) series.port = attempt.server_port;
   series.rejected += attempt.outcome == Outcome::rejected ? 1 : 0;
   series.declined += attempt.outcome == Outcome::declined ? 1 : 0;
+  series.unconfirmed += attempt.outcome == Outcome::unconfirmed ? 1 : 0;
   series.refused += attempt.outcome == Outcome::refused ? 1 : 0;
   series.unreachable += attempt.outcome == Outcome::unreachable ? 1 : 0;
   series.unanswered += attempt.answered_no() ? 0 : 1;
+  series.receipt = attempt.answered_no() ? FrameRef{} : attempt.receipt;
+  series.acknowledged += series.receipt.number != 0 ? 1 : 0;
   series.only_tcp += attempt.outcome == Outcome::accepted ? 1 : 0;
   if (attempt.connection != 0 && series.connections.size() < Mount::most_connections_named) {
     series.connections.push_back(attempt.connection);

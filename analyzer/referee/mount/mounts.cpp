@@ -114,6 +114,20 @@ Mount* Mounts::between(const trace::Endpoint& client, const trace::Endpoint& ser
   return mounts_.emplace(key, std::move(mount)).first->second.get();
 }
 
+void Mounts::names(const trace::ConnectRequest& request) {
+  const trace::Endpoint& client = request.client;
+  const trace::Endpoint& server = request.server;
+  if (request.fabric[0].empty() || !addressed(client, server)) return;
+  Key key{client.address, server.address, client.network};
+  if (mounts_.count(key) != 0) return;
+  auto renamed = mounts_.extract(Key{request.fabric[0], request.fabric[1], client.network});
+  if (renamed.empty()) return;
+  renamed.mapped()->client = client.address;
+  renamed.mapped()->server = server.address;
+  renamed.key() = std::move(key);
+  mounts_.insert(std::move(renamed));
+}
+
 void Mounts::join(Connection& connection, Mount* mount) {
   if (connection.mount != nullptr) connection.mount->alive.erase(connection.id());
   connection.mount = mount;
@@ -164,6 +178,13 @@ void Mounts::repeats_request(const Connection& connection, FrameRef frame) {
   attempt->last = frame;
 }
 
+void Mounts::acknowledges(Connection& connection, FrameRef frame) {
+  connection.receipt = frame;
+  if (connection.mount == nullptr) return;
+  Attempt* attempt = connection.mount->attempt_of(connection.id());
+  if (attempt != nullptr && attempt->waits()) attempt->receipt = frame;
+}
+
 void Mounts::establishes(const Connection& connection, FrameRef frame) {
   if (connection.mount == nullptr) return;
   Attempt* attempt = connection.mount->attempt_of(connection.id());
@@ -180,11 +201,12 @@ void Mounts::gives_up(const Connection& connection, FrameRef frame) {
   attempt->last = frame;
 }
 
-void Mounts::rejects(const Connection& connection, const trace::EventBase& event, std::optional<std::uint16_t> reason) {
+void Mounts::rejects(const Connection& connection, const trace::EventBase& event, std::optional<std::uint16_t> reason,
+                     bool lapsed) {
   if (connection.mount == nullptr) return;
   Attempt* attempt = connection.mount->attempt_of(connection.id());
   if (attempt == nullptr) return;
-  attempt->outcome = event.side == Side::active ? Outcome::declined : Outcome::rejected;
+  attempt->outcome = lapsed ? Outcome::unconfirmed : event.side == Side::active ? Outcome::declined : Outcome::rejected;
   attempt->answer = event.frame;
   if (connection.facts.transport != trace::Transport::iwarp) attempt->reason = reason;
 }

@@ -28,16 +28,22 @@ class Mounts {
   Mounts& operator=(const Mounts&) = delete;
   ~Mounts() = default;
 
+  /// What lies between two GIDs or LIDs is, as this REQ says, between two IP addresses.
+  void names(const trace::ConnectRequest& request);
   /// REQ or MPA Request.
   void requests(Connection& connection);
   /// Its handshake is not in the capture.
   void adopts(Connection& connection);
   void repeats_request(const Connection& connection, FrameRef frame);
+  /// MRA: the server has the request, and has not decided.
+  static void acknowledges(Connection& connection, FrameRef frame);
   void establishes(const Connection& connection, FrameRef frame);
   /// The client, which has waited for an answer in vain.
   void gives_up(const Connection& connection, FrameRef frame);
-  /// A REJ or an MPA Reply; without a word where the server ends TCP.
-  void rejects(const Connection& connection, const trace::EventBase& event, std::optional<std::uint16_t> reason = {});
+  /// A REJ or an MPA Reply; without a word where the server ends TCP. `lapsed`: the server had accepted, and has waited
+  /// for the client in vain.
+  void rejects(const Connection& connection, const trace::EventBase& event, std::optional<std::uint16_t> reason = {},
+               bool lapsed = false);
   /// What was said about this attempt alone: a series says it once, which shows at the end.
   void said(const Connection& connection, HeldFinding finding);
   void attempts(const trace::TcpAttempt& event);

@@ -85,8 +85,16 @@ using State = MountFacts::State;
   std::string what = counted(series.attempts, "attempt");
   what += " to connect ";
   if (series.attempts == series.only_tcp) return what + "came no further than TCP";
+  if (series.attempts == series.acknowledged) {
+    return what + fmt::format("{} acknowledged by the server (MRA, frame {}) and never decided",
+                              series.attempts == 1 ? "was" : "were", series.receipt.number);
+  }
   if (series.attempts == series.unanswered)
     return what + (series.attempts == 1 ? "was not answered" : "were not answered");
+  if (series.attempts == series.unconfirmed) {
+    return what + (series.attempts == 1 ? "was accepted and not confirmed by the client"
+                                        : "were accepted and not confirmed by the client");
+  }
   if (series.unanswered == 0 && series.unreachable == 0) {
     return what + (series.attempts == 1 ? "was refused" : "were refused");
   }
@@ -99,9 +107,15 @@ using State = MountFacts::State;
   if (a.state == State::down && a.failing == nullptr && a.hanging.empty() && !a.silence) return "";
   switch (a.owes) {
     case Owes::server:
+      if (a.failing != nullptr && a.failing->receipt.number != 0) {
+        return " The server has the request and has not said yes or no.";
+      }
       return a.failing != nullptr ? " The server's machine answers, its NFS service does not take the connection."
                                   : " The server's machine is alive, its service does not answer.";
     case Owes::client:
+      if (a.failing != nullptr && a.failing->unconfirmed == a.failing->attempts) {
+        return " The client asks for a connection, and does not confirm it.";
+      }
       if (a.failing != nullptr && a.failing->declined == a.failing->attempts) {
         return " The client does not take the connection that it asked for.";
       }
@@ -212,7 +226,9 @@ using State = MountFacts::State;
     const std::uint16_t port = mount.attempts.empty() ? 0 : mount.attempts.back().server_port.value_or(0);
     std::string how =
         fmt::format("the {} refused the connection", series.declined == series.attempts ? "client" : "server");
-    if (series.unreachable == series.attempts) {
+    if (series.unconfirmed == series.attempts) {
+      how = "the server accepted the connection, and the client did not confirm it (REJ of the server, timeout)";
+    } else if (series.unreachable == series.attempts) {
       how = "the server cannot be reached (ICMP)";
     } else if (series.refused == series.attempts && port != 0) {
       how += fmt::format(" (TCP port {} closed)", port);

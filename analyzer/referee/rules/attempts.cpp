@@ -31,8 +31,10 @@ constexpr std::uint64_t repeats_that_count = 2;
     text += fmt::format("{} {}", count, what);
   };
   add(series.rejected + series.declined + series.refused, "refused");
+  add(series.unconfirmed, "accepted and not confirmed by the client");
   add(series.unreachable, "answered with ICMP unreachable");
-  add(series.unanswered - series.only_tcp, "not answered");
+  add(series.unanswered - series.only_tcp - series.acknowledged, "not answered");
+  add(series.acknowledged, "acknowledged (MRA) and never decided");
   add(series.only_tcp, "no further than TCP");
   return text;
 }

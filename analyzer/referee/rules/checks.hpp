@@ -218,6 +218,8 @@ inline constexpr std::uint16_t reject_stale = 10;
 [[nodiscard]] std::string_view reject_reason(std::uint16_t reason) noexcept;
 /// A REJ with which the client ends its own request: nobody has answered it in time.
 [[nodiscard]] bool gives_up(const Connection& connection, const trace::ConnectReject& event);
+/// A REJ with which the server ends what it had accepted: the client has not confirmed it in time.
+[[nodiscard]] bool unconfirmed(const Connection& connection, const trace::ConnectReject& event);
 /// iWARP: the server ends TCP, and nothing that it may have said before is missing.
 [[nodiscard]] bool closed_in_place_of_reply(const Connection& connection, const trace::Disconnect& event);
 HeldFinding judge_close_in_place_of_reply(const Witness& witness, const trace::Disconnect& event);

@@ -16,13 +16,20 @@ namespace rpcrdma::referee {
 
 namespace {
 
+constexpr std::uint16_t reject_timeout = 4;
 constexpr TimeNs unanswered_after = 10'000'000'000;
 
 /// The request got no answer until `end`, and what came then.
 [[nodiscard]] std::string unanswered_text(const Connection& connection, FrameRef end, std::string_view then = {}) {
-  return fmt::format("The client's connection request got no answer in {:.1f} s ({}){}.",
+  const FrameRef receipt = connection.receipt;
+  return fmt::format("The client's connection request got no answer in {:.1f} s ({}{}){}.",
                      seconds(trace::elapsed(connection.request_frame.time, end.time)),
-                     counted(connection.handshake_repeats, "repetition"), then);
+                     counted(connection.handshake_repeats, "repetition"),
+                     receipt.number == 0 ? std::string()
+                                         : fmt::format("; the server acknowledged it in frame {} (MRA): it has the "
+                                                       "request and has not decided",
+                                                       receipt.number),
+                     then);
 }
 
 /// A REJ refuses the connection, or ends the request.
@@ -163,9 +170,13 @@ const Row rows::cm_rejected{
         "option port=20049."};
 
 bool gives_up(const Connection& connection, const trace::ConnectReject& event) {
-  constexpr std::uint16_t timeout = 4;
-  return event.side == Side::active && event.reason == timeout && !connection.reply_seen() &&
+  return event.side == Side::active && event.reason == reject_timeout && !connection.reply_seen() &&
          connection.facts.transport != trace::Transport::iwarp;
+}
+
+bool unconfirmed(const Connection& connection, const trace::ConnectReject& event) {
+  return event.side == Side::passive && event.reason == reject_timeout && connection.reply_seen() &&
+         !connection.ready_seen && connection.facts.transport != trace::Transport::iwarp;
 }
 
 bool closed_in_place_of_reply(const Connection& connection, const trace::Disconnect& event) {
@@ -197,7 +208,17 @@ HeldFinding judge_give_up(const Witness& witness, const trace::ConnectReject& ev
 
 HeldFinding judge_reject(const Witness& witness, const trace::ConnectReject& event) {
   Connection& connection = witness.connection;
+  const bool lapsed = unconfirmed(connection, event);
   note_reject(connection, {Closed::How::refused, event.frame, party(event.side), {}});
+  if (lapsed) {
+    return witness.say(
+        RuleId::cm_rejected,
+        {.frames = {event.frame, connection.reply_frame, connection.request_frame},
+         .what = fmt::format("The server accepted the connection, and {:.1f} s later gave up (REJ, reason {}: {}): "
+                             "neither an RTU nor data of the client confirmed it.",
+                             seconds(trace::elapsed(connection.reply_frame.time, event.frame.time)), event.reason,
+                             reject_reason(event.reason))});
+  }
   const bool iwarp = connection.facts.transport == trace::Transport::iwarp;
   // Only who lacks something of its own is to blame; the others may be right to refuse.
   constexpr std::uint16_t no_queue_pair = 1;
@@ -261,8 +282,8 @@ HeldFinding judge_unanswered_request(const Witness& witness, FrameRef last) {
   }
   connection.facts.closed = Closed{Closed::How::unanswered, connection.request_frame, {}, {}};
   if (connection.facts.transport == trace::Transport::iwarp) return {};  // connect-unanswered says so
-  return witness.say(RuleId::cm_unanswered,
-                     {.frames = {connection.request_frame}, .what = unanswered_text(connection, last)});
+  return witness.say(RuleId::cm_unanswered, {.frames = {connection.request_frame, connection.receipt},
+                                             .what = unanswered_text(connection, last)});
 }
 
 }  // namespace rpcrdma::referee

@@ -153,7 +153,9 @@ struct Connection {
   v2::State v2;
   std::uint64_t handshake_repeats = 0;
   FrameRef request_frame;
+  FrameRef receipt;  ///< MRA of the server, in front of its answer
   FrameRef reply_frame;
+  FrameRef ready_by_data;  ///< the client's first data, without an RTU so far; number 0: there was one
   FrameRef last_frame;
   FrameRef last_answer;           ///< newest first Reply to a Call of the client
   std::uint64_t passed_over = 0;  ///< Sends that came before it could be told what this connection carries
@@ -224,6 +226,10 @@ struct Connection {
   /// Version 2 in a form that is only counted.
   [[nodiscard]] bool unjudged() const noexcept { return version2 && v2.version != v2::State::Version::two; }
 
+  /// It is, or was, in use, and of one side nothing is in the capture.
+  void notice_one_way() noexcept {
+    if (messages > 0 && (sides[0].events > 0) != (sides[1].events > 0)) facts.one_way = true;
+  }
   /// From here on "never seen" proves nothing, until so many transactions have been answered.
   void distrust(std::uint64_t transactions, Doubt why) noexcept {
     untrusted_since = completed;

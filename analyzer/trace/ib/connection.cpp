@@ -6,6 +6,7 @@
 #include <iterator>
 #include <utility>
 
+#include "trace/ib/ip_names.hpp"
 #include "trace/ib/roles.hpp"
 
 namespace rpcrdma::trace::ib {
@@ -32,7 +33,7 @@ void Connection::choose_roles() {
   roles_known = std::abs(score) >= role_sure;
 }
 
-void Connection::announce(ConnectionNumbers& numbers) {
+void Connection::announce(ConnectionNumbers& numbers, const IpNames& names) {
   if (announced) return;
   if (!handshake()) choose_roles();
   for (const Side side : {Side::active, Side::passive}) {
@@ -49,7 +50,11 @@ void Connection::announce(ConnectionNumbers& numbers) {
     request->private_data = request_area.area();
     shared.sink.on(*request);
   } else {
-    announce_adopted();
+    announce_adopted(names);
+  }
+  if (receipt) {
+    receipt->connection = shared.id;
+    shared.sink.on(*receipt);
   }
   if (reply) emit_reply();
   if (ready_message) {
@@ -130,12 +135,13 @@ void Connection::tell_liveness(FrameRef frame) {
   }
 }
 
-void Connection::announce_adopted() {
+void Connection::announce_adopted(const IpNames& names) {
+  const auto [client, server] = names.of(addresses);
   Adopted a;
   shared.fill(a, Side::active, first);
   a.transport = transport;
-  a.client = {addresses[0].text(), std::nullopt, qpns[0], addresses[0].network};
-  a.server = {addresses[1].text(), std::nullopt, qpns[1], addresses[1].network};
+  a.client = {client, std::nullopt, qpns[0], addresses[0].network};
+  a.server = {server, std::nullopt, qpns[1], addresses[1].network};
   if (handshake()) {
     a.roles_from = RolesFrom::handshake;
   } else {

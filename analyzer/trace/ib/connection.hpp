@@ -53,6 +53,7 @@ struct WaitingPacket {
 };
 
 struct Connection;
+class IpNames;
 
 struct Leg {
   static constexpr std::size_t max_waiting = 512;
@@ -119,6 +120,7 @@ struct Connection {
   SavedArea request_area;
   std::optional<ConnectReply> reply;
   SavedArea reply_area;
+  std::optional<RequestReceipt> receipt;
   std::optional<ConnectReady> ready_message;
   SavedArea ready_area;
   struct RepeatedMessage {
@@ -170,7 +172,7 @@ struct Connection {
   }
 
   /// Tells the sink about the connection, and then what has waited in its legs, in file order.
-  void announce(ConnectionNumbers& numbers);
+  void announce(ConnectionNumbers& numbers, const IpNames& names);
   void emit_reply();
   /// Both sides as they are, once: before the connection ends.
   void tell_liveness(FrameRef frame);
@@ -224,7 +226,7 @@ struct Connection {
   std::vector<Farewell> farewells_;
 
   void choose_roles();
-  void announce_adopted();
+  void announce_adopted(const IpNames& names);
   void find_start(Side side);
   [[nodiscard]] FrameRef unanswered_handshake(Side side) const noexcept;
 };

@@ -137,6 +137,11 @@ void Handshakes::request(const IbPacket& packet, const CmMessage& m) {
   r.client.network = r.server.network = packet.source.network;
   if (m.ip) r.client.port = m.ip->source_port;
   if (m.service_id && wire::is_ip_cm_service(*m.service_id)) r.server.port = wire::ip_cm_port(*m.service_id);
+  if (const std::array ports{packet.source.text(), packet.destination.text()};
+      ports != std::array{r.client.address, r.server.address}) {
+    r.fabric = ports;
+  }
+  flows_.named(c, r.client.address, r.server.address);
   r.opened = packet.ref;
   r.depths = depths(m);
   r.service_id = m.service_id;
@@ -194,11 +199,8 @@ void Handshakes::ready(const IbPacket& packet, const CmMessage& m) {
   Connection* c = find(packet, m);
   if (c == nullptr) return;
   c->hears(Side::active, packet);
-  if (c->ready) {
-    // Data may have told it already, when the RTU comes late; a second RTU is a repetition.
-    if (c->ready_message) c->repeated_message(Side::active, packet.ref);
-    return;
-  }
+  // Data may have told it already, when the RTU comes late; a second RTU is a repetition.
+  if (c->ready && c->ready_message) return c->repeated_message(Side::active, packet.ref);
   c->ready = true;
   ConnectReady& r = c->ready_message.emplace();
   c->shared.fill(r, Side::active, packet.ref);
@@ -253,14 +255,18 @@ void Handshakes::refuse(Connection& c, Side side, const IbPacket& packet, std::u
   sink_.on(r);
 }
 
-/// Nothing about the connection's life or what it may do: only that its sender is there, and, an MRA, that it has got
-/// what it will answer later.
+/// Nothing about what the connection may do: only that its sender is there, and, an MRA, that it has got what it will
+/// answer later.
 void Handshakes::other_message(const IbPacket& packet, const CmMessage& m) {
   Connection* c = find(packet, m);
   if (c == nullptr) return;
   const Side side = side_of(*c, packet, m);
   c->hears(side, packet);
-  if (m.kind == CmKind::mra) c->received[index(other(side))] = true;
+  if (m.kind != CmKind::mra) return;
+  c->received[index(other(side))] = true;
+  if (side == Side::active || !c->request || c->reply || c->rejected || c->receipt) return;
+  c->shared.fill(c->receipt.emplace(), side, packet.ref);
+  if (c->announced) sink_.on(*c->receipt);
 }
 
 void Handshakes::disconnect(const IbPacket& packet, const CmMessage& m) {

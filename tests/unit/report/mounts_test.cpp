@@ -103,6 +103,14 @@ TEST(Mounts, JsonSaysNullForWhatIsNotThere) {
   EXPECT_TRUE(none["verdict"]["sentence"].is_null());
 }
 
+TEST(Mounts, JsonCountsWhatWentNoFurtherThanTcpBesideTheUnanswered) {
+  MountFacts mount = mount_in(State::down, Owes::server);
+  mount.attempts.only_tcp = 3;
+  const MountJson doc = MountJson::parse(report::json(run_with({mount})))["mounts"][0];
+  EXPECT_EQ(doc["attempts"],
+            (MountJson{{"made", 8}, {"established", 1}, {"refused", 0}, {"unanswered", 7}, {"only_tcp", 3}}));
+}
+
 TEST(Mounts, OnlySymptomsOwe) {
   report::Run run = sample_run();
   run.report.findings.keep({0});
@@ -161,8 +169,9 @@ TEST(Mounts, AttemptsThatWentNoFurtherThanTcp) {
     EXPECT_THAT(on_one_line(text(run, {})), HasSubstr(each.text));
     EXPECT_THAT(junit(run, {}), HasSubstr(each.junit));
     const MountJson shown = MountJson::parse(report::json(run))["mounts"][0]["attempts"];
-    EXPECT_EQ(shown.size(), 4U);
+    EXPECT_EQ(shown.size(), 5U);
     EXPECT_EQ(shown["unanswered"], 5);
+    EXPECT_EQ(shown["only_tcp"], each.made.only_tcp);
   }
 }
 

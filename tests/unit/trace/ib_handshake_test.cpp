@@ -55,12 +55,15 @@ TEST_F(IbHandshake, FoldsRepeatedMessages) {
                    "1P #10 repeated handshake"}));
 }
 
-TEST_F(IbHandshake, IgnoresMra) {
+TEST_F(IbHandshake, AnMraOfTheServerIsAReceiptOnceAndInFrontOfItsAnswer) {
   p.req();
-  CmFields f = p.server_cm;
+  const CmFields f = p.server_cm;
+  p.from_server(cm_packet(cm_mra(f)));
   p.from_server(cm_packet(cm_mra(f)));
   p.rep();
-  EXPECT_EQ(p.sink.news().size(), 2U);
+  p.from_server(cm_packet(cm_mra(f)));
+  EXPECT_EQ(p.sink.news(), (Lines{"1A #1 request 10.0.0.2:40000/0x11 10.0.0.1:20049/-", "1P #2 receipt",
+                                  "1P #4 reply 10.0.0.1:20049/0x22"}));
 }
 
 TEST_F(IbHandshake, Reject) {
@@ -105,8 +108,11 @@ TEST_F(IbHandshake, DataEstablishesWithoutRtu) {
   p.rep();
   p.sink.news();
   p.call(Peers::client_psn);
-  p.rtu();
   EXPECT_EQ(p.sink.news(), (Lines{"1A #3 ready by data", "1A #3 send 1 length 64 to #3"}));
+  p.rtu();  // late: two queues of the adapter
+  EXPECT_EQ(p.sink.news(), (Lines{"1A #4 ready"}));
+  p.rtu();
+  EXPECT_EQ(p.sink.news(), (Lines{"1A #5 repeated handshake"}));
 }
 
 TEST_F(IbHandshake, QueuePairUsedAgainSupersedes) {
@@ -234,6 +240,21 @@ TEST_F(IbHandshake, LidsGetTheAddressesOfTheIpHeader) {
   p.req();
   p.finish();
   EXPECT_EQ(p.sink.news(), (Lines{"2A #3 request lid 5:-/0x55 lid 7:-/-"}));
+}
+
+// What a REQ says of two ports holds for their connections whose REQ is not in the capture.
+TEST_F(IbHandshake, LidsKeepTheAddressesOfTheIpHeaderWithoutARequest) {
+  p.fabric = trace::Transport::infiniband;
+  p.client = lid_address(5);
+  p.server = lid_address(7);
+  p.handshake();
+  EXPECT_EQ(p.sink.requests.at(0).fabric, (std::array<std::string, 2>{"lid 5", "lid 7"}));
+  p.from_client(ib_packet(op_acknowledge, 0x66, 0x9000, aeth(0x1F)));
+  p.from_server(ib_packet(op_read, 0x77, 0x9000, reth(0x10000, 0xBEEF, 8)));
+  p.finish();
+  ASSERT_EQ(p.sink.adopted.size(), 1U);
+  EXPECT_EQ(p.sink.adopted[0].client.address, "10.0.0.2");
+  EXPECT_EQ(p.sink.adopted[0].server.address, "10.0.0.1");
 }
 
 TEST_F(IbHandshake, UnansweredRequestIsToldAtTheEnd) {

@@ -39,6 +39,7 @@ class Recorder : public trace::EventSink {
     say(e, "reply {}", endpoint(e.server));
   }
   void on(const trace::ConnectReject& e) override { say(e, "reject {}", e.reason); }
+  void on(const trace::RequestReceipt& e) override { say(e, "receipt"); }
   void on(const trace::ConnectReady& e) override { say(e, "ready{}", e.message_seen ? "" : " by data"); }
   void on(const trace::Adopted& e) override {
     adopted.push_back(e);

@@ -19,6 +19,7 @@ class QualitySink : public EventSink {
   void on(const ConnectRequest&) override {}
   void on(const ConnectReply&) override {}
   void on(const ConnectReject&) override {}
+  void on(const RequestReceipt&) override {}
   void on(const ConnectReady&) override {}
   void on(const Adopted&) override {}
   void on(const Disconnect&) override {}

@@ -3,6 +3,10 @@
 
 #include <gtest/gtest.h>
 
+#include <map>
+#include <set>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include "octets.hpp"
@@ -144,6 +148,32 @@ TEST(Terminate, CutAtEveryLength) {
     EXPECT_EQ(got->segment_length.has_value(), n >= 6) << n;
     EXPECT_EQ(got->refused.has_value(), n >= 24) << n;
     EXPECT_FALSE(got->refused_read) << n;
+  }
+}
+
+// RFC 5040 section 4.8, RFC 5041 section 8, RFC 5044 section 8, RFC 6581 section 9: every code they name, and no other.
+TEST(Terminate, EveryCodeOfTheRfcsHasItsWords) {
+  const std::map<std::pair<int, int>, std::set<int>> named = {
+      {{0, 0}, {0}},
+      {{0, 1}, {0, 1, 2, 3, 4, 9, 255}},
+      {{0, 2}, {5, 6, 7, 8, 9, 255}},
+      {{1, 0}, {0}},
+      {{1, 1}, {0, 1, 2, 3, 4}},
+      {{1, 2}, {1, 2, 3, 4, 5, 6}},
+      {{2, 0}, {1, 2, 3, 4, 5, 6, 7}},
+  };
+  std::set<std::string_view> seen;
+  for (int layer = 0; layer < 16; ++layer) {
+    for (int etype = 0; etype < 16; ++etype) {
+      const auto codes = named.find({layer, etype});
+      for (int ecode = 0; ecode < 256; ++ecode) {
+        const auto words = terminate_words(static_cast<std::uint8_t>(layer), static_cast<std::uint8_t>(etype),
+                                           static_cast<std::uint8_t>(ecode));
+        const bool wanted = codes != named.end() && codes->second.count(ecode) != 0;
+        EXPECT_EQ(!words.empty(), wanted) << layer << '/' << etype << '/' << ecode;
+        EXPECT_TRUE(!wanted || seen.insert(words).second) << words;
+      }
+    }
   }
 }
 

@@ -240,7 +240,11 @@ const Summary = (() => {
     const at = `mounts.${index}`;
     const f = (path, unknown) => Text.fact(`${at}.${path}`, unknown);
     const frame = (path) => Text.frame(`${at}.${path}`);
-    const attempts = [["established", "established"], ["refused", "refused"], ["unanswered", "not answered"]].filter(([key]) => mount.attempts[key] > 0);
+    // What TCP took, and nobody asked for anything over: that was not left without an answer.
+    const { unanswered, only_tcp: onlyTcp } = mount.attempts;
+    const some = unanswered === onlyTcp ? [] : [["unanswered", "not answered"]];
+    const tcp = ["only_tcp", some.length > 0 ? "of these went no further than TCP" : "went no further than TCP"];
+    const attempts = [["established", "established"], ["refused", "refused"], ...some, tcp].filter(([key]) => mount.attempts[key] > 0);
     const pairs = [
       ["Since", mount.since === null ? null : ["frame ", frame("since.frame"), after(mount.since.time)]],
       ["Next step owed by", [f("owes"), el("span", { class: "dim" }, ` — ${owed[mount.owes]}`)]],
