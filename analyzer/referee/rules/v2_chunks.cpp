@@ -332,7 +332,8 @@ const Row rows::v2_reverse_level_exceeded{
         "Beyond that level it has no resources for them.",
     .evidence =
         "The form of the server's Call, its pieces and chunks, against the client's Reverse-Direction Support. Not "
-        "decided when the start of the connection is missing; with another sign of readiness, level 0 is a warning.",
+        "decided when the start of the connection is missing; with another sign of readiness, level 0 is a warning. So "
+        "is a Reply chunk without other chunks: the draft excludes data chunks, and whether it is one is open.",
     .next = "Compare the property in the client's RDMA2_CONNPROP messages with the server's choice of form."};
 
 void judge_reverse_form(const Turn& turn, const Transaction& call, bool continued) {
@@ -343,15 +344,21 @@ void judge_reverse_form(const Turn& turn, const Transaction& call, bool continue
   }
   const Announced& client = turn.theirs().announced;
   const std::uint32_t level = client.values[static_cast<std::size_t>(PropertyId::reverse)].value_or(0);
-  const bool chunks = call.v2.segments > 0 || call.v2.external || !call.writes.empty() || call.reply_chunk.has_value();
-  const std::uint32_t needed = chunks ? 3 : (continued ? 2 : 1);
-  if (level >= needed) return;
+  const bool data_chunks = call.v2.external || !call.reads.empty() || !call.writes.empty();
+  const bool any_chunks = data_chunks || call.reply_chunk.has_value();
+  constexpr std::uint32_t in_pieces = 2;
+  constexpr std::uint32_t with_chunks = 3;
+  const std::uint32_t needed = data_chunks ? with_chunks : (continued ? in_pieces : 1);
+  const bool exceeded = level < needed;
+  if (!exceeded && (!any_chunks || level >= with_chunks)) return;
+  if (any_chunks && continued && level < in_pieces) return;  // its first piece has been accused of it
   static constexpr const char* forms[] = {"", "a simple Call", "a Call in pieces", "a Call with chunks"};
   const bool agreed = level == 0 && upper_layer_speaks_nfs4(turn.connection);
   turn.say_when_heard(RuleId::v2_reverse_level_exceeded, client.final,
                       fmt::format("The server sent {} although the client's Reverse-Direction Support is {} ({}).",
-                                  forms[needed], level, wire::reverse_level_name(level)),
-                      agreed ? Severity::warning : Severity::error);
+                                  exceeded ? forms[needed] : "a Call with a Reply chunk", level,
+                                  wire::reverse_level_name(level)),
+                      agreed || !exceeded ? Severity::warning : Severity::error);
   if (level != 0) return;
   if (agreed) {
     turn.unchecked(RuleId::reverse_before_ready, "the client's upper layer may have agreed to reverse calls");
