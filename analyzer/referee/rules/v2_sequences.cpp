@@ -134,7 +134,7 @@ void judge_sequence(const Turn& turn) {
                          open.first.number, harmless ? " Only the letter of the draft forbids it." : ""),
              harmless ? Severity::note : Severity::error);
     if (!harmless) {
-      if (open.call) owe_refusal(turn, true);
+      if (open.call) owe_refusal(turn, true, open.xid);
       mine.interrupted = SideFacts::Interrupted{open.xid, open.call};
       open = {};
     }

@@ -116,7 +116,8 @@ void judge_repeated_type(const Turn& turn);
 /// Any other message of another version on a connection of version 2. True: it ends `answered`, the open Call of its
 /// XID; nullptr: there is none.
 [[nodiscard]] bool judge_other_version(const Turn& turn, const Transaction* answered);
-void owe_refusal(const Turn& turn, bool continuation);
+/// `interrupted`: the XID of the message that this one broke into.
+void owe_refusal(const Turn& turn, bool continuation, std::optional<std::uint32_t> interrupted = {});
 void count_for_dues(Connection& connection, Side sender);
 void judge_dues(const Witness& witness, FrameRef now);
 /// The server refused version 2. `whole`: the error is not cut. False: this is no such answer.

@@ -91,6 +91,7 @@ struct Due {
   FrameRef frame;
   std::uint64_t ordinal = 0;
   bool continuation = false;
+  std::optional<std::uint32_t> interrupted;  ///< continuation: the XID of the message that was broken into
   std::uint64_t peer_messages = 0;  ///< that the peer has sent since
 };
 
