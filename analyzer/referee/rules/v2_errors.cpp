@@ -301,6 +301,7 @@ void judge_error(const Turn& turn) {
                          counted(turn.behind(), "octet")));
   }
   pay_dues(turn);
+  end_pieces(turn);
   const auto known = static_cast<ErrorCode>(code);
   RecentSend* refused = refused_by(turn);
   if (refused != nullptr) judge_fields(turn, *refused);

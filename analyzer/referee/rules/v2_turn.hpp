@@ -89,6 +89,8 @@ struct Piece {
   bool continued = false;     ///< this is the last of several
 };
 [[nodiscard]] Piece take_piece(const Turn& turn);
+/// What the error ends may have been half sent.
+void end_pieces(const Turn& error);
 /// The exchange that the pieces belong to has been found.
 void remember_transaction(const Turn& turn, TransactionId id);
 /// What stands behind a header to which no message belongs.

@@ -78,6 +78,7 @@ struct Continuation {
   bool call = false;
   std::uint32_t xid = 0;
   FrameRef first;
+  FrameRef ended;             ///< an RDMA2_ERROR: what is left of it may still come, or nothing; number 0: none
   TransactionId transaction;  ///< generation 0: none
   std::uint64_t payload = 0;
   bool counted = true;  ///< false: parts are missing, cut, or more than are kept
