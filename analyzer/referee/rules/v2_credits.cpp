@@ -126,10 +126,14 @@ void judge_base(const Witness& witness, const trace::Send& event, std::uint32_t 
   const Credits& own = connection.v2.of(event.side).credits;
   const std::int32_t from_taken = ahead(value, bound.least_taken);
   const std::int32_t from_sent = ahead(value, own.sent - 1);  // the present one has been counted
-  constexpr std::int32_t far = INT32_MAX;
-  if (from_taken < 0 && from_sent >= 0 && from_sent != far) bound.counted = Credits::Counted::from_sent;
-  const bool explained = (from_taken >= 0 && from_taken != far) || (from_sent >= 0 && from_sent != far);
-  if (explained || bound.counted == Credits::Counted::from_nowhere) return;
+  // It has received what it answered, and at most what was sent: a limit may be as far from either.
+  constexpr std::uint64_t most = INT32_MAX - 1;
+  const std::uint32_t not_answered = bound.sent - bound.least_taken;
+  const bool by_received = value - bound.least_taken <= most + not_answered;
+  const bool by_sent = value - (own.sent - 1) <= most;
+  if (bound.counted == Credits::Counted::from_nowhere) return;
+  if (by_sent && !by_received) bound.counted = Credits::Counted::from_sent;
+  if (by_sent || by_received) return;
   bound.counted = Credits::Counted::from_nowhere;
   const bool started_elsewhere =
       std::max(from_taken, from_sent) < 0 && std::max(from_taken, from_sent) > a_little_below;
