@@ -42,10 +42,11 @@ struct Credits {
   bool heard = false;         ///< a message of the peer has come: before that, the limit is 1
   bool lowered = false;
   enum class Counted : std::uint8_t {
-    from_received,  ///< by what the peer received
-    from_sent,      ///< by what it sent: the limits cannot have been counted from what it received
+    either_way,     ///< by what the peer received, as is meant, or by what it sent, as is written
+    from_received,  ///< by what it received: the limits cannot have been counted from what it sent
+    from_sent,      ///< the other way round
     from_nowhere    ///< the limits cannot be counted from 0 in any reading
-  } counted = Counted::from_received;
+  } counted = Counted::either_way;
   FrameRef from;                  ///< the message with the newest limit
   std::uint32_t least_taken = 0;  ///< so many of this side's Sends the peer has certainly received: it answered them
   FrameRef dry_from;              ///< the message whose limit was used up when nothing could be sent any more
