@@ -36,6 +36,7 @@ void each_segment(const wire::HeaderV2& header, Visit visit) {
 /// The peer's property as it binds now: lower values only once they are proven to have arrived.
 [[nodiscard]] std::uint32_t property_of(const Turn& turn, PropertyId id) {
   const Announced& theirs = turn.theirs().announced;
+  if (theirs.unsure_of(id)) return UINT32_MAX;  // it may have been refused, and what held before is not known
   const std::uint32_t standard = wire::property_default(static_cast<std::uint32_t>(id)).value_or(0);
   const auto value = theirs.values[static_cast<std::size_t>(id)];
   if (!value) return standard;
@@ -343,6 +344,10 @@ void judge_reverse_form(const Turn& turn, const Transaction& call, bool continue
     return;
   }
   const Announced& client = turn.theirs().announced;
+  if (client.unsure_of(PropertyId::reverse)) {
+    turn.unchecked(RuleId::v2_reverse_level_exceeded, "which properties its peer refused is not known");
+    return;
+  }
   const std::uint32_t level = client.values[static_cast<std::size_t>(PropertyId::reverse)].value_or(0);
   const bool data_chunks = call.v2.external || !call.reads.empty() || !call.writes.empty();
   const bool any_chunks = data_chunks || call.reply_chunk.has_value();
@@ -354,11 +359,11 @@ void judge_reverse_form(const Turn& turn, const Transaction& call, bool continue
   if (any_chunks && continued && level < in_pieces) return;  // its first piece has been accused of it
   static constexpr const char* forms[] = {"", "a simple Call", "a Call in pieces", "a Call with chunks"};
   const bool agreed = level == 0 && upper_layer_speaks_nfs4(turn.connection);
-  turn.say_when_heard(RuleId::v2_reverse_level_exceeded, client.final,
-                      fmt::format("The server sent {} although the client's Reverse-Direction Support is {} ({}).",
-                                  exceeded ? forms[needed] : "a Call with a Reply chunk", level,
-                                  wire::reverse_level_name(level)),
-                      agreed || !exceeded ? Severity::warning : Severity::error);
+  turn.say_when_heard(
+      RuleId::v2_reverse_level_exceeded, client.final,
+      fmt::format("The server sent {} although the client's Reverse-Direction Support is {} ({}).",
+                  exceeded ? forms[needed] : "a Call with a Reply chunk", level, wire::reverse_level_name(level)),
+      agreed || !exceeded ? Severity::warning : Severity::error);
   if (level != 0) return;
   if (agreed) {
     turn.unchecked(RuleId::reverse_before_ready, "the client's upper layer may have agreed to reverse calls");

@@ -99,8 +99,8 @@ void settle_sends(const Witness& witness, const Case& waited, bool proven) {
                             .what = std::move(message)});
 }
 
-void accuse_later(const Witness& witness, const trace::Send& event, RuleId rule, std::uint32_t sent,
-                  const Beyond& over, Severity severity, std::uint32_t xid) {
+void accuse_later(const Witness& witness, const trace::Send& event, RuleId rule, std::uint32_t sent, const Beyond& over,
+                  Severity severity, std::uint32_t xid) {
   Connection& connection = witness.connection;
   const auto literal = when(over.readings_differ(), over.literal);
   witness.wait({.rule = rule,
@@ -316,8 +316,7 @@ void watch_starvation(const Witness& witness, FrameRef now, bool over) {
     Credits& credits = facts.credits;
     if (!credits.heard || credits.counted == Credits::Counted::from_nowhere) continue;
     const Beyond next = beyond(credits, limit_of(connection, side), credits.sent);
-    const bool waiting = next.least >= 0 &&
-                         (connection.ledger(side).outstanding == 0 || facts.continuation.open);
+    const bool waiting = next.least >= 0 && (connection.ledger(side).outstanding == 0 || facts.continuation.open);
     if (waiting && credits.dry_since.number == 0) {
       credits.dry_since = now;
       credits.dry_from = credits.from;

@@ -284,7 +284,7 @@ void pay_dues(const Turn& turn) {
 
 }  // namespace
 
-void judge_error(const Turn& turn) {
+Refused judge_error(const Turn& turn) {
   refused_doubtful(turn.connection, other(turn.side()), turn.xid());
   Connection& connection = turn.connection;
   const std::uint32_t code = turn.header.error;
@@ -301,21 +301,21 @@ void judge_error(const Turn& turn) {
                          counted(turn.behind(), "octet")));
   }
   pay_dues(turn);
-  end_pieces(turn);
   const auto known = static_cast<ErrorCode>(code);
   RecentSend* refused = refused_by(turn);
   if (refused != nullptr) judge_fields(turn, *refused);
   if (known == ErrorCode::vers) judge_range(turn, refused);
   if (known == ErrorCode::inval_htype) note_refused_type(turn);
-  const bool of_properties = known == ErrorCode::bad_propval || known == ErrorCode::bad_xdr ||
-                             known == ErrorCode::inval_cont || known == ErrorCode::system;
-  if (refused != nullptr && of_properties && of_connprop(*refused)) withdraw_properties(turn);
+  const Refused about = refuse_properties(turn);
+  if (about == Refused::properties) return about;
+  end_pieces(turn);
   Transaction* call = connection.find(other(turn.side()), turn.xid());
   if (call != nullptr && !call->answered()) {
     judge_detail(turn, *call);
   } else if (refused == nullptr && call == nullptr) {
     judge_stray(turn);
   }
+  return about;
 }
 
 const Row rows::v2_unknown_htype{

@@ -73,8 +73,10 @@ void conclude_refused_size(const Witness& witness, Side sender, std::uint64_t or
 void take_properties(const Turn& turn);
 /// RDMA2_CONNPROP that cannot be decoded.
 void judge_bad_properties(const Turn& turn, const wire::DecodeError& error);
-/// The newest properties of the other side were refused.
-void withdraw_properties(const Turn& refusal);
+/// What an error is about.
+enum class Refused : std::uint8_t { something_else, properties, not_known };
+/// Of the other side's properties only those apply that the error is not about.
+Refused refuse_properties(const Turn& refusal);
 void judge_missing_final(const Witness& witness, FrameRef now);
 
 // --- rules/v2_sequences.cpp
@@ -109,7 +111,7 @@ bool judge_reply_chunks(const Turn& turn, const Transaction& call, const Piece& 
 void judge_invalidated(const Turn& turn, const Transaction* call);
 
 // --- rules/v2_errors.cpp
-void judge_error(const Turn& turn);
+[[nodiscard]] Refused judge_error(const Turn& turn);
 void judge_unknown_type(const Turn& turn);
 /// Did the peer refuse the header type of this message before?
 void judge_repeated_type(const Turn& turn);
