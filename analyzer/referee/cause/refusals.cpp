@@ -183,7 +183,8 @@ namespace {
 [[nodiscard]] bool may_be_too_large(const Connection& connection, const trace::Refusal& refusal,
                                     const RecentSend& send) {
   if (!connection.version2 || send.wire_length <= default_threshold) return false;
-  const bool announced = connection.v2.of(refusal.side).announced.final.number != 0;
+  const v2::Announced& receiver = connection.v2.of(refusal.side).announced;
+  const bool announced = receiver.final.number != 0 && receiver.unsure == 0;
   const auto limit = connection.threshold(other(refusal.side));
   return !announced || !limit || send.wire_length > *limit || !v2::all_seen(connection) || connection.order_lost();
 }

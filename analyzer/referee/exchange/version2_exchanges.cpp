@@ -243,8 +243,12 @@ void end_by_error(const Turn& turn, Transaction& call) {
 }  // namespace
 
 void take_error(const Turn& turn) {
-  judge_error(turn);
-  if (Transaction* call = turn.connection.open_call(other(turn.side()), turn.xid())) end_by_error(turn, *call);
+  const Refused about = judge_error(turn);
+  if (about == Refused::properties) return;  // a Call may have the same XID, 0
+  Transaction* call = turn.connection.open_call(other(turn.side()), turn.xid());
+  if (call == nullptr) return;
+  if (about == Refused::not_known) call->answer = Transaction::Answer::perhaps;
+  end_by_error(turn, *call);
 }
 
 void take_other_version(const Turn& turn) {

@@ -217,6 +217,10 @@ void judge_duplicate(const Witness& witness, const trace::Send& event, const Tra
     witness.unchecked(RuleId::duplicate_reply, "it may be about a Long Call that looks like an offered Reply");
     return;
   }
+  if (call.answer == Transaction::Answer::perhaps) {
+    witness.unchecked(RuleId::duplicate_reply, "the error before it may be about properties with the same XID");
+    return;
+  }
   // One that waited to be pulled may have been acknowledged meanwhile.
   const bool heard = witness.connection.heard(event.side, event.ordinal);
   const FrameRef received = heard ? witness.connection.last_frame : FrameRef{};

@@ -36,6 +36,7 @@ void each_segment(const wire::HeaderV2& header, Visit visit) {
 /// The peer's property as it binds now: lower values only once they are proven to have arrived.
 [[nodiscard]] std::uint32_t property_of(const Turn& turn, PropertyId id) {
   const Announced& theirs = turn.theirs().announced;
+  if (theirs.unsure_of(id)) return UINT32_MAX;  // it may have been refused, and what held before is not known
   const std::uint32_t standard = wire::property_default(static_cast<std::uint32_t>(id)).value_or(0);
   const auto value = theirs.values[static_cast<std::size_t>(id)];
   if (!value) return standard;
@@ -332,7 +333,8 @@ const Row rows::v2_reverse_level_exceeded{
         "Beyond that level it has no resources for them.",
     .evidence =
         "The form of the server's Call, its pieces and chunks, against the client's Reverse-Direction Support. Not "
-        "decided when the start of the connection is missing; with another sign of readiness, level 0 is a warning.",
+        "decided when the start of the connection is missing; with another sign of readiness, level 0 is a warning. So "
+        "is a Reply chunk without other chunks: the draft excludes data chunks, and whether it is one is open.",
     .next = "Compare the property in the client's RDMA2_CONNPROP messages with the server's choice of form."};
 
 void judge_reverse_form(const Turn& turn, const Transaction& call, bool continued) {
@@ -342,16 +344,26 @@ void judge_reverse_form(const Turn& turn, const Transaction& call, bool continue
     return;
   }
   const Announced& client = turn.theirs().announced;
+  if (client.unsure_of(PropertyId::reverse)) {
+    turn.unchecked(RuleId::v2_reverse_level_exceeded, "which properties its peer refused is not known");
+    return;
+  }
   const std::uint32_t level = client.values[static_cast<std::size_t>(PropertyId::reverse)].value_or(0);
-  const bool chunks = call.v2.segments > 0 || call.v2.external || !call.writes.empty() || call.reply_chunk.has_value();
-  const std::uint32_t needed = chunks ? 3 : (continued ? 2 : 1);
-  if (level >= needed) return;
+  const bool data_chunks = call.v2.external || !call.reads.empty() || !call.writes.empty();
+  const bool any_chunks = data_chunks || call.reply_chunk.has_value();
+  constexpr std::uint32_t in_pieces = 2;
+  constexpr std::uint32_t with_chunks = 3;
+  const std::uint32_t needed = data_chunks ? with_chunks : (continued ? in_pieces : 1);
+  const bool exceeded = level < needed;
+  if (!exceeded && (!any_chunks || level >= with_chunks)) return;
+  if (any_chunks && continued && level < in_pieces) return;  // its first piece has been accused of it
   static constexpr const char* forms[] = {"", "a simple Call", "a Call in pieces", "a Call with chunks"};
   const bool agreed = level == 0 && upper_layer_speaks_nfs4(turn.connection);
-  turn.say_when_heard(RuleId::v2_reverse_level_exceeded, client.final,
-                      fmt::format("The server sent {} although the client's Reverse-Direction Support is {} ({}).",
-                                  forms[needed], level, wire::reverse_level_name(level)),
-                      agreed ? Severity::warning : Severity::error);
+  turn.say_when_heard(
+      RuleId::v2_reverse_level_exceeded, client.final,
+      fmt::format("The server sent {} although the client's Reverse-Direction Support is {} ({}).",
+                  exceeded ? forms[needed] : "a Call with a Reply chunk", level, wire::reverse_level_name(level)),
+      agreed || !exceeded ? Severity::warning : Severity::error);
   if (level != 0) return;
   if (agreed) {
     turn.unchecked(RuleId::reverse_before_ready, "the client's upper layer may have agreed to reverse calls");

@@ -23,15 +23,10 @@ constexpr std::int32_t a_little_below = -(1 << 30);
 /// a - b, modulo 2^32, as a signed number.
 [[nodiscard]] std::int32_t ahead(std::uint32_t a, std::uint32_t b) noexcept { return static_cast<std::int32_t>(a - b); }
 
-[[nodiscard]] std::uint32_t limit_in(const Credits& credits, const Credits::Limit& limit) noexcept {
-  if (credits.counted == Credits::Counted::from_sent && ahead(limit.literal, limit.value) > 0) return limit.literal;
-  return limit.value;
-}
-
-/// The most generous limit that may be in force: the newest that has arrived, or one under way.
-[[nodiscard]] std::uint32_t limit_of(Connection& connection, Side side) {
+/// The most generous limits that may be in force, the newest that has arrived or one under way, in both readings.
+[[nodiscard]] Credits::Limit limit_of(Connection& connection, Side side) {
   Credits& credits = connection.v2.of(side).credits;
-  if (credits.limits.empty()) return 1;
+  if (credits.limits.empty()) return {0, 1, 1};
   const std::uint64_t arrived = connection.of(other(side)).acknowledged;
   std::size_t newest = 0;
   for (std::size_t i = 0; i < credits.limits.size(); ++i) {
@@ -40,11 +35,41 @@ constexpr std::int32_t a_little_below = -(1 << 30);
   if (newest > 0) {
     credits.limits.erase(credits.limits.begin(), credits.limits.begin() + static_cast<std::ptrdiff_t>(newest));
   }
-  std::uint32_t best = limit_in(credits, credits.limits.front());
+  Credits::Limit best = credits.limits.front();
   for (const Credits::Limit& limit : credits.limits) {
-    if (ahead(limit_in(credits, limit), best) > 0) best = limit_in(credits, limit);
+    if (ahead(limit.value, best.value) > 0) best.value = limit.value;
+    if (ahead(limit.literal, best.literal) > 0) best.literal = limit.literal;
   }
   return best;
+}
+
+/// How far a count of Sends is beyond a limit; below 0: within it.
+struct Beyond {
+  std::int32_t resolved = 0;  ///< in the resolved reading, or in the one that is left
+  std::int32_t least = 0;     ///< in every reading
+  std::uint32_t limit = 0;    ///< the one that `resolved` speaks of
+  std::uint32_t literal = 0;
+
+  [[nodiscard]] bool readings_differ() const noexcept { return resolved >= 0 && least < 0; }
+  [[nodiscard]] Severity severity() const noexcept {
+    if (least < 0) return Severity::note;
+    return least > 0 ? Severity::error : Severity::warning;
+  }
+};
+
+[[nodiscard]] Beyond beyond(const Credits& credits, const Credits::Limit& limit, std::uint32_t sent) noexcept {
+  const std::int32_t by_received = ahead(sent, limit.value);
+  const std::int32_t by_sent = ahead(sent, limit.literal);
+  const bool literal = by_sent < by_received;
+  const std::int32_t least = std::min(by_received, by_sent);
+  switch (credits.counted) {
+    case Credits::Counted::from_received:
+      return {by_received, by_received, limit.value, limit.literal};
+    case Credits::Counted::from_sent:
+      return {least, least, literal ? limit.literal : limit.value, limit.literal};
+    default:
+      return {by_received, least, limit.value, limit.literal};
+  }
 }
 
 [[nodiscard]] bool countable(const Connection& connection, const Credits& credits) noexcept {
@@ -54,15 +79,19 @@ constexpr std::int32_t a_little_below = -(1 << 30);
 void settle_sends(const Witness& witness, const Case& waited, bool proven) {
   const Case::SendsAboveLimit& sends = *waited.is<Case::SendsAboveLimit>();
   const bool first = waited.rule == RuleId::v2_credit_initial_exceeded;
-  const bool reached = sends.sent == sends.limit;
   std::string message =
       first ? fmt::format(
                   "The {} sent message number {} before any message of its peer; until then only one may be "
                   "under way.",
                   name(waited.accused), sends.sent + 1)
-            : fmt::format("The {} sent its message number {}; its peer's limit was {} (frame {}).{}",
-                          name(waited.accused), sends.sent + 1, sends.limit, waited.evidence.number,
-                          reached ? " By the letter of the draft this one is still allowed, by its example not." : "");
+            : fmt::format("The {} sent its message number {}; its peer's limit was {} (frame {}).",
+                          name(waited.accused), sends.sent + 1, sends.limit, waited.evidence.number);
+  if (!first && sends.literal) {
+    message += fmt::format(" By the letter of the draft, which adds credits to what the peer has sent, it was {}.",
+                           *sends.literal);
+  } else if (!first && sends.sent == sends.limit) {
+    message += " By the letter of the draft this one is still allowed, by its example not.";
+  }
   witness.conclude(waited, {.frames = {waited.frame, first ? sends.first : waited.evidence},
                             .by = waited.accused,
                             .xid = waited.xid,
@@ -70,31 +99,34 @@ void settle_sends(const Witness& witness, const Case& waited, bool proven) {
                             .what = std::move(message)});
 }
 
-void accuse_later(const Witness& witness, const trace::Send& event, RuleId rule, std::uint32_t sent,
-                  std::uint32_t limit, Severity severity, std::uint32_t xid) {
+void accuse_later(const Witness& witness, const trace::Send& event, RuleId rule, std::uint32_t sent, const Beyond& over,
+                  Severity severity, std::uint32_t xid) {
   Connection& connection = witness.connection;
+  const auto literal = when(over.readings_differ(), over.literal);
   witness.wait({.rule = rule,
                 .accused = event.side,
                 .frame = event.frame,
                 .evidence = connection.v2.of(event.side).credits.from,
                 .xid = xid,
                 .severity = severity,
-                .about = Case::SendsAboveLimit{sent, limit, connection.v2.of(event.side).first},
+                .about = Case::SendsAboveLimit{sent, over.limit, literal, connection.v2.of(event.side).first},
                 .settle = settle_sends});
 }
 
 /// A limit that stands earlier in the capture than an accused Send was only delivered late.
-void reconsider(Connection& connection, Side side, const trace::Send& event, std::uint32_t value) {
+void reconsider(Connection& connection, Side side, const trace::Send& event, const Credits::Limit& limit) {
+  const Credits& credits = connection.v2.of(side).credits;
   std::erase_if(connection.cases, [&](Case& waited) {
     auto* sends = std::get_if<Case::SendsAboveLimit>(&waited.about);
     if (sends == nullptr || waited.accused != side) return false;
     if (event.last.number > waited.frame.number && event.last.time >= waited.frame.time) return false;
-    const std::int32_t over = ahead(sends->sent, value);
-    if (over < 0) return true;
+    const Beyond over = beyond(credits, limit, sends->sent);
+    if (over.resolved < 0) return true;
     waited.rule = RuleId::v2_credit_exceeded;
-    sends->limit = value;
+    sends->limit = over.limit;
+    if (over.readings_differ()) sends->literal = over.literal;
     waited.evidence = event.frame;
-    waited.severity = over > 0 ? Severity::error : Severity::warning;
+    waited.severity = sends->literal ? Severity::note : over.severity();
     return false;
   });
 }
@@ -126,10 +158,17 @@ void judge_base(const Witness& witness, const trace::Send& event, std::uint32_t 
   const Credits& own = connection.v2.of(event.side).credits;
   const std::int32_t from_taken = ahead(value, bound.least_taken);
   const std::int32_t from_sent = ahead(value, own.sent - 1);  // the present one has been counted
-  constexpr std::int32_t far = INT32_MAX;
-  if (from_taken < 0 && from_sent >= 0 && from_sent != far) bound.counted = Credits::Counted::from_sent;
-  const bool explained = (from_taken >= 0 && from_taken != far) || (from_sent >= 0 && from_sent != far);
-  if (explained || bound.counted == Credits::Counted::from_nowhere) return;
+  // It has received what it answered, and at most what was sent: a limit may be as far from either.
+  constexpr std::uint64_t most = INT32_MAX - 1;
+  const std::uint32_t not_answered = bound.sent - bound.least_taken;
+  const bool by_received = value - bound.least_taken <= most + not_answered;
+  const bool by_sent = value - (own.sent - 1) <= most;
+  if (bound.counted == Credits::Counted::from_nowhere) return;
+  if (by_sent && !by_received) bound.counted = Credits::Counted::from_sent;
+  if (by_received && !by_sent && bound.counted == Credits::Counted::either_way) {
+    bound.counted = Credits::Counted::from_received;
+  }
+  if (by_sent || by_received) return;
   bound.counted = Credits::Counted::from_nowhere;
   const bool started_elsewhere =
       std::max(from_taken, from_sent) < 0 && std::max(from_taken, from_sent) > a_little_below;
@@ -159,7 +198,9 @@ const Row rows::v2_credit_exceeded{
     .evidence =
         "The Sends counted from the start of the connection, modulo 2^32, against the newest rdma_credit that the "
         "sender had. The draft's words allow one message more than its example, so reaching the limit is a warning; "
-        "one RDMA2_GRANT above it is allowed. Not decided when the start or any packet is missing.",
+        "one RDMA2_GRANT above it is allowed. They also let a peer add its credits to what it has sent, not to what "
+        "it has received: a note when the Send is within that limit. Not decided when the start or any packet is "
+        "missing.",
     .next =
         "Compare the sender's counter with the frames named. Continued messages are where implementations forget to "
         "count."};
@@ -193,19 +234,17 @@ void count_send(const Witness& witness, const trace::Send& event, bool grant, Re
   // Delivered late: which limit had arrived by then is not known when limits may also fall.
   const bool late = connection.of(other(event.side)).last_event.number > event.frame.number;
   if (late && credits.lowered) return;
-  const std::uint32_t limit = limit_of(connection, event.side);
-  const std::int32_t over = ahead(before - credits.spared, limit);
-  send.credits_known = true;
-  send.limit = limit;
-  send.in_flight = over >= 0 ? static_cast<std::uint64_t>(limit) + static_cast<std::uint64_t>(over) + 1U : limit;
-  if (over < 0) return;
+  const Beyond over = beyond(credits, limit_of(connection, event.side), before - credits.spared);
+  send.credits_known = !over.readings_differ();
+  send.limit = over.limit;
+  send.in_flight = over.limit;
+  if (over.resolved < 0) return;
   if (grant && credits.spared == 0) {
     credits.spared = 1;
-    send.in_flight = limit;
     return;
   }
-  const bool error = over > 0 || !credits.heard;
-  accuse_later(witness, event, rule, before, limit, error ? Severity::error : Severity::warning, send.xid);
+  send.in_flight += static_cast<std::uint64_t>(over.resolved) + 1U;
+  accuse_later(witness, event, rule, before, over, credits.heard ? over.severity() : Severity::error, send.xid);
 }
 
 const Row rows::v2_credit_regressed{
@@ -245,12 +284,13 @@ void take_limit(const Witness& witness, const trace::Send& event, std::uint32_t 
   }
   if (!bound.heard || ahead(value, bound.limits.back().value) > 0) bound.spared = 0;
   if (bound.limits.size() >= most_limits) bound.limits.erase(bound.limits.begin());
-  if (bound.limits.empty() || bound.limits.back().value != value) {
-    bound.limits.push_back({event.ordinal, value, value - own.sent + bound.sent});
+  const Credits::Limit limit{event.ordinal, value, value - own.sent + bound.sent};
+  if (bound.limits.empty() || bound.limits.back().value != value || bound.limits.back().literal != limit.literal) {
+    bound.limits.push_back(limit);
   }
   bound.heard = true;
   bound.from = event.frame;
-  reconsider(connection, other(event.side), event, value);
+  reconsider(connection, other(event.side), event, limit);
 }
 
 const Row rows::v2_credit_starved{
@@ -275,12 +315,12 @@ void watch_starvation(const Witness& witness, FrameRef now, bool over) {
     SideFacts& facts = connection.v2.of(side);
     Credits& credits = facts.credits;
     if (!credits.heard || credits.counted == Credits::Counted::from_nowhere) continue;
-    const bool waiting = ahead(limit_of(connection, side), credits.sent) <= 0 &&
-                         (connection.ledger(side).outstanding == 0 || facts.continuation.open);
+    const Beyond next = beyond(credits, limit_of(connection, side), credits.sent);
+    const bool waiting = next.least >= 0 && (connection.ledger(side).outstanding == 0 || facts.continuation.open);
     if (waiting && credits.dry_since.number == 0) {
       credits.dry_since = now;
       credits.dry_from = credits.from;
-      credits.dry_limit = limit_of(connection, side);
+      credits.dry_limit = next.limit;
     }
     if (waiting && !over) continue;
     const FrameRef since = std::exchange(credits.dry_since, {});

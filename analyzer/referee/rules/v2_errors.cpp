@@ -271,7 +271,20 @@ void judge_repeated_type(const Turn& turn) {
   }
 }
 
-void judge_error(const Turn& turn) {
+namespace {
+
+/// Whose XID stands in RDMA2_ERR_INVAL_CONT, that of what intruded or of what was broken into, the draft leaves open.
+void pay_dues(const Turn& turn) {
+  const bool inval_cont = turn.header.error == static_cast<std::uint32_t>(ErrorCode::inval_cont);
+  std::erase_if(turn.state().due, [&](const Due& due) {
+    if (due.side != other(turn.side())) return false;
+    return due.xid == turn.xid() || (due.continuation && (inval_cont || due.interrupted == turn.xid()));
+  });
+}
+
+}  // namespace
+
+Refused judge_error(const Turn& turn) {
   refused_doubtful(turn.connection, other(turn.side()), turn.xid());
   Connection& connection = turn.connection;
   const std::uint32_t code = turn.header.error;
@@ -287,23 +300,22 @@ void judge_error(const Turn& turn) {
              fmt::format("The {}'s {} has {} behind its body.", name(turn.side()), wire::error_name_v2(code),
                          counted(turn.behind(), "octet")));
   }
-  std::erase_if(connection.v2.due, [&](const Due& due) {
-    return due.side == other(turn.side()) && (due.xid == turn.xid() || due.continuation);
-  });
+  pay_dues(turn);
   const auto known = static_cast<ErrorCode>(code);
   RecentSend* refused = refused_by(turn);
   if (refused != nullptr) judge_fields(turn, *refused);
   if (known == ErrorCode::vers) judge_range(turn, refused);
   if (known == ErrorCode::inval_htype) note_refused_type(turn);
-  const bool of_properties = known == ErrorCode::bad_propval || known == ErrorCode::bad_xdr ||
-                             known == ErrorCode::inval_cont || known == ErrorCode::system;
-  if (refused != nullptr && of_properties && of_connprop(*refused)) withdraw_properties(turn);
+  const Refused about = refuse_properties(turn);
+  if (about == Refused::properties) return about;
+  end_pieces(turn);
   Transaction* call = connection.find(other(turn.side()), turn.xid());
   if (call != nullptr && !call->answered()) {
     judge_detail(turn, *call);
   } else if (refused == nullptr && call == nullptr) {
     judge_stray(turn);
   }
+  return about;
 }
 
 const Row rows::v2_unknown_htype{
@@ -370,10 +382,10 @@ bool judge_other_version(const Turn& turn, const Transaction* answered) {
   return false;
 }
 
-void owe_refusal(const Turn& turn, bool continuation) {
+void owe_refusal(const Turn& turn, bool continuation, std::optional<std::uint32_t> interrupted) {
   std::vector<Due>& due = turn.state().due;
   if (due.size() >= most_dues || turn.event.holes) return;
-  due.push_back({turn.side(), turn.xid(), turn.event.frame, turn.event.ordinal, continuation, 0});
+  due.push_back({turn.side(), turn.xid(), turn.event.frame, turn.event.ordinal, continuation, interrupted, 0});
 }
 
 void count_for_dues(Connection& connection, Side sender) {

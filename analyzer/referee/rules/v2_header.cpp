@@ -39,7 +39,9 @@ HeldFinding Turn::say(RuleId rule, std::initializer_list<FrameRef> frames, std::
   std::optional<Role> role;
   if (send.call()) role = Role::requester;
   if (send.reply()) role = Role::responder;
-  const std::optional<std::uint32_t> shown = when(event.wire_length >= 4, xid());
+  // Also of a message that is too short for a header.
+  std::optional<std::uint32_t> shown;
+  if (event.octets.size() >= 4) shown = wire::load_be32(event.octets.data());
   return Witness::say(
       rule, {.frames = frames, .by = side(), .as = role, .xid = shown, .at_most = at_most, .what = std::move(message)});
 }

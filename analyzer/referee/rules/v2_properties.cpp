@@ -64,6 +64,16 @@ void renew_thresholds(Connection& connection) {
   thresholds.basis = both ? Basis::negotiated : Basis::default_;
 }
 
+/// Which properties hold is not known: a refusal may have been about any of several messages.
+[[nodiscard]] bool unsure_of_size(Connection& connection, Side sender) {
+  const Announced& mine = connection.v2.of(sender).announced;
+  const Announced& theirs = connection.v2.of(other(sender)).announced;
+  return mine.unsure_of_final() || theirs.unsure_of_final() || mine.unsure_of(PropertyId::send_size) ||
+         theirs.unsure_of(PropertyId::receive_size);
+}
+
+constexpr const char* refused_unknown = "which properties its peer refused is not known";
+
 [[nodiscard]] std::string size_message(Connection& connection, Side sender, std::uint64_t size, const Bound& bound,
                                        bool partial = false) {
   const Announced& mine = connection.v2.of(sender).announced;
@@ -176,6 +186,10 @@ namespace {
 void settle_size(const Witness& witness, const Case& waited, bool proven) {
   const Case::Size& size = *waited.is<Case::Size>();
   Connection& connection = witness.connection;
+  if (unsure_of_size(connection, waited.accused)) {
+    witness.unchecked(RuleId::inline_threshold_exceeded, refused_unknown);
+    return;
+  }
   const Bound bound = bound_of(connection, waited.accused);
   const Announced& mine = connection.v2.of(waited.accused).announced;
   const Announced& theirs = connection.v2.of(other(waited.accused)).announced;
@@ -226,6 +240,10 @@ void judge_size(const Turn& turn) {
     if (!turn.send.size_finding) turn.send.size_finding = std::move(finding);
     return;
   }
+  if (event.wire_length > standard && unsure_of_size(connection, event.side)) {
+    turn.unchecked(RuleId::inline_threshold_exceeded, refused_unknown);
+    return;
+  }
   const Bound bound = bound_of(connection, event.side);
   if (event.wire_length <= bound.strict) return;
   if (!all_seen(connection)) {
@@ -244,7 +262,7 @@ void judge_size(const Turn& turn) {
 void judge_refused_part(const Witness& witness, const trace::Send& event, RecentSend& send) {
   Connection& connection = witness.connection;
   const Bound bound = bound_of(connection, event.side);
-  if (!all_seen(connection) || event.wire_length <= bound.generous) return;
+  if (!all_seen(connection) || event.wire_length <= bound.generous || unsure_of_size(connection, event.side)) return;
   send.size_finding = witness.say(RuleId::inline_threshold_exceeded,
                                   {.frames = {event.frame},
                                    .by = event.side,
@@ -282,20 +300,80 @@ const Row rows::v2_connprop_after_final{
         "A second RDMA2_CONNPROP message after a FINAL that was not refused. Not decided when packets are missing.",
     .next = "To change properties, open a new connection."};
 
+namespace {
+
+using Applied = PropertyMessage::State;
+
+void lay_over(PropertyValues& values, const PropertyMessage& message) {
+  for (std::size_t id = 0; id < values.size(); ++id) {
+    if (message.values[id]) values[id] = message.values[id];
+  }
+}
+
+/// What holds after some message was taken, or refused.
+void renew_properties(Connection& connection, Side side) {
+  Announced& announcement = connection.v2.of(side).announced;
+  announcement.values = announcement.before;
+  announcement.final = {};
+  announcement.final_ordinal = 0;
+  for (const PropertyMessage& message : announcement.messages) {
+    if (message.state != Applied::applies) continue;
+    lay_over(announcement.values, message);
+    if (!message.final) continue;
+    announcement.final = message.frame;
+    announcement.final_ordinal = message.ordinal;
+  }
+  renew_thresholds(connection);
+}
+
+PropertyMessage& remember_properties(const Turn& turn, Applied state) {
+  Announced& announcement = turn.mine().announced;
+  std::vector<PropertyMessage>& messages = announcement.messages;
+  if (announcement.first.number == 0) announcement.first = turn.event.frame;
+  if (messages.size() >= Announced::most_messages) {
+    // FINAL stays: it is the one that the others are measured by.
+    const auto oldest = std::find_if(messages.begin(), messages.end(), [&](const PropertyMessage& message) {
+      return message.frame.number != announcement.final.number;
+    });
+    if (oldest != messages.end()) {
+      if (oldest->state == Applied::applies) lay_over(announcement.before, *oldest);
+      messages.erase(oldest);
+    }
+  }
+  const bool final = turn.type() == wire::HeaderType::connprop_final;
+  messages.push_back({turn.event.ordinal, turn.event.frame, turn.xid(), final, state, {}});
+  return messages.back();
+}
+
+/// Bit n: the message sets property n; bit 0: it is FINAL.
+[[nodiscard]] std::uint32_t bits_of(const PropertyMessage& message) noexcept {
+  std::uint32_t bits = message.final ? 1 : 0;
+  for (std::size_t id = 1; id < message.values.size(); ++id) {
+    if (message.values[id]) bits |= std::uint32_t{1} << id;
+  }
+  return bits;
+}
+
+}  // namespace
+
 void take_properties(const Turn& turn) {
   SideFacts& mine = turn.mine();
   Announced& announcement = mine.announced;
   const FrameRef frame = turn.event.frame;
   const bool final = turn.type() == wire::HeaderType::connprop_final;
-  if (announcement.first.number == 0) announcement.first = frame;
   bool bad = false;
   for (const wire::Property& property : turn.header.properties) judge_property(turn, property, bad);
-  if (announcement.final.number != 0 && !all_seen(turn.connection)) {
+  // A FINAL that may have been refused may be corrected.
+  const bool late = announcement.final.number != 0 && !announcement.unsure_of_final();
+  PropertyMessage& message = remember_properties(turn, late ? Applied::late : bad ? Applied::bad : Applied::applies);
+  for (const wire::Property& property : turn.header.properties) {
+    if (property.numeric() && property.id < message.values.size()) message.values[property.id] = property.number;
+  }
+  if (late && !all_seen(turn.connection)) {
     turn.unchecked(RuleId::v2_connprop_after_final, "the refusal of the first one may be missing from the capture");
-    announcement.extra = true;
     return;
   }
-  if (announcement.final.number != 0) {
+  if (late) {
     // What its peer sends next shows whether a refusal of the first one is missing.
     turn.say_when_heard(
         RuleId::v2_connprop_after_final, announcement.final,
@@ -303,70 +381,107 @@ void take_properties(const Turn& turn) {
                     name(turn.side()), wire::htype_name_v2(turn.header.fixed.proc), announcement.final.number),
         Severity::error);
     owe_refusal(turn, true);
-    announcement.extra = true;
     return;
   }
-  announcement.extra = false;
   announcement.middle = final ? FrameRef{} : frame;
   if (bad) {
     owe_refusal(turn, false);
     return;
   }
-  announcement.before = announcement.values;
-  for (const wire::Property& property : turn.header.properties) {
-    if (property.numeric() && property.id < announcement.values.size()) {
-      announcement.values[property.id] = property.number;
-    }
-  }
-  if (!final) return;
-  announcement.final = frame;
-  announcement.final_ordinal = turn.event.ordinal;
-  renew_thresholds(turn.connection);
+  announcement.unsure &= ~bits_of(message);
+  renew_properties(turn.connection, turn.side());
 }
 
 void judge_bad_properties(const Turn& turn, const wire::DecodeError& error) {
   turn.say(RuleId::v2_propval_bad, {turn.event.frame},
            fmt::format("The {}'s {} cannot be decoded: {} at octet {} of {}.", name(turn.side()),
                        wire::htype_name_v2(turn.header.fixed.proc), error.field, error.offset, turn.event.wire_length));
-  Announced& announcement = turn.mine().announced;
-  if (announcement.first.number == 0) announcement.first = turn.event.frame;
-  if (turn.type() == wire::HeaderType::connprop_final) announcement.middle = {};
+  remember_properties(turn, Applied::bad);
+  if (turn.type() == wire::HeaderType::connprop_final) turn.mine().announced.middle = {};
   owe_refusal(turn, false);
 }
 
 namespace {
 
-/// Of the last properties and those behind them, with one XID, the peer refused either. It may have been the last ones:
-/// then those behind them correct them.
+/// Of the last properties and those behind them the peer refused either. It may have been the last ones: then those
+/// behind them correct them.
 void excuse_late_properties(const Turn& refusal) {
   const Side side = other(refusal.side());
-  if (refusal.header.error == static_cast<std::uint32_t>(wire::ErrorCode::inval_cont)) return;  // of what comes behind
-  Connection& connection = refusal.connection;
-  const std::uint64_t last = connection.v2.of(side).announced.final_ordinal;
-  const auto may_be = [&](const RecentSend& s) { return s.ordinal == last && s.xid == refusal.xid(); };
-  if (connection.of(side).sends.newest(may_be) == nullptr) return;
-  const std::size_t excused = std::erase_if(connection.cases, [&](const Case& waited) {
+  const std::size_t excused = std::erase_if(refusal.connection.cases, [&](const Case& waited) {
     return waited.rule == RuleId::v2_connprop_after_final && waited.accused == side;
   });
-  if (excused != 0) {
-    refusal.unchecked(RuleId::v2_connprop_after_final, "which properties its peer refused is not known");
+  if (excused != 0) refusal.unchecked(RuleId::v2_connprop_after_final, refused_unknown);
+}
+
+/// A message that is no RDMA2_CONNPROP, has the XID of the refusal, and may be what it is about.
+[[nodiscard]] bool others_refusable(const Turn& refusal) {
+  constexpr std::uint32_t grant = 5;
+  Connection& connection = refusal.connection;
+  const Side side = other(refusal.side());
+  const Transaction* call = connection.open_call(side, refusal.xid());
+  const RecentSend* other_message = connection.of(side).sends.newest([&](const RecentSend& s) {
+    if (s.version != 2 || s.xid != refusal.xid() || s.htype <= grant || wire::is_connprop(wire::HeaderType{s.htype})) {
+      return false;
+    }
+    return !s.call() || call != nullptr;
+  });
+  return other_message != nullptr;
+}
+
+/// That one, and no other, was refused.
+void withdraw(Announced& announcement, PropertyMessage& message) {
+  const bool last = message.state == Applied::applies && message.final;
+  message.state = Applied::refused;
+  if (announcement.middle.number == message.frame.number) announcement.middle = {};
+  if (!last) return;
+  // What came behind it corrects it.
+  for (PropertyMessage& late : announcement.messages) {
+    if (late.state == Applied::late) late.state = Applied::applies;
   }
 }
 
 }  // namespace
 
-void withdraw_properties(const Turn& refusal) {
-  Connection& connection = refusal.connection;
-  Announced& announcement = connection.v2.of(other(refusal.side())).announced;
-  if (announcement.extra) {  // what was refused came too late anyway
-    announcement.extra = false;
-    excuse_late_properties(refusal);
-    return;
+Refused refuse_properties(const Turn& refusal) {
+  using wire::ErrorCode;
+  const auto code = static_cast<ErrorCode>(refusal.header.error);
+  const bool of_properties = code == ErrorCode::bad_propval || code == ErrorCode::bad_xdr ||
+                             code == ErrorCode::inval_cont || code == ErrorCode::system;
+  if (!of_properties) return Refused::something_else;
+  const Side side = other(refusal.side());
+  Announced& announcement = refusal.connection.v2.of(side).announced;
+  std::vector<PropertyMessage*> possible;
+  bool any = false;
+  for (PropertyMessage& message : announcement.messages) {
+    if (message.xid != refusal.xid()) continue;
+    any = true;
+    if (message.state != Applied::refused) possible.push_back(&message);
   }
-  announcement.values = announcement.before;
-  announcement.final = {};
+  if (!any) return Refused::something_else;
+  const bool others = code != ErrorCode::bad_propval && others_refusable(refusal);
+  if (possible.empty()) return others ? Refused::something_else : Refused::properties;
+  // The oldest of those that this error has to be about.
+  const Applied due = code == ErrorCode::inval_cont ? Applied::late : Applied::bad;
+  const auto known = std::find_if(possible.begin(), possible.end(),
+                                  [&](const PropertyMessage* message) { return message->state == due; });
+  if (!others && code != ErrorCode::system && known != possible.end()) {
+    withdraw(announcement, **known);
+    return Refused::properties;
+  }
+  const bool final = std::any_of(possible.begin(), possible.end(), [](const PropertyMessage* message) {
+    return message->final && message->state == Applied::applies;
+  });
+  if (final) excuse_late_properties(refusal);
+  if (!others && possible.size() == 1) {
+    withdraw(announcement, *possible.front());
+    renew_properties(refusal.connection, side);
+    return Refused::properties;
+  }
+  for (const PropertyMessage* message : possible) {
+    if (message->state != Applied::bad) announcement.unsure |= bits_of(*message);
+  }
   announcement.middle = {};
-  renew_thresholds(connection);
+  return others ? Refused::not_known : Refused::properties;
 }
 
 const Row rows::v2_connprop_final_missing{

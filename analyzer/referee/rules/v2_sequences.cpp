@@ -99,8 +99,8 @@ const Row rows::v2_continuation_broken{
         "what intrudes and answers RDMA2_ERR_INVAL_CONT. Whether that includes RDMA2_GRANT and RDMA2_ERROR is open in "
         "the draft: those are noted.",
     .evidence =
-        "The next message of the sender after RDMA2_CALL_MIDDLE or RDMA2_REPLY_MIDDLE. Not decided when packets are "
-        "missing.",
+        "The next message of the sender after RDMA2_CALL_MIDDLE or RDMA2_REPLY_MIDDLE, unless an RDMA2_ERROR with its "
+        "XID has ended that message. Not decided when packets are missing.",
     .next = "Look at the sender's queue: pieces have to be posted in one go, or the queue held for them."};
 
 const Row rows::v2_connprop_interrupted{
@@ -117,6 +117,33 @@ const Row rows::v2_connprop_interrupted{
     .evidence = "The next message of a sender after RDMA2_CONNPROP_MIDDLE. Not decided when packets are missing.",
     .next = "Look at the sender's start-up: whether anything may be queued between the two."};
 
+namespace {
+
+/// The RPC message is at its beginning here, and not a later piece of one with the same XID.
+[[nodiscard]] bool begins_message(const Turn& turn) noexcept {
+  const wire::Bytes payload = turn.payload();
+  if (!wire::has_payload(turn.type()) || payload.size() < 8) return false;
+  const std::uint32_t message_type = wire::is_call(turn.type()) ? 0 : 1;
+  return wire::load_be32(payload.data()) == turn.xid() && wire::load_be32(payload.data() + 4) == message_type;
+}
+
+/// An RDMA2_ERROR has ended the message in pieces: what follows is the rest that was under way, or something else.
+void leave_ended_pieces(const Turn& turn, bool known) {
+  Continuation& open = turn.mine().continuation;
+  if (!open.open || open.ended.number == 0) return;
+  if (!known || !continues(open, turn) || begins_message(turn)) open = {};
+}
+
+}  // namespace
+
+void end_pieces(const Turn& error) {
+  Continuation& refused = error.theirs().continuation;
+  if (refused.open && refused.xid == error.xid()) refused.ended = error.event.frame;
+  // Whoever answers a Call with an error gives up the Reply to it.
+  Continuation& given_up = error.mine().continuation;
+  if (given_up.open && !given_up.call && given_up.xid == error.xid()) given_up.ended = error.event.frame;
+}
+
 void judge_sequence(const Turn& turn) {
   SideFacts& mine = turn.mine();
   const FrameRef frame = turn.event.frame;
@@ -124,6 +151,7 @@ void judge_sequence(const Turn& turn) {
   const bool known = wire::known_htype(turn.header.fixed.proc);
   const std::string type_name(known ? wire::htype_name_v2(turn.header.fixed.proc)
                                     : fmt::format("a message of type {}", turn.header.fixed.proc));
+  leave_ended_pieces(turn, known);
   Continuation& open = mine.continuation;
   if (open.open && !(known && continues(open, turn))) {
     const bool harmless = known && control(type);
@@ -134,7 +162,7 @@ void judge_sequence(const Turn& turn) {
                          open.first.number, harmless ? " Only the letter of the draft forbids it." : ""),
              harmless ? Severity::note : Severity::error);
     if (!harmless) {
-      if (open.call) owe_refusal(turn, true);
+      if (open.call) owe_refusal(turn, true, open.xid);
       mine.interrupted = SideFacts::Interrupted{open.xid, open.call};
       open = {};
     }

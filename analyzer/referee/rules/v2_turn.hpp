@@ -73,8 +73,10 @@ void conclude_refused_size(const Witness& witness, Side sender, std::uint64_t or
 void take_properties(const Turn& turn);
 /// RDMA2_CONNPROP that cannot be decoded.
 void judge_bad_properties(const Turn& turn, const wire::DecodeError& error);
-/// The newest properties of the other side were refused.
-void withdraw_properties(const Turn& refusal);
+/// What an error is about.
+enum class Refused : std::uint8_t { something_else, properties, not_known };
+/// Of the other side's properties only those apply that the error is not about.
+Refused refuse_properties(const Turn& refusal);
 void judge_missing_final(const Witness& witness, FrameRef now);
 
 // --- rules/v2_sequences.cpp
@@ -89,6 +91,8 @@ struct Piece {
   bool continued = false;     ///< this is the last of several
 };
 [[nodiscard]] Piece take_piece(const Turn& turn);
+/// What the error ends may have been half sent.
+void end_pieces(const Turn& error);
 /// The exchange that the pieces belong to has been found.
 void remember_transaction(const Turn& turn, TransactionId id);
 /// What stands behind a header to which no message belongs.
@@ -107,7 +111,7 @@ bool judge_reply_chunks(const Turn& turn, const Transaction& call, const Piece& 
 void judge_invalidated(const Turn& turn, const Transaction* call);
 
 // --- rules/v2_errors.cpp
-void judge_error(const Turn& turn);
+[[nodiscard]] Refused judge_error(const Turn& turn);
 void judge_unknown_type(const Turn& turn);
 /// Did the peer refuse the header type of this message before?
 void judge_repeated_type(const Turn& turn);
@@ -116,7 +120,8 @@ void judge_repeated_type(const Turn& turn);
 /// Any other message of another version on a connection of version 2. True: it ends `answered`, the open Call of its
 /// XID; nullptr: there is none.
 [[nodiscard]] bool judge_other_version(const Turn& turn, const Transaction* answered);
-void owe_refusal(const Turn& turn, bool continuation);
+/// `interrupted`: the XID of the message that this one broke into.
+void owe_refusal(const Turn& turn, bool continuation, std::optional<std::uint32_t> interrupted = {});
 void count_for_dues(Connection& connection, Side sender);
 void judge_dues(const Witness& witness, FrameRef now);
 /// The server refused version 2. `whole`: the error is not cut. False: this is no such answer.

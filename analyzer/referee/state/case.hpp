@@ -69,7 +69,8 @@ struct Case {
   struct SendsAboveLimit {
     std::uint32_t sent = 0;
     std::uint32_t limit = 0;
-    FrameRef first;  ///< message of that side
+    std::optional<std::uint32_t> literal;  ///< the limit in another reading of the draft, which allows the Send
+    FrameRef first;                        ///< message of that side
   };
   struct Size {
     std::uint64_t length = 0;

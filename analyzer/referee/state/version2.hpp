@@ -42,10 +42,11 @@ struct Credits {
   bool heard = false;         ///< a message of the peer has come: before that, the limit is 1
   bool lowered = false;
   enum class Counted : std::uint8_t {
-    from_received,  ///< by what the peer received
-    from_sent,      ///< by what it sent: the limits cannot have been counted from what it received
+    either_way,     ///< by what the peer received, as is meant, or by what it sent, as is written
+    from_received,  ///< by what it received: the limits cannot have been counted from what it sent
+    from_sent,      ///< the other way round
     from_nowhere    ///< the limits cannot be counted from 0 in any reading
-  } counted = Counted::from_received;
+  } counted = Counted::either_way;
   FrameRef from;                  ///< the message with the newest limit
   std::uint32_t least_taken = 0;  ///< so many of this side's Sends the peer has certainly received: it answered them
   FrameRef dry_from;              ///< the message whose limit was used up when nothing could be sent any more
@@ -54,15 +55,40 @@ struct Credits {
   FrameRef dry_to_the_end;        ///< since then, when the connection or the capture ended; number 0: not so
 };
 
+using PropertyValues = std::array<std::optional<std::uint32_t>, 7>;  ///< by property id
+
+/// One RDMA2_CONNPROP, as long as it may be refused.
+struct PropertyMessage {
+  std::uint64_t ordinal = 0;
+  FrameRef frame;
+  std::uint32_t xid = 0;
+  bool final = false;
+  enum class State : std::uint8_t {
+    applies,
+    bad,     ///< it has to be refused
+    late,    ///< it came after FINAL
+    refused  ///< nothing of it applies
+  } state = State::applies;
+  PropertyValues values;
+};
+
 /// Properties that one side announced (section 5).
 struct Announced {
-  std::array<std::optional<std::uint32_t>, 7> values;  ///< by property id; as far as announced
-  FrameRef final;                                      ///< RDMA2_CONNPROP_FINAL; number 0: none in force
+  PropertyValues values;  ///< as far as announced, and not refused
+  FrameRef final;         ///< RDMA2_CONNPROP_FINAL; number 0: none in force
   std::uint64_t final_ordinal = 0;
-  std::array<std::optional<std::uint32_t>, 7> before;  ///< the values without those of the newest message
-  bool extra = false;                                  ///< the newest message came after FINAL
   FrameRef middle;  ///< RDMA2_CONNPROP_MIDDLE that FINAL still has to follow; number 0: none
   FrameRef first;   ///< the first RDMA2_CONNPROP of any kind
+  static constexpr std::size_t most_messages = 32;
+  std::vector<PropertyMessage> messages;  ///< the newest
+  PropertyValues before;                  ///< the values of those that are no longer kept
+  /// Which message a refusal was about cannot be known: bit n, property n may have been refused; bit 0, FINAL.
+  std::uint32_t unsure = 0;
+
+  [[nodiscard]] bool unsure_of(wire::PropertyId id) const noexcept {
+    return (unsure >> static_cast<std::uint32_t>(id) & 1U) != 0;
+  }
+  [[nodiscard]] bool unsure_of_final() const noexcept { return (unsure & 1U) != 0; }
 };
 
 /// A message that travels in pieces (sections 6.3.6, 6.3.9).
@@ -78,6 +104,7 @@ struct Continuation {
   bool call = false;
   std::uint32_t xid = 0;
   FrameRef first;
+  FrameRef ended;             ///< an RDMA2_ERROR: what is left of it may still come, or nothing; number 0: none
   TransactionId transaction;  ///< generation 0: none
   std::uint64_t payload = 0;
   bool counted = true;  ///< false: parts are missing, cut, or more than are kept
@@ -91,7 +118,8 @@ struct Due {
   FrameRef frame;
   std::uint64_t ordinal = 0;
   bool continuation = false;
-  std::uint64_t peer_messages = 0;  ///< that the peer has sent since
+  std::optional<std::uint32_t> interrupted;  ///< continuation: the XID of the message that was broken into
+  std::uint64_t peer_messages = 0;           ///< that the peer has sent since
 };
 
 /// A header type that was refused, or that nobody knows.
