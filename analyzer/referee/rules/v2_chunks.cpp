@@ -85,8 +85,8 @@ void judge_segments(const Turn& turn, const Transaction& call) {
   const std::uint32_t count = property_of(turn, PropertyId::segment_count);
   if (call.v2.segments > count) {
     const bool chunk = call.v2.most_in_chunk > count;
-    turn.say_when_heard(
-        RuleId::v2_segment_count_exceeded, turn.theirs().announced.final,
+    turn.say_by_properties(
+        RuleId::v2_segment_count_exceeded,
         fmt::format("The {}'s Call has {}, {} in one chunk; its peer's Maximum Segment Count is {}.{}",
                     name(turn.side()), counted(call.v2.segments, "segment"), call.v2.most_in_chunk, count,
                     chunk ? "" : " Whether that counts a header's segments or a chunk's, the draft leaves open."),
@@ -96,7 +96,7 @@ void judge_segments(const Turn& turn, const Transaction& call) {
   std::uint32_t longest = 0;
   each_segment(turn.header, [&](const wire::Segment& s) { longest = std::max(longest, s.length); });
   if (longest > size) {
-    turn.say_when_heard(RuleId::v2_segment_size_exceeded, turn.theirs().announced.final,
+    turn.say_by_properties(RuleId::v2_segment_size_exceeded,
                         fmt::format("The {}'s Call has a segment of {} octets; its peer's Maximum Segment Size is {}.",
                                     name(turn.side()), grouped(longest), grouped(size)));
   }
@@ -348,11 +348,15 @@ void judge_reverse_form(const Turn& turn, const Transaction& call, bool continue
   if (level >= needed) return;
   static constexpr const char* forms[] = {"", "a simple Call", "a Call in pieces", "a Call with chunks"};
   const bool agreed = level == 0 && upper_layer_speaks_nfs4(turn.connection);
-  turn.say_when_heard(RuleId::v2_reverse_level_exceeded, client.final,
-                      fmt::format("The server sent {} although the client's Reverse-Direction Support is {} ({}).",
-                                  forms[needed], level, wire::reverse_level_name(level)),
+  std::string what = fmt::format("The server sent {} although the client's Reverse-Direction Support is {} ({}).",
+                                 forms[needed], level, wire::reverse_level_name(level));
+  if (level != 0) {
+    turn.say_by_properties(RuleId::v2_reverse_level_exceeded, std::move(what));
+    return;
+  }
+  // What the client's upper layer agreed to may be missing.
+  turn.say_when_heard(RuleId::v2_reverse_level_exceeded, client.final, std::move(what),
                       agreed ? Severity::warning : Severity::error);
-  if (level != 0) return;
   if (agreed) {
     turn.unchecked(RuleId::reverse_before_ready, "the client's upper layer may have agreed to reverse calls");
     return;

@@ -183,11 +183,13 @@ void settle_size(const Witness& witness, const Case& waited, bool proven) {
   const bool disordered = size.length <= bound.generous && theirs.final.number > waited.frame.number &&
                           theirs.final.time <= waited.frame.time;
   if (disordered) return;
+  // Only properties that the capture lacks may have promised more room, and none come behind the last ones.
+  const bool all_announced = theirs.final.number != 0;
   HeldFinding finding =
       witness.conclude(waited, {.frames = {waited.frame, mine.final, theirs.final},
                                 .by = waited.accused,
                                 .xid = waited.xid,
-                                .at_most = waited.at_most(proven),
+                                .at_most = waited.at_most(proven || all_announced),
                                 .what = size_message(connection, waited.accused, size.length, bound)});
   RecentSend* send =
       connection.of(waited.accused).sends.newest([&](const RecentSend& s) { return s.ordinal == size.ordinal; });
@@ -262,10 +264,8 @@ void conclude_refused_size(const Witness& witness, Side sender, std::uint64_t or
   if (at == cases.end()) return;
   Case waited = std::move(*at);
   cases.erase(at);
-  // It arrived, and did not fit. Only properties that the capture lacks may have promised more room: the last ones.
-  const bool all_announced = witness.connection.v2.of(other(sender)).announced.final.number != 0;
-  waited.order = Case::Order::proven;
-  waited.settle(witness, waited, all_announced);
+  waited.order = Case::Order::proven;  // it arrived, and did not fit
+  waited.settle(witness, waited, false);
 }
 
 const Row rows::v2_connprop_after_final{

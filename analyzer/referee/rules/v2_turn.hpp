@@ -39,6 +39,11 @@ struct Turn : Witness {
                   Severity at_most = Severity::error) const;
   /// The same for what rests on messages of the other side: once something later of it has come, and no hole before.
   void say_when_heard(RuleId rule, FrameRef evidence, std::string message, Severity severity = Severity::error) const;
+  /// Likewise for what rests on the other side's properties alone: its last ones are enough.
+  void say_by_properties(RuleId rule, std::string message, Severity severity = Severity::error) const;
+
+ private:
+  [[nodiscard]] Case case_of(RuleId rule, FrameRef evidence, std::string&& message, Severity severity) const;
 };
 
 /// The start of the connection is in the capture, and so is everything since.
