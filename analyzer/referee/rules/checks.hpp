@@ -185,6 +185,8 @@ void judge_open_calls(const Witness& witness, FrameRef now, bool closed, bool cl
 void judge_reverse_call(const Witness& witness, const trace::Send& event, const Transaction& call);
 
 // --- errors.cpp: group K
+/// Did the peer refuse this version before, of a message that is neither RDMA_ERROR nor Reply?
+void judge_refused_version(const Witness& witness, const trace::Send& event, const wire::FixedWords& fixed);
 /// Every message but RDMA_ERROR, before anything else is made of it. Neither Call nor Reply: Direction::unknown.
 void judge_version_constancy(const Witness& witness, const trace::Send& event, const wire::FixedWords& fixed,
                              Direction direction);

@@ -115,6 +115,15 @@ void judge_range(const Turn& turn, const RecentSend* refused) {
                                 : std::string(": the lower is above the upper")));
 }
 
+/// From now on its sender knows. (Of version 2 itself: remember_refusal.)
+void note_refused_version(const Turn& turn, const RecentSend& refused) {
+  const wire::HeaderV2& header = turn.header;
+  const bool contains = header.vers_low <= refused.version && refused.version <= header.vers_high;
+  if (refused.version == 2 || header.vers_low > header.vers_high || contains) return;
+  turn.connection.diary.refused[index(other(turn.side()))] = {refused.version, turn.side(), turn.event.frame,
+                                                              refused.frame, turn.event.ordinal};
+}
+
 }  // namespace
 
 const Row rows::v2_error_detail{
@@ -294,6 +303,7 @@ void judge_error(const Turn& turn) {
   RecentSend* refused = refused_by(turn);
   if (refused != nullptr) judge_fields(turn, *refused);
   if (known == ErrorCode::vers) judge_range(turn, refused);
+  if (known == ErrorCode::vers && refused != nullptr) note_refused_version(turn, *refused);
   if (known == ErrorCode::inval_htype) note_refused_type(turn);
   const bool of_properties = known == ErrorCode::bad_propval || known == ErrorCode::bad_xdr ||
                              known == ErrorCode::inval_cont || known == ErrorCode::system;
@@ -362,6 +372,7 @@ bool judge_other_version(const Turn& turn, const Transaction* answered) {
     judge_reply_version(turn, turn.event, fixed.version, *answered);
     return true;
   }
+  if (fixed.proc != error_type) judge_refused_version(turn, turn.event, fixed);
   doubt_memory(connection, turn.event, {});
   turn.say_when_heard(RuleId::bad_version, connection.v2.settled,
                       fmt::format("The {}'s header says version {}; this connection speaks version 2.",
