@@ -112,8 +112,9 @@ void read_asked(const Witness& witness, const trace::ReadRequest& event);
 void read_answered(const Witness& witness, const trace::ReadResponse& event);
 /// A READ was refused as an invalid request: too many of them may be why.
 void judge_refused_read(const Witness& witness, const trace::Refusal& refusal);
-void judge_pulled(const Witness& witness, const trace::Send& event, const wire::HeaderV1& header,
-                  const Transaction& call);
+/// `stream`: the Reply's RPC message; empty: not in the capture.
+void judge_pulled(const Witness& witness, const trace::Send& event, const Transaction& call,
+                  const std::optional<RpcStream>& stream);
 
 // --- invalidation.cpp: group G
 void judge_invalidation(const Witness& witness, const trace::Send& event, const Transaction& call, RecentSend& send);
