@@ -176,6 +176,16 @@ void judge_lists(const Turn& turn, Transaction& call, const Piece& piece) {
   judge_call_spans(turn, turn.event, call, length, stream);
 }
 
+/// A body chunk is an RPC message with all its padding (section 4.5.3).
+void judge_body_length(const Turn& turn) {
+  constexpr std::uint64_t xdr_word = 4;
+  const std::uint64_t length = sum_of(turn.header.call_chunk);
+  if (length % xdr_word == 0) return;
+  turn.say(RuleId::payload_unaligned, {turn.event.frame},
+           fmt::format("The {}'s Call chunk, an RPC message, is {} long, {} more than a whole number of XDR words.",
+                       name(turn.side()), counted(length, "octet"), length % xdr_word));
+}
+
 void judge_unneeded_external(const Turn& turn) {
   const auto limit = turn.connection.threshold(turn.side());
   if (!limit || turn.type() != HeaderType::call_external) return;
@@ -310,6 +320,7 @@ void judge_call_chunks(const Turn& turn, Transaction& call, const Piece& piece) 
   if (!judge_positions(turn)) call.found_ill_formed();
   judge_segments(turn, call);
   judge_lists(turn, call, piece);
+  judge_body_length(turn);
   judge_unneeded_external(turn);
   if (turn.header.inv_handle == 0) return;
   bool named = false;
