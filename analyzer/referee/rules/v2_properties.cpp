@@ -287,7 +287,7 @@ void take_properties(const Turn& turn) {
   Announced& announcement = mine.announced;
   const FrameRef frame = turn.event.frame;
   const bool final = turn.type() == wire::HeaderType::connprop_final;
-  if (announcement.first.number == 0) announcement.first = frame;
+  if (final && announcement.completed.number == 0) announcement.completed = frame;
   bool bad = false;
   for (const wire::Property& property : turn.header.properties) judge_property(turn, property, bad);
   if (announcement.final.number != 0 && !all_seen(turn.connection)) {
@@ -329,8 +329,10 @@ void judge_bad_properties(const Turn& turn, const wire::DecodeError& error) {
            fmt::format("The {}'s {} cannot be decoded: {} at octet {} of {}.", name(turn.side()),
                        wire::htype_name_v2(turn.header.fixed.proc), error.field, error.offset, turn.event.wire_length));
   Announced& announcement = turn.mine().announced;
-  if (announcement.first.number == 0) announcement.first = turn.event.frame;
-  if (turn.type() == wire::HeaderType::connprop_final) announcement.middle = {};
+  if (turn.type() == wire::HeaderType::connprop_final) {
+    announcement.middle = {};
+    if (announcement.completed.number == 0) announcement.completed = turn.event.frame;
+  }
   owe_refusal(turn, false);
 }
 
@@ -375,12 +377,13 @@ const Row rows::v2_connprop_final_missing{
     .versions = Versions::v2,
     .source = "draft-ietf-nfsv4-rpcrdma-version-two section 6.3.4",
     .who = "sender",
-    .title = "No transport properties were sent",
+    .title = "The last transport properties were not sent",
     .explanation =
         "Each side is expected to send RDMA2_CONNPROP_FINAL once, even without properties. Without it the defaults "
         "hold: 4096 octets each way, 16 segments of 1 MiB, no reverse calls.",
     .evidence =
-        "No such message of that side until the connection, or the capture, ends. Not said when the start is missing.",
+        "No such message of that side until the connection, or the capture, ends, whether RDMA2_CONNPROP_MIDDLE came or "
+        "not. Not said when the start is missing.",
     .next = "If larger thresholds were expected, see why the side does not announce them."};
 
 void judge_missing_final(const Witness& witness, FrameRef now) {
@@ -388,16 +391,19 @@ void judge_missing_final(const Witness& witness, FrameRef now) {
   if (!connection.facts.handshake_seen) return;
   for (const Side side : {Side::active, Side::passive}) {
     const SideFacts& facts = connection.v2.of(side);
-    if (facts.messages == 0 || facts.announced.first.number != 0) continue;
+    const Announced& announced = facts.announced;
+    if (facts.messages == 0 || announced.completed.number != 0) continue;
     if (!all_seen(connection)) {
       witness.unchecked(RuleId::v2_connprop_final_missing, "packets are missing");
       continue;
     }
+    const bool some = std::any_of(announced.values.begin(), announced.values.end(),
+                                  [](const auto& value) { return value.has_value(); });
     witness.say(RuleId::v2_connprop_final_missing,
                 {.frames = {facts.first, now},
-                 .what = fmt::format("The {} sent no RDMA2_CONNPROP_FINAL: the defaults hold for what it receives and "
-                                     "sends.",
-                                     name(side))});
+                 .what = fmt::format("The {} sent no RDMA2_CONNPROP_FINAL: {}.", name(side),
+                                     some ? "the properties that it did send are not complete"
+                                          : "the defaults hold for what it receives and sends")});
   }
 }
 

@@ -62,7 +62,7 @@ struct Announced {
   std::array<std::optional<std::uint32_t>, 7> before;  ///< the values without those of the newest message
   bool extra = false;                                  ///< the newest message came after FINAL
   FrameRef middle;  ///< RDMA2_CONNPROP_MIDDLE that FINAL still has to follow; number 0: none
-  FrameRef first;   ///< the first RDMA2_CONNPROP of any kind
+  FrameRef completed;  ///< the first RDMA2_CONNPROP_FINAL, in force or not
 };
 
 /// A message that travels in pieces (sections 6.3.6, 6.3.9).
