@@ -353,7 +353,8 @@ void judge_reverse_form(const Turn& turn, const Transaction& call, bool continue
     return;
   }
   const Announced& client = turn.theirs().announced;
-  const std::uint32_t level = client.values[static_cast<std::size_t>(PropertyId::reverse)].value_or(0);
+  constexpr auto id = static_cast<std::size_t>(PropertyId::reverse);
+  const std::uint32_t level = std::max(client.values[id], client.repeated[id]).value_or(0);
   const bool chunks = call.v2.segments > 0 || call.v2.external || !call.writes.empty() || call.reply_chunk.has_value();
   const std::uint32_t needed = chunks ? 3 : (continued ? 2 : 1);
   if (level >= needed) return;

@@ -2,6 +2,8 @@
 // Transport properties of version 2 (section 5), and the sizes that follow from them (section 4.2.2). When a property
 // takes effect is not written; only what is too large in every reading is an error.
 #include <algorithm>
+#include <array>
+#include <tuple>
 
 #include <fmt/format.h>
 
@@ -23,6 +25,28 @@ constexpr std::uint32_t unlimited = UINT32_MAX;
   return side.values[static_cast<std::size_t>(id)];
 }
 
+/// Of one that was announced more than once the last holds, but another reading is possible (section 5.1).
+[[nodiscard]] std::optional<std::uint32_t> largest(const Announced& side, PropertyId id) noexcept {
+  return std::max(announced(side, id), side.repeated[static_cast<std::size_t>(id)]);
+}
+
+void note_repeated(Announced& announcement, const std::vector<wire::Property>& properties) {
+  struct Said {
+    std::optional<std::uint32_t> most;
+    bool again = false;
+  };
+  std::array<Said, std::tuple_size_v<decltype(announcement.repeated)>> said;
+  for (const wire::Property& property : properties) {
+    if (!property.numeric() || property.id >= said.size()) continue;
+    Said& here = said[property.id];
+    here.again = here.most.has_value();
+    here.most = std::max(here.most, std::optional(property.number));
+  }
+  for (std::size_t id = 0; id < said.size(); ++id) {
+    if (said[id].most) announcement.repeated[id] = said[id].again ? said[id].most : std::nullopt;
+  }
+}
+
 struct Bound {
   std::uint32_t strict = standard;    ///< by the resolved reading: properties count once both FINALs were sent
   std::uint32_t generous = standard;  ///< by the most generous one
@@ -31,20 +55,22 @@ struct Bound {
 [[nodiscard]] Bound bound_of(Connection& connection, Side sender) {
   const Announced& mine = connection.v2.of(sender).announced;
   const Announced& theirs = connection.v2.of(other(sender)).announced;
-  const std::uint32_t receive = announced(theirs, PropertyId::receive_size).value_or(standard);
   const bool both = mine.final.number != 0 && theirs.final.number != 0;
   Bound bound;
   if (both) {
-    bound.strict = std::min(announced(mine, PropertyId::send_size).value_or(standard), receive);
-    bound.generous = bound.strict;
+    bound.strict = std::min(announced(mine, PropertyId::send_size).value_or(standard),
+                            announced(theirs, PropertyId::receive_size).value_or(standard));
+    bound.generous = std::min(largest(mine, PropertyId::send_size).value_or(standard),
+                              largest(theirs, PropertyId::receive_size).value_or(standard));
     // A lower value binds only who is proven to know it.
     const bool arrived = connection.heard(other(sender), theirs.final_ordinal);
-    if (!arrived && bound.strict < standard) bound = {};
+    if (!arrived && bound.strict < standard) bound = {standard, std::max(standard, bound.generous)};
     return bound;
   }
   const std::uint32_t send =
-      announced(mine, PropertyId::send_size).value_or(mine.final.number != 0 ? standard : unlimited);
-  bound.generous = std::max(standard, std::min(send, receive));
+      largest(mine, PropertyId::send_size).value_or(mine.final.number != 0 ? standard : unlimited);
+  const std::uint32_t most = largest(theirs, PropertyId::receive_size).value_or(standard);
+  bound.generous = std::max(standard, std::min(send, most));
   return bound;
 }
 
@@ -313,6 +339,7 @@ void take_properties(const Turn& turn) {
     return;
   }
   announcement.before = announcement.values;
+  note_repeated(announcement, turn.header.properties);
   for (const wire::Property& property : turn.header.properties) {
     if (property.numeric() && property.id < announcement.values.size()) {
       announcement.values[property.id] = property.number;
