@@ -252,6 +252,7 @@ void end_by_error(const Turn& turn, Transaction& call) {
 
 void take_error(const Turn& turn) {
   judge_error(turn);
+  if (refuses_unknown_type(turn)) return;
   if (Transaction* call = turn.connection.open_call(other(turn.side()), turn.xid())) end_by_error(turn, *call);
 }
 

@@ -158,14 +158,16 @@ void judge_detail(const Turn& turn, const Transaction& call) {
               .what = fmt::format("The {}'s {} {}.", name(turn.side()), wire::error_name_v2(error.error), what)});
   };
   const std::size_t writes = call.v2.write_chunk_lengths.size();
+  // A client that takes no chunks in reverse calls says so with either, whatever kind the chunks are of (section 4.6.4).
+  const bool none_at_all = call.requester == Side::passive && error.most == 0 && call.v2.segments > 0;
   switch (static_cast<ErrorCode>(error.error)) {
     case ErrorCode::read_chunks:
-      if (error.most >= call.v2.read_chunks) {
+      if (error.most >= call.v2.read_chunks && !none_at_all) {
         say(fmt::format("allows {}; the Call has {}", counted(error.most, "Read chunk"), call.v2.read_chunks));
       }
       break;
     case ErrorCode::write_chunks:
-      if (error.most >= writes + (call.reply_chunk ? 1 : 0)) {
+      if (error.most >= writes + (call.reply_chunk ? 1 : 0) && !none_at_all) {
         say(fmt::format("allows {}; the Call has {}{}", counted(error.most, "Write chunk"), writes,
                         call.reply_chunk ? " and a Reply chunk" : ""));
       }
@@ -339,6 +341,12 @@ void judge_unknown_type(const Turn& turn) {
       Severity::note);
   if (types.size() >= most_odd_types) types.erase(types.begin());
   types.push_back({htype, turn.xid(), turn.event.frame, std::move(finding), {}, 0});
+}
+
+bool refuses_unknown_type(const Turn& turn) {
+  if (turn.header.error != static_cast<std::uint32_t>(ErrorCode::inval_htype)) return false;
+  const RecentSend* refused = refused_by(turn);
+  return refused != nullptr && refused->version == 2 && !wire::known_htype(refused->htype);
 }
 
 bool repeats_refused_version(const Turn& turn) {

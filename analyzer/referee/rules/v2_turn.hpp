@@ -114,6 +114,8 @@ void judge_invalidated(const Turn& turn, const Transaction* call);
 // --- rules/v2_errors.cpp
 void judge_error(const Turn& turn);
 void judge_unknown_type(const Turn& turn);
+/// RDMA2_ERR_INVAL_HTYPE for a message of a type that is not assigned: no Call ends with it, whatever XID it had.
+[[nodiscard]] bool refuses_unknown_type(const Turn& turn);
 /// Did the peer refuse the header type of this message before?
 void judge_repeated_type(const Turn& turn);
 /// An RDMA2_ERROR of another version, which is that of the message that it refuses.
