@@ -124,8 +124,7 @@ struct Asked {
 }
 
 /// What the Reply reports: RPC's own status, and that of NFS, which stands first in nearly all of its results.
-[[nodiscard]] Outcome outcome(Connection& connection, const std::optional<RpcStream>& stream,
-                              const Transaction& call) {
+[[nodiscard]] Outcome outcome(Connection& connection, const std::optional<RpcStream>& stream, const Transaction& call) {
   if (!stream) return Outcome::unknown;
   const wire::Bytes message = stream->octets;
   const auto reply = wire::decode_rpc_reply(message, stream->wire_length);

@@ -96,9 +96,10 @@ void judge_segments(const Turn& turn, const Transaction& call) {
   std::uint32_t longest = 0;
   each_segment(turn.header, [&](const wire::Segment& s) { longest = std::max(longest, s.length); });
   if (longest > size) {
-    turn.say_by_properties(RuleId::v2_segment_size_exceeded,
-                        fmt::format("The {}'s Call has a segment of {} octets; its peer's Maximum Segment Size is {}.",
-                                    name(turn.side()), grouped(longest), grouped(size)));
+    turn.say_by_properties(
+        RuleId::v2_segment_size_exceeded,
+        fmt::format("The {}'s Call has a segment of {} octets; its peer's Maximum Segment Size is {}.",
+                    name(turn.side()), grouped(longest), grouped(size)));
   }
 }
 

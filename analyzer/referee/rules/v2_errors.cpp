@@ -158,7 +158,8 @@ void judge_detail(const Turn& turn, const Transaction& call) {
               .what = fmt::format("The {}'s {} {}.", name(turn.side()), wire::error_name_v2(error.error), what)});
   };
   const std::size_t writes = call.v2.write_chunk_lengths.size();
-  // A client that takes no chunks in reverse calls says so with either, whatever kind the chunks are of (section 4.6.4).
+  // A client that takes no chunks in reverse calls says so with either, whatever kind the chunks are of
+  // (section 4.6.4).
   const bool none_at_all = call.requester == Side::passive && error.most == 0 && call.v2.segments > 0;
   switch (static_cast<ErrorCode>(error.error)) {
     case ErrorCode::read_chunks:

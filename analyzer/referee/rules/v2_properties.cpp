@@ -409,7 +409,8 @@ const Row rows::v2_connprop_final_missing{
         "Each side is expected to send RDMA2_CONNPROP_FINAL once, even without properties. Without it the defaults "
         "hold: 4096 octets each way, 16 segments of 1 MiB, no reverse calls.",
     .evidence =
-        "No such message of that side until the connection, or the capture, ends, whether RDMA2_CONNPROP_MIDDLE came or "
+        "No such message of that side until the connection, or the capture, ends, whether RDMA2_CONNPROP_MIDDLE came "
+        "or "
         "not. Not said when the start is missing.",
     .next = "If larger thresholds were expected, see why the side does not announce them."};
 

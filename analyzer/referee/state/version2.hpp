@@ -62,7 +62,8 @@ struct Announced {
   std::array<std::optional<std::uint32_t>, 7> before;  ///< the values without those of the newest message
   bool extra = false;                                  ///< the newest message came after FINAL
   FrameRef middle;  ///< RDMA2_CONNPROP_MIDDLE that FINAL still has to follow; number 0: none
-  /// Where the newest message that names a property does so more than once: the largest. Which one holds is not written.
+  /// Where the newest message that names a property does so more than once: the largest. Which one holds is not
+  /// written.
   std::array<std::optional<std::uint32_t>, 7> repeated;
   FrameRef completed;  ///< the first RDMA2_CONNPROP_FINAL, in force or not
 };
