@@ -357,8 +357,8 @@ const Row rows::msg_without_rpc{
         "message type, eight octets. With less the receiver cannot tell a call from a reply; it drops the message or "
         "answers ERR_CHUNK, and the RPC hangs until it times out.",
     .evidence =
-        "Fewer than eight octets of the Send, by its length on the wire, are left behind the chunk lists. Not decided "
-        "when packets of the message are missing.",
+        "Fewer than eight octets of the Send, by its length on the wire, are left behind the chunk lists, or are in "
+        "the body chunk of an external message of version 2. Not decided when packets of the message are missing.",
     .next =
         "Linux server: rpcrdma:svcrdma_decode_short_err or svcrdma_decode_parse_err; Linux client: "
         "rpcrdma:xprtrdma_reply_short_err. If the RPC message went into a chunk, the type has to be RDMA_NOMSG."};

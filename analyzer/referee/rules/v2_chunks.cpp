@@ -2,6 +2,7 @@
 // Chunks of version 2 (sections 4.4, 4.5, 6.5, 6.6): what a Call provides, what a Reply returns, and which handle may
 // be invalidated.
 #include <algorithm>
+#include <string_view>
 
 #include <fmt/format.h>
 
@@ -177,10 +178,21 @@ void judge_lists(const Turn& turn, Transaction& call, const Piece& piece) {
   judge_call_spans(turn, turn.event, call, length, stream);
 }
 
+/// In the external forms the RPC message is nowhere but in the body chunk: no less than its XID and type.
+void judge_least_body(const Turn& turn, std::string_view chunk, std::uint64_t length) {
+  constexpr std::uint64_t least_rpc = 8;
+  if (length >= least_rpc) return;
+  turn.say(RuleId::msg_without_rpc, {turn.event.frame},
+           fmt::format("The {}'s {} has {} in its {} chunk; an RPC message has at least {}.", name(turn.side()),
+                       wire::htype_name_v2(turn.header.fixed.proc), counted(length, "octet"), chunk, least_rpc));
+}
+
 /// A body chunk is an RPC message with all its padding (section 4.5.3).
 void judge_body_length(const Turn& turn) {
+  if (turn.header.call_chunk.empty()) return;
   constexpr std::uint64_t xdr_word = 4;
   const std::uint64_t length = sum_of(turn.header.call_chunk);
+  judge_least_body(turn, "Call", length);
   if (length % xdr_word == 0) return;
   turn.say(RuleId::payload_unaligned, {turn.event.frame},
            fmt::format("The {}'s Call chunk, an RPC message, is {} long, {} more than a whole number of XDR words.",
@@ -398,6 +410,9 @@ bool judge_reply_chunks(const Turn& turn, const Transaction& call, const Piece& 
     turn.say(RuleId::v2_reply_chunk_missing, {frame, call.call},
              fmt::format("The {}'s RDMA2_REPLY_EXTERNAL has no Reply chunk: there is no RPC Reply in it.",
                          name(turn.side())));
+  }
+  if (turn.type() == HeaderType::reply_external && turn.header.lists.reply) {
+    judge_least_body(turn, "Reply", wire::chunk_length(*turn.header.lists.reply));
   }
   if (!returned_lists_known(turn, turn.header.lists, call)) return true;
   judge_reply_form_v2(turn, call, piece);
