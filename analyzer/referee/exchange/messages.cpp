@@ -217,7 +217,7 @@ void take_reply(const Witness& witness, const trace::Send& event, const wire::He
     judge_offer(witness, event, header, call, requester);
   } else if (lists_complete && !reading.guessed) {
     judge_reply_form(witness, event, header, *call);
-    judge_pulled(witness, event, header, *call);
+    judge_pulled(witness, event, *call, reply_stream(event, header, *call));
     if (judge_reply_lists(witness, event, header, *call)) {
       if (!call->call_body.empty()) judge_pulled_call(witness, *call, event.frame);
       if (!call->writes.empty()) {

@@ -177,7 +177,7 @@ bool take(const Witness& witness, const trace::Send& event, RecentSend& send, Me
   count_send(witness, event, may_be_grant, send);
   if (version_2) take_limit(witness, event, fixed->credit);
 
-  if (fixed && !version_2) {
+  if (fixed && !version_2 && (decoded || !repeats_refused_version(turn))) {
     take_other_version(turn);
   } else if (!decoded) {
     judge_undecodable(turn, decoded.error());

@@ -3,6 +3,7 @@
 #include "referee/exchange/version2_exchanges.hpp"
 
 #include <algorithm>
+#include <string_view>
 
 #include <fmt/format.h>
 
@@ -16,6 +17,8 @@
 namespace rpcrdma::referee::v2 {
 
 namespace {
+
+constexpr std::string_view pieces_missing = "pieces of a message are missing or cut";
 
 /// What the header of the (last piece of the) Call says about its chunks.
 void fill_lists(const Turn& turn, Transaction& call) {
@@ -122,17 +125,20 @@ void finish(const Turn& turn, Transaction& call) {
 }
 
 /// What was moved into chunks, in the Call if it was pulled, and in the Reply.
-void judge_items(const Turn& turn, Transaction& call, const Piece& piece) {
+void judge_items(const Turn& turn, Transaction& call, const std::optional<RpcStream>& stream) {
   judge_pulled_call(turn, call, turn.event.frame);
-  std::optional<RpcStream> stream = reply_stream(turn.event, turn.header.lists, call);
-  if (turn.type() == wire::HeaderType::reply_inline) {
-    if (!piece.known) {
-      if (!call.writes.empty()) turn.unchecked(RuleId::eligible_item_inline, "pieces of a message are missing or cut");
-      return;
-    }
-    stream = inline_stream(turn, call.reply_body, piece);
+  if (!stream && turn.type() == wire::HeaderType::reply_inline) {
+    if (!call.writes.empty()) turn.unchecked(RuleId::eligible_item_inline, pieces_missing);
+    return;
   }
   judge_reply_items(turn, turn.event, turn.header.lists, call, stream);
+}
+
+/// The Reply's RPC message. Empty: not known.
+[[nodiscard]] std::optional<RpcStream> whole_reply(const Turn& turn, const Transaction& call, const Piece& piece) {
+  if (turn.type() != wire::HeaderType::reply_inline) return reply_stream(turn.event, turn.header.lists, call);
+  if (!piece.known) return {};
+  return inline_stream(turn, call.reply_body, piece);
 }
 
 }  // namespace
@@ -210,19 +216,21 @@ void take_reply(const Turn& turn) {
   }
   judge_invalidated(turn, call);
   const bool in_pieces = middle || piece.continued;
-  if (in_pieces && call->copies == 1 && !call->writes.empty()) keep_piece(turn, piece, call->reply_body);
+  const bool looked_into = !call->writes.empty() || !call->reads.empty();
+  if (in_pieces && call->copies == 1 && looked_into) keep_piece(turn, piece, call->reply_body);
   if (middle) {
     remember_transaction(turn, call->id);
     return;
   }
   const bool sound = judge_reply_chunks(turn, *call, piece);
-  if (piece.continued || !piece.known) {
-    turn.unchecked(RuleId::read_chunk_not_pulled, "the beginning of the reply is in an earlier piece");
+  const std::optional<RpcStream> stream = whole_reply(turn, *call, piece);
+  if (!piece.known && !(call->all_lists() && call->reads.empty())) {
+    turn.unchecked(RuleId::read_chunk_not_pulled, pieces_missing);
   } else if (!call->v2.incomplete) {
-    judge_pulled(turn, turn.event, turn.header.lists, *call);
+    judge_pulled(turn, turn.event, *call, stream);
   }
   if (sound) judge_returned_lengths(turn, turn.event, turn.header.lists, *call);
-  if (sound && call->lists_known && !call->v2.incomplete) judge_items(turn, *call, piece);
+  if (sound && call->lists_known && !call->v2.incomplete) judge_items(turn, *call, stream);
   // What a responder may have left in the Reply chunk before is no reply.
   if (turn.type() == wire::HeaderType::reply_inline) call->reply_body.clear();
   finish(turn, *call);
@@ -244,7 +252,8 @@ void end_by_error(const Turn& turn, Transaction& call) {
 
 void take_error(const Turn& turn) {
   const Refused about = judge_error(turn);
-  if (about == Refused::properties) return;  // a Call may have the same XID, 0
+  // A Call may have the same XID as properties, 0, or as a message of a type that is not known.
+  if (about == Refused::properties || refuses_unknown_type(turn)) return;
   Transaction* call = turn.connection.open_call(other(turn.side()), turn.xid());
   if (call == nullptr) return;
   if (about == Refused::not_known) call->answer = Transaction::Answer::perhaps;

@@ -141,6 +141,13 @@ Reading read_direction(Connection& connection, const trace::Send& event, const w
       return reading;
     }
   }
+  // The message in a Read chunk at Position 0, and nothing of it inline: a client that answers nobody calls.
+  const bool nothing_inline = proc == Proc::msg && lists_complete && !event.holes && !reading.rpc;
+  if (nothing_inline && has_position_zero(header) && sender == Side::active && connection.whole() &&
+      connection.find(other(sender), xid) == nullptr) {
+    reading.direction = Direction::call;
+    return reading;
+  }
   reading.guessed = true;
   reading.direction = theirs_open ? Direction::reply : Direction::call;
   if (!theirs_open && sender == Side::passive) reading.direction = Direction::reply;

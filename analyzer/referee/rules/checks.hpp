@@ -112,8 +112,9 @@ void read_asked(const Witness& witness, const trace::ReadRequest& event);
 void read_answered(const Witness& witness, const trace::ReadResponse& event);
 /// A READ was refused as an invalid request: too many of them may be why.
 void judge_refused_read(const Witness& witness, const trace::Refusal& refusal);
-void judge_pulled(const Witness& witness, const trace::Send& event, const wire::HeaderV1& header,
-                  const Transaction& call);
+/// `stream`: the Reply's RPC message; empty: not in the capture.
+void judge_pulled(const Witness& witness, const trace::Send& event, const Transaction& call,
+                  const std::optional<RpcStream>& stream);
 
 // --- invalidation.cpp: group G
 void judge_invalidation(const Witness& witness, const trace::Send& event, const Transaction& call, RecentSend& send);
@@ -185,6 +186,8 @@ void judge_open_calls(const Witness& witness, FrameRef now, bool closed, bool cl
 void judge_reverse_call(const Witness& witness, const trace::Send& event, const Transaction& call);
 
 // --- errors.cpp: group K
+/// Did the peer refuse this version before, of a message that is neither RDMA_ERROR nor Reply?
+void judge_refused_version(const Witness& witness, const trace::Send& event, const wire::FixedWords& fixed);
 /// Every message but RDMA_ERROR, before anything else is made of it. Neither Call nor Reply: Direction::unknown.
 void judge_version_constancy(const Witness& witness, const trace::Send& event, const wire::FixedWords& fixed,
                              Direction direction);

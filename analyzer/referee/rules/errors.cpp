@@ -156,25 +156,28 @@ const Row rows::version_changed{
         "Look at the sender's state at that time: it may have mixed up two connections, or negotiated anew without "
         "connecting anew."};
 
+void judge_refused_version(const Witness& witness, const trace::Send& event, const wire::FixedWords& fixed) {
+  Connection& connection = witness.connection;
+  const ErrorDiary::Version& refused = connection.diary.refused[index(event.side)];
+  if (refused.version != fixed.version) return;
+  if (!connection.heard(refused.by, refused.ordinal)) {
+    witness.unchecked(RuleId::version_after_refusal, "the refusal may not have arrived by then");
+    return;
+  }
+  witness.say(RuleId::version_after_refusal,
+              {.frames = {event.frame, refused.frame, refused.call},
+               .by = event.side,
+               .as = Role::requester,
+               .xid = fixed.xid,
+               .what = fmt::format("The {} sent version {} again after it had received the ERR_VERS that refused it "
+                                   "(frame {}).",
+                                   name(event.side), fixed.version, refused.frame.number)});
+}
+
 void judge_version_constancy(const Witness& witness, const trace::Send& event, const wire::FixedWords& fixed,
                              Direction direction) {
   Connection& connection = witness.connection;
-  const ErrorDiary::Version& refused = connection.diary.refused[index(event.side)];
-  if (direction != Direction::reply && refused.version == fixed.version) {
-    if (!connection.heard(refused.by, refused.ordinal)) {
-      witness.unchecked(RuleId::version_after_refusal, "the refusal may not have arrived by then");
-    } else {
-      witness.say(
-          RuleId::version_after_refusal,
-          {.frames = {event.frame, refused.frame, refused.call},
-           .by = event.side,
-           .as = Role::requester,
-           .xid = fixed.xid,
-           .what = fmt::format("The {} sent version {} again after it had received the ERR_VERS that refused it "
-                               "(frame {}).",
-                               name(event.side), fixed.version, refused.frame.number)});
-    }
-  }
+  if (direction != Direction::reply) judge_refused_version(witness, event, fixed);
   const ErrorDiary::Version& settled = connection.diary.settled;
   if (settled.version == 0 || settled.version == fixed.version) return;
   if (fixed.version != 1 && fixed.version != 2) return;  // bad-version says it all

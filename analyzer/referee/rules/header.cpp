@@ -357,8 +357,8 @@ const Row rows::msg_without_rpc{
         "message type, eight octets. With less the receiver cannot tell a call from a reply; it drops the message or "
         "answers ERR_CHUNK, and the RPC hangs until it times out.",
     .evidence =
-        "Fewer than eight octets of the Send, by its length on the wire, are left behind the chunk lists. Not decided "
-        "when packets of the message are missing.",
+        "Fewer than eight octets of the Send, by its length on the wire, are left behind the chunk lists, or are in "
+        "the body chunk of an external message of version 2. Not decided when packets of the message are missing.",
     .next =
         "Linux server: rpcrdma:svcrdma_decode_short_err or svcrdma_decode_parse_err; Linux client: "
         "rpcrdma:xprtrdma_reply_short_err. If the RPC message went into a chunk, the type has to be RDMA_NOMSG."};
@@ -417,14 +417,7 @@ bool judge_form(const Witness& witness, const trace::Send& event, const wire::He
   };
   constexpr std::uint64_t least_rpc = 8;
   const std::uint64_t left = event.wire_length > header.length ? event.wire_length - header.length : 0;
-  if (left < least_rpc) {
-    if (event.holes) return false;
-    say(RuleId::msg_without_rpc,
-        fmt::format("The {}'s RDMA_MSG ends {} behind its header; an RPC message has at least {}.", name(event.side),
-                    counted(left, "octet"), least_rpc),
-        role);
-    return true;
-  }
+  if (left < least_rpc && event.holes) return false;
   bool ill = false;
   if (direction == Direction::call && !guessed && wire::has_position_zero(header)) {
     say(RuleId::position_zero_in_msg,
@@ -433,6 +426,13 @@ bool judge_form(const Witness& witness, const trace::Send& event, const wire::He
                     name(event.side), grouped(left)),
         Role::requester);
     ill = true;
+  }
+  if (left < least_rpc) {
+    say(RuleId::msg_without_rpc,
+        fmt::format("The {}'s RDMA_MSG ends {} behind its header; an RPC message has at least {}.", name(event.side),
+                    counted(left, "octet"), least_rpc),
+        role);
+    return true;
   }
   if (!rpc || rpc->xid != header.fixed.xid) return ill;
   if (rpc->type > 1) {

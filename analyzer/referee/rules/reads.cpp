@@ -124,16 +124,10 @@ struct Asked {
 }
 
 /// What the Reply reports: RPC's own status, and that of NFS, which stands first in nearly all of its results.
-[[nodiscard]] Outcome outcome(Connection& connection, const trace::Send& event, const wire::HeaderV1& header,
-                              const Transaction& call) {
-  wire::Bytes message = call.reply_body.octets();
-  std::size_t length = message.size();
-  if (header.fixed.proc == static_cast<std::uint32_t>(wire::Proc::msg)) {
-    if (event.octets.size() < header.length) return Outcome::unknown;
-    message = event.octets.subspan(header.length);
-    length = event.wire_length - header.length;
-  }
-  const auto reply = wire::decode_rpc_reply(message, length);
+[[nodiscard]] Outcome outcome(Connection& connection, const std::optional<RpcStream>& stream, const Transaction& call) {
+  if (!stream) return Outcome::unknown;
+  const wire::Bytes message = stream->octets;
+  const auto reply = wire::decode_rpc_reply(message, stream->wire_length);
   if (!reply) return Outcome::unknown;
   if (!reply->accepted || reply->status != 0) return Outcome::failure;
   if (reply->flavor == wire::flavor_gss) return Outcome::unknown;  // the results may be wrapped
@@ -239,8 +233,8 @@ const Row rows::read_chunk_not_pulled{
         "Server: rpcrdma:svcrdma_post_read_chunk and svcrdma_read_finished for that XID, nfsd:nfsd_write_start for the "
         "length. Compare the file's content with what the application wrote."};
 
-void judge_pulled(const Witness& witness, const trace::Send& event, const wire::HeaderV1& header,
-                  const Transaction& call) {
+void judge_pulled(const Witness& witness, const trace::Send& event, const Transaction& call,
+                  const std::optional<RpcStream>& stream) {
   Connection& connection = witness.connection;
   if ((call.all_lists() && call.reads.empty()) || !witness.may(RuleId::read_chunk_not_pulled, call)) return;
   const auto not_decided = [&](std::string_view why) { witness.unchecked(RuleId::read_chunk_not_pulled, why); };
@@ -250,7 +244,7 @@ void judge_pulled(const Witness& witness, const trace::Send& event, const wire::
     not_decided("which octets were read is not known");
     return;
   }
-  switch (outcome(connection, event, header, call)) {
+  switch (outcome(connection, stream, call)) {
     case Outcome::failure:
       return;  // what is refused need not be read
     case Outcome::unknown:

@@ -180,7 +180,7 @@ const Row rows::long_call_avoidable{
 void judge_call_form(const Witness& witness, const trace::Send& event, Transaction& call) {
   Connection& connection = witness.connection;
   const std::optional<std::uint32_t> limit = connection.threshold(event.side);
-  if (!limit || !call.lists_known) return;
+  if (!limit || !call.lists_known || call.ill_formed()) return;
   std::uint64_t payload = 0;
   bool position_zero = false;
   for (const wire::ReadSegment& read : call.reads) {

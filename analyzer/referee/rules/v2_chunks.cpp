@@ -2,6 +2,7 @@
 // Chunks of version 2 (sections 4.4, 4.5, 6.5, 6.6): what a Call provides, what a Reply returns, and which handle may
 // be invalidated.
 #include <algorithm>
+#include <string_view>
 
 #include <fmt/format.h>
 
@@ -86,8 +87,8 @@ void judge_segments(const Turn& turn, const Transaction& call) {
   const std::uint32_t count = property_of(turn, PropertyId::segment_count);
   if (call.v2.segments > count) {
     const bool chunk = call.v2.most_in_chunk > count;
-    turn.say_when_heard(
-        RuleId::v2_segment_count_exceeded, turn.theirs().announced.final,
+    turn.say_by_properties(
+        RuleId::v2_segment_count_exceeded,
         fmt::format("The {}'s Call has {}, {} in one chunk; its peer's Maximum Segment Count is {}.{}",
                     name(turn.side()), counted(call.v2.segments, "segment"), call.v2.most_in_chunk, count,
                     chunk ? "" : " Whether that counts a header's segments or a chunk's, the draft leaves open."),
@@ -97,9 +98,10 @@ void judge_segments(const Turn& turn, const Transaction& call) {
   std::uint32_t longest = 0;
   each_segment(turn.header, [&](const wire::Segment& s) { longest = std::max(longest, s.length); });
   if (longest > size) {
-    turn.say_when_heard(RuleId::v2_segment_size_exceeded, turn.theirs().announced.final,
-                        fmt::format("The {}'s Call has a segment of {} octets; its peer's Maximum Segment Size is {}.",
-                                    name(turn.side()), grouped(longest), grouped(size)));
+    turn.say_by_properties(
+        RuleId::v2_segment_size_exceeded,
+        fmt::format("The {}'s Call has a segment of {} octets; its peer's Maximum Segment Size is {}.",
+                    name(turn.side()), grouped(longest), grouped(size)));
   }
 }
 
@@ -175,6 +177,27 @@ void judge_lists(const Turn& turn, Transaction& call, const Piece& piece) {
     turn.unchecked(RuleId::ineligible_item_reduced, "pieces of a message are missing or cut");
   }
   judge_call_spans(turn, turn.event, call, length, stream);
+}
+
+/// In the external forms the RPC message is nowhere but in the body chunk: no less than its XID and type.
+void judge_least_body(const Turn& turn, std::string_view chunk, std::uint64_t length) {
+  constexpr std::uint64_t least_rpc = 8;
+  if (length >= least_rpc) return;
+  turn.say(RuleId::msg_without_rpc, {turn.event.frame},
+           fmt::format("The {}'s {} has {} in its {} chunk; an RPC message has at least {}.", name(turn.side()),
+                       wire::htype_name_v2(turn.header.fixed.proc), counted(length, "octet"), chunk, least_rpc));
+}
+
+/// A body chunk is an RPC message with all its padding (section 4.5.3).
+void judge_body_length(const Turn& turn) {
+  if (turn.header.call_chunk.empty()) return;
+  constexpr std::uint64_t xdr_word = 4;
+  const std::uint64_t length = sum_of(turn.header.call_chunk);
+  judge_least_body(turn, "Call", length);
+  if (length % xdr_word == 0) return;
+  turn.say(RuleId::payload_unaligned, {turn.event.frame},
+           fmt::format("The {}'s Call chunk, an RPC message, is {} long, {} more than a whole number of XDR words.",
+                       name(turn.side()), counted(length, "octet"), length % xdr_word));
 }
 
 void judge_unneeded_external(const Turn& turn) {
@@ -311,6 +334,7 @@ void judge_call_chunks(const Turn& turn, Transaction& call, const Piece& piece) 
   if (!judge_positions(turn)) call.found_ill_formed();
   judge_segments(turn, call);
   judge_lists(turn, call, piece);
+  judge_body_length(turn);
   judge_unneeded_external(turn);
   if (turn.header.inv_handle == 0) return;
   bool named = false;
@@ -348,7 +372,8 @@ void judge_reverse_form(const Turn& turn, const Transaction& call, bool continue
     turn.unchecked(RuleId::v2_reverse_level_exceeded, "which properties its peer refused is not known");
     return;
   }
-  const std::uint32_t level = client.values[static_cast<std::size_t>(PropertyId::reverse)].value_or(0);
+  constexpr auto id = static_cast<std::size_t>(PropertyId::reverse);
+  const std::uint32_t level = std::max(client.values[id], client.repeated[id]).value_or(0);
   const bool data_chunks = call.v2.external || !call.reads.empty() || !call.writes.empty();
   const bool any_chunks = data_chunks || call.reply_chunk.has_value();
   constexpr std::uint32_t in_pieces = 2;
@@ -359,12 +384,17 @@ void judge_reverse_form(const Turn& turn, const Transaction& call, bool continue
   if (any_chunks && continued && level < in_pieces) return;  // its first piece has been accused of it
   static constexpr const char* forms[] = {"", "a simple Call", "a Call in pieces", "a Call with chunks"};
   const bool agreed = level == 0 && upper_layer_speaks_nfs4(turn.connection);
-  turn.say_when_heard(
-      RuleId::v2_reverse_level_exceeded, client.final,
+  std::string what =
       fmt::format("The server sent {} although the client's Reverse-Direction Support is {} ({}).",
-                  exceeded ? forms[needed] : "a Call with a Reply chunk", level, wire::reverse_level_name(level)),
-      agreed || !exceeded ? Severity::warning : Severity::error);
-  if (level != 0) return;
+                  exceeded ? forms[needed] : "a Call with a Reply chunk", level, wire::reverse_level_name(level));
+  if (level != 0) {
+    turn.say_by_properties(RuleId::v2_reverse_level_exceeded, std::move(what),
+                           exceeded ? Severity::error : Severity::warning);
+    return;
+  }
+  // What the client's upper layer agreed to may be missing.
+  turn.say_when_heard(RuleId::v2_reverse_level_exceeded, client.final, std::move(what),
+                      agreed ? Severity::warning : Severity::error);
   if (agreed) {
     turn.unchecked(RuleId::reverse_before_ready, "the client's upper layer may have agreed to reverse calls");
     return;
@@ -393,6 +423,9 @@ bool judge_reply_chunks(const Turn& turn, const Transaction& call, const Piece& 
     turn.say(RuleId::v2_reply_chunk_missing, {frame, call.call},
              fmt::format("The {}'s RDMA2_REPLY_EXTERNAL has no Reply chunk: there is no RPC Reply in it.",
                          name(turn.side())));
+  }
+  if (turn.type() == HeaderType::reply_external && turn.header.lists.reply) {
+    judge_least_body(turn, "Reply", wire::chunk_length(*turn.header.lists.reply));
   }
   if (!returned_lists_known(turn, turn.header.lists, call)) return true;
   judge_reply_form_v2(turn, call, piece);

@@ -115,6 +115,15 @@ void judge_range(const Turn& turn, const RecentSend* refused) {
                                 : std::string(": the lower is above the upper")));
 }
 
+/// From now on its sender knows. (Of version 2 itself: remember_refusal.)
+void note_refused_version(const Turn& turn, const RecentSend& refused) {
+  const wire::HeaderV2& header = turn.header;
+  const bool contains = header.vers_low <= refused.version && refused.version <= header.vers_high;
+  if (refused.version == 2 || header.vers_low > header.vers_high || contains) return;
+  turn.connection.diary.refused[index(other(turn.side()))] = {refused.version, turn.side(), turn.event.frame,
+                                                              refused.frame, turn.event.ordinal};
+}
+
 }  // namespace
 
 const Row rows::v2_error_detail{
@@ -149,14 +158,17 @@ void judge_detail(const Turn& turn, const Transaction& call) {
               .what = fmt::format("The {}'s {} {}.", name(turn.side()), wire::error_name_v2(error.error), what)});
   };
   const std::size_t writes = call.v2.write_chunk_lengths.size();
+  // A client that takes no chunks in reverse calls says so with either, whatever kind the chunks are of
+  // (section 4.6.4).
+  const bool none_at_all = call.requester == Side::passive && error.most == 0 && call.v2.segments > 0;
   switch (static_cast<ErrorCode>(error.error)) {
     case ErrorCode::read_chunks:
-      if (error.most >= call.v2.read_chunks) {
+      if (error.most >= call.v2.read_chunks && !none_at_all) {
         say(fmt::format("allows {}; the Call has {}", counted(error.most, "Read chunk"), call.v2.read_chunks));
       }
       break;
     case ErrorCode::write_chunks:
-      if (error.most >= writes + (call.reply_chunk ? 1 : 0)) {
+      if (error.most >= writes + (call.reply_chunk ? 1 : 0) && !none_at_all) {
         say(fmt::format("allows {}; the Call has {}{}", counted(error.most, "Write chunk"), writes,
                         call.reply_chunk ? " and a Reply chunk" : ""));
       }
@@ -305,6 +317,7 @@ Refused judge_error(const Turn& turn) {
   RecentSend* refused = refused_by(turn);
   if (refused != nullptr) judge_fields(turn, *refused);
   if (known == ErrorCode::vers) judge_range(turn, refused);
+  if (known == ErrorCode::vers && refused != nullptr) note_refused_version(turn, *refused);
   if (known == ErrorCode::inval_htype) note_refused_type(turn);
   const Refused about = refuse_properties(turn);
   if (about == Refused::properties) return about;
@@ -343,6 +356,12 @@ void judge_unknown_type(const Turn& turn) {
   types.push_back({htype, turn.xid(), turn.event.frame, std::move(finding), {}, 0});
 }
 
+bool refuses_unknown_type(const Turn& turn) {
+  if (turn.header.error != static_cast<std::uint32_t>(ErrorCode::inval_htype)) return false;
+  const RecentSend* refused = refused_by(turn);
+  return refused != nullptr && refused->version == 2 && !wire::known_htype(refused->htype);
+}
+
 bool repeats_refused_version(const Turn& turn) {
   const wire::FixedWords& fixed = turn.header.fixed;
   return fixed.proc == error_type && refused_by(turn) != nullptr && refused_by(turn)->version == fixed.version;
@@ -374,6 +393,7 @@ bool judge_other_version(const Turn& turn, const Transaction* answered) {
     judge_reply_version(turn, turn.event, fixed.version, *answered);
     return true;
   }
+  if (fixed.proc != error_type) judge_refused_version(turn, turn.event, fixed);
   doubt_memory(connection, turn.event, {});
   turn.say_when_heard(RuleId::bad_version, connection.v2.settled,
                       fmt::format("The {}'s header says version {}; this connection speaks version 2.",

@@ -27,6 +27,12 @@ void settle_said(const Witness& witness, const Case& waited, bool proven) {
                             .what = said.what});
 }
 
+/// Nothing that comes behind a side's last properties changes them.
+void settle_by_properties(const Witness& witness, const Case& waited, bool proven) {
+  const FrameRef last = witness.connection.v2.of(other(waited.accused)).announced.final;
+  settle_said(witness, waited, proven || (last.number != 0 && last.number == waited.evidence.number));
+}
+
 }  // namespace
 
 bool all_seen(const Connection& connection) noexcept {
@@ -46,18 +52,28 @@ HeldFinding Turn::say(RuleId rule, std::initializer_list<FrameRef> frames, std::
       rule, {.frames = frames, .by = side(), .as = role, .xid = shown, .at_most = at_most, .what = std::move(message)});
 }
 
-void Turn::say_when_heard(RuleId rule, FrameRef evidence, std::string message, Severity severity) const {
+Case Turn::case_of(RuleId rule, FrameRef evidence, std::string&& message, Severity severity) const {
   std::optional<Role> as;
   if (send.call()) as = Role::requester;
   if (send.reply()) as = Role::responder;
-  wait({.rule = rule,
-        .accused = side(),
-        .frame = event.frame,
-        .evidence = evidence,
-        .xid = xid(),
-        .severity = severity,
-        .about = Case::Said{as, std::move(message)},
-        .settle = settle_said});
+  return {.rule = rule,
+          .accused = side(),
+          .frame = event.frame,
+          .evidence = evidence,
+          .xid = xid(),
+          .severity = severity,
+          .about = Case::Said{as, std::move(message)},
+          .settle = settle_said};
+}
+
+void Turn::say_when_heard(RuleId rule, FrameRef evidence, std::string message, Severity severity) const {
+  wait(case_of(rule, evidence, std::move(message), severity));
+}
+
+void Turn::say_by_properties(RuleId rule, std::string message, Severity severity) const {
+  Case accusation = case_of(rule, theirs().announced.final, std::move(message), severity);
+  accusation.settle = settle_by_properties;
+  wait(std::move(accusation));
 }
 
 void judge_undecodable(const Turn& turn, const wire::DecodeError& error) {

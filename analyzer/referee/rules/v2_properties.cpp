@@ -2,6 +2,7 @@
 // Transport properties of version 2 (section 5), and the sizes that follow from them (section 4.2.2). When a property
 // takes effect is not written; only what is too large in every reading is an error.
 #include <algorithm>
+#include <optional>
 
 #include <fmt/format.h>
 
@@ -23,6 +24,11 @@ constexpr std::uint32_t unlimited = UINT32_MAX;
   return side.values[static_cast<std::size_t>(id)];
 }
 
+/// Of one that was announced more than once the last holds, but another reading is possible (section 5.1).
+[[nodiscard]] std::optional<std::uint32_t> largest(const Announced& side, PropertyId id) noexcept {
+  return std::max(announced(side, id), side.repeated[static_cast<std::size_t>(id)]);
+}
+
 struct Bound {
   std::uint32_t strict = standard;    ///< by the resolved reading: properties count once both FINALs were sent
   std::uint32_t generous = standard;  ///< by the most generous one
@@ -31,20 +37,22 @@ struct Bound {
 [[nodiscard]] Bound bound_of(Connection& connection, Side sender) {
   const Announced& mine = connection.v2.of(sender).announced;
   const Announced& theirs = connection.v2.of(other(sender)).announced;
-  const std::uint32_t receive = announced(theirs, PropertyId::receive_size).value_or(standard);
   const bool both = mine.final.number != 0 && theirs.final.number != 0;
   Bound bound;
   if (both) {
-    bound.strict = std::min(announced(mine, PropertyId::send_size).value_or(standard), receive);
-    bound.generous = bound.strict;
+    bound.strict = std::min(announced(mine, PropertyId::send_size).value_or(standard),
+                            announced(theirs, PropertyId::receive_size).value_or(standard));
+    bound.generous = std::min(largest(mine, PropertyId::send_size).value_or(standard),
+                              largest(theirs, PropertyId::receive_size).value_or(standard));
     // A lower value binds only who is proven to know it.
     const bool arrived = connection.heard(other(sender), theirs.final_ordinal);
-    if (!arrived && bound.strict < standard) bound = {};
+    if (!arrived && bound.strict < standard) bound = {standard, std::max(standard, bound.generous)};
     return bound;
   }
   const std::uint32_t send =
-      announced(mine, PropertyId::send_size).value_or(mine.final.number != 0 ? standard : unlimited);
-  bound.generous = std::max(standard, std::min(send, receive));
+      largest(mine, PropertyId::send_size).value_or(mine.final.number != 0 ? standard : unlimited);
+  const std::uint32_t most = largest(theirs, PropertyId::receive_size).value_or(standard);
+  bound.generous = std::max(standard, std::min(send, most));
   return bound;
 }
 
@@ -197,11 +205,13 @@ void settle_size(const Witness& witness, const Case& waited, bool proven) {
   const bool disordered = size.length <= bound.generous && theirs.final.number > waited.frame.number &&
                           theirs.final.time <= waited.frame.time;
   if (disordered) return;
+  // Only properties that the capture lacks may have promised more room, and none come behind the last ones.
+  const bool all_announced = theirs.final.number != 0;
   HeldFinding finding =
       witness.conclude(waited, {.frames = {waited.frame, mine.final, theirs.final},
                                 .by = waited.accused,
                                 .xid = waited.xid,
-                                .at_most = waited.at_most(proven),
+                                .at_most = waited.at_most(proven || all_announced),
                                 .what = size_message(connection, waited.accused, size.length, bound)});
   RecentSend* send =
       connection.of(waited.accused).sends.newest([&](const RecentSend& s) { return s.ordinal == size.ordinal; });
@@ -280,10 +290,8 @@ void conclude_refused_size(const Witness& witness, Side sender, std::uint64_t or
   if (at == cases.end()) return;
   Case waited = std::move(*at);
   cases.erase(at);
-  // It arrived, and did not fit. Only properties that the capture lacks may have promised more room: the last ones.
-  const bool all_announced = witness.connection.v2.of(other(sender)).announced.final.number != 0;
-  waited.order = Case::Order::proven;
-  waited.settle(witness, waited, all_announced);
+  waited.order = Case::Order::proven;  // it arrived, and did not fit
+  waited.settle(witness, waited, false);
 }
 
 const Row rows::v2_connprop_after_final{
@@ -304,9 +312,11 @@ namespace {
 
 using Applied = PropertyMessage::State;
 
-void lay_over(PropertyValues& values, const PropertyMessage& message) {
+void lay_over(PropertyValues& values, PropertyValues& repeated, const PropertyMessage& message) {
   for (std::size_t id = 0; id < values.size(); ++id) {
-    if (message.values[id]) values[id] = message.values[id];
+    if (!message.values[id]) continue;
+    values[id] = message.values[id];
+    repeated[id] = message.repeated[id];
   }
 }
 
@@ -314,11 +324,12 @@ void lay_over(PropertyValues& values, const PropertyMessage& message) {
 void renew_properties(Connection& connection, Side side) {
   Announced& announcement = connection.v2.of(side).announced;
   announcement.values = announcement.before;
+  announcement.repeated = announcement.repeated_before;
   announcement.final = {};
   announcement.final_ordinal = 0;
   for (const PropertyMessage& message : announcement.messages) {
     if (message.state != Applied::applies) continue;
-    lay_over(announcement.values, message);
+    lay_over(announcement.values, announcement.repeated, message);
     if (!message.final) continue;
     announcement.final = message.frame;
     announcement.final_ordinal = message.ordinal;
@@ -329,19 +340,19 @@ void renew_properties(Connection& connection, Side side) {
 PropertyMessage& remember_properties(const Turn& turn, Applied state) {
   Announced& announcement = turn.mine().announced;
   std::vector<PropertyMessage>& messages = announcement.messages;
-  if (announcement.first.number == 0) announcement.first = turn.event.frame;
+  const bool final = turn.type() == wire::HeaderType::connprop_final;
+  if (final && announcement.completed.number == 0) announcement.completed = turn.event.frame;
   if (messages.size() >= Announced::most_messages) {
     // FINAL stays: it is the one that the others are measured by.
     const auto oldest = std::find_if(messages.begin(), messages.end(), [&](const PropertyMessage& message) {
       return message.frame.number != announcement.final.number;
     });
     if (oldest != messages.end()) {
-      if (oldest->state == Applied::applies) lay_over(announcement.before, *oldest);
+      if (oldest->state == Applied::applies) lay_over(announcement.before, announcement.repeated_before, *oldest);
       messages.erase(oldest);
     }
   }
-  const bool final = turn.type() == wire::HeaderType::connprop_final;
-  messages.push_back({turn.event.ordinal, turn.event.frame, turn.xid(), final, state, {}});
+  messages.push_back({turn.event.ordinal, turn.event.frame, turn.xid(), final, state, {}, {}});
   return messages.back();
 }
 
@@ -367,7 +378,11 @@ void take_properties(const Turn& turn) {
   const bool late = announcement.final.number != 0 && !announcement.unsure_of_final();
   PropertyMessage& message = remember_properties(turn, late ? Applied::late : bad ? Applied::bad : Applied::applies);
   for (const wire::Property& property : turn.header.properties) {
-    if (property.numeric() && property.id < message.values.size()) message.values[property.id] = property.number;
+    if (!property.numeric() || property.id >= message.values.size()) continue;
+    std::optional<std::uint32_t>& value = message.values[property.id];
+    std::optional<std::uint32_t>& repeated = message.repeated[property.id];
+    if (value) repeated = std::max({repeated, value, std::optional(property.number)});
+    value = property.number;
   }
   if (late && !all_seen(turn.connection)) {
     turn.unchecked(RuleId::v2_connprop_after_final, "the refusal of the first one may be missing from the capture");
@@ -490,12 +505,14 @@ const Row rows::v2_connprop_final_missing{
     .versions = Versions::v2,
     .source = "draft-ietf-nfsv4-rpcrdma-version-two section 6.3.4",
     .who = "sender",
-    .title = "No transport properties were sent",
+    .title = "The last transport properties were not sent",
     .explanation =
         "Each side is expected to send RDMA2_CONNPROP_FINAL once, even without properties. Without it the defaults "
         "hold: 4096 octets each way, 16 segments of 1 MiB, no reverse calls.",
     .evidence =
-        "No such message of that side until the connection, or the capture, ends. Not said when the start is missing.",
+        "No such message of that side until the connection, or the capture, ends, whether RDMA2_CONNPROP_MIDDLE came "
+        "or "
+        "not. Not said when the start is missing.",
     .next = "If larger thresholds were expected, see why the side does not announce them."};
 
 void judge_missing_final(const Witness& witness, FrameRef now) {
@@ -503,16 +520,19 @@ void judge_missing_final(const Witness& witness, FrameRef now) {
   if (!connection.facts.handshake_seen) return;
   for (const Side side : {Side::active, Side::passive}) {
     const SideFacts& facts = connection.v2.of(side);
-    if (facts.messages == 0 || facts.announced.first.number != 0) continue;
+    const Announced& announced = facts.announced;
+    if (facts.messages == 0 || announced.completed.number != 0) continue;
     if (!all_seen(connection)) {
       witness.unchecked(RuleId::v2_connprop_final_missing, "packets are missing");
       continue;
     }
+    const bool some = std::any_of(announced.values.begin(), announced.values.end(),
+                                  [](const auto& value) { return value.has_value(); });
     witness.say(RuleId::v2_connprop_final_missing,
                 {.frames = {facts.first, now},
-                 .what = fmt::format("The {} sent no RDMA2_CONNPROP_FINAL: the defaults hold for what it receives and "
-                                     "sends.",
-                                     name(side))});
+                 .what = fmt::format("The {} sent no RDMA2_CONNPROP_FINAL: {}.", name(side),
+                                     some ? "the properties that it did send are not complete"
+                                          : "the defaults hold for what it receives and sends")});
   }
 }
 

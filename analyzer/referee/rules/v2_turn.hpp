@@ -39,6 +39,11 @@ struct Turn : Witness {
                   Severity at_most = Severity::error) const;
   /// The same for what rests on messages of the other side: once something later of it has come, and no hole before.
   void say_when_heard(RuleId rule, FrameRef evidence, std::string message, Severity severity = Severity::error) const;
+  /// Likewise for what rests on the other side's properties alone: its last ones are enough.
+  void say_by_properties(RuleId rule, std::string message, Severity severity = Severity::error) const;
+
+ private:
+  [[nodiscard]] Case case_of(RuleId rule, FrameRef evidence, std::string&& message, Severity severity) const;
 };
 
 /// The start of the connection is in the capture, and so is everything since.
@@ -113,6 +118,8 @@ void judge_invalidated(const Turn& turn, const Transaction* call);
 // --- rules/v2_errors.cpp
 [[nodiscard]] Refused judge_error(const Turn& turn);
 void judge_unknown_type(const Turn& turn);
+/// RDMA2_ERR_INVAL_HTYPE for a message of a type that is not assigned: no Call ends with it, whatever XID it had.
+[[nodiscard]] bool refuses_unknown_type(const Turn& turn);
 /// Did the peer refuse the header type of this message before?
 void judge_repeated_type(const Turn& turn);
 /// An RDMA2_ERROR of another version, which is that of the message that it refuses.

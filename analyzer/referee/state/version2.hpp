@@ -70,6 +70,7 @@ struct PropertyMessage {
     refused  ///< nothing of it applies
   } state = State::applies;
   PropertyValues values;
+  PropertyValues repeated;  ///< of a property that it names more than once, the largest
 };
 
 /// Properties that one side announced (section 5).
@@ -78,10 +79,14 @@ struct Announced {
   FrameRef final;         ///< RDMA2_CONNPROP_FINAL; number 0: none in force
   std::uint64_t final_ordinal = 0;
   FrameRef middle;  ///< RDMA2_CONNPROP_MIDDLE that FINAL still has to follow; number 0: none
-  FrameRef first;   ///< the first RDMA2_CONNPROP of any kind
+  /// Where the newest message that names a property does so more than once: the largest. Which one holds is not
+  /// written.
+  PropertyValues repeated;
+  FrameRef completed;  ///< the first RDMA2_CONNPROP_FINAL, in force or not
   static constexpr std::size_t most_messages = 32;
   std::vector<PropertyMessage> messages;  ///< the newest
   PropertyValues before;                  ///< the values of those that are no longer kept
+  PropertyValues repeated_before;         ///< likewise
   /// Which message a refusal was about cannot be known: bit n, property n may have been refused; bit 0, FINAL.
   std::uint32_t unsure = 0;
 
