@@ -360,13 +360,13 @@ void Referee::on(const trace::RequestReceipt& event) {
 }
 
 void Referee::on(const trace::ConnectReady& event) {
-  Connection* connection = impl_->seen(event, event.message_seen);
+  Connection* connection = impl_->find(event.connection);
   if (connection == nullptr) return;
+  impl_->seen(event, event.message_seen && !connection->ready_seen);  // a late one has no place among packets
   impl_->hear(event);
   connection->ready_seen = true;
   if (!connection->rpcrdma()) return;
   judge_stray_private_data(impl_->on(*connection), event.side, event.private_data, event.frame);
-  if (connection->facts.transport == trace::Transport::iwarp) return;
   connection->ready_by_data = event.message_seen ? FrameRef{} : event.frame;
 }
 

@@ -189,7 +189,7 @@ void take_reply(const Witness& witness, const trace::Send& event, const wire::He
     return;
   }
   const bool of_its_time = call->refusal == Transaction::Refusal::due_for_msgp;
-  if (!reading.guessed && static_cast<Proc>(header.fixed.proc) == Proc::msgp && !of_its_time) {
+  if (static_cast<Proc>(header.fixed.proc) == Proc::msgp && !of_its_time) {
     credit_answer(witness, event, requester, grant);
     drop_answer(connection, event, *call);
     return;

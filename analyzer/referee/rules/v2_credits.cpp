@@ -151,6 +151,29 @@ const Row rows::v2_credit_limit_invalid{
 
 namespace {
 
+constexpr std::uint64_t furthest = INT32_MAX - 1;
+
+/// It has received what it answered, and at most what was sent: a limit may be as far from either.
+[[nodiscard]] bool near_what_came(std::uint32_t limit, std::uint32_t taken, std::uint32_t sent) noexcept {
+  return limit - taken <= furthest + (sent - taken);
+}
+
+/// What its peer sent before may stand behind it in the capture, or be missing.
+void settle_limit(const Witness& witness, const Case& waited, bool proven) {
+  const Case::LimitTooFar& limit = *waited.is<Case::LimitTooFar>();
+  Credits& bound = witness.connection.v2.of(other(waited.accused)).credits;
+  if (near_what_came(limit.value, limit.taken, bound.sent)) {
+    bound.counted = Credits::Counted::either_way;
+    return;
+  }
+  if (!proven || !all_seen(witness.connection)) {
+    witness.unchecked(waited.rule, "a message that it rests on may be missing");
+    return;
+  }
+  witness.conclude(waited,
+                   {.frames = {waited.frame}, .by = waited.accused, .at_most = waited.severity, .what = limit.what});
+}
+
 /// Can this limit be a count from zero? Sets what follows for the side that it binds.
 void judge_base(const Witness& witness, const trace::Send& event, std::uint32_t value) {
   Connection& connection = witness.connection;
@@ -158,11 +181,8 @@ void judge_base(const Witness& witness, const trace::Send& event, std::uint32_t 
   const Credits& own = connection.v2.of(event.side).credits;
   const std::int32_t from_taken = ahead(value, bound.least_taken);
   const std::int32_t from_sent = ahead(value, own.sent - 1);  // the present one has been counted
-  // It has received what it answered, and at most what was sent: a limit may be as far from either.
-  constexpr std::uint64_t most = INT32_MAX - 1;
-  const std::uint32_t not_answered = bound.sent - bound.least_taken;
-  const bool by_received = value - bound.least_taken <= most + not_answered;
-  const bool by_sent = value - (own.sent - 1) <= most;
+  const bool by_received = near_what_came(value, bound.least_taken, bound.sent);
+  const bool by_sent = value - (own.sent - 1) <= furthest;
   if (bound.counted == Credits::Counted::from_nowhere) return;
   if (by_sent && !by_received) bound.counted = Credits::Counted::from_sent;
   if (by_received && !by_sent && bound.counted == Credits::Counted::either_way) {
@@ -172,15 +192,17 @@ void judge_base(const Witness& witness, const trace::Send& event, std::uint32_t 
   bound.counted = Credits::Counted::from_nowhere;
   const bool started_elsewhere =
       std::max(from_taken, from_sent) < 0 && std::max(from_taken, from_sent) > a_little_below;
-  witness.say(RuleId::v2_credit_limit_invalid,
-              {.frames = {event.frame},
-               .by = event.side,
-               .at_most = started_elsewhere ? Severity::warning : Severity::error,
-               .what = fmt::format(
-                   "The {} lets its peer send up to message number {}; by then it had sent {} and its peer {}. {}",
-                   name(event.side), value, own.sent - 1, bound.sent,
-                   started_elsewhere ? "Its counters do not seem to begin at 0; credits are not judged further."
-                                     : "Limits have to be less than 2^31 - 1 away; credits are not judged further.")});
+  std::string what =
+      fmt::format("The {} lets its peer send up to message number {}; by then it had sent {} and its peer {}. {}",
+                  name(event.side), value, own.sent - 1, bound.sent,
+                  started_elsewhere ? "Its counters do not seem to begin at 0; credits are not judged further."
+                                    : "Limits have to be less than 2^31 - 1 away; credits are not judged further.");
+  witness.wait({.rule = RuleId::v2_credit_limit_invalid,
+                .accused = event.side,
+                .frame = event.frame,
+                .severity = started_elsewhere ? Severity::warning : Severity::error,
+                .about = Case::LimitTooFar{value, bound.least_taken, std::move(what)},
+                .settle = settle_limit});
 }
 
 }  // namespace

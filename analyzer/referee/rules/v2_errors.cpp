@@ -268,6 +268,10 @@ void judge_repeated_type(const Turn& turn) {
       turn.unchecked(RuleId::v2_htype_repeated, "the refusal may not have arrived by then");
       return;
     }
+    if (turn.connection.of(turn.side()).newest_gap.number >= type.frame.number) {
+      turn.unchecked(RuleId::v2_htype_repeated, "the message that was refused may be missing");
+      return;
+    }
     const bool one_of_several = type.may_be != bit;
     const bool told = one_of_several && type.again == type.may_be;
     type.again |= bit;

@@ -155,12 +155,16 @@ void judge_sequence(const Turn& turn) {
   Continuation& open = mine.continuation;
   if (open.open && !(known && continues(open, turn))) {
     const bool harmless = known && control(type);
-    turn.say(RuleId::v2_continuation_broken, {frame, open.first},
-             fmt::format("The {} sent {} (XID {:#010x}) between the pieces of its {} with XID {:#010x} (since frame "
-                         "{}).{}",
-                         name(turn.side()), type_name, turn.xid(), open.call ? "Call" : "Reply", open.xid,
-                         open.first.number, harmless ? " Only the letter of the draft forbids it." : ""),
-             harmless ? Severity::note : Severity::error);
+    std::string what =
+        fmt::format("The {} sent {} (XID {:#010x}) between the pieces of its {} with XID {:#010x} (since frame {}).{}",
+                    name(turn.side()), type_name, turn.xid(), open.call ? "Call" : "Reply", open.xid, open.first.number,
+                    harmless ? " Only the letter of the draft forbids it." : "");
+    if (harmless) {
+      turn.say(RuleId::v2_continuation_broken, {frame, open.first}, what, Severity::note);
+    } else {
+      // An RDMA2_ERROR that ended the message may be missing.
+      turn.say_when_heard(RuleId::v2_continuation_broken, open.first, std::move(what));
+    }
     if (!harmless) {
       if (open.call) owe_refusal(turn, true, open.xid);
       mine.interrupted = SideFacts::Interrupted{open.xid, open.call};

@@ -76,6 +76,12 @@ struct Case {
     std::uint64_t length = 0;
     std::uint64_t ordinal = 0;  ///< of the Send
   };
+  /// A limit that is too far from what was sent, as far as that was known.
+  struct LimitTooFar {
+    std::uint32_t value = 0;
+    std::uint32_t taken = 0;  ///< messages of its peer that it had answered
+    std::string what;
+  };
   struct StrayError {};
   /// All is said but for what it rests on.
   struct Said {
@@ -90,7 +96,7 @@ struct Case {
   std::uint32_t xid = 0;
   Severity severity = Severity::error;
   std::variant<CallsAboveGrant, Answer, UnknownMemory, Misuse, Done, SharedMemory, SameXid, EarlyCall, SendsAboveLimit,
-               Size, StrayError, Said>
+               Size, LimitTooFar, StrayError, Said>
       about;
   std::uint64_t heard_by = 0;  ///< a Send of the accused: who has it has heard what this is about
   /// What tells that it was first, of what the accused's peer has sent since.
