@@ -233,7 +233,7 @@ test("200 failed attempts: what stands on top says it all", async () => {
   for (const fabric of ["rocev2", "iwarp"]) {
     execFileSync(given.forge, [story, "--transport", fabric, "--out", file("attempts.pcap")]);
     const { page: path, report } = await analysed(given.analyzer, file("attempts.pcap"), file("attempts.html"));
-    assert.deepEqual(report.mounts[0].attempts, { made: 200, established: 0, refused: 200, unanswered: 0 });
+    assert.deepEqual(report.mounts[0].attempts, { made: 200, established: 0, refused: 200, unanswered: 0, only_tcp: 0 });
     assert.ok(statSync(path).size < 1 << 20, `${statSync(path).size} octets`);
     const page = await watched(browser);
     await page.open(path);
