@@ -26,15 +26,33 @@ using wire::Proc;
   });
 }
 
+/// The same memory, whatever length stands there.
+[[nodiscard]] bool same_places(const wire::WriteChunk& mine, const wire::WriteChunk& theirs) {
+  return !mine.empty() && std::equal(mine.begin(), mine.end(), theirs.begin(), theirs.end(),
+                                     [](const wire::Segment& a, const wire::Segment& b) {
+                                       return a.handle == b.handle && a.offset == b.offset;
+                                     });
+}
+
+/// It returns the chunks of `theirs`, as only its Reply does: nobody offers the memory of the other side.
+[[nodiscard]] bool gives_back(const wire::HeaderV1& header, const Transaction& theirs) {
+  if (!theirs.lists_known) return false;
+  if (header.reply && theirs.reply_chunk && same_places(*header.reply, *theirs.reply_chunk)) return true;
+  return !header.writes.empty() && std::equal(header.writes.begin(), header.writes.end(), theirs.writes.begin(),
+                                              theirs.writes.end(), same_places);
+}
+
 /// Its Call seems to have been answered, which is not certain.
 [[nodiscard]] bool ended_unseen(const Connection& connection, Side requester, std::uint32_t xid) {
   const Transaction* call = connection.find(requester, xid);
   return call != nullptr && call->answer_uncertain();
 }
 
-/// What counts as an offer to `sender` may have been a Long Call, which a later message with its XID answers.
-[[nodiscard]] bool answers_offer(Connection& connection, Side sender, std::uint32_t xid) {
-  const Offer* offer = newest_offer(connection, sender, xid);
+/// What counts as an offer to `sender` may have been a Long Call, which a later message with its XID answers. Room for
+/// a Reply is only offered by a Call: what an answer fills is told without a Read chunk.
+[[nodiscard]] bool answers_offer(Connection& connection, Side sender, const wire::HeaderV1& header) {
+  if (header.reply && wire::chunk_length(*header.reply) != 0) return false;
+  const Offer* offer = newest_offer(connection, sender, header.fixed.xid);
   return offer != nullptr && offer->may_be_call();
 }
 
@@ -91,6 +109,10 @@ Reading read_direction(Connection& connection, const trace::Send& event, const w
   const bool theirs_open = connection.open_call(other(sender), xid) != nullptr;
   const bool mine_open = connection.open_call(sender, xid) != nullptr;
   if (proc == Proc::nomsg && lists_complete) {
+    if (theirs_open && gives_back(header, *connection.open_call(other(sender), xid))) {
+      reading.direction = Direction::reply;
+      return reading;
+    }
     if (has_position_zero(header)) {
       // A Long Call, or a Reply that offers itself to be read: told apart by the open Call of the other side.
       const OfferedBefore before = theirs_open ? OfferedBefore::no : offered_before(connection, sender, header);
@@ -109,7 +131,7 @@ Reading read_direction(Connection& connection, const trace::Send& event, const w
           reading.inferred = true;
         }
       } else if (!theirs_open &&
-                 (ended_unseen(connection, other(sender), xid) || answers_offer(connection, sender, xid))) {
+                 (ended_unseen(connection, other(sender), xid) || answers_offer(connection, sender, header))) {
         reading.direction = Direction::reply;
         reading.inferred = true;
       } else if (!theirs_open || own_reply_chunk(header, *connection.open_call(other(sender), xid))) {
@@ -224,7 +246,7 @@ bool call_or_offer(const Connection& connection, const trace::Send& event, wire:
     const OfferedBefore before = offered_before(connection, event.side, scratch);
     if (before != OfferedBefore::no) return before == OfferedBefore::yes;
   }
-  if (!some || theirs == nullptr || own_reply_chunk(scratch, *theirs)) return false;
+  if (!some || theirs == nullptr || own_reply_chunk(scratch, *theirs) || gives_back(scratch, *theirs)) return false;
   return event.side == Side::active || connection.open_call(event.side, scratch.fixed.xid) != nullptr ||
          reverse_calls_possible(connection);
 }
