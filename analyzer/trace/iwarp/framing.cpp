@@ -24,6 +24,16 @@ bool head_possible(Bytes octets) noexcept {
   return control.plausible() && length >= control.header_length();
 }
 
+/// A marker says how far back its FPDU begins. Do those behind `first` say so, too, up to `end`, as far as they are
+/// here?
+bool more_markers(Bytes fpdu, std::uint64_t first, std::uint64_t end) noexcept {
+  for (std::uint64_t at = first + wire::Markers::interval; at < end && at + 4 <= fpdu.size();
+       at += wire::Markers::interval) {
+    if (wire::load_be32(fpdu.data() + at) != at) return false;
+  }
+  return true;
+}
+
 }  // namespace
 
 bool Framing::verifying() const noexcept { return crc_ != Crc::unused && (check_all_ || verified_ < verify_first); }
@@ -193,7 +203,7 @@ void Framing::look_for_markers(const Piece& piece) noexcept {
     const std::uint64_t end = seen.after(piece.start, size) - piece.start;
     const std::uint64_t head = end + seen.inside(piece.start + end);
     const bool ends_well = end == piece.wire_length || (head + 4 <= octets.size() && head_possible(head_at(head)));
-    if (!ends_well) continue;
+    if (!ends_well || !more_markers(octets, distance, end)) continue;
     markers_ = seen;
     markers_known_ = true;
     return;
