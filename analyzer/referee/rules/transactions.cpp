@@ -9,6 +9,7 @@
 #include "referee/rules/checks.hpp"
 #include "referee/rules/rows.hpp"
 #include "referee/rules/v2_turn.hpp"
+#include "referee/state/offers.hpp"
 
 namespace rpcrdma::referee {
 
@@ -314,7 +315,9 @@ void judge_orphan(const Witness& witness, const trace::Send& event, Side request
     witness.unchecked(RuleId::reply_without_call, "traffic of an early draft of version 2 is not judged");
     return;
   }
-  if (const Transaction* own = connection.find(event.side, xid); own != nullptr && own->answer_uncertain()) {
+  const Transaction* own = connection.find(event.side, xid);
+  const Offer* offer = newest_offer(connection, event.side, xid);  // outlives the Call that it seemed to answer
+  if ((own != nullptr && own->answer_uncertain()) || (offer != nullptr && offer->may_be_call())) {
     witness.unchecked(RuleId::reply_without_call, "its Call may be the Long Call that looks like an offered Reply");
     return;
   }
