@@ -303,7 +303,7 @@ void Referee::on(const trace::ConnectRequest& event) {
   const bool unusual = facts.server.port && !impl_->service_port(*connection);
   if (connection->rpcrdma() && unusual) judge_service_port(impl_->on(*connection), event.frame);
   impl_->peers.connects(impl_->on(*connection), event.frame);
-  impl_->mounts.names(event);
+  impl_->mounts.names(event, impl_->finished);
   impl_->mounts.requests(*connection);
   impl_->tell_handshake(*connection, event);
 }
