@@ -118,12 +118,9 @@ struct Referee::Impl {
   }
 
   [[nodiscard]] HeldFinding reject(Connection& connection, const trace::ConnectReject& event) {
-    if (gives_up(connection, event)) {
-      mounts.gives_up(connection, event.frame);
-      return judge_give_up(on(connection), event);
-    }
-    mounts.rejects(connection, event, event.reason, unconfirmed(connection, event));
-    return judge_reject(on(connection), event);
+    const Attempt::Outcome outcome = outcome_of(connection, event);
+    mounts.rejects(connection, event.frame, outcome, event.reason);
+    return judge_reject(on(connection), event, outcome);
   }
 
   void note_close(Connection& connection) {
@@ -401,7 +398,7 @@ void Referee::on(const trace::Disconnect& event) {
         impl_->note_close(*connection);
       }
     } else if (closed_in_place_of_reply(*connection, event)) {
-      impl_->mounts.rejects(*connection, event);
+      impl_->mounts.rejects(*connection, event.frame, Attempt::Outcome::rejected);
       impl_->mounts.said(*connection, judge_close_in_place_of_reply(impl_->on(*connection), event));
     }
   }

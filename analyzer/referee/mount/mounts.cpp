@@ -206,21 +206,17 @@ void Mounts::establishes(const Connection& connection, FrameRef frame) {
   attempt->answer = frame;
 }
 
-void Mounts::gives_up(const Connection& connection, FrameRef frame) {
+void Mounts::rejects(const Connection& connection, FrameRef frame, Attempt::Outcome outcome,
+                     std::optional<std::uint16_t> reason) {
   if (connection.mount == nullptr) return;
   Attempt* attempt = connection.mount->attempt_of(connection.id());
   if (attempt == nullptr) return;
-  attempt->outcome = Outcome::given_up;
-  attempt->last = frame;
-}
-
-void Mounts::rejects(const Connection& connection, const trace::EventBase& event, std::optional<std::uint16_t> reason,
-                     bool lapsed) {
-  if (connection.mount == nullptr) return;
-  Attempt* attempt = connection.mount->attempt_of(connection.id());
-  if (attempt == nullptr) return;
-  attempt->outcome = lapsed ? Outcome::unconfirmed : event.side == Side::active ? Outcome::declined : Outcome::rejected;
-  attempt->answer = event.frame;
+  attempt->outcome = outcome;
+  if (outcome == Outcome::given_up) {  // it is the client's own, and answers nothing
+    attempt->last = frame;
+    return;
+  }
+  attempt->answer = frame;
   if (connection.facts.transport != trace::Transport::iwarp) attempt->reason = reason;
 }
 

@@ -42,12 +42,9 @@ class Mounts {
   /// MRA: the server has the request, and has not decided.
   static void acknowledges(Connection& connection, FrameRef frame);
   void establishes(const Connection& connection, FrameRef frame);
-  /// The client, which has waited for an answer in vain.
-  void gives_up(const Connection& connection, FrameRef frame);
-  /// A REJ or an MPA Reply; without a word where the server ends TCP. `lapsed`: the server had accepted, and has waited
-  /// for the client in vain.
-  void rejects(const Connection& connection, const trace::EventBase& event, std::optional<std::uint16_t> reason = {},
-               bool lapsed = false);
+  /// A REJ or an MPA Reply, or, without a reason, the end of TCP.
+  void rejects(const Connection& connection, FrameRef frame, Attempt::Outcome outcome,
+               std::optional<std::uint16_t> reason = {});
   /// What was said about this attempt alone: a series says it once, which shows at the end.
   void said(const Connection& connection, HeldFinding finding);
   void attempts(const trace::TcpAttempt& event);
