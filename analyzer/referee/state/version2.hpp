@@ -44,9 +44,13 @@ struct Credits {
   enum class Counted : std::uint8_t {
     either_way,     ///< by what the peer received, as is meant, or by what it sent, as is written
     from_received,  ///< by what it received: the limits cannot have been counted from what it sent
-    from_sent,      ///< the other way round
-    from_nowhere    ///< the limits cannot be counted from 0 in any reading
+    from_sent       ///< the other way round
   } counted = Counted::either_way;
+  enum class Base : std::uint8_t {
+    zero,      ///< the limits are counts from 0
+    in_doubt,  ///< one of them is none in any reading, unless something that was sent before is still to come
+    elsewhere  ///< they cannot be counted from 0
+  } base = Base::zero;
   FrameRef from;                  ///< the message with the newest limit
   std::uint32_t least_taken = 0;  ///< so many of this side's Sends the peer has certainly received: it answered them
   FrameRef dry_from;              ///< the message whose limit was used up when nothing could be sent any more
