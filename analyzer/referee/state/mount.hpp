@@ -32,7 +32,7 @@ struct AttemptSeries {
   std::uint64_t rejected = 0, declined = 0, unconfirmed = 0, refused = 0, unreachable = 0, unanswered = 0;
   std::uint64_t only_tcp = 0;      ///< of the unanswered ones: TCP was taken, and nothing asked for
   std::uint64_t acknowledged = 0;  ///< of the unanswered ones: the server has the request (MRA), and has not decided
-  FrameRef receipt;                ///< MRA to the newest attempt; number 0: none
+  FrameRef receipt;                ///< of the newest attempt, if it is one of these; number 0: it is not
   FrameRef first;
   FrameRef last;                          ///< of the newest attempt
   FrameRef last_answer;                   ///< number 0: none of them was answered
