@@ -364,7 +364,8 @@ void Referee::on(const trace::ConnectReady& event) {
   connection->ready_seen = true;
   if (!connection->rpcrdma()) return;
   judge_stray_private_data(impl_->on(*connection), event.side, event.private_data, event.frame);
-  connection->ready_by_data = event.message_seen ? FrameRef{} : event.frame;
+  const bool may_have_one = connection->facts.transport != trace::Transport::iwarp;
+  connection->ready_by_data = may_have_one && !event.message_seen ? event.frame : FrameRef{};
 }
 
 void Referee::on(const trace::Adopted& event) {

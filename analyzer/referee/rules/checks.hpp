@@ -211,7 +211,7 @@ void judge_rpc_status(const Witness& witness, FrameRef reply, Side responder, wi
 
 // --- handshake.cpp: group L, how a connection comes about
 void judge_service_port(const Witness& witness, FrameRef request);
-/// RDMA data without an RTU.
+/// `first`: data of the client that stands where an RTU was due.
 void judge_missing_ready(const Witness& witness, FrameRef first);
 /// At the end of the capture: a request that nobody answered.
 HeldFinding judge_unanswered_request(const Witness& witness, FrameRef last);

@@ -248,7 +248,6 @@ const Row rows::cm_rtu_missing{
     .next = "Nothing to do; it hints at packet loss on the fabric or in the capture."};
 
 void judge_missing_ready(const Witness& witness, FrameRef first) {
-  if (witness.connection.facts.transport == trace::Transport::iwarp) return;  // which has no such message
   witness.say(
       RuleId::cm_rtu_missing,
       {.frames = {first},
