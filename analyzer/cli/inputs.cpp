@@ -32,6 +32,7 @@ void Inputs::open(Input& input) {
 void Inputs::correct(trace::TapClocks compared) {
   if (compared.clocks.size() != inputs_.size()) return;
   order_.emplace(compared);
+  straight_ = nullptr;
   clocks_ = std::move(compared.clocks);
 }
 

@@ -118,12 +118,9 @@ struct Referee::Impl {
   }
 
   [[nodiscard]] HeldFinding reject(Connection& connection, const trace::ConnectReject& event) {
-    if (gives_up(connection, event)) {
-      mounts.gives_up(connection, event.frame);
-      return judge_give_up(on(connection), event);
-    }
-    mounts.rejects(connection, event, event.reason, unconfirmed(connection, event));
-    return judge_reject(on(connection), event);
+    const Attempt::Outcome outcome = outcome_of(connection, event);
+    mounts.rejects(connection, event.frame, outcome, event.reason);
+    return judge_reject(on(connection), event, outcome);
   }
 
   void note_close(Connection& connection) {
@@ -303,7 +300,7 @@ void Referee::on(const trace::ConnectRequest& event) {
   const bool unusual = facts.server.port && !impl_->service_port(*connection);
   if (connection->rpcrdma() && unusual) judge_service_port(impl_->on(*connection), event.frame);
   impl_->peers.connects(impl_->on(*connection), event.frame);
-  impl_->mounts.names(event);
+  impl_->mounts.names(event, impl_->finished);
   impl_->mounts.requests(*connection);
   impl_->tell_handshake(*connection, event);
 }
@@ -367,7 +364,8 @@ void Referee::on(const trace::ConnectReady& event) {
   connection->ready_seen = true;
   if (!connection->rpcrdma()) return;
   judge_stray_private_data(impl_->on(*connection), event.side, event.private_data, event.frame);
-  connection->ready_by_data = event.message_seen ? FrameRef{} : event.frame;
+  const bool may_have_one = connection->facts.transport != trace::Transport::iwarp;
+  connection->ready_by_data = may_have_one && !event.message_seen ? event.frame : FrameRef{};
 }
 
 void Referee::on(const trace::Adopted& event) {
@@ -401,7 +399,7 @@ void Referee::on(const trace::Disconnect& event) {
         impl_->note_close(*connection);
       }
     } else if (closed_in_place_of_reply(*connection, event)) {
-      impl_->mounts.rejects(*connection, event);
+      impl_->mounts.rejects(*connection, event.frame, Attempt::Outcome::rejected);
       impl_->mounts.said(*connection, judge_close_in_place_of_reply(impl_->on(*connection), event));
     }
   }

@@ -66,11 +66,6 @@ void keep_header(Draft& draft, std::size_t wire_length, bool broken) {
   KeepFields keep(draft);
   wire::walk_fields(draft.original(), wire_length, keep);
   if (broken) static_cast<void>(draft.keep(keep.end(), 4));  // the word that cannot be
-  const auto fixed = wire::decode_fixed_words(draft.original(), wire_length);
-  if (!fixed || fixed->version == 1 || fixed->version == 2) return;
-  // Of an error that refuses another version, in that version: its code and both limits.
-  constexpr std::size_t body = 16;
-  if (static_cast<wire::Proc>(fixed->proc) == wire::Proc::error) static_cast<void>(draft.keep(body, 12));
 }
 
 std::vector<std::uint64_t> lengths(const std::vector<wire::WriteChunk>& chunks) {

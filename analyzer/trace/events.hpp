@@ -7,7 +7,6 @@
 // Spans are valid only during the call.
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -40,6 +39,8 @@ struct Endpoint {
   std::optional<std::uint16_t> port;  ///< TCP port, or the port of the RDMA IP CM header / service ID
   std::optional<std::uint32_t> qpn;   ///< 24 bits; never on iWARP
   std::uint8_t network = 0;           ///< which of several VLANs or tunnels that use the address; the same at both ends
+  /// The GID or LID that its packets name, where `address` is an IP address that stands in a REQ; else empty.
+  std::string fabric;
 };
 
 struct EventBase {
@@ -80,8 +81,6 @@ struct ConnectRequest : EventBase {
   PrivateDataArea private_data;
   Depths depths;
   std::optional<std::uint64_t> service_id;  ///< IB only
-  /// IB: the GIDs or LIDs of client and server, where the addresses above are those of the RDMA IP CM header.
-  std::array<std::string, 2> fabric;
   // iWARP only
   std::uint8_t mpa_revision = 0;
   std::uint8_t mpa_flags = 0;  ///< M 0x80, C 0x40, R 0x20, S 0x10

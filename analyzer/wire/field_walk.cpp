@@ -207,10 +207,11 @@ void walk_fields(Bytes octets, std::size_t wire_length, FieldVisitor& visitor) {
     return;
   }
   FieldTeller teller(octets, visitor);
-  if (fixed->version == 2) {
+  const bool error = static_cast<HeaderType>(fixed->proc) == HeaderType::error;
+  if (fixed->version == 2 || error) {
     FieldsOfItems items(teller);
-    const Draft draft = earlier_draft(octets, wire_length) ? Draft::earlier : Draft::newest;
-    (void)walk_v2(octets, wire_length, items, draft);
+    const bool earlier = fixed->version == 2 && earlier_draft(octets, wire_length);
+    (void)walk_v2(octets, wire_length, items, earlier ? Draft::earlier : Draft::newest);
     return;
   }
   for (std::size_t i = 0; i < fixed_fields.size(); ++i) teller.tell(fixed_fields[i], i * 4, 4);

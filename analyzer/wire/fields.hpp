@@ -125,8 +125,8 @@ class FieldVisitor {
 /// header. The version is not judged.
 [[nodiscard]] Decoded<std::size_t> walk_fields_v1(Bytes octets, std::size_t wire_length, FieldVisitor& visitor);
 
-/// By the version that the header names: 1 as above, 2 by walk_v2() (of the draft that the octets follow), of any other
-/// the fixed words.
+/// By the version that the header names: 1 as above, 2 by walk_v2() (of the draft that the octets follow). An error of
+/// any other refuses a message of that version, and is read as one of version 2; of all else there are the fixed words.
 void walk_fields(Bytes octets, std::size_t wire_length, FieldVisitor& visitor);
 
 }  // namespace rpcrdma::wire

@@ -104,7 +104,10 @@ void take_silence(Assessment& a, const Mount& mount) {
   for (const Life& life : mount.lives) {
     for (const std::size_t side : {0U, 1U}) keep_later(heard[side], life.heard[side]);
   }
-  for (const Attempt& attempt : mount.attempts) keep_later(heard[index(Side::passive)], attempt.answer);
+  for (const Attempt& attempt : mount.attempts) {
+    keep_later(heard[index(Side::passive)], attempt.answer);
+    keep_later(heard[index(Side::passive)], attempt.receipt);
+  }
   const auto consider = [&](Side silent, FrameRef first, FrameRef repeat, FrameRef last, std::uint64_t copies) {
     if (copies < repeats_that_count || last.time - first.time < silence_that_counts) return;
     if (later(heard[index(silent)], repeat)) return;

@@ -114,16 +114,28 @@ Mount* Mounts::between(const trace::Endpoint& client, const trace::Endpoint& ser
   return mounts_.emplace(key, std::move(mount)).first->second.get();
 }
 
-void Mounts::names(const trace::ConnectRequest& request) {
-  const trace::Endpoint& client = request.client;
-  const trace::Endpoint& server = request.server;
-  if (request.fabric[0].empty() || !addressed(client, server)) return;
+void Mounts::names(const trace::ConnectRequest& request, Finished& finished) {
+  if (!ports_.learn(request.client, request.server)) return;
+  rename(request.client, request.server, finished);
+  rename(request.server, request.client, finished);  // which end is the client may have been a guess
+}
+
+/// What is known by the ports of these two ends, and its connections with it. Where their names have a mount already
+/// there are two, and each keeps its own.
+void Mounts::rename(const trace::Endpoint& client, const trace::Endpoint& server, Finished& finished) {
   Key key{client.address, server.address, client.network};
   if (mounts_.count(key) != 0) return;
-  auto renamed = mounts_.extract(Key{request.fabric[0], request.fabric[1], client.network});
+  auto renamed = mounts_.extract(Key{PortNames::port(client), PortNames::port(server), client.network});
   if (renamed.empty()) return;
-  renamed.mapped()->client = client.address;
-  renamed.mapped()->server = server.address;
+  Mount& mount = *renamed.mapped();
+  mount.client = client.address;
+  mount.server = server.address;
+  const auto put = [&](ConnectionFacts& facts) {
+    PortNames::put(facts.client, client);
+    PortNames::put(facts.server, server);
+  };
+  for (const auto& [id, connection] : mount.alive) put(connection->facts);
+  finished.change(mount.connections, put);
   renamed.key() = std::move(key);
   mounts_.insert(std::move(renamed));
 }
@@ -156,7 +168,8 @@ void Mounts::requests(Connection& connection) {
 }
 
 void Mounts::adopts(Connection& connection) {
-  const ConnectionFacts& facts = connection.facts;
+  ConnectionFacts& facts = connection.facts;
+  ports_.name(facts.client, facts.server);
   join(connection, between(facts.client, facts.server));
   if (connection.mount == nullptr) {
     if (addressed(facts.client, facts.server)) turned_away_.add(facts.opened);
@@ -193,21 +206,17 @@ void Mounts::establishes(const Connection& connection, FrameRef frame) {
   attempt->answer = frame;
 }
 
-void Mounts::gives_up(const Connection& connection, FrameRef frame) {
+void Mounts::rejects(const Connection& connection, FrameRef frame, Attempt::Outcome outcome,
+                     std::optional<std::uint16_t> reason) {
   if (connection.mount == nullptr) return;
   Attempt* attempt = connection.mount->attempt_of(connection.id());
   if (attempt == nullptr) return;
-  attempt->outcome = Outcome::given_up;
-  attempt->last = frame;
-}
-
-void Mounts::rejects(const Connection& connection, const trace::EventBase& event, std::optional<std::uint16_t> reason,
-                     bool lapsed) {
-  if (connection.mount == nullptr) return;
-  Attempt* attempt = connection.mount->attempt_of(connection.id());
-  if (attempt == nullptr) return;
-  attempt->outcome = lapsed ? Outcome::unconfirmed : event.side == Side::active ? Outcome::declined : Outcome::rejected;
-  attempt->answer = event.frame;
+  attempt->outcome = outcome;
+  if (outcome == Outcome::given_up) {  // it is the client's own, and answers nothing
+    attempt->last = frame;
+    return;
+  }
+  attempt->answer = frame;
   if (connection.facts.transport != trace::Transport::iwarp) attempt->reason = reason;
 }
 

@@ -13,7 +13,9 @@
 #include <vector>
 
 #include "referee/docket/symptoms.hpp"
+#include "referee/mount/port_names.hpp"
 #include "referee/state/connection.hpp"
+#include "referee/state/finished.hpp"
 #include "referee/state/mount.hpp"
 #include "referee/state/turned_away.hpp"
 #include "trace/events.hpp"
@@ -23,13 +25,15 @@ namespace rpcrdma::referee {
 class Mounts {
  public:
   /// `book`: knows when things are said. `share`: there are others for other mounts.
-  Mounts(const FindingBook& book, bool share) noexcept : book_(book), turned_away_{share ? 1024U : 4096U, 0, {}} {}
+  Mounts(const FindingBook& book, bool share) noexcept
+      : book_(book), turned_away_{room(share), 0, {}}, ports_(room(share)) {}
   Mounts(const Mounts&) = delete;
   Mounts& operator=(const Mounts&) = delete;
   ~Mounts() = default;
 
-  /// What lies between two GIDs or LIDs is, as this REQ says, between two IP addresses.
-  void names(const trace::ConnectRequest& request);
+  /// What lies between two GIDs or LIDs is, as this REQ says, between two IP addresses. What was adopted under their
+  /// names and is over stands in `finished`.
+  void names(const trace::ConnectRequest& request, Finished& finished);
   /// REQ or MPA Request.
   void requests(Connection& connection);
   /// Its handshake is not in the capture.
@@ -38,12 +42,9 @@ class Mounts {
   /// MRA: the server has the request, and has not decided.
   static void acknowledges(Connection& connection, FrameRef frame);
   void establishes(const Connection& connection, FrameRef frame);
-  /// The client, which has waited for an answer in vain.
-  void gives_up(const Connection& connection, FrameRef frame);
-  /// A REJ or an MPA Reply; without a word where the server ends TCP. `lapsed`: the server had accepted, and has waited
-  /// for the client in vain.
-  void rejects(const Connection& connection, const trace::EventBase& event, std::optional<std::uint16_t> reason = {},
-               bool lapsed = false);
+  /// A REJ or an MPA Reply, or, without a reason, the end of TCP.
+  void rejects(const Connection& connection, FrameRef frame, Attempt::Outcome outcome,
+               std::optional<std::uint16_t> reason = {});
   /// What was said about this attempt alone: a series says it once, which shows at the end.
   void said(const Connection& connection, HeldFinding finding);
   void attempts(const trace::TcpAttempt& event);
@@ -71,10 +72,13 @@ class Mounts {
   static void join(Connection& connection, Mount* mount);
   using Key = std::tuple<std::string, std::string, std::uint8_t>;  // with the network that has them
 
+  [[nodiscard]] static constexpr std::size_t room(bool share) noexcept { return share ? 1024 : 4096; }
+  void rename(const trace::Endpoint& client, const trace::Endpoint& server, Finished& finished);
   [[nodiscard]] Mount* between(const trace::Endpoint& client, const trace::Endpoint& server);
 
   const FindingBook& book_;
   TurnedAway turned_away_;
+  PortNames ports_;
   std::vector<trace::Moment> known_;
   std::map<Key, std::unique_ptr<Mount>> mounts_;
   StepsRead steps_read_;

@@ -89,8 +89,11 @@ using State = MountFacts::State;
     return what + fmt::format("{} acknowledged by the server (MRA, frame {}) and never decided",
                               series.attempts == 1 ? "was" : "were", series.receipt.number);
   }
-  if (series.attempts == series.unanswered)
-    return what + (series.attempts == 1 ? "was not answered" : "were not answered");
+  if (series.attempts == series.unanswered) {
+    what += series.attempts == 1 ? "was not answered" : "were not answered";
+    if (series.acknowledged == 0) return what;
+    return what + fmt::format(", {} of them acknowledged by the server (MRA) and never decided", series.acknowledged);
+  }
   if (series.attempts == series.unconfirmed) {
     return what + (series.attempts == 1 ? "was accepted and not confirmed by the client"
                                         : "were accepted and not confirmed by the client");

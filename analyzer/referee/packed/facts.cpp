@@ -17,8 +17,8 @@ static void each_field(Walk& walk, T& it) {
 
 template <class Walk, Is<trace::Endpoint> T>
 static void each_field(Walk& walk, T& it) {
-  auto& [address, port, qpn, network] = it;
-  walk(address, port, qpn, network);
+  auto& [address, port, qpn, network, fabric] = it;
+  walk(address, port, qpn, network, fabric);
 }
 
 template <class Walk, Is<Finding::Follows> T>

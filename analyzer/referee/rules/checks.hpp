@@ -7,6 +7,7 @@
 #include <string>
 
 #include "referee/docket/witness.hpp"
+#include "referee/state/attempt.hpp"
 #include "referee/state/connection.hpp"
 #include "wire/rpc.hpp"
 #include "wire/rpcrdma.hpp"
@@ -210,7 +211,7 @@ void judge_rpc_status(const Witness& witness, FrameRef reply, Side responder, wi
 
 // --- handshake.cpp: group L, how a connection comes about
 void judge_service_port(const Witness& witness, FrameRef request);
-/// RDMA data without an RTU.
+/// `first`: data of the client that stands where an RTU was due.
 void judge_missing_ready(const Witness& witness, FrameRef first);
 /// At the end of the capture: a request that nobody answered.
 HeldFinding judge_unanswered_request(const Witness& witness, FrameRef last);
@@ -219,16 +220,13 @@ void judge_handshake(const Witness& witness);
 inline constexpr std::uint16_t reject_stale = 10;
 /// Of a REJ (IBA 12.6.7.2), as it is told to a person.
 [[nodiscard]] std::string_view reject_reason(std::uint16_t reason) noexcept;
-/// A REJ with which the client ends its own request: nobody has answered it in time.
-[[nodiscard]] bool gives_up(const Connection& connection, const trace::ConnectReject& event);
-/// A REJ with which the server ends what it had accepted: the client has not confirmed it in time.
-[[nodiscard]] bool unconfirmed(const Connection& connection, const trace::ConnectReject& event);
+/// What a REJ, or an MPA Reply with the reject flag, makes of the attempt to connect.
+[[nodiscard]] Attempt::Outcome outcome_of(const Connection& connection, const trace::ConnectReject& event);
 /// iWARP: the server ends TCP, and nothing that it may have said before is missing.
 [[nodiscard]] bool closed_in_place_of_reply(const Connection& connection, const trace::Disconnect& event);
 HeldFinding judge_close_in_place_of_reply(const Witness& witness, const trace::Disconnect& event);
-HeldFinding judge_give_up(const Witness& witness, const trace::ConnectReject& event);
-/// Any other. The finding about it may be amended when the client tries again.
-HeldFinding judge_reject(const Witness& witness, const trace::ConnectReject& event);
+/// `outcome`: as outcome_of() says. The finding may be amended when the client tries again.
+HeldFinding judge_reject(const Witness& witness, const trace::ConnectReject& event, Attempt::Outcome outcome);
 
 // --- capture.cpp: group M
 /// The first message of a connection whose handshake is not in the capture.

@@ -169,14 +169,12 @@ const Row rows::cm_rejected{
         "rdma resource show cm_id. Client: rpcrdma:xprtrdma_op_connect, rdma_cma:cm_event_handler, and the mount "
         "option port=20049."};
 
-bool gives_up(const Connection& connection, const trace::ConnectReject& event) {
-  return event.side == Side::active && event.reason == reject_timeout && !connection.reply_seen() &&
-         connection.facts.transport != trace::Transport::iwarp;
-}
-
-bool unconfirmed(const Connection& connection, const trace::ConnectReject& event) {
-  return event.side == Side::passive && event.reason == reject_timeout && connection.reply_seen() &&
-         !connection.ready_seen && connection.facts.transport != trace::Transport::iwarp;
+Attempt::Outcome outcome_of(const Connection& connection, const trace::ConnectReject& event) {
+  using Outcome = Attempt::Outcome;
+  const bool timeout = event.reason == reject_timeout && connection.facts.transport != trace::Transport::iwarp;
+  if (event.side == Side::active) return timeout && !connection.reply_seen() ? Outcome::given_up : Outcome::declined;
+  const bool awaited = connection.reply_seen() && !connection.ready_seen;
+  return timeout && awaited ? Outcome::unconfirmed : Outcome::rejected;
 }
 
 bool closed_in_place_of_reply(const Connection& connection, const trace::Disconnect& event) {
@@ -197,6 +195,9 @@ HeldFinding judge_close_in_place_of_reply(const Witness& witness, const trace::D
        .what = fmt::format("The server {} TCP in place of an answer to the MPA Request.", reset ? "reset" : "closed")});
 }
 
+namespace {
+
+/// The client ends its own request: nobody has answered it in time.
 HeldFinding judge_give_up(const Witness& witness, const trace::ConnectReject& event) {
   Connection& connection = witness.connection;
   note_reject(connection, {Closed::How::unanswered, event.frame, {}, {}});
@@ -206,11 +207,13 @@ HeldFinding judge_give_up(const Witness& witness, const trace::ConnectReject& ev
                                              .what = unanswered_text(connection, event.frame, then)});
 }
 
-HeldFinding judge_reject(const Witness& witness, const trace::ConnectReject& event) {
+}  // namespace
+
+HeldFinding judge_reject(const Witness& witness, const trace::ConnectReject& event, Attempt::Outcome outcome) {
+  if (outcome == Attempt::Outcome::given_up) return judge_give_up(witness, event);
   Connection& connection = witness.connection;
-  const bool lapsed = unconfirmed(connection, event);
   note_reject(connection, {Closed::How::refused, event.frame, party(event.side), {}});
-  if (lapsed) {
+  if (outcome == Attempt::Outcome::unconfirmed) {
     return witness.say(
         RuleId::cm_rejected,
         {.frames = {event.frame, connection.reply_frame, connection.request_frame},
@@ -245,7 +248,6 @@ const Row rows::cm_rtu_missing{
     .next = "Nothing to do; it hints at packet loss on the fabric or in the capture."};
 
 void judge_missing_ready(const Witness& witness, FrameRef first) {
-  if (witness.connection.facts.transport == trace::Transport::iwarp) return;  // which has no such message
   witness.say(
       RuleId::cm_rtu_missing,
       {.frames = {first},

@@ -379,7 +379,7 @@ struct Excess {
   const bool in_every_reading = over.severity == Severity::error;
   if (over.rule == RuleId::v2_connprop_too_large) {
     const v2::Announced& theirs = connection.v2.of(other(sender)).announced;
-    const std::uint32_t room = theirs.values[static_cast<std::size_t>(wire::PropertyId::receive_size)].value_or(0);
+    const std::uint32_t room = theirs.properties.last(wire::PropertyId::receive_size).value_or(0);
     return {v2_default_threshold, in_every_reading && room < send.wire_length};
   }
   return {limit.value_or(0), !connection.version2 || in_every_reading};

@@ -39,7 +39,7 @@ void each_segment(const wire::HeaderV2& header, Visit visit) {
   const Announced& theirs = turn.theirs().announced;
   if (theirs.unsure_of(id)) return UINT32_MAX;  // it may have been refused, and what held before is not known
   const std::uint32_t standard = wire::property_default(static_cast<std::uint32_t>(id)).value_or(0);
-  const auto value = theirs.values[static_cast<std::size_t>(id)];
+  const auto value = theirs.properties.last(id);
   if (!value) return standard;
   const bool arrived = theirs.final.number != 0 && turn.connection.heard(other(turn.side()), theirs.final_ordinal);
   return arrived ? *value : std::max(*value, standard);
@@ -372,8 +372,7 @@ void judge_reverse_form(const Turn& turn, const Transaction& call, bool continue
     turn.unchecked(RuleId::v2_reverse_level_exceeded, "which properties its peer refused is not known");
     return;
   }
-  constexpr auto id = static_cast<std::size_t>(PropertyId::reverse);
-  const std::uint32_t level = std::max(client.values[id], client.repeated[id]).value_or(0);
+  const std::uint32_t level = client.properties.largest(PropertyId::reverse).value_or(0);
   const bool data_chunks = call.v2.external || !call.reads.empty() || !call.writes.empty();
   const bool any_chunks = data_chunks || call.reply_chunk.has_value();
   constexpr std::uint32_t in_pieces = 2;

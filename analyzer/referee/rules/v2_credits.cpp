@@ -3,6 +3,7 @@
 // rdma_credit (what it sent, or what it received, plus what it advertises) and about the last message that fits. An
 // error is only what no reading allows.
 #include <algorithm>
+#include <string_view>
 
 #include <fmt/format.h>
 
@@ -72,8 +73,18 @@ struct Beyond {
   }
 }
 
-[[nodiscard]] bool countable(const Connection& connection, const Credits& credits) noexcept {
-  return all_seen(connection) && credits.counted != Credits::Counted::from_nowhere;
+/// Why Sends cannot be held against the limits; empty: they can.
+[[nodiscard]] std::string_view uncountable(const Connection& connection, const Credits& credits) noexcept {
+  if (!all_seen(connection)) return "not everything since the start of the connection is in the capture";
+  switch (credits.base) {
+    case Credits::Base::zero:
+      break;
+    case Credits::Base::in_doubt:
+      return "whether the limits of the peer count from 0 is not known";
+    case Credits::Base::elsewhere:
+      return "the limits of the peer do not count from 0";
+  }
+  return {};
 }
 
 void settle_sends(const Witness& witness, const Case& waited, bool proven) {
@@ -163,13 +174,14 @@ void settle_limit(const Witness& witness, const Case& waited, bool proven) {
   const Case::LimitTooFar& limit = *waited.is<Case::LimitTooFar>();
   Credits& bound = witness.connection.v2.of(other(waited.accused)).credits;
   if (near_what_came(limit.value, limit.taken, bound.sent)) {
-    bound.counted = Credits::Counted::either_way;
+    bound.base = Credits::Base::zero;
     return;
   }
   if (!proven || !all_seen(witness.connection)) {
     witness.unchecked(waited.rule, "a message that it rests on may be missing");
     return;
   }
+  bound.base = Credits::Base::elsewhere;
   witness.conclude(waited,
                    {.frames = {waited.frame}, .by = waited.accused, .at_most = waited.severity, .what = limit.what});
 }
@@ -183,13 +195,13 @@ void judge_base(const Witness& witness, const trace::Send& event, std::uint32_t 
   const std::int32_t from_sent = ahead(value, own.sent - 1);  // the present one has been counted
   const bool by_received = near_what_came(value, bound.least_taken, bound.sent);
   const bool by_sent = value - (own.sent - 1) <= furthest;
-  if (bound.counted == Credits::Counted::from_nowhere) return;
+  if (bound.base != Credits::Base::zero) return;
   if (by_sent && !by_received) bound.counted = Credits::Counted::from_sent;
   if (by_received && !by_sent && bound.counted == Credits::Counted::either_way) {
     bound.counted = Credits::Counted::from_received;
   }
   if (by_sent || by_received) return;
-  bound.counted = Credits::Counted::from_nowhere;
+  bound.base = Credits::Base::in_doubt;
   const bool started_elsewhere =
       std::max(from_taken, from_sent) < 0 && std::max(from_taken, from_sent) > a_little_below;
   std::string what =
@@ -247,10 +259,8 @@ void count_send(const Witness& witness, const trace::Send& event, bool grant, Re
   const RuleId rule = credits.heard ? RuleId::v2_credit_exceeded : RuleId::v2_credit_initial_exceeded;
   send.credits_known = false;
   if (connection.v2.version == State::Version::refused) return;  // the server counts as version 1 does
-  if (!countable(connection, credits)) {
-    witness.unchecked(rule, credits.counted == Credits::Counted::from_nowhere
-                                ? "the limits of the peer do not count from 0"
-                                : "not everything since the start of the connection is in the capture");
+  if (const std::string_view why = uncountable(connection, credits); !why.empty()) {
+    witness.unchecked(rule, why);
     return;
   }
   // Delivered late: which limit had arrived by then is not known when limits may also fall.
@@ -288,16 +298,18 @@ void take_limit(const Witness& witness, const trace::Send& event, std::uint32_t 
   const Credits& own = connection.v2.of(event.side).credits;
   if (!all_seen(connection)) return;
   judge_base(witness, event, value);
-  if (bound.counted == Credits::Counted::from_nowhere) {
+  if (bound.base != Credits::Base::zero) {
     std::erase_if(connection.cases, [&](const Case& waited) {
       return waited.is<Case::SendsAboveLimit>() != nullptr && waited.accused == other(event.side);
     });
+  }
+  if (bound.base == Credits::Base::elsewhere) {
     bound.heard = true;
     return;
   }
   if (bound.heard && ahead(value, bound.limits.back().value) < 0) {
     bound.lowered = true;
-    if (!witness.again(RuleId::v2_credit_regressed, event.frame)) {
+    if (bound.base == Credits::Base::zero && !witness.again(RuleId::v2_credit_regressed, event.frame)) {
       witness.say(RuleId::v2_credit_regressed,
                   {.frames = {event.frame, bound.from},
                    .what = fmt::format("The {}'s credit limit went down from {} to {}.", name(event.side),
@@ -336,7 +348,7 @@ void watch_starvation(const Witness& witness, FrameRef now, bool over) {
   for (const Side side : {Side::active, Side::passive}) {
     SideFacts& facts = connection.v2.of(side);
     Credits& credits = facts.credits;
-    if (!credits.heard || credits.counted == Credits::Counted::from_nowhere) continue;
+    if (!credits.heard || credits.base != Credits::Base::zero) continue;
     const Beyond next = beyond(credits, limit_of(connection, side), credits.sent);
     const bool waiting = next.least >= 0 && (connection.ledger(side).outstanding == 0 || facts.continuation.open);
     if (waiting && credits.dry_since.number == 0) {

@@ -20,15 +20,6 @@ constexpr std::uint32_t standard = v2_default_threshold;
 constexpr std::uint32_t most_reverse_level = 3;
 constexpr std::uint32_t unlimited = UINT32_MAX;
 
-[[nodiscard]] std::optional<std::uint32_t> announced(const Announced& side, PropertyId id) noexcept {
-  return side.values[static_cast<std::size_t>(id)];
-}
-
-/// Of one that was announced more than once the last holds, but another reading is possible (section 5.1).
-[[nodiscard]] std::optional<std::uint32_t> largest(const Announced& side, PropertyId id) noexcept {
-  return std::max(announced(side, id), side.repeated[static_cast<std::size_t>(id)]);
-}
-
 struct Bound {
   std::uint32_t strict = standard;    ///< by the resolved reading: properties count once both FINALs were sent
   std::uint32_t generous = standard;  ///< by the most generous one
@@ -40,18 +31,18 @@ struct Bound {
   const bool both = mine.final.number != 0 && theirs.final.number != 0;
   Bound bound;
   if (both) {
-    bound.strict = std::min(announced(mine, PropertyId::send_size).value_or(standard),
-                            announced(theirs, PropertyId::receive_size).value_or(standard));
-    bound.generous = std::min(largest(mine, PropertyId::send_size).value_or(standard),
-                              largest(theirs, PropertyId::receive_size).value_or(standard));
+    bound.strict = std::min(mine.properties.last(PropertyId::send_size).value_or(standard),
+                            theirs.properties.last(PropertyId::receive_size).value_or(standard));
+    bound.generous = std::min(mine.properties.largest(PropertyId::send_size).value_or(standard),
+                              theirs.properties.largest(PropertyId::receive_size).value_or(standard));
     // A lower value binds only who is proven to know it.
     const bool arrived = connection.heard(other(sender), theirs.final_ordinal);
     if (!arrived && bound.strict < standard) bound = {standard, std::max(standard, bound.generous)};
     return bound;
   }
   const std::uint32_t send =
-      largest(mine, PropertyId::send_size).value_or(mine.final.number != 0 ? standard : unlimited);
-  const std::uint32_t most = largest(theirs, PropertyId::receive_size).value_or(standard);
+      mine.properties.largest(PropertyId::send_size).value_or(mine.final.number != 0 ? standard : unlimited);
+  const std::uint32_t most = theirs.properties.largest(PropertyId::receive_size).value_or(standard);
   bound.generous = std::max(standard, std::min(send, most));
   return bound;
 }
@@ -63,8 +54,8 @@ void renew_thresholds(Connection& connection) {
   const bool both =
       connection.v2.sides[0].announced.final.number != 0 && connection.v2.sides[1].announced.final.number != 0;
   const auto value = [&](Side sender) {
-    const auto send = announced(connection.v2.of(sender).announced, PropertyId::send_size);
-    const auto receive = announced(connection.v2.of(other(sender)).announced, PropertyId::receive_size);
+    const auto send = connection.v2.of(sender).announced.properties.last(PropertyId::send_size);
+    const auto receive = connection.v2.of(other(sender)).announced.properties.last(PropertyId::receive_size);
     return both ? std::min(send.value_or(standard), receive.value_or(standard)) : standard;
   };
   thresholds.client_to_server = value(Side::active);
@@ -90,8 +81,8 @@ constexpr const char* refused_unknown = "which properties its peer refused is no
       "The {} sent {}{} octets inline; the threshold in this direction is {} (the smaller of its own Maximum Send "
       "Size {} and its peer's Receive Buffer Size {}{}).",
       name(sender), partial ? "at least " : "", grouped(size), grouped(bound.strict),
-      grouped(announced(mine, PropertyId::send_size).value_or(standard)),
-      grouped(announced(theirs, PropertyId::receive_size).value_or(standard)),
+      grouped(mine.properties.last(PropertyId::send_size).value_or(standard)),
+      grouped(theirs.properties.last(PropertyId::receive_size).value_or(standard)),
       mine.final.number != 0 && theirs.final.number != 0 ? ""
                                                          : ", which apply once both sides have sent their last one");
 }
@@ -312,24 +303,15 @@ namespace {
 
 using Applied = PropertyMessage::State;
 
-void lay_over(PropertyValues& values, PropertyValues& repeated, const PropertyMessage& message) {
-  for (std::size_t id = 0; id < values.size(); ++id) {
-    if (!message.values[id]) continue;
-    values[id] = message.values[id];
-    repeated[id] = message.repeated[id];
-  }
-}
-
 /// What holds after some message was taken, or refused.
 void renew_properties(Connection& connection, Side side) {
   Announced& announcement = connection.v2.of(side).announced;
-  announcement.values = announcement.before;
-  announcement.repeated = announcement.repeated_before;
+  announcement.properties = announcement.before;
   announcement.final = {};
   announcement.final_ordinal = 0;
   for (const PropertyMessage& message : announcement.messages) {
     if (message.state != Applied::applies) continue;
-    lay_over(announcement.values, announcement.repeated, message);
+    announcement.properties.lay_over(message.properties);
     if (!message.final) continue;
     announcement.final = message.frame;
     announcement.final_ordinal = message.ordinal;
@@ -348,19 +330,20 @@ PropertyMessage& remember_properties(const Turn& turn, Applied state) {
       return message.frame.number != announcement.final.number;
     });
     if (oldest != messages.end()) {
-      if (oldest->state == Applied::applies) lay_over(announcement.before, announcement.repeated_before, *oldest);
+      if (oldest->state == Applied::applies) announcement.before.lay_over(oldest->properties);
       messages.erase(oldest);
     }
   }
-  messages.push_back({turn.event.ordinal, turn.event.frame, turn.xid(), final, state, {}, {}});
+  messages.push_back({turn.event.ordinal, turn.event.frame, turn.xid(), final, state, {}});
   return messages.back();
 }
 
 /// Bit n: the message sets property n; bit 0: it is FINAL.
 [[nodiscard]] std::uint32_t bits_of(const PropertyMessage& message) noexcept {
   std::uint32_t bits = message.final ? 1 : 0;
-  for (std::size_t id = 1; id < message.values.size(); ++id) {
-    if (message.values[id]) bits |= std::uint32_t{1} << id;
+  const PropertyValues::List& values = message.properties.values;
+  for (std::size_t id = 1; id < values.size(); ++id) {
+    if (values[id]) bits |= std::uint32_t{1} << id;
   }
   return bits;
 }
@@ -378,11 +361,9 @@ void take_properties(const Turn& turn) {
   const bool late = announcement.final.number != 0 && !announcement.unsure_of_final();
   PropertyMessage& message = remember_properties(turn, late ? Applied::late : bad ? Applied::bad : Applied::applies);
   for (const wire::Property& property : turn.header.properties) {
-    if (!property.numeric() || property.id >= message.values.size()) continue;
-    std::optional<std::uint32_t>& value = message.values[property.id];
-    std::optional<std::uint32_t>& repeated = message.repeated[property.id];
-    if (value) repeated = std::max({repeated, value, std::optional(property.number)});
-    value = property.number;
+    if (property.numeric() && property.id < message.properties.values.size()) {
+      message.properties.add(property.id, property.number);
+    }
   }
   if (late && !all_seen(turn.connection)) {
     turn.unchecked(RuleId::v2_connprop_after_final, "the refusal of the first one may be missing from the capture");
@@ -526,7 +507,7 @@ void judge_missing_final(const Witness& witness, FrameRef now) {
       witness.unchecked(RuleId::v2_connprop_final_missing, "packets are missing");
       continue;
     }
-    const bool some = std::any_of(announced.values.begin(), announced.values.end(),
+    const bool some = std::any_of(announced.properties.values.begin(), announced.properties.values.end(),
                                   [](const auto& value) { return value.has_value(); });
     witness.say(RuleId::v2_connprop_final_missing,
                 {.frames = {facts.first, now},

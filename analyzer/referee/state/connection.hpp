@@ -155,7 +155,7 @@ struct Connection {
   FrameRef request_frame;
   FrameRef receipt;  ///< MRA of the server, in front of its answer
   FrameRef reply_frame;
-  FrameRef ready_by_data;  ///< the client's first data, without an RTU so far; number 0: there was one
+  FrameRef ready_by_data;  ///< the client's first data, without an RTU so far; number 0: there was one, or none is due
   FrameRef last_frame;
   FrameRef last_answer;           ///< newest first Reply to a Call of the client
   std::uint64_t passed_over = 0;  ///< Sends that came before it could be told what this connection carries

@@ -19,6 +19,15 @@ class Finished {
     ids_.push_back(facts.id);
   }
 
+  /// Those of these that are here.
+  template <class Change>
+  void change(std::vector<ConnectionId> wanted, Change how) {
+    if (wanted.empty()) return;
+    std::sort(wanted.begin(), wanted.end());
+    for (std::size_t i = 0; i < ids_.size(); ++i) {
+      if (std::binary_search(wanted.begin(), wanted.end(), ids_[i])) facts_.change(i, how);
+    }
+  }
   /// By number; who is asked for afterwards is still known.
   [[nodiscard]] PackedList<ConnectionFacts> take() {
     std::vector<std::size_t> by_id(ids_.size());

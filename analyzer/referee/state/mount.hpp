@@ -18,7 +18,7 @@
 #include <vector>
 
 #include "referee/facts.hpp"
-#include "referee/held_finding.hpp"
+#include "referee/state/attempt.hpp"
 #include "referee/state/connection.hpp"
 #include "referee/state/nfs_watch.hpp"
 #include "referee/state/operation_clocks.hpp"
@@ -26,50 +26,13 @@
 
 namespace rpcrdma::referee {
 
-/// An attempt to connect: a CM REQ, a SYN, an MPA Request.
-struct Attempt {
-  ConnectionId connection = 0;  ///< that has come of it; 0: none yet
-  std::optional<std::uint16_t> client_port;
-  std::optional<std::uint16_t> server_port;
-  trace::Transport transport = trace::Transport::rocev2;
-  FrameRef first;
-  FrameRef last;             ///< newest copy
-  std::uint64_t copies = 0;  ///< repeats of it
-  FrameRef receipt;          ///< MRA: the server has the request, and has not decided; number 0: none
-  FrameRef answer;           ///< what decided it, or the newest sign of the server
-  enum class Outcome : std::uint8_t {
-    open,         ///< no answer yet
-    accepted,     ///< TCP is up, and nothing more
-    established,  ///< REP, RTU, MPA Reply or traffic
-    rejected,     ///< REJ, MPA Reply with the reject flag
-    declined,     ///< a REJ of the client: it does not take what it asked for
-    unconfirmed,  ///< a REJ of the server that had accepted, and waited for the client's RTU in vain
-    given_up,     ///< a REJ of the client that waited for an answer in vain
-    refused,      ///< RST in answer to the SYN
-    unreachable,  ///< ICMP
-    unreadable,   ///< the server says something over TCP, of which the capture has too little
-    other         ///< not for RPC-over-RDMA: does not count
-  } outcome = Outcome::open;
-  std::optional<std::uint16_t> reason;  ///< of a REJ
-  HeldFinding single;                   ///< about this attempt alone: none of its own once it is part of a series
-
-  [[nodiscard]] bool answered_no() const noexcept {
-    return outcome == Outcome::rejected || outcome == Outcome::declined || outcome == Outcome::unconfirmed ||
-           outcome == Outcome::refused || outcome == Outcome::unreachable;
-  }
-  /// Nobody has answered so far.
-  [[nodiscard]] bool waits() const noexcept {
-    return outcome == Outcome::open || outcome == Outcome::accepted || outcome == Outcome::given_up;
-  }
-};
-
 /// Attempts that fail one after the other.
 struct AttemptSeries {
   std::uint64_t attempts = 0;
   std::uint64_t rejected = 0, declined = 0, unconfirmed = 0, refused = 0, unreachable = 0, unanswered = 0;
   std::uint64_t only_tcp = 0;      ///< of the unanswered ones: TCP was taken, and nothing asked for
   std::uint64_t acknowledged = 0;  ///< of the unanswered ones: the server has the request (MRA), and has not decided
-  FrameRef receipt;                ///< MRA to the newest attempt; number 0: none
+  FrameRef receipt;                ///< of the newest attempt, if it is one of these; number 0: it is not
   FrameRef first;
   FrameRef last;                          ///< of the newest attempt
   FrameRef last_answer;                   ///< number 0: none of them was answered

@@ -3,6 +3,7 @@
 // properties, and the pieces of continued messages.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <memory>
@@ -44,9 +45,13 @@ struct Credits {
   enum class Counted : std::uint8_t {
     either_way,     ///< by what the peer received, as is meant, or by what it sent, as is written
     from_received,  ///< by what it received: the limits cannot have been counted from what it sent
-    from_sent,      ///< the other way round
-    from_nowhere    ///< the limits cannot be counted from 0 in any reading
+    from_sent       ///< the other way round
   } counted = Counted::either_way;
+  enum class Base : std::uint8_t {
+    zero,      ///< the limits are counts from 0
+    in_doubt,  ///< one of them is none in any reading, unless something that was sent before is still to come
+    elsewhere  ///< they cannot be counted from 0
+  } base = Base::zero;
   FrameRef from;                  ///< the message with the newest limit
   std::uint32_t least_taken = 0;  ///< so many of this side's Sends the peer has certainly received: it answered them
   FrameRef dry_from;              ///< the message whose limit was used up when nothing could be sent any more
@@ -55,7 +60,33 @@ struct Credits {
   FrameRef dry_to_the_end;        ///< since then, when the connection or the capture ended; number 0: not so
 };
 
-using PropertyValues = std::array<std::optional<std::uint32_t>, 7>;  ///< by property id
+/// Numeric properties, by id.
+struct PropertyValues {
+  using List = std::array<std::optional<std::uint32_t>, 7>;
+  List values;
+  /// Where the newest message that names a property does so more than once: the largest. Which one holds is not
+  /// written (section 5.1).
+  List repeated;
+
+  [[nodiscard]] std::optional<std::uint32_t> last(wire::PropertyId id) const noexcept {
+    return values[static_cast<std::size_t>(id)];
+  }
+  [[nodiscard]] std::optional<std::uint32_t> largest(wire::PropertyId id) const noexcept {
+    return std::max(last(id), repeated[static_cast<std::size_t>(id)]);
+  }
+  void add(std::size_t id, std::uint32_t value) noexcept {
+    if (values[id]) repeated[id] = std::max({repeated[id], values[id], std::optional(value)});
+    values[id] = value;
+  }
+  /// What a later message names holds instead.
+  void lay_over(const PropertyValues& later) noexcept {
+    for (std::size_t id = 0; id < values.size(); ++id) {
+      if (!later.values[id]) continue;
+      values[id] = later.values[id];
+      repeated[id] = later.repeated[id];
+    }
+  }
+};
 
 /// One RDMA2_CONNPROP, as long as it may be refused.
 struct PropertyMessage {
@@ -69,24 +100,19 @@ struct PropertyMessage {
     late,    ///< it came after FINAL
     refused  ///< nothing of it applies
   } state = State::applies;
-  PropertyValues values;
-  PropertyValues repeated;  ///< of a property that it names more than once, the largest
+  PropertyValues properties;
 };
 
 /// Properties that one side announced (section 5).
 struct Announced {
-  PropertyValues values;  ///< as far as announced, and not refused
-  FrameRef final;         ///< RDMA2_CONNPROP_FINAL; number 0: none in force
+  PropertyValues properties;  ///< as far as announced, and not refused
+  FrameRef final;             ///< RDMA2_CONNPROP_FINAL; number 0: none in force
   std::uint64_t final_ordinal = 0;
-  FrameRef middle;  ///< RDMA2_CONNPROP_MIDDLE that FINAL still has to follow; number 0: none
-  /// Where the newest message that names a property does so more than once: the largest. Which one holds is not
-  /// written.
-  PropertyValues repeated;
+  FrameRef middle;     ///< RDMA2_CONNPROP_MIDDLE that FINAL still has to follow; number 0: none
   FrameRef completed;  ///< the first RDMA2_CONNPROP_FINAL, in force or not
   static constexpr std::size_t most_messages = 32;
   std::vector<PropertyMessage> messages;  ///< the newest
-  PropertyValues before;                  ///< the values of those that are no longer kept
-  PropertyValues repeated_before;         ///< likewise
+  PropertyValues before;                  ///< of those that are no longer kept
   /// Which message a refusal was about cannot be known: bit n, property n may have been refused; bit 0, FINAL.
   std::uint32_t unsure = 0;
 

@@ -6,7 +6,6 @@
 #include <iterator>
 #include <utility>
 
-#include "trace/ib/ip_names.hpp"
 #include "trace/ib/roles.hpp"
 
 namespace rpcrdma::trace::ib {
@@ -33,7 +32,7 @@ void Connection::choose_roles() {
   roles_known = std::abs(score) >= role_sure;
 }
 
-void Connection::announce(ConnectionNumbers& numbers, const IpNames& names) {
+void Connection::announce(ConnectionNumbers& numbers) {
   if (announced) return;
   if (!handshake()) choose_roles();
   for (const Side side : {Side::active, Side::passive}) {
@@ -50,7 +49,7 @@ void Connection::announce(ConnectionNumbers& numbers, const IpNames& names) {
     request->private_data = request_area.area();
     shared.sink.on(*request);
   } else {
-    announce_adopted(names);
+    announce_adopted();
   }
   if (receipt) {
     receipt->connection = shared.id;
@@ -135,13 +134,12 @@ void Connection::tell_liveness(FrameRef frame) {
   }
 }
 
-void Connection::announce_adopted(const IpNames& names) {
-  const auto [client, server] = names.of(addresses);
+void Connection::announce_adopted() {
   Adopted a;
   shared.fill(a, Side::active, first);
   a.transport = transport;
-  a.client = {client, std::nullopt, qpns[0], addresses[0].network};
-  a.server = {server, std::nullopt, qpns[1], addresses[1].network};
+  a.client = {addresses[0].text(), std::nullopt, qpns[0], addresses[0].network, {}};
+  a.server = {addresses[1].text(), std::nullopt, qpns[1], addresses[1].network, {}};
   if (handshake()) {
     a.roles_from = RolesFrom::handshake;
   } else {

@@ -53,7 +53,6 @@ struct WaitingPacket {
 };
 
 struct Connection;
-class IpNames;
 
 struct Leg {
   static constexpr std::size_t max_waiting = 512;
@@ -172,7 +171,7 @@ struct Connection {
   }
 
   /// Tells the sink about the connection, and then what has waited in its legs, in file order.
-  void announce(ConnectionNumbers& numbers, const IpNames& names);
+  void announce(ConnectionNumbers& numbers);
   void emit_reply();
   /// Both sides as they are, once: before the connection ends.
   void tell_liveness(FrameRef frame);
@@ -226,7 +225,7 @@ struct Connection {
   std::vector<Farewell> farewells_;
 
   void choose_roles();
-  void announce_adopted(const IpNames& names);
+  void announce_adopted();
   void find_start(Side side);
   [[nodiscard]] FrameRef unanswered_handshake(Side side) const noexcept;
 };

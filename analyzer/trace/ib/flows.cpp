@@ -225,7 +225,7 @@ void Flows::announce(Connection& connection) {
     std::erase(pair->second.incomplete, &connection);
     if (pair->second.orphans.empty() && pair->second.incomplete.empty()) pairs_.erase(pair);
   }
-  connection.announce(numbers_, names_);
+  connection.announce(numbers_);
 }
 
 /// Another epoch took one of its queue pairs.

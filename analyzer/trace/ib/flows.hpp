@@ -7,11 +7,9 @@
 #include <list>
 #include <map>
 #include <memory>
-#include <string>
 #include <vector>
 
 #include "trace/ib/connection.hpp"
-#include "trace/ib/ip_names.hpp"
 #include "trace/trace.hpp"
 
 namespace rpcrdma::trace::ib {
@@ -42,10 +40,6 @@ class Flows {
   void settle(Connection& connection);
   /// Announces it with the legs it has.
   void announce(Connection& connection);
-  /// What a REQ calls the two ends of a connection.
-  void named(const Connection& connection, const std::string& client, const std::string& server) {
-    names_.learn(connection.addresses, {client, server}, options_.room(IpNames::max_pairs));
-  }
   /// REJ, DREQ or DREP: nothing but stragglers is to come.
   void close(Connection& connection);
 
@@ -94,7 +88,6 @@ class Flows {
   ConnectionList connections_;
   std::map<CommKey, Connection*> by_comm_;
   std::map<PairKey, Pair> pairs_;
-  IpNames names_;
   std::list<Leg*> orphans_;        ///< oldest first
   std::list<Connection*> closed_;  ///< and not yet at rest
   std::list<Connection*> rested_;  ///< closed and at rest, the oldest first

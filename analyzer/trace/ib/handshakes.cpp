@@ -4,6 +4,8 @@
 #include "trace/spans.hpp"
 
 #include <algorithm>
+#include <string>
+#include <utility>
 
 namespace rpcrdma::trace::ib {
 
@@ -42,6 +44,12 @@ std::string address_text(const Address& fabric, const CmMessage& m, bool source)
   }
   const bool given = std::any_of(a.octets.begin(), a.octets.end(), [](std::uint8_t o) { return o != 0; });
   return given ? a.text() : fabric.text();
+}
+
+/// What the REQ calls this end, and what the fabric calls it where that is something else.
+void name_end(Endpoint& end, const Address& fabric, const CmMessage& m, bool source) {
+  end.address = address_text(fabric, m, source);
+  if (std::string own = fabric.text(); own != end.address) end.fabric = std::move(own);
 }
 
 Side side_of(const Connection& c, const IbPacket& p, const CmMessage& m) {
@@ -132,16 +140,11 @@ void Handshakes::request(const IbPacket& packet, const CmMessage& m) {
   ConnectRequest& r = c.request.emplace();
   c.shared.fill(r, Side::active, packet.ref);
   r.transport = packet.transport;
-  r.client.address = address_text(packet.source, m, true);
-  r.server.address = address_text(packet.destination, m, false);
+  name_end(r.client, packet.source, m, true);
+  name_end(r.server, packet.destination, m, false);
   r.client.network = r.server.network = packet.source.network;
   if (m.ip) r.client.port = m.ip->source_port;
   if (m.service_id && wire::is_ip_cm_service(*m.service_id)) r.server.port = wire::ip_cm_port(*m.service_id);
-  if (const std::array ports{packet.source.text(), packet.destination.text()};
-      ports != std::array{r.client.address, r.server.address}) {
-    r.fabric = ports;
-  }
-  flows_.named(c, r.client.address, r.server.address);
   r.opened = packet.ref;
   r.depths = depths(m);
   r.service_id = m.service_id;

@@ -2,6 +2,7 @@
 // What is made of what is known of a mount at the end.
 #include <optional>
 #include <string>
+#include <vector>
 
 #include <gtest/gtest.h>
 
@@ -72,6 +73,57 @@ TEST(AttemptsOfAMount, TellHowFarTheyCame) {
     EXPECT_EQ(counts.refused, each.refused);
     EXPECT_EQ(counts.unanswered, each.unanswered);
     EXPECT_EQ(counts.only_tcp, each.only_tcp);
+  }
+}
+
+struct ReceiptCase {
+  const char* what;
+  std::vector<bool> acknowledged;  ///< by MRA, of each attempt
+  Owes owes;
+  std::string says;
+};
+
+// The server has what it acknowledged. Of a series in which it did not always do so it is said how often, and who owes
+// the next step is told by the newest attempt.
+TEST(AttemptsOfAMount, AcknowledgedAndNeverDecided) {
+  const std::string has_it = " The server has the request and has not said yes or no.";
+  for (const ReceiptCase& each :
+       {ReceiptCase{"the only one",
+                    {true},
+                    Owes::server,
+                    "1 attempt to connect was acknowledged by the server (MRA, frame 11) and never decided, frame 10." +
+                        has_it},
+        ReceiptCase{"all",
+                    {true, true},
+                    Owes::server,
+                    "2 attempts to connect were acknowledged by the server (MRA, frame 21) and never decided, from "
+                    "frame 10 to 20." +
+                        has_it},
+        ReceiptCase{"the newest",
+                    {false, true},
+                    Owes::server,
+                    "2 attempts to connect were not answered, 1 of them acknowledged by the server (MRA) and never "
+                    "decided, from frame 10 to 20." +
+                        has_it},
+        ReceiptCase{"not the newest",
+                    {true, true, false},
+                    Owes::unknown,
+                    "3 attempts to connect were not answered, 2 of them acknowledged by the server (MRA) and never "
+                    "decided, from frame 10 to 30."}}) {
+    SCOPED_TRACE(each.what);
+    constexpr TimeNs wait = 5'000'000'000;
+    Mount mount;
+    std::uint64_t frame = 0;
+    for (const bool acknowledged : each.acknowledged) {
+      frame += 10;
+      Attempt attempt;
+      attempt.first = attempt.last = {frame, trace::TimeNs(frame) * wait};
+      if (acknowledged) attempt.receipt = {frame + 1, trace::TimeNs(frame + 1) * wait};
+      mount.attempts.push_back(attempt);
+    }
+    const Assessment assessment = assess(mount, {99, 99 * wait}, wait);
+    EXPECT_EQ(assessment.owes, each.owes);
+    EXPECT_EQ(sentence_of(mount, assessment), "No mount: " + each.says);
   }
 }
 

@@ -108,7 +108,7 @@ TEST(Packed, AConnectionComesOutAsItWentIn) {
   ConnectionFacts in;
   in.id = 7;
   in.transport = trace::Transport::iwarp;
-  in.client = {"192.0.2.1", 700, std::nullopt, 3};
+  in.client = {"192.0.2.1", 700, std::nullopt, 3, "lid 5"};
   in.networks = {"VLAN 10", "VLAN 11"};
   in.closed.emplace().cause = Cause{RuleId::connection_lost, true, {4, 5}, "why"};
   in.private_data_server = PrivateData{9, 1, 1, true, 4096, 8192, 2};

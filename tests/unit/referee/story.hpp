@@ -96,8 +96,8 @@ class Story {
     base(request, Side::active);
     request.opened = request.frame;
     request.depths = client_depths;
-    request.client = {"192.0.2.2", 40000, 17};
-    request.server = {"192.0.2.1", 20049, std::nullopt};
+    request.client = {"192.0.2.2", 40000, 17, 0, {}};
+    request.server = {"192.0.2.1", 20049, std::nullopt, 0, {}};
     const Octets none(56);
     fill(request.private_data, client ? *client : none);
     referee.on(request);
@@ -109,7 +109,7 @@ class Story {
     const Octets none(56);
     trace::ConnectReply reply;
     base(reply, Side::passive);
-    reply.server = {"192.0.2.1", 20049, 18};
+    reply.server = {"192.0.2.1", 20049, 18, 0, {}};
     fill(reply.private_data, server ? *server : none);
     referee.on(reply);
     trace::ConnectReady ready;
@@ -128,8 +128,8 @@ class Story {
   Story& adopt() {
     trace::Adopted adopted;
     base(adopted, Side::active);
-    adopted.client = {"192.0.2.2", std::nullopt, 17};
-    adopted.server = {"192.0.2.1", std::nullopt, 18};
+    adopted.client = {"192.0.2.2", std::nullopt, 17, 0, {}};
+    adopted.server = {"192.0.2.1", std::nullopt, 18, 0, {}};
     adopted.roles_from = trace::RolesFrom::traffic;
     referee.on(adopted);
     return *this;

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "story.hpp"
+#include "wire/ddp.hpp"
 
 namespace rpcrdma::referee {
 namespace {
@@ -104,10 +105,17 @@ TEST(Terminate, AccusesNobodyOfWhatOnlyItsSenderSaw) {
     event.refused = trace::Refusal::Refused::write;
     event.refused_op = 1;
     s.referee.on(event);
-    for (const Finding& finding : s.end().findings) {
+    s.close(Side::active, trace::Disconnect::How::reset);
+    const Report report = s.end();
+    for (const Finding& finding : report.findings) {
       EXPECT_FALSE(finding.violator) << int{each.layer} << '/' << int{each.etype} << '/' << int{each.ecode} << ' '
                                      << finding.message;
     }
+    // The connection ended because of it, and what it says is the reason that is told.
+    const auto& closed = report.connections.at(0).closed;
+    ASSERT_TRUE(closed && closed->cause) << int{each.layer} << '/' << int{each.etype} << '/' << int{each.ecode};
+    EXPECT_EQ(closed->cause->rule, RuleId::iwarp_terminate);
+    EXPECT_THAT(closed->cause->message, HasSubstr(wire::terminate_words(each.layer, each.etype, each.ecode)));
   }
 }
 

@@ -30,8 +30,8 @@ inline Run sample_run() {
   referee::ConnectionFacts c;
   c.id = 1;
   c.transport = trace::Transport::rocev2;
-  c.client = {"192.168.77.2", 43180, 17};
-  c.server = {"192.168.77.1", 20049, 0x12};
+  c.client = {"192.168.77.2", 43180, 17, 0, {}};
+  c.server = {"192.168.77.1", 20049, 0x12, 0, {}};
   c.roles_from = trace::RolesFrom::handshake;
   c.opened = {3, t0 + 1'000'000};
   c.handshake_seen = true;

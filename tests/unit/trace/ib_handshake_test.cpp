@@ -242,19 +242,21 @@ TEST_F(IbHandshake, LidsGetTheAddressesOfTheIpHeader) {
   EXPECT_EQ(p.sink.news(), (Lines{"2A #3 request lid 5:-/0x55 lid 7:-/-"}));
 }
 
-// What a REQ says of two ports holds for their connections whose REQ is not in the capture.
-TEST_F(IbHandshake, LidsKeepTheAddressesOfTheIpHeaderWithoutARequest) {
+// What a REQ says of two ports is told with both of their names: whoever hears of a connection without one can tell.
+TEST_F(IbHandshake, LidsAreToldBesideTheAddressesOfTheIpHeader) {
   p.fabric = trace::Transport::infiniband;
   p.client = lid_address(5);
   p.server = lid_address(7);
   p.handshake();
-  EXPECT_EQ(p.sink.requests.at(0).fabric, (std::array<std::string, 2>{"lid 5", "lid 7"}));
+  EXPECT_EQ(p.sink.requests.at(0).client.fabric, "lid 5");
+  EXPECT_EQ(p.sink.requests.at(0).server.fabric, "lid 7");
   p.from_client(ib_packet(op_acknowledge, 0x66, 0x9000, aeth(0x1F)));
   p.from_server(ib_packet(op_read, 0x77, 0x9000, reth(0x10000, 0xBEEF, 8)));
   p.finish();
   ASSERT_EQ(p.sink.adopted.size(), 1U);
-  EXPECT_EQ(p.sink.adopted[0].client.address, "10.0.0.2");
-  EXPECT_EQ(p.sink.adopted[0].server.address, "10.0.0.1");
+  EXPECT_EQ(p.sink.adopted[0].client.address, "lid 5");
+  EXPECT_EQ(p.sink.adopted[0].server.address, "lid 7");
+  EXPECT_EQ(p.sink.adopted[0].client.fabric, "");
 }
 
 TEST_F(IbHandshake, UnansweredRequestIsToldAtTheEnd) {

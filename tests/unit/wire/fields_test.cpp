@@ -229,6 +229,8 @@ TEST(Fields, GoByTheVersion) {
   EXPECT_THAT(kinds({7, 1, 32, 3}), ElementsAre(F::xid, F::version, F::credit, F::proc));
   EXPECT_THAT(kinds({7, 2, 32, 5}), ElementsAre(F::xid, F::version, F::credit, F::htype));
   EXPECT_THAT(kinds({7, 3, 32, 0, 0, 0, 0}), ElementsAre(F::xid, F::version, F::credit, F::proc, F::unexpected));
+  EXPECT_THAT(kinds({7, 3, 32, 4, 1, 1, 2, 0}), ElementsAre(F::xid, F::version, F::credit, F::htype, F::error_code2,
+                                                            F::version_low, F::version_high, F::unexpected));
   EXPECT_THAT(kinds({7, 2, 32, 8, 9, 1, 0, 0xA, 100, 0, 0x1000, 0, 0, 0, 0}),
               ElementsAre(F::xid, F::version, F::credit, F::htype, F::inv_handle, F::call_item, F::position, F::handle,
                           F::length, F::offset, F::call_end, F::read_end, F::write_end, F::reply_absent));
