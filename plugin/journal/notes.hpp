@@ -53,8 +53,9 @@ struct Message {
   referee::MessageSeen::Kind kind = referee::MessageSeen::Kind::other;
   Side sender = Side::active;
   std::uint32_t exchange = 0;
-  bool piece = false;      ///< version 2: the message goes on in the next one
-  bool continued = false;  ///< version 2: it began in an earlier one
+  bool piece = false;           ///< version 2: the message goes on in the next one
+  bool continued = false;       ///< version 2: it began in an earlier one
+  std::uint32_t before = none;  ///< version 2: the message with the piece before this one
   std::uint32_t first_frame = 0;
   std::uint32_t last_frame = 0;
   std::uint32_t xid = 0;
