@@ -161,6 +161,7 @@ struct Journal::Engine final : trace::EventSink, trace::StreamWatch, referee::Ob
     message.invalidated = send.invalidated;
     message.outstanding = seen.outstanding;
     message.granted = seen.granted;
+    message.thresholds = facts.thresholds;
     message.octets = place(send.octets, send.wire_length, message.last_frame);
     const std::uint32_t shown = current_or(message.last_frame);
     give_up_call(connection, seen, shown);
@@ -285,9 +286,7 @@ struct Journal::Engine final : trace::EventSink, trace::StreamWatch, referee::Ob
     connection.id = facts.id;
     connection.transport = facts.transport;
     connection.rpcrdma = true;
-    connection.client_to_server = facts.thresholds.client_to_server;
-    connection.server_to_client = facts.thresholds.server_to_client;
-    connection.basis = facts.thresholds.basis;
+    connection.thresholds = facts.thresholds;
     return connection;
   }
 

@@ -3,8 +3,9 @@
 """places.py --plugin SO --forge PATH: each thing stands in the frame where Wireshark has it, and the list says so.
 
 An RDMA operation whose FPDU TCP cut in pieces is shown where it ends, so that one pass shows as many as two do, and the RPC message
-that it makes whole has the Info column. Each piece of a version 2 message names the frame that shows its RPC message. A Reply that is
-shown without what was written is not said to be cut by the capture.
+that it makes whole has the Info column. Each piece of a version 2 message names the frame that shows its RPC message, and each message
+has the thresholds of its time. A Reply behind the close is shown. One that is shown without what was written is not said to be cut by
+the capture.
 """
 import argparse
 import os
@@ -68,6 +69,20 @@ class Places:
                            row["rpcordma.rpc_in"] == [there])
         self.wants(f"{path}: {middles} middle pieces", middles == 5)
 
+    def thresholds(self, fabric):
+        path = self.forged("in-pieces", fabric)
+        names = ["rpcordma.threshold.client_to_server", "rpcordma.threshold.server_to_client"]
+        rows, _ = self.shark.rows(path, ["frame.number", *names], display_filter="rpcordma.direction", passes=2)
+        told = [(row[names[0]], row[names[1]]) for row in rows]
+        # The client's properties come first; both sides' are what a threshold is made of.
+        self.wants(f"{path}: thresholds {told}", told[0] == (["4096"], ["4096"]) and told[-1] == (["8192"], ["8192"]))
+
+    def late(self):
+        path = self.forged("late-reply", "rocev2")
+        rows, _ = self.shark.rows(path, ["frame.number", "rpcordma.v2.htype", "rpc.msgtyp"], display_filter="rpcordma.v2.htype", passes=2)
+        told = [(row["rpcordma.v2.htype"], row["rpc.msgtyp"]) for row in rows]
+        self.wants(f"{path}: {told}", told == [(["10"], ["0"]), (["13"], ["1"])] * 2)
+
     def reduced(self):
         path = self.forged("place-not-known", "rocev2")
         told = self.info(path, "rpcordma.payload")
@@ -87,6 +102,9 @@ def main():
         places.segments()
         places.pieces("rocev2")
         places.pieces("iwarp")
+        places.thresholds("rocev2")
+        places.thresholds("iwarp")
+        places.late()
         places.reduced()
     for line in places.wrong:
         print(f"WRONG {line}")
