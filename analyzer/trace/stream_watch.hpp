@@ -16,6 +16,7 @@ struct StreamPart {
   std::uint64_t start = 0;
   std::uint64_t end = 0;
   FrameRef first;            ///< frame of the first octet
+  FrameRef last;             ///< an FPDU: frame of the last octet
   wire::Markers markers;     ///< where they stand in this direction
   wire::Bytes octets;        ///< as captured, without markers; valid only during the call
   std::uint32_t length = 0;  ///< of these on the wire

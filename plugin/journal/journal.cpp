@@ -2,6 +2,8 @@
 #include "journal/journal.hpp"
 
 #include <algorithm>
+#include <map>
+#include <tuple>
 #include <utility>
 
 #include "journal/version2.hpp"
@@ -52,13 +54,23 @@ struct Journal::Engine final : trace::EventSink, trace::StreamWatch, referee::Ob
     std::uint32_t first = none;
   };
   std::unordered_map<std::uint64_t, Running> running_operations;  // the newest of each side
+  // The FPDU that the newest event of iWARP comes from.
+  trace::FrameRef fpdu_begins;
+  trace::FrameRef fpdu_ends;
+  // Version 2: of messages that go on, the newest piece.
+  using PieceKey = std::tuple<std::uint32_t, Side, MessageSeen::Kind, std::uint32_t>;
+  static constexpr std::size_t most_newest_pieces = 4096;  // hostile: nobody leaves so many open
+  std::map<PieceKey, std::uint32_t> newest_piece;
   // The unfinished Send of each side: its parts so far.
   std::unordered_map<std::uint64_t, std::vector<std::uint32_t>> open_parts;
 
   // --- what the trace takes for MPA before it is sure of the stream
   void handshake(const trace::StreamPart& frame) override { journal.mpa_begins_.insert(number(frame.first)); }
   void waits(trace::FrameRef frame) override { journal.mpa_begins_.insert(number(frame)); }
-  void fpdu(const trace::StreamPart&) override {}
+  void fpdu(const trace::StreamPart& part) override {
+    fpdu_begins = part.first;
+    fpdu_ends = part.last;
+  }
 
   // --- the trace's events go on to the referee
   void on(const trace::ConnectRequest& e) override {
@@ -149,10 +161,12 @@ struct Journal::Engine final : trace::EventSink, trace::StreamWatch, referee::Ob
     message.invalidated = send.invalidated;
     message.outstanding = seen.outstanding;
     message.granted = seen.granted;
+    message.thresholds = facts.thresholds;
     message.octets = place(send.octets, send.wire_length, message.last_frame);
     const std::uint32_t shown = current_or(message.last_frame);
     give_up_call(connection, seen, shown);
     const auto index = static_cast<std::uint32_t>(journal.messages_.size());
+    if (second) join_pieces(message, index);
     journal.messages_.push_back(std::move(message));
     add(shown, NoteKind::message, index);
     settle_parts(send, index);
@@ -173,16 +187,37 @@ struct Journal::Engine final : trace::EventSink, trace::StreamWatch, referee::Ob
     operation.length = operation.total = seen.length;
     const auto index = static_cast<std::uint32_t>(journal.operations_.size());
     join(operation, seen, index);
-    add(number(seen.frame), NoteKind::operation, index);
+    const std::uint32_t shown = shown_in(connection, seen);
+    add(shown, NoteKind::operation, index);
     journal.operations_.push_back(operation);
     if (seen.exchange.id == 0) return;
     if (auto rpc = assemblers[connection.id].operation(seen)) {
       show(connection, seen.exchange.id, message_of(connection, seen.exchange.id, rpc->call), std::move(*rpc),
-           current_or(number(seen.frame)));
+           current_or(shown));
     }
   }
 
   // --- details
+  /// Version 2: each piece knows the one before it.
+  void join_pieces(Message& message, std::uint32_t index) {
+    const PieceKey key{message.connection, message.sender, message.kind, message.xid};
+    const auto newest = newest_piece.find(key);
+    if (message.continued && newest != newest_piece.end()) message.before = newest->second;
+    if (!message.piece) {
+      if (newest != newest_piece.end()) newest_piece.erase(newest);
+    } else if (newest != newest_piece.end()) {
+      newest->second = index;
+    } else if (newest_piece.size() < most_newest_pieces) {
+      newest_piece.emplace(key, index);
+    }
+  }
+
+  /// Where Wireshark has the operation: an FPDU of several segments is whole, and shown, in the last of them.
+  [[nodiscard]] std::uint32_t shown_in(const Connection& connection, const OperationSeen& seen) const noexcept {
+    const bool of_segments = connection.transport == trace::Transport::iwarp && fpdu_begins.number == seen.frame.number;
+    return of_segments ? std::max(number(fpdu_begins), number(fpdu_ends)) : number(seen.frame);
+  }
+
   /// The packets of one Write, or of one answer, follow each other: the newest of each side is enough to know.
   void join(Operation& operation, const OperationSeen& seen, std::uint32_t index) {
     if (seen.kind == OperationSeen::Kind::read_request) return;
@@ -251,9 +286,7 @@ struct Journal::Engine final : trace::EventSink, trace::StreamWatch, referee::Ob
     connection.id = facts.id;
     connection.transport = facts.transport;
     connection.rpcrdma = true;
-    connection.client_to_server = facts.thresholds.client_to_server;
-    connection.server_to_client = facts.thresholds.server_to_client;
-    connection.basis = facts.thresholds.basis;
+    connection.thresholds = facts.thresholds;
     return connection;
   }
 
@@ -353,6 +386,9 @@ struct Journal::Engine final : trace::EventSink, trace::StreamWatch, referee::Ob
       Message& owner = journal.messages_[message];
       payload.sender = owner.sender;
       owner.rpc_frame = frame;
+      for (std::uint32_t at = owner.before; at != none; at = journal.messages_[at].before) {
+        journal.messages_[at].rpc_frame = frame;
+      }
       if (rpc.in_send) {
         payload.wire_length = payload::length_behind(owner.octets.wire_length, owner.header_length);
         owner.payload = index;

@@ -40,10 +40,8 @@ struct Connection {
   trace::Transport transport = trace::Transport::rocev2;
   trace::Endpoint client;
   trace::Endpoint server;
-  bool rpcrdma = false;  ///< as far as known by now
-  std::optional<std::uint32_t> client_to_server;
-  std::optional<std::uint32_t> server_to_client;
-  referee::Basis basis = referee::Basis::unknown;
+  bool rpcrdma = false;             ///< as far as known by now
+  referee::Thresholds thresholds;   ///< the newest
   std::vector<Exchange> exchanges;  ///< by the referee's number, from 1
 };
 
@@ -53,8 +51,9 @@ struct Message {
   referee::MessageSeen::Kind kind = referee::MessageSeen::Kind::other;
   Side sender = Side::active;
   std::uint32_t exchange = 0;
-  bool piece = false;      ///< version 2: the message goes on in the next one
-  bool continued = false;  ///< version 2: it began in an earlier one
+  bool piece = false;           ///< version 2: the message goes on in the next one
+  bool continued = false;       ///< version 2: it began in an earlier one
+  std::uint32_t before = none;  ///< version 2: the message with the piece before this one
   std::uint32_t first_frame = 0;
   std::uint32_t last_frame = 0;
   std::uint32_t xid = 0;
@@ -73,8 +72,9 @@ struct Message {
   std::optional<std::uint32_t> invalidated;
   std::uint64_t outstanding = 0;
   std::optional<std::uint32_t> granted;
-  std::uint32_t payload = none;  ///< RPC message that is complete with it
-  std::uint32_t rpc_frame = 0;   ///< where its RPC message is shown; 0: nowhere (yet)
+  referee::Thresholds thresholds;  ///< in force with it: in version 2 they change
+  std::uint32_t payload = none;    ///< RPC message that is complete with it
+  std::uint32_t rpc_frame = 0;     ///< where its RPC message is shown; 0: nowhere (yet)
   Octets octets;
 };
 

@@ -44,17 +44,16 @@ proto_tree* root(const Canvas& canvas, tvbuff_t* tvb, int length, const char* te
   return tree;
 }
 
-void thresholds(proto_tree* tree, const journal::Connection* connection) {
-  if (connection == nullptr) return;
-  generated(proto_tree_add_uint(tree, hf.connection, nullptr, 0, 0, connection->id));
-  const bool assumed = connection->basis == referee::Basis::default_;
-  if (connection->client_to_server) {
-    proto_item* item = proto_tree_add_uint(tree, hf.client_to_server, nullptr, 0, 0, *connection->client_to_server);
+void thresholds(proto_tree* tree, std::uint32_t connection, const referee::Thresholds& known) {
+  generated(proto_tree_add_uint(tree, hf.connection, nullptr, 0, 0, connection));
+  const bool assumed = known.basis == referee::Basis::default_;
+  if (known.client_to_server) {
+    proto_item* item = proto_tree_add_uint(tree, hf.client_to_server, nullptr, 0, 0, *known.client_to_server);
     if (assumed) proto_item_append_text(item, " (default)");
     generated(item);
   }
-  if (connection->server_to_client) {
-    proto_item* item = proto_tree_add_uint(tree, hf.server_to_client, nullptr, 0, 0, *connection->server_to_client);
+  if (known.server_to_client) {
+    proto_item* item = proto_tree_add_uint(tree, hf.server_to_client, nullptr, 0, 0, *known.server_to_client);
     if (assumed) proto_item_append_text(item, " (default)");
     generated(item);
   }
@@ -110,10 +109,9 @@ void message_columns(const Canvas& canvas, const journal::Message& message, tvbu
 }
 
 void knowledge(const Canvas& canvas, proto_tree* tree, const journal::Message& message) {
-  const journal::Connection* connection = canvas.drawn->journal->connection(message.connection);
   generated(proto_tree_add_string(tree, hf.direction, nullptr, 0, 0, message_name(message)));
   generated(proto_tree_add_string(tree, hf.sender, nullptr, 0, 0, name(message.sender)));
-  thresholds(tree, connection);
+  thresholds(tree, message.connection, message.thresholds);
   if (message.exchange != 0) {
     if (message.granted) generated(proto_tree_add_uint(tree, hf.granted, nullptr, 0, 0, *message.granted));
     generated(
@@ -290,7 +288,8 @@ void draw_handshake(const Canvas& canvas, const journal::Handshake& handshake, t
                                     whole ? "None of RFC 8797: inline thresholds of 1024 octets, no remote invalidation"
                                           : "Not captured as a whole: what was announced is not known"));
   }
-  if (tree != nullptr) thresholds(tree, canvas.drawn->journal->connection(handshake.connection));
+  const journal::Connection* connection = canvas.drawn->journal->connection(handshake.connection);
+  if (tree != nullptr && connection != nullptr) thresholds(tree, connection->id, connection->thresholds);
 }
 
 namespace {

@@ -12,6 +12,8 @@ namespace rpcrdma::plugin {
 
 namespace {
 
+using Placing = payload::RpcMessage::Placing;
+
 dissector_handle_t rpc_handle = nullptr;
 
 /// What a call of the RPC dissector changes, or must not see.
@@ -33,7 +35,7 @@ struct Way {
   bool client_calls;
   std::int64_t time;  ///< of the Call; 0: the frame's
   bool of_frame;      ///< false: its fate became known in a frame that says something else in the list
-  bool whole;         ///< false: octets of a chunk are missing
+  Placing placing;
 };
 
 /// RPC joins Call and Reply by conversation. Ours is one for each connection and direction of Calls: ports that no
@@ -80,9 +82,11 @@ void call_rpc(const Canvas& canvas, const Way& way, tvbuff_t* tvb) {
   if (!way.of_frame) col_set_writable(pinfo->cinfo, -1, FALSE);
   TRY { call_dissector(rpc_handle, tvb, pinfo, canvas.tree); }
   CATCH_BOUNDS_AND_DISSECTOR_ERRORS {
-    if (!way.whole && EXCEPT_CODE == BoundsError) {
+    if (way.placing != Placing::whole && EXCEPT_CODE == BoundsError) {
       // Not the snap length cut it, as Wireshark would say.
-      col_append_str(pinfo->cinfo, COL_INFO, " [octets of a chunk are missing]");
+      const bool missing = way.placing == Placing::missing;
+      col_append_str(pinfo->cinfo, COL_INFO,
+                     missing ? " [octets of a chunk are missing]" : " [without the written octets]");
     } else {
       show_exception(tvb, pinfo, canvas.tree, EXCEPT_CODE, GET_MESSAGE);
     }
@@ -113,8 +117,7 @@ void give_to_rpc(const Canvas& canvas, const journal::Payload& payload, tvbuff_t
   const bool client_calls =
       exchange != nullptr ? exchange->requester == trace::Side::active : payload.call == from_client;
   call_rpc(canvas,
-           {payload.connection, from_client, client_calls, payload.time, carries_rdma(canvas.drawn),
-            payload.placing != payload::RpcMessage::Placing::missing},
+           {payload.connection, from_client, client_calls, payload.time, carries_rdma(canvas.drawn), payload.placing},
            tvb);
 }
 
@@ -126,7 +129,7 @@ void give_unjudged_to_rpc(const Canvas& canvas, const journal::Message& message,
   }
   const bool from_client = message.sender == trace::Side::active;
   const bool call = tvb_get_ntohl(tvb, 4) == 0;
-  call_rpc(canvas, {message.connection, from_client, call == from_client, 0, true, true}, tvb);
+  call_rpc(canvas, {message.connection, from_client, call == from_client, 0, true, Placing::whole}, tvb);
 }
 
 }  // namespace rpcrdma::plugin

@@ -41,8 +41,8 @@ void tick_under(stats_tree* st, const char* parent_name, int parent, const char*
 
 [[nodiscard]] const char* size_class(const TapItem& item) {
   if (item.facts == nullptr) return "threshold not known";
-  const auto& limit =
-      item.message->sender == trace::Side::active ? item.facts->client_to_server : item.facts->server_to_client;
+  const auto& limit = item.message->sender == trace::Side::active ? item.message->thresholds.client_to_server
+                                                                  : item.message->thresholds.server_to_client;
   if (!limit) return "threshold not known";
   const std::uint64_t percent = item.message->octets.wire_length * 100 / (*limit == 0 ? 1 : *limit);
   if (item.message->octets.wire_length > *limit) return "above it";
@@ -218,8 +218,8 @@ tap_packet_status table_packet(void* data, packet_info*, epan_dissect_t*, const 
     set_text(table, row, col_client, item.facts->client.address.c_str());
     set_text(table, row, col_server, item.facts->server.address.c_str());
     set_text(table, row, col_transport, transport_name(item.facts->transport));
-    set_number(table, row, col_to_server, item.facts->client_to_server);
-    set_number(table, row, col_to_client, item.facts->server_to_client);
+    set_number(table, row, col_to_server, item.facts->thresholds.client_to_server);
+    set_number(table, row, col_to_client, item.facts->thresholds.server_to_client);
   }
   if (item.kind == TapItem::Kind::message) {
     table_message(table, row, item);

@@ -290,7 +290,10 @@ void count_proc(ConnectionFacts::Messages& counts, Proc proc) {
 /// After the close: counted, never judged.
 void count_late_message(const Witness& witness, const trace::Send& event, wire::HeaderV1& header) {
   Connection& connection = witness.connection;
-  if (v2::count_late(connection, event)) return;
+  if (v2::count_late(connection, event)) {
+    observe_message(witness, event, MessageSeen::Kind::other, {}, {});
+    return;
+  }
   const auto decoded = wire::decode_header_v1(event.octets, event.wire_length, header);
   if (!decoded || header.fixed.version != 1) return;
   ++connection.messages;

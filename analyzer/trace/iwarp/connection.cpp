@@ -55,7 +55,7 @@ void Connection::Half::fpdu(const Fpdu& fpdu) {
     owner.tell_lost_tail(owner.half(1 - direction), fpdu.first);
   }
   if (StreamWatch* watch = owner.context_.options.streams; watch != nullptr) [[unlikely]] {
-    watch->fpdu({fpdu.start, fpdu.end, fpdu.first, framing.markers(), fpdu.ulpdu, fpdu.ulpdu_length});
+    watch->fpdu({fpdu.start, fpdu.end, fpdu.first, fpdu.last, framing.markers(), fpdu.ulpdu, fpdu.ulpdu_length});
   }
   owner.messages_->fpdu(owner.side(direction), fpdu);
 }

@@ -117,7 +117,7 @@ TEST(Journal, KeepsHandshakeMessagesAndThresholds) {
   EXPECT_EQ(file.notes(4), (std::vector<NoteKind>{NoteKind::message, NoteKind::payload}));
   const Connection* connection = file.journal.connection(1);
   ASSERT_NE(connection, nullptr);
-  EXPECT_EQ(connection->client_to_server, 4096U);
+  EXPECT_EQ(connection->thresholds.client_to_server, 4096U);
   const Exchange* exchange = file.journal.exchange(1, 1);
   ASSERT_NE(exchange, nullptr);
   EXPECT_EQ(exchange->call.number, 4U);

@@ -1,0 +1,118 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""places.py --plugin SO --forge PATH: each thing stands in the frame where Wireshark has it, and the list says so.
+
+An RDMA operation whose FPDU TCP cut in pieces is shown where it ends, so that one pass shows as many as two do, and the RPC message
+that it makes whole has the Info column. Each piece of a version 2 message names the frame that shows its RPC message, and each message
+has the thresholds of its time. A Reply behind the close is shown. One that is shown without what was written is not said to be cut by
+the capture.
+"""
+import argparse
+import os
+import subprocess
+import sys
+import tempfile
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "harness"))
+import alone  # noqa: E402
+import tshark  # noqa: E402
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+INFO = ("-o", 'gui.column.format:"Number","%m","Info","%i"')
+
+
+class Places:
+    def __init__(self, given, shark, folder):
+        self.forge, self.shark, self.folder = given.forge, shark, folder
+        self.wrong, self.asked = [], 0
+
+    def forged(self, story, fabric):
+        path = os.path.join(self.folder, f"{story}-{fabric}.pcap")
+        subprocess.run([self.forge, os.path.join(HERE, "stories", story + ".yaml"), "--transport", fabric, "--out", path], check=True)
+        return path
+
+    def wants(self, what, yes):
+        self.asked += 1
+        if not yes:
+            self.wrong.append(what)
+
+    def info(self, path, wanted):
+        """{frame: Info}"""
+        lines = self.shark.run("-2", "-r", path, "-Y", wanted, *INFO).output.splitlines()
+        return {int(number): text for number, _, text in (line.strip().partition(" ") for line in lines) if number}
+
+    def segments(self):
+        path = self.forged("long-messages", "iwarp-split")
+        shown = []
+        for passes in (1, 2):
+            rows, _ = self.shark.rows(path, ["frame.number", "rpcordma.operation", "rpcordma.rdma_offset"],
+                                      display_filter="rpcordma.operation", passes=passes)
+            shown.append([(row["frame.number"][0], row["rpcordma.operation"]) for row in rows])
+        operations = [sum(len(kinds) for _, kinds in one) for one in shown]
+        self.wants(f"{path}: {operations[0]} operations in one pass, {operations[1]} in two", shown[0] == shown[1] and operations[0] > 20)
+        silent = {frame: text for frame, text in self.info(path, "rpc").items() if " Call" not in text and " Reply" not in text}
+        self.wants(f"{path}: RPC is shown, and the list does not say so: {silent}", not silent)
+
+    def pieces(self, fabric):
+        path = self.forged("in-pieces", fabric)
+        rows, _ = self.shark.rows(path, ["frame.number", "rpcordma.v2.htype", "rpcordma.rpc_in", "rpcordma.xid", "rpc.xid"],
+                                  display_filter="rpcordma.v2.htype", passes=2)
+        rpc = {(row["rpc.xid"][0], row["rpcordma.v2.htype"][0] in ("8", "9", "10")): row["frame.number"][0] for row in rows if row["rpc.xid"]}
+        middles = 0
+        for row in rows:
+            for htype, xid in zip(row["rpcordma.v2.htype"], row["rpcordma.xid"]):
+                if htype not in ("9", "12"):  # RDMA2_CALL_MIDDLE, RDMA2_REPLY_MIDDLE
+                    continue
+                middles += 1
+                there = rpc.get((xid, htype == "9"))
+                self.wants(f"{path}: frame {row['frame.number'][0]}: the message is in {there}, and not in {row['rpcordma.rpc_in']}",
+                           row["rpcordma.rpc_in"] == [there])
+        self.wants(f"{path}: {middles} middle pieces", middles == 5)
+
+    def thresholds(self, fabric):
+        path = self.forged("in-pieces", fabric)
+        names = ["rpcordma.threshold.client_to_server", "rpcordma.threshold.server_to_client"]
+        rows, _ = self.shark.rows(path, ["frame.number", *names], display_filter="rpcordma.direction", passes=2)
+        told = [(row[names[0]], row[names[1]]) for row in rows]
+        # The client's properties come first; both sides' are what a threshold is made of.
+        self.wants(f"{path}: thresholds {told}", told[0] == (["4096"], ["4096"]) and told[-1] == (["8192"], ["8192"]))
+
+    def late(self):
+        path = self.forged("late-reply", "rocev2")
+        rows, _ = self.shark.rows(path, ["frame.number", "rpcordma.v2.htype", "rpc.msgtyp"], display_filter="rpcordma.v2.htype", passes=2)
+        told = [(row["rpcordma.v2.htype"], row["rpc.msgtyp"]) for row in rows]
+        self.wants(f"{path}: {told}", told == [(["10"], ["0"]), (["13"], ["1"])] * 2)
+
+    def reduced(self):
+        path = self.forged("place-not-known", "rocev2")
+        told = self.info(path, "rpcordma.payload")
+        self.wants(f"{path}: {told}", len(told) == 1 and all("[without the written octets]" in text and "limited" not in text
+                                                             for text in told.values()))
+
+
+def main():
+    options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    options.add_argument("--plugin", required=True)
+    options.add_argument("--one-start", help="the library by which one start of tshark reads many captures")
+    options.add_argument("--forge", required=True)
+    given = options.parse_args()
+    with tshark.Tshark(given.plugin, one_start=given.one_start) as shark, tempfile.TemporaryDirectory() as folder:
+        os.chmod(folder, 0o755)
+        places = Places(given, shark, folder)
+        places.segments()
+        places.pieces("rocev2")
+        places.pieces("iwarp")
+        places.thresholds("rocev2")
+        places.thresholds("iwarp")
+        places.late()
+        places.reduced()
+    for line in places.wrong:
+        print(f"WRONG {line}")
+    if places.wrong:
+        print("    " + alone.command("--plugin", given.plugin, "--forge", given.forge))
+    print(f"{places.asked} questions, {len(places.wrong)} wrong")
+    return 1 if places.wrong or not places.asked else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
