@@ -150,8 +150,9 @@ void take_reply(const Witness& witness, const trace::Send& event, const wire::He
       judge_offer(witness, event, header, nullptr, requester);
     }
     end_wait(connection, requester, xid);
-    ++connection.ledger(event.side).unanswered;            // it took a Receive that was posted for something else
-    credit_answer(witness, event, requester, grant);       // nothing of what is open was answered
+    ++connection.ledger(event.side).unanswered;  // it took a Receive that was posted for something else
+    // Nothing of what is open was answered, and who did not ask drops it.
+    credit_answer(witness, event, requester, grant, Granted::perhaps);
     if (reading.guessed && captured_whole(event)) return;  // no message at all: that has been said
     if (reading.guessed) {
       connection.distrust(kept_finished, Doubt::cut_message);  // cut before it says whether it is a Reply at all
@@ -190,7 +191,7 @@ void take_reply(const Witness& witness, const trace::Send& event, const wire::He
   }
   const bool of_its_time = call->refusal == Transaction::Refusal::due_for_msgp;
   if (static_cast<Proc>(header.fixed.proc) == Proc::msgp && !of_its_time) {
-    credit_answer(witness, event, requester, grant);
+    credit_answer(witness, event, requester, grant, Granted::perhaps);
     drop_answer(connection, event, *call);
     return;
   }
