@@ -239,6 +239,15 @@ void take_reply(const Witness& witness, const trace::Send& event, const wire::He
   complete_one(connection);
 }
 
+/// RDMA_DONE is said about a Reply: what looks like a Long Call with that XID may be one, offered to be read, whose
+/// Call is over or not in the capture. It waits for no answer.
+void end_doubtful_call(Connection& connection, Side sender, std::uint32_t xid) {
+  if (newest_offer(connection, sender, xid) != nullptr) return;
+  Transaction* call = connection.open_call(other(sender), xid);
+  if (call == nullptr || !call->may_be_offer()) return;
+  end_unseen(connection, *call);
+}
+
 /// A Call whose header is broken: the RDMA_ERROR that follows answers it.
 void enter_malformed(const Witness& witness, const trace::Send& event, const wire::FixedWords& fixed) {
   Connection& connection = witness.connection;
@@ -477,6 +486,7 @@ void take_message(const Witness& witness, const trace::Send& event, wire::Header
     kind = MessageSeen::Kind::done;
     ++connection.ledger(event.side).unanswered;
     judge_done(witness, event, send);
+    end_doubtful_call(connection, event.side, fixed->xid);
     finish();
     return;
   }
