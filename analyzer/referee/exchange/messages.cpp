@@ -55,6 +55,17 @@ void not_read(Connection& connection, const Transaction& call) {
   return connection.find(other(event.side), header.fixed.xid) == nullptr;
 }
 
+/// RDMA_DONE for what may be an offered Reply stands before it in the file, as it may where directions are late.
+[[nodiscard]] bool done_before(const Witness& witness, const Transaction& call) {
+  if (!call.may_be_offer()) return false;
+  const auto done = std::erase_if(witness.connection.cases, [&](const Case& waited) {
+    return waited.is<Case::Done>() != nullptr && waited.xid == call.xid && waited.accused == other(call.requester);
+  });
+  if (done == 0) return false;
+  witness.unchecked(RuleId::rdma_done_sent, "what it is about, a Long Call or an offered Reply, cannot be told");
+  return true;
+}
+
 void take_call(const Witness& witness, const trace::Send& event, const wire::HeaderV1& header, const Reading& reading,
                bool lists_complete, RecentSend& send) {
   Connection& connection = witness.connection;
@@ -113,7 +124,7 @@ void take_call(const Witness& witness, const trace::Send& event, const wire::Hea
   if (reverse && !reading.guessed) judge_reverse_call(witness, event, call);
   judge_call_form(witness, event, call);
   if (call.lists_known && call.copies == 1) judge_call_lists(witness, event, header, call);
-  if (answered_before(witness, event, call.xid)) end_unseen(connection, call);
+  if (answered_before(witness, event, call.xid) || done_before(witness, call)) end_unseen(connection, call);
 }
 
 // --- Replies
