@@ -17,6 +17,7 @@ using nfs4::Whereabouts;
 
 constexpr std::uint32_t nfsacl_program = 100227;
 constexpr std::size_t items_limit = 256;
+constexpr std::size_t most_inline_first = 8;
 constexpr std::uint32_t call_octets_minimum = 40;  // an RPC Call without arguments, AUTH_NONE
 
 // Procedures. NFSv2 (RFC 1094) and NFSv3 (RFC 1813) number these alike, but for WRITE and SYMLINK.
@@ -113,15 +114,21 @@ enum class Reading : std::uint8_t {
 
 class ReplyItems final : public Lister {
  public:
-  ReplyItems(NfsItems& out, std::span<const std::uint64_t> lengths, Reading reading) noexcept
-      : Lister(out), lengths_(lengths), reading_(reading) {}
+  /// `inline_first`: so many items that may be moved stayed in the stream ahead of those that were moved.
+  ReplyItems(NfsItems& out, std::span<const std::uint64_t> lengths, Reading reading, std::size_t inline_first) noexcept
+      : Lister(out), lengths_(lengths), reading_(reading), inline_first_(inline_first) {}
 
   [[nodiscard]] bool met_bulky() const noexcept { return met_bulky_; }
+  [[nodiscard]] std::size_t inline_first() const noexcept { return inline_first_; }
 
   [[nodiscard]] Whereabouts meet(const Encounter& item) override {
     met_bulky_ = met_bulky_ || item.kind == ItemKind::bulky;
     if (item.kind == ItemKind::other || (item.kind == ItemKind::bulky && reading_ != Reading::bulky_moved)) {
       return Whereabouts::in_place;
+    }
+    if (inline_first_ != 0 && item.length != 0 && item.fits) {
+      --inline_first_;
+      return stays(item);
     }
     std::size_t& next = out().chunks_used;
     if (reading_ == Reading::in_order) {
@@ -155,6 +162,7 @@ class ReplyItems final : public Lister {
 
   std::span<const std::uint64_t> lengths_;
   Reading reading_;
+  std::size_t inline_first_;
   bool met_bulky_ = false;
 };
 
@@ -412,15 +420,17 @@ void list_reply_items(Bytes stream, std::size_t wire_length, std::uint32_t progr
   }
   const bool unused = std::find(returned_lengths.begin(), returned_lengths.end(), 0U) != returned_lengths.end();
   bool met_bulky = false;
-  const auto read_as = [&](Reading reading) {
+  std::size_t left_inline = 0;
+  const auto read_as = [&](Reading reading, std::size_t inline_first = 0) {
     out.clear();
     Cursor cursor(stream, wire_length);
     static_cast<void>(cursor.take(reply->body, "reply header"));
-    ReplyItems policy(out, returned_lengths, reading);
+    ReplyItems policy(out, returned_lengths, reading, inline_first);
     Walker walker(cursor, policy);
     const bool stepped = results(walker, policy, version, procedure, out);
     finish(walker, stepped, out);
     met_bulky = met_bulky || policy.met_bulky();
+    left_inline = policy.inline_first();
     return explains(out, policy.chunks_left());
   };
   // Where no reading explains the message, one that the capture cut short may yet be right.
@@ -434,7 +444,15 @@ void list_reply_items(Bytes stream, std::size_t wire_length, std::uint32_t progr
       likeliest = reading;
     }
   }
-  if (unused || met_bulky) static_cast<void>(read_as(likeliest));
+  // A chunk that was kept for a later item than the one whose turn it is.
+  const bool used =
+      std::any_of(returned_lengths.begin(), returned_lengths.end(), [](std::uint64_t length) { return length != 0; });
+  const bool late = used && !cut;
+  for (std::size_t first = 1; late && first <= most_inline_first; ++first) {
+    if (read_as(Reading::used_only, first)) return;
+    if (left_inline != 0) break;
+  }
+  if (unused || met_bulky || late) static_cast<void>(read_as(likeliest));
 }
 
 Placement place_items(Bytes reduced_rpc_reply, std::size_t wire_length, std::uint32_t program, std::uint32_t version,

@@ -19,6 +19,7 @@ void refuse_call(const Witness& witness, const trace::Send& event, std::optional
   Connection& connection = witness.connection;
   call.reply_body.clear();  // what the responder may have left in the Reply chunk is no reply
   if (call.malformed()) {
+    credit_refusal(connection, event, call.requester, grant);
     ++call.answers;
     call.reply = event.frame;
     remember_finished(connection, call.id);
@@ -111,6 +112,8 @@ void take_error(const Witness& witness, const trace::Send& event, const wire::He
   }
   judge_error_fields(witness, event, header, call);
   const bool refused_probe = v2::refuse_in_version_1(witness, event, header);
+  const bool grants = event.side == Side::passive && header.fixed.credit != 0;
+  const std::optional<std::uint32_t> grant = grants ? std::optional(header.fixed.credit) : std::nullopt;
   if (call != nullptr) {
     send.direction = Direction::reply;
     send.exchange = call->id;
@@ -120,10 +123,10 @@ void take_error(const Witness& witness, const trace::Send& event, const wire::He
       judge_error_reply(witness, event, *call);
       if (!call->malformed()) call->answer = Transaction::Answer::refusal;
     }
-    const bool grant = event.side == Side::passive && header.fixed.credit != 0;
-    refuse_call(witness, event, grant ? std::optional(header.fixed.credit) : std::nullopt, *call);
+    refuse_call(witness, event, grant, *call);
   } else if (refused_probe) {
     send.direction = Direction::reply;
+    credit_refusal(connection, event, other(event.side), grant);
   } else {
     answer_nothing_open(witness, event, xid);
   }

@@ -55,6 +55,17 @@ void not_read(Connection& connection, const Transaction& call) {
   return connection.find(other(event.side), header.fixed.xid) == nullptr;
 }
 
+/// RDMA_DONE for what may be an offered Reply stands before it in the file, as it may where directions are late.
+[[nodiscard]] bool done_before(const Witness& witness, const Transaction& call) {
+  if (!call.may_be_offer()) return false;
+  const auto done = std::erase_if(witness.connection.cases, [&](const Case& waited) {
+    return waited.is<Case::Done>() != nullptr && waited.xid == call.xid && waited.accused == other(call.requester);
+  });
+  if (done == 0) return false;
+  witness.unchecked(RuleId::rdma_done_sent, "what it is about, a Long Call or an offered Reply, cannot be told");
+  return true;
+}
+
 void take_call(const Witness& witness, const trace::Send& event, const wire::HeaderV1& header, const Reading& reading,
                bool lists_complete, RecentSend& send) {
   Connection& connection = witness.connection;
@@ -113,7 +124,7 @@ void take_call(const Witness& witness, const trace::Send& event, const wire::Hea
   if (reverse && !reading.guessed) judge_reverse_call(witness, event, call);
   judge_call_form(witness, event, call);
   if (call.lists_known && call.copies == 1) judge_call_lists(witness, event, header, call);
-  if (answered_before(witness, event, call.xid)) end_unseen(connection, call);
+  if (answered_before(witness, event, call.xid) || done_before(witness, call)) end_unseen(connection, call);
 }
 
 // --- Replies
@@ -150,8 +161,9 @@ void take_reply(const Witness& witness, const trace::Send& event, const wire::He
       judge_offer(witness, event, header, nullptr, requester);
     }
     end_wait(connection, requester, xid);
-    ++connection.ledger(event.side).unanswered;            // it took a Receive that was posted for something else
-    credit_answer(witness, event, requester, grant);       // nothing of what is open was answered
+    ++connection.ledger(event.side).unanswered;  // it took a Receive that was posted for something else
+    // Nothing of what is open was answered, and who did not ask drops it.
+    credit_answer(witness, event, requester, grant, Granted::perhaps);
     if (reading.guessed && captured_whole(event)) return;  // no message at all: that has been said
     if (reading.guessed) {
       connection.distrust(kept_finished, Doubt::cut_message);  // cut before it says whether it is a Reply at all
@@ -191,7 +203,7 @@ void take_reply(const Witness& witness, const trace::Send& event, const wire::He
   }
   const bool of_its_time = call->refusal == Transaction::Refusal::due_for_msgp;
   if (static_cast<Proc>(header.fixed.proc) == Proc::msgp && !of_its_time) {
-    credit_answer(witness, event, requester, grant);
+    credit_answer(witness, event, requester, grant, Granted::perhaps);
     drop_answer(connection, event, *call);
     return;
   }
@@ -239,6 +251,15 @@ void take_reply(const Witness& witness, const trace::Send& event, const wire::He
   complete_one(connection);
 }
 
+/// RDMA_DONE is said about a Reply: what looks like a Long Call with that XID may be one, offered to be read, whose
+/// Call is over or not in the capture. It waits for no answer.
+void end_doubtful_call(Connection& connection, Side sender, std::uint32_t xid) {
+  if (newest_offer(connection, sender, xid) != nullptr) return;
+  Transaction* call = connection.open_call(other(sender), xid);
+  if (call == nullptr || !call->may_be_offer()) return;
+  end_unseen(connection, *call);
+}
+
 /// A Call whose header is broken: the RDMA_ERROR that follows answers it.
 void enter_malformed(const Witness& witness, const trace::Send& event, const wire::FixedWords& fixed) {
   Connection& connection = witness.connection;
@@ -246,6 +267,10 @@ void enter_malformed(const Witness& witness, const trace::Send& event, const wir
   constexpr std::uint32_t least_answered = 28;  // RFC 8166 section 4.5: what is shorter is dropped silently
   if (Transaction* theirs = connection.open_call(other(event.side), fixed.xid)) {
     theirs->broken_reply = event.frame;  // to be dropped silently
+    // Where a version is settled, and for one that does not exist, it has been said that this is another.
+    if (fixed.version == 2 && connection.diary.settled.version == 0) {
+      judge_reply_version(witness, event, fixed.version, *theirs);
+    }
     if (calls_possible(connection, event.side)) theirs->answer = Transaction::Answer::inferred;
     return;
   }
@@ -480,6 +505,7 @@ void take_message(const Witness& witness, const trace::Send& event, wire::Header
     kind = MessageSeen::Kind::done;
     ++connection.ledger(event.side).unanswered;
     judge_done(witness, event, send);
+    end_doubtful_call(connection, event.side, fixed->xid);
     finish();
     return;
   }

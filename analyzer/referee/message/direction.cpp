@@ -117,7 +117,7 @@ Reading read_direction(Connection& connection, const trace::Send& event, const w
       // A Long Call, or a Reply that offers itself to be read: told apart by the open Call of the other side.
       const OfferedBefore before = theirs_open ? OfferedBefore::no : offered_before(connection, sender, header);
       const bool second = before != OfferedBefore::no;
-      const bool told = form != LongForm::not_asked && !(second && form == LongForm::undecided);
+      const bool told = form != LongForm::not_asked && !((second || !theirs_open) && form == LongForm::undecided);
       if (before == OfferedBefore::same_memory) {
         reading.direction = Direction::reply;
         return reading;
@@ -204,6 +204,7 @@ bool call_of(const trace::Send& reply, const trace::Send& event, wire::HeaderV1&
   const auto decoded = wire::decode_header_v1(event.octets, event.wire_length, scratch);
   if (!decoded || scratch.fixed.version != 1) return true;
   const auto proc = static_cast<Proc>(scratch.fixed.proc);
+  if (proc == Proc::done) return false;
   if (proc == Proc::nomsg) return !scratch.reads.empty() || !scratch.reply;
   if ((proc != Proc::msg && proc != Proc::msgp) || event.octets.size() < scratch.length) return true;
   const auto start = wire::decode_rpc_start(event.octets.subspan(scratch.length), event.wire_length - scratch.length);
@@ -217,6 +218,11 @@ bool is_reply(const trace::Send& event, wire::HeaderV1& scratch) {
   if ((proc != Proc::msg && proc != Proc::msgp) || event.octets.size() < scratch.length) return false;
   const auto start = wire::decode_rpc_start(event.octets.subspan(scratch.length), event.wire_length - scratch.length);
   return start && start->type == 1;
+}
+
+bool done_in_version_1(const trace::Send& event) noexcept {
+  const auto fixed = wire::decode_fixed_words(event.octets, event.wire_length);
+  return fixed && fixed->version == 1 && fixed->proc == static_cast<std::uint32_t>(Proc::done);
 }
 
 std::vector<std::uint32_t> handles_of(const wire::HeaderV1& header) {
@@ -245,6 +251,8 @@ bool call_or_offer(const Connection& connection, const trace::Send& event, wire:
   if (some && theirs == nullptr) {
     const OfferedBefore before = offered_before(connection, event.side, scratch);
     if (before != OfferedBefore::no) return before == OfferedBefore::yes;
+    // A Long Call of the server, or a Reply whose Call is over, or is not in the capture.
+    if (event.side == Side::passive) return true;
   }
   if (!some || theirs == nullptr || own_reply_chunk(scratch, *theirs) || gives_back(scratch, *theirs)) return false;
   return event.side == Side::active || connection.open_call(event.side, scratch.fixed.xid) != nullptr ||

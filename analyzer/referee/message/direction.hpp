@@ -47,6 +47,9 @@ struct Reading {
 /// It says so itself: an RPC Reply inline, or in the Reply chunk that it returns.
 [[nodiscard]] bool is_reply(const trace::Send& event, wire::HeaderV1& scratch);
 
+/// RDMA_DONE, which is no Call.
+[[nodiscard]] bool done_in_version_1(const trace::Send& event) noexcept;
+
 /// Of all memory that the message names, sorted. An operation on it is the answer to a Call.
 [[nodiscard]] std::vector<std::uint32_t> handles_of(const wire::HeaderV1& header);
 

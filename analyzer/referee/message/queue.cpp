@@ -23,6 +23,7 @@ bool MessageQueue::send(const Witness& witness, const trace::Send& event) {
     if (its_call) message_(witness, event, scratch_, LongForm::not_asked);
     release_callless(witness);
     if (its_call) return true;
+    told_by(witness, event);  // it may wait to be pulled now
   }
   if (reply_or_reverse_call(connection, event, scratch_)) {
     callless_.emplace(connection.id(), event).first->second.handles = handles_of(scratch_);

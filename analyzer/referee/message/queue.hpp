@@ -5,7 +5,8 @@
 //    something, or uses memory that it names;
 //  - an RDMA_NOMSG with a Position-Zero Read chunk while a Call of the other side with its XID is open, a Long Call
 //    with that XID or a Reply that offers itself to be read: until the first octets that are pulled say which. Likewise
-//    one with the XID of a Reply that was offered: a Long Call, or that Call answered twice.
+//    one with the XID of a Reply that was offered: a Long Call, or that Call answered twice; and one of the server
+//    without such a Call, which may be missing.
 #pragma once
 
 #include <algorithm>

@@ -13,7 +13,7 @@ namespace rpcrdma::referee {
 
 namespace {
 
-constexpr std::uint64_t least_reply = 24;  // octets of an RPC Reply without results
+constexpr std::uint64_t least_reply = 24;  // octets of an RPC Reply that was accepted, without results
 
 [[nodiscard]] std::uint64_t padded(std::uint64_t length) noexcept { return (length + 3U) & ~std::uint64_t{3}; }
 
@@ -279,8 +279,9 @@ const Row rows::reply_chunk_useless{
     .who = "requester",
     .title = "A Reply chunk in which no reply fits",
     .explanation =
-        "The shortest RPC reply has 24 octets. A Reply chunk below that can never be used; a server that always uses "
-        "it answers ERR_CHUNK.",
+        "The shortest RPC reply that reports success has 24 octets. A Reply chunk below that is of no use; a server "
+        "that "
+        "always uses it answers ERR_CHUNK.",
     .evidence = "Sum of the segments of the Reply chunk in a Call.",
     .next = "Client: rpcrdma:xprtrdma_chunk_reply. Look at what size the upper layer expects of its reply."};
 
@@ -296,8 +297,8 @@ void judge_call_spans(const Witness& witness, const trace::Send& event, Transact
   judge_segments(say, call, scratch.ranges);
   if (call.reply_chunk && wire::chunk_length(*call.reply_chunk) < least_reply) {
     say.note(RuleId::reply_chunk_useless,
-             "The {}'s Call gives a Reply chunk of {} octets; no RPC Reply is shorter than {}.", say.who(),
-             wire::chunk_length(*call.reply_chunk), least_reply);
+             "The {}'s Call gives a Reply chunk of {} octets; no RPC Reply that succeeds is shorter than {}.",
+             say.who(), wire::chunk_length(*call.reply_chunk), least_reply);
   }
   if (!stream) return;
   const bool in_pieces = call.call.number != event.frame.number;

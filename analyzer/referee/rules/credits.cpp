@@ -71,6 +71,21 @@ void accuse_later(const Witness& witness, Ledger& ledger, const trace::Send& eve
                 .settle = settle_calls});
 }
 
+/// What a message grants that its receiver may take, or drop: it has to keep to nothing less because of it.
+void take_grant(Ledger& ledger, std::uint64_t ordinal, std::uint32_t grant, Granted how) {
+  const std::uint32_t value = std::max<std::uint32_t>(grant, 1);
+  if (how == Granted::perhaps && value < ledger.limit()) return;
+  ledger.granted = grant;
+  // A grant that is not larger than its predecessor adds nothing to the limit until it is acknowledged: equal ones
+  // fold.
+  if (!ledger.grants.empty() && ledger.grants.back().value == value) {
+    if (ledger.grants.size() == 1) ledger.grants.back().ordinal = std::min(ledger.grants.back().ordinal, ordinal);
+    return;
+  }
+  if (ledger.grants.size() >= most_grants) ledger.grants.erase(ledger.grants.begin());
+  ledger.grants.push_back({ordinal, value});
+}
+
 /// Everything before the newest grant that the requester knew of is history.
 void forget_grants_before(Ledger& ledger) {
   std::size_t newest = 0;
@@ -267,8 +282,8 @@ const Row rows::credit_grant_fluctuates{
     .next =
         "Informational; Linux servers grant a constant. See whether credit-limit-exceeded follows a lowered grant."};
 
-void credit_answer(const Witness& witness, const trace::Send& event, Side requester,
-                   std::optional<std::uint32_t> grant) {
+void credit_answer(const Witness& witness, const trace::Send& event, Side requester, std::optional<std::uint32_t> grant,
+                   Granted how) {
   Connection& connection = witness.connection;
   Ledger& ledger = connection.ledger(requester);
   credit_stall_check(witness, ledger, event.last);
@@ -312,16 +327,15 @@ void credit_answer(const Witness& witness, const trace::Send& event, Side reques
                                        name(event.side), counted(*grant, "credit"), *ledger.requested)});
     }
   }
-  ledger.granted = *grant;
-  const std::uint32_t value = std::max<std::uint32_t>(*grant, 1);
-  // A grant that is not larger than its predecessor adds nothing to the limit until it is acknowledged: equal ones
-  // fold.
-  if (!ledger.grants.empty() && ledger.grants.back().value == value) {
-    if (ledger.grants.size() == 1) ledger.grants.back().ordinal = std::min(ledger.grants.back().ordinal, event.ordinal);
-    return;
-  }
-  if (ledger.grants.size() >= most_grants) ledger.grants.erase(ledger.grants.begin());
-  ledger.grants.push_back({event.ordinal, value});
+  take_grant(ledger, event.ordinal, *grant, how);
+}
+
+void credit_refusal(Connection& connection, const trace::Send& event, Side requester,
+                    std::optional<std::uint32_t> grant) {
+  Ledger& ledger = connection.ledger(requester);
+  ledger.answered = true;
+  ledger.last_reply = event.frame;
+  if (grant) take_grant(ledger, event.ordinal, *grant, Granted::perhaps);
 }
 
 void credit_acknowledged(Connection& connection, const trace::Acknowledged& event) {

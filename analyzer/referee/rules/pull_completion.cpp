@@ -97,17 +97,17 @@ void judge_missing(const Witness& witness, Offer& offer, FrameRef now, Severity 
     witness.unchecked(RuleId::pull_completion_missing,
                       "frames of this connection are missing, or its XID was used again before RDMA_DONE");
   }
-  witness.say(
-      RuleId::pull_completion_missing,
-      {.frames = {offer.frame, offer.last_read, now},
-       .by = offer.requester,
-       .as = Role::requester,
-       .xid = offer.xid,
-       .at_most = severity,
-       .what = fmt::format("The {} never told the {} that it was finished with the Read chunk offered in frame {} ({} "
-                           "octets, {}): no RDMA_DONE, {}.",
-                           name(offer.requester), name(other(offer.requester)), offer.frame.number,
-                           grouped(offer.length), offer.reads != 0 ? "read" : "never read", why)});
+  witness.say(RuleId::pull_completion_missing,
+              {.frames = {offer.frame, offer.last_read, now},
+               .by = offer.requester,
+               .as = Role::requester,
+               .xid = offer.xid,
+               .at_most = severity,
+               .what = fmt::format(
+                   "The {} did not tell the {} that it was finished with the Read chunk offered in frame {} ({} "
+                   "octets, {}): no RDMA_DONE, {}.",
+                   name(offer.requester), name(other(offer.requester)), offer.frame.number, grouped(offer.length),
+                   offer.reads != 0 ? "read" : "never read", why)});
 }
 
 }  // namespace
@@ -324,7 +324,10 @@ TransactionId judge_offer(const Witness& witness, const trace::Send& event, cons
     const std::optional<std::uint32_t> limit = connection.threshold(responder);
     const bool room = call != nullptr && call->lists_known && call->reply_chunk &&
                       wire::chunk_length(*call->reply_chunk) >= offer.length;
-    if (room || (limit && offer.length + 28 <= *limit)) {
+    // Inline it would have the same header, without the Read list.
+    constexpr std::uint64_t read_segment = 24;
+    const std::uint64_t whole = header.length - header.reads.size() * read_segment + offer.length;
+    if (room || (limit && whole <= *limit)) {
       witness.say(
           RuleId::pull_offer_unneeded,
           {.frames = {event.frame, call_frame},

@@ -148,9 +148,15 @@ HeldFinding settle_done(const Witness& witness, const DoneSeen& event) {
   };
   Offer* offer = newest_offer(connection, sender, xid);
   Offer* theirs = newest_offer(connection, other(sender), xid);
+  const Transaction* call = connection.find(other(sender), xid);
+  const bool perhaps_offered = offer == nullptr && call != nullptr && call->answer_uncertain() && call->may_be_offer();
   if (strict) {
     if (witness.context.options.profile == Profile::automatic && !connection.whole()) {
       witness.unchecked(RuleId::rdma_done_sent, "whether a Read chunk was offered before is not in the capture");
+    } else if (witness.context.options.profile == Profile::automatic && perhaps_offered) {
+      witness.unchecked(RuleId::rdma_done_sent,
+                        fmt::format("whether the message in frame {} is a Long Call or an offered Reply cannot be told",
+                                    call->call.number));
     } else {
       say(RuleId::rdma_done_sent,
           offer != nullptr

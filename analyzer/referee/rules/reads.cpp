@@ -264,9 +264,13 @@ void judge_pulled(const Witness& witness, const trace::Send& event, const Transa
                .as = Role::responder,
                .xid = call.xid,
                .call = &call,
-               .what = fmt::format("The {} reported success for XID {:#010x} but never read {} of the Call's Read "
-                                   "chunks: that data stayed where it was.",
-                                   name(event.side), call.xid, counted(*left, "octet"))});
+               .what = call.body_length != 0 && call.pulled.number == 0
+                           ? fmt::format("The {} answered XID {:#010x} without having read the Call: of its Read "
+                                         "chunks {} stayed where they were.",
+                                         name(event.side), call.xid, counted(*left, "octet"))
+                           : fmt::format("The {} reported success for XID {:#010x} but never read {} of the Call's "
+                                         "Read chunks: that data stayed where it was.",
+                                         name(event.side), call.xid, counted(*left, "octet"))});
 }
 
 }  // namespace rpcrdma::referee

@@ -361,7 +361,9 @@ void judge_use(Chunked& chunked, const ProcedureId& procedure, const wire::NfsIt
   for (const wire::NfsItem& item : found.items) {
     if (item.moved()) {
       std::size_t skipped = 0;
-      for (std::size_t i = next; i < item.chunk; ++i) skipped += returned.provided[i].empty() ? 0U : 1U;
+      for (std::size_t i = next; i < item.chunk; ++i) {
+        skipped += wire::chunk_length(returned.provided[i]) == 0 ? 0U : 1U;
+      }
       if (skipped > without_data && !chunked.version2()) {  // version 2 has no such rule
         chunked.say(RuleId::write_chunk_skipped,
                     fmt::format("The {} put the data of {} into Write chunk {} and left chunk {} unused, which comes "
@@ -383,8 +385,8 @@ void judge_use(Chunked& chunked, const ProcedureId& procedure, const wire::NfsIt
     const std::uint64_t room = wire::chunk_length(chunk);
     if (without_data != 0 || chunk.empty() || room < item.length) continue;
     chunked.say(RuleId::eligible_item_inline,
-                fmt::format("The {} returned {} of {} inline and left Write chunk {} of the Call, with room for "
-                            "{}, unused.",
+                fmt::format("The {} returned {} of {} inline and did not use Write chunk {} of the Call, with room for "
+                            "{}, for them.",
                             chunked.who(), counted(item.length, "octet"), named(procedure, item), next, grouped(room)));
   }
 }
@@ -572,7 +574,9 @@ void judge_reply_items(const Witness& witness, const trace::Send& event, const w
   }
   const bool wants_none = call.wanted == std::size_t{0};
   if (!stream) {
-    chunked.unchecked(RuleId::eligible_item_inline, "a Reply that was written by RDMA is not in the capture");
+    chunked.unchecked(RuleId::eligible_item_inline,
+                      header.reads.empty() ? "a Reply that was written by RDMA is not in the capture"
+                                           : "a Reply that is offered to be read is not there yet when it is judged");
     return;
   }
   judge_results(chunked, *asked, wants_none, *stream, returned, scratch.items);

@@ -238,8 +238,12 @@ void judge_reply_chunk(ReplyLists& lists, const wire::HeaderV1& header, const Tr
     return;
   }
   if (!header.reply || (!call.reply_chunk && header.reply->empty())) return;
-  static const wire::WriteChunk none;
-  const bool same = judge_chunk(lists, "the Reply chunk", call.reply_chunk ? *call.reply_chunk : none, *header.reply);
+  if (!call.reply_chunk) {
+    lists.say(RuleId::write_segments_changed, fmt::format("The {}'s Reply has a Reply chunk of {}; its Call gave none.",
+                                                          lists.who(), counted(header.reply->size(), "segment")));
+    return;
+  }
+  const bool same = judge_chunk(lists, "the Reply chunk", *call.reply_chunk, *header.reply);
   const std::uint64_t length = wire::chunk_length(*header.reply);
   if (same && length != 0 && header.fixed.proc == static_cast<std::uint32_t>(wire::Proc::msg)) {
     lists.say(RuleId::reply_chunk_with_msg,

@@ -363,7 +363,16 @@ void judge_open_calls(const Witness& witness, FrameRef now, bool closed, bool cl
   v2::judge_end(witness, now);
   std::vector<const Transaction*> open;
   for (const auto& [key, call] : connection.transactions) {
-    if (call.answers == 0) open.push_back(&call);
+    if (call.answers != 0) continue;
+    // The Call that it would answer may be missing.
+    const bool alone = connection.facts.one_way || call.completed_before < connection.trusted_from;
+    if (alone && call.may_be_offer()) {
+      witness.unchecked(RuleId::call_unanswered,
+                        fmt::format("whether the message in frame {} is a Long Call or an offered Reply cannot be told",
+                                    call.call.number));
+      continue;
+    }
+    open.push_back(&call);
   }
   if (open.empty()) return;
   std::sort(open.begin(), open.end(),

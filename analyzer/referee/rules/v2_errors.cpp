@@ -504,6 +504,9 @@ bool note_refusal(const Turn& turn, bool whole) {
   if (whole) judge_range(turn, refused);
   turn.send.direction = Direction::reply;
   ++connection.facts.messages.rdma_error;
+  // Version 1, with which the client goes on, begins with an answer.
+  const std::uint32_t credit = turn.header.fixed.credit;
+  credit_refusal(connection, turn.event, Side::active, when(credit != 0, credit));
   remember_refusal(connection, turn.event, when(whole, Range{turn.header.vers_low, turn.header.vers_high}));
   return true;
 }

@@ -128,6 +128,13 @@ struct Transaction {
   [[nodiscard]] bool malformed() const noexcept { return form == Form::malformed; }
   [[nodiscard]] bool ill_formed() const noexcept { return form != Form::sound; }
   void found_ill_formed() noexcept { form = form == Form::sound ? Form::ill_formed : form; }
+  /// It looks like a Reply of the server that is offered to be read, and what was read of it does not say CALL.
+  [[nodiscard]] bool may_be_offer() const noexcept {
+    constexpr std::size_t type_at = 4;
+    if (version != 1 || requester != Side::passive || body_length == 0) return false;
+    const wire::Bytes body = call_body.octets();
+    return body.size() < type_at + 4 || wire::load_be32(body.data() + type_at) != 0;
+  }
   /// Arguments or results may have been moved.
   [[nodiscard]] bool items() const noexcept {
     return !writes.empty() ||
