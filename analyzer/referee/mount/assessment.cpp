@@ -192,6 +192,8 @@ void take_nfs(Assessment& a, const Mount& mount, TimeNs wait) {
     if (copy.ended.number != 0 || a.end.time - copy.reply.time < wait) continue;
     if (end_may_be_lost(mount, copy.reply)) {
       ++a.hidden;
+    } else if (later(mount.nfs.unread, copy.reply)) {
+      a.unread_copy = &copy;
     } else {
       a.copies.push_back(&copy);
     }
@@ -200,7 +202,9 @@ void take_nfs(Assessment& a, const Mount& mount, TimeNs wait) {
     const bool over = recall.ended.number != 0;
     const FrameRef until = over ? recall.ended : a.end;
     if (trace::elapsed(recall.callback.time, until.time) < wait) continue;
-    if (!end_may_be_lost(mount, recall.callback)) {
+    if (!over && later(mount.nfs.unread, recall.callback)) {
+      a.unread_recall = &recall;
+    } else if (!end_may_be_lost(mount, recall.callback)) {
       (over ? a.late_recalls : a.recalls).push_back(&recall);
     } else if (!over) {
       ++a.hidden;
@@ -277,6 +281,10 @@ void take_nfs(Assessment& a, const Mount& mount, TimeNs wait) {
   if (!a.recalls.empty()) {
     a.since = a.recalls.front()->callback;
     return State::waiting;
+  }
+  if (a.unread_copy != nullptr || a.unread_recall != nullptr) {
+    a.doubt = Assessment::Doubt::message_unread;
+    return State::unknown;
   }
   return State::working;
 }

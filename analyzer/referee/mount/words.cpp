@@ -263,6 +263,14 @@ using State = MountFacts::State;
     case Assessment::Doubt::frames_missing:
       return fmt::format("{}{} may have been answered in the frames that the capture lacks.", begin,
                          counted(a.hidden, "call"));
+    case Assessment::Doubt::message_unread:
+      return fmt::format(
+          "{}whether {} may stand in a message in pieces that could not be read to its end (frame {}).", begin,
+          a.unread_copy != nullptr
+              ? fmt::format("the COPY {:#010x} (frame {}) was completed", a.unread_copy->xid,
+                            a.unread_copy->call.number)
+              : fmt::format("what the server recalled (frame {}) was returned", a.unread_recall->callback.number),
+          mount.nfs.unread.number);
     case Assessment::Doubt::answer_missing:
       return fmt::format("{}whether the server took the connection stands in frames that the capture lacks.", begin);
     case Assessment::Doubt::none:

@@ -176,7 +176,8 @@ struct Assessment {
     nothing_readable,  ///< of the messages
     only_tcp,          ///< TCP is up, and what went over it was cut before it told what it is
     frames_missing,
-    answer_missing  ///< whether the server took the connection
+    message_unread,  ///< of what came in pieces the end could not be read
+    answer_missing   ///< whether the server took the connection
   } doubt = Doubt::none;
   MountFacts::State state = MountFacts::State::unknown;
   Owes owes = Owes::unknown;
@@ -197,6 +198,8 @@ struct Assessment {
   std::vector<const AsyncCopy*> copies;     ///< whose completion is awaited for W or longer, the oldest first
   std::vector<const Recall*> recalls;       ///< the same
   std::vector<const Recall*> late_recalls;  ///< those that are over, W or longer after they began, the oldest first
+  const AsyncCopy* unread_copy = nullptr;   ///< whose completion may stand in a message that could not be read whole
+  const Recall* unread_recall = nullptr;    ///< the same
   FrameRef newest_callback;
   std::uint64_t hidden = 0;  ///< Calls and others that may have been answered where the capture has gaps
   /// Silence of one side while the other repeats itself.
