@@ -55,8 +55,15 @@ struct OpenCall {
   TimeNs waited = 0;       ///< to the end, or to that of its connection when nobody tried again
   bool delivered = false;  ///< acknowledged by the responder's adapter
   bool hidden = false;     ///< its answer may be what the capture lacks
-  FrameRef no_credit;      ///< version 2: since then its responder may send nothing, to the end; number 0: not so
-  FrameRef pulling;        ///< RDMA Read of its chunks that waits for its answer; number 0: none
+  /// Version 2: has all of it been sent?
+  enum class Sent : std::uint8_t {
+    whole,              ///< or what is left of it may be what the capture lacks
+    in_part,            ///< its requester could have sent the rest
+    in_part_perhaps,    ///< whether it could is not known
+    for_want_of_credit  ///< only a part of it, as its responder lets nothing more be sent
+  } sent = Sent::whole;
+  FrameRef no_credit;  ///< version 2: since then its responder may send nothing, to the end; number 0: not so
+  FrameRef pulling;    ///< RDMA Read of its chunks that waits for its answer; number 0: none
 };
 
 /// What is left of a connection when it, or the capture, is over.
