@@ -58,8 +58,17 @@ std::string spoken(const ConnectionFacts& c) {
 }
 
 /// The dialogue about the version, told in order.
-std::string spoken(const referee::Negotiation& n, Epoch epoch) {
-  std::string out = fmt::format("the client began with version 2 ({}, {})",
+std::string spoken(const referee::Negotiation& n, bool from_the_beginning, Epoch epoch) {
+  if (!from_the_beginning && !n.refused) {
+    const bool server_first = n.answer.number != 0 && (n.probe.number == 0 || n.answer.number < n.probe.number);
+    const std::string first = place(server_first ? n.answer : n.probe, epoch);
+    if (n.answer.number == 0) {
+      return fmt::format(
+          "the client speaks version 2 (first seen in {}); nothing of the server in it is in the capture", first);
+    }
+    return fmt::format("the connection speaks version 2 (first seen in {})", first);
+  }
+  std::string out = fmt::format("the client {} version 2 ({}, {})", from_the_beginning ? "began with" : "sent",
                                 n.probe_type.empty() ? "an unknown header type" : n.probe_type, place(n.probe, epoch));
   if (n.answer.number == 0) return out + "; no answer to it is in the capture";
   if (!n.refused) {
@@ -274,7 +283,8 @@ void connection_block(Page& page, const ConnectionFacts& c, Epoch epoch, const T
     page.field("client", spoken(c.private_data_client, c));
     page.field("server", spoken(c.private_data_server, c));
   }
-  if (c.negotiation.probe.number != 0) page.field("version", spoken(c.negotiation, epoch));
+  const bool negotiated = c.negotiation.probe.number != 0 || (c.version == 2 && c.negotiation.answer.number != 0);
+  if (negotiated) page.field("version", spoken(c.negotiation, c.handshake_seen, epoch));
   if (established(c)) page.field("thresholds", spoken(c));
   if (c.credits.requested || c.credits.granted || c.credits.outstanding_peak != 0) {
     page.field("credits", spoken(c.credits));

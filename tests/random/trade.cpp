@@ -284,7 +284,7 @@ void Talk::read_all(Exchange& exchange, Side by, const std::vector<Region>& regi
                !line.reading.at(index(by)).empty() || (!plan_.plain && !line.plan->plain && shared->one_in(5));
            if (later) words.set("answer", "no");
            tell_aside(line, "read", words, step);
-           received(line, by);  // who reads memory has received what offers it
+           received(line, by);                            // who reads memory has received what offers it
            if (!later) received(line, forge::other(by));  // a response acknowledges all before its request
            if (!later) return;
            line.reading.at(index(by)).push_back(step);

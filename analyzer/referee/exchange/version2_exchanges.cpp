@@ -102,7 +102,7 @@ void take_middle(const Turn& turn, const Piece& piece) {
   remember_transaction(turn, call.id);
   turn.send.exchange = call.id;
   const wire::Bytes payload = turn.payload();
-  if (piece.known && !payload.empty()) note_procedure(connection, call, payload, payload.size());
+  if (piece.known && !payload.empty()) note_first_piece(connection, call, payload);
   keep_piece(turn, piece, call.call_body);
   judge_reverse_form(turn, call, true);
 }
@@ -122,6 +122,32 @@ void finish(const Turn& turn, Transaction& call) {
   finish_answer(turn, turn.event, call);
   if (call.answered()) retire(connection, call, turn.event.frame);
   complete_one(connection);
+}
+
+/// The last piece of a Call has come, or what may be one: only now is all known that the Call asks for.
+void watch_pieces_of_call(const Turn& turn, const Piece& piece, Transaction& call) {
+  const wire::Bytes body = call.call_body.octets();
+  if (!piece.continued || !piece.known || call.copies > 1) {
+    watch_unread(turn.connection, turn.event.frame);
+    return;
+  }
+  const auto length = static_cast<std::size_t>(piece.payload);
+  note_all_pieces(turn.connection, call, body, length);
+  if (body.size() < length && !reads_to_the_end(turn.connection, body, length)) {
+    watch_unread(turn.connection, turn.event.frame);
+  }
+}
+
+/// The last piece of a Reply has come, or what may be one.
+void watch_pieces_of_reply(const Turn& turn, const Piece& piece, Transaction& call) {
+  if (call.answers != 0) return;
+  const wire::Bytes body = call.reply_body.octets();
+  const bool followed = piece.continued && piece.known && call.copies == 1;
+  if (followed) {
+    watch_reply(turn.connection, call, turn.event.frame, body, static_cast<std::size_t>(piece.payload));
+  }
+  const bool matters = call.watched || call.requester == Side::passive;
+  if (matters && (!followed || body.size() < piece.payload)) watch_unread(turn.connection, turn.event.frame);
 }
 
 /// What was moved into chunks, in the Call if it was pulled, and in the Reply.
@@ -177,6 +203,9 @@ void take_call(const Turn& turn) {
   judge_early_access(turn, *call);
   judge_offered_memory(turn, turn.event, *call);
   if (piece.continued && call->copies == 1) keep_piece(turn, piece, call->call_body);
+  const bool in_one = piece.first && piece.known;
+  const bool by_rdma = turn.type() == wire::HeaderType::call_external;
+  if (!in_one && !by_rdma) watch_pieces_of_call(turn, piece, *call);
   judge_call_chunks(turn, *call, piece);
   if (piece.continued) call->call_body.clear();
   if (fresh) judge_reverse_form(turn, *call, false);
@@ -211,17 +240,20 @@ void take_reply(const Turn& turn) {
     judge_reply_version(turn, turn.event, turn.header.fixed.version, *call);
     if (piece.known && !turn.payload().empty()) {
       judge_rpc_status(turn, turn.event.frame, turn.event.side, turn.payload(), turn.behind(), *call);
-      if (call->answers == 0) watch_reply(connection, *call, turn.event.frame, turn.payload(), turn.behind());
+      if (call->answers == 0 && !middle) {
+        watch_reply(connection, *call, turn.event.frame, turn.payload(), turn.behind());
+      }
     }
   }
   judge_invalidated(turn, call);
   const bool in_pieces = middle || piece.continued;
-  const bool looked_into = !call->writes.empty() || !call->reads.empty();
-  if (in_pieces && call->copies == 1 && looked_into) keep_piece(turn, piece, call->reply_body);
+  if (in_pieces && call->copies == 1) keep_piece(turn, piece, call->reply_body);
   if (middle) {
     remember_transaction(turn, call->id);
     return;
   }
+  const bool by_rdma = turn.type() == wire::HeaderType::reply_external;
+  if (!(piece.first && piece.known) && !by_rdma) watch_pieces_of_reply(turn, piece, *call);
   const bool sound = judge_reply_chunks(turn, *call, piece);
   const std::optional<RpcStream> stream = whole_reply(turn, *call, piece);
   if (!piece.known && !(call->all_lists() && call->reads.empty())) {

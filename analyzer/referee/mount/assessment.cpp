@@ -161,8 +161,11 @@ void take_calls(Assessment& a, const Mount& mount, TimeNs wait) {
   const auto consider = [&](OpenCall call, FrameRef until) {
     call.waited = until.time - call.first.time;
     if (call.waited < wait) return;
-    // Its responder had that long to answer it.
-    if (call.no_credit.number != 0 && trace::passed(call.first.time, call.no_credit.time, wait)) call.no_credit = {};
+    // Its responder had that long to answer it, or is only now without credit.
+    constexpr TimeNs drought = 2'000'000'000;
+    const bool could = trace::passed(call.first.time, call.no_credit.time, wait) ||
+                       trace::elapsed(call.no_credit.time, until.time) <= drought;
+    if (call.no_credit.number != 0 && could) call.no_credit = {};
     if (call.hidden) {
       a.hidden += may_matter(mount, call) ? 1 : 0;
     } else {
@@ -192,6 +195,8 @@ void take_nfs(Assessment& a, const Mount& mount, TimeNs wait) {
     if (copy.ended.number != 0 || a.end.time - copy.reply.time < wait) continue;
     if (end_may_be_lost(mount, copy.reply)) {
       ++a.hidden;
+    } else if (later(mount.nfs.unread, copy.reply)) {
+      a.unread_copy = &copy;
     } else {
       a.copies.push_back(&copy);
     }
@@ -200,7 +205,9 @@ void take_nfs(Assessment& a, const Mount& mount, TimeNs wait) {
     const bool over = recall.ended.number != 0;
     const FrameRef until = over ? recall.ended : a.end;
     if (trace::elapsed(recall.callback.time, until.time) < wait) continue;
-    if (!end_may_be_lost(mount, recall.callback)) {
+    if (!over && later(mount.nfs.unread, recall.callback)) {
+      a.unread_recall = &recall;
+    } else if (!end_may_be_lost(mount, recall.callback)) {
       (over ? a.late_recalls : a.recalls).push_back(&recall);
     } else if (!over) {
       ++a.hidden;
@@ -278,7 +285,26 @@ void take_nfs(Assessment& a, const Mount& mount, TimeNs wait) {
     a.since = a.recalls.front()->callback;
     return State::waiting;
   }
+  if (a.unread_copy != nullptr || a.unread_recall != nullptr) {
+    a.doubt = Assessment::Doubt::message_unread;
+    return State::unknown;
+  }
   return State::working;
+}
+
+/// The side that could move; nothing: which of them is not known.
+[[nodiscard]] std::optional<Side> mover(const OpenCall& call) noexcept {
+  switch (call.sent) {
+    case OpenCall::Sent::in_part:
+      return call.requester;
+    case OpenCall::Sent::in_part_perhaps:
+      return std::nullopt;
+    case OpenCall::Sent::for_want_of_credit:
+      return other(call.requester);
+    case OpenCall::Sent::whole:
+      break;
+  }
+  return call.no_credit.number != 0 ? call.requester : other(call.requester);
 }
 
 [[nodiscard]] Owes owes_of(const Assessment& a, const Mount& mount) {
@@ -316,7 +342,8 @@ void take_nfs(Assessment& a, const Mount& mount, TimeNs wait) {
   if (asked && a.hanging.empty() && (has_request || heard_since(Side::passive, a.failing->last))) return Owes::server;
   if (a.state == State::down && a.hanging.empty()) {
     const auto open = std::find_if(mount.lost_calls.begin(), mount.lost_calls.end(), [&](const OpenCall& call) {
-      return a.lost != nullptr && call.connection == a.lost->id && call.delivered && !call.hidden;
+      return a.lost != nullptr && call.connection == a.lost->id && call.delivered && !call.hidden &&
+             call.sent == OpenCall::Sent::whole;
     });
     return open != mount.lost_calls.end() ? alive(other(open->requester)) : Owes::unknown;
   }
@@ -325,7 +352,11 @@ void take_nfs(Assessment& a, const Mount& mount, TimeNs wait) {
   if (a.hanging.empty()) return Owes::unknown;
   const OpenCall& oldest = a.hanging.front();
   const Side responder = other(oldest.requester);
-  if (oldest.no_credit.number != 0) return alive(oldest.requester);  // nobody can answer it before the requester grants
+  // Nobody can answer what was not sent whole, nor anything before the requester grants.
+  if (oldest.sent != OpenCall::Sent::whole || oldest.no_credit.number != 0) {
+    const std::optional<Side> side = mover(oldest);
+    return side ? alive(*side) : Owes::unknown;
+  }
   if (oldest.pulling.number != 0 && heard_since(Side::active, oldest.pulling)) return Owes::client;
   if (oldest.delivered || heard_since(responder, oldest.frame)) return alive(responder);
   return Owes::unknown;

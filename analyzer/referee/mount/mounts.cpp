@@ -9,6 +9,7 @@
 #include "referee/mount/words.hpp"
 #include "referee/rules/checks.hpp"
 #include "referee/rules/symptoms.hpp"
+#include "referee/rules/v2_turn.hpp"
 
 namespace rpcrdma::referee {
 
@@ -63,6 +64,19 @@ Attempt& new_attempt(Mount& mount, Attempt&& attempt) {
          connection.find(Side::passive, call.xid) == nullptr;
 }
 
+/// Of a Call whose pieces are all in the capture, as far as they were sent.
+[[nodiscard]] OpenCall::Sent sent_of(const Connection& connection, const Transaction& call) {
+  // What could not be read may have been its last piece.
+  if (!call.v2.incomplete || connection.of(call.requester).unread.number > call.call.number) {
+    return OpenCall::Sent::whole;
+  }
+  const v2::Credits& credits = connection.v2.of(call.requester).credits;
+  if (credits.dry_to_the_end.number != 0) return OpenCall::Sent::for_want_of_credit;
+  if (!v2::all_seen(connection) || credits.base != v2::Credits::Base::zero) return OpenCall::Sent::in_part_perhaps;
+  // Until the peer is heard, the limit is one message.
+  return credits.heard ? OpenCall::Sent::in_part : OpenCall::Sent::for_want_of_credit;
+}
+
 [[nodiscard]] OpenCall open_call_of(const Connection& connection, const Transaction& call) {
   OpenCall open;
   open.connection = connection.id();
@@ -88,6 +102,7 @@ Attempt& new_attempt(Mount& mount, Attempt&& attempt) {
   open.hidden = gap_since || connection.facts.one_way || with_hole || !any_call ||
                 responder.unread.number > call.call.number || end_unseen;
   open.pulling = read_in_flight(connection, call);
+  open.sent = sent_of(connection, call);
   open.no_credit = connection.v2.of(other(call.requester)).credits.dry_to_the_end;
   return open;
 }

@@ -104,10 +104,41 @@ using State = MountFacts::State;
   return what + "failed";
 }
 
+/// Why the oldest Call that waits cannot be answered, where that is known: no service is to blame for it.
+enum class Blocked : std::uint8_t { no, never_whole, rest_without_credit, answer_without_credit };
+[[nodiscard]] Blocked blocked(const Assessment& a) noexcept {
+  if (a.failing != nullptr || a.hanging.empty()) return Blocked::no;
+  const OpenCall& oldest = a.hanging.front();
+  if (oldest.sent == OpenCall::Sent::in_part) return Blocked::never_whole;
+  if (oldest.sent == OpenCall::Sent::for_want_of_credit) return Blocked::rest_without_credit;
+  return oldest.no_credit.number != 0 ? Blocked::answer_without_credit : Blocked::no;
+}
+
+[[nodiscard]] std::string_view why_blocked(const Assessment& a) noexcept {
+  const bool server = a.owes == Owes::server;
+  switch (blocked(a)) {
+    case Blocked::never_whole:
+      return server ? " The Call was never sent whole: the server owes the rest of it."
+                    : " The Call was never sent whole: the client owes the rest of it.";
+    case Blocked::rest_without_credit:
+      return server ? " The Call was never sent whole: the server grants nothing, so the client may not send the rest."
+                    : " The Call was never sent whole: the client grants nothing, so the server may not send the rest.";
+    case Blocked::answer_without_credit:
+      return server ? " The server grants nothing, so the client may not send the answer."
+                    : " The client grants nothing, so the server may not send the answer.";
+    case Blocked::no:
+      break;
+  }
+  return "";
+}
+
 /// Who has to move, as a sentence of its own. Where a connection ended and nobody tries again or waits, its cause has
 /// been said.
 [[nodiscard]] std::string_view who_moves(const Assessment& a) {
   if (a.state == State::down && a.failing == nullptr && a.hanging.empty() && !a.silence) return "";
+  if (a.owes == Owes::server || a.owes == Owes::client) {
+    if (const std::string_view why = why_blocked(a); !why.empty()) return why;
+  }
   switch (a.owes) {
     case Owes::server:
       if (a.failing != nullptr && a.failing->receipt.number != 0) {
@@ -263,6 +294,14 @@ using State = MountFacts::State;
     case Assessment::Doubt::frames_missing:
       return fmt::format("{}{} may have been answered in the frames that the capture lacks.", begin,
                          counted(a.hidden, "call"));
+    case Assessment::Doubt::message_unread:
+      return fmt::format(
+          "{}whether {} may stand in a message in pieces that could not be read to its end (frame {}).", begin,
+          a.unread_copy != nullptr
+              ? fmt::format("the COPY {:#010x} (frame {}) was completed", a.unread_copy->xid,
+                            a.unread_copy->call.number)
+              : fmt::format("what the server recalled (frame {}) was returned", a.unread_recall->callback.number),
+          mount.nfs.unread.number);
     case Assessment::Doubt::answer_missing:
       return fmt::format("{}whether the server took the connection stands in frames that the capture lacks.", begin);
     case Assessment::Doubt::none:
@@ -342,8 +381,17 @@ std::string next_step(const Assessment& a) {
             "On the server: cat /proc/fs/nfsd/portlist has to show 'rdma {}'; systemctl status nfs-server.",
             a.failing->port.value_or(wire::nfs_port));
       }
+      if (blocked(a) == Blocked::never_whole) {
+        return "On the server: what holds back the rest of its Call; its log, rpcrdma tracepoints.";
+      }
+      if (blocked(a) != Blocked::no) {
+        return "On the server: its handling of RDMA2_GRANT, and its pool of Receives (--explain v2-credit-starved).";
+      }
       return "On the server: cat /proc/fs/nfsd/threads, the stacks of nfsd, its disks and its log.";
     case Owes::client:
+      if (blocked(a) != Blocked::no && blocked(a) != Blocked::never_whole) {
+        return "On the client: its handling of RDMA2_GRANT, and its pool of Receives (--explain v2-credit-starved).";
+      }
       return "On the client: its log, the stacks of processes in D state, sunrpc and rpcrdma tracepoints.";
     case Owes::server_unreachable:
       return "ping the server; is the machine up, and rdma link show on both ends; then switches and firewalls.";

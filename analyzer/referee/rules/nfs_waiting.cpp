@@ -96,6 +96,13 @@ namespace {
 }  // namespace
 
 void judge_callbacks(const MountWitness& witness, const Assessment& assessment) {
+  constexpr std::string_view unread = "a message in pieces could not be read to its end";
+  if (assessment.unread_copy != nullptr) {
+    witness.unchecked(RuleId::callback_awaited, assessment.unread_copy->connection, unread);
+  }
+  if (assessment.unread_recall != nullptr) {
+    witness.unchecked(RuleId::recall_unanswered, assessment.unread_recall->connection, unread);
+  }
   if (!assessment.copies.empty()) {
     const AsyncCopy& oldest = *assessment.copies.front();
     Symptom symptom;

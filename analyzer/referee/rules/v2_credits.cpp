@@ -358,8 +358,8 @@ void watch_starvation(const Witness& witness, FrameRef now, bool over) {
     }
     if (waiting && !over) continue;
     const FrameRef since = std::exchange(credits.dry_since, {});
+    if (over && waiting) credits.dry_to_the_end = since;
     if (since.number == 0 || now.time - since.time <= starving) continue;
-    if (over) credits.dry_to_the_end = since;
     witness.say(
         RuleId::v2_credit_starved,
         {.frames = {credits.dry_from, since, now},

@@ -71,6 +71,7 @@ void judge_hanging_calls(const MountWitness& witness, const Mount& mount, const 
   if (oldest.frame.number != oldest.first.number) {
     symptom.what += fmt::format("; it was sent again (frame {})", oldest.frame.number);
   }
+  if (oldest.sent != OpenCall::Sent::whole) symptom.what += "; it was never sent whole";
   const std::uint64_t others = assessment.hanging.size() - 1;
   if (others > 0) symptom.what += fmt::format(", and {} as well", counted(others, "later Call"));
   symptom.what += '.';

@@ -55,8 +55,15 @@ struct OpenCall {
   TimeNs waited = 0;       ///< to the end, or to that of its connection when nobody tried again
   bool delivered = false;  ///< acknowledged by the responder's adapter
   bool hidden = false;     ///< its answer may be what the capture lacks
-  FrameRef no_credit;      ///< version 2: since then its responder may send nothing, to the end; number 0: not so
-  FrameRef pulling;        ///< RDMA Read of its chunks that waits for its answer; number 0: none
+  /// Version 2: has all of it been sent?
+  enum class Sent : std::uint8_t {
+    whole,              ///< or what is left of it may be what the capture lacks
+    in_part,            ///< its requester could have sent the rest
+    in_part_perhaps,    ///< whether it could is not known
+    for_want_of_credit  ///< only a part of it, as its responder lets nothing more be sent
+  } sent = Sent::whole;
+  FrameRef no_credit;  ///< version 2: since then its responder may send nothing, to the end; number 0: not so
+  FrameRef pulling;    ///< RDMA Read of its chunks that waits for its answer; number 0: none
 };
 
 /// What is left of a connection when it, or the capture, is over.
@@ -176,7 +183,8 @@ struct Assessment {
     nothing_readable,  ///< of the messages
     only_tcp,          ///< TCP is up, and what went over it was cut before it told what it is
     frames_missing,
-    answer_missing  ///< whether the server took the connection
+    message_unread,  ///< of what came in pieces the end could not be read
+    answer_missing   ///< whether the server took the connection
   } doubt = Doubt::none;
   MountFacts::State state = MountFacts::State::unknown;
   Owes owes = Owes::unknown;
@@ -197,6 +205,8 @@ struct Assessment {
   std::vector<const AsyncCopy*> copies;     ///< whose completion is awaited for W or longer, the oldest first
   std::vector<const Recall*> recalls;       ///< the same
   std::vector<const Recall*> late_recalls;  ///< those that are over, W or longer after they began, the oldest first
+  const AsyncCopy* unread_copy = nullptr;   ///< whose completion may stand in a message that could not be read whole
+  const Recall* unread_recall = nullptr;    ///< the same
   FrameRef newest_callback;
   std::uint64_t hidden = 0;  ///< Calls and others that may have been answered where the capture has gaps
   /// Silence of one side while the other repeats itself.

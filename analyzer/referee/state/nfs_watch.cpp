@@ -307,6 +307,19 @@ void watch_call(Connection& connection, Transaction& call, wire::Bytes message, 
   }
 }
 
+void watch_unread(Connection& connection, FrameRef frame) {
+  if (connection.mount == nullptr) return;
+  FrameRef& unread = connection.mount->nfs.unread;
+  if (frame.number > unread.number) unread = frame;
+}
+
+bool reads_to_the_end(Connection& connection, wire::Bytes message, std::size_t wire_length) {
+  if (connection.mount == nullptr) return true;
+  wire::CallSteps& steps = connection.mount->nfs.read->asked;
+  wire::read_call_steps(message, wire_length, nullptr, steps);
+  return steps.whole();
+}
+
 void watch_unseen_reply(Connection& connection, const Transaction& call) {
   if (connection.mount == nullptr) return;
   std::erase_if(connection.mount->nfs.recalls, [&](const Recall& recall) {

@@ -103,6 +103,7 @@ struct NfsWatch {
   std::map<ErrorKey, ErrorCount> errors;
   Restart restart;
   FrameRef newest_callback;
+  FrameRef unread;                       ///< newest message in pieces that could not be read to its end; number 0: none
   StepsRead* read = nullptr;             ///< whoever has the mounts owns it
   std::uint64_t connections_opened = 0;  ///< SEQUENCE and others behind the second one may speak of a restart
 };
@@ -111,6 +112,10 @@ struct NfsWatch {
 [[nodiscard]] bool watches(std::uint32_t operation, bool callback) noexcept;
 /// What matters of a Call or callback. `message` begins with the XID.
 void watch_call(Connection& connection, Transaction& call, wire::Bytes message, std::size_t wire_length);
+/// A Call or Reply of that frame could not be read to its end: it may have been what somebody waits for.
+void watch_unread(Connection& connection, FrameRef frame);
+/// Can all that a Call asks for be read from so much of it?
+[[nodiscard]] bool reads_to_the_end(Connection& connection, wire::Bytes message, std::size_t wire_length);
 /// The Call was answered, and how is not known: a recall may have been excused.
 void watch_unseen_reply(Connection& connection, const Transaction& call);
 /// What matters of its first Reply.

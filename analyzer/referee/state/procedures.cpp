@@ -91,28 +91,83 @@ void note_protection(Transaction& call, wire::Bytes message, std::size_t wire_le
   return wire::leading_operation(compound.operations, compound.count, callback);
 }
 
+/// False: it has been read before, or cannot be.
+[[nodiscard]] bool read_procedure(Transaction& call, wire::Bytes message) {
+  if (call.procedure || message.size() < 24) return false;
+  const std::uint8_t* p = message.data();
+  if (wire::load_be32(p + 4) != 0 || wire::load_be32(p + 8) != 2) return false;
+  call.procedure = std::tuple(wire::load_be32(p + 12), wire::load_be32(p + 16), wire::load_be32(p + 20));
+  return true;
+}
+
+/// Where the Call's procedure is counted; nullptr: there is no room.
+[[nodiscard]] Procedure* procedure_of(Connection& connection, const Transaction& call) {
+  constexpr std::size_t most_procedures = 512;
+  if (connection.procedures.size() >= most_procedures && !connection.procedures.contains(*call.procedure)) {
+    return nullptr;
+  }
+  return &connection.procedures[*call.procedure];
+}
+
+[[nodiscard]] bool compounds(const ProcedureId& procedure) noexcept {
+  const auto [program, version, number] = procedure;
+  return number == 1 && ((program == wire::nfs_program && version == 4) || wire::callback_program(program));
+}
+
+void give_name(Transaction& call, std::optional<std::uint32_t> leading) {
+  const auto [program, version, number] = *call.procedure;
+  call.operation = leading ? wire::nfs4_operation_name(*leading, wire::callback_program(program))
+                           : wire::bare_procedure_name(program, version, number);
+}
+
+/// What the message says beside its procedure.
+void note_arguments(Connection& connection, Transaction& call, Procedure* procedure, wire::Bytes message,
+                    std::size_t wire_length) {
+  note_back_channel(connection, call, message, wire_length);
+  const auto [program, version, number] = *call.procedure;
+  if (program == wire::nfs_program && version == 3) note_protection(call, message, wire_length);
+  if (procedure == nullptr) return;
+  give_name(call, compounds(*call.procedure) ? note_operations(connection, call, *procedure, message, wire_length,
+                                                               wire::callback_program(program))
+                                             : std::nullopt);
+}
+
+/// What a COMPOUND is called whose end has not come.
+[[nodiscard]] std::optional<std::uint32_t> leading_so_far(Connection& connection, wire::Bytes piece, bool callback) {
+  const auto decoded = wire::decode_rpc_call(piece, piece.size());
+  if (!decoded || decoded->body > piece.size() || decoded->gss_service.value_or(gss_none) != gss_none) return {};
+  wire::Compound& compound = connection.newest_compound;
+  if (!wire::decode_compound(piece.subspan(decoded->body), piece.size() - decoded->body, callback, compound)) return {};
+  return wire::leading_operation(compound.operations, compound.count, callback);
+}
+
 }  // namespace
 
 void note_procedure(Connection& connection, Transaction& call, wire::Bytes message, std::size_t wire_length) {
-  if (call.procedure || message.size() < 24) return;
-  const std::uint8_t* p = message.data();
-  if (wire::load_be32(p + 4) != 0 || wire::load_be32(p + 8) != 2) return;
-  call.procedure = std::tuple(wire::load_be32(p + 12), wire::load_be32(p + 16), wire::load_be32(p + 20));
-  note_back_channel(connection, call, message, wire_length);
-  if (std::get<0>(*call.procedure) == wire::nfs_program && std::get<1>(*call.procedure) == 3) {
-    note_protection(call, message, wire_length);
+  if (!read_procedure(call, message)) return;
+  Procedure* procedure = procedure_of(connection, call);
+  if (procedure != nullptr) ++procedure->calls;
+  note_arguments(connection, call, procedure, message, wire_length);
+}
+
+void note_first_piece(Connection& connection, Transaction& call, wire::Bytes piece) {
+  if (!read_procedure(call, piece)) return;
+  note_back_channel(connection, call, piece, piece.size());
+  Procedure* procedure = procedure_of(connection, call);
+  if (procedure == nullptr) return;
+  ++procedure->calls;
+  const bool callback = wire::callback_program(std::get<0>(*call.procedure));
+  give_name(call, compounds(*call.procedure) ? leading_so_far(connection, piece, callback) : std::nullopt);
+}
+
+void note_all_pieces(Connection& connection, Transaction& call, wire::Bytes message, std::size_t wire_length) {
+  if (!call.procedure) {
+    note_procedure(connection, call, message, wire_length);
+    return;
   }
-  constexpr std::size_t most_procedures = 512;
-  if (connection.procedures.size() >= most_procedures && !connection.procedures.contains(*call.procedure)) return;
-  Procedure& procedure = connection.procedures[*call.procedure];
-  ++procedure.calls;
-  const auto [program, version, number] = *call.procedure;
-  const bool callback = wire::callback_program(program);
-  const bool compounds = number == 1 && ((program == wire::nfs_program && version == 4) || callback);
-  const auto leading = compounds ? note_operations(connection, call, procedure, message, wire_length, callback)
-                                 : std::optional<std::uint32_t>();
-  call.operation =
-      leading ? wire::nfs4_operation_name(*leading, callback) : wire::bare_procedure_name(program, version, number);
+  // What could not be read of its first piece may stand in the others.
+  if (connection.back_channel.not_read == call.call.number) connection.back_channel.not_read = 0;
+  note_arguments(connection, call, procedure_of(connection, call), message, wire_length);
 }
 
 std::vector<ProcedureFacts::Operation> operations_of(const Procedure& procedure, std::uint32_t program) {

@@ -15,6 +15,11 @@ namespace rpcrdma::referee {
 /// `message` begins with the RPC XID; it may be cut.
 void note_procedure(Connection& connection, Transaction& call, wire::Bytes message, std::size_t wire_length);
 
+/// Of a Call in pieces: its procedure, once, and its name so far. What it asks for is noted when the last has come.
+void note_first_piece(Connection& connection, Transaction& call, wire::Bytes piece);
+/// `message`: all pieces together, as far as kept.
+void note_all_pieces(Connection& connection, Transaction& call, wire::Bytes message, std::size_t wire_length);
+
 /// What its COMPOUNDs did, for the report.
 [[nodiscard]] std::vector<ProcedureFacts::Operation> operations_of(const Procedure& procedure, std::uint32_t program);
 

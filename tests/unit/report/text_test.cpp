@@ -191,6 +191,32 @@ TEST(TextReport, TheDialogueAboutTheVersionIsAStory) {
   EXPECT_THAT(told(), HasSubstr("; the connection went on with version 1 (frame 8"));
 }
 
+TEST(TextReport, OfAVersionWhoseBeginningIsMissingOnlyWhatWasSeenIsTold) {
+  report::Run run = healthy_run();
+  const auto told = [&](const referee::Negotiation& story) {
+    edited(run.report.connections)->handshake_seen = false;
+    edited(run.report.connections)->version = 2;
+    edited(run.report.connections)->negotiation = story;
+    return flowing(text(run, {}));
+  };
+  referee::Negotiation story;
+  story.probe = {3, 0};
+  story.probe_type = "RDMA2_CALL_INLINE";
+  EXPECT_THAT(told(story), HasSubstr("version the client speaks version 2 (first seen in frame 3"));
+  story.answer = {5, 0};
+  const std::string both = told(story);
+  EXPECT_THAT(both, HasSubstr("version the connection speaks version 2 (first seen in frame 3"));
+  EXPECT_THAT(both, Not(HasSubstr("began with")));
+  EXPECT_THAT(both, Not(HasSubstr("took it up")));
+  story.probe = {9, 0};
+  EXPECT_THAT(told(story), HasSubstr("the connection speaks version 2 (first seen in frame 5"));
+  story.probe = {};
+  EXPECT_THAT(told(story), HasSubstr("the connection speaks version 2 (first seen in frame 5"));
+  story.probe = {3, 0};
+  story.refused = true;
+  EXPECT_THAT(told(story), HasSubstr("version the client sent version 2 (RDMA2_CALL_INLINE, frame 3"));
+}
+
 TEST(TextReport, ARefusedConnectionWasNeverOpen) {
   using How = referee::Closed::How;
   const std::pair<How, const char*> table[] = {{How::refused, "never opened: it was refused"},
