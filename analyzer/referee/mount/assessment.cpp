@@ -182,6 +182,15 @@ void take_calls(Assessment& a, const Mount& mount, TimeNs wait) {
          std::any_of(mount.lives.begin(), mount.lives.end(), [](const Life& life) { return life.one_way; });
 }
 
+/// A callback that its client's adapter never acknowledged: nobody there knows of it.
+[[nodiscard]] bool never_came(const Mount& mount, const Recall& recall) {
+  const auto is_it = [&](const OpenCall& call) {
+    return call.requester == Side::passive && call.frame.number == recall.callback.number && !call.delivered;
+  };
+  return recall.answer.number == 0 && (std::any_of(mount.open_calls.begin(), mount.open_calls.end(), is_it) ||
+                                       std::any_of(mount.lost_calls.begin(), mount.lost_calls.end(), is_it));
+}
+
 /// What NFS itself lets the mount wait for.
 void take_nfs(Assessment& a, const Mount& mount, TimeNs wait) {
   a.newest_callback = mount.nfs.newest_callback;
@@ -197,6 +206,7 @@ void take_nfs(Assessment& a, const Mount& mount, TimeNs wait) {
     const bool over = recall.ended.number != 0;
     const FrameRef until = over ? recall.ended : a.end;
     if (trace::elapsed(recall.callback.time, until.time) < wait) continue;
+    if (!over && never_came(mount, recall)) continue;  // what is felt is that the callback gets no answer
     if (!end_may_be_lost(mount, recall.callback)) {
       (over ? a.late_recalls : a.recalls).push_back(&recall);
     } else if (!over) {
@@ -247,8 +257,10 @@ void take_nfs(Assessment& a, const Mount& mount, TimeNs wait) {
   const bool over = newest.closed.has_value();
   if (over && (!newest.orderly || newest.open_calls > 0 || attempts_fail) &&
       !worked_after(mount, newest.closed->frame, &newest)) {
-    a.lost = &newest;
     a.since = newest.closed->frame;
+    // Closed in good order, and with nothing open, it was not down before somebody wanted it again.
+    if (newest.orderly && newest.open_calls == 0) a.since = a.failing->first;
+    if (newest.closed->by != Party::client || a.since->number == newest.closed->frame.number) a.lost = &newest;
     return State::down;
   }
   if (attempts_fail && !worked_after(mount, a.failing->first, nullptr)) {
@@ -276,6 +288,13 @@ void take_nfs(Assessment& a, const Mount& mount, TimeNs wait) {
     return State::waiting;
   }
   return State::working;
+}
+
+/// Who closed the mount in good order waits for nothing any more, nor does the other side.
+void end_waits_with_the_mount(Assessment& a, TimeNs wait) {
+  const TimeNs closed = a.since->time;
+  std::erase_if(a.copies, [&](const AsyncCopy* copy) { return trace::elapsed(copy->reply.time, closed) < wait; });
+  std::erase_if(a.recalls, [&](const Recall* recall) { return trace::elapsed(recall->callback.time, closed) < wait; });
 }
 
 [[nodiscard]] Owes owes_of(const Assessment& a, const Mount& mount) {
@@ -313,7 +332,8 @@ void take_nfs(Assessment& a, const Mount& mount, TimeNs wait) {
   if (asked && a.hanging.empty() && (has_request || heard_since(Side::passive, a.failing->last))) return Owes::server;
   if (a.state == State::down && a.hanging.empty()) {
     const auto open = std::find_if(mount.lost_calls.begin(), mount.lost_calls.end(), [&](const OpenCall& call) {
-      return a.lost != nullptr && call.connection == a.lost->id && call.delivered && !call.hidden;
+      const bool taken = call.delivered && call.refused.number == 0;
+      return a.lost != nullptr && call.connection == a.lost->id && taken && !call.hidden;
     });
     return open != mount.lost_calls.end() ? alive(other(open->requester)) : Owes::unknown;
   }
@@ -324,7 +344,10 @@ void take_nfs(Assessment& a, const Mount& mount, TimeNs wait) {
   const Side responder = other(oldest.requester);
   if (oldest.no_credit.number != 0) return alive(oldest.requester);  // nobody can answer it before the requester grants
   if (oldest.pulling.number != 0 && heard_since(Side::active, oldest.pulling)) return Owes::client;
-  if (oldest.delivered || heard_since(responder, oldest.frame)) return alive(responder);
+  // Refused, or lost with its connection, it never came to who has to answer it.
+  if (oldest.refused.number != 0) return Owes::unknown;
+  const bool may_come = oldest.ended.number == 0;
+  if (oldest.delivered || (may_come && heard_since(responder, oldest.frame))) return alive(responder);
   return Owes::unknown;
 }
 
@@ -408,6 +431,7 @@ Assessment assess(const Mount& mount, FrameRef end, TimeNs wait) {
   take_nfs(a, mount, wait);
   a.doubt = doubt_of(a, mount);
   a.state = state_of(a, mount);
+  if (a.state == State::closed) end_waits_with_the_mount(a, wait);
   if (a.state == State::never_up && a.failing != nullptr) a.since = a.failing->first;
   // Attempts that failed before the wait began have nothing to do with it.
   if (a.state == State::waiting && a.failing != nullptr && !later(a.failing->last, *a.since)) a.failing = nullptr;

@@ -50,7 +50,7 @@ class Mounts {
   void without_rdma(const trace::NfsOverTcp& event);
 
   /// The connection is over, or the capture: the Calls that wait. To be called before they are forgotten.
-  void keeps_open_calls(const Connection& connection);
+  void keeps_open_calls(Connection& connection);
   /// Nothing more will be heard of the connection.
   void ends(const Connection& connection, bool reported);
   /// Nothing more can come of it, and the capture goes on.

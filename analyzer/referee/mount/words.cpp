@@ -110,6 +110,9 @@ using State = MountFacts::State;
       if (a.failing != nullptr && a.failing->receipt.number != 0) {
         return " The server has the request and has not said yes or no.";
       }
+      if (a.failing == nullptr && !a.hanging.empty() && a.hanging.front().answer.number != 0) {
+        return " The server has the call again; what it answered before was refused.";
+      }
       return a.failing != nullptr ? " The server's machine answers, its NFS service does not take the connection."
                                   : " The server's machine is alive, its service does not answer.";
     case Owes::client:

@@ -71,6 +71,11 @@ void judge_hanging_calls(const MountWitness& witness, const Mount& mount, const 
   if (oldest.frame.number != oldest.first.number) {
     symptom.what += fmt::format("; it was sent again (frame {})", oldest.frame.number);
   }
+  if (oldest.answer.number != 0) {
+    symptom.what += fmt::format("; what came as its answer (frame {}) was refused", oldest.answer.number);
+  } else if (oldest.refused.number != 0) {
+    symptom.what += fmt::format("; it was refused (frame {})", oldest.refused.number);
+  }
   const std::uint64_t others = assessment.hanging.size() - 1;
   if (others > 0) symptom.what += fmt::format(", and {} as well", counted(others, "later Call"));
   symptom.what += '.';

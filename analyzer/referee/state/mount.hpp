@@ -37,6 +37,7 @@ struct Attempt {
   std::uint64_t copies = 0;  ///< repeats of it
   FrameRef receipt;          ///< MRA: the server has the request, and has not decided; number 0: none
   FrameRef answer;           ///< what decided it, or the newest sign of the server
+  FrameRef left;             ///< given up on iWARP: where the client ended TCP
   enum class Outcome : std::uint8_t {
     open,         ///< no answer yet
     accepted,     ///< TCP is up, and nothing more
@@ -92,6 +93,8 @@ struct OpenCall {
   TimeNs waited = 0;       ///< to the end, or to that of its connection when nobody tried again
   bool delivered = false;  ///< acknowledged by the responder's adapter
   bool hidden = false;     ///< its answer may be what the capture lacks
+  FrameRef refused;        ///< what refused it, or its answer, and ended the connection; number 0: it was not
+  FrameRef answer;         ///< the Reply that was refused, here or to an earlier copy; number 0: none
   FrameRef no_credit;      ///< version 2: since then its responder may send nothing, to the end; number 0: not so
   FrameRef pulling;        ///< RDMA Read of its chunks that waits for its answer; number 0: none
 };
