@@ -399,7 +399,7 @@ void Referee::on(const trace::Disconnect& event) {
       impl_->mounts.rejects(*connection, event);
       impl_->mounts.said(*connection, judge_close_in_place_of_reply(impl_->on(*connection), event));
     } else if (give_up_over_tcp(*connection, event)) {
-      impl_->mounts.gives_up(*connection, event.frame);
+      impl_->mounts.leaves(*connection, event.frame);
     }
   }
   impl_->seen(event, true);

@@ -245,13 +245,21 @@ void take_nfs(Assessment& a, const Mount& mount, TimeNs wait) {
   return Assessment::Doubt::none;
 }
 
+/// Who is refused at another port asked for another service.
+[[nodiscard]] bool asks_elsewhere(const Mount& mount, const AttemptSeries& series, const Life& life) {
+  const auto its = std::find_if(mount.attempts.begin(), mount.attempts.end(),
+                                [&](const Attempt& attempt) { return attempt.connection == life.id; });
+  return its != mount.attempts.end() && its->server_port && series.port && its->server_port != series.port;
+}
+
 [[nodiscard]] State state_of(Assessment& a, const Mount& mount) {
   if (a.doubt != Assessment::Doubt::none) return State::unknown;
   for (const Life& life : mount.lives) {
     if (life.established() && (a.newest == nullptr || later(life.opened, a.newest->opened))) a.newest = &life;
   }
   if (a.newest == nullptr) return State::never_up;
-  const bool attempts_fail = a.failing != nullptr && later(a.failing->first, a.newest->opened) &&
+  const bool elsewhere = a.failing != nullptr && asks_elsewhere(mount, *a.failing, *a.newest);
+  const bool attempts_fail = a.failing != nullptr && later(a.failing->first, a.newest->opened) && !elsewhere &&
                              !worked_after(mount, a.failing->last, nullptr);
   const Life& newest = *a.newest;
   const bool over = newest.closed.has_value();
@@ -271,7 +279,7 @@ void take_nfs(Assessment& a, const Mount& mount, TimeNs wait) {
     return life.established() && !life.closed && life.messages > 0;
   });
   if (over && !another_is_open) {
-    if (tries_again(mount, newest.closed->frame, newest.id)) return State::working;  // under way
+    if (!elsewhere && tries_again(mount, newest.closed->frame, newest.id)) return State::working;  // under way
     a.since = newest.closed->frame;
     return State::closed;
   }
@@ -297,7 +305,17 @@ void end_waits_with_the_mount(Assessment& a, TimeNs wait) {
   std::erase_if(a.recalls, [&](const Recall* recall) { return trace::elapsed(recall->callback.time, closed) < wait; });
 }
 
-[[nodiscard]] Owes owes_of(const Assessment& a, const Mount& mount) {
+/// The client ended TCP itself, before it had waited for an answer as long as that counts: nobody owes it one.
+[[nodiscard]] bool left_early(const Mount& mount, const AttemptSeries& series, TimeNs wait) {
+  return std::all_of(mount.attempts.begin(), mount.attempts.end(), [&](const Attempt& attempt) {
+    const bool of_it = attempt.first.number >= series.first.number && attempt.first.number <= series.last.number;
+    const bool early = attempt.left.number != 0 && attempt.copies < repeats_that_count &&
+                       trace::elapsed(attempt.first.time, attempt.left.time) < wait;
+    return !of_it || early;
+  });
+}
+
+[[nodiscard]] Owes owes_of(const Assessment& a, const Mount& mount, TimeNs wait) {
   const auto alive = [](Side side) { return side == Side::active ? Owes::client : Owes::server; };
   const auto gone = [](Side side) {
     return side == Side::active ? Owes::client_unreachable : Owes::server_unreachable;
@@ -329,6 +347,7 @@ void end_waits_with_the_mount(Assessment& a, TimeNs wait) {
   // Its machine acknowledges, and nobody there answers. To what went no further than TCP there is nothing to answer.
   const bool asked = a.failing != nullptr && a.failing->only_tcp < a.failing->attempts;
   const bool has_request = asked && a.failing->receipt.number != 0;
+  if (asked && left_early(mount, *a.failing, wait)) return Owes::unknown;
   if (asked && a.hanging.empty() && (has_request || heard_since(Side::passive, a.failing->last))) return Owes::server;
   if (a.state == State::down && a.hanging.empty()) {
     const auto open = std::find_if(mount.lost_calls.begin(), mount.lost_calls.end(), [&](const OpenCall& call) {
@@ -436,7 +455,7 @@ Assessment assess(const Mount& mount, FrameRef end, TimeNs wait) {
   // Attempts that failed before the wait began have nothing to do with it.
   if (a.state == State::waiting && a.failing != nullptr && !later(a.failing->last, *a.since)) a.failing = nullptr;
   take_silence(a, mount);
-  a.owes = owes_of(a, mount);
+  a.owes = owes_of(a, mount, wait);
   return a;
 }
 

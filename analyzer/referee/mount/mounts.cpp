@@ -222,10 +222,14 @@ void Mounts::gives_up(const Connection& connection, FrameRef frame) {
   Attempt* attempt = connection.mount->attempt_of(connection.id());
   if (attempt == nullptr) return;
   attempt->outcome = Outcome::given_up;
-  if (attempt->transport != trace::Transport::iwarp) {
-    attempt->last = frame;
-    return;
-  }
+  attempt->last = frame;
+}
+
+void Mounts::leaves(const Connection& connection, FrameRef frame) {
+  if (connection.mount == nullptr) return;
+  Attempt* attempt = connection.mount->attempt_of(connection.id());
+  if (attempt == nullptr) return;
+  attempt->outcome = Outcome::given_up;
   attempt->left = frame;
   if (const auto& sent = connection.of(Side::active).liveness; sent && sent->copies > attempt->copies) {
     attempt->copies = sent->copies;

@@ -40,6 +40,8 @@ class Mounts {
   void establishes(const Connection& connection, FrameRef frame);
   /// The client, which has waited for an answer in vain.
   void gives_up(const Connection& connection, FrameRef frame);
+  /// The same by ending TCP, without a word.
+  void leaves(const Connection& connection, FrameRef frame);
   /// A REJ or an MPA Reply; without a word where the server ends TCP. `lapsed`: the server had accepted, and has waited
   /// for the client in vain.
   void rejects(const Connection& connection, const trace::EventBase& event, std::optional<std::uint16_t> reason = {},

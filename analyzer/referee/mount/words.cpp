@@ -95,6 +95,9 @@ using State = MountFacts::State;
     return what + (series.attempts == 1 ? "was accepted and not confirmed by the client"
                                         : "were accepted and not confirmed by the client");
   }
+  if (series.attempts == series.unreachable) {
+    return what + (series.attempts == 1 ? "was" : "were") + " answered with ICMP unreachable";
+  }
   if (series.unanswered == 0 && series.unreachable == 0) {
     return what + (series.attempts == 1 ? "was refused" : "were refused");
   }
@@ -107,6 +110,8 @@ using State = MountFacts::State;
   if (a.state == State::down && a.failing == nullptr && a.hanging.empty() && !a.silence) return "";
   switch (a.owes) {
     case Owes::server:
+      // Who says so, the server or something before it, is not known.
+      if (a.failing != nullptr && a.failing->unreachable == a.failing->attempts) return "";
       if (a.failing != nullptr && a.failing->receipt.number != 0) {
         return " The server has the request and has not said yes or no.";
       }

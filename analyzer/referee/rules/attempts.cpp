@@ -199,8 +199,7 @@ void judge_attempts(const MountWitness& witness, const Mount& mount, const Asses
       if (known) continue;
       tell(unanswered, attempt, {attempt.first, attempt.last}, [&] {
         return fmt::format(
-            "The {} got no answer in {:.1f} s ({}){}.",
-            attempt.connection != 0 ? "MPA Request" : "attempt to connect",
+            "The {} got no answer in {:.1f} s ({}){}.", attempt.connection != 0 ? "MPA Request" : "attempt to connect",
             seconds(trace::elapsed(attempt.first.time, until.time)), counted(attempt.copies, "repetition"),
             attempt.left.number != 0 ? fmt::format("; then the client ended TCP (frame {})", attempt.left.number) : "");
       });

@@ -534,8 +534,7 @@ void judge_rnr(const Witness& witness, const trace::Refusal& refusal, RecentSend
         "and no credit: it is the adapter or its memory that was not ready.",
         name(refuser), refusal.refused == Refused::read ? "Read" : "Write", refusal.refused_frame.number,
         refusal.frame.number);
-    witness.say(RuleId::rnr_nak_seen,
-                {.frames = {refusal.frame, refusal.refused_frame}, .what = suspect.message});
+    witness.say(RuleId::rnr_nak_seen, {.frames = {refusal.frame, refusal.refused_frame}, .what = suspect.message});
     connection.suspect(std::move(suspect));
     return;
   }

@@ -252,8 +252,8 @@ struct Connection {
   /// The Send that begins in this frame was refused, and that may have ended the connection.
   [[nodiscard]] bool refused(FrameRef send) const noexcept {
     return send.number != 0 && std::any_of(suspects.begin(), suspects.end(), [&](const Suspect& s) {
-      return s.refused.number == send.number && s.refused_ordinal == 0;
-    });
+             return s.refused.number == send.number && s.refused_ordinal == 0;
+           });
   }
   [[nodiscard]] Transaction* find(Side requester, std::uint32_t xid) {
     return transactions.find(Transactions::key(requester, xid));

@@ -137,9 +137,8 @@ void take_flags(std::vector<FlagEpisode>& episodes, std::uint32_t flags, FrameRe
 
 /// A server that has lost its state knows nothing of what it had promised, or asked for, before this connection.
 void forget_promises(NfsWatch& nfs, FrameRef opened) {
-  std::erase_if(nfs.copies, [&](const AsyncCopy& copy) {
-    return copy.ended.number == 0 && copy.reply.number < opened.number;
-  });
+  std::erase_if(nfs.copies,
+                [&](const AsyncCopy& copy) { return copy.ended.number == 0 && copy.reply.number < opened.number; });
   std::erase_if(nfs.recalls, [&](const Recall& recall) {
     return recall.ended.number == 0 && recall.callback.number < opened.number;
   });
