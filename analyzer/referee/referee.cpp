@@ -262,8 +262,7 @@ struct Referee::Impl {
                                                   : judge_lost(on(connection), last, NoticedBy::capture_end));
       return;
     }
-    if (!connection.suspects.empty() && connection.suspects.back().refused_ordinal == 0) {
-      // Refused, and nothing more: the close itself is not in the capture.
+    if (ended_by_refusal(connection)) {
       judge_live_chunks(on(connection), judge_lost(on(connection), last, NoticedBy::capture_end));
       return;
     }
@@ -401,6 +400,8 @@ void Referee::on(const trace::Disconnect& event) {
     } else if (closed_in_place_of_reply(*connection, event)) {
       impl_->mounts.rejects(*connection, event.frame, Attempt::Outcome::rejected);
       impl_->mounts.said(*connection, judge_close_in_place_of_reply(impl_->on(*connection), event));
+    } else if (give_up_over_tcp(*connection, event)) {
+      impl_->mounts.leaves(*connection, event.frame);
     }
   }
   impl_->seen(event, true);

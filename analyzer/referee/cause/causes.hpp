@@ -49,6 +49,8 @@ enum class NoticedBy : std::uint8_t {
 /// What ended it: the frame in which it was noticed, or the last of its own.
 FrameRef judge_lost(const Witness& witness, FrameRef noticed, NoticedBy by);
 /// Traffic stopped: retransmissions that nobody answered. True when that is proven enough to speak of a loss.
+/// Refused, and nothing more: the close itself is not in the capture.
+[[nodiscard]] bool ended_by_refusal(const Connection& connection);
 [[nodiscard]] bool retries_exhausted(const Connection& connection, FrameRef successor);
 
 }  // namespace rpcrdma::referee

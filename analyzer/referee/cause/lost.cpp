@@ -212,6 +212,20 @@ namespace {
 
 }  // namespace
 
+bool ended_by_refusal(const Connection& connection) {
+  if (connection.suspects.empty()) return false;
+  const Suspect& refused = connection.suspects.back();
+  if (refused.refused_ordinal == 0) return true;
+  // An RNR NAK, which its receiver may answer with a retry.
+  if (refused.gaps != connection.gaps()) return false;
+  // Each side says how often the other may try again.
+  const auto& retries = connection.of(other(refused.sender)).depths.rnr_retry;
+  if (!retries || *retries != 0) return false;
+  const SideState& sender = connection.of(refused.sender);
+  const bool goes_on = std::max(sender.last_repeat.number, sender.last_event.number) > refused.frame.number;
+  return !goes_on && may_have_ended(connection, refused);
+}
+
 bool retries_exhausted(const Connection& connection, FrameRef successor) {
   const SideState& client = connection.of(Side::active);
   const SideState& server = connection.of(Side::passive);

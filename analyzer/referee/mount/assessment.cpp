@@ -188,6 +188,15 @@ void take_calls(Assessment& a, const Mount& mount, TimeNs wait) {
          std::any_of(mount.lives.begin(), mount.lives.end(), [](const Life& life) { return life.one_way; });
 }
 
+/// A callback that its client's adapter never acknowledged: nobody there knows of it.
+[[nodiscard]] bool never_came(const Mount& mount, const Recall& recall) {
+  const auto is_it = [&](const OpenCall& call) {
+    return call.requester == Side::passive && call.frame.number == recall.callback.number && !call.delivered;
+  };
+  return recall.answer.number == 0 && (std::any_of(mount.open_calls.begin(), mount.open_calls.end(), is_it) ||
+                                       std::any_of(mount.lost_calls.begin(), mount.lost_calls.end(), is_it));
+}
+
 /// What NFS itself lets the mount wait for.
 void take_nfs(Assessment& a, const Mount& mount, TimeNs wait) {
   a.newest_callback = mount.nfs.newest_callback;
@@ -205,6 +214,7 @@ void take_nfs(Assessment& a, const Mount& mount, TimeNs wait) {
     const bool over = recall.ended.number != 0;
     const FrameRef until = over ? recall.ended : a.end;
     if (trace::elapsed(recall.callback.time, until.time) < wait) continue;
+    if (!over && never_came(mount, recall)) continue;  // what is felt is that the callback gets no answer
     if (!over && later(mount.nfs.unread, recall.callback)) {
       a.unread_recall = &recall;
     } else if (!end_may_be_lost(mount, recall.callback)) {
@@ -245,20 +255,30 @@ void take_nfs(Assessment& a, const Mount& mount, TimeNs wait) {
   return Assessment::Doubt::none;
 }
 
+/// Who is refused at another port asked for another service.
+[[nodiscard]] bool asks_elsewhere(const Mount& mount, const AttemptSeries& series, const Life& life) {
+  const auto its = std::find_if(mount.attempts.begin(), mount.attempts.end(),
+                                [&](const Attempt& attempt) { return attempt.connection == life.id; });
+  return its != mount.attempts.end() && its->server_port && series.port && its->server_port != series.port;
+}
+
 [[nodiscard]] State state_of(Assessment& a, const Mount& mount) {
   if (a.doubt != Assessment::Doubt::none) return State::unknown;
   for (const Life& life : mount.lives) {
     if (life.established() && (a.newest == nullptr || later(life.opened, a.newest->opened))) a.newest = &life;
   }
   if (a.newest == nullptr) return State::never_up;
-  const bool attempts_fail = a.failing != nullptr && later(a.failing->first, a.newest->opened) &&
+  const bool elsewhere = a.failing != nullptr && asks_elsewhere(mount, *a.failing, *a.newest);
+  const bool attempts_fail = a.failing != nullptr && later(a.failing->first, a.newest->opened) && !elsewhere &&
                              !worked_after(mount, a.failing->last, nullptr);
   const Life& newest = *a.newest;
   const bool over = newest.closed.has_value();
   if (over && (!newest.orderly || newest.open_calls > 0 || attempts_fail) &&
       !worked_after(mount, newest.closed->frame, &newest)) {
-    a.lost = &newest;
     a.since = newest.closed->frame;
+    // Closed in good order, and with nothing open, it was not down before somebody wanted it again.
+    if (newest.orderly && newest.open_calls == 0) a.since = a.failing->first;
+    if (newest.closed->by != Party::client || a.since->number == newest.closed->frame.number) a.lost = &newest;
     return State::down;
   }
   if (attempts_fail && !worked_after(mount, a.failing->first, nullptr)) {
@@ -269,7 +289,7 @@ void take_nfs(Assessment& a, const Mount& mount, TimeNs wait) {
     return life.established() && !life.closed && life.messages > 0;
   });
   if (over && !another_is_open) {
-    if (tries_again(mount, newest.closed->frame, newest.id)) return State::working;  // under way
+    if (!elsewhere && tries_again(mount, newest.closed->frame, newest.id)) return State::working;  // under way
     a.since = newest.closed->frame;
     return State::closed;
   }
@@ -307,7 +327,24 @@ void take_nfs(Assessment& a, const Mount& mount, TimeNs wait) {
   return call.no_credit.number != 0 ? call.requester : other(call.requester);
 }
 
-[[nodiscard]] Owes owes_of(const Assessment& a, const Mount& mount) {
+/// Who closed the mount in good order waits for nothing any more, nor does the other side.
+void end_waits_with_the_mount(Assessment& a, TimeNs wait) {
+  const TimeNs closed = a.since->time;
+  std::erase_if(a.copies, [&](const AsyncCopy* copy) { return trace::elapsed(copy->reply.time, closed) < wait; });
+  std::erase_if(a.recalls, [&](const Recall* recall) { return trace::elapsed(recall->callback.time, closed) < wait; });
+}
+
+/// The client ended TCP itself, before it had waited for an answer as long as that counts: nobody owes it one.
+[[nodiscard]] bool left_early(const Mount& mount, const AttemptSeries& series, TimeNs wait) {
+  return std::all_of(mount.attempts.begin(), mount.attempts.end(), [&](const Attempt& attempt) {
+    const bool of_it = attempt.first.number >= series.first.number && attempt.first.number <= series.last.number;
+    const bool early = attempt.left.number != 0 && attempt.copies < repeats_that_count &&
+                       trace::elapsed(attempt.first.time, attempt.left.time) < wait;
+    return !of_it || early;
+  });
+}
+
+[[nodiscard]] Owes owes_of(const Assessment& a, const Mount& mount, TimeNs wait) {
   const auto alive = [](Side side) { return side == Side::active ? Owes::client : Owes::server; };
   const auto gone = [](Side side) {
     return side == Side::active ? Owes::client_unreachable : Owes::server_unreachable;
@@ -339,10 +376,12 @@ void take_nfs(Assessment& a, const Mount& mount, TimeNs wait) {
   // Its machine acknowledges, and nobody there answers. To what went no further than TCP there is nothing to answer.
   const bool asked = a.failing != nullptr && a.failing->only_tcp < a.failing->attempts;
   const bool has_request = asked && a.failing->receipt.number != 0;
+  if (asked && left_early(mount, *a.failing, wait)) return Owes::unknown;
   if (asked && a.hanging.empty() && (has_request || heard_since(Side::passive, a.failing->last))) return Owes::server;
   if (a.state == State::down && a.hanging.empty()) {
     const auto open = std::find_if(mount.lost_calls.begin(), mount.lost_calls.end(), [&](const OpenCall& call) {
-      return a.lost != nullptr && call.connection == a.lost->id && call.delivered && !call.hidden &&
+      const bool taken = call.delivered && call.refused.number == 0;
+      return a.lost != nullptr && call.connection == a.lost->id && taken && !call.hidden &&
              call.sent == OpenCall::Sent::whole;
     });
     return open != mount.lost_calls.end() ? alive(other(open->requester)) : Owes::unknown;
@@ -358,7 +397,10 @@ void take_nfs(Assessment& a, const Mount& mount, TimeNs wait) {
     return side ? alive(*side) : Owes::unknown;
   }
   if (oldest.pulling.number != 0 && heard_since(Side::active, oldest.pulling)) return Owes::client;
-  if (oldest.delivered || heard_since(responder, oldest.frame)) return alive(responder);
+  // Refused, or lost with its connection, it never came to who has to answer it.
+  if (oldest.refused.number != 0) return Owes::unknown;
+  const bool may_come = oldest.ended.number == 0;
+  if (oldest.delivered || (may_come && heard_since(responder, oldest.frame))) return alive(responder);
   return Owes::unknown;
 }
 
@@ -442,11 +484,12 @@ Assessment assess(const Mount& mount, FrameRef end, TimeNs wait) {
   take_nfs(a, mount, wait);
   a.doubt = doubt_of(a, mount);
   a.state = state_of(a, mount);
+  if (a.state == State::closed) end_waits_with_the_mount(a, wait);
   if (a.state == State::never_up && a.failing != nullptr) a.since = a.failing->first;
   // Attempts that failed before the wait began have nothing to do with it.
   if (a.state == State::waiting && a.failing != nullptr && !later(a.failing->last, *a.since)) a.failing = nullptr;
   take_silence(a, mount);
-  a.owes = owes_of(a, mount);
+  a.owes = owes_of(a, mount, wait);
   return a;
 }
 

@@ -77,6 +77,27 @@ Attempt& new_attempt(Mount& mount, Attempt&& attempt) {
   return credits.heard ? OpenCall::Sent::in_part : OpenCall::Sent::for_want_of_credit;
 }
 
+/// The Send that begins in this frame was refused, and that ended the connection: its receiver never had it.
+[[nodiscard]] bool refused_for_good(const Connection& connection, FrameRef send) {
+  const auto& closed = connection.facts.closed;
+  if (!connection.over() || !closed || send.number == 0) return false;
+  return std::any_of(connection.suspects.begin(), connection.suspects.end(), [&](const Suspect& suspect) {
+    return suspect.refused.number == send.number && suspect.frame.number == closed->frame.number;
+  });
+}
+
+/// What came as its answer was refused by who had asked, who will ask again.
+[[nodiscard]] bool answer_refused(const Connection& connection, const Transaction& call) {
+  return call.answers == 1 && refused_for_good(connection, call.reply);
+}
+
+/// It had been counted as answered.
+void takes_back(Connection& connection, const Transaction& call) {
+  if (call.requester != Side::active) return;
+  --connection.mount->waits.answered;
+  if (connection.last_answer.number == call.reply.number) connection.last_answer = connection.answer_before;
+}
+
 [[nodiscard]] OpenCall open_call_of(const Connection& connection, const Transaction& call) {
   OpenCall open;
   open.connection = connection.id();
@@ -85,6 +106,9 @@ Attempt& new_attempt(Mount& mount, Attempt&& attempt) {
   open.first = call.first_copy.number != 0 ? call.first_copy : call.call;
   open.frame = call.call;
   if (connection.over() && connection.facts.closed) open.ended = connection.facts.closed->frame;
+  const bool in_vain = answer_refused(connection, call);
+  open.answer = in_vain ? call.reply : call.refused_answer;
+  if (in_vain || refused_for_good(connection, call.call)) open.refused = connection.facts.closed->frame;
   open.operation = call.malformed() ? "broken call" : operation_name(call);
   open.likeness = call.likeness();
   open.delivered = connection.of(call.requester).acknowledged >= call.call_ordinal;
@@ -221,6 +245,18 @@ void Mounts::establishes(const Connection& connection, FrameRef frame) {
   attempt->answer = frame;
 }
 
+void Mounts::leaves(const Connection& connection, FrameRef frame) {
+  if (connection.mount == nullptr) return;
+  Attempt* attempt = connection.mount->attempt_of(connection.id());
+  if (attempt == nullptr) return;
+  attempt->outcome = Outcome::given_up;
+  attempt->left = frame;
+  if (const auto& sent = connection.of(Side::active).liveness; sent && sent->copies > attempt->copies) {
+    attempt->copies = sent->copies;
+    if (sent->last_copy.number > attempt->last.number) attempt->last = sent->last_copy;
+  }
+}
+
 void Mounts::rejects(const Connection& connection, FrameRef frame, Attempt::Outcome outcome,
                      std::optional<std::uint16_t> reason) {
   if (connection.mount == nullptr) return;
@@ -294,13 +330,15 @@ void Mounts::without_rdma(const trace::NfsOverTcp& event) {
   }
 }
 
-void Mounts::keeps_open_calls(const Connection& connection) {
+void Mounts::keeps_open_calls(Connection& connection) {
   if (connection.mount == nullptr) return;
   Mount& mount = *connection.mount;
   std::vector<OpenCall>& calls = connection.over() ? mount.lost_calls : mount.open_calls;
   const std::size_t before = calls.size();
   for (const auto& [key, call] : connection.transactions) {
-    if (call.answers != 0 || call.settled_elsewhere() || without_reply(call)) continue;
+    const bool refused = answer_refused(connection, call);
+    if (refused) takes_back(connection, call);
+    if ((call.answers != 0 && !refused) || call.settled_elsewhere() || without_reply(call)) continue;
     if (call.malformed() && !refusal_awaited(connection, call)) continue;  // perhaps a Reply, or dropped by rule
     if (calls.size() >= Mount::most_lost_calls) break;
     calls.push_back(open_call_of(connection, call));

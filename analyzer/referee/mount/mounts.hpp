@@ -45,13 +45,15 @@ class Mounts {
   /// A REJ or an MPA Reply, or, without a reason, the end of TCP.
   void rejects(const Connection& connection, FrameRef frame, Attempt::Outcome outcome,
                std::optional<std::uint16_t> reason = {});
+  /// The client, which has waited for an answer in vain, ends TCP without a word.
+  void leaves(const Connection& connection, FrameRef frame);
   /// What was said about this attempt alone: a series says it once, which shows at the end.
   void said(const Connection& connection, HeldFinding finding);
   void attempts(const trace::TcpAttempt& event);
   void without_rdma(const trace::NfsOverTcp& event);
 
   /// The connection is over, or the capture: the Calls that wait. To be called before they are forgotten.
-  void keeps_open_calls(const Connection& connection);
+  void keeps_open_calls(Connection& connection);
   /// Nothing more will be heard of the connection.
   void ends(const Connection& connection, bool reported);
   /// Nothing more can come of it, and the capture goes on.

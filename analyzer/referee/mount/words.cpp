@@ -98,6 +98,9 @@ using State = MountFacts::State;
     return what + (series.attempts == 1 ? "was accepted and not confirmed by the client"
                                         : "were accepted and not confirmed by the client");
   }
+  if (series.attempts == series.unreachable) {
+    return what + (series.attempts == 1 ? "was" : "were") + " answered with ICMP unreachable";
+  }
   if (series.unanswered == 0 && series.unreachable == 0) {
     return what + (series.attempts == 1 ? "was refused" : "were refused");
   }
@@ -141,8 +144,13 @@ enum class Blocked : std::uint8_t { no, never_whole, rest_without_credit, answer
   }
   switch (a.owes) {
     case Owes::server:
+      // Who says so, the server or something before it, is not known.
+      if (a.failing != nullptr && a.failing->unreachable == a.failing->attempts) return "";
       if (a.failing != nullptr && a.failing->receipt.number != 0) {
         return " The server has the request and has not said yes or no.";
+      }
+      if (a.failing == nullptr && !a.hanging.empty() && a.hanging.front().answer.number != 0) {
+        return " The server has the call again; what it answered before was refused.";
       }
       return a.failing != nullptr ? " The server's machine answers, its NFS service does not take the connection."
                                   : " The server's machine is alive, its service does not answer.";

@@ -187,9 +187,10 @@ void judge_attempts(const MountWitness& witness, const Mount& mount, const Asses
                    ? fmt::format("The server refused the connection: nobody listens on TCP port {}.", port)
                    : fmt::format("The attempt to connect to TCP port {} was answered with ICMP unreachable.", port);
       });
-    } else if (attempt.outcome == Outcome::open || attempt.outcome == Outcome::accepted) {
+    } else if (attempt.waits()) {
       if (attempt.outcome == Outcome::accepted && attempt.connection == 0) continue;  // the client went no further
-      const bool old = assessment.end.time - attempt.first.time >= witness.context.options.wait;
+      const FrameRef until = attempt.left.number != 0 ? attempt.left : assessment.end;
+      const bool old = until.time - attempt.first.time >= witness.context.options.wait;
       if (attempt.copies < repeats_that_count && !old) continue;
       const bool known = std::any_of(mount.lives.begin(), mount.lives.end(), [&](const Life& life) {
         return life.id == attempt.connection &&
@@ -198,8 +199,9 @@ void judge_attempts(const MountWitness& witness, const Mount& mount, const Asses
       if (known) continue;
       tell(unanswered, attempt, {attempt.first, attempt.last}, [&] {
         return fmt::format(
-            "The {} got no answer in {:.1f} s ({}).", attempt.connection != 0 ? "MPA Request" : "attempt to connect",
-            seconds(trace::elapsed(attempt.first.time, assessment.end.time)), counted(attempt.copies, "repetition"));
+            "The {} got no answer in {:.1f} s ({}){}.", attempt.connection != 0 ? "MPA Request" : "attempt to connect",
+            seconds(trace::elapsed(attempt.first.time, until.time)), counted(attempt.copies, "repetition"),
+            attempt.left.number != 0 ? fmt::format("; then the client ended TCP (frame {})", attempt.left.number) : "");
       });
     }
   }

@@ -232,6 +232,8 @@ inline constexpr std::uint16_t reject_stale = 10;
 /// iWARP: the server ends TCP, and nothing that it may have said before is missing.
 [[nodiscard]] bool closed_in_place_of_reply(const Connection& connection, const trace::Disconnect& event);
 HeldFinding judge_close_in_place_of_reply(const Witness& witness, const trace::Disconnect& event);
+/// The client ended TCP in place of waiting for the MPA Reply: notes that.
+[[nodiscard]] bool give_up_over_tcp(Connection& connection, const trace::Disconnect& event);
 /// `outcome`: as outcome_of() says. The finding may be amended when the client tries again.
 HeldFinding judge_reject(const Witness& witness, const trace::ConnectReject& event, Attempt::Outcome outcome);
 

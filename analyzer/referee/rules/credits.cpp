@@ -540,6 +540,18 @@ void judge_rnr(const Witness& witness, const trace::Refusal& refusal, RecentSend
       return;
     }
   }
+  using Refused = trace::Refusal::Refused;
+  if (refusal.refused == Refused::read || refusal.refused == Refused::write) {
+    suspect.rule = RuleId::rnr_nak_seen;
+    suspect.message = fmt::format(
+        "The {} was not ready for an RDMA {} (frame {}) and answered with an RNR NAK (frame {}). That takes no Receive "
+        "and no credit: it is the adapter or its memory that was not ready.",
+        name(refuser), refusal.refused == Refused::read ? "Read" : "Write", refusal.refused_frame.number,
+        refusal.frame.number);
+    witness.say(RuleId::rnr_nak_seen, {.frames = {refusal.frame, refusal.refused_frame}, .what = suspect.message});
+    connection.suspect(std::move(suspect));
+    return;
+  }
   witness.say(
       RuleId::rnr_nak_seen,
       {.frames = {refusal.frame, refusal.refused_frame},

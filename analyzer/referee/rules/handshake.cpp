@@ -185,6 +185,15 @@ bool closed_in_place_of_reply(const Connection& connection, const trace::Disconn
   return connection.rpcrdma() && connection.awaits_answer() && by_server && !client_first && !may_have_answered;
 }
 
+bool give_up_over_tcp(Connection& connection, const trace::Disconnect& event) {
+  using How = trace::Disconnect::How;
+  const bool by_client = event.side == Side::active && (event.how == How::fin || event.how == How::reset);
+  const bool may_have_answered = connection.gaps() != 0 || connection.of(Side::passive).unread.number != 0;
+  if (!connection.rpcrdma() || !connection.awaits_answer() || !by_client || may_have_answered) return false;
+  note_reject(connection, {Closed::How::unanswered, event.frame, {}, {}});
+  return true;
+}
+
 HeldFinding judge_close_in_place_of_reply(const Witness& witness, const trace::Disconnect& event) {
   Connection& connection = witness.connection;
   note_reject(connection, {Closed::How::refused, event.frame, party(event.side), {}});

@@ -49,7 +49,8 @@ const Row rows::callback_awaited{
         "application waits, although no Call is open.",
     .evidence =
         "A COPY answered as asynchronous with a stateid, and no CB_OFFLOAD with that stateid on any connection of the "
-        "mount within --wait. A poll by OFFLOAD_STATUS that says it is complete, or OFFLOAD_CANCEL, ends the wait. Not "
+        "mount within --wait. A poll by OFFLOAD_STATUS that says it is complete, or OFFLOAD_CANCEL, ends the wait, and "
+        "so does a restart of the server. Not "
         "decided when frames of the server are missing since.",
     .next =
         "Server: is the copy still going on (nfsd's stacks, its disks)? Can it call back: backchannel-down says more. "
@@ -67,7 +68,8 @@ const Row rows::recall_unanswered{
         "the file get DELAY until the lease runs out.",
     .evidence =
         "CB_RECALL or CB_LAYOUTRECALL, and neither DELEGRETURN or LAYOUTRETURN nor an error reply that excuses it "
-        "within --wait; one that came later is named with it. A recall that the return had overtaken is none. Not "
+        "within --wait; one that came later is named with it. A recall that the return had overtaken is none, nor is "
+        "one that was never acknowledged, or that the server forgot in a restart. Not "
         "decided when frames of the client are missing since.",
     .next =
         "Client: what holds the file: nfs4_cb_recall and nfs4_delegreturn in the nfs4 tracepoints; dirty data that "

@@ -415,6 +415,7 @@ bool judge_refused_size(const Witness& witness, const trace::Refusal& refusal, R
   suspect.rule = RuleId::inline_overrun_fatal;
   suspect.proven = excess.proven;
   suspect.culprit = sender;
+  suspect.refused = send.frame;
   suspect.frames = {send.frame.number, refusal.frame.number};
   suspect.message = message;
   suspect.how = refusal.kind == trace::Refusal::Kind::terminate ? Closed::How::terminate : Closed::How::nak;

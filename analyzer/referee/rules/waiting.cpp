@@ -43,7 +43,8 @@ const Row rows::call_hangs{
         "hangs, and with it whoever touches the same file. This says what is felt, not who broke a rule.",
     .evidence =
         "A Call without an answer for as long as --wait says (5 s), to the end of the capture, or of the newest "
-        "connection that carried it. A copy on a later connection does not begin a new wait. Not decided when frames "
+        "connection that carried it. A copy on a later connection does not begin a new wait, and a Reply that was "
+        "refused is no answer. Not decided when frames "
         "of the responder are missing since the Call, or when only one direction was captured.",
     .next =
         "When the server owes: its nfsd threads (cat /proc/fs/nfsd/threads, /proc/PID/stack), its disks, its log. When "
@@ -70,6 +71,11 @@ void judge_hanging_calls(const MountWitness& witness, const Mount& mount, const 
                              oldest.xid, name(oldest.requester), oldest.first.number, seconds(oldest.waited));
   if (oldest.frame.number != oldest.first.number) {
     symptom.what += fmt::format("; it was sent again (frame {})", oldest.frame.number);
+  }
+  if (oldest.answer.number != 0) {
+    symptom.what += fmt::format("; what came as its answer (frame {}) was refused", oldest.answer.number);
+  } else if (oldest.refused.number != 0) {
+    symptom.what += fmt::format("; it was refused (frame {})", oldest.refused.number);
   }
   if (oldest.sent != OpenCall::Sent::whole) symptom.what += "; it was never sent whole";
   const std::uint64_t others = assessment.hanging.size() - 1;

@@ -24,6 +24,7 @@ struct Attempt {
   std::uint64_t copies = 0;  ///< repeats of it
   FrameRef receipt;          ///< MRA: the server has the request, and has not decided; number 0: none
   FrameRef answer;           ///< what decided it, or the newest sign of the server
+  FrameRef left;             ///< given up on iWARP: where the client ended TCP
   enum class Outcome : std::uint8_t {
     open,         ///< no answer yet
     accepted,     ///< TCP is up, and nothing more

@@ -158,6 +158,7 @@ struct Connection {
   FrameRef ready_by_data;  ///< the client's first data, without an RTU so far; number 0: there was one, or none is due
   FrameRef last_frame;
   FrameRef last_answer;           ///< newest first Reply to a Call of the client
+  FrameRef answer_before;         ///< the one before it
   std::uint64_t passed_over = 0;  ///< Sends that came before it could be told what this connection carries
   std::uint64_t implausible = 0;
   std::uint64_t weakly_plausible = 0;
@@ -247,6 +248,12 @@ struct Connection {
       suspects.erase(unproven != suspects.end() ? unproven : suspects.begin());
     }
     suspects.push_back(std::move(what));
+  }
+  /// The Send that begins in this frame was refused, and that may have ended the connection.
+  [[nodiscard]] bool refused(FrameRef send) const noexcept {
+    return send.number != 0 && std::any_of(suspects.begin(), suspects.end(), [&](const Suspect& s) {
+             return s.refused.number == send.number && s.refused_ordinal == 0;
+           });
   }
   [[nodiscard]] Transaction* find(Side requester, std::uint32_t xid) {
     return transactions.find(Transactions::key(requester, xid));

@@ -29,7 +29,9 @@ constexpr std::size_t connections_looked_at = 17;
   for (auto at = alive.rbegin(); at != alive.rend() && looked_at < connections_looked_at; ++at, ++looked_at) {
     if (at->second == &connection) continue;
     Transaction* same = at->second->find(call.requester, call.xid);
-    if (same == nullptr || same->answers != 0 || same->settled_elsewhere()) continue;
+    if (same == nullptr || same->settled_elsewhere()) continue;
+    const bool refused = same->answers == 1 && at->second->refused(same->reply);
+    if (same->answers != 0 && !refused) continue;
     if (!same->payload || !call.payload) continue;
     if (same_request(same->likeness(), call.likeness())) return same;
   }
@@ -43,6 +45,7 @@ void take_up_wait(Connection& connection, Transaction& call) {
   if (Transaction* silent = open_elsewhere(connection, call)) {
     silent->sent_again = call.call;
     call.first_copy = silent->first_copy.number != 0 ? silent->first_copy : silent->call;
+    call.refused_answer = silent->answers != 0 ? silent->reply : silent->refused_answer;
     return;
   }
   const auto same = [&](const OpenCall& lost) {
@@ -52,6 +55,7 @@ void take_up_wait(Connection& connection, Transaction& call) {
   const auto lost = std::find_if(mount.lost_calls.begin(), mount.lost_calls.end(), same);
   if (lost == mount.lost_calls.end()) return;
   call.first_copy = lost->first;
+  call.refused_answer = lost->answer;
   mount.lost_calls.erase(lost);
 }
 
@@ -99,7 +103,7 @@ void count_wait(Connection& connection, const Transaction& call, const trace::Se
   if (connection.mount == nullptr) return;
   if (call.sent_again.number != 0) settle_copy(connection, call);
   if (call.requester != Side::active) return;
-  connection.last_answer = answer.frame;
+  connection.answer_before = std::exchange(connection.last_answer, answer.frame);
   count_operation(*connection.mount, call, answer);
   LongWaits& waits = connection.mount->waits;
   const FrameRef first = call.first_copy.number != 0 ? call.first_copy : call.call;

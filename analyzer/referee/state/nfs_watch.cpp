@@ -135,7 +135,18 @@ void take_flags(std::vector<FlagEpisode>& episodes, std::uint32_t flags, FrameRe
   episode.last = frame;
 }
 
-void take_restart(NfsWatch& nfs, std::uint32_t status, FrameRef frame, ConnectionId connection) {
+/// A server that has lost its state knows nothing of what it had promised, or asked for, before this connection.
+void forget_promises(NfsWatch& nfs, FrameRef opened) {
+  std::erase_if(nfs.copies,
+                [&](const AsyncCopy& copy) { return copy.ended.number == 0 && copy.reply.number < opened.number; });
+  std::erase_if(nfs.recalls, [&](const Recall& recall) {
+    return recall.ended.number == 0 && recall.callback.number < opened.number;
+  });
+}
+
+void take_restart(NfsWatch& nfs, std::uint32_t status, FrameRef frame, const Connection& on) {
+  const ConnectionId connection = on.id();
+  if (on.facts.handshake_seen) forget_promises(nfs, on.facts.opened);
   NfsWatch::Restart& restart = nfs.restart;
   if (restart.replies++ == 0) {
     restart.status = status;
@@ -180,7 +191,7 @@ void take_status(Connection& connection, const Transaction& call, const std::str
   }
   const bool restarted = !version_3 && (status == wire::nfs4err_stale_clientid || status == wire::nfs4err_badsession ||
                                         status == wire::nfs4err_stale_stateid || status == wire::nfs4err_grace);
-  if (restarted && call.requester == trace::Side::active) take_restart(nfs, status, frame, connection.id());
+  if (restarted && call.requester == trace::Side::active) take_restart(nfs, status, frame, connection);
 }
 
 void take_copy(Connection& connection, const Transaction& call, const wire::Copied& copied, FrameRef frame) {
@@ -241,7 +252,7 @@ void take_sequence(Connection& connection, std::uint32_t flags, FrameRef frame) 
   if (flags == 0 && nfs.channel.empty() && nfs.revoked.empty()) return;  // as a healthy server always says
   take_flags(nfs.channel, flags & channel_down, frame, connection.id());
   take_flags(nfs.revoked, flags & state_lost, frame, connection.id());
-  if ((flags & wire::seq4_restart_reclaim_needed) != 0) take_restart(nfs, 0, frame, connection.id());
+  if ((flags & wire::seq4_restart_reclaim_needed) != 0) take_restart(nfs, 0, frame, connection);
 }
 
 void read_results(Connection& connection, Transaction& call, FrameRef frame, wire::Bytes message,

@@ -39,6 +39,7 @@ struct Transaction {
   FrameRef first_copy;         ///< the first, on an earlier one
   FrameRef sent_again;         ///< a later one, for whose answer its requester waits now
   FrameRef answered_as;        ///< an earlier one, which got the answer
+  FrameRef refused_answer;     ///< what came as the answer to an earlier one, and was refused
   std::string_view operation;  ///< by the name that mountstats uses; empty: not read
   std::uint64_t call_ordinal = 0;
   std::uint32_t version = 1;
