@@ -233,8 +233,9 @@ void take_reply(const Turn& turn) {
   }
   turn.send.exchange = call->id;
   // Whoever answers a broken Call has read it somehow.
-  std::erase_if(connection.v2.due,
-                [&](const Due& due) { return due.side == requester && due.xid == turn.xid() && !due.continuation; });
+  std::erase_if(connection.v2.due, [&](const Due& due) {
+    return due.side == requester && due.xid == turn.xid() && !due.continuation && due.owed;
+  });
   if (piece.first) {
     ++(requester == Side::passive ? connection.facts.messages.reverse_replies : connection.facts.messages.replies);
     judge_reply_version(turn, turn.event, turn.header.fixed.version, *call);
@@ -284,8 +285,8 @@ void end_by_error(const Turn& turn, Transaction& call) {
 
 void take_error(const Turn& turn) {
   const Refused about = judge_error(turn);
-  // A Call may have the same XID as properties, 0, or as a message of a type that is not known.
-  if (about == Refused::properties || refuses_unknown_type(turn)) return;
+  // A Call may have the same XID as properties, 0, as a Reply, or as a message of a type that is not known.
+  if (about == Refused::properties || about == Refused::reply || refuses_unknown_type(turn)) return;
   Transaction* call = turn.connection.open_call(other(turn.side()), turn.xid());
   if (call == nullptr) return;
   if (about == Refused::not_known) call->answer = Transaction::Answer::perhaps;

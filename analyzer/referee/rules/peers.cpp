@@ -2,6 +2,7 @@
 #include "referee/rules/peers.hpp"
 
 #include <algorithm>
+#include <array>
 
 #include <fmt/format.h>
 
@@ -40,6 +41,9 @@ void Peers::connects(const Witness& witness, FrameRef request) {
   Connection& connection = witness.connection;
   Pair& pair = of(connection);
   pair.newest_request = request;
+  if (pair.refused_version_2.by.number != 0 && pair.refused_version_2.next.number == 0) {
+    pair.refused_version_2.next = request;
+  }
   if (!pair.stale) return;
   Finding& refused = witness.context.book.at(pair.stale);
   refused.severity = Severity::note;
@@ -111,8 +115,7 @@ const Row rows::version_negotiation_loop{
     .evidence =
         "Two connections in a row of the same peers with ERR_VERS as the answer to version 2, and no message of "
         "version 1 on the first, which was over before the second began. Not decided when the start of the second or "
-        "the "
-        "end of the first is missing.",
+        "the end of the first is missing, or another connection may have been between them.",
     .next = "Let the client begin with version 1 when a connection ended right after ERR_VERS."};
 
 void Peers::judge_version_refusal(const Witness& witness, FrameRef now) {
@@ -123,29 +126,63 @@ void Peers::judge_version_refusal(const Witness& witness, FrameRef now) {
     // The client could know of it only when that connection was over before it asked for this one.
     const Pair::Refused before = std::exchange(of(connection).refused_version_2, {});
     if (before.by.number == 0 || connection.request_frame.number < before.ended.number) return;
-    witness.say(RuleId::version_negotiation_loop,
-                {.frames = {state.probe, state.refusal, before.by},
-                 .by = Side::active,
-                 .what = fmt::format("The client probed version 2 although the server had refused it on the connection "
-                                     "before (frame {}), which then ended.",
-                                     before.by.number)});
+    if (before.next.number != connection.request_frame.number) return;  // another was between them
+    Pair& pair = of(connection);
+    pair.loop_at = state.probe;
+    pair.loop = witness.say(
+        RuleId::version_negotiation_loop,
+        {.frames = {state.probe, state.refusal, before.by},
+         .by = Side::active,
+         .what = fmt::format("The client probed version 2 although the server had refused it on the connection "
+                             "before (frame {}), which then ended.",
+                             before.by.number)});
   } else if (!state.went_on && connection.facts.version == 1) {
     state.went_on = true;
     connection.facts.negotiation.went_on = now;
   }
 }
 
-void Peers::speaks_version_1(const Connection& connection) {
-  const auto at = pairs_.find(key(connection));
-  if (at != pairs_.end()) at->second.refused_version_2 = {};
+void Peers::forget_refusal(const Connection& connection) {
+  if (connection.facts.handshake_seen) {
+    const auto at = pairs_.find(key(connection));
+    if (at != pairs_.end()) at->second.refused_version_2 = {};
+    return;
+  }
+  const std::string& a = connection.facts.client.address;
+  const std::string& b = connection.facts.server.address;
+  const std::array<std::string, 2> between = {fmt::format("{}>{}:", a, b), fmt::format("{}>{}:", b, a)};
+  for (auto& [peers, pair] : pairs_) {
+    const bool these = peers.starts_with(between[0]) || peers.starts_with(between[1]);
+    if (these) pair.refused_version_2 = {};
+  }
+}
+
+void Peers::speaks_version_1(const Witness& witness) {
+  const Connection& connection = witness.connection;
+  forget_refusal(connection);
+  const FrameRef began = connection.of(Side::passive).first_event;
+  for (auto& [peers, pair] : pairs_) {
+    const bool these = pair.loop && peers.starts_with(fmt::format("{}>{}:", connection.facts.client.address,
+                                                                  connection.facts.server.address));
+    if (!these || began.number >= pair.loop_at.number) continue;
+    // Delivered late, behind a hole: it was between the two.
+    Finding& finding = witness.context.book.at(pair.loop);
+    finding.severity = Severity::note;
+    finding.message += fmt::format(" Another connection was between them, in version 1 (frame {}).", began.number);
+    pair.loop.reset();
+  }
 }
 
 void Peers::remember_refusal(const Connection& connection, const trace::Disconnect& close) {
   const v2::State& state = connection.v2;
+  if (state.refusal.number == 0) {
+    forget_refusal(connection);  // it stands between those that were refused, whatever it was used for
+    return;
+  }
   const bool rest_seen = close.how != trace::Disconnect::How::superseded &&
                          connection.of(Side::active).newest_gap.number < state.refusal.number;
-  if (state.refusal.number == 0 || state.went_on || !rest_seen) return;
-  of(connection).refused_version_2 = {state.refusal, close.frame};
+  if (state.went_on || !rest_seen) return;
+  of(connection).refused_version_2 = {state.refusal, close.frame, {}};
 }
 
 const Row rows::private_data_changed{

@@ -30,8 +30,8 @@ class Peers {
   void judge_retransmission(const Witness& witness, const trace::Send& event);
   /// Does the client probe version 2 although it was refused on the connection before (and ended there)?
   void judge_version_refusal(const Witness& witness, FrameRef now);
-  /// The first message of a connection is of version 1: the client has learned.
-  void speaks_version_1(const Connection& connection);
+  /// The connection speaks version 1: the client has learned.
+  void speaks_version_1(const Witness& witness);
   /// The connection has ended: without version 1 after a refusal?
   void remember_refusal(const Connection& connection, const trace::Disconnect& close);
   void judge_private_data_change(const Witness& witness);
@@ -46,13 +46,18 @@ class Peers {
     struct Refused {
       FrameRef by;  ///< ERR_VERS; number 0: none
       FrameRef ended;
+      FrameRef next;  ///< the first request behind that; number 0: none so far
     };
-    Refused refused_version_2;                                  ///< on the connection before, which then ended
+    Refused refused_version_2;  ///< on the connection before, which then ended
+    HeldFinding loop;           ///< the newest finding of a client that never learns ...
+    FrameRef loop_at;           ///< ... which probed here
     std::vector<std::pair<std::uint32_t, FrameRef>> lost_xids;  ///< Calls that were open when a connection ended
   };
 
   [[nodiscard]] static std::string key(const Connection& connection);
   [[nodiscard]] Pair& of(const Connection& connection);
+  /// Where the start of the connection is missing: in whatever direction, and at whatever port.
+  void forget_refusal(const Connection& connection);
 
   std::map<std::string, Pair> pairs_;
   std::size_t lost_xids_ = 0;  ///< in all pairs: usually none, and then nothing is looked up

@@ -219,7 +219,7 @@ void judge_duplicate(const Witness& witness, const trace::Send& event, const Tra
     return;
   }
   if (call.answer == Transaction::Answer::perhaps) {
-    witness.unchecked(RuleId::duplicate_reply, "the error before it may be about properties with the same XID");
+    witness.unchecked(RuleId::duplicate_reply, "the error before it may be about something else with the same XID");
     return;
   }
   // One that waited to be pulled may have been acknowledged meanwhile.

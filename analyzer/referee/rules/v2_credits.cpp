@@ -186,8 +186,9 @@ void settle_limit(const Witness& witness, const Case& waited, bool proven) {
                    {.frames = {waited.frame}, .by = waited.accused, .at_most = waited.severity, .what = limit.what});
 }
 
-/// Can this limit be a count from zero? Sets what follows for the side that it binds.
-void judge_base(const Witness& witness, const trace::Send& event, std::uint32_t value) {
+/// Can this limit be a count from zero? Sets what follows for the side that it binds. False: it is an old one, below
+/// what its sender had received since.
+[[nodiscard]] bool judge_base(const Witness& witness, const trace::Send& event, std::uint32_t value) {
   Connection& connection = witness.connection;
   Credits& bound = connection.v2.of(other(event.side)).credits;
   const Credits& own = connection.v2.of(event.side).credits;
@@ -195,15 +196,16 @@ void judge_base(const Witness& witness, const trace::Send& event, std::uint32_t 
   const std::int32_t from_sent = ahead(value, own.sent - 1);  // the present one has been counted
   const bool by_received = near_what_came(value, bound.least_taken, bound.sent);
   const bool by_sent = value - (own.sent - 1) <= furthest;
-  if (bound.base != Credits::Base::zero) return;
+  if (bound.base != Credits::Base::zero) return true;
   if (by_sent && !by_received) bound.counted = Credits::Counted::from_sent;
   if (by_received && !by_sent && bound.counted == Credits::Counted::either_way) {
     bound.counted = Credits::Counted::from_received;
   }
-  if (by_sent || by_received) return;
-  bound.base = Credits::Base::in_doubt;
+  if (by_sent || by_received) return true;
   const bool started_elsewhere =
       std::max(from_taken, from_sent) < 0 && std::max(from_taken, from_sent) > a_little_below;
+  if (started_elsewhere && bound.heard) return false;  // earlier ones were counts from 0
+  bound.base = Credits::Base::in_doubt;
   std::string what =
       fmt::format("The {} lets its peer send up to message number {}; by then it had sent {} and its peer {}. {}",
                   name(event.side), value, own.sent - 1, bound.sent,
@@ -215,6 +217,7 @@ void judge_base(const Witness& witness, const trace::Send& event, std::uint32_t 
                 .severity = started_elsewhere ? Severity::warning : Severity::error,
                 .about = Case::LimitTooFar{value, bound.least_taken, std::move(what)},
                 .settle = settle_limit});
+  return true;
 }
 
 }  // namespace
@@ -297,7 +300,7 @@ void take_limit(const Witness& witness, const trace::Send& event, std::uint32_t 
   Credits& bound = connection.v2.of(other(event.side)).credits;
   const Credits& own = connection.v2.of(event.side).credits;
   if (!all_seen(connection)) return;
-  judge_base(witness, event, value);
+  const bool holds = judge_base(witness, event, value);
   if (bound.base != Credits::Base::zero) {
     std::erase_if(connection.cases, [&](const Case& waited) {
       return waited.is<Case::SendsAboveLimit>() != nullptr && waited.accused == other(event.side);
@@ -316,6 +319,7 @@ void take_limit(const Witness& witness, const trace::Send& event, std::uint32_t 
                                        bound.limits.back().value, value)});
     }
   }
+  if (!holds) return;
   if (!bound.heard || ahead(value, bound.limits.back().value) > 0) bound.spared = 0;
   if (bound.limits.size() >= most_limits) bound.limits.erase(bound.limits.begin());
   const Credits::Limit limit{event.ordinal, value, value - own.sent + bound.sent};

@@ -300,6 +300,34 @@ void pay_dues(const Turn& turn) {
 
 }  // namespace
 
+namespace {
+
+/// Both sides may use an XID at once: is it a Call of the other side that is refused, or something else of it?
+[[nodiscard]] Refused call_or_reply(const Turn& turn) {
+  const auto code = static_cast<ErrorCode>(turn.header.error);
+  const bool any_fault = code == ErrorCode::system || wire::error_name_v2(turn.header.error).empty();
+  if (!any_fault && code != ErrorCode::bad_xdr && code != ErrorCode::inval_cont) return Refused::something_else;
+  bool call = false;
+  bool reply = false;
+  const auto may_be = [&](Due::Of message) { (message == Due::Of::call ? call : reply) = true; };
+  for (const Due& due : turn.state().due) {
+    if (due.side != other(turn.side())) continue;
+    if (!any_fault && due.continuation != (code == ErrorCode::inval_cont)) continue;
+    if (due.xid == turn.xid()) may_be(due.message);
+    if (due.interrupted == turn.xid()) may_be(due.broken);
+  }
+  if (call && reply) return Refused::not_known;
+  if (call) return Refused::something_else;
+  if (reply) return Refused::reply;
+  // Nothing is known to be wrong with either.
+  const RecentSend* sound_reply = turn.connection.of(other(turn.side())).sends.newest([&](const RecentSend& s) {
+    return s.version == 2 && s.xid == turn.xid() && s.htype != error_type && s.reply();
+  });
+  return sound_reply != nullptr ? Refused::not_known : Refused::something_else;
+}
+
+}  // namespace
+
 Refused judge_error(const Turn& turn) {
   refused_doubtful(turn.connection, other(turn.side()), turn.xid());
   Connection& connection = turn.connection;
@@ -316,6 +344,7 @@ Refused judge_error(const Turn& turn) {
              fmt::format("The {}'s {} has {} behind its body.", name(turn.side()), wire::error_name_v2(code),
                          counted(turn.behind(), "octet")));
   }
+  const Refused kind = call_or_reply(turn);
   pay_dues(turn);
   const auto known = static_cast<ErrorCode>(code);
   RecentSend* refused = refused_by(turn);
@@ -325,14 +354,15 @@ Refused judge_error(const Turn& turn) {
   if (known == ErrorCode::inval_htype) note_refused_type(turn);
   const Refused about = refuse_properties(turn);
   if (about == Refused::properties) return about;
-  end_pieces(turn);
+  end_pieces(turn, kind);
+  if (kind == Refused::reply) return kind;
   Transaction* call = connection.find(other(turn.side()), turn.xid());
   if (call != nullptr && !call->answered()) {
     judge_detail(turn, *call);
   } else if (refused == nullptr && call == nullptr) {
     judge_stray(turn);
   }
-  return about;
+  return about == Refused::not_known ? about : kind;
 }
 
 const Row rows::v2_unknown_htype{
@@ -362,6 +392,13 @@ void judge_unknown_type(const Turn& turn) {
 
 bool refuses_unknown_type(const Turn& turn) {
   if (turn.header.error != static_cast<std::uint32_t>(ErrorCode::inval_htype)) return false;
+  // A newer message, even a Call, may have the same XID: the odd one is known to need its refusal.
+  const std::vector<OddType>& types = turn.theirs().odd_types;
+  const bool noted = std::any_of(types.begin(), types.end(), [&](const OddType& type) {
+    return type.refused_ordinal == turn.event.ordinal && type.refused.number == turn.event.frame.number &&
+           type.xid == turn.xid() && !wire::known_htype(type.htype);
+  });
+  if (noted) return true;
   const RecentSend* refused = refused_by(turn);
   return refused != nullptr && refused->version == 2 && !wire::known_htype(refused->htype);
 }
@@ -406,10 +443,42 @@ bool judge_other_version(const Turn& turn, const Transaction* answered) {
   return false;
 }
 
-void owe_refusal(const Turn& turn, bool continuation, std::optional<std::uint32_t> interrupted) {
+namespace {
+
+void remember_due(const Turn& turn, Due fault, const Continuation* interrupted) {
   std::vector<Due>& due = turn.state().due;
-  if (due.size() >= most_dues || turn.event.holes) return;
-  due.push_back({turn.side(), turn.xid(), turn.event.frame, turn.event.ordinal, continuation, interrupted, 0});
+  if (turn.event.holes) return;
+  if (due.size() >= most_dues) {
+    const auto needless = std::find_if(due.begin(), due.end(), [](const Due& d) { return !d.owed; });
+    if (needless == due.end()) return;
+    due.erase(needless);
+  }
+  fault.side = turn.side();
+  fault.xid = turn.xid();
+  fault.frame = turn.event.frame;
+  fault.ordinal = turn.event.ordinal;
+  const bool reply = wire::known_htype(turn.header.fixed.proc) && wire::is_reply(turn.type());
+  fault.message = reply ? Due::Of::reply : Due::Of::call;
+  if (interrupted != nullptr) {
+    fault.interrupted = interrupted->xid;
+    fault.broken = interrupted->call ? Due::Of::call : Due::Of::reply;
+  }
+  due.push_back(fault);
+}
+
+}  // namespace
+
+void owe_refusal(const Turn& turn, bool continuation, const Continuation* interrupted) {
+  Due fault;
+  fault.continuation = continuation;
+  remember_due(turn, fault, interrupted);
+}
+
+void allow_refusal(const Turn& turn, const Continuation* interrupted) {
+  Due fault;
+  fault.continuation = interrupted != nullptr;
+  fault.owed = false;
+  remember_due(turn, fault, interrupted);
 }
 
 void count_for_dues(Connection& connection, Side sender) {
@@ -436,6 +505,7 @@ const Row rows::v2_inval_cont_missing{
 void judge_dues(const Witness& witness, FrameRef now) {
   Connection& connection = witness.connection;
   for (const Due& due : connection.v2.due) {
+    if (!due.owed) continue;
     const RuleId rule = due.continuation ? RuleId::v2_inval_cont_missing : RuleId::error_missing;
     if (!all_seen(connection)) {
       witness.unchecked(rule, "the refusal may be missing from the capture");

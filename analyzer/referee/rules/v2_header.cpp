@@ -96,6 +96,7 @@ void judge_undecodable(const Turn& turn, const wire::DecodeError& error) {
                          name(event.side), counted(event.wire_length, "octet")));
     return;
   }
+  const bool owed = judge_sequence_of_malformed(turn);
   if (wire::is_connprop(turn.type())) {
     judge_bad_properties(turn, error);
     return;
@@ -106,7 +107,7 @@ void judge_undecodable(const Turn& turn, const wire::DecodeError& error) {
                fmt::format("The {}'s {} cannot be decoded: {} at octet {} of {}.", name(event.side),
                            wire::htype_name_v2(turn.header.fixed.proc), error.field, error.offset, event.wire_length));
   doubt_memory(turn.connection, event, std::move(finding));
-  if (wire::is_call(turn.type())) owe_refusal(turn, false);
+  if (wire::is_call(turn.type()) && !owed) owe_refusal(turn, false);
 }
 
 }  // namespace rpcrdma::referee::v2

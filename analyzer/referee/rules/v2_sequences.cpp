@@ -134,17 +134,39 @@ void leave_ended_pieces(const Turn& turn, bool known) {
   if (!known || !continues(open, turn) || begins_message(turn)) open = {};
 }
 
+/// The pieces are not those that were announced, and this one begins a message, or may: an RDMA2_ERROR that ended the
+/// one before may be missing.
+void judge_second_beginning(const Turn& turn, bool known) {
+  Continuation& open = turn.mine().continuation;
+  if (!open.open || !open.counted || open.parts.empty() || !known || !continues(open, turn)) return;
+  const bool begins = begins_message(turn);
+  const bool cut = turn.payload().size() < 8 && turn.behind() >= 8;
+  if (!begins && !cut) return;
+  const Continuation::Part& before = open.parts.back();
+  const std::uint64_t rest = turn.behind() + (wire::is_middle(turn.type()) ? turn.header.remaining : 0);
+  if (before.remaining == rest || before.remaining == before.payload + rest) return;
+  turn.say_when_heard(RuleId::v2_remaining_inconsistent, before.frame,
+                      fmt::format("The {} announced {} still to come in frame {}; with the next piece, {}there are {}.",
+                                  name(turn.side()), counted(before.remaining, "octet"), before.frame.number,
+                                  begins ? "which begins a message of the same XID, " : "", grouped(rest)),
+                      Severity::warning);
+  open.counted = false;
+}
+
 }  // namespace
 
-void end_pieces(const Turn& error) {
+void end_pieces(const Turn& error, Refused about) {
   Continuation& refused = error.theirs().continuation;
-  if (refused.open && refused.xid == error.xid()) refused.ended = error.event.frame;
+  const bool may_be_it = about != Refused::reply || !refused.call;
+  if (refused.open && refused.xid == error.xid() && may_be_it) refused.ended = error.event.frame;
+  if (about == Refused::reply) return;
   // Whoever answers a Call with an error gives up the Reply to it.
   Continuation& given_up = error.mine().continuation;
   if (given_up.open && !given_up.call && given_up.xid == error.xid()) given_up.ended = error.event.frame;
 }
 
-void judge_sequence(const Turn& turn) {
+bool judge_sequence(const Turn& turn) {
+  bool owed = false;
   SideFacts& mine = turn.mine();
   const FrameRef frame = turn.event.frame;
   const HeaderType type = turn.type();
@@ -152,6 +174,7 @@ void judge_sequence(const Turn& turn) {
   const std::string type_name(known ? wire::htype_name_v2(turn.header.fixed.proc)
                                     : fmt::format("a message of type {}", turn.header.fixed.proc));
   leave_ended_pieces(turn, known);
+  judge_second_beginning(turn, known);
   Continuation& open = mine.continuation;
   if (open.open && !(known && continues(open, turn))) {
     const bool harmless = known && control(type);
@@ -166,7 +189,12 @@ void judge_sequence(const Turn& turn) {
       turn.say_when_heard(RuleId::v2_continuation_broken, open.first, std::move(what));
     }
     if (!harmless) {
-      if (open.call) owe_refusal(turn, true, open.xid);
+      owed = open.call;
+      if (owed) {
+        owe_refusal(turn, true, &open);
+      } else {
+        allow_refusal(turn, &open);
+      }
       mine.interrupted = SideFacts::Interrupted{open.xid, open.call};
       open = {};
     }
@@ -180,9 +208,21 @@ void judge_sequence(const Turn& turn) {
              harmless ? Severity::note : Severity::error);
     if (!harmless) {
       owe_refusal(turn, true);
+      owed = true;
       mine.announced.middle = {};
     }
   }
+  return owed;
+}
+
+bool judge_sequence_of_malformed(const Turn& turn) {
+  const bool owed = judge_sequence(turn);
+  Continuation& open = turn.mine().continuation;
+  if (wire::is_reply(turn.type())) allow_refusal(turn);
+  if (!open.open || !continues(open, turn)) return owed;
+  open.counted = false;
+  if (!wire::is_middle(turn.type())) open = {};
+  return owed;
 }
 
 Piece take_piece(const Turn& turn) {
@@ -277,6 +317,10 @@ void judge_rpc_start(const Turn& turn, const Piece& piece) {
   if (payload.size() < 4) return;
   const std::uint32_t rpc_xid = wire::load_be32(payload.data());
   if (rpc_xid != turn.xid()) {
+    if (!turn.connection.trusted()) {  // or the first piece is missing, and something broke into its message
+      turn.unchecked(RuleId::xid_mismatch, "whether a piece is the first of its message cannot be told");
+      return;
+    }
     judge_xid(turn, event, turn.xid(), rpc_xid);
     if (wire::is_call(type)) owe_refusal(turn, false);
     return;

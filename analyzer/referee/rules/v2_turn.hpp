@@ -79,14 +79,21 @@ void take_properties(const Turn& turn);
 /// RDMA2_CONNPROP that cannot be decoded.
 void judge_bad_properties(const Turn& turn, const wire::DecodeError& error);
 /// What an error is about.
-enum class Refused : std::uint8_t { something_else, properties, not_known };
+enum class Refused : std::uint8_t {
+  something_else,
+  properties,
+  reply,  ///< or another message that is no Call
+  not_known
+};
 /// Of the other side's properties only those apply that the error is not about.
 Refused refuse_properties(const Turn& refusal);
 void judge_missing_final(const Witness& witness, FrameRef now);
 
 // --- rules/v2_sequences.cpp
-/// Before the message is looked at: does it interrupt something?
-void judge_sequence(const Turn& turn);
+/// Before the message is looked at: does it interrupt something? True: a refusal is owed for that.
+bool judge_sequence(const Turn& turn);
+/// The same for a message whose header is broken. As the last piece it ends its sequence all the same.
+bool judge_sequence_of_malformed(const Turn& turn);
 /// Where the message stands in a sequence of pieces.
 struct Piece {
   bool first = true;          ///< the RPC message begins here
@@ -97,7 +104,7 @@ struct Piece {
 };
 [[nodiscard]] Piece take_piece(const Turn& turn);
 /// What the error ends may have been half sent.
-void end_pieces(const Turn& error);
+void end_pieces(const Turn& error, Refused about);
 /// The exchange that the pieces belong to has been found.
 void remember_transaction(const Turn& turn, TransactionId id);
 /// What stands behind a header to which no message belongs.
@@ -127,8 +134,10 @@ void judge_repeated_type(const Turn& turn);
 /// Any other message of another version on a connection of version 2. True: it ends `answered`, the open Call of its
 /// XID; nullptr: there is none.
 [[nodiscard]] bool judge_other_version(const Turn& turn, const Transaction* answered);
-/// `interrupted`: the XID of the message that this one broke into.
-void owe_refusal(const Turn& turn, bool continuation, std::optional<std::uint32_t> interrupted = {});
+/// `interrupted`: the message that this one broke into.
+void owe_refusal(const Turn& turn, bool continuation, const Continuation* interrupted = nullptr);
+/// A Reply is malformed, or broken into: its receiver may refuse it, and need not.
+void allow_refusal(const Turn& turn, const Continuation* interrupted = nullptr);
 void count_for_dues(Connection& connection, Side sender);
 void judge_dues(const Witness& witness, FrameRef now);
 /// The server refused version 2. `whole`: the error is not cut. False: this is no such answer.

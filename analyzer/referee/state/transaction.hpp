@@ -83,7 +83,7 @@ struct Transaction {
     plain,
     inferred,  ///< see answer_uncertain
     refusal,   ///< RDMA_ERROR ERR_CHUNK to a sound header
-    perhaps,   ///< an RDMA2_ERROR that may be about properties with the XID of the Call
+    perhaps,   ///< an RDMA2_ERROR that may be about something else with the XID of the Call
     dropped    ///< RDMA_MSGP, which its requester must not take: none so far
   } answer = Answer::plain;
   std::uint64_t completed_before = 0;  ///< transactions completed on the connection when the Call came

@@ -142,13 +142,17 @@ struct Continuation {
   std::vector<Part> parts;
 };
 
-/// A refusal (RDMA2_ERROR) that the peer of `side` owes.
+/// A refusal (RDMA2_ERROR) that the peer of `side` owes, or may send.
 struct Due {
+  enum class Of : std::uint8_t { call, reply };
   Side side = Side::active;
   std::uint32_t xid = 0;
   FrameRef frame;
   std::uint64_t ordinal = 0;
   bool continuation = false;
+  bool owed = true;                          ///< false: a Reply is at fault, which its receiver may drop without a word
+  Of message = Of::call;                     ///< what has that XID
+  Of broken = Of::call;                      ///< what was broken into
   std::optional<std::uint32_t> interrupted;  ///< continuation: the XID of the message that was broken into
   std::uint64_t peer_messages = 0;           ///< that the peer has sent since
 };
