@@ -122,13 +122,20 @@ void judge_reverse_form(const Turn& turn, const Transaction& call, bool continue
 bool judge_reply_chunks(const Turn& turn, const Transaction& call, const Piece& piece);
 void judge_invalidated(const Turn& turn, const Transaction* call);
 
-// --- rules/v2_errors.cpp
-[[nodiscard]] Refused judge_error(const Turn& turn);
+// --- rules/v2_header_types.cpp
 void judge_unknown_type(const Turn& turn);
 /// RDMA2_ERR_INVAL_HTYPE for a message of a type that is not assigned: no Call ends with it, whatever XID it had.
 [[nodiscard]] bool refuses_unknown_type(const Turn& turn);
+/// A refused header type: from now on its sender knows.
+void note_refused_type(const Turn& turn);
 /// Did the peer refuse the header type of this message before?
 void judge_repeated_type(const Turn& turn);
+
+// --- rules/v2_errors.cpp
+inline constexpr std::uint32_t error_type = 4;
+/// What the error refuses: the newest message of the other side with that XID; nullptr: none. Errors are not refused.
+[[nodiscard]] RecentSend* refused_by(const Turn& turn);
+[[nodiscard]] Refused judge_error(const Turn& turn);
 /// An RDMA2_ERROR of another version, which is that of the message that it refuses.
 [[nodiscard]] bool repeats_refused_version(const Turn& turn);
 /// Any other message of another version on a connection of version 2. True: it ends `answered`, the open Call of its
