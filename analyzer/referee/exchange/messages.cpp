@@ -158,7 +158,7 @@ void take_reply(const Witness& witness, const trace::Send& event, const wire::He
       reading.guessed && header.fixed.credit == 0 ? std::nullopt : std::optional(header.fixed.credit);
   if (call == nullptr) {
     if (lists_complete && !header.reads.empty() && !reading.guessed) {
-      judge_offer(witness, event, header, nullptr, requester);
+      send.exchange = judge_offer(witness, event, header, nullptr, requester);
     }
     end_wait(connection, requester, xid);
     ++connection.ledger(event.side).unanswered;  // it took a Receive that was posted for something else
