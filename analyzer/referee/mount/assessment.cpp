@@ -380,8 +380,7 @@ void end_waits_with_the_mount(Assessment& a, TimeNs wait) {
   if (asked && a.hanging.empty() && (has_request || heard_since(Side::passive, a.failing->last))) return Owes::server;
   if (a.state == State::down && a.hanging.empty()) {
     const auto open = std::find_if(mount.lost_calls.begin(), mount.lost_calls.end(), [&](const OpenCall& call) {
-      const bool taken = call.delivered && call.refused.number == 0;
-      return a.lost != nullptr && call.connection == a.lost->id && taken && !call.hidden &&
+      return a.lost != nullptr && call.connection == a.lost->id && call.delivered && !call.hidden &&
              call.sent == OpenCall::Sent::whole;
     });
     return open != mount.lost_calls.end() ? alive(other(open->requester)) : Owes::unknown;
@@ -397,8 +396,8 @@ void end_waits_with_the_mount(Assessment& a, TimeNs wait) {
     return side ? alive(*side) : Owes::unknown;
   }
   if (oldest.pulling.number != 0 && heard_since(Side::active, oldest.pulling)) return Owes::client;
-  // Refused, or lost with its connection, it never came to who has to answer it.
-  if (oldest.refused.number != 0) return Owes::unknown;
+  // Refused, or lost with its connection, it never came to who has to answer it; but what was acknowledged came.
+  if (oldest.refused.number != 0 && !oldest.delivered) return Owes::unknown;
   const bool may_come = oldest.ended.number == 0;
   if (oldest.delivered || (may_come && heard_since(responder, oldest.frame))) return alive(responder);
   return Owes::unknown;
