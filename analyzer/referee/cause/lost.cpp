@@ -216,7 +216,9 @@ bool ended_by_refusal(const Connection& connection) {
   if (connection.suspects.empty()) return false;
   const Suspect& refused = connection.suspects.back();
   if (refused.refused_ordinal == 0) return true;
-  // An RNR NAK, which its receiver may answer with a retry.
+  // An RNR NAK, which its receiver may answer with a retry. That it was one Call too many and fatal takes more than
+  // silence: a close, or a successor.
+  if (refused.rule == RuleId::credit_overrun_fatal) return false;
   if (refused.gaps != connection.gaps()) return false;
   // Each side says how often the other may try again.
   const auto& retries = connection.of(other(refused.sender)).depths.rnr_retry;
