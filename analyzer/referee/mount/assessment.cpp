@@ -396,8 +396,8 @@ void end_waits_with_the_mount(Assessment& a, TimeNs wait) {
     return side ? alive(*side) : Owes::unknown;
   }
   if (oldest.pulling.number != 0 && heard_since(Side::active, oldest.pulling)) return Owes::client;
-  // Refused, or lost with its connection, it never came to who has to answer it; but what was acknowledged came.
-  if (oldest.refused.number != 0 && !oldest.delivered) return Owes::unknown;
+  // Refused, or lost with its connection, it never came to who has to answer it.
+  if (oldest.refused.number != 0) return Owes::unknown;
   const bool may_come = oldest.ended.number == 0;
   if (oldest.delivered || (may_come && heard_since(responder, oldest.frame))) return alive(responder);
   return Owes::unknown;
