@@ -393,6 +393,12 @@ void Messages::version2(const referee::MessageSeen& seen, Exchange* of, Draft& d
     if (header.lists.reply) of->reply_chunk = *header.lists.reply;
   }
   if (payload) gather(into, header.length, draft.original(), pieces);
+  // Whether it begins a message or goes on with one may be asked of each piece.
+  const Bytes original = draft.original();
+  const auto start = wire::decode_rpc_start(original.subspan(std::min(header.length, original.size())), 8);
+  if (payload && start && start->xid == header.fixed.xid && start->type == (call ? 0U : 1U)) {
+    static_cast<void>(draft.keep(header.length, 8));
+  }
   write(draft, pieces);
   const bool more = early ? (header.flags & 2U) != 0 : wire::is_middle(type);
   if (more) return;

@@ -26,11 +26,11 @@ using wire::Proc;
   });
 }
 
-/// The same memory, whatever length stands there.
+/// The same memory, and no more of it.
 [[nodiscard]] bool same_places(const wire::WriteChunk& mine, const wire::WriteChunk& theirs) {
   return !mine.empty() && std::equal(mine.begin(), mine.end(), theirs.begin(), theirs.end(),
                                      [](const wire::Segment& a, const wire::Segment& b) {
-                                       return a.handle == b.handle && a.offset == b.offset;
+                                       return a.handle == b.handle && a.offset == b.offset && a.length <= b.length;
                                      });
 }
 

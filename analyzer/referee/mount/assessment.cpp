@@ -380,7 +380,8 @@ void end_waits_with_the_mount(Assessment& a, TimeNs wait) {
   if (asked && a.hanging.empty() && (has_request || heard_since(Side::passive, a.failing->last))) return Owes::server;
   if (a.state == State::down && a.hanging.empty()) {
     const auto open = std::find_if(mount.lost_calls.begin(), mount.lost_calls.end(), [&](const OpenCall& call) {
-      return a.lost != nullptr && call.connection == a.lost->id && call.delivered && !call.hidden &&
+      const bool unanswered = call.delivered && call.answer.number == 0;
+      return a.lost != nullptr && call.connection == a.lost->id && unanswered && !call.hidden &&
              call.sent == OpenCall::Sent::whole;
     });
     return open != mount.lost_calls.end() ? alive(other(open->requester)) : Owes::unknown;

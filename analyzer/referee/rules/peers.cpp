@@ -41,6 +41,10 @@ void Peers::connects(const Witness& witness, FrameRef request) {
   Connection& connection = witness.connection;
   Pair& pair = of(connection);
   pair.newest_request = request;
+  const trace::Endpoint& server = connection.facts.server;
+  const bool by_gid = connection.facts.transport == trace::Transport::rocev1 ||
+                      connection.facts.transport == trace::Transport::infiniband;
+  if (!server.port || (by_gid && server.fabric.empty())) unnamed_request_ = request;
   if (pair.refused_version_2.by.number != 0 && pair.refused_version_2.next.number == 0) {
     pair.refused_version_2.next = request;
   }
@@ -127,6 +131,7 @@ void Peers::judge_version_refusal(const Witness& witness, FrameRef now) {
     const Pair::Refused before = std::exchange(of(connection).refused_version_2, {});
     if (before.by.number == 0 || connection.request_frame.number < before.ended.number) return;
     if (before.next.number != connection.request_frame.number) return;  // another was between them
+    if (unnamed_request_.number > before.by.number) return;             // perhaps likewise
     Pair& pair = of(connection);
     pair.loop_at = state.probe;
     pair.loop = witness.say(
@@ -143,7 +148,8 @@ void Peers::judge_version_refusal(const Witness& witness, FrameRef now) {
 }
 
 void Peers::forget_refusal(const Connection& connection) {
-  if (connection.facts.handshake_seen) {
+  const bool port_known = connection.facts.handshake_seen && connection.facts.server.port;
+  if (port_known) {  // else its request is missing, or cut before it names the port
     const auto at = pairs_.find(key(connection));
     if (at != pairs_.end()) at->second.refused_version_2 = {};
     return;

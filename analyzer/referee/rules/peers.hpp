@@ -60,6 +60,7 @@ class Peers {
   void forget_refusal(const Connection& connection);
 
   std::map<std::string, Pair> pairs_;
+  FrameRef unnamed_request_;   ///< the newest that is cut before it says whom it asks
   std::size_t lost_xids_ = 0;  ///< in all pairs: usually none, and then nothing is looked up
 };
 

@@ -92,10 +92,12 @@ void judge_missing(const Witness& witness, Offer& offer, FrameRef now, Severity 
   if (offer.overdue || !done_is_due(witness, offer)) return;
   offer.overdue = true;
   ++connection.facts.pull_completion.missing;
-  if (offer.undecidable || !connection.whole()) {
+  if (offer.undecidable || offer.may_be_call() || !connection.whole()) {
     severity = Severity::note;
     witness.unchecked(RuleId::pull_completion_missing,
-                      "frames of this connection are missing, or its XID was used again before RDMA_DONE");
+                      offer.may_be_call()
+                          ? "what looks like an offered Reply may be a Long Call"
+                          : "frames of this connection are missing, or its XID was used again before RDMA_DONE");
   }
   witness.say(RuleId::pull_completion_missing,
               {.frames = {offer.frame, offer.last_read, now},

@@ -213,7 +213,8 @@ void settle_duplicate(const Witness& witness, const Case& waited, bool proven) {
 
 void judge_duplicate(const Witness& witness, const trace::Send& event, const Transaction& call) {
   const Transaction* own = witness.connection.find(event.side, call.xid);
-  const bool other_call = own != nullptr && own->answer_uncertain();
+  const Offer* offer = newest_offer(witness.connection, event.side, call.xid);
+  const bool other_call = (own != nullptr && own->answer_uncertain()) || (offer != nullptr && offer->may_be_call());
   if (call.answer_uncertain() || other_call) {
     witness.unchecked(RuleId::duplicate_reply, "it may be about a Long Call that looks like an offered Reply");
     return;
