@@ -27,8 +27,8 @@ from folder import Folder  # noqa: E402
 
 GIVEN = None
 FRAME = ("link", "length")
-# What the client asks for and what the server offers stand in messages that only the referee's last guess tells apart.
-NOT_YET = {"shared-xid-long-call-then-the-offered-reply", "shared-xid-long-call-with-items-then-the-offered-reply"}
+# A copy of this story would be judged otherwise.
+NOT_COPIED = os.path.join(os.path.dirname(os.path.abspath(__file__)), "not_copied.yaml")
 
 
 def contents(path):
@@ -114,7 +114,7 @@ class Sanitize(Folder):
     def test_scenarios_on_every_fabric(self):
         reels = []
         for transport in forging.transports(GIVEN.forge):
-            paths = [p for p, s in forging.scenarios().items() if forging.plays_on(s, transport) and forging.name_of(p) not in NOT_YET]
+            paths = [p for p, s in forging.scenarios().items() if forging.plays_on(s, transport)]
             reel = forging.Reel(GIVEN.forge, paths, transport, self.path(transport + ".pcap"))
             self.assertGreater(len(reel.stories), 400, transport)
             reels.append(reel.capture)
@@ -123,7 +123,7 @@ class Sanitize(Folder):
     def test_what_cannot_be_told_is_not_written(self):
         """The report would be another one: no file, and one that was there stays as it was."""
         capture, copy = self.path("x.pcap"), self.path("copy.pcapng")
-        forging.Reel(GIVEN.forge, [os.path.join(forging.SCENARIOS, sorted(NOT_YET)[1] + ".yaml")], "rocev2", capture)
+        forging.Reel(GIVEN.forge, [NOT_COPIED], "rocev2", capture)
         for before in (None, b"what was there"):
             if before is not None:
                 with open(copy, "wb") as handle:
