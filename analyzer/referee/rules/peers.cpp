@@ -33,6 +33,7 @@ Peers::Pair& Peers::of(const Connection& connection) {
   if (pairs_.size() >= most_pairs) {
     pairs_.clear();
     lost_xids_ = 0;
+    loops_ = 0;
   }
   return pairs_[key(connection)];
 }
@@ -134,6 +135,7 @@ void Peers::judge_version_refusal(const Witness& witness, FrameRef now) {
     if (unnamed_request_.number > before.by.number) return;             // perhaps likewise
     Pair& pair = of(connection);
     pair.loop_at = state.probe;
+    if (!pair.loop) ++loops_;
     pair.loop = witness.say(
         RuleId::version_negotiation_loop,
         {.frames = {state.probe, state.refusal, before.by},
@@ -166,6 +168,7 @@ void Peers::forget_refusal(const Connection& connection) {
 void Peers::speaks_version_1(const Witness& witness) {
   const Connection& connection = witness.connection;
   forget_refusal(connection);
+  if (loops_ == 0) return;
   const FrameRef began = connection.of(Side::passive).first_event;
   for (auto& [peers, pair] : pairs_) {
     const bool these = pair.loop && peers.starts_with(fmt::format("{}>{}:", connection.facts.client.address,
@@ -176,6 +179,7 @@ void Peers::speaks_version_1(const Witness& witness) {
     finding.severity = Severity::note;
     finding.message += fmt::format(" Another connection was between them, in version 1 (frame {}).", began.number);
     pair.loop.reset();
+    --loops_;
   }
 }
 

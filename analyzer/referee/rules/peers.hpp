@@ -62,6 +62,7 @@ class Peers {
   std::map<std::string, Pair> pairs_;
   FrameRef unnamed_request_;   ///< the newest that is cut before it says whom it asks
   std::size_t lost_xids_ = 0;  ///< in all pairs: usually none, and then nothing is looked up
+  std::size_t loops_ = 0;      ///< likewise
 };
 
 }  // namespace rpcrdma::referee
