@@ -182,7 +182,7 @@ void take_reply(const Witness& witness, const trace::Send& event, const wire::He
   send.exchange = call->id;
   if (call->answered()) {
     ++connection.ledger(event.side).unanswered;
-    credit_answer(witness, event, requester, grant);  // what it says of credits counts all the same
+    credit_answer(witness, event, requester, grant, Granted::perhaps);  // as above
     // Wrong as it is, what it offers is there to be read.
     const bool offers = lists_complete && !reading.guessed && !reading.inferred &&
                         static_cast<Proc>(header.fixed.proc) == Proc::nomsg && wire::has_position_zero(header);
