@@ -182,7 +182,9 @@ void take_reply(const Witness& witness, const trace::Send& event, const wire::He
   send.exchange = call->id;
   if (call->answered()) {
     ++connection.ledger(event.side).unanswered;
-    credit_answer(witness, event, requester, grant, Granted::perhaps);  // as above
+    // As above, unless this is the answer, and what came before was none.
+    const bool answers = call->answer_uncertain() && !reading.guessed;
+    credit_answer(witness, event, requester, grant, answers ? Granted::surely : Granted::perhaps);
     // Wrong as it is, what it offers is there to be read.
     const bool offers = lists_complete && !reading.guessed && !reading.inferred &&
                         static_cast<Proc>(header.fixed.proc) == Proc::nomsg && wire::has_position_zero(header);
