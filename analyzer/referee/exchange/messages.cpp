@@ -182,8 +182,9 @@ void take_reply(const Witness& witness, const trace::Send& event, const wire::He
   send.exchange = call->id;
   if (call->answered()) {
     ++connection.ledger(event.side).unanswered;
-    // As above, unless this is the answer, and what came before was none.
-    const bool answers = call->answer_uncertain() && !reading.guessed;
+    // As above, unless this is the answer, and what looked like an offered one was a Long Call.
+    const Offer* offer = newest_offer(connection, requester, xid);
+    const bool answers = offer != nullptr && offer->may_be_call() && !reading.guessed;
     credit_answer(witness, event, requester, grant, answers ? Granted::surely : Granted::perhaps);
     // Wrong as it is, what it offers is there to be read.
     const bool offers = lists_complete && !reading.guessed && !reading.inferred &&
