@@ -395,8 +395,9 @@ void Messages::version2(const referee::MessageSeen& seen, Exchange* of, Draft& d
   if (payload) gather(into, header.length, draft.original(), pieces);
   // Whether it begins a message or goes on with one may be asked of each piece.
   const Bytes original = draft.original();
-  const auto start = wire::decode_rpc_start(original.subspan(std::min(header.length, original.size())), 8);
-  if (payload && start && start->xid == header.fixed.xid && start->type == (call ? 0U : 1U)) {
+  const auto type_of_message = call ? wire::MessageType::call : wire::MessageType::reply;
+  if (payload && wire::begins_message(original.subspan(std::min(header.length, original.size())), header.fixed.xid,
+                                      type_of_message)) {
     static_cast<void>(draft.keep(header.length, 8));
   }
   write(draft, pieces);

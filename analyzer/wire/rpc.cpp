@@ -52,6 +52,11 @@ Decoded<RpcStart> decode_rpc_start(Bytes octets, std::size_t wire_length) noexce
   return RpcStart{load_be32(words->data()), load_be32(words->data() + 4)};
 }
 
+bool begins_message(Bytes octets, std::uint32_t xid, MessageType type) noexcept {
+  const auto start = decode_rpc_start(octets, octets.size());
+  return start && start->xid == xid && start->type == static_cast<std::uint32_t>(type);
+}
+
 Decoded<RpcCall> decode_rpc_call(Bytes octets, std::size_t wire_length) noexcept {
   Cursor cursor(octets, wire_length);
   const auto words = cursor.take(24, "call header");

@@ -21,6 +21,9 @@ struct RpcStart {
 };
 [[nodiscard]] Decoded<RpcStart> decode_rpc_start(Bytes octets, std::size_t wire_length) noexcept;
 
+/// The first 8 octets say: an RPC message of this type begins here, with this XID.
+[[nodiscard]] bool begins_message(Bytes octets, std::uint32_t xid, MessageType type) noexcept;
+
 inline constexpr std::uint32_t flavor_gss = 6;
 
 struct RpcCall {

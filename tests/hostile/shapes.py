@@ -378,6 +378,7 @@ def connections_one_after_the_other(link, capture, size):
         c.finish()
 
 
+@shape(500, links=(Iwarp,), short=True)
 def closed_mounts(link, capture, size):
     """as connections_one_after_the_other, each of another client"""
     for x in range(size):

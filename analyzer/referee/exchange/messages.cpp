@@ -183,8 +183,7 @@ void take_reply(const Witness& witness, const trace::Send& event, const wire::He
   if (call->answered()) {
     ++connection.ledger(event.side).unanswered;
     // As above, unless this is the answer, and what looked like an offered one was a Long Call.
-    const Offer* offer = newest_offer(connection, requester, xid);
-    const bool answers = offer != nullptr && offer->may_be_call() && !reading.guessed;
+    const bool answers = offer_may_be_call(connection, requester, xid) && !reading.guessed;
     credit_answer(witness, event, requester, grant, answers ? Granted::surely : Granted::perhaps);
     // Wrong as it is, what it offers is there to be read.
     const bool offers = lists_complete && !reading.guessed && !reading.inferred &&

@@ -52,8 +52,7 @@ using wire::Proc;
 /// a Reply is only offered by a Call: what an answer fills is told without a Read chunk.
 [[nodiscard]] bool answers_offer(Connection& connection, Side sender, const wire::HeaderV1& header) {
   if (header.reply && wire::chunk_length(*header.reply) != 0) return false;
-  const Offer* offer = newest_offer(connection, sender, header.fixed.xid);
-  return offer != nullptr && offer->may_be_call();
+  return offer_may_be_call(connection, sender, header.fixed.xid);
 }
 
 /// A Reply of a sender was offered before, and known to be one. A Call gets one Reply: another one breaks a rule.

@@ -2,7 +2,6 @@
 #include "referee/rules/peers.hpp"
 
 #include <algorithm>
-#include <array>
 
 #include <fmt/format.h>
 
@@ -14,6 +13,7 @@ namespace {
 
 constexpr std::size_t most_lost_xids = 256;
 constexpr std::size_t most_pairs = 4096;
+constexpr std::size_t most_loops = 8;  // of two hosts
 
 [[nodiscard]] bool same(const std::optional<PrivateData>& a, const std::optional<PrivateData>& b) noexcept {
   if (a.has_value() != b.has_value()) return false;
@@ -24,18 +24,37 @@ constexpr std::size_t most_pairs = 4096;
 
 }  // namespace
 
+std::string Peers::hosts_key(const trace::Endpoint& client, const trace::Endpoint& server) {
+  return fmt::format("{}>{}", client.address, server.address);
+}
+
 std::string Peers::key(const Connection& connection) {
-  return fmt::format("{}>{}:{}", connection.facts.client.address, connection.facts.server.address,
-                     connection.facts.server.port.value_or(0));
+  const ConnectionFacts& facts = connection.facts;
+  return fmt::format("{}:{}", hosts_key(facts.client, facts.server), facts.server.port.value_or(0));
 }
 
 Peers::Pair& Peers::of(const Connection& connection) {
   if (pairs_.size() >= most_pairs) {
     pairs_.clear();
     lost_xids_ = 0;
-    loops_ = 0;
   }
   return pairs_[key(connection)];
+}
+
+Peers::Hosts& Peers::hosts_of(const Connection& connection) {
+  if (hosts_.size() >= most_pairs) hosts_.clear();
+  return hosts_[hosts_key(connection.facts.client, connection.facts.server)];
+}
+
+FrameRef Peers::newest_portless(const Connection& connection) const {
+  FrameRef newest = nameless_request_;
+  const trace::Endpoint& a = connection.facts.client;
+  const trace::Endpoint& b = connection.facts.server;
+  for (const std::string& direction : {hosts_key(a, b), hosts_key(b, a)}) {
+    const auto at = hosts_.find(direction);
+    if (at != hosts_.end() && at->second.portless.number > newest.number) newest = at->second.portless;
+  }
+  return newest;
 }
 
 void Peers::connects(const Witness& witness, FrameRef request) {
@@ -45,7 +64,7 @@ void Peers::connects(const Witness& witness, FrameRef request) {
   const trace::Endpoint& server = connection.facts.server;
   const bool by_gid = connection.facts.transport == trace::Transport::rocev1 ||
                       connection.facts.transport == trace::Transport::infiniband;
-  if (!server.port || (by_gid && server.fabric.empty())) unnamed_request_ = request;
+  if (!server.port || (by_gid && server.fabric.empty())) nameless_request_ = request;
   if (pair.refused_version_2.by.number != 0 && pair.refused_version_2.next.number == 0) {
     pair.refused_version_2.next = request;
   }
@@ -132,61 +151,52 @@ void Peers::judge_version_refusal(const Witness& witness, FrameRef now) {
     const Pair::Refused before = std::exchange(of(connection).refused_version_2, {});
     if (before.by.number == 0 || connection.request_frame.number < before.ended.number) return;
     if (before.next.number != connection.request_frame.number) return;  // another was between them
-    if (unnamed_request_.number > before.by.number) return;             // perhaps likewise
-    Pair& pair = of(connection);
-    pair.loop_at = state.probe;
-    if (!pair.loop) ++loops_;
-    pair.loop = witness.say(
+    if (newest_portless(connection).number > before.by.number) return;  // perhaps likewise
+    std::vector<Loop>& loops = hosts_of(connection).loops;
+    if (loops.size() >= most_loops) loops.erase(loops.begin());
+    HeldFinding finding = witness.say(
         RuleId::version_negotiation_loop,
         {.frames = {state.probe, state.refusal, before.by},
          .by = Side::active,
          .what = fmt::format("The client probed version 2 although the server had refused it on the connection "
                              "before (frame {}), which then ended.",
                              before.by.number)});
+    loops.push_back({std::move(finding), state.probe});
   } else if (!state.went_on && connection.facts.version == 1) {
     state.went_on = true;
     connection.facts.negotiation.went_on = now;
   }
 }
 
-void Peers::forget_refusal(const Connection& connection) {
-  const bool port_known = connection.facts.handshake_seen && connection.facts.server.port;
-  if (port_known) {  // else its request is missing, or cut before it names the port
+void Peers::stands_between(const Connection& connection) {
+  if (connection.facts.handshake_seen && connection.facts.server.port) {
     const auto at = pairs_.find(key(connection));
     if (at != pairs_.end()) at->second.refused_version_2 = {};
-    return;
-  }
-  const std::string& a = connection.facts.client.address;
-  const std::string& b = connection.facts.server.address;
-  const std::array<std::string, 2> between = {fmt::format("{}>{}:", a, b), fmt::format("{}>{}:", b, a)};
-  for (auto& [peers, pair] : pairs_) {
-    const bool these = peers.starts_with(between[0]) || peers.starts_with(between[1]);
-    if (these) pair.refused_version_2 = {};
+  } else {  // the request is missing, or cut before it names the port
+    hosts_of(connection).portless = connection.last_frame;
   }
 }
 
 void Peers::speaks_version_1(const Witness& witness) {
   const Connection& connection = witness.connection;
-  forget_refusal(connection);
-  if (loops_ == 0) return;
+  stands_between(connection);
+  const auto at = hosts_.find(hosts_key(connection.facts.client, connection.facts.server));
+  if (at == hosts_.end()) return;
   const FrameRef began = connection.of(Side::passive).first_event;
-  for (auto& [peers, pair] : pairs_) {
-    const bool these = pair.loop && peers.starts_with(fmt::format("{}>{}:", connection.facts.client.address,
-                                                                  connection.facts.server.address));
-    if (!these || began.number >= pair.loop_at.number) continue;
+  std::erase_if(at->second.loops, [&](const Loop& loop) {
+    if (began.number >= loop.probe.number) return false;
     // Delivered late, behind a hole: it was between the two.
-    Finding& finding = witness.context.book.at(pair.loop);
+    Finding& finding = witness.context.book.at(loop.finding);
     finding.severity = Severity::note;
     finding.message += fmt::format(" Another connection was between them, in version 1 (frame {}).", began.number);
-    pair.loop.reset();
-    --loops_;
-  }
+    return true;
+  });
 }
 
 void Peers::remember_refusal(const Connection& connection, const trace::Disconnect& close) {
   const v2::State& state = connection.v2;
   if (state.refusal.number == 0) {
-    forget_refusal(connection);  // it stands between those that were refused, whatever it was used for
+    stands_between(connection);  // it stands between those that were refused, whatever it was used for
     return;
   }
   const bool rest_seen = close.how != trace::Disconnect::How::superseded &&

@@ -37,6 +37,7 @@ class Peers {
   void judge_private_data_change(const Witness& witness);
 
  private:
+  /// One client and one port of one server.
   struct Pair {
     std::optional<PrivateData> client;
     std::optional<PrivateData> server;
@@ -48,21 +49,35 @@ class Peers {
       FrameRef ended;
       FrameRef next;  ///< the first request behind that; number 0: none so far
     };
-    Refused refused_version_2;  ///< on the connection before, which then ended
-    HeldFinding loop;           ///< the newest finding of a client that never learns ...
-    FrameRef loop_at;           ///< ... which probed here
+    Refused refused_version_2;                                  ///< on the connection before, which then ended
     std::vector<std::pair<std::uint32_t, FrameRef>> lost_xids;  ///< Calls that were open when a connection ended
   };
+  /// A client that never learns: it was refused, and probed again.
+  struct Loop {
+    HeldFinding finding;
+    FrameRef probe;
+  };
+  /// One client and one server, whatever the port.
+  struct Hosts {
+    FrameRef portless;        ///< the newest sign of a connection whose request or its port was not captured
+    std::vector<Loop> loops;  ///< the newest ones
+  };
 
+  /// "client>server"
+  [[nodiscard]] static std::string hosts_key(const trace::Endpoint& client, const trace::Endpoint& server);
   [[nodiscard]] static std::string key(const Connection& connection);
   [[nodiscard]] Pair& of(const Connection& connection);
-  /// Where the start of the connection is missing: in whatever direction, and at whatever port.
-  void forget_refusal(const Connection& connection);
+  [[nodiscard]] Hosts& hosts_of(const Connection& connection);
+  /// The newest frame in which another connection of these two may have shown itself, at whatever port and in whatever
+  /// direction.
+  [[nodiscard]] FrameRef newest_portless(const Connection& connection) const;
+  /// The connection stands between what was refused before and what may be refused later.
+  void stands_between(const Connection& connection);
 
   std::map<std::string, Pair> pairs_;
-  FrameRef unnamed_request_;   ///< the newest that is cut before it says whom it asks
+  std::map<std::string, Hosts> hosts_;
+  FrameRef nameless_request_;  ///< the newest that is cut before it says whom it asks
   std::size_t lost_xids_ = 0;  ///< in all pairs: usually none, and then nothing is looked up
-  std::size_t loops_ = 0;      ///< likewise
 };
 
 }  // namespace rpcrdma::referee

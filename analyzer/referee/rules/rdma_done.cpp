@@ -284,8 +284,7 @@ bool judge_answer_to_done(const Witness& witness, const trace::Send& event, std:
   const Connection::Done* done =
       connection.dones.newest([&](const Connection::Done& d) { return d.xid == xid && d.side == other(event.side); });
   if (done == nullptr) return false;
-  const Offer* offer = newest_offer(connection, event.side, xid);
-  if (offer != nullptr && offer->may_be_call()) return false;  // of which this may be the Reply
+  if (may_answer_long_call(connection, event.side, xid)) return false;
   // A Call with the same XID may be missing in between: that shows only when its sender goes on.
   witness.wait({.rule = RuleId::done_answered,
                 .accused = event.side,

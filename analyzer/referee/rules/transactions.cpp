@@ -212,10 +212,7 @@ void settle_duplicate(const Witness& witness, const Case& waited, bool proven) {
 }  // namespace
 
 void judge_duplicate(const Witness& witness, const trace::Send& event, const Transaction& call) {
-  const Transaction* own = witness.connection.find(event.side, call.xid);
-  const Offer* offer = newest_offer(witness.connection, event.side, call.xid);
-  const bool other_call = (own != nullptr && own->answer_uncertain()) || (offer != nullptr && offer->may_be_call());
-  if (call.answer_uncertain() || other_call) {
+  if (call.answer_uncertain() || may_answer_long_call(witness.connection, event.side, call.xid)) {
     witness.unchecked(RuleId::duplicate_reply, "it may be about a Long Call that looks like an offered Reply");
     return;
   }
@@ -316,9 +313,7 @@ void judge_orphan(const Witness& witness, const trace::Send& event, Side request
     witness.unchecked(RuleId::reply_without_call, "traffic of an early draft of version 2 is not judged");
     return;
   }
-  const Transaction* own = connection.find(event.side, xid);
-  const Offer* offer = newest_offer(connection, event.side, xid);  // outlives the Call that it seemed to answer
-  if ((own != nullptr && own->answer_uncertain()) || (offer != nullptr && offer->may_be_call())) {
+  if (may_answer_long_call(connection, event.side, xid)) {
     witness.unchecked(RuleId::reply_without_call, "its Call may be the Long Call that looks like an offered Reply");
     return;
   }

@@ -119,12 +119,9 @@ const Row rows::v2_connprop_interrupted{
 
 namespace {
 
-/// The RPC message is at its beginning here, and not a later piece of one with the same XID.
 [[nodiscard]] bool begins_message(const Turn& turn) noexcept {
-  const wire::Bytes payload = turn.payload();
-  if (!wire::has_payload(turn.type()) || payload.size() < 8) return false;
-  const std::uint32_t message_type = wire::is_call(turn.type()) ? 0 : 1;
-  return wire::load_be32(payload.data()) == turn.xid() && wire::load_be32(payload.data() + 4) == message_type;
+  const auto type = wire::is_call(turn.type()) ? wire::MessageType::call : wire::MessageType::reply;
+  return wire::has_payload(turn.type()) && wire::begins_message(turn.payload(), turn.xid(), type);
 }
 
 /// An RDMA2_ERROR has ended the message in pieces: what follows is the rest that was under way, or something else.
