@@ -200,6 +200,8 @@ bool reply_or_reverse_call(const Connection& connection, const trace::Send& even
 bool call_of(const trace::Send& reply, const trace::Send& event, wire::HeaderV1& scratch) {
   if (event.side == reply.side || event.octets.size() < 4 || reply.octets.size() < 4) return false;
   if (wire::load_be32(event.octets.data()) != wire::load_be32(reply.octets.data())) return false;
+  const auto fixed = wire::decode_fixed_words(event.octets, event.wire_length);
+  if (fixed && fixed->proc == static_cast<std::uint32_t>(Proc::error)) return false;  // it refuses a Call
   const auto decoded = wire::decode_header_v1(event.octets, event.wire_length, scratch);
   if (!decoded || scratch.fixed.version != 1) return true;
   const auto proc = static_cast<Proc>(scratch.fixed.proc);
