@@ -97,9 +97,7 @@ struct Referee::Impl {
     if (state.first_event.number == 0) state.first_event = event.frame;
     if (in_order && event.frame.number > state.last_event.number) state.last_event = event.frame;
     connection->last_frame = event.frame;
-    SideState& opposite = connection->of(other(event.side));
-    opposite.repeats = 0;
-    opposite.first_repeat = {};
+    connection->of(other(event.side)).answered_by(event.frame);
     return connection;
   }
 

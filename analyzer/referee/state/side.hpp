@@ -113,6 +113,12 @@ struct SideState {
   void leaves(FrameRef frame) noexcept {
     if (farewell.number == 0) farewell = frame;
   }
+  /// The other side showed itself. What is told late, of a frame before the repeats, answers none of them.
+  void answered_by(FrameRef frame) noexcept {
+    if (frame.number < first_repeat.number) return;
+    repeats = 0;
+    first_repeat = {};
+  }
 };
 
 }  // namespace rpcrdma::referee
