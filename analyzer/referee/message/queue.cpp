@@ -51,7 +51,7 @@ void MessageQueue::written(const Witness& witness, Side side, std::uint32_t hand
 bool MessageQueue::read(const Witness& witness, const trace::ReadRequest& event) {
   Unpulled* waits = unpulled(witness.connection);
   if (waits == nullptr || event.side == waits->event.side) return false;
-  if (!waits->offers(event.handle) && waits->reads.empty()) return false;
+  if (!waits->names(event.handle) && waits->reads.empty()) return false;
   if (waits->reads.size() >= most_reads) {
     release_unpulled(witness, LongForm::undecided);
     return false;
@@ -67,8 +67,8 @@ void MessageQueue::pulled(const Witness& witness, const trace::ReadResponse& eve
                                     [&](const trace::ReadRequest& read) { return read.op == event.op; });
   if (!its_read) return;
   auto form = LongForm::undecided;
-  const wire::Segment& first = waits->first;
-  if (event.handle == first.handle && event.offset == first.offset && event.octets.size() >= rpc_start &&
+  const std::optional<wire::Segment>& first = waits->first;
+  if (first && event.handle == first->handle && event.offset == first->offset && event.octets.size() >= rpc_start &&
       wire::load_be32(event.octets.data()) == wire::load_be32(waits->octets.data())) {
     const std::uint32_t type = wire::load_be32(event.octets.data() + 4);
     if (type == 0) form = LongForm::call;
@@ -99,12 +99,10 @@ MessageQueue::Unpulled* MessageQueue::unpulled(const Connection& connection) {
 bool MessageQueue::keep_unpulled(const Connection& connection, const trace::Send& event) {
   if (unpulled(connection) != nullptr || !call_or_offer(connection, event, scratch_)) return false;
   Unpulled& kept = unpulled_.emplace(connection.id(), event).first->second;
-  for (const wire::ReadSegment& read : scratch_.reads) {
-    if (read.position != 0 || read.target.length == 0) continue;
-    if (kept.body.empty()) kept.first = read.target;
-    kept.body.push_back(read.target.handle);
-  }
-  std::sort(kept.body.begin(), kept.body.end());
+  const auto first = std::find_if(scratch_.reads.begin(), scratch_.reads.end(), [](const wire::ReadSegment& read) {
+    return wire::position_zero(read) && read.target.length != 0;
+  });
+  if (first != scratch_.reads.end()) kept.first = first->target;
   kept.handles = handles_of(scratch_);
   return true;
 }
@@ -134,7 +132,8 @@ void MessageQueue::told_by(const Witness& witness, const trace::Send& event) {
   const bool first = same_xid && witness.connection.open_call(other(waits->event.side), fixed->xid) != nullptr;
   const bool done =
       first && !theirs && fixed->version == 1 && fixed->proc == static_cast<std::uint32_t>(wire::Proc::done);
-  const bool error = fixed && fixed->proc == static_cast<std::uint32_t>(wire::Proc::error);
+  const bool of_another = same_xid && witness.connection.open_call(waits->event.side, fixed->xid) != nullptr;
+  const bool error = fixed && fixed->proc == static_cast<std::uint32_t>(wire::Proc::error) && !of_another;
   const bool of_a_call = same_xid && (error || (theirs && is_reply(event, scratch_)));
   release_unpulled(witness, done ? LongForm::reply : of_a_call ? LongForm::call : LongForm::undecided);
 }

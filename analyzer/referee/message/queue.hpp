@@ -62,13 +62,9 @@ class MessageQueue {
     }
   };
   struct Unpulled : Kept {
-    wire::Segment first;              ///< of the Position-Zero Read chunk
-    std::vector<std::uint32_t> body;  ///< handles of that chunk, sorted
+    std::optional<wire::Segment> first;  ///< of the Position-Zero Read chunk, with octets
     std::vector<trace::ReadRequest> reads;
     using Kept::Kept;
-    [[nodiscard]] bool offers(std::uint32_t handle) const {
-      return std::binary_search(body.begin(), body.end(), handle);
-    }
   };
 
   [[nodiscard]] const Kept* callless(const Connection& connection) const;
