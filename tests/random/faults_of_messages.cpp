@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Faults of version 1 with sizes, credits, headers, XIDs and pull completion.
 #include <fmt/format.h>
+#include <algorithm>
 
 #include "fault_parts.hpp"
 
@@ -193,8 +194,12 @@ void transactions(std::vector<Fault>& all) {
   all.push_back(fault("error-from-the-requester", {"error-from-requester", "error-to-reply"}, "client",
                       of_filler([](Talk& talk, Line& line, Trade& t, Chance&) {
                         t.after_reply = [&talk, &line, xid = t.xid] {
+                          // With the XID of a call of the server it would be an answer to that, or a second one.
+                          const auto& reverse = line.ways[1].used;
+                          const bool theirs = std::find(reverse.begin(), reverse.end(), xid) != reverse.end();
+                          const std::string of = theirs ? "0x0BADC0DE" : hex(xid);
                           talk.tell(line, Side::client, "error",
-                                    {{"by", "client"}, {"xid", hex(xid)}, {"version", "1"}, {"credit", "32"}},
+                                    {{"by", "client"}, {"xid", of}, {"version", "1"}, {"credit", "32"}},
                                     talk.label("b"));
                         };
                       })));

@@ -157,6 +157,8 @@ void judge_done(const Witness& witness, const trace::Send& event, RecentSend& se
 bool judge_answer_to_done(const Witness& witness, const trace::Send& event, std::uint32_t xid);
 /// What was read of an offer: its XID has to be that of the RDMA_NOMSG; its message type may tell that it is a Reply.
 void offer_content(const Witness& witness, Offer& offer, const trace::ReadResponse& event);
+/// What may have been a Long Call turned out to be an offered Reply.
+void prove_reply(Connection& connection, Offer& offer);
 void offer_read_answered(const Witness& witness, Offer& offer, FrameRef frame);
 /// Has RDMA_DONE to come? Not where it is forbidden (RFC 8166 section 4.6.2), as after an offer in a form that nothing
 /// allows, and not once a Read of it was refused, which is the end of the connection.

@@ -179,10 +179,14 @@ void offer_content(const Witness& witness, Offer& offer, const trace::ReadRespon
   if (offer.form == Offer::Form::proper && !offer.undecidable) {
     judge_xid_by_rdma(witness, offer.frame, other(offer.requester), Role::responder, offer.xid, xid, event.frame);
   }
-  if (!offer.may_be_call() || xid != offer.xid || wire::load_be32(event.octets.data() + 4) != 1) return;
+  if (xid == offer.xid && wire::load_be32(event.octets.data() + 4) == 1) prove_reply(connection, offer);
+}
+
+void prove_reply(Connection& connection, Offer& offer) {
+  if (!offer.may_be_call()) return;
   offer.form = offer.form == Offer::Form::inferred ? Offer::Form::proper : Offer::Form::improper;
-  // It is a Reply: what it names is known, and it ends the Call, unless another message seems to have done so before:
-  // then that one was a Long Call.
+  // What it names is known, and it ends the Call, unless another message seems to have done so before: then that one
+  // was a Long Call.
   settle_doubtful(connection, other(offer.requester), offer.frame);
   Transaction* call = connection.find(offer.transaction);
   if (call != nullptr && call->reply.number == offer.frame.number) {

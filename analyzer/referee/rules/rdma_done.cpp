@@ -236,6 +236,8 @@ HeldFinding settle_done(const Witness& witness, const DoneSeen& event) {
           offer->frame, Severity::error);
     }
   }
+  // Only a Reply is ended like that, and none other with its XID is open.
+  if (connection.whole() && !offer->undecidable) prove_reply(connection, *offer);
   offer->done = event.frame;
   ++connection.facts.pull_completion.completed;
   for (const wire::Segment& segment : offer->segments) {

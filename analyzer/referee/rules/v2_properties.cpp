@@ -358,7 +358,9 @@ void take_properties(const Turn& turn) {
   bool bad = false;
   for (const wire::Property& property : turn.header.properties) judge_property(turn, property, bad);
   // A FINAL that may have been refused may be corrected.
-  const bool late = announcement.final.number != 0 && !announcement.unsure_of_final();
+  const bool after_final = announcement.final.number != 0;
+  const bool late = after_final && !announcement.unsure_of_final();
+  if (after_final && !late) turn.unchecked(RuleId::v2_connprop_after_final, refused_unknown);
   PropertyMessage& message = remember_properties(turn, late ? Applied::late : bad ? Applied::bad : Applied::applies);
   for (const wire::Property& property : turn.header.properties) {
     if (property.numeric() && property.id < message.properties.values.size()) {
