@@ -48,11 +48,9 @@ using wire::Proc;
   return call != nullptr && call->answer_uncertain();
 }
 
-/// What counts as an offer to `sender` may have been a Long Call, which a later message with its XID answers. Room for
-/// a Reply is only offered by a Call: what an answer fills is told without a Read chunk.
-[[nodiscard]] bool answers_offer(Connection& connection, Side sender, const wire::HeaderV1& header) {
-  if (header.reply && wire::chunk_length(*header.reply) != 0) return false;
-  return offer_may_be_call(connection, sender, header.fixed.xid);
+/// Room for a Reply is only offered by a Call: what an answer fills is told without a Read chunk.
+[[nodiscard]] bool offers_room(const wire::HeaderV1& header) {
+  return header.reply && wire::chunk_length(*header.reply) != 0;
 }
 
 /// A Reply of a sender was offered before, and known to be one. A Call gets one Reply: another one breaks a rule.
@@ -129,8 +127,8 @@ Reading read_direction(Connection& connection, const trace::Send& event, const w
           reading.direction = Direction::reply;
           reading.inferred = true;
         }
-      } else if (!theirs_open &&
-                 (ended_unseen(connection, other(sender), xid) || answers_offer(connection, sender, header))) {
+      } else if (!theirs_open && !offers_room(header) &&
+                 (ended_unseen(connection, other(sender), xid) || offer_may_be_call(connection, sender, xid))) {
         reading.direction = Direction::reply;
         reading.inferred = true;
       } else if (!theirs_open || own_reply_chunk(header, *connection.open_call(other(sender), xid))) {

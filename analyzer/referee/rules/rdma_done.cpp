@@ -170,9 +170,10 @@ HeldFinding settle_done(const Witness& witness, const DoneSeen& event) {
     }
   }
   if (offer == nullptr) {
-    if (theirs != nullptr && theirs->may_be_call() && (theirs->undecidable || !connection.whole())) {
+    const bool called = theirs != nullptr && offer_may_be_call(connection, other(sender), xid) && theirs->undecidable;
+    if (theirs != nullptr && (called || !connection.whole())) {
       // It ends an offer of the other side that is not in the capture, or was taken for a Call.
-      witness.unchecked(RuleId::done_wrong_sender, "frames are missing before or behind what may be a Long Call");
+      witness.unchecked(RuleId::done_wrong_sender, "frames are missing: what it ends may be another offer");
     } else if (theirs != nullptr && (theirs->done.number == 0 || theirs->done.number > event.frame.number)) {
       say(RuleId::done_wrong_sender,
           fmt::format("The {} sent RDMA_DONE for XID {:#010x}, whose Read chunk it offered itself (frame {}): only the "

@@ -21,8 +21,8 @@ Offer* newest_offer(Connection& connection, Side requester, std::uint32_t xid) {
 }
 
 bool offer_may_be_call(Connection& connection, Side asked, std::uint32_t xid) {
-  const Offer* offer = newest_offer(connection, asked, xid);
-  return offer != nullptr && offer->may_be_call();
+  return std::any_of(connection.offers.begin(), connection.offers.end(),
+                     [&](const Offer& offer) { return offer.answers(asked, xid) && offer.may_be_call(); });
 }
 
 bool may_answer_long_call(Connection& connection, Side asked, std::uint32_t xid) {

@@ -52,7 +52,7 @@ struct Connection;
 [[nodiscard]] Offer* oldest_open_offer(Connection& connection, Side requester, std::uint32_t xid);
 /// The newest offer with this XID whose requester is `requester`.
 [[nodiscard]] Offer* newest_offer(Connection& connection, Side requester, std::uint32_t xid);
-/// What counts as an offered Reply to `asked` may be a Long Call to it.
+/// Something that counts as an offered Reply to `asked` may be a Long Call to it.
 [[nodiscard]] bool offer_may_be_call(Connection& connection, Side asked, std::uint32_t xid);
 /// Then a message of `asked` with that XID is its Reply. Also where the lists of the offer are cut.
 [[nodiscard]] bool may_answer_long_call(Connection& connection, Side asked, std::uint32_t xid);
