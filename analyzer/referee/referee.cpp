@@ -418,7 +418,7 @@ void Referee::on(const trace::Send& event) {
   impl_->credits_in_doubt(*connection, event);  // behind a later frame of its own direction: a hole was filled
   if (!impl_->queue.send(impl_->on(*connection), event)) return;
   if (!connection->cases.empty() && event.wire_length >= 4 && !done_in_version_1(event)) {
-    heard_of(*connection, event.side, wire::first_word(event.octets));
+    heard_of(impl_->on(*connection), event.side, wire::first_word(event.octets));
   }
   impl_->after(*connection, event);
   if (connection->v2.refusal.number != 0) impl_->peers.judge_version_refusal(impl_->on(*connection), event.frame);

@@ -71,13 +71,17 @@ constexpr std::string_view order_unknown =
 
 }  // namespace
 
-void heard_of(Connection& connection, Side side, std::optional<std::uint32_t> xid) {
-  std::erase_if(connection.cases, [&](const Case& waited) {
+void heard_of(const Witness& witness, Side side, std::optional<std::uint32_t> xid) {
+  bool second = false;
+  std::erase_if(witness.connection.cases, [&](const Case& waited) {
     const auto* answer = waited.is<Case::Answer>();
     if (answer == nullptr || waited.accused != other(side) || waited.xid != xid.value_or(waited.xid)) return false;
     // Nobody knows an XID that no Call has had yet.
-    return answer->received.number == 0 || answer->call.number == 0;
+    const bool explained = answer->received.number == 0 || answer->call.number == 0;
+    second = second || (explained && waited.rule == RuleId::duplicate_reply);
+    return explained;
   });
+  if (second) witness.unchecked(RuleId::duplicate_reply, "its Call may be the one behind it in the capture");
 }
 
 void cancel_accesses_of(const Witness& witness, const Transaction& call) {

@@ -15,7 +15,7 @@ inline constexpr std::size_t most_cases = 256;
 
 /// A message of this side had that XID, whatever it was, or, where the capture cut that off, some XID: an answer to it
 /// that stands in front of it may have been sent behind it.
-void heard_of(Connection& connection, Side side, std::optional<std::uint32_t> xid);
+void heard_of(const Witness& witness, Side side, std::optional<std::uint32_t> xid);
 /// Forgets what was held back about operations on memory that this Call offers: it may have been sent before them.
 void cancel_accesses_of(const Witness& witness, const Transaction& call);
 /// Likewise the Reads of a requester that stand in front of the Reply that offers what they read. True: there are some.

@@ -213,7 +213,10 @@ void settle_duplicate(const Witness& witness, const Case& waited, bool proven) {
 
 void judge_duplicate(const Witness& witness, const trace::Send& event, const Transaction& call) {
   if (call.answer_uncertain() || may_answer_long_call(witness.connection, event.side, call.xid)) {
-    witness.unchecked(RuleId::duplicate_reply, "it may be about a Long Call that looks like an offered Reply");
+    // Long Calls that look like Replies are of version 1.
+    const bool behind = witness.connection.version2 || witness.connection.order_lost();
+    witness.unchecked(RuleId::duplicate_reply, behind ? "the Reply before it may be that of another Call"
+                                                      : "it may be about a Long Call that looks like an offered Reply");
     return;
   }
   if (call.answer == Transaction::Answer::perhaps) {
