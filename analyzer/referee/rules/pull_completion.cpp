@@ -184,7 +184,10 @@ void offer_content(const Witness& witness, Offer& offer, const trace::ReadRespon
 
 void prove_reply(Connection& connection, Offer& offer) {
   if (!offer.may_be_call()) return;
-  offer.form = offer.form == Offer::Form::inferred ? Offer::Form::proper : Offer::Form::improper;
+  for (Offer& same : connection.offers) {  // the same octets may be offered a second time
+    if (!same.may_be_call() || !same.answers(offer.requester, offer.xid) || same.segments != offer.segments) continue;
+    same.form = same.form == Offer::Form::inferred ? Offer::Form::proper : Offer::Form::improper;
+  }
   // What it names is known, and it ends the Call, unless another message seems to have done so before: then that one
   // was a Long Call.
   settle_doubtful(connection, other(offer.requester), offer.frame);
