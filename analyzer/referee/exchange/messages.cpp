@@ -156,6 +156,16 @@ void take_reply(const Witness& witness, const trace::Send& event, const wire::He
   Transaction* call = connection.find(requester, xid);
   const std::optional<std::uint32_t> grant =
       reading.guessed && header.fixed.credit == 0 ? std::nullopt : std::optional(header.fixed.credit);
+  if (call == nullptr && reading.guessed && captured_whole(event)) {
+    // No message at all: that has been said. It may have been meant as a Call: what it names may be used, it may be
+    // refused, and its credit word is perhaps no grant (RFC 8167 section 4.1).
+    if (header.reads.empty() && has_lists(header)) doubt_memory(connection, event, {});
+    connection.diary.undirected.add({xid, event.side, event.frame});
+    end_wait(connection, requester, xid);
+    ++connection.ledger(event.side).unanswered;
+    credit_refusal(connection, event, requester, grant);
+    return;
+  }
   if (call == nullptr) {
     if (lists_complete && !header.reads.empty() && !reading.guessed) {
       send.exchange = judge_offer(witness, event, header, nullptr, requester);
@@ -164,7 +174,6 @@ void take_reply(const Witness& witness, const trace::Send& event, const wire::He
     ++connection.ledger(event.side).unanswered;  // it took a Receive that was posted for something else
     // Nothing of what is open was answered, and who did not ask drops it.
     credit_answer(witness, event, requester, grant, Granted::perhaps);
-    if (reading.guessed && captured_whole(event)) return;  // no message at all: that has been said
     if (reading.guessed) {
       connection.distrust(kept_finished, Doubt::cut_message);  // cut before it says whether it is a Reply at all
       witness.unchecked(RuleId::reply_without_call, "a message was cut before its direction");
