@@ -221,8 +221,8 @@ const Row rows::pull_offer_form{
         "A responder that lets the requester pull a reply does so in an RDMA_NOMSG with one Read chunk, all segments "
         "at Position 0. A requester will not recognise any other form and fails the RPC.",
     .evidence =
-        "A Read list in a Reply that is RDMA_MSG, or has other positions. Not decided when a reverse call cannot be "
-        "told from a reply.",
+        "A Read list in a Reply that is RDMA_MSG, has other positions, or offers less than the shortest RPC reply, 20 "
+        "octets. Not decided when a reverse call cannot be told from a reply.",
     .next = "Look at the responder's encoder; the requester's log tells whether it dropped the reply."};
 
 const Row rows::pull_offer_unneeded{
@@ -305,6 +305,14 @@ TransactionId judge_offer(const Witness& witness, const trace::Send& event, cons
   for (const wire::ReadSegment& read : header.reads) {
     offer.segments.push_back(read.target);
     offer.length += read.target.length;
+  }
+  constexpr std::uint64_t least_denied = 20;  // octets of an RPC Reply that reports AUTH_ERROR: none is shorter
+  constexpr std::uint64_t least_rpc = 8;      // below that nomsg-without-body has said it
+  if (offer.form == Offer::Form::proper && connection.reliable_reply && profile != Profile::rfc8166 &&
+      offer.length < least_denied && offer.length >= least_rpc) {
+    accuse(RuleId::pull_offer_form,
+           fmt::format("The {}'s Reply offers {} octets to be read; no RPC Reply is shorter than {}.", name(responder),
+                       offer.length, least_denied));
   }
   judge_offers_at_once(witness, event, offer);
   bool all = true;
