@@ -185,8 +185,8 @@ void judge_xid(const Witness& witness, const trace::Send& event, std::uint32_t h
                                    name(event.side), header_xid, rpc_xid)});
 }
 
-void judge_xid_by_rdma(const Witness& witness, FrameRef frame, Side violator, Role role, std::uint32_t header_xid,
-                       std::uint32_t rpc_xid, FrameRef data, const Transaction* call) {
+void judge_xid_by_rdma(const Witness& witness, FrameRef frame, Side violator, std::optional<Role> role,
+                       std::uint32_t header_xid, std::uint32_t rpc_xid, FrameRef data, const Transaction* call) {
   if (header_xid == rpc_xid) return;
   witness.say(RuleId::xid_mismatch,
               {.frames = {frame, data},
