@@ -42,6 +42,9 @@ void answer_nothing_open(const Witness& witness, const trace::Send& event, std::
     judge_duplicate(witness, event, *call);
   } else if (event.side == Side::passive) {
     judge_orphan(witness, event, requester, xid);
+  } else if (connection.diary.undirected_of(requester, xid)) {
+    witness.unchecked(RuleId::error_from_requester, "the message that it refuses does not say whether it is a Call");
+    witness.unchecked(RuleId::reply_without_call, "a message that was refused does not say whether it is a Call");
   } else {
     judge_error_later(witness, event, xid);
   }

@@ -156,15 +156,29 @@ void take_reply(const Witness& witness, const trace::Send& event, const wire::He
   Transaction* call = connection.find(requester, xid);
   const std::optional<std::uint32_t> grant =
       reading.guessed && header.fixed.credit == 0 ? std::nullopt : std::optional(header.fixed.credit);
+  if (call == nullptr && reading.guessed && captured_whole(event)) {
+    // No message at all: that has been said. It may have been meant as a Call: what it names may be used, it may be
+    // refused, and its credit word is perhaps no grant (RFC 8167 section 4.1).
+    if (header.reads.empty() && has_lists(header)) doubt_memory(connection, event, {});
+    connection.diary.undirected.add({xid, event.side, event.frame});
+    end_wait(connection, requester, xid);
+    ++connection.ledger(event.side).unanswered;
+    credit_refusal(connection, event, requester, grant);
+    return;
+  }
   if (call == nullptr) {
     if (lists_complete && !header.reads.empty() && !reading.guessed) {
       send.exchange = judge_offer(witness, event, header, nullptr, requester);
     }
     end_wait(connection, requester, xid);
     ++connection.ledger(event.side).unanswered;  // it took a Receive that was posted for something else
-    // Nothing of what is open was answered, and who did not ask drops it.
-    credit_answer(witness, event, requester, grant, Granted::perhaps);
-    if (reading.guessed && captured_whole(event)) return;  // no message at all: that has been said
+    // Nothing of what is open was answered, and who did not ask drops it. Where no RPC message says that it is a Reply,
+    // its credit word may be a request.
+    if (reading.rpc) {
+      credit_answer(witness, event, requester, grant, Granted::perhaps);
+    } else {
+      credit_refusal(connection, event, requester, grant);
+    }
     if (reading.guessed) {
       connection.distrust(kept_finished, Doubt::cut_message);  // cut before it says whether it is a Reply at all
       witness.unchecked(RuleId::reply_without_call, "a message was cut before its direction");
@@ -175,6 +189,8 @@ void take_reply(const Witness& witness, const trace::Send& event, const wire::He
       witness.unchecked(RuleId::reply_without_call, "the message that it answers looked like an offered Reply");
       return;
     }
+    // Its form alone says that it is a Reply: it may be a callback without its message.
+    if (!reading.rpc) connection.diary.undirected.add({xid, event.side, event.frame});
     if (judge_answer_to_done(witness, event, xid)) return;
     judge_orphan(witness, event, requester, xid);
     return;

@@ -65,8 +65,9 @@ HeldFinding judge_undecodable(const Witness& witness, const trace::Send& event, 
                               const wire::DecodeError& error);
 void judge_version(const Witness& witness, const trace::Send& event, const wire::FixedWords& fixed);
 void judge_xid(const Witness& witness, const trace::Send& event, std::uint32_t header_xid, std::uint32_t rpc_xid);
-void judge_xid_by_rdma(const Witness& witness, FrameRef frame, Side violator, Role role, std::uint32_t header_xid,
-                       std::uint32_t rpc_xid, FrameRef data, const Transaction* call = nullptr);
+void judge_xid_by_rdma(const Witness& witness, FrameRef frame, Side violator, std::optional<Role> role,
+                       std::uint32_t header_xid, std::uint32_t rpc_xid, FrameRef data,
+                       const Transaction* call = nullptr);
 
 /// What the type and the lists say against each other and against what follows. True when the message is ill-formed.
 bool judge_form(const Witness& witness, const trace::Send& event, const wire::HeaderV1& header, Direction direction,

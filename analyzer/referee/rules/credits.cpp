@@ -193,7 +193,8 @@ void credit_call(const Witness& witness, const trace::Send& event, const Transac
                  .by = event.side,
                  .as = Role::requester,
                  .xid = call.xid,
-                 .what = fmt::format("The {}'s Call asks for 0 credits, which helps nobody; receivers treat it as 1.",
+                 .what = fmt::format("The {}'s Call asks for 0 credits, which helps nobody: the responder may grant as "
+                                     "little as 1, or as much as to any other request.",
                                      name(event.side))});
   }
   // Delivered late (its direction was held back behind a hole): how many were outstanding when it was sent is not

@@ -461,7 +461,10 @@ void judge_missing_errors(const Witness& witness, FrameRef now, bool capture_end
     const auto unchecked = [&](std::string_view why) { witness.unchecked(rule, why); };
     if (rule == RuleId::reverse_chunk_refusal_missing && chunks_taken(connection, *call)) continue;
     // A message of the server that cannot be decoded may have been meant as a Reply, and then silence is right.
-    if (call->refusal == Transaction::Refusal::due && call->requester == Side::passive) continue;
+    if (call->refusal == Transaction::Refusal::due && call->requester == Side::passive) {
+      unchecked("a message of the server that cannot be read may have been meant as a Reply");
+      continue;
+    }
     if (!witness.may(rule, *call)) continue;
     if (closed_by == responder && state.last_event.time - call->call.time < patience) {
       unchecked("the responder ended the connection instead");

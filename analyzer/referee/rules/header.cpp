@@ -185,8 +185,8 @@ void judge_xid(const Witness& witness, const trace::Send& event, std::uint32_t h
                                    name(event.side), header_xid, rpc_xid)});
 }
 
-void judge_xid_by_rdma(const Witness& witness, FrameRef frame, Side violator, Role role, std::uint32_t header_xid,
-                       std::uint32_t rpc_xid, FrameRef data, const Transaction* call) {
+void judge_xid_by_rdma(const Witness& witness, FrameRef frame, Side violator, std::optional<Role> role,
+                       std::uint32_t header_xid, std::uint32_t rpc_xid, FrameRef data, const Transaction* call) {
   if (header_xid == rpc_xid) return;
   witness.say(RuleId::xid_mismatch,
               {.frames = {frame, data},
@@ -207,6 +207,8 @@ constexpr std::uint64_t xdr_word = 4;
   return direction == Direction::call ? Role::requester : Role::responder;
 }
 
+constexpr std::uint64_t least_message = 8;  // octets of an XID and a message type
+
 [[nodiscard]] const char* kind(std::uint32_t type) noexcept { return type == 0 ? "a CALL" : "a REPLY"; }
 
 }  // namespace
@@ -223,8 +225,8 @@ const Row rows::nomsg_without_body{
         "a call, a Reply chunk with data for a reply. Without such a chunk there is no message at all. A responder "
         "answers ERR_CHUNK; a requester can only give up on the RPC.",
     .evidence =
-        "RDMA_NOMSG whose three lists are empty, or that has neither a Read segment at Position 0 nor a Reply chunk "
-        "holding at least one octet. Not decided when the capture cut the lists.",
+        "RDMA_NOMSG whose three lists are empty, or whose Read segments at Position 0, or Reply chunk, hold fewer than "
+        "the eight octets of an XID and a message type. Not decided when the capture cut the lists.",
     .next =
         "Linux server: rpcrdma:svcrdma_decode_parse_err and svcrdma_err_chunk; Linux client: a failed RPC after "
         "rpcrdma:xprtrdma_reply, bad_reply_count in /proc/self/mountstats. If the message stands inline behind the "
@@ -314,6 +316,17 @@ bool judge_body(const Witness& witness, const trace::Send& event, const wire::He
                                              .as = role,
                                              .xid = header.fixed.xid,
                                              .what = std::move(what)});
+    return true;
+  }
+  if (body != 0 && body < least_message && (position_zero || reply)) {
+    witness.say(RuleId::nomsg_without_body,
+                {.frames = {event.frame},
+                 .by = connection.accused(event.side),
+                 .as = role,
+                 .xid = header.fixed.xid,
+                 .what = fmt::format("The {} sent RDMA_NOMSG, and what is to hold the RPC message has {}; an RPC "
+                                     "message has at least {}.",
+                                     name(event.side), counted(body, "octet"), least_message)});
     return true;
   }
   std::uint64_t by_read = 0;
@@ -415,9 +428,8 @@ bool judge_form(const Witness& witness, const trace::Send& event, const wire::He
                        .xid = header.fixed.xid,
                        .what = std::move(message)});
   };
-  constexpr std::uint64_t least_rpc = 8;
   const std::uint64_t left = event.wire_length > header.length ? event.wire_length - header.length : 0;
-  if (left < least_rpc && event.holes) return false;
+  if (left < least_message && event.holes) return false;
   bool ill = false;
   if (direction == Direction::call && !guessed && wire::has_position_zero(header)) {
     say(RuleId::position_zero_in_msg,
@@ -427,10 +439,10 @@ bool judge_form(const Witness& witness, const trace::Send& event, const wire::He
         Role::requester);
     ill = true;
   }
-  if (left < least_rpc) {
+  if (left < least_message) {
     say(RuleId::msg_without_rpc,
         fmt::format("The {}'s RDMA_MSG ends {} behind its header; an RPC message has at least {}.", name(event.side),
-                    counted(left, "octet"), least_rpc),
+                    counted(left, "octet"), least_message),
         role);
     return true;
   }

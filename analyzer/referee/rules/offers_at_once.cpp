@@ -106,6 +106,13 @@ namespace {
 
 constexpr std::size_t most_offers_compared = 16384;  // exposures and offers for one Reply
 
+/// It waited for its RDMA_DONE when `then` was offered, which may only be judged later: when it was pulled.
+[[nodiscard]] bool was_open(const Witness& witness, const Offer& offer, const Offer& then) noexcept {
+  if (witness.context.options.profile == Profile::rfc8166) return false;
+  if (offer.form == Offer::Form::improper || offer.refused.number != 0) return false;
+  return offer.done.number == 0 || offer.done.number > then.frame.number;
+}
+
 struct SharedOctets {
   Offer* with = nullptr;
   std::uint32_t handle = 0;
@@ -123,13 +130,17 @@ struct SharedOctets {
   const MemoryMap& memory = connection.of(other(offer.requester)).memory;
   compared += memory.each_near(segment.handle, segment.offset, end, [&](const Exposure& exposure) {
     if (shared.with != nullptr || compared > most_offers_compared) return;
-    if (exposure.access != Access::offer || !exposure.live || exposure.owner == offer.transaction) return;
-    if (exposure.registration == Exposure::Registration::invalidated) return;
+    if (exposure.access != Access::offer || exposure.owner == offer.transaction) return;
+    if (!exposure.live && exposure.retired.number < offer.frame.number) return;
+    if (exposure.registration == Exposure::Registration::invalidated &&
+        exposure.invalidated.number < offer.frame.number) {
+      return;
+    }
     const Region octets = exposure.meeting(segment.offset, end);
     if (octets.length() == 0) return;
     compared += connection.offers.size();
     Offer* with = find_offer(connection, exposure.owner);
-    if (with != nullptr && done_is_due(witness, *with)) shared = {with, segment.handle, octets};
+    if (with != nullptr && was_open(witness, *with, offer)) shared = {with, segment.handle, octets};
   });
   return shared;
 }
@@ -167,7 +178,7 @@ void judge_offers_at_once(const Witness& witness, const trace::Send& event, Offe
   // Which of them a Read is of cannot be told.
   found.with->in_flight_said = true;
   offer.in_flight_said = true;
-  if (uncertain) {
+  if (uncertain || found.with->may_be_call()) {
     witness.unchecked(RuleId::handle_shared_between_offers, "what looks like an offered Reply may be a Long Call");
     return;
   }

@@ -92,12 +92,10 @@ void judge_missing(const Witness& witness, Offer& offer, FrameRef now, Severity 
   if (offer.overdue || !done_is_due(witness, offer)) return;
   offer.overdue = true;
   ++connection.facts.pull_completion.missing;
-  if (offer.undecidable || offer.may_be_call() || !connection.whole()) {
+  if (offer.undecidable || !connection.whole()) {
     severity = Severity::note;
     witness.unchecked(RuleId::pull_completion_missing,
-                      offer.may_be_call()
-                          ? "what looks like an offered Reply may be a Long Call"
-                          : "frames of this connection are missing, or its XID was used again before RDMA_DONE");
+                      "frames of this connection are missing, or its XID was used again before RDMA_DONE");
   }
   witness.say(RuleId::pull_completion_missing,
               {.frames = {offer.frame, offer.last_read, now},
@@ -176,8 +174,10 @@ void offer_content(const Witness& witness, Offer& offer, const trace::ReadRespon
   if (event.handle != first.handle || event.offset != first.offset) return;
   offer.content = event.frame;
   const std::uint32_t xid = wire::load_be32(event.octets.data());
-  if (offer.form == Offer::Form::proper && !offer.undecidable) {
-    judge_xid_by_rdma(witness, offer.frame, other(offer.requester), Role::responder, offer.xid, xid, event.frame);
+  // A Long Call has to have the XID of its header just as well.
+  if (offer.form != Offer::Form::improper && !offer.undecidable) {
+    judge_xid_by_rdma(witness, offer.frame, other(offer.requester), when(!offer.may_be_call(), Role::responder),
+                      offer.xid, xid, event.frame);
   }
   if (xid == offer.xid && wire::load_be32(event.octets.data() + 4) == 1) prove_reply(connection, offer);
 }
@@ -228,8 +228,8 @@ const Row rows::pull_offer_form{
         "A responder that lets the requester pull a reply does so in an RDMA_NOMSG with one Read chunk, all segments "
         "at Position 0. A requester will not recognise any other form and fails the RPC.",
     .evidence =
-        "A Read list in a Reply that is RDMA_MSG, or has other positions. Not decided when a reverse call cannot be "
-        "told from a reply.",
+        "A Read list in a Reply that is RDMA_MSG, has other positions, or offers less than the shortest RPC reply, 20 "
+        "octets. Not decided when a reverse call cannot be told from a reply.",
     .next = "Look at the responder's encoder; the requester's log tells whether it dropped the reply."};
 
 const Row rows::pull_offer_unneeded{
@@ -312,6 +312,14 @@ TransactionId judge_offer(const Witness& witness, const trace::Send& event, cons
   for (const wire::ReadSegment& read : header.reads) {
     offer.segments.push_back(read.target);
     offer.length += read.target.length;
+  }
+  constexpr std::uint64_t least_denied = 20;  // octets of an RPC Reply that reports AUTH_ERROR: none is shorter
+  constexpr std::uint64_t least_rpc = 8;      // below that nomsg-without-body has said it
+  if (offer.form == Offer::Form::proper && connection.reliable_reply && profile != Profile::rfc8166 &&
+      offer.length < least_denied && offer.length >= least_rpc) {
+    accuse(RuleId::pull_offer_form,
+           fmt::format("The {}'s Reply offers {} octets to be read; no RPC Reply is shorter than {}.", name(responder),
+                       offer.length, least_denied));
   }
   judge_offers_at_once(witness, event, offer);
   bool all = true;
@@ -400,6 +408,10 @@ void offers_at_end(const Witness& witness, FrameRef now, bool capture_end, std::
   Connection& connection = witness.connection;
   for (Offer& offer : connection.offers) {
     if (offer.done.number != 0) continue;
+    if (offer.may_be_call() && witness.context.options.profile != Profile::rfc8166) {
+      witness.unchecked(RuleId::pull_completion_missing, "what looks like an offered Reply may be a Long Call");
+      continue;
+    }
     if (offer.reads_outstanding != 0 && done_is_due(witness, offer)) {
       // RDMA_DONE comes behind the answer, or behind the refusal, of every Read.
       witness.unchecked(RuleId::pull_completion_missing, "a Read of the offered memory has no answer in the capture");

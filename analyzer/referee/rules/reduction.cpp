@@ -496,9 +496,11 @@ void judge_call_items(const Witness& witness, Transaction& call, const RpcStream
   if (call.wrapped == true) {
     if (scratch.reads.empty()) return;
     chunked.say(RuleId::reduction_under_gss,
-                fmt::format("The {} moved an argument of {} into a Read chunk (Position {}) although RPCSEC_GSS "
-                            "protects the arguments as a whole.",
-                            chunked.who(), named(procedure), scratch.reads.front().position));
+                fmt::format("The {} moved an argument of {} into a Read chunk (Position {}) although {}.",
+                            chunked.who(), named(procedure), scratch.reads.front().position,
+                            // The service of a control message means nothing (RFC 2203 section 5.2.2).
+                            rpc->gss_service.value_or(0) == 0 ? "nothing of an RPCSEC_GSS control message may be moved"
+                                                              : "RPCSEC_GSS protects the arguments as a whole"));
     call.found_ill_formed();
     return;
   }

@@ -271,7 +271,8 @@ void judge_reply_form(const Witness& witness, const trace::Send& event, const wi
     std::uint64_t size = empty_lists_header + payload;
     for (const wire::WriteChunk& chunk : header.writes) size += 8 + chunk.size() * segment_size;
     size += 4 + header.reply->size() * segment_size;
-    if (payload != 0 && size <= *limit) {
+    constexpr std::uint64_t a_message = 8;  // below that it is nomsg-without-body
+    if (payload >= a_message && size <= *limit) {
       ++connection.reply_chunks.times;
       if (call.reply_written.number != 0) connection.reply_chunks.took(event.frame.time - call.reply_written.time);
       if (!witness.again(RuleId::reply_chunk_unneeded_use, event.frame)) {
