@@ -111,7 +111,10 @@ struct Journal::Engine final : trace::EventSink, trace::StreamWatch, referee::Ob
   void on(const trace::ReadResponse& e) override { referee.on(e); }
   void on(const trace::Refusal& e) override { referee.on(e); }
   void on(const trace::Acknowledged& e) override { referee.on(e); }
-  void on(const trace::Gap& e) override { referee.on(e); }
+  void on(const trace::Gap& e) override {
+    version2.gap(e.connection, e.side);
+    referee.on(e);
+  }
   void on(const trace::Repeated& e) override {
     journal.repeats_.insert_or_assign(number(e.frame), Repeat{e.connection, e.kind});
     referee.on(e);
@@ -171,7 +174,11 @@ struct Journal::Engine final : trace::EventSink, trace::StreamWatch, referee::Ob
     add(shown, NoteKind::message, index);
     settle_parts(send, index);
     enter(connection, seen, send, shown);
-    if (!journal.messages_[index].piece) assemble(connection, seen, index, shown, second && taken.joined);
+    if (journal.messages_[index].piece) return;
+    assemble(connection, seen, index, shown,
+             !second || !taken.joined ? Pieces::one
+             : taken.torn             ? Pieces::torn
+                                      : Pieces::joined);
   }
 
   void operation(const referee::ConnectionFacts& facts, const OperationSeen& seen) override {
@@ -355,12 +362,17 @@ struct Journal::Engine final : trace::EventSink, trace::StreamWatch, referee::Ob
     }
   }
 
-  /// `joined`: the message came in pieces, and its Send is not in any frame as a whole.
+  enum class Pieces : std::uint8_t {
+    one,
+    joined,  ///< the message came in pieces, and its Send is not in any frame as a whole
+    torn     ///< ... and a piece is missing
+  };
   void assemble(Connection& connection, const MessageSeen& seen, std::uint32_t index, std::uint32_t shown,
-                bool joined) {
+                Pieces pieces) {
     auto rpc = assemblers[connection.id].message(seen);
     if (!rpc) return;
-    if (joined && rpc->in_send) {
+    if (pieces == Pieces::torn) rpc->placing = payload::RpcMessage::Placing::torn;
+    if (pieces != Pieces::one && rpc->in_send) {
       rpc->in_send = false;
       const std::size_t header = seen.header->length;
       rpc->stream.append(payload::behind(seen.send->octets, header),

@@ -243,6 +243,10 @@ void draw_payload(const Canvas& canvas, const journal::Payload& payload) {
       generated(proto_tree_add_string(tree, hf.payload_state, nullptr, 0, 0,
                                       "Where the written octets belong cannot be told: shown without them"));
       break;
+    case payload::RpcMessage::Placing::torn:
+      generated(proto_tree_add_string(tree, hf.payload_state, nullptr, 0, 0,
+                                      "A piece of the message is not in the capture: shown as far as it goes"));
+      break;
   }
   give_to_rpc(canvas, payload, tvb);
 }

@@ -4,7 +4,7 @@
 
 An RDMA operation whose FPDU TCP cut in pieces is shown where it ends, so that one pass shows as many as two do, and the RPC message
 that it makes whole has the Info column. Each piece of a version 2 message names the frame that shows its RPC message, and each message
-has the thresholds of its time. A Reply behind the close is shown. One that is shown without what was written is not said to be cut by
+has the thresholds of its time. Pieces of a message that was given up, or that is not there as a whole, are no part of another. A Reply behind the close is shown. One that is shown without what was written is not said to be cut by
 the capture.
 """
 import argparse
@@ -77,6 +77,21 @@ class Places:
         # The client's properties come first; both sides' are what a threshold is made of.
         self.wants(f"{path}: thresholds {told}", told[0] == (["4096"], ["4096"]) and told[-1] == (["8192"], ["8192"]))
 
+    def own_pieces(self, fabric):
+        names = ["rpc.xid", "rpc.msgtyp", "nfs.data", "rpcordma.payload", "_ws.malformed"]
+        told = {}
+        for story in ("begun-again", "piece-lost"):
+            rows, _ = self.shark.rows(self.forged(story, fabric), names, display_filter="rpc or _ws.malformed", passes=2)
+            self.wants(f"{story} on {fabric}: malformed", rows and not any(row["_ws.malformed"] for row in rows))
+            told[story] = [[v for row in rows for v in row[name]] for name in names[2:4]]
+        # The forge fills data of one length with the same octets.
+        octets = {story: [len(data) // 2 for data in values[0]] for story, values in told.items()}
+        self.wants(f"begun-again on {fabric}: {octets}", octets["begun-again"] == [3000] * 4 and not told["begun-again"][1]
+                   and len(set(told["begun-again"][0])) == 1)
+        torn = told["piece-lost"][1]
+        self.wants(f"piece-lost on {fabric}: {octets}, {torn}", octets["piece-lost"][:1] == [876] and octets["piece-lost"][-2:] == [2000, 400]
+                   and torn and all("piece" in text for text in torn))
+
     def late(self):
         path = self.forged("late-reply", "rocev2")
         rows, _ = self.shark.rows(path, ["frame.number", "rpcordma.v2.htype", "rpc.msgtyp"], display_filter="rpcordma.v2.htype", passes=2)
@@ -102,6 +117,8 @@ def main():
         places.segments()
         places.pieces("rocev2")
         places.pieces("iwarp")
+        places.own_pieces("rocev2")
+        places.own_pieces("iwarp")
         places.thresholds("rocev2")
         places.thresholds("iwarp")
         places.late()
