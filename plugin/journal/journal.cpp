@@ -61,6 +61,11 @@ struct Journal::Engine final : trace::EventSink, trace::StreamWatch, referee::Ob
   using PieceKey = std::tuple<std::uint32_t, Side, MessageSeen::Kind, std::uint32_t>;
   static constexpr std::size_t most_newest_pieces = 4096;  // hostile: nobody leaves so many open
   std::map<PieceKey, std::uint32_t> newest_piece;
+  struct Late {
+    std::uint32_t message = none;
+    std::uint32_t shown = 0;
+  };
+  std::vector<Late> late;  // messages that were told behind their own frame, and in which
   // The unfinished Send of each side: its parts so far.
   std::unordered_map<std::uint64_t, std::vector<std::uint32_t>> open_parts;
 
@@ -170,6 +175,7 @@ struct Journal::Engine final : trace::EventSink, trace::StreamWatch, referee::Ob
     give_up_call(connection, seen, shown);
     const auto index = static_cast<std::uint32_t>(journal.messages_.size());
     if (second) join_pieces(message, index);
+    if (shown != message.last_frame) late.push_back({index, shown});
     journal.messages_.push_back(std::move(message));
     add(shown, NoteKind::message, index);
     settle_parts(send, index);
@@ -246,13 +252,54 @@ struct Journal::Engine final : trace::EventSink, trace::StreamWatch, referee::Ob
   }
 
   void add(std::uint32_t frame, NoteKind kind, std::uint32_t index) {
+    append(frame, static_cast<std::uint32_t>(journal.notes_.size()));
+    journal.notes_.push_back({kind, index, none});
+  }
+  void append(std::uint32_t frame, std::uint32_t note) {
     const std::size_t page = frame / page_frames;
     if (journal.pages_.size() <= page) journal.pages_.resize(page + 1);
     if (journal.pages_[page].empty()) journal.pages_[page].assign(page_frames, none);
     std::uint32_t* link = &journal.pages_[page][frame % page_frames];
     while (*link != none) link = &journal.notes_[*link].next;
-    *link = static_cast<std::uint32_t>(journal.notes_.size());
-    journal.notes_.push_back({kind, index, none});
+    *link = note;
+  }
+  /// The note, out of its frame; `none` when it is not there.
+  [[nodiscard]] std::uint32_t take_out(std::uint32_t frame, NoteKind kind, std::uint32_t index) {
+    std::uint32_t* link = &journal.pages_[frame / page_frames][frame % page_frames];
+    for (; *link != none; link = &journal.notes_[*link].next) {
+      Note& note = journal.notes_[*link];
+      if (note.kind == kind && note.index == index) return std::exchange(*link, std::exchange(note.next, none));
+    }
+    return none;
+  }
+
+  /// The file is read: a message that had to wait stands in its own frame from now on. What Wireshark's RPC dissector
+  /// was given, and remembers by frame, stays where it was, behind what that frame has of its own.
+  void bring_home(const Late& told) {
+    const std::uint32_t note = take_out(told.shown, NoteKind::message, told.message);
+    if (note == none) return;
+    Message& message = journal.messages_[told.message];
+    append(message.last_frame, note);
+    if (message.payload != none) {
+      Payload& payload = journal.payloads_[message.payload];
+      const wire::Bytes rpc = payload::behind(message.octets.copy, message.header_length);
+      payload.in_send = false;
+      payload.late = true;
+      payload.octets.assign(rpc.begin(), rpc.end());
+      const std::uint32_t given = take_out(told.shown, NoteKind::payload, message.payload);
+      if (given != none) append(told.shown, given);
+      message.payload = none;
+    }
+    Exchange* of = exchange(journal.connections_[message.connection], message.exchange);
+    if (of == nullptr) return;
+    const auto move = [&](auto& frame) {
+      if (frame == told.shown) frame = message.last_frame;
+    };
+    if (message.kind == MessageSeen::Kind::call) move(of->call.number);
+    if (message.kind == MessageSeen::Kind::done) move(of->done.number);
+    if (message.kind != MessageSeen::Kind::reply && message.kind != MessageSeen::Kind::error) return;
+    move(of->reply.number);
+    move(of->offer);
   }
 
   /// Where octets of an event are: in the frame that is being looked at, if they lie there in one piece.
@@ -457,6 +504,7 @@ void Journal::finish() {
   for (const auto& [id, assembler] : engine.assemblers) open.push_back(id);
   std::sort(open.begin(), open.end());
   for (const std::uint32_t id : open) engine.give_up_all(id);
+  for (const Engine::Late& told : engine.late) engine.bring_home(told);
   referee::Report report = engine.referee.finish(engine.last, engine.first);
   findings_ = report.findings.all();
   mounts_ = std::move(report.mounts);

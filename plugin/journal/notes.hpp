@@ -87,6 +87,7 @@ struct Payload {
   Side sender = Side::active;
   payload::RpcMessage::Placing placing = payload::RpcMessage::Placing::whole;
   bool in_send = false;    ///< the message's octets behind its header
+  bool late = false;       ///< the message stands in an earlier frame, and has no chunks to be put back
   trace::TimeNs time = 0;  ///< when it counts as sent: of a Call whose data were read later, the Call's own time
   std::vector<std::uint8_t> octets;
   std::uint64_t wire_length = 0;

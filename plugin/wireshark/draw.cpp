@@ -222,10 +222,13 @@ void draw_operation(const Canvas& canvas, const journal::Operation& operation, t
 void draw_payload(const Canvas& canvas, const journal::Payload& payload) {
   if (payload.in_send) return;  // drawn with its message
   if (payload.octets.empty()) return;
+  const char* title = payload.call ? "RPC Call with its chunks" : "RPC Reply with its chunks";
+  if (payload.late) title = payload.call ? "RPC Call" : "RPC Reply";
   tvbuff_t* tvb =
-      as_source(canvas, frame_tvb(canvas), payload.octets.data(), payload.octets.size(), payload.wire_length,
-                payload.call ? "RPC Call with its chunks" : "RPC Reply with its chunks");
-  proto_tree* tree = root(canvas, tvb, 0, "RPC over RDMA: message with its chunks");
+      as_source(canvas, frame_tvb(canvas), payload.octets.data(), payload.octets.size(), payload.wire_length, title);
+  proto_tree* tree =
+      root(canvas, tvb, 0,
+           payload.late ? "RPC over RDMA: message of an earlier frame" : "RPC over RDMA: message with its chunks");
   const journal::Exchange* exchange = canvas.drawn->journal->exchange(payload.connection, payload.exchange);
   if (exchange != nullptr) {
     generated(proto_tree_add_uint(tree, hf.xid, nullptr, 0, 0, exchange->xid));
