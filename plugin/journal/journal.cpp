@@ -179,8 +179,9 @@ struct Journal::Engine final : trace::EventSink, trace::StreamWatch, referee::Ob
     journal.messages_.push_back(std::move(message));
     add(shown, NoteKind::message, index);
     settle_parts(send, index);
-    enter(connection, seen, send, shown);
-    if (journal.messages_[index].piece) return;
+    const bool piece = journal.messages_[index].piece;
+    enter(connection, seen, send, shown, piece);
+    if (piece) return;
     assemble(connection, seen, index, shown,
              !second || !taken.joined ? Pieces::one
              : taken.torn             ? Pieces::torn
@@ -298,6 +299,7 @@ struct Journal::Engine final : trace::EventSink, trace::StreamWatch, referee::Ob
     if (message.kind == MessageSeen::Kind::call) move(of->call.number);
     if (message.kind == MessageSeen::Kind::done) move(of->done.number);
     if (message.kind != MessageSeen::Kind::reply && message.kind != MessageSeen::Kind::error) return;
+    if (message.piece) return;
     move(of->reply.number);
     move(of->offer);
   }
@@ -357,7 +359,9 @@ struct Journal::Engine final : trace::EventSink, trace::StreamWatch, referee::Ob
     return id == 0 || id > connection.exchanges.size() ? nullptr : &connection.exchanges[id - 1];
   }
 
-  static void enter(Connection& connection, const MessageSeen& seen, const trace::Send& send, std::uint32_t shown) {
+  /// `piece`: more of the message is to come. A Reply ends the exchange with its last one.
+  static void enter(Connection& connection, const MessageSeen& seen, const trace::Send& send, std::uint32_t shown,
+                    bool piece) {
     const std::uint32_t id = seen.exchange.id;
     if (id == 0) return;
     if (connection.exchanges.size() < id) connection.exchanges.resize(id);
@@ -370,7 +374,7 @@ struct Journal::Engine final : trace::EventSink, trace::StreamWatch, referee::Ob
         if (exchange.call.number == 0) exchange.call = {shown, send.frame.time};
         break;
       case MessageSeen::Kind::reply:
-        if (exchange.reply.number == 0) exchange.reply = at;
+        if (exchange.reply.number == 0 && !piece) exchange.reply = at;
         if (seen.header != nullptr && !seen.header->reads.empty()) exchange.offer = shown;
         break;
       case MessageSeen::Kind::error:

@@ -78,6 +78,13 @@ struct Message {
   Octets octets;
 };
 
+/// Does the message, an error, or a Reply, whole or its last piece, answer a Call that is known?
+[[nodiscard]] inline bool answers(const Message& message, const Exchange* exchange) noexcept {
+  const bool reply = message.kind == referee::MessageSeen::Kind::reply && !message.piece;
+  const bool answer = reply || message.kind == referee::MessageSeen::Kind::error;
+  return answer && exchange != nullptr && exchange->call.number != 0 && exchange->reply.number != 0;
+}
+
 /// An RPC message that is given to Wireshark's dissectors in this frame.
 struct Payload {
   std::uint32_t connection = 0;

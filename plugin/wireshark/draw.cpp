@@ -122,8 +122,7 @@ void knowledge(const Canvas& canvas, proto_tree* tree, const journal::Message& m
   }
   const journal::Exchange* exchange = canvas.drawn->journal->exchange(message.connection, message.exchange);
   exchange_links(tree, exchange, canvas.drawn->frame);
-  const bool answer = message.kind == MessageSeen::Kind::reply || message.kind == MessageSeen::Kind::error;
-  if (exchange != nullptr && answer && exchange->call.number != 0) {
+  if (journal::answers(message, exchange)) {
     const std::int64_t took = rpcrdma::trace::elapsed(exchange->call.time, exchange->reply.time);
     nstime_t time;
     time.secs = static_cast<time_t>(took / 1'000'000'000);
