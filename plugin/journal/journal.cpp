@@ -422,7 +422,9 @@ struct Journal::Engine final : trace::EventSink, trace::StreamWatch, referee::Ob
                 Pieces pieces) {
     auto rpc = assemblers[connection.id].message(seen);
     if (!rpc) return;
-    if (pieces == Pieces::torn) rpc->placing = payload::RpcMessage::Placing::torn;
+    using Placing = payload::RpcMessage::Placing;
+    const bool holes = rpc->placing == Placing::whole && seen.send->holes;
+    if (pieces == Pieces::torn || holes) rpc->placing = Placing::torn;
     if (pieces != Pieces::one && rpc->in_send) {
       rpc->in_send = false;
       const std::size_t header = seen.header->length;

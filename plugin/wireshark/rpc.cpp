@@ -74,7 +74,7 @@ void enter(packet_info* pinfo, const Way& way) {
     case Placing::reduced:
       return " [without the written octets]";
     case Placing::torn:
-      return " [a piece of the message is missing]";
+      return " [a part of the message is missing]";
     case Placing::whole:
       break;
   }

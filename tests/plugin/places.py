@@ -93,7 +93,7 @@ class Places:
                    and len(set(told["begun-again"][0])) == 1)
         torn = told["piece-lost"][1]
         self.wants(f"piece-lost on {fabric}: {octets}, {torn}", octets["piece-lost"][:1] == [876] and octets["piece-lost"][-2:] == [2000, 400]
-                   and torn and all("piece" in text for text in torn))
+                   and torn and all("A part" in text for text in torn))
 
     def own_frames(self):
         for name, steps in (("capture-gap-and-the-calls-behind-it", ("behind it", "broken", "later")),
@@ -107,6 +107,12 @@ class Places:
             shown = {int(row["frame.number"][0]): len(row["rpcordma.direction"]) for row in rows}
             self.wants(f"{name}: messages in frames {shown}, the steps are {frames}", all(shown.get(frames[step]) == 1 for step in steps)
                        and set(shown.values()) == {1})
+
+    def torn(self):
+        path = self.forged("packet-lost", "rocev2")
+        told = self.info(path, "rpcordma.payload")
+        self.wants(f"{path}: {told}", len(told) == 2 and all("[a part of the message is missing]" in text and "limited" not in text
+                                                             for text in told.values()))
 
     def late(self):
         path = self.forged("late-reply", "rocev2")
@@ -138,6 +144,7 @@ def main():
         places.thresholds("rocev2")
         places.thresholds("iwarp")
         places.own_frames()
+        places.torn()
         places.late()
         places.reduced()
     for line in places.wrong:
