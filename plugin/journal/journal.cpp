@@ -61,6 +61,11 @@ struct Journal::Engine final : trace::EventSink, trace::StreamWatch, referee::Ob
   using PieceKey = std::tuple<std::uint32_t, Side, MessageSeen::Kind, std::uint32_t>;
   static constexpr std::size_t most_newest_pieces = 4096;  // hostile: nobody leaves so many open
   std::map<PieceKey, std::uint32_t> newest_piece;
+  struct Late {
+    std::uint32_t message = none;
+    std::uint32_t shown = 0;
+  };
+  std::vector<Late> late;  // messages that were told behind their own frame, and in which
   // The unfinished Send of each side: its parts so far.
   std::unordered_map<std::uint64_t, std::vector<std::uint32_t>> open_parts;
 
@@ -111,7 +116,10 @@ struct Journal::Engine final : trace::EventSink, trace::StreamWatch, referee::Ob
   void on(const trace::ReadResponse& e) override { referee.on(e); }
   void on(const trace::Refusal& e) override { referee.on(e); }
   void on(const trace::Acknowledged& e) override { referee.on(e); }
-  void on(const trace::Gap& e) override { referee.on(e); }
+  void on(const trace::Gap& e) override {
+    version2.gap(e.connection, e.side);
+    referee.on(e);
+  }
   void on(const trace::Repeated& e) override {
     journal.repeats_.insert_or_assign(number(e.frame), Repeat{e.connection, e.kind});
     referee.on(e);
@@ -167,11 +175,17 @@ struct Journal::Engine final : trace::EventSink, trace::StreamWatch, referee::Ob
     give_up_call(connection, seen, shown);
     const auto index = static_cast<std::uint32_t>(journal.messages_.size());
     if (second) join_pieces(message, index);
+    if (shown != message.last_frame) late.push_back({index, shown});
     journal.messages_.push_back(std::move(message));
     add(shown, NoteKind::message, index);
     settle_parts(send, index);
-    enter(connection, seen, send, shown);
-    if (!journal.messages_[index].piece) assemble(connection, seen, index, shown, second && taken.joined);
+    const bool piece = journal.messages_[index].piece;
+    enter(connection, seen, send, shown, piece);
+    if (piece) return;
+    assemble(connection, seen, index, shown,
+             !second || !taken.joined ? Pieces::one
+             : taken.torn             ? Pieces::torn
+                                      : Pieces::joined);
   }
 
   void operation(const referee::ConnectionFacts& facts, const OperationSeen& seen) override {
@@ -239,13 +253,55 @@ struct Journal::Engine final : trace::EventSink, trace::StreamWatch, referee::Ob
   }
 
   void add(std::uint32_t frame, NoteKind kind, std::uint32_t index) {
+    append(frame, static_cast<std::uint32_t>(journal.notes_.size()));
+    journal.notes_.push_back({kind, index, none});
+  }
+  void append(std::uint32_t frame, std::uint32_t note) {
     const std::size_t page = frame / page_frames;
     if (journal.pages_.size() <= page) journal.pages_.resize(page + 1);
     if (journal.pages_[page].empty()) journal.pages_[page].assign(page_frames, none);
     std::uint32_t* link = &journal.pages_[page][frame % page_frames];
     while (*link != none) link = &journal.notes_[*link].next;
-    *link = static_cast<std::uint32_t>(journal.notes_.size());
-    journal.notes_.push_back({kind, index, none});
+    *link = note;
+  }
+  /// The note, out of its frame; `none` when it is not there.
+  [[nodiscard]] std::uint32_t take_out(std::uint32_t frame, NoteKind kind, std::uint32_t index) {
+    std::uint32_t* link = &journal.pages_[frame / page_frames][frame % page_frames];
+    for (; *link != none; link = &journal.notes_[*link].next) {
+      Note& note = journal.notes_[*link];
+      if (note.kind == kind && note.index == index) return std::exchange(*link, std::exchange(note.next, none));
+    }
+    return none;
+  }
+
+  /// The file is read: a message that had to wait stands in its own frame from now on. What Wireshark's RPC dissector
+  /// was given, and remembers by frame, stays where it was, behind what that frame has of its own.
+  void bring_home(const Late& told) {
+    const std::uint32_t note = take_out(told.shown, NoteKind::message, told.message);
+    if (note == none) return;
+    Message& message = journal.messages_[told.message];
+    append(message.last_frame, note);
+    if (message.payload != none) {
+      Payload& payload = journal.payloads_[message.payload];
+      const wire::Bytes rpc = payload::behind(message.octets.copy, message.header_length);
+      payload.in_send = false;
+      payload.late = true;
+      payload.octets.assign(rpc.begin(), rpc.end());
+      const std::uint32_t given = take_out(told.shown, NoteKind::payload, message.payload);
+      if (given != none) append(told.shown, given);
+      message.payload = none;
+    }
+    Exchange* of = exchange(journal.connections_[message.connection], message.exchange);
+    if (of == nullptr) return;
+    const auto move = [&](auto& frame) {
+      if (frame == told.shown) frame = message.last_frame;
+    };
+    if (message.kind == MessageSeen::Kind::call) move(of->call.number);
+    if (message.kind == MessageSeen::Kind::done) move(of->done.number);
+    if (message.kind != MessageSeen::Kind::reply && message.kind != MessageSeen::Kind::error) return;
+    if (message.piece) return;
+    move(of->reply.number);
+    move(of->offer);
   }
 
   /// Where octets of an event are: in the frame that is being looked at, if they lie there in one piece.
@@ -303,7 +359,9 @@ struct Journal::Engine final : trace::EventSink, trace::StreamWatch, referee::Ob
     return id == 0 || id > connection.exchanges.size() ? nullptr : &connection.exchanges[id - 1];
   }
 
-  static void enter(Connection& connection, const MessageSeen& seen, const trace::Send& send, std::uint32_t shown) {
+  /// `piece`: more of the message is to come. A Reply ends the exchange with its last one.
+  static void enter(Connection& connection, const MessageSeen& seen, const trace::Send& send, std::uint32_t shown,
+                    bool piece) {
     const std::uint32_t id = seen.exchange.id;
     if (id == 0) return;
     if (connection.exchanges.size() < id) connection.exchanges.resize(id);
@@ -316,7 +374,7 @@ struct Journal::Engine final : trace::EventSink, trace::StreamWatch, referee::Ob
         if (exchange.call.number == 0) exchange.call = {shown, send.frame.time};
         break;
       case MessageSeen::Kind::reply:
-        if (exchange.reply.number == 0) exchange.reply = at;
+        if (exchange.reply.number == 0 && !piece) exchange.reply = at;
         if (seen.header != nullptr && !seen.header->reads.empty()) exchange.offer = shown;
         break;
       case MessageSeen::Kind::error:
@@ -355,12 +413,19 @@ struct Journal::Engine final : trace::EventSink, trace::StreamWatch, referee::Ob
     }
   }
 
-  /// `joined`: the message came in pieces, and its Send is not in any frame as a whole.
+  enum class Pieces : std::uint8_t {
+    one,
+    joined,  ///< the message came in pieces, and its Send is not in any frame as a whole
+    torn     ///< ... and a piece is missing
+  };
   void assemble(Connection& connection, const MessageSeen& seen, std::uint32_t index, std::uint32_t shown,
-                bool joined) {
+                Pieces pieces) {
     auto rpc = assemblers[connection.id].message(seen);
     if (!rpc) return;
-    if (joined && rpc->in_send) {
+    using Placing = payload::RpcMessage::Placing;
+    const bool holes = rpc->placing == Placing::whole && seen.send->holes;
+    if (pieces == Pieces::torn || holes) rpc->placing = Placing::torn;
+    if (pieces != Pieces::one && rpc->in_send) {
       rpc->in_send = false;
       const std::size_t header = seen.header->length;
       rpc->stream.append(payload::behind(seen.send->octets, header),
@@ -445,6 +510,7 @@ void Journal::finish() {
   for (const auto& [id, assembler] : engine.assemblers) open.push_back(id);
   std::sort(open.begin(), open.end());
   for (const std::uint32_t id : open) engine.give_up_all(id);
+  for (const Engine::Late& told : engine.late) engine.bring_home(told);
   referee::Report report = engine.referee.finish(engine.last, engine.first);
   findings_ = report.findings.all();
   mounts_ = std::move(report.mounts);

@@ -78,6 +78,13 @@ struct Message {
   Octets octets;
 };
 
+/// Does the message, an error, or a Reply, whole or its last piece, answer a Call that is known?
+[[nodiscard]] inline bool answers(const Message& message, const Exchange* exchange) noexcept {
+  const bool reply = message.kind == referee::MessageSeen::Kind::reply && !message.piece;
+  const bool answer = reply || message.kind == referee::MessageSeen::Kind::error;
+  return answer && exchange != nullptr && exchange->call.number != 0 && exchange->reply.number != 0;
+}
+
 /// An RPC message that is given to Wireshark's dissectors in this frame.
 struct Payload {
   std::uint32_t connection = 0;
@@ -87,6 +94,7 @@ struct Payload {
   Side sender = Side::active;
   payload::RpcMessage::Placing placing = payload::RpcMessage::Placing::whole;
   bool in_send = false;    ///< the message's octets behind its header
+  bool late = false;       ///< the message stands in an earlier frame, and has no chunks to be put back
   trace::TimeNs time = 0;  ///< when it counts as sent: of a Call whose data were read later, the Call's own time
   std::vector<std::uint8_t> octets;
   std::uint64_t wire_length = 0;

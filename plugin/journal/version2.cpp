@@ -8,6 +8,26 @@
 
 namespace rpcrdma::journal {
 
+namespace {
+
+/// The RPC message is at its beginning here: what came before with the same XID was another, or was given up.
+[[nodiscard]] bool begins(const wire::Bytes payload, std::uint32_t xid, bool call) noexcept {
+  return payload.size() >= 8 && wire::load_be32(payload.data()) == xid &&
+         wire::load_be32(payload.data() + 4) == (call ? 0U : 1U);
+}
+
+}  // namespace
+
+/// By rdma_remaining as most read it: without the piece that it stands in. With it, a piece that is missing and as long
+/// as the one before would not show.
+void Version2::Open::look_for_lost(std::uint64_t rest) {
+  if (behind_gap && remaining != rest) {
+    torn = true;
+    wire_length += remaining > rest ? remaining - rest : 1;
+  }
+  behind_gap = false;
+}
+
 bool Version2::take(std::uint32_t connection, const referee::MessageSeen& seen, Taken& taken) {
   const trace::Send& send = *seen.send;
   if (seen.header2 == nullptr || wire::earlier_draft(send.octets, send.wire_length)) return false;
@@ -33,27 +53,36 @@ bool Version2::take(std::uint32_t connection, const referee::MessageSeen& seen, 
   taken.seen.kind = call ? referee::MessageSeen::Kind::call : referee::MessageSeen::Kind::reply;
   taken.piece = wire::is_middle(type);
   taken.joined = false;
+  taken.torn = false;
 
   const wire::Bytes behind = payload::behind(send.octets, header.length);
   const std::uint64_t length = payload::length_behind(send.wire_length, header.length);
   const Key key{connection, send.side, call, header.fixed.xid};
-  const auto before = open_.find(key);
+  auto before = open_.find(key);
+  if (before != open_.end() && (!wire::has_payload(type) || begins(behind, header.fixed.xid, call))) {
+    octets_ -= before->second.octets.size();
+    open_.erase(before);
+    before = open_.end();
+  }
   taken.continued = before != open_.end();
   if (taken.piece) {
     if (before == open_.end() && open_.size() >= most_open) return true;
     Open& open = before == open_.end() ? open_[key] : before->second;
+    open.look_for_lost(length + header.remaining);
     const bool contiguous = open.octets.size() == open.wire_length && octets_ + behind.size() <= most_octets;
     if (contiguous) {
       open.octets.insert(open.octets.end(), behind.begin(), behind.end());
       octets_ += behind.size();
     }
     open.wire_length += length;
+    open.remaining = header.remaining;
     return true;
   }
   if (before == open_.end()) return true;
 
   joined_.assign(send.octets.begin(), send.octets.begin() + static_cast<std::ptrdiff_t>(header.length));
-  const Open& open = before->second;
+  Open& open = before->second;
+  open.look_for_lost(length);
   joined_.insert(joined_.end(), open.octets.begin(), open.octets.end());
   if (open.octets.size() == open.wire_length) joined_.insert(joined_.end(), behind.begin(), behind.end());
   send_ = send;
@@ -62,9 +91,16 @@ bool Version2::take(std::uint32_t connection, const referee::MessageSeen& seen, 
       static_cast<std::uint32_t>(std::min<std::uint64_t>(header.length + open.wire_length + length, UINT32_MAX));
   taken.seen.send = &send_;
   taken.joined = true;
+  taken.torn = open.torn;
   octets_ -= open.octets.size();
   open_.erase(before);
   return true;
+}
+
+void Version2::gap(std::uint32_t connection, trace::Side side) {
+  for (auto& [key, open] : open_) {
+    if (std::get<0>(key) == connection && std::get<1>(key) == side) open.behind_gap = true;
+  }
 }
 
 void Version2::close(std::uint32_t connection) {

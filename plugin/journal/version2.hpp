@@ -23,15 +23,23 @@ class Version2 {
     bool piece = false;         ///< more of the message is to come: not for the assembler
     bool continued = false;     ///< a piece of it came before
     bool joined = false;        ///< `seen.send` is of several messages: its octets are not those of the Send
+    bool torn = false;          ///< joined, and a piece between is not in the capture: cut there
   };
   /// False when the message is not of version 2, or cannot be decoded.
   [[nodiscard]] bool take(std::uint32_t connection, const referee::MessageSeen& seen, Taken& taken);
+  /// The capture lacks something that this side sent: a piece, perhaps.
+  void gap(std::uint32_t connection, trace::Side side);
   void close(std::uint32_t connection);
 
  private:
   struct Open {
     std::vector<std::uint8_t> octets;
     std::uint64_t wire_length = 0;
+    std::uint32_t remaining = 0;  ///< what the newest piece says is still to come
+    bool behind_gap = false;      ///< something is missing behind that one
+    bool torn = false;            ///< a piece of it is missing
+    /// A piece follows; with it, and by what it says, `rest` octets of the message are still to come.
+    void look_for_lost(std::uint64_t rest);
   };
   using Key = std::tuple<std::uint32_t, trace::Side, bool, std::uint32_t>;  // connection, sender, Call, XID
 

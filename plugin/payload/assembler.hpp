@@ -21,6 +21,7 @@ struct RpcMessage {
     whole,    ///< as its sender's XDR encoder made it
     missing,  ///< octets of a chunk never came, or are not in the capture
     reduced,  ///< where a Write chunk's data belong cannot be told: they are left out
+    torn,     ///< it came in several packets, or pieces, and one of them is not in the capture
   } placing = Placing::whole;
 };
 

@@ -122,8 +122,7 @@ void knowledge(const Canvas& canvas, proto_tree* tree, const journal::Message& m
   }
   const journal::Exchange* exchange = canvas.drawn->journal->exchange(message.connection, message.exchange);
   exchange_links(tree, exchange, canvas.drawn->frame);
-  const bool answer = message.kind == MessageSeen::Kind::reply || message.kind == MessageSeen::Kind::error;
-  if (exchange != nullptr && answer && exchange->call.number != 0) {
+  if (journal::answers(message, exchange)) {
     const std::int64_t took = rpcrdma::trace::elapsed(exchange->call.time, exchange->reply.time);
     nstime_t time;
     time.secs = static_cast<time_t>(took / 1'000'000'000);
@@ -164,6 +163,28 @@ const char* operation_name(OperationSeen::Kind kind) {
   return names[static_cast<std::size_t>(kind)];
 }
 
+namespace {
+
+void say_what_lacks(proto_tree* tree, const journal::Payload& payload) {
+  const char* text = nullptr;
+  switch (payload.placing) {
+    case payload::RpcMessage::Placing::whole:
+      return;
+    case payload::RpcMessage::Placing::missing:
+      text = "Octets of a chunk are not in the capture: shown as far as they go";
+      break;
+    case payload::RpcMessage::Placing::reduced:
+      text = "Where the written octets belong cannot be told: shown without them";
+      break;
+    case payload::RpcMessage::Placing::torn:
+      text = "A part of the message is not in the capture: shown as far as it goes";
+      break;
+  }
+  generated(proto_tree_add_string(tree, hf.payload_state, nullptr, 0, 0, text));
+}
+
+}  // namespace
+
 constexpr int without_chunks = 28;  // octets of a header of version 1: four words, three empty lists
 
 void draw_message(const Canvas& canvas, const journal::Message& message, tvbuff_t* tvb) {
@@ -182,7 +203,9 @@ void draw_message(const Canvas& canvas, const journal::Message& message, tvbuff_
   if (tvb_captured_length(tvb) <= static_cast<unsigned>(behind)) return;
   tvbuff_t* rest = tvb_new_subset_remaining(tvb, behind);
   if (message.payload != journal::none) {
-    give_to_rpc(canvas, canvas.drawn->journal->payload(message.payload), rest);
+    const journal::Payload& payload = canvas.drawn->journal->payload(message.payload);
+    say_what_lacks(tree, payload);
+    give_to_rpc(canvas, payload, rest);
   } else if (!judged && behind == without_chunks && tvb_get_ntohl(tvb, 12) == static_cast<unsigned>(wire::Proc::msg)) {
     give_unjudged_to_rpc(canvas, message, rest);
   } else {
@@ -222,28 +245,20 @@ void draw_operation(const Canvas& canvas, const journal::Operation& operation, t
 void draw_payload(const Canvas& canvas, const journal::Payload& payload) {
   if (payload.in_send) return;  // drawn with its message
   if (payload.octets.empty()) return;
+  const char* title = payload.call ? "RPC Call with its chunks" : "RPC Reply with its chunks";
+  if (payload.late) title = payload.call ? "RPC Call" : "RPC Reply";
   tvbuff_t* tvb =
-      as_source(canvas, frame_tvb(canvas), payload.octets.data(), payload.octets.size(), payload.wire_length,
-                payload.call ? "RPC Call with its chunks" : "RPC Reply with its chunks");
-  proto_tree* tree = root(canvas, tvb, 0, "RPC over RDMA: message with its chunks");
+      as_source(canvas, frame_tvb(canvas), payload.octets.data(), payload.octets.size(), payload.wire_length, title);
+  proto_tree* tree =
+      root(canvas, tvb, 0,
+           payload.late ? "RPC over RDMA: message of an earlier frame" : "RPC over RDMA: message with its chunks");
   const journal::Exchange* exchange = canvas.drawn->journal->exchange(payload.connection, payload.exchange);
   if (exchange != nullptr) {
     generated(proto_tree_add_uint(tree, hf.xid, nullptr, 0, 0, exchange->xid));
     exchange_links(tree, exchange, canvas.drawn->frame);
   }
   generated(proto_tree_add_uint(tree, hf.connection, nullptr, 0, 0, payload.connection));
-  switch (payload.placing) {
-    case payload::RpcMessage::Placing::whole:
-      break;
-    case payload::RpcMessage::Placing::missing:
-      generated(proto_tree_add_string(tree, hf.payload_state, nullptr, 0, 0,
-                                      "Octets of a chunk are not in the capture: shown as far as they go"));
-      break;
-    case payload::RpcMessage::Placing::reduced:
-      generated(proto_tree_add_string(tree, hf.payload_state, nullptr, 0, 0,
-                                      "Where the written octets belong cannot be told: shown without them"));
-      break;
-  }
+  say_what_lacks(tree, payload);
   give_to_rpc(canvas, payload, tvb);
 }
 

@@ -104,6 +104,13 @@ void draw_note(const Canvas& canvas, const Cursor& c, tvbuff_t* tvb) {
 
 // --- InfiniBand: one packet a frame
 
+[[nodiscard]] bool in_packet(const journal::Octets& octets, tvbuff_t* tvb) {
+  const unsigned length = tvb_captured_length(tvb);
+  if (octets.captured > length) return false;
+  if (octets.in_frame || octets.captured == 0) return true;
+  return std::memcmp(octets.copy.data(), tvb_get_ptr(tvb, 0, static_cast<int>(octets.captured)), octets.captured) == 0;
+}
+
 Taken on_infiniband(tvbuff_t* tvb, packet_info* pinfo, proto_tree* tree, void* data) {
   if (given_back()) return original(infiniband, tvb, pinfo, tree, data);
   Drawn* drawn = look(pinfo);
@@ -120,8 +127,7 @@ Taken on_infiniband(tvbuff_t* tvb, packet_info* pinfo, proto_tree* tree, void* d
       const journal::Message& message = drawn->journal->message(c.note().index);
       // Without the pad; a Send of several packets, or one that was held back, comes from the journal.
       own = nullptr;
-      const unsigned length = tvb_captured_length(tvb);
-      if (message.octets.in_frame && message.last_frame == drawn->frame && message.octets.captured <= length) {
+      if (message.last_frame == drawn->frame && in_packet(message.octets, tvb)) {
         own = tvb_new_subset_length_caplen(tvb, 0, static_cast<int>(message.octets.captured),
                                            static_cast<int>(message.octets.wire_length));
       }

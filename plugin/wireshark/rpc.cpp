@@ -67,6 +67,20 @@ void enter(packet_info* pinfo, const Way& way) {
   return false;
 }
 
+[[nodiscard]] const char* what_lacks(Placing placing) {
+  switch (placing) {
+    case Placing::missing:
+      return " [octets of a chunk are missing]";
+    case Placing::reduced:
+      return " [without the written octets]";
+    case Placing::torn:
+      return " [a part of the message is missing]";
+    case Placing::whole:
+      break;
+  }
+  return "";
+}
+
 void call_rpc(const Canvas& canvas, const Way& way, tvbuff_t* tvb) {
   packet_info* pinfo = canvas.pinfo;
   if (rpc_handle == nullptr) {
@@ -84,9 +98,7 @@ void call_rpc(const Canvas& canvas, const Way& way, tvbuff_t* tvb) {
   CATCH_BOUNDS_AND_DISSECTOR_ERRORS {
     if (way.placing != Placing::whole && EXCEPT_CODE == BoundsError) {
       // Not the snap length cut it, as Wireshark would say.
-      const bool missing = way.placing == Placing::missing;
-      col_append_str(pinfo->cinfo, COL_INFO,
-                     missing ? " [octets of a chunk are missing]" : " [without the written octets]");
+      col_append_str(pinfo->cinfo, COL_INFO, what_lacks(way.placing));
     } else {
       show_exception(tvb, pinfo, canvas.tree, EXCEPT_CODE, GET_MESSAGE);
     }

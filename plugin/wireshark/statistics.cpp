@@ -54,8 +54,9 @@ void tick_under(stats_tree* st, const char* parent_name, int parent, const char*
 
 void tree_message(stats_tree* st, const TapItem& item) {
   const journal::Message& message = *item.message;
-  tick_under(st, "Messages", node_messages,
-             message.kind == MessageSeen::Kind::other ? "Other" : message_name(message.kind));
+  // A Call or a Reply is one message, in however many pieces it comes.
+  const char* what = message.kind == MessageSeen::Kind::other ? "Other" : message_name(message.kind);
+  tick_under(st, "Messages", node_messages, message.continued ? "Further pieces (version 2)" : what);
   const std::string_view proc = message.version == 1 ? wire::proc_name(message.proc) : std::string_view{};
   const char* header = message.version == 2 ? "version 2" : proc.empty() ? "unknown" : proc.data();
   tick_under(st, "Header types", node_headers, header);
@@ -138,10 +139,10 @@ void table_message(const stat_tap_table* table, unsigned row, const TapItem& ite
   if (message.granted) set_number(table, row, col_granted, message.granted);
   switch (message.kind) {
     case MessageSeen::Kind::call:
-      count(table, row, col_calls);
+      if (!message.continued) count(table, row, col_calls);
       break;
     case MessageSeen::Kind::reply:
-      count(table, row, col_replies);
+      if (!message.continued) count(table, row, col_replies);
       break;
     case MessageSeen::Kind::error:
       count(table, row, col_errors);

@@ -83,8 +83,7 @@ void queue_message(const Canvas& canvas, const journal::Message& message) {
   TapItem* item = fresh(canvas, TapItem::Kind::message, message.connection);
   item->message = &message;
   const journal::Exchange* exchange = canvas.drawn->journal->exchange(message.connection, message.exchange);
-  const bool answer = message.kind == MessageSeen::Kind::reply || message.kind == MessageSeen::Kind::error;
-  if (exchange != nullptr && exchange->call.number != 0 && answer) {
+  if (journal::answers(message, exchange)) {
     item->took_ms = static_cast<double>(rpcrdma::trace::elapsed(exchange->call.time, exchange->reply.time)) / 1e6;
   }
   tap_queue_packet(items_tap, canvas.pinfo, item);

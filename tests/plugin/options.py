@@ -25,7 +25,11 @@ import tshark  # noqa: E402
 BUILTIN = ["rxe-nfs3-basic", "siw-nfs41-basic", "rxe-upeer-done-good", "siw-kpeer-read-write-chunk"]
 COUNTED = ["rxe-nfs41-basic", "siw-nfs41-basic", "rxe-nfs41-reconnect", "siw-upeer-done-good", "rxe-upeer-done-twice", "rxe-upeer-msgp",
            "rxe-kpeer-reply-chunk-too-small", "siw-upeer-priv-variants", "rxe-upeer-credit-zero-grant", "rxe-upeer-no-reply",
-           "siw-kpeer-read-chunk-beyond", "siw-nfs3-client-dies"]
+           "siw-kpeer-read-chunk-beyond", "siw-nfs3-client-dies", "rxe-v2-cont-both", "rxe-v2-cont-reply-write-chunk"]
+
+
+def counted(name):
+    return os.path.join(harness.ROOT, "captures", "v2", name + ".pcap") if "-v2-" in name else harness.capture(name)
 
 
 def engine(ours, stock, _):
@@ -70,7 +74,7 @@ def tree_counts(output):
 
 def statistics(ours, _, analyzer):
     for name in COUNTED:
-        path = harness.capture(name)
+        path = counted(name)
         run = harness.run(analyzer, path)
         said = collections.Counter()
         for connection in run.connections():
@@ -122,7 +126,7 @@ def connections_table(ours, name, path, run):
 
 def listings(ours, _, analyzer):
     for name in COUNTED:
-        path = harness.capture(name)
+        path = counted(name)
         spoken = [c for c in harness.run(analyzer, path).connections() if c["messages"]["calls"]]
         peers = sorted((c["client"]["address"], c["server"]["address"]) for c in spoken)
         conversations = re.findall(r"^(\S+) +<-> (\S+) +(\d+) (\d+ \S+) +(\d+) (\d+ \S+) +(\d+) ",

@@ -4,10 +4,12 @@
 
 An RDMA operation whose FPDU TCP cut in pieces is shown where it ends, so that one pass shows as many as two do, and the RPC message
 that it makes whole has the Info column. Each piece of a version 2 message names the frame that shows its RPC message, and each message
-has the thresholds of its time. A Reply behind the close is shown. One that is shown without what was written is not said to be cut by
-the capture.
+has the thresholds of its time. Pieces of a message that was given up, or that is not there as a whole, are no part of another. A message
+that had to wait for another is shown in its own frame by the second pass. A Reply behind the close is shown. One that is shown without
+what was written is not said to be cut by the capture.
 """
 import argparse
+import json
 import os
 import subprocess
 import sys
@@ -15,6 +17,7 @@ import tempfile
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "harness"))
 import alone  # noqa: E402
+import forge as forging  # noqa: E402
 import tshark  # noqa: E402
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -77,6 +80,40 @@ class Places:
         # The client's properties come first; both sides' are what a threshold is made of.
         self.wants(f"{path}: thresholds {told}", told[0] == (["4096"], ["4096"]) and told[-1] == (["8192"], ["8192"]))
 
+    def own_pieces(self, fabric):
+        names = ["rpc.xid", "rpc.msgtyp", "nfs.data", "rpcordma.payload", "_ws.malformed"]
+        told = {}
+        for story in ("begun-again", "piece-lost"):
+            rows, _ = self.shark.rows(self.forged(story, fabric), names, display_filter="rpc or _ws.malformed", passes=2)
+            self.wants(f"{story} on {fabric}: malformed", rows and not any(row["_ws.malformed"] for row in rows))
+            told[story] = [[v for row in rows for v in row[name]] for name in names[2:4]]
+        # The forge fills data of one length with the same octets.
+        octets = {story: [len(data) // 2 for data in values[0]] for story, values in told.items()}
+        self.wants(f"begun-again on {fabric}: {octets}", octets["begun-again"] == [3000] * 4 and not told["begun-again"][1]
+                   and len(set(told["begun-again"][0])) == 1)
+        torn = told["piece-lost"][1]
+        self.wants(f"piece-lost on {fabric}: {octets}, {torn}", octets["piece-lost"][:1] == [876] and octets["piece-lost"][-2:] == [2000, 400]
+                   and torn and all("A part" in text for text in torn))
+
+    def own_frames(self):
+        for name, steps in (("capture-gap-and-the-calls-behind-it", ("behind it", "broken", "later")),
+                            ("two-offers-and-one-done", ("one", "first offer", "second offer"))):
+            path = os.path.join(self.folder, name + ".pcap")
+            subprocess.run([self.forge, os.path.join(forging.SCENARIOS, name + ".yaml"), "--transport", "rocev2", "--out", path, "--map", path + ".map"], check=True)
+            with open(path + ".map", encoding="utf-8") as file:
+                frames = {step: frames[0] for step, frames in json.load(file)["steps"].items()}
+            rows, _ = self.shark.rows(path, ["frame.number", "rpcordma.direction"],
+                                      display_filter="rpcordma.direction", passes=2)
+            shown = {int(row["frame.number"][0]): len(row["rpcordma.direction"]) for row in rows}
+            self.wants(f"{name}: messages in frames {shown}, the steps are {frames}", all(shown.get(frames[step]) == 1 for step in steps)
+                       and set(shown.values()) == {1})
+
+    def torn(self):
+        path = self.forged("packet-lost", "rocev2")
+        told = self.info(path, "rpcordma.payload")
+        self.wants(f"{path}: {told}", len(told) == 2 and all("[a part of the message is missing]" in text and "limited" not in text
+                                                             for text in told.values()))
+
     def late(self):
         path = self.forged("late-reply", "rocev2")
         rows, _ = self.shark.rows(path, ["frame.number", "rpcordma.v2.htype", "rpc.msgtyp"], display_filter="rpcordma.v2.htype", passes=2)
@@ -102,8 +139,12 @@ def main():
         places.segments()
         places.pieces("rocev2")
         places.pieces("iwarp")
+        places.own_pieces("rocev2")
+        places.own_pieces("iwarp")
         places.thresholds("rocev2")
         places.thresholds("iwarp")
+        places.own_frames()
+        places.torn()
         places.late()
         places.reduced()
     for line in places.wrong:

@@ -420,6 +420,11 @@ void remember_refusal(Connection& connection, const trace::Send& event, std::opt
     }
   }
   state.version = State::Version::refused;
+  // Nothing of it has begun: neither pieces nor properties are to be continued, or are over.
+  SideFacts& client = state.of(Side::active);
+  client.continuation = {};
+  client.interrupted.reset();
+  client.announced = {};
 }
 
 bool refuse_in_version_1(const Witness& witness, const trace::Send& event, const wire::HeaderV1& header) {

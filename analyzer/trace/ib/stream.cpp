@@ -116,7 +116,9 @@ void Stream::lose(std::uint64_t count, bool proven, FrameRef ref) {
 
 bool Stream::not_yet_asked(const wire::IbHeader& header, bool from_start) const noexcept {
   constexpr Sequence near = 1U << 16U;  // more than that are not under way
-  if (!synchronised_ || (!requests_seen_ && !from_start) || lost_read_ || open_read_) return false;
+  if (!synchronised_ || (!requests_seen_ && !from_start) || open_read_) return false;
+  // One more response to a READ Request that is not in the capture.
+  if (lost_read_ && header.op.kind == IbKind::read_response && !wire::begins(header.op.part)) return false;
   if (header.op.kind == IbKind::acknowledge) {
     const AethType type = wire::aeth_type(header.syndrome);
     if (type == AethType::reserved) return false;

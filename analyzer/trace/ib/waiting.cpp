@@ -55,10 +55,11 @@ bool Connection::front_come(int direction) const noexcept {
   return come(static_cast<Side>(direction), early(direction).front().header);
 }
 
-/// The request that the oldest waiting packet answers waits itself.
+/// The request that the oldest waiting packet answers waits itself. One that is a request answers nothing.
 bool Connection::awaited_waits(int direction) const noexcept {
   const EarlyPackets& waiting = early(direction);
-  return !waiting.empty() && early(1 - direction).request_up_to(waiting.front().header.psn);
+  if (waiting.empty() || is_request(waiting.front().header.op.kind)) return false;
+  return early(1 - direction).request_up_to(waiting.front().header.psn);
 }
 
 bool Connection::front_given_up(int direction, FrameRef now) {

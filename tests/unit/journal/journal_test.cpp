@@ -164,6 +164,36 @@ TEST(Journal, ASendOfSeveralPacketsIsCopied) {
   EXPECT_EQ(file.journal.part(file.journal.note(file.journal.first(5)).index).message, file.journal.note(at).index);
 }
 
+TEST(Journal, AMessageThatHadToWaitStandsInItsOwnFrameAtTheEnd) {
+  File file;
+  file.handshake();
+  const Octets call = call_header(no_lists) + rpc_call(1);
+  file.client(op_send_only, {}, call);
+  file.server(op_send_only, {}, call_header(no_lists) + rpc_reply());
+  const std::uint32_t missing = file.client_psn++;
+  file.client(op_send_only, {}, call);
+  EXPECT_EQ(file.notes(6), std::vector<NoteKind>{});
+  const Octets acknowledgement = ib_packet(op_acknowledge, client_qpn, missing + 1, aeth(0x1f));
+  for (int i = 0; i < 3; ++i) file.put(false, acknowledgement);
+  constexpr std::uint32_t told = 8;  // what may only have changed places is waited for
+  EXPECT_EQ(file.notes(told), (std::vector<NoteKind>{NoteKind::message, NoteKind::payload}));
+  file.journal.finish();
+  ASSERT_EQ(file.notes(6), std::vector<NoteKind>{NoteKind::message});
+  EXPECT_EQ(file.notes(told), std::vector<NoteKind>{NoteKind::payload});
+  const Message& message = file.journal.message(file.journal.note(file.journal.first(6)).index);
+  EXPECT_EQ(message.octets.copy, call);
+  EXPECT_EQ(message.payload, none);
+  EXPECT_EQ(message.rpc_frame, told);
+  const Exchange* exchange = file.journal.exchange(message.connection, message.exchange);
+  ASSERT_NE(exchange, nullptr);
+  EXPECT_EQ(exchange->call.number, 6U);
+  const Payload* rpc = file.payload(told);
+  ASSERT_NE(rpc, nullptr);
+  EXPECT_TRUE(rpc->late);
+  EXPECT_FALSE(rpc->in_send);
+  EXPECT_EQ(rpc->octets, rpc_call(1));
+}
+
 TEST(Journal, FramesAreTakenOnceAndInOrder) {
   File file;
   file.handshake();
