@@ -167,6 +167,32 @@ TEST_F(IbPairing, AnswersAloneSayNothing) {
   EXPECT_TRUE(p.sink.news().empty());
 }
 
+// The first request of a side and its acknowledgement changed places: it is no retransmission.
+TEST_F(IbPairing, TheCaptureBeginsWithARequestBehindItsAnswer) {
+  p.call(c0, rpc(1, true));
+  p.server_acks(c0);
+  p.client_acks(s0);
+  p.reply(s0, rpc(1, false));
+  p.call(c0 + 1, rpc(2, true));
+  p.finish();
+  EXPECT_EQ(p.sink.news(), (Lines{"1A #1 adopted 10.0.0.2:-/0x11 10.0.0.1:-/0x22", "1A #1 send 1 length 68 to #1",
+                                  "1P #2 acknowledges 1", "1P #4 send 1 length 52 to #4", "1A #4 acknowledges 1",
+                                  "1A #5 send 2 length 68 to #5"}));
+}
+
+TEST_F(IbPairing, WhatComesLongBehindItsAnswerWasSentAgain) {
+  p.call(c0, rpc(1, true));
+  p.server_acks(c0);
+  p.client_acks(s0);
+  p.time += 2'000'000;
+  p.reply(s0, rpc(1, false));
+  p.call(c0 + 1, rpc(2, true));
+  p.finish();
+  EXPECT_EQ(p.sink.news(),
+            (Lines{"1A #1 adopted 10.0.0.2:-/0x11 10.0.0.1:-/0x22", "1A #1 send 1 length 68 to #1",
+                   "1P #2 acknowledges 1", "1P #4 repeated retransmission", "1A #5 send 2 length 68 to #5"}));
+}
+
 // The capture begins in the middle of a disorder: nothing before its lowest PSN is missing.
 TEST_F(IbPairing, BeginsInDisorder) {
   p.call(c0 + 1, rpc(2, true));
