@@ -125,4 +125,10 @@ bool callback_program(std::uint32_t program) noexcept {
   return program >= 0x40000000U && program < 0x60000000U;
 }
 
+bool service_program(std::uint32_t program) noexcept {
+  constexpr std::uint32_t mount = 100005;
+  constexpr std::uint32_t nfs_acl = 100227;
+  return program == nfs_program || program == mount || program == nfs_acl;
+}
+
 }  // namespace rpcrdma::wire

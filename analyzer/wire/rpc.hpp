@@ -82,5 +82,8 @@ inline constexpr std::uint32_t nfs_program = 100003;
 /// Programs in the transient range that servers use towards clients, and NFS callbacks: a Call of these from the
 /// active side would be odd.
 [[nodiscard]] bool callback_program(std::uint32_t program) noexcept;
+/// Programs that only clients call: NFS and what belongs to it. Of any other it is not known who calls whom: a server
+/// may send Calls in reverse direction (RFC 8167).
+[[nodiscard]] bool service_program(std::uint32_t program) noexcept;
 
 }  // namespace rpcrdma::wire

@@ -54,6 +54,10 @@ bool Witness::may(RuleId id, const Transaction& call) const {
     unchecked(id, "a Call was sent more than once, and which of them is answered is not known");
     return false;
   }
+  if (needed != Needs::Call::any && call.earlier == Transaction::Earlier::perhaps_open) {
+    unchecked(id, "an earlier Call with the same XID may not have been answered, and which of them is, is not known");
+    return false;
+  }
   if (rule(id).needs.lists && !call.all_lists()) {
     unchecked(id, "the chunk lists of the Call are not known");
     return false;

@@ -45,6 +45,7 @@ Transaction& enter_exchange(const Witness& witness, const trace::Send& event, Tr
   if (old != nullptr) {
     if (old->answer == Transaction::Answer::refusal && !fresh.malformed()) judge_retry(witness, event, *old, fresh);
     if (!connection.offers.empty() && !fresh.malformed()) judge_xid_reuse(witness, event, *old, fresh);
+    if (old->answer_uncertain()) fresh.earlier = Transaction::Earlier::perhaps_open;
     forget(connection, *old);
     connection.transactions.erase(key);
   }

@@ -168,7 +168,7 @@ void take_reply(const Witness& witness, const trace::Send& event, const wire::He
   }
   if (call == nullptr) {
     if (lists_complete && !header.reads.empty() && !reading.guessed) {
-      send.exchange = judge_offer(witness, event, header, nullptr, requester);
+      send.exchange = judge_offer(witness, event, header, nullptr, requester, reading.inferred);
     }
     end_wait(connection, requester, xid);
     ++connection.ledger(event.side).unanswered;  // it took a Receive that was posted for something else
@@ -207,10 +207,10 @@ void take_reply(const Witness& witness, const trace::Send& event, const wire::He
     if (!offers && judge_answer_to_done(witness, event, xid)) return;
     if (reading.guessed) connection.distrust(kept_finished, Doubt::direction);  // or a Call of its own with that XID
     judge_duplicate(witness, event, *call);
-    if (offers) send.exchange = judge_offer(witness, event, header, call, requester);
+    if (offers) send.exchange = judge_offer(witness, event, header, call, requester, false);
     if (reading.inferred) {
       doubt_memory(connection, event, {});
-      judge_offer(witness, event, header, call, requester);
+      judge_offer(witness, event, header, call, requester, true);
     }
     return;
   }
@@ -245,7 +245,7 @@ void take_reply(const Witness& witness, const trace::Send& event, const wire::He
   if (reading.inferred) {
     // If it is a Long Call all the same, what it names is there to be used, and the open Call goes on.
     doubt_memory(connection, event, {});
-    judge_offer(witness, event, header, call, requester);
+    judge_offer(witness, event, header, call, requester, true);
   } else if (lists_complete && !reading.guessed) {
     judge_reply_form(witness, event, header, *call);
     judge_pulled(witness, event, *call, reply_stream(event, header, *call));
@@ -258,7 +258,7 @@ void take_reply(const Witness& witness, const trace::Send& event, const wire::He
     // A responder may have tried the Reply chunk first: what it left there is no reply.
     if (static_cast<Proc>(header.fixed.proc) == Proc::msg) call->reply_body.clear();
     judge_returned_lengths(witness, event, header, *call);
-    if (!header.reads.empty()) judge_offer(witness, event, header, call, requester);
+    if (!header.reads.empty()) judge_offer(witness, event, header, call, requester, false);
   } else if (static_cast<Proc>(header.fixed.proc) == Proc::msg) {
     call->reply_body.clear();
   }

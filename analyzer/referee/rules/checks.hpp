@@ -140,9 +140,9 @@ void performance_at_end(const Witness& witness);
 
 // --- pull_completion.cpp: group H
 /// A Reply with a Read list. Whose exchange its offer is: that of its Call, or one of its own where it has none, or
-/// where RDMA_DONE has ended what was offered before.
+/// where RDMA_DONE has ended what was offered before. `inferred`: it may be a Long Call.
 TransactionId judge_offer(const Witness& witness, const trace::Send& event, const wire::HeaderV1& header,
-                          const Transaction* call, Side requester);
+                          const Transaction* call, Side requester, bool inferred);
 /// An RDMA_DONE, which may have waited for its offer.
 struct DoneSeen {
   Side side = Side::active;

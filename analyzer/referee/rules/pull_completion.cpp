@@ -250,7 +250,7 @@ const Row rows::pull_offer_unneeded{
         "place to look."};
 
 TransactionId judge_offer(const Witness& witness, const trace::Send& event, const wire::HeaderV1& header,
-                          const Transaction* call, Side requester) {
+                          const Transaction* call, Side requester, bool inferred) {
   Connection& connection = witness.connection;
   const Side responder = other(requester);
   const std::uint32_t xid = header.fixed.xid;
@@ -276,7 +276,7 @@ TransactionId judge_offer(const Witness& witness, const trace::Send& event, cons
                                   "(--profile rfc8166 reports it)",
                                   event.frame.number));
   }
-  const bool may_be_call = call != nullptr && call->answer_uncertain();
+  const bool may_be_call = inferred || (call != nullptr && call->answer_uncertain());
   if (may_be_call) {
     witness.unchecked(RuleId::read_list_in_reply,
                       fmt::format("the message in frame {} may be a Long Call", event.frame.number));

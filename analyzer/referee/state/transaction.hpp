@@ -57,6 +57,8 @@ struct Transaction {
     malformed    ///< its header is broken
   } form = Form::sound;
   bool avoidable = false;  ///< a Long Call that would have fitted inline
+  /// Of an earlier Call with its XID: what counts as its answer may have been a Long Call. An answer may be about it.
+  enum class Earlier : std::uint8_t { over, perhaps_open } earlier = Earlier::over;
   enum class Refusal : std::uint8_t {
     not_due,
     due,          ///< the responder has to answer with RDMA_ERROR

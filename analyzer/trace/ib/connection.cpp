@@ -20,16 +20,15 @@ Connection::Connection(EventSink& sink, Transport t, const Address& client, cons
 
 /// Makes leg 0 that of the active side.
 void Connection::choose_roles() {
-  int score = 0;
-  if (legs[0] != nullptr) score += legs[0]->active_score;
-  if (legs[1] != nullptr) score -= legs[1]->active_score;
-  if (score < 0) {
+  const auto evidence = [](const Leg* leg) { return leg != nullptr ? &leg->evidence : nullptr; };
+  const Verdict verdict = weigh(evidence(legs[0]), evidence(legs[1]));
+  if (!verdict.sender_active) {
     std::swap(legs[0], legs[1]);
     std::swap(addresses[0], addresses[1]);
   }
   for (const Side side : {Side::active, Side::passive})
     if (legs[index(side)] != nullptr) legs[index(side)]->sender = side;
-  roles_known = std::abs(score) >= role_sure;
+  roles_known = verdict.sure;
 }
 
 void Connection::announce(ConnectionNumbers& numbers) {

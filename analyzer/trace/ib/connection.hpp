@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "trace/ib/early_packets.hpp"
+#include "trace/ib/roles.hpp"
 #include "trace/ib/stream.hpp"
 #include "trace/networks_seen.hpp"
 #include "trace/packet.hpp"
@@ -69,7 +70,7 @@ struct Leg {
   std::vector<WaitingPacket> waiting;
   std::size_t waiting_octets = 0;
   bool requests_seen = false;
-  int active_score = 0;                          ///< evidence that the sender opened the connection
+  Evidence evidence;                             ///< that the sender opened the connection
   std::vector<std::pair<Leg*, unsigned>> votes;  ///< legs that may be the other direction
   std::vector<std::uint32_t> noted_requests;     ///< PSNs in the pair's index
   std::vector<std::uint32_t> noted_responses;

@@ -30,7 +30,7 @@ Side sender_of(const Connection& c, const Leg& leg) noexcept {
 void Flows::wait(Leg& leg, const IbPacket& packet, const wire::IbHeader& header, bool crc_bad) {
   leg.waiting.push_back({packet.ref, {packet.octets.begin(), packet.octets.end()}, packet.wire_length, crc_bad});
   leg.waiting_octets += packet.octets.size();
-  if (leg.active_score < role_proven && leg.active_score > -role_proven) leg.active_score += active_evidence(header);
+  leg.evidence.add(header);
   if (is_request(header.op.kind)) leg.requests_seen = true;
   note(leg, header);
   if (leg.connection != nullptr) {
@@ -142,7 +142,7 @@ bool Flows::marry(Leg& a, Leg& b) {
 void Flows::progress(Connection& c) {
   if (c.announced || !c.both_legs()) return;
   if (!c.handshake()) {
-    const int score = c.legs[0]->active_score - c.legs[1]->active_score;
+    const int score = c.legs[0]->evidence.score - c.legs[1]->evidence.score;
     const bool proven = score >= role_proven / 2 || score <= -role_proven / 2;
     if (!proven && c.legs[0]->waiting.size() + c.legs[1]->waiting.size() < packets_for_roles) return;
   }

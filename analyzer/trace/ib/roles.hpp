@@ -11,9 +11,22 @@ inline constexpr int role_sure = 10;
 /// From here on nothing can change it: a forward Call was seen.
 inline constexpr int role_proven = 1000;
 
-/// How much one packet speaks for its sender being the active side; negative: the passive side.
-/// Looks at the first packet of a Send, and at what RDMA operations are issued: only responders issue Writes, and
-/// nearly always also the READs.
-[[nodiscard]] int active_evidence(const wire::IbHeader& header);
+/// How much the packets of one direction speak for their sender being the active side; negative: the passive side.
+struct Evidence {
+  int score = 0;         ///< all of it
+  int spoken = 0;        ///< of which Calls and Replies whose program does not tell who calls whom
+  bool foreign = false;  ///< a Call of such a program was seen
+
+  /// Looks at the first packet of a Send, and at what RDMA operations are issued: only responders issue Writes, and
+  /// nearly always also the READs.
+  void add(const wire::IbHeader& header);
+};
+
+/// Both directions of a connection: `sender`'s and the other's, nullptr where it is not in the capture.
+struct Verdict {
+  bool sender_active = true;
+  bool sure = false;
+};
+[[nodiscard]] Verdict weigh(const Evidence* sender, const Evidence* peer) noexcept;
 
 }  // namespace rpcrdma::trace::ib

@@ -18,6 +18,7 @@ void Stream::synchronise(std::uint32_t psn) noexcept {
 
 void Stream::request(const Arrival& a) {
   const wire::IbHeader& h = a.header;
+  const bool first = !requests_seen_;
   requests_seen_ = true;
   for (Nak& nak : naks_) nak.answered = nak.answered || h.psn == nak.psn;
   learn_mtu(h);
@@ -35,9 +36,19 @@ void Stream::request(const Arrival& a) {
     held_.waiting_since(a.ref.time);
   } else if (at > expected_) {
     hold(a, at);
+  } else if (first && changed_places(a, at)) {
+    expected_ = at;
+    accept(a, at);
+    report_acknowledged(a.ref);
   } else {
     repeated(a, at);
   }
+}
+
+/// The capture begins with the answer to this request, right in front of it: of two that changed places the first.
+bool Stream::changed_places(const Arrival& a, Sequence at) const noexcept {
+  return started_by_.number != 0 && at + 1 == expected_ && acknowledged_ == expected_ && held_.empty() &&
+         !passed(started_by_.time, a.ref.time, ProvenOrder::neighbours);
 }
 
 void Stream::accept(const Arrival& a, Sequence at) {
@@ -149,7 +160,10 @@ void Stream::response(const Arrival& a) {
   if (type == AethType::reserved) return;
   // An ACK covers the packet it names; a NAK only what is before.
   const bool refused = type != AethType::ack;
-  if (!synchronised_) synchronise((h.psn + (refused ? 0U : 1U)) & wire::psn_mask);
+  if (!synchronised_) {
+    synchronise((h.psn + (refused ? 0U : 1U)) & wire::psn_mask);
+    if (ack && !refused) started_by_ = a.ref;
+  }
   const Sequence at = unwrap(expected_, h.psn);
 
   if (refused) {

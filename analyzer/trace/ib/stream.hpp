@@ -69,6 +69,7 @@ class Stream {
   };
 
   void synchronise(std::uint32_t psn) noexcept;
+  [[nodiscard]] bool changed_places(const Arrival& a, Sequence at) const noexcept;
   void accept(const Arrival& a, Sequence at);
   void hold(const Arrival& a, Sequence at);
   void drain();
@@ -100,6 +101,7 @@ class Stream {
   std::vector<Nak> naks_;  ///< lately, newest first
   Repeats repeats_;
   Sequence lost_to_ = 0;  ///< behind the newest hole
+  FrameRef started_by_;   ///< an acknowledgement that stood before any request; number 0: none
   Copies copies_;
   std::uint64_t retried_frame_ = 0;  ///< newest frame that makes the requester send again, or was sent again
   std::uint64_t asked_frame_ = 0;    ///< newest one that makes it

@@ -98,6 +98,22 @@ int weigh_tagged(const std::uint8_t* p, std::size_t data, bool last, Tagged& bef
   return weight;
 }
 
+/// Do the markers inside the FPDU at `from` say how far back it began, as far as they are here?
+bool markers_agree(const Window& window, Position from, Position end, const wire::Markers& markers) {
+  const Position length_word = from + markers.inside(from);
+  // One right in front belongs to the FPDU, and the others may count from there.
+  const bool in_front = markers.inside(length_word - 1) == 1;
+  for (Position at = length_word + markers.until_next(length_word); at + wire::Markers::octets <= end;
+       at += wire::Markers::interval) {
+    std::array<std::uint8_t, wire::Markers::octets> octets{};
+    if (window.read(at, octets.size(), {}, octets.data()) != Have::yes) continue;
+    const std::uint64_t distance = at - length_word;
+    const std::uint32_t value = wire::load_be32(octets.data());
+    if (value != distance && !(in_front && value == distance + wire::Markers::octets)) return false;
+  }
+  return true;
+}
+
 }  // namespace
 
 std::size_t first_plausible(Bytes octets) noexcept {
@@ -142,6 +158,8 @@ Trial weigh_chain(const Window& window, Position from, const wire::Markers& mark
 
     const std::uint32_t size = wire::fpdu_size(wire::load_be16(head.data()));
     const Position end = markers.after(from, size);
+    // While it is not known where they stand.
+    if (!expected.markers_known && markers.used && !markers_agree(window, from, end, markers)) return trial;
     if (window.boundary(from)) trial.weight += begins_at_segment;
     if (window.boundary(end)) trial.weight += ends_at_segment;
     if (expected.crc.value_or(true) && end <= window.end()) {
@@ -171,8 +189,13 @@ Trial weigh_chain(const Window& window, Position from, const wire::Markers& mark
 
 namespace {
 
-/// Markers of unknown phase: inside the FPDU at `from` one must say how far back the FPDU began.
-std::optional<wire::Markers> marker_inside(const Window& window, Position from) {
+/// Phases of markers that an FPDU is tried with; of one that has room for more, it is not told.
+constexpr std::size_t phases_limit = 4;
+
+/// Where markers may stand when one is inside the FPDU at `from`: it says how far back the FPDU began, and so do those
+/// behind it. What says so by chance (message 12 has its number there, and a credit of 28) is no marker.
+std::vector<wire::Markers> phases_inside(const Window& window, Position from) {
+  std::vector<wire::Markers> phases;
   std::array<std::uint8_t, wire::Markers::interval + 4> copy{};
   Bytes octets = window.contiguous(from);
   if (octets.size() < copy.size()) {
@@ -180,17 +203,46 @@ std::optional<wire::Markers> marker_inside(const Window& window, Position from) 
     while (n > octets.size() && window.read(from, n, {}, copy.data()) != Have::yes) n /= 2;
     if (n > octets.size()) octets = Bytes(copy).first(n);
   }
-  if (octets.size() < 4) return std::nullopt;
-  const std::uint64_t size = wire::fpdu_size(wire::load_be16(octets.data()));
-  const std::uint64_t reach = std::min<std::uint64_t>({size + 4, wire::Markers::interval, octets.size() - 3});
-  for (std::uint64_t distance = 4; distance < reach; distance += 4) {
+  if (octets.size() < 4) return phases;
+  const std::uint32_t size = wire::fpdu_size(wire::load_be16(octets.data()));
+  const std::uint64_t reach =
+      std::min<std::uint64_t>({std::uint64_t{size} + 4, wire::Markers::interval, octets.size() - 3});
+  for (std::uint64_t distance = 4; distance < reach && phases.size() <= phases_limit; distance += 4) {
     const std::uint32_t value = wire::load_be32(octets.data() + distance);
     // The last one counts from a marker in front of the length word.
     if (value == distance || (distance + 4 == wire::Markers::interval && value == wire::Markers::interval)) {
-      return wire::Markers{true, (from + distance) % wire::Markers::interval};
+      const wire::Markers markers{true, (from + distance) % wire::Markers::interval};
+      if (markers_agree(window, from, markers.after(from, size), markers)) phases.push_back(markers);
     }
   }
-  return std::nullopt;
+  return phases;
+}
+
+/// How the FPDU at `at` is to be read while it is not known whether there are markers: without, unless some are seen
+/// and reading them as such makes more sense. Nothing: that cannot be told here.
+std::optional<wire::Markers> markers_at(const Window& window, Position at, const Expectation& expected) {
+  constexpr int compare = 1000;  // far beyond any threshold: follow the chains as far as they go
+  const std::vector<wire::Markers> phases = phases_inside(window, at);
+  if (phases.size() > phases_limit) return std::nullopt;
+  wire::Markers best;
+  int most = -1;
+  bool alike = false;
+  for (const wire::Markers& phase : phases) {
+    const Trial marked = weigh_chain(window, at, phase, expected, compare);
+    if (marked.verdict == Trial::Verdict::no || marked.weight < most) continue;
+    alike = marked.weight == most;
+    most = marked.weight;
+    best = phase;
+  }
+  if (most >= 0) {
+    const Trial plain = weigh_chain(window, at, {}, expected, compare);
+    if (plain.verdict == Trial::Verdict::no || most > plain.weight) {
+      if (alike) return std::nullopt;
+      return best;
+    }
+  }
+  if (expected.markers_used) return std::nullopt;
+  return wire::Markers{};
 }
 
 }  // namespace
@@ -262,18 +314,11 @@ std::optional<Alignment::Found> Alignment::scan(const Window& window, const Expe
     ++scan_from_;
     if (have == Have::cut || !head_plausible(head.data())) continue;
     ++trials;
-    // Without markers, unless a marker is seen and reading it as one makes more sense.
     Found found{at, markers};
     if (!expected.markers_known) {
-      if (const auto guess = marker_inside(window, at)) {
-        constexpr int compare = 1000;  // far beyond any threshold: follow the chains as far as they go
-        const Trial plain = weigh_chain(window, at, markers, expected, compare);
-        const Trial marked = weigh_chain(window, at, *guess, expected, compare);
-        const bool better = plain.verdict == Trial::Verdict::no || marked.weight > plain.weight;
-        if (marked.verdict != Trial::Verdict::no && better) found.markers = *guess;
-      } else if (expected.markers_used) {
-        continue;
-      }
+      const auto seen = markers_at(window, at, expected);
+      if (!seen) continue;
+      found.markers = *seen;
     }
     if (try_at(window, found, expected, thresholds)) return found;
   }

@@ -220,7 +220,11 @@ class Connection {
   void report_reply(Half& h);
   void report_early();
   [[nodiscard]] std::optional<int> active_by_port() const noexcept;
-  [[nodiscard]] std::optional<int> active_by_traffic(bool last);
+  struct Roles {
+    int active = 0;
+    RolesFrom from = RolesFrom::unknown;
+  };
+  [[nodiscard]] std::optional<Roles> active_by_traffic(bool last);
 
   Context context_;
   Ends ends_;

@@ -178,24 +178,25 @@ Position Framing::consume(Piece piece, FpduHandler& handler) {
 }
 
 /// A stream that was adopted without its handshake: are there markers after all? Every 512 octets there would be one.
-void Framing::look_for_markers(const Piece& piece) noexcept {
+/// False: there are, and it cannot be told which of two places is theirs.
+bool Framing::look_for_markers(const Piece& piece) noexcept {
   const Bytes octets = piece.octets;
-  if (octets.size() < 8) return;
+  if (octets.size() < 8) return true;
   if (wire::load_be32(octets.data()) == 0 && head_possible(octets.subspan(4))) {
     markers_ = {true, piece.start % wire::Markers::interval};
     markers_known_ = true;
-    return;
+    return true;
   }
-  if (!head_possible(octets)) return;
+  if (!head_possible(octets)) return true;
   const std::uint32_t size = wire::fpdu_size(wire::load_be16(octets.data()));
   if (plain_run_ > wire::Markers::interval) {
     markers_known_ = true;
-    return;
+    return true;
   }
   plain_run_ += size;
   auto head_at = [&](std::uint64_t end) { return octets.subspan(static_cast<std::size_t>(end)); };
   // Only where the next FPDU should be and is not: file data may well hold what looks like a marker.
-  if (size + 4 > piece.wire_length || (size + 4 <= octets.size() && head_possible(head_at(size)))) return;
+  if (size + 4 > piece.wire_length || (size + 4 <= octets.size() && head_possible(head_at(size)))) return true;
   const std::uint64_t reach = std::min<std::uint64_t>({size + 4, wire::Markers::interval, octets.size() - 4});
   for (std::uint64_t distance = 4; distance < reach; distance += 4) {
     if (wire::load_be32(octets.data() + distance) != distance) continue;
@@ -204,14 +205,22 @@ void Framing::look_for_markers(const Piece& piece) noexcept {
     const std::uint64_t head = end + seen.inside(piece.start + end);
     const bool ends_well = end == piece.wire_length || (head + 4 <= octets.size() && head_possible(head_at(head)));
     if (!ends_well || !more_markers(octets, distance, end)) continue;
+    if (markers_known_) {  // two that fit, and one is none: a message number, a credit
+      markers_ = {};
+      markers_known_ = false;
+      return false;
+    }
     markers_ = seen;
     markers_known_ = true;
-    return;
   }
+  return true;
 }
 
 bool Framing::in_place(Piece& piece, FpduHandler& handler) {
-  if (!markers_known_) look_for_markers(piece);
+  if (!markers_known_ && !look_for_markers(piece)) {
+    lose(piece.start, Lost::undecided, piece.ref, handler);
+    return true;
+  }
   // The head must be readable without looking for markers in it.
   if (piece.octets.size() < wire::fpdu_length_octets || markers_.inside(piece.start) != 0) return false;
   if (markers_.until_next(piece.start) < 4) return false;

@@ -86,9 +86,10 @@ class Framing {
  private:
   /// Why it is not known where the next FPDU begins.
   enum class Lost : std::uint8_t {
-    broken,        ///< what should be an FPDU cannot be one
-    cut,           ///< the snap length took a length word
-    behind_a_hole  ///< which was told
+    broken,         ///< what should be an FPDU cannot be one
+    cut,            ///< the snap length took a length word
+    behind_a_hole,  ///< which was told
+    undecided       ///< there are markers, and it is not known where
   };
   struct Partial {
     bool active = false;
@@ -107,7 +108,7 @@ class Framing {
 
   /// Consumes until the piece's end or until alignment is lost; answers the position reached.
   Position consume(Piece piece, FpduHandler& handler);
-  void look_for_markers(const Piece& piece) noexcept;
+  [[nodiscard]] bool look_for_markers(const Piece& piece) noexcept;
   bool in_place(Piece& piece, FpduHandler& handler);
   void feed(Piece& piece, FpduHandler& handler);
   void feed_marker(Piece& piece);

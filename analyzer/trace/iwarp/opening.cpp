@@ -217,8 +217,8 @@ void Connection::try_open(FrameRef now, bool last) {
     active_ = *by_port;
     adopt(RolesFrom::port, !peer.seen, frame);
   } else if (const auto by_traffic = active_by_traffic(enough)) {
-    active_ = *by_traffic;
-    adopt(RolesFrom::traffic, !peer.seen, frame);
+    active_ = by_traffic->active;
+    adopt(by_traffic->from, !peer.seen, frame);
   } else if (enough) {
     active_ = ends_.port[0] > ends_.port[1] ? 0 : 1;  // ephemeral ports are mostly high: said to be unknown
     adopt(RolesFrom::unknown, !peer.seen, frame);
@@ -232,7 +232,7 @@ std::optional<int> Connection::active_by_port() const noexcept {
   return first ? 1 : 0;
 }
 
-std::optional<int> Connection::active_by_traffic(bool last) {
+std::optional<Connection::Roles> Connection::active_by_traffic(bool last) {
   std::array<RoleHint, 2> hints{};
   for (const Half& h : halves_) {
     if (h.framing.state() != Framing::State::framed || h.framing.window().empty()) continue;
@@ -241,15 +241,19 @@ std::optional<int> Connection::active_by_traffic(bool last) {
   }
   for (int d = 0; d < 2; ++d) {
     const RoleHint hint = d == 0 ? hints[0] : hints[1];
-    if (hint == RoleHint::client) return d;
-    if (hint == RoleHint::server) return 1 - d;
+    if (hint == RoleHint::client) return Roles{d, RolesFrom::traffic};
+    if (hint == RoleHint::server) return Roles{1 - d, RolesFrom::traffic};
   }
   if (!last) return std::nullopt;
+  const bool first = hints[0] == RoleHint::perhaps_client;
+  const bool second = hints[1] == RoleHint::perhaps_client;
+  if (first && second) return std::nullopt;
+  if (first || second) return Roles{first ? 0 : 1, RolesFrom::unknown};
   for (int d = 0; d < 2; ++d) {
     const RoleHint hint = d == 0 ? hints[0] : hints[1];
     const RoleHint peer = d == 0 ? hints[1] : hints[0];
-    if (hint == RoleHint::likely_client && peer != RoleHint::likely_client) return d;
-    if (hint == RoleHint::likely_server && peer != RoleHint::likely_server) return 1 - d;
+    if (hint == RoleHint::likely_client && peer != RoleHint::likely_client) return Roles{d, RolesFrom::traffic};
+    if (hint == RoleHint::likely_server && peer != RoleHint::likely_server) return Roles{1 - d, RolesFrom::traffic};
   }
   return std::nullopt;
 }

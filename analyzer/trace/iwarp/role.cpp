@@ -18,7 +18,8 @@ constexpr std::size_t message_limit = 1024;  // octets: headers and the Call's f
 RoleHint role_of_call(Bytes rpc, std::size_t wire_length) {
   const auto call = wire::decode_rpc_call(rpc, wire_length);
   if (!call) return RoleHint::none;
-  return wire::callback_program(call->program) ? RoleHint::server : RoleHint::client;
+  if (wire::callback_program(call->program)) return RoleHint::server;
+  return wire::service_program(call->program) ? RoleHint::client : RoleHint::perhaps_client;
 }
 
 RoleHint role_of_v1(Bytes octets, std::size_t wire_length) {
@@ -55,7 +56,7 @@ RoleHint role_of_v2_call(Bytes octets, std::size_t wire_length, std::uint32_t xi
     const RoleHint hint = role_of_call(octets.subspan(at), wire_length - at);
     if (hint != RoleHint::none) return hint;
   }
-  return RoleHint::likely_client;
+  return RoleHint::perhaps_client;
 }
 
 /// Only Responders move data (RFC 8166 section 3.1), and the server is the Responder of nearly everything.
@@ -102,7 +103,7 @@ RoleHint role_in_window(const Window& window, Position from, const wire::Markers
       }
       const RoleHint hint = role_of_message(message, control.last ? data : std::max(data, message_limit));
       if (hint == RoleHint::client || hint == RoleHint::server) return hint;
-      if (hint != RoleHint::none) best = hint;
+      if (hint != RoleHint::none && best != RoleHint::perhaps_client) best = hint;
     } else if (best == RoleHint::none && !control.send()) {
       best = role_of_operation(control.rdmap());
     }

@@ -9,10 +9,11 @@ namespace rpcrdma::trace::iwarp {
 /// What the Sends of one direction say about their sender.
 enum class RoleHint : std::uint8_t {
   none,
-  likely_client,  ///< its memory is read
-  likely_server,  ///< it replies, writes or reads; a client replies too, to callbacks
-  client,         ///< it calls a program that is no callback program
-  server,         ///< it calls a callback program
+  perhaps_client,  ///< it calls a program of which is not known who calls whom: its peer's replies tell no more
+  likely_client,   ///< its memory is read
+  likely_server,   ///< it replies, writes or reads; a client replies too, to callbacks
+  client,          ///< it calls NFS, or what belongs to it
+  server,          ///< it calls a callback program
 };
 
 /// One RPC-over-RDMA message.

@@ -147,6 +147,18 @@ class Story {
     if (side == Side::active && event.ordinal == 1) acknowledge_first(event);
     return *this;
   }
+  /// Of which the capture keeps so many octets.
+  Story& cut(Side side, const Octets& octets, std::size_t kept) {
+    trace::Send event;
+    base(event, side);
+    event.octets = wire::Bytes(octets).first(kept);
+    event.wire_length = static_cast<std::uint32_t>(octets.size());
+    event.last = event.frame;
+    event.ordinal = ++ordinals[static_cast<std::size_t>(side)];
+    referee.on(event);
+    if (side == Side::active && event.ordinal == 1) acknowledge_first(event);
+    return *this;
+  }
   /// As the server's adapter does: a capture without any acknowledgement is a story of its own.
   void acknowledge_first(const trace::Send& first) {
     trace::Acknowledged event;

@@ -62,6 +62,28 @@ TEST_F(IbPairing, CallOfTheCallbackProgramComesFromTheServer) {
   EXPECT_EQ(p.sink.adopted.at(0).roles_from, trace::RolesFrom::traffic);
 }
 
+TEST_F(IbPairing, CallsOfAnyOtherProgramMayComeFromEither) {
+  constexpr std::uint32_t defined_by_user = 0x20000001;
+  for (std::uint32_t i = 0; i < 20; ++i) {  // each peer may be the one that accepted the connection
+    p.reply(s0 + i, rpc(1 + i, true, defined_by_user));
+    p.client_acks(s0 + i);
+    p.call(c0 + i, rpc(1 + i, false));
+    p.server_acks(c0 + i);
+  }
+  p.finish();
+  EXPECT_EQ(p.sink.adopted.at(0).roles_from, trace::RolesFrom::unknown);
+}
+
+TEST_F(IbPairing, AmongCallsOfAnyOtherProgramAWriteTells) {
+  p.call(c0, rpc(1, true, 0x20000001));
+  p.server_acks(c0);
+  p.from_server(ib_packet(op_write_only, Peers::client_qpn, s0, reth(0, 1, 4), filled(4)));
+  p.client_acks(s0);
+  p.finish();
+  EXPECT_EQ(p.sink.news().front(), "1A #1 adopted 10.0.0.2:-/0x11 10.0.0.1:-/0x22");
+  EXPECT_EQ(p.sink.adopted.at(0).roles_from, trace::RolesFrom::traffic);
+}
+
 TEST_F(IbPairing, VersionTwoCall) {
   p.call(c0, rpc(1, true, nfs, 2));
   p.server_acks(c0);
@@ -143,6 +165,32 @@ TEST_F(IbPairing, AnswersAloneSayNothing) {
   p.client_acks(s0 + 1);
   p.finish();
   EXPECT_TRUE(p.sink.news().empty());
+}
+
+// The first request of a side and its acknowledgement changed places: it is no retransmission.
+TEST_F(IbPairing, TheCaptureBeginsWithARequestBehindItsAnswer) {
+  p.call(c0, rpc(1, true));
+  p.server_acks(c0);
+  p.client_acks(s0);
+  p.reply(s0, rpc(1, false));
+  p.call(c0 + 1, rpc(2, true));
+  p.finish();
+  EXPECT_EQ(p.sink.news(), (Lines{"1A #1 adopted 10.0.0.2:-/0x11 10.0.0.1:-/0x22", "1A #1 send 1 length 68 to #1",
+                                  "1P #2 acknowledges 1", "1P #4 send 1 length 52 to #4", "1A #4 acknowledges 1",
+                                  "1A #5 send 2 length 68 to #5"}));
+}
+
+TEST_F(IbPairing, WhatComesLongBehindItsAnswerWasSentAgain) {
+  p.call(c0, rpc(1, true));
+  p.server_acks(c0);
+  p.client_acks(s0);
+  p.time += 2'000'000;
+  p.reply(s0, rpc(1, false));
+  p.call(c0 + 1, rpc(2, true));
+  p.finish();
+  EXPECT_EQ(p.sink.news(),
+            (Lines{"1A #1 adopted 10.0.0.2:-/0x11 10.0.0.1:-/0x22", "1A #1 send 1 length 68 to #1",
+                   "1P #2 acknowledges 1", "1P #4 repeated retransmission", "1A #5 send 2 length 68 to #5"}));
 }
 
 // The capture begins in the middle of a disorder: nothing before its lowest PSN is missing.

@@ -42,6 +42,25 @@ TEST(IwarpRoles, ACallbackIsNotTheClientsCall) {
   EXPECT_EQ(got.count("Send"), 18U);
 }
 
+TEST(IwarpRoles, ACallOfAnyOtherProgramMayComeFromEither) {
+  constexpr std::uint32_t defined_by_user = 0x20000001;
+  Direction client;
+  Direction server;
+  Story story;
+  for (std::uint32_t i = 1; i < 10; ++i) {
+    story.push_back({false, server.fpdu(send_ulpdu(i, 0, true, rpc_call(i, defined_by_user)))});
+    story.push_back({true, client.fpdu(send_ulpdu(i, 0, true, rpc_reply(i)))});
+  }
+  TcpOptions tcp;
+  tcp.syn = false;
+  RunOptions options;
+  options.server_port = 51'000;
+  const Recorder got = run(segments_of(story, tcp), options);
+  ASSERT_FALSE(got.lines.empty());
+  EXPECT_EQ(got.lines[0], "Adopted 192.0.2.1:51000 -> 192.0.2.2:50000 by unknown");
+  EXPECT_EQ(got.count("Send"), 18U);
+}
+
 TEST(IwarpRoles, WhoMovesDataIsMostLikelyTheServer) {
   Direction server;
   Story story;

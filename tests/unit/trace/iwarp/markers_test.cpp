@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Markers of a stream whose beginning is not in the capture: what says the same as one by chance is none.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "streams.hpp"
+
+namespace rpcrdma::iwarp_test {
+namespace {
+
+Octets call_of(std::uint32_t msn) { return concat({rpc_call(msn), pattern(1700, msn)}); }
+
+/// A Call each message, in segments of `size` octets; the first message has the number `first`.
+Story calls(std::uint32_t first, std::size_t size, bool crc) {
+  Direction client;
+  Direction server;
+  (void)client.raw(pattern(20, 0));
+  client.markers = true;
+  client.crc = crc;
+  Story story;
+  for (std::uint32_t msn = first; msn < first + 12; ++msn) {
+    const Octets call = call_of(msn);
+    for (std::size_t at = 0; at < call.size(); at += size) {
+      const std::size_t end = std::min(at + size, call.size());
+      story.push_back({true, client.fpdu(send_ulpdu(msn, static_cast<std::uint32_t>(at), end == call.size(),
+                                                    Octets(call.begin() + static_cast<std::ptrdiff_t>(at),
+                                                           call.begin() + static_cast<std::ptrdiff_t>(end))))});
+    }
+    story.push_back({false, server.fpdu(send_ulpdu(msn, 0, true, rpc_reply(msn)))});
+  }
+  return story;
+}
+
+TEST(IwarpMarkers, WhatLooksLikeOneByChance) {
+  TcpOptions tcp;
+  tcp.syn = false;
+  // Message 12 has its number where a marker would say 12, and the XID 20 stands where one would say 20.
+  for (const std::uint32_t first : {1U, 6U, 12U, 20U}) {
+    for (const std::size_t size : {100U, 400U, 560U, 1400U}) {
+      for (const bool crc : {true, false}) {
+        const auto whole = segments_of(calls(first, size, crc), tcp);
+        for (std::size_t from = 0; from + 30 < whole.size() || from < 9; ++from) {
+          const Recorder got =
+              run(std::vector<Segment>(whole.begin() + static_cast<std::ptrdiff_t>(from), whole.end()));
+          SCOPED_TRACE("messages from " + std::to_string(first) + " on, segments of " + std::to_string(size) +
+                       (crc ? ", CRC" : "") + ", from segment " + std::to_string(from) + "\n" + got.text());
+          std::size_t calls_seen = 0;
+          for (const SeenSend& send : got.sends) {
+            if (send.side != trace::Side::active || send.holes) continue;
+            ++calls_seen;
+            bool one = false;
+            for (std::uint32_t msn = first; msn < first + 12; ++msn) one = one || send.octets == call_of(msn);
+            EXPECT_TRUE(one) << "a Send of " << send.wire_length;
+          }
+          EXPECT_GE(calls_seen, 1U);
+          if (testing::Test::HasFailure()) return;
+        }
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace rpcrdma::iwarp_test
