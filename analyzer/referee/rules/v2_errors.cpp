@@ -204,12 +204,20 @@ void judge_detail(const Turn& turn, const Transaction& call) {
 }
 
 /// Whose XID stands in RDMA2_ERR_INVAL_CONT, that of what intruded or of what was broken into, the draft leaves open.
-void pay_dues(const Turn& turn) {
+/// True: with this XID an error was owed for a message that is no RDMA2_CONNPROP.
+bool pay_dues(const Turn& turn) {
   const bool inval_cont = turn.header.error == static_cast<std::uint32_t>(ErrorCode::inval_cont);
+  const auto& properties = turn.theirs().announced.messages;
+  bool of_another = false;
   std::erase_if(turn.state().due, [&](const Due& due) {
     if (due.side != other(turn.side())) return false;
-    return due.xid == turn.xid() || (due.continuation && (inval_cont || due.interrupted == turn.xid()));
+    if (due.xid != turn.xid()) return due.continuation && (inval_cont || due.interrupted == turn.xid());
+    of_another = of_another || std::none_of(properties.begin(), properties.end(), [&](const PropertyMessage& message) {
+                   return message.frame.number == due.frame.number;
+                 });
+    return true;
   });
+  return of_another;
 }
 
 }  // namespace
@@ -259,14 +267,14 @@ Refused judge_error(const Turn& turn) {
                          counted(turn.behind(), "octet")));
   }
   const Refused kind = call_or_reply(turn);
-  pay_dues(turn);
+  const bool owed_to_another = pay_dues(turn);
   const auto known = static_cast<ErrorCode>(code);
   RecentSend* refused = refused_by(turn);
   if (refused != nullptr) judge_fields(turn, *refused);
   if (known == ErrorCode::vers) judge_range(turn, refused);
   if (known == ErrorCode::vers && refused != nullptr) note_refused_version(turn, *refused);
   if (known == ErrorCode::inval_htype) note_refused_type(turn);
-  const Refused about = refuse_properties(turn);
+  const Refused about = refuse_properties(turn, owed_to_another);
   if (about == Refused::properties) return about;
   end_pieces(turn, kind);
   if (kind == Refused::reply) return kind;

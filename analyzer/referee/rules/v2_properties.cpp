@@ -440,7 +440,7 @@ void withdraw(Announced& announcement, PropertyMessage& message) {
 
 }  // namespace
 
-Refused refuse_properties(const Turn& refusal) {
+Refused refuse_properties(const Turn& refusal, bool owed_to_another) {
   using wire::ErrorCode;
   const auto code = static_cast<ErrorCode>(refusal.header.error);
   const bool of_properties = code == ErrorCode::bad_propval || code == ErrorCode::bad_xdr ||
@@ -456,12 +456,14 @@ Refused refuse_properties(const Turn& refusal) {
     if (message.state != Applied::refused) possible.push_back(&message);
   }
   if (!any) return Refused::something_else;
-  const bool others = code != ErrorCode::bad_propval && others_refusable(refusal);
+  const bool others = code != ErrorCode::bad_propval && (owed_to_another || others_refusable(refusal));
   if (possible.empty()) return others ? Refused::something_else : Refused::properties;
   // The oldest of those that this error has to be about.
   const Applied due = code == ErrorCode::inval_cont ? Applied::late : Applied::bad;
   const auto known = std::find_if(possible.begin(), possible.end(),
                                   [&](const PropertyMessage* message) { return message->state == due; });
+  const bool of_broken = code == ErrorCode::bad_xdr || code == ErrorCode::inval_cont;
+  if (owed_to_another && of_broken && known == possible.end()) return Refused::something_else;
   if (!others && code != ErrorCode::system && known != possible.end()) {
     withdraw(announcement, **known);
     return Refused::properties;

@@ -85,8 +85,9 @@ enum class Refused : std::uint8_t {
   reply,  ///< or another message that is no Call
   not_known
 };
-/// Of the other side's properties only those apply that the error is not about.
-Refused refuse_properties(const Turn& refusal);
+/// Of the other side's properties only those apply that the error is not about. `owed_to_another`: with its XID an
+/// error was owed for a message that is no RDMA2_CONNPROP.
+Refused refuse_properties(const Turn& refusal, bool owed_to_another);
 void judge_missing_final(const Witness& witness, FrameRef now);
 
 // --- rules/v2_sequences.cpp
