@@ -84,6 +84,11 @@ enum class OfferedBefore : std::uint8_t {
 
 }  // namespace
 
+bool may_have_called(const Connection& connection, Side side, std::uint32_t xid) {
+  return connection.of(side).sends.newest([&](const RecentSend& send) { return send.guessed && send.xid == xid; }) !=
+         nullptr;
+}
+
 bool calls_possible(const Connection& connection, Side side) {
   return side == Side::active || reverse_calls_possible(connection);
 }
@@ -131,6 +136,8 @@ Reading read_direction(Connection& connection, const trace::Send& event, const w
                  (ended_unseen(connection, other(sender), xid) || offer_may_be_call(connection, sender, xid))) {
         reading.direction = Direction::reply;
         reading.inferred = true;
+      } else if (!theirs_open && may_have_called(connection, other(sender), xid)) {
+        return reading;  // unknown
       } else if (!theirs_open || own_reply_chunk(header, *connection.open_call(other(sender), xid))) {
         reading.direction = Direction::call;
       } else if (!mine_open) {

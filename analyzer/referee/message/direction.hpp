@@ -27,6 +27,8 @@ struct Reading {
 
 /// Nothing shows that `side` makes no Calls.
 [[nodiscard]] bool calls_possible(const Connection& connection, Side side);
+/// A message that is cut and has this XID may be a Call of its sender, whatever it was taken for.
+[[nodiscard]] bool may_have_called(const Connection& connection, Side side, std::uint32_t xid);
 [[nodiscard]] Reading read_direction(Connection& connection, const trace::Send& event, const wire::HeaderV1& header,
                                      bool lists_complete, LongForm form);
 /// From the fixed words and what is open, for a message that need not be of version 1.

@@ -122,17 +122,21 @@ void MessageQueue::release_unpulled(const Witness& witness, LongForm form) {
 }
 
 void MessageQueue::told_by(const Witness& witness, const trace::Send& event) {
-  const Unpulled* waits = unpulled(witness.connection);
+  Connection& connection = witness.connection;
+  const Unpulled* waits = unpulled(connection);
   if (waits == nullptr) return;
   const auto fixed = wire::decode_fixed_words(event.octets, event.wire_length);
   const bool same_xid = fixed && fixed->xid == wire::load_be32(waits->octets.data());
   const bool theirs = event.side == waits->event.side;
   // RDMA_DONE is said about a Reply only, be it an earlier one; RDMA_ERROR about a Call only, and a Call gets one
   // Reply.
-  const bool first = same_xid && witness.connection.open_call(other(waits->event.side), fixed->xid) != nullptr;
+  const bool first = same_xid && connection.open_call(other(waits->event.side), fixed->xid) != nullptr;
   const bool done =
       first && !theirs && fixed->version == 1 && fixed->proc == static_cast<std::uint32_t>(wire::Proc::done);
-  const bool of_another = same_xid && witness.connection.open_call(waits->event.side, fixed->xid) != nullptr;
+  // Or about an earlier Call of the same side, which is open, or may be: what is cut answers it only by its XID.
+  const Transaction* earlier = same_xid ? connection.find(waits->event.side, fixed->xid) : nullptr;
+  const bool of_another =
+      earlier != nullptr && (!earlier->answered() || may_have_called(connection, other(waits->event.side), fixed->xid));
   const bool error = fixed && fixed->proc == static_cast<std::uint32_t>(wire::Proc::error) && !of_another;
   const bool of_a_call = same_xid && (error || (theirs && is_reply(event, scratch_)));
   release_unpulled(witness, done ? LongForm::reply : of_a_call ? LongForm::call : LongForm::undecided);

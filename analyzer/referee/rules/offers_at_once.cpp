@@ -182,6 +182,11 @@ void judge_offers_at_once(const Witness& witness, const trace::Send& event, Offe
     witness.unchecked(RuleId::handle_shared_between_offers, "what looks like an offered Reply may be a Long Call");
     return;
   }
+  if (found.with->done.number != 0) {
+    witness.unchecked(RuleId::handle_shared_between_offers,
+                      "whether RDMA_DONE had ended the first offer when the second was made cannot be told");
+    return;
+  }
   if (found.with->undecidable) {
     witness.unchecked(RuleId::handle_shared_between_offers,
                       "frames of this connection are missing, or its XID was used again before RDMA_DONE");
