@@ -47,7 +47,7 @@ std::optional<std::uint32_t> gss_service_of(const Auth& credential) {
 
 Decoded<RpcStart> decode_rpc_start(Bytes octets, std::size_t wire_length) noexcept {
   Cursor cursor(octets, wire_length);
-  const auto words = cursor.take(8, "rpc start");
+  const auto words = cursor.take(rpc_start_octets, "rpc start");
   if (!words) return tl::make_unexpected(words.error());
   return RpcStart{load_be32(words->data()), load_be32(words->data() + 4)};
 }

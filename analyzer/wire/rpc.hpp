@@ -14,7 +14,10 @@ namespace rpcrdma::wire {
 
 enum class MessageType : std::uint32_t { call = 0, reply = 1 };
 
-/// XID and message type alone: enough for the direction. Needs 8 octets.
+/// XID and message type: no RPC message is shorter.
+inline constexpr std::size_t rpc_start_octets = 8;
+
+/// These alone: enough for the direction.
 struct RpcStart {
   std::uint32_t xid = 0;
   std::uint32_t type = 0;  ///< 0 CALL, 1 REPLY, anything else is not RPC

@@ -5,18 +5,9 @@
 #include <utility>
 
 #include "payload/pieces.hpp"
+#include "wire/rpc.hpp"
 
 namespace rpcrdma::journal {
-
-namespace {
-
-/// The RPC message is at its beginning here: what came before with the same XID was another, or was given up.
-[[nodiscard]] bool begins(const wire::Bytes payload, std::uint32_t xid, bool call) noexcept {
-  return payload.size() >= 8 && wire::load_be32(payload.data()) == xid &&
-         wire::load_be32(payload.data() + 4) == (call ? 0U : 1U);
-}
-
-}  // namespace
 
 /// By rdma_remaining as most read it: without the piece that it stands in. With it, a piece that is missing and as long
 /// as the one before would not show.
@@ -59,7 +50,10 @@ bool Version2::take(std::uint32_t connection, const referee::MessageSeen& seen, 
   const std::uint64_t length = payload::length_behind(send.wire_length, header.length);
   const Key key{connection, send.side, call, header.fixed.xid};
   auto before = open_.find(key);
-  if (before != open_.end() && (!wire::has_payload(type) || begins(behind, header.fixed.xid, call))) {
+  // Where an RPC message begins, what came before with its XID was another, or was given up.
+  const auto type_of_message = call ? wire::MessageType::call : wire::MessageType::reply;
+  const bool begins = wire::begins_message(behind, header.fixed.xid, type_of_message);
+  if (before != open_.end() && (!wire::has_payload(type) || begins)) {
     octets_ -= before->second.octets.size();
     open_.erase(before);
     before = open_.end();

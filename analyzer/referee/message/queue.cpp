@@ -11,7 +11,6 @@ namespace rpcrdma::referee {
 namespace {
 
 constexpr std::size_t most_reads = 256;
-constexpr std::size_t rpc_start = 8;  // XID and message type
 
 }  // namespace
 
@@ -68,7 +67,8 @@ void MessageQueue::pulled(const Witness& witness, const trace::ReadResponse& eve
   if (!its_read) return;
   auto form = LongForm::undecided;
   const std::optional<wire::Segment>& first = waits->first;
-  if (first && event.handle == first->handle && event.offset == first->offset && event.octets.size() >= rpc_start &&
+  if (first && event.handle == first->handle && event.offset == first->offset &&
+      event.octets.size() >= wire::rpc_start_octets &&
       wire::load_be32(event.octets.data()) == wire::load_be32(waits->octets.data())) {
     const std::uint32_t type = wire::load_be32(event.octets.data() + 4);
     if (type == 0) form = LongForm::call;

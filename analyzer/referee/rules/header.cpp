@@ -207,8 +207,6 @@ constexpr std::uint64_t xdr_word = 4;
   return direction == Direction::call ? Role::requester : Role::responder;
 }
 
-constexpr std::uint64_t least_message = 8;  // octets of an XID and a message type
-
 [[nodiscard]] const char* kind(std::uint32_t type) noexcept { return type == 0 ? "a CALL" : "a REPLY"; }
 
 }  // namespace
@@ -318,7 +316,7 @@ bool judge_body(const Witness& witness, const trace::Send& event, const wire::He
                                              .what = std::move(what)});
     return true;
   }
-  if (body != 0 && body < least_message && (position_zero || reply)) {
+  if (body != 0 && body < wire::rpc_start_octets && (position_zero || reply)) {
     witness.say(RuleId::nomsg_without_body,
                 {.frames = {event.frame},
                  .by = connection.accused(event.side),
@@ -326,7 +324,7 @@ bool judge_body(const Witness& witness, const trace::Send& event, const wire::He
                  .xid = header.fixed.xid,
                  .what = fmt::format("The {} sent RDMA_NOMSG, and what is to hold the RPC message has {}; an RPC "
                                      "message has at least {}.",
-                                     name(event.side), counted(body, "octet"), least_message)});
+                                     name(event.side), counted(body, "octet"), wire::rpc_start_octets)});
     return true;
   }
   std::uint64_t by_read = 0;
@@ -429,7 +427,7 @@ bool judge_form(const Witness& witness, const trace::Send& event, const wire::He
                        .what = std::move(message)});
   };
   const std::uint64_t left = event.wire_length > header.length ? event.wire_length - header.length : 0;
-  if (left < least_message && event.holes) return false;
+  if (left < wire::rpc_start_octets && event.holes) return false;
   bool ill = false;
   if (direction == Direction::call && !guessed && wire::has_position_zero(header)) {
     say(RuleId::position_zero_in_msg,
@@ -439,10 +437,10 @@ bool judge_form(const Witness& witness, const trace::Send& event, const wire::He
         Role::requester);
     ill = true;
   }
-  if (left < least_message) {
+  if (left < wire::rpc_start_octets) {
     say(RuleId::msg_without_rpc,
         fmt::format("The {}'s RDMA_MSG ends {} behind its header; an RPC message has at least {}.", name(event.side),
-                    counted(left, "octet"), least_message),
+                    counted(left, "octet"), wire::rpc_start_octets),
         role);
     return true;
   }

@@ -10,6 +10,7 @@
 #include "referee/rules/rows.hpp"
 #include "referee/state/lifetime.hpp"
 #include "trace/spans.hpp"
+#include "wire/rpc.hpp"
 
 namespace rpcrdma::referee {
 
@@ -165,11 +166,10 @@ void offer_read_answered(const Witness& witness, Offer& offer, FrameRef frame) {
 
 void offer_content(const Witness& witness, Offer& offer, const trace::ReadResponse& event) {
   Connection& connection = witness.connection;
-  constexpr std::size_t rpc_start = 8;  // XID and message type
   if (offer.done.number != 0 && event.frame.number > offer.done.number && offer.first_behind_done.number == 0) {
     offer.first_behind_done = event.frame;
   }
-  if (offer.content.number != 0 || offer.segments.empty() || event.octets.size() < rpc_start) return;
+  if (offer.content.number != 0 || offer.segments.empty() || event.octets.size() < wire::rpc_start_octets) return;
   const wire::Segment& first = offer.segments.front();
   if (event.handle != first.handle || event.offset != first.offset) return;
   offer.content = event.frame;
@@ -314,9 +314,8 @@ TransactionId judge_offer(const Witness& witness, const trace::Send& event, cons
     offer.length += read.target.length;
   }
   constexpr std::uint64_t least_denied = 20;  // octets of an RPC Reply that reports AUTH_ERROR: none is shorter
-  constexpr std::uint64_t least_rpc = 8;      // below that nomsg-without-body has said it
   if (offer.form == Offer::Form::proper && connection.reliable_reply && profile != Profile::rfc8166 &&
-      offer.length < least_denied && offer.length >= least_rpc) {
+      offer.length < least_denied && offer.length >= wire::rpc_start_octets) {
     accuse(RuleId::pull_offer_form,
            fmt::format("The {}'s Reply offers {} octets to be read; no RPC Reply is shorter than {}.", name(responder),
                        offer.length, least_denied));

@@ -8,6 +8,7 @@
 #include "referee/rules/checks.hpp"
 #include "referee/rules/rows.hpp"
 #include "referee/rules/v2_turn.hpp"
+#include "wire/rpc.hpp"
 
 namespace rpcrdma::referee {
 
@@ -271,8 +272,7 @@ void judge_reply_form(const Witness& witness, const trace::Send& event, const wi
     std::uint64_t size = empty_lists_header + payload;
     for (const wire::WriteChunk& chunk : header.writes) size += 8 + chunk.size() * segment_size;
     size += 4 + header.reply->size() * segment_size;
-    constexpr std::uint64_t a_message = 8;  // below that it is nomsg-without-body
-    if (payload >= a_message && size <= *limit) {
+    if (payload >= wire::rpc_start_octets && size <= *limit) {
       ++connection.reply_chunks.times;
       if (call.reply_written.number != 0) connection.reply_chunks.took(event.frame.time - call.reply_written.time);
       if (!witness.again(RuleId::reply_chunk_unneeded_use, event.frame)) {
