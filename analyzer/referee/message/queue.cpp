@@ -133,10 +133,13 @@ void MessageQueue::told_by(const Witness& witness, const trace::Send& event) {
   const bool first = same_xid && connection.open_call(other(waits->event.side), fixed->xid) != nullptr;
   const bool done =
       first && !theirs && fixed->version == 1 && fixed->proc == static_cast<std::uint32_t>(wire::Proc::done);
-  // Or about an earlier Call of the same side, which is open, or may be: what is cut answers it only by its XID.
+  // Or about an earlier Call of the same side, which is open, or may be: what is cut answers it only by its XID, and it
+  // may look like an offered Reply.
   const Transaction* earlier = same_xid ? connection.find(waits->event.side, fixed->xid) : nullptr;
-  const bool of_another =
-      earlier != nullptr && (!earlier->answered() || may_have_called(connection, other(waits->event.side), fixed->xid));
+  const Side asked = other(waits->event.side);
+  const bool maybe_open =
+      earlier != nullptr && (!earlier->answered() || may_have_called(connection, asked, fixed->xid));
+  const bool of_another = same_xid && (maybe_open || offer_may_be_call(connection, asked, fixed->xid));
   const bool error = fixed && fixed->proc == static_cast<std::uint32_t>(wire::Proc::error) && !of_another;
   const bool of_a_call = same_xid && (error || (theirs && is_reply(event, scratch_)));
   release_unpulled(witness, done ? LongForm::reply : of_a_call ? LongForm::call : LongForm::undecided);
