@@ -175,6 +175,7 @@ void Talk::tell(Line& line, Side by, const std::string& verb, const Words& words
   const bool late = reading || (!plain && line.chance.one_in(8));
   line.unacknowledged.at(index(by)) = late;
   if (!late) received(line, forge::other(by));
+  received(line, by);  // over TCP, what it sends acknowledges all that came before
   if (late) beside.set("ack", "no");
   if (!plain && line.chance.one_in(25)) beside.set("mirror", "yes");
   beside.set("connection", line.number);

@@ -201,17 +201,14 @@ void take_reply(const Witness& witness, const trace::Send& event, const wire::He
     // As above, unless this is the answer, and what looked like an offered one was a Long Call.
     const bool answers = offer_may_be_call(connection, requester, xid) && !reading.guessed;
     credit_answer(witness, event, requester, grant, answers ? Granted::surely : Granted::perhaps);
-    // Wrong as it is, what it offers is there to be read.
-    const bool offers = lists_complete && !reading.guessed && !reading.inferred &&
-                        static_cast<Proc>(header.fixed.proc) == Proc::nomsg && wire::has_position_zero(header);
+    // Wrong as it is, what it offers is there to be read, and it is no answer to RDMA_DONE.
+    const bool offers = lists_complete && !reading.guessed && static_cast<Proc>(header.fixed.proc) == Proc::nomsg &&
+                        wire::has_position_zero(header);
     if (!offers && judge_answer_to_done(witness, event, xid)) return;
     if (reading.guessed) connection.distrust(kept_finished, Doubt::direction);  // or a Call of its own with that XID
     judge_duplicate(witness, event, *call);
-    if (offers) send.exchange = judge_offer(witness, event, header, call, requester, false);
-    if (reading.inferred) {
-      doubt_memory(connection, event, {});
-      judge_offer(witness, event, header, call, requester, true);
-    }
+    if (reading.inferred) doubt_memory(connection, event, {});
+    if (offers) send.exchange = judge_offer(witness, event, header, call, requester, reading.inferred);
     return;
   }
   if (reading.guessed && reading.ill_formed && captured_whole(event) && calls_possible(connection, event.side)) {
