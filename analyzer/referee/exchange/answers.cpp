@@ -7,6 +7,7 @@
 #include "referee/state/lifetime.hpp"
 #include "referee/state/mount.hpp"
 #include "referee/state/nfs_watch.hpp"
+#include "referee/state/possible_calls.hpp"
 #include "referee/state/procedures.hpp"
 
 namespace rpcrdma::referee {
@@ -42,7 +43,7 @@ void answer_nothing_open(const Witness& witness, const trace::Send& event, std::
     judge_duplicate(witness, event, *call);
   } else if (event.side == Side::passive) {
     judge_orphan(witness, event, requester, xid);
-  } else if (connection.diary.undirected_of(requester, xid)) {
+  } else if (possible_empty_call(connection, requester, xid)) {
     witness.unchecked(RuleId::error_from_requester, "the message that it refuses does not say whether it is a Call");
     witness.unchecked(RuleId::reply_without_call, "a message that was refused does not say whether it is a Call");
   } else {

@@ -5,6 +5,7 @@
 #include <string_view>
 #include <vector>
 
+#include "referee/state/possible_calls.hpp"
 #include "wire/rpc.hpp"
 
 namespace rpcrdma::referee {
@@ -42,12 +43,6 @@ using wire::Proc;
                                               theirs.writes.end(), same_places);
 }
 
-/// Its Call seems to have been answered, which is not certain.
-[[nodiscard]] bool ended_unseen(const Connection& connection, Side requester, std::uint32_t xid) {
-  const Transaction* call = connection.find(requester, xid);
-  return call != nullptr && call->answer_uncertain();
-}
-
 /// Room for a Reply is only offered by a Call: what an answer fills is told without a Read chunk.
 [[nodiscard]] bool offers_room(const wire::HeaderV1& header) {
   return header.reply && wire::chunk_length(*header.reply) != 0;
@@ -82,12 +77,77 @@ enum class OfferedBefore : std::uint8_t {
          !connection.whole();
 }
 
-}  // namespace
+/// Who sent a message, and the Calls with its XID.
+struct Parties {
+  Side sender = Side::active;
+  std::uint32_t xid = 0;
+  const Transaction* theirs = nullptr;  ///< of the other side, open or answered
+  bool theirs_open = false;
+  bool mine_open = false;  ///< of the sender
+};
 
-bool may_have_called(const Connection& connection, Side side, std::uint32_t xid) {
-  return connection.of(side).sends.newest([&](const RecentSend& send) { return send.guessed && send.xid == xid; }) !=
-         nullptr;
+[[nodiscard]] Parties parties_of(const Connection& connection, Side sender, std::uint32_t xid) {
+  Parties parties{.sender = sender, .xid = xid, .theirs = connection.find(other(sender), xid)};
+  parties.theirs_open = parties.theirs != nullptr && !parties.theirs->answered();
+  parties.mine_open = connection.open_call(sender, xid) != nullptr;
+  return parties;
 }
+
+/// The first words of its RPC message, as far as it is inline.
+[[nodiscard]] std::optional<wire::RpcStart> rpc_start(const trace::Send& event, const wire::HeaderV1& header) {
+  if (event.octets.size() < header.length) return std::nullopt;
+  const auto start = wire::decode_rpc_start(event.octets.subspan(header.length), event.wire_length - header.length);
+  return start ? std::optional(*start) : std::nullopt;
+}
+
+/// A Long Call, or a Reply that offers itself to be read: told apart by the open Call of the other side, or by what
+/// has been read of it.
+[[nodiscard]] Reading read_long_form(const Connection& connection, const Parties& parties, const wire::HeaderV1& header,
+                                     LongForm form) {
+  const auto is = [](Direction direction) { return Reading{.direction = direction}; };
+  const Reading rather_reply{.direction = Direction::reply, .inferred = true};
+  if (parties.theirs_open) {
+    switch (form) {
+      case LongForm::call:
+        return is(Direction::call);
+      case LongForm::reply:
+        return is(Direction::reply);
+      case LongForm::undecided:
+        // Other traffic came before it was pulled: the only open Call with its XID is the one that it answers.
+        return parties.mine_open ? is(Direction::unknown) : rather_reply;
+      case LongForm::not_asked:
+        break;
+    }
+    if (own_reply_chunk(header, *parties.theirs)) return is(Direction::call);
+    return is(parties.mine_open ? Direction::unknown : Direction::reply);
+  }
+  if (offered_before(connection, parties.sender, header) == OfferedBefore::same_memory) return is(Direction::reply);
+  if (form == LongForm::call) return is(Direction::call);
+  if (form == LongForm::reply) return is(Direction::reply);
+  const bool perhaps_open = (parties.theirs != nullptr && parties.theirs->answer_uncertain()) ||
+                            possible_long_call(connection, other(parties.sender), parties.xid);
+  if (perhaps_open && !offers_room(header)) return rather_reply;
+  if (possible_cut_call(connection, other(parties.sender), parties.xid)) return is(Direction::unknown);
+  return is(Direction::call);
+}
+
+/// RDMA_NOMSG without a Position-Zero Read chunk, by who may offer what. `unknown`: its lists do not tell.
+[[nodiscard]] Direction direction_by_lists(const Connection& connection, const Parties& parties,
+                                           const wire::HeaderV1& header) {
+  const bool client = parties.sender == Side::active;
+  // Room for a Reply that nobody else asked for, and no message: a Call that is nowhere.
+  if (header.reply && client && connection.whole() && parties.theirs == nullptr) return Direction::call;
+  if (!header.reads.empty()) {
+    // Read chunks for items, and nothing that could hold a Reply.
+    const bool may_call = client || (connection.whole() && reverse_calls_possible(connection));
+    if (!header.reply && parties.theirs == nullptr && may_call) return Direction::call;
+    // Read chunks for items that the other side's open Call asked for, in a Reply, where nothing allows them.
+    if (parties.theirs_open && !parties.mine_open) return Direction::reply;
+  }
+  return header.reply && (parties.theirs != nullptr || !client) ? Direction::reply : Direction::unknown;
+}
+
+}  // namespace
 
 bool calls_possible(const Connection& connection, Side side) {
   return side == Side::active || reverse_calls_possible(connection);
@@ -96,87 +156,34 @@ bool calls_possible(const Connection& connection, Side side) {
 Reading read_direction(Connection& connection, const trace::Send& event, const wire::HeaderV1& header,
                        bool lists_complete, LongForm form) {
   Reading reading;
-  const Side sender = event.side;
-  const std::uint32_t xid = header.fixed.xid;
   const auto proc = static_cast<Proc>(header.fixed.proc);
-  if (lists_complete && (proc == Proc::msg || proc == Proc::msgp) && event.octets.size() >= header.length) {
-    const auto start = wire::decode_rpc_start(event.octets.subspan(header.length), event.wire_length - header.length);
-    if (start) {
-      reading.rpc = *start;
-      if (start->type == 0) reading.direction = Direction::call;
-      if (start->type == 1) reading.direction = Direction::reply;
-      if (start->type <= 1) return reading;
-    }
+  if (lists_complete && (proc == Proc::msg || proc == Proc::msgp)) reading.rpc = rpc_start(event, header);
+  if (reading.rpc && reading.rpc->type <= 1) {
+    reading.direction = reading.rpc->type == 0 ? Direction::call : Direction::reply;
+    return reading;
   }
-  const bool theirs_open = connection.open_call(other(sender), xid) != nullptr;
-  const bool mine_open = connection.open_call(sender, xid) != nullptr;
-  if (proc == Proc::nomsg && lists_complete) {
-    if (theirs_open && gives_back(header, *connection.open_call(other(sender), xid))) {
+  const Parties parties = parties_of(connection, event.side, header.fixed.xid);
+  if (lists_complete && proc == Proc::nomsg) {
+    if (parties.theirs_open && gives_back(header, *parties.theirs)) {
       reading.direction = Direction::reply;
       return reading;
     }
-    if (has_position_zero(header)) {
-      // A Long Call, or a Reply that offers itself to be read: told apart by the open Call of the other side.
-      const OfferedBefore before = theirs_open ? OfferedBefore::no : offered_before(connection, sender, header);
-      const bool second = before != OfferedBefore::no;
-      const bool told = form != LongForm::not_asked && !((second || !theirs_open) && form == LongForm::undecided);
-      if (before == OfferedBefore::same_memory) {
-        reading.direction = Direction::reply;
-        return reading;
-      }
-      if (told) {
-        if (form == LongForm::call) reading.direction = Direction::call;
-        if (form == LongForm::reply) reading.direction = Direction::reply;
-        // Other traffic came before it was pulled: the only open Call with its XID is the one that it answers.
-        if (form == LongForm::undecided && theirs_open && !mine_open) {
-          reading.direction = Direction::reply;
-          reading.inferred = true;
-        }
-      } else if (!theirs_open && !offers_room(header) &&
-                 (ended_unseen(connection, other(sender), xid) || offer_may_be_call(connection, sender, xid))) {
-        reading.direction = Direction::reply;
-        reading.inferred = true;
-      } else if (!theirs_open && may_have_called(connection, other(sender), xid)) {
-        return reading;  // unknown
-      } else if (!theirs_open || own_reply_chunk(header, *connection.open_call(other(sender), xid))) {
-        reading.direction = Direction::call;
-      } else if (!mine_open) {
-        reading.direction = Direction::reply;
-      }
-      return reading;
-    }
-    // Room for a Reply that nobody else asked for, and no message: a Call that is nowhere.
-    if (header.reply && !theirs_open && sender == Side::active && connection.whole() &&
-        connection.find(other(sender), xid) == nullptr) {
-      reading.direction = Direction::call;
-      return reading;
-    }
-    // Read chunks for items, and nothing that could hold a Reply.
-    if (!header.reads.empty() && !header.reply && connection.find(other(sender), xid) == nullptr &&
-        (sender == Side::active || (connection.whole() && reverse_calls_possible(connection)))) {
-      reading.direction = Direction::call;
-      return reading;
-    }
-    // Read chunks for items that the other side's open Call asked for, in a Reply, where nothing allows them.
-    if (!header.reads.empty() && theirs_open && !mine_open) {
-      reading.direction = Direction::reply;
-      return reading;
-    }
-    if (header.reply && (theirs_open || connection.find(other(sender), xid) != nullptr || sender == Side::passive)) {
-      reading.direction = Direction::reply;
+    if (has_position_zero(header)) return read_long_form(connection, parties, header, form);
+    if (const Direction by_lists = direction_by_lists(connection, parties, header); by_lists != Direction::unknown) {
+      reading.direction = by_lists;
       return reading;
     }
   }
   // The message in a Read chunk at Position 0, and nothing of it inline: a client that answers nobody calls.
   const bool nothing_inline = proc == Proc::msg && lists_complete && !event.holes && !reading.rpc;
-  if (nothing_inline && has_position_zero(header) && sender == Side::active && connection.whole() &&
-      connection.find(other(sender), xid) == nullptr) {
+  if (nothing_inline && has_position_zero(header) && parties.sender == Side::active && connection.whole() &&
+      parties.theirs == nullptr) {
     reading.direction = Direction::call;
     return reading;
   }
   reading.guessed = true;
-  reading.direction = theirs_open ? Direction::reply : Direction::call;
-  if (!theirs_open && sender == Side::passive) reading.direction = Direction::reply;
+  const bool answers = parties.theirs_open || parties.sender == Side::passive;
+  reading.direction = answers ? Direction::reply : Direction::call;
   return reading;
 }
 

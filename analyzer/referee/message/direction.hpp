@@ -21,14 +21,12 @@ struct Reading {
   Direction direction = Direction::unknown;
   bool guessed = false;   ///< from the XID only: good for counting, not for judging
   bool inferred = false;  ///< a Long Call and an offered Reply look alike, and this is rather the latter
-  std::optional<wire::RpcStart> rpc;
+  std::optional<wire::RpcStart> rpc = {};
   bool ill_formed = false;
 };
 
 /// Nothing shows that `side` makes no Calls.
 [[nodiscard]] bool calls_possible(const Connection& connection, Side side);
-/// A message that is cut and has this XID may be a Call of its sender, whatever it was taken for.
-[[nodiscard]] bool may_have_called(const Connection& connection, Side side, std::uint32_t xid);
 [[nodiscard]] Reading read_direction(Connection& connection, const trace::Send& event, const wire::HeaderV1& header,
                                      bool lists_complete, LongForm form);
 /// From the fixed words and what is open, for a message that need not be of version 1.

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "referee/docket/witness.hpp"
+#include "referee/state/possible_calls.hpp"
 
 namespace rpcrdma::referee {
 
@@ -138,8 +139,8 @@ void MessageQueue::told_by(const Witness& witness, const trace::Send& event) {
   const Transaction* earlier = same_xid ? connection.find(waits->event.side, fixed->xid) : nullptr;
   const Side asked = other(waits->event.side);
   const bool maybe_open =
-      earlier != nullptr && (!earlier->answered() || may_have_called(connection, asked, fixed->xid));
-  const bool of_another = same_xid && (maybe_open || offer_may_be_call(connection, asked, fixed->xid));
+      earlier != nullptr && (!earlier->answered() || possible_cut_call(connection, asked, fixed->xid));
+  const bool of_another = same_xid && (maybe_open || possible_long_call(connection, waits->event.side, fixed->xid));
   const bool error = fixed && fixed->proc == static_cast<std::uint32_t>(wire::Proc::error) && !of_another;
   const bool of_a_call = same_xid && (error || (theirs && is_reply(event, scratch_)));
   release_unpulled(witness, done ? LongForm::reply : of_a_call ? LongForm::call : LongForm::undecided);

@@ -10,6 +10,7 @@
 #include "referee/docket/counted.hpp"
 #include "referee/rules/checks.hpp"
 #include "referee/rules/rows.hpp"
+#include "referee/state/possible_calls.hpp"
 
 namespace rpcrdma::referee {
 
@@ -170,7 +171,7 @@ HeldFinding settle_done(const Witness& witness, const DoneSeen& event) {
     }
   }
   if (offer == nullptr) {
-    const bool called = theirs != nullptr && offer_may_be_call(connection, other(sender), xid) && theirs->undecidable;
+    const bool called = theirs != nullptr && possible_long_call(connection, sender, xid) && theirs->undecidable;
     if (theirs != nullptr && (called || !connection.whole())) {
       // It ends an offer of the other side that is not in the capture, or was taken for a Call.
       witness.unchecked(RuleId::done_wrong_sender, "frames are missing: what it ends may be another offer");
@@ -287,7 +288,7 @@ bool judge_answer_to_done(const Witness& witness, const trace::Send& event, std:
   const Connection::Done* done =
       connection.dones.newest([&](const Connection::Done& d) { return d.xid == xid && d.side == other(event.side); });
   if (done == nullptr) return false;
-  if (may_answer_long_call(connection, event.side, xid)) return false;
+  if (possible_answered_call(connection, other(event.side), xid)) return false;
   // A Call with the same XID may be missing in between: that shows only when its sender goes on.
   witness.wait({.rule = RuleId::done_answered,
                 .accused = event.side,

@@ -9,7 +9,7 @@
 #include "referee/rules/checks.hpp"
 #include "referee/rules/rows.hpp"
 #include "referee/rules/v2_turn.hpp"
-#include "referee/state/offers.hpp"
+#include "referee/state/possible_calls.hpp"
 
 namespace rpcrdma::referee {
 
@@ -212,7 +212,7 @@ void settle_duplicate(const Witness& witness, const Case& waited, bool proven) {
 }  // namespace
 
 void judge_duplicate(const Witness& witness, const trace::Send& event, const Transaction& call) {
-  if (call.answer_uncertain() || may_answer_long_call(witness.connection, event.side, call.xid)) {
+  if (call.answer_uncertain() || possible_answered_call(witness.connection, call.requester, call.xid)) {
     // Long Calls that look like Replies are of version 1.
     const bool behind = witness.connection.version2 || witness.connection.order_lost();
     witness.unchecked(RuleId::duplicate_reply, behind ? "the Reply before it may be that of another Call"
@@ -316,7 +316,7 @@ void judge_orphan(const Witness& witness, const trace::Send& event, Side request
     witness.unchecked(RuleId::reply_without_call, "traffic of an early draft of version 2 is not judged");
     return;
   }
-  if (may_answer_long_call(connection, event.side, xid)) {
+  if (possible_answered_call(connection, requester, xid)) {
     witness.unchecked(RuleId::reply_without_call, "its Call may be the Long Call that looks like an offered Reply");
     return;
   }

@@ -64,9 +64,6 @@ struct ErrorDiary {
   };
   Recent<Sent, 64> errors;      ///< RDMA_ERRORs
   Recent<Sent, 64> undirected;  ///< messages that nobody can tell to be a Call or a Reply, and that may be refused
-  [[nodiscard]] bool undirected_of(Side sender, std::uint32_t xid) const {
-    return undirected.newest([&](const Sent& sent) { return sent.side == sender && sent.xid == xid; }) != nullptr;
-  }
   /// A version, and the message that settled or refused it.
   struct Version {
     std::uint32_t version = 0;  ///< 0: none

@@ -20,16 +20,6 @@ Offer* newest_offer(Connection& connection, Side requester, std::uint32_t xid) {
   return at == connection.offers.rend() ? nullptr : &*at;
 }
 
-bool offer_may_be_call(Connection& connection, Side asked, std::uint32_t xid) {
-  return std::any_of(connection.offers.begin(), connection.offers.end(),
-                     [&](const Offer& offer) { return offer.answers(asked, xid) && offer.may_be_call(); });
-}
-
-bool may_answer_long_call(Connection& connection, Side asked, std::uint32_t xid) {
-  const Transaction* call = connection.find(asked, xid);
-  return (call != nullptr && call->answer_uncertain()) || offer_may_be_call(connection, asked, xid);
-}
-
 Offer* find_offer(Connection& connection, TransactionId transaction) {
   const auto at = std::find_if(connection.offers.rbegin(), connection.offers.rend(),
                                [&](const Offer& offer) { return offer.transaction == transaction; });

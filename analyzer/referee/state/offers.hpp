@@ -52,10 +52,6 @@ struct Connection;
 [[nodiscard]] Offer* oldest_open_offer(Connection& connection, Side requester, std::uint32_t xid);
 /// The newest offer with this XID whose requester is `requester`.
 [[nodiscard]] Offer* newest_offer(Connection& connection, Side requester, std::uint32_t xid);
-/// Something that counts as an offered Reply to `asked` may be a Long Call to it.
-[[nodiscard]] bool offer_may_be_call(Connection& connection, Side asked, std::uint32_t xid);
-/// Then a message of `asked` with that XID is its Reply. Also where the lists of the offer are cut.
-[[nodiscard]] bool may_answer_long_call(Connection& connection, Side asked, std::uint32_t xid);
 [[nodiscard]] Offer* find_offer(Connection& connection, TransactionId transaction);
 void offer_read(Offer& offer, FrameRef frame);
 /// All of it has been read and answered.

@@ -1,0 +1,296 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "referee/exchange/version1_exchanges.hpp"
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+#include "referee/docket/cases.hpp"
+#include "referee/exchange/answers.hpp"
+#include "referee/exchange/calls.hpp"
+#include "referee/rules/checks.hpp"
+#include "referee/state/lifetime.hpp"
+#include "referee/state/mount.hpp"
+#include "referee/state/nfs_watch.hpp"
+#include "referee/state/possible_calls.hpp"
+#include "referee/state/procedures.hpp"
+
+namespace rpcrdma::referee::v1 {
+
+namespace {
+
+using wire::Proc;
+
+[[nodiscard]] bool has_lists(const wire::HeaderV1& header) noexcept {
+  return !header.reads.empty() || !header.writes.empty() || header.reply.has_value();
+}
+
+// --- Calls
+
+/// Neither its procedure nor what the client agrees to with it is known: cut, or pulled later by RDMA Read.
+void not_read(Connection& connection, const Transaction& call) {
+  BackChannel& channel = connection.back_channel;
+  if (channel.agreed.number == 0 && channel.not_read == 0) channel.not_read = call.call.number;
+}
+
+/// What RFC 8166 section 4.5.2 counts among the broken headers although it can be decoded: RDMA_NOMSG whose lists hold
+/// no message, and another XID than that of the RPC message.
+[[nodiscard]] bool has_to_be_refused(const Turn& turn) {
+  if (!turn.lists_complete() || turn.event.holes) return false;
+  const Reading& reading = turn.reading;
+  if (reading.rpc) return reading.rpc->type == 0 && reading.rpc->xid != turn.xid();
+  const bool nowhere = reading.direction == Direction::call && !reading.guessed && reading.ill_formed;
+  if (!turn.is(Proc::nomsg) || (has_lists(turn.header) && !nowhere)) return false;
+  // One that may have been meant as a Reply is dropped without a word.
+  return turn.connection.find(other(turn.side()), turn.xid()) == nullptr;
+}
+
+/// RDMA_DONE for what may be an offered Reply stands before it in the file, as it may where directions are late.
+[[nodiscard]] bool done_before(const Witness& witness, const Transaction& call) {
+  if (!call.may_be_offer()) return false;
+  const auto done = std::erase_if(witness.connection.cases, [&](const Case& waited) {
+    return waited.is<Case::Done>() != nullptr && waited.xid == call.xid && waited.accused == other(call.requester);
+  });
+  if (done == 0) return false;
+  witness.unchecked(RuleId::rdma_done_sent, "what it is about, a Long Call or an offered Reply, cannot be told");
+  return true;
+}
+
+/// As its header tells it.
+[[nodiscard]] Transaction fresh_call(const Turn& turn) {
+  const trace::Send& event = turn.event;
+  Transaction fresh;
+  fresh.xid = turn.xid();
+  fresh.requester = turn.side();
+  fresh.call = event.frame;
+  fresh.call_last = event.last;
+  fresh.call_ordinal = event.ordinal;
+  fresh.version = turn.header.fixed.version;
+  fresh.credit = turn.header.fixed.credit;
+  fresh.wire_length = event.wire_length;
+  fresh.lists_known = turn.lists_known();
+  if (turn.reading.guessed && !turn.captured_whole()) fresh.says_call = Transaction::SaysCall::cut;
+  if (turn.reading.ill_formed) fresh.found_ill_formed();
+  if (has_to_be_refused(turn)) {
+    fresh.refusal = Transaction::Refusal::due;
+  } else if (turn.is(Proc::msgp)) {
+    fresh.refusal = Transaction::Refusal::due_for_msgp;
+  }
+  fresh.responder_gaps = turn.connection.of(other(turn.side())).gaps;
+  if (fresh.lists_known) {
+    fresh.reads = turn.header.reads;
+    fresh.writes = turn.header.writes;
+    fresh.reply_chunk = turn.header.reply;
+    fresh.lists_changed();
+  }
+  if (turn.has_payload() && turn.captured_whole()) {
+    fresh.payload = Transaction::Payload{hash_of_payload(turn.payload()), turn.behind()};
+  }
+  return fresh;
+}
+
+/// The memory that it names is not known, or not whose it is.
+void doubt_lists(const Turn& turn) {
+  if (!turn.lists_complete()) {
+    // Chunks that were not captured: operations on them would look like operations on unknown memory (U3).
+    turn.connection.distrust(kept_finished, Doubt::cut_message);
+  } else if (has_lists(turn.header)) {
+    doubt_memory(turn.connection, turn.event, {});
+  }
+  turn.connection.of(turn.side()).lists_unknown = Transactions::key(turn.side(), turn.xid());
+}
+
+}  // namespace
+
+void take_call(const Turn& turn) {
+  Connection& connection = turn.connection;
+  const bool reverse = turn.side() == Side::passive;
+  ++(reverse ? connection.facts.messages.reverse_calls : connection.facts.messages.calls);
+  if (!turn.lists_known()) doubt_lists(turn);
+  turn.send.direction = Direction::call;
+  Transaction& call = enter_exchange(turn, turn.event, fresh_call(turn));
+  turn.send.exchange = call.id;
+  credit_call(turn, turn.event, call, turn.send);
+  if (turn.has_payload()) note_procedure(connection, call, turn.payload(), turn.behind());
+  cancel_accesses_of(turn, call);
+  judge_early_access(turn, call);
+  judge_offered_memory(turn, turn.event, call);
+  const bool guessed = turn.reading.guessed;
+  if (turn.event.invalidated && !guessed) {
+    judge_misplaced_invalidation(turn, turn.event, call.xid, "a Call", turn.send);
+  }
+  if (!reverse && !call.procedure) not_read(connection, call);
+  if (reverse && !guessed) judge_reverse_call(turn, turn.event, call);
+  judge_call_form(turn, turn.event, call);
+  if (call.lists_known && call.copies == 1) judge_call_lists(turn, turn.event, turn.header, call);
+  if (answered_before(turn, turn.event, call.xid) || done_before(turn, call)) end_unseen(connection, call);
+}
+
+namespace {
+
+// --- Replies
+
+/// What its credit word says, if that is a grant.
+[[nodiscard]] std::optional<std::uint32_t> grant_of(const Turn& turn) {
+  if (turn.reading.guessed && turn.header.fixed.credit == 0) return std::nullopt;
+  return turn.header.fixed.credit;
+}
+
+/// RDMA_NOMSG with a Position-Zero Read chunk: offered to be read (pull completion).
+[[nodiscard]] bool offers(const Turn& turn) {
+  return turn.lists_known() && turn.is(Proc::nomsg) && wire::has_position_zero(turn.header);
+}
+
+/// No message at all: that has been said. It may have been meant as a Call: what it names may be used, it may be
+/// refused, and its credit word is perhaps no grant (RFC 8167 section 4.1).
+void take_no_message(const Turn& turn) {
+  Connection& connection = turn.connection;
+  const Side requester = other(turn.side());
+  if (turn.header.reads.empty() && has_lists(turn.header)) doubt_memory(connection, turn.event, {});
+  connection.diary.undirected.add({turn.xid(), turn.side(), turn.event.frame});
+  end_wait(connection, requester, turn.xid());
+  ++connection.ledger(turn.side()).unanswered;
+  credit_refusal(connection, turn.event, requester, grant_of(turn));
+}
+
+/// Its Call is nowhere.
+void take_orphan(const Turn& turn) {
+  Connection& connection = turn.connection;
+  const Side requester = other(turn.side());
+  const Reading& reading = turn.reading;
+  if (turn.lists_known() && !turn.header.reads.empty()) {
+    turn.send.exchange = judge_offer(turn, turn.event, turn.header, nullptr, requester, reading.inferred);
+  }
+  end_wait(connection, requester, turn.xid());
+  ++connection.ledger(turn.side()).unanswered;  // it took a Receive that was posted for something else
+  // Nothing of what is open was answered, and who did not ask drops it. Where no RPC message says that it is a Reply,
+  // its credit word may be a request.
+  if (reading.rpc) {
+    credit_answer(turn, turn.event, requester, grant_of(turn), Granted::perhaps);
+  } else {
+    credit_refusal(connection, turn.event, requester, grant_of(turn));
+  }
+  if (reading.guessed) {
+    connection.distrust(kept_finished, Doubt::cut_message);  // cut before it says whether it is a Reply at all
+    turn.unchecked(RuleId::reply_without_call, "a message was cut before its direction");
+    return;
+  }
+  if (reading.inferred) {
+    doubt_memory(connection, turn.event, {});  // a Long Call, after all?
+    turn.unchecked(RuleId::reply_without_call, "the message that it answers looked like an offered Reply");
+    return;
+  }
+  // Its form alone says that it is a Reply: it may be a callback without its message.
+  if (!reading.rpc) connection.diary.undirected.add({turn.xid(), turn.side(), turn.event.frame});
+  if (judge_answer_to_done(turn, turn.event, turn.xid())) return;
+  judge_orphan(turn, turn.event, requester, turn.xid());
+}
+
+/// Its Call has been answered.
+void take_second_reply(const Turn& turn, const Transaction& call) {
+  Connection& connection = turn.connection;
+  const Side requester = call.requester;
+  const Reading& reading = turn.reading;
+  ++connection.ledger(turn.side()).unanswered;
+  // Who did not ask drops it, unless this is the answer, and what looked like an offered one was a Long Call.
+  const bool answers = possible_long_call(connection, turn.side(), turn.xid()) && !reading.guessed;
+  credit_answer(turn, turn.event, requester, grant_of(turn), answers ? Granted::surely : Granted::perhaps);
+  // Wrong as it is, what it offers is there to be read, and it is no answer to RDMA_DONE.
+  const bool offered = offers(turn);
+  if (!offered && judge_answer_to_done(turn, turn.event, turn.xid())) return;
+  if (reading.guessed) connection.distrust(kept_finished, Doubt::direction);  // or a Call of its own with that XID
+  judge_duplicate(turn, turn.event, call);
+  if (reading.inferred) doubt_memory(connection, turn.event, {});
+  if (offered) turn.send.exchange = judge_offer(turn, turn.event, turn.header, &call, requester, reading.inferred);
+}
+
+/// A requester must drop RDMA_MSGP (RFC 8166 section 4.6.1), and waits on, unless it asked with RDMA_MSGP itself: that
+/// one is of the time when it was allowed. Another that takes it goes on as if it had been answered: nobody is accused
+/// of what would be right then.
+void drop_answer(const Turn& turn, Transaction& call) {
+  Connection& connection = turn.connection;
+  credit_answer(turn, turn.event, call.requester, grant_of(turn), Granted::perhaps);
+  if (call.answer != Transaction::Answer::dropped) connection.ledger(call.requester).end_one();
+  call.answer = Transaction::Answer::dropped;
+  retire(connection, call, turn.event.frame);
+}
+
+/// What its RPC message and its version say.
+void look_at_message(const Turn& turn, Transaction& call) {
+  judge_reply_version(turn, turn.event, turn.header.fixed.version, call);
+  settle_version(turn.connection, turn.event, turn.header.fixed.version, call);
+  judge_msgp_answer(turn, turn.event, call);
+  if (!turn.reading.rpc || !turn.has_payload()) return;
+  judge_rpc_status(turn, turn.event.frame, turn.side(), turn.payload(), turn.behind(), call);
+  if (call.answers == 0) watch_reply(turn.connection, call, turn.event.frame, turn.payload(), turn.behind());
+}
+
+/// What its lists say, against those of its Call.
+void look_at_lists(const Turn& turn, Transaction& call) {
+  judge_reply_form(turn, turn.event, turn.header, call);
+  judge_pulled(turn, turn.event, call, reply_stream(turn.event, turn.header, call));
+  if (judge_reply_lists(turn, turn.event, turn.header, call)) {
+    if (!call.call_body.empty()) judge_pulled_call(turn, call, turn.event.frame);
+    if (!call.writes.empty()) {
+      judge_reply_items(turn, turn.event, turn.header, call, reply_stream(turn.event, turn.header, call));
+    }
+  }
+}
+
+/// The answer to an open Call.
+void take_answer(const Turn& turn, Transaction& call) {
+  Connection& connection = turn.connection;
+  const Reading& reading = turn.reading;
+  if (!reading.guessed) look_at_message(turn, call);
+  call.answer = reading.inferred || (reading.guessed && calls_possible(connection, turn.side()))
+                    ? Transaction::Answer::inferred
+                    : Transaction::Answer::plain;
+  judge_invalidation(turn, turn.event, call, turn.send);
+  // If it is a Long Call all the same, what it names is there to be used, and the open Call goes on.
+  if (reading.inferred) doubt_memory(connection, turn.event, {});
+  const bool judged = turn.lists_known() && !reading.inferred;
+  if (judged) look_at_lists(turn, call);
+  // A responder may have tried the Reply chunk first: what it left there is no reply.
+  if (turn.is(Proc::msg)) call.reply_body.clear();
+  if (judged) judge_returned_lengths(turn, turn.event, turn.header, call);
+  if (turn.lists_known() && !turn.header.reads.empty()) {
+    judge_offer(turn, turn.event, turn.header, &call, call.requester, reading.inferred);
+  }
+  credit_answer(turn, turn.event, call.requester, grant_of(turn));
+  connection.ledger(call.requester).end_one();
+  finish_answer(turn, turn.event, call);
+  if (call.answered() && !reading.inferred) retire(connection, call, turn.event.frame);
+  complete_one(connection);
+}
+
+}  // namespace
+
+void take_reply(const Turn& turn) {
+  Connection& connection = turn.connection;
+  const Reading& reading = turn.reading;
+  const Side requester = other(turn.side());
+  ++(requester == Side::passive ? connection.facts.messages.reverse_replies : connection.facts.messages.replies);
+  turn.send.direction = Direction::reply;
+  if (reading.guessed && !turn.header.reads.empty()) {  // an offer that cannot be told apart
+    if (turn.lists_complete()) {
+      doubt_memory(connection, turn.event, {});
+    } else {
+      connection.distrust(kept_finished, Doubt::cut_message);
+    }
+  }
+  Transaction* call = connection.find(requester, turn.xid());
+  if (call == nullptr && reading.guessed && turn.captured_whole()) return take_no_message(turn);
+  if (call == nullptr) return take_orphan(turn);
+  turn.send.exchange = call->id;
+  if (call->answered()) return take_second_reply(turn, *call);
+  if (reading.guessed && reading.ill_formed && turn.captured_whole() && calls_possible(connection, turn.side())) {
+    call->broken_reply = turn.event.frame;  // or a Call of its own: neither ends the open one
+    call->answer = Transaction::Answer::inferred;
+    return;
+  }
+  const bool of_its_time = call->refusal == Transaction::Refusal::due_for_msgp;
+  if (turn.is(Proc::msgp) && !of_its_time) return drop_answer(turn, *call);
+  take_answer(turn, *call);
+}
+
+}  // namespace rpcrdma::referee::v1
