@@ -279,10 +279,11 @@ void Handshakes::disconnect(const IbPacket& packet, const CmMessage& m) {
     if (c != nullptr && of_another(*c, packet, m)) return;
   }
   if (c == nullptr) return;
-  Side side = side_of(*c, packet, m);
   // The whole conversation may stand in front of its REQ, and all that the client said in front of the REP.
-  const bool may_come = c->request_may_come(packet.ref) || (side == Side::active && c->reply_may_come(packet.ref));
+  const bool may_come =
+      c->request_may_come(packet.ref) || (side_of(*c, packet, m) == Side::active && c->reply_may_come(packet.ref));
   if (!may_come) flows_.settle(*c);
+  Side side = side_of(*c, packet, m);  // who is the client may have been found out by that
   if (m.kind == CmKind::dreq && c->addresses[0] == c->addresses[1] && m.remote_qpn && c->both_legs())
     side = c->legs[index(Side::active)]->key.qpn == *m.remote_qpn ? Side::active : Side::passive;
   // Found by its queue pair: from now on also by its communication IDs, for the DREP.

@@ -9,15 +9,13 @@ namespace rpcrdma::trace::iwarp {
 /// What the Sends of one direction say about their sender.
 enum class RoleHint : std::uint8_t {
   none,
-  perhaps_client,  ///< it calls a program of which is not known who calls whom: its peer's replies tell no more
+  perhaps_client,  ///< it calls, and of what it calls is not known who calls whom: its peer's replies tell no more
   likely_client,   ///< its memory is read
   likely_server,   ///< it replies, writes or reads; a client replies too, to callbacks
   client,          ///< it calls NFS, or what belongs to it
   server,          ///< it calls a callback program
 };
 
-/// One RPC-over-RDMA message.
-[[nodiscard]] RoleHint role_of_message(Bytes octets, std::size_t wire_length);
 /// The Sends that wait in a window, from the FPDU at `from` on.
 [[nodiscard]] RoleHint role_in_window(const Window& window, Position from, const wire::Markers& markers);
 

@@ -15,7 +15,7 @@ constexpr std::uint32_t callback = 0x40000000;
 /// RDMA_MSG without chunks that carries an RPC Call or Reply.
 Octets rpc(std::uint32_t xid, bool call, std::uint32_t program = nfs, std::uint32_t version = 1) {
   const Octets header = version == 1 ? be32(xid) + be32(1) + be32(32) + be32(0) + filled(12)
-                                     : be32(xid) + be32(2) + be32(10) + be32(10) + filled(16);
+                                     : be32(xid) + be32(2) + be32(10) + be32(call ? 10 : 13) + filled(16);
   const Octets body = call ? be32(2) + be32(program) + be32(4) + be32(1) + filled(16) : filled(16);
   return header + be32(xid) + be32(call ? 0 : 1) + body;
 }
@@ -88,6 +88,26 @@ TEST_F(IbPairing, VersionTwoCall) {
   p.call(c0, rpc(1, true, nfs, 2));
   p.server_acks(c0);
   EXPECT_EQ(p.sink.news().front(), "1A #1 adopted 10.0.0.2:-/0x11 10.0.0.1:-/0x22");
+}
+
+TEST_F(IbPairing, VersionTwoRepliesSpeakForTheServer) {
+  for (std::uint32_t i = 0; i < 4; ++i) {
+    p.reply(s0 + i, rpc(1 + i, false, nfs, 2));
+    p.client_acks(s0 + i);
+  }
+  p.finish();
+  EXPECT_EQ(p.sink.news().front(), "1A #1 adopted 10.0.0.2:-/0x11 10.0.0.1:-/0x22");
+  EXPECT_EQ(p.sink.adopted.at(0).roles_from, trace::RolesFrom::traffic);
+}
+
+// What says farewell settles who is the client, and has to be told of the right side.
+TEST_F(IbPairing, FarewellOfTheClientBehindAReply) {
+  p.reply(s0, rpc(1, false));
+  p.client_acks(s0);
+  p.client_dreq();
+  p.server_drep();
+  EXPECT_EQ(p.sink.news(), (Lines{"1A #1 adopted 10.0.0.2:-/0x11 10.0.0.1:-/0x22", "1P #1 send 1 length 52 to #1",
+                                  "1A #2 acknowledges 1", "1A #3 disconnect request", "1P #4 disconnect reply"}));
 }
 
 TEST_F(IbPairing, WeakEvidenceWaitsForTheEnd) {
