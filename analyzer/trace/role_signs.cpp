@@ -31,6 +31,8 @@ RoleSign sign_in_version_1(wire::Bytes message, std::size_t wire_length) {
       // Results are never offered to be read.
       if (!header.reads.empty() && (!header.writes.empty() || header.reply)) return RoleSign::long_call;
       return wire::has_position_zero(header) ? RoleSign::long_form : RoleSign::none;
+    case wire::Proc::done:
+      return RoleSign::done;
     default:
       return RoleSign::none;
   }

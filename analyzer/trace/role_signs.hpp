@@ -18,6 +18,7 @@ enum class RoleSign : std::uint8_t {
   unread_call,    ///< a Call by its header type; its program is not inline
   long_call,      ///< RDMA_NOMSG that is to be read, and offers room for results: a Call, maybe a callback
   long_form,      ///< RDMA_NOMSG that is to be read: a Long Call, or a Reply whose pull is completed by RDMA_DONE
+  done,           ///< RDMA_DONE, of who reads what Replies offer: mostly a client
   reply           ///< mostly of a server; a client replies, too, to callbacks
 };
 

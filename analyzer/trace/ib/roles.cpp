@@ -10,25 +10,30 @@ namespace {
 
 constexpr int write_seen = role_sure;
 constexpr int long_call = 5;
+constexpr int done_seen = 6;  // more than the reads of what it ends
 constexpr int reply_seen = 3;
 constexpr int call_seen = 3;  // that does not tell who calls whom
 constexpr int read_seen = 2;
 
-[[nodiscard]] Evidence spoken(int score, bool foreign = false) noexcept { return {score, score, foreign}; }
+[[nodiscard]] Evidence spoken(int score) noexcept { return {.score = score, .spoken = score}; }
+[[nodiscard]] Evidence pulled(int score) noexcept { return {.score = score, .pulled = score}; }
 
 Evidence send_evidence(const wire::IbHeader& h) {
   switch (role_sign(h.payload, h.payload_length)) {
     case RoleSign::service_call:
-      return {role_proven};
+      return {.score = role_proven};
     case RoleSign::callback_call:
-      return {-role_proven};
+      return {.score = -role_proven};
     case RoleSign::foreign_call:
-      return spoken(call_seen, true);
+      return {.score = call_seen, .spoken = call_seen, .foreign = true};
     case RoleSign::unread_call:
       return spoken(call_seen);
     case RoleSign::long_call:
-    case RoleSign::long_form:
       return spoken(long_call);
+    case RoleSign::long_form:
+      return {.score = long_call, .pulled = long_call, .offer = true};
+    case RoleSign::done:
+      return pulled(done_seen);
     case RoleSign::reply:
       return spoken(-reply_seen);
     case RoleSign::none:
@@ -42,9 +47,9 @@ Evidence evidence_of(const wire::IbHeader& h) {
     case wire::IbKind::send:
       return wire::begins(h.op.part) ? send_evidence(h) : Evidence{};
     case wire::IbKind::write:
-      return {wire::begins(h.op.part) ? -write_seen : 0};
+      return {.score = wire::begins(h.op.part) ? -write_seen : 0};
     case wire::IbKind::read_request:
-      return {-read_seen};
+      return pulled(-read_seen);
     default:
       return {};
   }
@@ -57,7 +62,9 @@ void Evidence::add(const wire::IbHeader& header) {
   const Evidence more = evidence_of(header);
   score += more.score;
   spoken += more.spoken;
+  pulled += more.pulled;
   foreign = foreign || more.foreign;
+  offer = offer || more.offer;
 }
 
 Verdict weigh(const Evidence* sender, const Evidence* peer) noexcept {
@@ -65,8 +72,11 @@ Verdict weigh(const Evidence* sender, const Evidence* peer) noexcept {
   const Evidence& one = sender != nullptr ? *sender : none;
   const Evidence& two = peer != nullptr ? *peer : none;
   const int score = one.score - two.score;
-  // The whole conversation may be one in reverse direction, however long it is.
-  const int counted = one.foreign || two.foreign ? score - (one.spoken - two.spoken) : score;
+  // The whole conversation may be one in reverse direction, however long it is; and what is offered to be read may be
+  // Replies.
+  int counted = score;
+  if (one.foreign || two.foreign) counted -= one.spoken - two.spoken;
+  if (one.offer || two.offer) counted -= one.pulled - two.pulled;
   return {score >= 0, std::abs(counted) >= role_sure};
 }
 

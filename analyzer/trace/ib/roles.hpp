@@ -15,7 +15,9 @@ inline constexpr int role_proven = 1000;
 struct Evidence {
   int score = 0;         ///< all of it
   int spoken = 0;        ///< of which Calls and Replies whose program does not tell who calls whom
+  int pulled = 0;        ///< of which what is offered to be read, and who reads
   bool foreign = false;  ///< a Call of such a program was seen
+  bool offer = false;    ///< ... and a Long Call, or a Reply that its requester pulls: then it is the client who reads
 
   /// Looks at the first packet of a Send, and at what RDMA operations are issued: only responders issue Writes, and
   /// nearly always also the READs.

@@ -249,9 +249,10 @@ std::optional<Connection::Roles> Connection::active_by_traffic(bool last) {
   const bool second = hints[1] == RoleHint::perhaps_client;
   if (first && second) return std::nullopt;
   if (first || second) return Roles{first ? 0 : 1, RolesFrom::unknown};
+  const std::array<RoleHint, 2> likely = {likely_role(hints[0], hints[1]), likely_role(hints[1], hints[0])};
   for (int d = 0; d < 2; ++d) {
-    const RoleHint hint = d == 0 ? hints[0] : hints[1];
-    const RoleHint peer = d == 0 ? hints[1] : hints[0];
+    const RoleHint hint = d == 0 ? likely[0] : likely[1];
+    const RoleHint peer = d == 0 ? likely[1] : likely[0];
     if (hint == RoleHint::likely_client && peer != RoleHint::likely_client) return Roles{d, RolesFrom::traffic};
     if (hint == RoleHint::likely_server && peer != RoleHint::likely_server) return Roles{1 - d, RolesFrom::traffic};
   }

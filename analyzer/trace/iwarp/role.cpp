@@ -27,6 +27,8 @@ RoleHint hint_of(RoleSign sign) noexcept {
     case RoleSign::reply:
       return RoleHint::likely_server;
     case RoleSign::long_form:
+      return RoleHint::offers;
+    case RoleSign::done:
     case RoleSign::none:
       return RoleHint::none;
   }
@@ -37,16 +39,31 @@ RoleHint hint_of(RoleSign sign) noexcept {
 RoleHint role_of_operation(wire::RdmapOpcode opcode) noexcept {
   switch (opcode) {
     case wire::RdmapOpcode::write:
-    case wire::RdmapOpcode::read_request:
       return RoleHint::likely_server;
+    case wire::RdmapOpcode::read_request:
+      return RoleHint::reads;
     case wire::RdmapOpcode::read_response:
-      return RoleHint::likely_client;
+      return RoleHint::is_read;
     default:
       return RoleHint::none;
   }
 }
 
 }  // namespace
+
+RoleHint likely_role(RoleHint hint, RoleHint peer) noexcept {
+  switch (hint) {
+    case RoleHint::reads:
+      return peer == RoleHint::offers ? RoleHint::none : RoleHint::likely_server;
+    case RoleHint::is_read:
+    case RoleHint::likely_client:
+      return RoleHint::likely_client;
+    case RoleHint::likely_server:
+      return RoleHint::likely_server;
+    default:
+      return RoleHint::none;
+  }
+}
 
 RoleHint role_in_window(const Window& window, Position from, const wire::Markers& markers) {
   RoleHint best = RoleHint::none;
@@ -67,9 +84,9 @@ RoleHint role_in_window(const Window& window, Position from, const wire::Markers
       }
       const RoleHint hint = hint_of(role_sign(message, control.last ? data : std::max(data, message_limit)));
       if (hint == RoleHint::client || hint == RoleHint::server) return hint;
-      if (hint != RoleHint::none && best != RoleHint::perhaps_client) best = hint;
-    } else if (best == RoleHint::none && !control.send()) {
-      best = role_of_operation(control.rdmap());
+      best = std::max(best, hint);
+    } else if (!control.send()) {
+      best = std::max(best, role_of_operation(control.rdmap()));
     }
     from = markers.after(from, wire::fpdu_size(length));
   }

@@ -6,17 +6,23 @@
 
 namespace rpcrdma::trace::iwarp {
 
-/// What the Sends of one direction say about their sender.
+/// What the Sends of one direction say about their sender, the weakest first.
 enum class RoleHint : std::uint8_t {
   none,
+  reads,           ///< likely a server, unless its peer offers
+  is_read,         ///< likely a client, unless it offers
+  offers,          ///< a Long Call, or a Reply that its requester pulls: who reads may be either
+  likely_server,   ///< it replies, or writes; a client replies too, to callbacks
+  likely_client,   ///< it offers room for results
   perhaps_client,  ///< it calls, and of what it calls is not known who calls whom: its peer's replies tell no more
-  likely_client,   ///< its memory is read
-  likely_server,   ///< it replies, writes or reads; a client replies too, to callbacks
   client,          ///< it calls NFS, or what belongs to it
   server,          ///< it calls a callback program
 };
 
 /// The Sends that wait in a window, from the FPDU at `from` on.
 [[nodiscard]] RoleHint role_in_window(const Window& window, Position from, const wire::Markers& markers);
+
+/// `hint` beside what its peer shows: likely_client, likely_server, or none.
+[[nodiscard]] RoleHint likely_role(RoleHint hint, RoleHint peer) noexcept;
 
 }  // namespace rpcrdma::trace::iwarp

@@ -90,6 +90,19 @@ TEST_F(IbPairing, VersionTwoCall) {
   EXPECT_EQ(p.sink.news().front(), "1A #1 adopted 10.0.0.2:-/0x11 10.0.0.1:-/0x22");
 }
 
+// What the server offers to be read may be Replies: then it is the client who reads, and says when it is done.
+TEST_F(IbPairing, WhatIsOfferedToBeReadMakesNobodySure) {
+  for (std::uint32_t i = 0; i < 8; ++i) {
+    p.reply(s0 + i, long_call(5 + i));
+    p.client_acks(s0 + i);
+    p.from_client(ib_packet(op_read, Peers::server_qpn, c0 + 2 * i, reth(0x1000, 0xAB, 5000)));
+    p.call(c0 + 2 * i + 1, be32(5 + i) + be32(1) + be32(32) + be32(3));
+    p.server_acks(c0 + 2 * i + 1);
+  }
+  p.finish();
+  EXPECT_EQ(p.sink.adopted.at(0).roles_from, trace::RolesFrom::unknown);
+}
+
 TEST_F(IbPairing, VersionTwoRepliesSpeakForTheServer) {
   for (std::uint32_t i = 0; i < 4; ++i) {
     p.reply(s0 + i, rpc(1 + i, false, nfs, 2));

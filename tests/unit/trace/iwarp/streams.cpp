@@ -115,6 +115,12 @@ Octets rpc_reply(std::uint32_t xid) {
   return out;
 }
 
+Octets rpc_offer(std::uint32_t xid, std::uint32_t handle, std::uint32_t length) {
+  Octets out;
+  for (const std::uint32_t word : {xid, 1U, 32U, 1U, 1U, 0U, handle, length, 0U, 0U, 0U, 0U, 0U}) put32(out, word);
+  return out;
+}
+
 Octets mpa_frame(bool request, std::uint8_t flags, std::uint8_t revision, const Octets& private_data) {
   const std::string key = request ? "MPA ID Req Frame" : "MPA ID Rep Frame";
   Octets out(key.begin(), key.end());

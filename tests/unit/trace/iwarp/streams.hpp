@@ -26,6 +26,8 @@ Octets terminate_ulpdu(const Octets& payload);
 /// RDMA_MSG with an RPC CALL (NFS version 3, NULL), or with a REPLY.
 Octets rpc_call(std::uint32_t xid, std::uint32_t program = 100003);
 Octets rpc_reply(std::uint32_t xid);
+/// RDMA_NOMSG with a Position-Zero Read chunk at offset 0.
+Octets rpc_offer(std::uint32_t xid, std::uint32_t handle, std::uint32_t length);
 
 Octets mpa_frame(bool request, std::uint8_t flags, std::uint8_t revision, const Octets& private_data);
 
