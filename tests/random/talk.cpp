@@ -119,7 +119,8 @@ void Talk::candidates(Line& line, std::vector<std::function<void()>>& all) {
   if (alone || line.running.size() >= line.plan->parallel || (line.waiting.empty() && line.again.empty())) return;
   const ExchangePlan::Kind kind = line.again.empty() ? line.waiting.front().kind : ExchangePlan::Kind::usual;
   if (kind == ExchangePlan::Kind::late_properties && !line.running.empty()) return;
-  if (kind == ExchangePlan::Kind::fault && line.plan->fault_alone && !line.running.empty()) return;
+  const bool under_way = !line.running.empty() || line.unacknowledged[0] || line.unacknowledged[1];
+  if (kind == ExchangePlan::Kind::fault && line.plan->fault_alone && under_way) return;
   if (kind == ExchangePlan::Kind::reverse && !line.ready) return;
   all.emplace_back([this, &line] {
     ExchangePlan next;
