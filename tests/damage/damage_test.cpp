@@ -25,6 +25,8 @@
 #include "damage/seamless.hpp"
 #include "playback/mutants.hpp"
 #include "playback/verdict.hpp"
+#include "random/plan.hpp"
+#include "random/talk.hpp"
 
 namespace damage {
 namespace {
@@ -40,8 +42,10 @@ const std::filesystem::path captures = RPCRDMA_SOURCE_DIR "/captures";
 struct Asked {
   std::string only, kind, variant, write;
   bool everything = false;
-  bool numbers = false;  ///< each variant that counts something else is told
-  std::size_t each = 1;  ///< variants of each kind and capture
+  bool numbers = false;             ///< each variant that counts something else is told
+  std::size_t each = 1;             ///< variants of each kind and capture
+  std::uint64_t conversations = 0;  ///< legal ones, drawn by chance, instead of captures and stories
+  std::uint64_t seed = 1;           ///< of the first
 };
 
 /// Accusations that the whole does not have.
@@ -221,6 +225,20 @@ void try_scenario(const std::filesystem::path& path, Told& told) {
   }
 }
 
+/// A legal conversation: whatever is missing of it, nobody is at fault.
+void try_conversation(std::uint64_t seed, Told& told) {
+  const talk::Plan plan = talk::draw(seed);
+  const forge::Scenario scenario = forge::parse_scenario(talk::Talk(plan).direct(), "the conversation");
+  const forge::Transport& transport = forge::transport(plan.fabric);
+  Source source{fmt::format("conversation {}, {}", seed, plan.fabric),
+                playback::recorded(forge::play(scenario, transport), transport),
+                playback::recorded(forge::play(scenario, transport, true), transport),
+                {}};
+  look(source);
+  const Known known = known_of(source);
+  for (const Kind& kind : kinds()) try_kind(source, kind, told.asked.each, known, told);
+}
+
 std::vector<std::filesystem::path> files(const std::filesystem::path& folder, const std::set<std::string>& endings) {
   std::vector<std::filesystem::path> found;
   for (const auto& entry : std::filesystem::directory_iterator(folder)) {
@@ -258,7 +276,7 @@ bool as_known(const Told& told) {
   return same;
 }
 
-int run(Told& told) {
+void try_all(Told& told) {
   const std::string& only = told.asked.only;
   for (const char* room : {"kernel", "peers"}) {
     for (const auto& path : files(captures / room, {".pcap", ".pcapng"})) {
@@ -271,6 +289,12 @@ int run(Told& told) {
       try_scenario(path, told);
     }
   }
+}
+
+int run(Told& told) {
+  const Asked& asked = told.asked;
+  for (std::uint64_t i = 0; i < asked.conversations; ++i) try_conversation(asked.seed + i, told);
+  if (asked.conversations == 0) try_all(told);
   std::size_t all = 0;
   for (const auto& [kind, count] : told.tried) {
     std::cout << fmt::format("{:24} {:7}\n", kind, count);
@@ -281,7 +305,7 @@ int run(Told& told) {
                            told.tried_apart, told.more.wrong, told.more.seamless);
   std::cout << fmt::format("{} variants, {} false accusations; {} more of copies that show no loss\n",
                            all - told.tried_apart, told.all.wrong, told.all.seamless);
-  if (!only.empty() || !told.asked.kind.empty() || told.asked.each != 1) {
+  if (asked.conversations != 0 || !asked.only.empty() || !asked.kind.empty() || asked.each != 1) {
     return told.all == Count{} && told.more == Count{} && all != 0 ? 0 : 1;
   }
   return all != 0 && as_known(told) ? 0 : 1;
@@ -297,6 +321,8 @@ int main(int argc, char** argv) {
   options.add_option("--kind", told.asked.kind, "only this kind of damage");
   options.add_option("--variant", told.asked.variant, "only the variant of this name");
   options.add_option("--each", told.asked.each, "how many variants of each kind and capture");
+  options.add_option("--conversations", told.asked.conversations, "so many legal ones, drawn by chance, instead");
+  options.add_option("--seed", told.asked.seed, "of the first conversation");
   options.add_option("--write", told.asked.write, "the variant as a capture file, to be looked at");
   options.add_flag("--numbers", told.asked.numbers, "tell of each variant that lacks nothing and counts otherwise");
   options.add_flag("--everything", told.asked.everything, "every variant there is");

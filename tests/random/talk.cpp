@@ -170,13 +170,19 @@ bool Talk::unstick() {
 void Talk::tell(Line& line, Side by, const std::string& verb, const Words& words, const std::string& label) {
   Words beside;
   if (!label.empty()) beside.set("as", label);
+  // Over TCP, what a side sends acknowledges all that it has received, and it may be sent because of that.
+  const std::size_t peers = index(forge::other(by));
+  if (line.unacknowledged.at(peers) && plan_.fabric.starts_with("iwarp")) {
+    line.unacknowledged.at(peers) = false;
+    received(line, by);
+    tell_aside(line, "acknowledge", {{"by", name(by)}});
+  }
   const bool reading = !line.reading.at(index(by)).empty();
   // What the receiver acknowledges it has answered: behind an unanswered RDMA Read nothing is acknowledged.
   const bool plain = plan_.plain || line.plan->plain;
   const bool late = reading || (!plain && line.chance.one_in(8));
   line.unacknowledged.at(index(by)) = late;
   if (!late) received(line, forge::other(by));
-  received(line, by);  // over TCP, what it sends acknowledges all that came before
   if (late) beside.set("ack", "no");
   if (!plain && line.chance.one_in(25)) beside.set("mirror", "yes");
   beside.set("connection", line.number);

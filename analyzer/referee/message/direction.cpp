@@ -102,8 +102,8 @@ struct Parties {
 
 /// A Long Call, or a Reply that offers itself to be read: told apart by the open Call of the other side, or by what
 /// has been read of it.
-[[nodiscard]] Reading read_long_form(const Connection& connection, const Parties& parties, const wire::HeaderV1& header,
-                                     LongForm form) {
+[[nodiscard]] Reading read_long_form(const Connection& connection, const Parties& parties, const trace::Send& event,
+                                     const wire::HeaderV1& header, LongForm form) {
   const auto is = [](Direction direction) { return Reading{.direction = direction}; };
   const Reading rather_reply{.direction = Direction::reply, .inferred = true};
   if (parties.theirs_open) {
@@ -124,6 +124,7 @@ struct Parties {
   if (offered_before(connection, parties.sender, header) == OfferedBefore::same_memory) return is(Direction::reply);
   if (form == LongForm::call) return is(Direction::call);
   if (form == LongForm::reply) return is(Direction::reply);
+  if (event.invalidated) return rather_reply;  // a Call may not, and whose Reply it is may be missing
   const bool perhaps_open = (parties.theirs != nullptr && parties.theirs->answer_uncertain()) ||
                             possible_long_call(connection, other(parties.sender), parties.xid);
   if (perhaps_open && !offers_room(header)) return rather_reply;
@@ -168,7 +169,7 @@ Reading read_direction(Connection& connection, const trace::Send& event, const w
       reading.direction = Direction::reply;
       return reading;
     }
-    if (has_position_zero(header)) return read_long_form(connection, parties, header, form);
+    if (has_position_zero(header)) return read_long_form(connection, parties, event, header, form);
     if (const Direction by_lists = direction_by_lists(connection, parties, header); by_lists != Direction::unknown) {
       reading.direction = by_lists;
       return reading;
