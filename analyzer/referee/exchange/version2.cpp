@@ -24,6 +24,16 @@ constexpr std::uint32_t err_vers_code = 1;
          nullptr;
 }
 
+/// An ERR_VERS of the server without version 2 in its range: what it refuses stands behind it in the file, or not in
+/// it.
+[[nodiscard]] bool refuses_unseen(const Connection& connection, const trace::Send& event, std::uint32_t xid) {
+  wire::HeaderV2 error;
+  if (event.side != Side::passive || !wire::decode_header_v2(event.octets, event.wire_length, error)) return false;
+  const bool without = error.vers_low <= error.vers_high && (error.vers_low > 2 || error.vers_high < 2);
+  if (error.error != err_vers_code || !without || connection.find(Side::active, xid) != nullptr) return false;
+  return connection.of(Side::active).sends.newest([&](const RecentSend& s) { return s.xid == xid; }) == nullptr;
+}
+
 [[nodiscard]] bool ours(Connection& connection, const trace::Send& event, const Decoded<wire::FixedWords>& fixed) {
   State& state = connection.v2;
   if (state.version == Version::two || state.version == Version::earlier) return true;
@@ -34,7 +44,8 @@ constexpr std::uint32_t err_vers_code = 1;
     return wire::known_htype(fixed->proc);
   }
   if (connection.settled_on_version_1()) return false;  // an odd message among those of version 1
-  if (error) return state.probe.number != 0;            // else it answers something in the layout of version 1
+  // Any other error without a probe answers something in the layout of version 1.
+  if (error) return state.probe.number != 0 || refuses_unseen(connection, event, fixed->xid);
   if (fixed->proc >= rdma2_error) return true;
   return wire::earlier_draft(event.octets, event.wire_length);
 }
@@ -151,6 +162,12 @@ bool take(const Witness& witness, const trace::Send& event, RecentSend& send, Me
   }
   const Turn turn{witness, event, header, send};
 
+  // Its refusal came before it in the file: directions are apart.
+  const bool late_probe = version_2 && event.side == Side::active && state.refused_unseen == fixed->xid;
+  if (late_probe) {
+    state.refused_unseen.reset();
+    if (connection.whole()) lose_order(witness, Connection::FileOrder::skewed);
+  }
   if (state.version != Version::two && version_2) {
     const bool error = fixed->proc == rdma2_error;
     if (error && header.error == err_vers_code && take_refusal(turn, decoded.has_value())) {
@@ -166,7 +183,7 @@ bool take(const Witness& witness, const trace::Send& event, RecentSend& send, Me
     const bool server_speaks =
         event.side == Side::passive && wire::known_htype(fixed->proc) && !(error && header.error == 0);
     if (state.version == Version::unsettled && server_speaks) settle(connection, event);
-    if (state.version == Version::refused && event.side == Side::active) judge_after_refusal(turn);
+    if (state.version == Version::refused && event.side == Side::active && !late_probe) judge_after_refusal(turn);
   }
   if (known) count_name(connection, fixed->proc, false);
   SideFacts& mine = turn.mine();
@@ -184,6 +201,7 @@ bool take(const Witness& witness, const trace::Send& event, RecentSend& send, Me
   } else {
     kind = take_decoded(turn);
   }
+  if (late_probe) forget_begun(connection);
   watch_starvation(witness, event.last, false);
   return true;
 }

@@ -428,8 +428,11 @@ void remember_refusal(Connection& connection, const trace::Send& event, std::opt
     }
   }
   state.version = State::Version::refused;
-  // Nothing of it has begun: neither pieces nor properties are to be continued, or are over.
-  SideFacts& client = state.of(Side::active);
+  forget_begun(connection);
+}
+
+void forget_begun(Connection& connection) {
+  SideFacts& client = connection.v2.of(Side::active);
   client.continuation = {};
   client.interrupted.reset();
   client.announced = {};
@@ -459,8 +462,14 @@ bool note_refusal(const Turn& turn, bool whole) {
   if (turn.side() != Side::passive) return false;
   Connection& connection = turn.connection;
   RecentSend* refused = refused_by(turn);
-  if (refused == nullptr || refused->version != 2) return false;
-  if (whole) judge_range(turn, refused);
+  const bool unseen = refused == nullptr && turn.state().probe.number == 0;
+  if (!unseen && (refused == nullptr || refused->version != 2)) return false;
+  if (whole && !unseen) judge_range(turn, refused);
+  if (unseen) {
+    turn.state().refused_unseen = turn.xid();
+    turn.unchecked(RuleId::reply_without_call,
+                   "what the server's ERR_VERS refuses is not in the capture, or behind it");
+  }
   turn.send.direction = Direction::reply;
   ++connection.facts.messages.rdma_error;
   // Version 1, with which the client goes on, begins with an answer.

@@ -159,6 +159,8 @@ struct Range {
 };
 /// The server refused version 2. `range`: not known when the error is cut.
 void remember_refusal(Connection& connection, const trace::Send& event, std::optional<Range> range);
+/// What a refused client had begun in version 2: neither pieces nor properties are to be continued, or are over.
+void forget_begun(Connection& connection);
 /// ERR_VERS that says version 1, for a probe of version 2. False: this is no such answer.
 bool refuse_in_version_1(const Witness& witness, const trace::Send& event, const wire::HeaderV1& header);
 /// The connection, or the capture, has ended.
