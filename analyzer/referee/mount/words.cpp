@@ -209,6 +209,10 @@ enum class Blocked : std::uint8_t { no, never_whole, rest_without_credit, answer
   if (a.hanging.empty()) return nfs_waits(mount, a);
   std::string text = "The mount hangs: " + call_text(a.hanging.front());
   if (a.hanging.size() > 1) text += fmt::format(", {} as well", counted(a.hanging.size() - 1, "later call"));
+  if (a.again != nullptr) {
+    text += fmt::format("; its connection ended (frame {}), and on the one since (frame {}) it was not sent again",
+                        a.hanging.front().ended.number, a.again->opened.number);
+  }
   text += silence_text(a);
   if (a.failing != nullptr) {
     text += a.silence ? ", and " : "; ";
@@ -233,7 +237,7 @@ enum class Blocked : std::uint8_t { no, never_whole, rest_without_credit, answer
   switch (closed.how) {
     case Closed::How::disconnect:
       return fmt::format("{}{}", by.empty() ? "it was closed" : fmt::format("{} closed it", by),
-                         life.open_calls > 0 ? " with calls open" : "");
+                         life.open_calls > 0 ? fmt::format(" with {} open", counted(life.open_calls, "call")) : "");
     case Closed::How::reset:
       return by.empty() ? "it was reset" : fmt::format("{} reset it", by);
     case Closed::How::terminate:
@@ -254,6 +258,8 @@ enum class Blocked : std::uint8_t { no, never_whole, rest_without_credit, answer
   std::string text = fmt::format("The mount is down since frame {} (+{:.2f} s)", a.since->number,
                                  seconds(trace::elapsed(a.begin.time, a.since->time)));
   if (a.lost != nullptr) text += ": " + cause_text(*a.lost);
+  if (a.lost != nullptr && a.vain > 0)
+    text += fmt::format("; {} since then carried no reply", counted(a.vain, "connection"));
   text += silence_text(a);
   if (a.failing != nullptr) text += "; " + attempts_text(*a.failing);
   if (!a.hanging.empty()) text += "; " + call_text(a.hanging.front());

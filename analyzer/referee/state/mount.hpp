@@ -203,6 +203,8 @@ struct Assessment {
   const AttemptSeries* failing = nullptr;   ///< the one that lasts to the end; in `series`
   const Life* newest = nullptr;             ///< the connection that opened last
   const Life* lost = nullptr;               ///< the one whose end brought the mount down
+  std::uint64_t vain = 0;                   ///< connections since then, closed in good order and without a Reply
+  const Life* again = nullptr;              ///< opened since the oldest of `hanging` was lost with its connection
   std::vector<OpenCall> hanging;            ///< Calls that have waited W or longer, the oldest first
   std::vector<const AsyncCopy*> copies;     ///< whose completion is awaited for W or longer, the oldest first
   std::vector<const Recall*> recalls;       ///< the same
