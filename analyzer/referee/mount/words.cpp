@@ -46,16 +46,24 @@ using State = MountFacts::State;
                     [](const OpenCall& call) { return call.requester == Side::active && !call.hidden; }));
 }
 
+/// Calls whose only answer is that they were refused.
+[[nodiscard]] std::uint64_t refused(const Mount& mount) noexcept {
+  return std::min(mount.waits.refused, mount.waits.answered);
+}
+
 /// "28 calls, all answered"
 [[nodiscard]] std::string calls_text(const Mount& mount) {
-  const std::uint64_t answered = mount.waits.answered;
+  const std::uint64_t turned_down = refused(mount);
+  const std::uint64_t answered = mount.waits.answered - turned_down;
   const std::uint64_t open = all_open(mount);
   const std::uint64_t lacking = hidden(mount);
   const std::uint64_t gone = lost(mount);
-  const std::uint64_t calls = answered + open + lacking + gone;
+  const std::uint64_t calls = answered + turned_down + open + lacking + gone;
   std::string text = counted(calls, "call") + ", ";
-  if (open + lacking + gone == 0) return text + (calls == 1 ? "answered" : "all answered");
+  if (answered == calls) return text + (calls == 1 ? "answered" : "all answered");
+  if (turned_down == calls) return text + (calls == 1 ? "refused (RDMA error)" : "all refused (RDMA error)");
   text += fmt::format("{} answered", grouped(answered));
+  if (turned_down != 0) text += fmt::format(", {} refused (RDMA error)", grouped(turned_down));
   if (open != 0) text += fmt::format(", {} still under way", grouped(open));
   if (gone != 0) text += fmt::format(", {} lost with a connection", grouped(gone));
   if (lacking != 0) text += fmt::format(", {} whose answer the capture lacks", grouped(lacking));
@@ -77,6 +85,9 @@ using State = MountFacts::State;
 [[nodiscard]] std::string works(const Mount& mount) {
   if (mount.waits.answered + all_open(mount) + hidden(mount) + lost(mount) == 0) {
     return fmt::format("The mount is up; {}.", nothing_called(mount));
+  }
+  if (mount.waits.answered != 0 && mount.waits.answered == refused(mount)) {
+    return fmt::format("The mount is up, but no call was served: {}.", calls_text(mount));
   }
   return fmt::format("The mount works: {}{}.", calls_text(mount), slowest(mount));
 }

@@ -127,6 +127,11 @@ void count_wait(Connection& connection, const Transaction& call, const trace::Se
   waits.worst.operation = operation_name(call);
 }
 
+void count_refusal(Connection& connection, const Transaction& call) {
+  const bool counted = connection.mount != nullptr && call.requester == Side::active && call.answers == 1;
+  if (counted) ++connection.mount->waits.refused;
+}
+
 void count_unseen_wait(Connection& connection, const Transaction& call) {
   if (connection.mount != nullptr && call.requester == Side::active) ++connection.mount->waits.answered;
 }

@@ -96,6 +96,7 @@ struct Life {
 /// Calls answered after W or longer.
 struct LongWaits {
   std::uint64_t answered = 0;  ///< Calls of the client, all of them
+  std::uint64_t refused = 0;   ///< of these: by an RDMA_ERROR or RDMA2_ERROR, which is no Reply
   std::uint64_t count = 0;     ///< those that waited long
   TimeNs worst_time = 0;
   MountFacts::LongestWait worst;  ///< of all Calls, long or not; frame number 0: none
@@ -173,6 +174,8 @@ void take_up_wait(Connection& connection, Transaction& call);
 void end_wait(Connection& connection, trace::Side requester, std::uint32_t xid);
 /// A Call of a client whose answer stands in front of it: how long it waited is not known.
 void count_unseen_wait(Connection& connection, const Transaction& call);
+/// The Call's first answer was an error of RPC-over-RDMA. It has been counted as one.
+void count_refusal(Connection& connection, const Transaction& call);
 /// The Call's first answer.
 void count_wait(Connection& connection, const Transaction& call, const trace::Send& answer, TimeNs long_wait);
 
