@@ -143,6 +143,21 @@ void end_wait(Connection& connection, Side requester, std::uint32_t xid) {
   });
 }
 
+void end_wait_behind_close(Connection& connection, Side requester, std::uint32_t xid, FrameRef reply) {
+  constexpr TimeNs on_its_way = 1'000'000'000;
+  const auto& closed = connection.facts.closed;
+  const bool may_cross = closed && closed->how == Closed::How::disconnect &&
+                         connection.facts.transport != trace::Transport::iwarp &&
+                         trace::elapsed(closed->frame.time, reply.time) <= on_its_way;
+  if (connection.mount == nullptr || !may_cross) return;
+  const auto answered = std::erase_if(connection.mount->lost_calls, [&](const OpenCall& call) {
+    return call.xid == xid && call.requester == requester && call.connection == connection.id();
+  });
+  if (answered == 0 || requester != Side::active) return;
+  ++connection.mount->waits.answered;
+  connection.last_answer = reply;
+}
+
 std::string operation_name(const Transaction& call) {
   if (!call.operation.empty()) return std::string(call.operation);
   if (!call.procedure) return "not read";

@@ -172,6 +172,9 @@ void take_up_wait(Connection& connection, Transaction& call);
 /// A Reply on `connection` that answers no Call there: that of a Call that was lost with an earlier connection, whose
 /// copy is not in the capture.
 void end_wait(Connection& connection, trace::Side requester, std::uint32_t xid);
+/// A Reply that stands behind the DREQ of its own connection. The two have no order on the wire: they crossed, or
+/// stand in the file the other way round.
+void end_wait_behind_close(Connection& connection, trace::Side requester, std::uint32_t xid, FrameRef reply);
 /// A Call of a client whose answer stands in front of it: how long it waited is not known.
 void count_unseen_wait(Connection& connection, const Transaction& call);
 /// The Call's first answer was an error of RPC-over-RDMA. It has been counted as one.
