@@ -385,6 +385,31 @@ namespace {
 
 }  // namespace
 
+namespace {
+
+/// What to look at on a server that refused. Nobody listens, or somebody does and says no.
+[[nodiscard]] std::string where_refused(const AttemptSeries& series) {
+  constexpr std::uint16_t no_queue_pair = 1;
+  constexpr std::uint16_t no_resources = 3;
+  constexpr std::uint16_t no_listener = 8;
+  constexpr std::uint16_t stale = 10;
+  const std::uint16_t reason = series.reason.value_or(0);
+  if (series.attempts == series.rejected && reason != no_listener) {
+    if (reason == no_queue_pair || reason == no_resources) {
+      return "On the server: rdma resource show, what has used up its queue pairs and memory; its log.";
+    }
+    if (reason == stale) {
+      return "On the server: rdma resource show cm_id, an old connection of this client is still held; the client may "
+             "ask again.";
+    }
+    return "On the server: somebody listens there and says no; its log and dmesg say why. (--explain cm-rejected)";
+  }
+  return fmt::format("On the server: cat /proc/fs/nfsd/portlist has to show 'rdma {}'; systemctl status nfs-server.",
+                     series.port.value_or(wire::nfs_port));
+}
+
+}  // namespace
+
 std::string next_step(const Assessment& a) {
   // What a rule advises is meant for a client or for a server.
   const Cause* cause = a.roles == MountFacts::Roles::known ? broken_by(a) : nullptr;
@@ -401,11 +426,7 @@ std::string next_step(const Assessment& a) {
         return "On the server: is the copy still going on (stacks of nfsd), and does its callback channel work; on the "
                "client: the log of nfs4_callback_svc.";
       }
-      if (a.failing != nullptr) {
-        return fmt::format(
-            "On the server: cat /proc/fs/nfsd/portlist has to show 'rdma {}'; systemctl status nfs-server.",
-            a.failing->port.value_or(wire::nfs_port));
-      }
+      if (a.failing != nullptr) return where_refused(*a.failing);
       if (blocked(a) == Blocked::never_whole) {
         return "On the server: what holds back the rest of its Call; its log, rpcrdma tracepoints.";
       }
