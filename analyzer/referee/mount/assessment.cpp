@@ -408,22 +408,13 @@ void take_reconnect(Assessment& a) {
   const bool has_request = asked && a.failing->receipt.number != 0;
   if (asked && left_early(mount, *a.failing, wait)) return Owes::unknown;
   if (asked && a.hanging.empty() && (has_request || heard_since(Side::passive, a.failing->last))) return Owes::server;
-  // Where the connection was closed its responder still owes the answer. What was refused, or ended by what somebody
-  // found wrong, is no proof that a service did not answer.
-  const auto owed_at_the_close = [&](const OpenCall& call) {
-    const Life* life = life_with(mount, call.connection);
-    if (life == nullptr || !life->closed) return Owes::unknown;
-    const Closed::How how = life->closed->how;
-    const bool closed = how == Closed::How::disconnect || how == Closed::How::reset;
-    return closed ? alive(other(call.requester)) : Owes::unknown;
-  };
   if (a.state == State::down && a.hanging.empty()) {
     const auto open = std::find_if(mount.lost_calls.begin(), mount.lost_calls.end(), [&](const OpenCall& call) {
       const bool unanswered = call.delivered && call.answer.number == 0;
       return a.lost != nullptr && call.connection == a.lost->id && unanswered && !call.hidden &&
              call.sent == OpenCall::Sent::whole;
     });
-    return open != mount.lost_calls.end() ? owed_at_the_close(*open) : Owes::unknown;
+    return open != mount.lost_calls.end() ? alive(other(open->requester)) : Owes::unknown;
   }
   if (a.hanging.empty() && !a.copies.empty()) return Owes::server;
   if (a.hanging.empty() && !a.recalls.empty()) return Owes::client;
@@ -440,8 +431,6 @@ void take_reconnect(Assessment& a) {
   if (oldest.refused.number != 0) return Owes::unknown;
   // Where it was sent nobody can answer it any more, and where the client is connected now it has not been sent.
   if (a.again != nullptr) return Owes::unknown;
-  const bool lost_early = oldest.ended.number != 0 && trace::elapsed(oldest.frame.time, oldest.ended.time) < wait;
-  if (lost_early && oldest.delivered) return owed_at_the_close(oldest);
   const bool may_come = oldest.ended.number == 0;
   if (oldest.delivered || (may_come && heard_since(responder, oldest.frame))) return alive(responder);
   return Owes::unknown;
