@@ -174,6 +174,8 @@ void take_calls(Assessment& a, const Mount& mount, TimeNs wait) {
     if (call.no_credit.number != 0 && could) call.no_credit = {};
     if (call.hidden) {
       a.hidden += may_matter(mount, call) ? 1 : 0;
+    } else if (call.ended.number != 0 && worked_after(mount, call.ended, nullptr)) {
+      a.given_up.push_back(std::move(call));
     } else {
       a.hanging.push_back(std::move(call));
     }
@@ -188,8 +190,10 @@ void take_calls(Assessment& a, const Mount& mount, TimeNs wait) {
     }
     consider(call, goes_on ? a.end : call.ended);
   }
-  std::stable_sort(a.hanging.begin(), a.hanging.end(),
-                   [](const OpenCall& x, const OpenCall& y) { return x.first.number < y.first.number; });
+  for (std::vector<OpenCall>* calls : {&a.hanging, &a.given_up}) {
+    std::stable_sort(calls->begin(), calls->end(),
+                     [](const OpenCall& x, const OpenCall& y) { return x.first.number < y.first.number; });
+  }
 }
 
 /// A callback that its client's adapter never acknowledged: nobody there knows of it.

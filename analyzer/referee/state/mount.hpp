@@ -212,6 +212,7 @@ struct Assessment {
   std::uint64_t vain = 0;                   ///< connections since then, closed in good order and without a Reply
   const Life* again = nullptr;              ///< opened since the oldest of `hanging` was lost with its connection
   std::vector<OpenCall> hanging;            ///< Calls that have waited W or longer, the oldest first
+  std::vector<OpenCall> given_up;           ///< the same, on a connection after whose end the mount worked again
   std::vector<const AsyncCopy*> copies;     ///< whose completion is awaited for W or longer, the oldest first
   std::vector<const Recall*> recalls;       ///< the same
   std::vector<const Recall*> late_recalls;  ///< those that are over, W or longer after they began, the oldest first
