@@ -120,6 +120,16 @@ void close_with(const Witness& witness, Closed closed, const Suspect& suspect) {
   }
 }
 
+/// TCP goes on trying for minutes, but the other side is gone: so many copies, over so long, and nothing from it since.
+[[nodiscard]] bool repeats_in_vain(const Connection& connection, Side side) {
+  constexpr std::uint64_t copies = 3;
+  constexpr TimeNs span = 1'000'000'000;
+  const auto& sent = connection.of(side).liveness;
+  const auto& silent = connection.of(other(side)).liveness;
+  return sent && silent && sent->copies >= copies && sent->last_copy.time - sent->first_copy.time >= span &&
+         silent->heard.number < sent->first_repeat.number;
+}
+
 }  // namespace
 
 const Row rows::cm_dreq{.group = 'L',
@@ -152,7 +162,9 @@ void judge_close(const Witness& witness, const trace::Disconnect& event) {
 
   const Suspect* suspect = decisive(connection);
   if (suspect != nullptr && hidden_by_a_gap(witness, *suspect, event.frame)) suspect = nullptr;
-  const bool exhausted = event.how == How::request && connection.of(by).repeats >= 5;
+  // Who gives up says so, to nobody. A FIN may still be answered.
+  const bool exhausted = (event.how == How::request && connection.of(by).repeats >= 5) ||
+                         (event.how == How::reset && repeats_in_vain(connection, by));
   if (suspect != nullptr || !exhausted) connection.stage = Connection::Stage::over;
   bool orderly = event.how != How::reset;
   if (suspect != nullptr) {
@@ -177,16 +189,6 @@ void judge_close(const Witness& witness, const trace::Disconnect& event) {
 }
 
 namespace {
-
-/// TCP goes on trying for minutes, but the other side is gone: so many copies, over so long, and nothing from it since.
-[[nodiscard]] bool repeats_in_vain(const Connection& connection, Side side) {
-  constexpr std::uint64_t copies = 3;
-  constexpr TimeNs span = 1'000'000'000;
-  const auto& sent = connection.of(side).liveness;
-  const auto& silent = connection.of(other(side)).liveness;
-  return sent && silent && sent->copies >= copies && sent->last_copy.time - sent->first_copy.time >= span &&
-         silent->heard.number < sent->first_repeat.number;
-}
 
 /// Its newest frame, bare acknowledgements as well.
 [[nodiscard]] std::uint64_t heard_last(const SideState& state) noexcept {

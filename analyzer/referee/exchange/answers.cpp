@@ -28,6 +28,7 @@ void refuse_call(const Witness& witness, const trace::Send& event, std::optional
     credit_answer(witness, event, call.requester, grant);
     connection.ledger(call.requester).end_one();
     finish_answer(witness, event, call);
+    count_refusal(connection, call);
   }
   retire(connection, call, event.frame);
   complete_one(connection);

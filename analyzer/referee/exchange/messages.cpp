@@ -113,6 +113,7 @@ void count_late_message(const Witness& witness, const trace::Send& event, wire::
     } else if (reading.direction == Direction::reply) {
       kind = MessageSeen::Kind::reply;
       ++(active ? counts.reverse_replies : counts.replies);
+      if (header.reads.empty()) end_wait_behind_close(connection, other(event.side), header.fixed.xid, event.frame);
     }
   }
   observe_message(witness, event, kind, {&header, nullptr}, {});

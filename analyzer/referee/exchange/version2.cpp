@@ -9,6 +9,7 @@
 #include "referee/docket/cases.hpp"
 #include "referee/exchange/version2_exchanges.hpp"
 #include "referee/state/lifetime.hpp"
+#include "referee/state/mount.hpp"
 
 namespace rpcrdma::referee::v2 {
 
@@ -211,6 +212,11 @@ bool count_late(Connection& connection, const trace::Send& event) {
   if (!fixed || fixed->version != 2 || connection.v2.version != Version::two) return false;
   ++connection.messages;
   count_name(connection, fixed->proc, false);
+  if (wire::known_htype(fixed->proc)) {
+    const auto type = static_cast<wire::HeaderType>(fixed->proc);
+    const bool reply = wire::is_reply(type) && !wire::is_middle(type);
+    if (reply) end_wait_behind_close(connection, other(event.side), fixed->xid, event.frame);
+  }
   return true;
 }
 

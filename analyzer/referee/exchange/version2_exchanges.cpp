@@ -11,6 +11,7 @@
 #include "referee/exchange/answers.hpp"
 #include "referee/exchange/calls.hpp"
 #include "referee/state/lifetime.hpp"
+#include "referee/state/mount.hpp"
 #include "referee/state/nfs_watch.hpp"
 #include "referee/state/procedures.hpp"
 
@@ -279,6 +280,7 @@ void end_by_error(const Turn& turn, Transaction& call) {
   judge_pulled_call(turn, call, turn.event.frame);
   turn.send.exchange = call.id;
   finish(turn, call);
+  if (call.answer != Transaction::Answer::perhaps) count_refusal(turn.connection, call);
 }
 
 }  // namespace

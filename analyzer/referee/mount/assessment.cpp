@@ -146,6 +146,12 @@ void take_silence(Assessment& a, const Mount& mount) {
                      [&](const Life& life) { return &life != but && later(life.last_reply, frame); });
 }
 
+/// What would have ended a wait that began there may stand where nobody captured it.
+[[nodiscard]] bool end_may_be_lost(const Mount& mount, FrameRef begun) {
+  return gap_behind(mount, begun) ||
+         std::any_of(mount.lives.begin(), mount.lives.end(), [](const Life& life) { return life.one_way; });
+}
+
 /// What may have been answered in the frames that the capture lacks: is it worth a doubt? A Call on a connection that
 /// was closed in good order is not, nor one that the client would have sent again long since.
 [[nodiscard]] bool may_matter(const Mount& mount, const OpenCall& call) {
@@ -168,6 +174,8 @@ void take_calls(Assessment& a, const Mount& mount, TimeNs wait) {
     if (call.no_credit.number != 0 && could) call.no_credit = {};
     if (call.hidden) {
       a.hidden += may_matter(mount, call) ? 1 : 0;
+    } else if (call.ended.number != 0 && worked_after(mount, call.ended, nullptr)) {
+      a.given_up.push_back(std::move(call));
     } else {
       a.hanging.push_back(std::move(call));
     }
@@ -176,16 +184,16 @@ void take_calls(Assessment& a, const Mount& mount, TimeNs wait) {
   for (const OpenCall& call : mount.lost_calls) {
     // Once another connection has carried a Reply, the client is connected again, and has given this Call up.
     const bool goes_on = tries_again(mount, call.ended, call.connection) && !worked_after(mount, call.ended, nullptr);
+    if (goes_on && !call.hidden && a.end.time - call.first.time >= wait && end_may_be_lost(mount, call.ended)) {
+      ++a.hidden;  // it may have been sent again there, and answered
+      continue;
+    }
     consider(call, goes_on ? a.end : call.ended);
   }
-  std::stable_sort(a.hanging.begin(), a.hanging.end(),
-                   [](const OpenCall& x, const OpenCall& y) { return x.first.number < y.first.number; });
-}
-
-/// What would have ended a wait that began there may stand where nobody captured it.
-[[nodiscard]] bool end_may_be_lost(const Mount& mount, FrameRef begun) {
-  return gap_behind(mount, begun) ||
-         std::any_of(mount.lives.begin(), mount.lives.end(), [](const Life& life) { return life.one_way; });
+  for (std::vector<OpenCall>* calls : {&a.hanging, &a.given_up}) {
+    std::stable_sort(calls->begin(), calls->end(),
+                     [](const OpenCall& x, const OpenCall& y) { return x.first.number < y.first.number; });
+  }
 }
 
 /// A callback that its client's adapter never acknowledged: nobody there knows of it.
@@ -255,6 +263,17 @@ void take_nfs(Assessment& a, const Mount& mount, TimeNs wait) {
   return Assessment::Doubt::none;
 }
 
+/// The connection that ended last with Calls of the client open, if nothing has carried a Reply since: they are still
+/// outstanding, also where the newest connection was closed in good order.
+[[nodiscard]] const Life* left_calls_open(const Mount& mount) {
+  const Life* last = nullptr;
+  for (const Life& life : mount.lives) {
+    if (!life.established() || !life.closed || life.open_calls == 0) continue;
+    if (last == nullptr || later(life.closed->frame, last->closed->frame)) last = &life;
+  }
+  return last != nullptr && !worked_after(mount, last->closed->frame, nullptr) ? last : nullptr;
+}
+
 /// Who is refused at another port asked for another service.
 [[nodiscard]] bool asks_elsewhere(const Mount& mount, const AttemptSeries& series, const Life& life) {
   const auto its = std::find_if(mount.attempts.begin(), mount.attempts.end(),
@@ -289,6 +308,14 @@ void take_nfs(Assessment& a, const Mount& mount, TimeNs wait) {
     return life.established() && !life.closed && life.messages > 0;
   });
   if (over && !another_is_open) {
+    if (const Life* with_calls = left_calls_open(mount)) {
+      a.lost = with_calls;
+      a.since = with_calls->closed->frame;
+      a.vain = static_cast<std::uint64_t>(std::count_if(mount.lives.begin(), mount.lives.end(), [&](const Life& life) {
+        return life.established() && later(life.opened, *a.since);
+      }));
+      return State::down;
+    }
     if (!elsewhere && tries_again(mount, newest.closed->frame, newest.id)) return State::working;  // under way
     a.since = newest.closed->frame;
     return State::closed;
@@ -332,6 +359,13 @@ void end_waits_with_the_mount(Assessment& a, TimeNs wait) {
   const TimeNs closed = a.since->time;
   std::erase_if(a.copies, [&](const AsyncCopy* copy) { return trace::elapsed(copy->reply.time, closed) < wait; });
   std::erase_if(a.recalls, [&](const Recall* recall) { return trace::elapsed(recall->callback.time, closed) < wait; });
+}
+
+/// The oldest Call that waits was lost with its connection, and the client has another since.
+void take_reconnect(Assessment& a) {
+  if (a.hanging.empty() || a.newest == nullptr || a.newest->closed) return;
+  const FrameRef ended = a.hanging.front().ended;
+  if (ended.number != 0 && later(a.newest->opened, ended)) a.again = a.newest;
 }
 
 /// The client ended TCP itself, before it had waited for an answer as long as that counts: nobody owes it one.
@@ -399,6 +433,8 @@ void end_waits_with_the_mount(Assessment& a, TimeNs wait) {
   if (oldest.pulling.number != 0 && heard_since(Side::active, oldest.pulling)) return Owes::client;
   // Refused, or lost with its connection, it never came to who has to answer it.
   if (oldest.refused.number != 0) return Owes::unknown;
+  // Where it was sent nobody can answer it any more, and where the client is connected now it has not been sent.
+  if (a.again != nullptr) return Owes::unknown;
   const bool may_come = oldest.ended.number == 0;
   if (oldest.delivered || (may_come && heard_since(responder, oldest.frame))) return alive(responder);
   return Owes::unknown;
@@ -489,6 +525,7 @@ Assessment assess(const Mount& mount, FrameRef end, TimeNs wait) {
   // Attempts that failed before the wait began have nothing to do with it.
   if (a.state == State::waiting && a.failing != nullptr && !later(a.failing->last, *a.since)) a.failing = nullptr;
   take_silence(a, mount);
+  take_reconnect(a);
   a.owes = owes_of(a, mount, wait);
   return a;
 }

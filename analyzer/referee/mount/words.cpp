@@ -46,16 +46,24 @@ using State = MountFacts::State;
                     [](const OpenCall& call) { return call.requester == Side::active && !call.hidden; }));
 }
 
+/// Calls whose only answer is that they were refused.
+[[nodiscard]] std::uint64_t refused(const Mount& mount) noexcept {
+  return std::min(mount.waits.refused, mount.waits.answered);
+}
+
 /// "28 calls, all answered"
 [[nodiscard]] std::string calls_text(const Mount& mount) {
-  const std::uint64_t answered = mount.waits.answered;
+  const std::uint64_t turned_down = refused(mount);
+  const std::uint64_t answered = mount.waits.answered - turned_down;
   const std::uint64_t open = all_open(mount);
   const std::uint64_t lacking = hidden(mount);
   const std::uint64_t gone = lost(mount);
-  const std::uint64_t calls = answered + open + lacking + gone;
+  const std::uint64_t calls = answered + turned_down + open + lacking + gone;
   std::string text = counted(calls, "call") + ", ";
-  if (open + lacking + gone == 0) return text + (calls == 1 ? "answered" : "all answered");
+  if (answered == calls) return text + (calls == 1 ? "answered" : "all answered");
+  if (turned_down == calls) return text + (calls == 1 ? "refused (RDMA error)" : "all refused (RDMA error)");
   text += fmt::format("{} answered", grouped(answered));
+  if (turned_down != 0) text += fmt::format(", {} refused (RDMA error)", grouped(turned_down));
   if (open != 0) text += fmt::format(", {} still under way", grouped(open));
   if (gone != 0) text += fmt::format(", {} lost with a connection", grouped(gone));
   if (lacking != 0) text += fmt::format(", {} whose answer the capture lacks", grouped(lacking));
@@ -77,6 +85,9 @@ using State = MountFacts::State;
 [[nodiscard]] std::string works(const Mount& mount) {
   if (mount.waits.answered + all_open(mount) + hidden(mount) + lost(mount) == 0) {
     return fmt::format("The mount is up; {}.", nothing_called(mount));
+  }
+  if (mount.waits.answered != 0 && mount.waits.answered == refused(mount)) {
+    return fmt::format("The mount is up, but no call was served: {}.", calls_text(mount));
   }
   return fmt::format("The mount works: {}{}.", calls_text(mount), slowest(mount));
 }
@@ -209,6 +220,10 @@ enum class Blocked : std::uint8_t { no, never_whole, rest_without_credit, answer
   if (a.hanging.empty()) return nfs_waits(mount, a);
   std::string text = "The mount hangs: " + call_text(a.hanging.front());
   if (a.hanging.size() > 1) text += fmt::format(", {} as well", counted(a.hanging.size() - 1, "later call"));
+  if (a.again != nullptr) {
+    text += fmt::format("; its connection ended (frame {}), and on the one since (frame {}) it was not sent again",
+                        a.hanging.front().ended.number, a.again->opened.number);
+  }
   text += silence_text(a);
   if (a.failing != nullptr) {
     text += a.silence ? ", and " : "; ";
@@ -233,7 +248,7 @@ enum class Blocked : std::uint8_t { no, never_whole, rest_without_credit, answer
   switch (closed.how) {
     case Closed::How::disconnect:
       return fmt::format("{}{}", by.empty() ? "it was closed" : fmt::format("{} closed it", by),
-                         life.open_calls > 0 ? " with calls open" : "");
+                         life.open_calls > 0 ? fmt::format(" with {} open", counted(life.open_calls, "call")) : "");
     case Closed::How::reset:
       return by.empty() ? "it was reset" : fmt::format("{} reset it", by);
     case Closed::How::terminate:
@@ -254,6 +269,8 @@ enum class Blocked : std::uint8_t { no, never_whole, rest_without_credit, answer
   std::string text = fmt::format("The mount is down since frame {} (+{:.2f} s)", a.since->number,
                                  seconds(trace::elapsed(a.begin.time, a.since->time)));
   if (a.lost != nullptr) text += ": " + cause_text(*a.lost);
+  if (a.lost != nullptr && a.vain > 0)
+    text += fmt::format("; {} since then carried no reply", counted(a.vain, "connection"));
   text += silence_text(a);
   if (a.failing != nullptr) text += "; " + attempts_text(*a.failing);
   if (!a.hanging.empty()) text += "; " + call_text(a.hanging.front());
@@ -368,6 +385,31 @@ namespace {
 
 }  // namespace
 
+namespace {
+
+/// What to look at on a server that refused. Nobody listens, or somebody does and says no.
+[[nodiscard]] std::string where_refused(const AttemptSeries& series) {
+  constexpr std::uint16_t no_queue_pair = 1;
+  constexpr std::uint16_t no_resources = 3;
+  constexpr std::uint16_t no_listener = 8;
+  constexpr std::uint16_t stale = 10;
+  const std::uint16_t reason = series.reason.value_or(0);
+  if (series.attempts == series.rejected && reason != no_listener) {
+    if (reason == no_queue_pair || reason == no_resources) {
+      return "On the server: rdma resource show, what has used up its queue pairs and memory; its log.";
+    }
+    if (reason == stale) {
+      return "On the server: rdma resource show cm_id, an old connection of this client is still held; the client may "
+             "ask again.";
+    }
+    return "On the server: somebody listens there and says no; its log and dmesg say why. (--explain cm-rejected)";
+  }
+  return fmt::format("On the server: cat /proc/fs/nfsd/portlist has to show 'rdma {}'; systemctl status nfs-server.",
+                     series.port.value_or(wire::nfs_port));
+}
+
+}  // namespace
+
 std::string next_step(const Assessment& a) {
   // What a rule advises is meant for a client or for a server.
   const Cause* cause = a.roles == MountFacts::Roles::known ? broken_by(a) : nullptr;
@@ -384,11 +426,7 @@ std::string next_step(const Assessment& a) {
         return "On the server: is the copy still going on (stacks of nfsd), and does its callback channel work; on the "
                "client: the log of nfs4_callback_svc.";
       }
-      if (a.failing != nullptr) {
-        return fmt::format(
-            "On the server: cat /proc/fs/nfsd/portlist has to show 'rdma {}'; systemctl status nfs-server.",
-            a.failing->port.value_or(wire::nfs_port));
-      }
+      if (a.failing != nullptr) return where_refused(*a.failing);
       if (blocked(a) == Blocked::never_whole) {
         return "On the server: what holds back the rest of its Call; its log, rpcrdma tracepoints.";
       }

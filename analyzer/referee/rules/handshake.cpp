@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Group L: how a connection comes about.
+#include <algorithm>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -286,14 +287,23 @@ const Row rows::cm_unanswered{
 HeldFinding judge_unanswered_request(const Witness& witness, FrameRef last) {
   Connection& connection = witness.connection;
   const TimeNs waited = trace::elapsed(connection.request_frame.time, last.time);
+  if (connection.facts.transport == trace::Transport::iwarp) {  // connect-unanswered says so
+    // TCP does not repeat what has been acknowledged.
+    const SideState& client = connection.of(Side::active);
+    const std::uint64_t copies = client.liveness ? client.liveness->copies : 0;
+    const bool long_since = waited >= witness.context.options.wait || std::max(client.repeats, copies) >= 2;
+    if (long_since && connection.gaps() == 0) {
+      connection.facts.closed = Closed{Closed::How::unanswered, connection.request_frame, {}, {}};
+    }
+    return {};
+  }
   if (connection.handshake_repeats < 2 && waited <= unanswered_after) return {};
-  if (connection.handshake_repeats < 2) {  // CM and TCP go on repeating what is not answered
+  if (connection.handshake_repeats < 2) {  // CM goes on repeating what is not answered
     witness.unchecked(RuleId::cm_unanswered,
                       "the request was not repeated any more: its answer may be missing from the capture");
     return {};
   }
   connection.facts.closed = Closed{Closed::How::unanswered, connection.request_frame, {}, {}};
-  if (connection.facts.transport == trace::Transport::iwarp) return {};  // connect-unanswered says so
   return witness.say(RuleId::cm_unanswered, {.frames = {connection.request_frame, connection.receipt},
                                              .what = unanswered_text(connection, last)});
 }

@@ -51,22 +51,18 @@ const Row rows::call_hangs{
         "it cannot be reached: ping, rdma link show, the switch. Client: cat /proc/self/mountstats, rpcdebug or "
         "sunrpc tracepoints for the XID."};
 
-void judge_hanging_calls(const MountWitness& witness, const Mount& mount, const Assessment& assessment) {
-  if (assessment.hanging.empty()) {
-    if (assessment.hidden > 0 && !mount.connections.empty()) {
-      witness.unchecked(RuleId::call_hangs, mount.connections.back(),
-                        "the answers of Calls that wait may be in the frames that the capture lacks");
-    }
-    return;
-  }
-  const OpenCall& oldest = assessment.hanging.front();
+namespace {
+
+/// `calls`: one or more, the oldest first.
+void tell_hanging(const MountWitness& witness, const Mount& mount, const std::vector<OpenCall>& calls, Owes owes) {
+  const OpenCall& oldest = calls.front();
   const Side silent = other(oldest.requester);
   Symptom symptom;
   symptom.frames = {oldest.first, oldest.frame, newest_of(mount, silent)};
-  symptom.owes = assessment.owes;
+  symptom.owes = owes;
   symptom.xid = oldest.xid;
-  symptom.times = assessment.hanging.size();
-  for (const OpenCall& call : assessment.hanging) name_once(symptom.connections, call.connection);
+  symptom.times = calls.size();
+  for (const OpenCall& call : calls) name_once(symptom.connections, call.connection);
   symptom.what = fmt::format("{} {:#010x} of the {} (frame {}) has waited {:.1f} s without an answer", oldest.operation,
                              oldest.xid, name(oldest.requester), oldest.first.number, seconds(oldest.waited));
   if (oldest.frame.number != oldest.first.number) {
@@ -78,10 +74,22 @@ void judge_hanging_calls(const MountWitness& witness, const Mount& mount, const 
     symptom.what += fmt::format("; it was refused (frame {})", oldest.refused.number);
   }
   if (oldest.sent != OpenCall::Sent::whole) symptom.what += "; it was never sent whole";
-  const std::uint64_t others = assessment.hanging.size() - 1;
+  const std::uint64_t others = calls.size() - 1;
   if (others > 0) symptom.what += fmt::format(", and {} as well", counted(others, "later Call"));
   symptom.what += '.';
   witness.say(RuleId::call_hangs, std::move(symptom));
+}
+
+}  // namespace
+
+void judge_hanging_calls(const MountWitness& witness, const Mount& mount, const Assessment& assessment) {
+  if (!assessment.given_up.empty()) tell_hanging(witness, mount, assessment.given_up, Owes::nobody);
+  if (!assessment.hanging.empty()) {
+    tell_hanging(witness, mount, assessment.hanging, assessment.owes);
+  } else if (assessment.hidden > 0 && !mount.connections.empty()) {
+    witness.unchecked(RuleId::call_hangs, mount.connections.back(),
+                      "the answers of Calls that wait may be in the frames that the capture lacks");
+  }
 }
 
 const Row rows::long_wait{

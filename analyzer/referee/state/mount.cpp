@@ -127,6 +127,11 @@ void count_wait(Connection& connection, const Transaction& call, const trace::Se
   waits.worst.operation = operation_name(call);
 }
 
+void count_refusal(Connection& connection, const Transaction& call) {
+  const bool counted = connection.mount != nullptr && call.requester == Side::active && call.answers == 1;
+  if (counted) ++connection.mount->waits.refused;
+}
+
 void count_unseen_wait(Connection& connection, const Transaction& call) {
   if (connection.mount != nullptr && call.requester == Side::active) ++connection.mount->waits.answered;
 }
@@ -136,6 +141,21 @@ void end_wait(Connection& connection, Side requester, std::uint32_t xid) {
   std::erase_if(connection.mount->lost_calls, [&](const OpenCall& call) {
     return call.xid == xid && call.requester == requester && call.connection != connection.id();
   });
+}
+
+void end_wait_behind_close(Connection& connection, Side requester, std::uint32_t xid, FrameRef reply) {
+  constexpr TimeNs on_its_way = 1'000'000'000;
+  const auto& closed = connection.facts.closed;
+  const bool may_cross = closed && closed->how == Closed::How::disconnect &&
+                         connection.facts.transport != trace::Transport::iwarp &&
+                         trace::elapsed(closed->frame.time, reply.time) <= on_its_way;
+  if (connection.mount == nullptr || !may_cross) return;
+  const auto answered = std::erase_if(connection.mount->lost_calls, [&](const OpenCall& call) {
+    return call.xid == xid && call.requester == requester && call.connection == connection.id();
+  });
+  if (answered == 0 || requester != Side::active) return;
+  ++connection.mount->waits.answered;
+  connection.last_answer = reply;
 }
 
 std::string operation_name(const Transaction& call) {

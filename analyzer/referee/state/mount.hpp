@@ -96,6 +96,7 @@ struct Life {
 /// Calls answered after W or longer.
 struct LongWaits {
   std::uint64_t answered = 0;  ///< Calls of the client, all of them
+  std::uint64_t refused = 0;   ///< of these: by an RDMA_ERROR or RDMA2_ERROR, which is no Reply
   std::uint64_t count = 0;     ///< those that waited long
   TimeNs worst_time = 0;
   MountFacts::LongestWait worst;  ///< of all Calls, long or not; frame number 0: none
@@ -171,8 +172,13 @@ void take_up_wait(Connection& connection, Transaction& call);
 /// A Reply on `connection` that answers no Call there: that of a Call that was lost with an earlier connection, whose
 /// copy is not in the capture.
 void end_wait(Connection& connection, trace::Side requester, std::uint32_t xid);
+/// A Reply that stands behind the DREQ of its own connection. The two have no order on the wire: they crossed, or
+/// stand in the file the other way round.
+void end_wait_behind_close(Connection& connection, trace::Side requester, std::uint32_t xid, FrameRef reply);
 /// A Call of a client whose answer stands in front of it: how long it waited is not known.
 void count_unseen_wait(Connection& connection, const Transaction& call);
+/// The Call's first answer was an error of RPC-over-RDMA. It has been counted as one.
+void count_refusal(Connection& connection, const Transaction& call);
 /// The Call's first answer.
 void count_wait(Connection& connection, const Transaction& call, const trace::Send& answer, TimeNs long_wait);
 
@@ -203,7 +209,10 @@ struct Assessment {
   const AttemptSeries* failing = nullptr;   ///< the one that lasts to the end; in `series`
   const Life* newest = nullptr;             ///< the connection that opened last
   const Life* lost = nullptr;               ///< the one whose end brought the mount down
+  std::uint64_t vain = 0;                   ///< connections since then, closed in good order and without a Reply
+  const Life* again = nullptr;              ///< opened since the oldest of `hanging` was lost with its connection
   std::vector<OpenCall> hanging;            ///< Calls that have waited W or longer, the oldest first
+  std::vector<OpenCall> given_up;           ///< the same, on a connection after whose end the mount worked again
   std::vector<const AsyncCopy*> copies;     ///< whose completion is awaited for W or longer, the oldest first
   std::vector<const Recall*> recalls;       ///< the same
   std::vector<const Recall*> late_recalls;  ///< those that are over, W or longer after they began, the oldest first

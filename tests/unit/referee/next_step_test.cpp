@@ -38,5 +38,31 @@ TEST(NextStep, NamesThePortOfTheAttempts) {
   }
 }
 
+struct ReasonCase {
+  Attempt::Outcome outcome;
+  std::optional<std::uint16_t> reason;  ///< of the REJ; MPA has none
+  std::string advice;
+};
+
+/// A port list tells whether somebody listens. Who refused for another reason does.
+TEST(NextStep, FitsTheReasonOfTheRefusal) {
+  using Outcome = Attempt::Outcome;
+  for (const ReasonCase& each :
+       {ReasonCase{Outcome::refused, {}, "portlist"}, ReasonCase{Outcome::rejected, 8, "portlist"},
+        ReasonCase{Outcome::rejected, 1, "queue pairs"}, ReasonCase{Outcome::rejected, 3, "queue pairs"},
+        ReasonCase{Outcome::rejected, 10, "old connection"}, ReasonCase{Outcome::rejected, 28, "listens there"},
+        ReasonCase{Outcome::rejected, {}, "listens there"}, ReasonCase{Outcome::open, {}, "portlist"}}) {
+    AttemptSeries series;
+    Attempt attempt;
+    attempt.outcome = each.outcome;
+    attempt.reason = each.reason;
+    add_attempt(series, attempt);
+    Assessment assessment;
+    assessment.owes = Owes::server;
+    assessment.failing = &series;
+    EXPECT_THAT(next_step(assessment), HasSubstr(each.advice));
+  }
+}
+
 }  // namespace
 }  // namespace rpcrdma::referee
