@@ -33,7 +33,8 @@ using trace::Side;
 void generated(proto_item* item) { proto_item_set_generated(item); }
 
 void frame_field(proto_tree* tree, int field, std::uint64_t frame) {
-  if (frame != 0) generated(proto_tree_add_uint(tree, field, nullptr, 0, 0, static_cast<std::uint32_t>(frame)));
+  const std::uint32_t shown = frame != 0 ? shown_number(frame) : 0;
+  if (shown != 0) generated(proto_tree_add_uint(tree, field, nullptr, 0, 0, shown));
 }
 
 proto_tree* root(const Canvas& canvas, tvbuff_t* tvb, int length, const char* text) {

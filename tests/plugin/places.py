@@ -6,7 +6,7 @@ An RDMA operation whose FPDU TCP cut in pieces is shown where it ends, so that o
 that it makes whole has the Info column. Each piece of a version 2 message names the frame that shows its RPC message, and each message
 has the thresholds of its time. Pieces of a message that was given up, or that is not there as a whole, are no part of another. A message
 that had to wait for another is shown in its own frame by the second pass. A Reply behind the close is shown. One that is shown without
-what was written is not said to be cut by the capture.
+what was written is not said to be cut by the capture. Of the frames that a read filter leaves, each shows the same as without it.
 """
 import argparse
 import json
@@ -17,6 +17,7 @@ import tempfile
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "harness"))
 import alone  # noqa: E402
+import analyzer as harness  # noqa: E402
 import forge as forging  # noqa: E402
 import tshark  # noqa: E402
 
@@ -126,6 +127,20 @@ class Places:
         self.wants(f"{path}: {told}", len(told) == 1 and all("[without the written octets]" in text and "limited" not in text
                                                              for text in told.values()))
 
+    def read_filter(self, name, wanted):
+        """Wireshark gives the number of a frame that a read filter leaves out to the next one as well."""
+        links = ["rpcordma.call_in", "rpcordma.reply_in", "rpcordma.rpc_in", "rpcordma.finding_of", "rpcordma.evidence_in"]
+        same = ["rpcordma.direction", "rpcordma.operation", "rpcordma.xid", "rpcordma.finding", "rpcordma.evidence", "rpc.xid", "nfs.data"]
+        path = harness.capture(name)
+        there, _ = self.shark.rows(path, ["frame.number", *same, *links], display_filter=wanted, passes=2)
+        filtered, _ = self.shark.rows(path, ["frame.number", *same, *links], "-R", wanted, passes=2)
+        self.wants(f"{name} -R '{wanted}': {len(filtered)} frames, not {len(there)}", len(there) == len(filtered) > 5)
+        number = {row["frame.number"][0]: str(at) for at, row in enumerate(there, 1)}
+        for whole, part in zip(there, filtered):
+            other = [field for field in same if whole[field] != part[field]]
+            other += [field for field in links if [number[n] for n in whole[field] if n in number] != part[field]]
+            self.wants(f"{name} -R '{wanted}': frame {whole['frame.number'][0]}: {other}", not other)
+
 
 def main():
     options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -147,6 +162,9 @@ def main():
         places.torn()
         places.late()
         places.reduced()
+        for name in ("rxe-nfs41-basic", "siw-nfs41-basic", "rxe-upeer-credit-overrun-breaks"):
+            for wanted in ("rpcordma.direction", "rpcordma.direction or rpcordma.operation", "ip.src == 192.168.77.1"):
+                places.read_filter(name, wanted)
     for line in places.wrong:
         print(f"WRONG {line}")
     if places.wrong:
