@@ -68,8 +68,7 @@ void print_mounts(void*) {
   const journal::Journal* journal = finished_journal();
   std::printf("\nNFS over RDMA mounts:\n");
   if (given_back() || journal == nullptr || journal->mounts().empty()) {
-    std::printf(given_back() ? "not looked at: rpcrdma.engine leaves everything to Wireshark's own dissector\n"
-                             : "none\n");
+    std::printf(given_back() ? "not looked at: everything is left to Wireshark's own dissector\n" : "none\n");
     return;
   }
   for (const MountFacts& mount : journal->mounts()) {

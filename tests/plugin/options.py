@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """options.py --plugin SO --analyzer PATH: the ways to switch things off, and the statistics.
 
-engine          -o rpcrdma.engine:builtin gives stock tshark's output
+engine          -o rpcrdma.engine:builtin gives stock tshark's output, and so does --disable-protocol rpcrdma
 disable         --disable-protocol rpcordma, --disable-heuristic rpcrdma_infiniband and rpcrdma_iwarp
 statistics      -z rpcrdma,tree, -z rpcrdma,connections and -z rpcrdma,mounts say what the analyzer's JSON says
 listings        -z conv, endpoints, follow and flow of rpcrdma: every connection, each message once and the right way round
@@ -36,10 +36,12 @@ def engine(ours, stock, _):
     for name in BUILTIN:
         for passes in ([], ["-2"]):
             arguments = [*passes, "-V", "-r", harness.capture(name)]
-            mine, theirs = ours.run(*arguments, "-o", "rpcrdma.engine:builtin").output, stock.run(*arguments).output
-            if mine != theirs:
-                line = next((a for a, b in zip(mine.splitlines(), theirs.splitlines()) if a != b), "its length")
-                yield f"{name} {passes}: not what stock tshark prints: {line}"
+            theirs = stock.run(*arguments).output
+            for switch in (["-o", "rpcrdma.engine:builtin"], ["--disable-protocol", "rpcrdma"]):
+                mine = ours.run(*arguments, *switch).output
+                if mine != theirs:
+                    line = next((a for a, b in zip(mine.splitlines(), theirs.splitlines()) if a != b), "its length")
+                    yield f"{name} {passes} {switch}: not what stock tshark prints: {line}"
 
 
 def disable(ours, stock, _):
