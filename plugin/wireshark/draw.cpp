@@ -92,6 +92,7 @@ tvbuff_t* of_journal(const Canvas& canvas, const journal::Octets& octets, const 
 }
 
 void message_columns(const Canvas& canvas, const journal::Message& message, tvbuff_t* tvb) {
+  begin_info(canvas);
   col_set_str(canvas.pinfo->cinfo, COL_PROTOCOL, "RPCoRDMA");
   const char* what = message_name(message);
   if (tvb_captured_length(tvb) >= 16 && tvb_get_ntohl(tvb, 4) == 1) {

@@ -17,6 +17,7 @@ struct Drawn {
   proto_item* item = nullptr;    ///< newest item of ours, for findings
   proto_tree* tree = nullptr;
   bool judged = false;  ///< the frame's findings are drawn
+  bool told = false;    ///< what the Info column says is of a message that is over
 };
 
 void open_session() noexcept;

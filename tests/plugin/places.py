@@ -6,11 +6,13 @@ An RDMA operation whose FPDU TCP cut in pieces is shown where it ends, so that o
 that it makes whole has the Info column. Each piece of a version 2 message names the frame that shows its RPC message, and each message
 has the thresholds of its time. Pieces of a message that was given up, or that is not there as a whole, are no part of another. A message
 that had to wait for another is shown in its own frame by the second pass. A Reply behind the close is shown. One that is shown without
-what was written is not said to be cut by the capture. Of the frames that a read filter leaves, each shows the same as without it.
+what was written is not said to be cut by the capture. Two messages of
+one frame are told apart in the list. Of the frames that a read filter leaves, each shows the same as without it.
 """
 import argparse
 import json
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -127,6 +129,11 @@ class Places:
         self.wants(f"{path}: {told}", len(told) == 1 and all("[without the written octets]" in text and "limited" not in text
                                                              for text in told.values()))
 
+    def together(self, fabric):
+        path = self.forged("two-in-a-frame", fabric)
+        told = [text for text in self.info(path, "rpc").values() if " Call" in text and " Reply" in text.replace("(Reply In", "")]
+        self.wants(f"{path}: {told}", len(told) == 1 and re.search(r"Call .*; V3 WRITE Reply", told[0]))
+
     def read_filter(self, name, wanted):
         """Wireshark gives the number of a frame that a read filter leaves out to the next one as well."""
         links = ["rpcordma.call_in", "rpcordma.reply_in", "rpcordma.rpc_in", "rpcordma.finding_of", "rpcordma.evidence_in"]
@@ -162,6 +169,8 @@ def main():
         places.torn()
         places.late()
         places.reduced()
+        places.together("rocev2")
+        places.together("iwarp")
         for name in ("rxe-nfs41-basic", "siw-nfs41-basic", "rxe-upeer-credit-overrun-breaks"):
             for wanted in ("rpcordma.direction", "rpcordma.direction or rpcordma.operation", "ip.src == 192.168.77.1"):
                 places.read_filter(name, wanted)
