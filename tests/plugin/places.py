@@ -129,6 +129,15 @@ class Places:
         self.wants(f"{path}: {told}", len(told) == 1 and all("[without the written octets]" in text and "limited" not in text
                                                              for text in told.values()))
 
+    def lists(self, fabric):
+        names = ["rpcordma.reads_count", "rpcordma.writes_count", "rpcordma.reply_count"]
+        path = self.forged("lists-of-version-2", fabric)
+        rows, _ = self.shark.rows(path, ["rpcordma.v2.htype", *names], display_filter="rpcordma.v2.htype", passes=2)
+        told = [(row["rpcordma.v2.htype"], *(row[name] for name in names)) for row in rows]
+        # RDMA2_CALL_INLINE (10) has three lists, RDMA2_REPLY_INLINE (13) has one, RDMA2_REPLY_EXTERNAL (11) two (draft, section 6.3)
+        wanted = [("10", "0", "1", "0"), ("13", "", "1", ""), ("10", "3", "0", "0"), ("13", "", "0", ""), ("10", "0", "0", "1"), ("11", "", "0", "1")]
+        self.wants(f"{path}: {told}", told == [tuple([v] if v else [] for v in values) for values in wanted])
+
     def together(self, fabric):
         path = self.forged("two-in-a-frame", fabric)
         told = [text for text in self.info(path, "rpc").values() if " Call" in text and " Reply" in text.replace("(Reply In", "")]
@@ -169,6 +178,7 @@ def main():
         places.torn()
         places.late()
         places.reduced()
+        places.lists("rocev2")
         places.together("rocev2")
         places.together("iwarp")
         for name in ("rxe-nfs41-basic", "siw-nfs41-basic", "rxe-upeer-credit-overrun-breaks"):
