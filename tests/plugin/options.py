@@ -55,6 +55,9 @@ def disable(ours, stock, _):
         for options in (["--disable-protocol", "rpcordma"], ["--disable-heuristic", f"rpcrdma_{transport}"]):
             if messages(ours, *options):
                 yield f"{transport}: messages are shown in spite of {' '.join(options)}"
+            of_connections, _ = ours.rows(path, ["rpcordma.finding"], *options, display_filter="rpcordma.finding", passes=2)
+            if of_connections:
+                yield f"{transport}: findings are shown in spite of {' '.join(options)}: {of_connections}"
             if messages(stock, *options):
                 yield f"{transport}: stock tshark shows messages in spite of {' '.join(options)}: the test is wrong"
         if messages(ours, "--disable-heuristic", f"rpcrdma_{other}") != whole:
