@@ -7,7 +7,8 @@ that it makes whole has the Info column. Each piece of a version 2 message names
 has the thresholds of its time. Pieces of a message that was given up, or that is not there as a whole, are no part of another. A message
 that had to wait for another is shown in its own frame by the second pass. A Reply behind the close is shown. One that is shown without
 what was written is not said to be cut by the capture. Two messages of
-one frame are told apart in the list. Of the frames that a read filter leaves, each shows the same as without it.
+one frame are told apart in the list. The table of
+connections has what the server grants, whatever callbacks are granted. Of the frames that a read filter leaves, each shows the same as without it.
 """
 import argparse
 import json
@@ -138,6 +139,13 @@ class Places:
         wanted = [("10", "0", "1", "0"), ("13", "", "1", ""), ("10", "3", "0", "0"), ("13", "", "0", ""), ("10", "0", "0", "1"), ("11", "", "0", "1")]
         self.wants(f"{path}: {told}", told == [tuple([v] if v else [] for v in values) for values in wanted])
 
+    def credits(self, fabric):
+        path = self.forged("callback-at-the-end", fabric)
+        table = self.shark.run("-2", "-q", "-r", path, "-z", "rpcrdma,connections").output
+        rows = [line.replace("|", " ").split() for line in table.splitlines() if "192.0.2." in line]
+        # What the server grants in the story's peers, and two Calls, two Replies
+        self.wants(f"{path}: {rows}", len(rows) == 1 and rows[0][6:9] == ["32", "2", "2"])
+
     def together(self, fabric):
         path = self.forged("two-in-a-frame", fabric)
         told = [text for text in self.info(path, "rpc").values() if " Call" in text and " Reply" in text.replace("(Reply In", "")]
@@ -179,6 +187,7 @@ def main():
         places.late()
         places.reduced()
         places.lists("rocev2")
+        places.credits("rocev2")
         places.together("rocev2")
         places.together("iwarp")
         for name in ("rxe-nfs41-basic", "siw-nfs41-basic", "rxe-upeer-credit-overrun-breaks"):
