@@ -43,6 +43,7 @@ void Assembler::wait(Open& open, const MessageSeen& seen) {
   open.inline_length = length_behind_header(seen);
   open.waiting = true;
   open.for_reply = seen.kind == MessageSeen::Kind::reply;
+  open.written = open.for_reply ? Written{seen.header->writes, seen.procedure} : Written{};
 }
 
 /// Looks only at what was still missing: each segment is walked through once, however many packets it takes.
@@ -97,6 +98,7 @@ RpcMessage Assembler::pulled(const Open& open) {
     take(body.wire_length - taken);
   }
   if (message.stream.cut) message.placing = RpcMessage::Placing::missing;
+  put_written_into(message, open.written, open.pieces);
   return message;
 }
 

@@ -25,6 +25,12 @@ struct RpcMessage {
   } placing = Placing::whole;
 };
 
+/// Of a Reply: the Write chunks that it returns, and what its Call asked for.
+struct Written {
+  std::vector<wire::WriteChunk> chunks;
+  decltype(referee::MessageSeen::procedure) procedure;
+};
+
 /// One connection's open exchanges. Memory is bounded by what is outstanding.
 class Assembler {
  public:
@@ -50,6 +56,7 @@ class Assembler {
     std::uint64_t inline_length = 0;
     bool waiting = false;
     bool for_reply = false;
+    Written written;  ///< of a Reply that offers itself
     Pieces pieces;
   };
   [[nodiscard]] std::optional<RpcMessage> call(const referee::MessageSeen& seen);

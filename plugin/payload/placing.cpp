@@ -18,6 +18,11 @@ void copy_chunk(const Pieces& pieces, const wire::WriteChunk& chunk, std::uint64
   }
 }
 
+[[nodiscard]] bool any_written(const std::vector<wire::WriteChunk>& chunks) {
+  return std::any_of(chunks.begin(), chunks.end(),
+                     [](const wire::WriteChunk& chunk) { return wire::chunk_length(chunk) != 0; });
+}
+
 /// Where one chunk's octets belong when the procedure is not known: behind the last word that is their length.
 [[nodiscard]] std::optional<std::size_t> behind_its_length(wire::Bytes body, std::uint64_t length) {
   for (std::size_t at = body.size() / 4 * 4; at >= 28; at -= 4) {
@@ -27,16 +32,15 @@ void copy_chunk(const Pieces& pieces, const wire::WriteChunk& chunk, std::uint64
 }
 
 /// Where each used chunk's octets belong in the reduced stream. False: it cannot be told.
-[[nodiscard]] bool find_places(const referee::MessageSeen& reply, const Stream& body,
-                               std::vector<wire::PlacedItem>& places) {
+[[nodiscard]] bool find_places(const Written& written, const Stream& body, std::vector<wire::PlacedItem>& places) {
   std::vector<std::uint64_t> lengths;
   std::size_t used = 0;
-  for (const wire::WriteChunk& chunk : reply.header->writes) {
+  for (const wire::WriteChunk& chunk : written.chunks) {
     lengths.push_back(wire::chunk_length(chunk));
     if (lengths.back() != 0) ++used;
   }
-  if (reply.procedure) {
-    const auto [program, version, procedure] = *reply.procedure;
+  if (written.procedure) {
+    const auto [program, version, procedure] = *written.procedure;
     const wire::Placement placement = wire::place_items(body.octets, static_cast<std::size_t>(body.wire_length),
                                                         program, version, procedure, lengths, places);
     if (placement == wire::Placement::placed) return true;
@@ -63,14 +67,12 @@ void copy_chunk(const Pieces& pieces, const wire::WriteChunk& chunk, std::uint64
 RpcMessage put_back(const referee::MessageSeen& reply, const Pieces& pieces) {
   const wire::HeaderV1& header = *reply.header;
   RpcMessage message;
-  Stream body;
   const bool by_chunk = header.reply && static_cast<wire::Proc>(header.fixed.proc) == wire::Proc::nomsg;
-  const bool any_written = std::any_of(header.writes.begin(), header.writes.end(),
-                                       [](const wire::WriteChunk& chunk) { return wire::chunk_length(chunk) != 0; });
-  if (!by_chunk && !any_written) {
+  if (!by_chunk && !any_written(header.writes)) {
     message.in_send = true;
     return message;
   }
+  Stream& body = message.stream;
   if (by_chunk) {
     body.most = Pieces::most_uses * pieces.octets();
     copy_chunk(pieces, *header.reply, wire::chunk_length(*header.reply), body);
@@ -78,31 +80,34 @@ RpcMessage put_back(const referee::MessageSeen& reply, const Pieces& pieces) {
     const wire::Bytes octets = reply.send->octets;
     body.append(behind(octets, header.length), length_behind(reply.send->wire_length, header.length));
   }
-  std::vector<wire::PlacedItem> places;
-  if (any_written && !find_places(reply, body, places)) {
-    message.placing = body.cut ? RpcMessage::Placing::missing : RpcMessage::Placing::reduced;
-    places.clear();
-    // As long as it would be with them, so that nobody takes the end of what is there for the end of the message.
-    for (const wire::WriteChunk& chunk : header.writes) body.append({}, wire::chunk_length(chunk));
-  }
-  if (places.empty()) {
-    message.stream = std::move(body);
-  } else {
-    Stream& out = message.stream;
-    out.most = Pieces::most_uses * pieces.octets() + body.octets.size() + 3 * places.size();
-    std::size_t taken = 0;
-    for (const wire::PlacedItem& place : places) {
-      out.append(wire::Bytes(body.octets).subspan(taken, place.position - taken), place.position - taken);
-      taken = place.position;
-      copy_chunk(pieces, header.writes[place.chunk], place.length, out);
-      out.append_padding(place.pad);
-    }
-    out.append(wire::Bytes(body.octets).subspan(taken), body.wire_length - taken);
-  }
-  if (message.stream.cut && message.placing == RpcMessage::Placing::whole) {
-    message.placing = RpcMessage::Placing::missing;
-  }
+  if (body.cut) message.placing = RpcMessage::Placing::missing;
+  put_written_into(message, {header.writes, reply.procedure}, pieces);
   return message;
+}
+
+void put_written_into(RpcMessage& message, const Written& written, const Pieces& pieces) {
+  if (!any_written(written.chunks)) return;
+  Stream body = std::move(message.stream);
+  std::vector<wire::PlacedItem> places;
+  if (!find_places(written, body, places)) {
+    message.placing = body.cut ? RpcMessage::Placing::missing : RpcMessage::Placing::reduced;
+    // As long as it would be with them, so that nobody takes the end of what is there for the end of the message.
+    for (const wire::WriteChunk& chunk : written.chunks) body.append({}, wire::chunk_length(chunk));
+    message.stream = std::move(body);
+    return;
+  }
+  Stream out;
+  out.most = Pieces::most_uses * pieces.octets() + body.octets.size() + 3 * places.size();
+  std::size_t taken = 0;
+  for (const wire::PlacedItem& place : places) {
+    out.append(wire::Bytes(body.octets).subspan(taken, place.position - taken), place.position - taken);
+    taken = place.position;
+    copy_chunk(pieces, written.chunks[place.chunk], place.length, out);
+    out.append_padding(place.pad);
+  }
+  out.append(wire::Bytes(body.octets).subspan(taken), body.wire_length - taken);
+  if (out.cut && message.placing == RpcMessage::Placing::whole) message.placing = RpcMessage::Placing::missing;
+  message.stream = std::move(out);
 }
 
 }  // namespace rpcrdma::payload

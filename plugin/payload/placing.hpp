@@ -9,4 +9,7 @@ namespace rpcrdma::payload {
 /// `pieces`: what was written into the chunks of the Reply's exchange.
 [[nodiscard]] RpcMessage put_back(const referee::MessageSeen& reply, const Pieces& pieces);
 
+/// The same where the Reply itself was read: its stream is at hand, and lacks what Write chunks hold.
+void put_written_into(RpcMessage& reply, const Written& written, const Pieces& pieces);
+
 }  // namespace rpcrdma::payload

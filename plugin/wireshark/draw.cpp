@@ -6,6 +6,7 @@
 #include "referee/rules/table.hpp"
 #include "trace/spans.hpp"
 #include "wireshark/fields.hpp"
+#include "wireshark/hooks.hpp"
 #include "wireshark/tap.hpp"
 
 namespace rpcrdma::plugin {
@@ -33,7 +34,8 @@ using trace::Side;
 void generated(proto_item* item) { proto_item_set_generated(item); }
 
 void frame_field(proto_tree* tree, int field, std::uint64_t frame) {
-  if (frame != 0) generated(proto_tree_add_uint(tree, field, nullptr, 0, 0, static_cast<std::uint32_t>(frame)));
+  const std::uint32_t shown = frame != 0 ? shown_number(frame) : 0;
+  if (shown != 0) generated(proto_tree_add_uint(tree, field, nullptr, 0, 0, shown));
 }
 
 proto_tree* root(const Canvas& canvas, tvbuff_t* tvb, int length, const char* text) {
@@ -91,6 +93,7 @@ tvbuff_t* of_journal(const Canvas& canvas, const journal::Octets& octets, const 
 }
 
 void message_columns(const Canvas& canvas, const journal::Message& message, tvbuff_t* tvb) {
+  begin_info(canvas);
   col_set_str(canvas.pinfo->cinfo, COL_PROTOCOL, "RPCoRDMA");
   const char* what = message_name(message);
   if (tvb_captured_length(tvb) >= 16 && tvb_get_ntohl(tvb, 4) == 1) {
@@ -355,12 +358,17 @@ void draw_evidence(const Canvas& canvas, const referee::Finding& finding, tvbuff
   frame_field(tree, hf.finding_of, finding.frames.front());
 }
 
+[[nodiscard]] bool shows(const journal::Journal& journal, const referee::Finding& finding) {
+  return journal.concerns(finding) && !left_out(journal, finding.connection);
+}
+
 }  // namespace
 
 void draw_repeat(const Canvas& canvas, tvbuff_t* frame) {
   const journal::Journal& journal = *canvas.drawn->journal;
   const journal::Repeat* repeat = journal.repeat(canvas.drawn->frame);
   if (repeat == nullptr || canvas.drawn->judged || journal.connection(repeat->connection) == nullptr) return;
+  if (left_out(journal, repeat->connection)) return;
   proto_tree* tree = for_frame(canvas, frame, "RPC over RDMA: a repetition");
   generated(proto_tree_add_string(tree, hf.repeated, nullptr, 0, 0, name(repeat->kind)));
 }
@@ -373,19 +381,19 @@ void draw_findings(const Canvas& canvas, tvbuff_t* frame) {
   const auto& here = journal.findings_of(drawn->frame);
   for (std::size_t i = 0; i < here.size(); ++i) {
     const referee::Finding& finding = journal.finding(here[i]);
-    if (journal.concerns(finding)) draw_finding(canvas, finding, frame);
+    if (shows(journal, finding)) draw_finding(canvas, finding, frame);
   }
   // tshark in one pass cannot go back to the offending frame: the finding stands on the one that proves it.
   const auto& proven = journal.proven_in(drawn->frame);
   for (std::size_t i = 0; i < proven.size(); ++i) {
     const referee::Finding& finding = journal.finding(proven[i]);
-    if (journal.concerns(finding)) draw_finding(canvas, finding, frame);
+    if (shows(journal, finding)) draw_finding(canvas, finding, frame);
   }
   const auto& evidence = journal.evidence_in(drawn->frame);
   for (std::size_t i = 0; i < evidence.size(); ++i) {
     const referee::Finding& finding = journal.finding(evidence[i]);
     if (std::find(proven.begin(), proven.end(), evidence[i]) != proven.end()) continue;
-    if (journal.concerns(finding)) draw_evidence(canvas, finding, frame);
+    if (shows(journal, finding)) draw_evidence(canvas, finding, frame);
   }
 }
 

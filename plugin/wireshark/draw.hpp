@@ -44,6 +44,9 @@ void draw_findings(const Canvas& canvas, tvbuff_t* frame);
 int draw_header(packet_info* pinfo, proto_tree* tree, tvbuff_t* tvb);
 int draw_header_v2(proto_tree* tree, tvbuff_t* tvb);
 
+/// The next message of a frame is told behind the one before it.
+void begin_info(const Canvas& canvas);
+
 /// Gives an RPC message to Wireshark's dissectors.
 void give_to_rpc(const Canvas& canvas, const journal::Payload& payload, tvbuff_t* tvb);
 /// What stands behind a header of which the referee has nothing to say: it may be one.

@@ -2,6 +2,7 @@
 // A version 2 header as a tree. wire walks it; what it passes is kept in a list first, so that no C++ frame of the walk
 // is on the stack while Wireshark draws.
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "wire/rpcrdma_v2.hpp"
@@ -114,6 +115,32 @@ proto_tree* open_property(proto_tree* tree, tvbuff_t* tvb, const Item& item) {
   return sub;
 }
 
+/// What version 1's lists say of themselves.
+struct Counts {
+  int reads = -1;  ///< -1: the message has no such list, or its end is not there
+  int writes = -1;
+  int reply = -1;
+  int read_segments = 0;
+  int write_chunks = 0;
+  void take(Item::Kind kind) {
+    if (kind == Item::Kind::read_segment) ++read_segments;
+    if (kind == Item::Kind::write_chunk) ++write_chunks;
+    if (kind == Item::Kind::read_end) reads = read_segments;
+    if (kind == Item::Kind::write_end) writes = write_chunks;
+    if (kind == Item::Kind::reply_chunk) reply = 1;
+    if (kind == Item::Kind::reply_absent) reply = 0;
+  }
+};
+
+void draw_counts(proto_tree* tree, const Counts& counts) {
+  const std::pair<int, int> fields[] = {
+      {hf.reads_count, counts.reads}, {hf.writes_count, counts.writes}, {hf.reply_count, counts.reply}};
+  for (const auto& [field, value] : fields) {
+    if (value < 0) continue;
+    proto_item_set_generated(proto_tree_add_uint(tree, field, nullptr, 0, 0, static_cast<unsigned>(value)));
+  }
+}
+
 }  // namespace
 
 int draw_header_v2(proto_tree* tree, tvbuff_t* tvb) {
@@ -122,6 +149,7 @@ int draw_header_v2(proto_tree* tree, tvbuff_t* tvb) {
   const wire::Bytes octets(tvb_get_ptr(tvb, 0, static_cast<int>(captured)), captured);
   if (!collect(octets, tvb_reported_length(tvb))) return 0;
   int end = 0;
+  Counts counts;
   proto_tree* inner = tree;
   const std::size_t count = collected.items.size();
   for (std::size_t i = 0; i < count; ++i) {
@@ -131,6 +159,7 @@ int draw_header_v2(proto_tree* tree, tvbuff_t* tvb) {
     if (item.kind == Item::Kind::payload) break;
     if (item.offset + item.length > captured) break;
     end = at + length;
+    counts.take(item.kind);
     switch (item.kind) {
       case Item::Kind::call_segment:
         draw_segment(tree, tvb, item, "Call chunk");
@@ -178,6 +207,7 @@ int draw_header_v2(proto_tree* tree, tvbuff_t* tvb) {
         break;
     }
   }
+  draw_counts(tree, counts);
   const bool payload = count != 0 && collected.items.back().kind == Item::Kind::payload;
   if (payload || captured <= static_cast<unsigned>(end)) return end;
   proto_tree_add_item(tree, hf.header_octets, tvb, end, static_cast<int>(captured) - end, ENC_NA);

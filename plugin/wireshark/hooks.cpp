@@ -283,9 +283,7 @@ void draw_unsettled_mpa(const Canvas& canvas, tvbuff_t* frame) {
       connection = journal.handshake(c.note().index).connection;
       break;
   }
-  const journal::Connection* known = journal.connection(connection);
-  const Hook& hook = known != nullptr && known->transport == trace::Transport::iwarp ? iwarp : infiniband;
-  return hook.entry == nullptr || hook.entry->enabled;
+  return !left_out(journal, connection);
 }
 
 int on_frame_end(tvbuff_t* tvb, packet_info* pinfo, proto_tree* tree, void*) {
@@ -327,6 +325,13 @@ void keep_if_builtin(const char*, heur_dtbl_entry_t* entry, void* found) {
 }
 
 }  // namespace
+
+bool left_out(const journal::Journal& journal, std::uint32_t connection) {
+  const journal::Connection* known = journal.connection(connection);
+  if (known == nullptr) return false;
+  const Hook& hook = known->transport == trace::Transport::iwarp ? iwarp : infiniband;
+  return hook.entry != nullptr && !hook.entry->enabled;
+}
 
 void install_hooks(bool builtin_protocol) {
   const bool ib =

@@ -68,8 +68,7 @@ void print_mounts(void*) {
   const journal::Journal* journal = finished_journal();
   std::printf("\nNFS over RDMA mounts:\n");
   if (given_back() || journal == nullptr || journal->mounts().empty()) {
-    std::printf(given_back() ? "not looked at: rpcrdma.engine leaves everything to Wireshark's own dissector\n"
-                             : "none\n");
+    std::printf(given_back() ? "not looked at: everything is left to Wireshark's own dissector\n" : "none\n");
     return;
   }
   for (const MountFacts& mount : journal->mounts()) {
@@ -120,8 +119,7 @@ void register_mounts() {
 }
 
 void queue_mounts(const Canvas& canvas) {
-  if (canvas.drawn->frame == 1 && have_tap_listener(mounts_tap))
-    tap_queue_packet(mounts_tap, canvas.pinfo, canvas.drawn);
+  if (canvas.pinfo->num == 1 && have_tap_listener(mounts_tap)) tap_queue_packet(mounts_tap, canvas.pinfo, canvas.drawn);
 }
 
 }  // namespace rpcrdma::plugin

@@ -65,7 +65,7 @@ void register_preferences() {
                                  "Else only those of the first packets of each connection", &check_crc);
 }
 
-bool given_back() { return engine == engine_builtin; }
+bool given_back() { return engine == engine_builtin || !proto_is_protocol_enabled(find_protocol_by_id(proto_rpcrdma)); }
 
 journal::Options options() {
   journal::Options chosen;

@@ -8,7 +8,7 @@ namespace rpcrdma::plugin {
 
 void register_preferences();
 
-/// Wireshark's own dissector is to do the work.
+/// Wireshark's own dissector is to do the work: by the preference, or because our protocol is disabled.
 [[nodiscard]] bool given_back();
 [[nodiscard]] journal::Options options();
 

@@ -92,6 +92,7 @@ void call_rpc(const Canvas& canvas, const Way& way, tvbuff_t* tvb) {
   const journal::Connection* connection = canvas.drawn->journal->connection(way.connection);
   pinfo->ptype = connection != nullptr && connection->transport == trace::Transport::iwarp ? PT_IWARP_MPA : PT_IBQP;
   enter(pinfo, way);
+  if (way.of_frame) begin_info(canvas);
   const auto writable = col_get_writable(pinfo->cinfo, -1);
   if (!way.of_frame) col_set_writable(pinfo->cinfo, -1, FALSE);
   TRY { call_dissector(rpc_handle, tvb, pinfo, canvas.tree); }
@@ -115,10 +116,20 @@ void call_rpc(const Canvas& canvas, const Way& way, tvbuff_t* tvb) {
     if (!way.of_frame) col_set_writable(pinfo->cinfo, -1, writable);
   }
   ENDTRY;
-  if (way.of_frame) col_set_fence(pinfo->cinfo, COL_INFO);
+  if (!way.of_frame) return;
+  col_set_fence(pinfo->cinfo, COL_INFO);
+  canvas.drawn->told = true;
 }
 
 }  // namespace
+
+void begin_info(const Canvas& canvas) {
+  if (!canvas.drawn->told) return;
+  canvas.drawn->told = false;
+  col_clear(canvas.pinfo->cinfo, COL_INFO);  // only what stands behind the fence
+  col_append_str(canvas.pinfo->cinfo, COL_INFO, "; ");
+  col_set_fence(canvas.pinfo->cinfo, COL_INFO);
+}
 
 void find_rpc() { rpc_handle = find_dissector_add_dependency("rpc", proto_rpcordma); }
 

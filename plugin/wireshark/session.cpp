@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "wireshark/session.hpp"
 
+#include <algorithm>
 #include <memory>
+#include <vector>
 
 #include "wireshark/fields.hpp"
 #include "wireshark/preferences.hpp"
@@ -11,6 +13,20 @@ namespace rpcrdma::plugin {
 namespace {
 
 std::unique_ptr<journal::Journal> open_journal;
+
+/// With a read filter (-2 -R) Wireshark gives the number of a frame that it leaves out to the next one as well. The
+/// journal counts them all.
+struct FrameNumbers {
+  struct Shift {
+    std::uint32_t from = 0;      ///< Wireshark's numbers from this on
+    std::uint32_t left_out = 0;  ///< so many frames were left out before
+  };
+  std::vector<Shift> shifts;
+  std::uint32_t newest = 0;  ///< Wireshark's number
+  std::int64_t stands_at = 0;
+};
+FrameNumbers frame_numbers;
+
 constexpr std::uint32_t drawn_key = 0x8797;
 
 /// The journal fails for good rather than half: what it says of a file is whole or nothing.
@@ -67,7 +83,29 @@ void guarded(Action action) noexcept {
   }
 }
 
-void feed(packet_info* pinfo) {
+/// While frames come for the first time: is this one another than the newest, with its number?
+void count_frame(const packet_info* pinfo) {
+  const std::int64_t at = pinfo->fd->file_off;
+  const bool again = pinfo->num == frame_numbers.newest && at != frame_numbers.stands_at;
+  if (pinfo->num < frame_numbers.newest) return;
+  frame_numbers.newest = pinfo->num;
+  frame_numbers.stands_at = at;
+  if (!again) return;
+  std::vector<FrameNumbers::Shift>& shifts = frame_numbers.shifts;
+  const std::uint32_t left_out = shifts.empty() ? 1 : shifts.back().left_out + 1;
+  if (shifts.empty() || shifts.back().from != pinfo->num) shifts.push_back({pinfo->num, 0});
+  shifts.back().left_out = left_out;
+}
+
+[[nodiscard]] std::uint32_t as_counted(std::uint32_t number) {
+  const std::vector<FrameNumbers::Shift>& shifts = frame_numbers.shifts;
+  const auto behind =
+      std::upper_bound(shifts.begin(), shifts.end(), number,
+                       [](std::uint32_t n, const FrameNumbers::Shift& shift) { return n < shift.from; });
+  return behind == shifts.begin() ? number : number + std::prev(behind)->left_out;
+}
+
+void feed(packet_info* pinfo, std::uint32_t number) {
   if (pinfo->data_src == nullptr || pinfo->rec->rec_type != REC_TYPE_PACKET) return;
   auto* source = static_cast<struct data_source*>(pinfo->data_src->data);
   tvbuff_t* tvb = get_data_source_tvb(source);
@@ -75,7 +113,7 @@ void feed(packet_info* pinfo) {
   const std::uint8_t* octets = captured == 0 ? nullptr : tvb_get_ptr(tvb, 0, static_cast<int>(captured));
   const auto link = link_type(pinfo);
   trace::Frame frame;
-  frame.ref.number = pinfo->num;
+  frame.ref.number = number;
   frame.ref.time = trace::time_of(pinfo->abs_ts.secs, pinfo->abs_ts.nsecs);
   frame.link = link.value_or(static_cast<trace::LinkType>(UINT32_MAX));
   frame.octets = wire::Bytes(octets, captured);
@@ -89,6 +127,7 @@ void feed(packet_info* pinfo) {
 }  // namespace
 
 void open_session() noexcept {
+  frame_numbers = {};
   guarded([] { open_journal = std::make_unique<journal::Journal>(options()); });
 }
 void close_session() noexcept { open_journal.reset(); }
@@ -100,16 +139,28 @@ const journal::Journal* finished_journal() {
   return open_journal && open_journal->finished() ? open_journal.get() : nullptr;
 }
 
+std::uint32_t shown_number(std::uint64_t frame) {
+  const std::vector<FrameNumbers::Shift>& shifts = frame_numbers.shifts;
+  const auto behind = std::upper_bound(
+      shifts.begin(), shifts.end(), frame,
+      [](std::uint64_t n, const FrameNumbers::Shift& shift) { return n < std::uint64_t{shift.from} + shift.left_out; });
+  const auto number = static_cast<std::uint32_t>(frame - (behind == shifts.begin() ? 0 : std::prev(behind)->left_out));
+  return behind != shifts.end() && number >= behind->from ? 0 : number;
+}
+
 Drawn* look(packet_info* pinfo) {
   if (!open_journal) return nullptr;
   auto* drawn = static_cast<Drawn*>(p_get_proto_data(pinfo->pool, pinfo, proto_rpcrdma, drawn_key));
   if (drawn != nullptr) return drawn;
-  feed(pinfo);
+  if (!open_journal->finished()) guarded([&] { count_frame(pinfo); });
+  if (!open_journal) return nullptr;
+  const std::uint32_t number = as_counted(pinfo->num);
+  feed(pinfo, number);
   if (!open_journal) return nullptr;
   drawn = static_cast<Drawn*>(wmem_alloc0(pinfo->pool, sizeof(Drawn)));
   drawn->journal = open_journal.get();
-  drawn->frame = pinfo->num;
-  for (std::uint32_t at = open_journal->first(pinfo->num); at != journal::none; at = open_journal->note(at).next) {
+  drawn->frame = number;
+  for (std::uint32_t at = open_journal->first(number); at != journal::none; at = open_journal->note(at).next) {
     ++drawn->notes;
   }
   drawn->done = static_cast<std::uint8_t*>(wmem_alloc0(pinfo->pool, drawn->notes + 1U));

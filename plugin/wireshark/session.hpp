@@ -11,12 +11,13 @@ namespace rpcrdma::plugin {
 /// Per dissected packet, in its memory.
 struct Drawn {
   const journal::Journal* journal = nullptr;
-  std::uint32_t frame = 0;
+  std::uint32_t frame = 0;       ///< as the file counts it, and the journal
   std::uint32_t notes = 0;       ///< how many the frame has
   std::uint8_t* done = nullptr;  ///< one for each note, in the order of the list
   proto_item* item = nullptr;    ///< newest item of ours, for findings
   proto_tree* tree = nullptr;
   bool judged = false;  ///< the frame's findings are drawn
+  bool told = false;    ///< what the Info column says is of a message that is over
 };
 
 void open_session() noexcept;
@@ -25,6 +26,9 @@ void end_of_pass() noexcept;  ///< all frames have been seen once
 
 /// The journal once all frames have been seen; null until then.
 [[nodiscard]] const journal::Journal* finished_journal();
+
+/// Wireshark's number of the frame that the file counts as this; 0: a read filter left it out.
+[[nodiscard]] std::uint32_t shown_number(std::uint64_t frame);
 
 /// Feeds the frame to the journal if it is new. Null when the journal cannot be used.
 Drawn* look(packet_info* pinfo);

@@ -134,9 +134,16 @@ void count(const stat_tap_table* table, unsigned row, unsigned column) {
   ++stat_tap_get_field_data(table, row, column)->value.uint_value;
 }
 
+/// Callbacks have credits of their own (RFC 8167 section 4.1).
+[[nodiscard]] bool clients_call(const TapItem& item) {
+  const std::uint32_t id = item.message->exchange;
+  if (item.facts == nullptr || id == 0 || id > item.facts->exchanges.size()) return false;
+  return item.facts->exchanges[id - 1].requester == trace::Side::active;
+}
+
 void table_message(const stat_tap_table* table, unsigned row, const TapItem& item) {
   const journal::Message& message = *item.message;
-  if (message.granted) set_number(table, row, col_granted, message.granted);
+  if (message.granted && clients_call(item)) set_number(table, row, col_granted, message.granted);
   switch (message.kind) {
     case MessageSeen::Kind::call:
       if (!message.continued) count(table, row, col_calls);

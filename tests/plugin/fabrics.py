@@ -25,7 +25,8 @@ import tshark  # noqa: E402
 
 SCENARIOS = os.path.join(HERE, "..", "..", "captures", "scenarios")
 STORIES = [*(os.path.join(SCENARIOS, s + ".yaml") for s in ("healthy-nfs3", "healthy-nfs41", "capture-reordered")),
-           os.path.join(HERE, "stories", "wrong-pads.yaml"), os.path.join(HERE, "stories", "long-messages.yaml")]
+           os.path.join(HERE, "stories", "wrong-pads.yaml"),
+           os.path.join(HERE, "stories", "offered-reply.yaml"), os.path.join(HERE, "stories", "long-messages.yaml")]
 PADDED_READS = [1001, 1003, 777]
 CUT = ["rxe-nfs3-basic", "rxe-nfs41-cb-recall", "siw-nfs41-basic", "siw-nfs3-ipv6", "siw-nfs41-mpa-crc", "siw-nfs41-reseg-both-crc"]
 EXCHANGED = ["rxe-nfs3-basic", "rxe-nfs41-ipv6"]

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """options.py --plugin SO --analyzer PATH: the ways to switch things off, and the statistics.
 
-engine          -o rpcrdma.engine:builtin gives stock tshark's output
+engine          -o rpcrdma.engine:builtin gives stock tshark's output, and so does --disable-protocol rpcrdma
 disable         --disable-protocol rpcordma, --disable-heuristic rpcrdma_infiniband and rpcrdma_iwarp
 statistics      -z rpcrdma,tree, -z rpcrdma,connections and -z rpcrdma,mounts say what the analyzer's JSON says
 listings        -z conv, endpoints, follow and flow of rpcrdma: every connection, each message once and the right way round
@@ -36,10 +36,12 @@ def engine(ours, stock, _):
     for name in BUILTIN:
         for passes in ([], ["-2"]):
             arguments = [*passes, "-V", "-r", harness.capture(name)]
-            mine, theirs = ours.run(*arguments, "-o", "rpcrdma.engine:builtin").output, stock.run(*arguments).output
-            if mine != theirs:
-                line = next((a for a, b in zip(mine.splitlines(), theirs.splitlines()) if a != b), "its length")
-                yield f"{name} {passes}: not what stock tshark prints: {line}"
+            theirs = stock.run(*arguments).output
+            for switch in (["-o", "rpcrdma.engine:builtin"], ["--disable-protocol", "rpcrdma"]):
+                mine = ours.run(*arguments, *switch).output
+                if mine != theirs:
+                    line = next((a for a, b in zip(mine.splitlines(), theirs.splitlines()) if a != b), "its length")
+                    yield f"{name} {passes} {switch}: not what stock tshark prints: {line}"
 
 
 def disable(ours, stock, _):
@@ -53,6 +55,9 @@ def disable(ours, stock, _):
         for options in (["--disable-protocol", "rpcordma"], ["--disable-heuristic", f"rpcrdma_{transport}"]):
             if messages(ours, *options):
                 yield f"{transport}: messages are shown in spite of {' '.join(options)}"
+            of_connections, _ = ours.rows(path, ["rpcordma.finding"], *options, display_filter="rpcordma.finding", passes=2)
+            if of_connections:
+                yield f"{transport}: findings are shown in spite of {' '.join(options)}: {of_connections}"
             if messages(stock, *options):
                 yield f"{transport}: stock tshark shows messages in spite of {' '.join(options)}: the test is wrong"
         if messages(ours, "--disable-heuristic", f"rpcrdma_{other}") != whole:

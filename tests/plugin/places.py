@@ -6,17 +6,21 @@ An RDMA operation whose FPDU TCP cut in pieces is shown where it ends, so that o
 that it makes whole has the Info column. Each piece of a version 2 message names the frame that shows its RPC message, and each message
 has the thresholds of its time. Pieces of a message that was given up, or that is not there as a whole, are no part of another. A message
 that had to wait for another is shown in its own frame by the second pass. A Reply behind the close is shown. One that is shown without
-what was written is not said to be cut by the capture.
+what was written is not said to be cut by the capture. Two messages of
+one frame are told apart in the list. The table of
+connections has what the server grants, whatever callbacks are granted. Of the frames that a read filter leaves, each shows the same as without it.
 """
 import argparse
 import json
 import os
+import re
 import subprocess
 import sys
 import tempfile
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "harness"))
 import alone  # noqa: E402
+import analyzer as harness  # noqa: E402
 import forge as forging  # noqa: E402
 import tshark  # noqa: E402
 
@@ -126,6 +130,41 @@ class Places:
         self.wants(f"{path}: {told}", len(told) == 1 and all("[without the written octets]" in text and "limited" not in text
                                                              for text in told.values()))
 
+    def lists(self, fabric):
+        names = ["rpcordma.reads_count", "rpcordma.writes_count", "rpcordma.reply_count"]
+        path = self.forged("lists-of-version-2", fabric)
+        rows, _ = self.shark.rows(path, ["rpcordma.v2.htype", *names], display_filter="rpcordma.v2.htype", passes=2)
+        told = [(row["rpcordma.v2.htype"], *(row[name] for name in names)) for row in rows]
+        # RDMA2_CALL_INLINE (10) has three lists, RDMA2_REPLY_INLINE (13) has one, RDMA2_REPLY_EXTERNAL (11) two (draft, section 6.3)
+        wanted = [("10", "0", "1", "0"), ("13", "", "1", ""), ("10", "3", "0", "0"), ("13", "", "0", ""), ("10", "0", "0", "1"), ("11", "", "0", "1")]
+        self.wants(f"{path}: {told}", told == [tuple([v] if v else [] for v in values) for values in wanted])
+
+    def credits(self, fabric):
+        path = self.forged("callback-at-the-end", fabric)
+        table = self.shark.run("-2", "-q", "-r", path, "-z", "rpcrdma,connections").output
+        rows = [line.replace("|", " ").split() for line in table.splitlines() if "192.0.2." in line]
+        # What the server grants in the story's peers, and two Calls, two Replies
+        self.wants(f"{path}: {rows}", len(rows) == 1 and rows[0][6:9] == ["32", "2", "2"])
+
+    def together(self, fabric):
+        path = self.forged("two-in-a-frame", fabric)
+        told = [text for text in self.info(path, "rpc").values() if " Call" in text and " Reply" in text.replace("(Reply In", "")]
+        self.wants(f"{path}: {told}", len(told) == 1 and re.search(r"Call .*; V3 WRITE Reply", told[0]))
+
+    def read_filter(self, name, wanted):
+        """Wireshark gives the number of a frame that a read filter leaves out to the next one as well."""
+        links = ["rpcordma.call_in", "rpcordma.reply_in", "rpcordma.rpc_in", "rpcordma.finding_of", "rpcordma.evidence_in"]
+        same = ["rpcordma.direction", "rpcordma.operation", "rpcordma.xid", "rpcordma.finding", "rpcordma.evidence", "rpc.xid", "nfs.data"]
+        path = harness.capture(name)
+        there, _ = self.shark.rows(path, ["frame.number", *same, *links], display_filter=wanted, passes=2)
+        filtered, _ = self.shark.rows(path, ["frame.number", *same, *links], "-R", wanted, passes=2)
+        self.wants(f"{name} -R '{wanted}': {len(filtered)} frames, not {len(there)}", len(there) == len(filtered) > 5)
+        number = {row["frame.number"][0]: str(at) for at, row in enumerate(there, 1)}
+        for whole, part in zip(there, filtered):
+            other = [field for field in same if whole[field] != part[field]]
+            other += [field for field in links if [number[n] for n in whole[field] if n in number] != part[field]]
+            self.wants(f"{name} -R '{wanted}': frame {whole['frame.number'][0]}: {other}", not other)
+
 
 def main():
     options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -147,6 +186,13 @@ def main():
         places.torn()
         places.late()
         places.reduced()
+        places.lists("rocev2")
+        places.credits("rocev2")
+        places.together("rocev2")
+        places.together("iwarp")
+        for name in ("rxe-nfs41-basic", "siw-nfs41-basic", "rxe-upeer-credit-overrun-breaks"):
+            for wanted in ("rpcordma.direction", "rpcordma.direction or rpcordma.operation", "ip.src == 192.168.77.1"):
+                places.read_filter(name, wanted)
     for line in places.wrong:
         print(f"WRONG {line}")
     if places.wrong:

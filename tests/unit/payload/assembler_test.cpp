@@ -152,6 +152,36 @@ TEST(Assembler, AReplyThatOffersItselfIsReadLater) {
   return o;
 }
 
+// (the Write chunks of the Call are used and returned all the same)
+TEST(Assembler, AReplyThatOffersItselfLacksWhatWasWritten) {
+  struct Case {
+    const char* name;
+    Octets written;
+    Placing placing;
+  };
+  for (const Case& c :
+       {Case{"all of it", counting(5), Placing::whole}, Case{"a part", counting(3), Placing::missing}}) {
+    SCOPED_TRACE(c.name);
+    Assembler a;
+    Sent call(Kind::call, 1, msg, counting(40));
+    call.write({{1, 16, 0}});
+    EXPECT_TRUE(a.message(call()));
+    const auto length = static_cast<std::uint32_t>(c.written.size());
+    EXPECT_FALSE(a.operation(moved(Op::write, 1, {1, length, 0}, c.written)));
+    const Octets reduced = read3_reply(5);
+    Sent reply(Kind::reply, 1, nomsg, {});
+    reply.read(0, {9, static_cast<std::uint32_t>(reduced.size()), 64}).write({{1, 5, 0}}).asked(100003, 3, 6);
+    EXPECT_FALSE(a.message(reply()));
+    const auto rpc =
+        a.operation(moved(Op::read_response, 1, {9, static_cast<std::uint32_t>(reduced.size()), 64}, reduced));
+    ASSERT_TRUE(rpc);
+    EXPECT_FALSE(rpc->call);
+    EXPECT_EQ(rpc->placing, c.placing);
+    EXPECT_EQ(rpc->stream.octets, c.placing == Placing::whole ? reduced + c.written + Octets(3) : reduced + c.written);
+    EXPECT_EQ(rpc->stream.wire_length, reduced.size() + 8);
+  }
+}
+
 TEST(Assembler, WriteChunksGoBehindTheirLength) {
   for (const std::uint32_t length : {8U, 5U, 1U}) {
     SCOPED_TRACE(length);
