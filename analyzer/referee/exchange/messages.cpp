@@ -13,6 +13,7 @@
 #include "referee/exchange/version1_exchanges.hpp"
 #include "referee/exchange/version2.hpp"
 #include "referee/state/lifetime.hpp"
+#include "referee/state/mount.hpp"
 #include "referee/state/procedures.hpp"
 
 namespace rpcrdma::referee {

@@ -33,7 +33,7 @@ Evidence send_evidence(const wire::IbHeader& h) {
     case RoleSign::long_form:
       return {.score = long_call, .pulled = long_call, .offer = true};
     case RoleSign::done:
-      return pulled(done_seen);
+      return {.score = done_seen, .pulled = done_seen, .offer = true};
     case RoleSign::reply:
       return spoken(-reply_seen);
     case RoleSign::none:

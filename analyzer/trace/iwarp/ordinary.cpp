@@ -32,7 +32,17 @@ std::uint64_t OrdinaryTcp::hash_of(const Ends& ends) noexcept {
   std::uint64_t h = one ^ hash_of_address(ends.address[1]);
   h ^= h >> 32U;
   h = (h ^ (static_cast<std::uint64_t>(ends.port[0]) << 16U) ^ ends.port[1]) * 0xFF51AFD7ED558CCDULL;
+  h = (h ^ (h >> 33U)) * 0xC4CEB9FE1A85EC53ULL;
   return h ^ (h >> 33U);
+}
+
+OrdinaryTcp::Slot& OrdinaryTcp::slot(std::uint64_t hash) noexcept {
+  const std::size_t at = hash % slots_.size();
+  Slot& one = slots_[at];
+  Slot& other = slots_[at ^ 1U];
+  if (one.hash == hash || other.hash == hash) return one.hash == hash ? one : other;
+  if (one.hash == 0 || other.hash == 0) return one.hash == 0 ? one : other;
+  return one.used <= other.used ? one : other;
 }
 
 OrdinaryTcp::Slot& OrdinaryTcp::place(std::uint64_t hash) {
@@ -100,6 +110,7 @@ bool OrdinaryTcp::worth_a_look(std::uint64_t hash, int direction, const TcpSegme
     s.hash = hash;
   }
   if (syn) note_syn(s, direction, segment);
+  s.used = segment.ref.number;
   // On a service port the stream may yet turn out to be iWARP: whoever follows it counts.
   if (s.plain == 0 && !s.ignored && !service) s.plain = plain_.look(segment, false, false);
   if (s.plain != 0 && segment.wire_length != 0) {
@@ -137,7 +148,9 @@ void OrdinaryTcp::forget(std::uint64_t hash) noexcept {
 
 void OrdinaryTcp::ignore(std::uint64_t hash, PlainPair plain) {
   Slot& s = place(hash);
+  const std::uint64_t used = s.used;
   s = {};
+  s.used = used;
   s.plain = plain;
   s.hash = hash;
   s.ignored = true;

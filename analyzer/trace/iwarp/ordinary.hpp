@@ -17,7 +17,7 @@ class OrdinaryTcp {
   explicit OrdinaryTcp(PlainNfs& plain)
       : plain_(plain), scratch_budget_(Window::octets_limit), scratch_(scratch_budget_) {}
 
-  /// Nobody is looked for further than at one place: its lowest bits have to differ, too.
+  /// Nobody is looked for further than at two places: its lowest bits have to differ, too.
   [[nodiscard]] static std::uint64_t hash_of(const Ends& ends) noexcept;
 
   /// True when the stream is worth a Connection: `opening` is then what was seen of its TCP handshake.
@@ -32,6 +32,7 @@ class OrdinaryTcp {
  private:
   struct Slot {
     std::uint64_t hash = 0;
+    std::uint64_t used = 0;      // frame that came last
     FrameRef syn;                // the first
     FrameRef answer;             // to it, the newest
     std::uint32_t answered = 0;  // with `answer`: the number that it acknowledges
@@ -44,7 +45,8 @@ class OrdinaryTcp {
     std::uint32_t octets = 0;
   };
 
-  [[nodiscard]] Slot& slot(std::uint64_t hash) noexcept { return slots_[hash % slots_.size()]; }
+  /// One of its two places: that where it stands, an empty one, or that which was used longest ago.
+  [[nodiscard]] Slot& slot(std::uint64_t hash) noexcept;
   /// The slot for a stream that may not have it yet. While the table can grow, none has to make room.
   [[nodiscard]] Slot& place(std::uint64_t hash);
   static void note_syn(Slot& slot, int direction, const TcpSegment& segment) noexcept;

@@ -5,6 +5,8 @@
 
 #include <set>
 
+#include "streams.hpp"
+
 namespace rpcrdma::iwarp_test {
 namespace {
 
@@ -31,6 +33,34 @@ TEST(OrdinaryTcp, WhateverOctetDiffersTheStreamsHavePlacesOfTheirOwn) {
         EXPECT_GT(places.size(), 230U) << "octet " << at << " of end " << end;
       }
     }
+  }
+}
+
+/// Its second segment tells what a stream is, where nothing has pushed it out since the first.
+TEST(OrdinaryTcp, TwoStreamsOfOnePlaceAreBothFollowed) {
+  trace::iwarp::PlainNfs plain;
+  OrdinaryTcp table(plain);
+  Direction server;
+  Octets replies(7, 0xFF);  // the end of an FPDU: what follows is found by looking inside
+  for (std::uint32_t i = 1; i < 10; ++i) {
+    const Octets reply = server.fpdu(send_ulpdu(i, 0, true, rpc_reply(i)));
+    replies.insert(replies.end(), reply.begin(), reply.end());
+  }
+  trace::TcpSegment segment;
+  segment.flags = trace::TcpSegment::ack;
+  segment.payload = replies;
+  segment.wire_length = static_cast<std::uint32_t>(replies.size());
+  trace::iwarp::TcpOpening opening;
+  constexpr std::uint64_t one = 5;
+  constexpr std::uint64_t other = one + (1U << 20U);
+  for (const std::uint64_t stream : {one, other}) {
+    ++segment.ref.number;
+    EXPECT_FALSE(table.worth_a_look(stream, 0, segment, false, opening));
+  }
+  segment.sequence += segment.wire_length;
+  for (const std::uint64_t stream : {one, other}) {
+    ++segment.ref.number;
+    EXPECT_TRUE(table.worth_a_look(stream, 0, segment, false, opening)) << stream;
   }
 }
 
