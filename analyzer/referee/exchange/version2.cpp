@@ -44,6 +44,11 @@ constexpr std::uint32_t err_vers_code = 1;
     if (error) return sent_version_2(connection, other(event.side), fixed->xid);
     return wire::known_htype(fixed->proc);
   }
+  // Where directions are apart, Calls of version 1 may stand in front of what made their sender speak it.
+  const bool refuses_probe = error && event.side == Side::passive && state.probe.number != 0 &&
+                             connection.diary.settled.version == 0 &&
+                             sent_version_2(connection, Side::active, fixed->xid);
+  if (refuses_probe) return true;
   if (connection.settled_on_version_1()) return false;  // an odd message among those of version 1
   // Any other error without a probe answers something in the layout of version 1.
   if (error) return state.probe.number != 0 || refuses_unseen(connection, event, fixed->xid);
