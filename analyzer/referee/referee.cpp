@@ -375,8 +375,10 @@ void Referee::on(const trace::Adopted& event) {
 void Referee::on(const trace::Disconnect& event) {
   Connection* connection = impl_->find(event.connection);
   if (connection == nullptr) return;
-  impl_->hear(event);
-  connection->of(event.side).leaves(event.frame);
+  if (event.how != trace::Disconnect::How::superseded) {  // that one is of its successor
+    impl_->hear(event);
+    connection->of(event.side).leaves(event.frame);
+  }
   if (connection->rpcrdma()) {
     judge_stray_private_data(impl_->on(*connection), event.side, event.private_data, event.frame);
   }

@@ -153,8 +153,9 @@ void try_variant(const Source& source, const Kind& kind, const Variant& variant,
     compare_numbers(source, kind, variant, known, numbers(report), told);
   for (const Finding& finding : report.findings) {
     if (finding.severity == Severity::note) continue;
-    // A loss that is told from silence is one of the symptoms, though its rule is in another group.
-    const bool silence = finding.rule == RuleId::connection_lost && !finding.violator;
+    // What is told from silence is one of the symptoms, though its rule is in another group.
+    const bool silence =
+        (finding.rule == RuleId::connection_lost && !finding.violator) || finding.rule == RuleId::v2_credit_starved;
     const bool symptom = silence || rpcrdma::referee::kind(finding.rule) == FindingKind::symptom;
     // In a story one thing happens, and then it ends: whether it was answered may be lost with the answer.
     const bool story = !source.other.frames.empty();
@@ -305,7 +306,8 @@ int run(Told& told) {
                            told.tried_apart, told.more.wrong, told.more.seamless);
   std::cout << fmt::format("{} variants, {} false accusations; {} more of copies that show no loss\n",
                            all - told.tried_apart, told.all.wrong, told.all.seamless);
-  if (asked.conversations != 0 || !asked.only.empty() || !asked.kind.empty() || asked.each != 1) {
+  if (asked.conversations != 0) return told.all.wrong == 0 && all != 0 ? 0 : 1;
+  if (!asked.only.empty() || !asked.kind.empty() || asked.each != 1) {
     return told.all == Count{} && told.more == Count{} && all != 0 ? 0 : 1;
   }
   return all != 0 && as_known(told) ? 0 : 1;

@@ -142,7 +142,8 @@ void MessageQueue::told_by(const Witness& witness, const trace::Send& event) {
       earlier != nullptr && (!earlier->answered() || possible_cut_call(connection, asked, fixed->xid));
   const bool of_another = same_xid && (maybe_open || possible_long_call(connection, waits->event.side, fixed->xid));
   const bool error = fixed && fixed->proc == static_cast<std::uint32_t>(wire::Proc::error) && !of_another;
-  const bool of_a_call = same_xid && (error || (theirs && is_reply(event, scratch_)));
+  const bool may_call = same_xid && !waits->event.invalidated;  // only Replies may invalidate
+  const bool of_a_call = may_call && (error || (theirs && is_reply(event, scratch_)));
   release_unpulled(witness, done ? LongForm::reply : of_a_call ? LongForm::call : LongForm::undecided);
 }
 

@@ -131,7 +131,6 @@ void Operations::emit_cut_send() {
 Issued Operations::write(const Arrival& a, Sequence at) {
   const wire::IbHeader& h = a.header;
   if (wire::begins(h.op.part)) {
-    shared_.fill(write_, side_, a.ref);
     write_.op = ++ops_;
     write_.handle = h.key;
     write_.announced = h.dma_length;
@@ -150,7 +149,7 @@ Issued Operations::write(const Arrival& a, Sequence at) {
     }
     written_ += hole_ * shared_.mtu;
   }
-  write_.frame = a.ref;
+  shared_.fill(write_, side_, a.ref);
   write_.offset = base_ + written_;
   write_.length = h.payload_length;
   write_.octets = h.payload;

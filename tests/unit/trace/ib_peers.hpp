@@ -21,7 +21,8 @@ class Recorder : public trace::EventSink {
   std::vector<std::string> facts;
   std::vector<std::string> private_data;
   std::vector<Octets> sends;
-  std::vector<std::uint64_t> sent_by;  ///< frames, of these
+  std::vector<std::uint64_t> sent_by;         ///< frames, of these
+  std::vector<std::uint64_t> writes_sent_by;  ///< and of the packets of Writes
   std::vector<trace::ConnectRequest> requests;
   std::vector<trace::ConnectReply> replies;
   std::vector<trace::Adopted> adopted;
@@ -61,6 +62,7 @@ class Recorder : public trace::EventSink {
     fact(e, fmt::format("{} at {:x} {}", what, e.sequence & 0xFFFFFFU, digest(e.octets)));
   }
   void on(const trace::Write& e) override {
+    writes_sent_by.push_back(e.sent_by().number);
     const std::string what = fmt::format("write {} {:#x}+{:#x} length {} of {}{}{}", e.op, e.handle, e.offset, e.length,
                                          e.announced, e.first ? " first" : "", e.last ? " last" : "");
     say(e, "{}", what);

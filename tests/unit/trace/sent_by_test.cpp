@@ -53,6 +53,22 @@ TEST(SentBy, OfRequestsThatFillAHole) {
   }
 }
 
+// The last packet of a Write stands behind the Send that followed it.
+TEST(SentBy, OfEachPacketOfAWrite) {
+  constexpr std::uint8_t write_first = 0x06;
+  constexpr std::uint8_t write_last = 0x08;
+  Peers p;
+  p.step = 10'000;
+  p.set_up_fields();
+  p.handshake();
+  const std::uint32_t psn = Peers::server_psn;
+  p.from_server(ib_packet(write_first, Peers::client_qpn, psn, reth(0x1000, 0xAB, 1028), filled(1024)));
+  p.reply(psn + 2, filled(32));
+  p.from_server(ib_packet(write_last, Peers::client_qpn, psn + 1, {}, filled(4)));
+  p.finish();
+  EXPECT_EQ(p.sink.writes_sent_by, (Frames{4, 5}));
+}
+
 TEST(SentBy, OfWhatFollowsALoss) {
   Peers p;
   p.set_up_fields();
