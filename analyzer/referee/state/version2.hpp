@@ -207,10 +207,10 @@ struct State {
   FrameRef probe;    ///< the client's first message of version 2
   FrameRef refusal;  ///< ERR_VERS
   std::uint64_t refusal_ordinal = 0;
-  bool refusal_told = false;  ///< the pair of peers has been told
-  bool went_on = false;       ///< with version 1, after the refusal
+  bool refusal_told = false;                    ///< the pair of peers has been told
+  bool went_on = false;                         ///< with version 1, after the refusal
   std::optional<std::uint32_t> refused_unseen;  ///< XID of what the server refused, as long as it has not come
-  FrameRef sessions;          ///< an NFSv4.1 operation that allows reverse Calls; number 0: none seen
+  FrameRef sessions;                            ///< an NFSv4.1 operation that allows reverse Calls; number 0: none seen
   std::vector<Due> due;
   std::unique_ptr<wire::HeaderV2> scratch;  ///< serves one message after the other
 
