@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "referee/exchange/messages.hpp"
 
+#include <algorithm>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -254,6 +255,15 @@ void take_broken(Incoming& message, const wire::FixedWords& fixed, const wire::D
   }
 }
 
+/// An error repeats the version of what it refuses. Cut before its code, or before the versions that it names, it may
+/// refuse just that.
+[[nodiscard]] bool may_refuse_version_2(const trace::Send& error) {
+  constexpr std::size_t code_at = 16;
+  constexpr std::size_t versions_end = 28;
+  if (error.octets.size() >= std::min<std::size_t>(versions_end, error.wire_length)) return false;
+  return error.octets.size() < code_at + 4 || wire::load_be32(error.octets.data() + code_at) == wire::err_vers;
+}
+
 /// A message of version 2 on a connection that has not settled on a version. False: what is behind its fixed words
 /// counts.
 [[nodiscard]] bool take_probe(const Incoming& message, const wire::FixedWords& fixed) {
@@ -261,8 +271,10 @@ void take_broken(Incoming& message, const wire::FixedWords& fixed, const wire::D
   // RDMA_ERROR looks alike in both versions: on a connection without version 2 it answers a probe.
   const bool refused_probe = fixed.proc == static_cast<std::uint32_t>(Proc::error) && !connection.version2 &&
                              connection.open_call(other(message.event.side), fixed.xid) != nullptr;
+  const bool may_refuse = fixed.proc == static_cast<std::uint32_t>(Proc::error) && !connection.version2 &&
+                          may_refuse_version_2(message.event);
   const std::string_view type = wire::htype_name_v2(fixed.proc);
-  if (fixed.version != 2 || type.empty() || refused_probe) return false;
+  if (fixed.version != 2 || type.empty() || refused_probe || may_refuse) return false;
   ++connection.facts.messages.v2[std::string(type)];
   // Astray: judged alone, it changes nothing for what follows (RFC 8797 section 4).
   if (connection.settled_on_version_1()) return false;
