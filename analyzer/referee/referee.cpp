@@ -21,6 +21,7 @@
 #include "referee/state/connection.hpp"
 #include "referee/state/finished.hpp"
 #include "referee/state/procedures.hpp"
+#include "wire/cm.hpp"
 #include "wire/rpc.hpp"
 
 namespace rpcrdma::referee {
@@ -340,7 +341,7 @@ void Referee::on(const trace::ConnectReject& event) {
   if (connection->rpcrdma() && connection->messages == 0) {
     HeldFinding finding = impl_->reject(*connection, event);
     impl_->book.reconsider(connection->id());
-    if (event.reason == reject_stale && connection->facts.transport != trace::Transport::iwarp) {
+    if (event.reason == wire::reject_reason::stale && connection->facts.transport != trace::Transport::iwarp) {
       impl_->peers.refused_as_stale(*connection, std::move(finding));
     } else {
       impl_->mounts.said(*connection, std::move(finding));

@@ -159,6 +159,41 @@ std::string_view cm_name(CmKind kind) noexcept {
   return "";
 }
 
+std::string_view reject_reason_text(std::uint16_t reason) noexcept {
+  switch (reason) {
+    case reject_reason::no_queue_pair:
+      return "no queue pair available";
+    case reject_reason::no_resources:
+      return "no resources";
+    case reject_reason::timeout:
+      return "timeout";
+    case 5:
+      return "unsupported request";
+    case 6:
+      return "invalid communication ID";
+    case reject_reason::no_listener:
+      return "nobody listens on this service ID";
+    case reject_reason::stale:
+      return "stale connection";
+    case 12:
+      return "invalid GID";
+    case 24:
+      return "port and CM redirection";
+    case 25:
+      return "port redirection";
+    case 26:
+      return "invalid path MTU";
+    case 27:
+      return "insufficient responder resources";
+    case 28:
+      return "rejected by the consumer";
+    case 29:
+      return "RNR retry count rejected";
+    default:
+      return "see the CM specification";
+  }
+}
+
 Decoded<CmMessage> decode_cm(Bytes octets, std::size_t wire_length) noexcept {
   wire_length = std::max(wire_length, octets.size());
   if (wire_length < mad_octets) return tl::make_unexpected(DecodeError{Fault::invalid, "datagram length", 0});

@@ -53,6 +53,21 @@ struct IpCmHeader {
 /// Which message a REJ or MRA is about (2 bits on the wire).
 enum class CmAbout : std::uint8_t { req, rep, other, reserved };
 
+/// Why a REJ refuses: those reasons that something depends on.
+namespace reject_reason {
+inline constexpr std::uint16_t no_queue_pair = 1;
+inline constexpr std::uint16_t no_resources = 3;
+inline constexpr std::uint16_t timeout = 4;
+inline constexpr std::uint16_t no_listener = 8;  ///< nobody has the service ID
+inline constexpr std::uint16_t stale = 10;       ///< an earlier connection is still believed in; clients try again
+}  // namespace reject_reason
+/// As it is told to a person, any of them (IBA 12.6.7.2).
+[[nodiscard]] std::string_view reject_reason_text(std::uint16_t reason) noexcept;
+/// Who refuses lacks something of its own.
+[[nodiscard]] constexpr bool is_own_lack(std::uint16_t reason) noexcept {
+  return reason == reject_reason::no_queue_pair || reason == reject_reason::no_resources;
+}
+
 /// One CM message. What the message does not have, or the capture does not hold, is absent.
 struct CmMessage {
   CmKind kind = CmKind::req;

@@ -25,6 +25,7 @@ struct FixedWords {
 [[nodiscard]] Decoded<FixedWords> decode_fixed_words(Bytes octets, std::size_t wire_length) noexcept;
 
 enum class Proc : std::uint32_t { msg = 0, nomsg = 1, msgp = 2, done = 3, error = 4 };
+inline constexpr std::size_t error_code_at = 16;  ///< octet of RDMA_ERROR, in both versions
 inline constexpr std::uint32_t err_vers = 1;
 inline constexpr std::uint32_t err_chunk = 2;
 

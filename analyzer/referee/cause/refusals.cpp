@@ -182,7 +182,7 @@ namespace {
 /// Version 2: how much its receiver takes was never read, or was read too late to judge it.
 [[nodiscard]] bool may_be_too_large(const Connection& connection, const trace::Refusal& refusal,
                                     const RecentSend& send) {
-  if (!connection.version2 || send.wire_length <= default_threshold) return false;
+  if (!connection.version2() || send.wire_length <= default_threshold) return false;
   const v2::Announced& receiver = connection.v2.of(refusal.side).announced;
   const bool announced = receiver.final.number != 0 && receiver.unsure == 0;
   const auto limit = connection.threshold(other(refusal.side));
@@ -257,7 +257,7 @@ void judge_terminate(const Witness& witness, const trace::Refusal& refusal, Rece
       note();
       return;
     }
-    if (connection.version2 && what == Meaning::no_buffer) {
+    if (connection.version2() && what == Meaning::no_buffer) {
       if (!exact) send = state.sends.newest([](const RecentSend& s) { return s.in_flight > s.limit; });
       if (send != nullptr && send->in_flight > send->limit && connection.whole()) {
         Suspect suspect = suspect_from(refusal, RuleId::credit_overrun_fatal, send->frame, {});

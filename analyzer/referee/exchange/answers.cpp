@@ -141,10 +141,9 @@ void take_error(const Witness& witness, const trace::Send& event, const wire::He
 void take_undecodable_error(const Witness& witness, const trace::Send& event, const wire::FixedWords& fixed,
                             const wire::DecodeError& error, RecentSend& send) {
   Connection& connection = witness.connection;
-  constexpr std::size_t code_at = 16;
-  const bool unknown_code = error.field == "error code" && event.octets.size() >= code_at + 4;
+  const bool unknown_code = error.field == "error code" && event.octets.size() >= wire::error_code_at + 4;
   if (unknown_code) {
-    judge_error_code(witness, event, fixed, wire::load_be32(event.octets.data() + code_at));
+    judge_error_code(witness, event, fixed, wire::load_be32(event.octets.data() + wire::error_code_at));
   } else {
     judge_undecodable(witness, event, fixed, error);
   }

@@ -191,7 +191,7 @@ void take_exchange(Incoming& message, bool cut) {
   message.kind = send.call() ? MessageSeen::Kind::call : MessageSeen::Kind::reply;
   if (connection.of(event.side).judged_partial != event.ordinal) judge_send_size(message, event, send);
   const auto lists = cut ? v1::Turn::Lists::cut : v1::Turn::Lists::complete;
-  const v1::Turn turn{{message.context, connection}, event, header, reading, lists, send};
+  const v1::Turn turn{{{message.context, connection}, event, header, send}, reading, lists};
   if (reading.direction == Direction::call) {
     v1::take_call(turn);
   } else {
@@ -242,7 +242,7 @@ void take_unreadable(const Incoming& message, const wire::DecodeError& error) {
 void take_broken(Incoming& message, const wire::FixedWords& fixed, const wire::DecodeError& error) {
   Connection& connection = message.connection;
   const trace::Send& event = message.event;
-  if (connection.version2) {
+  if (connection.version2()) {
     message.unchecked(RuleId::xdr_malformed, "version 2 traffic is not judged by this version");
   } else if (fixed.proc == static_cast<std::uint32_t>(Proc::error)) {
     count_proc(connection.facts.messages, Proc::error);
@@ -253,34 +253,6 @@ void take_broken(Incoming& message, const wire::FixedWords& fixed, const wire::D
     judge_send_size(message, event, message.send);
     enter_malformed(message, event, fixed);
   }
-}
-
-/// An error repeats the version of what it refuses. Cut before its code, or before the versions that it names, it may
-/// refuse just that.
-[[nodiscard]] bool may_refuse_version_2(const trace::Send& error) {
-  constexpr std::size_t code_at = 16;
-  constexpr std::size_t versions_end = 28;
-  if (error.octets.size() >= std::min<std::size_t>(versions_end, error.wire_length)) return false;
-  return error.octets.size() < code_at + 4 || wire::load_be32(error.octets.data() + code_at) == wire::err_vers;
-}
-
-/// A message of version 2 on a connection that has not settled on a version. False: what is behind its fixed words
-/// counts.
-[[nodiscard]] bool take_probe(const Incoming& message, const wire::FixedWords& fixed) {
-  Connection& connection = message.connection;
-  // RDMA_ERROR looks alike in both versions: on a connection without version 2 it answers a probe.
-  const bool refused_probe = fixed.proc == static_cast<std::uint32_t>(Proc::error) && !connection.version2 &&
-                             connection.open_call(other(message.event.side), fixed.xid) != nullptr;
-  const bool may_refuse = fixed.proc == static_cast<std::uint32_t>(Proc::error) && !connection.version2 &&
-                          may_refuse_version_2(message.event);
-  const std::string_view type = wire::htype_name_v2(fixed.proc);
-  if (fixed.version != 2 || type.empty() || refused_probe || may_refuse) return false;
-  ++connection.facts.messages.v2[std::string(type)];
-  // Astray: judged alone, it changes nothing for what follows (RFC 8797 section 4).
-  if (connection.settled_on_version_1()) return false;
-  connection.version2 = true;
-  connection.facts.version = 2;
-  return true;
 }
 
 void take_incoming(Incoming& message) {
@@ -294,7 +266,6 @@ void take_incoming(Incoming& message) {
   message.send.htype = fixed->proc;
   const bool is_error = fixed->proc == static_cast<std::uint32_t>(Proc::error);
   if (!is_error) judge_version_constancy(message, event, *fixed, direction_by_words(connection, event, *fixed));
-  if (take_probe(message, *fixed)) return;
   const auto decoded = wire::decode_header_v1(event.octets, event.wire_length, message.header);
   const bool cut = !decoded && (decoded.error().fault == wire::Fault::truncated || event.holes);
   // An RDMA_ERROR repeats the version of the Call that it refuses, which may not be in the capture.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "referee/exchange/version2.hpp"
 
+#include <algorithm>
 #include <string>
 #include <utility>
 
@@ -17,8 +18,6 @@ namespace {
 
 using Version = State::Version;
 using wire::Decoded;
-constexpr std::uint32_t rdma2_error = 4;
-constexpr std::uint32_t err_vers_code = 1;
 
 [[nodiscard]] bool sent_version_2(Connection& connection, Side side, std::uint32_t xid) {
   return connection.of(side).sends.newest([&](const RecentSend& s) { return s.version == 2 && s.xid == xid; }) !=
@@ -31,29 +30,60 @@ constexpr std::uint32_t err_vers_code = 1;
   wire::HeaderV2 error;
   if (event.side != Side::passive || !wire::decode_header_v2(event.octets, event.wire_length, error)) return false;
   const bool without = error.vers_low <= error.vers_high && (error.vers_low > 2 || error.vers_high < 2);
-  if (error.error != err_vers_code || !without || connection.find(Side::active, xid) != nullptr) return false;
+  if (error.error != wire::err_vers || !without || connection.find(Side::active, xid) != nullptr) return false;
   return connection.of(Side::active).sends.newest([&](const RecentSend& s) { return s.xid == xid; }) == nullptr;
 }
 
-[[nodiscard]] bool ours(Connection& connection, const trace::Send& event, const Decoded<wire::FixedWords>& fixed) {
-  State& state = connection.v2;
-  if (state.version == Version::two || state.version == Version::earlier) return true;
-  if (!fixed || fixed->version != 2) return false;
-  const bool error = fixed->proc == rdma2_error;
+/// Cut before its code, or before the versions that it names, an error may refuse a version.
+[[nodiscard]] bool may_refuse_version(const trace::Send& error) {
+  constexpr std::size_t versions_end = 28;
+  if (error.octets.size() >= std::min<std::size_t>(versions_end, error.wire_length)) return false;
+  return error.octets.size() < wire::error_code_at + 4 ||
+         wire::load_be32(error.octets.data() + wire::error_code_at) == wire::err_vers;
+}
+
+/// In which words a message is to be read.
+enum class Words : std::uint8_t {
+  version_1,
+  version_2,
+  astray,   ///< version 2 on a connection of version 1: judged alone, it changes nothing (RFC 8797 section 4)
+  unjudged  ///< an error of version 2 of which nothing tells what it refuses
+};
+
+/// RDMA_ERROR looks alike in both versions, and repeats the version of what it refuses: that tells whose it is. What it
+/// refuses may stand behind it in the file, or not be in it.
+[[nodiscard]] Words words_of_error(Connection& connection, const trace::Send& event, std::uint32_t xid) {
+  const State& state = connection.v2;
+  const bool settled_on_1 = connection.settled_on_version_1();
   if (state.version == Version::refused) {
-    if (error) return sent_version_2(connection, other(event.side), fixed->xid);
-    return wire::known_htype(fixed->proc);
+    if (sent_version_2(connection, other(event.side), xid)) return Words::version_2;
+  } else if (state.probe.number != 0) {
+    // Where directions are apart, Calls of version 1 may stand in front of what made their sender speak it.
+    const bool refuses_probe = event.side == Side::passive && connection.diary.settled.version == 0 &&
+                               sent_version_2(connection, Side::active, xid);
+    if (refuses_probe || !settled_on_1) return Words::version_2;
+  } else if (!settled_on_1 && refuses_unseen(connection, event, xid)) {
+    return Words::version_2;
   }
-  // Where directions are apart, Calls of version 1 may stand in front of what made their sender speak it.
-  const bool refuses_probe = error && event.side == Side::passive && state.probe.number != 0 &&
-                             connection.diary.settled.version == 0 &&
-                             sent_version_2(connection, Side::active, fixed->xid);
-  if (refuses_probe) return true;
-  if (connection.settled_on_version_1()) return false;  // an odd message among those of version 1
-  // Any other error without a probe answers something in the layout of version 1.
-  if (error) return state.probe.number != 0 || refuses_unseen(connection, event, fixed->xid);
-  if (fixed->proc >= rdma2_error) return true;
-  return wire::earlier_draft(event.octets, event.wire_length);
+  if (state.version != Version::glimpsed) {
+    if (connection.open_call(other(event.side), xid) != nullptr) return Words::version_1;
+    if (may_refuse_version(event)) return Words::version_1;
+  }
+  return settled_on_1 ? Words::astray : Words::unjudged;
+}
+
+[[nodiscard]] Words words_of(Connection& connection, const trace::Send& event, const Decoded<wire::FixedWords>& fixed) {
+  const State& state = connection.v2;
+  if (state.version == Version::two || state.version == Version::earlier) return Words::version_2;
+  if (!fixed || fixed->version != 2) return Words::version_1;
+  if (fixed->proc == error_type) return words_of_error(connection, event, fixed->xid);
+  const bool known = wire::known_htype(fixed->proc);
+  if (state.version == Version::refused && known) return Words::version_2;
+  if (state.version == Version::refused || connection.settled_on_version_1()) {
+    return known ? Words::astray : Words::version_1;
+  }
+  if (fixed->proc > error_type || wire::earlier_draft(event.octets, event.wire_length)) return Words::version_2;
+  return Words::version_1;
 }
 
 void count_name(Connection& connection, std::uint32_t htype, bool earlier) {
@@ -64,12 +94,10 @@ void count_name(Connection& connection, std::uint32_t htype, bool earlier) {
 
 void settle(Connection& connection, const trace::Send& event) {
   State& state = connection.v2;
-  state.version = Version::two;
+  connection.speaks(Version::two);
   state.settled = event.frame;
   state.settled_ordinal = event.ordinal;
   connection.facts.negotiation.answer = event.frame;
-  connection.facts.version = 2;
-  connection.version2 = true;
   Thresholds& thresholds = connection.facts.thresholds;
   thresholds = {};
   if (!connection.facts.handshake_seen) return;
@@ -80,9 +108,7 @@ void settle(Connection& connection, const trace::Send& event) {
 /// Something of the earlier drafts: named and counted, nothing more.
 void take_earlier(const Witness& witness, const trace::Send& event, const Decoded<wire::FixedWords>& fixed) {
   Connection& connection = witness.connection;
-  connection.v2.version = Version::earlier;
-  connection.version2 = true;
-  connection.facts.version = 2;
+  connection.speaks(Version::earlier);
   connection.facts.thresholds = {};
   if (fixed) count_name(connection, fixed->proc, true);
   witness.unchecked(RuleId::v2_unknown_htype,
@@ -143,15 +169,22 @@ bool take(const Witness& witness, const trace::Send& event, RecentSend& send, Me
           const wire::HeaderV2*& readable) {
   Connection& connection = witness.connection;
   const auto fixed = wire::decode_fixed_words(event.octets, event.wire_length);
-  if (!ours(connection, event, fixed)) return false;
+  const Words words = words_of(connection, event, fixed);
+  if (words == Words::version_1) return false;
+  if (words != Words::version_2) {
+    count_name(connection, fixed->proc, false);
+    if (words == Words::astray) return false;
+    connection.speaks(Version::glimpsed);
+  }
   State& state = connection.v2;
   if (fixed) {
     send.xid = fixed->xid;
     send.version = fixed->version;
     send.htype = fixed->proc;
   }
+  if (words == Words::unjudged) return true;
   if (state.version == Version::earlier ||
-      (state.version == Version::unsettled && wire::earlier_draft(event.octets, event.wire_length))) {
+      (state.undecided() && wire::earlier_draft(event.octets, event.wire_length))) {
     take_earlier(witness, event, fixed);
     return true;
   }
@@ -166,7 +199,7 @@ bool take(const Witness& witness, const trace::Send& event, RecentSend& send, Me
     if (wire::is_call(header.type())) send.direction = Direction::call;
     if (wire::is_reply(header.type())) send.direction = Direction::reply;
   }
-  const Turn turn{witness, event, header, send};
+  const Turn turn{{witness, event, header, send}};
 
   // Its refusal came before it in the file: directions are apart.
   const bool late_probe = version_2 && event.side == Side::active && state.refused_unseen == fixed->xid;
@@ -175,8 +208,8 @@ bool take(const Witness& witness, const trace::Send& event, RecentSend& send, Me
     if (connection.whole()) lose_order(witness, Connection::FileOrder::skewed);
   }
   if (state.version != Version::two && version_2) {
-    const bool error = fixed->proc == rdma2_error;
-    if (error && header.error == err_vers_code && take_refusal(turn, decoded.has_value())) {
+    const bool error = fixed->proc == error_type;
+    if (error && header.error == wire::err_vers && take_refusal(turn, decoded.has_value())) {
       kind = MessageSeen::Kind::error;
       return true;  // counted as the RDMA_ERROR of a server that speaks version 1
     }
@@ -188,7 +221,7 @@ bool take(const Witness& witness, const trace::Send& event, RecentSend& send, Me
     // The client may still be probing; an error that was cut may be the refusal.
     const bool server_speaks =
         event.side == Side::passive && wire::known_htype(fixed->proc) && !(error && header.error == 0);
-    if (state.version == Version::unsettled && server_speaks) settle(connection, event);
+    if (state.undecided() && server_speaks) settle(connection, event);
     if (state.version == Version::refused && event.side == Side::active && !late_probe) judge_after_refusal(turn);
   }
   if (known) count_name(connection, fixed->proc, false);

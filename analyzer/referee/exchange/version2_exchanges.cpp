@@ -66,7 +66,7 @@ void fill_lists(const Turn& turn, Transaction& call) {
   fresh.credit = turn.header.fixed.credit;
   fresh.wire_length = event.wire_length;
   fresh.responder_gaps = turn.connection.of(other(event.side)).gaps;
-  if (turn.complete() && piece.first && piece.known && !wire::is_middle(turn.type())) {
+  if (turn.captured_whole() && piece.first && piece.known && !wire::is_middle(turn.type())) {
     fresh.payload = Transaction::Payload{hash_of_payload(turn.payload()), turn.behind()};
   }
   return fresh;

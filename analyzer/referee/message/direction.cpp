@@ -252,7 +252,7 @@ std::vector<std::uint32_t> handles_of(const wire::HeaderV1& header) {
 }
 
 bool call_or_offer(const Connection& connection, const trace::Send& event, wire::HeaderV1& scratch) {
-  if (!connection.rpcrdma() || connection.over() || connection.version2 || event.holes) return false;
+  if (!connection.rpcrdma() || connection.over() || connection.version2() || event.holes) return false;
   constexpr std::size_t proc_at = 12;
   if (event.octets.size() < proc_at + 4) return false;
   if (static_cast<Proc>(wire::load_be32(event.octets.data() + proc_at)) != Proc::nomsg) return false;

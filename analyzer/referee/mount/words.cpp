@@ -9,6 +9,7 @@
 #include "referee/docket/counted.hpp"
 #include "referee/rules/checks.hpp"
 #include "trace/spans.hpp"
+#include "wire/cm.hpp"
 #include "wire/rpcrdma.hpp"
 
 namespace rpcrdma::referee {
@@ -292,7 +293,7 @@ enum class Blocked : std::uint8_t { no, never_whole, rest_without_credit, answer
     } else if (series.refused == series.attempts && port != 0) {
       how += fmt::format(" (TCP port {} closed)", port);
     } else if (series.reason) {
-      how += fmt::format(" (reason {}: {})", *series.reason, reject_reason(*series.reason));
+      how += fmt::format(" (reason {}: {})", *series.reason, wire::reject_reason_text(*series.reason));
     }
     if (series.attempts == 1) return fmt::format("No mount: {}, frame {}.", how, series.last_answer.number);
     return fmt::format("No mount: {}, {} times from frame {} to {}.", how, series.attempts, series.first.number,
@@ -383,22 +384,14 @@ namespace {
   return accuses ? &cause : nullptr;
 }
 
-}  // namespace
-
-namespace {
-
 /// What to look at on a server that refused. Nobody listens, or somebody does and says no.
 [[nodiscard]] std::string where_refused(const AttemptSeries& series) {
-  constexpr std::uint16_t no_queue_pair = 1;
-  constexpr std::uint16_t no_resources = 3;
-  constexpr std::uint16_t no_listener = 8;
-  constexpr std::uint16_t stale = 10;
   const std::uint16_t reason = series.reason.value_or(0);
-  if (series.attempts == series.rejected && reason != no_listener) {
-    if (reason == no_queue_pair || reason == no_resources) {
+  if (series.attempts == series.rejected && reason != wire::reject_reason::no_listener) {
+    if (wire::is_own_lack(reason)) {
       return "On the server: rdma resource show, what has used up its queue pairs and memory; its log.";
     }
-    if (reason == stale) {
+    if (reason == wire::reject_reason::stale) {
       return "On the server: rdma resource show cm_id, an old connection of this client is still held; the client may "
              "ask again.";
     }

@@ -226,10 +226,6 @@ void judge_missing_ready(const Witness& witness, FrameRef first);
 /// At the end of the capture: a request that nobody answered.
 HeldFinding judge_unanswered_request(const Witness& witness, FrameRef last);
 void judge_handshake(const Witness& witness);
-/// REJ reason of a side that still believes in an earlier connection; clients try again.
-inline constexpr std::uint16_t reject_stale = 10;
-/// Of a REJ (IBA 12.6.7.2), as it is told to a person.
-[[nodiscard]] std::string_view reject_reason(std::uint16_t reason) noexcept;
 /// What a REJ, or an MPA Reply with the reject flag, makes of the attempt to connect.
 [[nodiscard]] Attempt::Outcome outcome_of(const Connection& connection, const trace::ConnectReject& event);
 /// iWARP: the server ends TCP, and nothing that it may have said before is missing.

@@ -202,7 +202,7 @@ void credit_call(const Witness& witness, const trace::Send& event, const Transac
   if (ledger.last_reply.number > sent.number) send.credits_known = false;
   const RuleId limit_rule =
       event.side == Side::active ? RuleId::credit_limit_exceeded : RuleId::reverse_credit_exceeded;
-  if (connection.version2) return;
+  if (connection.version2()) return;
   if (!witness.may(limit_rule)) return;
   const bool too_many = ledger.outstanding > limit;
   if (too_many && ledger.outstanding - ledger.uncertain <= limit) {
@@ -473,7 +473,7 @@ void judge_rnr(const Witness& witness, const trace::Refusal& refusal, RecentSend
   suspect.refused_ordinal = refusal.refused_op;
   suspect.refused = refusal.refused_frame;
   suspect.frames = {refusal.refused_frame.number, refusal.frame.number};
-  if (connection.version2) {
+  if (connection.version2()) {
     v2::judge_missing_receive(witness, refusal, send, suspect);
     connection.suspect(std::move(suspect));
     return;

@@ -11,13 +11,13 @@
 #include "referee/rules/checks.hpp"
 #include "referee/rules/rows.hpp"
 #include "trace/spans.hpp"
+#include "wire/cm.hpp"
 #include "wire/rpcrdma.hpp"
 
 namespace rpcrdma::referee {
 
 namespace {
 
-constexpr std::uint16_t reject_timeout = 4;
 constexpr TimeNs unanswered_after = 10'000'000'000;
 
 /// The request got no answer until `end`, and what came then.
@@ -41,41 +41,6 @@ void note_reject(Connection& connection, Closed&& closed) {
 }
 
 }  // namespace
-
-std::string_view reject_reason(std::uint16_t reason) noexcept {
-  switch (reason) {
-    case 1:
-      return "no queue pair available";
-    case 3:
-      return "no resources";
-    case 4:
-      return "timeout";
-    case 5:
-      return "unsupported request";
-    case 6:
-      return "invalid communication ID";
-    case 8:
-      return "nobody listens on this service ID";
-    case 10:
-      return "stale connection";
-    case 12:
-      return "invalid GID";
-    case 24:
-      return "port and CM redirection";
-    case 25:
-      return "port redirection";
-    case 26:
-      return "invalid path MTU";
-    case 27:
-      return "insufficient responder resources";
-    case 28:
-      return "rejected by the consumer";
-    case 29:
-      return "RNR retry count rejected";
-    default:
-      return "see the CM specification";
-  }
-}
 
 const Row rows::service_port_unusual{
     .group = 'L',
@@ -172,7 +137,8 @@ const Row rows::cm_rejected{
 
 Attempt::Outcome outcome_of(const Connection& connection, const trace::ConnectReject& event) {
   using Outcome = Attempt::Outcome;
-  const bool timeout = event.reason == reject_timeout && connection.facts.transport != trace::Transport::iwarp;
+  const bool timeout =
+      event.reason == wire::reject_reason::timeout && connection.facts.transport != trace::Transport::iwarp;
   if (event.side == Side::active) return timeout && !connection.reply_seen() ? Outcome::given_up : Outcome::declined;
   const bool awaited = connection.reply_seen() && !connection.ready_seen;
   return timeout && awaited ? Outcome::unconfirmed : Outcome::rejected;
@@ -212,7 +178,7 @@ HeldFinding judge_give_up(const Witness& witness, const trace::ConnectReject& ev
   Connection& connection = witness.connection;
   note_reject(connection, {Closed::How::unanswered, event.frame, {}, {}});
   const std::string then =
-      fmt::format("; then it gave up (REJ, reason {}: {})", event.reason, reject_reason(event.reason));
+      fmt::format("; then it gave up (REJ, reason {}: {})", event.reason, wire::reject_reason_text(event.reason));
   return witness.say(RuleId::cm_unanswered, {.frames = {connection.request_frame, event.frame},
                                              .what = unanswered_text(connection, event.frame, then)});
 }
@@ -230,19 +196,17 @@ HeldFinding judge_reject(const Witness& witness, const trace::ConnectReject& eve
          .what = fmt::format("The server accepted the connection, and {:.1f} s later gave up (REJ, reason {}: {}): "
                              "neither an RTU nor data of the client confirmed it.",
                              seconds(trace::elapsed(connection.reply_frame.time, event.frame.time)), event.reason,
-                             reject_reason(event.reason))});
+                             wire::reject_reason_text(event.reason))});
   }
   const bool iwarp = connection.facts.transport == trace::Transport::iwarp;
   // Only who lacks something of its own is to blame; the others may be right to refuse.
-  constexpr std::uint16_t no_queue_pair = 1;
-  constexpr std::uint16_t no_resources = 3;
-  const bool own_lack = !iwarp && (event.reason == no_queue_pair || event.reason == no_resources);
+  const bool own_lack = !iwarp && wire::is_own_lack(event.reason);
   return witness.say(RuleId::cm_rejected,
                      {.frames = {event.frame, connection.request_frame},
                       .by = when(own_lack, event.side),
                       .what = iwarp ? std::string("The server refused the connection (MPA Reply with the reject flag).")
                                     : fmt::format("The {} refused the connection: reason {} ({}).", name(event.side),
-                                                  event.reason, reject_reason(event.reason))});
+                                                  event.reason, wire::reject_reason_text(event.reason))});
 }
 
 const Row rows::cm_rtu_missing{

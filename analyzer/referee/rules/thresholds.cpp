@@ -94,7 +94,7 @@ const Row rows::send_larger_than_known{
 
 void judge_send_size(const Witness& witness, const trace::Send& event, RecentSend& send) {
   Connection& connection = witness.connection;
-  if (connection.version2) {
+  if (connection.version2()) {
     v2::judge_refused_part(witness, event, send);
     return;
   }
@@ -383,7 +383,7 @@ struct Excess {
     const std::uint32_t room = theirs.properties.last(wire::PropertyId::receive_size).value_or(0);
     return {v2_default_threshold, in_every_reading && room < send.wire_length};
   }
-  return {limit.value_or(0), !connection.version2 || in_every_reading};
+  return {limit.value_or(0), !connection.version2() || in_every_reading};
 }
 
 }  // namespace

@@ -214,7 +214,7 @@ void settle_duplicate(const Witness& witness, const Case& waited, bool proven) {
 void judge_duplicate(const Witness& witness, const trace::Send& event, const Transaction& call) {
   if (call.answer_uncertain() || possible_answered_call(witness.connection, call.requester, call.xid)) {
     // Long Calls that look like Replies are of version 1.
-    const bool behind = witness.connection.version2 || witness.connection.order_lost();
+    const bool behind = witness.connection.version2() || witness.connection.order_lost();
     witness.unchecked(RuleId::duplicate_reply, behind ? "the Reply before it may be that of another Call"
                                                       : "it may be about a Long Call that looks like an offered Reply");
     return;

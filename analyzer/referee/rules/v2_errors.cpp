@@ -414,8 +414,6 @@ void judge_dues(const Witness& witness, FrameRef now) {
 
 void remember_refusal(Connection& connection, const trace::Send& event, std::optional<Range> range) {
   State& state = connection.v2;
-  connection.version2 = false;
-  if (connection.facts.version == 2) connection.facts.version.reset();
   if (state.refusal.number == 0) {
     state.refusal = event.frame;
     state.refusal_ordinal = event.ordinal;
@@ -427,7 +425,7 @@ void remember_refusal(Connection& connection, const trace::Send& event, std::opt
       story.highest = range->high;
     }
   }
-  state.version = State::Version::refused;
+  connection.speaks(State::Version::refused);
   forget_begun(connection);
 }
 
@@ -441,7 +439,7 @@ void forget_begun(Connection& connection) {
 bool refuse_in_version_1(const Witness& witness, const trace::Send& event, const wire::HeaderV1& header) {
   Connection& connection = witness.connection;
   if (event.side != Side::passive || header.fixed.version != 1 || header.error != wire::err_vers) return false;
-  if (connection.version2) return false;
+  if (connection.version2()) return false;
   const RecentSend* probe = connection.of(Side::active).sends.newest([&](const RecentSend& s) {
     return s.version == 2 && s.xid == header.fixed.xid && s.htype != error_type;
   });

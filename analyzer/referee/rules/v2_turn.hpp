@@ -8,30 +8,17 @@
 #include <optional>
 #include <string>
 
-#include "referee/docket/witness.hpp"
+#include "referee/docket/turn.hpp"
 #include "referee/rules/checks.hpp"
 #include "wire/rpcrdma_v2.hpp"
 
 namespace rpcrdma::referee::v2 {
 
-struct Turn : Witness {
-  const trace::Send& event;
-  const wire::HeaderV2& header;
-  RecentSend& send;
-
-  [[nodiscard]] Side side() const noexcept { return event.side; }
+struct Turn : TurnOf<wire::HeaderV2> {
   [[nodiscard]] State& state() const noexcept { return connection.v2; }
   [[nodiscard]] SideFacts& mine() const noexcept { return connection.v2.of(event.side); }
   [[nodiscard]] SideFacts& theirs() const noexcept { return connection.v2.of(other(event.side)); }
   [[nodiscard]] wire::HeaderType type() const noexcept { return header.type(); }
-  [[nodiscard]] std::uint32_t xid() const noexcept { return header.fixed.xid; }
-  /// Octets behind the header, on the wire.
-  [[nodiscard]] std::uint64_t behind() const noexcept { return event.wire_length - header.length; }
-  /// ... and as captured.
-  [[nodiscard]] wire::Bytes payload() const noexcept {
-    return event.octets.size() > header.length ? event.octets.subspan(header.length) : wire::Bytes{};
-  }
-  [[nodiscard]] bool complete() const noexcept { return !event.holes && event.octets.size() >= event.wire_length; }
 
   /// A finding about the sender of this message; its frame has to stand first.
   using Witness::say;

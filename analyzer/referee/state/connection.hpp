@@ -150,7 +150,6 @@ struct Connection {
   } file_order = FileOrder::unquestioned;
   bool ready_seen = false;
   bool reliable_reply = false;  ///< pull completion is judged by the reliable-reply column
-  bool version2 = false;        ///< version 2 messages were seen: version 1's rules stand back
   v2::State v2;
   std::uint64_t handshake_repeats = 0;
   FrameRef request_frame;
@@ -225,8 +224,21 @@ struct Connection {
   [[nodiscard]] bool settled_on_version_1() const noexcept {
     return facts.version == 1 && diary.refused[index(Side::active)].version != 1;
   }
-  /// Version 2 in a form that is only counted.
-  [[nodiscard]] bool unjudged() const noexcept { return version2 && v2.version != v2::State::Version::two; }
+  /// Version 2 was seen, and is not refused: version 1's rules stand back.
+  [[nodiscard]] bool version2() const noexcept {
+    using Version = v2::State::Version;
+    return v2.version != Version::unsettled && v2.version != Version::refused;
+  }
+  /// ... in a form that is only counted.
+  [[nodiscard]] bool unjudged() const noexcept { return version2() && v2.version != v2::State::Version::two; }
+  void speaks(v2::State::Version now) noexcept {
+    v2.version = now;
+    if (version2()) {
+      facts.version = 2;
+    } else if (facts.version == 2) {
+      facts.version.reset();
+    }
+  }
 
   /// It is, or was, in use, and of one side nothing is in the capture.
   void notice_one_way() noexcept {

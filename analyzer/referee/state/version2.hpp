@@ -197,6 +197,7 @@ struct SideFacts {
 struct State {
   enum class Version : std::uint8_t {
     unsettled,
+    glimpsed,  ///< an error of version 2, of which nothing told what it refused: not judged
     two,
     refused,  ///< the server answered ERR_VERS: version 1 from now on, if anything
     earlier,  ///< drafts 00 to 02: counted, not judged
@@ -214,6 +215,10 @@ struct State {
   std::vector<Due> due;
   std::unique_ptr<wire::HeaderV2> scratch;  ///< serves one message after the other
 
+  /// The server has not spoken, as far as can be told.
+  [[nodiscard]] bool undecided() const noexcept {
+    return version == Version::unsettled || version == Version::glimpsed;
+  }
   [[nodiscard]] SideFacts& of(Side side) noexcept { return sides[static_cast<std::size_t>(side)]; }
   [[nodiscard]] const SideFacts& of(Side side) const noexcept { return sides[static_cast<std::size_t>(side)]; }
 };
