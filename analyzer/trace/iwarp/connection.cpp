@@ -229,6 +229,10 @@ void Connection::payload(Half& h, const TcpSegment& segment, std::uint32_t seque
   const std::int64_t off = distance(h.order.next(), piece.start);
   if (off > far_away || off < -far_away) return;
   h.reach = std::max(h.reach, piece.end());
+  if (h.handshake && h.handshake->request && !h.handshake->followed && piece.start >= h.handshake->end) {
+    h.handshake->followed = true;
+    if (piece.start == h.handshake->end) note_where_fpdus_begin(half(1 - h.direction));
+  }
 
   const Position start = piece.start;
   auto kind = Repeated::Kind::retransmission;
@@ -285,7 +289,7 @@ void Connection::deliver(Half& h, Piece piece) {
   if (lost && piece.octets.size() < piece.wire_length) h.mpa_cut(piece.ref);
   // Behind a hole much may have waited: it must not pile up again.
   while (live() && !h.framing.window().empty() && h.framing.state() != Framing::State::start) {
-    (void)h.framing.align(messages_->expectation(side(h.direction)), known_stream, false, h);
+    (void)align(h, false);
     if (!h.framing.ready()) return;
     while (h.framing.ready()) h.framing.drain_one(h);
   }

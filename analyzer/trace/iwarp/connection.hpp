@@ -85,6 +85,8 @@ class Connection {
     std::size_t wire_length = 0;
     FrameRef frame;
     bool request = false;
+    Position end = 0;
+    bool followed = false;  // something stands behind it
     wire::MpaFrame parsed;  // spans of octets
   };
   /// Octets that were given up before there was a connection to say it of: told in their turn.
@@ -146,6 +148,7 @@ class Connection {
     bool limit_told = false;
     int far = 0;
     std::unique_ptr<Handshake> handshake;
+    std::optional<std::uint32_t> fpdus_from;  // without its MPA frame: where they begin, as the peer's words show
     bool handshake_reported = false;
     FrameRef cut_in_key;  // the capture has too little of its MPA frame, if it is one
   };
@@ -199,6 +202,9 @@ class Connection {
   bool read_handshake(Half& h);
   void take_handshake(Half& h, std::size_t length);
   void not_mpa(Half& h);
+  [[nodiscard]] bool align(Half& h, bool last);
+  void note_where_fpdus_begin(Half& h);
+  [[nodiscard]] bool open_where_told(Half& h);
   void apply_flags();
   bool drain(bool last);
   [[nodiscard]] static bool complete(const Half& h) noexcept { return h.fin && h.order.next() >= *h.fin; }

@@ -57,6 +57,16 @@ void Framing::open_at(Position position, bool markers_expected, Crc crc) {
   crc_ = crc;
 }
 
+bool Framing::open_if_possible(Position position) {
+  std::array<std::uint8_t, 4> head{};
+  if (window_.read(position, head.size(), {}, head.data()) != Window::Have::yes) return false;
+  const bool marker = wire::load_be16(head.data()) == 0;
+  if (marker && window_.read(position + head.size(), head.size(), {}, head.data()) != Window::Have::yes) return false;
+  if (!head_possible(head)) return false;
+  open_at(position, markers_expected_, crc_);
+  return true;
+}
+
 void Framing::expect_markers(bool expected) noexcept {
   markers_expected_ = expected;
   expectation_told_ = true;

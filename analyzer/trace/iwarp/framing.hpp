@@ -63,6 +63,8 @@ class Framing {
   /// The MPA frame ended at `position`: FPDUs from there on. Markers are expected or not, but the stream itself has
   /// the last word: only a marker can begin with two zero octets.
   void open_at(Position position, bool markers_expected, Crc crc);
+  /// The same without the MPA frame, unless what stands there cannot begin an FPDU.
+  bool open_if_possible(Position position);
   void begin_search(Position from);
   void silence();
   void set_crc(Crc crc) noexcept { crc_ = crc; }

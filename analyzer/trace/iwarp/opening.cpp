@@ -52,11 +52,33 @@ bool Connection::advance_half(Half& h, bool last) {
       }
       return false;
     case Framing::State::search:
-      if (live()) return h.framing.align(messages_->expectation(side(h.direction)), known_stream, last, h);
-      return h.framing.align({}, service_ ? service_stream : any_stream, last, h);
+      return align(h, last);
     default:
       return false;
   }
+}
+
+/// Where its FPDUs begin again, or begin at all.
+bool Connection::align(Half& h, bool last) {
+  if (open_where_told(h)) return true;
+  if (live()) return h.framing.align(messages_->expectation(side(h.direction)), known_stream, last, h);
+  return h.framing.align({}, service_ ? service_stream : any_stream, last, h);
+}
+
+/// What `h` has said up to now is its MPA frame, which the capture lacks: a client's FPDUs wait for the Reply, and a
+/// server's for the first FPDU (RFC 5044 section 7.1.2).
+void Connection::note_where_fpdus_begin(Half& h) {
+  if (h.handshake || h.fpdus_from) return;
+  h.fpdus_from = h.order.started() ? std::optional(static_cast<std::uint32_t>(h.acknowledged)) : h.first_acknowledged;
+}
+
+/// Nothing of what came before them is in the capture.
+bool Connection::open_where_told(Half& h) {
+  const Window& window = h.framing.window();
+  if (h.framing.state() != Framing::State::search || h.handshake || !h.fpdus_from || window.empty()) return false;
+  const bool hole_first = window.contiguous(window.begin()).empty();
+  const Position first = hole_first ? window.next_piece(window.begin()) : window.begin();
+  return static_cast<std::uint32_t>(first) == *h.fpdus_from && h.framing.open_if_possible(first);
 }
 
 bool Connection::read_handshake(Half& h) {
@@ -70,7 +92,8 @@ bool Connection::read_handshake(Half& h) {
   }
   const bool cut = known < head.size() && known < available;
   const wire::MpaKey key = wire::mpa_key(Bytes(head).first(std::min(known, wire::mpa_key_length)));
-  const bool cut_in_key = key == wire::MpaKey::partial && cut;
+  const bool missing = window.front().hole != 0;
+  const bool cut_in_key = key == wire::MpaKey::partial && cut && !missing;
   if (cut_in_key) {
     h.cut_in_key = window.front().piece.ref;
     if (live()) h.mpa_cut(h.cut_in_key);
@@ -80,7 +103,7 @@ bool Connection::read_handshake(Half& h) {
     h.framing.silence();
     return true;
   }
-  if (key == wire::MpaKey::none || cut_in_key) {
+  if (key == wire::MpaKey::none || cut_in_key || missing) {
     not_mpa(h);
     return true;
   }
@@ -114,6 +137,7 @@ void Connection::take_handshake(Half& h, std::size_t length) {
   }
   taken->octets.resize(have);
   const Position end = window.begin() + length;
+  taken->end = end;
   if (StreamWatch* watch = context_.options.streams; watch != nullptr) [[unlikely]] {
     watch->handshake({window.begin(), end, taken->frame, {}, {}, taken->octets, static_cast<std::uint32_t>(length)});
   }
@@ -127,7 +151,8 @@ void Connection::take_handshake(Half& h, std::size_t length) {
     if (have > wire::mpa_key_length + 1) taken->parsed.header.revision = taken->octets[wire::mpa_key_length + 1];
   }
   taken->request = taken->parsed.header.request;
-  const Half& peer = half(1 - h.direction);
+  Half& peer = half(1 - h.direction);
+  if (!taken->request) note_where_fpdus_begin(peer);
   if (peer.handshake && peer.handshake->request == taken->request) {
     h.mpa_bad(taken->frame);
     h.framing.silence();

@@ -61,5 +61,58 @@ TEST(IwarpMarkers, WhatLooksLikeOneByChance) {
   }
 }
 
+/// Short Calls, as a client makes them at first, behind the MPA frames.
+Story short_calls(const StoryOptions& options) {
+  Direction client;
+  Direction server;
+  client.markers = options.client_markers;
+  server.markers = options.server_markers;
+  client.crc = server.crc = options.crc;
+  const auto flags = [&](bool markers) {
+    return static_cast<std::uint8_t>((markers ? 0x80U : 0U) | (options.crc ? 0x40U : 0U));
+  };
+  Story story;
+  story.push_back({true, client.raw(mpa_frame(true, flags(options.server_markers), options.revision, pattern(8, 1)))});
+  story.push_back(
+      {false, server.raw(mpa_frame(false, flags(options.client_markers), options.revision, pattern(8, 2)))});
+  for (std::uint32_t msn = 1; msn <= 24; ++msn) {
+    story.push_back({true, client.fpdu(send_ulpdu(msn, 0, true, rpc_call(msn)))});
+    story.push_back({false, server.fpdu(send_ulpdu(msn, 0, true, rpc_reply(msn)))});
+  }
+  return story;
+}
+
+// Where FPDUs begin is told by what the other side acknowledges: a client's wait for the MPA Reply, a server's for the
+// first FPDU. The first marker stands there, and the others by it.
+TEST(IwarpMarkers, AnMpaFrameIsMissing) {
+  for (unsigned variant = 0; variant < 16; ++variant) {
+    const bool request = (variant & 1U) != 0;
+    StoryOptions options;
+    options.client_markers = (variant & 2U) != 0;
+    options.server_markers = (variant & 4U) != 0;
+    options.crc = (variant & 8U) != 0;
+    const Story story = short_calls(options);
+    std::vector<Segment> segments = segments_of(story);
+    const auto frame = std::find_if(segments.begin(), segments.end(),
+                                    [&](const Segment& s) { return s.client == request && !s.octets.empty(); });
+    ASSERT_NE(frame, segments.end());
+    segments.erase(frame);
+    const Recorder got = run(segments);
+    SCOPED_TRACE(std::string(request ? "Request" : "Reply") + " missing" +
+                 (options.client_markers ? ", markers to the server" : "") +
+                 (options.server_markers ? ", markers to the client" : "") + (options.crc ? ", CRC\n" : "\n") +
+                 got.text());
+    EXPECT_EQ(got.sends.size(), 48U);
+    EXPECT_EQ(got.count("Quality"), 0U) << "no frame is cut, and none is broken";
+    for (const SeenSend& send : got.sends) {
+      EXPECT_FALSE(send.holes);
+      const bool call = send.side == trace::Side::active;
+      const auto xid = static_cast<std::uint32_t>(send.ordinal);
+      EXPECT_EQ(send.octets, call ? rpc_call(xid) : rpc_reply(xid));
+    }
+    if (testing::Test::HasFailure()) return;
+  }
+}
+
 }  // namespace
 }  // namespace rpcrdma::iwarp_test
