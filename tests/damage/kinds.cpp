@@ -305,7 +305,7 @@ Variant again(const Source& source, std::size_t index) {
 /// Where the first connection was not closed, because its end is missing, what it waited for may still come.
 Variant another_hour(const Source& source, std::size_t index) {
   const bool open = index == 1;
-  Variant made{open ? "half of it, and all an hour later" : "again an hour later", {}};
+  Variant made{open ? "half of it, and all an hour later" : "again an hour later", {}, hour};
   const Take& second = source.other.frames.empty() ? source.recording.frames : source.other.frames;
   made.recording.frames = source.recording.frames;
   if (open) made.recording.frames.resize(frames(source) / 2);
