@@ -316,6 +316,14 @@ JudgedOp& judge_access(const Witness& witness, const Access_& access, MemoryMap:
     judged.state = JudgedOp::State::undecided;
     return connection.of(access.initiator).ops.add(std::move(judged));
   }
+  const Transaction* const call = exposure != nullptr ? connection.find(exposure->owner) : nullptr;
+  if (hit.verdict == Verdict::retired && !judged.offer && call != nullptr && call->answer_uncertain()) {
+    witness.unchecked(
+        broken_by(hit, access.writing),
+        fmt::format("whether the message in frame {} answers the Call cannot be told", exposure->retired.number));
+    judged.state = JudgedOp::State::undecided;
+    return connection.of(access.initiator).ops.add(std::move(judged));
+  }
   const Role role = judged.offer ? Role::requester : Role::responder;
   const char* verb = access.writing ? "wrote" : "read";
   const Case::Use use{access.handle, access.offset, access.length, access.op, access.writing};

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// A Long Call and a Reply that is offered to be read look alike: where the capture cut what would tell them apart.
+// A Long Call and a Reply that is offered to be read look alike, and so do a Call and a Reply with one XID: where the
+// capture cut what would tell them apart.
 #include <gtest/gtest.h>
 
 #include "story.hpp"
@@ -43,6 +44,30 @@ TEST(LongForms, TheReplyToWhatMayHaveBeenALongCallMayBeOneItself) {
   EXPECT_EQ(found(report, RuleId::pull_completion_missing).size(), 0U);
   EXPECT_EQ(above_note(report), 0U);
   EXPECT_TRUE(unchecked(report, RuleId::reply_without_call));
+}
+
+TEST(LongForms, WhatMayBeACallbackEndsNoUseOfMemory) {
+  Story s;
+  s.connect();
+  // The server does call. What it sends next is cut right behind its header.
+  s.message(Side::passive, 900, 32, {}, rpc_call(900)).message(Side::active, 900, 32, {}, rpc_reply(900));
+  Chunks chunks;
+  chunks.reads.push_back({40, {0xA300, 64, 0x1000}});
+  chunks.writes.push_back({{0xA400, 64, 0x2000}});
+  s.call(5, chunks);
+  Octets callback = header(5, 32, 0, {});
+  const Octets rpc = rpc_call(5);
+  callback.insert(callback.end(), rpc.begin(), rpc.end());
+  s.cut(Side::passive, callback, 28);
+  s.read(Side::passive, 0xA300, 0x1000, 64).write(Side::passive, 0xA400, 0x2000, 64);
+  Chunks returned;
+  returned.writes = chunks.writes;
+  s.message(Side::active, 5, 32, {}, rpc_reply(5)).reply(5, returned).call(6).reply(6);
+  s.close(Side::active);
+  const Report report = s.end();
+  EXPECT_EQ(above_note(report), 0U);
+  EXPECT_TRUE(unchecked(report, RuleId::rdma_read_after_reply));
+  EXPECT_TRUE(unchecked(report, RuleId::rdma_write_after_reply));
 }
 
 }  // namespace
