@@ -271,7 +271,9 @@ void take_reply(const Turn& turn) {
   const Side requester = other(turn.side());
   ++(requester == Side::passive ? connection.facts.messages.reverse_replies : connection.facts.messages.replies);
   turn.send.direction = Direction::reply;
-  if (reading.guessed && !turn.header.reads.empty()) {  // an offer that cannot be told apart
+  // An offer that cannot be told apart; or a Call of this side, that has the XID of an open one.
+  const bool offers = !turn.header.reads.empty() || !turn.header.writes.empty() || turn.header.reply;
+  if (reading.guessed && offers) {
     if (turn.lists_complete()) {
       doubt_memory(connection, turn.event, {});
     } else {

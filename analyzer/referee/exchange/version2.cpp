@@ -230,6 +230,7 @@ bool take(const Witness& witness, const trace::Send& event, RecentSend& send, Me
   if (mine.messages++ == 0) mine.first = event.frame;
   count_for_dues(connection, event.side);
   const bool may_be_grant = !fixed || (version_2 && fixed->proc == static_cast<std::uint32_t>(wire::HeaderType::grant));
+  note_starvation(connection);
   count_send(witness, event, may_be_grant, send);
   if (version_2) take_limit(witness, event, fixed->credit);
 

@@ -136,8 +136,12 @@ struct Parties {
 [[nodiscard]] Direction direction_by_lists(const Connection& connection, const Parties& parties,
                                            const wire::HeaderV1& header) {
   const bool client = parties.sender == Side::active;
-  // Room for a Reply that nobody else asked for, and no message: a Call that is nowhere.
-  if (header.reply && client && connection.whole() && parties.theirs == nullptr) return Direction::call;
+  // Room for a Reply that nobody else asked for, and no message: a Call that is nowhere. Unless a message that was cut
+  // before its direction asked for it.
+  if (header.reply && client && connection.whole() && parties.theirs == nullptr &&
+      !possible_cut_call(connection, Side::passive, parties.xid)) {
+    return Direction::call;
+  }
   if (!header.reads.empty()) {
     // Read chunks for items, and nothing that could hold a Reply.
     const bool may_call = client || (connection.whole() && reverse_calls_possible(connection));

@@ -262,7 +262,8 @@ const Row rows::payload_unaligned{
         "the pad fail the RPC, others read the next item from the wrong place.",
     .evidence =
         "The Send's length on the wire, without the packet's own pad, less the header, is no multiple of 4, although "
-        "the RPC message behind the header begins as it should. Not decided when packets of the message are missing.",
+        "the RPC message behind the header begins as it should; nor is that of a chunk that holds a whole message. Not "
+        "decided when packets of the message are missing.",
     .next =
         "Look at how the sender pads the last opaque item, usually file data or a name: n octets need (4 - n mod 4) "
         "mod 4 zeros; adding n mod 4 is a mistake that has been seen. A responder that moves data into a Write chunk "
@@ -329,16 +330,18 @@ bool judge_body(const Witness& witness, const trace::Send& event, const wire::He
   }
   std::uint64_t by_read = 0;
   for (const wire::ReadSegment& read : header.reads) by_read += read.position == 0 ? read.target.length : 0;
-  if (by_read % xdr_word != 0) {
+  const bool written = reply && by_read == 0;
+  const std::uint64_t message = written ? body : by_read;
+  if (message % xdr_word != 0) {
     witness.say(RuleId::payload_unaligned,
                 {.frames = {event.frame},
                  .by = connection.accused(event.side),
                  .as = role,
                  .xid = header.fixed.xid,
-                 .what = fmt::format(
-                     "The {}'s Read chunk at Position 0, an RPC message, is {} long, {} more than a whole number "
-                     "of XDR words.",
-                     name(event.side), counted(by_read, "octet"), by_read % xdr_word)});
+                 .what = fmt::format("The {}'s {}, an RPC message, is {} long, {} more than a whole number of XDR "
+                                     "words.",
+                                     name(event.side), written ? "Reply chunk" : "Read chunk at Position 0",
+                                     counted(message, "octet"), message % xdr_word)});
   }
   if (left == 0 || event.holes) return false;
   constexpr std::uint64_t most_pad = 3;

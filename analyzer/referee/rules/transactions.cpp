@@ -308,6 +308,16 @@ void settle_orphan(const Witness& witness, const Case& waited, bool proven) {
                                                 name(waited.accused), waited.xid)});
 }
 
+/// Something with that XID was sent to it, in another version: maybe a Call.
+[[nodiscard]] bool asked_in_another_version(Connection& connection, const trace::Send& event, Side requester,
+                                            std::uint32_t xid) {
+  const auto fixed = wire::decode_fixed_words(event.octets, event.wire_length);
+  if (!fixed) return false;
+  return connection.of(requester).sends.newest([&](const RecentSend& s) {
+    return s.version != 0 && s.version != fixed->version && s.xid == xid && !s.reply();
+  }) != nullptr;
+}
+
 }  // namespace
 
 void judge_orphan(const Witness& witness, const trace::Send& event, Side requester, std::uint32_t xid) {
@@ -318,6 +328,10 @@ void judge_orphan(const Witness& witness, const trace::Send& event, Side request
   }
   if (possible_answered_call(connection, requester, xid)) {
     witness.unchecked(RuleId::reply_without_call, "its Call may be the Long Call that looks like an offered Reply");
+    return;
+  }
+  if (asked_in_another_version(connection, event, requester, xid)) {
+    witness.unchecked(RuleId::reply_without_call, "what was sent with that XID speaks another version");
     return;
   }
   witness.wait({.rule = RuleId::reply_without_call,

@@ -179,25 +179,20 @@ void judge_lists(const Turn& turn, Transaction& call, const Piece& piece) {
   judge_call_spans(turn, turn.event, call, length, stream);
 }
 
-/// In the external forms the RPC message is nowhere but in the body chunk: no less than its XID and type.
-void judge_least_body(const Turn& turn, std::string_view chunk, std::uint64_t length) {
+/// In the external forms the RPC message, with all its padding, is nowhere but in the body chunk (section 4.5.3): no
+/// less than its XID and type.
+void judge_body(const Turn& turn, std::string_view chunk, std::uint64_t length) {
   constexpr std::uint64_t least_rpc = 8;
-  if (length >= least_rpc) return;
-  turn.say(RuleId::msg_without_rpc, {turn.event.frame},
-           fmt::format("The {}'s {} has {} in its {} chunk; an RPC message has at least {}.", name(turn.side()),
-                       wire::htype_name_v2(turn.header.fixed.proc), counted(length, "octet"), chunk, least_rpc));
-}
-
-/// A body chunk is an RPC message with all its padding (section 4.5.3).
-void judge_body_length(const Turn& turn) {
-  if (turn.header.call_chunk.empty()) return;
   constexpr std::uint64_t xdr_word = 4;
-  const std::uint64_t length = sum_of(turn.header.call_chunk);
-  judge_least_body(turn, "Call", length);
+  if (length < least_rpc) {
+    turn.say(RuleId::msg_without_rpc, {turn.event.frame},
+             fmt::format("The {}'s {} has {} in its {} chunk; an RPC message has at least {}.", name(turn.side()),
+                         wire::htype_name_v2(turn.header.fixed.proc), counted(length, "octet"), chunk, least_rpc));
+  }
   if (length % xdr_word == 0) return;
   turn.say(RuleId::payload_unaligned, {turn.event.frame},
-           fmt::format("The {}'s Call chunk, an RPC message, is {} long, {} more than a whole number of XDR words.",
-                       name(turn.side()), counted(length, "octet"), length % xdr_word));
+           fmt::format("The {}'s {} chunk, an RPC message, is {} long, {} more than a whole number of XDR words.",
+                       name(turn.side()), chunk, counted(length, "octet"), length % xdr_word));
 }
 
 void judge_unneeded_external(const Turn& turn) {
@@ -334,7 +329,7 @@ void judge_call_chunks(const Turn& turn, Transaction& call, const Piece& piece) 
   if (!judge_positions(turn)) call.found_ill_formed();
   judge_segments(turn, call);
   judge_lists(turn, call, piece);
-  judge_body_length(turn);
+  if (!turn.header.call_chunk.empty()) judge_body(turn, "Call", sum_of(turn.header.call_chunk));
   judge_unneeded_external(turn);
   if (turn.header.inv_handle == 0) return;
   bool named = false;
@@ -424,7 +419,7 @@ bool judge_reply_chunks(const Turn& turn, const Transaction& call, const Piece& 
                          name(turn.side())));
   }
   if (turn.type() == HeaderType::reply_external && turn.header.lists.reply) {
-    judge_least_body(turn, "Reply", wire::chunk_length(*turn.header.lists.reply));
+    judge_body(turn, "Reply", wire::chunk_length(*turn.header.lists.reply));
   }
   if (!returned_lists_known(turn, turn.header.lists, call)) return true;
   judge_reply_form_v2(turn, call, piece);

@@ -259,6 +259,7 @@ void count_send(const Witness& witness, const trace::Send& event, bool grant, Re
   Connection& connection = witness.connection;
   Credits& credits = connection.v2.of(event.side).credits;
   const std::uint32_t before = credits.sent++;
+  credits.changed = event.last;
   const RuleId rule = credits.heard ? RuleId::v2_credit_exceeded : RuleId::v2_credit_initial_exceeded;
   send.credits_known = false;
   if (connection.v2.version == State::Version::refused) return;  // the server counts as version 1 does
@@ -328,6 +329,7 @@ void take_limit(const Witness& witness, const trace::Send& event, std::uint32_t 
   }
   bound.heard = true;
   bound.from = event.frame;
+  bound.changed = event.last;
   reconsider(connection, other(event.side), event, limit);
 }
 
@@ -342,24 +344,42 @@ const Row rows::v2_credit_starved{
         "A receiver may advertise no credit, but has to send RDMA2_GRANT later, and should refresh before half of the "
         "credits are used. Otherwise its peer waits for ever.",
     .evidence =
-        "No room under the newest limit for more than 2 s while no Call of the waiting side is unanswered, or while "
-        "its continued message is half sent. An idle connection without room looks the same, hence a warning.",
+        "No room for more than 2 s under the newest limit that is known to have arrived, while no Call of the waiting "
+        "side is unanswered, or while its continued message is half sent. An idle connection without room looks the "
+        "same, hence a warning.",
     .next = "Look at the receiver's handling of RDMA2_GRANT, and at its pool of Receives."};
+
+namespace {
+
+/// Nothing may be sent, and no answer is due that would bring a limit.
+bool dry(Connection& connection, Side side) {
+  const SideFacts& facts = connection.v2.of(side);
+  if (!facts.credits.heard || facts.credits.base != Credits::Base::zero) return false;
+  const Beyond next = beyond(facts.credits, limit_of(connection, side), facts.credits.sent);
+  return next.least >= 0 && (connection.ledger(side).outstanding == 0 || facts.continuation.open);
+}
+
+}  // namespace
+
+void note_starvation(Connection& connection) {
+  if (!all_seen(connection)) return;
+  for (const Side side : {Side::active, Side::passive}) {
+    Credits& credits = connection.v2.of(side).credits;
+    if (credits.dry_since.number != 0 || !dry(connection, side)) continue;
+    credits.dry_since = credits.changed;
+    credits.dry_from = credits.from;
+    credits.dry_limit = beyond(credits, limit_of(connection, side), credits.sent).limit;
+  }
+}
 
 void watch_starvation(const Witness& witness, FrameRef now, bool over) {
   Connection& connection = witness.connection;
   if (!all_seen(connection)) return;
+  note_starvation(connection);
   for (const Side side : {Side::active, Side::passive}) {
-    SideFacts& facts = connection.v2.of(side);
-    Credits& credits = facts.credits;
+    Credits& credits = connection.v2.of(side).credits;
     if (!credits.heard || credits.base != Credits::Base::zero) continue;
-    const Beyond next = beyond(credits, limit_of(connection, side), credits.sent);
-    const bool waiting = next.least >= 0 && (connection.ledger(side).outstanding == 0 || facts.continuation.open);
-    if (waiting && credits.dry_since.number == 0) {
-      credits.dry_since = now;
-      credits.dry_from = credits.from;
-      credits.dry_limit = next.limit;
-    }
+    const bool waiting = dry(connection, side);
     if (waiting && !over) continue;
     const FrameRef since = std::exchange(credits.dry_since, {});
     if (over && waiting) credits.dry_to_the_end = since;

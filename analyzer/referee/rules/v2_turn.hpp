@@ -45,6 +45,8 @@ void judge_undecodable(const Turn& turn, const wire::DecodeError& error);
 void count_send(const Witness& witness, const trace::Send& event, bool grant, RecentSend& send);
 /// rdma_credit of a message: the limit of the other side.
 void take_limit(const Witness& witness, const trace::Send& event, std::uint32_t value);
+/// Ahead of the next message: what has arrived until then tells whether a lowered limit holds.
+void note_starvation(Connection& connection);
 void watch_starvation(const Witness& witness, FrameRef now, bool over);
 /// A Send above the limit that found no Receive: fills what is told of it.
 void name_overrun(const trace::Refusal& refusal, const RecentSend& send, Suspect& suspect);

@@ -53,6 +53,7 @@ struct Credits {
     elsewhere  ///< they cannot be counted from 0
   } base = Base::zero;
   FrameRef from;                  ///< the message with the newest limit
+  FrameRef changed;               ///< the newest message of this side, or of its peer with a limit
   std::uint32_t least_taken = 0;  ///< so many of this side's Sends the peer has certainly received: it answered them
   FrameRef dry_from;              ///< the message whose limit was used up when nothing could be sent any more
   std::uint32_t dry_limit = 0;    ///< ... and that limit
