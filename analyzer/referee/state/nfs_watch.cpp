@@ -91,6 +91,9 @@ void take_step(Connection& connection, Transaction& call, const wire::CallStep& 
     case wire::operation::create_session:
       react(nfs, call.call);
       break;
+    case wire::operation::exchange_id:
+      if (connection.facts.handshake_seen) forget_promises(nfs, connection.facts.opened);
+      break;
     default:
       break;
   }
@@ -333,6 +336,7 @@ bool watches(std::uint32_t operation, bool callback) noexcept {
     case offload_status:
     case bind_conn_to_session:
     case create_session:
+    case exchange_id:
       return true;
     default:
       return false;
