@@ -40,7 +40,6 @@ class Copies {
     ++count_;
     last_ = again;
   }
-  [[nodiscard]] bool any() const noexcept { return count_ != 0; }
   void tell(Liveness& event, std::uint64_t acknowledged) const noexcept {
     if (count_ == 0 || acknowledged != acknowledged_) return;
     event.first_copy = first_;
