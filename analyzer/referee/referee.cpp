@@ -21,7 +21,6 @@
 #include "referee/state/connection.hpp"
 #include "referee/state/finished.hpp"
 #include "referee/state/procedures.hpp"
-#include "wire/cm.hpp"
 #include "wire/rpc.hpp"
 
 namespace rpcrdma::referee {
@@ -265,6 +264,7 @@ struct Referee::Impl {
       judge_live_chunks(on(connection), judge_lost(on(connection), last, NoticedBy::capture_end));
       return;
     }
+    if (close_with_farewell(on(connection))) return;
     offers_at_end(on(connection), last, true, std::nullopt, false);
     judge_missing_errors(on(connection), last, true, std::nullopt);
     judge_open_calls(on(connection), last, false, false);
@@ -341,7 +341,7 @@ void Referee::on(const trace::ConnectReject& event) {
   if (connection->rpcrdma() && connection->messages == 0) {
     HeldFinding finding = impl_->reject(*connection, event);
     impl_->book.reconsider(connection->id());
-    if (event.reason == wire::reject_reason::stale && connection->facts.transport != trace::Transport::iwarp) {
+    if (refuses_as_stale(*connection, event)) {
       impl_->peers.refused_as_stale(*connection, std::move(finding));
     } else {
       impl_->mounts.said(*connection, std::move(finding));

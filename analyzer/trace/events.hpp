@@ -259,8 +259,9 @@ struct TcpAttempt : EventBase {
 };
 
 /// What is known of one direction when its connection ends, or the capture: told once for each side, the active one
-/// first, before the first Disconnect or ConnectReject, or from finish(). What comes behind a close is not in it, the
-/// frame of the close is. `frame` is that frame, or the last one of the capture.
+/// first, before the first Disconnect or ConnectReject, or from finish(); and again behind a FIN whose sender had
+/// repeated itself in vain. What comes behind a close is not in it, the frame of the close is. `frame` is that frame,
+/// or the last one of the capture.
 struct Liveness : EventBase {
   FrameRef heard;  ///< newest frame of this side, bare acknowledgements and CM messages as well; number 0: none
   /// Oldest packet that the other side has not acknowledged; number 0: none. A READ until its last response, an

@@ -59,7 +59,7 @@ inline constexpr std::uint16_t no_queue_pair = 1;
 inline constexpr std::uint16_t no_resources = 3;
 inline constexpr std::uint16_t timeout = 4;
 inline constexpr std::uint16_t no_listener = 8;  ///< nobody has the service ID
-inline constexpr std::uint16_t stale = 10;       ///< an earlier connection is still believed in; clients try again
+inline constexpr std::uint16_t stale = 10;
 }  // namespace reject_reason
 /// As it is told to a person, any of them (IBA 12.6.7.2).
 [[nodiscard]] std::string_view reject_reason_text(std::uint16_t reason) noexcept;

@@ -41,6 +41,8 @@ class Consequences {
 
 // --- lost.cpp
 void judge_close(const Witness& witness, const trace::Disconnect& event);
+/// At the end of the capture: it ended with the FIN that was not taken for its end before.
+bool close_with_farewell(const Witness& witness);
 enum class NoticedBy : std::uint8_t {
   close,
   successor,    ///< of the same endpoints

@@ -107,6 +107,7 @@ void close_with(const Witness& witness, Closed closed, const Suspect& suspect) {
   closed.frame = suspect.frame;
   closed.by = connection.roles_known() ? suspect.by : std::nullopt;
   closed.cause = Cause{suspect.rule, suspect.proven, suspect.frames, suspect.message};
+  if (suspect.proven) connection.fault = suspect.culprit;
   connection.facts.closed = closed;
   if (suspect.rule == RuleId::credit_overrun_fatal &&
       !witness.context.book.has(RuleId::credit_overrun_fatal, connection.id())) {
@@ -154,7 +155,7 @@ void judge_close(const Witness& witness, const trace::Disconnect& event) {
     judge_lost(witness, event.frame, NoticedBy::successor);
     return;
   }
-  const Side by = event.how == How::reply ? other(event.side) : event.side;
+  Side by = event.how == How::reply ? other(event.side) : event.side;
   Closed closed;
   closed.how = event.how == How::reset ? Closed::How::reset : Closed::How::disconnect;
   closed.frame = event.frame;
@@ -162,11 +163,20 @@ void judge_close(const Witness& witness, const trace::Disconnect& event) {
 
   const Suspect* suspect = decisive(connection);
   if (suspect != nullptr && hidden_by_a_gap(witness, *suspect, event.frame)) suspect = nullptr;
-  // Who gives up says so, to nobody. A FIN may still be answered.
+  // A FIN may still be answered, and all that it follows.
+  if (suspect == nullptr && event.how == How::fin && !connection.farewell && repeats_in_vain(connection, by)) {
+    connection.farewell = Connection::Farewell{by, event.frame};
+    return;
+  }
+  // Who gives up says so, to nobody.
   const bool exhausted = (event.how == How::request && connection.of(by).repeats >= 5) ||
                          (event.how == How::reset && repeats_in_vain(connection, by));
   if (suspect != nullptr || !exhausted) connection.stage = Connection::Stage::over;
-  bool orderly = event.how != How::reset;
+  if (connection.farewell && (event.how == How::fin || event.side == connection.farewell->by)) {
+    by = connection.farewell->by;
+    closed = {Closed::How::disconnect, connection.farewell->frame, when(connection.roles_known(), party(by)), {}};
+  }
+  bool orderly = closed.how != Closed::How::reset;
   if (suspect != nullptr) {
     close_with(witness, closed, *suspect);
     orderly = false;
@@ -186,6 +196,18 @@ void judge_close(const Witness& witness, const trace::Disconnect& event) {
     judge_missing_errors(witness, event.frame, false, by);
     judge_open_calls(witness, event.frame, true, by == Side::active);
   }
+}
+
+bool close_with_farewell(const Witness& witness) {
+  const auto& farewell = witness.connection.farewell;
+  if (!farewell) return false;
+  trace::Disconnect event;
+  event.side = farewell->by;
+  event.frame = farewell->frame;
+  event.how = trace::Disconnect::How::fin;
+  judge_close(witness, event);
+  judge_live_chunks(witness, event.frame);
+  return true;
 }
 
 namespace {
@@ -283,6 +305,7 @@ FrameRef judge_lost(const Witness& witness, FrameRef noticed, NoticedBy by) {
     const FrameRef last = asked ? state.liveness->last_copy : state.last_repeat;
     closed.how = silent ? Closed::How::timeout : Closed::How::superseded;
     if (silent) {
+      if (asked) connection.asked_in_vain = stuck;
       closed.frame = last;
       if (by == NoticedBy::capture_end) until = last;
       Cause cause;

@@ -233,6 +233,15 @@ void take_nfs(Assessment& a, const Mount& mount, TimeNs wait) {
   }
 }
 
+/// The server answers, and does nothing of what it is asked for.
+void take_nothing_done(Assessment& a, const Mount& mount, TimeNs wait) {
+  constexpr std::uint64_t enough = 3;
+  const NothingDone& run = mount.nfs.nothing_done;
+  if (run.times < enough || trace::elapsed(run.first.time, run.last.time) < wait || gap_behind(mount, run.first))
+    return;
+  a.nothing_done = &run;
+}
+
 [[nodiscard]] Assessment::Doubt doubt_of(const Assessment& a, const Mount& mount) {
   bool sends = false;
   bool readable = false;
@@ -361,11 +370,35 @@ void end_waits_with_the_mount(Assessment& a, TimeNs wait) {
   std::erase_if(a.recalls, [&](const Recall* recall) { return trace::elapsed(recall->callback.time, closed) < wait; });
 }
 
-/// The oldest Call that waits was lost with its connection, and the client has another since.
-void take_reconnect(Assessment& a) {
-  if (a.hanging.empty() || a.newest == nullptr || a.newest->closed) return;
+/// The newest connection on which the client could have sent again what was lost with another one: it is open, or the
+/// client itself closed it in good order.
+[[nodiscard]] const Life* connected_since(const Mount& mount, FrameRef ended) {
+  const Life* since = nullptr;
+  for (const Life& life : mount.lives) {
+    const bool could = !life.closed || (life.orderly && life.closed->by == Party::client);
+    if (!life.established() || !could || !later(life.opened, ended)) continue;
+    if (since == nullptr || later(life.opened, since->opened)) since = &life;
+  }
+  return since;
+}
+
+/// The oldest Call that waits was lost with its connection, and the client has, or had, another since.
+void take_reconnect(Assessment& a, const Mount& mount) {
+  if (a.hanging.empty()) return;
   const FrameRef ended = a.hanging.front().ended;
-  if (ended.number != 0 && later(a.newest->opened, ended)) a.again = a.newest;
+  if (ended.number != 0) a.again = connected_since(mount, ended);
+}
+
+/// Who has to move for this Call, whose connection is over. Acknowledged, it had come to its responder. Not where the
+/// requester's own fault ended the connection, or what refused the Call itself; nor what could have been sent again
+/// since, and was not.
+[[nodiscard]] std::optional<Side> owed_by(const Mount& mount, const OpenCall& call) {
+  const Life* life = life_with(mount, call.connection);
+  const std::optional<Side> fault = life != nullptr ? life->fault : std::nullopt;
+  if (!call.delivered || connected_since(mount, call.ended) != nullptr) return std::nullopt;
+  if (fault == call.requester) return call.pulling.number != 0 ? fault : std::nullopt;
+  if (!fault && call.refused.number != 0) return std::nullopt;
+  return other(call.requester);
 }
 
 /// The client ended TCP itself, before it had waited for an answer as long as that counts: nobody owes it one.
@@ -414,11 +447,10 @@ void take_reconnect(Assessment& a) {
   if (asked && a.hanging.empty() && (has_request || heard_since(Side::passive, a.failing->last))) return Owes::server;
   if (a.state == State::down && a.hanging.empty()) {
     const auto open = std::find_if(mount.lost_calls.begin(), mount.lost_calls.end(), [&](const OpenCall& call) {
-      const bool unanswered = call.delivered && call.answer.number == 0;
-      return a.lost != nullptr && call.connection == a.lost->id && unanswered && !call.hidden &&
-             call.sent == OpenCall::Sent::whole;
+      const bool unanswered = call.answer.number == 0 && call.sent == OpenCall::Sent::whole;
+      return a.lost != nullptr && call.connection == a.lost->id && unanswered && !call.hidden && owed_by(mount, call);
     });
-    return open != mount.lost_calls.end() ? alive(other(open->requester)) : Owes::unknown;
+    return open != mount.lost_calls.end() ? alive(*owed_by(mount, *open)) : Owes::unknown;
   }
   if (a.hanging.empty() && !a.copies.empty()) return Owes::server;
   if (a.hanging.empty() && !a.recalls.empty()) return Owes::client;
@@ -431,13 +463,13 @@ void take_reconnect(Assessment& a) {
     return side ? alive(*side) : Owes::unknown;
   }
   if (oldest.pulling.number != 0 && heard_since(Side::active, oldest.pulling)) return Owes::client;
-  // Refused, or lost with its connection, it never came to who has to answer it.
-  if (oldest.refused.number != 0) return Owes::unknown;
-  // Where it was sent nobody can answer it any more, and where the client is connected now it has not been sent.
-  if (a.again != nullptr) return Owes::unknown;
+  // Refused, or lost with its connection, it never came to who has to answer it. Where it was sent nobody can answer
+  // it any more, and where the client is connected now it has not been sent.
   const bool may_come = oldest.ended.number == 0;
-  if (oldest.delivered || (may_come && heard_since(responder, oldest.frame))) return alive(responder);
-  return Owes::unknown;
+  if (may_come && oldest.refused.number != 0) return Owes::unknown;
+  if (may_come) return oldest.delivered || heard_since(responder, oldest.frame) ? alive(responder) : Owes::unknown;
+  const std::optional<Side> owes = owed_by(mount, oldest);
+  return owes ? alive(*owes) : Owes::unknown;
 }
 
 }  // namespace
@@ -455,6 +487,8 @@ Life life_of(const Connection& connection) {
   const bool told = facts.closed && facts.closed->how == Closed::How::disconnect;
   life.orderly = told && (!facts.closed->cause || facts.closed->cause->rule == RuleId::cm_dreq);
   life.one_way = facts.one_way;
+  life.fault = connection.fault;
+  life.asked_in_vain = connection.asked_in_vain;
   if (!connection.roles_known()) life.roles = MountFacts::Roles::guessed;
   const bool taken =
       connection.reply_seen() || connection.ready_seen || connection.messages > 0 || !facts.handshake_seen;
@@ -518,6 +552,7 @@ Assessment assess(const Mount& mount, FrameRef end, TimeNs wait) {
   take_attempts(a, mount, wait);
   take_calls(a, mount, wait);
   take_nfs(a, mount, wait);
+  take_nothing_done(a, mount, wait);
   a.doubt = doubt_of(a, mount);
   a.state = state_of(a, mount);
   if (a.state == State::closed) end_waits_with_the_mount(a, wait);
@@ -525,7 +560,7 @@ Assessment assess(const Mount& mount, FrameRef end, TimeNs wait) {
   // Attempts that failed before the wait began have nothing to do with it.
   if (a.state == State::waiting && a.failing != nullptr && !later(a.failing->last, *a.since)) a.failing = nullptr;
   take_silence(a, mount);
-  take_reconnect(a);
+  take_reconnect(a, mount);
   a.owes = owes_of(a, mount, wait);
   return a;
 }

@@ -10,6 +10,7 @@
 #include "referee/rules/checks.hpp"
 #include "trace/spans.hpp"
 #include "wire/cm.hpp"
+#include "wire/nfs_status.hpp"
 #include "wire/rpcrdma.hpp"
 
 namespace rpcrdma::referee {
@@ -83,12 +84,21 @@ using State = MountFacts::State;
   return cut ? "of what was called, the capture has too little" : "no call was made";
 }
 
-[[nodiscard]] std::string works(const Mount& mount) {
+[[nodiscard]] std::string works(const Mount& mount, const Assessment& a) {
   if (mount.waits.answered + all_open(mount) + hidden(mount) + lost(mount) == 0) {
     return fmt::format("The mount is up; {}.", nothing_called(mount));
   }
   if (mount.waits.answered != 0 && mount.waits.answered == refused(mount)) {
     return fmt::format("The mount is up, but no call was served: {}.", calls_text(mount));
+  }
+  if (a.nothing_done != nullptr) {
+    const NothingDone& run = *a.nothing_done;
+    const std::string_view known =
+        run.version_3 ? wire::nfs3_status_name(run.status) : wire::nfs4_status_name(run.status);
+    return fmt::format(
+        "The mount is up, but nothing gets done: the last {} NFS calls were all answered with {}{}, from "
+        "frame {} to {}.",
+        grouped(run.times), known, run.alike < run.times ? " and the like" : "", run.first.number, run.last.number);
   }
   return fmt::format("The mount works: {}{}.", calls_text(mount), slowest(mount));
 }
@@ -234,6 +244,13 @@ enum class Blocked : std::uint8_t { no, never_whole, rest_without_credit, answer
   return text.append(who_moves(a));
 }
 
+/// Keep-alives, which carry nothing.
+[[nodiscard]] std::string asked_in_vain_text(const Life& life, Side side) {
+  const auto& asked = life.liveness[index(side)];
+  return fmt::format("the {} asked{} whether the {} is still there, and got no answer", name(side),
+                     asked ? fmt::format(" {} times", grouped(asked->copies + 1)) : "", name(other(side)));
+}
+
 /// Why the connection ended, short: the rule that was broken, or how it went.
 [[nodiscard]] std::string cause_text(const Life& life) {
   const Closed& closed = *life.closed;
@@ -257,6 +274,7 @@ enum class Blocked : std::uint8_t { no, never_whole, rest_without_credit, answer
     case Closed::How::nak:
       return by.empty() ? "it was ended by a NAK" : fmt::format("{} ended it with a NAK", by);
     case Closed::How::timeout:
+      if (life.asked_in_vain) return asked_in_vain_text(life, *life.asked_in_vain);
       return "packets were repeated and never acknowledged";
     case Closed::How::superseded:
     case Closed::How::refused:
@@ -275,6 +293,9 @@ enum class Blocked : std::uint8_t { no, never_whole, rest_without_credit, answer
   text += silence_text(a);
   if (a.failing != nullptr) text += "; " + attempts_text(*a.failing);
   if (!a.hanging.empty()) text += "; " + call_text(a.hanging.front());
+  if (a.again != nullptr && a.failing == nullptr) {
+    text += fmt::format("; on the connection of frame {} it was not sent again", a.again->opened.number);
+  }
   text += '.';
   return text.append(who_moves(a));
 }
@@ -336,6 +357,50 @@ enum class Blocked : std::uint8_t { no, never_whole, rest_without_credit, answer
   return fmt::format("{}too little of it is in the capture.", begin);
 }
 
+/// Connections since the newest Reply that the server closed before anything was called on them, if the newest of all
+/// is one.
+[[nodiscard]] std::uint64_t sent_away(const Mount& mount, const Assessment& a) {
+  const auto is_one = [](const Life& life) {
+    return life.established() && life.orderly && life.closed->by == Party::server && life.messages == 0 &&
+           life.cut == 0 && !life.one_way && life.newest_gap[0].number == 0 && life.newest_gap[1].number == 0;
+  };
+  if (a.newest == nullptr || !is_one(*a.newest)) return 0;
+  FrameRef reply;
+  for (const Life& life : mount.lives) {
+    if (life.last_reply.number > reply.number) reply = life.last_reply;
+  }
+  return static_cast<std::uint64_t>(std::count_if(mount.lives.begin(), mount.lives.end(), [&](const Life& life) {
+    return is_one(life) && life.opened.number > reply.number;
+  }));
+}
+
+[[nodiscard]] std::string was_closed(const Mount& mount, const Assessment& a) {
+  const std::uint64_t frame = a.since ? a.since->number : 0;
+  const std::uint64_t away = sent_away(mount, a);
+  if (mount.waits.answered + hidden(mount) + lost(mount) == 0) {
+    if (away == 1) {
+      return fmt::format(
+          "The mount was closed before it was used: the server closed its connection (frame {}) before "
+          "any call was made.",
+          frame);
+    }
+    if (away > 1) {
+      return fmt::format(
+          "The mount was closed before it was used: the server closed {} connections before any call was "
+          "made on them, the last in frame {}.",
+          grouped(away), frame);
+    }
+    return fmt::format("The mount was closed in good order (frame {}); {}.", frame, nothing_called(mount));
+  }
+  std::string text = fmt::format("The mount was closed in good order (frame {}): {}{}", frame, calls_text(mount),
+                                 mount.waits.count > 0 ? slowest(mount) : "");
+  if (away > 0) {
+    text += fmt::format("; {} since then {} closed by the server before any call was made", counted(away, "connection"),
+                        away == 1 ? "was" : "were");
+  }
+  return text + '.';
+}
+
 [[nodiscard]] std::string sentence_with_roles(const Mount& mount, const Assessment& a) {
   switch (a.state) {
     case State::unknown:
@@ -345,16 +410,11 @@ enum class Blocked : std::uint8_t { no, never_whole, rest_without_credit, answer
     case State::down:
       return is_down(a);
     case State::closed:
-      if (mount.waits.answered + hidden(mount) + lost(mount) == 0) {
-        return fmt::format("The mount was closed in good order (frame {}); {}.", a.since ? a.since->number : 0,
-                           nothing_called(mount));
-      }
-      return fmt::format("The mount was closed in good order (frame {}): {}{}.", a.since ? a.since->number : 0,
-                         calls_text(mount), mount.waits.count > 0 ? slowest(mount) : "");
+      return was_closed(mount, a);
     case State::waiting:
       return hangs(mount, a);
     case State::working:
-      return works(mount);
+      return works(mount, a);
   }
   return "";
 }
@@ -376,12 +436,24 @@ std::string sentence_of(const Mount& mount, const Assessment& a) {
 
 namespace {
 
-/// A sentence of a specification was broken, and the connection with it: whoever has to answer, that comes first.
+/// A sentence of a specification was broken, or an adapter failed, and the connection with it: whoever has to answer,
+/// that comes first.
 [[nodiscard]] const Cause* broken_by(const Assessment& a) {
   if (a.lost == nullptr || a.failing != nullptr || !a.lost->closed->cause) return nullptr;
   const Cause& cause = *a.lost->closed->cause;
-  const bool accuses = cause.proven && kind(cause.rule) == FindingKind::violation && rule(cause.rule).group != 'L';
+  const bool accuses = cause.proven && kind(cause.rule) == FindingKind::violation;
   return accuses ? &cause : nullptr;
+}
+
+/// A NAK or a Terminate ended the connection, and whose fault that was is not proven.
+[[nodiscard]] bool refused_undecided(const Assessment& a) {
+  if (a.lost == nullptr || a.failing != nullptr || a.silence || !a.lost->closed->cause) return false;
+  const Closed::How how = a.lost->closed->how;
+  return how == Closed::How::nak || how == Closed::How::terminate;
+}
+
+[[nodiscard]] std::string what_brought_it_down(const Assessment& a) {
+  return fmt::format("What brought the connection down: --explain {}.", rule(a.lost->closed->cause->rule).name);
 }
 
 /// What to look at on a server that refused. Nobody listens, or somebody does and says no.
@@ -409,6 +481,7 @@ std::string next_step(const Assessment& a) {
   if (cause != nullptr) {
     return fmt::format("{} (--explain {})", rule(cause->rule).next, rule(cause->rule).name);
   }
+  if (refused_undecided(a)) return what_brought_it_down(a);
   switch (a.owes) {
     case Owes::server:
       if (a.failing != nullptr && a.failing->unreachable == a.failing->attempts) {
@@ -418,6 +491,9 @@ std::string next_step(const Assessment& a) {
       if (a.failing == nullptr && a.hanging.empty() && !a.copies.empty()) {
         return "On the server: is the copy still going on (stacks of nfsd), and does its callback channel work; on the "
                "client: the log of nfs4_callback_svc.";
+      }
+      if (a.failing != nullptr && a.failing->receipt.number != 0) {
+        return "On the server: who took the request does not decide it; its log, dmesg and the stacks of nfsd.";
       }
       if (a.failing != nullptr) return where_refused(*a.failing);
       if (blocked(a) == Blocked::never_whole) {
@@ -439,10 +515,7 @@ std::string next_step(const Assessment& a) {
     case Owes::nobody:
       return "";
     case Owes::unknown:
-      if (a.lost != nullptr && a.lost->closed->cause) {
-        return fmt::format("What brought the connection down: --explain {}.", rule(a.lost->closed->cause->rule).name);
-      }
-      return "";
+      return a.lost != nullptr && a.lost->closed->cause ? what_brought_it_down(a) : "";
   }
   return "";
 }

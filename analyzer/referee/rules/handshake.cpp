@@ -144,6 +144,10 @@ Attempt::Outcome outcome_of(const Connection& connection, const trace::ConnectRe
   return timeout && awaited ? Outcome::unconfirmed : Outcome::rejected;
 }
 
+bool refuses_as_stale(const Connection& connection, const trace::ConnectReject& event) noexcept {
+  return event.reason == wire::reject_reason::stale && connection.facts.transport != trace::Transport::iwarp;
+}
+
 bool closed_in_place_of_reply(const Connection& connection, const trace::Disconnect& event) {
   using How = trace::Disconnect::How;
   const bool by_server = event.side == Side::passive && (event.how == How::fin || event.how == How::reset);

@@ -148,6 +148,14 @@ struct Connection {
     skewed,   ///< some of one side stand behind what the other side answered to them
     shuffled  ///< and of one side an acknowledgement need not stand where it was sent either
   } file_order = FileOrder::unquestioned;
+  std::optional<Side> fault;          ///< whose fault ended it, where that is proven
+  std::optional<Side> asked_in_vain;  ///< who asked whether the other is still there, until that ended it
+  /// A FIN behind what was repeated in vain: the end, once the other side is heard again.
+  struct Farewell {
+    Side by = Side::active;
+    FrameRef frame;
+  };
+  std::optional<Farewell> farewell;
   bool ready_seen = false;
   bool reliable_reply = false;  ///< pull completion is judged by the reliable-reply column
   v2::State v2;

@@ -78,7 +78,9 @@ struct Life {
   std::uint64_t cut = 0;         ///< those that the capture cut before that
   std::uint64_t open_calls = 0;  ///< when it ended
   std::optional<Closed> closed;
-  bool orderly = false;  ///< closed in good order
+  bool orderly = false;                      ///< closed in good order
+  std::optional<trace::Side> fault;          ///< whose fault ended it, where that is proven
+  std::optional<trace::Side> asked_in_vain;  ///< who asked whether the other is still there, and had nothing to repeat
   bool one_way = false;
   MountFacts::Roles roles = MountFacts::Roles::known;
   /// Of the server to the request.
@@ -210,7 +212,7 @@ struct Assessment {
   const Life* newest = nullptr;             ///< the connection that opened last
   const Life* lost = nullptr;               ///< the one whose end brought the mount down
   std::uint64_t vain = 0;                   ///< connections since then, closed in good order and without a Reply
-  const Life* again = nullptr;              ///< opened since the oldest of `hanging` was lost with its connection
+  const Life* again = nullptr;              ///< since the oldest of `hanging` was lost with its connection
   std::vector<OpenCall> hanging;            ///< Calls that have waited W or longer, the oldest first
   std::vector<OpenCall> given_up;           ///< the same, on a connection after whose end the mount worked again
   std::vector<const AsyncCopy*> copies;     ///< whose completion is awaited for W or longer, the oldest first
@@ -219,6 +221,7 @@ struct Assessment {
   const AsyncCopy* unread_copy = nullptr;   ///< whose completion may stand in a message that could not be read whole
   const Recall* unread_recall = nullptr;    ///< the same
   FrameRef newest_callback;
+  const NothingDone* nothing_done = nullptr;  ///< to the end, and for W or longer
   std::uint64_t hidden = 0;  ///< Calls and others that may have been answered where the capture has gaps
   /// Silence of one side while the other repeats itself.
   struct Silence {

@@ -54,6 +54,16 @@ void react(NfsWatch& nfs, FrameRef frame) {
   if (episode.cleared.number == 0 && episode.reaction.number == 0) episode.reaction = frame;
 }
 
+/// A server that has lost its state knows nothing of what it had promised, or asked for, before this connection; a
+/// client that makes itself known anew has none of it, and waits for none of it, any more.
+void forget_promises(NfsWatch& nfs, FrameRef opened) {
+  std::erase_if(nfs.copies,
+                [&](const AsyncCopy& copy) { return copy.ended.number == 0 && copy.reply.number < opened.number; });
+  std::erase_if(nfs.recalls, [&](const Recall& recall) {
+    return recall.ended.number == 0 && recall.callback.number < opened.number;
+  });
+}
+
 /// What an operation of the client asks for.
 void take_step(Connection& connection, Transaction& call, const wire::CallStep& step) {
   NfsWatch& nfs = connection.mount->nfs;
@@ -80,6 +90,9 @@ void take_step(Connection& connection, Transaction& call, const wire::CallStep& 
     case wire::operation::bind_conn_to_session:
     case wire::operation::create_session:
       react(nfs, call.call);
+      break;
+    case wire::operation::exchange_id:
+      if (connection.facts.handshake_seen) forget_promises(nfs, connection.facts.opened);
       break;
     default:
       break;
@@ -135,15 +148,6 @@ void take_flags(std::vector<FlagEpisode>& episodes, std::uint32_t flags, FrameRe
   episode.last = frame;
 }
 
-/// A server that has lost its state knows nothing of what it had promised, or asked for, before this connection.
-void forget_promises(NfsWatch& nfs, FrameRef opened) {
-  std::erase_if(nfs.copies,
-                [&](const AsyncCopy& copy) { return copy.ended.number == 0 && copy.reply.number < opened.number; });
-  std::erase_if(nfs.recalls, [&](const Recall& recall) {
-    return recall.ended.number == 0 && recall.callback.number < opened.number;
-  });
-}
-
 void take_restart(NfsWatch& nfs, std::uint32_t status, FrameRef frame, const Connection& on) {
   const ConnectionId connection = on.id();
   if (on.facts.handshake_seen) forget_promises(nfs, on.facts.opened);
@@ -192,6 +196,38 @@ void take_status(Connection& connection, const Transaction& call, const std::str
   const bool restarted = !version_3 && (status == wire::nfs4err_stale_clientid || status == wire::nfs4err_badsession ||
                                         status == wire::nfs4err_stale_stateid || status == wire::nfs4err_grace);
   if (restarted && call.requester == trace::Side::active) take_restart(nfs, status, frame, connection);
+}
+
+/// NFSERR of a server that does not serve this client: not now, or not as who it says it is.
+[[nodiscard]] bool serves_nothing(std::uint32_t status, bool version_3) noexcept {
+  if (version_3) return status == wire::nfs3err_jukebox;
+  switch (status) {
+    case wire::nfs4err_delay:
+    case wire::nfs4err_grace:
+    case wire::nfs4err_expired:
+    case wire::nfs4err_stale_clientid:
+    case wire::nfs4err_stale_stateid:
+    case wire::nfs4err_badsession:
+    case wire::nfs4err_deadsession:
+    case wire::nfs4err_conn_not_bound_to_session:
+      return true;
+    default:
+      return false;
+  }
+}
+
+/// `status`: of the whole answer to a Call of the client.
+void take_outcome(NfsWatch& nfs, std::uint32_t status, bool version_3, FrameRef frame) {
+  NothingDone& run = nfs.nothing_done;
+  if (!serves_nothing(status, version_3)) {
+    if (run.times != 0) run = {};
+    return;
+  }
+  if (run.times++ == 0) run.first = frame;
+  run.alike = run.status == status ? run.alike + 1 : 1;
+  run.status = status;
+  run.version_3 = version_3;
+  run.last = frame;
 }
 
 void take_copy(Connection& connection, const Transaction& call, const wire::Copied& copied, FrameRef frame) {
@@ -278,7 +314,12 @@ void read_results(Connection& connection, Transaction& call, FrameRef frame, wir
       if (progress->complete && call.asked_of) end_copy(nfs, *call.asked_of, frame);
     }
   }
-  if (callback && reply.status) take_recall_answer(nfs, call, *reply.status, frame);
+  if (!reply.status) return;
+  if (callback) {
+    take_recall_answer(nfs, call, *reply.status, frame);
+  } else if (call.protection == wire::Protection::integrity) {
+    take_outcome(nfs, *reply.status, version == 3, frame);
+  }
 }
 
 }  // namespace
@@ -295,6 +336,7 @@ bool watches(std::uint32_t operation, bool callback) noexcept {
     case offload_status:
     case bind_conn_to_session:
     case create_session:
+    case exchange_id:
       return true;
     default:
       return false;
@@ -360,6 +402,7 @@ void watch_reply(Connection& connection, Transaction& call, FrameRef frame, wire
   }
   const wire::Bytes results = message.subspan(body);
   const std::uint32_t status = wire::load_be32(results.data());
+  if (!callback) take_outcome(connection.mount->nfs, status, version == 3, frame);
   if (version == 3 && !callback) {
     take_status(connection, call, operation_name(call), status, true, frame);
     return;

@@ -450,6 +450,10 @@ void Connection::close_half(Half& h) {
     e.how = Disconnect::How::fin;
     context_.sink.on(e);
   }
+  // What it repeats may still come through, and the FIN behind it.
+  Liveness now;
+  h.copies.tell(now, h.acknowledged);
+  if (now.copies != 0) liveness_told_ = false;
   h.closed = true;
   h.framing.silence();
   over_ = halves_[0].closed && halves_[1].closed;

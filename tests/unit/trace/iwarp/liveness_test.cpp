@@ -211,6 +211,22 @@ TEST_F(IwarpLiveness, ToldBeforeTheFirstClose) {
   EXPECT_EQ(reset.lines[reset.told_before.at(0)], "Disconnect C reset");
 }
 
+TEST_F(IwarpLiveness, ToldAgainBehindAFinThatFollowsRepeatsInVain) {
+  auto s = until(6);
+  s.push_back(again(s.back()));  // 7
+  s.push_back(again(s.back()));  // 8
+  Segment fin = again(s.back());
+  fin.sequence += fin.wire_length;
+  fin.octets.clear();
+  fin.wire_length = 0;
+  fin.flags = 0x11;
+  s.push_back(fin);  // 9
+  EXPECT_EQ(run(s).liveness.size(), 4U);
+  // What was acknowledged since is no reason to tell it again.
+  s.insert(s.end() - 1, bare(s[7]));
+  EXPECT_EQ(run(s).liveness.size(), 2U);
+}
+
 TEST_F(IwarpLiveness, ToldBeforeANewEpoch) {
   auto s = until(6);
   s.push_back(again(s[5]));
