@@ -278,7 +278,9 @@ std::uint32_t Talk::threshold(const Line& line, Side sender) const {
 bool Talk::may_call(const Line& line, Side requester, std::size_t messages) const {
   if (line.version == 2) return may_speak(line, requester, messages);
   const Way& way = line.ways.at(index(requester));
-  return way.open < std::min(way.believed, way.asked);
+  // Over TCP the Call itself acknowledges what came before it.
+  const bool acknowledges = plan_.fabric.starts_with("iwarp") && line.unacknowledged.at(index(forge::other(requester)));
+  return way.open < std::min(acknowledges ? way.granted : way.believed, way.asked);
 }
 
 bool Talk::may_speak(const Line& line, Side by, std::size_t messages) const {
