@@ -339,7 +339,7 @@ TransactionId judge_offer(const Witness& witness, const trace::Send& event, cons
   if (offer.form == Offer::Form::proper && connection.reliable_reply) {
     const std::optional<std::uint32_t> limit = connection.threshold(responder);
     // A Call that was answered, or may have been, need not be the one that it answers: an XID comes again.
-    const bool its_call = call != nullptr && !call->answered() && call->responder_gaps == connection.of(responder).gaps;
+    const bool its_call = call != nullptr && !call->answered() && connection.trusted();
     const bool room =
         its_call && call->lists_known && call->reply_chunk && wire::chunk_length(*call->reply_chunk) >= offer.length;
     // Inline it would have the same header, without the Read list.
