@@ -36,18 +36,25 @@ export async function forged(forge, scenario, number, folder) {
   return out;
 }
 
-// The scenarios that are forged on one fabric, once more in one capture: many connections, many rules.
+// Few enough for all of their mounts to be on one page, which shows 100.
+const STORIES_TOGETHER = 70;
+
+// The scenarios that are forged on one fabric, once more in one capture or two: many connections, many rules.
 export async function gathered(forge, every, folder) {
   const by = new Map((await fabrics(forge)).map((name) => [name, []]));
   for (const [i, scenario] of every.entries()) by.get(await fabricOf(forge, scenario, i)).push(scenario);
-  return [...by].filter(([, members]) => members.length > 0).map(([name, members]) => ({
-    name: `gathered-${name}`,
+  return [...by].flatMap(([fabric, all]) => {
+    const groups = [];
+    for (let at = 0; at < all.length; at += STORIES_TOGETHER) groups.push(all.slice(at, at + STORIES_TOGETHER));
+    return groups.map((members, i) => ({ fabric, members, name: `gathered-${fabric}${i === 0 ? "" : `-${i + 1}`}` }));
+  }).map(({ fabric, members, name }) => ({
+    name,
     members: members.map((path) => basename(path, ".yaml")),
     capture: async () => {
-      const out = join(folder, `gathered-${name}.pcap`);
-      await run(forge, [...members, "--transport", name, "--out", out, "--map", `${out}.json`]);
+      const out = join(folder, `${name}.pcap`);
+      await run(forge, [...members, "--transport", fabric, "--out", out, "--map", `${out}.json`]);
       const { left_out: left } = JSON.parse(readFileSync(`${out}.json`, "utf8"));
-      if (left.length > 0) throw new Error(`${name} leaves out ${left.map(({ scenario, why }) => `${scenario} (${why})`).join(", ")}`);
+      if (left.length > 0) throw new Error(`${fabric} leaves out ${left.map(({ scenario, why }) => `${scenario} (${why})`).join(", ")}`);
       return out;
     },
   }));
