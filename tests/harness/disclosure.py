@@ -68,7 +68,7 @@ def disclosed(path):
             payload = octets[at + 48:]
         else:
             payload = octets[at + (octets[at + 12] >> 4) * 4:] if len(octets) > at + 12 else b""
-        for name in NAME.findall(payload):
+        for name in NAME.findall(payload[:-4]):  # a checksum may end in letters, and what stands before it as well
             if not any(name in p or p in name for p in PUBLIC):
                 out.add(name[:16])
         for opening in PUBLIC:
