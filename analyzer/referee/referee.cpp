@@ -264,7 +264,7 @@ struct Referee::Impl {
       judge_live_chunks(on(connection), judge_lost(on(connection), last, NoticedBy::capture_end));
       return;
     }
-    if (close_with_farewell(on(connection))) return;
+    if (end_if_leaving(on(connection))) return;
     offers_at_end(on(connection), last, true, std::nullopt, false);
     judge_missing_errors(on(connection), last, true, std::nullopt);
     judge_open_calls(on(connection), last, false, false);

@@ -41,8 +41,8 @@ class Consequences {
 
 // --- lost.cpp
 void judge_close(const Witness& witness, const trace::Disconnect& event);
-/// At the end of the capture: it ended with the FIN that was not taken for its end before.
-bool close_with_farewell(const Witness& witness);
+/// At the end of the capture: it ended with the FIN that nobody answered. True when there was one.
+bool end_if_leaving(const Witness& witness);
 enum class NoticedBy : std::uint8_t {
   close,
   successor,    ///< of the same endpoints
@@ -50,9 +50,9 @@ enum class NoticedBy : std::uint8_t {
 };
 /// What ended it: the frame in which it was noticed, or the last of its own.
 FrameRef judge_lost(const Witness& witness, FrameRef noticed, NoticedBy by);
-/// Traffic stopped: retransmissions that nobody answered. True when that is proven enough to speak of a loss.
 /// Refused, and nothing more: the close itself is not in the capture.
 [[nodiscard]] bool ended_by_refusal(const Connection& connection);
+/// Traffic stopped: retransmissions that nobody answered. True when that is proven enough to speak of a loss.
 [[nodiscard]] bool retries_exhausted(const Connection& connection, FrameRef successor);
 
 }  // namespace rpcrdma::referee

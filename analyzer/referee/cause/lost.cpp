@@ -147,6 +147,47 @@ const Row rows::cm_dreq{.group = 'L',
                             "Expected after idle time. Close under load: look at the messages just before it, and at "
                             "rpcrdma:xprtrdma_disconnect on the client."};
 
+namespace {
+
+/// What proves why it ends. Not what a gap may have hidden.
+[[nodiscard]] const Suspect* proven_cause(const Witness& witness, FrameRef end) {
+  const Suspect* suspect = decisive(witness.connection);
+  return suspect != nullptr && hidden_by_a_gap(witness, *suspect, end) ? nullptr : suspect;
+}
+
+/// Whose FIN stands behind what it repeated in vain.
+[[nodiscard]] std::optional<Side> leaver(const Connection& connection) {
+  if (connection.stage != Connection::Stage::leaving) return std::nullopt;
+  const FrameRef client = connection.of(Side::active).farewell;
+  const FrameRef server = connection.of(Side::passive).farewell;
+  const bool client_first = client.number != 0 && (server.number == 0 || client.number < server.number);
+  return client_first ? Side::active : Side::passive;
+}
+
+[[nodiscard]] Closed closed_by(const Connection& connection, Closed::How how, Side side, FrameRef frame) {
+  return {how, frame, when(connection.roles_known(), party(side)), {}};
+}
+
+/// It ends as `closed` says, by `side`: known at `now`.
+void end_as(const Witness& witness, Closed closed, Side side, FrameRef now) {
+  Connection& connection = witness.connection;
+  connection.stage = Connection::Stage::over;
+  bool orderly = closed.how != Closed::How::reset;
+  if (const Suspect* suspect = proven_cause(witness, now)) {
+    close_with(witness, closed, *suspect);
+    orderly = false;
+  } else {
+    if (orderly) closed.cause = reason_to_leave(witness, side, now);
+    connection.facts.closed = closed;
+  }
+  if (!connection.rpcrdma()) return;
+  offers_at_end(witness, now, false, side, orderly);
+  judge_missing_errors(witness, now, false, side);
+  judge_open_calls(witness, now, true, side == Side::active);
+}
+
+}  // namespace
+
 void judge_close(const Witness& witness, const trace::Disconnect& event) {
   Connection& connection = witness.connection;
   using How = trace::Disconnect::How;
@@ -155,58 +196,40 @@ void judge_close(const Witness& witness, const trace::Disconnect& event) {
     judge_lost(witness, event.frame, NoticedBy::successor);
     return;
   }
-  Side by = event.how == How::reply ? other(event.side) : event.side;
-  Closed closed;
-  closed.how = event.how == How::reset ? Closed::How::reset : Closed::How::disconnect;
-  closed.frame = event.frame;
-  closed.by = when(connection.roles_known(), party(by));
-
-  const Suspect* suspect = decisive(connection);
-  if (suspect != nullptr && hidden_by_a_gap(witness, *suspect, event.frame)) suspect = nullptr;
+  const Side by = event.how == How::reply ? other(event.side) : event.side;
+  const std::optional<Side> left = leaver(connection);
+  const bool proven = proven_cause(witness, event.frame) != nullptr;
   // A FIN may still be answered, and all that it follows.
-  if (suspect == nullptr && event.how == How::fin && !connection.farewell && repeats_in_vain(connection, by)) {
-    connection.farewell = Connection::Farewell{by, event.frame};
+  if (!proven && event.how == How::fin && !left && repeats_in_vain(connection, by)) {
+    connection.stage = Connection::Stage::leaving;
     return;
   }
   // Who gives up says so, to nobody.
   const bool exhausted = (event.how == How::request && connection.of(by).repeats >= 5) ||
                          (event.how == How::reset && repeats_in_vain(connection, by));
-  if (suspect != nullptr || !exhausted) connection.stage = Connection::Stage::over;
-  if (connection.farewell && (event.how == How::fin || event.side == connection.farewell->by)) {
-    by = connection.farewell->by;
-    closed = {Closed::How::disconnect, connection.farewell->frame, when(connection.roles_known(), party(by)), {}};
-  }
-  bool orderly = closed.how != Closed::How::reset;
-  if (suspect != nullptr) {
-    close_with(witness, closed, *suspect);
-    orderly = false;
-  } else if (exhausted) {
+  if (!proven && exhausted) {
     judge_lost(witness, event.frame, NoticedBy::close);
     return;
-  } else {
-    if (orderly) closed.cause = reason_to_leave(witness, by, event.frame);
-    connection.facts.closed = closed;
-    if (event.how == How::request || event.how == How::reply) {
-      witness.say(RuleId::cm_dreq, {.frames = {event.frame},
-                                    .what = fmt::format("The {} closed the connection in good order.", name(by))});
-    }
   }
-  if (connection.rpcrdma()) {
-    offers_at_end(witness, event.frame, false, by, orderly);
-    judge_missing_errors(witness, event.frame, false, by);
-    judge_open_calls(witness, event.frame, true, by == Side::active);
+  if (left && (event.how == How::fin || event.side == *left)) {
+    end_as(witness, closed_by(connection, Closed::How::disconnect, *left, connection.of(*left).farewell), *left,
+           event.frame);
+    return;
   }
+  if (!proven && (event.how == How::request || event.how == How::reply)) {
+    witness.say(RuleId::cm_dreq, {.frames = {event.frame},
+                                  .what = fmt::format("The {} closed the connection in good order.", name(by))});
+  }
+  const Closed::How how = event.how == How::reset ? Closed::How::reset : Closed::How::disconnect;
+  end_as(witness, closed_by(connection, how, by, event.frame), by, event.frame);
 }
 
-bool close_with_farewell(const Witness& witness) {
-  const auto& farewell = witness.connection.farewell;
-  if (!farewell) return false;
-  trace::Disconnect event;
-  event.side = farewell->by;
-  event.frame = farewell->frame;
-  event.how = trace::Disconnect::How::fin;
-  judge_close(witness, event);
-  judge_live_chunks(witness, event.frame);
+bool end_if_leaving(const Witness& witness) {
+  const std::optional<Side> left = leaver(witness.connection);
+  if (!left) return false;
+  const FrameRef farewell = witness.connection.of(*left).farewell;
+  end_as(witness, closed_by(witness.connection, Closed::How::disconnect, *left, farewell), *left, farewell);
+  judge_live_chunks(witness, farewell);
   return true;
 }
 

@@ -78,10 +78,8 @@ enum class Words : std::uint8_t {
   if (!fixed || fixed->version != 2) return Words::version_1;
   if (fixed->proc == error_type) return words_of_error(connection, event, fixed->xid);
   const bool known = wire::known_htype(fixed->proc);
-  if (state.version == Version::refused && known) return Words::version_2;
-  if (state.version == Version::refused || connection.settled_on_version_1()) {
-    return known ? Words::astray : Words::version_1;
-  }
+  if (state.version == Version::refused) return known ? Words::version_2 : Words::version_1;
+  if (connection.settled_on_version_1()) return known ? Words::astray : Words::version_1;
   if (fixed->proc > error_type || wire::earlier_draft(event.octets, event.wire_length)) return Words::version_2;
   return Words::version_1;
 }

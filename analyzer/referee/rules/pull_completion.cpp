@@ -249,131 +249,196 @@ const Row rows::pull_offer_unneeded{
         "Compare the offer's length with the Reply chunk in the Call. The responder's choice of reply form is the "
         "place to look."};
 
-TransactionId judge_offer(const Witness& witness, const trace::Send& event, const wire::HeaderV1& header,
-                          const Transaction* call, Side requester, bool inferred) {
+namespace {
+
+/// A Reply with a Read list, as it stands in the capture.
+struct OfferSeen {
+  const trace::Send& event;
+  const wire::HeaderV1& header;
+  const Transaction* call;  ///< that with its XID; null: none was seen
+  Side requester;
+  bool may_be_call;  ///< a Long Call of the responder looks alike
+
+  [[nodiscard]] Side responder() const noexcept { return other(requester); }
+  [[nodiscard]] std::uint32_t xid() const noexcept { return header.fixed.xid; }
+  [[nodiscard]] FrameRef call_frame() const noexcept { return call != nullptr ? call->call : FrameRef{}; }
+  [[nodiscard]] bool nomsg() const noexcept {
+    return header.fixed.proc == static_cast<std::uint32_t>(wire::Proc::nomsg);
+  }
+  /// The one form that the draft allows.
+  [[nodiscard]] bool proper() const noexcept {
+    return nomsg() && std::all_of(header.reads.begin(), header.reads.end(), wire::position_zero);
+  }
+  [[nodiscard]] Offer::Form form() const noexcept {
+    if (may_be_call) return proper() ? Offer::Form::inferred : Offer::Form::inferred_improper;
+    return proper() ? Offer::Form::proper : Offer::Form::improper;
+  }
+  [[nodiscard]] std::uint64_t length() const noexcept {
+    std::uint64_t octets = 0;
+    for (const wire::ReadSegment& read : header.reads) octets += read.target.length;
+    return octets;
+  }
+};
+
+void accuse_offer(const Witness& witness, const OfferSeen& seen, RuleId rule, std::string message) {
+  witness.say(rule, {.frames = {seen.event.frame, seen.call_frame()},
+                     .by = seen.responder(),
+                     .as = Role::responder,
+                     .xid = seen.xid(),
+                     .what = std::move(message)});
+}
+
+void judge_offer_form(const Witness& witness, const OfferSeen& seen) {
   Connection& connection = witness.connection;
-  const Side responder = other(requester);
-  const std::uint32_t xid = header.fixed.xid;
-  const bool proper = header.fixed.proc == static_cast<std::uint32_t>(wire::Proc::nomsg) &&
-                      std::all_of(header.reads.begin(), header.reads.end(), wire::position_zero);
-  // One Position too many is wrong in its form; it is an offer all the same.
-  const bool offers =
-      header.fixed.proc == static_cast<std::uint32_t>(wire::Proc::nomsg) && wire::has_position_zero(header);
-  const FrameRef call_frame = call != nullptr ? call->call : FrameRef{};
-  const auto accuse = [&](RuleId rule, std::string message) {
-    witness.say(rule, {.frames = {event.frame, call_frame},
-                       .by = responder,
-                       .as = Role::responder,
-                       .xid = xid,
-                       .what = std::move(message)});
-  };
   const Profile profile = witness.context.options.profile;
+  // One Position too many is wrong in its form; it is an offer all the same.
+  const bool offers = seen.nomsg() && wire::has_position_zero(seen.header);
   if (profile == Profile::automatic && offers && !connection.reliable_reply) {
     connection.reliable_reply = true;
     witness.unchecked(RuleId::read_list_in_reply,
                       fmt::format("the Reply in frame {} offers a Position-Zero Read chunk, which RFC 8166 does not "
                                   "allow; from there on the connection is judged by the reliable-reply draft "
                                   "(--profile rfc8166 reports it)",
-                                  event.frame.number));
+                                  seen.event.frame.number));
   }
-  const bool may_be_call = inferred || (call != nullptr && call->answer_uncertain());
-  if (may_be_call) {
+  if (seen.may_be_call) {
     witness.unchecked(RuleId::read_list_in_reply,
-                      fmt::format("the message in frame {} may be a Long Call", event.frame.number));
-  } else if (profile == Profile::rfc8166) {
-    accuse(RuleId::read_list_in_reply,
-           fmt::format("The {}'s Reply carries a Read list; in a Reply it has to be empty.", name(responder)));
-  } else if (!proper && !connection.reliable_reply && profile == Profile::automatic && !connection.whole()) {
-    witness.unchecked(RuleId::read_list_in_reply,
-                      "whether these peers agreed on responder-provided Read chunks before is not in the capture");
-  } else if (!proper) {
-    accuse(
-        connection.reliable_reply ? RuleId::pull_offer_form : RuleId::read_list_in_reply,
-        fmt::format("The {}'s Reply carries a Read list in a form that nothing allows: a responder-provided Read chunk "
-                    "belongs into an RDMA_NOMSG, all of it at Position 0.",
-                    name(responder)));
+                      fmt::format("the message in frame {} may be a Long Call", seen.event.frame.number));
+    return;
   }
-
-  Offer offer;
-  // Offered again when RDMA_DONE had ended it: it begins anew.
-  Offer* before = call != nullptr ? find_offer(connection, call->id) : nullptr;
-  const bool anew = call == nullptr || (before != nullptr && before->done.number != 0);
-  if (before != nullptr && !anew) offer.reply = before->reply = Offer::Offered::again;
-  offer.transaction = anew ? TransactionId{Transactions::key(requester, xid), ++connection.generation} : call->id;
-  offer.xid = xid;
-  offer.requester = requester;
-  offer.frame = event.frame;
-  offer.counted_to = event.frame.time;
-  if (may_be_call) {
-    offer.form = proper ? Offer::Form::inferred : Offer::Form::inferred_improper;
-  } else if (!proper) {
-    offer.form = Offer::Form::improper;
+  if (profile == Profile::rfc8166) {
+    accuse_offer(
+        witness, seen, RuleId::read_list_in_reply,
+        fmt::format("The {}'s Reply carries a Read list; in a Reply it has to be empty.", name(seen.responder())));
+    return;
   }
-  for (const wire::ReadSegment& read : header.reads) {
-    offer.segments.push_back(read.target);
-    offer.length += read.target.length;
+  if (!seen.proper()) {
+    if (!connection.reliable_reply && profile == Profile::automatic && !connection.whole()) {
+      witness.unchecked(RuleId::read_list_in_reply,
+                        "whether these peers agreed on responder-provided Read chunks before is not in the capture");
+      return;
+    }
+    accuse_offer(witness, seen, connection.reliable_reply ? RuleId::pull_offer_form : RuleId::read_list_in_reply,
+                 fmt::format("The {}'s Reply carries a Read list in a form that nothing allows: a responder-provided "
+                             "Read chunk belongs into an RDMA_NOMSG, all of it at Position 0.",
+                             name(seen.responder())));
+    return;
   }
   constexpr std::uint64_t least_denied = 20;  // octets of an RPC Reply that reports AUTH_ERROR: none is shorter
-  if (offer.form == Offer::Form::proper && connection.reliable_reply && profile != Profile::rfc8166 &&
-      offer.length < least_denied && offer.length >= wire::rpc_start_octets) {
-    accuse(RuleId::pull_offer_form,
-           fmt::format("The {}'s Reply offers {} octets to be read; no RPC Reply is shorter than {}.", name(responder),
-                       offer.length, least_denied));
+  if (connection.reliable_reply && seen.length() < least_denied && seen.length() >= wire::rpc_start_octets) {
+    accuse_offer(witness, seen, RuleId::pull_offer_form,
+                 fmt::format("The {}'s Reply offers {} octets to be read; no RPC Reply is shorter than {}.",
+                             name(seen.responder()), seen.length(), least_denied));
   }
-  judge_offers_at_once(witness, event, offer);
+}
+
+/// Would the Call's Reply chunk have held it? A Call that was answered is not the one that this answers.
+[[nodiscard]] bool reply_chunk_had_room(const Witness& witness, const OfferSeen& seen) {
+  // An XID comes again, and the Call that this answers may be among what is missing.
+  if (!witness.connection.trusted()) {
+    witness.unchecked(RuleId::pull_offer_unneeded, witness.connection.why_not_whole());
+    return false;
+  }
+  const Transaction* call = seen.call;
+  if (call == nullptr || call->answered()) return false;
+  if (!call->lists_known) {
+    witness.unchecked(RuleId::pull_offer_unneeded, "the chunk lists of the Call are not known");
+    return false;
+  }
+  return call->reply_chunk && wire::chunk_length(*call->reply_chunk) >= seen.length();
+}
+
+void judge_offer_needed(const Witness& witness, const OfferSeen& seen) {
+  const Connection& connection = witness.connection;
+  if (seen.form() != Offer::Form::proper || !connection.reliable_reply) return;
+  const std::string octets = counted(seen.length(), "octet");
+  if (reply_chunk_had_room(witness, seen)) {
+    accuse_offer(witness, seen, RuleId::pull_offer_unneeded,
+                 fmt::format("The {} offered {} to be read although the Call's Reply chunk had room for them.",
+                             name(seen.responder()), octets));
+    return;
+  }
+  const std::optional<std::uint32_t> limit = connection.threshold(seen.responder());
+  // Inline it would have the same header, without the Read list.
+  constexpr std::uint64_t read_segment = 24;
+  const std::uint64_t whole = seen.header.length - seen.header.reads.size() * read_segment + seen.length();
+  if (!limit || whole > *limit) return;
+  witness.say(RuleId::pull_offer_unneeded,
+              {.frames = {seen.event.frame, seen.call_frame()},
+               .as = Role::responder,
+               .xid = seen.xid(),
+               .at_most = Severity::note,
+               .what = fmt::format("The {} offered {} to be read although they fit inline (threshold {}).",
+                                   name(seen.responder()), octets, grouped(*limit))});
+}
+
+/// What is known of it from now on, and whose exchange it is.
+[[nodiscard]] Offer open_offer(Connection& connection, const OfferSeen& seen) {
+  Offer offer;
+  // Offered again when RDMA_DONE had ended it: it begins anew.
+  Offer* before = seen.call != nullptr ? find_offer(connection, seen.call->id) : nullptr;
+  const bool anew = seen.call == nullptr || (before != nullptr && before->done.number != 0);
+  if (before != nullptr && !anew) offer.reply = before->reply = Offer::Offered::again;
+  offer.transaction =
+      anew ? TransactionId{Transactions::key(seen.requester, seen.xid()), ++connection.generation} : seen.call->id;
+  offer.xid = seen.xid();
+  offer.requester = seen.requester;
+  offer.frame = seen.event.frame;
+  offer.counted_to = seen.event.frame.time;
+  offer.form = seen.form();
+  for (const wire::ReadSegment& read : seen.header.reads) offer.segments.push_back(read.target);
+  offer.length = seen.length();
+  return offer;
+}
+
+void expose_offered(const Witness& witness, const Offer& offer) {
+  Connection& connection = witness.connection;
   bool all = true;
-  for (const wire::ReadSegment& read : header.reads) {
-    all = connection.of(responder).memory.expose(read.target, Access::offer, offer.transaction, event.frame) && all;
+  for (const wire::Segment& segment : offer.segments) {
+    all = connection.of(other(offer.requester)).memory.expose(segment, Access::offer, offer.transaction, offer.frame) &&
+          all;
   }
-  if (!all) {
-    connection.distrust(kept_finished, Doubt::bound);
-    witness.unchecked(RuleId::rdma_unknown_handle, "more memory is exposed than the analyzer keeps");
-  }
+  if (all) return;
+  connection.distrust(kept_finished, Doubt::bound);
+  witness.unchecked(RuleId::rdma_unknown_handle, "more memory is exposed than the analyzer keeps");
+}
+
+/// RDMA_DONE of the newest offer may have been delivered first.
+void settle_early_done(const Witness& witness) {
+  Connection& connection = witness.connection;
+  Offer& offer = connection.offers.back();
+  const auto early = std::find_if(connection.cases.begin(), connection.cases.end(), [&](const Case& waited) {
+    return waited.is<Case::Done>() != nullptr && waited.xid == offer.xid && waited.accused == offer.requester;
+  });
+  if (early == connection.cases.end()) return;
+  const DoneSeen done{offer.requester, early->frame, offer.xid, early->is<Case::Done>()->invalidated};
+  connection.cases.erase(early);
+  offer.undecidable = true;  // which Reads came in between is not certain
+  settle_done(witness, done);
+}
+
+}  // namespace
+
+TransactionId judge_offer(const Witness& witness, const trace::Send& event, const wire::HeaderV1& header,
+                          const Transaction* call, Side requester, bool inferred) {
+  Connection& connection = witness.connection;
+  const OfferSeen seen{event, header, call, requester, inferred || (call != nullptr && call->answer_uncertain())};
+  judge_offer_form(witness, seen);
+  Offer offer = open_offer(connection, seen);
+  const TransactionId exchange = offer.transaction;
+  judge_offers_at_once(witness, event, offer);
+  expose_offered(witness, offer);
   ++connection.facts.pull_completion.offered;
-  if (Offer* earlier = oldest_open_offer(connection, requester, xid)) {
+  if (Offer* earlier = oldest_open_offer(connection, requester, offer.xid)) {
     // The XID was used again before RDMA_DONE: which of them it will end cannot be told.
     earlier->undecidable = true;
     offer.undecidable = true;
   }
-
-  if (offer.form == Offer::Form::proper && connection.reliable_reply) {
-    const std::optional<std::uint32_t> limit = connection.threshold(responder);
-    // A Call that was answered, or may have been, need not be the one that it answers: an XID comes again.
-    const bool its_call = call != nullptr && !call->answered() && connection.trusted();
-    const bool room =
-        its_call && call->lists_known && call->reply_chunk && wire::chunk_length(*call->reply_chunk) >= offer.length;
-    // Inline it would have the same header, without the Read list.
-    constexpr std::uint64_t read_segment = 24;
-    const std::uint64_t whole = header.length - header.reads.size() * read_segment + offer.length;
-    if (room || (limit && whole <= *limit)) {
-      witness.say(
-          RuleId::pull_offer_unneeded,
-          {.frames = {event.frame, call_frame},
-           .by = when(room, responder),
-           .as = Role::responder,
-           .xid = xid,
-           .at_most = room ? Severity::warning : Severity::note,
-           .what = room ? fmt::format("The {} offered {} to be read although the Call's Reply chunk had room for "
-                                      "them.",
-                                      name(responder), counted(offer.length, "octet"))
-                        : fmt::format("The {} offered {} to be read although they fit inline (threshold {}).",
-                                      name(responder), counted(offer.length, "octet"), grouped(*limit))});
-    }
-  }
-  const TransactionId exchange = offer.transaction;
+  judge_offer_needed(witness, seen);
   connection.offers.push_back(std::move(offer));
   bound_offers(witness);
   if (cancel_reads_of_offered(witness, requester)) connection.offers.back().undecidable = true;
-
-  // Its RDMA_DONE may have been delivered first.
-  const auto early = std::find_if(connection.cases.begin(), connection.cases.end(), [&](const Case& waited) {
-    return waited.is<Case::Done>() != nullptr && waited.xid == xid && waited.accused == requester;
-  });
-  if (early == connection.cases.end()) return exchange;
-  const DoneSeen done{requester, early->frame, xid, early->is<Case::Done>()->invalidated};
-  connection.cases.erase(early);
-  connection.offers.back().undecidable = true;  // which Reads came in between is not certain
-  settle_done(witness, done);
+  settle_early_done(witness);
   return exchange;
 }
 

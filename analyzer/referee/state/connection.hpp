@@ -137,6 +137,7 @@ struct Connection {
   std::vector<Suspect> suspects;
   enum class Stage : std::uint8_t {
     open,
+    leaving,  ///< a FIN behind what was repeated in vain: the end, once the other side is heard again
     rejected,
     over  ///< closed: nothing that follows is judged
   } stage = Stage::open;
@@ -150,12 +151,6 @@ struct Connection {
   } file_order = FileOrder::unquestioned;
   std::optional<Side> fault;          ///< whose fault ended it, where that is proven
   std::optional<Side> asked_in_vain;  ///< who asked whether the other is still there, until that ended it
-  /// A FIN behind what was repeated in vain: the end, once the other side is heard again.
-  struct Farewell {
-    Side by = Side::active;
-    FrameRef frame;
-  };
-  std::optional<Farewell> farewell;
   bool ready_seen = false;
   bool reliable_reply = false;  ///< pull completion is judged by the reliable-reply column
   v2::State v2;
@@ -214,7 +209,8 @@ struct Connection {
   [[nodiscard]] bool reply_seen() const noexcept { return reply_frame.number != 0; }  ///< REP, MPA Reply
   /// The request has got no answer, and nothing else shows that there was one.
   [[nodiscard]] bool awaits_answer() const noexcept {
-    return stage == Stage::open && request_seen() && !reply_seen() && !ready_seen && messages == 0;
+    return (stage == Stage::open || stage == Stage::leaving) && request_seen() && !reply_seen() && !ready_seen &&
+           messages == 0;
   }
   /// What stands first of the two sides need not have been first.
   [[nodiscard]] bool order_lost() const noexcept { return file_order >= FileOrder::skewed; }
