@@ -21,7 +21,7 @@ namespace {
   return fmt::format("{} at {:#x}", counted(length, "octet"), offset);
 }
 
-struct Access_ {
+struct RdmaAccess {
   Side initiator;
   FrameRef frame;
   std::uint64_t op;
@@ -272,10 +272,133 @@ void settle_misuse(const Witness& witness, const Case& waited, bool proven) {
   return RuleId::rdma_access_mode;
 }
 
-/// Judges one operation against the owner's map and remembers how, for a later refusal.
-JudgedOp& judge_access(const Witness& witness, const Access_& access, MemoryMap::Hit& hit) {
-  Connection& connection = witness.connection;
+/// Why nobody is accused of an operation that is not inside.
+struct Excuse {
+  JudgedOp::State state = JudgedOp::State::undecided;
+  std::string why;
+  HeldFinding finding;  ///< about the message that misled it
+};
+
+[[nodiscard]] std::optional<Excuse> excuse_of(Connection& connection, Side owner, const RdmaAccess& access,
+                                              const MemoryMap::Hit& hit) {
+  const Exposure* exposure = hit.exposure;
+  // Where the owner's own broken message may name the handle, who acts on it is no violator. Heard before, whatever the
+  // order in the file: what acknowledges a message waits for it.
+  const Doubtful* doubtful = connection.of(owner).doubtful.newest(
+      [&](const Doubtful& message) { return !message.settled && message.may_name(access.handle); });
+  // A Call that offered the handle since says what it is worth.
+  const bool offered_since =
+      exposure != nullptr && doubtful != nullptr && exposure->exposed.number > doubtful->frame.number;
+  if (doubtful != nullptr && !offered_since) {
+    return Excuse{JudgedOp::State::misled,
+                  fmt::format("what the {} exposes in frame {} cannot be told from its header", name(owner),
+                              doubtful->frame.number),
+                  doubtful->finding};
+  }
+  if (exposure == nullptr) return std::nullopt;
+  const std::optional<std::uint64_t> key = connection.of(owner).lists_unknown;
+  const Transaction* const unread = key ? connection.transactions.find(*key) : nullptr;
+  if (unread != nullptr && unread->answers == 0) {
+    return Excuse{.why = "the chunk lists of a Call that is open are not known", .finding = {}};
+  }
+  const Transaction* const call = connection.find(exposure->owner);
+  if (hit.verdict == MemoryMap::Hit::Verdict::retired && exposure->access != Access::offer && call != nullptr &&
+      call->answer_uncertain()) {
+    return Excuse{
+        .why = fmt::format("whether the message in frame {} answers the Call cannot be told", exposure->retired.number),
+        .finding = {}};
+  }
+  return std::nullopt;
+}
+
+/// What an operation that is not inside does wrong, to memory that is known.
+struct Offence {
+  std::string what;
+  FrameRef ended;  ///< what ended the use of the memory; number 0: nothing
+};
+
+[[nodiscard]] Offence offence(const RdmaAccess& access, const MemoryMap::Hit& hit) {
   using Verdict = MemoryMap::Hit::Verdict;
+  const Exposure& exposure = *hit.exposure;
+  const Side owner = other(access.initiator);
+  const std::string done =
+      fmt::format("The {} {} {} of handle {:#010x}", name(access.initiator), access.writing ? "wrote" : "read",
+                  range(access.offset, access.length), access.handle);
+  if (hit.verdict == Verdict::retired) {
+    return {exposure.access == Access::offer
+                ? fmt::format("{} after its RDMA_DONE (frame {}) said it was finished with it.", done,
+                              exposure.retired.number)
+                : fmt::format("{} after its Reply (frame {}) had ended the use of that memory.", done,
+                              exposure.retired.number),
+            exposure.retired};
+  }
+  if (hit.verdict == Verdict::wrong_kind) {
+    return {fmt::format("{}, which the {} had exposed to be {} only (frame {}).", done, name(owner),
+                        access.writing ? "read" : "written", exposure.exposed.number),
+            {}};
+  }
+  if (exposure.access == Access::offer && access.writing) {
+    return {fmt::format("{}, which the {} had only offered to be read (frame {}).", done, name(owner),
+                        exposure.exposed.number),
+            {}};
+  }
+  return {fmt::format("{}; the {} exposed {} (frame {}).", done, name(owner),
+                      range(hit.region.begin, hit.region.length()), exposure.exposed.number),
+          exposure.retired};
+}
+
+[[nodiscard]] Case::Use use_of(const RdmaAccess& access) {
+  return {access.handle, access.offset, access.length, access.op, access.writing};
+}
+
+/// Held back: a Call that offers the memory anew may still be on its way here, behind a hole. False: not judged here.
+bool accuse_later(const Witness& witness, RuleId rule, const RdmaAccess& access, const Exposure& exposure,
+                  Offence offence) {
+  if (!witness.may(rule)) return false;
+  witness.wait({.rule = rule,
+                .accused = access.initiator,
+                .frame = access.frame,
+                .evidence = exposure.exposed,
+                .xid = Transactions::xid(exposure.owner.key),
+                .about = Case::Misuse{use_of(access), access.start, offence.ended,
+                                      exposure.access == Access::offer ? Role::requester : Role::responder,
+                                      std::move(offence.what)},
+                .settle = settle_misuse});
+  return true;
+}
+
+bool judge_invalidated_before(const Witness& witness, const RdmaAccess& access, const Exposure& exposure) {
+  if (exposure.invalidated.number == 0) return false;
+  return accuse_later(
+      witness, RuleId::rdma_after_invalidate, access, exposure,
+      {fmt::format("The {} {} {} of handle {:#010x}, which it had itself invalidated before (frame {}).",
+                   name(access.initiator), access.writing ? "wrote" : "read", range(access.offset, access.length),
+                   access.handle, exposure.invalidated.number),
+       exposure.invalidated});
+}
+
+void judge_misuse(const Witness& witness, const RdmaAccess& access, const MemoryMap::Hit& hit) {
+  using Verdict = MemoryMap::Hit::Verdict;
+  if (hit.verdict == Verdict::unknown_handle) {
+    // The client has work to do only in memory that the server offered: reverse calls, replies to be read.
+    const bool by_requester =
+        access.initiator == Side::active && !witness.connection.of(other(access.initiator)).memory.ever();
+    witness.wait({.rule = by_requester ? RuleId::rdma_by_requester : RuleId::rdma_unknown_handle,
+                  .accused = access.initiator,
+                  .frame = access.frame,
+                  .about = Case::UnknownMemory{use_of(access)},
+                  .settle = settle_unknown_memory});
+    return;
+  }
+  if (hit.verdict == Verdict::retired && hit.exposure->access != Access::offer) {
+    judge_invalidated_before(witness, access, *hit.exposure);
+  }
+  accuse_later(witness, broken_by(hit, access.writing), access, *hit.exposure, offence(access, hit));
+}
+
+/// Judges one operation against the owner's map and remembers how, for a later refusal.
+JudgedOp& judge_access(const Witness& witness, const RdmaAccess& access, MemoryMap::Hit& hit) {
+  Connection& connection = witness.connection;
   const Side owner = other(access.initiator);
   hit = connection.of(owner).memory.find(access.handle, access.offset, access.length, access.writing);
   JudgedOp judged;
@@ -285,123 +408,18 @@ JudgedOp& judge_access(const Witness& witness, const Access_& access, MemoryMap:
   judged.handle = access.handle;
   judged.offset = access.offset;
   judged.length = access.length;
-  const Exposure* exposure = hit.exposure;
-  std::optional<std::uint32_t> xid;
-  if (exposure != nullptr) {
-    judged.transaction = exposure->owner;
-    judged.offer = exposure->access == Access::offer;
-    xid = Transactions::xid(exposure->owner.key);
+  if (hit.exposure != nullptr) {
+    judged.transaction = hit.exposure->owner;
+    judged.offer = hit.exposure->access == Access::offer;
   }
-  // Where the owner's own broken message may name the handle, who acts on it is no violator.
-  if (hit.verdict != Verdict::inside) {
-    // Heard before, whatever the order in the file: what acknowledges a message waits for it.
-    const Doubtful* doubtful = connection.of(owner).doubtful.newest(
-        [&](const Doubtful& message) { return !message.settled && message.may_name(access.handle); });
-    // A Call that offered the handle since says what it is worth.
-    const bool offered_since =
-        exposure != nullptr && doubtful != nullptr && exposure->exposed.number > doubtful->frame.number;
-    if (doubtful != nullptr && !offered_since) {
-      judged.state = JudgedOp::State::misled;
-      judged.finding = doubtful->finding;
-      witness.unchecked(broken_by(hit, access.writing),
-                        fmt::format("what the {} exposes in frame {} cannot be told from its header", name(owner),
-                                    doubtful->frame.number));
-      return connection.of(access.initiator).ops.add(std::move(judged));
-    }
-  }
-  const std::optional<std::uint64_t> key = connection.of(owner).lists_unknown;
-  const Transaction* const other_call = key ? connection.transactions.find(*key) : nullptr;
-  if (hit.verdict != Verdict::inside && exposure != nullptr && other_call != nullptr && other_call->answers == 0) {
-    witness.unchecked(broken_by(hit, access.writing), "the chunk lists of a Call that is open are not known");
-    judged.state = JudgedOp::State::undecided;
-    return connection.of(access.initiator).ops.add(std::move(judged));
-  }
-  const Transaction* const call = exposure != nullptr ? connection.find(exposure->owner) : nullptr;
-  if (hit.verdict == Verdict::retired && !judged.offer && call != nullptr && call->answer_uncertain()) {
-    witness.unchecked(
-        broken_by(hit, access.writing),
-        fmt::format("whether the message in frame {} answers the Call cannot be told", exposure->retired.number));
-    judged.state = JudgedOp::State::undecided;
-    return connection.of(access.initiator).ops.add(std::move(judged));
-  }
-  const Role role = judged.offer ? Role::requester : Role::responder;
-  const char* verb = access.writing ? "wrote" : "read";
-  const Case::Use use{access.handle, access.offset, access.length, access.op, access.writing};
-  // A Call that offers the memory anew may still be on its way here, behind a hole.
-  const auto accuse = [&](RuleId rule, std::string message, FrameRef ended) {
-    if (!witness.may(rule)) return;
-    judged.state = JudgedOp::State::undecided;
-    witness.wait({.rule = rule,
-                  .accused = access.initiator,
-                  .frame = access.frame,
-                  .evidence = exposure->exposed,
-                  .xid = xid.value_or(0),
-                  .about = Case::Misuse{use, access.start, ended, role, std::move(message)},
-                  .settle = settle_misuse});
-  };
-  const auto after_invalidate = [&] {
-    accuse(RuleId::rdma_after_invalidate,
-           fmt::format("The {} {} {} of handle {:#010x}, which it had itself invalidated before (frame {}).",
-                       name(access.initiator), verb, range(access.offset, access.length), access.handle,
-                       exposure->invalidated.number),
-           exposure->invalidated);
-  };
-  const RuleId broken = broken_by(hit, access.writing);
-  switch (hit.verdict) {
-    case Verdict::inside:
-      judged.state = JudgedOp::State::inside;
-      if (exposure->invalidated.number != 0) after_invalidate();
-      break;
-    case Verdict::wrong_kind:
-      accuse(broken,
-             fmt::format("The {} {} {} of handle {:#010x}, which the {} had exposed to be {} only (frame {}).",
-                         name(access.initiator), verb, range(access.offset, access.length), access.handle, name(owner),
-                         access.writing ? "read" : "written", exposure->exposed.number),
-             {});
-      break;
-    case Verdict::outside:
-      if (exposure->access == Access::offer && access.writing) {
-        accuse(broken,
-               fmt::format("The {} wrote {} of handle {:#010x}, which the {} had only offered to be read (frame {}).",
-                           name(access.initiator), range(access.offset, access.length), access.handle, name(owner),
-                           exposure->exposed.number),
-               {});
-        break;
-      }
-      accuse(broken,
-             fmt::format("The {} {} {} of handle {:#010x}; the {} exposed {} (frame {}).", name(access.initiator), verb,
-                         range(access.offset, access.length), access.handle, name(owner),
-                         range(hit.region.begin, hit.region.length()), exposure->exposed.number),
-             exposure->retired);
-      break;
-    case Verdict::retired:
-      if (exposure->access == Access::offer) {
-        accuse(
-            broken,
-            fmt::format(
-                "The {} read {} of handle {:#010x} after its RDMA_DONE (frame {}) said it was finished with it.",
-                name(access.initiator), range(access.offset, access.length), access.handle, exposure->retired.number),
-            exposure->retired);
-      } else {
-        if (exposure->invalidated.number != 0) after_invalidate();
-        accuse(
-            broken,
-            fmt::format("The {} {} {} of handle {:#010x} after its Reply (frame {}) had ended the use of that memory.",
-                        name(access.initiator), verb, range(access.offset, access.length), access.handle,
-                        exposure->retired.number),
-            exposure->retired);
-      }
-      break;
-    case Verdict::unknown_handle:
-      // The client has work to do only in memory that the server offered: reverse calls, replies to be read.
-      witness.wait({.rule = access.initiator == Side::active && !connection.of(owner).memory.ever()
-                                ? RuleId::rdma_by_requester
-                                : broken,
-                    .accused = access.initiator,
-                    .frame = access.frame,
-                    .about = Case::UnknownMemory{use},
-                    .settle = settle_unknown_memory});
-      break;
+  if (hit.verdict == MemoryMap::Hit::Verdict::inside) {
+    if (!judge_invalidated_before(witness, access, *hit.exposure)) judged.state = JudgedOp::State::inside;
+  } else if (std::optional<Excuse> excuse = excuse_of(connection, owner, access, hit)) {
+    witness.unchecked(broken_by(hit, access.writing), excuse->why);
+    judged.state = excuse->state;
+    judged.finding = std::move(excuse->finding);
+  } else {
+    judge_misuse(witness, access, hit);
   }
   return connection.of(access.initiator).ops.add(std::move(judged));
 }
