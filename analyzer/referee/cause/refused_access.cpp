@@ -53,11 +53,12 @@ const Row rows::cancelled_write_hazard{
     .severity = Severity::note,
     .versions = Versions::both,
     .source = "RFC 8166 section 4.4.1",
-    .who = "nobody",
+    .who = "requester",
     .title = "A write arrived for a call the requester had given up",
     .explanation =
         "A requester that abandons a call invalidates its memory; a responder that knows nothing of it still writes, "
-        "and the adapter's refusal ends the connection. Nobody broke a rule, but the connection is lost.",
+        "and the adapter's refusal ends the connection. The requester may take its memory back, but it pays with the "
+        "connection.",
     .evidence = "NAK 0x62 or a Terminate for a Write that belongs to an old call. Not decided across a gap.",
     .next =
         "See whether processes were killed or timed out (soft mounts, timeo and retrans) on the client at that time."};
@@ -189,6 +190,7 @@ void judge_access_refused(const Witness& witness, const trace::Refusal& refusal)
       if (judged->writing && call != nullptr && refusal.frame.time - call->call.time > stale_call) {
         witness.say(RuleId::cancelled_write_hazard,
                     {.frames = {judged->frame, call->call, refusal.frame},
+                     .by = refusal.side,
                      .as = Role::requester,
                      .xid = xid,
                      .what = fmt::format(
