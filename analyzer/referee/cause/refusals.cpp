@@ -207,117 +207,155 @@ bool kept_but_unbacked(const Witness& witness, const trace::Refusal& refusal, co
   return true;
 }
 
-void judge_terminate(const Witness& witness, const trace::Refusal& refusal, RecentSend* send) {
+void judge_own_failure(const Witness& witness, const trace::Refusal& refusal) {
+  const bool decided = witness.connection.trusted();
+  Suspect suspect = suspect_from(
+      refusal, RuleId::iwarp_terminate, refusal.refused_frame,
+      fmt::format("The {}'s adapter failed and said so: Terminate, local catastrophic error.", name(refusal.side)));
+  suspect.proven = decided;
+  suspect.culprit = when(decided, refusal.side);
+  witness.say(RuleId::iwarp_terminate, {.frames = {refusal.frame, refusal.refused_frame},
+                                        .by = suspect.culprit,
+                                        .at_most = decided ? Severity::error : Severity::warning,
+                                        .what = suspect.message});
+  witness.connection.suspect(std::move(suspect));
+}
+
+/// A Send for which its receiver had no buffer, or too small a one. Only where the Terminate names it its peer may be
+/// blamed.
+struct SendRefused {
+  RecentSend* send;  ///< null: none is known
+  enum class From : std::uint8_t { terminate, guess } from = From::terminate;
+
+  [[nodiscard]] RecentSend* named() const noexcept { return from == From::terminate ? send : nullptr; }
+};
+
+/// `named`: null where the Terminate names none; then it was the newest that was too large, or above its grant, or the
+/// newest of all.
+[[nodiscard]] SendRefused refused_send(SideState& sender, RecentSend* named) {
+  if (named != nullptr) return {named};
+  const auto newest = [&](auto which) { return sender.sends.newest(which); };
+  RecentSend* send = newest([](const RecentSend& s) { return static_cast<bool>(s.size_finding); });
+  if (send == nullptr) send = newest([](const RecentSend& s) { return s.call() && s.in_flight > s.limit; });
+  if (send == nullptr) send = newest([](const RecentSend&) { return true; });
+  return {send, SendRefused::From::guess};
+}
+
+/// Version 2: it was above its limit. True when that is said.
+bool overran_limit(const Witness& witness, const trace::Refusal& refusal, const SendRefused& refused) {
   Connection& connection = witness.connection;
   const Side sender = other(refusal.side);
-  SideState& state = connection.of(sender);
+  const RecentSend* send = refused.named();
+  if (send == nullptr) {
+    send = connection.of(sender).sends.newest([](const RecentSend& s) { return s.in_flight > s.limit; });
+  }
+  if (send == nullptr || send->in_flight <= send->limit || !connection.whole()) return false;
+  Suspect suspect = suspect_from(refusal, RuleId::credit_overrun_fatal, send->frame, {});
+  v2::name_overrun(refusal, *send, suspect);
+  witness.say(suspect.rule,
+              {.frames = {send->frame, refusal.frame}, .by = sender, .xid = send->xid, .what = suspect.message});
+  connection.suspect(std::move(suspect));
+  return true;
+}
+
+/// Version 1: whose credits were too few, or too many. True when that is said.
+bool no_receive_left(const Witness& witness, const trace::Refusal& refusal, const SendRefused& refused) {
+  Connection& connection = witness.connection;
+  const Side sender = other(refusal.side);
+  if (refused.send == nullptr || !connection.whole() || !refused.send->credits_known) return false;
+  const RecentSend& send = *refused.send;
+  const Ledger& ledger = connection.ledger(sender);
+  const bool blames_receiver = refused.named() != nullptr && connection.threshold(sender).has_value();
+  Suspect suspect = suspect_from(refusal, RuleId::credit_overrun_fatal, send.frame, {});
+  if (send.call() && send.in_flight > send.limit) {
+    suspect.proven = true;
+    suspect.culprit = sender;
+    suspect.message =
+        fmt::format("The {} had {} outstanding with {} granted; its peer had no Receive left (Terminate, frame {}).",
+                    name(sender), counted(send.in_flight, "Call"), counted(send.limit, "credit"), refusal.frame.number);
+    witness.say(RuleId::credit_overrun_fatal, {.frames = {send.frame, refusal.frame},
+                                               .by = sender,
+                                               .as = Role::requester,
+                                               .xid = send.xid,
+                                               .what = suspect.message});
+  } else if (blames_receiver && send.call() && ledger.answered && send.in_flight + send.unanswered <= send.limit) {
+    suspect.rule = RuleId::credit_grant_unbacked;
+    suspect.proven = true;
+    suspect.culprit = refusal.side;
+    suspect.message = fmt::format("The {} had no Receive for a Call within its grant of {} (Terminate, frame {}).",
+                                  name(refusal.side), send.limit, refusal.frame.number);
+    witness.say(RuleId::credit_grant_unbacked, {.frames = {refusal.frame, send.frame, ledger.last_reply},
+                                                .by = refusal.side,
+                                                .as = Role::responder,
+                                                .xid = send.xid,
+                                                .what = suspect.message});
+  } else if (blames_receiver && send.reply() && !send.guessed && send.unanswered == 0) {
+    suspect.rule = RuleId::requester_receives_missing;
+    suspect.culprit = refusal.side;
+    suspect.message = fmt::format("The {} had no Receive for a Reply (Terminate, frame {}).", name(refusal.side),
+                                  refusal.frame.number);
+    witness.say(RuleId::requester_receives_missing, {.frames = {refusal.frame, send.frame},
+                                                     .by = refusal.side,
+                                                     .as = Role::requester,
+                                                     .xid = send.xid,
+                                                     .what = suspect.message});
+  } else {
+    return false;
+  }
+  connection.suspect(std::move(suspect));
+  return true;
+}
+
+/// What the Terminate of a receiver without a fitting buffer comes from.
+enum class Explained : std::uint8_t {
+  no,
+  yes,
+  by_terminate  ///< by the finding about the Terminate itself
+};
+
+[[nodiscard]] Explained explain_refused_send(const Witness& witness, const trace::Refusal& refusal,
+                                             const SendRefused& refused, Meaning what) {
+  const auto yes_if = [](bool explained) { return explained ? Explained::yes : Explained::no; };
+  if (refused.send != nullptr && judge_refused_size(witness, refusal, *refused.send)) return Explained::yes;
+  if (partial_send_too_large(witness, refusal)) return Explained::yes;
+  if (what != Meaning::no_buffer) return Explained::no;
+  if (!witness.connection.version2()) return yes_if(no_receive_left(witness, refusal, refused));
+  if (overran_limit(witness, refusal, refused)) return Explained::yes;
+  const RecentSend* named = refused.named();
+  return named != nullptr && kept_but_unbacked(witness, refusal, *named) ? Explained::by_terminate : Explained::no;
+}
+
+/// `send`: that which the Terminate names; null: none.
+void judge_terminate(const Witness& witness, const trace::Refusal& refusal, RecentSend* send) {
+  SideState& sender = witness.connection.of(other(refusal.side));
   const TerminateRead read = refusal.truncated ? TerminateRead{} : read_terminate(refusal);
   const std::string text = terminate_text(refusal, read.as);
-  const auto note = [&] {
+  Explained explained = Explained::no;
+  switch (read.meaning) {
+    case Meaning::own_failure:
+      return judge_own_failure(witness, refusal);
+    case Meaning::access:
+      judge_access_refused(witness, refusal);
+      explained = Explained::yes;
+      break;
+    case Meaning::no_buffer:
+    case Meaning::too_long:
+      explained = explain_refused_send(witness, refusal, refused_send(sender, send), read.meaning);
+      break;
+    case Meaning::invalidate:
+    case Meaning::other: {
+      const auto invalidates = [](const RecentSend& s) { return static_cast<bool>(s.invalidate_finding); };
+      const RecentSend* suspected = send != nullptr ? send : sender.sends.newest(invalidates);
+      if (explained_by_invalidation(witness, refusal, suspected)) explained = Explained::yes;
+      break;
+    }
+  }
+  if (explained == Explained::yes) {
     witness.say(RuleId::iwarp_terminate,
                 {.frames = {refusal.frame, refusal.refused_frame}, .at_most = Severity::note, .what = text});
-  };
-  const Meaning what = read.meaning;
-  if (what == Meaning::access) {
-    judge_access_refused(witness, refusal);
-    note();
-    return;
+  } else if (explained == Explained::no) {
+    refused_send_unexplained(witness, refusal, RuleId::iwarp_terminate, text, {}, send);
   }
-  if (what == Meaning::own_failure) {
-    const bool decided = connection.trusted();
-    const std::string message =
-        fmt::format("The {}'s adapter failed and said so: Terminate, local catastrophic error.", name(refusal.side));
-    witness.say(RuleId::iwarp_terminate, {.frames = {refusal.frame, refusal.refused_frame},
-                                          .by = when(decided, refusal.side),
-                                          .at_most = decided ? Severity::error : Severity::warning,
-                                          .what = message});
-    Suspect suspect = suspect_from(refusal, RuleId::iwarp_terminate, refusal.refused_frame, message);
-    suspect.proven = decided;
-    suspect.culprit = when(decided, refusal.side);
-    connection.suspect(std::move(suspect));
-    return;
-  }
-  if (what == Meaning::invalidate || what == Meaning::other) {
-    if (send == nullptr)
-      send = state.sends.newest([](const RecentSend& s) { return static_cast<bool>(s.invalidate_finding); });
-    if (explained_by_invalidation(witness, refusal, send)) {
-      note();
-      return;
-    }
-  }
-  if (what == Meaning::no_buffer || what == Meaning::too_long) {
-    const bool exact = send != nullptr;  // the Terminate names the Send: only then its peer may be blamed
-    if (send == nullptr)
-      send = state.sends.newest([](const RecentSend& s) { return static_cast<bool>(s.size_finding); });
-    if (send == nullptr) {
-      send = state.sends.newest([](const RecentSend& s) { return s.call() && s.in_flight > s.limit; });
-    }
-    if (send == nullptr) send = state.sends.newest([](const RecentSend&) { return true; });
-    if ((send != nullptr && judge_refused_size(witness, refusal, *send)) || partial_send_too_large(witness, refusal)) {
-      note();
-      return;
-    }
-    if (connection.version2() && what == Meaning::no_buffer) {
-      if (!exact) send = state.sends.newest([](const RecentSend& s) { return s.in_flight > s.limit; });
-      if (send != nullptr && send->in_flight > send->limit && connection.whole()) {
-        Suspect suspect = suspect_from(refusal, RuleId::credit_overrun_fatal, send->frame, {});
-        v2::name_overrun(refusal, *send, suspect);
-        witness.say(suspect.rule,
-                    {.frames = {send->frame, refusal.frame}, .by = sender, .xid = send->xid, .what = suspect.message});
-        connection.suspect(std::move(suspect));
-        note();
-        return;
-      }
-      if (exact && send != nullptr && kept_but_unbacked(witness, refusal, *send)) return;
-      refused_send_unexplained(witness, refusal, RuleId::iwarp_terminate, text, {}, exact ? send : nullptr);
-      return;
-    }
-    if (send != nullptr && what == Meaning::no_buffer && connection.whole() && send->credits_known) {
-      const Ledger& ledger = connection.ledger(sender);
-      Suspect suspect = suspect_from(refusal, RuleId::credit_overrun_fatal, send->frame, {});
-      if (send->call() && send->in_flight > send->limit) {
-        suspect.proven = true;
-        suspect.culprit = sender;
-        suspect.message = fmt::format(
-            "The {} had {} outstanding with {} granted; its peer had no Receive left (Terminate, frame {}).",
-            name(sender), counted(send->in_flight, "Call"), counted(send->limit, "credit"), refusal.frame.number);
-        witness.say(RuleId::credit_overrun_fatal, {.frames = {send->frame, refusal.frame},
-                                                   .by = sender,
-                                                   .as = Role::requester,
-                                                   .xid = send->xid,
-                                                   .what = suspect.message});
-      } else if (exact && send->call() && ledger.answered && connection.threshold(sender) &&
-                 send->in_flight + send->unanswered <= send->limit) {
-        suspect.rule = RuleId::credit_grant_unbacked;
-        suspect.proven = true;
-        suspect.culprit = refusal.side;
-        suspect.message = fmt::format("The {} had no Receive for a Call within its grant of {} (Terminate, frame {}).",
-                                      name(refusal.side), send->limit, refusal.frame.number);
-        witness.say(RuleId::credit_grant_unbacked, {.frames = {refusal.frame, send->frame, ledger.last_reply},
-                                                    .by = refusal.side,
-                                                    .as = Role::responder,
-                                                    .xid = send->xid,
-                                                    .what = suspect.message});
-      } else if (exact && send->reply() && !send->guessed && send->unanswered == 0 && connection.threshold(sender)) {
-        suspect.rule = RuleId::requester_receives_missing;
-        suspect.culprit = refusal.side;
-        suspect.message = fmt::format("The {} had no Receive for a Reply (Terminate, frame {}).", name(refusal.side),
-                                      refusal.frame.number);
-        witness.say(RuleId::requester_receives_missing, {.frames = {refusal.frame, send->frame},
-                                                         .by = refusal.side,
-                                                         .as = Role::requester,
-                                                         .xid = send->xid,
-                                                         .what = suspect.message});
-      } else {
-        refused_send_unexplained(witness, refusal, RuleId::iwarp_terminate, text, {}, exact ? send : nullptr);
-        return;
-      }
-      connection.suspect(std::move(suspect));
-      note();
-      return;
-    }
-  }
-  refused_send_unexplained(witness, refusal, RuleId::iwarp_terminate, text, {}, send);
 }
 
 }  // namespace

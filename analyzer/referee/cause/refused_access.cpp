@@ -89,130 +89,155 @@ namespace {
   return false;
 }
 
-}  // namespace
-
-void judge_access_refused(const Witness& witness, const trace::Refusal& refusal) {
-  Connection& connection = witness.connection;
-  const Side initiator = other(refusal.side);
-  SideState& state = connection.of(initiator);
-  JudgedOp* judged = nullptr;
+/// The operation that the refusal names, or else the newest that stands accused.
+[[nodiscard]] JudgedOp* refused_operation(SideState& initiator, const trace::Refusal& refusal) {
   using Refused = trace::Refusal::Refused;
   if (refusal.refused_op != 0 && (refusal.refused == Refused::write || refusal.refused == Refused::read)) {
     const bool writing = refusal.refused == Refused::write;
-    judged = state.ops.newest([&](const JudgedOp& op) { return op.op == refusal.refused_op && op.writing == writing; });
+    JudgedOp* named =
+        initiator.ops.newest([&](const JudgedOp& op) { return op.op == refusal.refused_op && op.writing == writing; });
+    if (named != nullptr) return named;
   }
-  if (judged == nullptr && refusal.refused != Refused::send) {
-    judged = state.ops.newest([](const JudgedOp& op) { return op.state == JudgedOp::State::guilty; });
+  if (refusal.refused == Refused::send) return nullptr;
+  return initiator.ops.newest([](const JudgedOp& op) { return op.state == JudgedOp::State::guilty; });
+}
+
+/// What was held back about it is certain: the owner itself says that it gives no such access. Not so where no message
+/// named the memory: one that is missing may have, wrongly.
+void settle_refused(const Witness& witness, const trace::Refusal& refusal, std::uint64_t op) {
+  std::vector<Case> certain;
+  std::erase_if(witness.connection.cases, [&](Case& waited) {
+    if (waited.use() == nullptr || waited.use()->op != op || waited.accused == refusal.side) return false;
+    certain.push_back(std::move(waited));
+    return true;
+  });
+  for (const Case& waited : certain) {
+    const bool known = waited.is<Case::UnknownMemory>() == nullptr;
+    waited.settle(witness, waited, known || meant_for_open_call(witness.connection, refusal.side, *waited.use()));
   }
-  if (judged == nullptr) {
+}
+
+/// It broke a rule, and that was refused.
+void suspect_initiator(const Witness& witness, const trace::Refusal& refusal, const JudgedOp& judged,
+                       Suspect& suspect) {
+  suspect.rule = judged.rule;
+  suspect.proven = true;
+  suspect.culprit = other(refusal.side);
+  suspect.message = fmt::format("{} The {} refused it (frame {}).", witness.context.book.at(judged.finding).message,
+                                name(refusal.side), refusal.frame.number);
+}
+
+/// It did what a broken message of the owner says.
+void suspect_misleading_owner(const Witness& witness, const trace::Refusal& refusal, const JudgedOp& judged,
+                              Suspect& suspect) {
+  FindingBook& book = witness.context.book;
+  book.evidence(judged.finding, judged.frame);
+  book.evidence(judged.finding, refusal.frame);
+  const Finding& misled_by = book.at(judged.finding);
+  suspect.rule = misled_by.rule;
+  suspect.proven = true;
+  suspect.culprit = refusal.side;
+  suspect.frames.insert(suspect.frames.begin(), misled_by.frames.front());
+  suspect.message = fmt::format("{} The {} acted on it (frame {}) and was refused (frame {}).", misled_by.message,
+                                name(other(refusal.side)), judged.frame.number, refusal.frame.number);
+}
+
+/// A Read inside of what was offered.
+void suspect_early_end(const Witness& witness, const trace::Refusal& refusal, const JudgedOp& judged,
+                       Suspect& suspect) {
+  Offer* offer = find_offer(witness.connection, judged.transaction);
+  if (offer != nullptr) offer->refused = refusal.frame;
+  const bool early = offer == nullptr || refusal.frame.time - offer->frame.time < witness.context.options.pull_timeout;
+  suspect.culprit = refusal.side;
+  suspect.message = fmt::format(
+      "The {} refused a Read of memory it had offered (frame {}) before any RDMA_DONE: it took the memory back{}.",
+      name(refusal.side), refusal.frame.number, early ? " early" : " after a while, as it may");
+  witness.say(RuleId::offer_invalidated_early, {.frames = {judged.frame, refusal.frame},
+                                                .by = refusal.side,
+                                                .as = Role::responder,
+                                                .xid = Transactions::xid(judged.transaction.key),
+                                                .at_most = early ? Severity::warning : Severity::note,
+                                                .what = suspect.message});
+}
+
+/// Inside of what a Call exposes.
+void suspect_registration(const Witness& witness, const trace::Refusal& refusal, const JudgedOp& judged,
+                          Suspect& suspect) {
+  const std::uint32_t xid = Transactions::xid(judged.transaction.key);
+  suspect.proven = true;
+  suspect.culprit = refusal.side;
+  suspect.message = fmt::format(
+      "The {}'s RDMA {} (frame {}) stays inside the memory that the {} exposed for XID {:#010x}, yet the {} refused it "
+      "(frame {}): its registration does not hold what its message promised.",
+      name(other(refusal.side)), judged.writing ? "Write" : "Read", judged.frame.number, name(refusal.side), xid,
+      name(refusal.side), refusal.frame.number);
+  witness.say(RuleId::remote_access_error, {.frames = {judged.frame, refusal.frame},
+                                            .by = refusal.side,
+                                            .as = Role::requester,
+                                            .xid = xid,
+                                            .what = suspect.message});
+  const Transaction* call = witness.connection.find(judged.transaction);
+  if (!judged.writing || call == nullptr || refusal.frame.time - call->call.time <= stale_call) return;
+  witness.say(RuleId::cancelled_write_hazard,
+              {.frames = {judged.frame, call->call, refusal.frame},
+               .by = refusal.side,
+               .as = Role::requester,
+               .xid = xid,
+               .what = fmt::format("The refused Write belongs to a Call {:.1f} s old: its application may have given "
+                                   "up and the memory be in other use.",
+                                   static_cast<double>(refusal.frame.time - call->call.time) / 1e9)});
+}
+
+/// `accused`: of an operation on memory that no message names.
+void suspect_nobody(const Witness& witness, const trace::Refusal& refusal, bool accused, Suspect& suspect) {
+  suspect.message = accused ? fmt::format(
+                                  "The {} refused access to memory that no message in this capture names (frame "
+                                  "{}); whether one is missing that did cannot be told.",
+                                  name(refusal.side), refusal.frame.number)
+                            : fmt::format(
+                                  "The {} refused access to its memory (frame {}); which side is at fault "
+                                  "cannot be told from this capture.",
+                                  name(refusal.side), refusal.frame.number);
+  witness.say(
+      RuleId::remote_access_error,
+      {.frames = {refusal.refused_frame, refusal.frame}, .at_most = Severity::warning, .what = suspect.message});
+}
+
+}  // namespace
+
+void judge_access_refused(const Witness& witness, const trace::Refusal& refusal) {
+  using State = JudgedOp::State;
+  Connection& connection = witness.connection;
+  const Side initiator = other(refusal.side);
+  JudgedOp* judged = refused_operation(connection.of(initiator), refusal);
+  Suspect suspect;
+  suspect.rule = RuleId::remote_access_error;
+  suspect.how = refusal.kind == trace::Refusal::Kind::terminate ? Closed::How::terminate : Closed::How::nak;
+  suspect.frame = refusal.frame;
+  suspect.by = party(refusal.side);
+  suspect.frames = {judged != nullptr ? judged->frame.number : refusal.refused_frame.number, refusal.frame.number};
+  if (judged != nullptr) {
+    settle_refused(witness, refusal, judged->op);
+  } else {
     // A Read that is not in the capture: it may have been one of an offer.
     for (Offer& offer : connection.offers) {
       if (offer.requester == initiator) offer.refused = refusal.frame;
     }
   }
-  Suspect suspect;
-  suspect.how = refusal.kind == trace::Refusal::Kind::terminate ? Closed::How::terminate : Closed::How::nak;
-  suspect.frame = refusal.frame;
-  suspect.by = party(refusal.side);
-  const std::uint64_t refused_number = judged != nullptr ? judged->frame.number : refusal.refused_frame.number;
-  suspect.frames = {refused_number, refusal.frame.number};
-
-  if (judged != nullptr) {
-    // What was held back about it is certain: the owner itself says that it gives no such access. Not so where no
-    // message named the memory: one that is missing may have, wrongly.
-    const std::uint64_t op = judged->op;
-    std::vector<Case> certain;
-    std::erase_if(connection.cases, [&](Case& waited) {
-      if (waited.use() == nullptr || waited.use()->op != op || waited.accused != initiator) return false;
-      certain.push_back(std::move(waited));
-      return true;
-    });
-    for (const Case& waited : certain) {
-      const bool known = waited.is<Case::UnknownMemory>() == nullptr;
-      waited.settle(witness, waited, known || meant_for_open_call(connection, refusal.side, *waited.use()));
-    }
-  }
-  const bool guilty = judged != nullptr && judged->state == JudgedOp::State::guilty;
+  const bool guilty = judged != nullptr && judged->state == State::guilty;
   if (guilty) witness.context.book.evidence(judged->finding, refusal.frame);
-  const bool certain_guilt = guilty && witness.context.book.at(judged->finding).severity != Severity::note;
-  if (certain_guilt) {
-    suspect.rule = judged->rule;
-    suspect.proven = true;
-    suspect.culprit = initiator;
-    suspect.message = fmt::format("{} The {} refused it (frame {}).", witness.context.book.at(judged->finding).message,
-                                  name(refusal.side), refusal.frame.number);
-  } else if (judged != nullptr && judged->state == JudgedOp::State::misled && judged->finding) {
-    witness.context.book.evidence(judged->finding, judged->frame);
-    witness.context.book.evidence(judged->finding, refusal.frame);
-    suspect.rule = witness.context.book.at(judged->finding).rule;
-    suspect.proven = true;
-    suspect.culprit = refusal.side;
-    suspect.frames.insert(suspect.frames.begin(), witness.context.book.at(judged->finding).frames.front());
-    suspect.message = fmt::format("{} The {} acted on it (frame {}) and was refused (frame {}).",
-                                  witness.context.book.at(judged->finding).message, name(initiator),
-                                  judged->frame.number, refusal.frame.number);
-  } else if (judged != nullptr && judged->state == JudgedOp::State::inside && connection.trusted()) {
-    const std::uint32_t xid = Transactions::xid(judged->transaction.key);
-    const char* what = judged->writing ? "Write" : "Read";
+  if (guilty && witness.context.book.at(judged->finding).severity != Severity::note) {
+    suspect_initiator(witness, refusal, *judged, suspect);
+  } else if (judged != nullptr && judged->state == State::misled && judged->finding) {
+    suspect_misleading_owner(witness, refusal, *judged, suspect);
+  } else if (judged != nullptr && judged->state == State::inside && connection.trusted()) {
     if (judged->offer) {
-      Offer* offer = find_offer(connection, judged->transaction);
-      if (offer != nullptr) offer->refused = refusal.frame;
-      const bool early =
-          offer == nullptr || refusal.frame.time - offer->frame.time < witness.context.options.pull_timeout;
-      suspect.message = fmt::format(
-          "The {} refused a Read of memory it had offered (frame {}) before any RDMA_DONE: it took "
-          "the memory back{}.",
-          name(refusal.side), refusal.frame.number, early ? " early" : " after a while, as it may");
-      witness.say(RuleId::offer_invalidated_early, {.frames = {judged->frame, refusal.frame},
-                                                    .by = refusal.side,
-                                                    .as = Role::responder,
-                                                    .xid = xid,
-                                                    .at_most = early ? Severity::warning : Severity::note,
-                                                    .what = suspect.message});
-      suspect.rule = RuleId::remote_access_error;
-      suspect.culprit = refusal.side;
+      suspect_early_end(witness, refusal, *judged, suspect);
     } else {
-      suspect.message = fmt::format(
-          "The {}'s RDMA {} (frame {}) stays inside the memory that the {} exposed for XID {:#010x}, "
-          "yet the {} refused it (frame {}): its registration does not hold what its message "
-          "promised.",
-          name(initiator), what, judged->frame.number, name(refusal.side), xid, name(refusal.side),
-          refusal.frame.number);
-      witness.say(RuleId::remote_access_error, {.frames = {judged->frame, refusal.frame},
-                                                .by = refusal.side,
-                                                .as = Role::requester,
-                                                .xid = xid,
-                                                .what = suspect.message});
-      suspect.rule = RuleId::remote_access_error;
-      suspect.proven = true;
-      suspect.culprit = refusal.side;
-      const Transaction* call = connection.find(judged->transaction);
-      if (judged->writing && call != nullptr && refusal.frame.time - call->call.time > stale_call) {
-        witness.say(RuleId::cancelled_write_hazard,
-                    {.frames = {judged->frame, call->call, refusal.frame},
-                     .by = refusal.side,
-                     .as = Role::requester,
-                     .xid = xid,
-                     .what = fmt::format(
-                         "The refused Write belongs to a Call {:.1f} s old: its application may have given up and "
-                         "the memory be in other use.",
-                         static_cast<double>(refusal.frame.time - call->call.time) / 1e9)});
-      }
+      suspect_registration(witness, refusal, *judged, suspect);
     }
   } else {
-    suspect.message =
-        guilty ? fmt::format(
-                     "The {} refused access to memory that no message in this capture names (frame {}); whether one is "
-                     "missing that did cannot be told.",
-                     name(refusal.side), refusal.frame.number)
-               : fmt::format(
-                     "The {} refused access to its memory (frame {}); which side is at fault cannot be told from "
-                     "this capture.",
-                     name(refusal.side), refusal.frame.number);
-    witness.say(
-        RuleId::remote_access_error,
-        {.frames = {refusal.refused_frame, refusal.frame}, .at_most = Severity::warning, .what = suspect.message});
-    suspect.rule = RuleId::remote_access_error;
+    suspect_nobody(witness, refusal, guilty, suspect);
   }
   std::erase(suspect.frames, 0U);
   connection.suspect(std::move(suspect));

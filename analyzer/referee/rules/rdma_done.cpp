@@ -132,72 +132,133 @@ const Row rows::done_invalidate_rule{
         "decided without the handshake.",
     .next = "The requester's choice between plain Send and Send With Invalidate, and the handle it names."};
 
+namespace {
+
+/// What is said of an RDMA_DONE and of what it is about.
+struct DoneSaid {
+  RuleId rule;
+  FrameRef evidence;
+  Severity severity;
+  std::string message;
+  Role as = Role::requester;
+};
+
+HeldFinding say_of_done(const Witness& witness, const DoneSeen& event, DoneSaid said) {
+  return witness.say(said.rule, {.frames = {event.frame, said.evidence},
+                                 .by = event.side,
+                                 .as = said.as,
+                                 .xid = event.xid,
+                                 .at_most = said.severity,
+                                 .what = std::move(said.message)});
+}
+
+/// RFC 8166 knows RDMA_DONE only to forbid it; the draft is not in force, or not known to be.
+[[nodiscard]] bool judged_by_rfc8166(const Witness& witness) noexcept {
+  const Profile profile = witness.context.options.profile;
+  return profile == Profile::rfc8166 || (profile == Profile::automatic && !witness.connection.reliable_reply);
+}
+
+void judge_forbidden_done(const Witness& witness, const DoneSeen& event, const Offer* offer) {
+  Connection& connection = witness.connection;
+  const bool automatic = witness.context.options.profile == Profile::automatic;
+  if (automatic && !connection.whole()) {
+    witness.unchecked(RuleId::rdma_done_sent, "whether a Read chunk was offered before is not in the capture");
+    return;
+  }
+  const Transaction* call = connection.find(other(event.side), event.xid);
+  if (automatic && offer == nullptr && call != nullptr && call->answer_uncertain() && call->may_be_offer()) {
+    witness.unchecked(RuleId::rdma_done_sent,
+                      fmt::format("whether the message in frame {} is a Long Call or an offered Reply cannot be told",
+                                  call->call.number));
+    return;
+  }
+  say_of_done(witness, event,
+              {RuleId::rdma_done_sent, offer != nullptr ? offer->frame : FrameRef{}, Severity::error,
+               offer != nullptr
+                   ? fmt::format("The {} sent RDMA_DONE, which RFC 8166 forbids. It fits the reliable-reply draft: it "
+                                 "ends the Read chunk offered in frame {}.",
+                                 name(event.side), offer->frame.number)
+                   : fmt::format("The {} sent RDMA_DONE, which RFC 8166 forbids; nothing had been offered to be read.",
+                                 name(event.side))});
+}
+
+/// Nothing with its XID was offered to its sender.
+void judge_done_without_offer(const Witness& witness, const DoneSeen& event) {
+  Connection& connection = witness.connection;
+  const Offer* theirs = newest_offer(connection, other(event.side), event.xid);
+  const bool called = theirs != nullptr && possible_long_call(connection, event.side, event.xid) && theirs->undecidable;
+  if (theirs != nullptr && (called || !connection.whole())) {
+    // It ends an offer of the other side that is not in the capture, or was taken for a Call.
+    witness.unchecked(RuleId::done_wrong_sender, "frames are missing: what it ends may be another offer");
+  } else if (theirs != nullptr && (theirs->done.number == 0 || theirs->done.number > event.frame.number)) {
+    say_of_done(witness, event,
+                {RuleId::done_wrong_sender, theirs->frame, Severity::error,
+                 fmt::format("The {} sent RDMA_DONE for XID {:#010x}, whose Read chunk it offered itself (frame {}): "
+                             "only the requester may end it.",
+                             name(event.side), event.xid, theirs->frame.number),
+                 Role::responder});
+  } else if (!judged_by_rfc8166(witness)) {
+    say_of_done(witness, event,
+                {RuleId::done_without_pending_chunk,
+                 {},
+                 Severity::note,
+                 fmt::format("The {} sent RDMA_DONE for XID {:#010x}, for which no Read chunk is waiting; the receiver "
+                             "drops it.",
+                             name(event.side), event.xid)});
+  }
+}
+
+void judge_pull_before_done(const Witness& witness, const DoneSeen& event, const Offer& offer) {
+  if (offer.reads_outstanding != 0 || offer.refused.number != 0 || offer_pulled(witness.connection, offer)) return;
+  if (offer.undecidable) {
+    witness.unchecked(RuleId::done_before_complete_pull, "frames are missing since the offer");
+    return;
+  }
+  say_of_done(witness, event,
+              {RuleId::done_before_complete_pull, offer.frame, Severity::note,
+               fmt::format("The {} sent RDMA_DONE before it had read all {} octets offered in frame {}: right when it "
+                           "gave up on the reply, odd otherwise.",
+                           name(event.side), grouped(offer.length), offer.frame.number)});
+}
+
+HeldFinding judge_done_invalidation(const Witness& witness, const DoneSeen& event, const Offer& offer) {
+  if (!event.invalidated) return {};
+  const std::optional<bool> client = witness.connection.of(Side::active).private_data.remote_invalidation();
+  const std::optional<bool> server = witness.connection.of(Side::passive).private_data.remote_invalidation();
+  if (!client || !server) {
+    witness.unchecked(RuleId::done_invalidate_rule, "the private data is not in the capture");
+  }
+  const bool offered = std::any_of(offer.segments.begin(), offer.segments.end(),
+                                   [&](const wire::Segment& s) { return s.handle == *event.invalidated; });
+  if (offered && client.value_or(true) && server.value_or(true)) return {};
+  return say_of_done(
+      witness, event,
+      {RuleId::done_invalidate_rule, offer.frame, Severity::error,
+       offered
+           ? fmt::format("The {} sent RDMA_DONE with invalidation although not both sides had set R.", name(event.side))
+           : fmt::format("The {}'s RDMA_DONE invalidates handle {:#010x}, which was not offered in frame {}.",
+                         name(event.side), *event.invalidated, offer.frame.number)});
+}
+
+}  // namespace
+
 HeldFinding settle_done(const Witness& witness, const DoneSeen& event) {
   Connection& connection = witness.connection;
-  const Side sender = event.side;
-  const std::uint32_t xid = event.xid;
-  const bool strict = witness.context.options.profile == Profile::rfc8166 ||
-                      (witness.context.options.profile == Profile::automatic && !connection.reliable_reply);
-  const auto say = [&](RuleId rule, std::string message, FrameRef evidence, Severity severity,
-                       Role role = Role::requester) {
-    return witness.say(rule, {.frames = {event.frame, evidence},
-                              .by = sender,
-                              .as = role,
-                              .xid = xid,
-                              .at_most = severity,
-                              .what = std::move(message)});
-  };
-  Offer* offer = newest_offer(connection, sender, xid);
-  Offer* theirs = newest_offer(connection, other(sender), xid);
-  const Transaction* call = connection.find(other(sender), xid);
-  const bool perhaps_offered = offer == nullptr && call != nullptr && call->answer_uncertain() && call->may_be_offer();
-  if (strict) {
-    if (witness.context.options.profile == Profile::automatic && !connection.whole()) {
-      witness.unchecked(RuleId::rdma_done_sent, "whether a Read chunk was offered before is not in the capture");
-    } else if (witness.context.options.profile == Profile::automatic && perhaps_offered) {
-      witness.unchecked(RuleId::rdma_done_sent,
-                        fmt::format("whether the message in frame {} is a Long Call or an offered Reply cannot be told",
-                                    call->call.number));
-    } else {
-      say(RuleId::rdma_done_sent,
-          offer != nullptr
-              ? fmt::format(
-                    "The {} sent RDMA_DONE, which RFC 8166 forbids. It fits the reliable-reply draft: it ends the "
-                    "Read chunk offered in frame {}.",
-                    name(sender), offer->frame.number)
-              : fmt::format("The {} sent RDMA_DONE, which RFC 8166 forbids; nothing had been offered to be read.",
-                            name(sender)),
-          offer != nullptr ? offer->frame : FrameRef{}, Severity::error);
-    }
-  }
+  Offer* offer = newest_offer(connection, event.side, event.xid);
+  if (judged_by_rfc8166(witness)) judge_forbidden_done(witness, event, offer);
   if (offer == nullptr) {
-    const bool called = theirs != nullptr && possible_long_call(connection, sender, xid) && theirs->undecidable;
-    if (theirs != nullptr && (called || !connection.whole())) {
-      // It ends an offer of the other side that is not in the capture, or was taken for a Call.
-      witness.unchecked(RuleId::done_wrong_sender, "frames are missing: what it ends may be another offer");
-    } else if (theirs != nullptr && (theirs->done.number == 0 || theirs->done.number > event.frame.number)) {
-      say(RuleId::done_wrong_sender,
-          fmt::format("The {} sent RDMA_DONE for XID {:#010x}, whose Read chunk it offered itself (frame {}): only the "
-                      "requester may end it.",
-                      name(sender), xid, theirs->frame.number),
-          theirs->frame, Severity::error, Role::responder);
-    } else if (!strict) {
-      say(RuleId::done_without_pending_chunk,
-          fmt::format(
-              "The {} sent RDMA_DONE for XID {:#010x}, for which no Read chunk is waiting; the receiver drops it.",
-              name(sender), xid),
-          FrameRef{}, Severity::note);
-    }
+    judge_done_without_offer(witness, event);
     return {};
   }
   if (offer->done.number != 0) {
-    say(RuleId::done_duplicate,
-        fmt::format("The {} sent RDMA_DONE for XID {:#010x} a second time (first: frame {}); the receiver drops it.",
-                    name(sender), xid, offer->done.number),
-        offer->done, Severity::note);
+    say_of_done(witness, event,
+                {RuleId::done_duplicate, offer->done, Severity::note,
+                 fmt::format("The {} sent RDMA_DONE for XID {:#010x} a second time (first: frame {}); the receiver "
+                             "drops it.",
+                             name(event.side), event.xid, offer->done.number)});
     return {};
   }
-  Offer* oldest = oldest_open_offer(connection, sender, xid);
+  Offer* oldest = oldest_open_offer(connection, event.side, event.xid);
   if (oldest != offer) {
     // Either of them may be meant: both stay readable.
     oldest->done = event.frame;
@@ -206,44 +267,14 @@ HeldFinding settle_done(const Witness& witness, const DoneSeen& event) {
     witness.unchecked(RuleId::done_duplicate, "an XID was used again before its RDMA_DONE");
     return {};
   }
-  const bool pulled = offer_pulled(connection, *offer);
-  if (offer->reads_outstanding == 0 && !pulled && offer->refused.number == 0) {
-    if (offer->undecidable) {
-      witness.unchecked(RuleId::done_before_complete_pull, "frames are missing since the offer");
-    } else {
-      say(RuleId::done_before_complete_pull,
-          fmt::format(
-              "The {} sent RDMA_DONE before it had read all {} octets offered in frame {}: right when it gave up on "
-              "the reply, odd otherwise.",
-              name(sender), grouped(offer->length), offer->frame.number),
-          offer->frame, Severity::note);
-    }
-  }
-  HeldFinding invalidation;
-  if (event.invalidated) {
-    const std::optional<bool> client = connection.of(Side::active).private_data.remote_invalidation();
-    const std::optional<bool> server = connection.of(Side::passive).private_data.remote_invalidation();
-    const bool offered = std::any_of(offer->segments.begin(), offer->segments.end(),
-                                     [&](const wire::Segment& s) { return s.handle == *event.invalidated; });
-    if (!client || !server) {
-      witness.unchecked(RuleId::done_invalidate_rule, "the private data is not in the capture");
-    }
-    if (!offered || (client && !*client) || (server && !*server)) {
-      invalidation = say(
-          RuleId::done_invalidate_rule,
-          offered
-              ? fmt::format("The {} sent RDMA_DONE with invalidation although not both sides had set R.", name(sender))
-              : fmt::format("The {}'s RDMA_DONE invalidates handle {:#010x}, which was not offered in frame {}.",
-                            name(sender), *event.invalidated, offer->frame.number),
-          offer->frame, Severity::error);
-    }
-  }
+  judge_pull_before_done(witness, event, *offer);
+  HeldFinding invalidation = judge_done_invalidation(witness, event, *offer);
   // Only a Reply is ended like that, and none other with its XID is open.
   if (connection.whole() && !offer->undecidable) prove_reply(connection, *offer);
   offer->done = event.frame;
   ++connection.facts.pull_completion.completed;
   for (const wire::Segment& segment : offer->segments) {
-    connection.of(other(sender)).memory.retire(offer->transaction, segment.handle, event.frame);
+    connection.of(other(event.side)).memory.retire(offer->transaction, segment.handle, event.frame);
   }
   return invalidation;
 }
