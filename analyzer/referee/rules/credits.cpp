@@ -462,106 +462,111 @@ const Row rows::requester_receives_missing{
         "Client: rpcrdma:xprtrdma_post_recvs (how many are active) and xprtrdma_post_recvs_err; adapter counter "
         "out_of_buffer (mlx5) or send_rnr_err (soft-RoCE)."};
 
-void judge_rnr(const Witness& witness, const trace::Refusal& refusal, RecentSend* send) {
-  Connection& connection = witness.connection;
-  const Side refuser = refusal.side;
-  const Side sender = other(refuser);
-  Suspect suspect;
-  suspect.frame = refusal.frame;
-  suspect.by = party(refuser);
-  suspect.sender = sender;
-  suspect.refused_ordinal = refusal.refused_op;
-  suspect.refused = refusal.refused_frame;
-  suspect.frames = {refusal.refused_frame.number, refusal.frame.number};
-  if (connection.version2()) {
-    v2::judge_missing_receive(witness, refusal, send, suspect);
-    connection.suspect(std::move(suspect));
-    return;
-  }
-  if (send != nullptr && send->reply() && !send->guessed && send->unanswered == 0 && connection.trusted()) {
-    HeldFinding finding = witness.say(
-        RuleId::requester_receives_missing,
-        {.frames = {refusal.frame, send->frame},
-         .by = refuser,
-         .as = Role::requester,
-         .xid = send->xid,
-         .what = fmt::format(
-             "The {} had no Receive posted for a Reply that it had to expect: its NIC refused frame {} with an RNR "
-             "NAK.",
-             name(refuser), send->frame.number)});
-    suspect.rule = RuleId::requester_receives_missing;
-    suspect.culprit = refuser;
-    suspect.finding = std::move(finding);
-    suspect.message =
-        fmt::format("The {} had no Receive for the Reply in frame {}.", name(refuser), send->frame.number);
-    connection.suspect(std::move(suspect));
-    return;
-  }
-  if (send != nullptr && send->call() && send->credits_known && send->frame.number < refusal.frame.number &&
-      connection.whole()) {
-    Ledger& ledger = connection.ledger(sender);
-    if (send->in_flight > send->limit) {
-      witness.say(
-          RuleId::rnr_nak_seen,
-          {.frames = {refusal.frame, send->frame},
-           .by = sender,
-           .as = Role::requester,
-           .xid = send->xid,
-           .what = fmt::format("The {} had no Receive for the Call in frame {}: {} Calls were outstanding, {} were "
-                               "granted.",
-                               name(refuser), send->frame.number, send->in_flight, send->limit)});
-      suspect.rule = RuleId::credit_overrun_fatal;
-      suspect.proven = true;
-      suspect.culprit = sender;
-      suspect.message = fmt::format(
-          "The {} had {} outstanding with {} granted; its peer ran out of Receives (frame {}).", name(sender),
-          counted(send->in_flight, "Call"), counted(send->limit, "credit"), refusal.frame.number);
-      connection.suspect(std::move(suspect));
-      return;
-    }
-    // Receives that the requester's other messages took were granted as well: whether one was left cannot be told.
-    if (ledger.answered && send->in_flight + send->unanswered <= send->limit) {
-      HeldFinding finding =
-          witness.say(RuleId::credit_grant_unbacked,
-                      {.frames = {refusal.frame, send->frame, ledger.last_reply},
-                       .by = refuser,
-                       .as = Role::responder,
-                       .xid = send->xid,
-                       .at_most = Severity::warning,
-                       .what = fmt::format(
-                           "The {} granted {} but had no Receive for Call number {} of those outstanding (frame {}).",
-                           name(refuser), counted(send->limit, "credit"), send->in_flight, send->frame.number)});
-      suspect.rule = RuleId::credit_grant_unbacked;
-      suspect.proven = true;
-      suspect.culprit = refuser;
-      suspect.finding = std::move(finding);
-      suspect.message = fmt::format("The {} had no Receive for a Call within its grant (frame {}).", name(refuser),
-                                    refusal.frame.number);
-      connection.suspect(std::move(suspect));
-      return;
-    }
-  }
+namespace {
+
+/// Whose fault an RNR NAK is. Each one says so, and completes the suspect, where it can; false: something else it was.
+bool reply_unexpected(const Witness& witness, const trace::Refusal& refusal, const RecentSend& send, Suspect& suspect) {
+  if (!send.reply() || send.guessed || send.unanswered != 0 || !witness.connection.trusted()) return false;
+  suspect.rule = RuleId::requester_receives_missing;
+  suspect.culprit = refusal.side;
+  suspect.message =
+      fmt::format("The {} had no Receive for the Reply in frame {}.", name(refusal.side), send.frame.number);
+  suspect.finding = witness.say(
+      suspect.rule,
+      {.frames = {refusal.frame, send.frame},
+       .by = refusal.side,
+       .as = Role::requester,
+       .xid = send.xid,
+       .what = fmt::format(
+           "The {} had no Receive posted for a Reply that it had to expect: its NIC refused frame {} with an RNR NAK.",
+           name(refusal.side), send.frame.number)});
+  return true;
+}
+
+bool call_above_grant(const Witness& witness, const trace::Refusal& refusal, const RecentSend& send, Suspect& suspect) {
+  if (send.in_flight <= send.limit) return false;
+  suspect.rule = RuleId::credit_overrun_fatal;
+  suspect.proven = true;
+  suspect.culprit = other(refusal.side);
+  suspect.message = fmt::format("The {} had {} outstanding with {} granted; its peer ran out of Receives (frame {}).",
+                                name(other(refusal.side)), counted(send.in_flight, "Call"),
+                                counted(send.limit, "credit"), refusal.frame.number);
+  witness.say(RuleId::rnr_nak_seen,
+              {.frames = {refusal.frame, send.frame},
+               .by = other(refusal.side),
+               .as = Role::requester,
+               .xid = send.xid,
+               .what = fmt::format(
+                   "The {} had no Receive for the Call in frame {}: {} Calls were outstanding, {} were granted.",
+                   name(refusal.side), send.frame.number, send.in_flight, send.limit)});
+  return true;
+}
+
+bool call_within_grant(const Witness& witness, const trace::Refusal& refusal, const RecentSend& send,
+                       Suspect& suspect) {
+  const Ledger& ledger = witness.connection.ledger(other(refusal.side));
+  // Receives that the requester's other messages took were granted as well: whether one was left cannot be told.
+  if (!ledger.answered || send.in_flight + send.unanswered > send.limit) return false;
+  suspect.rule = RuleId::credit_grant_unbacked;
+  suspect.proven = true;
+  suspect.culprit = refusal.side;
+  suspect.message = fmt::format("The {} had no Receive for a Call within its grant (frame {}).", name(refusal.side),
+                                refusal.frame.number);
+  suspect.finding = witness.say(
+      suspect.rule,
+      {.frames = {refusal.frame, send.frame, ledger.last_reply},
+       .by = refusal.side,
+       .as = Role::responder,
+       .xid = send.xid,
+       .at_most = Severity::warning,
+       .what = fmt::format("The {} granted {} but had no Receive for Call number {} of those outstanding (frame {}).",
+                           name(refusal.side), counted(send.limit, "credit"), send.in_flight, send.frame.number)});
+  return true;
+}
+
+/// Nobody's, as far as it shows.
+void not_ready(const Witness& witness, const trace::Refusal& refusal, Suspect& suspect) {
   using Refused = trace::Refusal::Refused;
+  suspect.rule = RuleId::rnr_nak_seen;
+  std::string what;
   if (refusal.refused == Refused::read || refusal.refused == Refused::write) {
-    suspect.rule = RuleId::rnr_nak_seen;
     suspect.message = fmt::format(
         "The {} was not ready for an RDMA {} (frame {}) and answered with an RNR NAK (frame {}). That takes no Receive "
         "and no credit: it is the adapter or its memory that was not ready.",
-        name(refuser), refusal.refused == Refused::read ? "Read" : "Write", refusal.refused_frame.number,
+        name(refusal.side), refusal.refused == Refused::read ? "Read" : "Write", refusal.refused_frame.number,
         refusal.frame.number);
-    witness.say(RuleId::rnr_nak_seen, {.frames = {refusal.frame, refusal.refused_frame}, .what = suspect.message});
-    connection.suspect(std::move(suspect));
-    return;
+    what = suspect.message;
+  } else {
+    suspect.message =
+        fmt::format("The {} had no Receive posted (RNR NAK, frame {}).", name(refusal.side), refusal.frame.number);
+    what = fmt::format(
+        "The {} had no Receive posted and answered with an RNR NAK; credits are meant to make that impossible. Who is "
+        "at fault cannot be told from this capture.",
+        name(refusal.side));
   }
-  witness.say(
-      RuleId::rnr_nak_seen,
-      {.frames = {refusal.frame, refusal.refused_frame},
-       .what = fmt::format("The {} had no Receive posted and answered with an RNR NAK; credits are meant to make that "
-                           "impossible. Who is at fault cannot be told from this capture.",
-                           name(refuser))});
-  suspect.rule = RuleId::rnr_nak_seen;
-  suspect.message =
-      fmt::format("The {} had no Receive posted (RNR NAK, frame {}).", name(refuser), refusal.frame.number);
+  witness.say(suspect.rule, {.frames = {refusal.frame, refusal.refused_frame}, .what = std::move(what)});
+}
+
+}  // namespace
+
+void judge_rnr(const Witness& witness, const trace::Refusal& refusal, RecentSend* send) {
+  Connection& connection = witness.connection;
+  Suspect suspect;
+  suspect.frame = refusal.frame;
+  suspect.by = party(refusal.side);
+  suspect.sender = other(refusal.side);
+  suspect.refused_ordinal = refusal.refused_op;
+  suspect.refused = refusal.refused_frame;
+  suspect.frames = {refusal.refused_frame.number, refusal.frame.number};
+  const bool counts = send != nullptr && send->call() && send->credits_known &&
+                      send->frame.number < refusal.frame.number && connection.whole();
+  if (connection.version2()) {
+    v2::judge_missing_receive(witness, refusal, send, suspect);
+  } else if ((send == nullptr || !reply_unexpected(witness, refusal, *send, suspect)) &&
+             (!counts || (!call_above_grant(witness, refusal, *send, suspect) &&
+                          !call_within_grant(witness, refusal, *send, suspect)))) {
+    not_ready(witness, refusal, suspect);
+  }
   connection.suspect(std::move(suspect));
 }
 
