@@ -146,114 +146,159 @@ namespace {
   return false;
 }
 
-[[nodiscard]] ExitStatus analyse(const Options& options) {
+/// What draws while the capture is read: a page, or a ladder alone.
+struct Drawing {
   std::optional<report::PageRecorder> page;
-  std::optional<report::Ladder> only_ladder;
-  if (!options.html.empty()) {
-    page.emplace();
-  } else if (options.ladder) {
-    only_ladder.emplace();
-  }
-  report::Ladder* ladder = page ? &page->ladder : only_ladder ? &*only_ladder : nullptr;
-  referee::Observer* observer = ladder;
-  if (page) observer = &*page;
-  Stream stream(options);
-  // Both files are tried before a long capture is read in vain.
-  if (const std::string why = refused_target(options); !why.empty()) {
-    complain(why);
-    return ExitStatus::trouble;
-  }
-  std::optional<PageFile> page_file;
-  if (page) {
-    auto created = PageFile::create(options.html);
-    if (!created) {
-      complain(created.error());
-      return ExitStatus::trouble;
+  std::optional<report::Ladder> alone;
+
+  explicit Drawing(const Options& options) {
+    if (!options.html.empty()) {
+      page.emplace();
+    } else if (options.ladder) {
+      alone.emplace();
     }
-    page_file = std::move(*created);
   }
+  [[nodiscard]] report::Ladder* ladder() noexcept { return page ? &page->ladder : alone ? &*alone : nullptr; }
+  [[nodiscard]] referee::Observer* observer() noexcept {
+    return page ? static_cast<referee::Observer*>(&*page) : ladder();
+  }
+};
+
+/// Files that are written beside the report.
+struct Beside {
+  std::optional<PageFile> page;
   std::optional<Annotation> annotation;
-  if (!options.annotate.empty()) {
-    auto prepared = Annotation::prepare(options);
-    if (!prepared) {
-      complain(prepared.error());
-      return ExitStatus::trouble;
-    }
-    annotation = std::move(*prepared);
-  }
   std::optional<Sanitizing> sanitizing;
-  if (!options.sanitize.empty()) {
-    auto prepared = Sanitizing::prepare(options);
-    if (!prepared) {
-      complain(prepared.error());
-      return ExitStatus::trouble;
+  std::unique_ptr<reader::Source> kept;  ///< standard input, where it is read twice
+
+  /// All of them are tried before a long capture is read in vain. Error: why one cannot be written.
+  [[nodiscard]] static tl::expected<Beside, std::string> prepare(const Options& options) {
+    if (std::string why = refused_target(options); !why.empty()) return tl::unexpected(std::move(why));
+    Beside beside;
+    if (!options.html.empty()) {
+      auto page = PageFile::create(options.html);
+      if (!page) return tl::unexpected(std::move(page.error()));
+      beside.page = std::move(*page);
     }
-    sanitizing = std::move(*prepared);
-  }
-  std::unique_ptr<reader::Source> kept;
-  if (annotation || sanitizing) {
-    auto prepared = keep_standard_input(options);
-    if (!prepared) {
-      complain(prepared.error());
-      return ExitStatus::trouble;
+    if (!options.annotate.empty()) {
+      auto annotation = Annotation::prepare(options);
+      if (!annotation) return tl::unexpected(std::move(annotation.error()));
+      beside.annotation = std::move(*annotation);
     }
-    kept = std::move(*prepared);
+    if (!options.sanitize.empty()) {
+      auto sanitizing = Sanitizing::prepare(options);
+      if (!sanitizing) return tl::unexpected(std::move(sanitizing.error()));
+      beside.sanitizing = std::move(*sanitizing);
+    }
+    if (beside.annotation || beside.sanitizing) {
+      auto kept = keep_standard_input(options);
+      if (!kept) return tl::unexpected(std::move(kept.error()));
+      beside.kept = std::move(*kept);
+    }
+    return beside;
   }
-  const std::string standard_input = kept ? kept->reopen_path() : std::string();
-  // Comments and drawings are made when all is known: then nothing is to be had from telling findings one by one.
-  const bool streaming = options.format == Format::ndjson && !annotation && !sanitizing && ladder == nullptr;
-  std::optional<report::Taps> taps;
-  if (options.merge && options.captures.size() > 1) {
-    taps = compared(options, standard_input);
+  [[nodiscard]] std::string standard_input() const { return kept ? kept->reopen_path() : std::string(); }
+  /// False when one of them could not be: that is said.
+  [[nodiscard]] bool write(const Options& options, const report::Run& run, Drawing& drawing) {
+    bool all = true;
+    const auto done = [&](const tl::expected<void, std::string>& written) {
+      if (written) return;
+      complain(written.error());
+      all = false;
+    };
+    if (page) done(page->write(report::html(run, *drawing.page)));
+    if (annotation) done(annotation->write(options, run, standard_input()));
+    if (sanitizing) done(sanitizing->write(options, run, standard_input()));
+    return all;
   }
-  Inputs inputs(options.captures, options.merge, standard_input);
+};
+
+/// What is to be had from a capture that has been read to its end.
+struct ReadThrough {
   report::Run run;
   trace::Statistics statistics;
-  // Whoever wants to know of everything as it happens gets it in the order of the frames.
-  if (observer == nullptr && !streaming && !taps && !sanitizing) {
+};
+
+[[nodiscard]] ReadThrough read_side_by_side(const Options& options, Inputs& inputs) {
+  Progress progress(options.progress);
+  const trace::Options tracing{options.service_ports, options.check_crc, nullptr};
+  Judged judged = judge_side_by_side(inputs, progress, tracing, judged_by(options), threads(options));
+  return {{inputs.report(), std::move(judged.report), inputs.frames()}, std::move(judged.statistics)};
+}
+
+/// Who wants to know of everything as it happens.
+struct Watching {
+  Drawing& drawing;
+  Sanitizing* sanitizing;  ///< null: nobody asked for it
+  Stream* stream;          ///< null: findings are told at the end
+};
+
+/// Frame by frame, in their order.
+[[nodiscard]] ReadThrough read_in_order(const Options& options, Inputs& inputs, std::optional<report::Taps> taps,
+                                        const Watching& watching) {
+  const auto& [drawing, sanitizing, stream] = watching;
+  referee::Observer* observer = drawing.observer();
+  trace::TapTally tally(taps ? taps->compared : trace::TapClocks());
+  report::TapCalls tap_calls(tally, observer);
+  if (taps) observer = &tap_calls;
+  if (sanitizing != nullptr) observer = &sanitizing->messages().before(observer);
+  referee::Referee judge(judged_by(options), observer, stream);
+  trace::EventSink* sink = &judge;
+  if (sanitizing != nullptr) sink = &sanitizing->messages().before(judge);
+  trace::Trace trace(
+      {options.service_ports, options.check_crc, sanitizing != nullptr ? &sanitizing->messages() : nullptr}, *sink);
+  if (taps) {
+    inputs.correct(taps->compared);
+    trace.watch(tally);
+  }
+  {
     Progress progress(options.progress);
-    const trace::Options tracing{options.service_ports, options.check_crc, nullptr};
-    Judged judged = judge_side_by_side(inputs, progress, tracing, judged_by(options), threads(options));
-    run = {inputs.report(), std::move(judged.report), inputs.frames()};
-    statistics = std::move(judged.statistics);
-  } else {
-    trace::TapTally tally(taps ? taps->compared : trace::TapClocks());
-    report::TapCalls tap_calls(tally, observer);
-    if (taps) observer = &tap_calls;
-    if (sanitizing) observer = &sanitizing->messages().before(observer);
-    referee::Referee judge(judged_by(options), observer, streaming ? &stream : nullptr);
-    trace::EventSink* sink = &judge;
-    if (sanitizing) sink = &sanitizing->messages().before(judge);
-    trace::Trace trace({options.service_ports, options.check_crc, sanitizing ? &sanitizing->messages() : nullptr},
-                       *sink);
-    if (taps) {
-      inputs.correct(taps->compared);
-      trace.watch(tally);
-    }
-    {
-      Progress progress(options.progress);
-      // What nobody reads is judged to its end for the exit status, where it has one that can be told.
-      const auto goes_on = [&] { return !stream.unread() || inputs.position().has_value(); };
-      while (const trace::Frame* frame = goes_on() ? inputs.next() : nullptr) {
-        if (inputs.packet() && sanitizing) sanitizing->note(*frame);
-        if (inputs.packet()) trace.frame(*frame);
-        if (ladder != nullptr) ladder->watch(judge);
-        if (streaming) judge.tell();
-        if (progress.due(frame->ref.number)) {
-          progress.show(inputs.current(), frame->ref.number, inputs.position());
-        }
+    // What nobody reads is judged to its end for the exit status, where it has one that can be told.
+    const auto goes_on = [&] { return stream == nullptr || !stream->unread() || inputs.position().has_value(); };
+    while (const trace::Frame* frame = goes_on() ? inputs.next() : nullptr) {
+      if (inputs.packet() && sanitizing != nullptr) sanitizing->note(*frame);
+      if (inputs.packet()) trace.frame(*frame);
+      if (report::Ladder* ladder = drawing.ladder()) ladder->watch(judge);
+      if (stream != nullptr) judge.tell();
+      if (progress.due(frame->ref.number)) {
+        progress.show(inputs.current(), frame->ref.number, inputs.position());
       }
     }
-    trace.finish();
-    run = {inputs.report(), judge.finish(inputs.last(), inputs.first()), inputs.frames()};
-    statistics = trace.statistics();
-    if (taps && inputs.opened() > 1) {
-      taps->routes = tally.routes();
-      taps->left_out = tally.left_out();
-      taps->calls = tap_calls.finish();
-      run.taps = std::move(taps);
-    }
   }
+  trace.finish();
+  ReadThrough read{{inputs.report(), judge.finish(inputs.last(), inputs.first()), inputs.frames()}, trace.statistics()};
+  if (taps && inputs.opened() > 1) {
+    taps->routes = tally.routes();
+    taps->left_out = tally.left_out();
+    taps->calls = tap_calls.finish();
+    read.run.taps = std::move(taps);
+  }
+  return read;
+}
+
+[[nodiscard]] ExitStatus analyse(const Options& options) {
+  Drawing drawing(options);
+  auto prepared = Beside::prepare(options);
+  if (!prepared) {
+    complain(prepared.error());
+    return ExitStatus::trouble;
+  }
+  Beside& beside = *prepared;
+  // Comments and drawings are made when all is known: then nothing is to be had from telling findings one by one.
+  const bool streaming =
+      options.format == Format::ndjson && !beside.annotation && !beside.sanitizing && drawing.ladder() == nullptr;
+  Stream stream(options);
+  std::optional<report::Taps> taps;
+  if (options.merge && options.captures.size() > 1) {
+    taps = compared(options, beside.standard_input());
+  }
+  Inputs inputs(options.captures, options.merge, beside.standard_input());
+  const bool in_order = drawing.ladder() != nullptr || streaming || taps || beside.sanitizing;
+  auto [run, statistics] =
+      in_order
+          ? read_in_order(options, inputs, std::move(taps),
+                          {drawing, beside.sanitizing ? &*beside.sanitizing : nullptr, streaming ? &stream : nullptr})
+          : read_side_by_side(options, inputs);
   if (std::string closed = report::not_opened(statistics); !closed.empty()) {
     run.report.unchecked.push_back({referee::RuleId::not_rpcrdma, 0, std::move(closed)});
   }
@@ -272,17 +317,10 @@ namespace {
       for (const referee::Unchecked& unchecked : run.report.unchecked) stream.unchecked(unchecked);
       stream.finish(run);
       outcome.trouble = outcome.trouble || stream.broken();
-    } else if (!put_out(options, run, options.ladder ? ladders(options, run, *ladder) : std::string())) {
+    } else if (!put_out(options, run, options.ladder ? ladders(options, run, *drawing.ladder()) : std::string())) {
       outcome.trouble = true;
     }
-    const auto done = [&](const tl::expected<void, std::string>& written) {
-      if (written) return;
-      complain(written.error());
-      outcome.trouble = true;
-    };
-    if (page_file && inputs.opened() != 0) done(page_file->write(report::html(run, *page)));
-    if (annotation && inputs.opened() != 0) done(annotation->write(options, run, standard_input));
-    if (sanitizing && inputs.opened() != 0) done(sanitizing->write(options, run, standard_input));
+    if (inputs.opened() != 0 && !beside.write(options, run, drawing)) outcome.trouble = true;
   }
   for (const std::string& line : complaints) {
     complain(line);
