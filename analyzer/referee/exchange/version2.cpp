@@ -103,6 +103,21 @@ void settle(Connection& connection, const trace::Send& event) {
   thresholds.basis = Basis::default_;
 }
 
+/// A client probes, and with what a server says in version 2 it has agreed.
+void negotiate(const Turn& turn, std::uint32_t htype) {
+  Connection& connection = turn.connection;
+  State& state = connection.v2;
+  if (turn.side() == Side::active && state.probe.number == 0) {
+    state.probe = turn.event.frame;
+    connection.facts.negotiation.probe = turn.event.frame;
+    connection.facts.negotiation.probe_type = wire::htype_name_v2(htype);
+  }
+  // An error that was cut may be the refusal.
+  const bool may_refuse = htype == error_type && turn.header.error == 0;
+  const bool server_speaks = turn.side() == Side::passive && wire::known_htype(htype) && !may_refuse;
+  if (state.undecided() && server_speaks) settle(connection, turn.event);
+}
+
 /// Something of the earlier drafts: named and counted, nothing more.
 void take_earlier(const Witness& witness, const trace::Send& event, const Decoded<wire::FixedWords>& fixed) {
   Connection& connection = witness.connection;
@@ -205,21 +220,12 @@ bool take(const Witness& witness, const trace::Send& event, RecentSend& send, Me
     state.refused_unseen.reset();
     if (connection.whole()) lose_order(witness, Connection::FileOrder::skewed);
   }
-  if (state.version != Version::two && version_2) {
-    const bool error = fixed->proc == error_type;
-    if (error && header.error == wire::err_vers && take_refusal(turn, decoded.has_value())) {
+  if (version_2 && state.version != Version::two) {
+    if (fixed->proc == error_type && header.error == wire::err_vers && take_refusal(turn, decoded.has_value())) {
       kind = MessageSeen::Kind::error;
       return true;  // counted as the RDMA_ERROR of a server that speaks version 1
     }
-    if (event.side == Side::active && state.probe.number == 0) {
-      state.probe = event.frame;
-      connection.facts.negotiation.probe = event.frame;
-      connection.facts.negotiation.probe_type = wire::htype_name_v2(fixed->proc);
-    }
-    // The client may still be probing; an error that was cut may be the refusal.
-    const bool server_speaks =
-        event.side == Side::passive && wire::known_htype(fixed->proc) && !(error && header.error == 0);
-    if (state.undecided() && server_speaks) settle(connection, event);
+    negotiate(turn, fixed->proc);
     if (state.version == Version::refused && event.side == Side::active && !late_probe) judge_after_refusal(turn);
   }
   if (known) count_name(connection, fixed->proc, false);
