@@ -21,6 +21,7 @@
 #include "referee/state/connection.hpp"
 #include "referee/state/finished.hpp"
 #include "referee/state/procedures.hpp"
+#include "wire/cm.hpp"
 #include "wire/rpc.hpp"
 
 namespace rpcrdma::referee {
@@ -227,8 +228,7 @@ struct Referee::Impl {
 
   void end_of_capture(Connection& connection, FrameRef last) {
     queue.release_all(on(connection));
-    // One direction only: nothing that needs both can be judged.
-    connection.notice_one_way();
+    connection.notice_one_way();  // with one direction only nothing that needs both can be judged
     judge_end(connection, last);
     if (connection.messages > 0 && !connection.transactions.empty()) mounts.keeps_open_calls(connection);
   }
@@ -341,7 +341,7 @@ void Referee::on(const trace::ConnectReject& event) {
   if (connection->rpcrdma() && connection->messages == 0) {
     HeldFinding finding = impl_->reject(*connection, event);
     impl_->book.reconsider(connection->id());
-    if (refuses_as_stale(*connection, event)) {
+    if (event.reason == wire::reject_reason::stale) {  // it believes in an earlier one; clients try again
       impl_->peers.refused_as_stale(*connection, std::move(finding));
     } else {
       impl_->mounts.said(*connection, std::move(finding));

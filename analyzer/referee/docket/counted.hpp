@@ -31,4 +31,11 @@ namespace rpcrdma::referee {
   return fmt::format("{} {}s", grouped(number), noun);
 }
 
+constexpr std::uint64_t xdr_word = 4;  // octets
+
+/// "10 octets long, 2 more than a whole number of XDR words"
+[[nodiscard]] inline std::string beyond_xdr_words(std::uint64_t octets) {
+  return fmt::format("{} long, {} more than a whole number of XDR words", counted(octets, "octet"), octets % xdr_word);
+}
+
 }  // namespace rpcrdma::referee

@@ -228,8 +228,6 @@ HeldFinding judge_unanswered_request(const Witness& witness, FrameRef last);
 void judge_handshake(const Witness& witness);
 /// What a REJ, or an MPA Reply with the reject flag, makes of the attempt to connect.
 [[nodiscard]] Attempt::Outcome outcome_of(const Connection& connection, const trace::ConnectReject& event);
-/// It still believes in an earlier connection; clients try again.
-[[nodiscard]] bool refuses_as_stale(const Connection& connection, const trace::ConnectReject& event) noexcept;
 /// iWARP: the server ends TCP, and nothing that it may have said before is missing.
 [[nodiscard]] bool closed_in_place_of_reply(const Connection& connection, const trace::Disconnect& event);
 HeldFinding judge_close_in_place_of_reply(const Witness& witness, const trace::Disconnect& event);

@@ -137,15 +137,10 @@ const Row rows::cm_rejected{
 
 Attempt::Outcome outcome_of(const Connection& connection, const trace::ConnectReject& event) {
   using Outcome = Attempt::Outcome;
-  const bool timeout =
-      event.reason == wire::reject_reason::timeout && connection.facts.transport != trace::Transport::iwarp;
+  const bool timeout = event.reason == wire::reject_reason::timeout;
   if (event.side == Side::active) return timeout && !connection.reply_seen() ? Outcome::given_up : Outcome::declined;
   const bool awaited = connection.reply_seen() && !connection.ready_seen;
   return timeout && awaited ? Outcome::unconfirmed : Outcome::rejected;
-}
-
-bool refuses_as_stale(const Connection& connection, const trace::ConnectReject& event) noexcept {
-  return event.reason == wire::reject_reason::stale && connection.facts.transport != trace::Transport::iwarp;
 }
 
 bool closed_in_place_of_reply(const Connection& connection, const trace::Disconnect& event) {
@@ -203,11 +198,10 @@ HeldFinding judge_reject(const Witness& witness, const trace::ConnectReject& eve
                              wire::reject_reason_text(event.reason))});
   }
   const bool iwarp = connection.facts.transport == trace::Transport::iwarp;
-  // Only who lacks something of its own is to blame; the others may be right to refuse.
-  const bool own_lack = !iwarp && wire::is_own_lack(event.reason);
   return witness.say(RuleId::cm_rejected,
                      {.frames = {event.frame, connection.request_frame},
-                      .by = when(own_lack, event.side),
+                      // Only who lacks something of its own is to blame; the others may be right to refuse.
+                      .by = when(wire::is_own_lack(event.reason), event.side),
                       .what = iwarp ? std::string("The server refused the connection (MPA Reply with the reject flag).")
                                     : fmt::format("The {} refused the connection: reason {} ({}).", name(event.side),
                                                   event.reason, wire::reject_reason_text(event.reason))});

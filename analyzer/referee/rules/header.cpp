@@ -200,8 +200,6 @@ void judge_xid_by_rdma(const Witness& witness, FrameRef frame, Side violator, st
 
 namespace {
 
-constexpr std::uint64_t xdr_word = 4;
-
 [[nodiscard]] std::optional<Role> role_of(Direction direction, bool guessed) noexcept {
   if (guessed || direction == Direction::unknown) return {};
   return direction == Direction::call ? Role::requester : Role::responder;
@@ -338,10 +336,8 @@ bool judge_body(const Witness& witness, const trace::Send& event, const wire::He
                  .by = connection.accused(event.side),
                  .as = role,
                  .xid = header.fixed.xid,
-                 .what = fmt::format("The {}'s {}, an RPC message, is {} long, {} more than a whole number of XDR "
-                                     "words.",
-                                     name(event.side), written ? "Reply chunk" : "Read chunk at Position 0",
-                                     counted(message, "octet"), message % xdr_word)});
+                 .what = fmt::format("The {}'s {}, an RPC message, is {}.", name(event.side),
+                                     written ? "Reply chunk" : "Read chunk at Position 0", beyond_xdr_words(message))});
   }
   if (left == 0 || event.holes) return false;
   constexpr std::uint64_t most_pad = 3;
@@ -461,8 +457,7 @@ bool judge_form(const Witness& witness, const trace::Send& event, const wire::He
                  .by = connection.accused(event.side),
                  .as = role,
                  .xid = header.fixed.xid,
-                 .what = fmt::format("The {}'s RPC message is {} long, {} more than a whole number of XDR words.",
-                                     name(event.side), counted(left, "octet"), left % xdr_word)});
+                 .what = fmt::format("The {}'s RPC message is {}.", name(event.side), beyond_xdr_words(left))});
   }
   return ill;
 }

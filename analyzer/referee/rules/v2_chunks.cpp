@@ -183,16 +183,15 @@ void judge_lists(const Turn& turn, Transaction& call, const Piece& piece) {
 /// less than its XID and type.
 void judge_body(const Turn& turn, std::string_view chunk, std::uint64_t length) {
   constexpr std::uint64_t least_rpc = 8;
-  constexpr std::uint64_t xdr_word = 4;
   if (length < least_rpc) {
     turn.say(RuleId::msg_without_rpc, {turn.event.frame},
              fmt::format("The {}'s {} has {} in its {} chunk; an RPC message has at least {}.", name(turn.side()),
                          wire::htype_name_v2(turn.header.fixed.proc), counted(length, "octet"), chunk, least_rpc));
   }
   if (length % xdr_word == 0) return;
-  turn.say(RuleId::payload_unaligned, {turn.event.frame},
-           fmt::format("The {}'s {} chunk, an RPC message, is {} long, {} more than a whole number of XDR words.",
-                       name(turn.side()), chunk, counted(length, "octet"), length % xdr_word));
+  turn.say(
+      RuleId::payload_unaligned, {turn.event.frame},
+      fmt::format("The {}'s {} chunk, an RPC message, is {}.", name(turn.side()), chunk, beyond_xdr_words(length)));
 }
 
 void judge_unneeded_external(const Turn& turn) {
