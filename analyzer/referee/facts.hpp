@@ -254,8 +254,9 @@ struct MountFacts {
   std::optional<LongestWait> longest_wait;
   std::vector<OperationTimes> operations;  ///< by calls times median, the most costly first
   std::optional<NfsOverTcp> nfs_over_tcp;
-  std::string sentence;  ///< what happened to the mount
-  std::string next;      ///< what to look at; empty: nothing
+  bool nothing_done = false;  ///< it is up, and nothing that was asked of it has been done
+  std::string sentence;       ///< what happened to the mount
+  std::string next;           ///< what to look at; empty: nothing
 };
 
 /// As the reports write it.

@@ -89,6 +89,14 @@ bool find_arguments(const Walker& walker, CallStep& step, bool callback) {
       return find<BoundConnection>(w, "", step, [&w](BoundConnection& bound) {
         return w.identifier(bound.session.octets) && w.word(bound.direction);
       });
+    case operation::setclientid:
+      return find<ClientBegun>(w, "", step, [&w](ClientBegun& client) {
+        std::uint32_t high = 0;
+        std::uint32_t low = 0;
+        if (!w.word(high) || !w.word(low)) return false;
+        client.verifier = std::uint64_t{high} << 32U | low;
+        return true;
+      });
     case operation::create_session:
       return find<SessionWanted>(w, "dw", step, [&w](SessionWanted& wanted) { return w.word(wanted.flags); });
     default:

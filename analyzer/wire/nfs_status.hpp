@@ -14,11 +14,13 @@ namespace rpcrdma::wire {
 inline constexpr std::uint32_t nfs3_ok = 0;
 inline constexpr std::uint32_t nfs3err_noent = 2;
 inline constexpr std::uint32_t nfs3err_exist = 17;
+inline constexpr std::uint32_t nfs3err_stale = 70;
 inline constexpr std::uint32_t nfs3err_jukebox = 10008;
 
 inline constexpr std::uint32_t nfs4_ok = 0;
 inline constexpr std::uint32_t nfs4err_noent = 2;
 inline constexpr std::uint32_t nfs4err_exist = 17;
+inline constexpr std::uint32_t nfs4err_stale = 70;
 inline constexpr std::uint32_t nfs4err_toosmall = 10005;
 inline constexpr std::uint32_t nfs4err_delay = 10008;
 inline constexpr std::uint32_t nfs4err_denied = 10010;

@@ -58,8 +58,11 @@ inline constexpr std::uint32_t putfh = 22;
 inline constexpr std::uint32_t putpubfh = 23;
 inline constexpr std::uint32_t putrootfh = 24;
 inline constexpr std::uint32_t reclaim_complete = 58;
+inline constexpr std::uint32_t renew = 30;
 inline constexpr std::uint32_t restorefh = 31;
 inline constexpr std::uint32_t savefh = 32;
+inline constexpr std::uint32_t setclientid = 35;
+inline constexpr std::uint32_t setclientid_confirm = 36;
 inline constexpr std::uint32_t sequence = 53;
 // Of the back channel
 inline constexpr std::uint32_t cb_layoutrecall = 5;
@@ -118,11 +121,17 @@ struct SessionWanted {
   std::uint32_t flags = 0;
 };
 
+/// SETCLIENTID (RFC 7530 section 16.33): the verifier, another one each time that the client has begun anew.
+struct ClientBegun {
+  std::uint64_t verifier = 0;
+};
+
 struct CallStep {
   std::uint32_t operation = 0;
   /// SEQUENCE, CB_SEQUENCE, DESTROY_SESSION: a SessionId. DELEGRETURN, FREE_STATEID, OFFLOAD_STATUS, OFFLOAD_CANCEL,
   /// CB_RECALL: a StateId. Nothing of other operations, nor where the message ends first.
-  std::variant<std::monostate, StateId, SessionId, OffloadDone, Layouts, BoundConnection, SessionWanted> arguments;
+  std::variant<std::monostate, StateId, SessionId, OffloadDone, Layouts, BoundConnection, SessionWanted, ClientBegun>
+      arguments;
 };
 
 /// How RPCSEC_GSS protects arguments and results (RFC 2203 section 5.3.2). With integrity they can still be read.

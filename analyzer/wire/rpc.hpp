@@ -50,6 +50,8 @@ struct RpcReply {
   std::size_t body = 0;      ///< offset of the results
 };
 [[nodiscard]] Decoded<RpcReply> decode_rpc_reply(Bytes octets, std::size_t wire_length) noexcept;
+/// auth_stat: "AUTH_TOOWEAK"; empty if unknown.
+[[nodiscard]] std::string_view auth_status_name(std::uint32_t status) noexcept;
 
 /// NFSv4 COMPOUND arguments or CB_COMPOUND arguments: the tag and the operations' numbers as far as they can be
 /// walked inline. The walker knows the argument shapes of the common operations and stops at the first it cannot

@@ -3,6 +3,7 @@
 #include <array>
 
 #include "wire/fields.hpp"
+#include "wire/rpc.hpp"
 #include "wire/rpcrdma_v2.hpp"
 
 namespace rpcrdma::wire {
@@ -61,6 +62,21 @@ constexpr std::array<NamedValue, 6> accept_states{{{0, "SUCCESS"},
                                                    {4, "GARBAGE_ARGS"},
                                                    {5, "SYSTEM_ERR"}}};
 constexpr std::array<NamedValue, 2> reject_states{{{0, "RPC_MISMATCH"}, {1, "AUTH_ERROR"}}};
+constexpr std::array<NamedValue, 15> auth_states{{{0, "AUTH_OK"},
+                                                  {1, "AUTH_BADCRED"},
+                                                  {2, "AUTH_REJECTEDCRED"},
+                                                  {3, "AUTH_BADVERF"},
+                                                  {4, "AUTH_REJECTEDVERF"},
+                                                  {5, "AUTH_TOOWEAK"},
+                                                  {6, "AUTH_INVALIDRESP"},
+                                                  {7, "AUTH_FAILED"},
+                                                  {8, "AUTH_KERB_GENERIC"},
+                                                  {9, "AUTH_TIMEEXPIRE"},
+                                                  {10, "AUTH_TKT_FILE"},
+                                                  {11, "AUTH_DECODE"},
+                                                  {12, "AUTH_NET_ADDR"},
+                                                  {13, "RPCSEC_GSS_CREDPROBLEM"},
+                                                  {14, "RPCSEC_GSS_CTXPROBLEM"}}};
 constexpr std::array<NamedValue, 6> programs{
     {{100000, "portmapper"}, {100003, "NFS"}, {100005, "MOUNT"}, {100021, "NLM"}, {100024, "NSM"}, {100227, "NFSACL"}}};
 
@@ -111,6 +127,7 @@ std::string_view value_name(Field field, std::uint32_t value) noexcept {
   return names.empty() ? std::string_view{} : name_in(names, value);
 }
 
+std::string_view auth_status_name(std::uint32_t status) noexcept { return name_in(auth_states, status); }
 std::string_view proc_name(std::uint32_t proc) noexcept { return name_in(procs, proc); }
 std::string_view htype_name_v2(std::uint32_t htype) noexcept { return name_in(htypes, htype); }
 std::string_view error_name_v2(std::uint32_t code) noexcept { return name_in(errors_v2, code); }

@@ -22,6 +22,9 @@ enum Operation : std::uint32_t {
   readdir = 26,
   restorefh = 31,
   savefh = 32,
+  renew = 30,
+  setclientid = 35,
+  setclientid_confirm = 36,
   exchange_id = 42,
   setattr = 34,
   read = 25,
@@ -57,6 +60,9 @@ std::uint32_t number(const std::string& name) {
                                                             {"readlink", readlink},
                                                             {"readdir", readdir},
                                                             {"exchange_id", exchange_id},
+                                                            {"renew", renew},
+                                                            {"setclientid", setclientid},
+                                                            {"setclientid_confirm", setclientid_confirm},
                                                             {"read_plus", read_plus},
                                                             {"setattr", setattr},
                                                             {"sequence", sequence},
@@ -161,6 +167,20 @@ void arguments(Pen& pen, std::vector<Item>& items, const std::string& name, cons
     case readdir:
       pen.u64(0).u64(0).u32(octets).u32(octets).u32(1).u32(0x18);  // from the start; change, size
       break;
+    case renew:
+      pen.u64(0x0102030405060708ULL);
+      break;
+    case setclientid:
+      pen.u32(0x424F4F54).u32(p.state);  // which boot of the client
+      put_string(pen, "Linux NFSv4.0 client");
+      pen.u32(0x40000000);
+      put_string(pen, "rdma");
+      put_string(pen, "192.0.2.1.78.81");
+      pen.u32(1);
+      break;
+    case setclientid_confirm:
+      pen.u64(0x0102030405060708ULL).u64(0x434F4E4649524DULL);
+      break;
     case exchange_id:
       pen.u64(0x56455249464945ULL);
       put_string(pen, "Linux NFSv4.1 client");
@@ -235,6 +255,9 @@ void results(Pen& pen, std::vector<Item>& items, const std::string& name, const 
       pen.u64(1);
       entries(pen, octets);
       break;
+    case setclientid:
+      pen.u64(0x0102030405060708ULL).u64(0x434F4E4649524DULL);
+      break;
     case exchange_id:
       pen.u64(0x0102030405060708ULL).u32(1).u32(0x20101).u32(0).u64(1);  // pNFS: not in use here
       put_string(pen, "server");
@@ -267,7 +290,12 @@ void call(Pen& pen, std::vector<Item>& items, const Procedure& p) {
   if (p.number == 0) return;
   put_string(pen, "");
   const auto newer = [](const std::string& name) { return number(name) >= copy; };
-  const std::uint32_t minor = std::any_of(p.operations.begin(), p.operations.end(), newer) ? 2 : 1;
+  const auto older = [](const std::string& name) {
+    const std::uint32_t operation = number(name);
+    return operation == renew || operation == setclientid || operation == setclientid_confirm;
+  };
+  const auto any = [&p](auto&& kind) { return std::any_of(p.operations.begin(), p.operations.end(), kind); };
+  const std::uint32_t minor = any(newer) ? 2 : any(older) ? 0 : 1;
   pen.u32(minor).u32(p.operations.size());
   for (const std::string& name : p.operations) {
     pen.u32(number(name));

@@ -133,6 +133,8 @@ RpcMessage rpc_reply(const Procedure& p, std::uint32_t xid, std::uint32_t status
     pen.u32(auth_none).u32(0);
   }
   pen.u32(status);
+  constexpr std::uint32_t program_mismatch = 2;
+  if (status == program_mismatch) pen.u32(3).u32(4);  // the versions that it has
   if (status != 0) return {pen.take(), {}};
   Pen body;
   switch (p.kind) {
@@ -150,6 +152,14 @@ RpcMessage rpc_reply(const Procedure& p, std::uint32_t xid, std::uint32_t status
       break;
   }
   return together(std::move(pen), std::move(body), std::move(items), p.gss);
+}
+
+RpcMessage rpc_denied(std::uint32_t xid, std::uint32_t auth_status) {
+  constexpr std::uint32_t denied = 1;
+  constexpr std::uint32_t auth_error = 1;
+  Pen pen;
+  pen.u32(xid).u32(message_reply).u32(denied).u32(auth_error).u32(auth_status);
+  return {pen.take(), {}};
 }
 
 }  // namespace forge

@@ -47,6 +47,8 @@ struct Procedure {
 [[nodiscard]] RpcMessage rpc_call(const Procedure& procedure, std::uint32_t xid);
 /// `status`: accept_stat, 0 for success; results follow only then.
 [[nodiscard]] RpcMessage rpc_reply(const Procedure& procedure, std::uint32_t xid, std::uint32_t status);
+/// MSG_DENIED, AUTH_ERROR (RFC 5531 section 9).
+[[nodiscard]] RpcMessage rpc_denied(std::uint32_t xid, std::uint32_t auth_status);
 
 namespace nfs3 {
 void call(Pen& pen, std::vector<Item>& items, const Procedure& p);

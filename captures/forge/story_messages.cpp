@@ -277,7 +277,8 @@ void Story::reply(const Step& step, Words& words) {
     if (*size < least) throw Mistake("the message has at least " + std::to_string(least) + " octets");
     procedure.octets = *size - least;
   }
-  out.rpc = rpc_reply(procedure, rpc_xid, status);
+  const auto denied = words.maybe<std::uint32_t>("denied");
+  out.rpc = denied ? rpc_denied(rpc_xid, *denied) : rpc_reply(procedure, rpc_xid, status);
   retype(out.rpc, words);
   read_items(words, out.rpc);
   const auto put = [&out](const Chunk& chunk, const Octets& data) {

@@ -138,6 +138,8 @@ MountFacts account(Mount& mount, const Assessment& a) {
   if (mount.waits.worst.frame.number != 0) facts.longest_wait = mount.waits.worst;
   facts.operations = operation_times(mount.clocks);
   facts.nfs_over_tcp = mount.nfs_over_tcp;
+  const bool up = a.state == State::working || a.state == State::closed;
+  facts.nothing_done = up && a.nothing_done != nullptr;
   facts.sentence = sentence_of(mount, a);
   facts.next = next_step(a);
   return facts;
@@ -147,7 +149,9 @@ Verdict verdict_of(const std::vector<MountFacts>& mounts, const std::vector<Brea
                    const TurnedAway& beyond) {
   Verdict verdict;
   if (mounts.empty()) return verdict;
-  const auto worse = [](const MountFacts& a, const MountFacts& b) { return badness(a.state) < badness(b.state); };
+  const auto worse = [](const MountFacts& a, const MountFacts& b) {
+    return std::pair(badness(a.state), a.nothing_done) < std::pair(badness(b.state), b.nothing_done);
+  };
   const MountFacts& worst = *std::max_element(mounts.begin(), mounts.end(), worse);
   // What is not kept may be worse than all that is.
   verdict.state = beyond.count != 0 && !suffers(worst.state) ? State::unknown : worst.state;
@@ -158,10 +162,11 @@ Verdict verdict_of(const std::vector<MountFacts>& mounts, const std::vector<Brea
   std::uint64_t rest_suffers = 0;
   const bool several = mounts.size() > 1;
   for (const MountFacts& mount : mounts) {
-    const bool speaks = !several || suffers(mount.state) || (mount.state == State::unknown && mount.id == worst.id);
+    const bool in_trouble = suffers(mount.state) || mount.nothing_done;
+    const bool speaks = !several || in_trouble || (mount.state == State::unknown && mount.id == worst.id);
     if (!speaks || named >= most_named) {
       ++rest;
-      if (suffers(mount.state)) ++rest_suffers;
+      if (in_trouble) ++rest_suffers;
       continue;
     }
     ++named;

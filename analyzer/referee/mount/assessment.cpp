@@ -233,12 +233,28 @@ void take_nfs(Assessment& a, const Mount& mount, TimeNs wait) {
   }
 }
 
+/// The capture shows all that was ever asked on these connections.
+[[nodiscard]] bool begins_with_the_mount(const Mount& mount) {
+  const auto asked_for = [&](const Life& life) {
+    return std::any_of(mount.attempts.begin(), mount.attempts.end(),
+                       [&](const Attempt& attempt) { return attempt.connection == life.id; });
+  };
+  return mount.forgotten_lives == 0 && std::all_of(mount.lives.begin(), mount.lives.end(), asked_for);
+}
+
 /// The server answers, and does nothing of what it is asked for.
 void take_nothing_done(Assessment& a, const Mount& mount, TimeNs wait) {
-  constexpr std::uint64_t enough = 3;
-  const NothingDone& run = mount.nfs.nothing_done;
-  if (run.times < enough || trace::elapsed(run.first.time, run.last.time) < wait || gap_behind(mount, run.first))
+  const Outcomes& outcomes = mount.nfs.outcomes;
+  const NothingDone& run = outcomes.run;
+  if (run.times == 0 || gap_behind(mount, run.first)) return;
+  // Who was never served by RPC needs no time to see that; but a client asks for another context, or with NULL
+  // whether there is anybody, as a matter of course.
+  const bool all = outcomes.done == 0 && run.for_good == run.times && (outcomes.nulls == 0 || run.asking != 0);
+  if (all && begins_with_the_mount(mount)) {
+    a.nothing_since = Assessment::Since::the_start;
+  } else if (!lasting(run, wait)) {
     return;
+  }
   a.nothing_done = &run;
 }
 
@@ -389,6 +405,14 @@ void take_reconnect(Assessment& a, const Mount& mount) {
   if (ended.number != 0) a.again = connected_since(mount, ended);
 }
 
+/// Its requester closed the connection in good order, before it had waited for longer than the server has needed for
+/// another Call: `umount -f`, or a process that was killed. Nobody has failed to answer it.
+[[nodiscard]] bool left_unawaited(const Mount& mount, const OpenCall& call, const Life& life) {
+  constexpr TimeNs a_moment = 100'000'000;
+  if (!life.orderly || call.requester != Side::active || life.closed->by != Party::client) return false;
+  return trace::elapsed(call.first.time, call.ended.time) < std::max(a_moment, mount.waits.worst_time);
+}
+
 /// Who has to move for this Call, whose connection is over. Acknowledged, it had come to its responder. Not where the
 /// requester's own fault ended the connection, or what refused the Call itself; nor what could have been sent again
 /// since, and was not.
@@ -396,6 +420,7 @@ void take_reconnect(Assessment& a, const Mount& mount) {
   const Life* life = life_with(mount, call.connection);
   const std::optional<Side> fault = life != nullptr ? life->fault : std::nullopt;
   if (!call.delivered || connected_since(mount, call.ended) != nullptr) return std::nullopt;
+  if (life != nullptr && left_unawaited(mount, call, *life)) return std::nullopt;
   if (fault == call.requester) return call.pulling.number != 0 ? fault : std::nullopt;
   if (!fault && call.refused.number != 0) return std::nullopt;
   return other(call.requester);

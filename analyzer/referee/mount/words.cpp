@@ -10,7 +10,6 @@
 #include "referee/rules/checks.hpp"
 #include "trace/spans.hpp"
 #include "wire/cm.hpp"
-#include "wire/nfs_status.hpp"
 #include "wire/rpcrdma.hpp"
 
 namespace rpcrdma::referee {
@@ -84,6 +83,42 @@ using State = MountFacts::State;
   return cut ? "of what was called, the capture has too little" : "no call was made";
 }
 
+/// "no call was served: 3 calls, all refused with PROG_UNAVAIL, from frame 6 to 20"
+[[nodiscard]] std::string nothing_done_text(const Mount& mount, const NothingDone& run, Assessment::Since since) {
+  const std::string what = fmt::format("{} with {}{}", run.by_rpc == run.times ? "refused" : "answered",
+                                       denial_name(run.newest), run.alike < run.times ? " and the like" : "");
+  const std::string where = run.first.number == run.last.number
+                                ? fmt::format("frame {}", run.first.number)
+                                : fmt::format("from frame {} to {}", run.first.number, run.last.number);
+  if (since == Assessment::Since::the_start) {
+    return fmt::format("no call was served{}: {}, {}{}, {}", mount.nfs.outcomes.nulls != 0 ? " but NULL" : "",
+                       counted(run.times, "call"), run.times == 1 ? "" : "all ", what, where);
+  }
+  return fmt::format("nothing gets done: the last {} NFS calls were all {}, {}", grouped(run.times), what, where);
+}
+
+/// Who would have to move, as a sentence of its own.
+[[nodiscard]] std::string_view who_could_help(const NothingDone& run) {
+  const Denial& denial = run.newest;
+  if (run.alike < run.times) return "";
+  switch (who_helps(run)) {
+    case Owes::server:
+      return denial.of_rpc() ? " The server's machine is alive, its service refuses." : " The server says: later.";
+    case Owes::client:
+      return " The server does not know the client any more, and the client goes on as if it did.";
+    default:
+      break;
+  }
+  if (denial.by == Denial::By::credential) {
+    return " The server does not accept who the client says it is: what the client sends and what the server wants do "
+           "not agree.";
+  }
+  if (denial.by == Denial::By::rpc && denial.versions) {
+    return " The server does not have the version that the client asks for.";
+  }
+  return "";
+}
+
 [[nodiscard]] std::string works(const Mount& mount, const Assessment& a) {
   if (mount.waits.answered + all_open(mount) + hidden(mount) + lost(mount) == 0) {
     return fmt::format("The mount is up; {}.", nothing_called(mount));
@@ -92,13 +127,8 @@ using State = MountFacts::State;
     return fmt::format("The mount is up, but no call was served: {}.", calls_text(mount));
   }
   if (a.nothing_done != nullptr) {
-    const NothingDone& run = *a.nothing_done;
-    const std::string_view known =
-        run.version_3 ? wire::nfs3_status_name(run.status) : wire::nfs4_status_name(run.status);
-    return fmt::format(
-        "The mount is up, but nothing gets done: the last {} NFS calls were all answered with {}{}, from "
-        "frame {} to {}.",
-        grouped(run.times), known, run.alike < run.times ? " and the like" : "", run.first.number, run.last.number);
+    return fmt::format("The mount is up, but {}.", nothing_done_text(mount, *a.nothing_done, a.nothing_since))
+        .append(who_could_help(*a.nothing_done));
   }
   return fmt::format("The mount works: {}{}.", calls_text(mount), slowest(mount));
 }
@@ -392,6 +422,11 @@ enum class Blocked : std::uint8_t { no, never_whole, rest_without_credit, answer
     }
     return fmt::format("The mount was closed in good order (frame {}); {}.", frame, nothing_called(mount));
   }
+  if (a.nothing_done != nullptr) {
+    return fmt::format("The mount was closed in good order (frame {}), but before that {}.", frame,
+                       nothing_done_text(mount, *a.nothing_done, a.nothing_since))
+        .append(who_could_help(*a.nothing_done));
+  }
   std::string text = fmt::format("The mount was closed in good order (frame {}): {}{}", frame, calls_text(mount),
                                  mount.waits.count > 0 ? slowest(mount) : "");
   if (away > 0) {
@@ -473,6 +508,32 @@ namespace {
                      series.port.value_or(wire::nfs_port));
 }
 
+/// What to look at where every answer is a refusal.
+[[nodiscard]] std::string where_nothing_is_done(const Denial& denial) {
+  if (asks_to_wait(denial)) {
+    return "On the server: what it waits for; its grace period, its disks. (--explain server-asks-to-wait)";
+  }
+  if (knows_no_client(denial)) return "On the client: its log, the thread that recovers state; on the server: uptime.";
+  constexpr std::uint32_t garbage_arguments = 4;
+  constexpr std::uint32_t system_error = 5;
+  switch (denial.by) {
+    case Denial::By::nfs3:
+    case Denial::By::nfs4:
+      return "On the server: exportfs -v, and is the exported file system still mounted; then mount again on the "
+             "client.";
+    case Denial::By::credential:
+      return "The sec= of both: exportfs -v on the server, /proc/mounts on the client; with Kerberos the logs of "
+             "rpc.gssd and gssproxy, and the clocks.";
+    case Denial::By::rpc:
+    case Denial::By::rpc_version:
+      if (denial.status == garbage_arguments) return "The first of these calls. (--explain garbage-args)";
+      if (denial.status == system_error) return "On the server: its log and dmesg, its memory.";
+      return "On the server: cat /proc/fs/nfsd/versions has to show what the client asks for; on the client: the vers= "
+             "in /proc/mounts.";
+  }
+  return "";
+}
+
 }  // namespace
 
 std::string next_step(const Assessment& a) {
@@ -513,7 +574,7 @@ std::string next_step(const Assessment& a) {
     case Owes::client_unreachable:
       return "ping the client; is the machine up, and rdma link show on both ends; then switches and firewalls.";
     case Owes::nobody:
-      return "";
+      return a.nothing_done != nullptr ? where_nothing_is_done(a.nothing_done->newest) : "";
     case Owes::unknown:
       return a.lost != nullptr && a.lost->closed->cause ? what_brought_it_down(a) : "";
   }

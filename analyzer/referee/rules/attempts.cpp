@@ -148,12 +148,17 @@ void judge_attempts(const MountWitness& witness, const Mount& mount, const Asses
     const auto its = ports.find(life.id);
     return its != ports.end() && its->second != attempt.server_port;
   };
-  const auto came_through_later = [&](const Attempt& attempt) {
-    return std::any_of(mount.lives.begin(), mount.lives.end(), [&](const Life& life) {
-      return life.established() && life.opened.number > attempt.first.number && life.id != attempt.connection &&
-             !at_another_port(life, attempt);
-    });
+  /// The first connection that came through behind it; number 0: none.
+  const auto next_connection = [&](const Attempt& attempt) {
+    FrameRef first;
+    for (const Life& life : mount.lives) {
+      const bool later = life.established() && life.opened.number > attempt.first.number &&
+                         life.id != attempt.connection && !at_another_port(life, attempt);
+      if (later && (first.number == 0 || life.opened.number < first.number)) first = life.opened;
+    }
+    return first;
   };
+  const auto came_through_later = [&](const Attempt& attempt) { return next_connection(attempt).number != 0; };
   for (const Attempt& attempt : mount.attempts) {
     if (attempt.transport != trace::Transport::iwarp && came_through_later(attempt)) {
       singles.fold(attempt.first, std::max(attempt.last.number, attempt.answer.number));
@@ -189,7 +194,10 @@ void judge_attempts(const MountWitness& witness, const Mount& mount, const Asses
       });
     } else if (attempt.waits()) {
       if (attempt.outcome == Outcome::accepted && attempt.connection == 0) continue;  // the client went no further
-      const FrameRef until = attempt.left.number != 0 ? attempt.left : assessment.end;
+      // Who has a connection waits for that answer no longer, unless it goes on asking.
+      const FrameRef through = next_connection(attempt);
+      const bool moved_on = through.number > attempt.last.number;
+      const FrameRef until = attempt.left.number != 0 ? attempt.left : moved_on ? through : assessment.end;
       const bool old = until.time - attempt.first.time >= witness.context.options.wait;
       if (attempt.copies < repeats_that_count && !old) continue;
       const bool known = std::any_of(mount.lives.begin(), mount.lives.end(), [&](const Life& life) {
@@ -201,7 +209,9 @@ void judge_attempts(const MountWitness& witness, const Mount& mount, const Asses
         return fmt::format(
             "The {} got no answer in {:.1f} s ({}){}.", attempt.connection != 0 ? "MPA Request" : "attempt to connect",
             seconds(trace::elapsed(attempt.first.time, until.time)), counted(attempt.copies, "repetition"),
-            attempt.left.number != 0 ? fmt::format("; then the client ended TCP (frame {})", attempt.left.number) : "");
+            attempt.left.number != 0 ? fmt::format("; then the client ended TCP (frame {})", attempt.left.number)
+            : moved_on               ? fmt::format("; then another came through (frame {})", through.number)
+                                     : "");
       });
     }
   }

@@ -217,6 +217,7 @@
   X(state_revoked) \
   X(server_restarted) \
   X(server_asks_to_wait) \
+  X(nothing_served) \
   X(nfs_errors) \
   X(nfs_over_tcp) \
   X(capture_sampled)

@@ -314,6 +314,48 @@ void judge_delays(const MountWitness& witness, const Mount& mount, const Assessm
   for (const auto& [operation, run] : mount.nfs.delays) judge(operation, run);
 }
 
+const Row rows::nothing_served{
+    .group = 'N',
+    .severity = Severity::warning,
+    .versions = Versions::both,
+    .source = "RFC 5531 section 9; RFC 8881 section 15.1; RFC 1813 section 2.6",
+    .who = "nobody",
+    .title = "Every call is answered, and nothing is done",
+    .explanation =
+        "RPC itself refuses the calls (the program or its version is not there, the credentials are not accepted, the "
+        "server has failed), or the server knows neither client nor session any more, or nothing of the files that it "
+        "is asked for. Whoever uses the mount gets errors or waits, although no call is open.",
+    .evidence =
+        "The newest answers all say so, to the end of the capture: a warning where these are three or more over --wait "
+        "or longer. A note where RPC refused all calls that there were but NULL, and not so often or so long; and "
+        "where the server says STALE, which may be meant for one file that was removed. One answer that did what was "
+        "asked ends it, and so does one that could not be read. That a context of RPCSEC_GSS has run out, or a program "
+        "beside NFS is not there (NFSACL, NLM), is daily bread. Not decided when frames are missing since. Answers "
+        "that say later are server-asks-to-wait.",
+    .next =
+        "The statuses in the frames. PROG_UNAVAIL, PROG_MISMATCH: /proc/fs/nfsd/versions on the server, vers= of the "
+        "mount. AUTH_ERROR: sec= on both ends. STALE: exportfs -v, and whether the file system is still mounted there. "
+        "BADSESSION, EXPIRED: the log of the client."};
+
+void judge_nothing_served(const MountWitness& witness, const Assessment& assessment) {
+  if (assessment.nothing_done == nullptr) return;
+  const NothingDone& run = *assessment.nothing_done;
+  if (asks_to_wait(run.newest)) return;
+  const bool stays = lasting(run, witness.context.options.wait) && (run.by_rpc != 0 || knows_no_client(run.newest));
+  Symptom symptom;
+  symptom.frames = {run.first, run.last};
+  symptom.connections = {run.connection};
+  symptom.owes = who_helps(run);
+  symptom.times = run.times;
+  symptom.at_most = stays ? Severity::warning : Severity::note;
+  symptom.what = fmt::format(
+      "{} {} with {}{}, from frame {} to {}, and nothing else was answered since.", counted(run.times, "call"),
+      run.by_rpc == run.times ? (run.times == 1 ? "was refused" : "were refused")
+                              : (run.times == 1 ? "was answered" : "were answered"),
+      denial_name(run.newest), run.alike < run.times ? " and the like" : "", run.first.number, run.last.number);
+  witness.say(RuleId::nothing_served, std::move(symptom));
+}
+
 const Row rows::nfs_errors{.group = 'N',
                            .severity = Severity::note,
                            .versions = Versions::both,

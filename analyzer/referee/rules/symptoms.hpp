@@ -20,6 +20,7 @@ void judge_callbacks(const MountWitness& witness, const Assessment& assessment);
 void judge_server_flags(const MountWitness& witness, const Mount& mount, const Assessment& assessment);
 void judge_restart(const MountWitness& witness, const Mount& mount);
 void judge_delays(const MountWitness& witness, const Mount& mount, const Assessment& assessment);
+void judge_nothing_served(const MountWitness& witness, const Assessment& assessment);
 void judge_nfs_errors(const MountWitness& witness, const Mount& mount);
 
 // --- capture.cpp
@@ -35,6 +36,7 @@ inline void judge_mount(const MountWitness& witness, const Mount& mount, const A
   judge_server_flags(witness, mount, assessment);
   judge_restart(witness, mount);
   judge_delays(witness, mount, assessment);
+  judge_nothing_served(witness, assessment);
   judge_nfs_errors(witness, mount);
   judge_nfs_over_tcp(witness, mount);
 }

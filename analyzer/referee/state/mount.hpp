@@ -221,7 +221,12 @@ struct Assessment {
   const AsyncCopy* unread_copy = nullptr;   ///< whose completion may stand in a message that could not be read whole
   const Recall* unread_recall = nullptr;    ///< the same
   FrameRef newest_callback;
-  const NothingDone* nothing_done = nullptr;  ///< to the end, and for W or longer
+  const NothingDone* nothing_done = nullptr;  ///< to the end
+  /// Of `nothing_done`, if there is any.
+  enum class Since : std::uint8_t {
+    a_while,   ///< W or longer
+    the_start  ///< RPC refused every Call that there was, but perhaps NULL
+  } nothing_since = Since::a_while;
   std::uint64_t hidden = 0;  ///< Calls and others that may have been answered where the capture has gaps
   /// Silence of one side while the other repeats itself.
   struct Silence {

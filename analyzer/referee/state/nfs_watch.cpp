@@ -94,6 +94,16 @@ void take_step(Connection& connection, Transaction& call, const wire::CallStep& 
     case wire::operation::exchange_id:
       if (connection.facts.handshake_seen) forget_promises(nfs, connection.facts.opened);
       break;
+    case wire::operation::setclientid:
+      nfs.asked_verifier.reset();
+      if (const auto* client = std::get_if<wire::ClientBegun>(&step.arguments)) nfs.asked_verifier = client->verifier;
+      break;
+    case wire::operation::setclientid_confirm:
+      if (nfs.verifier != nfs.asked_verifier || !nfs.verifier) {
+        if (connection.facts.handshake_seen) forget_promises(nfs, connection.facts.opened);
+      }
+      nfs.verifier = nfs.asked_verifier;
+      break;
     default:
       break;
   }
@@ -102,6 +112,9 @@ void take_step(Connection& connection, Transaction& call, const wire::CallStep& 
 /// What the server's callback says or wants.
 void take_callback_step(Connection& connection, const Transaction& call, const wire::CallStep& step) {
   NfsWatch& nfs = connection.mount->nfs;
+  // A server of NFSv4.0 connects to its client to call it. What the client returns goes the other way: in another
+  // mount.
+  const bool returned_here = call.requester == trace::Side::passive;
   switch (step.operation) {
     case wire::operation::cb_offload:
       if (const auto* done = std::get_if<wire::OffloadDone>(&step.arguments)) {
@@ -110,11 +123,13 @@ void take_callback_step(Connection& connection, const Transaction& call, const w
       }
       break;
     case wire::operation::cb_recall:
+      if (!returned_here) break;
       if (const auto* state = std::get_if<StateId>(&step.arguments)) {
         begin_recall(connection, call, Recall::Of::delegation, *state);
       }
       break;
     case wire::operation::cb_layoutrecall:
+      if (!returned_here) break;
       if (const auto* layouts = std::get_if<wire::Layouts>(&step.arguments)) {
         const bool file = layouts->of == wire::Layouts::Of::file;
         begin_recall(connection, call, Recall::Of::layout, file ? std::optional(layouts->state) : std::nullopt);
@@ -198,38 +213,6 @@ void take_status(Connection& connection, const Transaction& call, const std::str
   if (restarted && call.requester == trace::Side::active) take_restart(nfs, status, frame, connection);
 }
 
-/// NFSERR of a server that does not serve this client: not now, or not as who it says it is.
-[[nodiscard]] bool serves_nothing(std::uint32_t status, bool version_3) noexcept {
-  if (version_3) return status == wire::nfs3err_jukebox;
-  switch (status) {
-    case wire::nfs4err_delay:
-    case wire::nfs4err_grace:
-    case wire::nfs4err_expired:
-    case wire::nfs4err_stale_clientid:
-    case wire::nfs4err_stale_stateid:
-    case wire::nfs4err_badsession:
-    case wire::nfs4err_deadsession:
-    case wire::nfs4err_conn_not_bound_to_session:
-      return true;
-    default:
-      return false;
-  }
-}
-
-/// `status`: of the whole answer to a Call of the client.
-void take_outcome(NfsWatch& nfs, std::uint32_t status, bool version_3, FrameRef frame) {
-  NothingDone& run = nfs.nothing_done;
-  if (!serves_nothing(status, version_3)) {
-    if (run.times != 0) run = {};
-    return;
-  }
-  if (run.times++ == 0) run.first = frame;
-  run.alike = run.status == status ? run.alike + 1 : 1;
-  run.status = status;
-  run.version_3 = version_3;
-  run.last = frame;
-}
-
 void take_copy(Connection& connection, const Transaction& call, const wire::Copied& copied, FrameRef frame) {
   NfsWatch& nfs = connection.mount->nfs;
   if (copied.synchronous || !copied.callback || nfs.copies.size() >= NfsWatch::most_copies) return;
@@ -251,6 +234,22 @@ void take_recall_answer(NfsWatch& nfs, const Transaction& call, std::uint32_t st
     recall.answer = frame;
     if (status != 0 && status != wire::nfs4err_delay && recall.ended.number == 0) recall.ended = frame;
   }
+}
+
+[[nodiscard]] Denial denial(std::uint32_t status, bool version_3) noexcept {
+  return {version_3 ? Denial::By::nfs3 : Denial::By::nfs4, status, std::nullopt};
+}
+
+[[nodiscard]] bool keeps_lease(std::uint32_t operation) noexcept {
+  return operation == wire::operation::sequence || operation == wire::operation::renew;
+}
+
+/// The COMPOUND has no other result. `results`: from its status on.
+[[nodiscard]] bool lease_alone(wire::Bytes results) noexcept {
+  if (results.size() < 8) return false;
+  const std::size_t at = 8 + (std::size_t{wire::load_be32(results.data() + 4)} + 3) / 4 * 4;
+  if (at > results.size() || results.size() - at < 8) return false;
+  return wire::load_be32(results.data() + at) == 1 && keeps_lease(wire::load_be32(results.data() + at + 4));
 }
 
 /// sr_status_flags of a Reply whose first operation is SEQUENCE, without reading the rest. `results`: from the
@@ -317,8 +316,9 @@ void read_results(Connection& connection, Transaction& call, FrameRef frame, wir
   if (!reply.status) return;
   if (callback) {
     take_recall_answer(nfs, call, *reply.status, frame);
-  } else if (call.protection == wire::Protection::integrity) {
-    take_outcome(nfs, *reply.status, version == 3, frame);
+  } else if (call.protection == wire::Protection::integrity && call.requester == trace::Side::active) {
+    const bool lease = reply.steps.size() == 1 && keeps_lease(reply.steps.begin()->operation);
+    take_outcome(nfs, call, denial(*reply.status, version == 3), lease, {frame, connection.id()});
   }
 }
 
@@ -337,6 +337,8 @@ bool watches(std::uint32_t operation, bool callback) noexcept {
     case bind_conn_to_session:
     case create_session:
     case exchange_id:
+    case setclientid:
+    case setclientid_confirm:
       return true;
     default:
       return false;
@@ -384,17 +386,23 @@ void watch_reply(Connection& connection, Transaction& call, FrameRef frame, wire
                  std::size_t wire_length) {
   if (connection.mount == nullptr || !call.procedure) return;
   const auto [program, version, procedure] = *call.procedure;
+  const bool of_client = call.requester == trace::Side::active;
+  std::size_t body = plain_results(message);
+  if (body == 0) {
+    const auto rpc = wire::decode_rpc_reply(message, wire_length);
+    if (!rpc) return;
+    if (!rpc->accepted || rpc->status != 0) {
+      if (of_client) take_refusal(connection.mount->nfs, call, *rpc, message, {frame, connection.id()});
+      return;
+    }
+    body = rpc->body;
+  }
+  if (of_client && procedure == 0) take_null(connection.mount->nfs, call);
   const bool nfs = program == wire::nfs_program && (version == 3 || version == 4) && procedure != 0;
   const bool callback = !nfs && wire::callback_program(program);
   if (!nfs && !callback) return;
   if (call.protection == wire::Protection::privacy) return;
   const bool protects = call.protection == wire::Protection::integrity;
-  std::size_t body = plain_results(message);
-  if (body == 0) {
-    const auto rpc = wire::decode_rpc_reply(message, wire_length);
-    if (!rpc || !rpc->accepted || rpc->status != 0) return;
-    body = rpc->body;
-  }
   if (body + 4 > message.size()) return;
   if (protects) {
     read_results(connection, call, frame, message, wire_length);
@@ -402,7 +410,10 @@ void watch_reply(Connection& connection, Transaction& call, FrameRef frame, wire
   }
   const wire::Bytes results = message.subspan(body);
   const std::uint32_t status = wire::load_be32(results.data());
-  if (!callback) take_outcome(connection.mount->nfs, status, version == 3, frame);
+  if (!callback && of_client) {
+    const bool lease = version == 4 && lease_alone(results);
+    take_outcome(connection.mount->nfs, call, denial(status, version == 3), lease, {frame, connection.id()});
+  }
   if (version == 3 && !callback) {
     take_status(connection, call, operation_name(call), status, true, frame);
     return;

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "referee/facts.hpp"
+#include "referee/state/outcomes.hpp"
 #include "referee/state/recent.hpp"
 #include "trace/events.hpp"
 #include "wire/bytes.hpp"
@@ -65,17 +66,6 @@ struct DelayRun {
   ConnectionId connection = 0;
 };
 
-/// The newest answers to the client, none of which did what was asked: the server does not know the client or its
-/// session any more, or says "later".
-struct NothingDone {
-  std::uint64_t times = 0;
-  std::uint64_t alike = 0;   ///< the newest ones, that have the same status
-  std::uint32_t status = 0;  ///< of the newest
-  bool version_3 = false;
-  FrameRef first;
-  FrameRef last;
-};
-
 /// What was read of a message last. Large, and taken anew for each: one for all mounts.
 struct StepsRead {
   wire::CallSteps asked;
@@ -113,7 +103,10 @@ struct NfsWatch {
   std::map<std::string, DelayRun> delays_over;  ///< by operation: the worst of those that are over
   std::map<ErrorKey, ErrorCount> errors;
   Restart restart;
-  NothingDone nothing_done;
+  /// NFSv4.0: a client that begins anew confirms another verifier; one that only names its callbacks anew, the same.
+  std::optional<std::uint64_t> asked_verifier;  ///< of the newest SETCLIENTID
+  std::optional<std::uint64_t> verifier;        ///< of the newest that was confirmed
+  Outcomes outcomes;
   FrameRef newest_callback;
   FrameRef unread;                       ///< newest message in pieces that could not be read to its end; number 0: none
   StepsRead* read = nullptr;             ///< whoever has the mounts owns it

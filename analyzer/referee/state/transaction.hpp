@@ -88,6 +88,8 @@ struct Transaction {
     perhaps,   ///< an RDMA2_ERROR that may be about something else with the XID of the Call
     dropped    ///< RDMA_MSGP, which its requester must not take: none so far
   } answer = Answer::plain;
+  /// What its first Reply came to (Outcomes).
+  enum class Outcome : std::uint8_t { unread, told } outcome = Outcome::unread;
   std::uint64_t completed_before = 0;  ///< transactions completed on the connection when the Call came
   std::uint64_t responder_gaps = 0;    ///< gaps of the responder's direction when the Call came
   FrameRef pulled;                     ///< newest answer to a READ of its Position-Zero Read chunk

@@ -26,8 +26,8 @@ Evidence send_evidence(const wire::IbHeader& h) {
       return {.score = -role_proven};
     case RoleSign::foreign_call:
       return {.score = call_seen, .spoken = call_seen, .foreign = true};
-    case RoleSign::unread_call:
-      return spoken(call_seen);
+    case RoleSign::unread_call:  // maybe a callback, whose chunks the client reads and writes
+      return {.score = call_seen, .spoken = call_seen, .unread = true, .foreign = true, .offer = true};
     case RoleSign::long_call:
       return spoken(long_call);
     case RoleSign::long_form:
@@ -47,7 +47,7 @@ Evidence evidence_of(const wire::IbHeader& h) {
     case wire::IbKind::send:
       return wire::begins(h.op.part) ? send_evidence(h) : Evidence{};
     case wire::IbKind::write:
-      return {.score = wire::begins(h.op.part) ? -write_seen : 0};
+      return wire::begins(h.op.part) ? Evidence{.score = -write_seen, .written = -write_seen} : Evidence{};
     case wire::IbKind::read_request:
       return pulled(-read_seen);
     default:
@@ -63,6 +63,8 @@ void Evidence::add(const wire::IbHeader& header) {
   score += more.score;
   spoken += more.spoken;
   pulled += more.pulled;
+  written += more.written;
+  unread = unread || more.unread;
   foreign = foreign || more.foreign;
   offer = offer || more.offer;
 }
@@ -77,6 +79,7 @@ Verdict weigh(const Evidence* sender, const Evidence* peer) noexcept {
   int counted = score;
   if (one.foreign || two.foreign) counted -= one.spoken - two.spoken;
   if (one.offer || two.offer) counted -= one.pulled - two.pulled;
+  if (one.unread || two.unread) counted -= one.written - two.written;
   return {score >= 0, std::abs(counted) >= role_sure};
 }
 

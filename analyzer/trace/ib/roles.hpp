@@ -16,6 +16,8 @@ struct Evidence {
   int score = 0;         ///< all of it
   int spoken = 0;        ///< of which Calls and Replies whose program does not tell who calls whom
   int pulled = 0;        ///< of which what is offered to be read, and who reads
+  int written = 0;       ///< of which RDMA Writes
+  bool unread = false;   ///< a Call all of which moves by RDMA was seen: maybe a callback, with chunks for its results
   bool foreign = false;  ///< a Call of such a program was seen
   bool offer = false;    ///< ... and a Long Call, or a Reply that its requester pulls: then it is the client who reads
 

@@ -61,6 +61,7 @@ inline std::string told(const BoundConnection& bound) {
   return told(bound.session) + " direction " + std::to_string(bound.direction);
 }
 inline std::string told(const SessionWanted& wanted) { return "flags " + std::to_string(wanted.flags); }
+inline std::string told(const ClientBegun& client) { return "verifier " + std::to_string(client.verifier); }
 inline std::string told(const Sequenced& sequenced) {
   return told(sequenced.session) + " flags " + std::to_string(sequenced.flags);
 }

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// What the answers to a client come to: the newest ones may all say that nothing is done. Counts and remembers.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "referee/facts.hpp"
+#include "trace/events.hpp"
+#include "trace/spans.hpp"
+#include "wire/bytes.hpp"
+#include "wire/rpc.hpp"
+
+namespace rpcrdma::referee {
+
+struct Transaction;
+struct NfsWatch;
+
+/// Why an answer did nothing of what it was asked for.
+struct Denial {
+  enum class By : std::uint8_t {
+    nfs3,         ///< the status is an nfsstat3
+    nfs4,         ///< an nfsstat4
+    rpc,          ///< an accept_stat (RFC 5531 section 9)
+    rpc_version,  ///< RPC_MISMATCH: there is no status
+    credential    ///< AUTH_ERROR: an auth_stat; 0: cut
+  } by = By::nfs4;
+  std::uint32_t status = 0;
+  std::optional<std::pair<std::uint32_t, std::uint32_t>> versions;  ///< PROG_MISMATCH, RPC_MISMATCH: lowest and highest
+
+  [[nodiscard]] bool of_rpc() const noexcept { return by != By::nfs3 && by != By::nfs4; }
+  [[nodiscard]] bool same(const Denial& o) const noexcept { return by == o.by && status == o.status; }
+};
+
+/// The newest answers to the client, none of which did what was asked: RPC refused it, the server does not know the
+/// client, its session or its files any more, or says "later".
+struct NothingDone {
+  std::uint64_t times = 0;
+  std::uint64_t alike = 0;     ///< the newest ones, that say the same
+  std::uint64_t by_rpc = 0;    ///< refused by RPC
+  std::uint64_t for_good = 0;  ///< of these: not such that ask for a new context of RPCSEC_GSS alone
+  std::uint64_t asking = 0;    ///< of these: other than NULL
+  Denial newest;
+  trace::FrameRef first;
+  trace::FrameRef last;
+  trace::ConnectionId connection = 0;  ///< of the newest
+};
+
+struct Answered {
+  trace::FrameRef frame;
+  trace::ConnectionId connection = 0;
+};
+
+struct Outcomes {
+  NothingDone run;
+  std::uint64_t done = 0;   ///< answers that did something, or may have
+  std::uint64_t nulls = 0;  ///< of NULL, which does nothing
+};
+
+/// All of these: of the first answer to a Call of the client.
+/// RPC has refused it. `reply`: from its XID on.
+void take_refusal(NfsWatch& nfs, Transaction& call, const wire::RpcReply& rpc, wire::Bytes reply, Answered at);
+void take_null(NfsWatch& nfs, Transaction& call);
+/// NFS has answered. `status`: of the whole answer. `lease_alone`: it keeps the lease, and does nothing else.
+void take_outcome(NfsWatch& nfs, Transaction& call, const Denial& status, bool lease_alone, Answered at);
+/// It came, and none of the above was called for it: nobody knows what it says.
+void take_unread_outcome(NfsWatch& nfs);
+
+/// Often enough, and for W or longer, to be more than what passes by itself.
+[[nodiscard]] inline bool lasting(const NothingDone& run, trace::TimeNs wait) noexcept {
+  constexpr std::uint64_t enough = 3;
+  return run.times >= enough && trace::elapsed(run.first.time, run.last.time) >= wait;
+}
+/// The server says "later".
+[[nodiscard]] bool asks_to_wait(const Denial& denial) noexcept;
+/// The server does not know the client, its session or its state any more.
+[[nodiscard]] bool knows_no_client(const Denial& denial) noexcept;
+/// Whose step comes next, where that is proven.
+[[nodiscard]] Owes who_helps(const NothingDone& run) noexcept;
+/// "PROG_UNAVAIL", "NFS4ERR_STALE", "AUTH_ERROR (AUTH_TOOWEAK)"
+[[nodiscard]] std::string denial_name(const Denial& denial);
+
+}  // namespace rpcrdma::referee
