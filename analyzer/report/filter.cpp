@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+#include <fmt/compile.h>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -19,7 +20,7 @@ std::string display_filter(const referee::Finding& finding) {
   std::sort(frames.begin(), frames.end());
   frames.erase(std::unique(frames.begin(), frames.end()), frames.end());
   if (frames.empty()) return {};
-  if (frames.size() == 1) return fmt::format("frame.number == {}", frames.front());
+  if (frames.size() == 1) return fmt::format(FMT_COMPILE("frame.number == {}"), frames.front());
   return fmt::format("frame.number in {{{}}}", fmt::join(frames, ", "));
 }
 

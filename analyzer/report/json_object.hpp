@@ -5,8 +5,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <concepts>
 #include <cstddef>
+#include <iterator>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -14,13 +16,6 @@
 #include <vector>
 
 namespace rpcrdma::report {
-
-/// Room for so many more octets at the end, to be written at once.
-[[nodiscard]] inline char* grow(std::string& out, std::size_t octets) {
-  const std::size_t before = out.size();
-  out.resize(before + octets);
-  return out.data() + before;
-}
 
 /// Where values are written, each in its final form. There may be many thousands of connections and findings: no tree
 /// is made of them first.
@@ -59,6 +54,25 @@ void put(JsonText to, const std::vector<T>& values) {
   to.out += ']';
 }
 
+/// A member's name, which needs no escapes, with what stands around it: put together by the compiler.
+class Key {
+ public:
+  consteval Key(const char* name) {
+    const std::string_view letters(name);
+    const auto behind = std::copy(letters.begin(), letters.end(), std::next(text_.begin(), 2));
+    *behind = '"';
+    *std::next(behind) = ':';
+    size_ = letters.size() + 4;
+  }
+  [[nodiscard]] constexpr std::string_view behind_another() const noexcept { return {text_.data(), size_}; }
+  [[nodiscard]] constexpr std::string_view first() const noexcept { return behind_another().substr(1); }
+
+ private:
+  static constexpr std::size_t longest = 36;
+  std::array<char, longest> text_{',', '"'};
+  std::size_t size_ = 0;
+};
+
 /// An object; it ends where it does. A member is put() as its type says.
 class Object {
  public:
@@ -67,16 +81,15 @@ class Object {
   Object& operator=(const Object&) = delete;
   ~Object() { to_.out += '}'; }
 
-  /// The key needs no escapes.
   template <typename T>
-  Object& add(std::string_view key, const T& value) {
+  Object& add(const Key& key, const T& value) {
     begin(key);
     put(to_, value);
     return *this;
   }
   /// `fill` adds the members of one inside.
   template <typename Fill>
-  Object& object(std::string_view key, Fill fill) {
+  Object& object(const Key& key, Fill fill) {
     begin(key);
     Object inside(to_);
     fill(inside);
@@ -93,15 +106,7 @@ class Object {
   }
 
  private:
-  void begin(std::string_view key) {
-    const bool first = to_.out.size() == begin_;
-    char* at = grow(to_.out, key.size() + (first ? 3U : 4U));
-    if (!first) *at++ = ',';
-    *at++ = '"';
-    at = std::copy(key.begin(), key.end(), at);
-    *at++ = '"';
-    *at = ':';
-  }
+  void begin(const Key& key) { to_.out += to_.out.size() == begin_ ? key.first() : key.behind_another(); }
 
   JsonText to_;
   std::size_t begin_;  ///< of its members

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "report/quantity.hpp"
 
+#include <fmt/compile.h>
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -14,7 +15,7 @@ std::string decimal_seconds(trace::TimeNs time) {
   constexpr std::uint64_t second = 1'000'000'000;
   const bool negative = time < 0;
   const auto magnitude = negative ? 0 - static_cast<std::uint64_t>(time) : static_cast<std::uint64_t>(time);
-  return fmt::format("{}{}.{:09}", negative ? "-" : "", magnitude / second, magnitude % second);
+  return fmt::format(FMT_COMPILE("{}{}.{:09}"), negative ? "-" : "", magnitude / second, magnitude % second);
 }
 
 std::string calendar(trace::TimeNs time) {
@@ -65,7 +66,7 @@ std::string numbered(std::string_view noun, const std::vector<std::uint32_t>& nu
   return fmt::format("{}s {}", noun, listed({numbers.begin(), numbers.end()}, limit));
 }
 
-std::string xid(std::uint32_t value) { return fmt::format("0x{:08x}", value); }
+std::string xid(std::uint32_t value) { return fmt::format(FMT_COMPILE("0x{:08x}"), value); }
 
 std::string place(const trace::FrameRef& frame, Epoch epoch) {
   std::string out = fmt::format("frame {}", frame.number);

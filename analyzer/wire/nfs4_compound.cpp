@@ -24,6 +24,11 @@ bool in_minor_version(std::uint32_t operation, const CompoundHead& head) noexcep
   return operation >= 3 && operation <= (minor == 0 ? 39U : minor == 1 ? 58U : 75U);
 }
 
+/// Does it say whether the client agrees to be called?
+bool of_channel(std::uint32_t operation) noexcept {
+  return operation == operation::bind_conn_to_session || operation == operation::create_session;
+}
+
 /// Of the arguments: all that a CallStep may hold, or only what says whether the client agrees to be called.
 enum class Wanted : std::uint8_t { all, back_channel };
 
@@ -137,8 +142,7 @@ bool walk(const Cursor& cursor, const CompoundHead& head, Places& places, Wanted
     }
     CallStep& step = steps.add(number);
     // Where the arguments cannot be read, they cannot be stepped over either.
-    const bool of_channel = number == operation::bind_conn_to_session || number == operation::create_session;
-    if (wanted == Wanted::all || of_channel) static_cast<void>(find_arguments(walker, step, head.callback));
+    if (wanted == Wanted::all || of_channel(number)) static_cast<void>(find_arguments(walker, step, head.callback));
     if (!in_minor_version(number, head)) {
       stopped = DecodeError{Fault::unsupported, "operation", walker.offset() - 4};
       return false;
@@ -216,7 +220,6 @@ namespace {
 std::optional<bool> agrees_to_be_called(const CallStep& step) {
   // CREATE_SESSION4_FLAG_CONN_BACK_CHAN, and the bit that CDFC4_BACK has in common with both "or both".
   constexpr std::uint32_t back = 2;
-  if (step.operation != operation::bind_conn_to_session && step.operation != operation::create_session) return false;
   if (const auto* bound = std::get_if<BoundConnection>(&step.arguments)) return (bound->direction & back) != 0;
   if (const auto* wanted = std::get_if<SessionWanted>(&step.arguments)) return (wanted->flags & back) != 0;
   return std::nullopt;
@@ -243,7 +246,7 @@ class Numbers {
   }
   /// The arguments of the last one are known.
   void settle() {
-    if (callback_ || compound_.back_channel != false) return;
+    if (callback_ || compound_.back_channel != false || !nfs4::of_channel(last_.operation)) return;
     compound_.back_channel = agrees_to_be_called(last_);
     last_.arguments = {};
   }

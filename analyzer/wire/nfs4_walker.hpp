@@ -131,86 +131,10 @@ class Walker {
   /// w word, p a person's number, d two words, t time of two words, T of three, i 16-octet identifier, o opaque (right
   /// behind a bitmap: attribute values), b bitmap, I array of identifiers, O array of opaques, D DDP-eligible opaque, X
   /// bulky opaque
-  bool shape(std::string_view items) {
-    char before = 0;
-    for (std::size_t i = 0; i < items.size(); ++i) {
-      if (policy_->watch == nullptr) {
-        const std::size_t passed = pass_fixed(items.substr(i));
-        i += passed;
-        if (i == items.size()) break;
-        if (passed != 0) before = 0;
-      }
-      const char kind = items[i];
-      const bool values = kind == 'o' && before == 'b';
-      if (!(values ? item(ItemKind::other, 1, PassedItem::Form::attributes) : one_of(kind))) return false;
-      before = kind;
-    }
-    return true;
-  }
+  bool shape(std::string_view items);
 
  private:
-  struct Fixed {
-    std::size_t octets = 0;  ///< 0: its length is counted
-    PassedItem::Form form = PassedItem::Form::words;
-  };
-  [[nodiscard]] static constexpr Fixed fixed(char kind) noexcept {
-    switch (kind) {
-      case 'w':
-        return {4, PassedItem::Form::words};
-      case 'p':
-        return {4, PassedItem::Form::person};
-      case 'd':
-        return {8, PassedItem::Form::words};
-      case 't':
-        return {8, PassedItem::Form::time};
-      case 'T':
-        return {12, PassedItem::Form::time};
-      case 'i':
-        return {id_octets, PassedItem::Form::identifier};
-      default:
-        return {};
-    }
-  }
-  /// Steps at once over the items of fixed length that come first, if they are captured; says how many they are.
-  std::size_t pass_fixed(std::string_view items) noexcept {
-    static constexpr std::array<std::uint8_t, 256> fixed_octets = [] {
-      std::array<std::uint8_t, 256> octets{};
-      for (std::size_t kind = 0; kind < octets.size(); ++kind) {
-        octets[kind] = static_cast<std::uint8_t>(fixed(static_cast<char>(kind)).octets);
-      }
-      return octets;
-    }();
-    std::size_t passed = 0;
-    std::size_t octets = 0;
-    for (; passed < items.size(); ++passed) {
-      const std::size_t more = fixed_octets[static_cast<std::uint8_t>(items[passed])];
-      if (more == 0) break;
-      octets += more;
-    }
-    if (passed == 0 || octets > cursor_.captured_left()) return 0;
-    return skip(octets) ? passed : 0;
-  }
-
-  bool one_of(char kind) {
-    const Fixed known = fixed(kind);
-    if (known.octets != 0) return skip(known.octets) && tell(known.form, known.octets);
-    switch (kind) {
-      case 'o':
-        return opaque();
-      case 'b':
-        return array(4);
-      case 'I':
-        return array(id_octets);
-      case 'O':
-        return each([this] { return opaque(); });
-      case 'D':
-        return opaque(ItemKind::eligible);
-      case 'X':
-        return opaque(ItemKind::bulky);
-      default:
-        return false;
-    }
-  }
+  [[nodiscard]] std::size_t pass_fixed(std::string_view items) noexcept;
 
   /// What was stepped over last.
   bool tell(PassedItem::Form form, std::size_t length) {
@@ -220,25 +144,7 @@ class Walker {
     return true;
   }
 
-  bool item(ItemKind kind, std::size_t item_octets, PassedItem::Form form) {
-    std::uint32_t count = 0;
-    if (!word(count)) return false;
-    const std::uint64_t length = std::uint64_t{count} * item_octets;
-    const std::uint64_t padded = (length + 3U) & ~std::uint64_t{3};
-    switch (policy_->meet({kind, cursor_.offset(), position(), length, length <= cursor_.wire_left()})) {
-      case Whereabouts::in_place:
-        if (policy_->watch != nullptr && length <= cursor_.wire_left()) [[unlikely]] {
-          policy_->watch->passed({form, cursor_.offset(), static_cast<std::size_t>(length)});
-        }
-        return skip(static_cast<std::size_t>(padded));
-      case Whereabouts::moved:
-        moved_octets_ += padded;
-        return true;
-      case Whereabouts::unknown:
-        break;
-    }
-    return false;
-  }
+  bool item(ItemKind kind, std::size_t item_octets, PassedItem::Form form);
 
   Cursor cursor_;
   ItemPolicy* policy_;

@@ -79,6 +79,12 @@ struct Decoder {
   [[nodiscard]] Reply reply() const { return Reply(out); }
 };
 
+/// Most messages have nothing in either list, and no Reply chunk: three words of 0.
+[[nodiscard]] bool no_chunks(Bytes lists) noexcept {
+  if (lists.size() < body_v1::empty_lists_octets) return false;
+  return (load_be64(lists.data()) | load_be32(lists.data() + 8)) == 0;
+}
+
 }  // namespace
 
 void HeaderV1::clear() noexcept {
@@ -122,6 +128,10 @@ tl::expected<void, DecodeError> decode_header_v1(Bytes octets, std::size_t wire_
 
   const auto proc = static_cast<Proc>(out.fixed.proc);
   if (cursor.wire_left() + body_v1::fixed_octets < body_v1::least_octets(proc)) return body_v1::too_short();
+  if ((proc == Proc::msg || proc == Proc::nomsg) && no_chunks(cursor.rest())) {
+    out.length = cursor.offset() + body_v1::empty_lists_octets;
+    return {};
+  }
   Decoder decoder{out};
   auto step = body_v1::walk(cursor, proc, decoder);
   if (step) out.length = cursor.offset();

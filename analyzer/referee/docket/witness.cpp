@@ -38,18 +38,20 @@ namespace {
 }  // namespace
 
 bool Witness::may(RuleId id) const {
-  if (rule(id).needs.file_order && connection.file_order != Connection::FileOrder::unquestioned) {
+  const Needs& needs = rule(id).needs;
+  if (needs.file_order && connection.file_order != Connection::FileOrder::unquestioned) {
     unchecked(id, "packets of the connection stand in the file in another order than on the wire");
     return false;
   }
-  if (known(rule(id).needs.past, connection)) return true;
+  if (known(needs.past, connection)) return true;
   unchecked(id,
             connection.whole() ? std::string_view("the handshake is not in the capture") : connection.why_not_whole());
   return false;
 }
 
 bool Witness::may(RuleId id, const Transaction& call) const {
-  const Needs::Call needed = rule(id).needs.call;
+  const Needs& needs = rule(id).needs;
+  const Needs::Call needed = needs.call;
   if (needed != Needs::Call::any && call.copies != 1) {
     unchecked(id, "a Call was sent more than once, and which of them is answered is not known");
     return false;
@@ -58,7 +60,7 @@ bool Witness::may(RuleId id, const Transaction& call) const {
     unchecked(id, "an earlier Call with the same XID may not have been answered, and which of them is, is not known");
     return false;
   }
-  if (rule(id).needs.lists && !call.all_lists()) {
+  if (needs.lists && !call.all_lists()) {
     unchecked(id, "the chunk lists of the Call are not known");
     return false;
   }

@@ -101,7 +101,8 @@ void Messages::unreadable(Side side, const Fpdu& fpdu) {
   gap(side, fpdu.end - fpdu.start, half.acknowledged >= fpdu.end, fpdu.first);
 }
 
-void Messages::begin_send(Side side, const Fpdu& fpdu, const wire::DdpControl& control) {
+void Messages::begin_send(Side side, const Fpdu& fpdu, const wire::DdpControl& control,
+                          const wire::Decoded<wire::DdpHeader>& header) {
   Half& half = of(side);
   half.assembling = true;
   half.msn_known = false;
@@ -110,7 +111,6 @@ void Messages::begin_send(Side side, const Fpdu& fpdu, const wire::DdpControl& c
   half.send = event<Send>(side, fpdu.first);
   half.send.ordinal = ++half.sends;
   half.send.sequence = sequence(side, fpdu);
-  const auto header = wire::decode_ddp_header(fpdu.ulpdu, fpdu.ulpdu_length);
   if (header) {
     half.msn_known = true;
     half.msn = header->msn;
@@ -146,7 +146,7 @@ void Messages::on_send(Side side, const Fpdu& fpdu, const wire::DdpControl& cont
   if (!half.assembling) {
     // A capture that begins inside of a message: nobody can use its end.
     if (half.sends == 0 && !set_up_ && header && header->message_offset != 0) return;
-    begin_send(side, fpdu, control);
+    begin_send(side, fpdu, control, header);
   }
   Send& send = half.send;
   if (header && header->message_offset != send.wire_length) {

@@ -121,7 +121,8 @@ class Messages {
   [[nodiscard]] bool swallow_set_up(Side side, const Fpdu& fpdu, const wire::DdpControl& control);
   void unreadable(Side side, const Fpdu& fpdu);
   void on_send(Side side, const Fpdu& fpdu, const wire::DdpControl& control);
-  void begin_send(Side side, const Fpdu& fpdu, const wire::DdpControl& control);
+  void begin_send(Side side, const Fpdu& fpdu, const wire::DdpControl& control,
+                  const wire::Decoded<wire::DdpHeader>& header);
   void end_send(Side side, const Fpdu& fpdu);
   void abandon_send(Side side);
   void report_acknowledged(Side by, FrameRef frame);
