@@ -91,7 +91,7 @@ using State = MountFacts::State;
                                 ? fmt::format("frame {}", run.first.number)
                                 : fmt::format("from frame {} to {}", run.first.number, run.last.number);
   if (since == Assessment::Since::the_start) {
-    return fmt::format("no call was served{}: {}, {}{}, {}", mount.nfs.outcomes.nulls != 0 ? " but NULL" : "",
+    return fmt::format("no call{} was served: {}, {}{}, {}", mount.nfs.outcomes.nulls != 0 ? " other than NULL" : "",
                        counted(run.times, "call"), run.times == 1 ? "" : "all ", what, where);
   }
   return fmt::format("nothing gets done: the last {} NFS calls were all {}, {}", grouped(run.times), what, where);
