@@ -236,7 +236,9 @@ struct Watching {
 /// Frame by frame, in their order.
 [[nodiscard]] ReadThrough read_in_order(const Options& options, Inputs& inputs, std::optional<report::Taps> taps,
                                         const Watching& watching) {
-  const auto& [drawing, sanitizing, stream] = watching;
+  Drawing& drawing = watching.drawing;
+  Sanitizing* const sanitizing = watching.sanitizing;
+  Stream* const stream = watching.stream;
   referee::Observer* observer = drawing.observer();
   trace::TapTally tally(taps ? taps->compared : trace::TapClocks());
   report::TapCalls tap_calls(tally, observer);
