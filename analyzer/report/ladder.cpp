@@ -401,8 +401,8 @@ void Ladder::name_procedure(LadderRow& row, const MessageSeen& seen) {
   const auto call = wire::decode_rpc_call(message, length);
   if (!call || call->procedure != 1 || call->body > message.size()) return;
   const bool callback = wire::callback_program(call->program);
-  if (!callback && (call->program != 100003 || call->version != 4)) return;
-  if (call->gss_service && *call->gss_service != 1) return;  // wrapped or encrypted
+  if (!callback && (call->program != wire::nfs_program || call->version != 4)) return;
+  if (wire::protection_of(*call) != wire::Protection::none) return;
   const auto compound = wire::decode_compound(message.subspan(call->body), length - call->body, callback);
   if (!compound) return;
   std::string names;

@@ -184,6 +184,41 @@ void procedures(Page& page, const ConnectionFacts& c, bool verbose) {
   page.field("procedures", line);
 }
 
+std::string peers(const ConnectionFacts& c) {
+  std::string text = fmt::format("client {}, server {}", report::spoken(c.client), report::spoken(c.server));
+  switch (c.roles_from) {
+    case trace::RolesFrom::handshake:
+      break;
+    case trace::RolesFrom::port:
+      return text + "; roles told by the port";
+    case trace::RolesFrom::traffic:
+      return text + "; roles told by the traffic";
+    case trace::RolesFrom::unknown:
+      return text + "; which of them is the client is not known";
+  }
+  return text;
+}
+
+/// What the capture lacks of it; empty: nothing.
+std::string lacks(const ConnectionFacts& c) {
+  std::vector<std::string> parts;
+  if (c.one_way) parts.emplace_back("only one direction was captured");
+  if (c.gaps != 0) {
+    parts.push_back(counted(c.gaps, c.transport == trace::Transport::iwarp ? "octet" : "packet") + " missing");
+  }
+  if (c.sends_unrecognised != 0) parts.push_back(counted(c.sends_unrecognised, "Send") + " not RPC-over-RDMA");
+  return fmt::format("{}", fmt::join(parts, "; "));
+}
+
+std::string spoken(const referee::Cause& cause) {
+  std::string_view message = cause.message;
+  if (message.ends_with('.')) message.remove_suffix(1);
+  std::string text =
+      fmt::format("{} ({}, {})", message, referee::rule(cause.rule).name, cause.proven ? "proven" : "probable");
+  if (!cause.frames.empty()) text += "; frames " + listed(cause.frames, 8);
+  return text;
+}
+
 }  // namespace
 
 std::string_view spoken(trace::Transport transport) {
@@ -259,21 +294,7 @@ bool established(const ConnectionFacts& c) noexcept {
 void connection_block(Page& page, const ConnectionFacts& c, Epoch epoch, const TextStyle& style) {
   page.line();
   page.line(fmt::format("Connection {}: {}", c.id, spoken(c.transport)), Ink::bold);
-  std::string peers = fmt::format("client {}, server {}", spoken(c.client), spoken(c.server));
-  switch (c.roles_from) {
-    case trace::RolesFrom::handshake:
-      break;
-    case trace::RolesFrom::port:
-      peers += "; roles told by the port";
-      break;
-    case trace::RolesFrom::traffic:
-      peers += "; roles told by the traffic";
-      break;
-    case trace::RolesFrom::unknown:
-      peers += "; which of them is the client is not known";
-      break;
-  }
-  page.field("peers", peers);
+  page.field("peers", peers(c));
   if (!c.networks.empty()) page.field("network", fmt::format("{}", fmt::join(c.networks, " and ")));
   std::string opened = c.opened.number == 0 ? std::string("not seen") : place(c.opened, epoch);
   opened += c.handshake_seen ? "" : "; its handshake is not in the capture";
@@ -307,27 +328,9 @@ void connection_block(Page& page, const ConnectionFacts& c, Epoch epoch, const T
                            c.closed ? "when the connection ended" : "at the end of the capture", waited(c.waiting),
                            place(c.waiting.oldest, epoch)));
   }
-  std::string quality;
-  if (c.one_way) quality = "only one direction was captured";
-  if (c.gaps != 0) {
-    quality += fmt::format("{}{} missing", quality.empty() ? "" : "; ",
-                           counted(c.gaps, c.transport == trace::Transport::iwarp ? "octet" : "packet"));
-  }
-  if (c.sends_unrecognised != 0) {
-    quality +=
-        fmt::format("{}{} not RPC-over-RDMA", quality.empty() ? "" : "; ", counted(c.sends_unrecognised, "Send"));
-  }
-  if (!quality.empty()) page.field("capture", quality);
+  if (const std::string missing = lacks(c); !missing.empty()) page.field("capture", missing);
   page.field("end", ending(c, epoch));
-  if (c.closed && c.closed->cause) {
-    const auto& cause = *c.closed->cause;
-    std::string_view message = cause.message;
-    if (message.ends_with('.')) message.remove_suffix(1);
-    std::string why =
-        fmt::format("{} ({}, {})", message, referee::rule(cause.rule).name, cause.proven ? "proven" : "probable");
-    if (!cause.frames.empty()) why += "; frames " + listed(cause.frames, 8);
-    page.field("cause", why);
-  }
+  if (c.closed && c.closed->cause) page.field("cause", spoken(*c.closed->cause));
 }
 
 }  // namespace rpcrdma::report

@@ -204,7 +204,7 @@ std::optional<wire::Asked> draft_call(Draft& draft, std::size_t at, std::size_t 
   if (!draft_auth(draft, words, pseudonyms, false) || !draft_auth(draft, words, pseudonyms, true)) return steps.asked;
   const auto call = wire::decode_rpc_call(message, wire_length);
   if (!call) return steps.asked;
-  const bool wrapped = call->flavor == wire::flavor_gss && call->gss_service != 1U;
+  const bool wrapped = wire::protection_of(*call) != wire::Protection::none;
   wire::NfsItems items;
   if (!wrapped) wire::list_call_items(message, wire_length, chunks, items);
   NfsDraft nfs(draft, at, call->body, pseudonyms);

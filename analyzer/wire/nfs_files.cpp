@@ -272,7 +272,7 @@ void read_file_steps(Bytes message, FileCall& out) {
 void read_file_answers(Bytes message, const Asked& asked, FileAnswers& out) {
   out.clear();
   const auto reply = decode_rpc_reply(message, message.size());
-  if (!reply || !reply->accepted || reply->status != 0) return;
+  if (!reply || !reply->succeeded()) return;
   // Without a verifier of RPCSEC_GSS nothing is protected (RFC 2203 section 5.3.3.2).
   const auto protection = reply->flavor == flavor_gss ? asked.protection : Protection::none;
   const auto body = open_body(message, message.size(), reply->body, protection);

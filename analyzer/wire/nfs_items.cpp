@@ -15,7 +15,6 @@ using nfs4::ItemKind;
 using nfs4::Walker;
 using nfs4::Whereabouts;
 
-constexpr std::uint32_t nfsacl_program = 100227;
 constexpr std::size_t items_limit = 256;
 constexpr std::size_t most_inline_first = 8;
 constexpr std::uint32_t call_octets_minimum = 40;  // an RPC Call without arguments, AUTH_NONE
@@ -378,7 +377,7 @@ void list_call_items(Bytes stream, std::size_t wire_length, std::span<const Read
     ended_without_walk(out, WalkEnd::misplaced, "position", wire_length);
     return;
   }
-  const bool wrapped = call->flavor == flavor_gss && call->gss_service != 1U;
+  const bool wrapped = protection_of(*call) != Protection::none;
   const DdpBinding binding = ddp_binding(call->program, call->version, call->procedure);
   if (wrapped || !(binding.arguments || binding.results)) {
     ended_without_walk(out, WalkEnd::unsupported, wrapped ? "RPCSEC_GSS" : "procedure", wire_length - call->body);
@@ -409,7 +408,7 @@ void list_reply_items(Bytes stream, std::size_t wire_length, std::uint32_t progr
   }
   out.reached = reply->body;
   out.left = wire_length - reply->body;
-  if (!reply->accepted || reply->status != 0) {
+  if (!reply->succeeded()) {
     out.failed = reply->accepted ? reply->status : 1;
     out.left = 0;  // what may follow is no result
     return;

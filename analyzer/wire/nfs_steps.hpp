@@ -134,9 +134,6 @@ struct CallStep {
       arguments;
 };
 
-/// How RPCSEC_GSS protects arguments and results (RFC 2203 section 5.3.2). With integrity they can still be read.
-enum class Protection : std::uint8_t { none, integrity, privacy };
-
 /// What a Reply cannot be read without.
 struct Asked {
   std::uint32_t program = 0;

@@ -247,7 +247,7 @@ void walk_call(Bytes message, std::size_t wire_length, const NfsItems* listed, I
     read_call_steps(message, wire_length, listed, steps, &watch);
     return;
   }
-  if (call->flavor == flavor_gss && call->gss_service != 1U) return;
+  if (protection_of(*call) != Protection::none) return;
   walk_old(message, wire_length, call->body, listed, watch, [&](Walker& w) {
     return call->version == 3 ? arguments_v3(w, call->procedure) : arguments_v2(w, call->procedure);
   });
@@ -261,7 +261,7 @@ void walk_reply(Bytes message, std::size_t wire_length, const Asked& asked, cons
     return;
   }
   const auto reply = decode_rpc_reply(message, wire_length);
-  if (!reply || !reply->accepted || reply->status != 0) return;
+  if (!reply || !reply->succeeded()) return;
   if (reply->flavor == flavor_gss && asked.protection != Protection::none) return;
   walk_old(message, wire_length, reply->body, listed, watch, [&](Walker& w) {
     return asked.version == 3 ? results_v3(w, asked.procedure) : results_v2(w, asked.procedure);

@@ -10,8 +10,6 @@ constexpr std::uint32_t auth_octets_limit = 400;  // RFC 5531 section 8.2
 
 constexpr std::uint32_t accepted_reply = 0;
 constexpr std::uint32_t denied_reply = 1;
-constexpr std::uint32_t last_accept_stat = 5;  // SYSTEM_ERR
-constexpr std::uint32_t last_reject_stat = 1;  // AUTH_ERROR
 
 DecodeError wrong(std::string_view field, std::size_t offset) { return {Fault::invalid, field, offset}; }
 
@@ -44,6 +42,20 @@ std::optional<std::uint32_t> gss_service_of(const Auth& credential) {
 }
 
 }  // namespace
+
+std::optional<Protection> protection_of(const RpcCall& call) noexcept {
+  if (call.flavor != flavor_gss) return Protection::none;
+  switch (call.gss_service.value_or(0)) {
+    case gss_service::none:
+      return Protection::none;
+    case gss_service::integrity:
+      return Protection::integrity;
+    case gss_service::privacy:
+      return Protection::privacy;
+    default:
+      return std::nullopt;
+  }
+}
 
 Decoded<RpcStart> decode_rpc_start(Bytes octets, std::size_t wire_length) noexcept {
   Cursor cursor(octets, wire_length);
@@ -112,7 +124,7 @@ Decoded<RpcReply> decode_rpc_reply(Bytes octets, std::size_t wire_length) noexce
   const std::size_t status_at = cursor.offset();
   const auto status = cursor.be32("status");
   if (!status) return tl::make_unexpected(status.error());
-  if (*status > (reply.accepted ? last_accept_stat : last_reject_stat)) {
+  if (*status > (reply.accepted ? accept_stat::system_err : reject_stat::auth_error)) {
     return tl::make_unexpected(wrong("status", status_at));
   }
   reply.status = *status;
@@ -126,9 +138,7 @@ bool callback_program(std::uint32_t program) noexcept {
 }
 
 bool service_program(std::uint32_t program) noexcept {
-  constexpr std::uint32_t mount = 100005;
-  constexpr std::uint32_t nfs_acl = 100227;
-  return program == nfs_program || program == mount || program == nfs_acl;
+  return program == nfs_program || program == mount_program || program == nfsacl_program;
 }
 
 }  // namespace rpcrdma::wire

@@ -2,6 +2,7 @@
 // Of ONC RPC (RFC 5531), what transactions need; and the names of NFS procedures and operations.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -9,6 +10,7 @@
 #include <vector>
 
 #include "wire/bytes.hpp"
+#include "wire/rpc_numbers.hpp"
 
 namespace rpcrdma::wire {
 
@@ -27,8 +29,6 @@ struct RpcStart {
 /// The first 8 octets say: an RPC message of this type begins here, with this XID.
 [[nodiscard]] bool begins_message(Bytes octets, std::uint32_t xid, MessageType type) noexcept;
 
-inline constexpr std::uint32_t flavor_gss = 6;
-
 struct RpcCall {
   std::uint32_t xid = 0;
   std::uint32_t rpc_version = 0;
@@ -36,18 +36,25 @@ struct RpcCall {
   std::uint32_t version = 0;
   std::uint32_t procedure = 0;
   std::uint32_t flavor = 0;
-  std::optional<std::uint32_t> gss_service;  ///< 1 none, 2 integrity, 3 privacy
+  std::optional<std::uint32_t> gss_service;  ///< as it stands; only of RPCSEC_GSS, versions 1 to 3
   std::size_t body = 0;                      ///< offset of the procedure's arguments (after the verifier)
 };
 /// Fault::invalid when rpc_version is not 2 or a length breaks RFC 5531 (credential, verifier above 400 octets).
 [[nodiscard]] Decoded<RpcCall> decode_rpc_call(Bytes octets, std::size_t wire_length) noexcept;
 
+/// How RPCSEC_GSS protects arguments and results (RFC 2203 section 5.3.2). With integrity they can still be read.
+enum class Protection : std::uint8_t { none, integrity, privacy };
+/// nullopt: of RPCSEC_GSS, and the service is none of these. The arguments stand as they are only where it is `none`.
+[[nodiscard]] std::optional<Protection> protection_of(const RpcCall& call) noexcept;
+
 struct RpcReply {
   std::uint32_t xid = 0;
   bool accepted = false;
-  std::uint32_t status = 0;  ///< accept_stat (0 SUCCESS ... 4 GARBAGE_ARGS) or reject_stat
+  std::uint32_t status = 0;  ///< accept_stat or reject_stat
   std::uint32_t flavor = 0;  ///< of the verifier
   std::size_t body = 0;      ///< offset of the results
+
+  [[nodiscard]] bool succeeded() const noexcept { return accepted && status == accept_stat::success; }
 };
 [[nodiscard]] Decoded<RpcReply> decode_rpc_reply(Bytes octets, std::size_t wire_length) noexcept;
 /// auth_stat: "AUTH_TOOWEAK"; empty if unknown.
@@ -80,9 +87,6 @@ inline constexpr std::uint32_t nfs4_illegal_operation = 10044;
 /// "READ", "COMPOUND", "CB_COMPOUND" (of every callback program); empty if unknown.
 [[nodiscard]] std::string_view bare_procedure_name(std::uint32_t program, std::uint32_t version,
                                                    std::uint32_t procedure) noexcept;
-
-/// The program number of NFS (RFC 1813, RFC 8881).
-inline constexpr std::uint32_t nfs_program = 100003;
 
 /// Programs in the transient range that servers use towards clients, and NFS callbacks: a Call of these from the
 /// active side would be odd.

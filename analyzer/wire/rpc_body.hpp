@@ -11,20 +11,6 @@
 
 namespace rpcrdma::wire {
 
-[[nodiscard]] inline std::optional<Protection> protection_of(const RpcCall& call) noexcept {
-  if (call.flavor != flavor_gss) return Protection::none;
-  switch (call.gss_service.value_or(0)) {
-    case 1:
-      return Protection::none;
-    case 2:
-      return Protection::integrity;
-    case 3:
-      return Protection::privacy;
-    default:
-      return std::nullopt;
-  }
-}
-
 /// What stands behind the RPC header, `at`, or in rpc_gss_integ_data there (RFC 2203 section 5.3.2.2: length, sequence
 /// number, the octets, checksum). Offsets count from the message's start.
 [[nodiscard]] inline Decoded<Cursor> open_body(Bytes message, std::size_t wire_length, std::size_t at,

@@ -53,15 +53,17 @@ constexpr std::array<NamedValue, 5> earlier_htypes{
 
 // RFC 5531 sections 8.2 and 9
 constexpr std::array<NamedValue, 2> message_types{{{0, "CALL"}, {1, "REPLY"}}};
-constexpr std::array<NamedValue, 4> flavors{{{0, "AUTH_NONE"}, {1, "AUTH_SYS"}, {6, "RPCSEC_GSS"}, {7, "AUTH_TLS"}}};
+constexpr std::array<NamedValue, 4> flavors{
+    {{0, "AUTH_NONE"}, {1, "AUTH_SYS"}, {flavor_gss, "RPCSEC_GSS"}, {7, "AUTH_TLS"}}};
 constexpr std::array<NamedValue, 2> reply_states{{{0, "MSG_ACCEPTED"}, {1, "MSG_DENIED"}}};
-constexpr std::array<NamedValue, 6> accept_states{{{0, "SUCCESS"},
-                                                   {1, "PROG_UNAVAIL"},
-                                                   {2, "PROG_MISMATCH"},
-                                                   {3, "PROC_UNAVAIL"},
-                                                   {4, "GARBAGE_ARGS"},
-                                                   {5, "SYSTEM_ERR"}}};
-constexpr std::array<NamedValue, 2> reject_states{{{0, "RPC_MISMATCH"}, {1, "AUTH_ERROR"}}};
+constexpr std::array<NamedValue, 6> accept_states{{{accept_stat::success, "SUCCESS"},
+                                                   {accept_stat::prog_unavail, "PROG_UNAVAIL"},
+                                                   {accept_stat::prog_mismatch, "PROG_MISMATCH"},
+                                                   {accept_stat::proc_unavail, "PROC_UNAVAIL"},
+                                                   {accept_stat::garbage_args, "GARBAGE_ARGS"},
+                                                   {accept_stat::system_err, "SYSTEM_ERR"}}};
+constexpr std::array<NamedValue, 2> reject_states{
+    {{reject_stat::rpc_mismatch, "RPC_MISMATCH"}, {reject_stat::auth_error, "AUTH_ERROR"}}};
 constexpr std::array<NamedValue, 15> auth_states{{{0, "AUTH_OK"},
                                                   {1, "AUTH_BADCRED"},
                                                   {2, "AUTH_REJECTEDCRED"},
@@ -75,10 +77,14 @@ constexpr std::array<NamedValue, 15> auth_states{{{0, "AUTH_OK"},
                                                   {10, "AUTH_TKT_FILE"},
                                                   {11, "AUTH_DECODE"},
                                                   {12, "AUTH_NET_ADDR"},
-                                                  {13, "RPCSEC_GSS_CREDPROBLEM"},
-                                                  {14, "RPCSEC_GSS_CTXPROBLEM"}}};
-constexpr std::array<NamedValue, 6> programs{
-    {{100000, "portmapper"}, {100003, "NFS"}, {100005, "MOUNT"}, {100021, "NLM"}, {100024, "NSM"}, {100227, "NFSACL"}}};
+                                                  {auth_stat::gss_credential_problem, "RPCSEC_GSS_CREDPROBLEM"},
+                                                  {auth_stat::gss_context_problem, "RPCSEC_GSS_CTXPROBLEM"}}};
+constexpr std::array<NamedValue, 6> programs{{{portmapper_program, "portmapper"},
+                                              {nfs_program, "NFS"},
+                                              {mount_program, "MOUNT"},
+                                              {nlm_program, "NLM"},
+                                              {nsm_program, "NSM"},
+                                              {nfsacl_program, "NFSACL"}}};
 
 /// Tables without holes are indexed; the others are short.
 [[nodiscard]] constexpr std::string_view name_in(NamedValues names, std::uint32_t value) noexcept {

@@ -168,13 +168,13 @@ namespace {
   return {how, frame, when(connection.roles_known(), party(side)), {}};
 }
 
-/// It ends as `closed` says, by `side`: known at `now`.
-void end_as(const Witness& witness, Closed closed, Side side, FrameRef now) {
+/// It ends as `closed` says, by `side`: known at `now`. `cause`: what proves why; null: nothing does.
+void end_as(const Witness& witness, Closed closed, Side side, FrameRef now, const Suspect* cause) {
   Connection& connection = witness.connection;
   connection.stage = Connection::Stage::over;
   bool orderly = closed.how != Closed::How::reset;
-  if (const Suspect* suspect = proven_cause(witness, now)) {
-    close_with(witness, closed, *suspect);
+  if (cause != nullptr) {
+    close_with(witness, closed, *cause);
     orderly = false;
   } else {
     if (orderly) closed.cause = reason_to_leave(witness, side, now);
@@ -198,37 +198,38 @@ void judge_close(const Witness& witness, const trace::Disconnect& event) {
   }
   const Side by = event.how == How::reply ? other(event.side) : event.side;
   const std::optional<Side> left = leaver(connection);
-  const bool proven = proven_cause(witness, event.frame) != nullptr;
+  const Suspect* cause = proven_cause(witness, event.frame);
   // A FIN may still be answered, and all that it follows.
-  if (!proven && event.how == How::fin && !left && repeats_in_vain(connection, by)) {
+  if (cause == nullptr && event.how == How::fin && !left && repeats_in_vain(connection, by)) {
     connection.stage = Connection::Stage::leaving;
     return;
   }
   // Who gives up says so, to nobody.
   const bool exhausted = (event.how == How::request && connection.of(by).repeats >= 5) ||
                          (event.how == How::reset && repeats_in_vain(connection, by));
-  if (!proven && exhausted) {
+  if (cause == nullptr && exhausted) {
     judge_lost(witness, event.frame, NoticedBy::close);
     return;
   }
   if (left && (event.how == How::fin || event.side == *left)) {
     end_as(witness, closed_by(connection, Closed::How::disconnect, *left, connection.of(*left).farewell), *left,
-           event.frame);
+           event.frame, cause);
     return;
   }
-  if (!proven && (event.how == How::request || event.how == How::reply)) {
+  if (cause == nullptr && (event.how == How::request || event.how == How::reply)) {
     witness.say(RuleId::cm_dreq, {.frames = {event.frame},
                                   .what = fmt::format("The {} closed the connection in good order.", name(by))});
   }
   const Closed::How how = event.how == How::reset ? Closed::How::reset : Closed::How::disconnect;
-  end_as(witness, closed_by(connection, how, by, event.frame), by, event.frame);
+  end_as(witness, closed_by(connection, how, by, event.frame), by, event.frame, cause);
 }
 
 bool end_if_leaving(const Witness& witness) {
   const std::optional<Side> left = leaver(witness.connection);
   if (!left) return false;
   const FrameRef farewell = witness.connection.of(*left).farewell;
-  end_as(witness, closed_by(witness.connection, Closed::How::disconnect, *left, farewell), *left, farewell);
+  end_as(witness, closed_by(witness.connection, Closed::How::disconnect, *left, farewell), *left, farewell,
+         proven_cause(witness, farewell));
   judge_live_chunks(witness, farewell);
   return true;
 }

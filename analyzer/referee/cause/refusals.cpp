@@ -7,6 +7,7 @@
 
 #include "referee/cause/causes.hpp"
 #include "referee/docket/counted.hpp"
+#include "referee/rules/missing_receive.hpp"
 #include "referee/rules/rows.hpp"
 #include "referee/rules/v2_turn.hpp"
 #include "wire/ddp.hpp"
@@ -261,47 +262,14 @@ bool overran_limit(const Witness& witness, const trace::Refusal& refusal, const 
 /// Version 1: whose credits were too few, or too many. True when that is said.
 bool no_receive_left(const Witness& witness, const trace::Refusal& refusal, const SendRefused& refused) {
   Connection& connection = witness.connection;
-  const Side sender = other(refusal.side);
-  if (refused.send == nullptr || !connection.whole() || !refused.send->credits_known) return false;
+  if (refused.send == nullptr) return false;
   const RecentSend& send = *refused.send;
-  const Ledger& ledger = connection.ledger(sender);
-  const bool blames_receiver = refused.named() != nullptr && connection.threshold(sender).has_value();
+  const Lacked lacked = what_lacked(witness, refusal, send);
+  const bool blames_receiver = refused.named() != nullptr && connection.threshold(other(refusal.side)).has_value();
+  if (lacked == Lacked::cannot_tell || (lacked != Lacked::call_above_grant && !blames_receiver)) return false;
   Suspect suspect = suspect_from(refusal, RuleId::credit_overrun_fatal, send.frame, {});
-  if (send.call() && send.in_flight > send.limit) {
-    suspect.proven = true;
-    suspect.culprit = sender;
-    suspect.message =
-        fmt::format("The {} had {} outstanding with {} granted; its peer had no Receive left (Terminate, frame {}).",
-                    name(sender), counted(send.in_flight, "Call"), counted(send.limit, "credit"), refusal.frame.number);
-    witness.say(RuleId::credit_overrun_fatal, {.frames = {send.frame, refusal.frame},
-                                               .by = sender,
-                                               .as = Role::requester,
-                                               .xid = send.xid,
-                                               .what = suspect.message});
-  } else if (blames_receiver && send.call() && ledger.answered && send.in_flight + send.unanswered <= send.limit) {
-    suspect.rule = RuleId::credit_grant_unbacked;
-    suspect.proven = true;
-    suspect.culprit = refusal.side;
-    suspect.message = fmt::format("The {} had no Receive for a Call within its grant of {} (Terminate, frame {}).",
-                                  name(refusal.side), send.limit, refusal.frame.number);
-    witness.say(RuleId::credit_grant_unbacked, {.frames = {refusal.frame, send.frame, ledger.last_reply},
-                                                .by = refusal.side,
-                                                .as = Role::responder,
-                                                .xid = send.xid,
-                                                .what = suspect.message});
-  } else if (blames_receiver && send.reply() && !send.guessed && send.unanswered == 0) {
-    suspect.rule = RuleId::requester_receives_missing;
-    suspect.culprit = refusal.side;
-    suspect.message = fmt::format("The {} had no Receive for a Reply (Terminate, frame {}).", name(refusal.side),
-                                  refusal.frame.number);
-    witness.say(RuleId::requester_receives_missing, {.frames = {refusal.frame, send.frame},
-                                                     .by = refusal.side,
-                                                     .as = Role::requester,
-                                                     .xid = send.xid,
-                                                     .what = suspect.message});
-  } else {
-    return false;
-  }
+  blame(suspect, lacked, refusal, send);
+  say_lack(witness, suspect, lacked, refusal, send);
   connection.suspect(std::move(suspect));
   return true;
 }

@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "referee/docket/counted.hpp"
+#include "referee/mount/advice.hpp"
 #include "referee/mount/words.hpp"
 
 namespace rpcrdma::referee {

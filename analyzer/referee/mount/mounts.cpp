@@ -6,10 +6,13 @@
 
 #include "referee/mount/account.hpp"
 #include "referee/mount/assessment.hpp"
+#include "referee/mount/lives.hpp"
+#include "referee/mount/series.hpp"
 #include "referee/mount/words.hpp"
 #include "referee/rules/checks.hpp"
 #include "referee/rules/symptoms.hpp"
 #include "referee/rules/v2_turn.hpp"
+#include "wire/rpc_numbers.hpp"
 
 namespace rpcrdma::referee {
 
@@ -50,12 +53,11 @@ Attempt& new_attempt(Mount& mount, Attempt&& attempt) {
 
 /// The messages of NLM are answered by messages of their own, in the other direction.
 [[nodiscard]] bool without_reply(const Transaction& call) {
-  constexpr std::uint32_t nlm = 100021;
   constexpr std::uint32_t test_msg = 6;
   constexpr std::uint32_t granted_res = 15;
   if (!call.procedure) return false;
   const auto [program, version, procedure] = *call.procedure;
-  return program == nlm && procedure >= test_msg && procedure <= granted_res;
+  return program == wire::nlm_program && procedure >= test_msg && procedure <= granted_res;
 }
 
 /// Its header is broken, and still it was a Call, which its responder has to refuse: who made it waits for that.

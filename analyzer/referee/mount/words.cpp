@@ -7,10 +7,10 @@
 #include <fmt/format.h>
 
 #include "referee/docket/counted.hpp"
+#include "referee/mount/owes.hpp"
 #include "referee/rules/checks.hpp"
 #include "trace/spans.hpp"
 #include "wire/cm.hpp"
-#include "wire/rpcrdma.hpp"
 
 namespace rpcrdma::referee {
 
@@ -157,16 +157,6 @@ using State = MountFacts::State;
     return what + (series.attempts == 1 ? "was refused" : "were refused");
   }
   return what + "failed";
-}
-
-/// Why the oldest Call that waits cannot be answered, where that is known: no service is to blame for it.
-enum class Blocked : std::uint8_t { no, never_whole, rest_without_credit, answer_without_credit };
-[[nodiscard]] Blocked blocked(const Assessment& a) noexcept {
-  if (a.failing != nullptr || a.hanging.empty()) return Blocked::no;
-  const OpenCall& oldest = a.hanging.front();
-  if (oldest.sent == OpenCall::Sent::in_part) return Blocked::never_whole;
-  if (oldest.sent == OpenCall::Sent::for_want_of_credit) return Blocked::rest_without_credit;
-  return oldest.no_credit.number != 0 ? Blocked::answer_without_credit : Blocked::no;
 }
 
 [[nodiscard]] std::string_view why_blocked(const Assessment& a) noexcept {
@@ -467,118 +457,6 @@ EndNames names_of_ends(const Mount& mount) {
 std::string sentence_of(const Mount& mount, const Assessment& a) {
   std::string said = sentence_with_roles(mount, a);
   return a.roles == MountFacts::Roles::known ? said : without_roles(said, names_of_ends(mount));
-}
-
-namespace {
-
-/// A sentence of a specification was broken, or an adapter failed, and the connection with it: whoever has to answer,
-/// that comes first.
-[[nodiscard]] const Cause* broken_by(const Assessment& a) {
-  if (a.lost == nullptr || a.failing != nullptr || !a.lost->closed->cause) return nullptr;
-  const Cause& cause = *a.lost->closed->cause;
-  const bool accuses = cause.proven && kind(cause.rule) == FindingKind::violation;
-  return accuses ? &cause : nullptr;
-}
-
-/// A NAK or a Terminate ended the connection, and whose fault that was is not proven.
-[[nodiscard]] bool refused_undecided(const Assessment& a) {
-  if (a.lost == nullptr || a.failing != nullptr || a.silence || !a.lost->closed->cause) return false;
-  const Closed::How how = a.lost->closed->how;
-  return how == Closed::How::nak || how == Closed::How::terminate;
-}
-
-[[nodiscard]] std::string what_brought_it_down(const Assessment& a) {
-  return fmt::format("What brought the connection down: --explain {}.", rule(a.lost->closed->cause->rule).name);
-}
-
-/// What to look at on a server that refused. Nobody listens, or somebody does and says no.
-[[nodiscard]] std::string where_refused(const AttemptSeries& series) {
-  const std::uint16_t reason = series.reason.value_or(0);
-  if (series.attempts == series.rejected && reason != wire::reject_reason::no_listener) {
-    if (wire::is_own_lack(reason)) {
-      return "On the server: rdma resource show, what has used up its queue pairs and memory; its log.";
-    }
-    if (reason == wire::reject_reason::stale) {
-      return "On the server: rdma resource show cm_id, an old connection of this client is still held; the client may "
-             "ask again.";
-    }
-    return "On the server: somebody listens there and says no; its log and dmesg say why. (--explain cm-rejected)";
-  }
-  return fmt::format("On the server: cat /proc/fs/nfsd/portlist has to show 'rdma {}'; systemctl status nfs-server.",
-                     series.port.value_or(wire::nfs_port));
-}
-
-/// What to look at where every answer is a refusal.
-[[nodiscard]] std::string where_nothing_is_done(const Denial& denial) {
-  if (asks_to_wait(denial)) {
-    return "On the server: what it waits for; its grace period, its disks. (--explain server-asks-to-wait)";
-  }
-  if (knows_no_client(denial)) return "On the client: its log, the thread that recovers state; on the server: uptime.";
-  constexpr std::uint32_t garbage_arguments = 4;
-  constexpr std::uint32_t system_error = 5;
-  switch (denial.by) {
-    case Denial::By::nfs3:
-    case Denial::By::nfs4:
-      return "On the server: exportfs -v, and is the exported file system still mounted; then mount again on the "
-             "client.";
-    case Denial::By::credential:
-      return "The sec= of both: exportfs -v on the server, /proc/mounts on the client; with Kerberos the logs of "
-             "rpc.gssd and gssproxy, and the clocks.";
-    case Denial::By::rpc:
-    case Denial::By::rpc_version:
-      if (denial.status == garbage_arguments) return "The first of these calls. (--explain garbage-args)";
-      if (denial.status == system_error) return "On the server: its log and dmesg, its memory.";
-      return "On the server: cat /proc/fs/nfsd/versions has to show what the client asks for; on the client: the vers= "
-             "in /proc/mounts.";
-  }
-  return "";
-}
-
-}  // namespace
-
-std::string next_step(const Assessment& a) {
-  // What a rule advises is meant for a client or for a server.
-  const Cause* cause = a.roles == MountFacts::Roles::known ? broken_by(a) : nullptr;
-  if (cause != nullptr) {
-    return fmt::format("{} (--explain {})", rule(cause->rule).next, rule(cause->rule).name);
-  }
-  if (refused_undecided(a)) return what_brought_it_down(a);
-  switch (a.owes) {
-    case Owes::server:
-      if (a.failing != nullptr && a.failing->unreachable == a.failing->attempts) {
-        return "ping the server; who sent the ICMP message says whether a router, a firewall or the server itself "
-               "refuses.";
-      }
-      if (a.failing == nullptr && a.hanging.empty() && !a.copies.empty()) {
-        return "On the server: is the copy still going on (stacks of nfsd), and does its callback channel work; on the "
-               "client: the log of nfs4_callback_svc.";
-      }
-      if (a.failing != nullptr && a.failing->receipt.number != 0) {
-        return "On the server: who took the request does not decide it; its log, dmesg and the stacks of nfsd.";
-      }
-      if (a.failing != nullptr) return where_refused(*a.failing);
-      if (blocked(a) == Blocked::never_whole) {
-        return "On the server: what holds back the rest of its Call; its log, rpcrdma tracepoints.";
-      }
-      if (blocked(a) != Blocked::no) {
-        return "On the server: its handling of RDMA2_GRANT, and its pool of Receives (--explain v2-credit-starved).";
-      }
-      return "On the server: cat /proc/fs/nfsd/threads, the stacks of nfsd, its disks and its log.";
-    case Owes::client:
-      if (blocked(a) != Blocked::no && blocked(a) != Blocked::never_whole) {
-        return "On the client: its handling of RDMA2_GRANT, and its pool of Receives (--explain v2-credit-starved).";
-      }
-      return "On the client: its log, the stacks of processes in D state, sunrpc and rpcrdma tracepoints.";
-    case Owes::server_unreachable:
-      return "ping the server; is the machine up, and rdma link show on both ends; then switches and firewalls.";
-    case Owes::client_unreachable:
-      return "ping the client; is the machine up, and rdma link show on both ends; then switches and firewalls.";
-    case Owes::nobody:
-      return a.nothing_done != nullptr ? where_nothing_is_done(a.nothing_done->newest) : "";
-    case Owes::unknown:
-      return a.lost != nullptr && a.lost->closed->cause ? what_brought_it_down(a) : "";
-  }
-  return "";
 }
 
 }  // namespace rpcrdma::referee

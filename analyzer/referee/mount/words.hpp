@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The sentence that a report begins with, and what to look at next.
+// The sentence that a report begins with.
 #pragma once
 
 #include <string>
@@ -12,6 +12,5 @@ namespace rpcrdma::referee {
 /// By address: which end is the client is not known.
 [[nodiscard]] EndNames names_of_ends(const Mount& mount);
 [[nodiscard]] std::string sentence_of(const Mount& mount, const Assessment& assessment);
-[[nodiscard]] std::string next_step(const Assessment& assessment);
 
 }  // namespace rpcrdma::referee

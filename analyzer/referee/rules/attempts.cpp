@@ -20,9 +20,6 @@ namespace {
 
 using Outcome = Attempt::Outcome;
 
-constexpr std::uint64_t loop = 3;
-constexpr std::uint64_t repeats_that_count = 2;
-
 [[nodiscard]] std::string outcomes(const AttemptSeries& series) {
   std::string text;
   const auto add = [&](std::uint64_t count, std::string_view what) {
@@ -68,6 +65,143 @@ class Singles {
   FindingBook& book_;
   std::map<RuleId, Findings> of_rule_;
 };
+
+/// Connections of a mount that were established.
+class CameThrough {
+ public:
+  explicit CameThrough(const Mount& mount) {
+    std::map<ConnectionId, Port> ports;
+    for (const Attempt& attempt : mount.attempts) ports[attempt.connection] = attempt.server_port;
+    for (const Life& life : mount.lives) {
+      if (!life.established()) continue;
+      const auto its = ports.find(life.id);
+      established_.push_back({life.opened, life.id, its == ports.end() ? std::nullopt : std::optional(its->second)});
+    }
+    std::sort(established_.begin(), established_.end(),
+              [](const Established& a, const Established& b) { return a.opened.number < b.opened.number; });
+  }
+
+  /// The first one behind the attempt, at its port as far as is known.
+  [[nodiscard]] std::optional<FrameRef> behind(const Attempt& attempt) const {
+    auto at = std::upper_bound(established_.begin(), established_.end(), attempt.first.number,
+                               [](std::uint64_t number, const Established& e) { return number < e.opened.number; });
+    for (; at != established_.end(); ++at) {
+      const bool elsewhere = at->port && *at->port != attempt.server_port;
+      if (at->id != attempt.connection && !elsewhere) return at->opened;
+    }
+    return std::nullopt;
+  }
+
+ private:
+  using Port = std::optional<std::uint16_t>;
+  struct Established {
+    FrameRef opened;
+    ConnectionId id = 0;
+    std::optional<Port> port;  // nullopt: nothing is known of how it was asked for
+  };
+  std::vector<Established> established_;  // by their first frames
+};
+
+/// Of the attempts of one mount: one finding, which counts.
+class Told {
+ public:
+  /// `words()`: what is said, where it is the first.
+  template <typename Words>
+  void add(const Attempt& attempt, std::vector<FrameRef> frames, Severity severity, Words&& words) {
+    if (symptom_) {
+      ++symptom_->times;
+      symptom_->frames.push_back(frames.front());
+    } else {
+      symptom_.emplace();
+      symptom_->frames = std::move(frames);
+      symptom_->what = words();
+      symptom_->at_most = severity;
+    }
+    symptom_->at_most = std::max(symptom_->at_most, severity);
+    if (attempt.connection != 0) symptom_->connections.push_back(attempt.connection);
+  }
+  void say(const MountWitness& witness, RuleId rule, Owes owes) {
+    if (!symptom_) return;
+    symptom_->owes = owes;
+    witness.say(rule, std::move(*symptom_));
+  }
+
+ private:
+  std::optional<Symptom> symptom_;
+};
+
+void judge_series(const MountWitness& witness, const AttemptSeries& series, const Assessment& assessment) {
+  const bool over = series.ended_by.number != 0;
+  Symptom symptom;
+  symptom.frames = {series.first, series.last, series.last_answer, series.ended_by};
+  symptom.connections = series.connections;
+  symptom.owes = over ? Owes::nobody : assessment.owes;
+  symptom.times = series.attempts;
+  symptom.at_most = over ? Severity::note : Severity::warning;
+  const TimeNs span = trace::elapsed(series.first.time, series.last.time);
+  symptom.what = fmt::format("{} to connect failed in a row in {:.1f} s, one every {:.1f} s ({})",
+                             counted(series.attempts, "attempt"), seconds(span),
+                             seconds(span) / static_cast<double>(series.attempts - 1), outcomes(series));
+  symptom.what +=
+      over ? fmt::format("; the one in frame {} came through, {:.1f} s after the first.", series.ended_by.number,
+                         seconds(trace::elapsed(series.first.time, series.ended_by.time)))
+           : ".";
+  witness.say(RuleId::reconnect_loop, std::move(symptom));
+}
+
+/// The findings about REJs and REQs tell of these.
+[[nodiscard]] bool told_elsewhere(const Attempt& attempt, const Assessment& assessment) {
+  if (attempt.transport != trace::Transport::iwarp) return true;
+  return std::any_of(assessment.series.begin(), assessment.series.end(), [&](const AttemptSeries& series) {
+    return series.attempts >= attempts_of_a_loop && attempt.first.number >= series.first.number &&
+           attempt.first.number <= series.last.number;
+  });
+}
+
+/// It was answered after all, or the capture need not have its answer.
+[[nodiscard]] bool nobody_waits(const Attempt& attempt, const Mount& mount) {
+  // By TCP: the client went no further.
+  if (attempt.outcome == Outcome::accepted && attempt.connection == 0) return true;
+  return std::any_of(mount.lives.begin(), mount.lives.end(), [&](const Life& life) {
+    return life.id == attempt.connection &&
+           (life.established() || life.answer == Life::Answer::missing || life.one_way);
+  });
+}
+
+void judge_single_attempts(const MountWitness& witness, const Mount& mount, const Assessment& assessment,
+                           const CameThrough& came_through) {
+  Told refused;
+  Told unanswered;
+  for (const Attempt& attempt : mount.attempts) {
+    if (told_elsewhere(attempt, assessment)) continue;
+    const std::optional<FrameRef> through = came_through.behind(attempt);
+    const Severity severity = through ? Severity::note : Severity::warning;
+    if (attempt.outcome == Outcome::refused || attempt.outcome == Outcome::unreachable) {
+      refused.add(attempt, {attempt.answer, attempt.first}, severity, [&] {
+        const std::uint16_t port = attempt.server_port.value_or(0);
+        return attempt.outcome == Outcome::refused
+                   ? fmt::format("The server refused the connection: nobody listens on TCP port {}.", port)
+                   : fmt::format("The attempt to connect to TCP port {} was answered with ICMP unreachable.", port);
+      });
+    } else if (attempt.waits() && !nobody_waits(attempt, mount)) {
+      // Who has a connection waits for that answer no longer, unless it goes on asking.
+      const bool moved_on = through && through->number > attempt.last.number;
+      const FrameRef until = attempt.left.number != 0 ? attempt.left : moved_on ? *through : assessment.end;
+      const bool old = until.time - attempt.first.time >= witness.context.options.wait;
+      if (attempt.copies < repeats_that_count && !old) continue;
+      unanswered.add(attempt, {attempt.first, attempt.last}, severity, [&] {
+        return fmt::format(
+            "The {} got no answer in {:.1f} s ({}){}.", attempt.connection != 0 ? "MPA Request" : "attempt to connect",
+            seconds(trace::elapsed(attempt.first.time, until.time)), counted(attempt.copies, "repetition"),
+            attempt.left.number != 0 ? fmt::format("; then the client ended TCP (frame {})", attempt.left.number)
+            : moved_on               ? fmt::format("; then another came through (frame {})", through->number)
+                                     : "");
+      });
+    }
+  }
+  refused.say(witness, RuleId::connect_refused, assessment.owes);
+  unanswered.say(witness, RuleId::connect_unanswered, assessment.owes);
+}
 
 }  // namespace
 
@@ -117,106 +251,17 @@ const Row rows::reconnect_loop{
 void judge_attempts(const MountWitness& witness, const Mount& mount, const Assessment& assessment) {
   Singles singles(witness.context.book, mount);
   for (const AttemptSeries& series : assessment.series) {
-    if (series.attempts < loop) continue;
+    if (series.attempts < attempts_of_a_loop) continue;
     singles.fold(series.first, std::max(series.last.number, series.last_answer.number));
-    const bool over = series.ended_by.number != 0;
-    Symptom symptom;
-    symptom.frames = {series.first, series.last, series.last_answer, series.ended_by};
-    symptom.connections = series.connections;
-    symptom.owes = over ? Owes::nobody : assessment.owes;
-    symptom.times = series.attempts;
-    symptom.at_most = over ? Severity::note : Severity::warning;
-    const TimeNs span = trace::elapsed(series.first.time, series.last.time);
-    symptom.what = fmt::format("{} to connect failed in a row in {:.1f} s, one every {:.1f} s ({})",
-                               counted(series.attempts, "attempt"), seconds(span),
-                               seconds(span) / static_cast<double>(series.attempts - 1), outcomes(series));
-    symptom.what +=
-        over ? fmt::format("; the one in frame {} came through, {:.1f} s after the first.", series.ended_by.number,
-                           seconds(trace::elapsed(series.first.time, series.ended_by.time)))
-             : ".";
-    witness.say(RuleId::reconnect_loop, std::move(symptom));
+    judge_series(witness, series, assessment);
   }
-  const auto in_a_loop = [&](const Attempt& attempt) {
-    return std::any_of(assessment.series.begin(), assessment.series.end(), [&](const AttemptSeries& series) {
-      return series.attempts >= loop && attempt.first.number >= series.first.number &&
-             attempt.first.number <= series.last.number;
-    });
-  };
-  std::map<ConnectionId, std::optional<std::uint16_t>> ports;
-  for (const Attempt& attempt : mount.attempts) ports[attempt.connection] = attempt.server_port;
-  const auto at_another_port = [&](const Life& life, const Attempt& attempt) {
-    const auto its = ports.find(life.id);
-    return its != ports.end() && its->second != attempt.server_port;
-  };
-  /// The first connection that came through behind it; number 0: none.
-  const auto next_connection = [&](const Attempt& attempt) {
-    FrameRef first;
-    for (const Life& life : mount.lives) {
-      const bool later = life.established() && life.opened.number > attempt.first.number &&
-                         life.id != attempt.connection && !at_another_port(life, attempt);
-      if (later && (first.number == 0 || life.opened.number < first.number)) first = life.opened;
-    }
-    return first;
-  };
-  const auto came_through_later = [&](const Attempt& attempt) { return next_connection(attempt).number != 0; };
+  const CameThrough came_through(mount);
   for (const Attempt& attempt : mount.attempts) {
-    if (attempt.transport != trace::Transport::iwarp && came_through_later(attempt)) {
+    if (attempt.transport != trace::Transport::iwarp && came_through.behind(attempt)) {
       singles.fold(attempt.first, std::max(attempt.last.number, attempt.answer.number));
     }
   }
-  std::optional<Symptom> refused;
-  std::optional<Symptom> unanswered;
-  const auto tell = [&](std::optional<Symptom>& told, const Attempt& attempt, std::vector<FrameRef> frames,
-                        auto&& words) {
-    const Severity severity = came_through_later(attempt) ? Severity::note : Severity::warning;
-    if (told) {  // of one mount: one finding, which counts
-      ++told->times;
-      told->at_most = std::max(told->at_most, severity);
-      told->frames.push_back(frames.front());
-    } else {
-      told.emplace();
-      told->frames = std::move(frames);
-      told->owes = assessment.owes;
-      told->times = 1;
-      told->at_most = severity;
-      told->what = words();
-    }
-    if (attempt.connection != 0) told->connections.push_back(attempt.connection);
-  };
-  for (const Attempt& attempt : mount.attempts) {
-    if (attempt.transport != trace::Transport::iwarp || in_a_loop(attempt)) continue;
-    if (attempt.outcome == Outcome::refused || attempt.outcome == Outcome::unreachable) {
-      tell(refused, attempt, {attempt.answer, attempt.first}, [&] {
-        const std::uint16_t port = attempt.server_port.value_or(0);
-        return attempt.outcome == Outcome::refused
-                   ? fmt::format("The server refused the connection: nobody listens on TCP port {}.", port)
-                   : fmt::format("The attempt to connect to TCP port {} was answered with ICMP unreachable.", port);
-      });
-    } else if (attempt.waits()) {
-      if (attempt.outcome == Outcome::accepted && attempt.connection == 0) continue;  // the client went no further
-      // Who has a connection waits for that answer no longer, unless it goes on asking.
-      const FrameRef through = next_connection(attempt);
-      const bool moved_on = through.number > attempt.last.number;
-      const FrameRef until = attempt.left.number != 0 ? attempt.left : moved_on ? through : assessment.end;
-      const bool old = until.time - attempt.first.time >= witness.context.options.wait;
-      if (attempt.copies < repeats_that_count && !old) continue;
-      const bool known = std::any_of(mount.lives.begin(), mount.lives.end(), [&](const Life& life) {
-        return life.id == attempt.connection &&
-               (life.established() || life.answer == Life::Answer::missing || life.one_way);
-      });
-      if (known) continue;
-      tell(unanswered, attempt, {attempt.first, attempt.last}, [&] {
-        return fmt::format(
-            "The {} got no answer in {:.1f} s ({}){}.", attempt.connection != 0 ? "MPA Request" : "attempt to connect",
-            seconds(trace::elapsed(attempt.first.time, until.time)), counted(attempt.copies, "repetition"),
-            attempt.left.number != 0 ? fmt::format("; then the client ended TCP (frame {})", attempt.left.number)
-            : moved_on               ? fmt::format("; then another came through (frame {})", through.number)
-                                     : "");
-      });
-    }
-  }
-  if (refused) witness.say(RuleId::connect_refused, std::move(*refused));
-  if (unanswered) witness.say(RuleId::connect_unanswered, std::move(*unanswered));
+  judge_single_attempts(witness, mount, assessment, came_through);
 }
 
 const Row rows::nfs_over_tcp{

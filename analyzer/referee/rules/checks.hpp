@@ -56,8 +56,10 @@ void credit_answer(const Witness& witness, const trace::Send& event, Side reques
 void credit_refusal(Connection& connection, const trace::Send& event, Side requester,
                     std::optional<std::uint32_t> grant);
 void credit_acknowledged(Connection& connection, const trace::Acknowledged& event);
-void judge_rnr(const Witness& witness, const trace::Refusal& refusal, RecentSend* send);
 void credit_stall_check(const Witness& witness, Ledger& ledger, FrameRef now);
+
+// --- missing_receive.cpp: group C
+void judge_rnr(const Witness& witness, const trace::Refusal& refusal, RecentSend* send);
 
 // --- header.cpp: group D
 /// The finding about it; none when it was cut.

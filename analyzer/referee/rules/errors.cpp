@@ -9,12 +9,12 @@
 #include "referee/docket/counted.hpp"
 #include "referee/rules/checks.hpp"
 #include "referee/rules/rows.hpp"
+#include "wire/rpc_numbers.hpp"
 
 namespace rpcrdma::referee {
 
 namespace {
 
-constexpr std::uint32_t garbage_arguments = 4;
 /// Who goes on for so long without a refusal will not send it any more.
 constexpr TimeNs patience = 1'000'000'000;
 
@@ -525,7 +525,7 @@ const Row rows::garbage_args{
 void judge_rpc_status(const Witness& witness, FrameRef reply, Side responder, wire::Bytes message,
                       std::size_t wire_length, const Transaction& call) {
   const auto rpc = wire::decode_rpc_reply(message, wire_length);
-  if (!rpc || !rpc->accepted || rpc->status != garbage_arguments) return;
+  if (!rpc || !rpc->accepted || rpc->status != wire::accept_stat::garbage_args) return;
   witness.say(RuleId::garbage_args,
               {.frames = {reply, call.call},
                .as = Role::responder,

@@ -129,9 +129,8 @@ struct Asked {
   const wire::Bytes message = stream->octets;
   const auto reply = wire::decode_rpc_reply(message, stream->wire_length);
   if (!reply) return Outcome::unknown;
-  if (!reply->accepted || reply->status != 0) return Outcome::failure;
+  if (!reply->succeeded()) return Outcome::failure;
   if (reply->flavor == wire::flavor_gss) return Outcome::unknown;  // the results may be wrapped
-  constexpr std::uint32_t nfs_acl = 100227;
   const std::optional<Asked> asked = asked_for(call);
   if (!asked) {
     // Whoever never read the Call cannot have refused it; of any other it is not known what its Reply begins with.
@@ -140,7 +139,8 @@ struct Asked {
   }
   const auto [program, procedure] = *asked;
   const bool status_first =
-      (program == wire::nfs_program || program == nfs_acl || wire::callback_program(program)) && procedure != 0;
+      (program == wire::nfs_program || program == wire::nfsacl_program || wire::callback_program(program)) &&
+      procedure != 0;
   if (!status_first) return Outcome::success;
   if (message.size() < reply->body + 4) return Outcome::unknown;
   return wire::load_be32(message.data() + reply->body) == 0 ? Outcome::success : Outcome::failure;

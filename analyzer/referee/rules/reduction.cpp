@@ -482,7 +482,7 @@ void judge_call_items(const Witness& witness, Transaction& call, const RpcStream
   if (rpc->flavor != wire::flavor_gss) {
     call.wrapped = false;
   } else if (rpc->gss_service) {
-    call.wrapped = *rpc->gss_service != 1;
+    call.wrapped = *rpc->gss_service != wire::gss_service::none;
   }
   const ProcedureId procedure{rpc->program, rpc->version, rpc->procedure};
   const bool nfs4 = rpc->program == wire::nfs_program && rpc->version == 4;

@@ -13,6 +13,12 @@ namespace rpcrdma::referee {
 using trace::ConnectionId;
 using trace::FrameRef;
 
+/// So many in a row that fail are more than bad luck.
+inline constexpr std::uint64_t attempts_of_a_loop = 3;
+/// Repeated so often, over so long, without anything from the other side: it is not there.
+inline constexpr std::uint64_t repeats_that_count = 2;
+inline constexpr trace::TimeNs silence_that_counts = 1'000'000'000;
+
 /// An attempt to connect: a CM REQ, a SYN, an MPA Request.
 struct Attempt {
   ConnectionId connection = 0;  ///< that has come of it; 0: none yet

@@ -103,7 +103,7 @@ void count_wait(Connection& connection, const Transaction& call, const trace::Se
   if (connection.mount == nullptr) return;
   if (call.sent_again.number != 0) settle_copy(connection, call);
   if (call.requester != Side::active) return;
-  if (call.outcome == Transaction::Outcome::unread) take_unread_outcome(connection.mount->nfs);
+  if (call.outcome == Transaction::Outcome::unread) count_done(connection.mount->nfs);
   connection.answer_before = std::exchange(connection.last_answer, answer.frame);
   count_operation(*connection.mount, call, answer);
   LongWaits& waits = connection.mount->waits;
@@ -136,12 +136,12 @@ void count_refusal(Connection& connection, const Transaction& call) {
 void count_unseen_wait(Connection& connection, const Transaction& call) {
   if (connection.mount == nullptr || call.requester != Side::active) return;
   ++connection.mount->waits.answered;
-  take_unread_outcome(connection.mount->nfs);
+  count_done(connection.mount->nfs);
 }
 
 void end_wait(Connection& connection, Side requester, std::uint32_t xid) {
   if (connection.mount == nullptr) return;
-  if (requester == Side::active) take_unread_outcome(connection.mount->nfs);
+  if (requester == Side::active) count_done(connection.mount->nfs);
   std::erase_if(connection.mount->lost_calls, [&](const OpenCall& call) {
     return call.xid == xid && call.requester == requester && call.connection != connection.id();
   });
@@ -159,7 +159,7 @@ void end_wait_behind_close(Connection& connection, Side requester, std::uint32_t
   });
   if (answered == 0 || requester != Side::active) return;
   ++connection.mount->waits.answered;
-  take_unread_outcome(connection.mount->nfs);
+  count_done(connection.mount->nfs);
   connection.last_answer = reply;
 }
 

@@ -391,7 +391,7 @@ void watch_reply(Connection& connection, Transaction& call, FrameRef frame, wire
   if (body == 0) {
     const auto rpc = wire::decode_rpc_reply(message, wire_length);
     if (!rpc) return;
-    if (!rpc->accepted || rpc->status != 0) {
+    if (!rpc->succeeded()) {
       if (of_client) take_refusal(connection.mount->nfs, call, *rpc, message, {frame, connection.id()});
       return;
     }

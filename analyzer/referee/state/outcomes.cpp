@@ -14,19 +14,10 @@ namespace rpcrdma::referee {
 
 namespace {
 
-/// RFC 5531 section 9: the server wants another context of RPCSEC_GSS, which the client makes.
-constexpr std::uint32_t gss_credential_problem = 13;
-constexpr std::uint32_t gss_context_problem = 14;
-
 /// Programs beside NFS. A client asks once whether they are there, and does without.
 [[nodiscard]] bool accompanies_nfs(std::uint32_t program) noexcept {
-  constexpr std::uint32_t portmapper = 100000;
-  constexpr std::uint32_t mount = 100005;
-  constexpr std::uint32_t lock_manager = 100021;
-  constexpr std::uint32_t status_monitor = 100024;
-  constexpr std::uint32_t acl = 100227;
-  return program == portmapper || program == mount || program == lock_manager || program == status_monitor ||
-         program == acl;
+  return program == wire::portmapper_program || program == wire::mount_program || program == wire::nlm_program ||
+         program == wire::nsm_program || program == wire::nfsacl_program;
 }
 
 /// The files that were asked for are not there any more.
@@ -50,14 +41,12 @@ void add(NothingDone& run, const Denial& denial, Answered at) {
 }
 
 [[nodiscard]] Denial denial_of(const wire::RpcReply& rpc, wire::Bytes reply) {
-  constexpr std::uint32_t program_mismatch = 2;
-  constexpr std::uint32_t rpc_mismatch = 0;
   Denial denial;
   if (rpc.accepted) {
     denial.by = Denial::By::rpc;
     denial.status = rpc.status;
-    if (rpc.status == program_mismatch) denial.versions = two_words(reply, rpc.body);
-  } else if (rpc.status == rpc_mismatch) {
+    if (rpc.status == wire::accept_stat::prog_mismatch) denial.versions = two_words(reply, rpc.body);
+  } else if (rpc.status == wire::reject_stat::rpc_mismatch) {
     denial.by = Denial::By::rpc_version;
     denial.versions = two_words(reply, rpc.body);
   } else {
@@ -77,8 +66,9 @@ void take_refusal(NfsWatch& nfs, Transaction& call, const wire::RpcReply& rpc, w
   const Denial denial = denial_of(rpc, reply);
   add(run, denial, at);
   ++run.by_rpc;
-  const bool context = denial.by == Denial::By::credential &&
-                       (denial.status == gss_credential_problem || denial.status == gss_context_problem);
+  const bool context =
+      denial.by == Denial::By::credential && (denial.status == wire::auth_stat::gss_credential_problem ||
+                                              denial.status == wire::auth_stat::gss_context_problem);
   if (!context) ++run.for_good;
   if (procedure != 0) ++run.asking;
 }
@@ -97,10 +87,10 @@ void take_outcome(NfsWatch& nfs, Transaction& call, const Denial& status, bool l
   }
   // Who is told "later", or that its files are gone, keeps its lease all the while.
   if (lease_alone && run.times != 0 && (asks_to_wait(run.newest) || stale(run.newest))) return;
-  take_unread_outcome(nfs);
+  count_done(nfs);
 }
 
-void take_unread_outcome(NfsWatch& nfs) {
+void count_done(NfsWatch& nfs) {
   ++nfs.outcomes.done;
   if (nfs.outcomes.run.times != 0) nfs.outcomes.run = {};
 }
@@ -127,13 +117,11 @@ bool knows_no_client(const Denial& denial) noexcept {
 }
 
 Owes who_helps(const NothingDone& run) noexcept {
-  constexpr std::uint32_t program_unavailable = 1;
-  constexpr std::uint32_t system_error = 5;
   if (run.alike < run.times) return Owes::unknown;
   const Denial& said = run.newest;
   if (asks_to_wait(said)) return Owes::server;
   if (said.by == Denial::By::rpc) {
-    const bool lacks = said.status == program_unavailable || said.status == system_error;
+    const bool lacks = said.status == wire::accept_stat::prog_unavail || said.status == wire::accept_stat::system_err;
     return lacks ? Owes::server : Owes::unknown;
   }
   // No answer to a client that makes itself known anew says so (RFC 8881 section 15.2): it goes on as before.

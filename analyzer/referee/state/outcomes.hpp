@@ -65,8 +65,8 @@ void take_refusal(NfsWatch& nfs, Transaction& call, const wire::RpcReply& rpc, w
 void take_null(NfsWatch& nfs, Transaction& call);
 /// NFS has answered. `status`: of the whole answer. `lease_alone`: it keeps the lease, and does nothing else.
 void take_outcome(NfsWatch& nfs, Transaction& call, const Denial& status, bool lease_alone, Answered at);
-/// It came, and none of the above was called for it: nobody knows what it says.
-void take_unread_outcome(NfsWatch& nfs);
+/// It did something, or may have: nobody knows what it says.
+void count_done(NfsWatch& nfs);
 
 /// Often enough, and for W or longer, to be more than what passes by itself.
 [[nodiscard]] inline bool lasting(const NothingDone& run, trace::TimeNs wait) noexcept {

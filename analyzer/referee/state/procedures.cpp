@@ -14,14 +14,13 @@ namespace rpcrdma::referee {
 
 namespace {
 
-constexpr std::uint32_t gss_none = 1;
 enum class Consent : std::uint8_t { none, given, not_read };
 
 [[nodiscard]] Consent consent_of(wire::Bytes message, std::size_t wire_length) {
   const auto rpc = wire::decode_rpc_call(message, wire_length);
   if (!rpc || rpc->body > message.size()) return Consent::not_read;
   if (rpc->program != wire::nfs_program || rpc->version != 4 || rpc->procedure == 0) return Consent::none;
-  if (rpc->gss_service && *rpc->gss_service != gss_none) return Consent::not_read;
+  if (wire::protection_of(*rpc) != wire::Protection::none) return Consent::not_read;
   const auto compound = wire::decode_compound(message.subspan(rpc->body), wire_length - rpc->body, false);
   if (!compound) return Consent::not_read;
   if (!compound->back_channel) return Consent::not_read;
@@ -51,11 +50,9 @@ void note_back_channel(Connection& connection, const Transaction& call, wire::By
   }
 }
 
-/// rpc_gss_service_t (RFC 2203 section 5.3.1); nothing where the flavor is another.
-[[nodiscard]] wire::Protection protection_of(std::optional<std::uint32_t> service) noexcept {
-  constexpr std::uint32_t integrity = 2;
-  if (!service || *service == gss_none) return wire::Protection::none;
-  return *service == integrity ? wire::Protection::integrity : wire::Protection::privacy;
+/// Where the service is none that is known, nothing can be read either.
+[[nodiscard]] wire::Protection protection_assumed(const wire::RpcCall& call) noexcept {
+  return wire::protection_of(call).value_or(wire::Protection::privacy);
 }
 
 /// RPCSEC_GSS around a procedure of NFSv3. Where its service cannot be read, no result of it can.
@@ -63,7 +60,7 @@ void note_protection(Transaction& call, wire::Bytes message, std::size_t wire_le
   constexpr std::size_t flavor_at = 24;
   if (message.size() < flavor_at + 4 || wire::load_be32(message.data() + flavor_at) != wire::flavor_gss) return;
   const auto decoded = wire::decode_rpc_call(message, wire_length);
-  call.protection = decoded ? protection_of(decoded->gss_service) : wire::Protection::privacy;
+  call.protection = decoded ? protection_assumed(*decoded) : wire::Protection::privacy;
 }
 
 /// Of a COMPOUND; the operation that gives it its name, where it could be read.
@@ -72,8 +69,8 @@ void note_protection(Transaction& call, wire::Bytes message, std::size_t wire_le
                                                            std::size_t wire_length, bool callback) {
   const auto decoded = wire::decode_rpc_call(message, wire_length);
   if (!decoded || decoded->body > message.size()) return std::nullopt;
-  call.protection = protection_of(decoded->gss_service);
-  if (decoded->gss_service && *decoded->gss_service != gss_none) return std::nullopt;  // wrapped or encrypted arguments
+  call.protection = protection_assumed(*decoded);
+  if (call.protection != wire::Protection::none) return std::nullopt;
   wire::Compound& compound = connection.newest_compound;
   if (!wire::decode_compound(message.subspan(decoded->body), wire_length - decoded->body, callback, compound)) {
     return std::nullopt;
@@ -135,7 +132,7 @@ void note_arguments(Connection& connection, Transaction& call, Procedure* proced
 /// What a COMPOUND is called whose end has not come.
 [[nodiscard]] std::optional<std::uint32_t> leading_so_far(Connection& connection, wire::Bytes piece, bool callback) {
   const auto decoded = wire::decode_rpc_call(piece, piece.size());
-  if (!decoded || decoded->body > piece.size() || decoded->gss_service.value_or(gss_none) != gss_none) return {};
+  if (!decoded || decoded->body > piece.size() || wire::protection_of(*decoded) != wire::Protection::none) return {};
   wire::Compound& compound = connection.newest_compound;
   if (!wire::decode_compound(piece.subspan(decoded->body), piece.size() - decoded->body, callback, compound)) return {};
   return wire::leading_operation(compound.operations, compound.count, callback);

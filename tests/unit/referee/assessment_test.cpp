@@ -7,6 +7,7 @@
 #include <gtest/gtest.h>
 
 #include "referee/mount/assessment.hpp"
+#include "referee/mount/series.hpp"
 #include "referee/mount/words.hpp"
 #include "referee/state/mount.hpp"
 

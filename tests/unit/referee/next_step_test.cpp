@@ -6,8 +6,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "referee/mount/assessment.hpp"
-#include "referee/mount/words.hpp"
+#include "referee/mount/advice.hpp"
+#include "referee/mount/series.hpp"
 #include "referee/state/mount.hpp"
 
 namespace rpcrdma::referee {

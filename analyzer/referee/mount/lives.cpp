@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "referee/mount/lives.hpp"
+
+#include <algorithm>
+
+namespace rpcrdma::referee {
+
+Life life_of(const Connection& connection) {
+  const ConnectionFacts& facts = connection.facts;
+  Life life;
+  life.id = connection.id();
+  life.opened = facts.opened;
+  life.last_reply = connection.last_answer;
+  life.messages = connection.messages;
+  life.readable = connection.messages_read;
+  life.cut = connection.messages_cut;
+  life.closed = facts.closed;
+  const bool told = facts.closed && facts.closed->how == Closed::How::disconnect;
+  life.orderly = told && (!facts.closed->cause || facts.closed->cause->rule == RuleId::cm_dreq);
+  life.one_way = facts.one_way;
+  life.fault = connection.fault;
+  life.asked_in_vain = connection.asked_in_vain;
+  if (!connection.roles_known()) life.roles = MountFacts::Roles::guessed;
+  const bool taken =
+      connection.reply_seen() || connection.ready_seen || connection.messages > 0 || !facts.handshake_seen;
+  if (!connection.rejected() && taken) {
+    life.answer = Life::Answer::taken;
+  } else if (!connection.rejected() && connection.of(Side::passive).gaps > 0) {
+    life.answer = Life::Answer::missing;
+  }
+  for (const Side side : {Side::active, Side::passive}) {
+    const SideState& state = connection.of(side);
+    life.newest_gap[index(side)] = state.newest_gap;
+    FrameRef& heard = life.heard[index(side)];
+    heard = state.last_event;
+    if (state.liveness) keep_later(heard, state.liveness->heard);
+    life.liveness[index(side)] = state.liveness;
+  }
+  return life;
+}
+
+const Life* life_with(const Mount& mount, ConnectionId id) {
+  const auto at = std::find_if(mount.lives.begin(), mount.lives.end(), [&](const Life& life) { return life.id == id; });
+  return at == mount.lives.end() ? nullptr : &*at;
+}
+
+bool tries_again(const Mount& mount, FrameRef after, ConnectionId ended) {
+  return std::any_of(mount.attempts.begin(), mount.attempts.end(), [&](const Attempt& attempt) {
+    return (attempt.connection == 0 || attempt.connection != ended) && later(attempt.last, after);
+  });
+}
+
+bool worked_after(const Mount& mount, FrameRef frame, const Life* but) {
+  return std::any_of(mount.lives.begin(), mount.lives.end(),
+                     [&](const Life& life) { return &life != but && later(life.last_reply, frame); });
+}
+
+bool end_may_be_lost(const Mount& mount, FrameRef begun) {
+  return gap_behind(mount, begun) ||
+         std::any_of(mount.lives.begin(), mount.lives.end(), [](const Life& life) { return life.one_way; });
+}
+
+const Life* connected_since(const Mount& mount, FrameRef ended) {
+  const Life* since = nullptr;
+  for (const Life& life : mount.lives) {
+    const bool could = !life.closed || (life.orderly && life.closed->by == Party::client);
+    if (!life.established() || !could || !later(life.opened, ended)) continue;
+    if (since == nullptr || later(life.opened, since->opened)) since = &life;
+  }
+  return since;
+}
+
+const Life* left_calls_open(const Mount& mount) {
+  const Life* last = nullptr;
+  for (const Life& life : mount.lives) {
+    if (!life.established() || !life.closed || life.open_calls == 0) continue;
+    if (last == nullptr || later(life.closed->frame, last->closed->frame)) last = &life;
+  }
+  return last != nullptr && !worked_after(mount, last->closed->frame, nullptr) ? last : nullptr;
+}
+
+bool begins_with_the_mount(const Mount& mount) {
+  const auto asked_for = [&](const Life& life) {
+    return std::any_of(mount.attempts.begin(), mount.attempts.end(),
+                       [&](const Attempt& attempt) { return attempt.connection == life.id; });
+  };
+  return mount.forgotten_lives == 0 && std::all_of(mount.lives.begin(), mount.lives.end(), asked_for);
+}
+
+}  // namespace rpcrdma::referee

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// What the connections of a mount show together.
+#pragma once
+
+#include "referee/state/connection.hpp"
+#include "referee/state/mount.hpp"
+
+namespace rpcrdma::referee {
+
+[[nodiscard]] inline bool later(FrameRef a, FrameRef b) noexcept { return a.number > b.number; }
+inline void keep_later(FrameRef& newest, FrameRef frame) noexcept {
+  if (later(frame, newest)) newest = frame;
+}
+
+/// What is kept of a connection when nothing more will be heard of it.
+[[nodiscard]] Life life_of(const Connection& connection);
+
+/// null: none of the mount's.
+[[nodiscard]] const Life* life_with(const Mount& mount, ConnectionId id);
+/// Does the client try to connect again after this?
+[[nodiscard]] bool tries_again(const Mount& mount, FrameRef after, ConnectionId ended);
+/// A connection, not this one, that carried a Reply behind `frame`.
+[[nodiscard]] bool worked_after(const Mount& mount, FrameRef frame, const Life* but);
+/// The newest connection on which the client could have sent again what was lost with another one: it is open, or the
+/// client itself closed it in good order. null: there is none.
+[[nodiscard]] const Life* connected_since(const Mount& mount, FrameRef ended);
+/// The connection that ended last with Calls of the client open, if nothing has carried a Reply since: they are still
+/// outstanding, also where the newest connection was closed in good order. null: there is none.
+[[nodiscard]] const Life* left_calls_open(const Mount& mount);
+/// What would have ended a wait that began there may stand where nobody captured it.
+[[nodiscard]] bool end_may_be_lost(const Mount& mount, FrameRef begun);
+/// The capture shows all that was ever asked on these connections.
+[[nodiscard]] bool begins_with_the_mount(const Mount& mount);
+
+}  // namespace rpcrdma::referee

@@ -1,0 +1,207 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Group C: a Send that found no Receive.
+#include "referee/rules/missing_receive.hpp"
+
+#include <string_view>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "referee/docket/counted.hpp"
+#include "referee/rules/checks.hpp"
+#include "referee/rules/rows.hpp"
+#include "referee/rules/v2_turn.hpp"
+
+namespace rpcrdma::referee {
+
+const Row rows::credit_grant_unbacked{
+    .group = 'C',
+    .severity = Severity::error,
+    .versions = Versions::v1,
+    .repetition = Repetition::once,
+    .source = "RFC 8166 section 3.3.1",
+    .who = "responder",
+    .title = "A call within the grant found no receive buffer",
+    .explanation =
+        "A responder has to post the receive buffers for a grant before it sends the reply that carries it. If it has "
+        "not, a requester that keeps every rule still meets RNR NAK, and with an RNR retry count of zero loses the "
+        "connection.",
+    .evidence =
+        "RNR NAK (or a Terminate for want of a buffer) on a Call while the Calls outstanding do not exceed the grant, "
+        "with every frame present. A warning when a retry got through. Not decided when packets are missing or the "
+        "capture point cannot tell what was known when.",
+    .next =
+        "Server: rpcrdma:svcrdma_post_recv and svcrdma_rq_post_err; adapter counters out_of_buffer (mlx5) or "
+        "send_rnr_err (soft-RoCE) through rdma statistic show. A shared receive queue that is too small looks the "
+        "same."};
+
+const Row rows::credit_overrun_fatal{
+    .group = 'C',
+    .severity = Severity::error,
+    .versions = Versions::both,
+    .consequence = true,
+    .source = "RFC 8166 section 3.3 (derived); version 2 draft section 4.2",
+    .who = "sender",
+    .title = "More calls than granted ended the connection",
+    .explanation =
+        "Calls beyond the grant used up the receiver's buffers. The receiving adapter refused the next message and the "
+        "connection ended, with every outstanding RPC lost.",
+    .evidence =
+        "More Calls outstanding than granted, then RNR NAK without a successful retry or a DDP Terminate for want of a "
+        "buffer, then the end of the connection. With no more Calls than granted it is credit-grant-unbacked. Not "
+        "decided when packets are missing.",
+    .next =
+        "Requester's credit accounting first (see credit-limit-exceeded); adapter counters rnr_nak_retry_err (mlx5) or "
+        "retry_rnr_exceeded_err (soft-RoCE)."};
+
+const Row rows::rnr_nak_seen{
+    .group = 'C',
+    .severity = Severity::warning,
+    .versions = Versions::both,
+    .repetition = Repetition::once,
+    .consequence = true,
+    .source = "RFC 8166 section 3.3.1 (derived); IBA",
+    .who = "by evidence",
+    .title = "Receiver not ready (RNR NAK)",
+    .explanation =
+        "Credits exist so that a receive buffer is always ready; a well-behaved pair never sees RNR NAK. With a retry "
+        "count above zero it only costs time, with zero the first one is fatal. Right after the connection opened it "
+        "can be harmless.",
+    .evidence =
+        "An acknowledgement with an RNR NAK syndrome. Who is to blame follows from the calls outstanding and the "
+        "grant.",
+    .next =
+        "rdma statistic show on both hosts: out_of_buffer and rnr_nak_retry_err on mlx5, send_rnr_err and rcvd_rnr_err "
+        "on soft-RoCE. Then see credit-limit-exceeded and credit-grant-unbacked."};
+
+const Row rows::requester_receives_missing{
+    .group = 'C',
+    .severity = Severity::warning,
+    .versions = Versions::v1,
+    .repetition = Repetition::once,
+    .source = "RFC 8166 section 3.3.1",
+    .who = "requester",
+    .title = "A reply found no receive buffer at the requester",
+    .explanation =
+        "A requester has to keep a receive buffer ready for every reply it expects. Without one its adapter answers "
+        "RNR NAK to the reply; Linux clients announce an RNR retry count of zero, so the first one ends the "
+        "connection.",
+    .evidence =
+        "RNR NAK (or a Terminate for want of a buffer) by the requester on a Reply. Not decided when packets are "
+        "missing.",
+    .next =
+        "Client: rpcrdma:xprtrdma_post_recvs (how many are active) and xprtrdma_post_recvs_err; adapter counter "
+        "out_of_buffer (mlx5) or send_rnr_err (soft-RoCE)."};
+
+Lacked what_lacked(const Witness& witness, const trace::Refusal& refusal, const RecentSend& send) {
+  Connection& connection = witness.connection;
+  if (!connection.whole()) return Lacked::cannot_tell;
+  if (send.reply()) return send.guessed || send.unanswered != 0 ? Lacked::cannot_tell : Lacked::reply;
+  if (!send.call() || !send.credits_known || send.frame.number >= refusal.frame.number) return Lacked::cannot_tell;
+  if (send.in_flight > send.limit) return Lacked::call_above_grant;
+  // Receives that the requester's other messages took were granted as well: whether one was left cannot be told.
+  const bool granted = connection.ledger(other(refusal.side)).answered;
+  return granted && send.in_flight + send.unanswered <= send.limit ? Lacked::call_within_grant : Lacked::cannot_tell;
+}
+
+void blame(Suspect& suspect, Lacked lacked, const trace::Refusal& refusal, const RecentSend& send) {
+  const Side refuser = refusal.side;
+  const std::string_view notice = refusal.kind == trace::Refusal::Kind::terminate ? "Terminate" : "RNR NAK";
+  switch (lacked) {
+    case Lacked::cannot_tell:
+      return;
+    case Lacked::call_above_grant:
+      suspect.rule = RuleId::credit_overrun_fatal;
+      suspect.proven = true;
+      suspect.culprit = other(refuser);
+      suspect.message =
+          fmt::format("The {} had {} outstanding with {} granted; its peer ran out of Receives ({}, frame {}).",
+                      name(other(refuser)), counted(send.in_flight, "Call"), counted(send.limit, "credit"), notice,
+                      refusal.frame.number);
+      return;
+    case Lacked::call_within_grant:
+      suspect.rule = RuleId::credit_grant_unbacked;
+      suspect.proven = true;
+      suspect.culprit = refuser;
+      suspect.message = fmt::format(
+          "The {} granted {} but had no Receive for Call number {} of those outstanding (frame {}; {}, frame {}).",
+          name(refuser), counted(send.limit, "credit"), send.in_flight, send.frame.number, notice,
+          refusal.frame.number);
+      return;
+    case Lacked::reply:
+      suspect.rule = RuleId::requester_receives_missing;
+      suspect.culprit = refuser;
+      suspect.message = fmt::format("The {} had no Receive for a Reply that it had to expect (frame {}; {}, frame {}).",
+                                    name(refuser), send.frame.number, notice, refusal.frame.number);
+      return;
+  }
+}
+
+HeldFinding say_lack(const Witness& witness, const Suspect& suspect, Lacked lacked, const trace::Refusal& refusal,
+                     const RecentSend& send, Severity at_most) {
+  const bool overrun = lacked == Lacked::call_above_grant;
+  const bool within = lacked == Lacked::call_within_grant;
+  // An RNR NAK ends nothing by itself.
+  const bool ended = !overrun || refusal.kind == trace::Refusal::Kind::terminate;
+  const FrameRef grant = within ? witness.connection.ledger(other(refusal.side)).last_reply : FrameRef{};
+  const bool sent_first = overrun && ended;
+  return witness.say(
+      ended ? suspect.rule : RuleId::rnr_nak_seen,
+      {.frames = {sent_first ? send.frame : refusal.frame, sent_first ? refusal.frame : send.frame, grant},
+       .by = suspect.culprit,
+       .as = within ? Role::responder : Role::requester,
+       .xid = send.xid,
+       .at_most = at_most,
+       .what = suspect.message});
+}
+
+namespace {
+
+/// Nobody's, as far as it shows.
+void not_ready(const Witness& witness, const trace::Refusal& refusal, Suspect& suspect) {
+  using Refused = trace::Refusal::Refused;
+  suspect.rule = RuleId::rnr_nak_seen;
+  std::string what;
+  if (refusal.refused == Refused::read || refusal.refused == Refused::write) {
+    suspect.message = fmt::format(
+        "The {} was not ready for an RDMA {} (frame {}) and answered with an RNR NAK (frame {}). That takes no Receive "
+        "and no credit: it is the adapter or its memory that was not ready.",
+        name(refusal.side), refusal.refused == Refused::read ? "Read" : "Write", refusal.refused_frame.number,
+        refusal.frame.number);
+    what = suspect.message;
+  } else {
+    suspect.message =
+        fmt::format("The {} had no Receive posted (RNR NAK, frame {}).", name(refusal.side), refusal.frame.number);
+    what = fmt::format(
+        "The {} had no Receive posted and answered with an RNR NAK; credits are meant to make that impossible. Who is "
+        "at fault cannot be told from this capture.",
+        name(refusal.side));
+  }
+  witness.say(suspect.rule, {.frames = {refusal.frame, refusal.refused_frame}, .what = std::move(what)});
+}
+
+}  // namespace
+
+void judge_rnr(const Witness& witness, const trace::Refusal& refusal, RecentSend* send) {
+  Connection& connection = witness.connection;
+  Suspect suspect;
+  suspect.frame = refusal.frame;
+  suspect.by = party(refusal.side);
+  suspect.sender = other(refusal.side);
+  suspect.refused_ordinal = refusal.refused_op;
+  suspect.refused = refusal.refused_frame;
+  suspect.frames = {refusal.refused_frame.number, refusal.frame.number};
+  const Lacked lacked = send == nullptr ? Lacked::cannot_tell : what_lacked(witness, refusal, *send);
+  if (connection.version2()) {
+    v2::judge_missing_receive(witness, refusal, send, suspect);
+  } else if (lacked == Lacked::cannot_tell) {
+    not_ready(witness, refusal, suspect);
+  } else {
+    blame(suspect, lacked, refusal, *send);
+    const HeldFinding said = say_lack(witness, suspect, lacked, refusal, *send, Severity::warning);
+    if (lacked != Lacked::call_above_grant) suspect.finding = said;
+  }
+  connection.suspect(std::move(suspect));
+}
+
+}  // namespace rpcrdma::referee
