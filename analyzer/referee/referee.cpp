@@ -246,28 +246,7 @@ struct Referee::Impl {
       if (reported(connection)) mounts.said(connection, judge_unanswered_request(on(connection), last));
       return;
     }
-    if (!connection.rpcrdma()) return;
-    const FrameRef successor_frame = peers.newest_request(connection);
-    const bool successor = successor_frame.number > connection.request_frame.number &&
-                           successor_frame.number >
-                               std::max(connection.sides[0].last_repeat.number, connection.sides[1].last_repeat.number);
-    const std::uint64_t quiet_side = connection.sides[0].repeats >= connection.sides[1].repeats ? 0 : 1;
-    // TCP repeats itself for minutes: that it does is enough.
-    const bool quiet = last.time - connection.sides[quiet_side].last_repeat.time > 2'000'000'000 ||
-                       connection.facts.transport == trace::Transport::iwarp;
-    if (retries_exhausted(connection, successor ? successor_frame : FrameRef{}) && (successor || quiet)) {
-      judge_live_chunks(on(connection), successor ? judge_lost(on(connection), successor_frame, NoticedBy::successor)
-                                                  : judge_lost(on(connection), last, NoticedBy::capture_end));
-      return;
-    }
-    if (ended_by_refusal(connection)) {
-      judge_live_chunks(on(connection), judge_lost(on(connection), last, NoticedBy::capture_end));
-      return;
-    }
-    if (end_if_leaving(on(connection))) return;
-    offers_at_end(on(connection), last, true, std::nullopt, false);
-    judge_missing_errors(on(connection), last, true, std::nullopt);
-    judge_open_calls(on(connection), last, false, false);
+    if (connection.rpcrdma()) judge_still_open(on(connection), last, peers.newest_request(connection));
   }
 };
 

@@ -51,12 +51,11 @@ struct Complaint {
 };
 
 /// What a conversation does that is felt and not forbidden: no delegation is ever returned, and a server may say
-/// "later" again and again, or refuse all that a short one asks. A fault may be felt in any way; then only who is
-/// accused counts.
+/// "later" again and again. A fault may be felt in any way; then only who is accused counts.
 bool felt(const Finding& finding, const Fault* fault) {
   if (rpcrdma::referee::kind(finding.rule) != rpcrdma::referee::FindingKind::symptom) return false;
   const std::string rule = rule_name(finding);
-  return fault != nullptr || rule == "recall-unanswered" || rule == "server-asks-to-wait" || rule == "nothing-served";
+  return fault != nullptr || rule == "recall-unanswered" || rule == "server-asks-to-wait";
 }
 
 /// Who is accused, and should not be.

@@ -41,18 +41,7 @@ class Consequences {
 
 // --- lost.cpp
 void judge_close(const Witness& witness, const trace::Disconnect& event);
-/// At the end of the capture: it ended with the FIN that nobody answered. True when there was one.
-bool end_if_leaving(const Witness& witness);
-enum class NoticedBy : std::uint8_t {
-  close,
-  successor,    ///< of the same endpoints
-  capture_end,  ///< whose frame may be anybody's
-};
-/// What ended it: the frame in which it was noticed, or the last of its own.
-FrameRef judge_lost(const Witness& witness, FrameRef noticed, NoticedBy by);
-/// Refused, and nothing more: the close itself is not in the capture.
-[[nodiscard]] bool ended_by_refusal(const Connection& connection);
-/// Traffic stopped: retransmissions that nobody answered. True when that is proven enough to speak of a loss.
-[[nodiscard]] bool retries_exhausted(const Connection& connection, FrameRef successor);
+/// The capture ends, and it does not show that the connection did. `newest_request`: between the same ends.
+void judge_still_open(const Witness& witness, FrameRef last, FrameRef newest_request);
 
 }  // namespace rpcrdma::referee

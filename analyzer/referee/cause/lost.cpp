@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Group L: why a connection ended, and who is to blame for it.
 #include <algorithm>
+#include <optional>
+#include <string>
 
 #include <fmt/format.h>
 
@@ -131,7 +133,32 @@ void close_with(const Witness& witness, Closed closed, const Suspect& suspect) {
          silent->heard.number < sent->first_repeat.number;
 }
 
+/// What proves why it ends. Not what a gap may have hidden.
+[[nodiscard]] const Suspect* proven_cause(const Witness& witness, FrameRef end) {
+  const Suspect* suspect = decisive(witness.connection);
+  return suspect != nullptr && hidden_by_a_gap(witness, *suspect, end) ? nullptr : suspect;
+}
+
 }  // namespace
+
+const Row rows::connection_lost{
+    .group = 'L',
+    .severity = Severity::warning,
+    .versions = Versions::both,
+    .consequence = true,
+    .source = "RFC 8166 sections 3.3 and 4.5",
+    .who = "by evidence",
+    .title = "The connection ended without an orderly close",
+    .explanation =
+        "Traffic stopped, was refused or was reset, and nobody said goodbye. Outstanding RPCs are lost and the client "
+        "has to reconnect; if it happens again and again the mount crawls or hangs.",
+    .evidence =
+        "Unanswered retries, a fatal refusal, a reset. A new connection of the same peers without a close before it is "
+        "a note: the close may be missing. The end of the capture proves nothing, and across a gap nobody is blamed.",
+    .next =
+        "dmesg and rpcrdma:xprtrdma_disconnect, xprtrdma_wc_receive, xprtrdma_wc_send on the client, "
+        "rpcrdma:svcrdma_qp_error on the server; rdma statistic show: local_ack_timeout_err (mlx5), retry_exceeded_err "
+        "(soft-RoCE); connect_count in /proc/self/mountstats."};
 
 const Row rows::cm_dreq{.group = 'L',
                         .severity = Severity::note,
@@ -149,10 +176,159 @@ const Row rows::cm_dreq{.group = 'L',
 
 namespace {
 
-/// What proves why it ends. Not what a gap may have hidden.
-[[nodiscard]] const Suspect* proven_cause(const Witness& witness, FrameRef end) {
-  const Suspect* suspect = decisive(witness.connection);
-  return suspect != nullptr && hidden_by_a_gap(witness, *suspect, end) ? nullptr : suspect;
+/// Why judge_lost() is asked.
+enum class NoticedBy : std::uint8_t {
+  close,
+  successor,    ///< of the same endpoints
+  capture_end,  ///< whose frame may be anybody's
+};
+
+/// Its newest frame, bare acknowledgements as well.
+[[nodiscard]] std::uint64_t heard_last(const SideState& state) noexcept {
+  return std::max(state.last_event.number, state.liveness ? state.liveness->heard.number : 0);
+}
+
+/// Traffic stopped: retransmissions that nobody answered. True when that is proven enough to speak of a loss.
+[[nodiscard]] bool retries_exhausted(const Connection& connection, FrameRef successor) {
+  const SideState& client = connection.of(Side::active);
+  const SideState& server = connection.of(Side::passive);
+  const std::uint64_t rounds = std::max(client.repeats, server.repeats);
+  if (successor.number != 0 && rounds >= 2 &&
+      successor.time - std::max(client.last_repeat.time, server.last_repeat.time) <= reconnects_within) {
+    return true;
+  }
+  if (connection.facts.transport == trace::Transport::iwarp) {
+    return repeats_in_vain(connection, Side::active) || repeats_in_vain(connection, Side::passive);
+  }
+  return rounds >= 7;
+}
+
+/// What is repeated proves that nobody answered, as long as the other side was not heard since, and something came of
+/// it soon. Later a client would have tried again long ago: what is missing is rather the end.
+[[nodiscard]] bool unheard(const Connection& connection, Side side, FrameRef noticed) {
+  const SideState& state = connection.of(side);
+  const auto& peer = connection.of(other(side)).liveness;
+  if (peer && peer->heard.number > state.first_repeat.number) return false;
+  return noticed.time - state.last_repeat.time <= reconnects_within || retries_exhausted(connection, {});
+}
+
+/// Who repeats itself in vain.
+[[nodiscard]] Side stuck_side(const Connection& connection) {
+  if (connection.sides[0].repeats < 2 && connection.sides[1].repeats < 2) {
+    return repeats_in_vain(connection, Side::passive) ? Side::passive : Side::active;
+  }
+  return connection.sides[0].repeats >= connection.sides[1].repeats ? Side::active : Side::passive;
+}
+
+/// What one side sends in vain.
+struct Silence {
+  Side stuck = Side::active;
+  enum class Of : std::uint8_t { packets, keep_alives } of = Of::packets;
+  FrameRef first;  ///< of the repeats
+  FrameRef last;
+};
+
+[[nodiscard]] std::optional<Silence> silence_of(const Connection& connection, FrameRef noticed) {
+  const Side stuck = stuck_side(connection);
+  const SideState& state = connection.of(stuck);
+  if (state.repeats >= 2) {
+    if (!unheard(connection, stuck, noticed)) return std::nullopt;
+    return Silence{stuck, Silence::Of::packets, state.first_repeat, state.last_repeat};
+  }
+  if (!repeats_in_vain(connection, stuck)) return std::nullopt;
+  return Silence{stuck, Silence::Of::keep_alives, state.liveness->first_repeat, state.liveness->last_copy};
+}
+
+[[nodiscard]] std::string in_vain_text(const Connection& connection, const Silence& silence) {
+  const SideState& state = connection.of(silence.stuck);
+  const Side silent = other(silence.stuck);
+  if (silence.of == Silence::Of::keep_alives) {
+    return fmt::format(
+        "The {} asked {} times whether the {} is still there (frames {} to {}) and got no answer: path or peer failed.",
+        name(silence.stuck), grouped(state.liveness->copies + 1), name(silent), silence.first.number,
+        silence.last.number);
+  }
+  return fmt::format(
+      "The {} sent the same packets again {} times (frames {} to {}) and got no answer from the {} since frame {}: "
+      "path "
+      "or peer failed.",
+      name(silence.stuck), grouped(state.repeats), silence.first.number, silence.last.number, name(silent),
+      heard_last(connection.of(silent)));
+}
+
+/// `noticed`: where something else shows that it is over; number 0: nothing does.
+void lost_in_silence(const Witness& witness, const Silence& silence, FrameRef noticed, NoticedBy by) {
+  Connection& connection = witness.connection;
+  if (silence.of == Silence::Of::keep_alives) connection.asked_in_vain = silence.stuck;
+  Cause cause;
+  cause.rule = RuleId::connection_lost;
+  cause.frames = {silence.first.number, silence.last.number};
+  if (by != NoticedBy::capture_end && noticed.number != silence.last.number) cause.frames.push_back(noticed.number);
+  cause.message = in_vain_text(connection, silence);
+  // What is repeated into silence proves it, also in a capture that began later.
+  const bool proven = connection.trusted() || connection.of(other(silence.stuck)).newest_gap.number <
+                                                  connection.of(silence.stuck).first_repeat.number;
+  witness.say(RuleId::connection_lost,
+              {.frames = {silence.first, silence.last, by == NoticedBy::successor ? noticed : FrameRef{}},
+               .at_most = proven ? Severity::error : Severity::note,
+               .what = cause.message});
+  connection.facts.closed = Closed{Closed::How::timeout, silence.last, {}, std::move(cause)};
+}
+
+/// A close that was not seen may stand in a file that is missing.
+void lost_unseen(const Witness& witness, FrameRef noticed) {
+  Connection& connection = witness.connection;
+  if (connection.messages > 0) {
+    witness.say(RuleId::connection_lost,
+                {.frames = {noticed},
+                 .at_most = Severity::note,
+                 .what = "The connection ended without a close in the capture: the same endpoints began a new one."});
+  }
+  connection.facts.closed = Closed{Closed::How::superseded, noticed, {}, {}};
+}
+
+/// What ended it: the frame in which it was noticed, or the last of its own.
+FrameRef judge_lost(const Witness& witness, FrameRef noticed, NoticedBy by) {
+  Connection& connection = witness.connection;
+  if (connection.over()) return noticed;
+  connection.stage = Connection::Stage::over;
+  FrameRef until = by == NoticedBy::capture_end ? connection.last_frame : noticed;
+  bool unseen = false;
+  if (const Suspect* suspect = proven_cause(witness, noticed)) {
+    close_with(witness, Closed{Closed::How::superseded, noticed, {}, {}}, *suspect);
+  } else if (const std::optional<Silence> silence = silence_of(connection, noticed)) {
+    if (by == NoticedBy::capture_end) until = silence->last;
+    lost_in_silence(witness, *silence, noticed, by);
+  } else {
+    lost_unseen(witness, noticed);
+    // Nobody saw it end: what was due may stand where the capture lacks frames, and how long it was waited for is not
+    // known either.
+    unseen = true;
+    until = connection.last_frame;
+  }
+  if (connection.rpcrdma()) {
+    offers_at_end(witness, until, unseen, {}, false);
+    judge_missing_errors(witness, until, unseen, {});
+    judge_open_calls(witness, until, true, false);
+  }
+  return until;
+}
+
+/// Refused, and nothing more: the close itself is not in the capture.
+[[nodiscard]] bool ended_by_refusal(const Connection& connection) {
+  if (connection.suspects.empty()) return false;
+  const Suspect& refused = connection.suspects.back();
+  if (refused.refused_ordinal == 0) return true;
+  // An RNR NAK, which its receiver may answer with a retry. That it was one Call too many and fatal takes more than
+  // silence: a close, or a successor.
+  if (refused.rule == RuleId::credit_overrun_fatal) return false;
+  if (refused.gaps != connection.gaps()) return false;
+  // Each side says how often the other may try again.
+  const auto& retries = connection.of(other(refused.sender)).depths.rnr_retry;
+  if (!retries || *retries != 0) return false;
+  const SideState& sender = connection.of(refused.sender);
+  const bool goes_on = std::max(sender.last_repeat.number, sender.last_event.number) > refused.frame.number;
+  return !goes_on && may_have_ended(connection, refused);
 }
 
 /// Whose FIN stands behind what it repeated in vain.
@@ -224,6 +400,9 @@ void judge_close(const Witness& witness, const trace::Disconnect& event) {
   end_as(witness, closed_by(connection, how, by, event.frame), by, event.frame, cause);
 }
 
+namespace {
+
+/// It ended with the FIN that nobody answered. True when there was one.
 bool end_if_leaving(const Witness& witness) {
   const std::optional<Side> left = leaver(witness.connection);
   if (!left) return false;
@@ -234,147 +413,32 @@ bool end_if_leaving(const Witness& witness) {
   return true;
 }
 
-namespace {
-
-/// Its newest frame, bare acknowledgements as well.
-[[nodiscard]] std::uint64_t heard_last(const SideState& state) noexcept {
-  return std::max(state.last_event.number, state.liveness ? state.liveness->heard.number : 0);
-}
-
-/// What is repeated proves that nobody answered, as long as the other side was not heard since, and something came of
-/// it soon. Later a client would have tried again long ago: what is missing is rather the end.
-[[nodiscard]] bool unheard(const Connection& connection, Side side, FrameRef noticed) {
-  const SideState& state = connection.of(side);
-  const auto& peer = connection.of(other(side)).liveness;
-  if (peer && peer->heard.number > state.first_repeat.number) return false;
-  return noticed.time - state.last_repeat.time <= reconnects_within || retries_exhausted(connection, {});
-}
-
-/// Who repeats itself in vain.
-[[nodiscard]] Side stuck_side(const Connection& connection) {
-  if (connection.sides[0].repeats < 2 && connection.sides[1].repeats < 2) {
-    return repeats_in_vain(connection, Side::passive) ? Side::passive : Side::active;
-  }
-  return connection.sides[0].repeats >= connection.sides[1].repeats ? Side::active : Side::passive;
-}
-
 }  // namespace
 
-bool ended_by_refusal(const Connection& connection) {
-  if (connection.suspects.empty()) return false;
-  const Suspect& refused = connection.suspects.back();
-  if (refused.refused_ordinal == 0) return true;
-  // An RNR NAK, which its receiver may answer with a retry. That it was one Call too many and fatal takes more than
-  // silence: a close, or a successor.
-  if (refused.rule == RuleId::credit_overrun_fatal) return false;
-  if (refused.gaps != connection.gaps()) return false;
-  // Each side says how often the other may try again.
-  const auto& retries = connection.of(other(refused.sender)).depths.rnr_retry;
-  if (!retries || *retries != 0) return false;
-  const SideState& sender = connection.of(refused.sender);
-  const bool goes_on = std::max(sender.last_repeat.number, sender.last_event.number) > refused.frame.number;
-  return !goes_on && may_have_ended(connection, refused);
-}
-
-bool retries_exhausted(const Connection& connection, FrameRef successor) {
+void judge_still_open(const Witness& witness, FrameRef last, FrameRef newest_request) {
+  Connection& connection = witness.connection;
   const SideState& client = connection.of(Side::active);
   const SideState& server = connection.of(Side::passive);
-  const std::uint64_t rounds = std::max(client.repeats, server.repeats);
-  if (successor.number != 0 && rounds >= 2 &&
-      successor.time - std::max(client.last_repeat.time, server.last_repeat.time) <= reconnects_within) {
-    return true;
+  const bool succeeded = newest_request.number > connection.request_frame.number &&
+                         newest_request.number > std::max(client.last_repeat.number, server.last_repeat.number);
+  // TCP repeats itself for minutes: that it does is enough.
+  constexpr TimeNs quiet_for = 2'000'000'000;
+  const SideState& stuck = client.repeats >= server.repeats ? client : server;
+  const bool quiet =
+      last.time - stuck.last_repeat.time > quiet_for || connection.facts.transport == trace::Transport::iwarp;
+  if (retries_exhausted(connection, succeeded ? newest_request : FrameRef{}) && (succeeded || quiet)) {
+    judge_live_chunks(witness, succeeded ? judge_lost(witness, newest_request, NoticedBy::successor)
+                                         : judge_lost(witness, last, NoticedBy::capture_end));
+    return;
   }
-  if (connection.facts.transport == trace::Transport::iwarp) {
-    return repeats_in_vain(connection, Side::active) || repeats_in_vain(connection, Side::passive);
+  if (ended_by_refusal(connection)) {
+    judge_live_chunks(witness, judge_lost(witness, last, NoticedBy::capture_end));
+    return;
   }
-  return rounds >= 7;
-}
-
-const Row rows::connection_lost{
-    .group = 'L',
-    .severity = Severity::warning,
-    .versions = Versions::both,
-    .consequence = true,
-    .source = "RFC 8166 sections 3.3 and 4.5",
-    .who = "by evidence",
-    .title = "The connection ended without an orderly close",
-    .explanation =
-        "Traffic stopped, was refused or was reset, and nobody said goodbye. Outstanding RPCs are lost and the client "
-        "has to reconnect; if it happens again and again the mount crawls or hangs.",
-    .evidence =
-        "Unanswered retries, a fatal refusal, a reset. A new connection of the same peers without a close before it is "
-        "a note: the close may be missing. The end of the capture proves nothing, and across a gap nobody is blamed.",
-    .next =
-        "dmesg and rpcrdma:xprtrdma_disconnect, xprtrdma_wc_receive, xprtrdma_wc_send on the client, "
-        "rpcrdma:svcrdma_qp_error on the server; rdma statistic show: local_ack_timeout_err (mlx5), retry_exceeded_err "
-        "(soft-RoCE); connect_count in /proc/self/mountstats."};
-
-FrameRef judge_lost(const Witness& witness, FrameRef noticed, NoticedBy by) {
-  Connection& connection = witness.connection;
-  if (connection.over()) return noticed;
-  connection.stage = Connection::Stage::over;
-  const Suspect* suspect = decisive(connection);
-  if (suspect != nullptr && hidden_by_a_gap(witness, *suspect, noticed)) suspect = nullptr;
-  Closed closed;
-  closed.frame = noticed;
-  FrameRef until = by == NoticedBy::capture_end ? connection.last_frame : noticed;
-  if (suspect != nullptr) {
-    close_with(witness, closed, *suspect);
-  } else {
-    const Side stuck = stuck_side(connection);
-    const SideState& state = connection.of(stuck);
-    const bool asked = state.repeats < 2 && repeats_in_vain(connection, stuck);  // keep-alives, which carry nothing
-    const bool silent = asked || (state.repeats >= 2 && unheard(connection, stuck, noticed));
-    const FrameRef first = asked ? state.liveness->first_repeat : state.first_repeat;
-    const FrameRef last = asked ? state.liveness->last_copy : state.last_repeat;
-    closed.how = silent ? Closed::How::timeout : Closed::How::superseded;
-    if (silent) {
-      if (asked) connection.asked_in_vain = stuck;
-      closed.frame = last;
-      if (by == NoticedBy::capture_end) until = last;
-      Cause cause;
-      cause.rule = RuleId::connection_lost;
-      cause.frames = {first.number, last.number};
-      if (until.number != last.number) cause.frames.push_back(noticed.number);
-      cause.message =
-          asked ? fmt::format(
-                      "The {} asked {} times whether the {} is still there (frames {} to {}) and got no answer: "
-                      "path or peer failed.",
-                      name(stuck), grouped(state.liveness->copies + 1), name(other(stuck)), first.number, last.number)
-                : fmt::format(
-                      "The {} sent the same packets again {} times (frames {} to {}) and got no answer from "
-                      "the {} since frame {}: path or peer failed.",
-                      name(stuck), grouped(state.repeats), first.number, last.number, name(other(stuck)),
-                      heard_last(connection.of(other(stuck))));
-      closed.cause = std::move(cause);
-    }
-    if (silent || connection.messages > 0) {
-      witness.say(
-          RuleId::connection_lost,
-          {.frames = {silent ? first : noticed, silent ? last : FrameRef{},
-                      by == NoticedBy::successor ? noticed : FrameRef{}},
-           // What is repeated into silence proves it, also in a capture that began later. A close that was not seen may
-           // stand in a file that is missing.
-           .at_most = silent && (connection.trusted() ||
-                                 connection.of(other(stuck)).newest_gap.number < state.first_repeat.number)
-                          ? Severity::error
-                          : Severity::note,
-           .what = closed.cause ? closed.cause->message
-                                : std::string("The connection ended without a close in the capture: the same endpoints "
-                                              "began a new one.")});
-    }
-    connection.facts.closed = std::move(closed);
-  }
-  if (connection.rpcrdma()) {
-    // Nobody saw it end: what was due may stand where the capture lacks frames, and how long it was waited for is not
-    // known either.
-    const bool unseen = connection.facts.closed && connection.facts.closed->how == Closed::How::superseded;
-    if (unseen) until = connection.last_frame;
-    offers_at_end(witness, until, unseen, {}, false);
-    judge_missing_errors(witness, until, unseen, {});
-    judge_open_calls(witness, until, true, false);
-  }
-  return until;
+  if (end_if_leaving(witness)) return;
+  offers_at_end(witness, last, true, std::nullopt, false);
+  judge_missing_errors(witness, last, true, std::nullopt);
+  judge_open_calls(witness, last, false, false);
 }
 
 }  // namespace rpcrdma::referee

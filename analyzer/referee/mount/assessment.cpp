@@ -178,6 +178,14 @@ void take_nothing_done(Assessment& a, const Mount& mount, TimeNs wait) {
   return Assessment::Doubt::none;
 }
 
+/// The oldest of what waits; nullopt: nothing does.
+[[nodiscard]] std::optional<FrameRef> waits_since(const Assessment& a) {
+  if (!a.hanging.empty()) return a.hanging.front().first;
+  if (!a.copies.empty()) return a.copies.front()->call;
+  if (!a.recalls.empty()) return a.recalls.front()->callback;
+  return std::nullopt;
+}
+
 [[nodiscard]] State state_of(Assessment& a, const Mount& mount) {
   if (a.doubt != Assessment::Doubt::none) return State::unknown;
   for (const Life& life : mount.lives) {
@@ -217,18 +225,8 @@ void take_nothing_done(Assessment& a, const Mount& mount, TimeNs wait) {
     a.since = newest.closed->frame;
     return State::closed;
   }
-  if (!a.hanging.empty()) {
-    a.since = a.hanging.front().first;
-    return State::waiting;
-  }
-  if (!a.copies.empty()) {
-    a.since = a.copies.front()->call;
-    return State::waiting;
-  }
-  if (!a.recalls.empty()) {
-    a.since = a.recalls.front()->callback;
-    return State::waiting;
-  }
+  a.since = waits_since(a);
+  if (a.since) return State::waiting;
   if (a.unread_copy != nullptr || a.unread_recall != nullptr) {
     a.doubt = Assessment::Doubt::message_unread;
     return State::unknown;

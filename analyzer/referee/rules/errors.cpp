@@ -443,66 +443,84 @@ namespace {
 
 }  // namespace
 
-void judge_missing_errors(const Witness& witness, FrameRef now, bool capture_end, std::optional<Side> closed_by) {
+namespace {
+
+[[nodiscard]] RuleId rule_of_missing(const Transaction& call) noexcept {
+  switch (call.refusal) {
+    case Transaction::Refusal::due:
+      return RuleId::error_missing;
+    case Transaction::Refusal::due_for_msgp:
+      return RuleId::msgp_not_refused;
+    default:
+      return RuleId::reverse_chunk_refusal_missing;
+  }
+}
+
+[[nodiscard]] std::string missing_text(const Transaction& call, double waited) {
+  const Side responder = other(call.requester);
+  switch (call.refusal) {
+    case Transaction::Refusal::due:
+      return fmt::format(
+          "The {}'s Call in frame {} has a broken header; the {} went on for {:.1f} s and never sent RDMA_ERROR for "
+          "it.",
+          name(call.requester), call.call.number, name(responder), waited);
+    case Transaction::Refusal::due_for_msgp:
+      return fmt::format("The {} went on for {:.1f} s after the RDMA_MSGP in frame {} and never refused it.",
+                         name(responder), waited, call.call.number);
+    default:
+      return fmt::format(
+          "The server's Call in frame {} has a chunk list; the client neither answered nor refused it in {:.1f} s.",
+          call.call.number, waited);
+  }
+}
+
+void judge_missing_error(const Witness& witness, const Transaction& call, FrameRef now, bool capture_end,
+                         std::optional<Side> closed_by) {
   Connection& connection = witness.connection;
+  const Side responder = other(call.requester);
+  const SideState& state = connection.of(responder);
+  const RuleId rule = rule_of_missing(call);
+  if (rule == RuleId::reverse_chunk_refusal_missing && chunks_taken(connection, call)) return;
+  // A message of the server that cannot be decoded may have been meant as a Reply, and then silence is right.
+  if (rule == RuleId::error_missing && call.requester == Side::passive) {
+    witness.unchecked(rule, "a message of the server that cannot be read may have been meant as a Reply");
+    return;
+  }
+  if (!witness.may(rule, call)) return;
+  if (closed_by == responder && state.last_event.time - call.call.time < patience) {
+    witness.unchecked(rule, "the responder ended the connection instead");
+    return;
+  }
+  const bool arrived = connection.of(call.requester).acknowledged >= call.call_ordinal;
+  const bool went_on = state.last_event.number > call.call.number && state.last_event.time - call.call.time >= patience;
+  if (!arrived || !went_on) {
+    const bool late = arrived && now.time - call.call.time >= patience;
+    witness.unchecked(rule,
+                      late ? "the responder sent nothing behind the time for a refusal that would show whether one "
+                             "is missing"
+                           : "the connection, or the capture, ended before a refusal was due");
+    return;
+  }
+  witness.say(rule, {.frames = {call.call, now},
+                     .by = responder,
+                     .as = Role::responder,
+                     .xid = call.xid,
+                     .call = &call,
+                     .at_most = capture_end ? Severity::note : Severity::error,
+                     .what = missing_text(call, static_cast<double>(state.last_event.time - call.call.time) / 1e9)});
+}
+
+}  // namespace
+
+void judge_missing_errors(const Witness& witness, FrameRef now, bool capture_end, std::optional<Side> closed_by) {
   std::vector<const Transaction*> open;
-  for (const auto& [key, call] : connection.transactions) {
+  for (const auto& [key, call] : witness.connection.transactions) {
     const bool chunked_callback = call.requester == Side::passive && call.lists_known && has_chunks(call);
     if (call.answers == 0 && (call.refusal != Transaction::Refusal::not_due || chunked_callback)) open.push_back(&call);
   }
   std::sort(open.begin(), open.end(),
             [](const Transaction* a, const Transaction* b) { return a->call.number < b->call.number; });
-  for (const Transaction* call : open) {
-    const Side responder = other(call->requester);
-    const SideState& state = connection.of(responder);
-    const RuleId rule = call->refusal == Transaction::Refusal::due            ? RuleId::error_missing
-                        : call->refusal == Transaction::Refusal::due_for_msgp ? RuleId::msgp_not_refused
-                                                                              : RuleId::reverse_chunk_refusal_missing;
-    const auto unchecked = [&](std::string_view why) { witness.unchecked(rule, why); };
-    if (rule == RuleId::reverse_chunk_refusal_missing && chunks_taken(connection, *call)) continue;
-    // A message of the server that cannot be decoded may have been meant as a Reply, and then silence is right.
-    if (call->refusal == Transaction::Refusal::due && call->requester == Side::passive) {
-      unchecked("a message of the server that cannot be read may have been meant as a Reply");
-      continue;
-    }
-    if (!witness.may(rule, *call)) continue;
-    if (closed_by == responder && state.last_event.time - call->call.time < patience) {
-      unchecked("the responder ended the connection instead");
-      continue;
-    }
-    const bool arrived = connection.of(call->requester).acknowledged >= call->call_ordinal;
-    const bool went_on =
-        state.last_event.number > call->call.number && state.last_event.time - call->call.time >= patience;
-    if (!arrived || !went_on) {
-      const bool late = arrived && now.time - call->call.time >= patience;
-      unchecked(late ? "the responder sent nothing behind the time for a refusal that would show whether one is missing"
-                     : "the connection, or the capture, ended before a refusal was due");
-      continue;
-    }
-    const double waited = static_cast<double>(state.last_event.time - call->call.time) / 1e9;
-    std::string message;
-    if (rule == RuleId::error_missing) {
-      message = fmt::format(
-          "The {}'s Call in frame {} has a broken header; the {} went on for {:.1f} s and never sent "
-          "RDMA_ERROR for it.",
-          name(call->requester), call->call.number, name(responder), waited);
-    } else if (rule == RuleId::msgp_not_refused) {
-      message = fmt::format("The {} went on for {:.1f} s after the RDMA_MSGP in frame {} and never refused it.",
-                            name(responder), waited, call->call.number);
-    } else {
-      message = fmt::format(
-          "The server's Call in frame {} has a chunk list; the client neither answered nor refused it "
-          "in {:.1f} s.",
-          call->call.number, waited);
-    }
-    witness.say(rule, {.frames = {call->call, now},
-                       .by = responder,
-                       .as = Role::responder,
-                       .xid = call->xid,
-                       .call = call,
-                       .at_most = capture_end ? Severity::note : Severity::error,
-                       .what = std::move(message)});
-  }
+  for (const Transaction* call : open) judge_missing_error(witness, *call, now, capture_end, closed_by);
 }
 
 const Row rows::garbage_args{

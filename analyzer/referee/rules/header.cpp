@@ -279,77 +279,105 @@ void settle_nowhere(const Witness& witness, const Case& waited, bool proven) {
       waited, {.frames = {waited.frame}, .by = waited.accused, .as = said.as, .xid = waited.xid, .what = said.what});
 }
 
-/// RDMA_NOMSG: where the RPC message is. True when it is nowhere.
-bool judge_body(const Witness& witness, const trace::Send& event, const wire::HeaderV1& header, Direction direction,
-                std::optional<Role> role) {
-  Connection& connection = witness.connection;
-  const std::uint64_t left = event.wire_length > header.length ? event.wire_length - header.length : 0;
-  const bool position_zero = wire::has_position_zero(header);
-  // A Call's Reply chunk is room for its answer, and holds nothing.
-  const bool reply_chunk = header.reply && !(direction == Direction::call && role);
-  std::uint64_t body = reply_chunk ? wire::chunk_length(*header.reply) : 0;
-  for (const wire::ReadSegment& read : header.reads) body += read.position == 0 ? read.target.length : 0;
-  // A Call with Read chunks at other positions only lacks its body chunk, which is group E's business.
-  const bool reply = direction == Direction::reply && role;
-  if (body == 0 && (header.reads.empty() || position_zero || reply)) {
-    std::string what =
-        fmt::format("The {} sent RDMA_NOMSG, but no chunk holds the RPC message: {}{}.", name(event.side),
-                    header.reads.empty() && header.writes.empty() && !header.reply ? "all three lists are empty"
-                    : reply_chunk || !header.reply ? "no octet at Position 0, none in a Reply chunk"
-                                                   : "no octet at Position 0, and the Reply chunk is for the answer",
-                    left >= 8 ? fmt::format("; {} octets stand inline, as in RDMA_MSG", grouped(left)) : std::string());
-    if (header.reply && !reply_chunk && wire::chunk_length(*header.reply) != 0) {
-      // Or it is the answer to a Call of the other side that is missing.
-      witness.wait({.rule = RuleId::nomsg_without_body,
-                    .accused = event.side,
-                    .frame = event.frame,
-                    .xid = header.fixed.xid,
-                    .about = Case::Said{role, std::move(what)},
-                    .settle = settle_nowhere});
-      return true;
-    }
-    witness.say(RuleId::nomsg_without_body, {.frames = {event.frame},
-                                             .by = connection.accused(event.side),
-                                             .as = role,
-                                             .xid = header.fixed.xid,
-                                             .what = std::move(what)});
-    return true;
-  }
-  if (body != 0 && body < wire::rpc_start_octets && (position_zero || reply)) {
-    witness.say(RuleId::nomsg_without_body,
-                {.frames = {event.frame},
-                 .by = connection.accused(event.side),
-                 .as = role,
-                 .xid = header.fixed.xid,
-                 .what = fmt::format("The {} sent RDMA_NOMSG, and what is to hold the RPC message has {}; an RPC "
-                                     "message has at least {}.",
-                                     name(event.side), counted(body, "octet"), wire::rpc_start_octets)});
-    return true;
-  }
+/// An RDMA_NOMSG, and where its lists say that its RPC message is.
+struct NomsgSeen {
+  const Witness& witness;
+  const trace::Send& event;
+  const wire::HeaderV1& header;
+  std::optional<Role> role;  ///< of its sender; nullopt: not known
+  bool reply = false;        ///< it surely is one
+  bool reply_chunk = false;  ///< its Reply chunk holds octets of it: that of a Call is room for the answer
   std::uint64_t by_read = 0;
-  for (const wire::ReadSegment& read : header.reads) by_read += read.position == 0 ? read.target.length : 0;
-  const bool written = reply && by_read == 0;
-  const std::uint64_t message = written ? body : by_read;
-  if (message % xdr_word != 0) {
-    witness.say(RuleId::payload_unaligned,
-                {.frames = {event.frame},
-                 .by = connection.accused(event.side),
-                 .as = role,
-                 .xid = header.fixed.xid,
-                 .what = fmt::format("The {}'s {}, an RPC message, is {}.", name(event.side),
-                                     written ? "Reply chunk" : "Read chunk at Position 0", beyond_xdr_words(message))});
+  std::uint64_t written = 0;
+
+  NomsgSeen(const Witness& said_by, const trace::Send& sent, const wire::HeaderV1& decoded, Direction direction,
+            std::optional<Role> sender)
+      : witness(said_by), event(sent), header(decoded), role(sender) {
+    reply = direction == Direction::reply && role;
+    reply_chunk = header.reply && !(direction == Direction::call && role);
+    if (reply_chunk) written = wire::chunk_length(*header.reply);
+    for (const wire::ReadSegment& read : header.reads) by_read += read.position == 0 ? read.target.length : 0;
   }
-  if (left == 0 || event.holes) return false;
+
+  [[nodiscard]] std::uint64_t body() const noexcept { return by_read + written; }
+  /// Behind the header, inline.
+  [[nodiscard]] std::uint64_t left() const noexcept {
+    return event.wire_length > header.length ? event.wire_length - header.length : 0;
+  }
+  void say(RuleId rule, std::string what, Severity at_most = Severity::error) const {
+    witness.say(rule, {.frames = {event.frame},
+                       .by = witness.connection.accused(event.side),
+                       .as = role,
+                       .xid = header.fixed.xid,
+                       .at_most = at_most,
+                       .what = std::move(what)});
+  }
+};
+
+/// No chunk holds the message. True when that is said, or will be.
+bool judge_nowhere(const NomsgSeen& seen) {
+  const wire::HeaderV1& header = seen.header;
+  // A Call with Read chunks at other positions only lacks its body chunk, which is group E's business.
+  if (seen.body() != 0 || !(header.reads.empty() || wire::has_position_zero(header) || seen.reply)) return false;
+  const std::uint64_t left = seen.left();
+  std::string what = fmt::format(
+      "The {} sent RDMA_NOMSG, but no chunk holds the RPC message: {}{}.", name(seen.event.side),
+      header.reads.empty() && header.writes.empty() && !header.reply ? "all three lists are empty"
+      : seen.reply_chunk || !header.reply                            ? "no octet at Position 0, none in a Reply chunk"
+                                          : "no octet at Position 0, and the Reply chunk is for the answer",
+      left >= wire::rpc_start_octets ? fmt::format("; {} octets stand inline, as in RDMA_MSG", grouped(left))
+                                     : std::string());
+  if (header.reply && !seen.reply_chunk && wire::chunk_length(*header.reply) != 0) {
+    // Or it is the answer to a Call of the other side that is missing.
+    seen.witness.wait({.rule = RuleId::nomsg_without_body,
+                       .accused = seen.event.side,
+                       .frame = seen.event.frame,
+                       .xid = header.fixed.xid,
+                       .about = Case::Said{seen.role, std::move(what)},
+                       .settle = settle_nowhere});
+  } else {
+    seen.say(RuleId::nomsg_without_body, std::move(what));
+  }
+  return true;
+}
+
+/// The chunks are too short for any message. True when that is said.
+bool judge_too_short(const NomsgSeen& seen) {
+  const std::uint64_t body = seen.body();
+  if (body == 0 || body >= wire::rpc_start_octets || !(wire::has_position_zero(seen.header) || seen.reply))
+    return false;
+  seen.say(
+      RuleId::nomsg_without_body,
+      fmt::format("The {} sent RDMA_NOMSG, and what is to hold the RPC message has {}; an RPC message has at least "
+                  "{}.",
+                  name(seen.event.side), counted(body, "octet"), wire::rpc_start_octets));
+  return true;
+}
+
+void judge_alignment(const NomsgSeen& seen) {
+  const bool written = seen.reply && seen.by_read == 0;
+  const std::uint64_t message = written ? seen.written : seen.by_read;
+  if (message % xdr_word == 0) return;
+  seen.say(RuleId::payload_unaligned,
+           fmt::format("The {}'s {}, an RPC message, is {}.", name(seen.event.side),
+                       written ? "Reply chunk" : "Read chunk at Position 0", beyond_xdr_words(message)));
+}
+
+void judge_trailing(const NomsgSeen& seen) {
   constexpr std::uint64_t most_pad = 3;
-  witness.say(
-      RuleId::nomsg_trailing_bytes,
-      {.frames = {event.frame},
-       .by = connection.accused(event.side),
-       .as = role,
-       .xid = header.fixed.xid,
-       .at_most = left <= most_pad ? Severity::note : Severity::error,
-       .what = fmt::format("The {}'s RDMA_NOMSG goes on for {} behind its {} octets of header, where nothing belongs.",
-                           name(event.side), counted(left, "octet"), grouped(header.length))});
+  const std::uint64_t left = seen.left();
+  if (left == 0 || seen.event.holes) return;
+  seen.say(RuleId::nomsg_trailing_bytes,
+           fmt::format("The {}'s RDMA_NOMSG goes on for {} behind its {} octets of header, where nothing belongs.",
+                       name(seen.event.side), counted(left, "octet"), grouped(seen.header.length)),
+           left <= most_pad ? Severity::note : Severity::error);
+}
+
+/// True when the RPC message is nowhere.
+bool judge_nomsg(const NomsgSeen& seen) {
+  if (judge_nowhere(seen) || judge_too_short(seen)) return true;
+  judge_alignment(seen);
+  judge_trailing(seen);
   return false;
 }
 
@@ -416,7 +444,7 @@ bool judge_form(const Witness& witness, const trace::Send& event, const wire::He
   Connection& connection = witness.connection;
   const auto proc = static_cast<wire::Proc>(header.fixed.proc);
   const std::optional<Role> role = role_of(direction, guessed);
-  if (proc == wire::Proc::nomsg) return judge_body(witness, event, header, direction, role);
+  if (proc == wire::Proc::nomsg) return judge_nomsg({witness, event, header, direction, role});
   if (proc != wire::Proc::msg) return false;
   const auto say = [&](RuleId rule, std::string message, std::optional<Role> who) {
     witness.say(rule, {.frames = {event.frame},

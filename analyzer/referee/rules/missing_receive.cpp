@@ -139,20 +139,18 @@ void blame(Suspect& suspect, Lacked lacked, const trace::Refusal& refusal, const
 
 HeldFinding say_lack(const Witness& witness, const Suspect& suspect, Lacked lacked, const trace::Refusal& refusal,
                      const RecentSend& send, Severity at_most) {
-  const bool overrun = lacked == Lacked::call_above_grant;
+  const bool above = lacked == Lacked::call_above_grant;
   const bool within = lacked == Lacked::call_within_grant;
-  // An RNR NAK ends nothing by itself.
-  const bool ended = !overrun || refusal.kind == trace::Refusal::Kind::terminate;
+  // An RNR NAK ends nothing by itself: where it does, credit-overrun-fatal is said then.
+  const bool fatal = above && refusal.kind == trace::Refusal::Kind::terminate;
   const FrameRef grant = within ? witness.connection.ledger(other(refusal.side)).last_reply : FrameRef{};
-  const bool sent_first = overrun && ended;
-  return witness.say(
-      ended ? suspect.rule : RuleId::rnr_nak_seen,
-      {.frames = {sent_first ? send.frame : refusal.frame, sent_first ? refusal.frame : send.frame, grant},
-       .by = suspect.culprit,
-       .as = within ? Role::responder : Role::requester,
-       .xid = send.xid,
-       .at_most = at_most,
-       .what = suspect.message});
+  return witness.say(above && !fatal ? RuleId::rnr_nak_seen : suspect.rule,
+                     {.frames = {fatal ? send.frame : refusal.frame, fatal ? refusal.frame : send.frame, grant},
+                      .by = suspect.culprit,
+                      .as = within ? Role::responder : Role::requester,
+                      .xid = send.xid,
+                      .at_most = at_most,
+                      .what = suspect.message});
 }
 
 namespace {

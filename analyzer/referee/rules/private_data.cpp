@@ -131,6 +131,49 @@ const Row rows::private_data_server_r_clear{
         "Expected with Linux servers, which leave R at 0 and invalidate anyway (see "
         "remote-invalidation-server-r-clear)."};
 
+namespace {
+
+/// A block that counts was found.
+void judge_block(const Witness& witness, Side side, const trace::PrivateDataArea& area,
+                 const wire::PrivateDataSearch& search, FrameRef frame) {
+  const wire::PrivateDataFields& f = *search.found;
+  const auto say = [&](RuleId rule, std::string message, std::optional<Side> by = {}) {
+    witness.say(rule, {.frames = {frame}, .by = by, .what = std::move(message)});
+  };
+  if (f.reserved != 0) {
+    say(RuleId::private_data_reserved_set,
+        fmt::format(
+            "The {} set reserved bits in its private data (flags {:#04x}): all bits but R have to be sent as 0.",
+            name(side), f.reserved | (f.remote_invalidation ? 1U : 0U)),
+        side);
+  }
+  if (search.duplicate_offset) {
+    say(RuleId::private_data_duplicate,
+        fmt::format("The {}'s private data holds a second valid block at octet {}; the first one (octet {}) counts.",
+                    name(side), *search.duplicate_offset, f.offset));
+  }
+  if (area.exact_length && area.wire_length != 8) {
+    say(RuleId::private_data_length_odd,
+        fmt::format("The {}'s private data is {} long; a version 1 block alone is exactly 8.", name(side),
+                    counted(area.wire_length, "octet")));
+  }
+}
+
+/// Both are known now.
+void judge_offered_invalidation(const Witness& witness, FrameRef reply) {
+  const PeerPrivateData& client = witness.connection.of(Side::active).private_data;
+  const PeerPrivateData& server = witness.connection.of(Side::passive).private_data;
+  if (!client.fields || !server.fields) return;
+  if (!client.fields->remote_invalidation || server.fields->remote_invalidation) return;
+  witness.say(
+      RuleId::private_data_server_r_clear,
+      {.frames = {reply},
+       .what = "The client offers remote invalidation, the server's private data says R=0. Linux servers always "
+               "do, and invalidate all the same."});
+}
+
+}  // namespace
+
 void judge_private_data(const Witness& witness, Side side, const trace::PrivateDataArea& area, FrameRef frame) {
   Connection& connection = witness.connection;
   using Status = PeerPrivateData::Status;
@@ -151,23 +194,7 @@ void judge_private_data(const Witness& witness, Side side, const trace::PrivateD
     peer.status = Status::valid;
     peer.fields =
         PrivateData{frame.number, f.offset, f.version, f.remote_invalidation, f.send_size, f.receive_size, f.reserved};
-    if (f.reserved != 0) {
-      say(RuleId::private_data_reserved_set,
-          fmt::format(
-              "The {} set reserved bits in its private data (flags {:#04x}): all bits but R have to be sent as 0.",
-              name(side), f.reserved | (f.remote_invalidation ? 1U : 0U)),
-          side);
-    }
-    if (search.duplicate_offset) {
-      say(RuleId::private_data_duplicate,
-          fmt::format("The {}'s private data holds a second valid block at octet {}; the first one (octet {}) counts.",
-                      name(side), *search.duplicate_offset, f.offset));
-    }
-    if (area.exact_length && area.wire_length != 8) {
-      say(RuleId::private_data_length_odd,
-          fmt::format("The {}'s private data is {} long; a version 1 block alone is exactly 8.", name(side),
-                      counted(area.wire_length, "octet")));
-    }
+    judge_block(witness, side, area, search, frame);
   } else if (search.unknown_version_offset) {
     peer.status = Status::unusable;
     say(RuleId::private_data_unknown_version,
@@ -191,15 +218,7 @@ void judge_private_data(const Witness& witness, Side side, const trace::PrivateD
             name(side)));
   }
   (side == Side::active ? connection.facts.private_data_client : connection.facts.private_data_server) = peer.fields;
-
-  const PeerPrivateData& client = connection.of(Side::active).private_data;
-  const PeerPrivateData& server = connection.of(Side::passive).private_data;
-  if (side == Side::passive && client.fields && server.fields && client.fields->remote_invalidation &&
-      !server.fields->remote_invalidation) {
-    say(RuleId::private_data_server_r_clear,
-        "The client offers remote invalidation, the server's private data says R=0. Linux servers always do, and "
-        "invalidate all the same.");
-  }
+  if (side == Side::passive) judge_offered_invalidation(witness, frame);
 }
 
 const Row rows::private_data_wrong_message{

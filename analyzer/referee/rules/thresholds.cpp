@@ -92,6 +92,53 @@ const Row rows::send_larger_than_known{
         "Start the capture before the mount (or force a reconnect), or read rpcrdma:xprtrdma_inline_thresh on the "
         "client."};
 
+namespace {
+
+void note_larger_than_known(const Witness& witness, const trace::Send& event, const RecentSend& send) {
+  if (event.wire_length <= default_threshold || witness.again(RuleId::send_larger_than_known, event.frame)) return;
+  witness.say(RuleId::send_larger_than_known,
+              {.frames = {event.frame},
+               .xid = send.known_xid(),
+               .what = fmt::format("The {} sent {} octets inline; the handshake is not (completely) in the capture, so "
+                                   "what its peer can take is not known (1024 is the default).",
+                                   name(event.side), grouped(event.wire_length))});
+}
+
+HeldFinding say_too_large(const Witness& witness, const trace::Send& event, const RecentSend& send,
+                          std::uint32_t limit) {
+  Connection& connection = witness.connection;
+  const PeerPrivateData& mine = connection.of(event.side).private_data;
+  const PeerPrivateData& theirs = connection.of(other(event.side)).private_data;
+  const bool negotiated = connection.facts.thresholds.basis == Basis::negotiated;
+  // What cannot be decoded is neither.
+  std::optional<Role> role;
+  if (send.call()) role = Role::requester;
+  if (send.reply()) role = Role::responder;
+  const std::string sent =
+      fmt::format("The {} sent {}{} octets inline", name(event.side), at_least(send), grouped(event.wire_length));
+  const auto silent = [&] {
+    if (!mine.fields && !theirs.fields) return std::string("neither side");
+    return fmt::format("not both sides (the {} did not)", name(mine.fields ? other(event.side) : event.side));
+  };
+  return witness.say(
+      negotiated ? RuleId::inline_threshold_exceeded : RuleId::inline_default_exceeded,
+      {.frames = {event.frame, mine.frame, theirs.frame},
+       .by = event.side,
+       .as = role,
+       .xid = send.known_xid(),
+       // RFC 8166 section 3.3.3 allows knowledge from elsewhere: a warning until it is proven to be too large.
+       .at_most = negotiated ? Severity::error : Severity::warning,
+       .what = negotiated
+                   ? fmt::format("{}; the threshold in this direction is {} (the smaller of its own send size {} and "
+                                 "the receive size {} of its peer).",
+                                 sent, grouped(limit), grouped(mine.fields ? mine.fields->send_size : 0),
+                                 grouped(theirs.fields ? theirs.fields->receive_size : 0))
+                   : fmt::format("{} although {} gave usable private data, so both have to assume {}.", sent, silent(),
+                                 grouped(limit))});
+}
+
+}  // namespace
+
 void judge_send_size(const Witness& witness, const trace::Send& event, RecentSend& send) {
   Connection& connection = witness.connection;
   if (connection.version2()) {
@@ -100,17 +147,7 @@ void judge_send_size(const Witness& witness, const trace::Send& event, RecentSen
   }
   const std::optional<std::uint32_t> limit = connection.threshold(event.side);
   if (!limit) {
-    if (event.wire_length > default_threshold) {
-      if (!witness.again(RuleId::send_larger_than_known, event.frame)) {
-        witness.say(
-            RuleId::send_larger_than_known,
-            {.frames = {event.frame},
-             .xid = send.known_xid(),
-             .what = fmt::format("The {} sent {} octets inline; the handshake is not (completely) in the capture, so "
-                                 "what its peer can take is not known (1024 is the default).",
-                                 name(event.side), grouped(event.wire_length))});
-      }
-    }
+    note_larger_than_known(witness, event, send);
     witness.unchecked(RuleId::inline_threshold_exceeded, "the private data of both sides is not in the capture");
     return;
   }
@@ -119,45 +156,7 @@ void judge_send_size(const Witness& witness, const trace::Send& event, RecentSen
                       fmt::format("packets of the message in frame {} are missing", event.frame.number));
     return;
   }
-  if (event.wire_length <= *limit) return;
-  const PeerPrivateData& mine = connection.of(event.side).private_data;
-  const PeerPrivateData& theirs = connection.of(other(event.side)).private_data;
-  const bool negotiated = connection.facts.thresholds.basis == Basis::negotiated;
-  // What cannot be decoded is neither.
-  std::optional<Role> role;
-  if (send.call()) role = Role::requester;
-  if (send.reply()) role = Role::responder;
-  if (negotiated) {
-    send.size_finding = witness.say(
-        RuleId::inline_threshold_exceeded,
-        {.frames = {event.frame, mine.frame, theirs.frame},
-         .by = event.side,
-         .as = role,
-         .xid = send.known_xid(),
-         .what = fmt::format(
-             "The {} sent {}{} octets inline; the threshold in this direction is {} (the smaller of its own "
-             "send size {} and the receive size {} of its peer).",
-             name(event.side), at_least(send), grouped(event.wire_length), grouped(*limit),
-             grouped(mine.fields ? mine.fields->send_size : 0),
-             grouped(theirs.fields ? theirs.fields->receive_size : 0))});
-    return;
-  }
-  // RFC 8166 section 3.3.3 allows knowledge from elsewhere: a warning until the message is proven to be too large.
-  const char* silent =
-      !mine.fields && !theirs.fields ? "neither side" : (!mine.fields ? name(event.side) : name(other(event.side)));
-  send.size_finding = witness.say(
-      RuleId::inline_default_exceeded,
-      {.frames = {event.frame, mine.frame, theirs.frame},
-       .by = event.side,
-       .as = role,
-       .xid = send.known_xid(),
-       .at_most = Severity::warning,
-       .what = fmt::format(
-           "The {} sent {}{} octets inline although {} gave usable private data, so both have to assume {}.",
-           name(event.side), at_least(send), grouped(event.wire_length),
-           !mine.fields && !theirs.fields ? std::string(silent)
-                                          : fmt::format("not both sides (the {} did not)", silent),
-           grouped(*limit))});
+  if (event.wire_length > *limit) send.size_finding = say_too_large(witness, event, send, *limit);
 }
 
 const Row rows::long_call_avoidable{

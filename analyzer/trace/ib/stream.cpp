@@ -224,6 +224,26 @@ namespace {
 
 }  // namespace
 
+namespace {
+
+[[nodiscard]] Refusal::Kind refusal_kind(std::uint8_t syndrome) noexcept {
+  if (wire::aeth_type(syndrome) == AethType::rnr_nak) return Refusal::Kind::rnr;
+  switch (wire::aeth_value(syndrome)) {
+    case wire::nak_psn_sequence:
+      return Refusal::Kind::nak_sequence;
+    case wire::nak_invalid_request:
+      return Refusal::Kind::invalid_request;
+    case wire::nak_remote_access:
+      return Refusal::Kind::remote_access;
+    case wire::nak_remote_operational:
+      return Refusal::Kind::remote_operational;
+    default:
+      return Refusal::Kind::nak_other;
+  }
+}
+
+}  // namespace
+
 void Stream::refusal(const Arrival& a, Sequence at) {
   const wire::IbHeader& h = a.header;
   // After a NAK that ends the connection, of the same packet, there can be only copies of it: of a second mirror
@@ -242,32 +262,17 @@ void Stream::refusal(const Arrival& a, Sequence at) {
 
   Refusal r;
   shared_.fill(r, other(side_), a.ref);
-  if (wire::aeth_type(h.syndrome) == AethType::rnr_nak) {
-    r.kind = Refusal::Kind::rnr;
-  } else {
-    switch (wire::aeth_value(h.syndrome)) {
-      case wire::nak_psn_sequence:
-        r.kind = Refusal::Kind::nak_sequence;
-        break;
-      case wire::nak_invalid_request:
-        r.kind = Refusal::Kind::invalid_request;
-        break;
-      case wire::nak_remote_access:
-        r.kind = Refusal::Kind::remote_access;
-        break;
-      case wire::nak_remote_operational:
-        r.kind = Refusal::Kind::remote_operational;
-        break;
-      default:
-        r.kind = Refusal::Kind::nak_other;
-        break;
-    }
-  }
+  r.kind = refusal_kind(h.syndrome);
   if (r.kind == Refusal::Kind::rnr || r.kind == Refusal::Kind::nak_sequence) {
     retried_frame_ = asked_frame_ = a.ref.number;
     answers_.retried(a.ref);
   }
 
+  name_refused(r, at);
+  shared_.sink.on(r);
+}
+
+void Stream::name_refused(Refusal& r, Sequence at) {
   if (const Sent* sent = history_.find(at)) {
     r.refused_frame = sent->ref;
     r.refused_op = sent->op;
@@ -289,7 +294,6 @@ void Stream::refusal(const Arrival& a, Sequence at) {
   } else if (const HeldPacket* held = held_.find(at)) {
     r.refused_frame = held->ref;
   }
-  shared_.sink.on(r);
 }
 
 /// Packets that are older than any sender would send again: another epoch of the queue pair, its handshake not in the

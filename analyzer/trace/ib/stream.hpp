@@ -78,6 +78,8 @@ class Stream {
   void acknowledge(Sequence end, FrameRef ref);
   void report_acknowledged(FrameRef ref);
   void refusal(const Arrival& a, Sequence at);
+  /// What stands at `at`, as far as that is known.
+  void name_refused(Refusal& r, Sequence at);
   void repeated(const Arrival& a, Sequence at);
   bool stranger(const Arrival& a, Sequence at);
   void learn_mtu(const wire::IbHeader& h);
