@@ -113,6 +113,9 @@ using State = MountFacts::State;
     return " The server does not accept who the client says it is: what the client sends and what the server wants do "
            "not agree.";
   }
+  if (denial.by == Denial::By::context) {
+    return " The server makes no context of RPCSEC_GSS for the client.";
+  }
   if (denial.by == Denial::By::rpc && denial.versions) {
     return " The server does not have the version that the client asks for.";
   }
@@ -522,6 +525,7 @@ namespace {
       return "On the server: exportfs -v, and is the exported file system still mounted; then mount again on the "
              "client.";
     case Denial::By::credential:
+    case Denial::By::context:
       return "The sec= of both: exportfs -v on the server, /proc/mounts on the client; with Kerberos the logs of "
              "rpc.gssd and gssproxy, and the clocks.";
     case Denial::By::rpc:

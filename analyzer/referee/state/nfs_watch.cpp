@@ -397,7 +397,12 @@ void watch_reply(Connection& connection, Transaction& call, FrameRef frame, wire
     }
     body = rpc->body;
   }
-  if (of_client && procedure == 0) take_null(connection.mount->nfs, call);
+  if (of_client && call.asks_context) {
+    const wire::Bytes results = body < message.size() ? message.subspan(body) : wire::Bytes();
+    take_context(connection.mount->nfs, call, results, {frame, connection.id()});
+  } else if (of_client && procedure == 0) {
+    take_null(connection.mount->nfs, call);
+  }
   const bool nfs = program == wire::nfs_program && (version == 3 || version == 4) && procedure != 0;
   const bool callback = !nfs && wire::callback_program(program);
   if (!nfs && !callback) return;
