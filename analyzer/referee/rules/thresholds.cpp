@@ -194,9 +194,10 @@ void judge_call_form(const Witness& witness, const trace::Send& event, Transacti
   const std::uint64_t size = header_without_position_zero(call) + payload;
   if (size > *limit) return;
   call.avoidable = true;
-  ++connection.long_calls.times;
+  Cost& cost = connection.long_calls.at(index(event.side));
+  ++cost.times;
   if (!witness.again(RuleId::long_call_avoidable, event.frame)) {
-    connection.long_calls.finding = witness.say(
+    cost.finding = witness.say(
         RuleId::long_call_avoidable,
         {.frames = {event.frame},
          .as = Role::requester,
@@ -246,7 +247,9 @@ const Row rows::reply_chunk_unneeded_use{
 void judge_reply_form(const Witness& witness, const trace::Send& event, const wire::HeaderV1& header,
                       const Transaction& call) {
   Connection& connection = witness.connection;
-  if (call.avoidable && call.pulled.number != 0) connection.long_calls.took(call.pulled.time - call.call_last.time);
+  if (call.avoidable && call.pulled.number != 0) {
+    connection.long_calls.at(index(call.requester)).took(call.pulled.time - call.call_last.time);
+  }
   const std::optional<std::uint32_t> limit = connection.threshold(event.side);
   if (!limit || !call.lists_known) return;
   const bool inline_reply = header.fixed.proc == static_cast<std::uint32_t>(wire::Proc::msg);
