@@ -345,8 +345,9 @@ void judge_error_reply(const Witness& witness, const trace::Send& event, const T
            "The {} refused a well-formed Call with ERR_CHUNK. Possible cause: the reply did not fit what the Call "
            "provided ({}).",
            name(event.side),
-           room == 0 ? std::string("no Write chunk and no Reply chunk")
-                     : fmt::format("{} in Write and Reply chunks", counted(room, "octet")))});
+           call.writes.empty() && !call.reply_chunk
+               ? std::string("no Write chunk and no Reply chunk")
+               : fmt::format("{} in Write and Reply chunks", counted(room, "octet")))});
 }
 
 const Row rows::inline_overrun_fatal{
