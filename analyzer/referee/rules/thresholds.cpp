@@ -8,6 +8,7 @@
 #include "referee/rules/checks.hpp"
 #include "referee/rules/rows.hpp"
 #include "referee/rules/v2_turn.hpp"
+#include "referee/state/mount.hpp"
 #include "wire/rpc.hpp"
 
 namespace rpcrdma::referee {
@@ -330,6 +331,12 @@ void judge_error_reply(const Witness& witness, const trace::Send& event, const T
   if (call.requester == Side::passive && (!call.reads.empty() || !call.writes.empty() || call.reply_chunk)) {
     // RFC 8167 section 5.3: so does a client that takes no chunks in callbacks.
     witness.unchecked(RuleId::reply_resource_shortage, "a client may refuse every callback that has chunks");
+    return;
+  }
+  if (may_be_repetition(witness.connection, call)) {
+    // RFC 8166 section 4.5.3: what ended the connection before would end this one, too.
+    witness.unchecked(RuleId::reply_resource_shortage,
+                      "the call is a repetition, which may be refused for what ended its connection before");
     return;
   }
   std::uint64_t room = 0;
