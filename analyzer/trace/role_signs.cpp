@@ -20,16 +20,25 @@ RoleSign sign_of_call(wire::Bytes rpc) {
   return wire::service_program(program) ? RoleSign::service_call : RoleSign::foreign_call;
 }
 
-RoleSign sign_in_version_1(wire::Bytes message, std::size_t wire_length) {
+/// The capture cut RDMA_NOMSG behind the first word of its Read list: room for results may follow that.
+bool offers_and_is_cut(wire::Bytes message, const wire::FixedWords& fixed, const wire::DecodeError& error) {
+  constexpr std::size_t reads_at = 16;
+  return error.fault == wire::Fault::truncated && fixed.proc == static_cast<std::uint32_t>(wire::Proc::nomsg) &&
+         message.size() >= reads_at + 4 && wire::load_be32(message.data() + reads_at) == 1;
+}
+
+RoleSign sign_in_version_1(wire::Bytes message, std::size_t wire_length, const wire::FixedWords& fixed) {
   wire::HeaderV1 header;
-  if (!wire::decode_header_v1(message, wire_length, header)) return RoleSign::none;
+  if (const auto decoded = wire::decode_header_v1(message, wire_length, header); !decoded) {
+    return offers_and_is_cut(message, fixed, decoded.error()) ? RoleSign::unread_call : RoleSign::none;
+  }
   switch (static_cast<wire::Proc>(header.fixed.proc)) {
     case wire::Proc::msg:
     case wire::Proc::msgp:
       break;
     case wire::Proc::nomsg:
-      // Results are never offered to be read.
-      if (!header.reads.empty() && (!header.writes.empty() || header.reply)) return RoleSign::long_call;
+      // It offers room for results, as a callback may too (RFC 8167 section 5.3), or gives it back unused.
+      if (!header.reads.empty() && (!header.writes.empty() || header.reply)) return RoleSign::unread_call;
       return wire::has_position_zero(header) ? RoleSign::long_form : RoleSign::none;
     case wire::Proc::done:
       return RoleSign::done;
@@ -64,7 +73,7 @@ RoleSign sign_of_call_in_version_2(wire::Bytes message, std::uint32_t xid) {
 RoleSign role_sign(wire::Bytes message, std::size_t wire_length) {
   const auto fixed = wire::decode_fixed_words(message, wire_length);
   if (!fixed) return RoleSign::none;
-  if (fixed->version == 1) return sign_in_version_1(message, wire_length);
+  if (fixed->version == 1) return sign_in_version_1(message, wire_length, *fixed);
   if (fixed->version != 2 || !wire::known_htype(fixed->proc)) return RoleSign::none;
   const auto type = static_cast<wire::HeaderType>(fixed->proc);
   if (wire::is_call(type)) return sign_of_call_in_version_2(message, fixed->xid);

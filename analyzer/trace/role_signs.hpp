@@ -15,8 +15,7 @@ enum class RoleSign : std::uint8_t {
   service_call,   ///< to NFS, or to what belongs to it: of a client
   callback_call,  ///< to a callback program: of a server
   foreign_call,   ///< to a program of which is not known who calls whom
-  unread_call,    ///< a Call by its header type; its program is not inline
-  long_call,      ///< RDMA_NOMSG that is to be read, and offers room for results: a Call, maybe a callback
+  unread_call,    ///< most likely a Call, and its program is not inline: maybe a callback, in chunks
   long_form,      ///< RDMA_NOMSG that is to be read: a Long Call, or a Reply whose pull is completed by RDMA_DONE
   done,           ///< RDMA_DONE, of who reads what Replies offer: mostly a client
   reply           ///< mostly of a server; a client replies, too, to callbacks

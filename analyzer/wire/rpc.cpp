@@ -34,11 +34,12 @@ Decoded<Auth> decode_auth(Cursor& cursor, std::string_view field) {
 }
 
 // RFC 2203 section 5.3.1: version, gss_proc, sequence number, service. Later versions kept the shape.
-std::optional<std::uint32_t> gss_service_of(const Auth& credential) {
-  if (credential.flavor != flavor_gss || credential.body.size() < 16) return std::nullopt;
+void read_gss(const Auth& credential, RpcCall& call) {
+  if (credential.flavor != flavor_gss || credential.body.size() < 16) return;
   const std::uint32_t version = load_be32(credential.body.data());
-  if (version < 1 || version > 3) return std::nullopt;
-  return load_be32(credential.body.data() + 12);
+  if (version < 1 || version > 3) return;
+  call.gss_procedure = load_be32(credential.body.data() + 4);
+  call.gss_service = load_be32(credential.body.data() + 12);
 }
 
 }  // namespace
@@ -94,11 +95,20 @@ Decoded<RpcCall> decode_rpc_call(Bytes octets, std::size_t wire_length) noexcept
   const auto credential = decode_auth(cursor, "credential");
   if (!credential) return tl::make_unexpected(credential.error());
   call.flavor = credential->flavor;
-  call.gss_service = gss_service_of(*credential);
+  read_gss(*credential, call);
   const auto verifier = decode_auth(cursor, "verifier");
   if (!verifier) return tl::make_unexpected(verifier.error());
   call.body = cursor.offset();
   return call;
+}
+
+std::optional<std::uint32_t> gss_major_of(Bytes results) noexcept {
+  Cursor cursor(results, results.size());
+  const auto handle = cursor.be32("handle");
+  constexpr std::uint32_t most_handle = 1024;
+  if (!handle || *handle > most_handle || !cursor.take((*handle + 3U) & ~3U, "handle")) return std::nullopt;
+  const auto major = cursor.be32("gss_major");
+  return major ? std::optional(*major) : std::nullopt;
 }
 
 Decoded<RpcReply> decode_rpc_reply(Bytes octets, std::size_t wire_length) noexcept {

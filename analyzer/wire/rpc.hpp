@@ -36,8 +36,9 @@ struct RpcCall {
   std::uint32_t version = 0;
   std::uint32_t procedure = 0;
   std::uint32_t flavor = 0;
-  std::optional<std::uint32_t> gss_service;  ///< as it stands; only of RPCSEC_GSS, versions 1 to 3
-  std::size_t body = 0;                      ///< offset of the procedure's arguments (after the verifier)
+  std::optional<std::uint32_t> gss_service;    ///< as it stands; only of RPCSEC_GSS, versions 1 to 3
+  std::optional<std::uint32_t> gss_procedure;  ///< likewise
+  std::size_t body = 0;                        ///< offset of the procedure's arguments (after the verifier)
 };
 /// Fault::invalid when rpc_version is not 2 or a length breaks RFC 5531 (credential, verifier above 400 octets).
 [[nodiscard]] Decoded<RpcCall> decode_rpc_call(Bytes octets, std::size_t wire_length) noexcept;
@@ -59,6 +60,10 @@ struct RpcReply {
 [[nodiscard]] Decoded<RpcReply> decode_rpc_reply(Bytes octets, std::size_t wire_length) noexcept;
 /// auth_stat: "AUTH_TOOWEAK"; empty if unknown.
 [[nodiscard]] std::string_view auth_status_name(std::uint32_t status) noexcept;
+/// gss_major of the answer (RFC 2203 section 5.2.3.1). `results`: of the procedure. nullopt: cut.
+[[nodiscard]] std::optional<std::uint32_t> gss_major_of(Bytes results) noexcept;
+/// By the error in it (RFC 2744 section 3.9.1): "GSS_S_NO_CRED"; empty if unknown.
+[[nodiscard]] std::string_view gss_major_name(std::uint32_t major) noexcept;
 
 /// NFSv4 COMPOUND arguments or CB_COMPOUND arguments: the tag and the operations' numbers as far as they can be
 /// walked inline. The walker knows the argument shapes of the common operations and stops at the first it cannot

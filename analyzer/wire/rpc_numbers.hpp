@@ -38,6 +38,18 @@ inline constexpr std::uint32_t gss_context_problem = 14;
 
 inline constexpr std::uint32_t flavor_gss = 6;
 
+/// rpc_gss_proc_t (RFC 2203 section 5.2.2): who has no context yet asks for one, in one round or several.
+namespace gss_procedure {
+inline constexpr std::uint32_t init = 1;
+inline constexpr std::uint32_t continue_init = 2;
+}  // namespace gss_procedure
+
+/// Of the answer to these (RFC 2203 section 5.2.3.1). Any other is an error.
+namespace gss_major {
+inline constexpr std::uint32_t complete = 0;
+inline constexpr std::uint32_t continue_needed = 1;
+}  // namespace gss_major
+
 /// rpc_gss_service_t (RFC 2203 section 5.3.1).
 namespace gss_service {
 inline constexpr std::uint32_t none = 1;

@@ -79,6 +79,24 @@ constexpr std::array<NamedValue, 15> auth_states{{{0, "AUTH_OK"},
                                                   {12, "AUTH_NET_ADDR"},
                                                   {auth_stat::gss_credential_problem, "RPCSEC_GSS_CREDPROBLEM"},
                                                   {auth_stat::gss_context_problem, "RPCSEC_GSS_CTXPROBLEM"}}};
+constexpr std::array<NamedValue, 18> gss_routine_errors{{{1, "GSS_S_BAD_MECH"},
+                                                         {2, "GSS_S_BAD_NAME"},
+                                                         {3, "GSS_S_BAD_NAMETYPE"},
+                                                         {4, "GSS_S_BAD_BINDINGS"},
+                                                         {5, "GSS_S_BAD_STATUS"},
+                                                         {6, "GSS_S_BAD_MIC"},
+                                                         {7, "GSS_S_NO_CRED"},
+                                                         {8, "GSS_S_NO_CONTEXT"},
+                                                         {9, "GSS_S_DEFECTIVE_TOKEN"},
+                                                         {10, "GSS_S_DEFECTIVE_CREDENTIAL"},
+                                                         {11, "GSS_S_CREDENTIALS_EXPIRED"},
+                                                         {12, "GSS_S_CONTEXT_EXPIRED"},
+                                                         {13, "GSS_S_FAILURE"},
+                                                         {14, "GSS_S_BAD_QOP"},
+                                                         {15, "GSS_S_UNAUTHORIZED"},
+                                                         {16, "GSS_S_UNAVAILABLE"},
+                                                         {17, "GSS_S_DUPLICATE_ELEMENT"},
+                                                         {18, "GSS_S_NAME_NOT_MN"}}};
 constexpr std::array<NamedValue, 6> programs{{{portmapper_program, "portmapper"},
                                               {nfs_program, "NFS"},
                                               {mount_program, "MOUNT"},
@@ -134,6 +152,10 @@ std::string_view value_name(Field field, std::uint32_t value) noexcept {
 }
 
 std::string_view auth_status_name(std::uint32_t status) noexcept { return name_in(auth_states, status); }
+std::string_view gss_major_name(std::uint32_t major) noexcept {
+  constexpr std::uint32_t routine_error_bits = 16;  // RFC 2744 section 3.9.1
+  return name_in(gss_routine_errors, major >> routine_error_bits & 0xffU);
+}
 std::string_view proc_name(std::uint32_t proc) noexcept { return name_in(procs, proc); }
 std::string_view htype_name_v2(std::uint32_t htype) noexcept { return name_in(htypes, htype); }
 std::string_view error_name_v2(std::uint32_t code) noexcept { return name_in(errors_v2, code); }

@@ -32,6 +32,24 @@ void gss_credential(Pen& pen, Procedure::Gss service) {
   put_opaque(pen, body.take());
 }
 
+/// A context is asked for: RPCSEC_GSS_INIT, no handle yet.
+void gss_init_credential(Pen& pen) {
+  Pen body;
+  body.u32(1).u32(1).u32(0).u32(1);
+  put_string(body, "");
+  pen.u32(rpcsec_gss);
+  put_opaque(pen, body.take());
+}
+
+/// rpc_gss_init_res (RFC 2203 section 5.2.3.1). Who is refused gets no handle.
+void gss_init_result(Pen& pen, std::uint32_t major) {
+  constexpr std::uint32_t continue_needed = 1;
+  const bool refused = major > continue_needed;
+  put_string(pen, refused ? "" : "context handle");
+  pen.u32(major).u32(refused ? 0x25EA101 : 0).u32(refused ? 0 : 128);  // minor status, sequence window
+  put_opaque(pen, refused ? Octets{} : pattern(4, 80));
+}
+
 /// Arguments or results behind their header, as the service has them; the places of their items move along.
 RpcMessage together(Pen head, Pen inner, std::vector<Item> items, Procedure::Gss service) {
   const Octets body = inner.take();
@@ -92,6 +110,12 @@ RpcMessage rpc_call(const Procedure& p, std::uint32_t xid) {
   std::vector<Item> items;
   Pen pen;
   pen.u32(xid).u32(message_call).u32(2).u32(p.program).u32(p.version).u32(p.number);
+  if (p.gss == Procedure::Gss::context) {
+    gss_init_credential(pen);
+    pen.u32(auth_none).u32(0);
+    put_opaque(pen, pattern(5, 600));
+    return {pen.take(), {}};
+  }
   if (p.gss != Procedure::Gss::no) {
     gss_credential(pen, p.gss);
     pen.u32(rpcsec_gss);
@@ -126,7 +150,8 @@ RpcMessage rpc_reply(const Procedure& p, std::uint32_t xid, std::uint32_t status
   std::vector<Item> items;
   Pen pen;
   pen.u32(xid).u32(message_reply).u32(0);
-  if (p.gss != Procedure::Gss::no) {
+  const bool refused_context = p.gss == Procedure::Gss::context && p.gss_major > 1;
+  if (p.gss != Procedure::Gss::no && !refused_context) {
     pen.u32(rpcsec_gss);
     put_opaque(pen, pattern(3, gss_checksum));
   } else {
@@ -136,6 +161,10 @@ RpcMessage rpc_reply(const Procedure& p, std::uint32_t xid, std::uint32_t status
   constexpr std::uint32_t program_mismatch = 2;
   if (status == program_mismatch) pen.u32(3).u32(4);  // the versions that it has
   if (status != 0) return {pen.take(), {}};
+  if (p.gss == Procedure::Gss::context) {
+    gss_init_result(pen, p.gss_major);
+    return {pen.take(), {}};
+  }
   Pen body;
   switch (p.kind) {
     case Procedure::Kind::generic:

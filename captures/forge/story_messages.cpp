@@ -24,12 +24,15 @@ Procedure read_procedure(Words& words, const Procedure& usual) {
   const YAML::Node callback = words.node("callback");
   if (callback.IsDefined()) p = Procedure::callback({"cb_sequence", callback.as<std::string>()});
   if (const auto service = words.maybe<std::string>("gss")) {
-    static const std::map<std::string, Procedure::Gss> services{
-        {"none", Procedure::Gss::none}, {"integrity", Procedure::Gss::integrity}, {"privacy", Procedure::Gss::privacy}};
+    static const std::map<std::string, Procedure::Gss> services{{"none", Procedure::Gss::none},
+                                                                {"integrity", Procedure::Gss::integrity},
+                                                                {"privacy", Procedure::Gss::privacy},
+                                                                {"context", Procedure::Gss::context}};
     const auto found = services.find(*service);
-    if (found == services.end()) throw Mistake("gss: none, integrity or privacy");
+    if (found == services.end()) throw Mistake("gss: none, integrity, privacy or context");
     p.gss = found->second;
   }
+  p.gss_major = words.get<std::uint32_t>("gss_major", p.gss_major);
   p.nfs_status = words.get<std::uint32_t>("nfs_status", p.nfs_status);
   p.fails = words.get<std::string>("fails", p.fails);
   p.state = words.get<std::uint32_t>("stateid", p.state);

@@ -19,6 +19,7 @@ void refuse_call(const Witness& witness, const trace::Send& event, std::optional
                  Transaction& call) {
   Connection& connection = witness.connection;
   call.reply_body.clear();  // what the responder may have left in the Reply chunk is no reply
+  call.introduces = Transaction::Introduces::nobody;
   if (call.malformed()) {
     credit_refusal(connection, event, call.requester, grant);
     ++call.answers;
@@ -91,6 +92,7 @@ void finish_answer(const Witness& witness, const trace::Send& event, Transaction
     call.reply = event.frame;
     const TimeNs took = event.last.time - call.call.time;
     look_at_heads(witness, call, event.frame, event.side);
+    watch_answered(connection, call);
     count_wait(connection, call, event, witness.context.options.wait);
     const auto procedure = call.procedure ? connection.procedures.find(*call.procedure) : connection.procedures.end();
     const bool counted = procedure != connection.procedures.end();

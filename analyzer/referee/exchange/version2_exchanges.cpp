@@ -277,6 +277,7 @@ void end_by_error(const Turn& turn, Transaction& call) {
   // Pieces without their last, or what was left in the Reply chunk: no message.
   if (call.v2.incomplete) call.call_body.clear();
   call.reply_body.clear();
+  call.introduces = Transaction::Introduces::nobody;
   judge_pulled_call(turn, call, turn.event.frame);
   turn.send.exchange = call.id;
   finish(turn, call);

@@ -62,6 +62,7 @@ namespace {
       return "On the server: exportfs -v, and is the exported file system still mounted; then mount again on the "
              "client.";
     case Denial::By::credential:
+    case Denial::By::context:
       return "The sec= of both: exportfs -v on the server, /proc/mounts on the client; with Kerberos the logs of "
              "rpc.gssd and gssproxy, and the clocks.";
     case Denial::By::rpc:

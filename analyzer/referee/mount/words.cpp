@@ -113,6 +113,9 @@ using State = MountFacts::State;
     return " The server does not accept who the client says it is: what the client sends and what the server wants do "
            "not agree.";
   }
+  if (denial.by == Denial::By::context) {
+    return " The server makes no context of RPCSEC_GSS for the client.";
+  }
   if (denial.by == Denial::By::rpc && denial.versions) {
     return " The server does not have the version that the client asks for.";
   }

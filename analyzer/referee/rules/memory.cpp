@@ -328,7 +328,7 @@ struct Offence {
     return {exposure.access == Access::offer
                 ? fmt::format("{} after its RDMA_DONE (frame {}) said it was finished with it.", done,
                               exposure.retired.number)
-                : fmt::format("{} after its Reply (frame {}) had ended the use of that memory.", done,
+                : fmt::format("{} after its answer (frame {}) had ended the use of that memory.", done,
                               exposure.retired.number),
             exposure.retired};
   }

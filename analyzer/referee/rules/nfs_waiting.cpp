@@ -322,8 +322,9 @@ const Row rows::nothing_served{
     .who = "nobody",
     .title = "Every call is answered, and nothing is done",
     .explanation =
-        "RPC itself refuses the calls (the program or its version is not there, the credentials are not accepted, the "
-        "server has failed), or the server knows neither client nor session any more, or nothing of the files that it "
+        "RPC itself refuses the calls (the program or its version is not there, the credentials are not accepted, no "
+        "context of RPCSEC_GSS is made, the server has failed), or the server knows neither client nor session any "
+        "more, or nothing of the files that it "
         "is asked for. Whoever uses the mount gets errors or waits, although no call is open.",
     .evidence =
         "The newest answers all say so, to the end of the capture: a warning where these are three or more over --wait "
@@ -348,11 +349,13 @@ void judge_nothing_served(const MountWitness& witness, const Assessment& assessm
   symptom.owes = who_helps(run);
   symptom.times = run.times;
   symptom.at_most = stays ? Severity::warning : Severity::note;
-  symptom.what = fmt::format(
-      "{} {} with {}{}, from frame {} to {}, and nothing else was answered since.", counted(run.times, "call"),
-      run.by_rpc == run.times ? (run.times == 1 ? "was refused" : "were refused")
-                              : (run.times == 1 ? "was answered" : "were answered"),
-      denial_name(run.newest), run.alike < run.times ? " and the like" : "", run.first.number, run.last.number);
+  const std::string where = run.first.number == run.last.number
+                                ? fmt::format("frame {}", run.first.number)
+                                : fmt::format("from frame {} to {}", run.first.number, run.last.number);
+  symptom.what = fmt::format("{} {} with {}{}, {}, and nothing else was answered since.", counted(run.times, "call"),
+                             run.by_rpc == run.times ? (run.times == 1 ? "was refused" : "were refused")
+                                                     : (run.times == 1 ? "was answered" : "were answered"),
+                             denial_name(run.newest), run.alike < run.times ? " and the like" : "", where);
   witness.say(RuleId::nothing_served, std::move(symptom));
 }
 

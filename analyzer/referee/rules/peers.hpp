@@ -25,7 +25,7 @@ class Peers {
   /// The newest request of this client to this server; number 0: none.
   [[nodiscard]] FrameRef newest_request(const Connection& connection) const;
 
-  /// The connection has ended: its open Calls may come again on the next one.
+  /// The connection has ended: its open Calls may come again on the next one, and those whose answer did not arrive.
   void remember_open_calls(const Connection& connection);
   void judge_retransmission(const Witness& witness, const trace::Send& event);
   /// Does the client probe version 2 although it was refused on the connection before (and ended there)?
@@ -49,8 +49,13 @@ class Peers {
       FrameRef ended;
       FrameRef next;  ///< the first request behind that; number 0: none so far
     };
-    Refused refused_version_2;                                  ///< on the connection before, which then ended
-    std::vector<std::pair<std::uint32_t, FrameRef>> lost_xids;  ///< Calls that were open when a connection ended
+    Refused refused_version_2;  ///< on the connection before, which then ended
+    struct Lost {
+      std::uint32_t xid = 0;
+      FrameRef call;
+      FrameRef reply;  ///< which nobody acknowledged; number 0: there was none
+    };
+    std::vector<Lost> lost;  ///< Calls that had no answer, as far as is proven, when a connection ended
   };
   /// A client that never learns: it was refused, and probed again.
   struct Loop {

@@ -48,12 +48,17 @@ void performance_at_end(const Witness& witness) {
           duration(ledger.full.total));
     });
   }
-  const Cost& calls = connection.long_calls;
-  add_sentence(witness.context, calls, [&] {
-    if (calls.timed == 0) return fmt::format("Seen {}.", times(calls.times));
-    return fmt::format("Seen {}; until the data had been read {} went by, {} in all.", times(calls.times),
-                       duration(calls.total / static_cast<TimeNs>(calls.timed)), duration(calls.total));
-  });
+  for (const Side side : {Side::active, Side::passive}) {
+    const Cost& calls = connection.long_calls.at(index(side));
+    const Cost& others = connection.long_calls.at(index(other(side)));
+    add_sentence(witness.context, calls, [&] {
+      const std::string too =
+          others.times == 0 ? "" : fmt::format(" The {} did so {}, too.", name(other(side)), times(others.times));
+      if (calls.timed == 0) return fmt::format("Seen {}.{}", times(calls.times), too);
+      return fmt::format("Seen {}; until the data had been read {} went by, {} in all.{}", times(calls.times),
+                         duration(calls.total / static_cast<TimeNs>(calls.timed)), duration(calls.total), too);
+    });
+  }
   const Cost& replies = connection.reply_chunks;
   add_sentence(witness.context, replies, [&] {
     if (replies.timed == 0) return fmt::format("Seen {}, an RDMA Write more each time.", times(replies.times));
@@ -68,7 +73,7 @@ void performance_at_end(const Witness& witness) {
   add_sentence(witness.context, unreported, [&] {
     return fmt::format("Seen {}, {} in all.", times(unreported.times), counted(unreported.octets, "octet"));
   });
-  connection.long_calls.finding.reset();
+  for (Cost& calls : connection.long_calls) calls.finding.reset();
   connection.reply_chunks.finding.reset();
   connection.unreported.finding.reset();
   for (Ledger& ledger : connection.credits) ledger.stall.finding.reset();

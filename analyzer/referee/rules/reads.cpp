@@ -9,6 +9,7 @@
 #include "referee/docket/counted.hpp"
 #include "referee/rules/checks.hpp"
 #include "referee/rules/rows.hpp"
+#include "referee/state/mount.hpp"
 #include "wire/rpc.hpp"
 
 namespace rpcrdma::referee {
@@ -253,8 +254,7 @@ void judge_pulled(const Witness& witness, const trace::Send& event, const Transa
     case Outcome::success:
       break;
   }
-  if (std::find(connection.repeated_xids.begin(), connection.repeated_xids.end(), call.xid) !=
-      connection.repeated_xids.end()) {
+  if (may_be_repetition(connection, call)) {
     not_decided("the call is a repetition, which a reply cache may have answered");
     return;
   }

@@ -8,6 +8,7 @@
 #include "referee/rules/checks.hpp"
 #include "referee/rules/rows.hpp"
 #include "referee/rules/v2_turn.hpp"
+#include "referee/state/mount.hpp"
 #include "wire/rpc.hpp"
 
 namespace rpcrdma::referee {
@@ -193,9 +194,10 @@ void judge_call_form(const Witness& witness, const trace::Send& event, Transacti
   const std::uint64_t size = header_without_position_zero(call) + payload;
   if (size > *limit) return;
   call.avoidable = true;
-  ++connection.long_calls.times;
+  Cost& cost = connection.long_calls.at(index(event.side));
+  ++cost.times;
   if (!witness.again(RuleId::long_call_avoidable, event.frame)) {
-    connection.long_calls.finding = witness.say(
+    cost.finding = witness.say(
         RuleId::long_call_avoidable,
         {.frames = {event.frame},
          .as = Role::requester,
@@ -245,7 +247,9 @@ const Row rows::reply_chunk_unneeded_use{
 void judge_reply_form(const Witness& witness, const trace::Send& event, const wire::HeaderV1& header,
                       const Transaction& call) {
   Connection& connection = witness.connection;
-  if (call.avoidable && call.pulled.number != 0) connection.long_calls.took(call.pulled.time - call.call_last.time);
+  if (call.avoidable && call.pulled.number != 0) {
+    connection.long_calls.at(index(call.requester)).took(call.pulled.time - call.call_last.time);
+  }
   const std::optional<std::uint32_t> limit = connection.threshold(event.side);
   if (!limit || !call.lists_known) return;
   const bool inline_reply = header.fixed.proc == static_cast<std::uint32_t>(wire::Proc::msg);
@@ -328,6 +332,12 @@ void judge_error_reply(const Witness& witness, const trace::Send& event, const T
     witness.unchecked(RuleId::reply_resource_shortage, "a client may refuse every callback that has chunks");
     return;
   }
+  if (may_be_repetition(witness.connection, call)) {
+    // RFC 8166 section 4.5.3: what ended the connection before would end this one, too.
+    witness.unchecked(RuleId::reply_resource_shortage,
+                      "the call is a repetition, which may be refused for what ended its connection before");
+    return;
+  }
   std::uint64_t room = 0;
   for (const wire::WriteChunk& chunk : call.writes) room += wire::chunk_length(chunk);
   if (call.reply_chunk) room += wire::chunk_length(*call.reply_chunk);
@@ -341,8 +351,9 @@ void judge_error_reply(const Witness& witness, const trace::Send& event, const T
            "The {} refused a well-formed Call with ERR_CHUNK. Possible cause: the reply did not fit what the Call "
            "provided ({}).",
            name(event.side),
-           room == 0 ? std::string("no Write chunk and no Reply chunk")
-                     : fmt::format("{} in Write and Reply chunks", counted(room, "octet")))});
+           call.writes.empty() && !call.reply_chunk
+               ? std::string("no Write chunk and no Reply chunk")
+               : fmt::format("{} in Write and Reply chunks", counted(room, "octet")))});
 }
 
 const Row rows::inline_overrun_fatal{

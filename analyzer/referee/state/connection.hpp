@@ -174,7 +174,7 @@ struct Connection {
   Doubt doubt = Doubt::frames_missing;  ///< why, while it is not trusted
   std::uint32_t generation = 0;
   std::vector<std::uint32_t> repeated_xids;  ///< Calls that an earlier connection of the pair lost
-  Cost long_calls;
+  std::array<Cost, 2> long_calls;            ///< by requester
   Cost reply_chunks;
   Cost unreported;
   std::map<std::tuple<std::uint32_t, std::uint32_t, std::uint32_t>, Procedure> procedures;

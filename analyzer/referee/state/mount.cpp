@@ -59,6 +59,54 @@ void take_up_wait(Connection& connection, Transaction& call) {
   mount.lost_calls.erase(lost);
 }
 
+bool unacknowledged_answer(const Connection& connection, const Transaction& call) {
+  if (call.answers == 0) return false;
+  const SideState& responder = connection.of(other(call.requester));
+  return responder.sends.newest([&](const RecentSend& send) {
+    return send.reply() && send.exchange == call.id && send.ordinal > responder.acknowledged;
+  }) != nullptr;
+}
+
+namespace {
+
+/// Where an earlier connection is not in the capture as a whole, a first copy may be missing of all that comes right
+/// behind the next.
+[[nodiscard]] bool first_copy_may_be_missing(const Connection& connection) {
+  const Mount& mount = *connection.mount;
+  if (connection.facts.messages.calls > calls_sent_again) return false;
+  const auto earlier = [&](FrameRef opened) { return opened.number < connection.facts.opened.number; };
+  const auto gap = [](const FrameRef& at) { return at.number != 0; };
+  return std::any_of(mount.lives.begin(), mount.lives.end(),
+                     [&](const Life& life) {
+                       return earlier(life.opened) &&
+                              (life.one_way || std::any_of(life.newest_gap.begin(), life.newest_gap.end(), gap));
+                     }) ||
+         std::any_of(mount.alive.begin(), mount.alive.end(), [&](const auto& other) {
+           const Connection& one = *other.second;
+           return earlier(one.facts.opened) && (one.gaps() != 0 || !one.facts.handshake_seen);
+         });
+}
+
+}  // namespace
+
+bool may_be_repetition(const Connection& connection, const Transaction& call) {
+  if (call.first_copy.number != 0) return true;
+  const std::vector<std::uint32_t>& repeated = connection.repeated_xids;
+  if (std::find(repeated.begin(), repeated.end(), call.xid) != repeated.end()) return true;
+  if (connection.mount == nullptr) return false;
+  if (first_copy_may_be_missing(connection)) return true;
+  const auto& alive = connection.mount->alive;
+  std::size_t looked_at = 0;
+  for (auto at = alive.rbegin(); at != alive.rend() && looked_at < connections_looked_at; ++at, ++looked_at) {
+    if (at->second == &connection) continue;
+    const Transaction* same = at->second->find(call.requester, call.xid);
+    if (same == nullptr || same->call.number > call.call.number) continue;
+    if (same->answers != 0 && !unacknowledged_answer(*at->second, *same)) continue;
+    if (!same->payload || !call.payload || same_request(same->likeness(), call.likeness())) return true;
+  }
+  return false;
+}
+
 CallTimes times_of(const Transaction& call, const trace::Send& answer) noexcept {
   CallTimes times;
   times.octets = call.wire_length + answer.wire_length + call.moved;

@@ -171,6 +171,11 @@ struct Mount {
 /// The Call may be a copy of one that was lost with an earlier connection, or with one that fell silent and has not
 /// ended yet: its wait began there.
 void take_up_wait(Connection& connection, Transaction& call);
+/// Its Reply, or the RDMA_ERROR that answers it, was sent, and nothing proves that it arrived.
+[[nodiscard]] bool unacknowledged_answer(const Connection& connection, const Transaction& call);
+/// It may have been sent on another connection before, and have got no answer there: the responder knows what comes of
+/// it already.
+[[nodiscard]] bool may_be_repetition(const Connection& connection, const Transaction& call);
 /// A Reply on `connection` that answers no Call there: that of a Call that was lost with an earlier connection, whose
 /// copy is not in the capture.
 void end_wait(Connection& connection, trace::Side requester, std::uint32_t xid);

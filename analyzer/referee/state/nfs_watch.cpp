@@ -64,6 +64,31 @@ void forget_promises(NfsWatch& nfs, FrameRef opened) {
   });
 }
 
+/// The server agrees with how the client makes itself known.
+void take_introduction(Connection& connection, Transaction& call) {
+  NfsWatch& nfs = connection.mount->nfs;
+  const auto how = std::exchange(call.introduces, Transaction::Introduces::nobody);
+  if (how == Transaction::Introduces::confirmed) {
+    const bool anew = nfs.verifier != nfs.asked_verifier || !nfs.verifier;
+    nfs.verifier = nfs.asked_verifier;
+    if (!anew) return;
+  }
+  if (connection.facts.handshake_seen) forget_promises(nfs, connection.facts.opened);
+}
+
+[[nodiscard]] std::uint32_t introducing_operation(Transaction::Introduces how) noexcept {
+  return how == Transaction::Introduces::client ? wire::operation::exchange_id : wire::operation::setclientid_confirm;
+}
+
+/// Its Reply refuses it: the operation failed, or one before it.
+[[nodiscard]] bool introduction_refused(Transaction::Introduces how, const wire::ReplySteps& reply) noexcept {
+  const auto said = std::find_if(reply.steps.begin(), reply.steps.end(), [&](const wire::ReplyStep& step) {
+    return step.operation == introducing_operation(how);
+  });
+  if (said != reply.steps.end()) return said->status != 0;
+  return reply.whole() && reply.status.value_or(0) != 0;
+}
+
 /// What an operation of the client asks for.
 void take_step(Connection& connection, Transaction& call, const wire::CallStep& step) {
   NfsWatch& nfs = connection.mount->nfs;
@@ -92,17 +117,14 @@ void take_step(Connection& connection, Transaction& call, const wire::CallStep& 
       react(nfs, call.call);
       break;
     case wire::operation::exchange_id:
-      if (connection.facts.handshake_seen) forget_promises(nfs, connection.facts.opened);
+      call.introduces = Transaction::Introduces::client;
       break;
     case wire::operation::setclientid:
       nfs.asked_verifier.reset();
       if (const auto* client = std::get_if<wire::ClientBegun>(&step.arguments)) nfs.asked_verifier = client->verifier;
       break;
     case wire::operation::setclientid_confirm:
-      if (nfs.verifier != nfs.asked_verifier || !nfs.verifier) {
-        if (connection.facts.handshake_seen) forget_promises(nfs, connection.facts.opened);
-      }
-      nfs.verifier = nfs.asked_verifier;
+      call.introduces = Transaction::Introduces::confirmed;
       break;
     default:
       break;
@@ -313,6 +335,9 @@ void read_results(Connection& connection, Transaction& call, FrameRef frame, wir
       if (progress->complete && call.asked_of) end_copy(nfs, *call.asked_of, frame);
     }
   }
+  if (call.introduces != Transaction::Introduces::nobody && introduction_refused(call.introduces, reply)) {
+    call.introduces = Transaction::Introduces::nobody;
+  }
   if (!reply.status) return;
   if (callback) {
     take_recall_answer(nfs, call, *reply.status, frame);
@@ -375,8 +400,14 @@ bool reads_to_the_end(Connection& connection, wire::Bytes message, std::size_t w
   return steps.whole();
 }
 
-void watch_unseen_reply(Connection& connection, const Transaction& call) {
+void watch_answered(Connection& connection, Transaction& call) {
+  if (connection.mount == nullptr || call.introduces == Transaction::Introduces::nobody) return;
+  take_introduction(connection, call);
+}
+
+void watch_unseen_reply(Connection& connection, Transaction& call) {
   if (connection.mount == nullptr) return;
+  watch_answered(connection, call);
   std::erase_if(connection.mount->nfs.recalls, [&](const Recall& recall) {
     return recall.callback.number == call.call.number && recall.ended.number == 0;
   });
@@ -392,12 +423,18 @@ void watch_reply(Connection& connection, Transaction& call, FrameRef frame, wire
     const auto rpc = wire::decode_rpc_reply(message, wire_length);
     if (!rpc) return;
     if (!rpc->succeeded()) {
+      call.introduces = Transaction::Introduces::nobody;
       if (of_client) take_refusal(connection.mount->nfs, call, *rpc, message, {frame, connection.id()});
       return;
     }
     body = rpc->body;
   }
-  if (of_client && procedure == 0) take_null(connection.mount->nfs, call);
+  if (of_client && call.asks_context) {
+    const wire::Bytes results = body < message.size() ? message.subspan(body) : wire::Bytes();
+    take_context(connection.mount->nfs, call, results, {frame, connection.id()});
+  } else if (of_client && procedure == 0) {
+    take_null(connection.mount->nfs, call);
+  }
   const bool nfs = program == wire::nfs_program && (version == 3 || version == 4) && procedure != 0;
   const bool callback = !nfs && wire::callback_program(program);
   if (!nfs && !callback) return;

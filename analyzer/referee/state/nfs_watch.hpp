@@ -122,7 +122,9 @@ void watch_unread(Connection& connection, FrameRef frame);
 /// Can all that a Call asks for be read from so much of it?
 [[nodiscard]] bool reads_to_the_end(Connection& connection, wire::Bytes message, std::size_t wire_length);
 /// The Call was answered, and how is not known: a recall may have been excused.
-void watch_unseen_reply(Connection& connection, const Transaction& call);
+void watch_unseen_reply(Connection& connection, Transaction& call);
+/// The Call has got its first answer, which did not refuse what it asked for as far as that was read (watch_reply).
+void watch_answered(Connection& connection, Transaction& call);
 /// What matters of its first Reply.
 void watch_reply(Connection& connection, Transaction& call, FrameRef frame, wire::Bytes message,
                  std::size_t wire_length);

@@ -69,13 +69,28 @@ void take_refusal(NfsWatch& nfs, Transaction& call, const wire::RpcReply& rpc, w
   const bool context =
       denial.by == Denial::By::credential && (denial.status == wire::auth_stat::gss_credential_problem ||
                                               denial.status == wire::auth_stat::gss_context_problem);
-  if (!context) ++run.for_good;
-  if (procedure != 0) ++run.asking;
+  if (!context || call.asks_context) ++run.for_good;
+  if (procedure != 0 || call.asks_context) ++run.asking;
 }
 
 void take_null(NfsWatch& nfs, Transaction& call) {
   call.outcome = Transaction::Outcome::told;
   ++nfs.outcomes.nulls;
+}
+
+void take_context(NfsWatch& nfs, Transaction& call, wire::Bytes results, Answered at) {
+  const std::optional<std::uint32_t> major = wire::gss_major_of(results);
+  if (!major || *major == wire::gss_major::complete || *major == wire::gss_major::continue_needed) {
+    take_null(nfs, call);
+    return;
+  }
+  call.outcome = Transaction::Outcome::told;
+  if (accompanies_nfs(std::get<0>(*call.procedure))) return;
+  NothingDone& run = nfs.outcomes.run;
+  add(run, {Denial::By::context, *major, std::nullopt}, at);
+  ++run.by_rpc;
+  ++run.for_good;
+  ++run.asking;
 }
 
 void take_outcome(NfsWatch& nfs, Transaction& call, const Denial& status, bool lease_alone, Answered at) {
@@ -137,6 +152,10 @@ std::string denial_name(const Denial& denial) {
     return low == high ? fmt::format("{}: it has version {}", name, low)
                        : fmt::format("{}: it has versions {} to {}", name, low, high);
   };
+  const auto major = [&] {
+    const std::string_view name = wire::gss_major_name(denial.status);
+    return name.empty() ? fmt::format("gss_major {:#010x}", denial.status) : fmt::format("gss_major {}", name);
+  };
   const auto named = [&](std::string_view name) {
     return name.empty() ? fmt::format("status {}", denial.status) : std::string(name);
   };
@@ -152,6 +171,8 @@ std::string denial_name(const Denial& denial) {
     case Denial::By::credential:
       return denial.status == 0 ? "AUTH_ERROR"
                                 : fmt::format("AUTH_ERROR, {}", named(wire::auth_status_name(denial.status)));
+    case Denial::By::context:
+      return major();
   }
   return "";
 }

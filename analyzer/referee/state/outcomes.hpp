@@ -25,7 +25,8 @@ struct Denial {
     nfs4,         ///< an nfsstat4
     rpc,          ///< an accept_stat (RFC 5531 section 9)
     rpc_version,  ///< RPC_MISMATCH: there is no status
-    credential    ///< AUTH_ERROR: an auth_stat; 0: cut
+    credential,   ///< AUTH_ERROR: an auth_stat; 0: cut
+    context       ///< of RPCSEC_GSS, which was asked for: gss_major (RFC 2203 section 5.2.3.1)
   } by = By::nfs4;
   std::uint32_t status = 0;
   std::optional<std::pair<std::uint32_t, std::uint32_t>> versions;  ///< PROG_MISMATCH, RPC_MISMATCH: lowest and highest
@@ -41,7 +42,7 @@ struct NothingDone {
   std::uint64_t alike = 0;     ///< the newest ones, that say the same
   std::uint64_t by_rpc = 0;    ///< refused by RPC
   std::uint64_t for_good = 0;  ///< of these: not such that ask for a new context of RPCSEC_GSS alone
-  std::uint64_t asking = 0;    ///< of these: other than NULL
+  std::uint64_t asking = 0;    ///< of these: other than NULL, or NULL that asks for a context
   Denial newest;
   trace::FrameRef first;
   trace::FrameRef last;
@@ -63,6 +64,8 @@ struct Outcomes {
 /// RPC has refused it. `reply`: from its XID on.
 void take_refusal(NfsWatch& nfs, Transaction& call, const wire::RpcReply& rpc, wire::Bytes reply, Answered at);
 void take_null(NfsWatch& nfs, Transaction& call);
+/// RPC has served NULL, which asks for a context of RPCSEC_GSS. `results`: what is known of them.
+void take_context(NfsWatch& nfs, Transaction& call, wire::Bytes results, Answered at);
 /// NFS has answered. `status`: of the whole answer. `lease_alone`: it keeps the lease, and does nothing else.
 void take_outcome(NfsWatch& nfs, Transaction& call, const Denial& status, bool lease_alone, Answered at);
 /// It did something, or may have: nobody knows what it says.

@@ -63,6 +63,14 @@ void note_protection(Transaction& call, wire::Bytes message, std::size_t wire_le
   call.protection = decoded ? protection_assumed(*decoded) : wire::Protection::privacy;
 }
 
+/// Who has no context yet asks for one with NULL (RFC 2203 section 5.2.2).
+void note_context(Transaction& call, wire::Bytes message, std::size_t wire_length) {
+  const auto decoded = wire::decode_rpc_call(message, wire_length);
+  if (!decoded) return;
+  call.asks_context = decoded->gss_procedure == wire::gss_procedure::init ||
+                      decoded->gss_procedure == wire::gss_procedure::continue_init;
+}
+
 /// Of a COMPOUND; the operation that gives it its name, where it could be read.
 [[nodiscard]] std::optional<std::uint32_t> note_operations(Connection& connection, Transaction& call,
                                                            Procedure& procedure, wire::Bytes message,
@@ -123,6 +131,7 @@ void note_arguments(Connection& connection, Transaction& call, Procedure* proced
   note_back_channel(connection, call, message, wire_length);
   const auto [program, version, number] = *call.procedure;
   if (program == wire::nfs_program && version == 3) note_protection(call, message, wire_length);
+  if (number == 0) note_context(call, message, wire_length);
   if (procedure == nullptr) return;
   give_name(call, compounds(*call.procedure) ? note_operations(connection, call, *procedure, message, wire_length,
                                                                wire::callback_program(program))

@@ -76,7 +76,14 @@ struct Transaction {
   std::optional<ProcedureId> procedure;
   std::optional<wire::StateId> asked_of;       ///< the copy that an OFFLOAD_STATUS asks about
   std::optional<wire::Protection> protection;  ///< RPCSEC_GSS; not known until the Call has been read
-  bool watched = false;                        ///< its results matter to who waits (NfsWatch)
+  bool asks_context = false;                   ///< of RPCSEC_GSS, with NULL
+  /// How the client makes itself known with it. What it had before may be gone once the server agrees.
+  enum class Introduces : std::uint8_t {
+    nobody,
+    client,    ///< EXCHANGE_ID
+    confirmed  ///< SETCLIENTID_CONFIRM
+  } introduces = Introduces::nobody;
+  bool watched = false;               ///< its results matter to who waits (NfsWatch)
   std::optional<bool> wrapped;        ///< RPCSEC_GSS integrity or privacy; not known until the Call has been read
   std::optional<std::size_t> wanted;  ///< how many results may come in Write chunks (RFC 8267), once known
   FrameRef reply;                     ///< first frame of the first Reply; number 0: none yet

@@ -9,7 +9,7 @@ namespace rpcrdma::trace::ib {
 namespace {
 
 constexpr int write_seen = role_sure;
-constexpr int long_call = 5;
+constexpr int form_seen = 5;
 constexpr int done_seen = 6;  // more than the reads of what it ends
 constexpr int reply_seen = 3;
 constexpr int call_seen = 3;  // that does not tell who calls whom
@@ -28,10 +28,8 @@ Evidence send_evidence(const wire::IbHeader& h) {
       return {.score = call_seen, .spoken = call_seen, .foreign = true};
     case RoleSign::unread_call:  // maybe a callback, whose chunks the client reads and writes
       return {.score = call_seen, .spoken = call_seen, .unread = true, .foreign = true, .offer = true};
-    case RoleSign::long_call:
-      return spoken(long_call);
     case RoleSign::long_form:
-      return {.score = long_call, .pulled = long_call, .offer = true};
+      return {.score = form_seen, .pulled = form_seen, .offer = true};
     case RoleSign::done:
       return {.score = done_seen, .pulled = done_seen, .offer = true};
     case RoleSign::reply:

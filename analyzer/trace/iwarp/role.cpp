@@ -22,8 +22,6 @@ RoleHint hint_of(RoleSign sign) noexcept {
     case RoleSign::foreign_call:
     case RoleSign::unread_call:
       return RoleHint::perhaps_client;
-    case RoleSign::long_call:
-      return RoleHint::likely_client;
     case RoleSign::reply:
       return RoleHint::likely_server;
     case RoleSign::long_form:
@@ -80,7 +78,7 @@ RoleHint role_in_window(const Window& window, Position from, const wire::Markers
       const Position begin = markers.after(from, head.size());
       message.resize(std::min(data, message_limit));
       while (!message.empty() && window.read(begin, message.size(), markers, message.data()) != Window::Have::yes) {
-        message.resize(message.size() / 2);  // the snap length cut it somewhere
+        message.resize(message.size() * 7 / 8);  // the snap length cut it somewhere
       }
       const RoleHint hint = hint_of(role_sign(message, control.last ? data : std::max(data, message_limit)));
       if (hint == RoleHint::client || hint == RoleHint::server) return hint;

@@ -13,7 +13,7 @@ enum class RoleHint : std::uint8_t {
   is_read,         ///< likely a client, unless it offers
   offers,          ///< a Long Call, or a Reply that its requester pulls: who reads may be either
   likely_server,   ///< it replies, or writes; a client replies too, to callbacks
-  likely_client,   ///< it offers room for results
+  likely_client,   ///< it is read, and offers nothing that may be a Reply
   perhaps_client,  ///< it calls, and of what it calls is not known who calls whom: its peer's replies tell no more
   client,          ///< it calls NFS, or what belongs to it
   server,          ///< it calls a callback program

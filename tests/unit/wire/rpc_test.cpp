@@ -95,6 +95,22 @@ TEST(RpcCall, GssService) {
   EXPECT_FALSE(version9->gss_service);
 }
 
+TEST(RpcCall, GssContextThatIsAskedFor) {
+  const auto call =
+      decode_call(call_head().word(flavor_gss).word(20).words({1, gss_procedure::init, 0, 1, 0, 0, 0}).octets());
+  ASSERT_TRUE(call);
+  EXPECT_THAT(call->gss_procedure, Optional(gss_procedure::init));
+  const Octets refused = Encoder().words({0, 0xd0000, 5, 0, 0}).octets();
+  EXPECT_THAT(gss_major_of(refused), Optional(0xd0000U));
+  EXPECT_THAT(gss_major_of(Encoder().opaque(7).words({gss_major::continue_needed, 0}).octets()),
+              Optional(gss_major::continue_needed));
+  EXPECT_EQ(gss_major_of(prefix(refused, 7)), std::nullopt);
+  EXPECT_EQ(gss_major_of(Encoder().words({0xfffffffc, 0}).octets()), std::nullopt);
+  EXPECT_EQ(gss_major_name(0xd0000), "GSS_S_FAILURE");
+  EXPECT_EQ(gss_major_name(0x130000), "");
+  EXPECT_EQ(gss_major_name(gss_major::complete), "");
+}
+
 TEST(RpcCall, LimitsOfRfc5531) {
   EXPECT_TRUE(decode_call(call_head().word(1).opaque(400).word(1).opaque(400).octets()));
   const auto credential = decode_call(call_head().word(1).opaque(401).words({0, 0}).octets());
