@@ -79,8 +79,8 @@ void take_refusal(NfsWatch& nfs, Transaction& call, const wire::RpcReply& rpc, w
   ++run.by_rpc;
   const bool context = denial.by == Denial::By::credential &&
                        (denial.status == gss_credential_problem || denial.status == gss_context_problem);
-  if (!context || call.asks_context) ++run.for_good;
-  if (procedure != 0 || call.asks_context) ++run.asking;
+  if (!context || call.asks_context()) ++run.for_good;
+  if (procedure != 0 || call.asks_context()) ++run.asking;
 }
 
 void take_null(NfsWatch& nfs, Transaction& call) {
