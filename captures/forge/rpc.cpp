@@ -113,7 +113,7 @@ RpcMessage rpc_call(const Procedure& p, std::uint32_t xid) {
   if (p.gss == Procedure::Gss::context) {
     gss_init_credential(pen);
     pen.u32(auth_none).u32(0);
-    put_opaque(pen, pattern(5, 600));
+    put_opaque(pen, pattern(5, 256));
     return {pen.take(), {}};
   }
   if (p.gss != Procedure::Gss::no) {

@@ -68,6 +68,7 @@ void forget_promises(NfsWatch& nfs, FrameRef opened) {
 void take_introduction(Connection& connection, Transaction& call) {
   NfsWatch& nfs = connection.mount->nfs;
   const auto how = std::exchange(call.introduces, Transaction::Introduces::nobody);
+  if (how != Transaction::Introduces::client && how != Transaction::Introduces::confirmed) return;
   if (how == Transaction::Introduces::confirmed) {
     const bool anew = nfs.verifier != nfs.asked_verifier || !nfs.verifier;
     nfs.verifier = nfs.asked_verifier;
@@ -401,8 +402,7 @@ bool reads_to_the_end(Connection& connection, wire::Bytes message, std::size_t w
 }
 
 void watch_answered(Connection& connection, Transaction& call) {
-  if (connection.mount == nullptr || call.introduces == Transaction::Introduces::nobody) return;
-  take_introduction(connection, call);
+  if (connection.mount != nullptr) take_introduction(connection, call);
 }
 
 void watch_unseen_reply(Connection& connection, Transaction& call) {
@@ -423,13 +423,13 @@ void watch_reply(Connection& connection, Transaction& call, FrameRef frame, wire
     const auto rpc = wire::decode_rpc_reply(message, wire_length);
     if (!rpc) return;
     if (!rpc->succeeded()) {
-      call.introduces = Transaction::Introduces::nobody;
       if (of_client) take_refusal(connection.mount->nfs, call, *rpc, message, {frame, connection.id()});
+      call.introduces = Transaction::Introduces::nobody;
       return;
     }
     body = rpc->body;
   }
-  if (of_client && call.asks_context) {
+  if (of_client && call.asks_context()) {
     const wire::Bytes results = body < message.size() ? message.subspan(body) : wire::Bytes();
     take_context(connection.mount->nfs, call, results, {frame, connection.id()});
   } else if (of_client && procedure == 0) {

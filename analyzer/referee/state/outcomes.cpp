@@ -69,8 +69,8 @@ void take_refusal(NfsWatch& nfs, Transaction& call, const wire::RpcReply& rpc, w
   const bool context =
       denial.by == Denial::By::credential && (denial.status == wire::auth_stat::gss_credential_problem ||
                                               denial.status == wire::auth_stat::gss_context_problem);
-  if (!context || call.asks_context) ++run.for_good;
-  if (procedure != 0 || call.asks_context) ++run.asking;
+  if (!context || call.asks_context()) ++run.for_good;
+  if (procedure != 0 || call.asks_context()) ++run.asking;
 }
 
 void take_null(NfsWatch& nfs, Transaction& call) {

@@ -67,8 +67,9 @@ void note_protection(Transaction& call, wire::Bytes message, std::size_t wire_le
 void note_context(Transaction& call, wire::Bytes message, std::size_t wire_length) {
   const auto decoded = wire::decode_rpc_call(message, wire_length);
   if (!decoded) return;
-  call.asks_context = decoded->gss_procedure == wire::gss_procedure::init ||
-                      decoded->gss_procedure == wire::gss_procedure::continue_init;
+  const bool asks = decoded->gss_procedure == wire::gss_procedure::init ||
+                    decoded->gss_procedure == wire::gss_procedure::continue_init;
+  if (asks) call.introduces = Transaction::Introduces::user;
 }
 
 /// Of a COMPOUND; the operation that gives it its name, where it could be read.

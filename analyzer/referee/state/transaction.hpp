@@ -76,10 +76,11 @@ struct Transaction {
   std::optional<ProcedureId> procedure;
   std::optional<wire::StateId> asked_of;       ///< the copy that an OFFLOAD_STATUS asks about
   std::optional<wire::Protection> protection;  ///< RPCSEC_GSS; not known until the Call has been read
-  bool asks_context = false;                   ///< of RPCSEC_GSS, with NULL
-  /// How the client makes itself known with it. What it had before may be gone once the server agrees.
+  /// How the client makes itself known with it. Behind the latter two, once the server agrees, what it had before may
+  /// be gone.
   enum class Introduces : std::uint8_t {
     nobody,
+    user,      ///< by a context of RPCSEC_GSS, which is asked for with NULL
     client,    ///< EXCHANGE_ID
     confirmed  ///< SETCLIENTID_CONFIRM
   } introduces = Introduces::nobody;
@@ -147,6 +148,7 @@ struct Transaction {
     const wire::Bytes body = call_body.octets();
     return body.size() < type_at + 4 || wire::load_be32(body.data() + type_at) != 0;
   }
+  [[nodiscard]] bool asks_context() const noexcept { return introduces == Introduces::user; }
   /// Arguments or results may have been moved.
   [[nodiscard]] bool items() const noexcept {
     return !writes.empty() ||

@@ -176,7 +176,7 @@ TEST(FieldsV1, AgreeWithTheDecoderOnEachHostileWord) {
 }
 
 TEST(FieldsV1, AgreeWithTheDecoderOnAnyWords) {
-  rc::check("walk and decoder agree", [] {
+  EXPECT_TRUE(rc::check("walk and decoder agree", [] {
     const auto word = rc::gen::weightedOneOf<std::uint32_t>(
         {{8, rc::gen::inRange<std::uint32_t>(0, 3)}, {1, rc::gen::arbitrary<std::uint32_t>()}});
     const auto proc = *rc::gen::inRange<std::uint32_t>(0, 6);
@@ -185,7 +185,7 @@ TEST(FieldsV1, AgreeWithTheDecoderOnAnyWords) {
     const auto length = *rc::gen::inRange<std::size_t>(0, whole.size() + 1);
     const auto wire = *rc::gen::inRange<std::size_t>(length, whole.size() + 40);
     RC_ASSERT(disagreement(prefix(whole, length), wire) == "");
-  });
+  }));
 }
 
 TEST(FieldsV1, AreThoseOfTheSpecification) {

@@ -158,7 +158,7 @@ struct Walk {
 };
 
 TEST(Markers, AgreeWithAWalkOverTheOctets) {
-  rc::check("after, plain, inside, until_next", [] {
+  EXPECT_TRUE(rc::check("after, plain, inside, until_next", [] {
     const Markers markers{*rc::gen::arbitrary<bool>(), *rc::gen::inRange<std::uint64_t>(0, 600)};
     const Walk walk{markers};
     const auto from = markers.base + *rc::gen::inRange<std::uint64_t>(0, 2000);
@@ -168,7 +168,7 @@ TEST(Markers, AgreeWithAWalkOverTheOctets) {
     RC_ASSERT(markers.plain(from, from + count) == walk.plain(from, from + count));
     RC_ASSERT((markers.inside(from) != 0) == walk.marker(from));
     if (markers.used && markers.inside(from) == 0) RC_ASSERT(walk.marker(from + markers.until_next(from)));
-  });
+  }));
 }
 
 TEST(Markers, TheFirstOneStandsAtTheFirstOctet) {

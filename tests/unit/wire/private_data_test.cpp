@@ -153,7 +153,7 @@ TEST(PrivateData, CaptureCutsTheAreaAtEveryLength) {
 }
 
 TEST(PrivateData, EncodedThenFound) {
-  rc::check("what is encoded is found", [](std::uint8_t flags, std::uint8_t send, std::uint8_t receive) {
+  EXPECT_TRUE(rc::check("what is encoded is found", [](std::uint8_t flags, std::uint8_t send, std::uint8_t receive) {
     const auto before = *rc::gen::inRange<std::size_t>(0, 60);
     const auto after = *rc::gen::inRange<std::size_t>(0, 60);
     const auto result = search(area(before, {0xF6, 0xAB, 0x0E, 0x18, 1, flags, send, receive}, after, 0xAB));
@@ -164,7 +164,7 @@ TEST(PrivateData, EncodedThenFound) {
     RC_ASSERT(result.found->send_size == 1024U * (1U + send));
     RC_ASSERT(result.found->receive_size == 1024U * (1U + receive));
     RC_ASSERT(!result.duplicate_offset.has_value());
-  });
+  }));
 }
 
 }  // namespace

@@ -142,17 +142,18 @@ TEST(RpcCall, CutAtEveryLength) {
 }
 
 TEST(RpcCall, EncodedThenDecoded) {
-  rc::check("what is encoded is decoded", [](std::uint32_t program, std::uint32_t version, std::uint32_t procedure) {
-    const auto flavor = *rc::gen::arbitrary<std::uint32_t>();
-    const auto credential = *rc::gen::inRange<std::size_t>(0, 401);
-    const auto verifier = *rc::gen::inRange<std::size_t>(0, 401);
-    const auto e = call_head(program, version, procedure).word(flavor).opaque(credential).word(0).opaque(verifier);
-    const auto call = decode_call(Encoder(e).fill(*rc::gen::inRange<std::size_t>(0, 20)).octets());
-    RC_ASSERT(call.has_value());
-    RC_ASSERT(call->program == program && call->version == version && call->procedure == procedure);
-    RC_ASSERT(call->flavor == flavor);
-    RC_ASSERT(call->body == e.size());
-  });
+  EXPECT_TRUE(rc::check(
+      "what is encoded is decoded", [](std::uint32_t program, std::uint32_t version, std::uint32_t procedure) {
+        const auto flavor = *rc::gen::arbitrary<std::uint32_t>();
+        const auto credential = *rc::gen::inRange<std::size_t>(0, 401);
+        const auto verifier = *rc::gen::inRange<std::size_t>(0, 401);
+        const auto e = call_head(program, version, procedure).word(flavor).opaque(credential).word(0).opaque(verifier);
+        const auto call = decode_call(Encoder(e).fill(*rc::gen::inRange<std::size_t>(0, 20)).octets());
+        RC_ASSERT(call.has_value());
+        RC_ASSERT(call->program == program && call->version == version && call->procedure == procedure);
+        RC_ASSERT(call->flavor == flavor);
+        RC_ASSERT(call->body == e.size());
+      }));
 }
 
 TEST(RpcReply, AcceptedWithEachStatus) {
