@@ -20,17 +20,18 @@ RoleSign sign_of_call(wire::Bytes rpc) {
   return wire::service_program(program) ? RoleSign::service_call : RoleSign::foreign_call;
 }
 
-/// The capture cut RDMA_NOMSG behind the first word of its Read list: room for results may follow that.
-bool offers_and_is_cut(wire::Bytes message, const wire::FixedWords& fixed, const wire::DecodeError& error) {
+/// The capture cut the lists of an RDMA_NOMSG, and does not show that its Read list is empty: it may be read, and room
+/// for results may follow.
+bool may_offer_and_is_cut(wire::Bytes message, const wire::FixedWords& fixed, const wire::DecodeError& error) {
   constexpr std::size_t reads_at = 16;
   return error.fault == wire::Fault::truncated && fixed.proc == static_cast<std::uint32_t>(wire::Proc::nomsg) &&
-         message.size() >= reads_at + 4 && wire::load_be32(message.data() + reads_at) == 1;
+         (message.size() < reads_at + 4 || wire::load_be32(message.data() + reads_at) == 1);
 }
 
 RoleSign sign_in_version_1(wire::Bytes message, std::size_t wire_length, const wire::FixedWords& fixed) {
   wire::HeaderV1 header;
   if (const auto decoded = wire::decode_header_v1(message, wire_length, header); !decoded) {
-    return offers_and_is_cut(message, fixed, decoded.error()) ? RoleSign::unread_call : RoleSign::none;
+    return may_offer_and_is_cut(message, fixed, decoded.error()) ? RoleSign::unread_call : RoleSign::none;
   }
   switch (static_cast<wire::Proc>(header.fixed.proc)) {
     case wire::Proc::msg:
