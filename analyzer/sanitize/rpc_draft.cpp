@@ -79,6 +79,17 @@ void draft_gss(Draft& draft, std::size_t at, std::size_t length, Pseudonyms& pse
   if (handle && *handle <= length) pseudonyms.octets(words.octets(*handle));
 }
 
+/// rpc_gss_init_res without its token: handle, gss_major, gss_minor, window (RFC 2203 section 5.2.3.1). NULL has no
+/// other results.
+void draft_context(Draft& draft, std::size_t at, Pseudonyms& pseudonyms) {
+  constexpr std::uint32_t most_handle = 1024;
+  Words words(draft, at);
+  const auto handle = words.keep();
+  if (!handle || *handle > most_handle) return;
+  pseudonyms.octets(words.octets(*handle));
+  for (int i = 0; i < 3; ++i) static_cast<void>(words.keep());
+}
+
 /// A token of Kerberos (RFC 4121 section 4.2.6) says in its first octets what it is; the rest is a checksum or sealed.
 void draft_token(std::span<std::uint8_t> token, Pseudonyms& pseudonyms) {
   constexpr std::size_t head = 8;
@@ -239,6 +250,7 @@ void draft_reply(Draft& draft, std::size_t at, std::size_t wire_length, const st
   }
   const auto reply = wire::decode_rpc_reply(message, wire_length);
   if (!reply || *status != 0 || !asked) return;
+  if (asked->procedure == 0) return draft_context(draft, at + reply->body, pseudonyms);
   const bool wrapped = reply->flavor == wire::flavor_gss && asked->protection != wire::Protection::none;
   wire::NfsItems items;
   if (!wrapped) {
