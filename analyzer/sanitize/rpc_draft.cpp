@@ -14,8 +14,6 @@ using wire::Bytes;
 using wire::load_be32;
 using wire::PassedItem;
 
-constexpr std::uint32_t flavor_sys = 1;
-constexpr std::uint32_t auth_limit = 400;  // RFC 5531 section 8.2
 constexpr std::size_t word = 4;
 /// Upper half of a number of 64 bits that counts no octets: client identifiers, verifiers, changes by time.
 constexpr std::uint32_t beyond_any_file = std::uint32_t{1} << 20U;
@@ -82,10 +80,9 @@ void draft_gss(Draft& draft, std::size_t at, std::size_t length, Pseudonyms& pse
 /// rpc_gss_init_res without its token: handle, gss_major, gss_minor, window (RFC 2203 section 5.2.3.1). NULL has no
 /// other results.
 void draft_context(Draft& draft, std::size_t at, Pseudonyms& pseudonyms) {
-  constexpr std::uint32_t most_handle = 1024;
   Words words(draft, at);
   const auto handle = words.keep();
-  if (!handle || *handle > most_handle) return;
+  if (!handle || *handle > wire::most_auth_octets) return;
   pseudonyms.octets(words.octets(*handle));
   for (int i = 0; i < 3; ++i) static_cast<void>(words.keep());
 }
@@ -101,12 +98,12 @@ void draft_token(std::span<std::uint8_t> token, Pseudonyms& pseudonyms) {
 bool draft_auth(Draft& draft, Words& words, Pseudonyms& pseudonyms, bool verifier) {
   const auto flavor = words.keep();
   const auto length = words.keep();
-  if (!flavor || !length || *length > auth_limit) return false;
+  if (!flavor || !length || *length > wire::most_auth_octets) return false;
   const std::size_t body = words.at();
   words.pass(padded(*length));
   if (verifier) {
     draft_token(draft.keep(body, *length), pseudonyms);
-  } else if (*flavor == flavor_sys) {
+  } else if (*flavor == wire::flavor_sys) {
     draft_sys(draft, body, *length, pseudonyms);
   } else if (*flavor == wire::flavor_gss) {
     draft_gss(draft, body, *length, pseudonyms);
@@ -199,7 +196,7 @@ void draft_wrapping(Draft& draft, std::size_t body, wire::Protection protection,
   static_cast<void>(words.keep());
   words.pass(padded(*length) - std::min<std::size_t>(padded(*length), word));
   const auto checksum = words.keep();
-  if (checksum && *checksum <= auth_limit) draft_token(words.octets(*checksum), pseudonyms);
+  if (checksum && *checksum <= wire::most_auth_octets) draft_token(words.octets(*checksum), pseudonyms);
 }
 
 }  // namespace
@@ -229,27 +226,25 @@ std::optional<wire::Asked> draft_call(Draft& draft, std::size_t at, std::size_t 
 
 void draft_reply(Draft& draft, std::size_t at, std::size_t wire_length, const std::optional<wire::Asked>& asked,
                  std::span<const std::uint64_t> returned, Pseudonyms& pseudonyms) {
-  constexpr std::uint32_t accepted = 0;
-  constexpr std::uint32_t mismatch = 2;
   if (at >= draft.original().size()) return;
   const Bytes message = draft.original().subspan(at);
   Words words(draft, at);
   for (int i = 0; i < 2; ++i) static_cast<void>(words.keep());
   const auto state = words.keep();
   if (!state) return;
-  if (*state != accepted) {  // why, and for both reasons what would have done
+  if (*state != wire::reply_stat::accepted) {  // why, and for both reasons what would have done
     for (int i = 0; i < 3; ++i) static_cast<void>(words.keep());
     return;
   }
   if (!draft_auth(draft, words, pseudonyms, true)) return;
   const auto status = words.keep();
   if (!status) return;
-  if (*status == mismatch) {
+  if (*status == wire::accept_stat::prog_mismatch) {
     for (int i = 0; i < 2; ++i) static_cast<void>(words.keep());
     return;
   }
   const auto reply = wire::decode_rpc_reply(message, wire_length);
-  if (!reply || *status != 0 || !asked) return;
+  if (!reply || *status != wire::accept_stat::success || !asked) return;
   if (asked->procedure == 0) return draft_context(draft, at + reply->body, pseudonyms);
   const bool wrapped = reply->flavor == wire::flavor_gss && asked->protection != wire::Protection::none;
   wire::NfsItems items;

@@ -6,10 +6,6 @@ namespace rpcrdma::wire {
 namespace {
 
 constexpr std::uint32_t rpc_version_2 = 2;
-constexpr std::uint32_t auth_octets_limit = 400;  // RFC 5531 section 8.2
-
-constexpr std::uint32_t accepted_reply = 0;
-constexpr std::uint32_t denied_reply = 1;
 
 DecodeError wrong(std::string_view field, std::size_t offset) { return {Fault::invalid, field, offset}; }
 
@@ -26,7 +22,7 @@ Decoded<Auth> decode_auth(Cursor& cursor, std::string_view field) {
   const std::size_t length_at = cursor.offset();
   const auto length = cursor.be32(field);
   if (!length) return tl::make_unexpected(length.error());
-  if (*length > auth_octets_limit) return tl::make_unexpected(wrong(field, length_at));
+  if (*length > most_auth_octets) return tl::make_unexpected(wrong(field, length_at));
   const auto padded = cursor.take((*length + 3U) & ~3U, field);
   if (!padded) return tl::make_unexpected(padded.error());
   auth.body = padded->first(*length);
@@ -105,8 +101,7 @@ Decoded<RpcCall> decode_rpc_call(Bytes octets, std::size_t wire_length) noexcept
 std::optional<std::uint32_t> gss_major_of(Bytes results) noexcept {
   Cursor cursor(results, results.size());
   const auto handle = cursor.be32("handle");
-  constexpr std::uint32_t most_handle = 1024;
-  if (!handle || *handle > most_handle || !cursor.take((*handle + 3U) & ~3U, "handle")) return std::nullopt;
+  if (!handle || *handle > most_auth_octets || !cursor.take((*handle + 3U) & ~3U, "handle")) return std::nullopt;
   const auto major = cursor.be32("gss_major");
   return major ? std::optional(*major) : std::nullopt;
 }
@@ -122,10 +117,10 @@ Decoded<RpcReply> decode_rpc_reply(Bytes octets, std::size_t wire_length) noexce
   if (*type != static_cast<std::uint32_t>(MessageType::reply)) return tl::make_unexpected(wrong("message type", 4));
   const auto outcome = cursor.be32("reply status");
   if (!outcome) return tl::make_unexpected(outcome.error());
-  if (*outcome != accepted_reply && *outcome != denied_reply) {
+  if (*outcome != reply_stat::accepted && *outcome != reply_stat::denied) {
     return tl::make_unexpected(wrong("reply status", 8));
   }
-  reply.accepted = *outcome == accepted_reply;
+  reply.accepted = *outcome == reply_stat::accepted;
   if (reply.accepted) {
     const auto verifier = decode_auth(cursor, "verifier");
     if (!verifier) return tl::make_unexpected(verifier.error());

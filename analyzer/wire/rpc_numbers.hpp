@@ -14,6 +14,12 @@ inline constexpr std::uint32_t nlm_program = 100021;
 inline constexpr std::uint32_t nsm_program = 100024;
 inline constexpr std::uint32_t nfsacl_program = 100227;
 
+/// Of a Reply (RFC 5531 section 9).
+namespace reply_stat {
+inline constexpr std::uint32_t accepted = 0;
+inline constexpr std::uint32_t denied = 1;
+}  // namespace reply_stat
+
 /// Of a Reply that was accepted (RFC 5531 section 9).
 namespace accept_stat {
 inline constexpr std::uint32_t success = 0;
@@ -36,7 +42,12 @@ inline constexpr std::uint32_t gss_credential_problem = 13;
 inline constexpr std::uint32_t gss_context_problem = 14;
 }  // namespace auth_stat
 
+inline constexpr std::uint32_t flavor_sys = 1;
 inline constexpr std::uint32_t flavor_gss = 6;
+
+/// A credential or a verifier has no more octets (RFC 5531 section 8.2), nor what has to stand in one, as the handle of
+/// a context of RPCSEC_GSS.
+inline constexpr std::uint32_t most_auth_octets = 400;
 
 /// rpc_gss_proc_t (RFC 2203 section 5.2.2): who has no context yet asks for one, in one round or several.
 namespace gss_procedure {

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "wire/private_data.hpp"
+#include "wire/rpc.hpp"
 
 namespace rpcrdma::report::page {
 
@@ -37,10 +38,9 @@ class Placer {
   }
   [[nodiscard]] bool ok() const noexcept { return ok_ && cursor_.captured_left() > 0; }
   void auth(Field flavor, Field length, Field body) {
-    constexpr std::uint32_t most = 400;  // RFC 5531 section 8.2
     (void)word(flavor);
     const std::uint32_t octets = word(length);
-    if (octets > most) {
+    if (octets > wire::most_auth_octets) {
       ok_ = false;
       return;
     }
@@ -50,7 +50,7 @@ class Placer {
     if (!ok()) return;
     (void)word(Field::rpc_xid);
     const std::uint32_t type = word(Field::rpc_type);
-    if (type == 0) {
+    if (type == static_cast<std::uint32_t>(wire::MessageType::call)) {
       (void)word(Field::rpc_version);
       (void)word(Field::program);
       (void)word(Field::program_version);
@@ -58,8 +58,8 @@ class Placer {
       auth(Field::credential_flavor, Field::credential_length, Field::credential);
       auth(Field::verifier_flavor, Field::verifier_length, Field::verifier);
       rest(Field::arguments);
-    } else if (type == 1) {
-      if (word(Field::reply_state) == 0) {
+    } else if (type == static_cast<std::uint32_t>(wire::MessageType::reply)) {
+      if (word(Field::reply_state) == wire::reply_stat::accepted) {
         auth(Field::verifier_flavor, Field::verifier_length, Field::verifier);
         (void)word(Field::accept_state);
       } else {

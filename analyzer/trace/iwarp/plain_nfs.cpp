@@ -28,16 +28,13 @@ bool nfs_call(Bytes p) noexcept {
 }
 
 bool rpc_reply(Bytes p) noexcept {
-  constexpr std::uint32_t accepted = 0;
-  constexpr std::uint32_t denied = 1;
-  constexpr std::uint32_t longest_verifier = 400;
   if (p.size() < 20 || load_be32(p.data() + 8) != static_cast<std::uint32_t>(wire::MessageType::reply)) return false;
   if (!fragment_of(load_be32(p.data()), 20)) return false;
   const std::uint32_t status = load_be32(p.data() + 12);
-  if (status == denied) return load_be32(p.data() + 16) <= 1;
-  if (status != accepted || p.size() < 24) return false;
+  if (status == wire::reply_stat::denied) return load_be32(p.data() + 16) <= wire::reject_stat::auth_error;
+  if (status != wire::reply_stat::accepted || p.size() < 24) return false;
   const std::uint32_t flavor = load_be32(p.data() + 16);
-  return flavor <= 7 && load_be32(p.data() + 20) <= longest_verifier;
+  return flavor <= 7 && load_be32(p.data() + 20) <= wire::most_auth_octets;
 }
 
 }  // namespace
