@@ -44,7 +44,14 @@ class Transactions {
   }
   /// There is none with this key.
   Transaction& enter(std::uint64_t key, Transaction&& call) {
-    const auto at = by_key_.emplace_hint(by_key_.end(), key, std::move(call));
+    ByKey::iterator at;
+    if (spare_.empty()) {
+      at = by_key_.emplace_hint(by_key_.end(), key, std::move(call));
+    } else {
+      spare_.key() = key;
+      spare_.mapped() = std::move(call);
+      at = by_key_.insert(by_key_.end(), std::move(spare_));
+    }
     used_[slot(key)] = {key, &at->second};
     return at->second;
   }
@@ -52,14 +59,17 @@ class Transactions {
     const auto at = place(by_key_, key);
     if (at != by_key_.end()) erase(at);
   }
-  ByKey::iterator erase(ByKey::const_iterator at) {
+  ByKey::const_iterator erase(ByKey::const_iterator at) {
     const std::uint64_t key = at->first;
     Used& used = used_[slot(key)];
     if (used.key == key) used = {};
-    return by_key_.erase(at);
+    const auto next = std::next(at);
+    spare_ = by_key_.extract(at);
+    return next;
   }
   void clear() noexcept {
     by_key_.clear();
+    spare_ = {};
     used_ = {};
   }
 
@@ -87,6 +97,7 @@ class Transactions {
   }
 
   ByKey by_key_;
+  ByKey::node_type spare_;        ///< of the last that was erased: for each Call that comes one is forgotten
   std::array<Used, slots> used_;  ///< lately: a message is looked up several times
 };
 

@@ -3,20 +3,21 @@
 
 #include <array>
 
-#include <fmt/format.h>
+#include <fmt/compile.h>
 
 #include "trace/packet.hpp"
 
 namespace rpcrdma::trace {
 
 std::string Address::text() const {
-  std::array<char, INET6_ADDRSTRLEN> buffer{};
   switch (kind) {
     case Kind::ipv4:
-      return inet_ntop(AF_INET, octets.data(), buffer.data(), buffer.size());
+      return fmt::format(FMT_COMPILE("{}.{}.{}.{}"), octets[0], octets[1], octets[2], octets[3]);
     case Kind::ipv6:
-    case Kind::gid:
+    case Kind::gid: {
+      std::array<char, INET6_ADDRSTRLEN> buffer{};
       return inet_ntop(AF_INET6, octets.data(), buffer.data(), buffer.size());
+    }
     case Kind::lid:
       return fmt::format("lid {}", wire::load_be16(octets.data()));
     case Kind::none:
