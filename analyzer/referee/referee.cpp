@@ -126,7 +126,7 @@ struct Referee::Impl {
     if (!connection.over()) return;
     // One side is silent because nobody captured it: what it was asked is not waited for.
     connection.notice_one_way();
-    peers.remember_open_calls(connection);
+    keep_unheard(connection);
     mounts.keeps_open_calls(connection);
     connection.transactions.clear();
     connection.finished.clear();
@@ -396,7 +396,6 @@ void Referee::on(const trace::Send& event) {
   if (event.invalidated) ++operations.sends_with_invalidate;
   const std::uint64_t before = connection->messages;
   doubt_beginning(*connection);
-  if (!connection->over()) impl_->peers.judge_retransmission(impl_->on(*connection), event);
   impl_->credits_in_doubt(*connection, event);  // behind a later frame of its own direction: a hole was filled
   if (!impl_->queue.send(impl_->on(*connection), event)) return;
   if (!connection->cases.empty() && event.wire_length >= 4 && !done_in_version_1(event)) {

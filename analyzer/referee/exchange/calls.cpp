@@ -59,7 +59,10 @@ Transaction& enter_exchange(const Witness& witness, const trace::Send& event, Tr
   fresh.id = {key, ++connection.generation};
   fresh.completed_before = connection.completed;
   Transaction& call = connection.transactions.enter(key, std::move(fresh));
-  if (connection.mount != nullptr) take_up_wait(connection, call);
+  if (connection.mount != nullptr) {
+    take_up_wait(connection, call);
+    if (const auto before = take_up_unheard(connection, call)) judge_sent_again(witness, call, *before);
+  }
   expose_chunks(witness, call, event.frame);
   return call;
 }

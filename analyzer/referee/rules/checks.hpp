@@ -14,6 +14,8 @@
 
 namespace rpcrdma::referee {
 
+struct Unheard;
+
 /// Octets inline that everybody takes: of version 1 (RFC 8166 section 3.3.3), and of version 2 (draft section 4.2.2).
 inline constexpr std::uint32_t default_threshold = 1024;
 inline constexpr std::uint32_t v2_default_threshold = 4096;
@@ -184,6 +186,8 @@ void judge_offers_at_once(const Witness& witness, const trace::Send& event, Offe
 /// A Call with the XID of one that was refused: is it that Call once more?
 void judge_retry(const Witness& witness, const trace::Send& event, const Transaction& old, const Transaction& fresh);
 void judge_repeated_call(const Witness& witness, const trace::Send& event, Transaction& old, const Transaction& fresh);
+/// The Call comes again on a later connection: `before`.
+void judge_sent_again(const Witness& witness, const Transaction& call, const Unheard& before);
 void judge_reply_version(const Witness& witness, const trace::Send& event, std::uint32_t version,
                          const Transaction& call);
 /// A second answer. Held back: the Call that it answers may still be on its way.

@@ -6,16 +6,11 @@
 #include <fmt/format.h>
 
 #include "referee/rules/rows.hpp"
-#include "referee/state/mount.hpp"
-#include "wire/rpc.hpp"
-#include "wire/rpcrdma.hpp"
-#include "wire/rpcrdma_v2.hpp"
 
 namespace rpcrdma::referee {
 
 namespace {
 
-constexpr std::size_t most_lost_xids = 256;
 constexpr std::size_t most_pairs = 4096;
 constexpr std::size_t most_loops = 8;  // of two hosts
 
@@ -24,28 +19,6 @@ constexpr std::size_t most_loops = 8;  // of two hosts
   if (!a) return true;
   return a->remote_invalidation == b->remote_invalidation && a->send_size == b->send_size &&
          a->receive_size == b->receive_size && a->reserved == b->reserved;
-}
-
-/// A Reply to a callback has an XID of the other side's, which may be the same.
-[[nodiscard]] bool no_call(const trace::Send& event) {
-  const auto fixed = wire::decode_fixed_words(event.octets, event.wire_length);
-  if (!fixed) return false;
-  if (fixed->version != 1) {
-    return fixed->version == 2 && wire::known_htype(fixed->proc) &&
-           !wire::is_call(static_cast<wire::HeaderType>(fixed->proc));
-  }
-  wire::HeaderV1 header;
-  if (!wire::decode_header_v1(event.octets, event.wire_length, header)) return false;
-  switch (static_cast<wire::Proc>(header.fixed.proc)) {
-    case wire::Proc::msg:
-    case wire::Proc::msgp:
-      return header.length <= event.octets.size() &&
-             wire::begins_message(event.octets.subspan(header.length), fixed->xid, wire::MessageType::reply);
-    case wire::Proc::nomsg:
-      return header.reads.empty();
-    default:
-      return true;
-  }
 }
 
 }  // namespace
@@ -60,10 +33,7 @@ std::string Peers::key(const Connection& connection) {
 }
 
 Peers::Pair& Peers::of(const Connection& connection) {
-  if (pairs_.size() >= most_pairs) {
-    pairs_.clear();
-    lost_xids_ = 0;
-  }
+  if (pairs_.size() >= most_pairs) pairs_.clear();
   return pairs_[key(connection)];
 }
 
@@ -104,58 +74,6 @@ void Peers::connects(const Witness& witness, FrameRef request) {
 FrameRef Peers::newest_request(const Connection& connection) const {
   const auto pair = pairs_.find(key(connection));
   return pair != pairs_.end() ? pair->second.newest_request : FrameRef{};
-}
-
-void Peers::remember_open_calls(const Connection& connection) {
-  Pair& pair = of(connection);
-  for (const auto& [id, call] : connection.transactions) {
-    if (call.requester != Side::active || pair.lost.size() >= most_lost_xids) continue;
-    const bool lost = call.answers == 0 || unacknowledged_answer(connection, call);
-    if (!lost) continue;
-    pair.lost.push_back({call.xid, call.call, call.reply});
-    ++lost_xids_;
-  }
-}
-
-const Row rows::retransmit_after_reconnect{
-    .group = 'I',
-    .severity = Severity::note,
-    .versions = Versions::both,
-    .source = "RFC 8167 section 5.4",
-    .who = "requester",
-    .title = "A call was sent again after a reconnect",
-    .explanation =
-        "Normal: the XID of a call that got no answer comes again on the new connection, and the server's reply cache "
-        "keeps it from being carried out twice.",
-    .evidence =
-        "The XID of a call of an earlier connection of the same peers that was not answered, or whose answer was not "
-        "acknowledged.",
-    .next = "Nothing to do for the retransmission itself; see why the earlier connection ended."};
-
-void Peers::judge_retransmission(const Witness& witness, const trace::Send& event) {
-  Connection& connection = witness.connection;
-  if (lost_xids_ == 0 || event.side != Side::active || event.octets.size() < 4) return;
-  const auto at = pairs_.find(key(connection));
-  if (at == pairs_.end() || at->second.lost.empty()) return;
-  const std::uint32_t xid = wire::load_be32(event.octets.data());
-  auto& lost = at->second.lost;
-  const auto same_xid = std::find_if(lost.begin(), lost.end(), [&](const Pair::Lost& call) { return call.xid == xid; });
-  if (same_xid == lost.end() || no_call(event)) return;
-  witness.say(
-      RuleId::retransmit_after_reconnect,
-      {.frames = {event.frame, same_xid->call, same_xid->reply},
-       .as = Role::requester,
-       .xid = xid,
-       .what = same_xid->reply.number == 0
-                   ? fmt::format("The client sent XID {:#010x} again after a reconnect; the first Call (frame {}) got "
-                                 "no Reply before its connection ended.",
-                                 xid, same_xid->call.number)
-                   : fmt::format("The client sent XID {:#010x} again after a reconnect; the answer to the first Call "
-                                 "(frame {}) was not acknowledged before its connection ended.",
-                                 xid, same_xid->reply.number)});
-  connection.repeated_xids.push_back(xid);
-  lost.erase(same_xid);
-  --lost_xids_;
 }
 
 const Row rows::version_negotiation_loop{

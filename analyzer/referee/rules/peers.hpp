@@ -25,9 +25,6 @@ class Peers {
   /// The newest request of this client to this server; number 0: none.
   [[nodiscard]] FrameRef newest_request(const Connection& connection) const;
 
-  /// The connection has ended: its open Calls may come again on the next one, and those whose answer did not arrive.
-  void remember_open_calls(const Connection& connection);
-  void judge_retransmission(const Witness& witness, const trace::Send& event);
   /// Does the client probe version 2 although it was refused on the connection before (and ended there)?
   void judge_version_refusal(const Witness& witness, FrameRef now);
   /// The connection speaks version 1: the client has learned.
@@ -50,12 +47,6 @@ class Peers {
       FrameRef next;  ///< the first request behind that; number 0: none so far
     };
     Refused refused_version_2;  ///< on the connection before, which then ended
-    struct Lost {
-      std::uint32_t xid = 0;
-      FrameRef call;
-      FrameRef reply;  ///< which nobody acknowledged; number 0: there was none
-    };
-    std::vector<Lost> lost;  ///< Calls that had no answer, as far as is proven, when a connection ended
   };
   /// A client that never learns: it was refused, and probed again.
   struct Loop {
@@ -82,7 +73,6 @@ class Peers {
   std::map<std::string, Pair> pairs_;
   std::map<std::string, Hosts> hosts_;
   FrameRef nameless_request_;  ///< the newest that is cut before it says whom it asks
-  std::size_t lost_xids_ = 0;  ///< in all pairs: usually none, and then nothing is looked up
 };
 
 }  // namespace rpcrdma::referee

@@ -2,6 +2,7 @@
 // Group I: transactions.
 #include <algorithm>
 #include <map>
+#include <string>
 
 #include <fmt/format.h>
 
@@ -9,6 +10,7 @@
 #include "referee/rules/checks.hpp"
 #include "referee/rules/rows.hpp"
 #include "referee/rules/v2_turn.hpp"
+#include "referee/state/mount.hpp"
 #include "referee/state/possible_calls.hpp"
 
 namespace rpcrdma::referee {
@@ -143,6 +145,35 @@ void judge_repeated_call(const Witness& witness, const trace::Send& event, Trans
                 .xid = old.xid,
                 .about = Case::SameXid{old.id},
                 .settle = settle_same_xid});
+}
+
+const Row rows::retransmit_after_reconnect{
+    .group = 'I',
+    .severity = Severity::note,
+    .versions = Versions::both,
+    .source = "RFC 8167 section 5.4",
+    .who = "requester",
+    .title = "A call was sent again after a reconnect",
+    .explanation =
+        "Normal: the XID of a call that got no answer comes again on the new connection, and the server's reply cache "
+        "keeps it from being carried out twice.",
+    .evidence =
+        "The XID of a call of an earlier connection of the same peers that was not answered, or whose answer was not "
+        "acknowledged.",
+    .next = "Nothing to do for the retransmission itself; see why the earlier connection ended."};
+
+void judge_sent_again(const Witness& witness, const Transaction& call, const Unheard& before) {
+  const bool unanswered = before.answer.number == 0;
+  const std::string then =
+      unanswered
+          ? fmt::format("the first Call (frame {}) got no Reply before its connection ended.", before.call.number)
+          : fmt::format("the answer to the first Call (frame {}) was not acknowledged before its connection ended.",
+                        before.answer.number);
+  witness.say(RuleId::retransmit_after_reconnect,
+              {.frames = {call.call, before.call, before.answer},
+               .as = Role::requester,
+               .xid = call.xid,
+               .what = fmt::format("The client sent XID {:#010x} again after a reconnect; {}", call.xid, then)});
 }
 
 const Row rows::reply_version_differs{

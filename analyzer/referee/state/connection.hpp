@@ -173,8 +173,7 @@ struct Connection {
   std::uint64_t untrusted_since = 0;    ///< `completed` count at the newest gap
   Doubt doubt = Doubt::frames_missing;  ///< why, while it is not trusted
   std::uint32_t generation = 0;
-  std::vector<std::uint32_t> repeated_xids;  ///< Calls that an earlier connection of the pair lost
-  std::array<Cost, 2> long_calls;            ///< by requester
+  std::array<Cost, 2> long_calls;  ///< by requester
   Cost reply_chunks;
   Cost unreported;
   std::map<std::tuple<std::uint32_t, std::uint32_t, std::uint32_t>, Procedure> procedures;

@@ -62,9 +62,33 @@ void take_up_wait(Connection& connection, Transaction& call) {
 bool unacknowledged_answer(const Connection& connection, const Transaction& call) {
   if (call.answers == 0) return false;
   const SideState& responder = connection.of(other(call.requester));
+  if (responder.sent <= responder.acknowledged) return false;
   return responder.sends.newest([&](const RecentSend& send) {
     return send.reply() && send.exchange == call.id && send.ordinal > responder.acknowledged;
   }) != nullptr;
+}
+
+void keep_unheard(const Connection& connection) {
+  if (connection.mount == nullptr) return;
+  std::vector<Unheard>& unheard = connection.mount->unheard;
+  for (const auto& [key, call] : connection.transactions) {
+    if (unheard.size() >= Mount::most_unheard) return;
+    if (call.requester != Side::active) continue;
+    if (call.answers != 0 && !unacknowledged_answer(connection, call)) continue;
+    unheard.push_back({call.xid, call.call, call.reply});
+  }
+}
+
+std::optional<Unheard> take_up_unheard(Connection& connection, Transaction& call) {
+  std::vector<Unheard>& unheard = connection.mount->unheard;
+  if (call.requester != Side::active) return std::nullopt;
+  const auto before =
+      std::find_if(unheard.begin(), unheard.end(), [&](const Unheard& lost) { return lost.xid == call.xid; });
+  if (before == unheard.end()) return std::nullopt;
+  const Unheard found = *before;
+  call.unheard_copy = found.call;
+  unheard.erase(before);
+  return found;
 }
 
 namespace {
@@ -90,9 +114,7 @@ namespace {
 }  // namespace
 
 bool may_be_repetition(const Connection& connection, const Transaction& call) {
-  if (call.first_copy.number != 0) return true;
-  const std::vector<std::uint32_t>& repeated = connection.repeated_xids;
-  if (std::find(repeated.begin(), repeated.end(), call.xid) != repeated.end()) return true;
+  if (call.first_copy.number != 0 || call.unheard_copy.number != 0) return true;
   if (connection.mount == nullptr) return false;
   if (first_copy_may_be_missing(connection)) return true;
   const auto& alive = connection.mount->alive;

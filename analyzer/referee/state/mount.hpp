@@ -68,6 +68,13 @@ struct OpenCall {
   FrameRef pulling;    ///< RDMA Read of its chunks that waits for its answer; number 0: none
 };
 
+/// A Call of the client that had no answer, as far as is proven, when its connection ended. It may come again.
+struct Unheard {
+  std::uint32_t xid = 0;
+  FrameRef call;
+  FrameRef answer;  ///< which nobody acknowledged; number 0: there was none
+};
+
 /// What is left of a connection when it, or the capture, is over.
 struct Life {
   ConnectionId id = 0;
@@ -111,6 +118,7 @@ struct Mount {
   static constexpr std::size_t most_attempts = 512;
   static constexpr std::size_t most_series = 64;
   static constexpr std::size_t most_lost_calls = 1024;
+  static constexpr std::size_t most_unheard = 256;
   static constexpr std::size_t most_lives = 1024;
   static constexpr std::size_t most_connections_named = 4096;
 
@@ -123,6 +131,7 @@ struct Mount {
   std::vector<AttemptSeries> series;  ///< of attempts that are no longer in `attempts`; the last one may go on
   std::vector<OpenCall> lost_calls;   ///< of connections that are over
   std::vector<OpenCall> open_calls;   ///< at the end of the capture, of connections that are open
+  std::vector<Unheard> unheard;       ///< of connections that are over
   std::list<Life> lives;              ///< by end
   std::uint64_t forgotten_lives = 0;
   std::vector<ConnectionId> connections;                ///< all of the report
@@ -171,6 +180,10 @@ struct Mount {
 /// The Call may be a copy of one that was lost with an earlier connection, or with one that fell silent and has not
 /// ended yet: its wait began there.
 void take_up_wait(Connection& connection, Transaction& call);
+/// The connection is over.
+void keep_unheard(const Connection& connection);
+/// The Call was one of these, on an earlier connection.
+[[nodiscard]] std::optional<Unheard> take_up_unheard(Connection& connection, Transaction& call);
 /// Its Reply, or the RDMA_ERROR that answers it, was sent, and nothing proves that it arrived.
 [[nodiscard]] bool unacknowledged_answer(const Connection& connection, const Transaction& call);
 /// It may have been sent on another connection before, and have got no answer there: the responder knows what comes of
