@@ -22,6 +22,7 @@ from shapes import C, S, SHAPES, ask, begin, closed_mounts, segment
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 SLACK = 1.6  # a sort's logarithm, colder caches
 SECONDS = 0.1  # that a busy machine may add to any run
+PAIRS = 5  # runs of the least and the most, one right behind the other: a machine's speed changes from one minute to the next
 KIBS = 6 * 1024  # that an allocator may keep
 OF_SEGMENTS = 6  # octets kept for each octet of a capture of segments: one of 20 is an interval of 16 and what finds it
 OF_CONNECTION = 2  # KiB for each that is over, beyond those of the first size
@@ -44,6 +45,11 @@ def measured(given, paths, form, *options):
     if int(found[3]) not in (0, 1, 3):
         raise SystemExit(f"{' '.join(command)}: exit status {found[3]}")
     return int(found[2]) / 1000, int(found[1])
+
+
+def too_slow(times, least, most):
+    """least, most: -> processor seconds, of one more run. True: each time the most took more than `times` the least."""
+    return all(most() > times * least() + SECONDS for _ in range(PAIRS - 1))
 
 
 def split(path):
@@ -79,10 +85,9 @@ def grown(given, folder, name, link):
         costs = [measured(given, [path], form) for path in paths]
         seconds = [max(cost[0] - empty_seconds, 0) for cost in costs]
         kibs = [max(cost[1] - empty_kib, 0) for cost in costs]
-        for _ in range(2):  # other work on the machine only adds
-            if seconds[-1] > ratio * seconds[0] + SECONDS:
-                seconds[-1] = min(seconds[-1], measured(given, paths[-1:], form)[0] - empty_seconds)
-        slow = seconds[-1] > ratio * seconds[0] + SECONDS
+        least, most = ((lambda path=path, form=form, empty=empty_seconds: max(measured(given, [path], form)[0] - empty, 0))
+                       for path in (paths[0], paths[-1]))
+        slow = seconds[-1] > ratio * seconds[0] + SECONDS and too_slow(ratio, least, most)
         peaks[form] = kibs[-1]
         large = kibs[-1] > ratio * kibs[0] + KIBS or \
             (name.startswith("segments_") and kibs[-1] * 1024 > OF_SEGMENTS * octets[-1] + KIBS * 1024) or \
@@ -122,17 +127,18 @@ def merged(given, folder, link):
     for name, divided in DIVISIONS.items():
         costs = []
         numbers = (LEAST.get(name, 2), 64) if given.short else (LEAST.get(name, 2), 24, 64)
+        all_paths = []
         for number in numbers:
             paths = []
             for i, part in enumerate(divided(records, number)):
-                paths.append(os.path.join(folder, f"merged{i}.pcap"))
+                paths.append(os.path.join(folder, f"merged{number}-{i}.pcap"))
                 with open(paths[-1], "wb") as file:
                     file.write(head + b"".join(part))
+            all_paths.append(paths)
             costs.append(measured_merge(given, paths))
-        for _ in range(2):
-            if costs[-1][0] > SLACK * costs[0][0] + SECONDS:
-                costs[-1] = (min(costs[-1][0], measured_merge(given, paths)[0]), costs[-1][1])
-        slow = costs[-1][0] > SLACK * costs[0][0] + SECONDS
+        slow = costs[-1][0] > SLACK * costs[0][0] + SECONDS and \
+            too_slow(SLACK, lambda first=all_paths[0]: measured_merge(given, first)[0],
+                     lambda last=all_paths[-1]: measured_merge(given, last)[0])
         large = costs[-1][1] > SLACK * costs[0][1] + OF_FILE * numbers[-1]
         said = True
         if name in LEAST:
