@@ -525,7 +525,7 @@ void Ladder::heard(const trace::Refusal& event) {
 }
 
 void Ladder::heard(const trace::Gap& event) {
-  LadderRow row = row_of(Kind::gap, event);
+  LadderRow row = row_of(event.kind == trace::Gap::Kind::missing ? Kind::gap : Kind::unread, event);
   row.packets = event.count;
   add(event.connection, std::move(row));
 }

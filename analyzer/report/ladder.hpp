@@ -59,6 +59,7 @@ struct LadderRow {
     write,          ///< all packets of an RDMA Write
     refusal,        ///< NAK, RNR NAK or Terminate
     gap,            ///< the capture lacks something of the sender
+    unread,         ///< FPDUs of the sender without a whole header, or whose beginnings are not known
     close,          ///< DREQ, DREP, FIN, RST, or the start of a successor
     repeat,         ///< packets that were sent before, one after the other
     frame,          ///< of a finding, and nothing else
@@ -67,7 +68,7 @@ struct LadderRow {
   trace::Side sender = trace::Side::active;  ///< active: the client
   trace::FrameRef first;
   trace::FrameRef last;
-  std::uint64_t packets = 1;   ///< of an operation or a repetition; of a gap: packets, octets on iWARP
+  std::uint64_t packets = 1;   ///< of an operation or a repetition; of a gap and unread: packets, octets on iWARP
   std::uint64_t length = 0;    ///< of the message, or of all packets of the operation
   std::uint32_t exchange = 0;  ///< the Call that it belongs to, numbered within the connection; 0: not known
   std::uint32_t xid = 0;       ///< of messages as they stand on the wire; of operations that of the exchange

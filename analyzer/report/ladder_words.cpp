@@ -313,6 +313,10 @@ LadderWords words(const LadderRow& row, const Ladder& ladder, trace::Transport t
           fmt::format("missing in the capture here: {} of the {}", counted(row.packets, iwarp ? "octet" : "packet"),
                       row.sender == trace::Side::active ? "client" : "server");
       break;
+    case Kind::unread:
+      out.label = fmt::format("cannot be read: {} of the {}", counted(row.packets, "octet"),
+                              row.sender == trace::Side::active ? "client" : "server");
+      break;
     case Kind::close:
       out.label = closed(row).line;
       break;
@@ -362,6 +366,8 @@ LadderLabel label(const LadderRow& row, const Ladder& ladder) {
     }
     case Kind::gap:
       return {"not captured", fmt::format("{} missing here", grouped(row.packets))};
+    case Kind::unread:
+      return {"cannot be read", counted(row.packets, "octet")};
     case Kind::close:
       return {"close", std::string(closed(row).few)};
     case Kind::repeat:

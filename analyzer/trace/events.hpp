@@ -207,9 +207,14 @@ struct Acknowledged : EventBase {
   std::uint64_t ordinal = 0;
 };
 
-/// The capture lacks packets (or octets) that `side` sent and that the other side is proven or presumed to have got.
+/// What `side` sent, and the other side is proven or presumed to have got, cannot be known from the capture.
 struct Gap : EventBase {
-  std::uint64_t count = 0;  ///< packets (IB) or octets (TCP) missing
+  enum class Kind : std::uint8_t {
+    missing,   ///< it is not there
+    headless,  ///< an FPDU whose header is not whole in the capture: cut by the snap length, or with a hole
+    unaligned  ///< it is there, in front of `frame`, and where its FPDUs begin is not known
+  } kind = Kind::missing;
+  std::uint64_t count = 0;  ///< packets (IB) or octets (TCP)
   bool proven = false;      ///< the receiver acknowledged them
 };
 

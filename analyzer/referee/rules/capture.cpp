@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Group M: the quality of the capture, decided before anyone is blamed.
 #include <algorithm>
+#include <string>
 
 #include <fmt/format.h>
 
@@ -65,6 +66,43 @@ void lose_sight(const Witness& witness, Side side) {
   return kind == Kind::late ? Connection::FileOrder::skewed : Connection::FileOrder::swapped;
 }
 
+[[nodiscard]] Doubt doubt_of(trace::Gap::Kind kind) noexcept {
+  switch (kind) {
+    case trace::Gap::Kind::missing:
+      break;
+    case trace::Gap::Kind::headless:
+      return Doubt::headless;
+    case trace::Gap::Kind::unaligned:
+      return Doubt::framing_lost;
+  }
+  return Doubt::frames_missing;
+}
+
+void say_gap(const Witness& witness, const trace::Gap& event) {
+  ConnectionFacts& facts = witness.connection.facts;
+  const std::string amount = counted(event.count, facts.transport == trace::Transport::iwarp ? "octet" : "packet");
+  switch (event.kind) {
+    case trace::Gap::Kind::missing:
+      facts.gaps += event.count;
+      witness.say(RuleId::capture_gap,
+                  {.frames = {event.frame},
+                   .what = fmt::format("The capture lacks {} that the {} sent{}. Until every Call that was open is "
+                                       "resolved, what rests on having seen everything is not judged.",
+                                       amount, name(event.side), event.proven ? " and its peer acknowledged" : "")});
+      break;
+    case trace::Gap::Kind::headless:
+      witness.unchecked(
+          RuleId::capture_gap,
+          fmt::format("the header of the FPDU in frame {} is not whole in the capture", event.frame.number));
+      break;
+    case trace::Gap::Kind::unaligned:
+      witness.unchecked(RuleId::capture_gap,
+                        fmt::format("where the FPDUs of {} that the {} sent in front of frame {} begin is not known",
+                                    amount, name(event.side), event.frame.number));
+      break;
+  }
+}
+
 }  // namespace
 
 void judge_gap(const Witness& witness, const trace::Gap& event) {
@@ -73,20 +111,12 @@ void judge_gap(const Witness& witness, const trace::Gap& event) {
   ++state.gaps;
   state.gap_amount += event.count;
   state.newest_gap = event.frame;
-  connection.facts.gaps += event.count;
-  connection.distrust(recovery(connection), Doubt::frames_missing);
+  connection.distrust(recovery(connection), doubt_of(event.kind));
   for (SideState& side : connection.sides) side.reads.clear();
   for (Ledger& ledger : connection.credits) ledger.full_since = {};
   lose_sight(witness, event.side);
   for (Offer& offer : connection.offers) offer.undecidable = true;
-  witness.say(
-      RuleId::capture_gap,
-      {.frames = {event.frame},
-       .what = fmt::format("The capture lacks {} that the {} sent{}. Until every Call that was open is resolved, what "
-                           "rests on having seen everything is not judged.",
-                           connection.facts.transport == trace::Transport::iwarp ? counted(event.count, "octet")
-                                                                                 : counted(event.count, "packet"),
-                           name(event.side), event.proven ? " and its peer acknowledged" : "")});
+  say_gap(witness, event);
 }
 
 const Row rows::frame_truncated{

@@ -13,6 +13,8 @@ std::string_view text(Doubt doubt) noexcept {
       return "frames of this connection are missing from the capture";
     case Doubt::framing_lost:
       return "where the messages of this connection begin and end can no longer be told";
+    case Doubt::headless:
+      return "headers of FPDUs of this connection are not whole in the capture";
     case Doubt::cut_message:
       return "messages of this connection were cut by the capture";
     case Doubt::direction:

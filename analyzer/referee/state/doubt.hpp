@@ -13,6 +13,7 @@ enum class Doubt : std::uint8_t {
   cut_handshake,   ///< where the packets of a side begin is not known
   frames_missing,  ///< a gap
   framing_lost,    ///< FPDUs can no longer be told apart
+  headless,        ///< FPDUs
   cut_message,     ///< by the capture: what it named is not known
   direction,       ///< of a message cannot be told
   unrecognised,    ///< messages came before it was known what the connection carries

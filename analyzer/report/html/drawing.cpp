@@ -26,10 +26,10 @@ namespace {
 
 using Kind = LadderRow::Kind;
 
-constexpr std::array<std::string_view, 18> kind_names{
-    "connect_request", "connect_reply", "connect_reject", "connect_ready", "call",  "reply",   "done",
-    "error",           "other",         "read_request",   "read_response", "write", "refusal", "gap",
-    "close",           "repeat",        "frame",          "left_out"};
+constexpr std::array<std::string_view, 19> kind_names{
+    "connect_request", "connect_reply", "connect_reject", "connect_ready", "call",    "reply",   "done",
+    "error",           "other",         "read_request",   "read_response", "write",   "refusal", "gap",
+    "unread",          "close",         "repeat",         "frame",         "left_out"};
 
 [[nodiscard]] std::string base64(wire::Bytes octets) {
   constexpr std::string_view alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";

@@ -70,7 +70,7 @@ void Connection::Half::mpa_cut(FrameRef frame) {
 }
 void Connection::Half::skipped(std::uint64_t octets, FrameRef frame) {
   // Before the connection is open, what was skipped is the rest of something that began before the capture.
-  if (owner.live()) owner.messages_->gap(owner.side(direction), octets, false, frame);
+  if (owner.live()) owner.messages_->gap(owner.side(direction), octets, false, frame, Gap::Kind::unaligned);
 }
 
 /// What it acknowledges is far from all that `peer` has sent.

@@ -31,10 +31,11 @@ void Messages::quality(Side side, Quality::Kind kind, FrameRef frame) {
   sink_.on(e);
 }
 
-void Messages::gap(Side side, std::uint64_t octets, bool proven, FrameRef frame) {
+void Messages::gap(Side side, std::uint64_t octets, bool proven, FrameRef frame, Gap::Kind kind) {
   Half& half = of(side);
   half.gap_since_write += octets;
   auto e = event<Gap>(side, frame);
+  e.kind = kind;
   e.count = octets;
   e.proven = proven;
   sink_.on(e);
@@ -98,7 +99,7 @@ void Messages::unreadable(Side side, const Fpdu& fpdu) {
     half.send.holes = true;
     half.whole_so_far = false;
   }
-  gap(side, fpdu.end - fpdu.start, half.acknowledged >= fpdu.end, fpdu.first);
+  gap(side, fpdu.end - fpdu.start, half.acknowledged >= fpdu.end, fpdu.first, Gap::Kind::headless);
 }
 
 void Messages::begin_send(Side side, const Fpdu& fpdu, const wire::DdpControl& control,

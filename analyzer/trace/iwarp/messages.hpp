@@ -51,7 +51,7 @@ class Messages {
 
   void fpdu(Side side, const Fpdu& fpdu);
   /// Octets of `side` are missing: reports them, and what is unfinished knows that it has holes.
-  void gap(Side side, std::uint64_t octets, bool proven, FrameRef frame);
+  void gap(Side side, std::uint64_t octets, bool proven, FrameRef frame, Gap::Kind kind = Gap::Kind::missing);
   /// `by` has acknowledged everything before `position`.
   void acknowledged(Side by, Position position, FrameRef frame);
   void quality(Side side, Quality::Kind kind, FrameRef frame);

@@ -13,7 +13,7 @@ const Ladder = (() => {
     ["replies", "Replies", [K.reply, K.done]],
     ["reads", "RDMA Reads", [K.read_request, K.read_response]],
     ["writes", "RDMA Writes", [K.write]],
-    ["faults", "Errors and NAKs", [K.error, K.refusal, K.gap]],
+    ["faults", "Errors and NAKs", [K.error, K.refusal, K.gap, K.unread]],
     ["rest", "Set-up and rest", [K.connect_request, K.connect_reply, K.connect_reject, K.connect_ready, K.close, K.repeat, K.frame, K.other, K.left_out]],
   ];
 
@@ -133,7 +133,7 @@ const Ladder = (() => {
       const fromClient = rows.side[i] === 0;
       const [first, then] = Data.label(rows, i);
       const middle = (m.left + m.right) / 2;
-      if (kind === K.gap || kind === K.frame || kind === K.left_out) {
+      if (kind === K.gap || kind === K.unread || kind === K.frame || kind === K.left_out) {
         g.append(svg("text", { class: "label mid dim", x: middle, y: y - 4 }, svg("tspan", { class: "strong" }, first), ` ${then}`));
       } else {
         const from = fromClient ? m.left : m.right;

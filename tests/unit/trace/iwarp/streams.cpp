@@ -4,7 +4,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <numeric>
+#include <string_view>
 
 #include "../told.hpp"
 #include "wire/crc32c.hpp"
@@ -408,7 +410,9 @@ void Recorder::on(const trace::Acknowledged& e) {
   add(e, fmt::format("Acknowledged {} {}", side_letter(e.side), e.ordinal));
 }
 void Recorder::on(const trace::Gap& e) {
-  add(e, fmt::format("Gap {} {}{}", side_letter(e.side), e.count, e.proven ? " proven" : ""));
+  constexpr std::array<std::string_view, 3> kinds{"", " headless", " unaligned"};
+  add(e, fmt::format("Gap {} {}{}{}", side_letter(e.side), e.count, e.proven ? " proven" : "",
+                     kinds.at(static_cast<std::size_t>(e.kind))));
   gap_octets += e.count;
 }
 void Recorder::on(const trace::Repeated& e) {
