@@ -97,7 +97,7 @@ struct ConnectReply : EventBase {
 
 /// REJ, or MPA Reply with R. The epoch is over.
 struct ConnectReject : EventBase {
-  std::uint16_t reason = 0;  ///< IB REJ reason; 0 on iWARP, where none is given
+  std::uint16_t reason = 0;  ///< IB REJ reason; 0: the capture was cut before it, or iWARP, where none is given
   PrivateDataArea private_data;
 };
 
