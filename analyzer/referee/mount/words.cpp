@@ -155,7 +155,7 @@ using State = MountFacts::State;
   }
   if (series.attempts == series.unheard) {
     return what + (series.attempts == 1 ? "was" : "were") +
-           " accepted by the server, and the two did not hear each other";
+           " not established, as the server's acceptance or the client's confirmation did not come through";
   }
   if (series.attempts == series.unreachable) {
     return what + (series.attempts == 1 ? "was" : "were") + " answered with ICMP unreachable";
@@ -337,7 +337,7 @@ using State = MountFacts::State;
     if (series.unconfirmed == series.attempts) {
       how = "the server accepted the connection, and the client did not confirm it (REJ of the server, timeout)";
     } else if (series.unheard == series.attempts) {
-      how = "the server accepted the connection, and the two did not hear each other in time";
+      how = "the server's acceptance or the client's confirmation did not come through in time";
     } else if (series.unreachable == series.attempts) {
       how = "the server cannot be reached (ICMP)";
     } else if (series.refused == series.attempts && port != 0) {

@@ -29,7 +29,7 @@ using Outcome = Attempt::Outcome;
   };
   add(series.rejected + series.declined + series.refused, "refused");
   add(series.unconfirmed, "accepted and not confirmed by the client");
-  add(series.unheard, "accepted by a server that the client did not hear, or that did not hear the client");
+  add(series.unheard, "of which the acceptance or its confirmation did not come through");
   add(series.unreachable, "answered with ICMP unreachable");
   add(series.unanswered - series.only_tcp - series.acknowledged, "not answered");
   add(series.acknowledged, "acknowledged (MRA) and never decided");

@@ -143,8 +143,9 @@ Attempt::Outcome outcome_of(const Connection& connection, const trace::ConnectRe
     if (!timeout) return Outcome::declined;
     return connection.reply_seen() ? Outcome::unheard : Outcome::given_up;
   }
-  if (!timeout || !connection.reply_seen()) return Outcome::rejected;
-  return connection.ready_seen ? Outcome::unheard : Outcome::unconfirmed;
+  if (!timeout) return Outcome::rejected;
+  // A server has nothing else to wait for but what confirms its REP, whether the capture has that or not.
+  return connection.ready_seen || !connection.reply_seen() ? Outcome::unheard : Outcome::unconfirmed;
 }
 
 bool closed_in_place_of_reply(const Connection& connection, const trace::Disconnect& event) {
@@ -186,6 +187,28 @@ HeldFinding judge_give_up(const Witness& witness, const trace::ConnectReject& ev
                                              .what = unanswered_text(connection, event.frame, then)});
 }
 
+/// One of the two has waited in vain for what the other one had sent.
+HeldFinding judge_unheard(const Witness& witness, const trace::ConnectReject& event) {
+  const Connection& connection = witness.connection;
+  const std::string gave_up = fmt::format("the {} gave up (REJ, reason {}: {})", name(event.side), event.reason,
+                                          wire::reject_reason_text(event.reason));
+  std::string what;
+  if (!connection.reply_seen()) {
+    what = fmt::format(
+        "After the request {}: it has waited in vain. Its acceptance (REP), and what may have confirmed "
+        "that, are not in the capture.",
+        gave_up);
+  } else {
+    what = fmt::format("The server accepted the connection, and {:.1f} s later {}: {}.",
+                       seconds(trace::elapsed(connection.reply_frame.time, event.frame.time)), gave_up,
+                       event.side == Side::active
+                           ? "what the server had answered (REP) did not come to it, or came too late"
+                           : "what the client had said since (RTU, data) did not come to it");
+  }
+  return witness.say(RuleId::cm_rejected, {.frames = {event.frame, connection.reply_frame, connection.request_frame},
+                                           .what = std::move(what)});
+}
+
 }  // namespace
 
 HeldFinding judge_reject(const Witness& witness, const trace::ConnectReject& event, Attempt::Outcome outcome) {
@@ -201,18 +224,7 @@ HeldFinding judge_reject(const Witness& witness, const trace::ConnectReject& eve
                              seconds(trace::elapsed(connection.reply_frame.time, event.frame.time)), event.reason,
                              wire::reject_reason_text(event.reason))});
   }
-  if (outcome == Attempt::Outcome::unheard) {
-    return witness.say(
-        RuleId::cm_rejected,
-        {.frames = {event.frame, connection.reply_frame, connection.request_frame},
-         .what = fmt::format("The server accepted the connection, and {:.1f} s later the {} gave up (REJ, reason {}: "
-                             "{}): {}.",
-                             seconds(trace::elapsed(connection.reply_frame.time, event.frame.time)), name(event.side),
-                             event.reason, wire::reject_reason_text(event.reason),
-                             event.side == Side::active
-                                 ? "what the server had answered (REP) did not come to it, or came too late"
-                                 : "what the client had said since (RTU, data) did not come to it")});
-  }
+  if (outcome == Attempt::Outcome::unheard) return judge_unheard(witness, event);
   std::string what = fmt::format("The {} refused the connection", name(event.side));
   if (connection.facts.transport == trace::Transport::iwarp) {
     what += " (MPA Reply with the reject flag).";

@@ -38,7 +38,7 @@ struct Attempt {
     rejected,     ///< REJ, MPA Reply with the reject flag
     declined,     ///< a REJ of the client: it does not take what it asked for
     unconfirmed,  ///< a REJ of the server that had accepted, and waited for the client's RTU in vain
-    unheard,      ///< the server had accepted, and what one side said then did not come to the other, as that one shows
+    unheard,      ///< the server's REP, or what confirms it, did not come to the other, as a REJ or repeats show
     given_up,     ///< a REJ of the client that waited for an answer in vain
     refused,      ///< RST in answer to the SYN
     unreachable,  ///< ICMP

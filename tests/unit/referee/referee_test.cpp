@@ -197,7 +197,7 @@ TEST(Referee, WhoSentTheRejRefused) {
       {false, Side::passive, consumer, 1, RuleId::cm_rejected, Owes::server, "the server refused the connection"},
       {false, Side::active, timeout, 0, RuleId::cm_unanswered, Owes::unknown, "1 attempt to connect was not answered"},
       {false, Side::active, consumer, 1, RuleId::cm_rejected, Owes::client, "the client refused the connection"},
-      {true, Side::active, timeout, 1, RuleId::cm_rejected, Owes::unknown, "the two did not hear each other"},
+      {true, Side::active, timeout, 1, RuleId::cm_rejected, Owes::unknown, "did not come through in time"},
       {false, Side::passive, 0, 1, RuleId::cm_rejected, Owes::server, "the server refused the connection, frame"},
       {true, Side::active, consumer, 1, RuleId::cm_rejected, Owes::client, "the client refused the connection"},
   };
