@@ -138,7 +138,10 @@ std::string next_step(const Assessment& a) {
         return "Whether everything comes through from one to the other: a capture at either end, ping and rping both "
                "ways, firewalls, routes; or what took the server so long. (--explain cm-rejected)";
       }
-      return a.lost != nullptr && a.lost->closed->cause ? what_brought_it_down(a) : "";
+      if (a.lost == nullptr) return "";
+      if (a.lost->closed->cause) return what_brought_it_down(a);
+      return a.lost->closed->by == Party::server ? "On the server: its log and dmesg, why it ended the connection."
+                                                 : "";
   }
   return "";
 }

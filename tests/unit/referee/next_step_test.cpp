@@ -69,5 +69,18 @@ TEST(NextStep, FitsTheReasonOfTheRefusal) {
   }
 }
 
+/// A reset connection on which nothing was called: who has to answer is not known, who ended it is.
+TEST(NextStep, NamesWhoEndedTheConnection) {
+  for (const Party by : {Party::server, Party::client}) {
+    Life life;
+    life.closed = Closed{Closed::How::reset, {7, 0}, by, {}};
+    Assessment assessment;
+    assessment.state = MountFacts::State::down;
+    assessment.owes = Owes::unknown;
+    assessment.lost = &life;
+    EXPECT_EQ(next_step(assessment).empty(), by == Party::client);
+  }
+}
+
 }  // namespace
 }  // namespace rpcrdma::referee
