@@ -14,6 +14,7 @@
 #include "referee/exchange/observation.hpp"
 #include "referee/message/queue.hpp"
 #include "referee/mount/account.hpp"
+#include "referee/mount/lives.hpp"
 #include "referee/mount/mounts.hpp"
 #include "referee/rules/checks.hpp"
 #include "referee/rules/peers.hpp"
@@ -246,6 +247,10 @@ struct Referee::Impl {
       if (reported(connection)) mounts.said(connection, judge_unanswered_request(on(connection), last));
       return;
     }
+    if (accepts_in_vain(connection) && reported(connection)) {
+      mounts.said(connection, judge_unconfirmed_reply(on(connection)));
+      return;
+    }
     if (connection.rpcrdma()) judge_still_open(on(connection), last, peers.newest_request(connection));
   }
 };
@@ -316,8 +321,10 @@ void Referee::on(const trace::ConnectReject& event) {
   Connection* connection = impl_->seen(event, true);
   if (connection == nullptr) return;
   impl_->hear(event);
-  // What carries messages came through: that is about another attempt, or nothing.
-  if (connection->rpcrdma() && connection->messages == 0) {
+  // What carries messages came through: that is about another attempt, or nothing. But who refuses need not have heard
+  // them.
+  const bool heard = connection->of(event.side).sent != 0 || connection->of(other(event.side)).acknowledged != 0;
+  if (connection->rpcrdma() && (connection->messages == 0 || !heard)) {
     HeldFinding finding = impl_->reject(*connection, event);
     impl_->book.reconsider(connection->id());
     if (event.reason == wire::reject_reason::stale) {  // it believes in an earlier one; clients try again

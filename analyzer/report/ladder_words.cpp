@@ -279,7 +279,9 @@ LadderWords words(const LadderRow& row, const Ladder& ladder, trace::Transport t
       private_data(row, out.details);
       break;
     case Kind::connect_reject:
-      out.label = iwarp ? "MPA reply: rejected" : fmt::format("rejected (CM REJ, reason {})", row.reason);
+      out.label = iwarp             ? "MPA reply: rejected"
+                  : row.reason == 0 ? "rejected (CM REJ)"
+                                    : fmt::format("rejected (CM REJ, reason {})", row.reason);
       private_data(row, out.details);
       break;
     case Kind::connect_ready:
@@ -345,7 +347,7 @@ LadderLabel label(const LadderRow& row, const Ladder& ladder) {
     case Kind::connect_reply:
       return {"connect reply", {}};
     case Kind::connect_reject:
-      return {"connection refused", fmt::format("reason {}", row.reason)};
+      return {"connection refused", row.reason == 0 ? std::string() : fmt::format("reason {}", row.reason)};
     case Kind::connect_ready:
       return {"ready to use", {}};
     case Kind::call:

@@ -97,7 +97,7 @@ struct ConnectReply : EventBase {
 
 /// REJ, or MPA Reply with R. The epoch is over.
 struct ConnectReject : EventBase {
-  std::uint16_t reason = 0;  ///< IB REJ reason; 0 on iWARP, where none is given
+  std::uint16_t reason = 0;  ///< IB REJ reason; 0: the capture was cut before it, or iWARP, where none is given
   PrivateDataArea private_data;
 };
 
@@ -252,10 +252,11 @@ struct TcpAttempt : EventBase {
   enum class Step : std::uint8_t {
     request,      ///< SYN; after `refused` the same SYN is a new attempt
     repeated,     ///< the same SYN again, with no answer of the server between
-    accepted,     ///< SYN and ACK, the first; nothing follows
+    accepted,     ///< SYN and ACK, the first, or where the capture lacks it what the client says behind it
     refused,      ///< RST in answer to the SYN
     unreachable,  ///< ICMP: nobody there to take it. The SYN may be repeated
-    unreadable,   ///< the server sent octets, and the capture cut them before it could be told what they are
+    unreadable,   ///< the server sent octets, and the capture lacks them, or cut them before it could be told what they
+                  ///< are
     withdrawn,    ///< the client ends TCP, which is up, by FIN or RST, and has sent no octet: it looked who is there
   } step = Step::request;
   Endpoint client;

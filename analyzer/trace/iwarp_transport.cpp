@@ -186,7 +186,11 @@ struct IwarpTransport::Impl {
       known = nullptr;
     }
     constexpr unsigned begins_or_ends = TcpSegment::syn | TcpSegment::fin | TcpSegment::rst;
-    if ((segment.flags & begins_or_ends) != 0) attempts.segment(segment);
+    if ((segment.flags & begins_or_ends) != 0) {
+      attempts.segment(segment);
+    } else if (known == nullptr || known->second.list == List::pending) {
+      attempts.goes_on(segment);
+    }
     constexpr std::size_t least_of_mpa = 20;  // a Request or Reply frame without private data (RFC 5044 section 7.1)
     const bool cut = segment.payload.size() < std::min<std::size_t>(segment.wire_length, least_of_mpa);
     if (cut && (known == nullptr || known->second.list == List::pending)) attempts.cut(segment);

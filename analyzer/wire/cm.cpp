@@ -2,6 +2,7 @@
 #include "wire/cm.hpp"
 
 #include <algorithm>
+#include <array>
 
 namespace rpcrdma::wire {
 namespace {
@@ -160,38 +161,80 @@ std::string_view cm_name(CmKind kind) noexcept {
 }
 
 std::string_view reject_reason_text(std::uint16_t reason) noexcept {
+  static constexpr std::array<std::string_view, 36> texts{"",
+                                                          "no queue pair available",
+                                                          "no end-to-end context available",
+                                                          "no resources",
+                                                          "timeout",
+                                                          "unsupported request",
+                                                          "invalid communication ID",
+                                                          "invalid communication instance",
+                                                          "nobody listens on this service ID",
+                                                          "invalid transport service type",
+                                                          "stale connection",
+                                                          "no such reliable datagram channel",
+                                                          "invalid GID",
+                                                          "invalid LID",
+                                                          "invalid service level",
+                                                          "invalid traffic class",
+                                                          "invalid hop limit",
+                                                          "invalid packet rate",
+                                                          "invalid GID of the alternate path",
+                                                          "invalid LID of the alternate path",
+                                                          "invalid service level of the alternate path",
+                                                          "invalid traffic class of the alternate path",
+                                                          "invalid hop limit of the alternate path",
+                                                          "invalid packet rate of the alternate path",
+                                                          "port and CM redirection",
+                                                          "port redirection",
+                                                          "invalid path MTU",
+                                                          "insufficient responder resources",
+                                                          "rejected by the consumer",
+                                                          "RNR retry count rejected",
+                                                          "communication ID in use already",
+                                                          "unsupported class version",
+                                                          "invalid flow label",
+                                                          "invalid flow label of the alternate path",
+                                                          "",
+                                                          "vendor option not supported"};
+  const std::string_view text = reason < texts.size() ? texts[reason] : "";
+  return text.empty() ? "see the CM specification" : text;
+}
+
+RejectSubject reject_subject(std::uint16_t reason) noexcept {
+  constexpr std::uint16_t first_of_path = 12;
+  constexpr std::uint16_t last_of_path = 23;
   switch (reason) {
     case reject_reason::no_queue_pair:
-      return "no queue pair available";
     case reject_reason::no_resources:
-      return "no resources";
-    case reject_reason::timeout:
-      return "timeout";
-    case 5:
-      return "unsupported request";
-    case 6:
-      return "invalid communication ID";
+      return RejectSubject::own_lack;
     case reject_reason::no_listener:
-      return "nobody listens on this service ID";
+      return RejectSubject::no_listener;
     case reject_reason::stale:
-      return "stale connection";
-    case 12:
-      return "invalid GID";
+    case 6:
+    case 7:
+    case 30:
+      return RejectSubject::earlier_connection;
     case 24:
-      return "port and CM redirection";
     case 25:
-      return "port redirection";
+      return RejectSubject::elsewhere;
     case 26:
-      return "invalid path MTU";
+    case 32:
+    case 33:
+      return RejectSubject::path;
+    case 2:
+    case 5:
+    case 9:
+    case 11:
     case 27:
-      return "insufficient responder resources";
-    case 28:
-      return "rejected by the consumer";
     case 29:
-      return "RNR retry count rejected";
+    case 31:
+    case 35:
+      return RejectSubject::parameters;
     default:
-      return "see the CM specification";
+      break;
   }
+  return reason >= first_of_path && reason <= last_of_path ? RejectSubject::path : RejectSubject::consumer;
 }
 
 Decoded<CmMessage> decode_cm(Bytes octets, std::size_t wire_length) noexcept {

@@ -63,10 +63,17 @@ inline constexpr std::uint16_t stale = 10;
 }  // namespace reject_reason
 /// As it is told to a person, any of them (IBA 12.6.7.2).
 [[nodiscard]] std::string_view reject_reason_text(std::uint16_t reason) noexcept;
-/// Who refuses lacks something of its own.
-[[nodiscard]] constexpr bool is_own_lack(std::uint16_t reason) noexcept {
-  return reason == reject_reason::no_queue_pair || reason == reject_reason::no_resources;
-}
+/// What a REJ finds fault with.
+enum class RejectSubject : std::uint8_t {
+  consumer,            ///< who listens there says no; or a reason that tells nothing
+  no_listener,         ///< nobody listens there
+  own_lack,            ///< who refuses lacks something of its own
+  earlier_connection,  ///< of which one of the two still knows something
+  path,                ///< addresses, MTU and the like of the way that the request describes
+  parameters,          ///< whatever else the request asks for
+  elsewhere            ///< the service is to be asked for at another port
+};
+[[nodiscard]] RejectSubject reject_subject(std::uint16_t reason) noexcept;
 
 /// One CM message. What the message does not have, or the capture does not hold, is absent.
 struct CmMessage {

@@ -78,7 +78,10 @@ class IbConnection final : public Connection {
     rep.rnr_retry = h.server_depths.rnr_retry;
     rep.guid = stage_.server.guid;
     rep.private_data = h.server_data;
-    datagram(Side::server, cm::reply(rep), "handshake");
+    for (unsigned i = 0; i < h.replies; ++i) {
+      if (i > 0) stage_.film.wait(h.every);
+      datagram(Side::server, cm::reply(rep), "handshake");
+    }
     ready_data_ = h.ready_data;
     if (h.ready) ready();
   }

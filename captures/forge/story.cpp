@@ -233,6 +233,7 @@ void Story::connect(const Step& step, Words& words) {
   h.every = nanoseconds(words.get<double>("every", 4));
   h.answered = words.get<bool>("answer", true);
   h.receipt = words.get<bool>("receipt", false);
+  h.replies = words.get<unsigned>("replies", 1);
   h.ready = words.get<bool>("ready", true);
   h.ready_data = from_hex(words.get<std::string>("ready_data", ""));
   h.reject = words.maybe<std::uint32_t>("reject");

@@ -35,16 +35,28 @@ namespace {
 
 /// What to look at on a server that refused. Nobody listens, or somebody does and says no.
 [[nodiscard]] std::string where_refused(const AttemptSeries& series) {
-  const std::uint16_t reason = series.reason.value_or(0);
-  if (series.attempts == series.rejected && reason != wire::reject_reason::no_listener) {
-    if (wire::is_own_lack(reason)) {
-      return "On the server: rdma resource show, what has used up its queue pairs and memory; its log.";
+  using Subject = wire::RejectSubject;
+  const Subject subject = wire::reject_subject(series.reason.value_or(0));
+  if (series.attempts == series.rejected) {
+    switch (subject) {
+      case Subject::own_lack:
+        return "On the server: rdma resource show, what has used up its queue pairs and memory; its log.";
+      case Subject::earlier_connection:
+        return "On the server: rdma resource show cm_id, an old connection of this client is still held; the client "
+               "may ask again.";
+      case Subject::path:
+        return "The server's CM finds fault with the path in the request: addresses and GIDs of both ports (ip "
+               "address, rdma link show, ibv_devinfo -v), RoCE version, VLAN, routes and MTU.";
+      case Subject::parameters:
+        return "The server's CM does not take what the request asks for: adapters, drivers and firmware of both "
+               "(ibv_devinfo -v); the server's dmesg.";
+      case Subject::elsewhere:
+        return "On the server: its CM sends the client to another port; mount that address.";
+      case Subject::consumer:
+        return "On the server: somebody listens there and says no; its log and dmesg say why. (--explain cm-rejected)";
+      case Subject::no_listener:
+        break;
     }
-    if (reason == wire::reject_reason::stale) {
-      return "On the server: rdma resource show cm_id, an old connection of this client is still held; the client may "
-             "ask again.";
-    }
-    return "On the server: somebody listens there and says no; its log and dmesg say why. (--explain cm-rejected)";
   }
   return fmt::format("On the server: cat /proc/fs/nfsd/portlist has to show 'rdma {}'; systemctl status nfs-server.",
                      series.port.value_or(wire::nfs_port));
@@ -122,7 +134,14 @@ std::string next_step(const Assessment& a) {
     case Owes::nobody:
       return a.nothing_done != nullptr ? where_nothing_is_done(a.nothing_done->newest) : "";
     case Owes::unknown:
-      return a.lost != nullptr && a.lost->closed->cause ? what_brought_it_down(a) : "";
+      if (a.failing != nullptr && a.failing->unheard != 0) {
+        return "Whether everything comes through from one to the other: a capture at either end, ping and rping both "
+               "ways, firewalls, routes; or what took the server so long. (--explain cm-rejected)";
+      }
+      if (a.lost == nullptr) return "";
+      if (a.lost->closed->cause) return what_brought_it_down(a);
+      return a.lost->closed->by == Party::server ? "On the server: its log and dmesg, why it ended the connection."
+                                                 : "";
   }
   return "";
 }

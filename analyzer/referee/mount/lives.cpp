@@ -3,7 +3,16 @@
 
 #include <algorithm>
 
+#include "trace/spans.hpp"
+
 namespace rpcrdma::referee {
+
+bool accepts_in_vain(const Connection& connection) noexcept {
+  const auto& sent = connection.of(Side::passive).liveness;
+  return sent && connection.request_seen() && connection.reply_seen() && !connection.ready_seen &&
+         connection.messages == 0 && sent->copies >= repeats_that_count &&
+         trace::elapsed(sent->first_copy.time, sent->last_copy.time) >= silence_that_counts;
+}
 
 Life life_of(const Connection& connection) {
   const ConnectionFacts& facts = connection.facts;
@@ -17,15 +26,18 @@ Life life_of(const Connection& connection) {
   life.closed = facts.closed;
   const bool told = facts.closed && facts.closed->how == Closed::How::disconnect;
   life.orderly = told && (!facts.closed->cause || facts.closed->cause->rule == RuleId::cm_dreq);
-  life.one_way = facts.one_way;
+  // Who is answered has asked.
+  const bool only_answers =
+      connection.reply_seen() && !connection.request_seen() && connection.of(Side::active).events == 0;
+  life.one_way = facts.one_way || only_answers;
   life.fault = connection.fault;
   life.asked_in_vain = connection.asked_in_vain;
   if (!connection.roles_known()) life.roles = MountFacts::Roles::guessed;
   const bool taken =
       connection.reply_seen() || connection.ready_seen || connection.messages > 0 || !facts.handshake_seen;
-  if (!connection.rejected() && taken) {
+  if (!connection.rejected() && taken && !accepts_in_vain(connection)) {
     life.answer = Life::Answer::taken;
-  } else if (!connection.rejected() && connection.of(Side::passive).gaps > 0) {
+  } else if (!connection.rejected() && !taken && connection.of(Side::passive).gaps > 0) {
     life.answer = Life::Answer::missing;
   }
   for (const Side side : {Side::active, Side::passive}) {

@@ -13,6 +13,9 @@ inline void keep_later(FrameRef& newest, FrameRef frame) noexcept {
 }
 
 /// What is kept of a connection when nothing more will be heard of it.
+/// The server repeats that it accepts, for as long as counts, and neither an RTU nor data shows that the client has
+/// heard it.
+[[nodiscard]] bool accepts_in_vain(const Connection& connection) noexcept;
 [[nodiscard]] Life life_of(const Connection& connection);
 
 /// null: none of the mount's.

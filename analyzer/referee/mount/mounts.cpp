@@ -270,7 +270,7 @@ void Mounts::rejects(const Connection& connection, FrameRef frame, Attempt::Outc
     return;
   }
   attempt->answer = frame;
-  if (connection.facts.transport != trace::Transport::iwarp) attempt->reason = reason;
+  if (reason && *reason != 0) attempt->reason = reason;  // iWARP has none, and a capture may be cut before it
 }
 
 void Mounts::said(const Connection& connection, HeldFinding finding) {
@@ -360,6 +360,9 @@ void Mounts::ends(const Connection& connection, bool reported) {
     std::erase_if(mount.lost_calls, of_it);
     std::erase_if(mount.open_calls, of_it);
     return;
+  }
+  if (attempt != nullptr && attempt->outcome == Outcome::established && accepts_in_vain(connection)) {
+    attempt->outcome = Outcome::unheard;
   }
   mount.connections.push_back(connection.id());
   if (connection.roles_known()) mount.told = MountFacts::Roles::known;

@@ -67,7 +67,9 @@ namespace {
   if (failing.unconfirmed == failing.attempts && !a.silence) return Owes::client;
   const bool refused = failing.last_answer.number != 0 && failing.rejected + failing.refused + failing.unreachable > 0;
   const bool gone_since = a.silence && a.silence->side == Side::passive;
-  return refused && !gone_since ? std::optional(Owes::server) : std::nullopt;
+  if (refused && !gone_since) return Owes::server;
+  // Both were there, and what lies between them is a likely reason.
+  return failing.unheard != 0 && !a.silence ? std::optional(Owes::unknown) : std::nullopt;
 }
 
 /// Its machine acknowledges, and nobody there answers; nullopt: that is not how they fail.

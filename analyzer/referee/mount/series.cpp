@@ -63,6 +63,7 @@ void add_attempt(AttemptSeries& series, const Attempt& attempt) {
   series.rejected += attempt.outcome == Outcome::rejected ? 1 : 0;
   series.declined += attempt.outcome == Outcome::declined ? 1 : 0;
   series.unconfirmed += attempt.outcome == Outcome::unconfirmed ? 1 : 0;
+  series.unheard += attempt.outcome == Outcome::unheard ? 1 : 0;
   series.refused += attempt.outcome == Outcome::refused ? 1 : 0;
   series.unreachable += attempt.outcome == Outcome::unreachable ? 1 : 0;
   series.unanswered += attempt.answered_no() ? 0 : 1;

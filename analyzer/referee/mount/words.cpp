@@ -153,6 +153,10 @@ using State = MountFacts::State;
     return what + (series.attempts == 1 ? "was accepted and not confirmed by the client"
                                         : "were accepted and not confirmed by the client");
   }
+  if (series.attempts == series.unheard) {
+    return what + (series.attempts == 1 ? "was" : "were") +
+           " not established, as the server's acceptance or the client's confirmation did not come through";
+  }
   if (series.attempts == series.unreachable) {
     return what + (series.attempts == 1 ? "was" : "were") + " answered with ICMP unreachable";
   }
@@ -332,6 +336,8 @@ using State = MountFacts::State;
         fmt::format("the {} refused the connection", series.declined == series.attempts ? "client" : "server");
     if (series.unconfirmed == series.attempts) {
       how = "the server accepted the connection, and the client did not confirm it (REJ of the server, timeout)";
+    } else if (series.unheard == series.attempts) {
+      how = "the server's acceptance or the client's confirmation did not come through in time";
     } else if (series.unreachable == series.attempts) {
       how = "the server cannot be reached (ICMP)";
     } else if (series.refused == series.attempts && port != 0) {
@@ -339,9 +345,10 @@ using State = MountFacts::State;
     } else if (series.reason) {
       how += fmt::format(" (reason {}: {})", *series.reason, wire::reject_reason_text(*series.reason));
     }
-    if (series.attempts == 1) return fmt::format("No mount: {}, frame {}.", how, series.last_answer.number);
-    return fmt::format("No mount: {}, {} times from frame {} to {}.", how, series.attempts, series.first.number,
-                       series.last_answer.number);
+    const std::string_view gone = series.unheard == series.attempts ? who_moves(a) : "";
+    if (series.attempts == 1) return fmt::format("No mount: {}, frame {}.{}", how, series.last_answer.number, gone);
+    return fmt::format("No mount: {}, {} times from frame {} to {}.{}", how, series.attempts, series.first.number,
+                       series.last_answer.number, gone);
   }
   const std::string where = series.first.number == series.last.number
                                 ? fmt::format("frame {}", series.first.number)

@@ -29,6 +29,7 @@ using Outcome = Attempt::Outcome;
   };
   add(series.rejected + series.declined + series.refused, "refused");
   add(series.unconfirmed, "accepted and not confirmed by the client");
+  add(series.unheard, "of which the acceptance or its confirmation did not come through");
   add(series.unreachable, "answered with ICMP unreachable");
   add(series.unanswered - series.only_tcp - series.acknowledged, "not answered");
   add(series.acknowledged, "acknowledged (MRA) and never decided");
@@ -257,7 +258,7 @@ void judge_attempts(const MountWitness& witness, const Mount& mount, const Asses
   }
   const CameThrough came_through(mount);
   for (const Attempt& attempt : mount.attempts) {
-    if (attempt.transport != trace::Transport::iwarp && came_through.behind(attempt)) {
+    if (came_through.behind(attempt)) {
       singles.fold(attempt.first, std::max(attempt.last.number, attempt.answer.number));
     }
   }

@@ -231,6 +231,8 @@ void judge_service_port(const Witness& witness, FrameRef request);
 void judge_missing_ready(const Witness& witness, FrameRef first);
 /// At the end of the capture: a request that nobody answered.
 HeldFinding judge_unanswered_request(const Witness& witness, FrameRef last);
+/// At the end of the capture: a REP that the server repeats in vain.
+HeldFinding judge_unconfirmed_reply(const Witness& witness);
 void judge_handshake(const Witness& witness);
 /// What a REJ, or an MPA Reply with the reject flag, makes of the attempt to connect.
 [[nodiscard]] Attempt::Outcome outcome_of(const Connection& connection, const trace::ConnectReject& event);

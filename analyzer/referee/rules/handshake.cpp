@@ -126,7 +126,8 @@ const Row rows::cm_rejected{
     .explanation =
         "The other side did not accept the connection: nobody listens on that port, it lacks resources, or the "
         "application said no. The mount fails or keeps trying. A refusal as stale connection is normal after a crash, "
-        "and the client tries again.",
+        "and the client tries again. A timeout refuses nothing: who says so has waited in vain for the RTU, or for the "
+        "REP, and where that is in the capture it was lost behind it, or came too late.",
     .evidence =
         "A REJ with its reason (8: no listener, 10: stale, 28: refused by the application), or an MPA Reply with the "
         "reject bit, or a FIN or RST of the server where its MPA Reply was due.",
@@ -138,9 +139,13 @@ const Row rows::cm_rejected{
 Attempt::Outcome outcome_of(const Connection& connection, const trace::ConnectReject& event) {
   using Outcome = Attempt::Outcome;
   const bool timeout = event.reason == wire::reject_reason::timeout;
-  if (event.side == Side::active) return timeout && !connection.reply_seen() ? Outcome::given_up : Outcome::declined;
-  const bool awaited = connection.reply_seen() && !connection.ready_seen;
-  return timeout && awaited ? Outcome::unconfirmed : Outcome::rejected;
+  if (event.side == Side::active) {
+    if (!timeout) return Outcome::declined;
+    return connection.reply_seen() ? Outcome::unheard : Outcome::given_up;
+  }
+  if (!timeout) return Outcome::rejected;
+  // A server has nothing else to wait for but what confirms its REP, whether the capture has that or not.
+  return connection.ready_seen || !connection.reply_seen() ? Outcome::unheard : Outcome::unconfirmed;
 }
 
 bool closed_in_place_of_reply(const Connection& connection, const trace::Disconnect& event) {
@@ -182,6 +187,28 @@ HeldFinding judge_give_up(const Witness& witness, const trace::ConnectReject& ev
                                              .what = unanswered_text(connection, event.frame, then)});
 }
 
+/// One of the two has waited in vain for what the other one had sent.
+HeldFinding judge_unheard(const Witness& witness, const trace::ConnectReject& event) {
+  const Connection& connection = witness.connection;
+  const std::string gave_up = fmt::format("the {} gave up (REJ, reason {}: {})", name(event.side), event.reason,
+                                          wire::reject_reason_text(event.reason));
+  std::string what;
+  if (!connection.reply_seen()) {
+    what = fmt::format(
+        "After the request {}: it has waited in vain. Its acceptance (REP), and what may have confirmed "
+        "that, are not in the capture.",
+        gave_up);
+  } else {
+    what = fmt::format("The server accepted the connection, and {:.1f} s later {}: {}.",
+                       seconds(trace::elapsed(connection.reply_frame.time, event.frame.time)), gave_up,
+                       event.side == Side::active
+                           ? "what the server had answered (REP) did not come to it, or came too late"
+                           : "what the client had said since (RTU, data) did not come to it");
+  }
+  return witness.say(RuleId::cm_rejected, {.frames = {event.frame, connection.reply_frame, connection.request_frame},
+                                           .what = std::move(what)});
+}
+
 }  // namespace
 
 HeldFinding judge_reject(const Witness& witness, const trace::ConnectReject& event, Attempt::Outcome outcome) {
@@ -197,14 +224,20 @@ HeldFinding judge_reject(const Witness& witness, const trace::ConnectReject& eve
                              seconds(trace::elapsed(connection.reply_frame.time, event.frame.time)), event.reason,
                              wire::reject_reason_text(event.reason))});
   }
-  const bool iwarp = connection.facts.transport == trace::Transport::iwarp;
+  if (outcome == Attempt::Outcome::unheard) return judge_unheard(witness, event);
+  std::string what = fmt::format("The {} refused the connection", name(event.side));
+  if (connection.facts.transport == trace::Transport::iwarp) {
+    what += " (MPA Reply with the reject flag).";
+  } else if (event.reason == 0) {
+    what += "; its reason is not in the capture.";
+  } else {
+    what += fmt::format(": reason {} ({}).", event.reason, wire::reject_reason_text(event.reason));
+  }
   return witness.say(RuleId::cm_rejected,
                      {.frames = {event.frame, connection.request_frame},
                       // Only who lacks something of its own is to blame; the others may be right to refuse.
-                      .by = when(wire::is_own_lack(event.reason), event.side),
-                      .what = iwarp ? std::string("The server refused the connection (MPA Reply with the reject flag).")
-                                    : fmt::format("The {} refused the connection: reason {} ({}).", name(event.side),
-                                                  event.reason, wire::reject_reason_text(event.reason))});
+                      .by = when(wire::reject_subject(event.reason) == wire::RejectSubject::own_lack, event.side),
+                      .what = std::move(what)});
 }
 
 const Row rows::cm_rtu_missing{
@@ -234,12 +267,16 @@ const Row rows::cm_unanswered{
     .of_attempt = true,
     .source = "IBA",
     .who = "nobody",
-    .title = "The connection request was never answered",
+    .title = "The connection request, or its acceptance, was never answered",
     .explanation =
         "The request was sent, perhaps several times, and no answer came: the host is down, the path is broken, or "
-        "something in between drops RDMA packets. The mount hangs until its connect timeout.",
+        "something in between drops RDMA packets. Or the server accepted it, again and again, and heard nothing more "
+        "of "
+        "the client. The mount hangs until its connect timeout.",
     .evidence =
-        "A REQ without an answer, or one that the client itself ends with a REJ (timeout). A capture of one direction "
+        "A REQ without an answer, or one that the client itself ends with a REJ (timeout); a REP that is repeated "
+        "twice "
+        "or more, over a second or longer, and neither an RTU nor data. A capture of one direction "
         "only looks the same. On iWARP it is "
         "connect-unanswered.",
     .next =
@@ -268,6 +305,17 @@ HeldFinding judge_unanswered_request(const Witness& witness, FrameRef last) {
   connection.facts.closed = Closed{Closed::How::unanswered, connection.request_frame, {}, {}};
   return witness.say(RuleId::cm_unanswered, {.frames = {connection.request_frame, connection.receipt},
                                              .what = unanswered_text(connection, last)});
+}
+
+HeldFinding judge_unconfirmed_reply(const Witness& witness) {
+  const trace::Liveness& sent = *witness.connection.of(Side::passive).liveness;
+  return witness.say(
+      RuleId::cm_unanswered,
+      {.frames = {witness.connection.reply_frame, sent.last_copy, witness.connection.request_frame},
+       .what = fmt::format("The server accepted the connection, and neither an RTU nor data of the client confirmed it "
+                           "in {:.1f} s ({}).",
+                           seconds(trace::elapsed(sent.first_copy.time, sent.last_copy.time)),
+                           counted(sent.copies, "repetition"))});
 }
 
 }  // namespace rpcrdma::referee

@@ -38,6 +38,7 @@ struct Attempt {
     rejected,     ///< REJ, MPA Reply with the reject flag
     declined,     ///< a REJ of the client: it does not take what it asked for
     unconfirmed,  ///< a REJ of the server that had accepted, and waited for the client's RTU in vain
+    unheard,      ///< the server's REP, or what confirms it, did not come to the other, as a REJ or repeats show
     given_up,     ///< a REJ of the client that waited for an answer in vain
     refused,      ///< RST in answer to the SYN
     unreachable,  ///< ICMP
@@ -49,7 +50,7 @@ struct Attempt {
 
   [[nodiscard]] bool answered_no() const noexcept {
     return outcome == Outcome::rejected || outcome == Outcome::declined || outcome == Outcome::unconfirmed ||
-           outcome == Outcome::refused || outcome == Outcome::unreachable;
+           outcome == Outcome::unheard || outcome == Outcome::refused || outcome == Outcome::unreachable;
   }
   /// Nobody has answered so far.
   [[nodiscard]] bool waits() const noexcept {

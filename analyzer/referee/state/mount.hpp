@@ -29,7 +29,7 @@ namespace rpcrdma::referee {
 /// Attempts that fail one after the other.
 struct AttemptSeries {
   std::uint64_t attempts = 0;
-  std::uint64_t rejected = 0, declined = 0, unconfirmed = 0, refused = 0, unreachable = 0, unanswered = 0;
+  std::uint64_t rejected = 0, declined = 0, unconfirmed = 0, unheard = 0, refused = 0, unreachable = 0, unanswered = 0;
   std::uint64_t only_tcp = 0;      ///< of the unanswered ones: TCP was taken, and nothing asked for
   std::uint64_t acknowledged = 0;  ///< of the unanswered ones: the server has the request (MRA), and has not decided
   FrameRef receipt;                ///< of the newest attempt, if it is one of these; number 0: it is not

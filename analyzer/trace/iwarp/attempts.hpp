@@ -10,6 +10,7 @@
 #include <deque>
 #include <list>
 #include <map>
+#include <optional>
 #include <set>
 #include <vector>
 
@@ -28,6 +29,8 @@ class Attempts {
 
   /// Only for segments with SYN, FIN or RST: nothing else opens a connection, refuses to, or takes an attempt back.
   void segment(const TcpSegment& segment);
+  /// Any other segment of a connection that is not known to speak MPA.
+  void goes_on(const TcpSegment& segment);
   void undelivered(const UndeliveredSegment& segment);
   /// Octets of an undecided stream that are not in the capture.
   void cut(const TcpSegment& segment);
@@ -72,6 +75,7 @@ class Attempts {
     TimeNs newest = 0;  ///< of its SYNs
     TimeNs newest_report = 0;
     bool reported = false;
+    std::optional<std::uint32_t> had;  ///< what the client acknowledged first, where the capture lacks the server's SYN
     std::list<Flow>::iterator place;
   };
 

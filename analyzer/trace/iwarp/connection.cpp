@@ -174,7 +174,9 @@ void Connection::keep_alive(Half& h, const Half& peer, const TcpSegment& segment
 void Connection::acknowledge(Half& sender, const TcpSegment& segment) {
   if (!sender.order.started()) {
     if (!sender.first_acknowledged) sender.first_acknowledged = segment.acknowledgement;
-    if (!sender.seen || !sender.promised || segment.acknowledgement == *sender.promised) return;
+    // One octet may be a FIN, and that of a side of which there is nothing else is no answer to miss.
+    const std::uint32_t said = sender.promised ? segment.acknowledgement - *sender.promised : 0;
+    if (said == 0 || (!sender.seen && (said == 1 || said > far_away))) return;
     start_at(sender, *sender.promised);  // the capture lacks what was sent first
   }
   const Position at = sender.order.unwrap(segment.acknowledgement);

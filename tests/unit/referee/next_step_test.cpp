@@ -51,16 +51,34 @@ TEST(NextStep, FitsTheReasonOfTheRefusal) {
        {ReasonCase{Outcome::refused, {}, "portlist"}, ReasonCase{Outcome::rejected, 8, "portlist"},
         ReasonCase{Outcome::rejected, 1, "queue pairs"}, ReasonCase{Outcome::rejected, 3, "queue pairs"},
         ReasonCase{Outcome::rejected, 10, "old connection"}, ReasonCase{Outcome::rejected, 28, "listens there"},
-        ReasonCase{Outcome::rejected, {}, "listens there"}, ReasonCase{Outcome::open, {}, "portlist"}}) {
+        ReasonCase{Outcome::rejected, 30, "old connection"},
+        ReasonCase{Outcome::rejected, 12, "the path in the request"},
+        ReasonCase{Outcome::rejected, 26, "the path in the request"}, ReasonCase{Outcome::rejected, 5, "adapters"},
+        ReasonCase{Outcome::rejected, 29, "adapters"}, ReasonCase{Outcome::rejected, 24, "another port"},
+        ReasonCase{Outcome::unheard, 4, "comes through"}, ReasonCase{Outcome::rejected, {}, "listens there"},
+        ReasonCase{Outcome::open, {}, "portlist"}}) {
     AttemptSeries series;
     Attempt attempt;
     attempt.outcome = each.outcome;
     attempt.reason = each.reason;
     add_attempt(series, attempt);
     Assessment assessment;
-    assessment.owes = Owes::server;
+    assessment.owes = each.outcome == Outcome::unheard ? Owes::unknown : Owes::server;
     assessment.failing = &series;
     EXPECT_THAT(next_step(assessment), HasSubstr(each.advice));
+  }
+}
+
+/// A reset connection on which nothing was called: who has to answer is not known, who ended it is.
+TEST(NextStep, NamesWhoEndedTheConnection) {
+  for (const Party by : {Party::server, Party::client}) {
+    Life life;
+    life.closed = Closed{Closed::How::reset, {7, 0}, by, {}};
+    Assessment assessment;
+    assessment.state = MountFacts::State::down;
+    assessment.owes = Owes::unknown;
+    assessment.lost = &life;
+    EXPECT_EQ(next_step(assessment).empty(), by == Party::client);
   }
 }
 

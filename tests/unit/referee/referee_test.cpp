@@ -179,7 +179,8 @@ TEST(Referee, ARejBehindMessagesRefusesNothing) {
   EXPECT_EQ(report.mounts.at(0).attempts.refused, 1U);
 }
 
-// The REJ of a client that waited in vain is no answer of the server, and one behind a REP is the client's own refusal.
+// The REJ of a client that waited in vain is no answer of the server, and one behind a REP is the client's own refusal,
+// unless it says that it has waited in vain: then the REP did not come to it.
 TEST(Referee, WhoSentTheRejRefused) {
   constexpr std::uint16_t timeout = 4;
   constexpr std::uint16_t consumer = 28;
@@ -196,7 +197,8 @@ TEST(Referee, WhoSentTheRejRefused) {
       {false, Side::passive, consumer, 1, RuleId::cm_rejected, Owes::server, "the server refused the connection"},
       {false, Side::active, timeout, 0, RuleId::cm_unanswered, Owes::unknown, "1 attempt to connect was not answered"},
       {false, Side::active, consumer, 1, RuleId::cm_rejected, Owes::client, "the client refused the connection"},
-      {true, Side::active, timeout, 1, RuleId::cm_rejected, Owes::client, "the client refused the connection"},
+      {true, Side::active, timeout, 1, RuleId::cm_rejected, Owes::unknown, "did not come through in time"},
+      {false, Side::passive, 0, 1, RuleId::cm_rejected, Owes::server, "the server refused the connection, frame"},
       {true, Side::active, consumer, 1, RuleId::cm_rejected, Owes::client, "the client refused the connection"},
   };
   for (const Case& each : cases) {

@@ -193,5 +193,15 @@ TEST(Cm, OffsetsInAPacket) {
   EXPECT_EQ(h->payload.data() - packet.data(), 20);
 }
 
+TEST(RejectReason, EachHasWords) {
+  for (std::uint16_t reason = 1; reason <= 35; ++reason) {
+    if (reason == 34) continue;  // nobody has given it a meaning
+    EXPECT_NE(wire::reject_reason_text(reason), "see the CM specification") << reason;
+  }
+  for (const std::uint16_t unknown : std::initializer_list<std::uint16_t>{0, 34, 36, 0xFFFF}) {
+    EXPECT_EQ(wire::reject_reason_text(unknown), "see the CM specification") << unknown;
+  }
+}
+
 }  // namespace
 }  // namespace rpcrdma::test
