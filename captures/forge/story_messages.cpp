@@ -42,6 +42,8 @@ Procedure read_procedure(Words& words, const Procedure& usual) {
   p.program = words.get<std::uint32_t>("program", p.program);
   p.version = words.get<std::uint32_t>("program_version", p.version);
   p.number = words.get<std::uint32_t>("procedure", p.number);
+  p.body.reset();  // a reply's is not that of its call
+  if (const auto body = words.maybe<std::string>("body")) p.body = from_hex(*body);
   return p;
 }
 
