@@ -27,9 +27,10 @@ Procedure read_procedure(Words& words, const Procedure& usual) {
     static const std::map<std::string, Procedure::Gss> services{{"none", Procedure::Gss::none},
                                                                 {"integrity", Procedure::Gss::integrity},
                                                                 {"privacy", Procedure::Gss::privacy},
+                                                                {"channel", Procedure::Gss::channel},
                                                                 {"context", Procedure::Gss::context}};
     const auto found = services.find(*service);
-    if (found == services.end()) throw Mistake("gss: none, integrity, privacy or context");
+    if (found == services.end()) throw Mistake("gss: none, integrity, privacy, channel or context");
     p.gss = found->second;
   }
   p.gss_major = words.get<std::uint32_t>("gss_major", p.gss_major);
