@@ -131,7 +131,7 @@ RpcMessage rpc_call(const Procedure& p, std::uint32_t xid) {
   Pen body;
   switch (p.kind) {
     case Procedure::Kind::generic:
-      body.add(pattern(xid, p.octets));
+      body.add(p.body ? *p.body : pattern(xid, p.octets));
       break;
     case Procedure::Kind::nfs3:
       nfs3::call(body, items, p);
@@ -168,7 +168,7 @@ RpcMessage rpc_reply(const Procedure& p, std::uint32_t xid, std::uint32_t status
   Pen body;
   switch (p.kind) {
     case Procedure::Kind::generic:
-      body.add(pattern(xid, p.octets));
+      body.add(p.body ? *p.body : pattern(xid, p.octets));
       break;
     case Procedure::Kind::nfs3:
       nfs3::reply(body, items, p);

@@ -36,8 +36,17 @@ struct Procedure {
   std::uint32_t sequence_flags = 0;       ///< sr_status_flags of a SEQUENCE reply
   bool asynchronous = false;              ///< COPY: asked for so, and done so
   std::optional<std::uint32_t> complete;  ///< OFFLOAD_STATUS: osr_complete; empty: still under way
-  /// RPCSEC_GSS service (RFC 2203 section 5.3.1), or that a context is asked for with NULL (section 5.2.2).
-  enum class Gss : std::uint8_t { no = 0, none = 1, integrity = 2, privacy = 3, context = 4 } gss = Gss::no;
+  /// RPCSEC_GSS service (RFC 2203 section 5.3.1, RFC 5403 section 2.1), or that a context is asked for with NULL
+  /// (RFC 2203 section 5.2.2).
+  enum class Gss : std::uint8_t {
+    no = 0,
+    none = 1,
+    integrity = 2,
+    privacy = 3,
+    channel = 4,
+    context = 0xFF
+  } gss = Gss::no;
+  std::optional<Octets> body;   ///< arguments or results as they stand, of a program that nobody here knows
   std::uint32_t gss_major = 0;  ///< of the reply to who asks for a context: 0 GSS_S_COMPLETE, 1 GSS_S_CONTINUE_NEEDED
 
   [[nodiscard]] static Procedure nfs3(const std::string& name);

@@ -27,9 +27,10 @@ Procedure read_procedure(Words& words, const Procedure& usual) {
     static const std::map<std::string, Procedure::Gss> services{{"none", Procedure::Gss::none},
                                                                 {"integrity", Procedure::Gss::integrity},
                                                                 {"privacy", Procedure::Gss::privacy},
+                                                                {"channel", Procedure::Gss::channel},
                                                                 {"context", Procedure::Gss::context}};
     const auto found = services.find(*service);
-    if (found == services.end()) throw Mistake("gss: none, integrity, privacy or context");
+    if (found == services.end()) throw Mistake("gss: none, integrity, privacy, channel or context");
     p.gss = found->second;
   }
   p.gss_major = words.get<std::uint32_t>("gss_major", p.gss_major);
@@ -42,6 +43,8 @@ Procedure read_procedure(Words& words, const Procedure& usual) {
   p.program = words.get<std::uint32_t>("program", p.program);
   p.version = words.get<std::uint32_t>("program_version", p.version);
   p.number = words.get<std::uint32_t>("procedure", p.number);
+  p.body.reset();  // a reply's is not that of its call
+  if (const auto body = words.maybe<std::string>("body")) p.body = from_hex(*body);
   return p;
 }
 

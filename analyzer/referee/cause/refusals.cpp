@@ -137,12 +137,24 @@ bool partial_send_too_large(const Witness& witness, const trace::Refusal& refusa
   return judge_refused_size(witness, refusal, send);
 }
 
-void refused_send_unexplained(const Witness& witness, const trace::Refusal& refusal, RuleId rule, std::string message,
-                              std::optional<Side> culprit, const RecentSend* send) {
+/// An RDMA Read or Write inside of what was exposed. It takes no Receive, so no size of a message can be the cause.
+[[nodiscard]] bool refused_rightful_access(Connection& connection, const trace::Refusal& refusal) {
+  using Refused = trace::Refusal::Refused;
+  const bool writing = refusal.refused == Refused::write;
+  if ((!writing && refusal.refused != Refused::read) || refusal.refused_op == 0) return false;
+  const JudgedOp* judged = connection.of(other(refusal.side)).ops.newest([&](const JudgedOp& op) {
+    return op.op == refusal.refused_op && op.writing == writing;
+  });
+  return judged != nullptr && judged->state == JudgedOp::State::inside;
+}
+
+void refused_unexplained(const Witness& witness, const trace::Refusal& refusal, RuleId rule, std::string message,
+                         std::optional<Side> culprit, const RecentSend* send) {
   Connection& connection = witness.connection;
   // A verdict needs the threshold: without it the size may be the cause (U1), and with gaps anything may be (U2).
-  const bool decided = connection.trusted() && connection.threshold(other(refusal.side)).has_value() &&
-                       send != nullptr && send->extent != RecentSend::Extent::holes && send->credits_known;
+  const bool sized = connection.threshold(other(refusal.side)).has_value() && send != nullptr &&
+                     send->extent != RecentSend::Extent::holes && send->credits_known;
+  const bool decided = connection.trusted() && (sized || refused_rightful_access(connection, refusal));
   const std::optional<Side> named = decided ? culprit : std::optional<Side>();
   const FrameRef refused = send != nullptr ? send->frame : refusal.refused_frame;
   // The codes of a Terminate mean more than one thing: without a culprit it proves nothing.
@@ -322,7 +334,7 @@ void judge_terminate(const Witness& witness, const trace::Refusal& refusal, Rece
     witness.say(RuleId::iwarp_terminate,
                 {.frames = {refusal.frame, refusal.refused_frame}, .at_most = Severity::note, .what = text});
   } else if (explained == Explained::no) {
-    refused_send_unexplained(witness, refusal, RuleId::iwarp_terminate, text, {}, send);
+    refused_unexplained(witness, refusal, RuleId::iwarp_terminate, text, {}, send);
   }
 }
 
@@ -379,6 +391,33 @@ const Row rows::nak_remote_op{
         "dmesg of the host that sent the NAK (adapter or driver errors); svcrdma_qp_error or xprtrdma_wc_receive "
         "there."};
 
+namespace {
+
+/// What was refused as invalid, and what may be wrong with it.
+struct InvalidRequest {
+  std::string_view what;
+  std::string_view why;
+};
+
+[[nodiscard]] InvalidRequest invalid_request(trace::Refusal::Refused refused) noexcept {
+  using Refused = trace::Refusal::Refused;
+  switch (refused) {
+    case Refused::send:
+      return {"a message", "one that is larger than its Receive, or an operation that it does not support"};
+    case Refused::read:
+      return {"an RDMA Read", "one too many at once, or an operation that it does not support"};
+    case Refused::write:
+      return {"an RDMA Write", "one that is not as long as it says, or an operation that it does not support"};
+    case Refused::unknown:
+    case Refused::nothing:
+      break;
+  }
+  return {"a request",
+          "a message larger than its Receive, an operation it does not support, or too many outstanding Reads"};
+}
+
+}  // namespace
+
 void judge_refusal(const Witness& witness, const trace::Refusal& refusal) {
   Connection& connection = witness.connection;
   using Kind = trace::Refusal::Kind;
@@ -426,17 +465,14 @@ void judge_refusal(const Witness& witness, const trace::Refusal& refusal) {
     return;
   }
   if (own_failure) {
-    refused_send_unexplained(
-        witness, refusal, RuleId::nak_remote_op,
-        fmt::format("The {}'s adapter failed (NAK, remote operational error).", name(refusal.side)), refusal.side,
-        send);
+    refused_unexplained(witness, refusal, RuleId::nak_remote_op,
+                        fmt::format("The {}'s adapter failed (NAK, remote operational error).", name(refusal.side)),
+                        refusal.side, send);
   } else {
-    refused_send_unexplained(
-        witness, refusal, RuleId::nak_invalid_request,
-        fmt::format("The {} refused a request as invalid (NAK): a message larger than its Receive, an "
-                    "operation it does not support, or too many outstanding Reads.",
-                    name(refusal.side)),
-        {}, send);
+    refused_unexplained(witness, refusal, RuleId::nak_invalid_request,
+                        fmt::format("The {} refused {} as invalid (NAK): {}.", name(refusal.side),
+                                    invalid_request(refusal.refused).what, invalid_request(refusal.refused).why),
+                        {}, send);
   }
 }
 

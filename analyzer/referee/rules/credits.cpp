@@ -175,6 +175,8 @@ void credit_call(const Witness& witness, const trace::Send& event, const Transac
   Connection& connection = witness.connection;
   Ledger& ledger = connection.ledger(event.side);
   if (ledger.outstanding == 0 && !ledger.answered && ledger.first_call.number == 0) ledger.first_call = event.frame;
+  // A lower wish binds from the next Call on: the Calls that are out went by the one before.
+  const std::uint32_t wish = std::max(call.credit, ledger.requested.value_or(0));
   ledger.requested = call.credit;
   ++ledger.outstanding;
   if (call.says_call == Transaction::SaysCall::cut) ++ledger.uncertain;
@@ -222,9 +224,9 @@ void credit_call(const Witness& witness, const trace::Send& event, const Transac
     accuse_later(witness, ledger, event, call, RuleId::credit_initial_exceeded, 1, Severity::error);
   } else if (ledger.outstanding > limit) {
     accuse_later(witness, ledger, event, call, limit_rule, limit, Severity::error);
-  } else if (ledger.answered && call.credit != 0 && ledger.outstanding > call.credit) {
+  } else if (ledger.answered && call.credit != 0 && ledger.outstanding > wish) {
     // The requester's own wish binds it too (RFC 8166 section 3.3.1), but nobody is hurt: a warning.
-    accuse_later(witness, ledger, event, call, limit_rule, call.credit, Severity::warning);
+    accuse_later(witness, ledger, event, call, limit_rule, wish, Severity::warning);
   } else {
     ledger.over = false;
     connection.settle_episode(event.side);
@@ -321,11 +323,13 @@ void credit_answer(const Witness& witness, const trace::Send& event, Side reques
   }
   if (ledger.requested && *ledger.requested != 0 && *grant > *ledger.requested) {
     if (!witness.again(RuleId::credit_grant_above_request, event.frame)) {
-      witness.say(RuleId::credit_grant_above_request,
-                  {.frames = {event.frame},
-                   .as = Role::responder,
-                   .what = fmt::format("The {} grants {}, the Call asked for {}; the lower number binds.",
-                                       name(event.side), counted(*grant, "credit"), *ledger.requested)});
+      witness.say(
+          RuleId::credit_grant_above_request,
+          {.frames = {event.frame},
+           .as = Role::responder,
+           .what = fmt::format("The {} grants {}, the newest Call of the {} asked for {}; the lower number "
+                               "binds.",
+                               name(event.side), counted(*grant, "credit"), name(requester), *ledger.requested)});
     }
   }
   take_grant(ledger, event.ordinal, *grant, how);

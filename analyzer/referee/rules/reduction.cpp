@@ -18,6 +18,7 @@ namespace {
 
 constexpr std::size_t nfs4_segments_most = 16;  // RFC 8267 section 6.4.2
 constexpr std::size_t pads_most = 4;            // octets of pads left behind at the end of a message
+constexpr std::string_view unread_credential = "a GSS credential cannot be read, or names a service that is not known";
 
 class Chunked {
  public:
@@ -481,7 +482,7 @@ void judge_call_items(const Witness& witness, Transaction& call, const RpcStream
   }
   if (rpc->flavor != wire::flavor_gss) {
     call.wrapped = false;
-  } else if (rpc->gss_service) {
+  } else if (rpc->gss_service && *rpc->gss_service <= wire::gss_service::privacy) {
     call.wrapped = *rpc->gss_service != wire::gss_service::none;
   }
   const ProcedureId procedure{rpc->program, rpc->version, rpc->procedure};
@@ -505,7 +506,7 @@ void judge_call_items(const Witness& witness, Transaction& call, const RpcStream
     return;
   }
   if (!call.wrapped) {
-    if (!scratch.reads.empty()) chunked.unchecked(RuleId::reduction_under_gss, "a GSS credential cannot be read");
+    if (!scratch.reads.empty()) chunked.unchecked(RuleId::reduction_under_gss, unread_credential);
     return;
   }
   if (!binding.known && !scratch.reads.empty()) {
@@ -563,7 +564,10 @@ void judge_reply_items(const Witness& witness, const trace::Send& event, const w
   Chunked chunked(witness, call, event.frame, call.call, Role::responder);
   const std::optional<ProcedureId>& asked = call.procedure;
   if (!asked || !call.wrapped) {
-    if (returned.used()) chunked.unchecked(RuleId::ineligible_item_reduced, "the Call's header is not in the capture");
+    if (!returned.used()) return;
+    if (asked) chunked.unchecked(RuleId::reduction_under_gss, unread_credential);
+    chunked.unchecked(RuleId::ineligible_item_reduced,
+                      asked ? unread_credential : "the Call's header is not in the capture");
     return;
   }
   if (*call.wrapped) {

@@ -25,10 +25,10 @@ enum class Consent : std::uint8_t { none, given, not_read };
   if (!compound) return Consent::not_read;
   if (!compound->back_channel) return Consent::not_read;
   if (*compound->back_channel) return Consent::given;
-  // Both stand first in their compound, or right behind SEQUENCE: what comes after an operation of another kind is
-  // no place for them.
-  constexpr std::size_t enough = 2;
-  const bool read = compound->operations.size() >= std::min<std::size_t>(compound->count, enough);
+  // Both stand alone in their compound, but for CREATE_SESSION, which may be anywhere behind SEQUENCE (RFC 8881
+  // sections 18.34 and 18.36).
+  const bool alone = !compound->operations.empty() && compound->operations.front() != wire::operation::sequence;
+  const bool read = alone || compound->operations.size() >= compound->count;
   return read ? Consent::none : Consent::not_read;
 }
 
