@@ -12,10 +12,10 @@ inline void keep_later(FrameRef& newest, FrameRef frame) noexcept {
   if (later(frame, newest)) newest = frame;
 }
 
-/// What is kept of a connection when nothing more will be heard of it.
 /// The server repeats that it accepts, for as long as counts, and neither an RTU nor data shows that the client has
 /// heard it.
 [[nodiscard]] bool accepts_in_vain(const Connection& connection) noexcept;
+/// What is kept of a connection when nothing more will be heard of it.
 [[nodiscard]] Life life_of(const Connection& connection);
 
 /// null: none of the mount's.
