@@ -68,9 +68,26 @@ TEST(TcpAttempts, WhatIsCutIsNoSilence) {
               ElementsAre("#1 C request" + there + "of #1", "#2 S accepted" + there + "of #1",
                           "#4 S unreadable" + there + "of #1"));
   EXPECT_THAT(run({asks(), says(true, 32), says(false, 32)}).attempts,
-              ElementsAre("#1 C request" + there + "of #1", "#3 S unreadable" + there + "of #1"));
+              ElementsAre("#1 C request" + there + "of #1", "#2 S accepted" + there + "of #1",
+                          "#3 S unreadable" + there + "of #1"));
   EXPECT_THAT(run({asks(), accepts(), says(true, 32)}).attempts,
               ElementsAre("#1 C request" + there + "of #1", "#2 S accepted" + there + "of #1"));
+}
+
+// The capture lacks all that the server says: what the client says behind its SYN acknowledges it.
+TEST(TcpAttempts, WhatTheClientAcknowledgesWasSaid) {
+  const auto acknowledges = [](std::uint32_t sequence, std::uint32_t number) {
+    return bare_segment(true, 0x10, sequence, number);
+  };
+  const std::string request = "#1 C request" + there + "of #1";
+  const std::string accepted = "#2 S accepted" + there + "of #1";
+  EXPECT_THAT(
+      run({asks(), acknowledges(1001, 500'001), acknowledges(1033, 500'033), acknowledges(1033, 500'065)}).attempts,
+      ElementsAre(request, accepted, "#3 S unreadable" + there + "of #1"));
+  // One octet may be the server's FIN, and another sequence number is of another attempt.
+  EXPECT_THAT(run({asks(), acknowledges(1001, 500'001), acknowledges(1001, 500'002)}).attempts,
+              ElementsAre(request, accepted));
+  EXPECT_THAT(run({asks(), acknowledges(900, 500'001)}).attempts, ElementsAre(request));
 }
 
 // A load balancer looks whether the port is open. Whoever has sent something has a higher number by then.

@@ -136,7 +136,8 @@ TEST_F(IwarpLiveness, OneDirectionOnly) {
   for (const Segment& each : segments()) {
     if (each.client) s.push_back(each);
   }
-  EXPECT_THAT(run(s).liveness, ElementsAre("C heard #4 unacknowledged #3" + client_seen(), "S heard #0 seen 0"));
+  EXPECT_THAT(run(s).liveness,
+              ElementsAre("C heard #4 unacknowledged #3" + client_seen(), "S heard #0 seen 0 missing 20 in 1"));
 }
 
 TEST_F(IwarpLiveness, KeepAlivesThatNobodyAnswersAreCountedLikeRepeats) {
