@@ -227,6 +227,7 @@ void credit_call(const Witness& witness, const trace::Send& event, const Transac
   } else if (ledger.answered && call.credit != 0 && ledger.outstanding > wish) {
     // The requester's own wish binds it too (RFC 8166 section 3.3.1), but nobody is hurt: a warning.
     accuse_later(witness, ledger, event, call, limit_rule, wish, Severity::warning);
+    send.credits_known = false;  // whether its peer had to be ready for more than was asked for is open
   } else {
     ledger.over = false;
     connection.settle_episode(event.side);
