@@ -381,11 +381,13 @@ void credit_stall_check(const Witness& witness, Ledger& ledger, FrameRef now) {
   ++ledger.stalls;
   ++ledger.stall.times;
   ledger.stall.took(full);
-  ledger.stall.finding = witness.say(
-      RuleId::credit_stall,
-      {.frames = {ledger.full_since, now},
-       .what = fmt::format("All {} granted credits were in use for {:.1f} s: the requester could not send more.",
-                           ledger.limit(), static_cast<double>(full) / 1e9)});
+  ledger.stall.finding =
+      witness.say(RuleId::credit_stall,
+                  {.frames = {ledger.full_since, now},
+                   .what = fmt::format("{} in use for {:.1f} s: the requester could not send more.",
+                                       ledger.limit() == 1 ? std::string("The one granted credit was")
+                                                           : fmt::format("All {} granted credits were", ledger.limit()),
+                                       static_cast<double>(full) / 1e9)});
 }
 
 }  // namespace rpcrdma::referee
