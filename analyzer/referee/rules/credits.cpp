@@ -227,6 +227,7 @@ void credit_call(const Witness& witness, const trace::Send& event, const Transac
   } else if (ledger.answered && call.credit != 0 && ledger.outstanding > wish) {
     // The requester's own wish binds it too (RFC 8166 section 3.3.1), but nobody is hurt: a warning.
     accuse_later(witness, ledger, event, call, limit_rule, wish, Severity::warning);
+    send.credits_known = false;  // whether its peer had to be ready for more than was asked for is open
   } else {
     ledger.over = false;
     connection.settle_episode(event.side);
@@ -380,11 +381,13 @@ void credit_stall_check(const Witness& witness, Ledger& ledger, FrameRef now) {
   ++ledger.stalls;
   ++ledger.stall.times;
   ledger.stall.took(full);
-  ledger.stall.finding = witness.say(
-      RuleId::credit_stall,
-      {.frames = {ledger.full_since, now},
-       .what = fmt::format("All {} granted credits were in use for {:.1f} s: the requester could not send more.",
-                           ledger.limit(), static_cast<double>(full) / 1e9)});
+  ledger.stall.finding =
+      witness.say(RuleId::credit_stall,
+                  {.frames = {ledger.full_since, now},
+                   .what = fmt::format("{} in use for {:.1f} s: the requester could not send more.",
+                                       ledger.limit() == 1 ? std::string("The one granted credit was")
+                                                           : fmt::format("All {} granted credits were", ledger.limit()),
+                                       static_cast<double>(full) / 1e9)});
 }
 
 }  // namespace rpcrdma::referee

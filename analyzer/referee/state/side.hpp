@@ -66,7 +66,7 @@ struct RecentSend {
   [[nodiscard]] std::optional<std::uint32_t> known_xid() const noexcept {
     return extent == Extent::partial ? std::nullopt : std::optional(xid);
   }
-  bool credits_known = true;     ///< false: other messages of the time were delivered out of file order
+  bool credits_known = true;     ///< false: out of file order, or above the sender's own request
   std::uint64_t unanswered = 0;  ///< Ledger::unanswered of its sender when it was sent
   [[nodiscard]] bool call() const noexcept { return direction == Direction::call; }
   [[nodiscard]] bool reply() const noexcept { return direction == Direction::reply; }
