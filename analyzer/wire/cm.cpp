@@ -160,82 +160,67 @@ std::string_view cm_name(CmKind kind) noexcept {
   return "";
 }
 
-std::string_view reject_reason_text(std::uint16_t reason) noexcept {
-  static constexpr std::array<std::string_view, 36> texts{"",
-                                                          "no queue pair available",
-                                                          "no end-to-end context available",
-                                                          "no resources",
-                                                          "timeout",
-                                                          "unsupported request",
-                                                          "invalid communication ID",
-                                                          "invalid communication instance",
-                                                          "nobody listens on this service ID",
-                                                          "invalid transport service type",
-                                                          "stale connection",
-                                                          "no such reliable datagram channel",
-                                                          "invalid GID",
-                                                          "invalid LID",
-                                                          "invalid service level",
-                                                          "invalid traffic class",
-                                                          "invalid hop limit",
-                                                          "invalid packet rate",
-                                                          "invalid GID of the alternate path",
-                                                          "invalid LID of the alternate path",
-                                                          "invalid service level of the alternate path",
-                                                          "invalid traffic class of the alternate path",
-                                                          "invalid hop limit of the alternate path",
-                                                          "invalid packet rate of the alternate path",
-                                                          "port and CM redirection",
-                                                          "port redirection",
-                                                          "invalid path MTU",
-                                                          "insufficient responder resources",
-                                                          "rejected by the consumer",
-                                                          "RNR retry count rejected",
-                                                          "communication ID in use already",
-                                                          "unsupported class version",
-                                                          "invalid flow label",
-                                                          "invalid flow label of the alternate path",
-                                                          "",
-                                                          "vendor option not supported"};
-  const std::string_view text = reason < texts.size() ? texts[reason] : "";
-  return text.empty() ? "see the CM specification" : text;
+namespace {
+
+struct RejectReason {
+  std::string_view text;
+  RejectSubject subject = RejectSubject::consumer;
+};
+
+constexpr RejectReason unknown_reason{"see the CM specification"};
+
+/// By number (IBA 12.6.7.2).
+constexpr auto reject_reasons = [] {
+  using enum RejectSubject;
+  return std::array<RejectReason, 36>{{
+      unknown_reason,
+      {"no queue pair available", own_lack},
+      {"no end-to-end context available", parameters},
+      {"no resources", own_lack},
+      {"timeout", consumer},
+      {"unsupported request", parameters},
+      {"invalid communication ID", earlier_connection},
+      {"invalid communication instance", earlier_connection},
+      {"nobody listens on this service ID", no_listener},
+      {"invalid transport service type", parameters},
+      {"stale connection", earlier_connection},
+      {"no such reliable datagram channel", parameters},
+      {"invalid GID", path},
+      {"invalid LID", path},
+      {"invalid service level", path},
+      {"invalid traffic class", path},
+      {"invalid hop limit", path},
+      {"invalid packet rate", path},
+      {"invalid GID of the alternate path", path},
+      {"invalid LID of the alternate path", path},
+      {"invalid service level of the alternate path", path},
+      {"invalid traffic class of the alternate path", path},
+      {"invalid hop limit of the alternate path", path},
+      {"invalid packet rate of the alternate path", path},
+      {"port and CM redirection", elsewhere},
+      {"port redirection", elsewhere},
+      {"invalid path MTU", path},
+      {"insufficient responder resources", parameters},
+      {"rejected by the consumer", consumer},
+      {"RNR retry count rejected", parameters},
+      {"communication ID in use already", earlier_connection},
+      {"unsupported class version", parameters},
+      {"invalid flow label", path},
+      {"invalid flow label of the alternate path", path},
+      unknown_reason,
+      {"vendor option not supported", parameters},
+  }};
+}();
+
+[[nodiscard]] const RejectReason& reason_of(std::uint16_t number) noexcept {
+  return number < reject_reasons.size() ? reject_reasons[number] : unknown_reason;
 }
 
-RejectSubject reject_subject(std::uint16_t reason) noexcept {
-  constexpr std::uint16_t first_of_path = 12;
-  constexpr std::uint16_t last_of_path = 23;
-  switch (reason) {
-    case reject_reason::no_queue_pair:
-    case reject_reason::no_resources:
-      return RejectSubject::own_lack;
-    case reject_reason::no_listener:
-      return RejectSubject::no_listener;
-    case reject_reason::stale:
-    case 6:
-    case 7:
-    case 30:
-      return RejectSubject::earlier_connection;
-    case 24:
-    case 25:
-      return RejectSubject::elsewhere;
-    case 26:
-    case 32:
-    case 33:
-      return RejectSubject::path;
-    case 2:
-    case 5:
-    case 9:
-    case 11:
-    case 27:
-    case 29:
-    case 31:
-    case 35:
-      return RejectSubject::parameters;
-    default:
-      break;
-  }
-  return reason >= first_of_path && reason <= last_of_path ? RejectSubject::path : RejectSubject::consumer;
-}
+}  // namespace
+
+std::string_view reject_reason_text(std::uint16_t reason) noexcept { return reason_of(reason).text; }
+
+RejectSubject reject_subject(std::uint16_t reason) noexcept { return reason_of(reason).subject; }
 
 Decoded<CmMessage> decode_cm(Bytes octets, std::size_t wire_length) noexcept {
   wire_length = std::max(wire_length, octets.size());
