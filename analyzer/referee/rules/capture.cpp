@@ -83,6 +83,7 @@ void say_gap(const Witness& witness, const trace::Gap& event) {
   const std::string amount = counted(event.count, facts.transport == trace::Transport::iwarp ? "octet" : "packet");
   switch (event.kind) {
     case trace::Gap::Kind::missing:
+      if (witness.connection.of(event.side).events == 0) break;  // the whole direction is missing: that is said instead
       facts.gaps += event.count;
       witness.say(RuleId::capture_gap,
                   {.frames = {event.frame},

@@ -480,7 +480,11 @@ void judge_call_items(const Witness& witness, Transaction& call, const RpcStream
     }
     return;
   }
-  if (const auto protection = wire::protection_of(*rpc)) call.wrapped = *protection != wire::Protection::none;
+  if (rpc->flavor != wire::flavor_gss) {
+    call.wrapped = false;
+  } else if (rpc->gss_service && *rpc->gss_service <= wire::gss_service::privacy) {
+    call.wrapped = *rpc->gss_service != wire::gss_service::none;  // control messages may name none at all: 0
+  }
   const ProcedureId procedure{rpc->program, rpc->version, rpc->procedure};
   const bool nfs4 = rpc->program == wire::nfs_program && rpc->version == 4;
   if (nfs4 && !chunked.version2()) judge_complexity(chunked, call, scratch.reads);

@@ -434,7 +434,7 @@ bool Connection::fins_exchanged() const noexcept {
 void Connection::find_missing_fin(Half& h) const {
   const Half& peer = half(1 - h.direction);
   const bool peer_ended = peer.fin && peer.order.next() >= *peer.fin;
-  if (h.fin || !peer_ended || !h.order.started() || peer.fin_acknowledges != h.end_seen() + 1) return;
+  if (h.fin || !h.seen || !peer_ended || !h.order.started() || peer.fin_acknowledges != h.end_seen() + 1) return;
   h.fin = h.end_seen();
   h.fin_frame = peer.fin_frame;
 }
