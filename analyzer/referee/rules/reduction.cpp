@@ -18,7 +18,8 @@ namespace {
 
 constexpr std::size_t nfs4_segments_most = 16;  // RFC 8267 section 6.4.2
 constexpr std::size_t pads_most = 4;            // octets of pads left behind at the end of a message
-constexpr std::string_view unread_credential = "a GSS credential cannot be read, or names a service that is not known";
+constexpr std::string_view unread_credential =
+    "the credential of a Call is cut, or names a service of RPCSEC_GSS that is not known";
 
 class Chunked {
  public:
