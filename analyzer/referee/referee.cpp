@@ -108,7 +108,7 @@ struct Referee::Impl {
     if (event.frame.number >= state.last_event.number) return;
     if (RecentSend* send =
             state.sends.newest([&](const RecentSend& s) { return s.frame.number > event.frame.number; })) {
-      send->credits_known = false;
+      send->credits = RecentSend::Credits::uncertain;
     }
   }
 
@@ -247,7 +247,7 @@ struct Referee::Impl {
       if (reported(connection)) mounts.said(connection, judge_unanswered_request(on(connection), last));
       return;
     }
-    if (accepts_in_vain(connection) && reported(connection)) {
+    if (connection.accepts_in_vain() && reported(connection)) {
       mounts.said(connection, judge_unconfirmed_reply(on(connection)));
       return;
     }

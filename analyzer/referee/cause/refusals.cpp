@@ -153,7 +153,7 @@ void refused_unexplained(const Witness& witness, const trace::Refusal& refusal, 
   Connection& connection = witness.connection;
   // A verdict needs the threshold: without it the size may be the cause (U1), and with gaps anything may be (U2).
   const bool sized = connection.threshold(other(refusal.side)).has_value() && send != nullptr &&
-                     send->extent != RecentSend::Extent::holes && send->credits_known;
+                     send->extent != RecentSend::Extent::holes && send->credits_known();
   const bool decided = connection.trusted() && (sized || refused_rightful_access(connection, refusal));
   const std::optional<Side> named = decided ? culprit : std::optional<Side>();
   const FrameRef refused = send != nullptr ? send->frame : refusal.refused_frame;
@@ -205,7 +205,7 @@ namespace {
 /// Version 2: the limit was kept, and the size as well: who gave the limit has no Receive behind it.
 bool kept_but_unbacked(const Witness& witness, const trace::Refusal& refusal, const RecentSend& send) {
   Connection& connection = witness.connection;
-  const bool kept = send.credits_known && send.in_flight <= send.limit && send.extent != RecentSend::Extent::holes;
+  const bool kept = send.credits_known() && send.in_flight <= send.limit && send.extent != RecentSend::Extent::holes;
   const bool decided = v2::all_seen(connection) && connection.whole() && connection.threshold(other(refusal.side));
   if (!kept || !decided || may_be_too_large(connection, refusal, send)) return false;
   Suspect suspect =
@@ -469,10 +469,10 @@ void judge_refusal(const Witness& witness, const trace::Refusal& refusal) {
                         fmt::format("The {}'s adapter failed (NAK, remote operational error).", name(refusal.side)),
                         refusal.side, send);
   } else {
+    const auto [what, why] = invalid_request(refusal.refused);
     refused_unexplained(witness, refusal, RuleId::nak_invalid_request,
-                        fmt::format("The {} refused {} as invalid (NAK): {}.", name(refusal.side),
-                                    invalid_request(refusal.refused).what, invalid_request(refusal.refused).why),
-                        {}, send);
+                        fmt::format("The {} refused {} as invalid (NAK): {}.", name(refusal.side), what, why), {},
+                        send);
   }
 }
 

@@ -27,7 +27,7 @@ void take_silence(Assessment& a, const Mount& mount) {
     keep_later(heard[index(Side::passive)], attempt.receipt);
   }
   const auto consider = [&](Side silent, FrameRef first, FrameRef repeat, FrameRef last, std::uint64_t copies) {
-    if (copies < repeats_that_count || last.time - first.time < silence_that_counts) return;
+    if (!repeats_count(copies, first, last)) return;
     if (later(heard[index(silent)], repeat)) return;
     if (a.silence && !later(last, a.silence->last_copy)) return;
     a.silence = Assessment::Silence{silent, first, last, copies, heard[index(silent)]};

@@ -3,16 +3,7 @@
 
 #include <algorithm>
 
-#include "trace/spans.hpp"
-
 namespace rpcrdma::referee {
-
-bool accepts_in_vain(const Connection& connection) noexcept {
-  const auto& sent = connection.of(Side::passive).liveness;
-  return sent && connection.request_seen() && connection.reply_seen() && !connection.ready_seen &&
-         connection.messages == 0 && sent->copies >= repeats_that_count &&
-         trace::elapsed(sent->first_copy.time, sent->last_copy.time) >= silence_that_counts;
-}
 
 Life life_of(const Connection& connection) {
   const ConnectionFacts& facts = connection.facts;
@@ -35,7 +26,7 @@ Life life_of(const Connection& connection) {
   if (!connection.roles_known()) life.roles = MountFacts::Roles::guessed;
   const bool taken =
       connection.reply_seen() || connection.ready_seen || connection.messages > 0 || !facts.handshake_seen;
-  if (!connection.rejected() && taken && !accepts_in_vain(connection)) {
+  if (!connection.rejected() && taken && !connection.accepts_in_vain()) {
     life.answer = Life::Answer::taken;
   } else if (!connection.rejected() && !taken && connection.of(Side::passive).gaps > 0) {
     life.answer = Life::Answer::missing;

@@ -12,9 +12,6 @@ inline void keep_later(FrameRef& newest, FrameRef frame) noexcept {
   if (later(frame, newest)) newest = frame;
 }
 
-/// The server repeats that it accepts, for as long as counts, and neither an RTU nor data shows that the client has
-/// heard it.
-[[nodiscard]] bool accepts_in_vain(const Connection& connection) noexcept;
 /// What is kept of a connection when nothing more will be heard of it.
 [[nodiscard]] Life life_of(const Connection& connection);
 

@@ -361,7 +361,7 @@ void Mounts::ends(const Connection& connection, bool reported) {
     std::erase_if(mount.open_calls, of_it);
     return;
   }
-  if (attempt != nullptr && attempt->outcome == Outcome::established && accepts_in_vain(connection)) {
+  if (attempt != nullptr && attempt->outcome == Outcome::established && connection.accepts_in_vain()) {
     attempt->outcome = Outcome::unheard;
   }
   mount.connections.push_back(connection.id());

@@ -201,19 +201,19 @@ void credit_call(const Witness& witness, const trace::Send& event, const Transac
   }
   // Delivered late (its direction was held back behind a hole): how many were outstanding when it was sent is not
   // known.
-  if (ledger.last_reply.number > sent.number) send.credits_known = false;
+  if (ledger.last_reply.number > sent.number) send.credits = RecentSend::Credits::uncertain;
   const RuleId limit_rule =
       event.side == Side::active ? RuleId::credit_limit_exceeded : RuleId::reverse_credit_exceeded;
   if (connection.version2()) return;
   if (!witness.may(limit_rule)) return;
   const bool too_many = ledger.outstanding > limit;
   if (too_many && ledger.outstanding - ledger.uncertain <= limit) {
-    send.credits_known = false;
+    send.credits = RecentSend::Credits::uncertain;
     witness.unchecked(ledger.answered ? limit_rule : RuleId::credit_initial_exceeded,
                       "whether every message is a Call cannot be told: the capture cut some before they say");
     return;
   }
-  if (!send.credits_known) {
+  if (!send.credits_known()) {
     witness.unchecked(limit_rule,
                       "which Calls had been answered is not certain: messages were delivered out of the file's order");
     return;
@@ -227,7 +227,7 @@ void credit_call(const Witness& witness, const trace::Send& event, const Transac
   } else if (ledger.answered && call.credit != 0 && ledger.outstanding > wish) {
     // The requester's own wish binds it too (RFC 8166 section 3.3.1), but nobody is hurt: a warning.
     accuse_later(witness, ledger, event, call, limit_rule, wish, Severity::warning);
-    send.credits_known = false;  // whether its peer had to be ready for more than was asked for is open
+    send.credits = RecentSend::Credits::above_own_request;
   } else {
     ledger.over = false;
     connection.settle_episode(event.side);

@@ -97,7 +97,7 @@ Lacked what_lacked(const Witness& witness, const trace::Refusal& refusal, const 
   Connection& connection = witness.connection;
   if (!connection.whole()) return Lacked::cannot_tell;
   if (send.reply()) return send.guessed || send.unanswered != 0 ? Lacked::cannot_tell : Lacked::reply;
-  if (!send.call() || !send.credits_known || send.frame.number >= refusal.frame.number) return Lacked::cannot_tell;
+  if (!send.call() || !send.credits_known() || send.frame.number >= refusal.frame.number) return Lacked::cannot_tell;
   if (send.in_flight > send.limit) return Lacked::call_above_grant;
   // Receives that the requester's other messages took were granted as well: whether one was left cannot be told.
   const bool granted = connection.ledger(other(refusal.side)).answered;

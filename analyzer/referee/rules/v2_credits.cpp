@@ -261,7 +261,7 @@ void count_send(const Witness& witness, const trace::Send& event, bool grant, Re
   const std::uint32_t before = credits.sent++;
   credits.changed = event.last;
   const RuleId rule = credits.heard ? RuleId::v2_credit_exceeded : RuleId::v2_credit_initial_exceeded;
-  send.credits_known = false;
+  send.credits = RecentSend::Credits::uncertain;
   if (connection.v2.version == State::Version::refused) return;  // the server counts as version 1 does
   if (const std::string_view why = uncountable(connection, credits); !why.empty()) {
     witness.unchecked(rule, why);
@@ -271,7 +271,7 @@ void count_send(const Witness& witness, const trace::Send& event, bool grant, Re
   const bool late = connection.of(other(event.side)).last_event.number > event.frame.number;
   if (late && credits.lowered) return;
   const Beyond over = beyond(credits, limit_of(connection, event.side), before - credits.spared);
-  send.credits_known = !over.readings_differ();
+  if (!over.readings_differ()) send.credits = RecentSend::Credits::known;
   send.limit = over.limit;
   send.in_flight = over.limit;
   if (over.resolved < 0) return;
@@ -413,7 +413,7 @@ void judge_missing_receive(const Witness& witness, const trace::Refusal& refusal
   Connection& connection = witness.connection;
   const Side refuser = refusal.side;
   const FrameRef refused = send != nullptr ? send->frame : refusal.refused_frame;
-  const bool known = send != nullptr && send->credits_known && all_seen(connection);
+  const bool known = send != nullptr && send->credits_known() && all_seen(connection);
   const bool over = known && send->in_flight > send->limit;
   if (over) {
     name_overrun(refusal, *send, suspect);

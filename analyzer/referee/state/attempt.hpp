@@ -18,6 +18,9 @@ inline constexpr std::uint64_t attempts_of_a_loop = 3;
 /// Repeated so often, over so long, without anything from the other side: it is not there.
 inline constexpr std::uint64_t repeats_that_count = 2;
 inline constexpr trace::TimeNs silence_that_counts = 1'000'000'000;
+[[nodiscard]] constexpr bool repeats_count(std::uint64_t copies, FrameRef first, FrameRef last) noexcept {
+  return copies >= repeats_that_count && last.time - first.time >= silence_that_counts;
+}
 
 /// An attempt to connect: a CM REQ, a SYN, an MPA Request.
 struct Attempt {

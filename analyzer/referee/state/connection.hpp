@@ -17,6 +17,7 @@
 
 #include "referee/facts.hpp"
 #include "referee/held_finding.hpp"
+#include "referee/state/attempt.hpp"
 #include "referee/state/case.hpp"
 #include "referee/state/doubt.hpp"
 #include "referee/state/latency.hpp"
@@ -210,6 +211,13 @@ struct Connection {
   [[nodiscard]] bool awaits_answer() const noexcept {
     return (stage == Stage::open || stage == Stage::leaving) && request_seen() && !reply_seen() && !ready_seen &&
            messages == 0;
+  }
+  /// The server repeats that it accepts, for as long as counts, and neither an RTU nor data shows that the client has
+  /// heard it.
+  [[nodiscard]] bool accepts_in_vain() const noexcept {
+    const std::optional<trace::Liveness>& sent = of(Side::passive).liveness;
+    return sent && request_seen() && reply_seen() && !ready_seen && messages == 0 &&
+           repeats_count(sent->copies, sent->first_copy, sent->last_copy);
   }
   /// What stands first of the two sides need not have been first.
   [[nodiscard]] bool order_lost() const noexcept { return file_order >= FileOrder::skewed; }

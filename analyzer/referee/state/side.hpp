@@ -66,7 +66,13 @@ struct RecentSend {
   [[nodiscard]] std::optional<std::uint32_t> known_xid() const noexcept {
     return extent == Extent::partial ? std::nullopt : std::optional(xid);
   }
-  bool credits_known = true;     ///< false: out of file order, or above the sender's own request
+  /// Whether in_flight and limit say what the receiver had to be ready for.
+  enum class Credits : std::uint8_t {
+    known,
+    uncertain,         ///< how many were outstanding, or allowed, when it was sent
+    above_own_request  ///< that more than the sender asked for must be received is open
+  } credits = Credits::known;
+  [[nodiscard]] bool credits_known() const noexcept { return credits == Credits::known; }
   std::uint64_t unanswered = 0;  ///< Ledger::unanswered of its sender when it was sent
   [[nodiscard]] bool call() const noexcept { return direction == Direction::call; }
   [[nodiscard]] bool reply() const noexcept { return direction == Direction::reply; }

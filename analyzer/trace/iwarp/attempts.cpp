@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "trace/iwarp/piece.hpp"
+
 namespace rpcrdma::trace::iwarp {
 namespace {
 
@@ -74,7 +76,6 @@ void Attempts::take_back(const Flow& flow, const TcpSegment& segment) {
 /// Who speaks behind its SYN has got an answer to that, and who acknowledges more and more has got octets: whether the
 /// capture has them or not.
 void Attempts::goes_on(const TcpSegment& segment) {
-  constexpr std::uint32_t far = 1U << 30U;
   const auto& ports = options_.service_ports;
   if ((segment.flags & TcpSegment::ack) == 0 || attempts_.empty()) return;
   if (std::find(ports.begin(), ports.end(), segment.destination_port) == ports.end()) return;
@@ -82,7 +83,7 @@ void Attempts::goes_on(const TcpSegment& segment) {
   seen.flow = {{segment.source, segment.source_port}, {segment.destination, segment.destination_port}};
   seen.frame = segment.ref;
   Attempt* a = find(seen.flow);
-  if (a == nullptr || segment.sequence - (a->number + 1) > far) return;
+  if (a == nullptr || segment.sequence - (a->number + 1) > far_away) return;
   if (a->state == Attempt::State::open) {
     a->state = Attempt::State::accepted;
     a->had = segment.acknowledgement;
@@ -90,7 +91,7 @@ void Attempts::goes_on(const TcpSegment& segment) {
     return;
   }
   const std::uint32_t more = a->had ? segment.acknowledgement - *a->had : 0;  // one may be a FIN
-  if (a->state != Attempt::State::accepted || more <= 1 || more > far) return;
+  if (a->state != Attempt::State::accepted || more <= 1 || more > far_away) return;
   a->state = Attempt::State::unreadable;
   tell(TcpAttempt::Step::unreadable, seen, a->request);
 }

@@ -11,8 +11,7 @@
 namespace rpcrdma::trace::iwarp {
 namespace {
 
-/// A segment further away than this belongs to something else.
-constexpr std::int64_t far_away = std::int64_t{1} << 30U;
+/// So many in a row that are far away are another connection's.
 constexpr int far_limit = 16;
 /// For a new epoch without SYN: the old one's octets would hardly lie outside of these.
 constexpr std::int64_t window_behind = 4 << 20;

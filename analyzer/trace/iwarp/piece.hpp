@@ -22,6 +22,9 @@ using Position = std::uint64_t;
   return static_cast<std::int64_t>(to - from);
 }
 
+/// A segment further away than this belongs to something else. TCP's window has no more octets (RFC 7323 section 2.3).
+inline constexpr std::int64_t far_away = std::int64_t{1} << 30U;
+
 struct Piece {
   Position start = 0;
   std::uint32_t wire_length = 0;  ///< octets on the wire
