@@ -405,10 +405,6 @@ void Referee::on(const trace::Send& event) {
   doubt_beginning(*connection);
   impl_->credits_in_doubt(*connection, event);  // behind a later frame of its own direction: a hole was filled
   if (!impl_->queue.send(impl_->on(*connection), event)) return;
-  if (!connection->cases.empty() && event.wire_length >= 4 && !done_in_version_1(event)) {
-    heard_of(impl_->on(*connection), event.side, wire::first_word(event.octets));
-  }
-  impl_->after(*connection, event);
   if (connection->v2.refusal.number != 0) impl_->peers.judge_version_refusal(impl_->on(*connection), event.frame);
   if (before == 0 && connection->messages == 1) {
     impl_->book.reconsider(connection->id());
@@ -484,7 +480,9 @@ void Referee::on(const trace::Refusal& event) {
 void Referee::on(const trace::Acknowledged& event) {
   Connection* connection = impl_->seen(event, false);
   if (connection == nullptr) return;
-  connection->of(other(event.side)).acknowledged = event.ordinal;
+  SideState& sender = connection->of(other(event.side));
+  sender.acknowledged = event.ordinal;
+  sender.acknowledged_in = event.frame;
   if (!connection->cases.empty()) received(*connection, event.side, event.ordinal, event.frame);
   if (!connection->over()) credit_acknowledged(*connection, event);
 }

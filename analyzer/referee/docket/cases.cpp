@@ -57,7 +57,8 @@ constexpr std::string_view order_unknown =
 [[nodiscard]] Case::Order order_of(const Connection& connection, const Case& waited, FrameRef now) {
   // Over TCP the trace delivers in the order of the wire.
   if (connection.facts.transport == trace::Transport::iwarp) return Case::Order::proven;
-  const bool heard = connection.of(waited.accused).acknowledged >= waited.heard_by;
+  const SideState& accused = connection.of(waited.accused);
+  const bool heard = accused.acknowledged >= waited.heard_by && accused.acknowledged_in.number <= now.number;
   if (heard && connection.acknowledgements_in_order()) return Case::Order::proven;
   // What would excuse it, and is only late, comes within the time by which two taps may be apart.
   if (waited.of_absence()) {
@@ -71,11 +72,12 @@ constexpr std::string_view order_unknown =
 
 }  // namespace
 
-void heard_of(const Witness& witness, Side side, std::optional<std::uint32_t> xid) {
+void heard_of(const Witness& witness, Side side, std::optional<std::uint32_t> xid, Heard what) {
   bool second = false;
   std::erase_if(witness.connection.cases, [&](const Case& waited) {
     const auto* answer = waited.is<Case::Answer>();
     if (answer == nullptr || waited.accused != other(side) || waited.xid != xid.value_or(waited.xid)) return false;
+    if (answer->by_content && what == Heard::answer) return false;
     // Nobody knows an XID that no Call has had yet.
     const bool explained = answer->received.number == 0 || answer->call.number == 0;
     second = second || (explained && waited.rule == RuleId::duplicate_reply);
@@ -145,12 +147,15 @@ void settle_cases(const Witness& witness, Side side, FrameRef before) {
   std::erase_if(connection.about_answers, [&](const AboutAnswer& about) {
     return about.requester == side && about.frame + margin < before.number;
   });
-  if (connection.cases.empty()) return;
+  // A message that waits until it can be told what it is may be what shows that nobody is guilty.
+  if (connection.cases.empty() || connection.of(side).untold != 0) return;
   std::vector<Case> ready;
   std::erase_if(connection.cases, [&](Case& waited) {
     if (waited.accused == side || waited.frame.number >= before.number) return false;
     waited.order = order_of(connection, waited, before);
-    const bool may_be_shown = waited.of_absence() || !connection.order_lost();
+    // A Call that is only late may still show what an operation was for.
+    const bool late = waited.use() != nullptr && !trace::passed(waited.frame.time, before.time, trace::two_taps_apart);
+    const bool may_be_shown = waited.of_absence() || late || !connection.order_lost();
     if (waited.order == Case::Order::open && may_be_shown) return false;
     ready.push_back(std::move(waited));
     return true;

@@ -13,9 +13,11 @@ namespace rpcrdma::referee {
 /// As many wait at once in a connection: one that accuses so often is broken beyond the next of them.
 inline constexpr std::size_t most_cases = 256;
 
+/// What a message is that somebody waits for.
+enum class Heard : std::uint8_t { perhaps_call, answer };
 /// A message of this side had that XID, whatever it was, or, where the capture cut that off, some XID: an answer to it
 /// that stands in front of it may have been sent behind it.
-void heard_of(const Witness& witness, Side side, std::optional<std::uint32_t> xid);
+void heard_of(const Witness& witness, Side side, std::optional<std::uint32_t> xid, Heard what);
 /// Forgets what was held back about operations on memory that this Call offers: it may have been sent before them.
 void cancel_accesses_of(const Witness& witness, const Transaction& call);
 /// Likewise the Reads of a requester that stand in front of the Reply that offers what they read. True: there are some.

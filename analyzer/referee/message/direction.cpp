@@ -134,11 +134,11 @@ struct Parties {
 
 /// RDMA_NOMSG without a Position-Zero Read chunk, by who may offer what. `unknown`: its lists do not tell.
 [[nodiscard]] Direction direction_by_lists(const Connection& connection, const Parties& parties,
-                                           const wire::HeaderV1& header) {
+                                           const trace::Send& event, const wire::HeaderV1& header) {
   const bool client = parties.sender == Side::active;
   // Room for a Reply that nobody else asked for, and no message: a Call that is nowhere. Unless a message that was cut
-  // before its direction asked for it.
-  if (header.reply && client && connection.whole() && parties.theirs == nullptr &&
+  // before its direction asked for it, or it invalidates: only a Reply may, and whose it is may be missing.
+  if (header.reply && client && connection.whole() && parties.theirs == nullptr && !event.invalidated &&
       !possible_cut_call(connection, Side::passive, parties.xid)) {
     return Direction::call;
   }
@@ -149,7 +149,8 @@ struct Parties {
     // Read chunks for items that the other side's open Call asked for, in a Reply, where nothing allows them.
     if (parties.theirs_open && !parties.mine_open) return Direction::reply;
   }
-  return header.reply && (parties.theirs != nullptr || !client) ? Direction::reply : Direction::unknown;
+  const bool may_answer = parties.theirs != nullptr || !client || event.invalidated;
+  return header.reply && may_answer ? Direction::reply : Direction::unknown;
 }
 
 }  // namespace
@@ -174,7 +175,8 @@ Reading read_direction(Connection& connection, const trace::Send& event, const w
       return reading;
     }
     if (has_position_zero(header)) return read_long_form(connection, parties, event, header, form);
-    if (const Direction by_lists = direction_by_lists(connection, parties, header); by_lists != Direction::unknown) {
+    const Direction by_lists = direction_by_lists(connection, parties, event, header);
+    if (by_lists != Direction::unknown) {
       reading.direction = by_lists;
       return reading;
     }

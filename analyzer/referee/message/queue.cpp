@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "referee/docket/cases.hpp"
 #include "referee/docket/witness.hpp"
 #include "referee/state/possible_calls.hpp"
 
@@ -20,17 +21,18 @@ bool MessageQueue::send(const Witness& witness, const trace::Send& event) {
   told_by(witness, event);
   if (const Kept* waits = callless(connection)) {
     const bool its_call = call_of(waits->event, event, scratch_);
-    if (its_call) message_(witness, event, scratch_, LongForm::not_asked);
+    if (its_call) take(witness, event, LongForm::not_asked);
     release_callless(witness);
     if (its_call) return true;
     told_by(witness, event);  // it may wait to be pulled now
   }
   if (reply_or_reverse_call(connection, event, scratch_)) {
     callless_.emplace(connection.id(), event).first->second.handles = handles_of(scratch_);
+    ++connection.of(event.side).untold;
     return false;
   }
   if (keep_unpulled(connection, event)) return false;
-  message_(witness, event, scratch_, LongForm::not_asked);
+  take(witness, event, LongForm::not_asked);
   return true;
 }
 
@@ -97,7 +99,7 @@ MessageQueue::Unpulled* MessageQueue::unpulled(const Connection& connection) {
   return at == unpulled_.end() ? nullptr : &at->second;
 }
 
-bool MessageQueue::keep_unpulled(const Connection& connection, const trace::Send& event) {
+bool MessageQueue::keep_unpulled(Connection& connection, const trace::Send& event) {
   if (unpulled(connection) != nullptr || !call_or_offer(connection, event, scratch_)) return false;
   Unpulled& kept = unpulled_.emplace(connection.id(), event).first->second;
   const auto first = std::find_if(scratch_.reads.begin(), scratch_.reads.end(), [](const wire::ReadSegment& read) {
@@ -105,6 +107,7 @@ bool MessageQueue::keep_unpulled(const Connection& connection, const trace::Send
   });
   if (first != scratch_.reads.end()) kept.first = first->target;
   kept.handles = handles_of(scratch_);
+  ++connection.of(event.side).untold;
   return true;
 }
 
@@ -112,14 +115,27 @@ void MessageQueue::release_callless(const Witness& witness) {
   if (callless(witness.connection) == nullptr) return;
   const auto node = callless_.extract(witness.connection.id());
   const trace::Send& event = node.mapped().event;
-  if (!keep_unpulled(witness.connection, event)) message_(witness, event, scratch_, LongForm::not_asked);
+  --witness.connection.of(event.side).untold;
+  if (!keep_unpulled(witness.connection, event)) take(witness, event, LongForm::not_asked);
 }
 
 void MessageQueue::release_unpulled(const Witness& witness, LongForm form) {
   if (unpulled(witness.connection) == nullptr) return;
   const auto node = unpulled_.extract(witness.connection.id());
-  message_(witness, node.mapped().event, scratch_, form);
+  --witness.connection.of(node.mapped().event.side).untold;
+  take(witness, node.mapped().event, form);
   for (const trace::ReadRequest& read : node.mapped().reads) read_(witness, read);
+}
+
+void MessageQueue::take(const Witness& witness, const trace::Send& event, LongForm form) {
+  message_(witness, event, scratch_, form);
+  if (!witness.connection.cases.empty() && event.wire_length >= 4 && !done_in_version_1(event)) {
+    const auto fixed = wire::decode_fixed_words(event.octets, event.wire_length);
+    const bool answers =
+        is_reply(event, scratch_) || (fixed && fixed->proc == static_cast<std::uint32_t>(wire::Proc::error));
+    heard_of(witness, event.side, wire::first_word(event.octets), answers ? Heard::answer : Heard::perhaps_call);
+  }
+  settle_cases(witness, event.side, event.sent_by());
 }
 
 void MessageQueue::told_by(const Witness& witness, const trace::Send& event) {

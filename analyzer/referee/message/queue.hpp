@@ -69,7 +69,9 @@ class MessageQueue {
 
   [[nodiscard]] const Kept* callless(const Connection& connection) const;
   [[nodiscard]] Unpulled* unpulled(const Connection& connection);
-  [[nodiscard]] bool keep_unpulled(const Connection& connection, const trace::Send& event);
+  [[nodiscard]] bool keep_unpulled(Connection& connection, const trace::Send& event);
+  /// In its turn, or after it had to wait: what its sender's peer is accused of may be settled by it either way.
+  void take(const Witness& witness, const trace::Send& event, LongForm form);
   void release_callless(const Witness& witness);
   void release_unpulled(const Witness& witness, LongForm form);
   /// The next message may tell what waits to be pulled.

@@ -490,6 +490,26 @@ bool judge_form(const Witness& witness, const trace::Send& event, const wire::He
   return ill;
 }
 
+namespace {
+
+[[nodiscard]] std::string mismatch(Side sender, std::uint32_t xid, std::uint32_t wanted, std::uint32_t type) {
+  return fmt::format("The {}'s message with XID {:#010x} has the form of {}, but what its chunk holds is {}.",
+                     name(sender), xid, kind(wanted),
+                     type <= 1 ? std::string(kind(type)) : fmt::format("of the message type {}", type));
+}
+
+/// A Reply in the chunk of what looks like a Call.
+void settle_reply_in_call(const Witness& witness, const Case& waited, bool proven) {
+  witness.conclude(waited, {.frames = {waited.frame, waited.evidence},
+                            .by = waited.accused,
+                            .as = Role::requester,
+                            .xid = waited.xid,
+                            .at_most = waited.at_most(proven),
+                            .what = mismatch(waited.accused, waited.xid, 0, 1)});
+}
+
+}  // namespace
+
 void judge_direction_by_rdma(const Witness& witness, FrameRef frame, const Transaction& call, Role role,
                              std::uint32_t type, FrameRef data) {
   Connection& connection = witness.connection;
@@ -500,15 +520,26 @@ void judge_direction_by_rdma(const Witness& witness, FrameRef frame, const Trans
     return;
   }
   const Side violator = role == Role::requester ? call.requester : other(call.requester);
-  witness.say(
-      RuleId::direction_mismatch,
-      {.frames = {frame, data},
-       .by = violator,
-       .as = role,
-       .xid = call.xid,
-       .what = fmt::format("The {}'s message with XID {:#010x} has the form of {}, but what its chunk holds is {}.",
-                           name(violator), call.xid, kind(wanted),
-                           type <= 1 ? std::string(kind(type)) : fmt::format("of the message type {}", type))});
+  if (wanted == 0 && type == 1) {
+    // A Reply that offers itself to be read, if a Call with that XID stands behind it, or is still on its way.
+    if (connection.find(other(violator), call.xid) != nullptr) {
+      witness.unchecked(RuleId::direction_mismatch, "it may answer a Call of its peer, whose place is not certain");
+      return;
+    }
+    witness.wait({.rule = RuleId::direction_mismatch,
+                  .accused = violator,
+                  .frame = frame,
+                  .evidence = data,
+                  .xid = call.xid,
+                  .about = Case::Answer{.call = {}, .ordinal = call.call_ordinal, .received = {}, .by_content = true},
+                  .settle = settle_reply_in_call});
+    return;
+  }
+  witness.say(RuleId::direction_mismatch, {.frames = {frame, data},
+                                           .by = violator,
+                                           .as = role,
+                                           .xid = call.xid,
+                                           .what = mismatch(violator, call.xid, wanted, type)});
 }
 
 const Row rows::rdma_msgp_sent{.group = 'D',

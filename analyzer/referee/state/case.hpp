@@ -31,6 +31,7 @@ struct Case {
     FrameRef call;              ///< one that was answered before, if there is one
     std::uint64_t ordinal = 0;  ///< of the answer
     FrameRef received;          ///< what proves that its receiver had it; number 0: nothing yet
+    bool by_content = false;    ///< it has the form of a Call, and holds a Reply: an answer to it ends no doubt
   };
   struct Use {
     std::uint32_t handle = 0;

@@ -105,7 +105,9 @@ struct SideState {
   FrameRef last_repeat;
   std::optional<trace::Liveness> liveness;  ///< told at the connection's end
   std::uint64_t sent = 0;                   ///< ordinal of its newest Send
+  unsigned untold = 0;                      ///< of its messages wait until it can be told what they are
   std::uint64_t acknowledged = 0;    ///< ordinal of the newest Send that the other side is proven to have received
+  FrameRef acknowledged_in;          ///< what proves it
   std::uint64_t judged_partial = 0;  ///< ordinal of a Send that was refused, and judged, before it was complete
   Recent<RecentSend, 64> sends;
   Recent<JudgedOp, 128> ops;
