@@ -14,6 +14,18 @@ bool accepts_in_vain(const Connection& connection) noexcept {
          trace::elapsed(sent->first_copy.time, sent->last_copy.time) >= silence_that_counts;
 }
 
+namespace {
+
+/// The client has confirmed it, and the server goes on as if it had not: whether any copy of the RTU came to it is not
+/// known.
+[[nodiscard]] bool perhaps_unconfirmed(const Connection& connection) noexcept {
+  const Connection::AcceptedAgain& again = connection.accepted_again;
+  return connection.messages == 0 && again.times >= repeats_that_count &&
+         trace::elapsed(connection.reply_frame.time, again.last.time) >= silence_that_counts;
+}
+
+}  // namespace
+
 Life life_of(const Connection& connection) {
   const ConnectionFacts& facts = connection.facts;
   Life life;
@@ -36,7 +48,7 @@ Life life_of(const Connection& connection) {
   const bool taken =
       connection.reply_seen() || connection.ready_seen || connection.messages > 0 || !facts.handshake_seen;
   if (!connection.rejected() && taken && !accepts_in_vain(connection)) {
-    life.answer = Life::Answer::taken;
+    life.answer = perhaps_unconfirmed(connection) ? Life::Answer::repeated : Life::Answer::taken;
   } else if (!connection.rejected() && !taken && connection.of(Side::passive).gaps > 0) {
     life.answer = Life::Answer::missing;
   }
