@@ -39,6 +39,7 @@ struct Handshake {
   bool answered = true;                 ///< false: neither reply nor rejection
   unsigned replies = 1;                 ///< how often the server sends its reply (InfiniBand only)
   bool ready = true;                    ///< the RTU is sent
+  bool ready_each = false;              ///< and once more for each further reply
   std::optional<std::uint32_t> reject;  ///< reason; on iWARP only that it is rejected
 };
 

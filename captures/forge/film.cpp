@@ -12,6 +12,13 @@ std::size_t Film::find(const std::string& name) const {
   throw Mistake("no frame belongs to '" + name + "'");
 }
 
+void Film::swap_last() {
+  if (shots.size() < 2) throw Mistake("there are no two frames to change places");
+  Shot& first = shots[shots.size() - 2];
+  std::swap(first, shots.back());
+  std::swap(first.time, shots.back().time);
+}
+
 void Film::swap(const std::string& a, const std::string& b) {
   Shot& first = shots[find(a)];
   Shot& second = shots[find(b)];

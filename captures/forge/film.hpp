@@ -42,6 +42,8 @@ class Film {
   [[nodiscard]] std::size_t find(const std::string& name) const;
   /// The same moment stays, the octets change places: so the file's order differs from the order of sending.
   void swap(const std::string& a, const std::string& b);
+  /// The same with the newest two.
+  void swap_last();
 
  private:
   std::int64_t clock_;

@@ -78,12 +78,12 @@ class IbConnection final : public Connection {
     rep.rnr_retry = h.server_depths.rnr_retry;
     rep.guid = stage_.server.guid;
     rep.private_data = h.server_data;
+    ready_data_ = h.ready_data;
     for (unsigned i = 0; i < h.replies; ++i) {
       if (i > 0) stage_.film.wait(h.every);
       datagram(Side::server, cm::reply(rep), "handshake");
+      if (h.ready && (h.ready_each || i + 1 == h.replies)) ready();
     }
-    ready_data_ = h.ready_data;
-    if (h.ready) ready();
   }
 
   void ready() override {

@@ -235,6 +235,7 @@ void Story::connect(const Step& step, Words& words) {
   h.receipt = words.get<bool>("receipt", false);
   h.replies = words.get<unsigned>("replies", 1);
   h.ready = words.get<bool>("ready", true);
+  h.ready_each = words.get<bool>("ready_each", false);
   h.ready_data = from_hex(words.get<std::string>("ready_data", ""));
   h.reject = words.maybe<std::uint32_t>("reject");
   const auto again = words.get<bool>("same_ports", false);
@@ -273,6 +274,7 @@ void Story::attempt(const Step& step, Words& words) {
   if (h.attempts == 0) throw Mistake("an attempt is made at least once");
   const Stage here = stage(apart + attempts_++);
   (fabric_.iwarp ? make_iwarp_connection(here) : make_ib_connection(here))->knock(h, answer->second);
+  if (words.get<bool>("answer_first", false)) film_.swap_last();
 }
 
 void Story::disconnect(const Step& /*step*/, Words& words) {

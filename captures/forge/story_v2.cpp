@@ -91,17 +91,25 @@ void Story::say_v2(const Step& step, Words& words, const Outgoing& out, std::opt
                       final ? invalidate : std::nullopt});
     at += sizes[i];
   }
-  line().rest.assign(pieces.begin() + static_cast<std::ptrdiff_t>(std::min(stop, pieces.size())), pieces.end());
+  // What the other side has left to send it may send yet.
+  std::vector<Piece>& rest = line().rest;
+  rest.erase(std::remove_if(rest.begin(), rest.end(), [&](const Piece& piece) { return piece.by == out.by; }),
+             rest.end());
+  rest.insert(rest.end(), pieces.begin() + static_cast<std::ptrdiff_t>(std::min(stop, pieces.size())), pieces.end());
   pieces.resize(std::min(stop, pieces.size()));
   for (const Piece& piece : pieces) emit(step, piece.by, piece.octets, piece.invalidate, false);
 }
 
 void Story::rest(const Step& step, Words& words) {
-  const std::size_t count = words.get<std::size_t>("count", line().rest.size());
-  if (line().rest.empty()) throw Mistake("no pieces were left");
-  for (std::size_t i = 0; i < count && !line().rest.empty(); ++i) {
-    const Piece piece = line().rest.front();
-    line().rest.erase(line().rest.begin());
+  std::vector<Piece>& rest = line().rest;
+  if (rest.empty()) throw Mistake("no pieces were left");
+  const std::size_t count = words.get<std::size_t>("count", rest.size());
+  const Side by = words.side("by").value_or(rest.front().by);
+  for (std::size_t i = 0; i < count; ++i) {
+    const auto next = std::find_if(rest.begin(), rest.end(), [&](const Piece& piece) { return piece.by == by; });
+    if (next == rest.end()) break;
+    const Piece piece = *next;
+    rest.erase(next);
     emit(step, piece.by, piece.octets, piece.invalidate, false);
   }
 }

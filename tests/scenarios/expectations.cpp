@@ -128,13 +128,14 @@ std::string_view name_of(const Names& names, Value value) {
 }
 
 MountWant read_mount(const YAML::Node& node, const std::string& path) {
-  only(node, {"number", "state", "owes", "since", "says", "fabric"}, path);
+  only(node, {"number", "state", "owes", "since", "says", "next", "fabric"}, path);
   MountWant want;
   if (node["number"]) want.number = node["number"].as<std::uint32_t>();
   if (node["state"]) want.state = named(states, node["state"].as<std::string>());
   for (const std::string& name : texts(node["owes"])) want.owes.push_back(named(owing, name));
   want.since = texts(node["since"]);
   want.says = texts(node["says"]);
+  want.next = texts(node["next"]);
   want.fabric = text(node["fabric"]);
   return want;
 }
@@ -230,6 +231,10 @@ std::vector<std::string> wrong_mount(const MountWant& want, const StepFrames& fr
   for (const std::string& words : want.says) {
     if (mount.sentence.find(words) == std::string::npos)
       lines.push_back(fmt::format("{} does not say '{}'", who, words));
+  }
+  for (const std::string& words : want.next) {
+    if (mount.next.find(words) == std::string::npos)
+      lines.push_back(fmt::format("{} advises \"{}\", without '{}'", who, mount.next, words));
   }
   return lines;
 }

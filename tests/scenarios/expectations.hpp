@@ -43,6 +43,7 @@ struct MountWant {
   std::vector<rpcrdma::referee::Owes> owes;  ///< one of them; empty: whoever
   std::vector<std::string> since;            ///< the frame belongs to one of these steps; empty: whichever
   std::vector<std::string> says;             ///< all of them stand in the sentence
+  std::vector<std::string> next;             ///< and these in what to look at next
   std::optional<std::string> fabric;
 };
 

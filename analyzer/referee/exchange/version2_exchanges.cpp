@@ -284,6 +284,16 @@ void end_by_error(const Turn& turn, Transaction& call) {
   if (call.answer != Transaction::Answer::perhaps) count_refusal(turn.connection, call);
 }
 
+/// A Call gets one answer, be it a Reply or an error. Not where the error may be about something else with that XID.
+void judge_second_answer(const Turn& turn) {
+  const bool of_pieces = turn.header.error == static_cast<std::uint32_t>(wire::ErrorCode::inval_cont);
+  const Transaction* call = turn.connection.find(other(turn.side()), turn.xid());
+  const RecentSend* refused = refused_by(turn);
+  if (of_pieces || call == nullptr || !call->answered() || refused == nullptr) return;
+  if (!(refused->exchange == call->id) || refused->frame.number != call->call.number) return;
+  judge_duplicate(turn, turn.event, *call);
+}
+
 }  // namespace
 
 void take_error(const Turn& turn) {
@@ -291,7 +301,10 @@ void take_error(const Turn& turn) {
   // A Call may have the same XID as properties, 0, as a Reply, or as a message of a type that is not known.
   if (about == Refused::properties || about == Refused::reply || refuses_unknown_type(turn)) return;
   Transaction* call = turn.connection.open_call(other(turn.side()), turn.xid());
-  if (call == nullptr) return;
+  if (call == nullptr) {
+    if (about == Refused::something_else) judge_second_answer(turn);
+    return;
+  }
   if (about == Refused::not_known) call->answer = Transaction::Answer::perhaps;
   end_by_error(turn, *call);
 }

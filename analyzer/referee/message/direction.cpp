@@ -121,7 +121,8 @@ struct Parties {
     if (own_reply_chunk(header, *parties.theirs)) return is(Direction::call);
     return is(parties.mine_open ? Direction::unknown : Direction::reply);
   }
-  if (offered_before(connection, parties.sender, header) == OfferedBefore::same_memory) return is(Direction::reply);
+  const OfferedBefore before = offered_before(connection, parties.sender, header);
+  if (before == OfferedBefore::same_memory) return is(Direction::reply);
   if (form == LongForm::call) return is(Direction::call);
   if (form == LongForm::reply) return is(Direction::reply);
   if (event.invalidated) return rather_reply;  // a Call may not, and whose Reply it is may be missing
@@ -129,6 +130,8 @@ struct Parties {
                             possible_long_call(connection, other(parties.sender), parties.xid);
   if (perhaps_open && !offers_room(header)) return rather_reply;
   if (possible_cut_call(connection, other(parties.sender), parties.xid)) return is(Direction::unknown);
+  // The Reply once more, or a Call with its XID: nobody has read it to the end, and nothing else tells.
+  if (before == OfferedBefore::yes && !offers_room(header)) return is(Direction::unknown);
   return is(Direction::call);
 }
 

@@ -101,6 +101,7 @@ namespace {
     return "On the server: who took the request does not decide it; its log, dmesg and the stacks of nfsd.";
   }
   if (a.failing != nullptr) return where_refused(*a.failing);
+  if (!a.sent_away.empty()) return "On the server: its log and dmesg, why it ends the connections that it accepts.";
   if (blocked(a) == Blocked::never_whole) {
     return "On the server: what holds back the rest of its Call; its log, rpcrdma tracepoints.";
   }

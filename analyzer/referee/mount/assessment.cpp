@@ -148,6 +148,22 @@ void take_nothing_done(Assessment& a, const Mount& mount, TimeNs wait) {
   a.nothing_done = &run;
 }
 
+void take_sent_away(Assessment& a, const Mount& mount) {
+  std::vector<const Life*> lives;
+  FrameRef reply;
+  for (const Life& life : mount.lives) {
+    keep_later(reply, life.last_reply);
+    if (life.established()) lives.push_back(&life);
+  }
+  std::stable_sort(lives.begin(), lives.end(),
+                   [](const Life* x, const Life* y) { return x->opened.number < y->opened.number; });
+  while (!lives.empty() && lives.back()->sent_away() && later(lives.back()->opened, reply)) {
+    a.sent_away.push_back(lives.back());
+    lives.pop_back();
+  }
+  std::reverse(a.sent_away.begin(), a.sent_away.end());
+}
+
 [[nodiscard]] Assessment::Doubt doubt_of(const Assessment& a, const Mount& mount) {
   bool sends = false;
   bool readable = false;
@@ -165,6 +181,9 @@ void take_nothing_done(Assessment& a, const Mount& mount, TimeNs wait) {
   };
   if (any(Life::Answer::missing) && !any(Life::Answer::taken) && a.failing == nullptr) {
     return Assessment::Doubt::answer_missing;
+  }
+  if (any(Life::Answer::repeated) && !any(Life::Answer::taken) && a.failing == nullptr) {
+    return Assessment::Doubt::unconfirmed;
   }
   if (one_way && !both) return Assessment::Doubt::one_direction;
   if (sends && !readable) return Assessment::Doubt::nothing_readable;
@@ -259,6 +278,7 @@ Assessment assess(const Mount& mount, FrameRef end, TimeNs wait) {
   take_calls(a, mount, wait);
   take_nfs(a, mount, wait);
   take_nothing_done(a, mount, wait);
+  take_sent_away(a, mount);
   a.doubt = doubt_of(a, mount);
   a.state = state_of(a, mount);
   if (a.state == State::closed) end_waits_with_the_mount(a, wait);

@@ -317,6 +317,10 @@ using State = MountFacts::State;
   if (a.lost != nullptr) text += ": " + cause_text(*a.lost);
   if (a.lost != nullptr && a.vain > 0)
     text += fmt::format("; {} since then carried no reply", counted(a.vain, "connection"));
+  if (a.sent_away.size() > 1) {
+    text += fmt::format("; the server ended {} before any call was made on them",
+                        counted(a.sent_away.size(), "connection"));
+  }
   text += silence_text(a);
   if (a.failing != nullptr) text += "; " + attempts_text(*a.failing);
   if (!a.hanging.empty()) text += "; " + call_text(a.hanging.front());
@@ -381,32 +385,20 @@ using State = MountFacts::State;
           mount.nfs.unread.number);
     case Assessment::Doubt::answer_missing:
       return fmt::format("{}whether the server took the connection stands in frames that the capture lacks.", begin);
+    case Assessment::Doubt::unconfirmed:
+      return fmt::format(
+          "{}the client confirmed the connection (RTU), and the server went on repeating its acceptance (REP) as if "
+          "that had not come to it.",
+          begin);
     case Assessment::Doubt::none:
       break;
   }
   return fmt::format("{}too little of it is in the capture.", begin);
 }
 
-/// Connections since the newest Reply that the server closed before anything was called on them, if the newest of all
-/// is one.
-[[nodiscard]] std::uint64_t sent_away(const Mount& mount, const Assessment& a) {
-  const auto is_one = [](const Life& life) {
-    return life.established() && life.orderly && life.closed->by == Party::server && life.messages == 0 &&
-           life.cut == 0 && !life.one_way && life.newest_gap[0].number == 0 && life.newest_gap[1].number == 0;
-  };
-  if (a.newest == nullptr || !is_one(*a.newest)) return 0;
-  FrameRef reply;
-  for (const Life& life : mount.lives) {
-    if (life.last_reply.number > reply.number) reply = life.last_reply;
-  }
-  return static_cast<std::uint64_t>(std::count_if(mount.lives.begin(), mount.lives.end(), [&](const Life& life) {
-    return is_one(life) && life.opened.number > reply.number;
-  }));
-}
-
 [[nodiscard]] std::string was_closed(const Mount& mount, const Assessment& a) {
   const std::uint64_t frame = a.since ? a.since->number : 0;
-  const std::uint64_t away = sent_away(mount, a);
+  const std::size_t away = a.sent_away.size();
   if (mount.waits.answered + hidden(mount) + lost(mount) == 0) {
     if (away == 1) {
       return fmt::format(

@@ -150,6 +150,28 @@ void judge_series(const MountWitness& witness, const AttemptSeries& series, cons
   witness.say(RuleId::reconnect_loop, std::move(symptom));
 }
 
+/// Connections that come up and that nobody can use are attempts that fail, whatever the handshake says.
+void judge_sent_away(const MountWitness& witness, const Assessment& assessment) {
+  const std::vector<const Life*>& lives = assessment.sent_away;
+  if (lives.size() < attempts_of_a_loop) return;
+  const auto resets = static_cast<std::uint64_t>(std::count_if(
+      lives.begin(), lives.end(), [](const Life* life) { return life->closed->how == Closed::How::reset; }));
+  Symptom symptom;
+  symptom.frames = {lives.front()->opened, lives.front()->closed->frame, lives.back()->opened,
+                    lives.back()->closed->frame};
+  for (const Life* life : lives) symptom.connections.push_back(life->id);
+  symptom.owes = Owes::server;
+  symptom.times = lives.size();
+  symptom.what =
+      fmt::format("The server ended {} in a row before any call was made on them, in {:.1f} s ({}).",
+                  counted(lives.size(), "connection"),
+                  seconds(trace::elapsed(lives.front()->opened.time, lives.back()->closed->frame.time)),
+                  resets == lives.size() ? "each reset"
+                  : resets == 0          ? "each closed in good order"
+                                : fmt::format("{} reset, {} closed in good order", resets, lives.size() - resets));
+  witness.say(RuleId::reconnect_loop, std::move(symptom));
+}
+
 /// The findings about REJs and REQs tell of these.
 [[nodiscard]] bool told_elsewhere(const Attempt& attempt, const Assessment& assessment) {
   if (attempt.transport != trace::Transport::iwarp) return true;
@@ -245,9 +267,14 @@ const Row rows::reconnect_loop{
     .title = "Attempts to connect fail one after the other",
     .explanation =
         "The client tries again and again. What single attempts got is said here once. A series that ends in a "
-        "connection is what a server's restart looks like.",
-    .evidence = "Three or more attempts in a row between the same addresses that fail, of any kind.",
-    .next = "The reason of the refusals; when nothing answers, the path. The first failing attempt tells since when."};
+        "connection is what a server's restart looks like. A connection that comes up, and that the server ends before "
+        "anything is called on it, has failed as well.",
+    .evidence =
+        "Three or more attempts in a row between the same addresses that fail, of any kind; or the newest three or "
+        "more connections, each closed or reset by the server before a call was made. Not after five idle minutes.",
+    .next =
+        "The reason of the refusals; when nothing answers, the path. The first failing attempt tells since when. Where "
+        "the server ends what it has accepted, its log and dmesg say why."};
 
 void judge_attempts(const MountWitness& witness, const Mount& mount, const Assessment& assessment) {
   Singles singles(witness.context.book, mount);
@@ -256,6 +283,7 @@ void judge_attempts(const MountWitness& witness, const Mount& mount, const Asses
     singles.fold(series.first, std::max(series.last.number, series.last_answer.number));
     judge_series(witness, series, assessment);
   }
+  judge_sent_away(witness, assessment);
   const CameThrough came_through(mount);
   for (const Attempt& attempt : mount.attempts) {
     if (came_through.behind(attempt)) {

@@ -171,6 +171,31 @@ const Row rows::reverse_credit_exceeded{
         "Client: rpcrdma:xprtrdma_cb_setup (how many it is ready for), xprtrdma_cb_call. Server: "
         "/proc/sys/sunrpc/svc_rdma/max_bc_requests."};
 
+namespace {
+
+/// Who asks for less than is granted limits itself (RFC 8166 section 3.3.1: the lower number binds). `before`: what it
+/// is held to, as a lowered wish binds from the next Call on.
+void note_full(Ledger& ledger, FrameRef now, std::uint32_t wish, std::uint64_t before, std::uint64_t limit) {
+  if (ledger.full_of_wish != 0) ledger.full_since = {};  // it goes on
+  const bool own = wish != 0 && wish < limit;
+  const bool full =
+      own ? ledger.outstanding >= wish && ledger.outstanding <= std::min(before, limit) : ledger.outstanding == limit;
+  if (!ledger.answered || !full || ledger.full_since.number != 0) return;
+  ledger.full_since = now;
+  ledger.full_of_wish = own ? wish : 0;
+  ledger.full_reported = false;
+}
+
+[[nodiscard]] std::string all_credits(const Ledger& ledger) {
+  if (ledger.full_of_wish == 1) return "The one credit that the requester asks for was";
+  if (ledger.full_of_wish != 0)
+    return fmt::format("All {} credits that the requester asks for were", ledger.full_of_wish);
+  if (ledger.limit() == 1) return "The one granted credit was";
+  return fmt::format("All {} granted credits were", ledger.limit());
+}
+
+}  // namespace
+
 void credit_call(const Witness& witness, const trace::Send& event, const Transaction& call, RecentSend& send) {
   Connection& connection = witness.connection;
   Ledger& ledger = connection.ledger(event.side);
@@ -232,10 +257,7 @@ void credit_call(const Witness& witness, const trace::Send& event, const Transac
     ledger.over = false;
     connection.settle_episode(event.side);
   }
-  if (ledger.answered && ledger.outstanding == limit && ledger.full_since.number == 0) {
-    ledger.full_since = event.frame;
-    ledger.full_reported = false;
-  }
+  note_full(ledger, event.frame, call.credit, wish, limit);
 }
 
 const Row rows::credit_grant_zero{
@@ -363,9 +385,12 @@ const Row rows::credit_stall{
     .who = "nobody",
     .title = "All credits were in use for a while",
     .explanation =
-        "The requester had as many calls outstanding as it was allowed and had to wait. Under load that is normal; "
-        "when it lasts, the server's grant limits throughput or the server is slow.",
-    .evidence = "Calls outstanding equal the grant for longer than a second. Not decided across a gap in the capture.",
+        "The requester had as many calls outstanding as it was allowed, or as it asks for itself, and had to wait. "
+        "Under load that is normal; when it lasts, the server's grant or the client's own request limits throughput, "
+        "or the server is slow.",
+    .evidence =
+        "Calls outstanding equal the grant, or the newest request where that is lower, for longer than a second. Not "
+        "decided across a gap in the capture.",
     .next =
         "Linux client: bklog_u in the xprt line of /proc/self/mountstats. Raise /proc/sys/sunrpc/svc_rdma/max_requests "
         "on the server if its grant is the limit, /proc/sys/sunrpc/rdma_slot_table_entries if the client's request "
@@ -381,13 +406,12 @@ void credit_stall_check(const Witness& witness, Ledger& ledger, FrameRef now) {
   ++ledger.stalls;
   ++ledger.stall.times;
   ledger.stall.took(full);
-  ledger.stall.finding =
-      witness.say(RuleId::credit_stall,
-                  {.frames = {ledger.full_since, now},
-                   .what = fmt::format("{} in use for {:.1f} s: the requester could not send more.",
-                                       ledger.limit() == 1 ? std::string("The one granted credit was")
-                                                           : fmt::format("All {} granted credits were", ledger.limit()),
-                                       static_cast<double>(full) / 1e9)});
+  ledger.stall.finding = witness.say(
+      RuleId::credit_stall,
+      {.frames = {ledger.full_since, now},
+       .what = fmt::format("{} in use for {:.1f} s: the requester could not send more{}.", all_credits(ledger),
+                           static_cast<double>(full) / 1e9,
+                           ledger.full_of_wish == 0 ? "" : fmt::format(", though {} were granted", ledger.limit()))});
 }
 
 }  // namespace rpcrdma::referee

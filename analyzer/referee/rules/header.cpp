@@ -236,12 +236,12 @@ const Row rows::nomsg_trailing_bytes{
     .who = "sender",
     .title = "Octets behind the header of a message that carries nothing inline",
     .explanation =
-        "A message of the type RDMA_NOMSG ends with its chunk lists; the RPC message travels in a chunk. What follows "
-        "is not looked at by anybody, so it is either waste or a sign that sender and receiver disagree about where "
-        "the message is.",
+        "A message of the type RDMA_NOMSG ends with its chunk lists; the RPC message travels in a chunk. RDMA_DONE is "
+        "four words and nothing else. What follows is not looked at by anybody, so it is either waste or a sign that "
+        "sender and receiver disagree about where the message is.",
     .evidence =
-        "The Send is longer on the wire than its decoded header. One to three octets may be padding and are a note. "
-        "Not decided when packets of the message are missing.",
+        "The Send is longer on the wire than its decoded header. One to three octets may be padding and are a note, as "
+        "is what stands behind RDMA_DONE. Not decided when packets of the message are missing.",
     .next =
         "Compare the sender's message type with what it put behind the header: a message meant to go inline has to be "
         "RDMA_MSG. Linux shows the header's length in rpcrdma:xprtrdma_marshal and rpcrdma:svcrdma_decode_rqst."};

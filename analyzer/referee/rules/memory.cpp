@@ -215,23 +215,31 @@ void mark_guilty(Connection& connection, const Case& waited, HeldFinding finding
   judged->finding = std::move(finding);
 }
 
+[[nodiscard]] Case::Use use_of(const JudgedOp& op) { return {op.handle, op.offset, op.length, op.op, op.writing}; }
+
+[[nodiscard]] std::string use_text(Side side, const Case::Use& use) {
+  return fmt::format("The {} {} {} of handle {:#010x}", name(side), use.writing ? "wrote" : "read",
+                     range(use.offset, use.length), use.handle);
+}
+
+[[nodiscard]] std::string unknown_memory_text(Side side, const Case::Use& use, RuleId rule) {
+  const std::string_view owner = name(other(side));
+  if (rule != RuleId::rdma_by_requester) {
+    return use_text(side, use) + fmt::format(", which no message of the {} on this connection ever named.", owner);
+  }
+  return use_text(side, use) +
+         fmt::format(", although the {} has not offered any memory: only responders read and write.", owner);
+}
+
 void settle_unknown_memory(const Witness& witness, const Case& waited, bool proven) {
   const Case::Use& use = *waited.use();
   Connection& connection = witness.connection;
   const bool by_requester = waited.rule == RuleId::rdma_by_requester;
-  HeldFinding finding = witness.conclude(
-      waited,
-      {.frames = {waited.frame},
-       .by = waited.accused,
-       .as = when(by_requester, Role::requester),
-       .at_most = waited.at_most(proven),
-       .what = fmt::format(
-           "The {} {} {} of handle {:#010x}, {}.", name(waited.accused), use.writing ? "wrote" : "read",
-           range(use.offset, use.length), use.handle,
-           by_requester ? fmt::format("although the {} has not offered any memory: only responders read and write",
-                                      name(other(waited.accused)))
-                        : fmt::format("which no message of the {} on this connection ever named",
-                                      name(other(waited.accused))))});
+  HeldFinding finding = witness.conclude(waited, {.frames = {waited.frame},
+                                                  .by = waited.accused,
+                                                  .as = when(by_requester, Role::requester),
+                                                  .at_most = waited.at_most(proven),
+                                                  .what = unknown_memory_text(waited.accused, use, waited.rule)});
   connection.of(waited.accused).unknown_ops = true;
   mark_guilty(connection, waited, std::move(finding));
 }
@@ -249,7 +257,7 @@ void settle_misuse(const Witness& witness, const Case& waited, bool proven) {
                                         .by = waited.accused,
                                         .as = misuse.as,
                                         .xid = waited.xid,
-                                        .what = misuse.what}));
+                                        .what = use_text(waited.accused, misuse) + misuse.what}));
 }
 
 /// The rule that an operation breaks which is not inside.
@@ -313,37 +321,32 @@ struct Excuse {
 
 /// What an operation that is not inside does wrong, to memory that is known.
 struct Offence {
-  std::string what;
-  FrameRef ended;  ///< what ended the use of the memory; number 0: nothing
+  std::string what;  ///< goes behind use_text()
+  FrameRef ended;    ///< what ended the use of the memory; number 0: nothing
 };
 
 [[nodiscard]] Offence offence(const RdmaAccess& access, const MemoryMap::Hit& hit) {
   using Verdict = MemoryMap::Hit::Verdict;
   const Exposure& exposure = *hit.exposure;
   const Side owner = other(access.initiator);
-  const std::string done =
-      fmt::format("The {} {} {} of handle {:#010x}", name(access.initiator), access.writing ? "wrote" : "read",
-                  range(access.offset, access.length), access.handle);
   if (hit.verdict == Verdict::retired) {
-    return {exposure.access == Access::offer
-                ? fmt::format("{} after its RDMA_DONE (frame {}) said it was finished with it.", done,
-                              exposure.retired.number)
-                : fmt::format("{} after its answer (frame {}) had ended the use of that memory.", done,
-                              exposure.retired.number),
-            exposure.retired};
+    return {
+        exposure.access == Access::offer
+            ? fmt::format(" after its RDMA_DONE (frame {}) said it was finished with it.", exposure.retired.number)
+            : fmt::format(" after its answer (frame {}) had ended the use of that memory.", exposure.retired.number),
+        exposure.retired};
   }
   if (hit.verdict == Verdict::wrong_kind) {
-    return {fmt::format("{}, which the {} had exposed to be {} only (frame {}).", done, name(owner),
+    return {fmt::format(", which the {} had exposed to be {} only (frame {}).", name(owner),
                         access.writing ? "read" : "written", exposure.exposed.number),
             {}};
   }
   if (exposure.access == Access::offer && access.writing) {
-    return {fmt::format("{}, which the {} had only offered to be read (frame {}).", done, name(owner),
-                        exposure.exposed.number),
+    return {fmt::format(", which the {} had only offered to be read (frame {}).", name(owner), exposure.exposed.number),
             {}};
   }
-  return {fmt::format("{}; the {} exposed {} (frame {}).", done, name(owner),
-                      range(hit.region.begin, hit.region.length()), exposure.exposed.number),
+  return {fmt::format("; the {} exposed {} (frame {}).", name(owner), range(hit.region.begin, hit.region.length()),
+                      exposure.exposed.number),
           exposure.retired};
 }
 
@@ -369,12 +372,9 @@ bool accuse_later(const Witness& witness, RuleId rule, const RdmaAccess& access,
 
 bool judge_invalidated_before(const Witness& witness, const RdmaAccess& access, const Exposure& exposure) {
   if (exposure.invalidated.number == 0) return false;
-  return accuse_later(
-      witness, RuleId::rdma_after_invalidate, access, exposure,
-      {fmt::format("The {} {} {} of handle {:#010x}, which it had itself invalidated before (frame {}).",
-                   name(access.initiator), access.writing ? "wrote" : "read", range(access.offset, access.length),
-                   access.handle, exposure.invalidated.number),
-       exposure.invalidated});
+  return accuse_later(witness, RuleId::rdma_after_invalidate, access, exposure,
+                      {fmt::format(", which it had itself invalidated before (frame {}).", exposure.invalidated.number),
+                       exposure.invalidated});
 }
 
 void judge_misuse(const Witness& witness, const RdmaAccess& access, const MemoryMap::Hit& hit) {
@@ -424,6 +424,21 @@ JudgedOp& judge_access(const Witness& witness, const RdmaAccess& access, MemoryM
   return connection.of(access.initiator).ops.add(std::move(judged));
 }
 
+/// A later segment of a Write that was judged by its first one: iWARP does not announce how long it will be.
+void grow(const Witness& witness, JudgedOp& judged, const trace::Write& event) {
+  if (event.handle != judged.handle || event.offset != judged.offset + judged.length) return;
+  judged.length += event.length;
+  for (Case& waited : witness.connection.cases) {
+    Case::Use* use = waited.accused == event.side ? waited.use() : nullptr;
+    if (use != nullptr && use->op == event.op && use->writing) use->length = judged.length;
+  }
+  const bool unknown = judged.rule == RuleId::rdma_by_requester || judged.rule == RuleId::rdma_unknown_handle;
+  if (judged.state != JudgedOp::State::guilty || !judged.finding || !unknown) return;
+  Finding& finding = witness.context.book.at(judged.finding);
+  if (finding.rule != judged.rule || finding.occurrences > 1) return;
+  witness.reword(finding, unknown_memory_text(event.side, use_of(judged), judged.rule));
+}
+
 }  // namespace
 
 void judge_write(const Witness& witness, const trace::Write& event) {
@@ -451,6 +466,8 @@ void judge_write(const Witness& witness, const trace::Write& event) {
                      {event.side, event.frame, event.op, event.handle, event.offset, event.length, true, judged->frame},
                      again);
       }
+    } else if (judged != nullptr) {
+      grow(witness, *judged, event);
     }
   }
   if (!event.first && connection.body_writes[index(event.side)].left != 0) keep_more_written(witness, event);
@@ -543,10 +560,8 @@ void judge_early_access(const Witness& witness, const Transaction& call) {
     finding.rule = RuleId::rdma_before_call;
     finding.xid = call.xid;
     finding.role = Role::responder;
-    witness.reword(
-        finding, fmt::format("The {} {} {} of handle {:#010x} before the Call that offers it (frame {}) was sent.",
-                             name(other(call.requester)), op->writing ? "wrote" : "read", range(op->offset, op->length),
-                             op->handle, call.call.number));
+    witness.reword(finding, use_text(other(call.requester), use_of(*op)) +
+                                fmt::format(" before the Call that offers it (frame {}) was sent.", call.call.number));
     witness.context.book.evidence(op->finding, call.call);
   }
 }

@@ -16,6 +16,8 @@ namespace rpcrdma::referee {
 
 namespace {
 
+constexpr std::uint64_t done_length = 16;
+
 void settle_waiting_done(const Witness& witness, const Case& waited, bool proven) {
   const bool automatic = witness.context.options.profile == Profile::automatic && !witness.connection.reliable_reply;
   // What its sender acknowledged on InfiniBand may be missing together with the acknowledgement.
@@ -27,12 +29,24 @@ void settle_waiting_done(const Witness& witness, const Case& waited, bool proven
   settle_done(witness, {waited.accused, waited.frame, waited.xid, waited.is<Case::Done>()->invalidated});
 }
 
+void judge_behind_done(const Witness& witness, const trace::Send& event, std::uint32_t xid) {
+  if (event.holes || event.wire_length <= done_length) return;
+  witness.say(RuleId::nomsg_trailing_bytes,
+              {.frames = {event.frame},
+               .by = event.side,
+               .xid = xid,
+               .at_most = Severity::note,
+               .what = fmt::format("The {}'s RDMA_DONE goes on for {} behind its {} octets, where nothing belongs.",
+                                   name(event.side), counted(event.wire_length - done_length, "octet"), done_length)});
+}
+
 }  // namespace
 
 void judge_done(const Witness& witness, const trace::Send& event, RecentSend& send) {
   Connection& connection = witness.connection;
   const std::uint32_t xid = send.xid;
   connection.dones.add({xid, event.side, event.frame});
+  judge_behind_done(witness, event, xid);
   if (newest_offer(connection, event.side, xid) == nullptr && connection.cases.size() < most_cases) {
     // Its offer may still be held back behind a hole in the other direction: wait for what the peer sends next.
     witness.wait({.rule = RuleId::rdma_done_sent,

@@ -470,9 +470,13 @@ bool note_refusal(const Turn& turn, bool whole) {
   }
   turn.send.direction = Direction::reply;
   ++connection.facts.messages.rdma_error;
-  // Version 1, with which the client goes on, begins with an answer.
+  // Version 1, with which the client goes on, begins with an answer. What its credit word means in a message that says
+  // version 2 is open: it may let the client send more, and is no grant that others are held against.
   const std::uint32_t credit = turn.header.fixed.credit;
+  std::optional<std::uint32_t>& granted = connection.ledger(Side::active).granted;
+  const std::optional<std::uint32_t> before = granted;
   credit_refusal(connection, turn.event, Side::active, when(credit != 0, credit));
+  granted = before;
   remember_refusal(connection, turn.event, when(whole, Range{turn.header.vers_low, turn.header.vers_high}));
   return true;
 }

@@ -47,7 +47,7 @@ struct Case {
     FrameRef start;  ///< first packet of the operation, when it is another one
     FrameRef ended;  ///< what ended the use of that memory
     Role as = Role::responder;
-    std::string what;
+    std::string what;  ///< is wrong with it: the end of a sentence that begins with the use
   };
   /// RDMA_DONE: its offer may be on its way.
   struct Done {
@@ -122,6 +122,10 @@ struct Case {
   [[nodiscard]] const Use* use() const noexcept {
     if (const auto* unknown = is<UnknownMemory>()) return unknown;
     return is<Misuse>();
+  }
+  [[nodiscard]] Use* use() noexcept {
+    if (auto* unknown = std::get_if<UnknownMemory>(&about)) return unknown;
+    return std::get_if<Misuse>(&about);
   }
   /// Of something that is missing, and may only be late. (Else: of who was first.)
   [[nodiscard]] bool of_absence() const noexcept {

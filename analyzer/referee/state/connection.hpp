@@ -156,6 +156,12 @@ struct Connection {
   bool reliable_reply = false;  ///< pull completion is judged by the reliable-reply column
   v2::State v2;
   std::uint64_t handshake_repeats = 0;
+  /// Of the server's REP behind the client's RTU, while nothing is sent: what confirms it has not come to the server.
+  struct AcceptedAgain {
+    FrameRef first;
+    FrameRef last;
+    std::uint64_t times = 0;
+  } accepted_again;
   FrameRef request_frame;
   FrameRef receipt;  ///< MRA of the server, in front of its answer
   FrameRef reply_frame;

@@ -60,7 +60,8 @@ struct Ledger {
   std::uint64_t reported_episode = 0;
   HeldFinding episode_finding;
   std::uint64_t stalls = 0;
-  FrameRef full_since;  ///< in-flight equals the grant since then; number 0: it does not
+  FrameRef full_since;  ///< in-flight equals the grant, or the requester's own lower wish, since then; number 0: no
+  std::uint32_t full_of_wish = 0;  ///< that wish; 0: it is the grant
   bool full_reported = false;
   Cost full;   ///< all times that it did, however short
   Cost stall;  ///< those that lasted

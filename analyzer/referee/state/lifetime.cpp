@@ -35,8 +35,12 @@ void doubt_memory(Connection& connection, const trace::Send& event, HeldFinding 
   constexpr std::size_t fixed_words = 16;
   if (event.octets.size() < fixed_words || event.wire_length <= fixed_words) return;  // names nothing
   SideState& side = connection.of(event.side);
-  // The oldest has to make room, and what it named would count as unknown.
-  if (++side.doubtful_count > SideState::most_doubtful) connection.distrust(kept_finished, Doubt::bound);
+  // Of what is settled nobody asks any more. Else the oldest has to make room, and what it named would count as
+  // unknown.
+  Doubtful* const settled = side.doubtful.newest([](const Doubtful& message) { return message.settled; });
+  if (settled == nullptr && ++side.doubtful_count > SideState::most_doubtful) {
+    connection.distrust(kept_finished, Doubt::bound);
+  }
   Doubtful kept;
   kept.frame = event.frame;
   kept.xid = wire::load_be32(event.octets.data());
@@ -45,7 +49,11 @@ void doubt_memory(Connection& connection, const trace::Send& event, HeldFinding 
                      lists.begin() + static_cast<std::ptrdiff_t>(std::min(lists.size(), Doubtful::kept)));
   kept.more = lists.size() > Doubtful::kept || event.octets.size() < event.wire_length;
   kept.finding = std::move(finding);
-  side.doubtful.add(std::move(kept));
+  if (settled != nullptr) {
+    *settled = std::move(kept);
+  } else {
+    side.doubtful.add(std::move(kept));
+  }
 }
 
 void refused_doubtful(Connection& connection, Side sender, std::uint32_t xid) {

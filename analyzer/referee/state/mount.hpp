@@ -92,11 +92,19 @@ struct Life {
   MountFacts::Roles roles = MountFacts::Roles::known;
   /// Of the server to the request.
   enum class Answer : std::uint8_t {
-    none,     ///< or it was refused
-    taken,    ///< or traffic shows it
-    missing,  ///< it may stand in what the capture lacks
+    none,      ///< or it was refused
+    taken,     ///< or traffic shows it
+    repeated,  ///< again and again, although the client had confirmed it, and nothing was sent since
+    missing,   ///< it may stand in what the capture lacks
   } answer = Answer::none;
   [[nodiscard]] bool established() const noexcept { return answer == Answer::taken; }
+  /// The server ended it before anything was called. Not for having been idle.
+  [[nodiscard]] bool sent_away() const noexcept {
+    const bool ended = closed && closed->by == Party::server && !closed->cause &&
+                       (closed->how == Closed::How::disconnect || closed->how == Closed::How::reset);
+    const bool unused = messages == 0 && cut == 0;
+    return established() && ended && unused && !one_way && newest_gap[0].number == 0 && newest_gap[1].number == 0;
+  }
   std::array<FrameRef, 2> heard;       ///< newest frame of each side
   std::array<FrameRef, 2> newest_gap;  ///< of each side's direction
   std::array<std::optional<trace::Liveness>, 2> liveness;
@@ -212,7 +220,8 @@ struct Assessment {
     only_tcp,          ///< TCP is up, and what went over it was cut before it told what it is
     frames_missing,
     message_unread,  ///< of what came in pieces the end could not be read
-    answer_missing   ///< whether the server took the connection
+    answer_missing,  ///< whether the server took the connection
+    unconfirmed      ///< whether what confirms the connection came to the server
   } doubt = Doubt::none;
   MountFacts::State state = MountFacts::State::unknown;
   Owes owes = Owes::unknown;
@@ -245,6 +254,9 @@ struct Assessment {
     a_while,   ///< W or longer
     the_start  ///< RPC refused every Call that there was, but perhaps NULL
   } nothing_since = Since::a_while;
+  /// The newest connections, since the newest Reply, if the server ended the newest of all before anything was called,
+  /// and those before it; the oldest first.
+  std::vector<const Life*> sent_away;
   std::uint64_t hidden = 0;  ///< Calls and others that may have been answered where the capture has gaps
   /// Silence of one side while the other repeats itself.
   struct Silence {

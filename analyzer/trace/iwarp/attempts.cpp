@@ -4,6 +4,8 @@
 #include <algorithm>
 
 #include "trace/iwarp/piece.hpp"
+#include "trace/proven_order.hpp"
+#include "trace/spans.hpp"
 
 namespace rpcrdma::trace::iwarp {
 namespace {
@@ -181,7 +183,9 @@ void Attempts::take(const Seen& seen) {
 void Attempts::take_syn(const Seen& seen) {
   Attempt* a = find(seen.flow);
   if (a == nullptr || a->number != seen.number) {
-    tell(TcpAttempt::Step::request, seen, begin(seen).request);
+    Attempt& fresh = begin(seen);
+    tell(TcpAttempt::Step::request, seen, fresh.request);
+    if (!early_.empty()) refuse_early(fresh);
     return;
   }
   if (a->request.number == 0) {  // its answer came before it
@@ -202,6 +206,10 @@ void Attempts::take_syn(const Seen& seen) {
     case Attempt::State::withdrawn:
       return;  // its answer was lost behind the capture: there will be another
     case Attempt::State::refused:
+      if (!passed(a->refused, seen.frame.time, ProvenOrder::patience)) {
+        a->copy = seen;
+        return;
+      }
       tell(TcpAttempt::Step::request, seen, begin(seen).request);  // some systems try three times
       return;
   }
@@ -211,10 +219,18 @@ void Attempts::take_answer(const Seen& seen) {
   Attempt* a = find(seen.flow);
   // Where the SYN carries octets, the answer may take them or not.
   const bool fits = a != nullptr && seen.number - (a->number + 1) <= a->octets;
+  if (fits && a->state == Attempt::State::refused && a->copy) {
+    const Seen copy = *a->copy;
+    a = &begin(copy);
+    tell(TcpAttempt::Step::request, copy, a->request);
+  }
   if (seen.what == Seen::What::reset) {
-    if (!fits || a->state != Attempt::State::open) return;
-    a->state = Attempt::State::refused;
-    tell(TcpAttempt::Step::refused, seen, a->request);
+    if (fits) {
+      if (a->state == Attempt::State::open) refuse(*a, seen);
+      return;
+    }
+    if (early_.size() >= max_early) early_.pop_front();
+    early_.push_back(seen);
     return;
   }
   if (!fits) {  // to a SYN that is not in the capture
@@ -227,6 +243,24 @@ void Attempts::take_answer(const Seen& seen) {
   }
   a->state = Attempt::State::accepted;
   tell(TcpAttempt::Step::accepted, seen, a->request);
+}
+
+void Attempts::refuse(Attempt& attempt, const Seen& seen) {
+  attempt.state = Attempt::State::refused;
+  attempt.refused = seen.frame.time;
+  tell(TcpAttempt::Step::refused, seen, attempt.request);
+}
+
+/// Between two taps the refusal may stand in front of the SYN that it answers.
+void Attempts::refuse_early(Attempt& attempt) {
+  for (auto it = early_.begin(); it != early_.end(); ++it) {
+    const bool fits = it->flow == *attempt.place && it->number - (attempt.number + 1) <= attempt.octets;
+    if (!fits || passed(it->frame.time, attempt.newest, ProvenOrder::patience)) continue;
+    const Seen early = *it;
+    early_.erase(it);
+    refuse(attempt, early);
+    return;
+  }
 }
 
 void Attempts::take_report(const Seen& seen) {

@@ -24,6 +24,7 @@ class Attempts {
   static constexpr std::size_t max_attempts = 1024;  ///< remembered; the oldest is forgotten
   static constexpr std::size_t max_earlier = 256;    ///< segments to and from other ports
   static constexpr std::size_t max_services = 256;   ///< besides the service ports
+  static constexpr std::size_t max_early = 64;       ///< refusals in front of their SYNs
 
   Attempts(const Options& options, EventSink& sink) : options_(options), sink_(sink) {}
 
@@ -74,6 +75,8 @@ class Attempts {
     FrameRef request;
     TimeNs newest = 0;  ///< of its SYNs
     TimeNs newest_report = 0;
+    TimeNs refused = 0;
+    std::optional<Seen> copy;  ///< right behind its refusal: refused with it, unless it gets an answer of its own
     bool reported = false;
     std::optional<std::uint32_t> had;  ///< what the client acknowledged first, where the capture lacks the server's SYN
     std::list<Flow>::iterator place;
@@ -86,6 +89,8 @@ class Attempts {
   void take_syn(const Seen& seen);
   void take_answer(const Seen& seen);
   void take_report(const Seen& seen);
+  void refuse(Attempt& attempt, const Seen& seen);
+  void refuse_early(Attempt& attempt);
   [[nodiscard]] Attempt* find(const Flow& flow);
   Attempt& begin(const Seen& seen);
   void tell(TcpAttempt::Step step, const Seen& seen, FrameRef request);
@@ -99,6 +104,7 @@ class Attempts {
   std::set<Service> seen_to_serve_;
   std::vector<Seen> earlier_;  ///< to and from other ports, a ring
   std::size_t earlier_at_ = 0;
+  std::deque<Seen> early_;  ///< refusals of SYNs that may stand behind them in the file, oldest first
 };
 
 }  // namespace rpcrdma::trace::iwarp
