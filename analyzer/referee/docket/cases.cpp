@@ -152,7 +152,9 @@ void settle_cases(const Witness& witness, Side side, FrameRef before) {
   std::vector<Case> ready;
   std::erase_if(connection.cases, [&](Case& waited) {
     if (waited.accused == side || waited.frame.number >= before.number) return false;
-    waited.order = order_of(connection, waited, before);
+    // Who was first was open before, and nothing that comes later proves it: only that it was harmless.
+    const bool doubted = waited.order == Case::Order::open && !waited.of_absence() && connection.order_lost();
+    if (!doubted) waited.order = order_of(connection, waited, before);
     // A Call that is only late may still show what an operation was for.
     const bool late = waited.use() != nullptr && !trace::passed(waited.frame.time, before.time, trace::two_taps_apart);
     const bool may_be_shown = waited.of_absence() || late || !connection.order_lost();
