@@ -20,7 +20,7 @@ sanitized() { ctest --test-dir build/asan --parallel "$(nproc)" --output-on-fail
 # All tests of a tree with ThreadSanitizer.
 threads() {
   env -u CC -u CXX -u CFLAGS -u CXXFLAGS -u LDFLAGS cmake --preset tsan && build_tree build/tsan &&
-    TSAN_OPTIONS=halt_on_error=1:exitcode=66 ctest --test-dir build/tsan --parallel "$(nproc)" --timeout 7200 \
+    TSAN_OPTIONS=halt_on_error=1:exitcode=66 ctest --test-dir build/tsan --parallel "$(nproc)" \
       --output-on-failure --no-tests=error
 }
 # Conversations that nobody has seen before; what fails names its seed.

@@ -15,7 +15,7 @@ namespace {
 /// the same peer to no Call. What is missing is rather the Call.
 [[nodiscard]] bool call_missing(const Case& waited, const std::vector<Case>& all) {
   return waited.use() != nullptr && std::any_of(all.begin(), all.end(), [&](const Case& c) {
-           return c.accused == waited.accused && c.is<Case::Answer>() != nullptr;
+           return c.accused == waited.accused && c.answer() != nullptr;
          });
 }
 
@@ -75,9 +75,9 @@ constexpr std::string_view order_unknown =
 void heard_of(const Witness& witness, Side side, std::optional<std::uint32_t> xid, Heard what) {
   bool second = false;
   std::erase_if(witness.connection.cases, [&](const Case& waited) {
-    const auto* answer = waited.is<Case::Answer>();
+    const Case::Answering* answer = waited.answer();
     if (answer == nullptr || waited.accused != other(side) || waited.xid != xid.value_or(waited.xid)) return false;
-    if (answer->by_content && what == Heard::answer) return false;
+    if (what == Heard::answer && waited.is<Case::ReplyInCall>() != nullptr) return false;
     // Nobody knows an XID that no Call has had yet.
     const bool explained = answer->received.number == 0 || answer->call.number == 0;
     second = second || (explained && waited.rule == RuleId::duplicate_reply);
@@ -134,7 +134,7 @@ bool cancel_reads_of_offered(const Witness& witness, Side requester) {
 
 void received(Connection& connection, Side side, std::uint64_t ordinal, FrameRef proof) {
   for (Case& waited : connection.cases) {
-    auto* answer = std::get_if<Case::Answer>(&waited.about);
+    Case::Answering* answer = waited.answer();
     if (answer == nullptr || waited.accused == side || answer->ordinal > ordinal) continue;
     if (answer->received.number == 0) answer->received = proof;
   }

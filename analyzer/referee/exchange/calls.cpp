@@ -72,7 +72,7 @@ Transaction& enter_exchange(const Witness& witness, const trace::Send& event, Tr
 bool answered_before(const Witness& witness, const trace::Send& event, std::uint32_t xid) {
   Connection& connection = witness.connection;
   const auto early = std::find_if(connection.cases.begin(), connection.cases.end(), [&](const Case& waited) {
-    const auto* answer = waited.is<Case::Answer>();
+    const Case::Answering* answer = waited.answer();
     if (answer == nullptr || waited.xid != xid || waited.accused != other(event.side)) return false;
     // Nobody knows an XID that no Call has had yet: what proves that the answer had arrived stands in the wrong place.
     if (answer->call.number == 0) return true;

@@ -234,18 +234,21 @@ bool call_of(const trace::Send& reply, const trace::Send& event, wire::HeaderV1&
   return !start || start->type != 1;
 }
 
-bool is_reply(const trace::Send& event, wire::HeaderV1& scratch) {
-  if (!wire::decode_header_v1(event.octets, event.wire_length, scratch) || scratch.fixed.version != 1) return false;
-  const auto proc = static_cast<Proc>(scratch.fixed.proc);
-  if (proc == Proc::nomsg) return scratch.reads.empty() && scratch.reply && wire::chunk_length(*scratch.reply) != 0;
-  if ((proc != Proc::msg && proc != Proc::msgp) || event.octets.size() < scratch.length) return false;
-  const auto start = wire::decode_rpc_start(event.octets.subspan(scratch.length), event.wire_length - scratch.length);
-  return start && start->type == 1;
-}
-
-bool done_in_version_1(const trace::Send& event) noexcept {
+SaysItself says_itself(const trace::Send& event, wire::HeaderV1& scratch) {
   const auto fixed = wire::decode_fixed_words(event.octets, event.wire_length);
-  return fixed && fixed->version == 1 && fixed->proc == static_cast<std::uint32_t>(Proc::done);
+  if (!fixed) return SaysItself::nothing;
+  const auto proc = static_cast<Proc>(fixed->proc);
+  if (proc == Proc::error) return SaysItself::error;
+  if (fixed->version != 1) return SaysItself::nothing;
+  if (proc == Proc::done) return SaysItself::done;
+  if (!wire::decode_header_v1(event.octets, event.wire_length, scratch)) return SaysItself::nothing;
+  if (proc == Proc::nomsg) {
+    const bool returned = scratch.reads.empty() && scratch.reply && wire::chunk_length(*scratch.reply) != 0;
+    return returned ? SaysItself::reply : SaysItself::nothing;
+  }
+  if (event.octets.size() < scratch.length) return SaysItself::nothing;
+  const auto start = wire::decode_rpc_start(event.octets.subspan(scratch.length), event.wire_length - scratch.length);
+  return start && start->type == 1 ? SaysItself::reply : SaysItself::nothing;
 }
 
 std::vector<std::uint32_t> handles_of(const wire::HeaderV1& header) {

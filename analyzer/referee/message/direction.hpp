@@ -44,11 +44,15 @@ struct Reading {
 /// Is `event` the Call that `reply` would be the Reply to?
 [[nodiscard]] bool call_of(const trace::Send& reply, const trace::Send& event, wire::HeaderV1& scratch);
 
-/// It says so itself: an RPC Reply inline, or in the Reply chunk that it returns.
-[[nodiscard]] bool is_reply(const trace::Send& event, wire::HeaderV1& scratch);
-
-/// RDMA_DONE, which is no Call.
-[[nodiscard]] bool done_in_version_1(const trace::Send& event) noexcept;
+/// What a message says of itself that it is.
+enum class SaysItself : std::uint8_t {
+  nothing,  ///< perhaps a Call
+  reply,    ///< inline, or in the Reply chunk that it returns
+  error,    ///< RDMA_ERROR, of any version
+  done
+};
+/// `scratch` may be written to.
+[[nodiscard]] SaysItself says_itself(const trace::Send& event, wire::HeaderV1& scratch);
 
 /// Of all memory that the message names, sorted. An operation on it is the answer to a Call.
 [[nodiscard]] std::vector<std::uint32_t> handles_of(const wire::HeaderV1& header);

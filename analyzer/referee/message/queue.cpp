@@ -129,11 +129,10 @@ void MessageQueue::release_unpulled(const Witness& witness, LongForm form) {
 
 void MessageQueue::take(const Witness& witness, const trace::Send& event, LongForm form) {
   message_(witness, event, scratch_, form);
-  if (!witness.connection.cases.empty() && event.wire_length >= 4 && !done_in_version_1(event)) {
-    const auto fixed = wire::decode_fixed_words(event.octets, event.wire_length);
-    const bool answers =
-        is_reply(event, scratch_) || (fixed && fixed->proc == static_cast<std::uint32_t>(wire::Proc::error));
-    heard_of(witness, event.side, wire::first_word(event.octets), answers ? Heard::answer : Heard::perhaps_call);
+  if (!witness.connection.cases.empty() && event.wire_length >= 4) {
+    const SaysItself it = says_itself(event, scratch_);
+    const Heard what = it == SaysItself::nothing ? Heard::perhaps_call : Heard::answer;
+    if (it != SaysItself::done) heard_of(witness, event.side, wire::first_word(event.octets), what);
   }
   settle_cases(witness, event.side, event.sent_by());
 }
@@ -143,13 +142,13 @@ void MessageQueue::told_by(const Witness& witness, const trace::Send& event) {
   const Unpulled* waits = unpulled(connection);
   if (waits == nullptr) return;
   const auto fixed = wire::decode_fixed_words(event.octets, event.wire_length);
+  const SaysItself it = says_itself(event, scratch_);
   const bool same_xid = fixed && fixed->xid == wire::load_be32(waits->octets.data());
   const bool theirs = event.side == waits->event.side;
   // RDMA_DONE is said about a Reply only, be it an earlier one; RDMA_ERROR about a Call only, and a Call gets one
   // Reply.
   const bool first = same_xid && connection.open_call(other(waits->event.side), fixed->xid) != nullptr;
-  const bool done =
-      first && !theirs && fixed->version == 1 && fixed->proc == static_cast<std::uint32_t>(wire::Proc::done);
+  const bool done = first && !theirs && it == SaysItself::done;
   // Or about an earlier Call of the same side, which is open, or may be: what is cut answers it only by its XID, and it
   // may look like an offered Reply.
   const Transaction* earlier = same_xid ? connection.find(waits->event.side, fixed->xid) : nullptr;
@@ -157,9 +156,9 @@ void MessageQueue::told_by(const Witness& witness, const trace::Send& event) {
   const bool maybe_open =
       earlier != nullptr && (!earlier->answered() || possible_cut_call(connection, asked, fixed->xid));
   const bool of_another = same_xid && (maybe_open || possible_long_call(connection, waits->event.side, fixed->xid));
-  const bool error = fixed && fixed->proc == static_cast<std::uint32_t>(wire::Proc::error) && !of_another;
+  const bool error = it == SaysItself::error && !of_another;
   const bool may_call = same_xid && !waits->event.invalidated;  // only Replies may invalidate
-  const bool of_a_call = may_call && (error || (theirs && is_reply(event, scratch_)));
+  const bool of_a_call = may_call && (error || (theirs && it == SaysItself::reply));
   release_unpulled(witness, done ? LongForm::reply : of_a_call ? LongForm::call : LongForm::undecided);
 }
 

@@ -5,17 +5,6 @@
 
 namespace rpcrdma::referee {
 
-namespace {
-
-/// The client has confirmed it, and the server goes on as if it had not: whether any copy of the RTU came to it is not
-/// known.
-[[nodiscard]] bool perhaps_unconfirmed(const Connection& connection) noexcept {
-  const Connection::AcceptedAgain& again = connection.accepted_again;
-  return connection.messages == 0 && repeats_count(again.times, connection.reply_frame, again.last);
-}
-
-}  // namespace
-
 Life life_of(const Connection& connection) {
   const ConnectionFacts& facts = connection.facts;
   Life life;
@@ -38,7 +27,7 @@ Life life_of(const Connection& connection) {
   const bool taken =
       connection.reply_seen() || connection.ready_seen || connection.messages > 0 || !facts.handshake_seen;
   if (!connection.rejected() && taken && !connection.accepts_in_vain()) {
-    life.answer = perhaps_unconfirmed(connection) ? Life::Answer::repeated : Life::Answer::taken;
+    life.answer = connection.perhaps_unconfirmed() ? Life::Answer::repeated : Life::Answer::taken;
   } else if (!connection.rejected() && !taken && connection.of(Side::passive).gaps > 0) {
     life.answer = Life::Answer::missing;
   }

@@ -277,9 +277,8 @@ void judge_repeat(const Witness& witness, const trace::Repeated& event) {
     case Kind::handshake:
       ++connection.handshake_repeats;
       if (event.side == Side::passive && connection.ready_seen && connection.messages == 0 && !connection.over()) {
-        Connection::AcceptedAgain& again = connection.accepted_again;
-        if (again.times++ == 0) again.first = event.frame;
-        again.last = event.frame;
+        ++connection.accepted_again.times;
+        connection.accepted_again.last = event.frame;
       }
       break;
   }

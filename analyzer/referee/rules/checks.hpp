@@ -50,13 +50,14 @@ bool judge_refused_size(const Witness& witness, const trace::Refusal& refusal, R
 void credit_call(const Witness& witness, const trace::Send& event, const Transaction& call, RecentSend& send);
 enum class Granted : std::uint8_t {
   surely,
-  perhaps  ///< its receiver may drop the message, and the grant with it
+  perhaps,  ///< its receiver may drop the message, and the grant with it
+  in_words  ///< of a message whose words of credit mean none: it may be taken for a grant, and is none
 };
 void credit_answer(const Witness& witness, const trace::Send& event, Side requester, std::optional<std::uint32_t> grant,
                    Granted how = Granted::surely);
 /// An RDMA_ERROR for a message that is not counted as a Call: it is an answer as well.
 void credit_refusal(Connection& connection, const trace::Send& event, Side requester,
-                    std::optional<std::uint32_t> grant);
+                    std::optional<std::uint32_t> grant, Granted how = Granted::perhaps);
 void credit_acknowledged(Connection& connection, const trace::Acknowledged& event);
 void credit_stall_check(const Witness& witness, Ledger& ledger, FrameRef now);
 

@@ -74,8 +74,8 @@ void accuse_later(const Witness& witness, Ledger& ledger, const trace::Send& eve
 /// What a message grants that its receiver may take, or drop: it has to keep to nothing less because of it.
 void take_grant(Ledger& ledger, std::uint64_t ordinal, std::uint32_t grant, Granted how) {
   const std::uint32_t value = std::max<std::uint32_t>(grant, 1);
-  if (how == Granted::perhaps && value < ledger.limit()) return;
-  ledger.granted = grant;
+  if (how != Granted::surely && value < ledger.limit()) return;
+  if (how != Granted::in_words) ledger.granted = grant;
   // A grant that is not larger than its predecessor adds nothing to the limit until it is acknowledged: equal ones
   // fold.
   if (!ledger.grants.empty() && ledger.grants.back().value == value) {
@@ -359,11 +359,11 @@ void credit_answer(const Witness& witness, const trace::Send& event, Side reques
 }
 
 void credit_refusal(Connection& connection, const trace::Send& event, Side requester,
-                    std::optional<std::uint32_t> grant) {
+                    std::optional<std::uint32_t> grant, Granted how) {
   Ledger& ledger = connection.ledger(requester);
   ledger.answered = true;
   ledger.last_reply = event.frame;
-  if (grant) take_grant(ledger, event.ordinal, *grant, Granted::perhaps);
+  if (grant) take_grant(ledger, event.ordinal, *grant, how);
 }
 
 void credit_acknowledged(Connection& connection, const trace::Acknowledged& event) {

@@ -353,7 +353,7 @@ bool judge_answer_to_answer(const Witness& witness, const trace::Send& event, st
                 .frame = event.frame,
                 .evidence = error != nullptr ? error->frame : answer,
                 .xid = xid,
-                .about = Case::Answer{mine != nullptr ? mine->call : FrameRef{}, event.ordinal, {}},
+                .about = Case::Answer{{mine != nullptr ? mine->call : FrameRef{}, event.ordinal}},
                 .settle = settle_answer_to_answer});
   return true;
 }

@@ -340,7 +340,7 @@ bool judge_answer_to_done(const Witness& witness, const trace::Send& event, std:
                 .frame = event.frame,
                 .evidence = done->frame,
                 .xid = xid,
-                .about = Case::Answer{{}, event.ordinal, {}},
+                .about = Case::Answer{{{}, event.ordinal}},
                 .settle = settle_done_answered});
   return true;
 }

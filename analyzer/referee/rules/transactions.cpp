@@ -262,7 +262,7 @@ void judge_duplicate(const Witness& witness, const trace::Send& event, const Tra
                 .frame = event.frame,
                 .evidence = call.reply,
                 .xid = call.xid,
-                .about = Case::Answer{call.call, event.ordinal, received},
+                .about = Case::Answer{{call.call, event.ordinal, received}},
                 .settle = settle_duplicate});
 }
 
@@ -305,7 +305,7 @@ void judge_error_later(const Witness& witness, const trace::Send& event, std::ui
                 .accused = event.side,
                 .frame = event.frame,
                 .xid = xid,
-                .about = Case::Answer{{}, event.ordinal, {}},
+                .about = Case::Answer{{{}, event.ordinal}},
                 .settle = settle_error_from_requester});
 }
 
@@ -369,7 +369,7 @@ void judge_orphan(const Witness& witness, const trace::Send& event, Side request
                 .accused = other(requester),
                 .frame = event.frame,
                 .xid = xid,
-                .about = Case::Answer{{}, event.ordinal, {}},
+                .about = Case::Answer{{{}, event.ordinal}},
                 .settle = settle_orphan});
 }
 

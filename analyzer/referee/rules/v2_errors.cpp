@@ -473,10 +473,7 @@ bool note_refusal(const Turn& turn, bool whole) {
   // Version 1, with which the client goes on, begins with an answer. What its credit word means in a message that says
   // version 2 is open: it may let the client send more, and is no grant that others are held against.
   const std::uint32_t credit = turn.header.fixed.credit;
-  std::optional<std::uint32_t>& granted = connection.ledger(Side::active).granted;
-  const std::optional<std::uint32_t> before = granted;
-  credit_refusal(connection, turn.event, Side::active, when(credit != 0, credit));
-  granted = before;
+  credit_refusal(connection, turn.event, Side::active, when(credit != 0, credit), Granted::in_words);
   remember_refusal(connection, turn.event, when(whole, Range{turn.header.vers_low, turn.header.vers_high}));
   return true;
 }

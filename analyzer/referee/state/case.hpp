@@ -26,13 +26,15 @@ struct Case {
     std::uint64_t excess = 0;   ///< Calls above the limit
     std::uint64_t episode = 0;  ///< Calls above the limit without a pause are one finding
   };
-  /// A Reply or RDMA_ERROR for which no Call is open: it may be on its way.
-  struct Answer {
+  struct Answering {
     FrameRef call;              ///< one that was answered before, if there is one
     std::uint64_t ordinal = 0;  ///< of the answer
-    FrameRef received;          ///< what proves that its receiver had it; number 0: nothing yet
-    bool by_content = false;    ///< it has the form of a Call, and holds a Reply: an answer to it ends no doubt
+    FrameRef received = {};     ///< what proves that its receiver had it; number 0: nothing yet
   };
+  /// A Reply or RDMA_ERROR for which no Call is open: it may be on its way.
+  struct Answer : Answering {};
+  /// Likewise what has the form of a Call, and holds a Reply. It may itself be answered, and that ends no doubt.
+  struct ReplyInCall : Answering {};
   struct Use {
     std::uint32_t handle = 0;
     std::uint64_t offset = 0;
@@ -96,8 +98,8 @@ struct Case {
   FrameRef evidence = {};
   std::uint32_t xid = 0;
   Severity severity = Severity::error;
-  std::variant<CallsAboveGrant, Answer, UnknownMemory, Misuse, Done, SharedMemory, SameXid, EarlyCall, SendsAboveLimit,
-               Size, LimitTooFar, StrayError, Said>
+  std::variant<CallsAboveGrant, Answer, ReplyInCall, UnknownMemory, Misuse, Done, SharedMemory, SameXid, EarlyCall,
+               SendsAboveLimit, Size, LimitTooFar, StrayError, Said>
       about;
   std::uint64_t heard_by = 0;  ///< a Send of the accused: who has it has heard what this is about
   /// What tells that it was first, of what the accused's peer has sent since.
@@ -118,6 +120,15 @@ struct Case {
   [[nodiscard]] const About* is() const noexcept {
     return std::get_if<About>(&about);
   }
+  /// What answers no Call, in a case about that.
+  [[nodiscard]] const Answering* answer() const noexcept {
+    if (const auto* in_call = is<ReplyInCall>()) return in_call;
+    return is<Answer>();
+  }
+  [[nodiscard]] Answering* answer() noexcept {
+    if (auto* in_call = std::get_if<ReplyInCall>(&about)) return in_call;
+    return std::get_if<Answer>(&about);
+  }
   /// The memory that is used, in a case about that.
   [[nodiscard]] const Use* use() const noexcept {
     if (const auto* unknown = is<UnknownMemory>()) return unknown;
@@ -129,7 +140,7 @@ struct Case {
   }
   /// Of something that is missing, and may only be late. (Else: of who was first.)
   [[nodiscard]] bool of_absence() const noexcept {
-    return is<Answer>() != nullptr || is<UnknownMemory>() != nullptr || is<Done>() != nullptr ||
+    return answer() != nullptr || is<UnknownMemory>() != nullptr || is<Done>() != nullptr ||
            is<StrayError>() != nullptr;
   }
   [[nodiscard]] Severity at_most(bool proven) const noexcept { return proven ? severity : Severity::note; }

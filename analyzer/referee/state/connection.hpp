@@ -158,7 +158,6 @@ struct Connection {
   std::uint64_t handshake_repeats = 0;
   /// Of the server's REP behind the client's RTU, while nothing is sent: what confirms it has not come to the server.
   struct AcceptedAgain {
-    FrameRef first;
     FrameRef last;
     std::uint64_t times = 0;
   } accepted_again;
@@ -224,6 +223,10 @@ struct Connection {
     const std::optional<trace::Liveness>& sent = of(Side::passive).liveness;
     return sent && request_seen() && reply_seen() && !ready_seen && messages == 0 &&
            repeats_count(sent->copies, sent->first_copy, sent->last_copy);
+  }
+  /// Likewise, though the client has confirmed it: whether any copy of the RTU came to the server is not known.
+  [[nodiscard]] bool perhaps_unconfirmed() const noexcept {
+    return messages == 0 && repeats_count(accepted_again.times, reply_frame, accepted_again.last);
   }
   /// What stands first of the two sides need not have been first.
   [[nodiscard]] bool order_lost() const noexcept { return file_order >= FileOrder::skewed; }
