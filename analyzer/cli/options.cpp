@@ -58,7 +58,7 @@ class HelpFormat : public CLI::Formatter {
   }
 };
 
-void declare(CLI::App& app, Given& given, Options& options) {
+void declare_input(CLI::App& app, Given& given, Options& options) {
   app.set_help_flag("-h,--help", "this text");
   app.add_flag("-V,--version", given.version, "name and version, and those of its libraries");
   app.add_option("CAPTURE,-r,--read", options.captures,
@@ -69,7 +69,9 @@ void declare(CLI::App& app, Given& given, Options& options) {
   app.add_option("--resume", options.resume, "leave out what an earlier --each --format ndjson wrote there")
       ->type_name("FILE");
   app.add_option("-j,--jobs", given.threads, "use so many processors (all)")->type_name("N");
+}
 
+void declare_output(CLI::App& app, Given& given, Options& options) {
   const std::string output = "Output";
   app.add_option("--format", given.format, "what goes to standard output")
       ->type_name("text|json|ndjson|csv|junit")
@@ -100,7 +102,9 @@ void declare(CLI::App& app, Given& given, Options& options) {
   app.add_flag("--no-progress", given.no_progress, "no progress on the terminal")->group(output);
   app.add_flag("-q,--quiet", options.quiet, "findings only")->group(output);
   app.add_flag("-v,--verbose", options.verbose, "every note, every connection in full, every procedure")->group(output);
+}
 
+void declare_judging(CLI::App& app, Given& given, Options& options) {
   const std::string judging = "Judging";
   app.add_option("--profile", given.profile,
                  "pull completion is judged where a Reply offers a Read chunk, never, or always")
@@ -116,10 +120,12 @@ void declare(CLI::App& app, Given& given, Options& options) {
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)
       ->group(judging);
   app.add_flag("--check-crc", options.check_crc, "verify ICRC and MPA CRC of every packet")->group(judging);
-
-  const std::string selection = "Selection (what is shown, and counts for the exit status)";
   // For tests alone, and not shown: tests/scenarios takes each rule away and has to notice.
   app.add_option("--without-rule", given.without, "")->allow_extra_args(false)->group("");
+}
+
+void declare_selection(CLI::App& app, Given& given) {
+  const std::string selection = "Selection (what is shown, and counts for the exit status)";
   for (auto [name, to, what] :
        {std::tuple{"--rule", &given.rules, "only findings of this rule; may be repeated"},
         std::tuple{"--no-rule", &given.no_rules, "no findings of this rule; may be repeated"}}) {
@@ -136,12 +142,23 @@ void declare(CLI::App& app, Given& given, Options& options) {
   app.add_option("--fail-on", given.fail_on, "which finding makes the exit status 1 (warning)")
       ->type_name("note|warning|error|never")
       ->group(selection);
+}
 
+void declare_questions(CLI::App& app, Given& given) {
   const std::string rules = "Rules";
   app.add_flag("--list-rules", given.list_rules, "every rule; with --json as a document")->group(rules);
   app.add_option("--explain", given.explain, "what a rule means, what proves it, what to do next")
       ->type_name("RULE")
       ->group(rules);
+}
+
+/// In the order in which --help shows them.
+void declare(CLI::App& app, Given& given, Options& options) {
+  declare_input(app, given, options);
+  declare_output(app, given, options);
+  declare_judging(app, given, options);
+  declare_selection(app, given);
+  declare_questions(app, given);
   app.footer(
       "Exit status: 0 nothing at or above --fail-on; 1 findings; 2 usage, unreadable or damaged input;\n"
       "3 no RPC-over-RDMA in the capture, or too little of it to judge anything.\n");

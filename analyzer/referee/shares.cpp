@@ -170,6 +170,39 @@ class OfCapture {
   std::map<RuleId, std::size_t> first_;
 };
 
+/// What found no room, of all shares.
+struct Beyond {
+  TurnedAway connections;
+  TurnedAway regions;
+  TurnedAway mounts;
+};
+
+/// Not through a book: of a rule and connection it keeps the first reason, and these are never to be left out.
+void say_beyond(Report& report, const Beyond& beyond) {
+  if (beyond.connections.count != 0) {
+    report.unchecked.push_back(
+        {RuleId::capture_gap, 0,
+         fmt::format("{} connections were open at once, as many as are kept: {} more that begin in frame {} and later "
+                     "were not judged at all",
+                     grouped(beyond.connections.room), grouped(beyond.connections.count),
+                     beyond.connections.first.number)});
+  }
+  if (beyond.regions.count != 0) {
+    report.unchecked.push_back(
+        {RuleId::rdma_unknown_handle, 0,
+         fmt::format(
+             "{} segments of memory were offered at once, as many as are kept of all connections: {} more, offered in "
+             "frame {} and later, are not known",
+             grouped(beyond.regions.room), grouped(beyond.regions.count), beyond.regions.first.number)});
+  }
+  if (beyond.mounts.count != 0) {
+    report.unchecked.push_back(
+        {RuleId::call_hangs, 0,
+         fmt::format("{} mounts are kept: what became of others, the first of which shows in frame {}, is not known",
+                     grouped(beyond.mounts.room), beyond.mounts.first.number)});
+  }
+}
+
 }  // namespace
 
 Report put_together(std::vector<Share> shares) {
@@ -203,44 +236,20 @@ Report put_together(std::vector<Share> shares) {
     report.mounts.back().id = static_cast<std::uint32_t>(report.mounts.size());
   });
 
-  TurnedAway connections_beyond;
-  TurnedAway regions_beyond;
-  TurnedAway mounts_beyond;
+  Beyond beyond;
   for (const Share& share : shares) {
     report.rdma_messages += share.rdma_messages;
     report.any_rpcrdma = report.any_rpcrdma || share.any_rpcrdma;
     report.judged = report.judged || share.judged;
-    connections_beyond.add(share.connections_turned_away);
-    regions_beyond.add(share.regions_turned_away);
-    mounts_beyond.add(share.mounts_turned_away);
+    beyond.connections.add(share.connections_turned_away);
+    beyond.regions.add(share.regions_turned_away);
+    beyond.mounts.add(share.mounts_turned_away);
   }
-  // Not through a book: of a rule and connection it keeps the first reason, and these are never to be left out.
-  if (connections_beyond.count != 0) {
-    report.unchecked.push_back(
-        {RuleId::capture_gap, 0,
-         fmt::format("{} connections were open at once, as many as are kept: {} more that begin in frame {} and later "
-                     "were not judged at all",
-                     grouped(connections_beyond.room), grouped(connections_beyond.count),
-                     connections_beyond.first.number)});
-  }
-  if (regions_beyond.count != 0) {
-    report.unchecked.push_back(
-        {RuleId::rdma_unknown_handle, 0,
-         fmt::format(
-             "{} segments of memory were offered at once, as many as are kept of all connections: {} more, offered in "
-             "frame {} and later, are not known",
-             grouped(regions_beyond.room), grouped(regions_beyond.count), regions_beyond.first.number)});
-  }
-  if (mounts_beyond.count != 0) {
-    report.unchecked.push_back(
-        {RuleId::call_hangs, 0,
-         fmt::format("{} mounts are kept: what became of others, the first of which shows in frame {}, is not known",
-                     grouped(mounts_beyond.room), mounts_beyond.first.number)});
-  }
+  say_beyond(report, beyond);
   report.judged = report.judged || std::any_of(report.mounts.begin(), report.mounts.end(), [](const MountFacts& mount) {
                     return mount.state == MountFacts::State::never_up;
                   });
-  report.verdict = verdict_of(report.mounts, breaches, mounts_beyond);
+  report.verdict = verdict_of(report.mounts, breaches, beyond.mounts);
   return report;
 }
 

@@ -2,7 +2,7 @@
 #include "journal/version2.hpp"
 
 #include <algorithm>
-#include <utility>
+#include <iterator>
 
 #include "payload/pieces.hpp"
 #include "wire/rpc.hpp"
@@ -19,15 +19,8 @@ void Version2::Open::look_for_lost(std::uint64_t rest) {
   behind_gap = false;
 }
 
-bool Version2::take(std::uint32_t connection, const referee::MessageSeen& seen, Taken& taken) {
-  const trace::Send& send = *seen.send;
-  if (seen.header2 == nullptr || wire::earlier_draft(send.octets, send.wire_length)) return false;
-  const wire::HeaderV2& header = *seen.header2;
-  const wire::HeaderType type = header.type();
-  const bool call = wire::is_call(type);
-  if (!call && !wire::is_reply(type)) return false;
-
-  // What the Call chunk holds is what a chunk at Position zero holds in version 1.
+/// What the Call chunk holds is what a chunk at Position zero holds in version 1.
+void Version2::translate(const wire::HeaderV2& header) {
   as_version1_.clear();
   as_version1_.fixed = header.lists.fixed;
   for (wire::ReadSegment segment : header.call_chunk) {
@@ -38,7 +31,54 @@ bool Version2::take(std::uint32_t connection, const referee::MessageSeen& seen, 
   as_version1_.writes = header.lists.writes;
   as_version1_.reply = header.lists.reply;
   as_version1_.length = header.length;
+}
 
+Version2::Pieces::iterator Version2::forget(Pieces::iterator message) {
+  octets_ -= message->second.octets.size();
+  return open_.erase(message);
+}
+
+void Version2::add(const Key& key, const trace::Send& send, const wire::HeaderV2& header) {
+  auto at = open_.find(key);
+  if (at == open_.end()) {
+    if (open_.size() >= most_open) return;
+    at = open_.try_emplace(key).first;
+  }
+  Open& open = at->second;
+  const wire::Bytes behind = payload::behind(send.octets, header.length);
+  const std::uint64_t length = payload::length_behind(send.wire_length, header.length);
+  open.look_for_lost(length + header.remaining);
+  const bool contiguous = open.octets.size() == open.wire_length && octets_ + behind.size() <= most_octets;
+  if (contiguous) {
+    open.octets.insert(open.octets.end(), behind.begin(), behind.end());
+    octets_ += behind.size();
+  }
+  open.wire_length += length;
+  open.remaining = header.remaining;
+}
+
+void Version2::join(Open& open, const trace::Send& last, const wire::HeaderV2& header) {
+  const wire::Bytes behind = payload::behind(last.octets, header.length);
+  const std::uint64_t length = payload::length_behind(last.wire_length, header.length);
+  open.look_for_lost(length);
+  joined_.assign(last.octets.begin(), last.octets.begin() + static_cast<std::ptrdiff_t>(header.length));
+  joined_.insert(joined_.end(), open.octets.begin(), open.octets.end());
+  if (open.octets.size() == open.wire_length) joined_.insert(joined_.end(), behind.begin(), behind.end());
+  send_ = last;
+  send_.octets = joined_;
+  send_.wire_length =
+      static_cast<std::uint32_t>(std::min<std::uint64_t>(header.length + open.wire_length + length, UINT32_MAX));
+}
+
+bool Version2::take(std::uint32_t connection, const referee::MessageSeen& seen, Taken& taken) {
+  const trace::Send& send = *seen.send;
+  if (seen.header2 == nullptr || wire::earlier_draft(send.octets, send.wire_length)) return false;
+  const wire::HeaderV2& header = *seen.header2;
+  const wire::HeaderType type = header.type();
+  const bool call = wire::is_call(type);
+  if (!call && !wire::is_reply(type)) return false;
+
+  translate(header);
   taken.seen = seen;
   taken.seen.header = &as_version1_;
   taken.seen.kind = call ? referee::MessageSeen::Kind::call : referee::MessageSeen::Kind::reply;
@@ -46,48 +86,26 @@ bool Version2::take(std::uint32_t connection, const referee::MessageSeen& seen, 
   taken.joined = false;
   taken.torn = false;
 
-  const wire::Bytes behind = payload::behind(send.octets, header.length);
-  const std::uint64_t length = payload::length_behind(send.wire_length, header.length);
   const Key key{connection, send.side, call, header.fixed.xid};
   auto before = open_.find(key);
   // Where an RPC message begins, what came before with its XID was another, or was given up.
   const auto type_of_message = call ? wire::MessageType::call : wire::MessageType::reply;
-  const bool begins = wire::begins_message(behind, header.fixed.xid, type_of_message);
+  const bool begins =
+      wire::begins_message(payload::behind(send.octets, header.length), header.fixed.xid, type_of_message);
   if (before != open_.end() && (!wire::has_payload(type) || begins)) {
-    octets_ -= before->second.octets.size();
-    open_.erase(before);
+    forget(before);
     before = open_.end();
   }
   taken.continued = before != open_.end();
   if (taken.piece) {
-    if (before == open_.end() && open_.size() >= most_open) return true;
-    Open& open = before == open_.end() ? open_[key] : before->second;
-    open.look_for_lost(length + header.remaining);
-    const bool contiguous = open.octets.size() == open.wire_length && octets_ + behind.size() <= most_octets;
-    if (contiguous) {
-      open.octets.insert(open.octets.end(), behind.begin(), behind.end());
-      octets_ += behind.size();
-    }
-    open.wire_length += length;
-    open.remaining = header.remaining;
-    return true;
+    add(key, send, header);
+  } else if (taken.continued) {
+    join(before->second, send, header);
+    taken.seen.send = &send_;
+    taken.joined = true;
+    taken.torn = before->second.torn;
+    forget(before);
   }
-  if (before == open_.end()) return true;
-
-  joined_.assign(send.octets.begin(), send.octets.begin() + static_cast<std::ptrdiff_t>(header.length));
-  Open& open = before->second;
-  open.look_for_lost(length);
-  joined_.insert(joined_.end(), open.octets.begin(), open.octets.end());
-  if (open.octets.size() == open.wire_length) joined_.insert(joined_.end(), behind.begin(), behind.end());
-  send_ = send;
-  send_.octets = joined_;
-  send_.wire_length =
-      static_cast<std::uint32_t>(std::min<std::uint64_t>(header.length + open.wire_length + length, UINT32_MAX));
-  taken.seen.send = &send_;
-  taken.joined = true;
-  taken.torn = open.torn;
-  octets_ -= open.octets.size();
-  open_.erase(before);
   return true;
 }
 
@@ -99,12 +117,7 @@ void Version2::gap(std::uint32_t connection, trace::Side side) {
 
 void Version2::close(std::uint32_t connection) {
   for (auto at = open_.begin(); at != open_.end();) {
-    if (std::get<0>(at->first) != connection) {
-      ++at;
-      continue;
-    }
-    octets_ -= at->second.octets.size();
-    at = open_.erase(at);
+    at = std::get<0>(at->first) == connection ? forget(at) : std::next(at);
   }
 }
 

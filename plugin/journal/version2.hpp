@@ -42,11 +42,20 @@ class Version2 {
     void look_for_lost(std::uint64_t rest);
   };
   using Key = std::tuple<std::uint32_t, trace::Side, bool, std::uint32_t>;  // connection, sender, Call, XID
+  using Pieces = std::map<Key, Open>;
+
+  void translate(const wire::HeaderV2& header);
+  /// Returns the next one.
+  Pieces::iterator forget(Pieces::iterator message);
+  /// A piece of a message that is open, or begins with it where there is room for one more.
+  void add(const Key& key, const trace::Send& send, const wire::HeaderV2& header);
+  /// The last message: what came before stands in front of its RPC octets.
+  void join(Open& open, const trace::Send& last, const wire::HeaderV2& header);
 
   wire::HeaderV1 as_version1_;
   trace::Send send_;
   std::vector<std::uint8_t> joined_;
-  std::map<Key, Open> open_;
+  Pieces open_;
   std::size_t octets_ = 0;
 };
 

@@ -177,71 +177,75 @@ class Labels {
   std::vector<std::string_view> in_order_;
 };
 
-void write_rows(std::string& out, const Ladder::Connection& connection, trace::TimeNs epoch, Details& details,
-                const Ladder& ladder, Labels& labels) {
-  std::vector<const LadderRow*> rows;
-  std::vector<const LadderRow*> messages;
-  std::vector<const LadderRow*> operations;
-  rows.reserve(connection.rows.size());
-  for (const LadderRow& row : connection.rows) {
-    rows.push_back(&row);
-    if (row.message()) messages.push_back(&row);
-    if (row.operation()) operations.push_back(&row);
-  }
-  const auto delta = [before = std::int64_t{0}](std::int64_t value) mutable {
+using Rows = std::vector<const LadderRow*>;
+
+[[nodiscard]] constexpr std::int64_t number(std::uint64_t value) noexcept { return static_cast<std::int64_t>(value); }
+
+/// Numbers that mostly rise, each as what it is more than the one before.
+[[nodiscard]] auto rising() {
+  return [before = std::int64_t{0}](std::int64_t value) mutable {
     const std::int64_t step = value - before;
     before = value;
     return step;
   };
-  const auto number = [](std::uint64_t value) { return static_cast<std::int64_t>(value); };
+}
+
+void columns_of_rows(std::string& out, const Rows& rows, trace::TimeNs epoch, const Ladder& ladder, Labels& labels) {
+  column(out, "kind", rows, [](const auto* r) { return static_cast<int>(r->kind); });
+  column(out, "label", rows, [&](const auto* r) { return labels.number(*r, ladder); });
+  column(out, "side", rows, [](const auto* r) { return static_cast<int>(r->sender); });
+  column(out, "frame", rows, [d = rising()](const auto* r) mutable { return d(number(r->first.number)); });
+  column(out, "last", rows, [](const auto* r) { return number(r->last.number - r->first.number); });
+  column(out, "time", rows, [epoch, d = rising()](const auto* r) mutable { return d(r->first.time - epoch); });
+  column(out, "took", rows, [](const auto* r) { return trace::elapsed(r->first.time, r->last.time); });
+  column(out, "packets", rows, [](const auto* r) { return number(r->packets); });
+  column(out, "length", rows, [](const auto* r) { return number(r->length); });
+  column(out, "exchange", rows, [](const auto* r) { return r->exchange; });
+  column(out, "procedure", rows, [](const auto* r) { return r->procedure; });
+  column(out, "operation", rows, [](const auto* r) { return r->leading; });
+  column(out, "xid", rows, [d = rising()](const auto* r) mutable { return d(r->has_xid ? number(r->xid) : -1); });
+}
+
+void columns_of_messages(std::string& out, const Rows& messages) {
   const auto segments = [](const LadderRow& row, LadderSegment::List list) {
     return std::count_if(row.segments.begin(), row.segments.end(), [&](const auto& s) { return s.list == list; });
   };
-  const auto chunks = [](const LadderRow& row) {
+  const auto write_chunks = [](const LadderRow& row) {
     std::uint32_t most = 0;
     for (const LadderSegment& s : row.segments) {
       if (s.list == LadderSegment::List::write) most = std::max(most, s.chunk + 1);
     }
     return most;
   };
-
-  out += fmt::format("\"rows\":{}", rows.size());
-  column(out, "kind", rows, [](const auto* r) { return static_cast<int>(r->kind); });
-  column(out, "label", rows, [&](const auto* r) { return labels.number(*r, ladder); });
-  column(out, "side", rows, [](const auto* r) { return static_cast<int>(r->sender); });
-  column(out, "frame", rows, [&, d = delta](const auto* r) mutable { return d(number(r->first.number)); });
-  column(out, "last", rows, [&](const auto* r) { return number(r->last.number - r->first.number); });
-  column(out, "time", rows, [&, d = delta](const auto* r) mutable { return d(r->first.time - epoch); });
-  column(out, "took", rows, [](const auto* r) { return trace::elapsed(r->first.time, r->last.time); });
-  column(out, "packets", rows, [&](const auto* r) { return number(r->packets); });
-  column(out, "length", rows, [&](const auto* r) { return number(r->length); });
-  column(out, "exchange", rows, [](const auto* r) { return r->exchange; });
-  column(out, "procedure", rows, [](const auto* r) { return r->procedure; });
-  column(out, "operation", rows, [](const auto* r) { return r->leading; });
-  column(out, "xid", rows, [&, d = delta](const auto* r) mutable { return d(r->has_xid ? number(r->xid) : -1); });
   column(out, "names", messages, [](const auto* r) { return r->operations; });
   column(out, "credit", messages, [](const auto* r) { return r->credit; });
   column(out, "header", messages, [](const auto* r) { return r->header; });
-  column(out, "lost", messages, [&](const auto* r) { return number(r->length - std::min(r->length, r->captured)); });
+  column(out, "lost", messages, [](const auto* r) { return number(r->length - std::min(r->length, r->captured)); });
   column(out, "holes", messages, [](const auto* r) { return r->holes ? 1 : 0; });
-  column(out, "outstanding", messages, [&](const auto* r) { return number(r->outstanding); });
-  column(out, "granted", messages, [&](const auto* r) { return r->granted ? number(*r->granted) : -1; });
-  column(out, "threshold", messages, [&](const auto* r) { return r->threshold ? number(*r->threshold) : -1; });
-  column(out, "invalidated", messages, [&](const auto* r) { return r->invalidated ? number(*r->invalidated) : -1; });
+  column(out, "outstanding", messages, [](const auto* r) { return number(r->outstanding); });
+  column(out, "granted", messages, [](const auto* r) { return r->granted ? number(*r->granted) : -1; });
+  column(out, "threshold", messages, [](const auto* r) { return r->threshold ? number(*r->threshold) : -1; });
+  column(out, "invalidated", messages, [](const auto* r) { return r->invalidated ? number(*r->invalidated) : -1; });
   column(out, "reads", messages, [&](const auto* r) {
     return segments(*r, LadderSegment::List::read) + segments(*r, LadderSegment::List::call);
   });
-  column(out, "writes", messages, [&](const auto* r) { return chunks(*r); });
+  column(out, "writes", messages, [&](const auto* r) { return write_chunks(*r); });
   column(out, "replies", messages, [&](const auto* r) { return segments(*r, LadderSegment::List::reply); });
+}
+
+void columns_of_operations(std::string& out, const Rows& operations) {
   column(out, "handle", operations, [](const auto* r) { return r->handle; });
-  column(out, "op", operations, [&](const auto* r) { return number(r->op); });
+  column(out, "op", operations, [](const auto* r) { return number(r->op); });
   column(out, "offer", operations, [](const auto* r) { return r->offer ? 1 : 0; });
   // 64 bits are more than a number of JavaScript holds.
   out += ",\"offset\":[";
   for (const LadderRow* row : operations) {
     fmt::format_to(std::back_inserter(out), "{}\"{:x}\"", row == operations.front() ? "" : ",", row->offset);
   }
-  out += "],\"marks\":{";
+  out += ']';
+}
+
+void write_marks(std::string& out, const Rows& rows) {
   std::string_view comma;
   for (std::size_t i = 0; i < rows.size(); ++i) {
     if (rows[i]->marks.empty()) continue;
@@ -254,6 +258,25 @@ void write_rows(std::string& out, const Ladder::Connection& connection, trace::T
     out += ']';
     comma = ",";
   }
+}
+
+void write_rows(std::string& out, const Ladder::Connection& connection, trace::TimeNs epoch, Details& details,
+                const Ladder& ladder, Labels& labels) {
+  Rows rows;
+  Rows messages;
+  Rows operations;
+  rows.reserve(connection.rows.size());
+  for (const LadderRow& row : connection.rows) {
+    rows.push_back(&row);
+    if (row.message()) messages.push_back(&row);
+    if (row.operation()) operations.push_back(&row);
+  }
+  out += fmt::format("\"rows\":{}", rows.size());
+  columns_of_rows(out, rows, epoch, ladder, labels);
+  columns_of_messages(out, messages);
+  columns_of_operations(out, operations);
+  out += ",\"marks\":{";
+  write_marks(out, rows);
   out += "},\"octets\":{";
   details.write_octets(out, connection);
   out += "},\"segments\":{";
@@ -265,7 +288,6 @@ void write_series(std::string& out, const Series::Connection& series, trace::Tim
   using Interval = Series::Interval;
   std::vector<std::pair<std::uint32_t, const Interval*>> intervals;
   for (const auto& [at, interval] : series.intervals) intervals.emplace_back(at, &interval);
-  const auto number = [](std::uint64_t value) { return static_cast<std::int64_t>(value); };
   out +=
       fmt::format("{{\"begin\":{},\"width\":{},\"intervals\":{}", series.begin - epoch, series.width, intervals.size());
   column(out, "at", intervals, [](const auto& i) { return i.first; });
