@@ -250,8 +250,7 @@ struct Silence {
   }
   return fmt::format(
       "The {} sent the same packets again {} times (frames {} to {}) and got no answer from the {} since frame {}: "
-      "path "
-      "or peer failed.",
+      "path or peer failed.",
       name(silence.stuck), grouped(state.repeats), silence.first.number, silence.last.number, name(silent),
       heard_last(connection.of(silent)));
 }

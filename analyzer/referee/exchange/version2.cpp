@@ -176,6 +176,21 @@ void forget_pieces_at_gaps(Connection& connection, Side side) {
   facts.lose_track();
 }
 
+/// Whatever it says: for its credit, and for what is due to it.
+void count_message(const Turn& turn, const Decoded<wire::FixedWords>& fixed) {
+  Connection& connection = turn.connection;
+  const trace::Send& event = turn.event;
+  forget_pieces_at_gaps(connection, event.side);
+  SideFacts& mine = turn.mine();
+  if (mine.messages++ == 0) mine.first = event.frame;
+  count_for_dues(connection, event.side);
+  note_starvation(connection);
+  const bool version_2 = fixed && fixed->version == 2;
+  const bool may_be_grant = !fixed || (version_2 && fixed->proc == static_cast<std::uint32_t>(wire::HeaderType::grant));
+  count_send(turn, event, may_be_grant, turn.send);
+  if (version_2) take_limit(turn, event, fixed->credit);
+}
+
 }  // namespace
 
 bool take(const Witness& witness, const trace::Send& event, RecentSend& send, MessageSeen::Kind& kind,
@@ -229,14 +244,7 @@ bool take(const Witness& witness, const trace::Send& event, RecentSend& send, Me
     if (state.version == Version::refused && event.side == Side::active && !late_probe) judge_after_refusal(turn);
   }
   if (known) count_name(connection, fixed->proc, false);
-  SideFacts& mine = turn.mine();
-  forget_pieces_at_gaps(connection, event.side);
-  if (mine.messages++ == 0) mine.first = event.frame;
-  count_for_dues(connection, event.side);
-  const bool may_be_grant = !fixed || (version_2 && fixed->proc == static_cast<std::uint32_t>(wire::HeaderType::grant));
-  note_starvation(connection);
-  count_send(witness, event, may_be_grant, send);
-  if (version_2) take_limit(witness, event, fixed->credit);
+  count_message(turn, fixed);
 
   if (fixed && !version_2 && (decoded || !repeats_refused_version(turn))) {
     take_other_version(turn);

@@ -183,14 +183,12 @@ void judge_quality(Context& context, Connection* connection, const trace::Qualit
     case Kind::frame_truncated:
       say(RuleId::frame_truncated,
           "Frames were cut by the capture (snap length). Sizes are taken from the headers; what stood in the missing "
-          "octets "
-          "is not judged.");
+          "octets is not judged.");
       break;
     case Kind::checksum_bad:
       say(RuleId::icrc_bad,
           "A checksum (ICRC or MPA CRC) does not match. Captures taken on the sending host often show that; the frame "
-          "is "
-          "used all the same.");
+          "is used all the same.");
       break;
     case Kind::reordered:
     case Kind::late:

@@ -280,8 +280,7 @@ const Row rows::reply_chunk_useless{
     .title = "A Reply chunk in which no reply fits",
     .explanation =
         "The shortest RPC reply that reports success has 24 octets. A Reply chunk below that is of no use; a server "
-        "that "
-        "always uses it answers ERR_CHUNK.",
+        "that always uses it answers ERR_CHUNK.",
     .evidence = "Sum of the segments of the Reply chunk in a Call.",
     .next = "Client: rpcrdma:xprtrdma_chunk_reply. Look at what size the upper layer expects of its reply."};
 

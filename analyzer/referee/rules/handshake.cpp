@@ -271,12 +271,10 @@ const Row rows::cm_unanswered{
     .explanation =
         "The request was sent, perhaps several times, and no answer came: the host is down, the path is broken, or "
         "something in between drops RDMA packets. Or the server accepted it, again and again, and heard nothing more "
-        "of "
-        "the client. The mount hangs until its connect timeout.",
+        "of the client. The mount hangs until its connect timeout.",
     .evidence =
         "A REQ without an answer, or one that the client itself ends with a REJ (timeout); a REP that is repeated "
-        "twice "
-        "or more, over a second or longer, and neither an RTU nor data. A capture of one direction "
+        "twice or more, over a second or longer, and neither an RTU nor data. A capture of one direction "
         "only looks the same. On iWARP it is "
         "connect-unanswered.",
     .next =

@@ -115,8 +115,7 @@ void judge_callbacks(const MountWitness& witness, const Assessment& assessment) 
     symptom.times = assessment.copies.size();
     symptom.what = fmt::format(
         "The COPY {:#010x} (frame {}) was accepted as asynchronous (frame {}); its completion (CB_OFFLOAD) did not "
-        "come "
-        "in {:.1f} s",
+        "come in {:.1f} s",
         oldest.xid, oldest.call.number, oldest.reply.number, seconds(assessment.end.time - oldest.reply.time));
     if (assessment.copies.size() > 1)
       symptom.what += fmt::format("; {} wait", counted(assessment.copies.size(), "copy"));
@@ -155,8 +154,7 @@ const Row rows::backchannel_down{
         "not come through: whoever waits for them hangs.",
     .evidence =
         "SEQUENCE replies with CB_PATH_DOWN, CB_PATH_DOWN_SESSION or BACKCHANNEL_FAULT. One episode is one finding; "
-        "one "
-        "that the client mended within --wait is a note.",
+        "one that the client mended within --wait is a note.",
     .next =
         "Client: does it answer with BIND_CONN_TO_SESSION or a new session (nfs4 tracepoints)? Server: rpcrdma "
         "tracepoints of its callbacks, /proc/fs/nfsd/clients/*/info (callback state)."};
@@ -170,8 +168,7 @@ const Row rows::state_revoked{
     .title = "The server took state away",
     .explanation =
         "Locks, opens, delegations or layouts of this client are gone: the lease ran out, an administrator revoked "
-        "them "
-        "or a recall was not answered. Applications get EIO.",
+        "them or a recall was not answered. Applications get EIO.",
     .evidence =
         "SEQUENCE replies with EXPIRED_ALL_STATE_REVOKED, EXPIRED_SOME_STATE_REVOKED, ADMIN_STATE_REVOKED or "
         "RECALLABLE_STATE_REVOKED.",
@@ -226,8 +223,7 @@ const Row rows::server_restarted{
     .title = "The server has lost its state: it was restarted",
     .explanation =
         "The server does not know the client or its session any more, or asks it to reclaim its locks. The client "
-        "makes "
-        "itself known again and goes on; that is how NFS survives a restart.",
+        "makes itself known again and goes on; that is how NFS survives a restart.",
     .evidence = "STALE_CLIENTID, BADSESSION, STALE_STATEID, GRACE or RESTART_RECLAIM_NEEDED behind a new connection.",
     .next = "Server: uptime, the log of nfsd. If nobody restarted it: a lease that ran out looks alike."};
 

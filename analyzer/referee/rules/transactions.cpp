@@ -221,9 +221,8 @@ const Row rows::duplicate_reply{
         "the answer to a new call with the same XID.",
     .evidence =
         "A second Reply for one Call. A call that was itself sent twice earns two answers. One that is offered to be "
-        "read "
-        "looks like a Long Call of the responder: its memory is that of the first offer, or what is read of it says "
-        "that it is a Reply. Not decided across a gap.",
+        "read looks like a Long Call of the responder: its memory is that of the first offer, or what is read of it "
+        "says that it is a Reply. Not decided across a gap.",
     .next =
         "Linux client: bad_xids in /proc/self/mountstats. Server: whether its reply cache answered besides the "
         "operation itself."};

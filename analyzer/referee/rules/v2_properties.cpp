@@ -496,8 +496,7 @@ const Row rows::v2_connprop_final_missing{
         "hold: 4096 octets each way, 16 segments of 1 MiB, no reverse calls.",
     .evidence =
         "No such message of that side until the connection, or the capture, ends, whether RDMA2_CONNPROP_MIDDLE came "
-        "or "
-        "not. Not said when the start is missing.",
+        "or not. Not said when the start is missing.",
     .next = "If larger thresholds were expected, see why the side does not announce them."};
 
 void judge_missing_final(const Witness& witness, FrameRef now) {
