@@ -7,6 +7,8 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "report/encoding.hpp"
+#include "report/layout.hpp"
 #include "report/report.hpp"
 #include "report/version.hpp"
 
@@ -68,38 +70,6 @@ struct Sums {
   return status == ExitStatus::nothing ? "nothing" : "clean";
 }
 
-[[nodiscard]] std::string xml(std::string_view value) {
-  std::string out;
-  for (const char c : value) {
-    switch (c) {
-      case '&':
-        out += "&amp;";
-        break;
-      case '<':
-        out += "&lt;";
-        break;
-      case '"':
-        out += "&quot;";
-        break;
-      default:
-        out += static_cast<unsigned char>(c) < 0x20 ? '?' : c;
-        break;
-    }
-  }
-  return out;
-}
-
-/// A cell of RFC 4180; what a spreadsheet would take for a formula begins with an apostrophe.
-[[nodiscard]] std::string cell(std::string_view value) {
-  std::string out = "\"";
-  if (!value.empty() && std::string_view("=+-@\t\r\n'").find(value.front()) != std::string_view::npos) out += '\'';
-  for (const char c : value) {
-    if (c == '"') out += '"';
-    out += c;
-  }
-  return out + '"';
-}
-
 /// Suites without their frame, each with the capture's name in front of its own.
 [[nodiscard]] std::string suites(const std::string& path, std::string_view said) {
   constexpr std::string_view name = "<testsuite name=\"";
@@ -110,7 +80,7 @@ struct Sums {
     if (at == std::string_view::npos) {
       out += line;
     } else {
-      out += fmt::format("{}{}{}: {}", line.substr(0, at), name, xml(path), line.substr(at + name.size()));
+      out += fmt::format("{}{}{}: {}", line.substr(0, at), name, report::xml(path), line.substr(at + name.size()));
     }
     out += '\n';
   });
@@ -180,8 +150,8 @@ std::string CaptureRows::text(const std::string& path, ExitStatus status, std::s
   if (sentence.empty()) {
     sentence = status == ExitStatus::trouble ? "it could not be read" : "nothing of RPC-over-RDMA that can be judged";
   }
-  return fmt::format("{:<8} {}: {}, {}. {}\n", worst(status, sums.totals), path, counted("errors", "error"),
-                     counted("warnings", "warning"), sentence);
+  return fmt::format("{:<8} {}: {}, {}. {}\n", worst(status, sums.totals), report::printable(path),
+                     counted("errors", "error"), counted("warnings", "warning"), sentence);
 }
 
 std::string CaptureRows::ndjson(const std::string& path, ExitStatus status, std::string_view said) {
@@ -210,7 +180,7 @@ std::string CaptureRows::ndjson(const std::string& path, ExitStatus status, std:
 std::string CaptureRows::csv(const std::string& path, std::string_view said) {
   // Line ends inside of quotation marks are part of a cell.
   std::string out;
-  const std::string name = cell(path);
+  const std::string name = report::csv_cell(path);
   bool header = true;
   while (!said.empty()) {
     bool inside = false;

@@ -25,34 +25,14 @@ constexpr std::array<std::string_view, 22> kColumns{
     "time",   "date",     "xid",        "violator",  "role",   "message",    "occurrences", "title",
     "source", "filter",   "next",       "kind",      "owes",   "connections"};
 
-/// A spreadsheet takes what begins like this for a formula. (A negative number is one, too, and harmless.)
-[[nodiscard]] bool looks_like_formula(std::string_view cell) {
-  if (cell.empty() || std::string_view("=+-@\t\r\n'").find(cell.front()) == std::string_view::npos) return false;
-  const bool number = cell.front() == '-' && cell.size() > 1 && std::all_of(cell.begin() + 1, cell.end(), [](char c) {
-                        return (c >= '0' && c <= '9') || c == '.';
-                      });
-  return !number;
-}
-
 class Row {
  public:
   void cell(std::string_view value) {
     if (!first_) out_ += ',';
     first_ = false;
-    const bool formula = looks_like_formula(value);
-    if (!formula && value.find_first_of(",\"\r\n") == std::string_view::npos) {
-      out_ += value;
-      return;
-    }
-    out_ += '"';
-    if (formula) out_ += '\'';
-    for (const char c : value) {
-      if (c == '"') out_ += '"';
-      out_ += c;
-    }
-    out_ += '"';
+    out_ += csv_cell(value);
   }
-  [[nodiscard]] std::string take() { return valid_utf8(out_) + "\r\n"; }
+  [[nodiscard]] std::string take() { return out_ + "\r\n"; }
 
  private:
   std::string out_;

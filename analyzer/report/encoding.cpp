@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "report/encoding.hpp"
 
+#include <algorithm>
 #include <cstdint>
 
 #include "report/stretches.hpp"
@@ -8,7 +9,16 @@
 namespace rpcrdma::report {
 namespace {
 
-constexpr std::string_view kReplacement = "\xef\xbf\xbd";
+constexpr std::string_view replacement = "\xef\xbf\xbd";
+
+/// A spreadsheet takes what begins like this for a formula. (A negative number is one, too, and harmless.)
+[[nodiscard]] bool looks_like_formula(std::string_view cell) {
+  if (cell.empty() || std::string_view("=+-@\t\r\n'").find(cell.front()) == std::string_view::npos) return false;
+  const bool number = cell.front() == '-' && cell.size() > 1 && std::all_of(cell.begin() + 1, cell.end(), [](char c) {
+                        return (c >= '0' && c <= '9') || c == '.';
+                      });
+  return !number;
+}
 
 }  // namespace
 
@@ -16,7 +26,7 @@ std::string valid_utf8(std::string_view text) {
   std::string out;
   out.reserve(text.size());
   each_stretch(
-      text, [&out](std::string_view good) { out += good; }, [&out](char) { out += kReplacement; });
+      text, [&out](std::string_view good) { out += good; }, [&out](char) { out += replacement; });
   return out;
 }
 
@@ -49,9 +59,9 @@ std::string xml(std::string_view text) {
         break;
       default:
         if (static_cast<std::uint8_t>(c) < 0x20) {
-          out += kReplacement;
+          out += replacement;
         } else if (valid.compare(i, 3, "\xef\xbf\xbe") == 0 || valid.compare(i, 3, "\xef\xbf\xbf") == 0) {
-          out += kReplacement;  // U+FFFE and U+FFFF are no characters of XML
+          out += replacement;  // U+FFFE and U+FFFF are no characters of XML
           i += 2;
         } else {
           out += c;
@@ -60,6 +70,18 @@ std::string xml(std::string_view text) {
     }
   }
   return out;
+}
+
+std::string csv_cell(std::string_view text) {
+  const std::string valid = valid_utf8(text);
+  const bool formula = looks_like_formula(valid);
+  if (!formula && valid.find_first_of(",\"\r\n") == std::string::npos) return valid;
+  std::string out = formula ? "\"'" : "\"";
+  for (const char c : valid) {
+    if (c == '"') out += '"';
+    out += c;
+  }
+  return out + '"';
 }
 
 }  // namespace rpcrdma::report

@@ -53,6 +53,16 @@ Beginnings beginnings(bool wrap) {
   return {0xFFFFFD, 0xFFFFFE, 0xFFFFFF00, 0xFFFFFF80};
 }
 
+Handshake handshake_of(const PeerSettings& client, const PeerSettings& server, std::uint16_t port) {
+  Handshake h;
+  h.port = port;
+  h.client_data = client.data;
+  h.server_data = server.data;
+  h.client_depths = client.depths;
+  h.server_depths = server.depths;
+  return h;
+}
+
 }  // namespace
 
 Story::Story(const Scenario& scenario, const Fabric& fabric, Film& film, unsigned number)
@@ -221,12 +231,7 @@ void Story::connect(const Step& step, Words& words) {
       peer_settings(scenario_.client, words.node("client"), step.where + " client", fabric_.mpa);
   const PeerSettings server =
       peer_settings(scenario_.server, words.node("server"), step.where + " server", fabric_.mpa);
-  Handshake h;
-  h.port = words.get<std::uint16_t>("port", scenario_.settings.port);
-  h.client_data = client.data;
-  h.server_data = server.data;
-  h.client_depths = client.depths;
-  h.server_depths = server.depths;
+  Handshake h = handshake_of(client, server, words.get<std::uint16_t>("port", scenario_.settings.port));
   h.client_mpa = client.mpa;
   h.server_mpa = server.mpa;
   h.attempts = words.get<unsigned>("attempts", 1);
@@ -263,12 +268,7 @@ void Story::attempt(const Step& step, Words& words) {
   if (answer == answers.end()) throw Mistake("no answer to an attempt is called '" + word + "'");
   const PeerSettings client = peer_settings(scenario_.client, {}, step.where + " client", fabric_.mpa);
   const PeerSettings server = peer_settings(scenario_.server, {}, step.where + " server", fabric_.mpa);
-  Handshake h;
-  h.port = words.get<std::uint16_t>("port", scenario_.settings.port);
-  h.client_data = client.data;
-  h.server_data = server.data;
-  h.client_depths = client.depths;
-  h.server_depths = server.depths;
+  Handshake h = handshake_of(client, server, words.get<std::uint16_t>("port", scenario_.settings.port));
   h.attempts = words.get<unsigned>("copies", 1);
   h.every = nanoseconds(words.get<double>("every", 1));
   if (h.attempts == 0) throw Mistake("an attempt is made at least once");

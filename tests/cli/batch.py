@@ -108,6 +108,23 @@ class Batch(unittest.TestCase):
         self.assertIn(["error", "credit-initial-exceeded", "1"], [line.split() for line in statistics.splitlines()])
         self.assertEqual([path in statistics for path in self.order], [True] * 3)
 
+    def test_names_of_any_octets(self):
+        """A name may hold what ends a row, acts on a terminal, or is no text at all."""
+        path = os.path.join(os.fsencode(self.folder), b'=\xff\x1b[31m"<&,.pcap')
+        shutil.copy(self.order[0], path)
+        said = {}
+        for form in FORMATS:
+            said[form] = subprocess.run([GIVEN.analyzer, "--each", "--format", form, path], stdin=subprocess.DEVNULL,
+                                        capture_output=True, check=False).stdout.decode()
+        self.assertIn('/=\\xff\\x1b[31m"<&,.pcap: ', said["text"])
+        table = list(csv.DictReader(io.StringIO(said["csv"])))
+        self.assertEqual({row["capture"] for row in table}, {self.folder + '/=\ufffd\x1b[31m"<&,.pcap'})
+        suite = xml.etree.ElementTree.fromstring(said["junit"].encode())[0]
+        self.assertTrue(suite.get("name").startswith(self.folder + '/=\ufffd\ufffd[31m"<&,.pcap: '))
+        for line in said["ndjson"].splitlines():
+            json.loads(line)
+        json.loads(said["json"])
+
     def test_as_many_at_once_as_you_like(self):
         for form in FORMATS:
             out = {self.each("-j", j, "--format", form, self.captures, self.captures).output for j in ("1", "2", "3", "8")}
