@@ -14,7 +14,7 @@
 #include "referee/state/message_body.hpp"
 #include "story.hpp"
 
-namespace rpcrdma::referee {
+namespace rpcrdma::referee::message_queue {
 namespace {
 
 using story::Octets;
@@ -247,4 +247,4 @@ TEST_F(Queue, WhoseCallItMayBeIsNotAccusedOfAnsweringNone) {
 }
 
 }  // namespace
-}  // namespace rpcrdma::referee
+}  // namespace rpcrdma::referee::message_queue
