@@ -33,7 +33,9 @@ void Connection::deliver(Side sender, const Captured& packet) {
     while (!early.empty()) release(static_cast<int>(sender));
   }
   const EarlyPackets& awaiting = early_[index(other(sender))];
-  if (!awaiting.empty() && stamped_before(packet.ref, before)) shared.say_shuffled(sender, packet.ref);
+  // Who was first of the two sides, and of one side a request or an answer, is not as it stands in the file.
+  if (stamped_before(packet.ref, before)) shared.say_shuffled(sender, packet.ref);
+  if (stamped_before(packet.ref, heard[index(other(sender))])) shared.say_late(sender, packet.ref);
   pass(sender, packet);
   if (awaiting.empty()) {
     if (!farewells_.empty()) tell_farewells(false);
