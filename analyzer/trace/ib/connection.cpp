@@ -183,6 +183,10 @@ void Connection::replay() {
     legs[i]->waiting = {};
     legs[i]->waiting_octets = 0;
   }
+  // Before the REP a client does not know to which queue pair it sends.
+  const std::vector<WaitingPacket>& of_client = waiting[index(Side::active)];
+  const bool used_before = reply && !of_client.empty() && of_client.front().ref.number < reply->frame.number;
+  if (used_before) shared.say_late(Side::passive, reply->frame);
   const std::array<FrameRef, 2> newest = heard;                     // handshake messages were not held back
   std::vector<Farewell> farewells = std::exchange(farewells_, {});  // behind all of this
   std::array<std::size_t, 2> at{};

@@ -145,6 +145,26 @@ TEST_F(IbTwoTaps, RejectBeforeItsRequest) {
   EXPECT_EQ(p.sink.news(), (Lines{"1A #2 request 10.0.0.2:40000/0x11 10.0.0.1:20049/-", "1P #1 reject 8"}));
 }
 
+// Before the REP a client does not know to which queue pair it sends.
+TEST_F(IbTwoTaps, WhatTheClientSendsBeforeTheReply) {
+  const auto late = [](const std::function<void(Peers&)>& tell) {
+    Peers p;
+    p.set_up_fields();
+    tell(p);
+    p.server_acks(calls_begin);
+    p.reply(replies_begin);
+    p.client_acks(replies_begin);
+    p.finish();
+    return count(p.sink.lines, "quality late") == 1;
+  };
+  EXPECT_FALSE(late([](Peers& p) { p.req(), p.rep(), p.rtu(), p.call(calls_begin); }));
+  EXPECT_FALSE(late([](Peers& p) { p.req(), p.rep(), p.call(calls_begin), p.rtu(); }));
+  EXPECT_TRUE(late([](Peers& p) { p.req(), p.rtu(), p.rep(), p.call(calls_begin); }));
+  EXPECT_TRUE(late([](Peers& p) { p.req(), p.rtu(), p.call(calls_begin), p.rep(); }));
+  EXPECT_TRUE(late([](Peers& p) { p.req(), p.call(calls_begin), p.rep(); }));
+  EXPECT_TRUE(late([](Peers& p) { p.req(), p.call(calls_begin), p.rep(), p.rtu(); }));
+}
+
 // So much later that another attempt may have the same communication ID.
 TEST_F(IbTwoTaps, RejectLongBeforeARequest) {
   p.from_server(cm_packet(cm_rej(p.server_cm)));
