@@ -62,6 +62,7 @@ void not_read(Connection& connection, const Transaction& call) {
   Transaction fresh;
   fresh.xid = turn.xid();
   fresh.requester = turn.side();
+  if (turn.side() == Side::active && turn.connection.roles_known()) fresh.from = Transaction::From::client;
   fresh.call = event.frame;
   fresh.call_last = event.last;
   fresh.call_ordinal = event.ordinal;

@@ -25,6 +25,8 @@ Life life_of(const Connection& connection) {
   life.messages = connection.messages;
   life.readable = connection.messages_read;
   life.cut = connection.messages_cut;
+  life.callbacks = facts.messages.reverse_calls;
+  if (!facts.handshake_seen || connection.gaps() != 0) life.seen = Life::Seen::in_part;
   life.closed = facts.closed;
   const bool told = facts.closed && facts.closed->how == Closed::How::disconnect;
   life.orderly = told && (!facts.closed->cause || facts.closed->cause->rule == RuleId::cm_dreq);

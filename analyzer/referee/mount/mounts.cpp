@@ -119,7 +119,8 @@ void takes_back(Connection& connection, const Transaction& call) {
   const bool with_hole = !call.payload && connection.of(call.requester).newest_gap.number >= call.call.number;
   // What was cut before it says whether it is a Call, and what may be a Reply that offers itself to be read.
   const bool refused = refusal_awaited(connection, call) && connection.whole();
-  const bool any_call = call.procedure || (call.lists_known && call.requester == Side::active) || refused;
+  const bool asked = call.lists_known && call.requester == Side::active && !call.may_be_offer();
+  const bool any_call = call.procedure || asked || refused;
   // The same endpoints began anew, and what lies between is not in the capture.
   const auto& closed = connection.facts.closed;
   const bool end_unseen = closed && closed->how == Closed::How::superseded;

@@ -78,9 +78,12 @@ using State = MountFacts::State;
                      waits.worst.frame.number);
 }
 
-[[nodiscard]] std::string_view nothing_called(const Mount& mount) {
-  const bool cut = std::any_of(mount.lives.begin(), mount.lives.end(), [](const Life& life) { return life.cut > 0; });
-  return cut ? "of what was called, the capture has too little" : "no call was made";
+[[nodiscard]] std::string nothing_called(const Mount& mount) {
+  const auto any = [&](auto of) { return std::any_of(mount.lives.begin(), mount.lives.end(), of); };
+  if (any([](const Life& life) { return life.cut > 0; })) return "of what was called, the capture has too little";
+  const bool in_part = any([](const Life& life) { return life.seen == Life::Seen::in_part; });
+  const bool called_back = any([](const Life& life) { return life.callbacks > 0; });
+  return fmt::format("no call {}{}", in_part ? "is in the capture" : "was made", called_back ? " but callbacks" : "");
 }
 
 /// "no call was served: 3 calls, all refused with PROG_UNAVAIL, from frame 6 to 20"

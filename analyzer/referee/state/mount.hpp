@@ -81,8 +81,11 @@ struct Life {
   FrameRef opened;
   FrameRef last_reply;  ///< newest answer to a Call; number 0: none
   std::uint64_t messages = 0;
-  std::uint64_t readable = 0;    ///< messages whose header could be read
-  std::uint64_t cut = 0;         ///< those that the capture cut before that
+  std::uint64_t readable = 0;   ///< messages whose header could be read
+  std::uint64_t cut = 0;        ///< those that the capture cut before that
+  std::uint64_t callbacks = 0;  ///< Calls of the server
+  /// Of what was sent on it, does the capture have everything?
+  enum class Seen : std::uint8_t { whole, in_part } seen = Seen::whole;
   std::uint64_t open_calls = 0;  ///< when it ended
   std::optional<Closed> closed;
   bool orderly = false;                      ///< closed in good order
