@@ -52,12 +52,13 @@ void take_silence(Assessment& a, const Mount& mount) {
 }
 
 /// What may have been answered in the frames that the capture lacks: is it worth a doubt? A Call on a connection that
-/// was closed in good order is not, nor one that the client would have sent again long since.
+/// was closed in good order is not, nor one that the client would have sent again long since, nor what was lost with a
+/// connection, and another has carried a Reply since.
 [[nodiscard]] bool may_matter(const Mount& mount, const OpenCall& call) {
   constexpr TimeNs sent_again_after = 120'000'000'000;
   if (call.ended.number != 0) {
     const Life* life = life_with(mount, call.connection);
-    return life == nullptr || !life->orderly;
+    return (life == nullptr || !life->orderly) && !worked_after(mount, call.ended, nullptr);
   }
   return call.waited < sent_again_after;
 }
@@ -72,7 +73,10 @@ void take_calls(Assessment& a, const Mount& mount, TimeNs wait) {
                        trace::elapsed(call.no_credit.time, until.time) <= drought;
     if (call.no_credit.number != 0 && could) call.no_credit = {};
     if (call.hidden) {
-      a.hidden += may_matter(mount, call) ? 1 : 0;
+      if (!may_matter(mount, call)) return;
+      ++a.hidden;
+      if (!call.doubtful) return;
+      if (a.doubtful++ == 0) a.doubted = call.frame;
     } else if (call.ended.number != 0 && worked_after(mount, call.ended, nullptr)) {
       a.given_up.push_back(std::move(call));
     } else {
@@ -192,7 +196,7 @@ void take_sent_away(Assessment& a, const Mount& mount) {
   });
   if (mount.lives.empty() && only_tcp && a.failing == nullptr) return Assessment::Doubt::only_tcp;
   if (a.hanging.empty() && a.copies.empty() && a.recalls.empty() && a.hidden > 0) {
-    return Assessment::Doubt::frames_missing;
+    return a.doubtful == a.hidden ? Assessment::Doubt::call_or_offer : Assessment::Doubt::frames_missing;
   }
   return Assessment::Doubt::none;
 }

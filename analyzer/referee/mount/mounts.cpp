@@ -97,6 +97,7 @@ Attempt& new_attempt(Mount& mount, Attempt&& attempt) {
 void takes_back(Connection& connection, const Transaction& call) {
   if (call.requester != Side::active) return;
   --connection.mount->waits.answered;
+  forget_worst(connection.mount->waits, call.reply);
   if (connection.last_answer.number == call.reply.number) connection.last_answer = connection.answer_before;
 }
 
@@ -126,8 +127,10 @@ void takes_back(Connection& connection, const Transaction& call) {
   const bool end_unseen = closed && closed->how == Closed::How::superseded;
   // Held back behind a hole of its own side, it was taken after a gap that lies behind it had been noticed.
   const bool gap_since = responder.gaps != call.responder_gaps || responder.newest_gap.number > call.call.number;
-  open.hidden = gap_since || connection.facts.one_way || with_hole || !any_call ||
-                responder.unread.number > call.call.number || end_unseen;
+  const bool lacking =
+      gap_since || connection.facts.one_way || with_hole || responder.unread.number > call.call.number || end_unseen;
+  open.hidden = lacking || !any_call;
+  open.doubtful = !lacking && !any_call && call.may_be_offer();
   open.pulling = read_in_flight(connection, call);
   open.sent = sent_of(connection, call);
   open.no_credit = connection.v2.of(other(call.requester)).credits.dry_to_the_end;

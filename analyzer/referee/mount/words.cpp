@@ -378,6 +378,11 @@ using State = MountFacts::State;
     case Assessment::Doubt::frames_missing:
       return fmt::format("{}{} may have been answered in the frames that the capture lacks.", begin,
                          counted(a.hidden, "call"));
+    case Assessment::Doubt::call_or_offer:
+      return fmt::format(
+          "{}the message in frame {} may be a call that waits, or a reply that is offered to be read, and nobody has "
+          "read it.",
+          begin, a.doubted.number);
     case Assessment::Doubt::message_unread:
       return fmt::format(
           "{}whether {} may stand in a message in pieces that could not be read to its end (frame {}).", begin,

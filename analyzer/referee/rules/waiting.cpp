@@ -88,7 +88,9 @@ void judge_hanging_calls(const MountWitness& witness, const Mount& mount, const 
     tell_hanging(witness, mount, assessment.hanging, assessment.owes);
   } else if (assessment.hidden > 0 && !mount.connections.empty()) {
     witness.unchecked(RuleId::call_hangs, mount.connections.back(),
-                      "the answers of Calls that wait may be in the frames that the capture lacks");
+                      assessment.doubtful == assessment.hidden
+                          ? "whether what waits is a Call, or a Reply that is offered to be read, is not known"
+                          : "the answers of Calls that wait may be in the frames that the capture lacks");
   }
 }
 

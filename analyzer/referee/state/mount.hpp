@@ -56,6 +56,7 @@ struct OpenCall {
   TimeNs waited = 0;       ///< to the end, or to that of its connection when nobody tried again
   bool delivered = false;  ///< acknowledged by the responder's adapter
   bool hidden = false;     ///< its answer may be what the capture lacks
+  bool doubtful = false;   ///< hidden, and only because it may be a Reply that is offered to be read
   /// Version 2: has all of it been sent?
   enum class Sent : std::uint8_t {
     whole,              ///< or what is left of it may be what the capture lacks
@@ -122,7 +123,14 @@ struct LongWaits {
   TimeNs worst_time = 0;
   MountFacts::LongestWait worst;  ///< of all Calls, long or not; frame number 0: none
   std::uint32_t xid = 0;
-  ConnectionId connection = 0;            ///< of the worst
+  ConnectionId connection = 0;  ///< of the worst
+  /// The worst before the newest one of these, which may turn out to be no answer.
+  struct Before {
+    TimeNs time = 0;
+    MountFacts::LongestWait wait;
+    std::uint32_t xid = 0;
+    ConnectionId connection = 0;
+  } before;
   std::vector<ConnectionId> connections;  ///< of those that waited long, a few
 };
 
@@ -203,12 +211,14 @@ void keep_unheard(const Connection& connection);
 [[nodiscard]] bool may_be_repetition(const Connection& connection, const Transaction& call);
 /// A Reply on `connection` that answers no Call there: that of a Call that was lost with an earlier connection, whose
 /// copy is not in the capture.
-void end_wait(Connection& connection, trace::Side requester, std::uint32_t xid);
+void end_wait(Connection& connection, trace::Side requester, std::uint32_t xid, FrameRef reply);
 /// A Reply that stands behind the DREQ of its own connection. The two have no order on the wire: they crossed, or
 /// stand in the file the other way round.
 void end_wait_behind_close(Connection& connection, trace::Side requester, std::uint32_t xid, FrameRef reply);
 /// A Call of a client whose answer stands in front of it: how long it waited is not known.
 void count_unseen_wait(Connection& connection, const Transaction& call);
+/// What `reply` brought was no answer: how long it was waited for is nobody's longest wait.
+void forget_worst(LongWaits& waits, FrameRef reply);
 /// The Call's first answer was an error of RPC-over-RDMA. It has been counted as one.
 void count_refusal(Connection& connection, const Transaction& call);
 /// The Call's first answer.
@@ -223,6 +233,7 @@ struct Assessment {
     nothing_readable,  ///< of the messages
     only_tcp,          ///< TCP is up, and what went over it was cut before it told what it is
     frames_missing,
+    call_or_offer,   ///< what waits may be a Reply that is offered to be read
     message_unread,  ///< of what came in pieces the end could not be read
     answer_missing,  ///< whether the server took the connection
     unconfirmed      ///< whether what confirms the connection came to the server
@@ -261,7 +272,9 @@ struct Assessment {
   /// The newest connections, since the newest Reply, if the server ended the newest of all before anything was called,
   /// and those before it; the oldest first.
   std::vector<const Life*> sent_away;
-  std::uint64_t hidden = 0;  ///< Calls and others that may have been answered where the capture has gaps
+  std::uint64_t hidden = 0;    ///< Calls and others that may have been answered where the capture has gaps
+  std::uint64_t doubtful = 0;  ///< of these: what may be no Call
+  FrameRef doubted;            ///< the oldest of those
   /// Silence of one side while the other repeats itself.
   struct Silence {
     trace::Side side = trace::Side::passive;
