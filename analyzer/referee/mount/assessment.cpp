@@ -113,7 +113,7 @@ void take_nfs(Assessment& a, const Mount& mount, TimeNs wait) {
   a.newest_callback = mount.nfs.newest_callback;
   for (const AsyncCopy& copy : mount.nfs.copies) {
     if (copy.ended.number != 0 || a.end.time - copy.reply.time < wait) continue;
-    if (end_may_be_lost(mount, copy.reply)) {
+    if (end_may_be_lost(mount, copy.reply) || mount.nfs.may_be_forgotten(copy.reply, copy.connection)) {
       ++a.hidden;
     } else if (later(mount.nfs.unread, copy.reply)) {
       a.unread_copy = &copy;
@@ -128,7 +128,8 @@ void take_nfs(Assessment& a, const Mount& mount, TimeNs wait) {
     if (!over && never_came(mount, recall)) continue;  // what is felt is that the callback gets no answer
     if (!over && later(mount.nfs.unread, recall.callback)) {
       a.unread_recall = &recall;
-    } else if (!end_may_be_lost(mount, recall.callback)) {
+    } else if (!end_may_be_lost(mount, recall.callback) &&
+               (over || !mount.nfs.may_be_forgotten(recall.callback, recall.connection))) {
       (over ? a.late_recalls : a.recalls).push_back(&recall);
     } else if (!over) {
       ++a.hidden;

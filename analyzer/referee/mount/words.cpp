@@ -81,6 +81,7 @@ using State = MountFacts::State;
 [[nodiscard]] std::string nothing_called(const Mount& mount) {
   const auto any = [&](auto of) { return std::any_of(mount.lives.begin(), mount.lives.end(), of); };
   if (any([](const Life& life) { return life.cut > 0; })) return "of what was called, the capture has too little";
+  if (any([](const Life& life) { return life.errors > 0; })) return "what was sent was refused (RDMA error)";
   const bool in_part = any([](const Life& life) { return life.seen == Life::Seen::in_part; });
   const bool called_back = any([](const Life& life) { return life.callbacks > 0; });
   return fmt::format("no call {}{}", in_part ? "is in the capture" : "was made", called_back ? " but callbacks" : "");
@@ -226,7 +227,7 @@ using State = MountFacts::State;
 }
 
 [[nodiscard]] std::string call_text(const OpenCall& call) {
-  return fmt::format("{} {:#010x} (frame {}) has waited {:.1f} s", call.operation, call.xid, call.first.number,
+  return fmt::format("{} {:#010x} (frame {}) has waited {:.1f} s", called(call), call.xid, call.first.number,
                      seconds(call.waited));
 }
 

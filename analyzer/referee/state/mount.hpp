@@ -70,6 +70,9 @@ struct OpenCall {
   FrameRef pulling;    ///< RDMA Read of its chunks that waits for its answer; number 0: none
 };
 
+/// "WRITE"; or "call", of which nothing more is known.
+[[nodiscard]] std::string_view called(const OpenCall& call) noexcept;
+
 /// A Call of the client that had no answer, as far as is proven, when its connection ended. It may come again.
 struct Unheard {
   std::uint32_t xid = 0;
@@ -86,6 +89,7 @@ struct Life {
   std::uint64_t readable = 0;   ///< messages whose header could be read
   std::uint64_t cut = 0;        ///< those that the capture cut before that
   std::uint64_t callbacks = 0;  ///< Calls of the server
+  std::uint64_t errors = 0;     ///< RDMA_ERRORs
   /// Of what was sent on it, does the capture have everything?
   enum class Seen : std::uint8_t { whole, in_part } seen = Seen::whole;
   std::uint64_t open_calls = 0;  ///< when it ended
