@@ -251,6 +251,7 @@ std::string in_networks(const std::vector<std::string>& names) {
 
 std::string ending(const ConnectionFacts& c, Epoch epoch) {
   using How = referee::Closed::How;
+  if (!c.closed && !established(c)) return "not opened, as far as the capture goes";
   if (!c.closed) return "still open when the capture ends";
   const referee::Closed& closed = *c.closed;
   const std::string by = closed.by ? fmt::format(" by the {}", name(*closed.by)) : "";
@@ -277,7 +278,7 @@ std::string ending(const ConnectionFacts& c, Epoch epoch) {
     case How::refused:
       return "never opened: it was refused";
     case How::unanswered:
-      return "never opened: nobody answered";
+      return c.server.qpn ? "never opened: its acceptance was not confirmed" : "never opened: nobody answered";
   }
   if (closed.frame.number != 0) out += ", " + place(closed.frame, epoch);
   return out;

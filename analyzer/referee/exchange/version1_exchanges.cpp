@@ -62,6 +62,7 @@ void not_read(Connection& connection, const Transaction& call) {
   Transaction fresh;
   fresh.xid = turn.xid();
   fresh.requester = turn.side();
+  if (turn.side() == Side::active && turn.connection.roles_known()) fresh.from = Transaction::From::client;
   fresh.call = event.frame;
   fresh.call_last = event.last;
   fresh.call_ordinal = event.ordinal;
@@ -148,7 +149,7 @@ void take_no_message(const Turn& turn) {
   const Side requester = other(turn.side());
   if (turn.header.reads.empty() && has_lists(turn.header)) doubt_memory(connection, turn.event, {});
   connection.diary.undirected.add({turn.xid(), turn.side(), turn.event.frame});
-  end_wait(connection, requester, turn.xid());
+  end_wait(connection, requester, turn.xid(), turn.event.frame);
   ++connection.ledger(turn.side()).unanswered;
   credit_refusal(connection, turn.event, requester, grant_of(turn));
 }
@@ -161,7 +162,7 @@ void take_orphan(const Turn& turn) {
   if (turn.lists_known() && !turn.header.reads.empty()) {
     turn.send.exchange = judge_offer(turn, turn.event, turn.header, nullptr, requester, reading.inferred);
   }
-  end_wait(connection, requester, turn.xid());
+  end_wait(connection, requester, turn.xid(), turn.event.frame);
   ++connection.ledger(turn.side()).unanswered;  // it took a Receive that was posted for something else
   // Nothing of what is open was answered, and who did not ask drops it. Where no RPC message says that it is a Reply,
   // its credit word may be a request.

@@ -52,12 +52,13 @@ void take_silence(Assessment& a, const Mount& mount) {
 }
 
 /// What may have been answered in the frames that the capture lacks: is it worth a doubt? A Call on a connection that
-/// was closed in good order is not, nor one that the client would have sent again long since.
+/// was closed in good order is not, nor one that the client would have sent again long since, nor what was lost with a
+/// connection, and another has carried a Reply since.
 [[nodiscard]] bool may_matter(const Mount& mount, const OpenCall& call) {
   constexpr TimeNs sent_again_after = 120'000'000'000;
   if (call.ended.number != 0) {
     const Life* life = life_with(mount, call.connection);
-    return life == nullptr || !life->orderly;
+    return (life == nullptr || !life->orderly) && !worked_after(mount, call.ended, nullptr);
   }
   return call.waited < sent_again_after;
 }
@@ -72,7 +73,10 @@ void take_calls(Assessment& a, const Mount& mount, TimeNs wait) {
                        trace::elapsed(call.no_credit.time, until.time) <= drought;
     if (call.no_credit.number != 0 && could) call.no_credit = {};
     if (call.hidden) {
-      a.hidden += may_matter(mount, call) ? 1 : 0;
+      if (!may_matter(mount, call)) return;
+      ++a.hidden;
+      if (!call.doubtful) return;
+      if (a.doubtful++ == 0) a.doubted = call.frame;
     } else if (call.ended.number != 0 && worked_after(mount, call.ended, nullptr)) {
       a.given_up.push_back(std::move(call));
     } else {
@@ -109,7 +113,7 @@ void take_nfs(Assessment& a, const Mount& mount, TimeNs wait) {
   a.newest_callback = mount.nfs.newest_callback;
   for (const AsyncCopy& copy : mount.nfs.copies) {
     if (copy.ended.number != 0 || a.end.time - copy.reply.time < wait) continue;
-    if (end_may_be_lost(mount, copy.reply)) {
+    if (end_may_be_lost(mount, copy.reply) || mount.nfs.may_be_forgotten(copy.reply, copy.connection)) {
       ++a.hidden;
     } else if (later(mount.nfs.unread, copy.reply)) {
       a.unread_copy = &copy;
@@ -124,7 +128,8 @@ void take_nfs(Assessment& a, const Mount& mount, TimeNs wait) {
     if (!over && never_came(mount, recall)) continue;  // what is felt is that the callback gets no answer
     if (!over && later(mount.nfs.unread, recall.callback)) {
       a.unread_recall = &recall;
-    } else if (!end_may_be_lost(mount, recall.callback)) {
+    } else if (!end_may_be_lost(mount, recall.callback) &&
+               (over || !mount.nfs.may_be_forgotten(recall.callback, recall.connection))) {
       (over ? a.late_recalls : a.recalls).push_back(&recall);
     } else if (!over) {
       ++a.hidden;
@@ -192,7 +197,7 @@ void take_sent_away(Assessment& a, const Mount& mount) {
   });
   if (mount.lives.empty() && only_tcp && a.failing == nullptr) return Assessment::Doubt::only_tcp;
   if (a.hanging.empty() && a.copies.empty() && a.recalls.empty() && a.hidden > 0) {
-    return Assessment::Doubt::frames_missing;
+    return a.doubtful == a.hidden ? Assessment::Doubt::call_or_offer : Assessment::Doubt::frames_missing;
   }
   return Assessment::Doubt::none;
 }

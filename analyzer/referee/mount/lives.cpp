@@ -14,13 +14,18 @@ Life life_of(const Connection& connection) {
   life.messages = connection.messages;
   life.readable = connection.messages_read;
   life.cut = connection.messages_cut;
+  life.callbacks = facts.messages.reverse_calls;
+  life.errors = facts.messages.rdma_error;
+  if (!facts.handshake_seen || connection.gaps() != 0) life.seen = Life::Seen::in_part;
   life.closed = facts.closed;
   const bool told = facts.closed && facts.closed->how == Closed::How::disconnect;
   life.orderly = told && (!facts.closed->cause || facts.closed->cause->rule == RuleId::cm_dreq);
-  // Who is answered has asked.
+  // Who is answered has asked, and who confirms has been answered.
   const bool only_answers =
       connection.reply_seen() && !connection.request_seen() && connection.of(Side::active).events == 0;
-  life.one_way = facts.one_way || only_answers;
+  const bool only_confirms =
+      connection.ready_seen && !connection.reply_seen() && connection.of(Side::passive).events == 0;
+  life.one_way = facts.one_way || only_answers || only_confirms;
   life.fault = connection.fault;
   life.asked_in_vain = connection.asked_in_vain;
   if (!connection.roles_known()) life.roles = MountFacts::Roles::guessed;

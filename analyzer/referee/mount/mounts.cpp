@@ -97,6 +97,7 @@ Attempt& new_attempt(Mount& mount, Attempt&& attempt) {
 void takes_back(Connection& connection, const Transaction& call) {
   if (call.requester != Side::active) return;
   --connection.mount->waits.answered;
+  forget_worst(connection.mount->waits, call.reply);
   if (connection.last_answer.number == call.reply.number) connection.last_answer = connection.answer_before;
 }
 
@@ -119,14 +120,17 @@ void takes_back(Connection& connection, const Transaction& call) {
   const bool with_hole = !call.payload && connection.of(call.requester).newest_gap.number >= call.call.number;
   // What was cut before it says whether it is a Call, and what may be a Reply that offers itself to be read.
   const bool refused = refusal_awaited(connection, call) && connection.whole();
-  const bool any_call = call.procedure || (call.lists_known && call.requester == Side::active) || refused;
+  const bool asked = call.lists_known && call.requester == Side::active && !call.may_be_offer();
+  const bool any_call = call.procedure || asked || refused;
   // The same endpoints began anew, and what lies between is not in the capture.
   const auto& closed = connection.facts.closed;
   const bool end_unseen = closed && closed->how == Closed::How::superseded;
   // Held back behind a hole of its own side, it was taken after a gap that lies behind it had been noticed.
   const bool gap_since = responder.gaps != call.responder_gaps || responder.newest_gap.number > call.call.number;
-  open.hidden = gap_since || connection.facts.one_way || with_hole || !any_call ||
-                responder.unread.number > call.call.number || end_unseen;
+  const bool lacking =
+      gap_since || connection.facts.one_way || with_hole || responder.unread.number > call.call.number || end_unseen;
+  open.hidden = lacking || !any_call;
+  open.doubtful = !lacking && !any_call && call.may_be_offer();
   open.pulling = read_in_flight(connection, call);
   open.sent = sent_of(connection, call);
   open.no_credit = connection.v2.of(other(call.requester)).credits.dry_to_the_end;

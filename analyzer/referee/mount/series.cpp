@@ -42,7 +42,7 @@ void count_attempt(MountFacts::Attempts& counts, const Attempt& attempt) {
   ++counts.made;
   if (attempt.outcome == Outcome::established) {
     ++counts.established;
-  } else if (attempt.answered_no()) {
+  } else if (attempt.answered_no() && !attempt.unconfirmed_in_silence()) {
     ++counts.refused;
   } else {
     ++counts.unanswered;
@@ -56,6 +56,7 @@ void add_attempt(AttemptSeries& series, const Attempt& attempt) {
     return;
   }
   if (series.attempts++ == 0) series.first = attempt.first;
+  series.newest = attempt.first;
   series.last = attempt.last;
   if (attempt.answered_no()) keep_later(series.last_answer, attempt.answer);
   if (attempt.reason) series.reason = attempt.reason;

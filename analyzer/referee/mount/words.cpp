@@ -78,9 +78,13 @@ using State = MountFacts::State;
                      waits.worst.frame.number);
 }
 
-[[nodiscard]] std::string_view nothing_called(const Mount& mount) {
-  const bool cut = std::any_of(mount.lives.begin(), mount.lives.end(), [](const Life& life) { return life.cut > 0; });
-  return cut ? "of what was called, the capture has too little" : "no call was made";
+[[nodiscard]] std::string nothing_called(const Mount& mount) {
+  const auto any = [&](auto of) { return std::any_of(mount.lives.begin(), mount.lives.end(), of); };
+  if (any([](const Life& life) { return life.cut > 0; })) return "of what was called, the capture has too little";
+  if (any([](const Life& life) { return life.errors > 0; })) return "what was sent was refused (RDMA error)";
+  const bool in_part = any([](const Life& life) { return life.seen == Life::Seen::in_part; });
+  const bool called_back = any([](const Life& life) { return life.callbacks > 0; });
+  return fmt::format("no call {}{}", in_part ? "is in the capture" : "was made", called_back ? " but callbacks" : "");
 }
 
 /// "no call was served: 3 calls, all refused with PROG_UNAVAIL, from frame 6 to 20"
@@ -223,7 +227,7 @@ using State = MountFacts::State;
 }
 
 [[nodiscard]] std::string call_text(const OpenCall& call) {
-  return fmt::format("{} {:#010x} (frame {}) has waited {:.1f} s", call.operation, call.xid, call.first.number,
+  return fmt::format("{} {:#010x} (frame {}) has waited {:.1f} s", called(call), call.xid, call.first.number,
                      seconds(call.waited));
 }
 
@@ -375,6 +379,11 @@ using State = MountFacts::State;
     case Assessment::Doubt::frames_missing:
       return fmt::format("{}{} may have been answered in the frames that the capture lacks.", begin,
                          counted(a.hidden, "call"));
+    case Assessment::Doubt::call_or_offer:
+      return fmt::format(
+          "{}the message in frame {} may be a call that waits, or a reply that is offered to be read, and nobody has "
+          "read it.",
+          begin, a.doubted.number);
     case Assessment::Doubt::message_unread:
       return fmt::format(
           "{}whether {} may stand in a message in pieces that could not be read to its end (frame {}).", begin,

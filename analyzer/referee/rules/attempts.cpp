@@ -140,9 +140,11 @@ void judge_series(const MountWitness& witness, const AttemptSeries& series, cons
   symptom.times = series.attempts;
   symptom.at_most = over ? Severity::note : Severity::warning;
   const TimeNs span = trace::elapsed(series.first.time, series.last.time);
-  symptom.what = fmt::format("{} to connect failed in a row in {:.1f} s, one every {:.1f} s ({})",
-                             counted(series.attempts, "attempt"), seconds(span),
-                             seconds(span) / static_cast<double>(series.attempts - 1), outcomes(series));
+  symptom.what = fmt::format(
+      "{} to connect failed in a row in {:.1f} s, one every {:.1f} s ({})", counted(series.attempts, "attempt"),
+      seconds(span),
+      seconds(trace::elapsed(series.first.time, series.newest.time)) / static_cast<double>(series.attempts - 1),
+      outcomes(series));
   symptom.what +=
       over ? fmt::format("; the one in frame {} came through, {:.1f} s after the first.", series.ended_by.number,
                          seconds(trace::elapsed(series.first.time, series.ended_by.time)))
@@ -249,14 +251,16 @@ const Row rows::connect_refused{
     .versions = Versions::both,
     .source = "observation",
     .who = "nobody",
-    .title = "The service port is closed",
+    .title = "An attempt to connect was refused",
     .explanation =
         "The machine answered, but nobody takes connections on that port: the NFS service does not run, or not with "
         "RDMA. An ICMP answer says that the machine or the port cannot be reached.",
     .evidence = "A RST in answer to the SYN, or ICMP unreachable. A RST on an established connection is a close.",
     .next =
         "Server: cat /proc/fs/nfsd/portlist has to show 'rdma 20049' (rdma=y in the [nfsd] section of "
-        "/etc/nfs.conf); siw or another iWARP device has to be there before nfsd starts."};
+        "/etc/nfs.conf); siw or another iWARP device has to be there before nfsd starts. Where the answer was ICMP: "
+        "who "
+        "sent it, the server, a router or a firewall."};
 
 const Row rows::reconnect_loop{
     .group = 'N',

@@ -307,6 +307,7 @@ HeldFinding judge_unanswered_request(const Witness& witness, FrameRef last) {
 
 HeldFinding judge_unconfirmed_reply(const Witness& witness) {
   const trace::Liveness& sent = *witness.connection.of(Side::passive).liveness;
+  witness.connection.facts.closed = Closed{Closed::How::unanswered, sent.last_copy, {}, {}};
   return witness.say(
       RuleId::cm_unanswered,
       {.frames = {witness.connection.reply_frame, sent.last_copy, witness.connection.request_frame},

@@ -189,9 +189,11 @@ void judge_server_flags(const MountWitness& witness, const Mount& mount, const A
       witness.unchecked(RuleId::backchannel_down, episode.connection, "the capture lacks what was said next");
     }
     symptom.at_most = mended || gap ? Severity::note : Severity::warning;
-    symptom.what = fmt::format("The server says that its callback channel is broken ({}), in {} from frame {} to {}",
-                               flag_names(episode.flags), counted(episode.replies, "reply"), episode.first.number,
-                               episode.last.number);
+    const std::string where = episode.first.number == episode.last.number
+                                  ? fmt::format("(frame {})", episode.first.number)
+                                  : fmt::format("from frame {} to {}", episode.first.number, episode.last.number);
+    symptom.what = fmt::format("The server says that its callback channel is broken ({}), in {} {}",
+                               flag_names(episode.flags), counted(episode.replies, "reply"), where);
     symptom.what += episode.reaction.number != 0
                         ? fmt::format("; the client made a new one (frame {})", episode.reaction.number)
                         : std::string("; the client did nothing about it");

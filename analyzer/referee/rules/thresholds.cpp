@@ -149,7 +149,7 @@ void judge_send_size(const Witness& witness, const trace::Send& event, RecentSen
   const std::optional<std::uint32_t> limit = connection.threshold(event.side);
   if (!limit) {
     note_larger_than_known(witness, event, send);
-    witness.unchecked(RuleId::inline_threshold_exceeded, "the private data of both sides is not in the capture");
+    witness.unchecked(RuleId::inline_threshold_exceeded, "a side's private data is not in the capture");
     return;
   }
   if (event.holes) {

@@ -329,6 +329,9 @@ const Row rows::reply_without_call{
 namespace {
 
 void settle_orphan(const Witness& witness, const Case& waited, bool proven) {
+  // Nothing of who would have asked comes behind it: the Call, and more than that, may be missing.
+  SideState& asker = witness.connection.of(other(waited.accused));
+  if (!proven && asker.newest_gap.number < waited.frame.number) asker.newest_gap = waited.frame;
   witness.conclude(waited, {.frames = {waited.frame},
                             .by = waited.accused,
                             .as = Role::responder,
@@ -420,17 +423,21 @@ void judge_open_calls(const Witness& witness, FrameRef now, bool closed, bool cl
   if (open.empty()) return;
   std::sort(open.begin(), open.end(),
             [](const Transaction* a, const Transaction* b) { return a->call.number < b->call.number; });
-  connection.facts.waiting = {open.size(), open.front()->call, now};
+  // What shows that it is over may come long behind its end.
+  const auto& end = connection.facts.closed;
+  const bool over_before = closed && end && end->frame.number != 0 && end->frame.number < now.number;
+  const FrameRef until = over_before ? end->frame : now;
+  connection.facts.waiting = {open.size(), open.front()->call, until};
   std::size_t named = 0;
   for (const Transaction* call : open) {
     witness.say(
         RuleId::call_unanswered,
-        {.frames = {call->call, now},
+        {.frames = {call->call, until},
          .xid = call->xid,
          .habit = named++ >= most_open_named,
          .what = fmt::format("The {}'s Call with XID {:#010x} has no Reply {} ({:.1f} s later).", name(call->requester),
                              call->xid, closed ? "when the connection ends" : "at the end of the capture",
-                             static_cast<double>(std::max<TimeNs>(now.time - call->call.time, 0)) / 1e9)});
+                             static_cast<double>(std::max<TimeNs>(until.time - call->call.time, 0)) / 1e9)});
   }
   if (!closed) return;
   const auto client_calls = static_cast<std::size_t>(

@@ -63,7 +63,7 @@ void tell_hanging(const MountWitness& witness, const Mount& mount, const std::ve
   symptom.xid = oldest.xid;
   symptom.times = calls.size();
   for (const OpenCall& call : calls) name_once(symptom.connections, call.connection);
-  symptom.what = fmt::format("{} {:#010x} of the {} (frame {}) has waited {:.1f} s without an answer", oldest.operation,
+  symptom.what = fmt::format("{} {:#010x} of the {} (frame {}) has waited {:.1f} s without an answer", called(oldest),
                              oldest.xid, name(oldest.requester), oldest.first.number, seconds(oldest.waited));
   if (oldest.frame.number != oldest.first.number) {
     symptom.what += fmt::format("; it was sent again (frame {})", oldest.frame.number);
@@ -88,7 +88,9 @@ void judge_hanging_calls(const MountWitness& witness, const Mount& mount, const 
     tell_hanging(witness, mount, assessment.hanging, assessment.owes);
   } else if (assessment.hidden > 0 && !mount.connections.empty()) {
     witness.unchecked(RuleId::call_hangs, mount.connections.back(),
-                      "the answers of Calls that wait may be in the frames that the capture lacks");
+                      assessment.doubtful == assessment.hidden
+                          ? "whether what waits is a Call, or a Reply that is offered to be read, is not known"
+                          : "the answers of Calls that wait may be in the frames that the capture lacks");
   }
 }
 

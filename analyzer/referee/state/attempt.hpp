@@ -55,6 +55,8 @@ struct Attempt {
     return outcome == Outcome::rejected || outcome == Outcome::declined || outcome == Outcome::unconfirmed ||
            outcome == Outcome::unheard || outcome == Outcome::refused || outcome == Outcome::unreachable;
   }
+  /// The server repeats what it accepted it with, and no REJ of either side says that it has waited in vain.
+  [[nodiscard]] bool unconfirmed_in_silence() const noexcept { return outcome == Outcome::unheard && !reason; }
   /// Nobody has answered so far.
   [[nodiscard]] bool waits() const noexcept {
     return outcome == Outcome::open || outcome == Outcome::accepted || outcome == Outcome::given_up;

@@ -189,6 +189,7 @@ void count_wait(Connection& connection, const Transaction& call, const trace::Se
     }
   }
   if (waits.worst.frame.number != 0 && took <= waits.worst_time) return;
+  waits.before = {waits.worst_time, std::move(waits.worst), waits.xid, waits.connection};
   waits.worst_time = took;
   waits.xid = call.xid;
   waits.connection = connection.id();
@@ -198,9 +199,19 @@ void count_wait(Connection& connection, const Transaction& call, const trace::Se
   waits.worst.operation = operation_name(call);
 }
 
+void forget_worst(LongWaits& waits, FrameRef reply) {
+  if (waits.worst.frame.number == 0 || waits.worst.reply_frame.number != reply.number) return;
+  waits.worst_time = waits.before.time;
+  waits.worst = std::exchange(waits.before.wait, {});
+  waits.xid = waits.before.xid;
+  waits.connection = waits.before.connection;
+}
+
 void count_refusal(Connection& connection, const Transaction& call) {
   const bool counted = connection.mount != nullptr && call.requester == Side::active && call.answers == 1;
-  if (counted) ++connection.mount->waits.refused;
+  if (!counted) return;
+  ++connection.mount->waits.refused;
+  forget_worst(connection.mount->waits, call.reply);
 }
 
 void count_unseen_wait(Connection& connection, const Transaction& call) {
@@ -209,9 +220,32 @@ void count_unseen_wait(Connection& connection, const Transaction& call) {
   count_done(connection.mount->nfs);
 }
 
-void end_wait(Connection& connection, Side requester, std::uint32_t xid) {
+namespace {
+
+/// A copy of the Call is open on another connection: it was sent here before that, which the capture lacks.
+void answer_elsewhere(Connection& connection, Side requester, std::uint32_t xid, FrameRef reply) {
+  std::size_t looked_at = 0;
+  auto& alive = connection.mount->alive;
+  for (auto at = alive.rbegin(); at != alive.rend() && looked_at < connections_looked_at; ++at, ++looked_at) {
+    Transaction* copy = at->second != &connection ? at->second->find(requester, xid) : nullptr;
+    if (copy == nullptr || copy->answers != 0 || copy->settled_elsewhere()) continue;
+    if (at->second->facts.opened.number < connection.facts.opened.number) continue;
+    copy->answered_as = reply;
+    if (requester == Side::active) ++connection.mount->waits.answered;
+    return;
+  }
+}
+
+}  // namespace
+
+void end_wait(Connection& connection, Side requester, std::uint32_t xid, FrameRef reply) {
   if (connection.mount == nullptr) return;
-  if (requester == Side::active) count_done(connection.mount->nfs);
+  if (requester == Side::active) {
+    count_done(connection.mount->nfs);
+    // It was carried, whatever it answers; not where nothing is missing, and nobody asked for it.
+    if (!connection.whole()) connection.answer_before = std::exchange(connection.last_answer, reply);
+  }
+  answer_elsewhere(connection, requester, xid, reply);
   std::erase_if(connection.mount->lost_calls, [&](const OpenCall& call) {
     return call.xid == xid && call.requester == requester && call.connection != connection.id();
   });
@@ -233,9 +267,19 @@ void end_wait_behind_close(Connection& connection, Side requester, std::uint32_t
   connection.last_answer = reply;
 }
 
+namespace {
+
+constexpr std::string_view not_read_name = "not read";
+
+}  // namespace
+
+std::string_view called(const OpenCall& call) noexcept {
+  return call.operation == not_read_name ? std::string_view("call") : std::string_view(call.operation);
+}
+
 std::string operation_name(const Transaction& call) {
   if (!call.operation.empty()) return std::string(call.operation);
-  if (!call.procedure) return "not read";
+  if (!call.procedure) return std::string(not_read_name);
   const auto [program, version, procedure] = *call.procedure;
   return wire::procedure_name(program, version, procedure);
 }

@@ -34,6 +34,7 @@ struct AttemptSeries {
   std::uint64_t acknowledged = 0;  ///< of the unanswered ones: the server has the request (MRA), and has not decided
   FrameRef receipt;                ///< of the newest attempt, if it is one of these; number 0: it is not
   FrameRef first;
+  FrameRef newest;                        ///< with which the newest attempt began
   FrameRef last;                          ///< of the newest attempt
   FrameRef last_answer;                   ///< number 0: none of them was answered
   std::optional<std::uint16_t> reason;    ///< of the newest REJ
@@ -55,6 +56,7 @@ struct OpenCall {
   TimeNs waited = 0;       ///< to the end, or to that of its connection when nobody tried again
   bool delivered = false;  ///< acknowledged by the responder's adapter
   bool hidden = false;     ///< its answer may be what the capture lacks
+  bool doubtful = false;   ///< hidden, and only because it may be a Reply that is offered to be read
   /// Version 2: has all of it been sent?
   enum class Sent : std::uint8_t {
     whole,              ///< or what is left of it may be what the capture lacks
@@ -67,6 +69,9 @@ struct OpenCall {
   FrameRef no_credit;  ///< version 2: since then its responder may send nothing, to the end; number 0: not so
   FrameRef pulling;    ///< RDMA Read of its chunks that waits for its answer; number 0: none
 };
+
+/// "WRITE"; or "call", of which nothing more is known.
+[[nodiscard]] std::string_view called(const OpenCall& call) noexcept;
 
 /// A Call of the client that had no answer, as far as is proven, when its connection ended. It may come again.
 struct Unheard {
@@ -81,8 +86,12 @@ struct Life {
   FrameRef opened;
   FrameRef last_reply;  ///< newest answer to a Call; number 0: none
   std::uint64_t messages = 0;
-  std::uint64_t readable = 0;    ///< messages whose header could be read
-  std::uint64_t cut = 0;         ///< those that the capture cut before that
+  std::uint64_t readable = 0;   ///< messages whose header could be read
+  std::uint64_t cut = 0;        ///< those that the capture cut before that
+  std::uint64_t callbacks = 0;  ///< Calls of the server
+  std::uint64_t errors = 0;     ///< RDMA_ERRORs
+  /// Of what was sent on it, does the capture have everything?
+  enum class Seen : std::uint8_t { whole, in_part } seen = Seen::whole;
   std::uint64_t open_calls = 0;  ///< when it ended
   std::optional<Closed> closed;
   bool orderly = false;                      ///< closed in good order
@@ -118,7 +127,14 @@ struct LongWaits {
   TimeNs worst_time = 0;
   MountFacts::LongestWait worst;  ///< of all Calls, long or not; frame number 0: none
   std::uint32_t xid = 0;
-  ConnectionId connection = 0;            ///< of the worst
+  ConnectionId connection = 0;  ///< of the worst
+  /// The worst before the newest one of these, which may turn out to be no answer.
+  struct Before {
+    TimeNs time = 0;
+    MountFacts::LongestWait wait;
+    std::uint32_t xid = 0;
+    ConnectionId connection = 0;
+  } before;
   std::vector<ConnectionId> connections;  ///< of those that waited long, a few
 };
 
@@ -199,12 +215,14 @@ void keep_unheard(const Connection& connection);
 [[nodiscard]] bool may_be_repetition(const Connection& connection, const Transaction& call);
 /// A Reply on `connection` that answers no Call there: that of a Call that was lost with an earlier connection, whose
 /// copy is not in the capture.
-void end_wait(Connection& connection, trace::Side requester, std::uint32_t xid);
+void end_wait(Connection& connection, trace::Side requester, std::uint32_t xid, FrameRef reply);
 /// A Reply that stands behind the DREQ of its own connection. The two have no order on the wire: they crossed, or
 /// stand in the file the other way round.
 void end_wait_behind_close(Connection& connection, trace::Side requester, std::uint32_t xid, FrameRef reply);
 /// A Call of a client whose answer stands in front of it: how long it waited is not known.
 void count_unseen_wait(Connection& connection, const Transaction& call);
+/// What `reply` brought was no answer: how long it was waited for is nobody's longest wait.
+void forget_worst(LongWaits& waits, FrameRef reply);
 /// The Call's first answer was an error of RPC-over-RDMA. It has been counted as one.
 void count_refusal(Connection& connection, const Transaction& call);
 /// The Call's first answer.
@@ -219,6 +237,7 @@ struct Assessment {
     nothing_readable,  ///< of the messages
     only_tcp,          ///< TCP is up, and what went over it was cut before it told what it is
     frames_missing,
+    call_or_offer,   ///< what waits may be a Reply that is offered to be read
     message_unread,  ///< of what came in pieces the end could not be read
     answer_missing,  ///< whether the server took the connection
     unconfirmed      ///< whether what confirms the connection came to the server
@@ -257,7 +276,9 @@ struct Assessment {
   /// The newest connections, since the newest Reply, if the server ended the newest of all before anything was called,
   /// and those before it; the oldest first.
   std::vector<const Life*> sent_away;
-  std::uint64_t hidden = 0;  ///< Calls and others that may have been answered where the capture has gaps
+  std::uint64_t hidden = 0;    ///< Calls and others that may have been answered where the capture has gaps
+  std::uint64_t doubtful = 0;  ///< of these: what may be no Call
+  FrameRef doubted;            ///< the oldest of those
   /// Silence of one side while the other repeats itself.
   struct Silence {
     trace::Side side = trace::Side::passive;

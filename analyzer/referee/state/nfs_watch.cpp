@@ -30,6 +30,7 @@ void end_recalls(NfsWatch& nfs, Recall::Of of, const std::optional<StateId>& sta
 
 void begin_recall(Connection& connection, const Transaction& call, Recall::Of of, std::optional<StateId> state) {
   NfsWatch& nfs = connection.mount->nfs;
+  if (call.call.number < nfs.forgotten.before.number) return;  // read late, behind a hole
   if (nfs.recalls.size() >= NfsWatch::most_recalls) {
     const auto ended = std::find_if(nfs.recalls.begin(), nfs.recalls.end(),
                                     [](const Recall& recall) { return recall.ended.number != 0; });
@@ -56,7 +57,12 @@ void react(NfsWatch& nfs, FrameRef frame) {
 
 /// A server that has lost its state knows nothing of what it had promised, or asked for, before this connection; a
 /// client that makes itself known anew has none of it, and waits for none of it, any more.
-void forget_promises(NfsWatch& nfs, FrameRef opened) {
+void forget_promises(NfsWatch& nfs, const Connection& on) {
+  const FrameRef opened = on.facts.opened;
+  // Whether a connection whose beginning is not in the capture is a new one is not known.
+  NfsWatch::Forgotten& forgotten = on.facts.handshake_seen ? nfs.forgotten : nfs.perhaps_forgotten;
+  if (opened.number > forgotten.before.number) forgotten = {opened, on.id()};
+  if (!on.facts.handshake_seen) return;
   std::erase_if(nfs.copies,
                 [&](const AsyncCopy& copy) { return copy.ended.number == 0 && copy.reply.number < opened.number; });
   std::erase_if(nfs.recalls, [&](const Recall& recall) {
@@ -74,7 +80,7 @@ void take_introduction(Connection& connection, Transaction& call) {
     nfs.verifier = nfs.asked_verifier;
     if (!anew) return;
   }
-  if (connection.facts.handshake_seen) forget_promises(nfs, connection.facts.opened);
+  forget_promises(nfs, connection);
 }
 
 [[nodiscard]] std::uint32_t introducing_operation(Transaction::Introduces how) noexcept {
@@ -188,7 +194,7 @@ void take_flags(std::vector<FlagEpisode>& episodes, std::uint32_t flags, FrameRe
 
 void take_restart(NfsWatch& nfs, std::uint32_t status, FrameRef frame, const Connection& on) {
   const ConnectionId connection = on.id();
-  if (on.facts.handshake_seen) forget_promises(nfs, on.facts.opened);
+  forget_promises(nfs, on);
   NfsWatch::Restart& restart = nfs.restart;
   if (restart.replies++ == 0) {
     restart.status = status;
@@ -239,6 +245,7 @@ void take_status(Connection& connection, const Transaction& call, const std::str
 void take_copy(Connection& connection, const Transaction& call, const wire::Copied& copied, FrameRef frame) {
   NfsWatch& nfs = connection.mount->nfs;
   if (copied.synchronous || !copied.callback || nfs.copies.size() >= NfsWatch::most_copies) return;
+  if (frame.number < nfs.forgotten.before.number) return;  // read late, behind a hole
   AsyncCopy copy;
   copy.state = *copied.callback;
   copy.call = call.call;

@@ -103,6 +103,16 @@ struct NfsWatch {
   std::map<std::string, DelayRun> delays_over;  ///< by operation: the worst of those that are over
   std::map<ErrorKey, ErrorCount> errors;
   Restart restart;
+  /// Of what the server had promised, or asked for, before this connection nobody knows any more.
+  struct Forgotten {
+    FrameRef before;  ///< number 0: there is none
+    ConnectionId on = 0;
+  };
+  Forgotten forgotten;
+  Forgotten perhaps_forgotten;  ///< that this connection is a new one, the capture does not show
+  [[nodiscard]] bool may_be_forgotten(FrameRef promise, ConnectionId connection) const noexcept {
+    return promise.number < perhaps_forgotten.before.number && connection != perhaps_forgotten.on;
+  }
   /// NFSv4.0: a client that begins anew confirms another verifier; one that only names its callbacks anew, the same.
   std::optional<std::uint64_t> asked_verifier;  ///< of the newest SETCLIENTID
   std::optional<std::uint64_t> verifier;        ///< of the newest that was confirmed

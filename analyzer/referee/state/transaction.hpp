@@ -57,6 +57,9 @@ struct Transaction {
     ill_formed,  ///< it decodes, but breaks a rule of form
     malformed    ///< its header is broken
   } form = Form::sound;
+  /// The end that sent the Call. Where it is the server, or which of them is the client is a guess, the message may be
+  /// a Reply that is offered to be read.
+  enum class From : std::uint8_t { client, perhaps_server } from = From::perhaps_server;
   bool avoidable = false;  ///< a Long Call that would have fitted inline
   /// Of an earlier Call with its XID: what counts as its answer may have been a Long Call. An answer may be about it.
   enum class Earlier : std::uint8_t { over, perhaps_open } earlier = Earlier::over;
@@ -145,7 +148,7 @@ struct Transaction {
   /// It looks like a Reply of the server that is offered to be read, and what was read of it does not say CALL.
   [[nodiscard]] bool may_be_offer() const noexcept {
     constexpr std::size_t type_at = 4;
-    if (version != 1 || requester != Side::passive || body_length == 0) return false;
+    if (version != 1 || from == From::client || body_length == 0) return false;
     const wire::Bytes body = call_body.octets();
     return body.size() < type_at + 4 || wire::load_be32(body.data() + type_at) != 0;
   }
