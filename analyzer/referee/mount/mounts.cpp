@@ -112,7 +112,12 @@ void takes_back(Connection& connection, const Transaction& call) {
   const bool in_vain = answer_refused(connection, call);
   open.answer = in_vain ? call.reply : call.refused_answer;
   if (in_vain || refused_for_good(connection, call.call)) open.refused = connection.facts.closed->frame;
-  open.operation = call.malformed() ? "broken call" : operation_name(call);
+  const bool read = call.procedure.has_value() || !call.operation.empty();
+  if (call.malformed()) {
+    open.operation = "broken call";
+  } else if (read) {
+    open.operation = operation_name(call);
+  }
   open.likeness = call.likeness();
   open.delivered = connection.of(call.requester).acknowledged >= call.call_ordinal;
   const SideState& responder = connection.of(other(call.requester));

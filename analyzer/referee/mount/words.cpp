@@ -227,7 +227,7 @@ using State = MountFacts::State;
 }
 
 [[nodiscard]] std::string call_text(const OpenCall& call) {
-  return fmt::format("{} {:#010x} (frame {}) has waited {:.1f} s", called(call), call.xid, call.first.number,
+  return fmt::format("{} {:#010x} (frame {}) has waited {:.1f} s", call.called(), call.xid, call.first.number,
                      seconds(call.waited));
 }
 

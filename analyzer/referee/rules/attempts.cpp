@@ -259,8 +259,7 @@ const Row rows::connect_refused{
     .next =
         "Server: cat /proc/fs/nfsd/portlist has to show 'rdma 20049' (rdma=y in the [nfsd] section of "
         "/etc/nfs.conf); siw or another iWARP device has to be there before nfsd starts. Where the answer was ICMP: "
-        "who "
-        "sent it, the server, a router or a firewall."};
+        "who sent it, the server, a router or a firewall."};
 
 const Row rows::reconnect_loop{
     .group = 'N',

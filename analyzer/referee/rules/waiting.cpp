@@ -63,7 +63,7 @@ void tell_hanging(const MountWitness& witness, const Mount& mount, const std::ve
   symptom.xid = oldest.xid;
   symptom.times = calls.size();
   for (const OpenCall& call : calls) name_once(symptom.connections, call.connection);
-  symptom.what = fmt::format("{} {:#010x} of the {} (frame {}) has waited {:.1f} s without an answer", called(oldest),
+  symptom.what = fmt::format("{} {:#010x} of the {} (frame {}) has waited {:.1f} s without an answer", oldest.called(),
                              oldest.xid, name(oldest.requester), oldest.first.number, seconds(oldest.waited));
   if (oldest.frame.number != oldest.first.number) {
     symptom.what += fmt::format("; it was sent again (frame {})", oldest.frame.number);

@@ -267,19 +267,9 @@ void end_wait_behind_close(Connection& connection, Side requester, std::uint32_t
   connection.last_answer = reply;
 }
 
-namespace {
-
-constexpr std::string_view not_read_name = "not read";
-
-}  // namespace
-
-std::string_view called(const OpenCall& call) noexcept {
-  return call.operation == not_read_name ? std::string_view("call") : std::string_view(call.operation);
-}
-
 std::string operation_name(const Transaction& call) {
   if (!call.operation.empty()) return std::string(call.operation);
-  if (!call.procedure) return std::string(not_read_name);
+  if (!call.procedure) return std::string(operation_not_read);
   const auto [program, version, procedure] = *call.procedure;
   return wire::procedure_name(program, version, procedure);
 }

@@ -48,10 +48,10 @@ struct OpenCall {
   ConnectionId connection = 0;  ///< that carried its newest copy
   std::uint32_t xid = 0;
   trace::Side requester = trace::Side::active;
-  FrameRef first;  ///< first copy, on whatever connection
-  FrameRef frame;  ///< newest copy
-  FrameRef ended;  ///< end of that connection; number 0: it is open
-  std::string operation;
+  FrameRef first;         ///< first copy, on whatever connection
+  FrameRef frame;         ///< newest copy
+  FrameRef ended;         ///< end of that connection; number 0: it is open
+  std::string operation;  ///< empty: its procedure was not read
   Likeness likeness;
   TimeNs waited = 0;       ///< to the end, or to that of its connection when nobody tried again
   bool delivered = false;  ///< acknowledged by the responder's adapter
@@ -68,10 +68,12 @@ struct OpenCall {
   FrameRef answer;     ///< the Reply that was refused, here or to an earlier copy; number 0: none
   FrameRef no_credit;  ///< version 2: since then its responder may send nothing, to the end; number 0: not so
   FrameRef pulling;    ///< RDMA Read of its chunks that waits for its answer; number 0: none
-};
 
-/// "WRITE"; or "call", of which nothing more is known.
-[[nodiscard]] std::string_view called(const OpenCall& call) noexcept;
+  /// In a sentence.
+  [[nodiscard]] std::string_view called() const noexcept {
+    return operation.empty() ? std::string_view("call") : std::string_view(operation);
+  }
+};
 
 /// A Call of the client that had no answer, as far as is proven, when its connection ended. It may come again.
 struct Unheard {
@@ -200,6 +202,7 @@ struct Mount {
 /// `answer`: the first one.
 [[nodiscard]] CallTimes times_of(const Transaction& call, const trace::Send& answer) noexcept;
 /// By the name that mountstats uses, as far as it was read.
+inline constexpr std::string_view operation_not_read = "not read";
 [[nodiscard]] std::string operation_name(const Transaction& call);
 /// The Call may be a copy of one that was lost with an earlier connection, or with one that fell silent and has not
 /// ended yet: its wait began there.
