@@ -50,9 +50,6 @@ namespace {
                      [&](const Case& c) { return c.rule == RuleId::reply_without_call && c.accused == responder; });
 }
 
-constexpr std::string_view order_unknown =
-    "nothing proves that the order of the two directions in the capture is that on the wire";
-
 /// Before what the accused's peer has sent at `now`?
 [[nodiscard]] Case::Order order_of(const Connection& connection, const Case& waited, FrameRef now) {
   // Over TCP the trace delivers in the order of the wire.
@@ -203,7 +200,9 @@ void settle_all_cases(const Witness& witness, std::optional<Side> complete, bool
     if (complete != about.requester && another_call_missing(connection, about, all)) take_back(witness, about);
   }
   for (Case& waited : all) {
-    waited.orderly = orderly && connection.trusted();
+    // What its peer said last may be a packet whose header the capture cut: it leaves no gap where nothing follows it.
+    const bool all_placed = witness.context.unplaced.number <= connection.of(other(waited.accused)).last_event.number;
+    waited.orderly = orderly && connection.trusted() && all_placed;
     if (!waited.of_absence() && order_of(connection, waited, waited.frame) == Case::Order::open) {
       witness.unchecked(waited.rule, order_unknown);
       continue;

@@ -92,6 +92,8 @@ void count_name(Connection& connection, std::uint32_t htype, bool earlier) {
 
 void settle(Connection& connection, const trace::Send& event) {
   State& state = connection.v2;
+  // What was done to memory meanwhile has been looked at by no rule.
+  if (state.version == Version::glimpsed) connection.distrust(kept_finished, Doubt::unrecognised);
   connection.speaks(Version::two);
   state.settled = event.frame;
   state.settled_ordinal = event.ordinal;

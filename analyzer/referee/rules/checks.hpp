@@ -131,6 +131,9 @@ void judge_pulled(const Witness& witness, const trace::Send& event, const Transa
                   const std::optional<RpcStream>& stream);
 
 // --- invalidation.cpp: group G
+/// Why a message with a hole is not blamed for Send With Invalidate.
+inline constexpr std::string_view last_packet_of_another =
+    "a packet of the message is missing: the last one, which invalidates, may be another message's";
 void judge_invalidation(const Witness& witness, const trace::Send& event, const Transaction& call, RecentSend& send);
 /// Send With Invalidate on anything but a Reply; `what`: "a Call".
 void judge_misplaced_invalidation(const Witness& witness, const trace::Send& event, std::uint32_t xid, const char* what,

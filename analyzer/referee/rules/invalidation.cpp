@@ -133,7 +133,7 @@ const Row rows::remote_invalidation_not_reply{
     .evidence =
         "A Send With Invalidate that carries a Call or RDMA_ERROR. A reply of the client to a call of the server is a "
         "Reply; RDMA_DONE is judged by done-invalidate-rule. Not decided when the capture cut the message before its "
-        "direction.",
+        "direction, or lacks a packet of it.",
     .next =
         "Sender: inv_rkey in rpcrdma:svcrdma_post_send (Linux servers send RDMA_ERROR with a plain Send). Receiver: "
         "rpcrdma:xprtrdma_mr_reminv, and work requests that fail with a local protection error afterwards."};
@@ -142,6 +142,7 @@ void judge_misplaced_invalidation(const Witness& witness, const trace::Send& eve
                                   RecentSend& send) {
   Connection& connection = witness.connection;
   if (!event.invalidated) return;
+  if (event.holes) return witness.unchecked(RuleId::remote_invalidation_not_reply, last_packet_of_another);
   // Which end is the client may be a guess on a connection that began before the capture.
   const bool roles_known = connection.facts.handshake_seen || connection.trusted();
   send.invalidate_finding =

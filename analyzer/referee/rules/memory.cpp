@@ -372,6 +372,10 @@ bool accuse_later(const Witness& witness, RuleId rule, const RdmaAccess& access,
 
 bool judge_invalidated_before(const Witness& witness, const RdmaAccess& access, const Exposure& exposure) {
   if (exposure.invalidated.number == 0) return false;
+  if (witness.connection.order_lost() && exposure.retired.number == 0) {  // it may have been offered behind that
+    witness.unchecked(RuleId::rdma_after_invalidate, order_unknown);
+    return false;
+  }
   return accuse_later(witness, RuleId::rdma_after_invalidate, access, exposure,
                       {fmt::format(", which it had itself invalidated before (frame {}).", exposure.invalidated.number),
                        exposure.invalidated});
@@ -478,11 +482,10 @@ void judge_read(const Witness& witness, const trace::ReadRequest& event) {
   Connection& connection = witness.connection;
   read_asked(witness, event);
   if (connection.unjudged() || event.length == 0) return;
-  const Side owner = other(event.side);
   MemoryMap::Hit hit;
   const JudgedOp judged = judge_access(
       witness, {event.side, event.frame, event.op, event.handle, event.offset, event.length, false, {}}, hit);
-  connection.of(owner).memory.touch(event.handle, event.offset, event.length, true, false);
+  connection.of(other(event.side)).memory.touch(event.handle, event.offset, event.length, true, false);
   if (judged.offer && judged.state == JudgedOp::State::inside) {
     if (Offer* offer = find_offer(connection, judged.transaction)) offer_read(*offer, event.frame);
   }
@@ -497,12 +500,11 @@ void judge_read_response(const Witness& witness, const trace::ReadResponse& even
     if (call != nullptr) call->pulled_to(event.frame, read->length);
   }
   if (connection.unjudged()) return;
-  const Side owner = event.side;
-  connection.of(owner).memory.touch(event.handle, event.offset, event.length, false, false);
+  connection.of(event.side).memory.touch(event.handle, event.offset, event.length, false, false);
   if (!event.octets.empty()) keep_pulled(witness, event);
   if (connection.offers.empty()) return;
   const JudgedOp* judged =
-      connection.of(other(owner)).ops.newest([&](const JudgedOp& op) { return op.op == event.op && !op.writing; });
+      connection.of(other(event.side)).ops.newest([&](const JudgedOp& op) { return op.op == event.op && !op.writing; });
   if (judged == nullptr || !judged->offer || judged->state != JudgedOp::State::inside) return;
   Offer* offer = find_offer(connection, judged->transaction);
   if (offer == nullptr) return;

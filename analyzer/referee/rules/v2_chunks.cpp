@@ -471,13 +471,16 @@ const Row rows::v2_inv_on_control{
     .explanation =
         "Only replies may be sent with Send With Invalidate: errors, grants, properties and calls have no handle that "
         "they could invalidate.",
-    .evidence = "A Send With Invalidate whose header type is none of the three for replies.",
+    .evidence =
+        "A Send With Invalidate whose header type is none of the three for replies. Not decided when the capture lacks "
+        "a packet of the message.",
     .next = "Look at the sender's choice of the Send opcode."};
 
 void judge_invalidated(const Turn& turn, const Transaction* call) {
   const trace::Send& event = turn.event;
   if (!event.invalidated) return;
   if (!wire::is_reply(turn.type())) {
+    if (event.holes) return turn.unchecked(RuleId::v2_inv_on_control, last_packet_of_another);
     turn.send.invalidate_finding =
         turn.say(RuleId::v2_inv_on_control, {event.frame},
                  fmt::format("The {} invalidated handle {:#010x} with {}; only replies may.", name(event.side),
