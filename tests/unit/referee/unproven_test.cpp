@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Accusations that would rest on what the capture does not show.
+#include <gtest/gtest.h>
+
+#include "story.hpp"
+
+namespace rpcrdma::referee::story {
+namespace {
+
+using Kind = trace::Quality::Kind;
+
+constexpr std::uint32_t lent = 0x100;
+constexpr std::uint64_t lent_at = 0x1000;
+
+Chunks to_be_read() {
+  Chunks chunks;
+  chunks.reads = {{44, {lent, 300, lent_at}}};
+  return chunks;
+}
+
+/// A message of which, with `hole`, a packet in the middle is missing.
+void invalidating(Story& s, Side side, const Octets& octets, bool hole) {
+  trace::Send event;
+  event.connection = 1;
+  event.side = side;
+  event.frame = event.last = {++s.frame, s.now += 10'000};
+  event.octets = octets;
+  event.wire_length = static_cast<std::uint32_t>(octets.size());
+  event.invalidated = lent;
+  event.holes = hole;
+  event.ordinal = ++s.ordinals[static_cast<std::size_t>(side)];
+  s.referee.on(event);
+}
+
+// The second Call offers the memory anew. Where one side stands late in the file it may have come behind the Reply to
+// the first one, which invalidates.
+TEST(Unproven, MemoryThatMayHaveBeenOfferedBehindItsInvalidation) {
+  for (const bool late : {false, true}) {
+    Story s;
+    s.connect();
+    if (late) s.disorder(Side::passive, Kind::late);
+    s.call(1, to_be_read()).call(2, to_be_read());
+    s.read(Side::passive, lent, lent_at, 300).reply(1, {}, 32, lent);
+    s.read(Side::passive, lent, lent_at, 300).reply(2).call(3).reply(3).close(Side::active);
+    const Report report = s.end();
+    EXPECT_EQ(found(report, RuleId::rdma_after_invalidate).size(), late ? 0U : 1U);
+    EXPECT_EQ(unchecked(report, RuleId::rdma_after_invalidate), late);
+  }
+}
+
+// The last packet is the one that invalidates, and may be another message's.
+TEST(Unproven, WhatAMessageWithAHoleInvalidates) {
+  for (const bool hole : {false, true}) {
+    Story one;
+    one.connect().call(1).reply(1);
+    Octets call = header(2, 32, 0, {});
+    const Octets rpc = rpc_call(2);
+    call.insert(call.end(), rpc.begin(), rpc.end());
+    invalidating(one, Side::active, call, hole);
+    const Report first = one.end();
+    EXPECT_EQ(found(first, RuleId::remote_invalidation_not_reply).size(), hole ? 0U : 1U);
+    EXPECT_EQ(unchecked(first, RuleId::remote_invalidation_not_reply), hole);
+
+    const Octets grant = words({0, 2, 32, 5});
+    Story two;
+    two.connect().send(Side::active, grant).send(Side::passive, grant);
+    invalidating(two, Side::active, grant, hole);
+    const Report second = two.end();
+    EXPECT_EQ(found(second, RuleId::v2_inv_on_control).size(), hole ? 0U : 1U);
+    EXPECT_EQ(unchecked(second, RuleId::v2_inv_on_control), hole);
+  }
+}
+
+// What the server says last leaves no gap where the capture cut it: it may be the Reply that frees a credit.
+TEST(Unproven, TheLastPacketOfThePeer) {
+  for (const bool cut : {false, true}) {
+    Story s;
+    s.connect().call(1).reply(1, {}, 1).call(2);
+    if (cut) s.disorder(Side::passive, Kind::unplaced);
+    s.call(3).close(Side::active);
+    const Report report = s.end();
+    EXPECT_EQ(found(report, RuleId::credit_limit_exceeded).size(), cut ? 0U : 1U);
+    EXPECT_EQ(unchecked(report, RuleId::credit_limit_exceeded), cut);
+  }
+}
+
+}  // namespace
+}  // namespace rpcrdma::referee::story
