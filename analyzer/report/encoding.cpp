@@ -73,7 +73,7 @@ std::string xml(std::string_view text) {
 }
 
 std::string csv_cell(std::string_view text) {
-  const std::string valid = valid_utf8(text);
+  std::string valid = valid_utf8(text);
   const bool formula = looks_like_formula(valid);
   if (!formula && valid.find_first_of(",\"\r\n") == std::string::npos) return valid;
   std::string out = formula ? "\"'" : "\"";

@@ -50,6 +50,9 @@ namespace {
                      [&](const Case& c) { return c.rule == RuleId::reply_without_call && c.accused == responder; });
 }
 
+constexpr std::string_view order_unknown =
+    "nothing proves that the order of the two directions in the capture is that on the wire";
+
 /// Before what the accused's peer has sent at `now`?
 [[nodiscard]] Case::Order order_of(const Connection& connection, const Case& waited, FrameRef now) {
   // Over TCP the trace delivers in the order of the wire.

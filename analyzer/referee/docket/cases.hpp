@@ -5,7 +5,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
-#include <string_view>
 
 #include "referee/docket/witness.hpp"
 
@@ -13,10 +12,6 @@ namespace rpcrdma::referee {
 
 /// As many wait at once in a connection: one that accuses so often is broken beyond the next of them.
 inline constexpr std::size_t most_cases = 256;
-
-/// Why nobody is accused.
-inline constexpr std::string_view order_unknown =
-    "nothing proves that the order of the two directions in the capture is that on the wire";
 
 /// What a message is that somebody waits for.
 enum class Heard : std::uint8_t { perhaps_call, answer };

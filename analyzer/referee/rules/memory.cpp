@@ -372,10 +372,6 @@ bool accuse_later(const Witness& witness, RuleId rule, const RdmaAccess& access,
 
 bool judge_invalidated_before(const Witness& witness, const RdmaAccess& access, const Exposure& exposure) {
   if (exposure.invalidated.number == 0) return false;
-  if (witness.connection.order_lost() && exposure.retired.number == 0) {  // it may have been offered behind that
-    witness.unchecked(RuleId::rdma_after_invalidate, order_unknown);
-    return false;
-  }
   return accuse_later(witness, RuleId::rdma_after_invalidate, access, exposure,
                       {fmt::format(", which it had itself invalidated before (frame {}).", exposure.invalidated.number),
                        exposure.invalidated});

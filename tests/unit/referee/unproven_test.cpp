@@ -10,13 +10,6 @@ namespace {
 using Kind = trace::Quality::Kind;
 
 constexpr std::uint32_t lent = 0x100;
-constexpr std::uint64_t lent_at = 0x1000;
-
-Chunks to_be_read() {
-  Chunks chunks;
-  chunks.reads = {{44, {lent, 300, lent_at}}};
-  return chunks;
-}
 
 /// A message of which, with `hole`, a packet in the middle is missing.
 void invalidating(Story& s, Side side, const Octets& octets, bool hole) {
@@ -30,22 +23,6 @@ void invalidating(Story& s, Side side, const Octets& octets, bool hole) {
   event.holes = hole;
   event.ordinal = ++s.ordinals[static_cast<std::size_t>(side)];
   s.referee.on(event);
-}
-
-// The second Call offers the memory anew. Where one side stands late in the file it may have come behind the Reply to
-// the first one, which invalidates.
-TEST(Unproven, MemoryThatMayHaveBeenOfferedBehindItsInvalidation) {
-  for (const bool late : {false, true}) {
-    Story s;
-    s.connect();
-    if (late) s.disorder(Side::passive, Kind::late);
-    s.call(1, to_be_read()).call(2, to_be_read());
-    s.read(Side::passive, lent, lent_at, 300).reply(1, {}, 32, lent);
-    s.read(Side::passive, lent, lent_at, 300).reply(2).call(3).reply(3).close(Side::active);
-    const Report report = s.end();
-    EXPECT_EQ(found(report, RuleId::rdma_after_invalidate).size(), late ? 0U : 1U);
-    EXPECT_EQ(unchecked(report, RuleId::rdma_after_invalidate), late);
-  }
 }
 
 // The last packet is the one that invalidates, and may be another message's.
