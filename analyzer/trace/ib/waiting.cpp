@@ -15,9 +15,6 @@ namespace {
   return a.time != 0 && b.time != 0 && a.time < b.time && !passed(a.time, b.time, ProvenOrder::neighbours);
 }
 
-/// Behind what was sent later.
-[[nodiscard]] bool stored_late(FrameRef a, FrameRef b) noexcept { return b.number < a.number && stamped_before(a, b); }
-
 [[nodiscard]] bool sent_before(FrameRef a, FrameRef b) noexcept {
   return stamped_before(a, b) || (a.number < b.number && !stamped_before(b, a));
 }
@@ -36,9 +33,7 @@ void Connection::deliver(Side sender, const Captured& packet) {
     while (!early.empty()) release(static_cast<int>(sender));
   }
   const EarlyPackets& awaiting = early_[index(other(sender))];
-  // Who was first of the two sides, and of one side a request or an answer, is not as it stands in the file.
-  if (stored_late(packet.ref, before)) shared.say_shuffled(sender, packet.ref);
-  if (stored_late(packet.ref, heard[index(other(sender))])) shared.say_late(sender, packet.ref);
+  if (!awaiting.empty() && stamped_before(packet.ref, before)) shared.say_shuffled(sender, packet.ref);
   pass(sender, packet);
   if (awaiting.empty()) {
     if (!farewells_.empty()) tell_farewells(false);
