@@ -27,6 +27,12 @@ struct FrameRef {
   TimeNs time = 0;
 };
 
+/// Behind the other in the file.
+[[nodiscard]] constexpr bool later(FrameRef a, FrameRef b) noexcept { return a.number > b.number; }
+constexpr void keep_later(FrameRef& newest, FrameRef frame) noexcept {
+  if (later(frame, newest)) newest = frame;
+}
+
 /// The link-layer header types (LINKTYPE_ values of pcap files) that the trace can open.
 /// Readers translate to these numbers; any other number makes the frame count and go no further.
 enum class LinkType : std::uint32_t {

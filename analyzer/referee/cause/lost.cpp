@@ -265,7 +265,7 @@ void lost_in_silence(const Witness& witness, const Silence& silence, FrameRef no
   if (by != NoticedBy::capture_end && noticed.number != silence.last.number) cause.frames.push_back(noticed.number);
   cause.message = in_vain_text(connection, silence);
   // What is repeated into silence proves it, also in a capture that began later.
-  const bool proven = connection.trusted() || connection.of(other(silence.stuck)).newest_gap.number <
+  const bool proven = connection.trusted() || connection.of(other(silence.stuck)).newest_lack().number <
                                                   connection.of(silence.stuck).first_repeat.number;
   witness.say(RuleId::connection_lost,
               {.frames = {silence.first, silence.last, by == NoticedBy::successor ? noticed : FrameRef{}},

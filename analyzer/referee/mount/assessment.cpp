@@ -72,10 +72,10 @@ void take_calls(Assessment& a, const Mount& mount, TimeNs wait) {
     const bool could = trace::passed(call.first.time, call.no_credit.time, wait) ||
                        trace::elapsed(call.no_credit.time, until.time) <= drought;
     if (call.no_credit.number != 0 && could) call.no_credit = {};
-    if (call.hidden) {
+    if (!call.surely_waits()) {
       if (!may_matter(mount, call)) return;
       ++a.hidden;
-      if (!call.doubtful) return;
+      if (call.waits != OpenCall::Waits::perhaps_no_call) return;
       if (a.doubtful++ == 0) a.doubted = call.frame;
     } else if (call.ended.number != 0 && worked_after(mount, call.ended, nullptr)) {
       a.given_up.push_back(std::move(call));
@@ -87,7 +87,7 @@ void take_calls(Assessment& a, const Mount& mount, TimeNs wait) {
   for (const OpenCall& call : mount.lost_calls) {
     // Once another connection has carried a Reply, the client is connected again, and has given this Call up.
     const bool goes_on = tries_again(mount, call.ended, call.connection) && !worked_after(mount, call.ended, nullptr);
-    if (goes_on && !call.hidden && a.end.time - call.first.time >= wait && end_may_be_lost(mount, call.ended)) {
+    if (goes_on && call.surely_waits() && a.end.time - call.first.time >= wait && end_may_be_lost(mount, call.ended)) {
       ++a.hidden;  // it may have been sent again there, and answered
       continue;
     }

@@ -7,11 +7,6 @@
 
 namespace rpcrdma::referee {
 
-[[nodiscard]] inline bool later(FrameRef a, FrameRef b) noexcept { return a.number > b.number; }
-inline void keep_later(FrameRef& newest, FrameRef frame) noexcept {
-  if (later(frame, newest)) newest = frame;
-}
-
 /// What is kept of a connection when nothing more will be heard of it.
 [[nodiscard]] Life life_of(const Connection& connection);
 

@@ -122,7 +122,7 @@ void takes_back(Connection& connection, const Transaction& call) {
   open.delivered = connection.of(call.requester).acknowledged >= call.call_ordinal;
   const SideState& responder = connection.of(other(call.requester));
   // A Call with a hole in it is read when the hole is given up; its Reply may have come before.
-  const bool with_hole = !call.payload && connection.of(call.requester).newest_gap.number >= call.call.number;
+  const bool with_hole = !call.payload && connection.of(call.requester).newest_lack().number >= call.call.number;
   // What was cut before it says whether it is a Call, and what may be a Reply that offers itself to be read.
   const bool refused = refusal_awaited(connection, call) && connection.whole();
   const bool asked = call.lists_known && call.requester == Side::active && !call.may_be_offer();
@@ -131,11 +131,13 @@ void takes_back(Connection& connection, const Transaction& call) {
   const auto& closed = connection.facts.closed;
   const bool end_unseen = closed && closed->how == Closed::How::superseded;
   // Held back behind a hole of its own side, it was taken after a gap that lies behind it had been noticed.
-  const bool gap_since = responder.gaps != call.responder_gaps || responder.newest_gap.number > call.call.number;
+  const bool gap_since = responder.gaps != call.responder_gaps || responder.newest_lack().number > call.call.number;
   const bool lacking =
       gap_since || connection.facts.one_way || with_hole || responder.unread.number > call.call.number || end_unseen;
-  open.hidden = lacking || !any_call;
-  open.doubtful = !lacking && !any_call && call.may_be_offer();
+  if (lacking || !any_call) {
+    const bool perhaps_offer = !lacking && call.may_be_offer();
+    open.waits = perhaps_offer ? OpenCall::Waits::perhaps_no_call : OpenCall::Waits::perhaps;
+  }
   open.pulling = read_in_flight(connection, call);
   open.sent = sent_of(connection, call);
   open.no_credit = connection.v2.of(other(call.requester)).credits.dry_to_the_end;
@@ -382,7 +384,7 @@ void Mounts::ends(const Connection& connection, bool reported) {
   mount.lives.push_back(life_of(connection));
   mount.lives.back().open_calls = static_cast<std::uint64_t>(
       std::count_if(mount.lost_calls.begin(), mount.lost_calls.end(), [&](const OpenCall& call) {
-        return call.connection == connection.id() && call.requester == Side::active && !call.hidden;
+        return call.connection == connection.id() && call.requester == Side::active && call.surely_waits();
       }));
 }
 

@@ -86,7 +86,7 @@ namespace {
   if (a.lost == nullptr) return Owes::unknown;
   for (const OpenCall& call : mount.lost_calls) {
     const bool unanswered = call.answer.number == 0 && call.sent == OpenCall::Sent::whole;
-    if (call.connection != a.lost->id || !unanswered || call.hidden) continue;
+    if (call.connection != a.lost->id || !unanswered || !call.surely_waits()) continue;
     if (const std::optional<Side> owes = owed_by(mount, call)) return alive(*owes);
   }
   return Owes::unknown;

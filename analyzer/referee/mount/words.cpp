@@ -28,14 +28,14 @@ using State = MountFacts::State;
 [[nodiscard]] std::uint64_t all_open(const Mount& mount) noexcept {
   return static_cast<std::uint64_t>(
       std::count_if(mount.open_calls.begin(), mount.open_calls.end(),
-                    [](const OpenCall& call) { return call.requester == Side::active && !call.hidden; }));
+                    [](const OpenCall& call) { return call.requester == Side::active && call.surely_waits(); }));
 }
 
 /// Calls whose answer may be what the capture lacks.
 [[nodiscard]] std::uint64_t hidden(const Mount& mount) noexcept {
   const auto of = [](const auto& calls) {
     return std::count_if(calls.begin(), calls.end(),
-                         [](const OpenCall& call) { return call.requester == Side::active && call.hidden; });
+                         [](const OpenCall& call) { return call.requester == Side::active && !call.surely_waits(); });
   };
   return static_cast<std::uint64_t>(of(mount.open_calls) + of(mount.lost_calls));
 }
@@ -44,7 +44,7 @@ using State = MountFacts::State;
 [[nodiscard]] std::uint64_t lost(const Mount& mount) noexcept {
   return static_cast<std::uint64_t>(
       std::count_if(mount.lost_calls.begin(), mount.lost_calls.end(),
-                    [](const OpenCall& call) { return call.requester == Side::active && !call.hidden; }));
+                    [](const OpenCall& call) { return call.requester == Side::active && call.surely_waits(); }));
 }
 
 /// Calls whose only answer is that they were refused.

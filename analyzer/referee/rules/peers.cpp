@@ -150,7 +150,7 @@ void Peers::remember_refusal(const Connection& connection, const trace::Disconne
     return;
   }
   const bool rest_seen = state.probe.number != 0 && close.how != trace::Disconnect::How::superseded &&
-                         connection.of(Side::active).newest_gap.number < state.refusal.number;
+                         connection.of(Side::active).newest_lack().number < state.refusal.number;
   if (state.went_on || !rest_seen) return;
   of(connection).refused_version_2 = {state.refusal, close.frame, {}};
 }

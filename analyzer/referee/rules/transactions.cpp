@@ -330,8 +330,7 @@ namespace {
 
 void settle_orphan(const Witness& witness, const Case& waited, bool proven) {
   // Nothing of who would have asked comes behind it: the Call, and more than that, may be missing.
-  SideState& asker = witness.connection.of(other(waited.accused));
-  if (!proven && asker.newest_gap.number < waited.frame.number) asker.newest_gap = waited.frame;
+  if (!proven) keep_later(witness.connection.of(other(waited.accused)).unseen_asked, waited.frame);
   witness.conclude(waited, {.frames = {waited.frame},
                             .by = waited.accused,
                             .as = Role::responder,

@@ -80,7 +80,7 @@ void judge_repeated_type(const Turn& turn) {
       turn.unchecked(RuleId::v2_htype_repeated, "the refusal may not have arrived by then");
       return;
     }
-    if (turn.connection.of(turn.side()).newest_gap.number >= type.frame.number) {
+    if (turn.connection.of(turn.side()).newest_lack().number >= type.frame.number) {
       turn.unchecked(RuleId::v2_htype_repeated, "the message that was refused may be missing");
       return;
     }

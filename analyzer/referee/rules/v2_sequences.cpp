@@ -261,7 +261,7 @@ Piece take_piece(const Turn& turn) {
   if (resumed) mine.interrupted.reset();
   // Whole messages may be missing with its end, also where its length is known all the same.
   const std::uint64_t foremost = std::min(turn.event.frame.number, turn.event.last.number);
-  mine.pieces_unknown = turn.event.holes || turn.connection.of(turn.side()).newest_gap.number >= foremost;
+  mine.pieces_unknown = turn.event.holes || turn.connection.of(turn.side()).newest_lack().number >= foremost;
   if (!open.open) return piece;
   open.payload += payload;
   if (turn.event.holes) open.counted = false;

@@ -55,8 +55,12 @@ struct OpenCall {
   Likeness likeness;
   TimeNs waited = 0;       ///< to the end, or to that of its connection when nobody tried again
   bool delivered = false;  ///< acknowledged by the responder's adapter
-  bool hidden = false;     ///< its answer may be what the capture lacks
-  bool doubtful = false;   ///< hidden, and only because it may be a Reply that is offered to be read
+  /// Does it wait for an answer?
+  enum class Waits : std::uint8_t {
+    surely,
+    perhaps,         ///< its answer may be what the capture lacks
+    perhaps_no_call  ///< it may as well be a Reply that is offered to be read
+  } waits = Waits::surely;
   /// Version 2: has all of it been sent?
   enum class Sent : std::uint8_t {
     whole,              ///< or what is left of it may be what the capture lacks
@@ -69,6 +73,7 @@ struct OpenCall {
   FrameRef no_credit;  ///< version 2: since then its responder may send nothing, to the end; number 0: not so
   FrameRef pulling;    ///< RDMA Read of its chunks that waits for its answer; number 0: none
 
+  [[nodiscard]] bool surely_waits() const noexcept { return waits == Waits::surely; }
   /// In a sentence.
   [[nodiscard]] std::string_view called() const noexcept {
     return operation.empty() ? std::string_view("call") : std::string_view(operation);
@@ -114,10 +119,10 @@ struct Life {
     const bool ended = closed && closed->by == Party::server && !closed->cause &&
                        (closed->how == Closed::How::disconnect || closed->how == Closed::How::reset);
     const bool unused = messages == 0 && cut == 0;
-    return established() && ended && unused && !one_way && newest_gap[0].number == 0 && newest_gap[1].number == 0;
+    return established() && ended && unused && !one_way && newest_lack[0].number == 0 && newest_lack[1].number == 0;
   }
-  std::array<FrameRef, 2> heard;       ///< newest frame of each side
-  std::array<FrameRef, 2> newest_gap;  ///< of each side's direction
+  std::array<FrameRef, 2> heard;        ///< newest frame of each side
+  std::array<FrameRef, 2> newest_lack;  ///< of each side's direction
   std::array<std::optional<trace::Liveness>, 2> liveness;
 };
 
@@ -195,7 +200,7 @@ struct Mount {
 /// what a Reply is about.
 [[nodiscard]] inline bool gap_behind(const Mount& mount, FrameRef frame) noexcept {
   return std::any_of(mount.lives.begin(), mount.lives.end(), [&](const Life& life) {
-    return std::max(life.newest_gap[0].number, life.newest_gap[1].number) > frame.number;
+    return std::max(life.newest_lack[0].number, life.newest_lack[1].number) > frame.number;
   });
 }
 

@@ -30,7 +30,7 @@ void end_recalls(NfsWatch& nfs, Recall::Of of, const std::optional<StateId>& sta
 
 void begin_recall(Connection& connection, const Transaction& call, Recall::Of of, std::optional<StateId> state) {
   NfsWatch& nfs = connection.mount->nfs;
-  if (call.call.number < nfs.forgotten.before.number) return;  // read late, behind a hole
+  if (call.call.number < nfs.forgotten_before.number) return;  // read late, behind a hole
   if (nfs.recalls.size() >= NfsWatch::most_recalls) {
     const auto ended = std::find_if(nfs.recalls.begin(), nfs.recalls.end(),
                                     [](const Recall& recall) { return recall.ended.number != 0; });
@@ -60,9 +60,11 @@ void react(NfsWatch& nfs, FrameRef frame) {
 void forget_promises(NfsWatch& nfs, const Connection& on) {
   const FrameRef opened = on.facts.opened;
   // Whether a connection whose beginning is not in the capture is a new one is not known.
-  NfsWatch::Forgotten& forgotten = on.facts.handshake_seen ? nfs.forgotten : nfs.perhaps_forgotten;
-  if (opened.number > forgotten.before.number) forgotten = {opened, on.id()};
-  if (!on.facts.handshake_seen) return;
+  if (!on.facts.handshake_seen) {
+    if (later(opened, nfs.perhaps_forgotten.before)) nfs.perhaps_forgotten = {opened, on.id()};
+    return;
+  }
+  keep_later(nfs.forgotten_before, opened);
   std::erase_if(nfs.copies,
                 [&](const AsyncCopy& copy) { return copy.ended.number == 0 && copy.reply.number < opened.number; });
   std::erase_if(nfs.recalls, [&](const Recall& recall) {
@@ -245,7 +247,7 @@ void take_status(Connection& connection, const Transaction& call, const std::str
 void take_copy(Connection& connection, const Transaction& call, const wire::Copied& copied, FrameRef frame) {
   NfsWatch& nfs = connection.mount->nfs;
   if (copied.synchronous || !copied.callback || nfs.copies.size() >= NfsWatch::most_copies) return;
-  if (frame.number < nfs.forgotten.before.number) return;  // read late, behind a hole
+  if (frame.number < nfs.forgotten_before.number) return;  // read late, behind a hole
   AsyncCopy copy;
   copy.state = *copied.callback;
   copy.call = call.call;
@@ -398,7 +400,7 @@ void watch_call(Connection& connection, Transaction& call, wire::Bytes message, 
 void watch_unread(Connection& connection, FrameRef frame) {
   if (connection.mount == nullptr) return;
   FrameRef& unread = connection.mount->nfs.unread;
-  if (frame.number > unread.number) unread = frame;
+  keep_later(unread, frame);
 }
 
 bool reads_to_the_end(Connection& connection, wire::Bytes message, std::size_t wire_length) {

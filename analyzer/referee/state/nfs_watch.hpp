@@ -103,13 +103,15 @@ struct NfsWatch {
   std::map<std::string, DelayRun> delays_over;  ///< by operation: the worst of those that are over
   std::map<ErrorKey, ErrorCount> errors;
   Restart restart;
-  /// Of what the server had promised, or asked for, before this connection nobody knows any more.
-  struct Forgotten {
-    FrameRef before;  ///< number 0: there is none
+  /// Of what the server had promised, or asked for, before that connection nobody knows any more; number 0: there is
+  /// none.
+  FrameRef forgotten_before;
+  /// The same, but that this connection is a new one, the capture does not show.
+  struct PerhapsForgotten {
+    FrameRef before;
     ConnectionId on = 0;
   };
-  Forgotten forgotten;
-  Forgotten perhaps_forgotten;  ///< that this connection is a new one, the capture does not show
+  PerhapsForgotten perhaps_forgotten;
   [[nodiscard]] bool may_be_forgotten(FrameRef promise, ConnectionId connection) const noexcept {
     return promise.number < perhaps_forgotten.before.number && connection != perhaps_forgotten.on;
   }
