@@ -58,7 +58,7 @@ void settle_calls(const Witness& witness, const Case& waited, bool proven) {
 }
 
 void accuse_later(const Witness& witness, Ledger& ledger, const trace::Send& event, const Transaction& call,
-                  RuleId rule, std::uint64_t limit, Severity severity) {
+                  RuleId rule, std::uint64_t limit, std::uint64_t excess, Severity severity) {
   if (!ledger.over) ++ledger.episodes;
   ledger.over = true;
   witness.wait({.rule = rule,
@@ -67,7 +67,7 @@ void accuse_later(const Witness& witness, Ledger& ledger, const trace::Send& eve
                 .evidence = ledger.answered ? ledger.last_reply : ledger.first_call,
                 .xid = call.xid,
                 .severity = severity,
-                .about = Case::CallsAboveGrant{ledger.outstanding, limit, ledger.outstanding - limit, ledger.episodes},
+                .about = Case::CallsAboveGrant{ledger.outstanding, limit, excess, ledger.episodes},
                 .settle = settle_calls});
 }
 
@@ -83,7 +83,7 @@ void take_grant(Ledger& ledger, std::uint64_t ordinal, std::uint32_t grant, Gran
     return;
   }
   if (ledger.grants.size() >= most_grants) ledger.grants.erase(ledger.grants.begin());
-  ledger.grants.push_back({ordinal, value});
+  ledger.grants.push_back({ordinal, value, ledger.ended});
 }
 
 /// Everything before the newest grant that the requester knew of is history.
@@ -112,7 +112,8 @@ const Row rows::credit_limit_exceeded{
         "run out the connection is lost.",
     .evidence =
         "Unanswered Calls of one direction against the newest grant the requester is proven to have received; a "
-        "lowered grant counts only once it was acknowledged. Exceeding only what the requester itself asked for is a "
+        "lowered grant counts only once it was acknowledged, or where the Call is too many by the grant before it as "
+        "well, with the Call open that the Reply answers. Exceeding only what the requester itself asked for is a "
         "warning. Not decided when the capture has gaps or begins in the middle.",
     .next =
         "Linux client: rpcrdma:xprtrdma_reply shows the credits of each reply; "
@@ -206,14 +207,14 @@ void credit_call(const Witness& witness, const trace::Send& event, const Transac
   ++ledger.outstanding;
   if (call.says_call == Transaction::SaysCall::cut) ++ledger.uncertain;
   ledger.peak = std::max(ledger.peak, ledger.outstanding);
-  send.in_flight = ledger.outstanding;
   const bool over_tcp = connection.facts.transport == trace::Transport::iwarp;  // there the trace has seen to it
   const FrameRef sent = event.sent_by();
   const bool apart = ledger.known.frame.number + 1 < sent.number ||
                      trace::passed(ledger.known.frame.time, sent.time, exchanged_within);
   if (over_tcp || apart) forget_grants_before(ledger);
-  const std::uint64_t limit = ledger.answered ? ledger.limit() : 1;
-  send.limit = limit;
+  const Ledger::Bound bound = ledger.answered ? ledger.widest() : Ledger::Bound{ledger.outstanding, 1};
+  send.in_flight = bound.outstanding;
+  send.limit = bound.limit;
   if (call.credit == 0) {
     witness.say(RuleId::credit_request_zero,
                 {.frames = {event.frame},
@@ -231,8 +232,9 @@ void credit_call(const Witness& witness, const trace::Send& event, const Transac
       event.side == Side::active ? RuleId::credit_limit_exceeded : RuleId::reverse_credit_exceeded;
   if (connection.version2()) return;
   if (!witness.may(limit_rule)) return;
-  const bool too_many = ledger.outstanding > limit;
-  if (too_many && ledger.outstanding - ledger.uncertain <= limit) {
+  const bool too_many = bound.outstanding > bound.limit;
+  const std::uint64_t excess = too_many ? bound.outstanding - bound.limit : 0;
+  if (too_many && excess <= ledger.uncertain) {
     send.credits = RecentSend::Credits::uncertain;
     witness.unchecked(ledger.answered ? limit_rule : RuleId::credit_initial_exceeded,
                       "whether every message is a Call cannot be told: the capture cut some before they say");
@@ -246,18 +248,18 @@ void credit_call(const Witness& witness, const trace::Send& event, const Transac
   if (!ledger.answered && ledger.outstanding > 1 && witness.context.unplaced.number > ledger.first_call.number) {
     witness.unchecked(RuleId::credit_initial_exceeded, "a packet whose header the capture cut may be the first Reply");
   } else if (!ledger.answered && ledger.outstanding > 1) {
-    accuse_later(witness, ledger, event, call, RuleId::credit_initial_exceeded, 1, Severity::error);
-  } else if (ledger.outstanding > limit) {
-    accuse_later(witness, ledger, event, call, limit_rule, limit, Severity::error);
+    accuse_later(witness, ledger, event, call, RuleId::credit_initial_exceeded, 1, excess, Severity::error);
+  } else if (too_many) {
+    accuse_later(witness, ledger, event, call, limit_rule, ledger.newest(), excess, Severity::error);
   } else if (ledger.answered && call.credit != 0 && ledger.outstanding > wish) {
     // The requester's own wish binds it too (RFC 8166 section 3.3.1), but nobody is hurt: a warning.
-    accuse_later(witness, ledger, event, call, limit_rule, wish, Severity::warning);
+    accuse_later(witness, ledger, event, call, limit_rule, wish, ledger.outstanding - wish, Severity::warning);
     send.credits = RecentSend::Credits::above_own_request;
   } else {
     ledger.over = false;
     connection.settle_episode(event.side);
   }
-  note_full(ledger, event.frame, call.credit, wish, limit);
+  note_full(ledger, event.frame, call.credit, wish, ledger.answered ? ledger.limit() : 1);
 }
 
 const Row rows::credit_grant_zero{

@@ -37,6 +37,7 @@ struct Ledger {
   struct Grant {
     std::uint64_t ordinal = 0;  ///< of the Reply that carried it
     std::uint32_t value = 0;
+    std::uint64_t ended = 0;  ///< Ledger::ended in front of that Reply
   };
   std::vector<Grant> grants;  ///< those that may still be in force: the newest acknowledged one and later
   /// The newest Reply that the requester has acknowledged, and where. It counts from behind the frame that follows:
@@ -46,6 +47,7 @@ struct Ledger {
     FrameRef frame;
   } known;
   std::uint64_t outstanding = 0;
+  std::uint64_t ended = 0;  ///< how many of them an answer has ended
   /// At most so many of those are no Calls at all: the capture cut them before they say so.
   std::uint64_t uncertain = 0;
   std::uint64_t peak = 0;
@@ -72,18 +74,44 @@ struct Ledger {
   void one_was_a_call() noexcept {
     if (uncertain > 0) --uncertain;
   }
+  /// Nothing is outstanding: it is counted anew.
+  void recount() noexcept {
+    outstanding = 0;
+    for (Grant& grant : grants) grant.ended = ended;
+  }
   /// The limit that the requester is bound by, giving it every benefit of the doubt. 0 counts as 1.
   [[nodiscard]] std::uint32_t limit() const noexcept;
+  [[nodiscard]] std::uint32_t newest() const noexcept { return grants.empty() ? 1 : grants.back().value; }
+  /// Calls that the requester had outstanding, and what it was allowed.
+  struct Bound {
+    std::uint64_t outstanding = 0;
+    std::uint64_t limit = 1;
+  };
+  /// The one of those that may be in force that leaves the requester the most room. Who has not taken a Reply yet is
+  /// not bound by its grant, but has the Call open that it answers.
+  [[nodiscard]] Bound widest() const noexcept;
 };
 
 inline void Ledger::end_one() noexcept {
-  if (outstanding > 0) --outstanding;
+  if (outstanding > 0) {
+    --outstanding;
+    ++ended;
+  }
   uncertain = std::min(uncertain, outstanding);
 }
 
 inline std::uint32_t Ledger::limit() const noexcept {
   std::uint32_t best = 1;  // RFC 8166 section 3.3.3: one until the first Reply
   for (const Grant& grant : grants) best = grant.value > best ? grant.value : best;
+  return best;
+}
+
+inline Ledger::Bound Ledger::widest() const noexcept {
+  Bound best{outstanding, newest()};
+  for (std::size_t i = 1; i < grants.size(); ++i) {
+    const Bound before{outstanding + (ended - grants[i].ended), grants[i - 1].value};
+    if (before.limit + best.outstanding > best.limit + before.outstanding) best = before;
+  }
   return best;
 }
 

@@ -93,7 +93,7 @@ void remember_finished(Connection& connection, TransactionId id) {
 void complete_one(Connection& connection) {
   ++connection.completed;
   if (connection.completed != connection.trusted_from) return;
-  for (Ledger& ledger : connection.credits) ledger.outstanding = 0;
+  for (Ledger& ledger : connection.credits) ledger.recount();
   for (auto at = connection.transactions.begin(); at != connection.transactions.end();) {
     const Transaction& call = at->second;
     if (call.answers == 0 && call.completed_before <= connection.untrusted_since) {
