@@ -87,6 +87,7 @@ HeldFinding Witness::say(RuleId id, const Statement& statement) const {
 }
 
 HeldFinding Witness::conclude(const Case& waited, const Statement& statement) const {
+  if (statement.at_most < std::min(waited.severity, rule(waited.rule).severity)) leave_unproven(*this, waited);
   HeldFinding held = write(waited.rule, statement);
   std::vector<Connection::ByFileOrder>& doubtful = connection.by_file_order;
   if (held && waited.order == Case::Order::of_file && doubtful.size() < Connection::most_by_file_order) {

@@ -18,6 +18,8 @@ namespace {
 
 constexpr TimeNs stall_time = 1'000'000'000;
 constexpr std::size_t most_grants = 512;
+/// An adapter acknowledges what its host takes a little later.
+constexpr TimeNs taken_within = 100'000;
 /// Neighbours in the file that are further apart were not exchanged by the queues of an adapter.
 constexpr TimeNs exchanged_within = 1'000'000;
 
@@ -46,8 +48,9 @@ void settle_calls(const Witness& witness, const Case& waited, bool proven) {
     message = fmt::format("The {} has {} outstanding; it asked for {} only.", name(waited.accused),
                           counted(calls.outstanding, "Call"), counted(calls.limit, "credit"));
   } else {
-    message = fmt::format("The {} has {} Calls outstanding; its peer granted {} (frame {}).", name(waited.accused),
-                          calls.outstanding, calls.limit, waited.evidence.number);
+    message = fmt::format("The {} has {} Calls outstanding; its peer granted {}{} (frame {}).", name(waited.accused),
+                          calls.outstanding, calls.limit, calls.limit == 0 ? ", which counts as 1" : "",
+                          waited.evidence.number);
   }
   ledger.episode_finding = witness.conclude(waited, {.frames = {waited.frame, waited.evidence},
                                                      .by = waited.accused,
@@ -73,24 +76,26 @@ void accuse_later(const Witness& witness, Ledger& ledger, const trace::Send& eve
 
 /// What a message grants that its receiver may take, or drop: it has to keep to nothing less because of it.
 void take_grant(Ledger& ledger, std::uint64_t ordinal, std::uint32_t grant, Granted how) {
-  const std::uint32_t value = std::max<std::uint32_t>(grant, 1);
-  if (how != Granted::surely && value < ledger.limit()) return;
+  if (how != Granted::surely && std::max(grant, 1U) < ledger.limit()) return;
   if (how != Granted::in_words) ledger.granted = grant;
   // A grant that is not larger than its predecessor adds nothing to the limit until it is acknowledged: equal ones
   // fold.
-  if (!ledger.grants.empty() && ledger.grants.back().value == value) {
+  if (!ledger.grants.empty() && ledger.grants.back().stated == grant) {
     if (ledger.grants.size() == 1) ledger.grants.back().ordinal = std::min(ledger.grants.back().ordinal, ordinal);
     return;
   }
   if (ledger.grants.size() >= most_grants) ledger.grants.erase(ledger.grants.begin());
-  ledger.grants.push_back({ordinal, value, ledger.ended});
+  ledger.grants.push_back({ordinal, grant, ledger.ended, {}});
 }
 
-/// Everything before the newest grant that the requester knew of is history.
-void forget_grants_before(Ledger& ledger) {
+/// Everything before the newest grant that the requester had surely taken by then is history.
+void forget_grants_before(Ledger& ledger, FrameRef now, bool in_order) {
   std::size_t newest = 0;
   for (std::size_t i = 0; i < ledger.grants.size(); ++i) {
-    if (ledger.grants[i].ordinal <= ledger.known.ordinal) newest = i;
+    const FrameRef& received = ledger.grants[i].acknowledged;
+    if (received.number == 0) continue;
+    const bool neighbours = !in_order && received.number + 1 >= now.number;
+    if (trace::passed(received.time, now.time, neighbours ? exchanged_within : taken_within)) newest = i;
   }
   if (newest == 0) return;
   ledger.grants.erase(ledger.grants.begin(), ledger.grants.begin() + static_cast<std::ptrdiff_t>(newest));
@@ -207,11 +212,9 @@ void credit_call(const Witness& witness, const trace::Send& event, const Transac
   ++ledger.outstanding;
   if (call.says_call == Transaction::SaysCall::cut) ++ledger.uncertain;
   ledger.peak = std::max(ledger.peak, ledger.outstanding);
-  const bool over_tcp = connection.facts.transport == trace::Transport::iwarp;  // there the trace has seen to it
   const FrameRef sent = event.sent_by();
-  const bool apart = ledger.known.frame.number + 1 < sent.number ||
-                     trace::passed(ledger.known.frame.time, sent.time, exchanged_within);
-  if (over_tcp || apart) forget_grants_before(ledger);
+  const bool over_tcp = connection.facts.transport == trace::Transport::iwarp;  // there the trace has seen to it
+  forget_grants_before(ledger, sent, over_tcp);
   const Ledger::Bound bound = ledger.answered ? ledger.widest() : Ledger::Bound{ledger.outstanding, 1};
   send.in_flight = bound.outstanding;
   send.limit = bound.limit;
@@ -250,7 +253,8 @@ void credit_call(const Witness& witness, const trace::Send& event, const Transac
   } else if (!ledger.answered && ledger.outstanding > 1) {
     accuse_later(witness, ledger, event, call, RuleId::credit_initial_exceeded, 1, excess, Severity::error);
   } else if (too_many) {
-    accuse_later(witness, ledger, event, call, limit_rule, ledger.newest(), excess, Severity::error);
+    accuse_later(witness, ledger, event, call, limit_rule, ledger.grants.empty() ? 1 : ledger.grants.back().stated,
+                 excess, Severity::error);
   } else if (ledger.answered && call.credit != 0 && ledger.outstanding > wish) {
     // The requester's own wish binds it too (RFC 8166 section 3.3.1), but nobody is hurt: a warning.
     accuse_later(witness, ledger, event, call, limit_rule, wish, ledger.outstanding - wish, Severity::warning);
@@ -370,8 +374,11 @@ void credit_refusal(Connection& connection, const trace::Send& event, Side reque
 
 void credit_acknowledged(Connection& connection, const trace::Acknowledged& event) {
   Ledger& ledger = connection.ledger(event.side);
-  forget_grants_before(ledger);
-  ledger.known = {event.ordinal, event.frame};
+  for (auto grant = ledger.grants.rbegin(); grant != ledger.grants.rend(); ++grant) {
+    if (grant->ordinal > event.ordinal) continue;
+    if (grant->acknowledged.number != 0) break;
+    grant->acknowledged = event.frame;
+  }
   std::erase_if(connection.suspects, [&](const Suspect& suspect) {
     return suspect.refused_ordinal != 0 && suspect.sender == other(event.side) &&
            suspect.refused_ordinal <= event.ordinal;

@@ -22,7 +22,7 @@ struct Case {
   // What a case is about.
   struct CallsAboveGrant {
     std::uint64_t outstanding = 0;
-    std::uint64_t limit = 0;
+    std::uint64_t limit = 0;    ///< as it was stated
     std::uint64_t excess = 0;   ///< Calls above the limit
     std::uint64_t episode = 0;  ///< Calls above the limit without a pause are one finding
   };

@@ -36,16 +36,12 @@ struct Ledger {
   std::optional<std::uint32_t> granted;  ///< newest grant seen
   struct Grant {
     std::uint64_t ordinal = 0;  ///< of the Reply that carried it
-    std::uint32_t value = 0;
-    std::uint64_t ended = 0;  ///< Ledger::ended in front of that Reply
+    std::uint32_t stated = 0;   ///< 0 counts as 1
+    std::uint64_t ended = 0;    ///< Ledger::ended in front of that Reply
+    FrameRef acknowledged;      ///< where its requester is first seen to have received it; number 0: nowhere yet
+    [[nodiscard]] std::uint32_t value() const noexcept { return std::max(stated, 1U); }
   };
-  std::vector<Grant> grants;  ///< those that may still be in force: the newest acknowledged one and later
-  /// The newest Reply that the requester has acknowledged, and where. It counts from behind the frame that follows:
-  /// neighbours may have been exchanged.
-  struct Known {
-    std::uint64_t ordinal = 0;
-    FrameRef frame;
-  } known;
+  std::vector<Grant> grants;  ///< those that may still be in force: the newest that was surely taken, and later ones
   std::uint64_t outstanding = 0;
   std::uint64_t ended = 0;  ///< how many of them an answer has ended
   /// At most so many of those are no Calls at all: the capture cut them before they say so.
@@ -81,7 +77,6 @@ struct Ledger {
   }
   /// The limit that the requester is bound by, giving it every benefit of the doubt. 0 counts as 1.
   [[nodiscard]] std::uint32_t limit() const noexcept;
-  [[nodiscard]] std::uint32_t newest() const noexcept { return grants.empty() ? 1 : grants.back().value; }
   /// Calls that the requester had outstanding, and what it was allowed.
   struct Bound {
     std::uint64_t outstanding = 0;
@@ -102,14 +97,14 @@ inline void Ledger::end_one() noexcept {
 
 inline std::uint32_t Ledger::limit() const noexcept {
   std::uint32_t best = 1;  // RFC 8166 section 3.3.3: one until the first Reply
-  for (const Grant& grant : grants) best = grant.value > best ? grant.value : best;
+  for (const Grant& grant : grants) best = std::max(best, grant.value());
   return best;
 }
 
 inline Ledger::Bound Ledger::widest() const noexcept {
-  Bound best{outstanding, newest()};
+  Bound best{outstanding, grants.empty() ? 1 : grants.back().value()};
   for (std::size_t i = 1; i < grants.size(); ++i) {
-    const Bound before{outstanding + (ended - grants[i].ended), grants[i - 1].value};
+    const Bound before{outstanding + (ended - grants[i].ended), grants[i - 1].value()};
     if (before.limit + best.outstanding > best.limit + before.outstanding) best = before;
   }
   return best;
