@@ -171,6 +171,7 @@ void Stream::response(const Arrival& a) {
     refusal(a, at);
     return;
   }
+  if (open_read_) end_read(h, at);
   const bool next_is_held = !held_.empty() && held_.first() <= at;
   if (lost_read_ && at == expected_ && !next_is_held && h.op.kind == IbKind::read_response &&
       !wire::begins(h.op.part)) {
@@ -351,6 +352,16 @@ void Stream::guess_mtu(Sequence next) {
     shared_.mtu = mtu;
     settle_read();
     return;
+  }
+}
+
+/// Its last response tells where a READ of unknown span ends, and so does what acknowledges the request right behind
+/// its first PSN: responses alone acknowledge a READ.
+void Stream::end_read(const wire::IbHeader& answer, Sequence at) {
+  if (answer.op.kind == IbKind::acknowledge) {
+    if (at == open_read_->at + 1) guess_mtu(at);
+  } else if (at >= open_read_->at && wire::ends(answer.op.part)) {
+    guess_mtu(at + 1);
   }
 }
 

@@ -84,6 +84,7 @@ class Stream {
   bool stranger(const Arrival& a, Sequence at);
   void learn_mtu(const wire::IbHeader& h);
   void guess_mtu(Sequence next);
+  void end_read(const wire::IbHeader& answer, Sequence at);
   void settle_read();
 
   Shared& shared_;

@@ -303,6 +303,31 @@ TEST_F(IbPairing, ShortReadBeforeOthers) {
                    "1A #7 response 2 0xbeef+0x10200 length 88 last"}));
 }
 
+// A READ of 900 octets that is answered in one packet took one PSN (cm-private-data.md, 3.3): what is missing behind it
+// is no part of it.
+TEST_F(IbPairing, LossBehindAReadInOnePacket) {
+  p.call(c0, rpc(1, true));
+  p.server_acks(c0);
+  p.server_reads(s0, 900);
+  p.client_answers(op_response_only, s0, 900);
+  p.sink.news();
+  p.reply(s0 + 2);
+  p.finish();
+  EXPECT_EQ(p.sink.news(), (Lines{"1P #5 gap 1", "1P #5 send 1 length 48 to #5"}));
+}
+
+// Only responses answer a READ: an ACK is one of the request behind it.
+TEST_F(IbPairing, LossBehindAReadThatAnAcknowledgementEnds) {
+  p.call(c0, rpc(1, true));
+  p.server_acks(c0);
+  p.server_reads(s0, 900);
+  p.client_acks(s0 + 1);
+  p.reply(s0 + 2);
+  p.client_acks(s0 + 2);
+  const Lines got = p.sink.news();
+  EXPECT_NE(std::find(got.begin(), got.end(), "1P #4 gap 1 proven"), got.end());
+}
+
 TEST_F(IbPairing, LostResponseOfAShortRead) {
   p.call(c0, rpc(1, true));
   p.server_acks(c0);
