@@ -366,7 +366,9 @@ void Framing::complete(FrameRef last, Position end, FpduHandler& handler) {
   fpdu.last = last;
   fpdu.ulpdu_length = wire::load_be16(buffer_.data());
   const Bytes behind = Bytes(buffer_).subspan(wire::fpdu_length_octets);
-  fpdu.ulpdu = behind.first(std::min<std::size_t>(fpdu.ulpdu_length, behind.size()));
+  // Whether markers stand in it is not known, and its CRC cannot tell: no octet is surely what it seems to be.
+  const bool undecided = partial_.cut && !markers_known_;
+  if (!undecided) fpdu.ulpdu = behind.first(std::min<std::size_t>(fpdu.ulpdu_length, behind.size()));
   partial_ = {};
   handler.fpdu(fpdu);
   if (buffer_.capacity() > buffer_kept) buffer_ = std::vector<std::uint8_t>();

@@ -2,6 +2,7 @@
 #include "trace/iwarp/messages.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace rpcrdma::trace::iwarp {
 namespace {
@@ -34,6 +35,7 @@ void Messages::quality(Side side, Quality::Kind kind, FrameRef frame) {
 void Messages::gap(Side side, std::uint64_t octets, bool proven, FrameRef frame, Gap::Kind kind) {
   Half& half = of(side);
   half.gap_since_write += octets;
+  half.gap_since_send = true;
   auto e = event<Gap>(side, frame);
   e.kind = kind;
   e.count = octets;
@@ -143,11 +145,18 @@ void Messages::abandon_send(Side side) {
 void Messages::on_send(Side side, const Fpdu& fpdu, const wire::DdpControl& control) {
   Half& half = of(side);
   const auto header = wire::decode_ddp_header(fpdu.ulpdu, fpdu.ulpdu_length);
-  if (half.assembling && header && half.msn_known && header->msn != half.msn) abandon_send(side);
+  // Where something is missing, only their headers tell which message FPDUs belong to.
+  const bool behind_gap = std::exchange(half.gap_since_send, false);
+  const bool another = header && half.msn_known ? header->msn != half.msn : behind_gap;
+  if (half.assembling && another) abandon_send(side);
   if (!half.assembling) {
     // A capture that begins inside of a message: nobody can use its end.
     if (half.sends == 0 && !set_up_ && header && header->message_offset != 0) return;
     begin_send(side, fpdu, control, header);
+    if (!header && behind_gap) {
+      half.send.holes = true;
+      half.whole_so_far = false;
+    }
   }
   Send& send = half.send;
   if (header && header->message_offset != send.wire_length) {

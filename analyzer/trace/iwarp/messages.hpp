@@ -93,7 +93,8 @@ class Messages {
     bool assembling = false;
     bool msn_known = false;
     std::uint32_t msn = 0;
-    bool whole_so_far = false;  // octets are contiguous from the start
+    bool whole_so_far = false;    // octets are contiguous from the start
+    bool gap_since_send = false;  // something is missing behind its newest FPDU of a Send
     Send send;
     std::vector<std::uint8_t> octets;
     Latest<SentSend, 16> sent;
