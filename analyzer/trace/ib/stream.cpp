@@ -21,10 +21,10 @@ void Stream::request(const Arrival& a) {
   const bool first = !requests_seen_;
   requests_seen_ = true;
   for (Nak& nak : naks_) nak.answered = nak.answered || h.psn == nak.psn;
-  learn_mtu(h);
+  learn_mtu(a);
   if (!synchronised_) synchronise(h.psn);
   const Sequence at = unwrap(expected_, h.psn);
-  if (open_read_) guess_mtu(at);
+  if (open_read_) guess_span(at);
   if (at == expected_) {
     if (held_.empty()) {
       accept(a, at);
@@ -154,7 +154,7 @@ bool Stream::far_off(std::uint32_t psn) const noexcept {
 
 void Stream::response(const Arrival& a) {
   const wire::IbHeader& h = a.header;
-  learn_mtu(h);
+  learn_mtu(a);
   const bool ack = h.op.kind == IbKind::acknowledge;
   const AethType type = ack ? wire::aeth_type(h.syndrome) : AethType::ack;
   if (type == AethType::reserved) return;
@@ -171,7 +171,7 @@ void Stream::response(const Arrival& a) {
     refusal(a, at);
     return;
   }
-  if (open_read_) end_read(h, at);
+  if (open_read_ || guessed_read_) end_read(a, at);
   const bool next_is_held = !held_.empty() && held_.first() <= at;
   if (lost_read_ && at == expected_ && !next_is_held && h.op.kind == IbKind::read_response &&
       !wire::begins(h.op.part)) {
@@ -332,46 +332,62 @@ void Stream::repeated(const Arrival& a, Sequence at) {
   shared_.repeated(side_, a.ref, kind);
 }
 
-void Stream::learn_mtu(const wire::IbHeader& h) {
+void Stream::learn_mtu(const Arrival& a) {
+  const wire::IbHeader& h = a.header;
   const bool whole = h.op.part == IbPart::first || h.op.part == IbPart::middle;
   if (whole && h.payload_length != shared_.mtu && wire::is_mtu(h.payload_length)) shared_.mtu = h.payload_length;
-  if (shared_.mtu != 0 && open_read_) settle_read();
+  if (shared_.mtu == 0 || (!open_read_ && !guessed_read_)) return;
+  if (guessed_read_) correct_guess(read_span(guessed_read_->length, shared_.mtu), a.ref);
+  if (!open_read_) return;
+  settle_read(read_span(open_read_->length, shared_.mtu));
+  answers_.mtu_known();
 }
 
-/// The request after a READ of unknown span tells the path MTU.
-void Stream::guess_mtu(Sequence next) {
-  if (!open_read_ || next <= open_read_->at) return;
+/// The request behind a READ of unknown span tells where it ends, if some path MTU agrees and nothing is missing.
+void Stream::guess_span(Sequence next) {
+  if (next <= open_read_->at) return;
   const Sequence span = next - open_read_->at;
   for (std::uint32_t mtu = 256; mtu <= 4096; mtu *= 2) {
     if (read_span(open_read_->length, mtu) != span) continue;
-    if (span == 1) {  // the path MTU is at least the READ's length: nothing more is to be learned
-      answers_.known_span(open_read_->at, 1);
-      open_read_.reset();
-      return;
-    }
-    shared_.mtu = mtu;
-    settle_read();
+    guessed_read_ = open_read_;
+    guessed_read_->span = static_cast<std::uint32_t>(span);
+    settle_read(guessed_read_->span);
     return;
   }
 }
 
 /// Its last response tells where a READ of unknown span ends, and so does what acknowledges the request right behind
 /// its first PSN: responses alone acknowledge a READ.
-void Stream::end_read(const wire::IbHeader& answer, Sequence at) {
-  if (answer.op.kind == IbKind::acknowledge) {
-    if (at == open_read_->at + 1) guess_mtu(at);
-  } else if (at >= open_read_->at && wire::ends(answer.op.part)) {
-    guess_mtu(at + 1);
+void Stream::end_read(const Arrival& a, Sequence at) {
+  const bool ack = a.header.op.kind == IbKind::acknowledge;
+  if (!ack && !wire::ends(a.header.op.part)) return;
+  const auto span_of = [&](const Sent& read) -> Sequence {
+    if (ack) return at == read.at + 1 ? 1 : 0;
+    return at >= read.at && at - read.at < read_span(read.length, 256) ? at + 1 - read.at : 0;
+  };
+  if (guessed_read_) {
+    if (const Sequence span = span_of(*guessed_read_)) correct_guess(static_cast<std::uint32_t>(span), a.ref);
   }
+  if (!open_read_) return;
+  if (const Sequence span = span_of(*open_read_)) settle_read(static_cast<std::uint32_t>(span));
 }
 
-void Stream::settle_read() {
-  const std::uint32_t span = read_span(open_read_->length, shared_.mtu);
+void Stream::settle_read(std::uint32_t span) {
   history_.respan(open_read_->at, span);
+  answers_.known_span(open_read_->at, span);
   if (expected_ == open_read_->at + 1) expected_ = open_read_->at + span;
   open_read_.reset();
-  answers_.mtu_known();
   drain();
+}
+
+/// Where it ends is known: what stood between it and the request behind it is missing.
+void Stream::correct_guess(std::uint32_t span, FrameRef ref) {
+  const Sent guessed = *guessed_read_;
+  guessed_read_.reset();
+  if (span >= guessed.span) return;
+  history_.respan(guessed.at, span);
+  answers_.known_span(guessed.at, span);
+  shared_.gap(side_, ref, guessed.span - span, false, false);
 }
 
 void Stream::tell(Liveness& event) const noexcept {

@@ -82,10 +82,11 @@ class Stream {
   void name_refused(Refusal& r, Sequence at);
   void repeated(const Arrival& a, Sequence at);
   bool stranger(const Arrival& a, Sequence at);
-  void learn_mtu(const wire::IbHeader& h);
-  void guess_mtu(Sequence next);
-  void end_read(const wire::IbHeader& answer, Sequence at);
-  void settle_read();
+  void learn_mtu(const Arrival& a);
+  void guess_span(Sequence next);
+  void end_read(const Arrival& answer, Sequence at);
+  void settle_read(std::uint32_t span);
+  void correct_guess(std::uint32_t span, FrameRef ref);
 
   Shared& shared_;
   Side side_;
@@ -98,8 +99,9 @@ class Stream {
   Sequence acknowledged_ = sequence_origin;  ///< all before this is acknowledged
   bool synchronised_ = false;
   bool requests_seen_ = false;
-  bool lost_read_ = false;         ///< what was lost last is a READ Request whose responses come now
-  std::optional<Sent> open_read_;  ///< newest READ whose span is not known, for want of the path MTU
+  bool lost_read_ = false;            ///< what was lost last is a READ Request whose responses come now
+  std::optional<Sent> open_read_;     ///< newest READ whose span is not known, for want of the path MTU
+  std::optional<Sent> guessed_read_;  ///< newest READ whose span is known by the request behind it only
   unsigned strangers_ = 0;
   std::vector<Nak> naks_;  ///< lately, newest first
   Repeats repeats_;
