@@ -41,7 +41,8 @@ bool Framing::verifying() const noexcept { return crc_ != Crc::unused && (check_
 void Framing::judge_crc(bool good, FrameRef frame, FpduHandler& handler) {
   ++verified_;
   if (crc_ == Crc::unknown) {
-    crc_ = good ? Crc::used : Crc::unused;
+    if (good) crc_ = Crc::used;
+    if (!good && markers_known_) crc_ = Crc::unused;  // or a marker is part of what it covers
   } else if (!good) {
     handler.crc_bad(frame);
   }
@@ -243,10 +244,12 @@ bool Framing::in_place(Piece& piece, FpduHandler& handler) {
     return true;
   }
   bool crc_good = false;
+  bool undecided = false;
   if (piece.octets.size() >= size && (verifying() || !possible)) {
     const std::uint32_t covered = size - static_cast<std::uint32_t>(wire::fpdu_crc_octets);
     crc_good = wire::crc32c(piece.octets.first(covered)) == wire::load_le32(piece.octets.data() + covered);
-    if (possible) judge_crc(crc_good, piece.ref, handler);
+    undecided = possible && !crc_good && !markers_known_ && crc_ == Crc::used;
+    if (possible && !undecided) judge_crc(crc_good, piece.ref, handler);
   }
   if (!possible) {
     // Where the CRC vouches for the frame, only what is inside it is wrong.
@@ -258,13 +261,14 @@ bool Framing::in_place(Piece& piece, FpduHandler& handler) {
     piece.drop_front(size);
     return true;
   }
+  // Where markers may stand in it, and its CRC does not say otherwise, no octet is surely what it seems to be.
   Fpdu fpdu;
   fpdu.start = piece.start;
   fpdu.end = piece.start + size;
   fpdu.first = fpdu.last = piece.ref;
   fpdu.ulpdu_length = length;
   const Bytes behind = piece.octets.subspan(wire::fpdu_length_octets);
-  fpdu.ulpdu = behind.first(std::min<std::size_t>(length, behind.size()));
+  if (!undecided) fpdu.ulpdu = behind.first(std::min<std::size_t>(length, behind.size()));
   handler.fpdu(fpdu);
   piece.drop_front(size);
   return true;
@@ -366,9 +370,8 @@ void Framing::complete(FrameRef last, Position end, FpduHandler& handler) {
   fpdu.last = last;
   fpdu.ulpdu_length = wire::load_be16(buffer_.data());
   const Bytes behind = Bytes(buffer_).subspan(wire::fpdu_length_octets);
-  // Whether markers stand in it is not known, and its CRC cannot tell: no octet is surely what it seems to be.
-  const bool undecided = partial_.cut && !markers_known_;
-  if (!undecided) fpdu.ulpdu = behind.first(std::min<std::size_t>(fpdu.ulpdu_length, behind.size()));
+  if (!partial_.cut || markers_known_)
+    fpdu.ulpdu = behind.first(std::min<std::size_t>(fpdu.ulpdu_length, behind.size()));
   partial_ = {};
   handler.fpdu(fpdu);
   if (buffer_.capacity() > buffer_kept) buffer_ = std::vector<std::uint8_t>();
