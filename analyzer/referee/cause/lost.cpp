@@ -65,6 +65,17 @@ constexpr std::uint64_t under_way = 2;
          });
 }
 
+/// For want of a Receive, and what was refused got through all the same: nothing of it is left.
+[[nodiscard]] bool recovered_from(const Connection& connection, const Finding& finding) {
+  using enum RuleId;
+  if (finding.rule != requester_receives_missing && finding.rule != credit_grant_unbacked &&
+      finding.rule != rnr_nak_seen) {
+    return false;
+  }
+  return std::none_of(connection.suspects.begin(), connection.suspects.end(),
+                      [&](const Suspect& suspect) { return suspect.rule == finding.rule; });
+}
+
 /// Nobody was refused and yet one side left: the oldest fault of the other side since which no Call was answered, or
 /// that nothing was going on.
 [[nodiscard]] std::optional<Cause> reason_to_leave(const Witness& witness, Side by, FrameRef close) {
@@ -78,8 +89,9 @@ constexpr std::uint64_t under_way = 2;
     }
     fault = witness.context.book.oldest(connection.id(), [&](const Finding& finding) {
       const bool blamed = finding.severity > Severity::note && finding.violator && *finding.violator != party(by);
-      return blamed && rule(finding.rule).group != 'A' && !finding.frames.empty() &&
-             finding.frames.front() >= last_answer && close.time - finding.time <= soon_after;
+      return blamed && !recovered_from(connection, finding) && rule(finding.rule).group != 'A' &&
+             !finding.frames.empty() && finding.frames.front() >= last_answer &&
+             close.time - finding.time <= soon_after;
     });
   }
   if (fault != nullptr) {

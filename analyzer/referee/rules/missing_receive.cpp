@@ -186,7 +186,9 @@ void judge_rnr(const Witness& witness, const trace::Refusal& refusal, RecentSend
   suspect.frame = refusal.frame;
   suspect.by = party(refusal.side);
   suspect.sender = other(refusal.side);
-  suspect.refused_ordinal = refusal.refused_op;
+  // What is acknowledged behind an RDMA operation shows that it got through.
+  const bool of_send = refusal.refused == trace::Refusal::Refused::send;
+  suspect.refused_ordinal = of_send ? refusal.refused_op : connection.of(suspect.sender).sent + 1;
   suspect.refused = refusal.refused_frame;
   suspect.frames = {refusal.refused_frame.number, refusal.frame.number};
   const Lacked lacked = send == nullptr ? Lacked::cannot_tell : what_lacked(witness, refusal, *send);

@@ -24,7 +24,8 @@ struct Suspect {
   FrameRef refused;  ///< the first of `frames`, when it is a Send that was refused
   FrameRef frame;
   std::optional<Party> by;
-  std::uint64_t refused_ordinal = 0;  ///< RNR: no longer a suspect once this Send of `sender` is acknowledged
+  std::uint64_t refused_ordinal = 0;  ///< RNR: no longer a suspect once this Send of `sender`, which was refused or
+                                      ///< stands behind it, is acknowledged
   Side sender = Side::active;
   HeldFinding finding;          ///< raised to an error when this is what ended the connection
   std::uint64_t completed = 0;  ///< transactions answered by then: what goes on afterwards was not ended by it
