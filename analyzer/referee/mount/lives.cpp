@@ -39,6 +39,7 @@ Life life_of(const Connection& connection) {
   for (const Side side : {Side::active, Side::passive}) {
     const SideState& state = connection.of(side);
     life.newest_gap[index(side)] = state.newest_gap;
+    keep_later(life.newest_gap[index(side)], state.reply_missing);
     FrameRef& heard = life.heard[index(side)];
     heard = state.last_event;
     if (state.liveness) keep_later(heard, state.liveness->heard);

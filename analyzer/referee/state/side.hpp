@@ -94,6 +94,7 @@ struct SideState {
   std::uint64_t gaps = 0;  ///< how often frames of this side were found missing
   std::uint64_t gap_amount = 0;
   FrameRef newest_gap;  ///< where the newest of them was noticed
+  FrameRef reply_missing;  ///< shows that the other side had a Reply which the capture lacks; number 0: nothing does
   FrameRef last_event;  ///< newest frame of this side that was delivered
   FrameRef first_event;
   std::optional<std::uint64_t> lists_unknown;  ///< key of its newest Call whose chunk lists the capture does not show
