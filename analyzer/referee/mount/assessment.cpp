@@ -216,13 +216,19 @@ void take_sent_away(Assessment& a, const Mount& mount) {
     if (life.established() && (a.newest == nullptr || later(life.opened, a.newest->opened))) a.newest = &life;
   }
   if (a.newest == nullptr) return State::never_up;
-  const bool elsewhere = a.failing != nullptr && asks_elsewhere(mount, *a.failing, *a.newest);
+  const AsksFor asked = a.failing != nullptr ? what_it_asks_for(*a.failing, *a.newest) : AsksFor::its_service;
+  const bool elsewhere = asked == AsksFor::another;
   const bool attempts_fail = a.failing != nullptr && later(a.failing->first, a.newest->opened) && !elsewhere &&
                              !worked_after(mount, a.failing->last, nullptr);
   const Life& newest = *a.newest;
   const bool over = newest.closed.has_value();
-  if (over && (!newest.orderly || newest.open_calls > 0 || attempts_fail) &&
-      !worked_after(mount, newest.closed->frame, &newest)) {
+  const bool broken = over && (!newest.orderly || newest.open_calls > 0);
+  if (attempts_fail && asked == AsksFor::not_known && !broken && !waits_since(a) &&
+      !worked_after(mount, a.failing->first, nullptr)) {
+    a.doubt = Assessment::Doubt::port_missing;
+    return State::unknown;
+  }
+  if (over && (broken || attempts_fail) && !worked_after(mount, newest.closed->frame, &newest)) {
     a.since = newest.closed->frame;
     // Closed in good order, and with nothing open, it was not down before somebody wanted it again.
     if (newest.orderly && newest.open_calls == 0) a.since = a.failing->first;
@@ -288,8 +294,11 @@ Assessment assess(const Mount& mount, FrameRef end, TimeNs wait) {
   a.state = state_of(a, mount);
   if (a.state == State::closed) end_waits_with_the_mount(a, wait);
   if (a.state == State::never_up && a.failing != nullptr) a.since = a.failing->first;
-  // Attempts that failed before the wait began have nothing to do with it.
-  if (a.state == State::waiting && a.failing != nullptr && !later(a.failing->last, *a.since)) a.failing = nullptr;
+  // Attempts that failed before the wait began have nothing to do with it, nor those for another service.
+  if (a.state == State::waiting && a.failing != nullptr &&
+      (!later(a.failing->last, *a.since) || what_it_asks_for(*a.failing, *a.newest) == AsksFor::another)) {
+    a.failing = nullptr;
+  }
   take_silence(a, mount);
   take_reconnect(a, mount);
   a.owes = owes_of(a, mount, wait);

@@ -10,6 +10,7 @@ Life life_of(const Connection& connection) {
   Life life;
   life.id = connection.id();
   life.opened = facts.opened;
+  life.server_port = facts.server.port;
   life.last_reply = connection.last_answer;
   life.messages = connection.messages;
   life.readable = connection.messages_read;

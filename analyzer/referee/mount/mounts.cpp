@@ -196,7 +196,7 @@ void Mounts::join(Connection& connection, Mount* mount) {
   if (mount != nullptr) mount->alive[connection.id()] = &connection;
 }
 
-void Mounts::requests(Connection& connection) {
+void Mounts::requests(Connection& connection, Attempt::Port port) {
   const ConnectionFacts& facts = connection.facts;
   join(connection, between(facts.client, facts.server));
   if (connection.mount == nullptr) {
@@ -212,6 +212,7 @@ void Mounts::requests(Connection& connection) {
   attempt.transport = facts.transport;
   attempt.client_port = facts.client.port;
   attempt.server_port = facts.server.port;
+  attempt.port = port;
   if (attempt.first.number == 0) attempt.first = facts.opened;
   attempt.last = connection.request_frame;
   attempt.outcome = Outcome::open;  // TCP took it: what counts now is what the other end says to the request

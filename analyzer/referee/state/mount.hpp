@@ -34,11 +34,12 @@ struct AttemptSeries {
   std::uint64_t acknowledged = 0;  ///< of the unanswered ones: the server has the request (MRA), and has not decided
   FrameRef receipt;                ///< of the newest attempt, if it is one of these; number 0: it is not
   FrameRef first;
-  FrameRef newest;                        ///< with which the newest attempt began
-  FrameRef last;                          ///< of the newest attempt
-  FrameRef last_answer;                   ///< number 0: none of them was answered
-  std::optional<std::uint16_t> reason;    ///< of the newest REJ
-  std::optional<std::uint16_t> port;      ///< of the newest attempt: the service that is asked for
+  FrameRef newest;                      ///< with which the newest attempt began
+  FrameRef last;                        ///< of the newest attempt
+  FrameRef last_answer;                 ///< number 0: none of them was answered
+  std::optional<std::uint16_t> reason;  ///< of the newest REJ
+  std::optional<std::uint16_t> port;    ///< of the newest attempt: the service that is asked for
+  Attempt::Port port_is = Attempt::Port::usual;
   FrameRef ended_by;                      ///< the attempt that came through; number 0: none
   std::vector<ConnectionId> connections;  ///< those of them that are connections of the report, a few
 };
@@ -86,7 +87,8 @@ struct Unheard {
 struct Life {
   ConnectionId id = 0;
   FrameRef opened;
-  FrameRef last_reply;  ///< newest answer to a Call; number 0: none
+  std::optional<std::uint16_t> server_port;  ///< on InfiniBand only its REQ names it
+  FrameRef last_reply;                       ///< newest answer to a Call; number 0: none
   std::uint64_t messages = 0;
   std::uint64_t readable = 0;   ///< messages whose header could be read
   std::uint64_t cut = 0;        ///< those that the capture cut before that
@@ -243,6 +245,7 @@ struct Assessment {
     call_or_offer,   ///< what waits may be a Reply that is offered to be read
     message_unread,  ///< of what came in pieces the end could not be read
     answer_missing,  ///< whether the server took the connection
+    port_missing,    ///< whether the attempts that fail are for the service of this mount
     unconfirmed      ///< whether what confirms the connection came to the server
   } doubt = Doubt::none;
   MountFacts::State state = MountFacts::State::unknown;
