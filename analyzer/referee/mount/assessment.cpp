@@ -108,6 +108,14 @@ void take_calls(Assessment& a, const Mount& mount, TimeNs wait) {
                                        std::any_of(mount.lost_calls.begin(), mount.lost_calls.end(), is_it));
 }
 
+/// A server of NFSv4.0 has opened a connection of its own, perhaps, to call its client: nothing but that it calls tells
+/// who is who there, and nothing shows where the client's own Calls go.
+[[nodiscard]] bool returned_elsewhere(const Mount& mount, const Recall& recall) {
+  const Life* life = life_with(mount, recall.connection);
+  if (life == nullptr || life->roles_from != trace::RolesFrom::traffic) return false;
+  return std::all_of(mount.lives.begin(), mount.lives.end(), [](const Life& each) { return each.forward == 0; });
+}
+
 /// What NFS itself lets the mount wait for.
 void take_nfs(Assessment& a, const Mount& mount, TimeNs wait) {
   a.newest_callback = mount.nfs.newest_callback;
@@ -126,12 +134,17 @@ void take_nfs(Assessment& a, const Mount& mount, TimeNs wait) {
     const FrameRef until = over ? recall.ended : a.end;
     if (trace::elapsed(recall.callback.time, until.time) < wait) continue;
     if (!over && never_came(mount, recall)) continue;  // what is felt is that the callback gets no answer
-    if (!over && later(mount.nfs.unread, recall.callback)) {
+    const bool unseen = end_may_be_lost(mount, recall.callback) || recall.perhaps_returned.number != 0 ||
+                        mount.nfs.may_be_forgotten(recall.callback, recall.connection) ||
+                        returned_elsewhere(mount, recall);
+    if (over) {
+      if (!end_may_be_lost(mount, recall.callback)) a.late_recalls.push_back(&recall);
+    } else if (later(mount.nfs.unread, recall.callback)) {
       a.unread_recall = &recall;
-    } else if (!end_may_be_lost(mount, recall.callback) &&
-               (over || !mount.nfs.may_be_forgotten(recall.callback, recall.connection))) {
-      (over ? a.late_recalls : a.recalls).push_back(&recall);
-    } else if (!over) {
+    } else if (!unseen) {
+      a.recalls.push_back(&recall);
+    } else {
+      if (a.hidden_recalls++ == 0) a.hidden_recall = &recall;
       ++a.hidden;
     }
   }

@@ -16,6 +16,8 @@ Life life_of(const Connection& connection) {
   life.readable = connection.messages_read;
   life.cut = connection.messages_cut;
   life.callbacks = facts.messages.reverse_calls;
+  life.forward = facts.messages.calls + facts.messages.replies;
+  life.roles_from = facts.roles_from;
   life.errors = facts.messages.rdma_error;
   if (!facts.handshake_seen || connection.gaps() != 0) life.seen = Life::Seen::in_part;
   life.closed = facts.closed;

@@ -377,6 +377,11 @@ using State = MountFacts::State;
     case Assessment::Doubt::only_tcp:
       return fmt::format("{}TCP is up, and no MPA Request could be read.", begin);
     case Assessment::Doubt::frames_missing:
+      if (a.hidden == a.hidden_recalls) {
+        return fmt::format(
+            "{}whether what the server recalled (frame {}) was returned may stand in frames that the capture lacks.",
+            begin, a.hidden_recall->callback.number);
+      }
       return fmt::format("{}{} may have been answered in the frames that the capture lacks.", begin,
                          counted(a.hidden, "call"));
     case Assessment::Doubt::call_or_offer:

@@ -243,7 +243,10 @@ void end_wait(Connection& connection, Side requester, std::uint32_t xid, FrameRe
   if (requester == Side::active) {
     count_done(connection.mount->nfs);
     // It was carried, whatever it answers; not where nothing is missing, and nobody asked for it.
-    if (!connection.whole()) connection.answer_before = std::exchange(connection.last_answer, reply);
+    if (!connection.whole()) {
+      connection.answer_before = std::exchange(connection.last_answer, reply);
+      watch_orphan(connection, reply);
+    }
   }
   answer_elsewhere(connection, requester, xid, reply);
   std::erase_if(connection.mount->lost_calls, [&](const OpenCall& call) {

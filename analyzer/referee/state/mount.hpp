@@ -93,6 +93,7 @@ struct Life {
   std::uint64_t readable = 0;   ///< messages whose header could be read
   std::uint64_t cut = 0;        ///< those that the capture cut before that
   std::uint64_t callbacks = 0;  ///< Calls of the server
+  std::uint64_t forward = 0;    ///< Calls of the client, and Replies to them
   std::uint64_t errors = 0;     ///< RDMA_ERRORs
   /// Of what was sent on it, does the capture have everything?
   enum class Seen : std::uint8_t { whole, in_part } seen = Seen::whole;
@@ -103,6 +104,7 @@ struct Life {
   std::optional<trace::Side> asked_in_vain;  ///< who asked whether the other is still there, and had nothing to repeat
   bool one_way = false;
   MountFacts::Roles roles = MountFacts::Roles::known;
+  trace::RolesFrom roles_from = trace::RolesFrom::unknown;
   /// Of the server to the request.
   enum class Answer : std::uint8_t {
     none,      ///< or it was refused
@@ -282,9 +284,11 @@ struct Assessment {
   /// The newest connections, since the newest Reply, if the server ended the newest of all before anything was called,
   /// and those before it; the oldest first.
   std::vector<const Life*> sent_away;
-  std::uint64_t hidden = 0;    ///< Calls and others that may have been answered where the capture has gaps
-  std::uint64_t doubtful = 0;  ///< of these: what may be no Call
-  FrameRef doubted;            ///< the oldest of those
+  const Recall* hidden_recall = nullptr;  ///< the oldest of those that may have been returned unseen
+  std::uint64_t hidden_recalls = 0;       ///< of `hidden`
+  std::uint64_t hidden = 0;               ///< Calls and others that may have been answered where the capture has gaps
+  std::uint64_t doubtful = 0;             ///< of these: what may be no Call
+  FrameRef doubted;                       ///< the oldest of those
   /// Silence of one side while the other repeats itself.
   struct Silence {
     trace::Side side = trace::Side::passive;
