@@ -86,8 +86,11 @@ void take_calls(Assessment& a, const Mount& mount, TimeNs wait) {
   for (const OpenCall& call : mount.open_calls) consider(call, a.end);
   for (const OpenCall& call : mount.lost_calls) {
     // Once another connection has carried a Reply, the client is connected again, and has given this Call up.
-    const bool goes_on = tries_again(mount, call.ended, call.connection) && !worked_after(mount, call.ended, nullptr);
-    if (goes_on && !call.hidden && a.end.time - call.first.time >= wait && end_may_be_lost(mount, call.ended)) {
+    const bool perhaps = later(mount.unrecognised, call.ended);
+    const bool goes_on =
+        (perhaps || tries_again(mount, call.ended, call.connection)) && !worked_after(mount, call.ended, nullptr);
+    const bool unseen = perhaps || end_may_be_lost(mount, call.ended);
+    if (goes_on && !call.hidden && a.end.time - call.first.time >= wait && unseen) {
       ++a.hidden;  // it may have been sent again there, and answered
       continue;
     }
@@ -239,6 +242,10 @@ void take_sent_away(Assessment& a, const Mount& mount) {
   if (attempts_fail && asked == AsksFor::not_known && !broken && !waits_since(a) &&
       !worked_after(mount, a.failing->first, nullptr)) {
     a.doubt = Assessment::Doubt::port_missing;
+    return State::unknown;
+  }
+  if (over && later(mount.unrecognised, newest.closed->frame) && !worked_after(mount, newest.closed->frame, &newest)) {
+    a.doubt = Assessment::Doubt::purpose_cut;
     return State::unknown;
   }
   if (over && (broken || attempts_fail) && !worked_after(mount, newest.closed->frame, &newest)) {

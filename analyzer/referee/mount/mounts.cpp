@@ -142,6 +142,12 @@ void takes_back(Connection& connection, const Transaction& call) {
   return open;
 }
 
+/// Neither the port nor the private data of its request, nor anything that came over it, tells what it carries.
+[[nodiscard]] bool cut_before_its_purpose(const Connection& connection) {
+  return connection.kind == Connection::Kind::undecided && connection.request_seen() && !connection.rejected() &&
+         !connection.facts.server.port && !connection.of(Side::active).private_data.known();
+}
+
 /// Of a connection over GIDs or LIDs the addresses are known with its request.
 [[nodiscard]] bool addressed(const trace::Endpoint& client, const trace::Endpoint& server) {
   return !client.address.empty() && !server.address.empty();
@@ -366,6 +372,7 @@ void Mounts::ends(const Connection& connection, bool reported) {
   Attempt* attempt = mount.attempt_of(connection.id());
   if (!reported) {
     if (attempt != nullptr) attempt->outcome = Outcome::other;
+    if (cut_before_its_purpose(connection)) keep_later(mount.unrecognised, connection.facts.opened);
     const auto of_it = [&](const OpenCall& call) { return call.connection == connection.id(); };
     std::erase_if(mount.lost_calls, of_it);
     std::erase_if(mount.open_calls, of_it);

@@ -399,6 +399,9 @@ using State = MountFacts::State;
           mount.nfs.unread.number);
     case Assessment::Doubt::answer_missing:
       return fmt::format("{}whether the server took the connection stands in frames that the capture lacks.", begin);
+    case Assessment::Doubt::purpose_cut:
+      return fmt::format("{}what the connection since (frame {}) is for was cut by the capture.", begin,
+                         mount.unrecognised.number);
     case Assessment::Doubt::port_missing:
       return fmt::format(
           "{}{} (frame {}), and whether the connection before it is to the same port is not in the capture.", begin,

@@ -164,6 +164,7 @@ struct Mount {
   std::vector<Unheard> unheard;       ///< of connections that are over
   std::list<Life> lives;              ///< by end
   std::uint64_t forgotten_lives = 0;
+  FrameRef unrecognised;  ///< newest request for a connection of which the capture cut what it is for; number 0: none
   std::vector<ConnectionId> connections;                ///< all of the report
   MountFacts::Roles told = MountFacts::Roles::guessed;  ///< by one of them
   std::map<ConnectionId, Connection*> alive;            ///< that may still be seen
@@ -247,6 +248,7 @@ struct Assessment {
     call_or_offer,   ///< what waits may be a Reply that is offered to be read
     message_unread,  ///< of what came in pieces the end could not be read
     answer_missing,  ///< whether the server took the connection
+    purpose_cut,     ///< whether a connection since the mount's own is one of it
     port_missing,    ///< whether the attempts that fail are for the service of this mount
     unconfirmed      ///< whether what confirms the connection came to the server
   } doubt = Doubt::none;
