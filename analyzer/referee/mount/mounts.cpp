@@ -132,8 +132,9 @@ void takes_back(Connection& connection, const Transaction& call) {
   const bool end_unseen = closed && closed->how == Closed::How::superseded;
   // Held back behind a hole of its own side, it was taken after a gap that lies behind it had been noticed.
   const bool gap_since = responder.gaps != call.responder_gaps || responder.newest_gap.number > call.call.number;
-  const bool lacking = gap_since || responder.reply_missing.number != 0 || connection.facts.one_way || with_hole ||
-                       responder.unread.number > call.call.number || end_unseen;
+  const bool lacking = gap_since || call.perhaps_answered.number != 0 || responder.reply_missing.number != 0 ||
+                       connection.facts.one_way || with_hole || responder.unread.number > call.call.number ||
+                       end_unseen;
   open.hidden = lacking || !any_call;
   open.doubtful = !lacking && !any_call && call.may_be_offer();
   open.pulling = read_in_flight(connection, call);

@@ -112,7 +112,8 @@ const Row rows::long_wait{
 
 void judge_long_waits(const MountWitness& witness, const Mount& mount) {
   const LongWaits& waits = mount.waits;
-  if (waits.count == 0) return;
+  // What came as an answer may have turned out to be none, and the worst of the others is no long wait.
+  if (waits.count == 0 || waits.worst_time < witness.context.options.wait) return;
   Symptom symptom;
   symptom.frames = {waits.worst.frame, waits.worst.reply_frame};
   symptom.connections = waits.connections;

@@ -125,7 +125,7 @@ struct Life {
   std::array<std::optional<trace::Liveness>, 2> liveness;
 };
 
-/// Calls answered after W or longer.
+/// Calls answered after W or longer, and how many there were of any.
 struct LongWaits {
   std::uint64_t answered = 0;  ///< Calls of the client, all of them
   std::uint64_t refused = 0;   ///< of these: by an RDMA_ERROR or RDMA2_ERROR, which is no Reply
@@ -231,9 +231,7 @@ void end_wait_behind_close(Connection& connection, trace::Side requester, std::u
 void count_unseen_wait(Connection& connection, const Transaction& call);
 /// What `reply` brought was no answer: how long it was waited for is nobody's longest wait.
 void forget_worst(LongWaits& waits, FrameRef reply);
-/// The Call's first answer was an error of RPC-over-RDMA. It has been counted as one.
-void count_refusal(Connection& connection, const Transaction& call);
-/// The Call's first answer.
+/// The Call's first answer, or what refuses it.
 void count_wait(Connection& connection, const Transaction& call, const trace::Send& answer, TimeNs long_wait);
 
 /// What became of a mount, as the rules of group N and the sentence see it.
