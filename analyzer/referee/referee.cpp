@@ -283,7 +283,7 @@ void Referee::on(const trace::ConnectRequest& event) {
   if (connection->rpcrdma() && unusual) judge_service_port(impl_->on(*connection), event.frame);
   impl_->peers.connects(impl_->on(*connection), event.frame);
   impl_->mounts.names(event, impl_->finished);
-  impl_->mounts.requests(*connection);
+  impl_->mounts.requests(*connection, unusual ? Attempt::Port::unusual : Attempt::Port::usual);
   impl_->tell_handshake(*connection, event);
 }
 

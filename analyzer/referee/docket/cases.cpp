@@ -38,6 +38,21 @@ namespace {
   return waited.rule == RuleId::rdma_by_requester || with_it(done);
 }
 
+/// The accused reads what nobody seems to have offered, or ends an offer, while a Call of its own is open: rather than
+/// a fault that is the trace of the Reply.
+[[nodiscard]] bool shows_reply(const Connection& connection, const Case& waited) {
+  const auto is_open = [&](const Transaction& call) {
+    return call.requester == waited.accused && call.answers == 0 && call.call.number < waited.frame.number;
+  };
+  if (done(waited)) {
+    const Transaction* call = connection.find(waited.accused, waited.xid);
+    return call != nullptr && is_open(*call);
+  }
+  if (waited.rule != RuleId::rdma_by_requester || !reads_unknown_memory(waited)) return false;
+  return std::any_of(connection.transactions.begin(), connection.transactions.end(),
+                     [&](const auto& entry) { return is_open(entry.second); });
+}
+
 /// A Call of the requester may be missing behind all that was heard of it. What it is accused of itself, another Call
 /// of its own explains. For what its responder did with the one that was seen, there has to be a trace of another: an
 /// answer to no Call, or one that is missing as well.
@@ -194,6 +209,9 @@ void take_back(const Witness& witness, const AboutAnswer& about) {
 
 void leave_unproven(const Witness& witness, const Case& waited) {
   witness.unchecked(waited.rule, "the last messages of the peer may be missing from the capture");
+  if (shows_reply(witness.connection, waited)) {
+    witness.connection.of(other(waited.accused)).reply_missing = waited.frame;
+  }
 }
 
 void settle_all_cases(const Witness& witness, std::optional<Side> complete, bool orderly) {

@@ -28,8 +28,8 @@ void refuse_call(const Witness& witness, const trace::Send& event, std::optional
   } else {
     credit_answer(witness, event, call.requester, grant);
     connection.ledger(call.requester).end_one();
+    if (call.answers == 0) call.ended_by = Transaction::EndedBy::error;
     finish_answer(witness, event, call);
-    count_refusal(connection, call);
   }
   retire(connection, call, event.frame);
   complete_one(connection);

@@ -272,7 +272,7 @@ void take_reply(const Turn& turn) {
 
 namespace {
 
-/// An error ends the open Call that it answers.
+/// An error ends the open Call that it answers; so does whatever comes in another version.
 void end_by_error(const Turn& turn, Transaction& call) {
   // Pieces without their last, or what was left in the Reply chunk: no message.
   if (call.v2.incomplete) call.call_body.clear();
@@ -280,8 +280,9 @@ void end_by_error(const Turn& turn, Transaction& call) {
   call.introduces = Transaction::Introduces::nobody;
   judge_pulled_call(turn, call, turn.event.frame);
   turn.send.exchange = call.id;
+  const bool refuses = turn.header.fixed.proc == error_type && call.answer != Transaction::Answer::perhaps;
+  if (call.answers == 0 && refuses) call.ended_by = Transaction::EndedBy::error;
   finish(turn, call);
-  if (call.answer != Transaction::Answer::perhaps) count_refusal(turn.connection, call);
 }
 
 /// A Call gets one answer, be it a Reply or an error. Not where the error may be about something else with that XID.
@@ -315,7 +316,11 @@ void take_other_version(const Turn& turn) {
     return;
   }
   Transaction* call = turn.connection.open_call(other(turn.side()), turn.xid());
-  if (judge_other_version(turn, call)) end_by_error(turn, *call);
+  if (judge_other_version(turn, call)) {
+    end_by_error(turn, *call);
+  } else if (call != nullptr) {
+    call->perhaps_answered = turn.event.frame;
+  }
 }
 
 bool take_refusal(const Turn& turn, bool whole) {

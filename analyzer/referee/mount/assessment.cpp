@@ -86,8 +86,11 @@ void take_calls(Assessment& a, const Mount& mount, TimeNs wait) {
   for (const OpenCall& call : mount.open_calls) consider(call, a.end);
   for (const OpenCall& call : mount.lost_calls) {
     // Once another connection has carried a Reply, the client is connected again, and has given this Call up.
-    const bool goes_on = tries_again(mount, call.ended, call.connection) && !worked_after(mount, call.ended, nullptr);
-    if (goes_on && call.surely_waits() && a.end.time - call.first.time >= wait && end_may_be_lost(mount, call.ended)) {
+    const bool perhaps = later(mount.unrecognised, call.ended);
+    const bool goes_on =
+        (perhaps || tries_again(mount, call.ended, call.connection)) && !worked_after(mount, call.ended, nullptr);
+    const bool unseen = perhaps || end_may_be_lost(mount, call.ended);
+    if (goes_on && call.surely_waits() && a.end.time - call.first.time >= wait && unseen) {
       ++a.hidden;  // it may have been sent again there, and answered
       continue;
     }
@@ -108,6 +111,14 @@ void take_calls(Assessment& a, const Mount& mount, TimeNs wait) {
                                        std::any_of(mount.lost_calls.begin(), mount.lost_calls.end(), is_it));
 }
 
+/// A server of NFSv4.0 has opened a connection of its own, perhaps, to call its client: nothing but that it calls tells
+/// who is who there, and nothing shows where the client's own Calls go.
+[[nodiscard]] bool returned_elsewhere(const Mount& mount, const Recall& recall) {
+  const Life* life = life_with(mount, recall.connection);
+  if (life == nullptr || life->roles_from != trace::RolesFrom::traffic) return false;
+  return std::all_of(mount.lives.begin(), mount.lives.end(), [](const Life& each) { return each.forward == 0; });
+}
+
 /// What NFS itself lets the mount wait for.
 void take_nfs(Assessment& a, const Mount& mount, TimeNs wait) {
   a.newest_callback = mount.nfs.newest_callback;
@@ -126,12 +137,17 @@ void take_nfs(Assessment& a, const Mount& mount, TimeNs wait) {
     const FrameRef until = over ? recall.ended : a.end;
     if (trace::elapsed(recall.callback.time, until.time) < wait) continue;
     if (!over && never_came(mount, recall)) continue;  // what is felt is that the callback gets no answer
-    if (!over && later(mount.nfs.unread, recall.callback)) {
+    const bool unseen = end_may_be_lost(mount, recall.callback) || recall.perhaps_returned.number != 0 ||
+                        mount.nfs.may_be_forgotten(recall.callback, recall.connection) ||
+                        returned_elsewhere(mount, recall);
+    if (over) {
+      if (!end_may_be_lost(mount, recall.callback)) a.late_recalls.push_back(&recall);
+    } else if (later(mount.nfs.unread, recall.callback)) {
       a.unread_recall = &recall;
-    } else if (!end_may_be_lost(mount, recall.callback) &&
-               (over || !mount.nfs.may_be_forgotten(recall.callback, recall.connection))) {
-      (over ? a.late_recalls : a.recalls).push_back(&recall);
-    } else if (!over) {
+    } else if (!unseen) {
+      a.recalls.push_back(&recall);
+    } else {
+      if (a.hidden_recalls++ == 0) a.hidden_recall = &recall;
       ++a.hidden;
     }
   }
@@ -216,13 +232,23 @@ void take_sent_away(Assessment& a, const Mount& mount) {
     if (life.established() && (a.newest == nullptr || later(life.opened, a.newest->opened))) a.newest = &life;
   }
   if (a.newest == nullptr) return State::never_up;
-  const bool elsewhere = a.failing != nullptr && asks_elsewhere(mount, *a.failing, *a.newest);
+  const AsksFor asked = a.failing != nullptr ? what_it_asks_for(*a.failing, *a.newest) : AsksFor::its_service;
+  const bool elsewhere = asked == AsksFor::another;
   const bool attempts_fail = a.failing != nullptr && later(a.failing->first, a.newest->opened) && !elsewhere &&
                              !worked_after(mount, a.failing->last, nullptr);
   const Life& newest = *a.newest;
   const bool over = newest.closed.has_value();
-  if (over && (!newest.orderly || newest.open_calls > 0 || attempts_fail) &&
-      !worked_after(mount, newest.closed->frame, &newest)) {
+  const bool broken = over && (!newest.orderly || newest.open_calls > 0);
+  if (attempts_fail && asked == AsksFor::not_known && !broken && !waits_since(a) &&
+      !worked_after(mount, a.failing->first, nullptr)) {
+    a.doubt = Assessment::Doubt::port_missing;
+    return State::unknown;
+  }
+  if (over && later(mount.unrecognised, newest.closed->frame) && !worked_after(mount, newest.closed->frame, &newest)) {
+    a.doubt = Assessment::Doubt::purpose_cut;
+    return State::unknown;
+  }
+  if (over && (broken || attempts_fail) && !worked_after(mount, newest.closed->frame, &newest)) {
     a.since = newest.closed->frame;
     // Closed in good order, and with nothing open, it was not down before somebody wanted it again.
     if (newest.orderly && newest.open_calls == 0) a.since = a.failing->first;
@@ -288,8 +314,11 @@ Assessment assess(const Mount& mount, FrameRef end, TimeNs wait) {
   a.state = state_of(a, mount);
   if (a.state == State::closed) end_waits_with_the_mount(a, wait);
   if (a.state == State::never_up && a.failing != nullptr) a.since = a.failing->first;
-  // Attempts that failed before the wait began have nothing to do with it.
-  if (a.state == State::waiting && a.failing != nullptr && !later(a.failing->last, *a.since)) a.failing = nullptr;
+  // Attempts that failed before the wait began have nothing to do with it, nor those for another service.
+  if (a.state == State::waiting && a.failing != nullptr &&
+      (!later(a.failing->last, *a.since) || what_it_asks_for(*a.failing, *a.newest) == AsksFor::another)) {
+    a.failing = nullptr;
+  }
   take_silence(a, mount);
   take_reconnect(a, mount);
   a.owes = owes_of(a, mount, wait);

@@ -10,13 +10,16 @@ Life life_of(const Connection& connection) {
   Life life;
   life.id = connection.id();
   life.opened = facts.opened;
+  life.server_port = facts.server.port;
   life.last_reply = connection.last_answer;
   life.messages = connection.messages;
   life.readable = connection.messages_read;
   life.cut = connection.messages_cut;
   life.callbacks = facts.messages.reverse_calls;
+  life.forward = facts.messages.calls + facts.messages.replies;
+  life.roles_from = facts.roles_from;
   life.errors = facts.messages.rdma_error;
-  if (!facts.handshake_seen || connection.gaps() != 0) life.seen = Life::Seen::in_part;
+  if (!facts.handshake_seen || connection.gaps() != 0 || connection.passed_over != 0) life.seen = Life::Seen::in_part;
   life.closed = facts.closed;
   const bool told = facts.closed && facts.closed->how == Closed::How::disconnect;
   life.orderly = told && (!facts.closed->cause || facts.closed->cause->rule == RuleId::cm_dreq);
@@ -54,7 +57,8 @@ const Life* life_with(const Mount& mount, ConnectionId id) {
 
 bool tries_again(const Mount& mount, FrameRef after, ConnectionId ended) {
   return std::any_of(mount.attempts.begin(), mount.attempts.end(), [&](const Attempt& attempt) {
-    return (attempt.connection == 0 || attempt.connection != ended) && later(attempt.last, after);
+    const bool counts = attempt.outcome != Attempt::Outcome::other;
+    return counts && (attempt.connection == 0 || attempt.connection != ended) && later(attempt.last, after);
   });
 }
 

@@ -132,8 +132,9 @@ void takes_back(Connection& connection, const Transaction& call) {
   const bool end_unseen = closed && closed->how == Closed::How::superseded;
   // Held back behind a hole of its own side, it was taken after a gap that lies behind it had been noticed.
   const bool gap_since = responder.gaps != call.responder_gaps || responder.newest_lack().number > call.call.number;
-  const bool lacking =
-      gap_since || connection.facts.one_way || with_hole || responder.unread.number > call.call.number || end_unseen;
+  const bool lacking = gap_since || call.perhaps_answered.number != 0 || responder.reply_missing.number != 0 ||
+                       connection.facts.one_way || with_hole || responder.unread.number > call.call.number ||
+                       end_unseen;
   if (lacking || !any_call) {
     const bool perhaps_offer = !lacking && call.may_be_offer();
     open.waits = perhaps_offer ? OpenCall::Waits::perhaps_no_call : OpenCall::Waits::perhaps;
@@ -142,6 +143,12 @@ void takes_back(Connection& connection, const Transaction& call) {
   open.sent = sent_of(connection, call);
   open.no_credit = connection.v2.of(other(call.requester)).credits.dry_to_the_end;
   return open;
+}
+
+/// Neither the port nor the private data of its request, nor anything that came over it, tells what it carries.
+[[nodiscard]] bool cut_before_its_purpose(const Connection& connection) {
+  return connection.kind == Connection::Kind::undecided && connection.request_seen() && !connection.rejected() &&
+         !connection.facts.server.port && !connection.of(Side::active).private_data.known();
 }
 
 /// Of a connection over GIDs or LIDs the addresses are known with its request.
@@ -198,7 +205,7 @@ void Mounts::join(Connection& connection, Mount* mount) {
   if (mount != nullptr) mount->alive[connection.id()] = &connection;
 }
 
-void Mounts::requests(Connection& connection) {
+void Mounts::requests(Connection& connection, Attempt::Port port) {
   const ConnectionFacts& facts = connection.facts;
   join(connection, between(facts.client, facts.server));
   if (connection.mount == nullptr) {
@@ -214,6 +221,7 @@ void Mounts::requests(Connection& connection) {
   attempt.transport = facts.transport;
   attempt.client_port = facts.client.port;
   attempt.server_port = facts.server.port;
+  attempt.port = port;
   if (attempt.first.number == 0) attempt.first = facts.opened;
   attempt.last = connection.request_frame;
   attempt.outcome = Outcome::open;  // TCP took it: what counts now is what the other end says to the request
@@ -367,6 +375,7 @@ void Mounts::ends(const Connection& connection, bool reported) {
   Attempt* attempt = mount.attempt_of(connection.id());
   if (!reported) {
     if (attempt != nullptr) attempt->outcome = Outcome::other;
+    if (cut_before_its_purpose(connection)) keep_later(mount.unrecognised, connection.facts.opened);
     const auto of_it = [&](const OpenCall& call) { return call.connection == connection.id(); };
     std::erase_if(mount.lost_calls, of_it);
     std::erase_if(mount.open_calls, of_it);

@@ -35,7 +35,7 @@ class Mounts {
   /// names and is over stands in `finished`.
   void names(const trace::ConnectRequest& request, Finished& finished);
   /// REQ or MPA Request.
-  void requests(Connection& connection);
+  void requests(Connection& connection, Attempt::Port port);
   /// Its handshake is not in the capture.
   void adopts(Connection& connection);
   void repeats_request(const Connection& connection, FrameRef frame);

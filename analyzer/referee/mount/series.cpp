@@ -60,7 +60,10 @@ void add_attempt(AttemptSeries& series, const Attempt& attempt) {
   series.last = attempt.last;
   if (attempt.answered_no()) keep_later(series.last_answer, attempt.answer);
   if (attempt.reason) series.reason = attempt.reason;
-  if (attempt.server_port) series.port = attempt.server_port;
+  if (attempt.server_port) {
+    series.port = attempt.server_port;
+    series.port_is = attempt.port;
+  }
   series.rejected += attempt.outcome == Outcome::rejected ? 1 : 0;
   series.declined += attempt.outcome == Outcome::declined ? 1 : 0;
   series.unconfirmed += attempt.outcome == Outcome::unconfirmed ? 1 : 0;
@@ -122,10 +125,9 @@ void take_attempts(Assessment& a, const Mount& mount, TimeNs wait) {
   if (!a.series.empty() && a.series.back().ended_by.number == 0) a.failing = &a.series.back();
 }
 
-bool asks_elsewhere(const Mount& mount, const AttemptSeries& series, const Life& life) {
-  const auto its = std::find_if(mount.attempts.begin(), mount.attempts.end(),
-                                [&](const Attempt& attempt) { return attempt.connection == life.id; });
-  return its != mount.attempts.end() && its->server_port && series.port && its->server_port != series.port;
+AsksFor what_it_asks_for(const AttemptSeries& series, const Life& life) noexcept {
+  if (series.port && life.server_port) return series.port == life.server_port ? AsksFor::its_service : AsksFor::another;
+  return series.port && series.port_is == Attempt::Port::unusual ? AsksFor::not_known : AsksFor::its_service;
 }
 
 bool left_early(const Mount& mount, const AttemptSeries& series, TimeNs wait) {

@@ -15,8 +15,13 @@ void add_attempt(AttemptSeries& series, const Attempt& attempt);
 /// Fills `attempts`, `series` and `failing`. `wait`: the shortest wait that counts.
 void take_attempts(Assessment& a, const Mount& mount, TimeNs wait);
 
-/// Who is refused at another port asked for another service.
-[[nodiscard]] bool asks_elsewhere(const Mount& mount, const AttemptSeries& series, const Life& life);
+/// Is what failed for the service of this connection? Another port is another service.
+enum class AsksFor : std::uint8_t {
+  its_service,
+  another,
+  not_known  ///< the capture lacks the port of the connection, and what was asked for is none that is usual
+};
+[[nodiscard]] AsksFor what_it_asks_for(const AttemptSeries& series, const Life& life) noexcept;
 /// The client ended TCP itself, before it had waited for an answer as long as that counts: nobody owes it one.
 [[nodiscard]] bool left_early(const Mount& mount, const AttemptSeries& series, TimeNs wait);
 

@@ -140,9 +140,9 @@ using State = MountFacts::State;
   return fmt::format("The mount works: {}{}.", calls_text(mount), slowest(mount));
 }
 
-[[nodiscard]] std::string attempts_text(const AttemptSeries& series) {
+[[nodiscard]] std::string attempts_text(const AttemptSeries& series, std::optional<std::uint16_t> port = {}) {
   std::string what = counted(series.attempts, "attempt");
-  what += " to connect ";
+  what += port ? fmt::format(" to connect to port {} ", *port) : " to connect ";
   if (series.attempts == series.only_tcp) return what + "came no further than TCP";
   if (series.attempts == series.acknowledged) {
     return what + fmt::format("{} acknowledged by the server (MRA, frame {}) and never decided",
@@ -377,6 +377,11 @@ using State = MountFacts::State;
     case Assessment::Doubt::only_tcp:
       return fmt::format("{}TCP is up, and no MPA Request could be read.", begin);
     case Assessment::Doubt::frames_missing:
+      if (a.hidden == a.hidden_recalls) {
+        return fmt::format(
+            "{}whether what the server recalled (frame {}) was returned may stand in frames that the capture lacks.",
+            begin, a.hidden_recall->callback.number);
+      }
       return fmt::format("{}{} may have been answered in the frames that the capture lacks.", begin,
                          counted(a.hidden, "call"));
     case Assessment::Doubt::call_or_offer:
@@ -394,6 +399,13 @@ using State = MountFacts::State;
           mount.nfs.unread.number);
     case Assessment::Doubt::answer_missing:
       return fmt::format("{}whether the server took the connection stands in frames that the capture lacks.", begin);
+    case Assessment::Doubt::purpose_cut:
+      return fmt::format("{}what the connection since (frame {}) is for was cut by the capture.", begin,
+                         mount.unrecognised.number);
+    case Assessment::Doubt::port_missing:
+      return fmt::format(
+          "{}{} (frame {}), and whether the connection before it is to the same port is not in the capture.", begin,
+          attempts_text(*a.failing, a.failing->port), a.failing->last.number);
     case Assessment::Doubt::unconfirmed:
       return fmt::format(
           "{}the client confirmed the connection (RTU), and the server went on repeating its acceptance (REP) as if "

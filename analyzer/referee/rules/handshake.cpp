@@ -132,9 +132,15 @@ const Row rows::cm_rejected{
         "A REJ with its reason (8: no listener, 10: stale, 28: refused by the application), or an MPA Reply with the "
         "reject bit, or a FIN or RST of the server where its MPA Reply was due.",
     .next =
-        "Server: cat /proc/fs/nfsd/portlist has to show 'rdma 20049' (rdma=y in the [nfsd] section of /etc/nfs.conf); "
-        "rdma resource show cm_id. Client: rpcrdma:xprtrdma_op_connect, rdma_cma:cm_event_handler, and the mount "
-        "option port=20049."};
+        "Reason 8: on the server cat /proc/fs/nfsd/portlist has to show 'rdma' with the port asked for (rdma=y in the "
+        "[nfsd] "
+        "section of /etc/nfs.conf; the mount option port=). 28, or by MPA: the log and dmesg of who refused. 1, 3: "
+        "rdma "
+        "resource show there, what has used up its queue pairs and memory. 6, 7, 10, 30: rdma resource show cm_id, an "
+        "earlier connection is still held. 4: whether everything comes through, a capture at either end. 24, 25: the "
+        "service is at another port. Any other: addresses, GIDs and MTU of both, adapters and drivers (ibv_devinfo "
+        "-v). "
+        "Client: rpcrdma:xprtrdma_op_connect, rdma_cma:cm_event_handler."};
 
 Attempt::Outcome outcome_of(const Connection& connection, const trace::ConnectReject& event) {
   using Outcome = Attempt::Outcome;

@@ -70,7 +70,8 @@ const Row rows::recall_unanswered{
         "CB_RECALL or CB_LAYOUTRECALL, and neither DELEGRETURN or LAYOUTRETURN nor an error reply that excuses it "
         "within --wait; one that came later is named with it. A recall that the return had overtaken is none, nor is "
         "one that was never acknowledged, or that the server forgot in a restart. Not "
-        "decided when frames of the client are missing since.",
+        "decided when frames of the client are missing since, or the Call of a Reply since, or where nothing but the "
+        "callbacks tells who is the client and none of its own Calls is in the capture.",
     .next =
         "Client: what holds the file: nfs4_cb_recall and nfs4_delegreturn in the nfs4 tracepoints; dirty data that "
         "has to be written first."};
@@ -104,6 +105,10 @@ void judge_callbacks(const MountWitness& witness, const Assessment& assessment) 
   }
   if (assessment.unread_recall != nullptr) {
     witness.unchecked(RuleId::recall_unanswered, assessment.unread_recall->connection, unread);
+  }
+  if (assessment.hidden_recall != nullptr) {
+    witness.unchecked(RuleId::recall_unanswered, assessment.hidden_recall->connection,
+                      "the return may be in frames that the capture lacks");
   }
   if (!assessment.copies.empty()) {
     const AsyncCopy& oldest = *assessment.copies.front();

@@ -86,9 +86,9 @@ void judge_hanging_calls(const MountWitness& witness, const Mount& mount, const 
   if (!assessment.given_up.empty()) tell_hanging(witness, mount, assessment.given_up, Owes::nobody);
   if (!assessment.hanging.empty()) {
     tell_hanging(witness, mount, assessment.hanging, assessment.owes);
-  } else if (assessment.hidden > 0 && !mount.connections.empty()) {
+  } else if (assessment.hidden > assessment.hidden_recalls && !mount.connections.empty()) {
     witness.unchecked(RuleId::call_hangs, mount.connections.back(),
-                      assessment.doubtful == assessment.hidden
+                      assessment.doubtful == assessment.hidden - assessment.hidden_recalls
                           ? "whether what waits is a Call, or a Reply that is offered to be read, is not known"
                           : "the answers of Calls that wait may be in the frames that the capture lacks");
   }
@@ -112,7 +112,8 @@ const Row rows::long_wait{
 
 void judge_long_waits(const MountWitness& witness, const Mount& mount) {
   const LongWaits& waits = mount.waits;
-  if (waits.count == 0) return;
+  // What came as an answer may have turned out to be none, and the worst of the others is no long wait.
+  if (waits.count == 0 || waits.worst_time < witness.context.options.wait) return;
   Symptom symptom;
   symptom.frames = {waits.worst.frame, waits.worst.reply_frame};
   symptom.connections = waits.connections;

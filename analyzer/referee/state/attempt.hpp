@@ -27,6 +27,10 @@ struct Attempt {
   ConnectionId connection = 0;  ///< that has come of it; 0: none yet
   std::optional<std::uint16_t> client_port;
   std::optional<std::uint16_t> server_port;
+  enum class Port : std::uint8_t {
+    usual,   ///< a service port
+    unusual  ///< any other: what tells that it is for a mount is the private data
+  } port = Port::usual;
   trace::Transport transport = trace::Transport::rocev2;
   FrameRef first;
   FrameRef last;             ///< newest copy

@@ -175,11 +175,15 @@ void count_wait(Connection& connection, const Transaction& call, const trace::Se
   if (call.requester != Side::active) return;
   if (call.outcome == Transaction::Outcome::unread) count_done(connection.mount->nfs);
   connection.answer_before = std::exchange(connection.last_answer, answer.frame);
-  count_operation(*connection.mount, call, answer);
   LongWaits& waits = connection.mount->waits;
+  ++waits.answered;
+  if (call.ended_by == Transaction::EndedBy::error) {
+    ++waits.refused;
+    return;
+  }
+  count_operation(*connection.mount, call, answer);
   const FrameRef first = call.first_copy.number != 0 ? call.first_copy : call.call;
   const TimeNs took = std::max<TimeNs>(answer.last.time - first.time, 0);  // of two taps one may be ahead
-  ++waits.answered;
   if (took >= long_wait) {
     ++waits.count;
     std::vector<ConnectionId>& named = waits.connections;
@@ -205,13 +209,6 @@ void forget_worst(LongWaits& waits, FrameRef reply) {
   waits.worst = std::exchange(waits.before.wait, {});
   waits.xid = waits.before.xid;
   waits.connection = waits.before.connection;
-}
-
-void count_refusal(Connection& connection, const Transaction& call) {
-  const bool counted = connection.mount != nullptr && call.requester == Side::active && call.answers == 1;
-  if (!counted) return;
-  ++connection.mount->waits.refused;
-  forget_worst(connection.mount->waits, call.reply);
 }
 
 void count_unseen_wait(Connection& connection, const Transaction& call) {
@@ -243,7 +240,10 @@ void end_wait(Connection& connection, Side requester, std::uint32_t xid, FrameRe
   if (requester == Side::active) {
     count_done(connection.mount->nfs);
     // It was carried, whatever it answers; not where nothing is missing, and nobody asked for it.
-    if (!connection.whole()) connection.answer_before = std::exchange(connection.last_answer, reply);
+    if (!connection.whole()) {
+      connection.answer_before = std::exchange(connection.last_answer, reply);
+      watch_orphan(connection, reply);
+    }
   }
   answer_elsewhere(connection, requester, xid, reply);
   std::erase_if(connection.mount->lost_calls, [&](const OpenCall& call) {

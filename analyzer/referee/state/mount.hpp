@@ -34,11 +34,12 @@ struct AttemptSeries {
   std::uint64_t acknowledged = 0;  ///< of the unanswered ones: the server has the request (MRA), and has not decided
   FrameRef receipt;                ///< of the newest attempt, if it is one of these; number 0: it is not
   FrameRef first;
-  FrameRef newest;                        ///< with which the newest attempt began
-  FrameRef last;                          ///< of the newest attempt
-  FrameRef last_answer;                   ///< number 0: none of them was answered
-  std::optional<std::uint16_t> reason;    ///< of the newest REJ
-  std::optional<std::uint16_t> port;      ///< of the newest attempt: the service that is asked for
+  FrameRef newest;                      ///< with which the newest attempt began
+  FrameRef last;                        ///< of the newest attempt
+  FrameRef last_answer;                 ///< number 0: none of them was answered
+  std::optional<std::uint16_t> reason;  ///< of the newest REJ
+  std::optional<std::uint16_t> port;    ///< of the newest attempt: the service that is asked for
+  Attempt::Port port_is = Attempt::Port::usual;
   FrameRef ended_by;                      ///< the attempt that came through; number 0: none
   std::vector<ConnectionId> connections;  ///< those of them that are connections of the report, a few
 };
@@ -91,11 +92,13 @@ struct Unheard {
 struct Life {
   ConnectionId id = 0;
   FrameRef opened;
-  FrameRef last_reply;  ///< newest answer to a Call; number 0: none
+  std::optional<std::uint16_t> server_port;  ///< on InfiniBand only its REQ names it
+  FrameRef last_reply;                       ///< newest answer to a Call; number 0: none
   std::uint64_t messages = 0;
   std::uint64_t readable = 0;   ///< messages whose header could be read
   std::uint64_t cut = 0;        ///< those that the capture cut before that
   std::uint64_t callbacks = 0;  ///< Calls of the server
+  std::uint64_t forward = 0;    ///< Calls of the client, and Replies to them
   std::uint64_t errors = 0;     ///< RDMA_ERRORs
   /// Of what was sent on it, does the capture have everything?
   enum class Seen : std::uint8_t { whole, in_part } seen = Seen::whole;
@@ -106,6 +109,7 @@ struct Life {
   std::optional<trace::Side> asked_in_vain;  ///< who asked whether the other is still there, and had nothing to repeat
   bool one_way = false;
   MountFacts::Roles roles = MountFacts::Roles::known;
+  trace::RolesFrom roles_from = trace::RolesFrom::unknown;
   /// Of the server to the request.
   enum class Answer : std::uint8_t {
     none,      ///< or it was refused
@@ -126,7 +130,7 @@ struct Life {
   std::array<std::optional<trace::Liveness>, 2> liveness;
 };
 
-/// Calls answered after W or longer.
+/// Calls answered after W or longer, and how many there were of any.
 struct LongWaits {
   std::uint64_t answered = 0;  ///< Calls of the client, all of them
   std::uint64_t refused = 0;   ///< of these: by an RDMA_ERROR or RDMA2_ERROR, which is no Reply
@@ -165,6 +169,7 @@ struct Mount {
   std::vector<Unheard> unheard;       ///< of connections that are over
   std::list<Life> lives;              ///< by end
   std::uint64_t forgotten_lives = 0;
+  FrameRef unrecognised;  ///< newest request for a connection of which the capture cut what it is for; number 0: none
   std::vector<ConnectionId> connections;                ///< all of the report
   MountFacts::Roles told = MountFacts::Roles::guessed;  ///< by one of them
   std::map<ConnectionId, Connection*> alive;            ///< that may still be seen
@@ -231,9 +236,7 @@ void end_wait_behind_close(Connection& connection, trace::Side requester, std::u
 void count_unseen_wait(Connection& connection, const Transaction& call);
 /// What `reply` brought was no answer: how long it was waited for is nobody's longest wait.
 void forget_worst(LongWaits& waits, FrameRef reply);
-/// The Call's first answer was an error of RPC-over-RDMA. It has been counted as one.
-void count_refusal(Connection& connection, const Transaction& call);
-/// The Call's first answer.
+/// The Call's first answer, or what refuses it.
 void count_wait(Connection& connection, const Transaction& call, const trace::Send& answer, TimeNs long_wait);
 
 /// What became of a mount, as the rules of group N and the sentence see it.
@@ -248,6 +251,8 @@ struct Assessment {
     call_or_offer,   ///< what waits may be a Reply that is offered to be read
     message_unread,  ///< of what came in pieces the end could not be read
     answer_missing,  ///< whether the server took the connection
+    purpose_cut,     ///< whether a connection since the mount's own is one of it
+    port_missing,    ///< whether the attempts that fail are for the service of this mount
     unconfirmed      ///< whether what confirms the connection came to the server
   } doubt = Doubt::none;
   MountFacts::State state = MountFacts::State::unknown;
@@ -284,9 +289,11 @@ struct Assessment {
   /// The newest connections, since the newest Reply, if the server ended the newest of all before anything was called,
   /// and those before it; the oldest first.
   std::vector<const Life*> sent_away;
-  std::uint64_t hidden = 0;    ///< Calls and others that may have been answered where the capture has gaps
-  std::uint64_t doubtful = 0;  ///< of these: what may be no Call
-  FrameRef doubted;            ///< the oldest of those
+  const Recall* hidden_recall = nullptr;  ///< the oldest of those that may have been returned unseen
+  std::uint64_t hidden_recalls = 0;       ///< of `hidden`
+  std::uint64_t hidden = 0;               ///< Calls and others that may have been answered where the capture has gaps
+  std::uint64_t doubtful = 0;             ///< of these: what may be no Call
+  FrameRef doubted;                       ///< the oldest of those
   /// Silence of one side while the other repeats itself.
   struct Silence {
     trace::Side side = trace::Side::passive;

@@ -414,6 +414,14 @@ void watch_answered(Connection& connection, Transaction& call) {
   if (connection.mount != nullptr) take_introduction(connection, call);
 }
 
+void watch_orphan(Connection& connection, FrameRef reply) {
+  if (connection.mount == nullptr) return;
+  for (Recall& recall : connection.mount->nfs.recalls) {
+    const bool before = recall.callback.number < reply.number;
+    if (before && recall.perhaps_returned.number == 0) recall.perhaps_returned = reply;
+  }
+}
+
 void watch_unseen_reply(Connection& connection, Transaction& call) {
   if (connection.mount == nullptr) return;
   watch_answered(connection, call);

@@ -42,7 +42,8 @@ struct Recall {
   FrameRef answer;  ///< the client's reply to it
   std::uint32_t xid = 0;
   ConnectionId connection = 0;
-  FrameRef ended;  ///< returned, or excused by an error; number 0: still awaited
+  FrameRef ended;             ///< returned, or excused by an error; number 0: still awaited
+  FrameRef perhaps_returned;  ///< a Reply since, to a Call that the capture lacks; number 0: none
 };
 
 /// A time in which SEQUENCE replies carry status flags.
@@ -133,6 +134,8 @@ void watch_call(Connection& connection, Transaction& call, wire::Bytes message, 
 void watch_unread(Connection& connection, FrameRef frame);
 /// Can all that a Call asks for be read from so much of it?
 [[nodiscard]] bool reads_to_the_end(Connection& connection, wire::Bytes message, std::size_t wire_length);
+/// A Reply to a Call of the client that is not in the capture: that may have returned what was recalled since.
+void watch_orphan(Connection& connection, FrameRef reply);
 /// The Call was answered, and how is not known: a recall may have been excused.
 void watch_unseen_reply(Connection& connection, Transaction& call);
 /// The Call has got its first answer, which did not refuse what it asked for as far as that was read (watch_reply).

@@ -93,9 +93,10 @@ struct SideState {
   MemoryMap memory;        ///< what this side exposed
   std::uint64_t gaps = 0;  ///< how often frames of this side were found missing
   std::uint64_t gap_amount = 0;
-  FrameRef newest_gap;    ///< where the newest of them was noticed
-  FrameRef unseen_asked;  ///< newest answer of the other side to what it may have sent where nothing is seen of it
-  FrameRef last_event;    ///< newest frame of this side that was delivered
+  FrameRef newest_gap;     ///< where the newest of them was noticed
+  FrameRef unseen_asked;   ///< newest answer of the other side to what it may have sent where nothing is seen of it
+  FrameRef reply_missing;  ///< shows that the other side had a Reply which the capture lacks; number 0: nothing does
+  FrameRef last_event;     ///< newest frame of this side that was delivered
   FrameRef first_event;
   std::optional<std::uint64_t> lists_unknown;  ///< key of its newest Call whose chunk lists the capture does not show
   FrameRef unread;  ///< newest message that the capture cut before it says what it is; number 0: none
@@ -121,7 +122,10 @@ struct SideState {
 
   /// In front of it something of this side may be missing from the capture; number 0: nothing is known to be.
   [[nodiscard]] FrameRef newest_lack() const noexcept {
-    return newest_gap.number < unseen_asked.number ? unseen_asked : newest_gap;
+    FrameRef newest = newest_gap;
+    keep_later(newest, unseen_asked);
+    keep_later(newest, reply_missing);
+    return newest;
   }
   void leaves(FrameRef frame) noexcept {
     if (farewell.number == 0) farewell = frame;

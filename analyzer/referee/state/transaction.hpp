@@ -92,6 +92,7 @@ struct Transaction {
   std::optional<bool> wrapped;        ///< RPCSEC_GSS integrity or privacy; not known until the Call has been read
   std::optional<std::size_t> wanted;  ///< how many results may come in Write chunks (RFC 8267), once known
   FrameRef reply;                     ///< first frame of the first Reply; number 0: none yet
+  FrameRef perhaps_answered;          ///< what has its XID, and may be about an earlier Call; number 0: nothing
   FrameRef broken_reply;              ///< a Reply that cannot be decoded; number 0: none
   enum class Answer : std::uint8_t {
     plain,
@@ -100,6 +101,8 @@ struct Transaction {
     perhaps,   ///< an RDMA2_ERROR that may be about something else with the XID of the Call
     dropped    ///< RDMA_MSGP, which its requester must not take: none so far
   } answer = Answer::plain;
+  /// What ended it: an RDMA_ERROR or RDMA2_ERROR is no Reply, and the mount has no time of one.
+  enum class EndedBy : std::uint8_t { reply, error } ended_by = EndedBy::reply;
   /// What its first Reply came to (Outcomes).
   enum class Outcome : std::uint8_t { unread, told } outcome = Outcome::unread;
   std::uint64_t completed_before = 0;  ///< transactions completed on the connection when the Call came

@@ -8,6 +8,7 @@
 
 #include "referee/mount/advice.hpp"
 #include "referee/mount/series.hpp"
+#include "referee/rules/table.hpp"
 #include "referee/state/mount.hpp"
 
 namespace rpcrdma::referee {
@@ -66,6 +67,16 @@ TEST(NextStep, FitsTheReasonOfTheRefusal) {
     assessment.owes = each.outcome == Outcome::unheard ? Owes::unknown : Owes::server;
     assessment.failing = &series;
     EXPECT_THAT(next_step(assessment), HasSubstr(each.advice));
+  }
+}
+
+/// One row for all reasons: each kind of them has its own advice, and the port list is that of the reason 8 alone.
+TEST(NextStep, OfTheRuleAdvisesForEachReason) {
+  const std::string_view advice = rule(RuleId::cm_rejected).next;
+  EXPECT_THAT(advice, HasSubstr("Reason 8: on the server cat /proc/fs/nfsd/portlist"));
+  EXPECT_THAT(advice, HasSubstr("28, or by MPA"));
+  for (const char* each : {"queue pairs", "earlier connection", "GIDs", "another port", "comes through"}) {
+    EXPECT_THAT(advice, HasSubstr(each));
   }
 }
 
