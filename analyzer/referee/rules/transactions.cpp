@@ -350,6 +350,12 @@ void settle_orphan(const Witness& witness, const Case& waited, bool proven) {
   }) != nullptr;
 }
 
+/// What was sent to it with that XID could not be read: maybe a Call.
+[[nodiscard]] bool asked_unreadably(Connection& connection, Side requester, std::uint32_t xid) {
+  return connection.of(requester).doubtful.newest(
+             [&](const Doubtful& message) { return message.xid == xid && !message.settled; }) != nullptr;
+}
+
 }  // namespace
 
 void judge_orphan(const Witness& witness, const trace::Send& event, Side requester, std::uint32_t xid) {
@@ -364,6 +370,10 @@ void judge_orphan(const Witness& witness, const trace::Send& event, Side request
   }
   if (asked_in_another_version(connection, event, requester, xid)) {
     witness.unchecked(RuleId::reply_without_call, "what was sent with that XID speaks another version");
+    return;
+  }
+  if (asked_unreadably(connection, requester, xid)) {
+    witness.unchecked(RuleId::reply_without_call, "what was sent with that XID could not be read");
     return;
   }
   witness.wait({.rule = RuleId::reply_without_call,
