@@ -25,6 +25,11 @@ void Connection::segment(int direction, const TcpSegment& segment) {
   if (!peer.promised && (segment.flags & TcpSegment::ack) != 0 && first_words(direction, segment)) {
     peer.promised = segment.acknowledgement;
   }
+  // Where a capture begins in the middle, a segment without data says which octet comes next.
+  constexpr std::uint8_t others = TcpSegment::syn | TcpSegment::fin | TcpSegment::rst;
+  if (!h.promised && !h.order.started() && segment.wire_length == 0 && (segment.flags & others) == 0) {
+    h.promised = segment.sequence;
+  }
   ProvenOrder::release_proven(*this, segment.ref);
   if (must_wait(h, segment)) {
     if (h.early.hold(segment)) {
