@@ -356,11 +356,12 @@ void Framing::feed_octets(Piece& piece, FpduHandler& handler) {
 }
 
 void Framing::complete(FrameRef last, Position end, FpduHandler& handler) {
+  bool good = false;
   if (partial_.verify) {
     const std::uint32_t crc = wire::load_le32(buffer_.data() + partial_.need - wire::fpdu_crc_octets);
     // Whether markers right before the length word and right before the CRC field belong to what is covered is read
     // both ways; any reading that agrees proves the octets good.
-    const bool good = crc == partial_.crc || crc == partial_.crc_plain || (partial_.tail && crc == partial_.crc_tail);
+    good = crc == partial_.crc || crc == partial_.crc_plain || (partial_.tail && crc == partial_.crc_tail);
     judge_crc(good, partial_.first, handler);
   }
   Fpdu fpdu;
@@ -370,7 +371,7 @@ void Framing::complete(FrameRef last, Position end, FpduHandler& handler) {
   fpdu.last = last;
   fpdu.ulpdu_length = wire::load_be16(buffer_.data());
   const Bytes behind = Bytes(buffer_).subspan(wire::fpdu_length_octets);
-  if (!partial_.cut || markers_known_)
+  if (good || markers_known_)  // else markers may stand in it
     fpdu.ulpdu = behind.first(std::min<std::size_t>(fpdu.ulpdu_length, behind.size()));
   partial_ = {};
   handler.fpdu(fpdu);

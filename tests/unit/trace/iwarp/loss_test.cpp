@@ -62,6 +62,61 @@ TEST(IwarpLoss, BeforeTheOpeningAHoleIsToldBeforeWhatAnswersIt) {
       << got.text();
 }
 
+// The server has said, without data, where it is: its Reply that is missing from there on is missed. Not so behind a
+// keep-alive, which names the octet before.
+TEST(IwarpLoss, BehindASegmentWithoutDataInTheMiddle) {
+  for (const bool keep_alive : {false, true}) {
+    Direction client;
+    Direction server;
+    Story story;
+    for (std::uint32_t i = 1; i <= 4; ++i) {
+      story.push_back({true, client.fpdu(send_ulpdu(i, 0, true, rpc_call(i)))});
+      story.push_back({false, server.fpdu(send_ulpdu(i, 0, true, rpc_reply(i)))});
+    }
+    TcpOptions tcp;
+    tcp.syn = false;
+    auto segments = segments_of(story, tcp);
+    const std::size_t lost = segments[1].octets.size();
+    Segment bare = segments[1];
+    bare.octets.clear();
+    bare.wire_length = 0;
+    bare.flags = 0x10;
+    if (keep_alive) {
+      --bare.sequence;
+      segments.insert(segments.begin() + 1, bare);
+    } else {
+      segments[1] = bare;
+    }
+    const Recorder got = run(segments);
+    EXPECT_EQ(got.gap_octets, keep_alive ? 0 : lost) << got.text();
+    EXPECT_EQ(got.count("Gap S " + std::to_string(lost) + " proven"), keep_alive ? 0U : 1U) << got.text();
+  }
+}
+
+// The FPDU that ends a Call is cut off whole, and the next one in front of its queue and number: whose that is cannot
+// be told, and the two are not made one message.
+TEST(IwarpLoss, TwoSendsAreNotJoinedAcrossWhatWasCut) {
+  Direction client;
+  Direction server;
+  const Octets call = concat({rpc_call(2), pattern(2500, 2)});
+  Story story;
+  story.push_back({true, client.fpdu(send_ulpdu(1, 0, true, rpc_call(1)))});
+  story.push_back({false, server.fpdu(send_ulpdu(1, 0, true, rpc_reply(1)))});
+  story.push_back({true, client.fpdu(send_ulpdu(2, 0, false, Octets(call.begin(), call.begin() + 1400)))});
+  story.push_back({true, client.fpdu(send_ulpdu(2, 1400, true, Octets(call.begin() + 1400, call.end())))});
+  story.push_back({false, server.fpdu(send_ulpdu(2, 0, true, rpc_reply(2)))});
+  story.push_back({true, client.fpdu(send_ulpdu(3, 0, true, concat({rpc_call(3), pattern(1200, 3)})))});
+  story.push_back({false, server.fpdu(send_ulpdu(3, 0, true, rpc_reply(3)))});
+  auto segments = segments_of(story);
+  const auto last_piece = std::find_if(segments.begin(), segments.end(), [](const Segment& s) { return s.chunk == 3; });
+  const auto next = std::find_if(segments.begin(), segments.end(), [](const Segment& s) { return s.chunk == 5; });
+  ASSERT_NE(next, segments.end());
+  last_piece->octets.clear();
+  next->octets.resize(6);
+  const Recorder got = run(segments);
+  for (const SeenSend& send : got.sends) EXPECT_LT(send.wire_length, 1500U) << got.text();
+}
+
 TEST(IwarpLoss, ACutLengthWordIsSaidAtOnce) {
   // Two FPDUs in a segment, and the capture ends where the second begins: nothing tells that it is there.
   Direction client;

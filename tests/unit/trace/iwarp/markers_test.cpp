@@ -61,6 +61,36 @@ TEST(IwarpMarkers, WhatLooksLikeOneByChance) {
   }
 }
 
+// A stream adopted in its middle, and a segment of an FPDU that has the first marker is missing: what is read of it is
+// what was sent, or nothing.
+TEST(IwarpMarkers, WhereAPieceIsMissingNoneIsReadAsData) {
+  TcpOptions tcp;
+  tcp.syn = false;
+  for (const bool crc : {true, false}) {
+    for (const std::size_t piece : {100U, 200U, 400U}) {
+      const auto whole = cut_into(segments_of(calls(1, 400, crc), tcp), piece);
+      for (std::size_t lost = 1; lost < 24; ++lost) {
+        auto segments = whole;
+        segments.erase(segments.begin() + static_cast<std::ptrdiff_t>(lost));
+        const Recorder got = run(segments);
+        SCOPED_TRACE("pieces of " + std::to_string(piece) + (crc ? ", CRC" : "") + ", without segment " +
+                     std::to_string(lost) + "\n" + got.text());
+        for (const SeenSend& send : got.sends) {
+          if (send.side != trace::Side::active) continue;
+          bool one = false;
+          for (std::uint32_t msn = 1; msn < 13; ++msn) {
+            const Octets call = call_of(msn);
+            one = one || (send.octets.size() <= call.size() &&
+                          std::equal(send.octets.begin(), send.octets.end(), call.begin()));
+          }
+          EXPECT_TRUE(one) << "a Send of " << send.wire_length;
+        }
+        if (testing::Test::HasFailure()) return;
+      }
+    }
+  }
+}
+
 /// Short Calls, as a client makes them at first, behind the MPA frames.
 Story short_calls(const StoryOptions& options) {
   Direction client;
