@@ -16,6 +16,7 @@ class HeldFinding {
   HeldFinding() = default;
   [[nodiscard]] explicit operator bool() const noexcept { return token_ != nullptr; }
   void reset() noexcept { token_.reset(); }
+  friend bool operator==(const HeldFinding&, const HeldFinding&) noexcept = default;
 
  private:
   friend class FindingBook;

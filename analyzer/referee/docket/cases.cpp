@@ -192,7 +192,7 @@ void lose_order(const Witness& witness, Connection::FileOrder shown) {
   connection.file_order = std::max(connection.file_order, shown);
   if (!connection.order_lost()) return;
   for (const Connection::ByFileOrder& each : std::exchange(connection.by_file_order, {})) {
-    witness.context.book.withdraw(each.finding);
+    for (std::uint64_t i = 0; i < each.times; ++i) witness.context.book.withdraw(each.finding);
     witness.unchecked(each.rule, order_unknown);
   }
 }

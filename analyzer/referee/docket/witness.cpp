@@ -96,6 +96,22 @@ HeldFinding Witness::conclude(const Case& waited, const Statement& statement) co
   return held;
 }
 
+void Witness::conclude_as(const Case& waited, const HeldFinding& held) const {
+  context.book.evidence(held, waited.frame);
+  Finding& finding = context.book.at(held);
+  finding.severity = std::max(finding.severity, std::min(waited.severity, rule(finding.rule).severity));
+  ++finding.occurrences;
+  if (waited.order != Case::Order::of_file) return;
+  std::vector<Connection::ByFileOrder>& doubtful = connection.by_file_order;
+  const auto same = std::find_if(doubtful.begin(), doubtful.end(),
+                                 [&](const Connection::ByFileOrder& each) { return each.finding == held; });
+  if (same != doubtful.end()) {
+    ++same->times;
+  } else if (doubtful.size() < Connection::most_by_file_order) {
+    doubtful.push_back({held, waited.rule});
+  }
+}
+
 void Witness::wait(Case accusation, const Transaction* call) const {
   if (call != nullptr ? !may(accusation.rule, *call) : !may(accusation.rule)) return;
   // What its sender's peer acknowledges later it had then. Of RDMA operations, the next message tells.

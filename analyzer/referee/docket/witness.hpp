@@ -64,6 +64,8 @@ struct Witness {
   void wait(Case accusation, const Transaction* call = nullptr) const;
   /// What became of a case: its rule was asked when it began to wait.
   HeldFinding conclude(const Case& waited, const Statement& statement) const;
+  /// The same, of a case that is no finding of its own: it goes on what `held` says.
+  void conclude_as(const Case& waited, const HeldFinding& held) const;
   /// True when a rule that is told once has been told and was counted up: nothing needs to be put into words.
   [[nodiscard]] bool again(RuleId rule, FrameRef frame, std::optional<Side> by = std::nullopt) const;
   /// What a finding of this connection says instead.

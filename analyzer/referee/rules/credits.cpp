@@ -32,11 +32,8 @@ void settle_calls(const Witness& witness, const Case& waited, bool proven) {
     return;
   }
   Ledger& ledger = witness.connection.ledger(waited.accused);
-  if (ledger.reported_episode == calls.episode) {
-    Finding& finding = witness.context.book.at(ledger.episode_finding);
-    witness.context.book.evidence(ledger.episode_finding, waited.frame);
-    finding.severity = std::max(finding.severity, std::min(waited.severity, rule(finding.rule).severity));
-    ++finding.occurrences;
+  if (ledger.reported_episode == calls.episode && witness.context.book.stands(ledger.episode_finding)) {
+    witness.conclude_as(waited, ledger.episode_finding);
     return;
   }
   ledger.reported_episode = calls.episode;

@@ -130,6 +130,7 @@ struct Connection {
   struct ByFileOrder {
     HeldFinding finding;
     RuleId rule = RuleId{};
+    std::uint64_t times = 1;
   };
   static constexpr std::size_t most_by_file_order = 64;
   std::vector<ByFileOrder> by_file_order;  ///< may still be withdrawn

@@ -48,6 +48,21 @@ TEST(Unproven, WhatAMessageWithAHoleInvalidates) {
   }
 }
 
+// What was accused by the order of the file is withdrawn with it, all of an episode.
+TEST(Unproven, CallsInFrontOfTheFirstReplyInTheFileOnly) {
+  for (const bool skewed : {false, true}) {
+    Story s;
+    s.connect().call(1).call(2).call(3).call(4).reply(1);
+    if (skewed) s.disorder(Side::active, Kind::late);
+    s.reply(2).reply(3).reply(4).close(Side::active);
+    const Report report = s.end();
+    const std::vector<Finding> said = found(report, RuleId::credit_initial_exceeded);
+    EXPECT_EQ(said.size(), skewed ? 0U : 1U);
+    if (!skewed && !said.empty()) EXPECT_EQ(said.front().occurrences, 3U);
+    EXPECT_EQ(unchecked(report, RuleId::credit_initial_exceeded), skewed);
+  }
+}
+
 // What the server says last leaves no gap where the capture cut it: it may be the Reply that frees a credit.
 TEST(Unproven, TheLastPacketOfThePeer) {
   for (const bool cut : {false, true}) {
