@@ -345,8 +345,9 @@ const Row rows::v2_credit_starved{
         "credits are used. Otherwise its peer waits for ever.",
     .evidence =
         "No room for more than 2 s under the newest limit that is known to have arrived, while no Call of the waiting "
-        "side is unanswered, or while its continued message is half sent. An idle connection without room looks the "
-        "same, hence a warning.",
+        "side is unanswered, or while its continued message is half sent. A server that owes no answer may have "
+        "nothing "
+        "to send. An idle client without room looks the same, hence a warning.",
     .next = "Look at the receiver's handling of RDMA2_GRANT, and at its pool of Receives."};
 
 namespace {
@@ -356,7 +357,11 @@ bool dry(Connection& connection, Side side) {
   const SideFacts& facts = connection.v2.of(side);
   if (!facts.credits.heard || facts.credits.base != Credits::Base::zero) return false;
   const Beyond next = beyond(facts.credits, limit_of(connection, side), facts.credits.sent);
-  return next.least >= 0 && (connection.ledger(side).outstanding == 0 || facts.continuation.open);
+  if (next.least < 0) return false;
+  if (facts.continuation.open) return true;
+  // A server that has answered all has nothing to send, as far as can be told: the next Call brings a limit.
+  const bool idle = side == Side::passive && connection.ledger(Side::active).outstanding == 0;
+  return !idle && connection.ledger(side).outstanding == 0;
 }
 
 }  // namespace
