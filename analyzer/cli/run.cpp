@@ -107,6 +107,15 @@ namespace {
   if (const std::string closed = report::not_opened(statistics); !closed.empty()) {
     return fmt::format("{}: no RPC-over-RDMA found: {}", where, closed);
   }
+  const std::vector<referee::Finding> notes = run.report.findings.all();
+  const bool others = std::any_of(notes.begin(), notes.end(), [](const referee::Finding& note) {
+    return note.rule == referee::RuleId::not_rpcrdma;
+  });
+  if (statistics.rdma_frames != 0 && statistics.truncated_frames != 0 && !others) {
+    return fmt::format(
+        "{}: no RPC-over-RDMA found: {} of the {} frames carry RDMA, and were cut too short to tell what for", where,
+        statistics.rdma_frames, run.frames);
+  }
   if (statistics.rdma_frames != 0) {
     return fmt::format("{}: no RPC-over-RDMA: {} of the {} frames carry RDMA for other uses", where,
                        statistics.rdma_frames, run.frames);

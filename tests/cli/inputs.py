@@ -279,10 +279,11 @@ class Nothing(Folder):
     """Exit status 3, and the line that says why."""
 
     @staticmethod
-    def capture(frames, link=1):
+    def capture(frames, link=1, snap=262144):
         out = struct.pack("<IHHiIII", 0xA1B2C3D4, 2, 4, 0, 0, 262144, link)
         for i, frame in enumerate(frames):
-            out += struct.pack("<IIII", 1700000000 + i, 0, len(frame), len(frame)) + frame
+            kept = frame[:snap]
+            out += struct.pack("<IIII", 1700000000 + i, 0, len(kept), len(frame)) + kept
         return out
 
     def check(self, octets, words):
@@ -303,14 +304,24 @@ class Nothing(Folder):
     def test_a_link_type_that_nobody_opens(self):
         self.check(self.capture([bytes(60)] * 3, link=147), "none of the 3 frames has a link type that can be opened")
 
+    @staticmethod
+    def send(number, payload):
+        """UDP to port 4791, BTH: SEND only to QP 5, with this payload, and its ICRC."""
+        payload = struct.pack(">BBHIII", 4, 0x40, 0xFFFF, 5, number, 0)[:12] + payload + bytes(4)
+        udp = struct.pack(">HHHH", 50000, 4791, 8 + len(payload), 0) + payload
+        ip = struct.pack(">BBHHHBBH4s4s", 0x45, 0, 20 + len(udp), 0, 0, 64, 17, 0, bytes((10, 0, 0, 1)), bytes((10, 0, 0, 2)))
+        return bytes(12) + b"\x08\x00" + ip + udp
+
     def test_other_users_of_rdma(self):
-        # UDP to port 4791, BTH: SEND only to QP 5, eight octets that are no RPC-over-RDMA, ICRC.
-        def frame(number):
-            payload = struct.pack(">BBHIII", 4, 0x40, 0xFFFF, 5, number, 0)[:12] + b"\x01\x02\x03\x04\x05\x06\x07\x08" + bytes(4)
-            udp = struct.pack(">HHHH", 50000, 4791, 8 + len(payload), 0) + payload
-            ip = struct.pack(">BBHHHBBH4s4s", 0x45, 0, 20 + len(udp), 0, 0, 64, 17, 0, bytes((10, 0, 0, 1)), bytes((10, 0, 0, 2)))
-            return bytes(12) + b"\x08\x00" + ip + udp
-        self.check(self.capture([frame(i) for i in range(4)]), "4 of the 4 frames carry RDMA for other uses")
+        frames = [self.send(i, b"\x01\x02\x03\x04\x05\x06\x07\x08") for i in range(4)]
+        self.check(self.capture(frames), "4 of the 4 frames carry RDMA for other uses")
+
+    def test_cut_before_it_shows_what_it_is(self):
+        # An RDMA_MSG with a NULL Call behind its header; the first snap length keeps the XID and the version.
+        call = struct.pack(">17I", 7, 1, 32, 0, 0, 0, 0, 7, 0, 2, 100003, 3, 0, 0, 0, 0, 0)
+        frames = [self.send(i, call) for i in range(20)]
+        for snap in (62, 54, 50):
+            self.check(self.capture(frames, snap=snap), "20 of the 20 frames carry RDMA, and were cut too short to tell what for")
 
 
 class Selection(Folder):

@@ -143,6 +143,9 @@ void count_late_message(const Witness& witness, const trace::Send& event, wire::
   }
   // Set up for RPC-over-RDMA (port or private data): what comes is judged as such.
   if (connection.kind == Kind::rpcrdma) return true;
+  // Cut before it shows what it is: no sign of anything.
+  constexpr std::size_t fixed_words = 16;
+  if (event.octets.size() < std::min<std::size_t>(fixed_words, event.wire_length)) return false;
   ++connection.implausible;
   ++connection.facts.sends_unrecognised;
   if (connection.implausible >= judge_other_after && connection.messages == 0) {
