@@ -99,8 +99,8 @@ bool Connection::read_handshake(Half& h) {
     if (live()) h.mpa_cut(h.cut_in_key);
   }
   if (cut_in_key && window.begin() == h.origin && known > 0) {
-    // It may well be one. What this side says is lost; whether it is MPA, its peer's answer tells.
-    h.framing.silence();
+    // It may well be one; whether it is, its peer's answer tells. Where it ends is not known.
+    h.framing.begin_search(window.begin());
     return true;
   }
   if (key == wire::MpaKey::none || cut_in_key || missing) {

@@ -132,6 +132,29 @@ TEST(IwarpLoss, ACutLengthWordIsSaidAtOnce) {
   EXPECT_EQ(got.count("Quality C mpa_bad"), 0U);
 }
 
+// One MPA frame is cut inside its key, and nothing else: what its side says behind it is read.
+TEST(IwarpLoss, BehindACutKeyItsSideIsRead) {
+  for (const bool request : {true, false}) {
+    for (const std::size_t kept : {2U, 6U, 15U}) {
+      Direction client;
+      Direction server;
+      Story story;
+      story.push_back({true, client.raw(mpa_frame(true, 0x40, 1, pattern(8, 1)))});
+      story.push_back({false, server.raw(mpa_frame(false, 0x40, 1, pattern(8, 2)))});
+      for (std::uint32_t i = 1; i <= 5; ++i) {
+        story.push_back({true, client.fpdu(send_ulpdu(i, 0, true, rpc_call(i)))});
+        story.push_back({false, server.fpdu(send_ulpdu(i, 0, true, rpc_reply(i)))});
+      }
+      auto segments = segments_of(story);
+      const auto frame = std::find_if(segments.begin(), segments.end(),
+                                      [&](const Segment& s) { return s.client == request && !s.octets.empty(); });
+      ASSERT_NE(frame, segments.end());
+      frame->octets.resize(kept);
+      EXPECT_EQ(run(segments).sends.size(), 10U) << request << ' ' << kept;
+    }
+  }
+}
+
 TEST(IwarpLoss, ACutKeyIsSaidInWhateverOrder) {
   // What the server says before it ends TCP is cut inside the key, or before it: it may have been the Reply.
   for (const std::size_t kept : {std::size_t{0}, std::size_t{5}}) {
