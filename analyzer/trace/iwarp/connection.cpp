@@ -210,7 +210,7 @@ void Connection::start_at(Half& h, std::uint32_t sequence) {
 
 void Connection::start(Half& h, const TcpSegment& segment, std::uint32_t sequence) {
   // Where it was said to begin: what lies between is missing. One octet may be a keep-alive's.
-  const std::uint32_t behind = h.promised ? sequence - *h.promised : 0;
+  const std::uint32_t behind = sequence - h.promised.value_or(h.said_next.value_or(sequence));
   start_at(h, behind > 1 && behind < window_ahead ? sequence - behind : sequence);
   const bool mpa_due = half(1 - h.direction).handshake != nullptr;
   const bool mpa = segment.payload.size() >= 4 && wire::mpa_key(segment.payload) != wire::MpaKey::none;

@@ -122,11 +122,12 @@ class Connection {
     TcpOrder order;
     Framing framing;
     EarlySegments early;
-    Position reach = 0;                     // behind the last octet seen, in whatever order
-    std::optional<std::uint32_t> promised;  // its first octet, as the peer has acknowledged it
-    bool waited_in_vain = false;            // for the first octets of the peer
-    bool seen = false;                      // any segment
-    FrameRef heard;                         // the newest one
+    Position reach = 0;                      // behind the last octet seen, in whatever order
+    std::optional<std::uint32_t> promised;   // its first octet, as the peer has acknowledged it
+    std::optional<std::uint32_t> said_next;  // the same, as a segment of its own without data says
+    bool waited_in_vain = false;             // for the first octets of the peer
+    bool seen = false;                       // any segment
+    FrameRef heard;                          // the newest one
     NetworksSeen networks;
     std::optional<BareAcknowledgement> bare;
     bool window_closed = false;

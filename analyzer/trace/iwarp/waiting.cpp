@@ -27,8 +27,8 @@ void Connection::segment(int direction, const TcpSegment& segment) {
   }
   // Where a capture begins in the middle, a segment without data says which octet comes next.
   constexpr std::uint8_t others = TcpSegment::syn | TcpSegment::fin | TcpSegment::rst;
-  if (!h.promised && !h.order.started() && segment.wire_length == 0 && (segment.flags & others) == 0) {
-    h.promised = segment.sequence;
+  if (!h.said_next && !h.order.started() && segment.wire_length == 0 && (segment.flags & others) == 0) {
+    h.said_next = segment.sequence;
   }
   ProvenOrder::release_proven(*this, segment.ref);
   if (must_wait(h, segment)) {
