@@ -116,33 +116,6 @@ TEST(Referee, AReplyThatComesLateOutOfItsDirectionClearsTheCall) {
   EXPECT_TRUE(found(s.end(), RuleId::credit_initial_exceeded).empty());
 }
 
-TEST(Referee, GrantDecreaseCountsOnlyOnceItHasArrived) {
-  for (const bool acknowledged : {false, true}) {
-    Story s;
-    s.connect().call(1).reply(1, {}, 4).call(2).reply(2, {}, 1);
-    if (acknowledged) s.acknowledge(Side::active);
-    s.call(3, {}).call(4, {}).reply(3, {}, 4).reply(4, {}, 4);
-    EXPECT_EQ(found(s.end(), RuleId::credit_limit_exceeded).size(), acknowledged ? 1U : 0U);
-  }
-}
-
-TEST(Referee, CallsUpToTheGrantAreFine) {
-  Story s;
-  s.connect().call(1).reply(1, {}, 3).call(2).call(3).call(4).reply(2, {}, 3).reply(3, {}, 3).reply(4, {}, 3);
-  EXPECT_EQ(story::above_note(s.end()), 0U);
-}
-
-TEST(Referee, ALoweredGrantBindsBehindTheFrameThatFollowsItsAcknowledgement) {
-  // Neighbours may have been exchanged (two queues of one adapter): RFC 8166 section 3.3.1 binds who has the Reply.
-  for (const bool neighbours : {true, false}) {
-    Story s;
-    s.connect().call(1).reply(1, {}, 3).call(2).reply(2, {}, 1).call(3).acknowledge(Side::active);
-    if (!neighbours) s.acknowledge(Side::passive);
-    s.call(4).reply(3, {}, 1).reply(4, {}, 1);
-    EXPECT_EQ(found(s.end(), RuleId::credit_limit_exceeded).empty(), neighbours);
-  }
-}
-
 TEST(Referee, AWithdrawnFindingIsNoCauseEither) {
   // A Reply invalidates what its Call did not name, and its receiver refuses it: the capture may lack the Call that
   // did.

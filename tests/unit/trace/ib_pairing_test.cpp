@@ -339,10 +339,10 @@ TEST_F(IbPairing, LossThatSeemedToBeOfAReadInFlight) {
   p.server_reads(s0 + 3, 1832);
   p.client_answers(op_response_only, s0 + 3, 1832);
   p.reply(s0 + 4);
-  EXPECT_EQ(p.sink.news(),
-            (Lines{"1P #3 read 1 0xbeef+0x10000 length 784", "1P #4 send 1 length 48 to #4", "1P #5 gap 1",
-                   "1A #5 response 1 0xbeef+0x10000 length 784 last", "1P #6 read 2 0xbeef+0x10000 length 1832",
-                   "1A #7 response 2 0xbeef+0x10000 length 1832 last", "1P #8 send 2 length 48 to #8"}));
+  EXPECT_EQ(p.sink.news(), (Lines{"1P #3 read 1 0xbeef+0x10000 length 784", "1P #4 send 1 length 48 to #4",
+                                  "1P #5 gap 1", "1A #5 response 1 0xbeef+0x10000 length 784 last",
+                                  "1P #6 read 2 0xbeef+0x10000 length 1832", "1A #7 acknowledges 1",
+                                  "1A #7 response 2 0xbeef+0x10000 length 1832 last", "1P #8 send 2 length 48 to #8"}));
 }
 
 TEST_F(IbPairing, LostResponseOfAShortRead) {
