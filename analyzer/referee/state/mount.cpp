@@ -177,11 +177,11 @@ void count_wait(Connection& connection, const Transaction& call, const trace::Se
   connection.answer_before = std::exchange(connection.last_answer, answer.frame);
   LongWaits& waits = connection.mount->waits;
   ++waits.answered;
+  count_operation(*connection.mount, call, answer);
   if (call.ended_by == Transaction::EndedBy::error) {
     ++waits.refused;
     return;
   }
-  count_operation(*connection.mount, call, answer);
   const FrameRef first = call.first_copy.number != 0 ? call.first_copy : call.call;
   const TimeNs took = std::max<TimeNs>(answer.last.time - first.time, 0);  // of two taps one may be ahead
   if (took >= long_wait) {
