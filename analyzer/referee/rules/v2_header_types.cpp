@@ -121,7 +121,7 @@ void judge_unknown_type(const Turn& turn) {
       RuleId::v2_unknown_htype, {turn.event.frame},
       fmt::format("The {} sent header type {}, which the draft does not assign (4 to 13).", name(turn.side()), htype),
       Severity::note);
-  doubt_memory(turn.connection, turn.event, finding);  // an extension's Call may lend some
+  doubt_memory(turn.connection, turn.event, finding, Lends::anything);  // an extension's Call may lend some
   if (types.size() >= most_odd_types) types.erase(types.begin());
   types.push_back({htype, turn.xid(), turn.event.frame, std::move(finding), {}, 0});
 }

@@ -31,7 +31,7 @@ bool expose(Connection& connection, const Transaction& call, FrameRef frame) {
   return all;
 }
 
-void doubt_memory(Connection& connection, const trace::Send& event, HeldFinding finding) {
+void doubt_memory(Connection& connection, const trace::Send& event, HeldFinding finding, Lends lends) {
   constexpr std::size_t fixed_words = 16;
   if (event.octets.size() < fixed_words || event.wire_length <= fixed_words) return;  // names nothing
   SideState& side = connection.of(event.side);
@@ -47,7 +47,7 @@ void doubt_memory(Connection& connection, const trace::Send& event, HeldFinding 
   const wire::Bytes lists = event.octets.subspan(fixed_words);
   kept.octets.assign(lists.begin(),
                      lists.begin() + static_cast<std::ptrdiff_t>(std::min(lists.size(), Doubtful::kept)));
-  kept.more = lists.size() > Doubtful::kept || event.octets.size() < event.wire_length;
+  kept.more = lends == Lends::anything || lists.size() > Doubtful::kept || event.octets.size() < event.wire_length;
   kept.finding = std::move(finding);
   if (settled != nullptr) {
     *settled = std::move(kept);
