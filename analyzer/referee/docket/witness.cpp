@@ -86,13 +86,27 @@ HeldFinding Witness::say(RuleId id, const Statement& statement) const {
   return held;
 }
 
+namespace {
+
+/// Where nothing but the order in the file proves it, it goes when that is lost.
+void note_order(Connection& connection, const Case& waited, const HeldFinding& held) {
+  if (!held || waited.order != Case::Order::of_file) return;
+  std::vector<Connection::ByFileOrder>& all = connection.by_file_order;
+  const auto same =
+      std::find_if(all.begin(), all.end(), [&](const Connection::ByFileOrder& each) { return each.finding == held; });
+  if (same != all.end()) {
+    ++same->times;
+  } else if (all.size() < Connection::most_by_file_order) {
+    all.push_back({held, waited.rule});
+  }
+}
+
+}  // namespace
+
 HeldFinding Witness::conclude(const Case& waited, const Statement& statement) const {
   if (statement.at_most < std::min(waited.severity, rule(waited.rule).severity)) leave_unproven(*this, waited);
   HeldFinding held = write(waited.rule, statement);
-  std::vector<Connection::ByFileOrder>& doubtful = connection.by_file_order;
-  if (held && waited.order == Case::Order::of_file && doubtful.size() < Connection::most_by_file_order) {
-    doubtful.push_back({held, waited.rule});
-  }
+  note_order(connection, waited, held);
   return held;
 }
 
@@ -101,15 +115,7 @@ void Witness::conclude_as(const Case& waited, const HeldFinding& held) const {
   Finding& finding = context.book.at(held);
   finding.severity = std::max(finding.severity, std::min(waited.severity, rule(finding.rule).severity));
   ++finding.occurrences;
-  if (waited.order != Case::Order::of_file) return;
-  std::vector<Connection::ByFileOrder>& doubtful = connection.by_file_order;
-  const auto same = std::find_if(doubtful.begin(), doubtful.end(),
-                                 [&](const Connection::ByFileOrder& each) { return each.finding == held; });
-  if (same != doubtful.end()) {
-    ++same->times;
-  } else if (doubtful.size() < Connection::most_by_file_order) {
-    doubtful.push_back({held, waited.rule});
-  }
+  note_order(connection, waited, held);
 }
 
 void Witness::wait(Case accusation, const Transaction* call) const {

@@ -50,7 +50,8 @@ Connection::Connection(const Context& context, const Ends& ends, const TcpOpenin
 
 void Connection::Half::fpdu(const Fpdu& fpdu) {
   // A Terminate speaks of what its sender has received: say first what of that is not in the capture.
-  if (fpdu.ulpdu.size() >= 2 && wire::ddp_control(fpdu.ulpdu.data()).rdmap() == wire::RdmapOpcode::terminate) {
+  if (!fpdu.undecided && fpdu.ulpdu.size() >= 2 &&
+      wire::ddp_control(fpdu.ulpdu.data()).rdmap() == wire::RdmapOpcode::terminate) {
     owner.tell_lost_tail(owner.half(1 - direction), fpdu.first);
   }
   if (StreamWatch* watch = owner.context_.options.streams; watch != nullptr) [[unlikely]] {

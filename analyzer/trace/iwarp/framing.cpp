@@ -261,14 +261,14 @@ bool Framing::in_place(Piece& piece, FpduHandler& handler) {
     piece.drop_front(size);
     return true;
   }
-  // Where markers may stand in it, and its CRC does not say otherwise, no octet is surely what it seems to be.
   Fpdu fpdu;
   fpdu.start = piece.start;
   fpdu.end = piece.start + size;
   fpdu.first = fpdu.last = piece.ref;
   fpdu.ulpdu_length = length;
   const Bytes behind = piece.octets.subspan(wire::fpdu_length_octets);
-  if (!undecided) fpdu.ulpdu = behind.first(std::min<std::size_t>(length, behind.size()));
+  fpdu.ulpdu = behind.first(std::min<std::size_t>(length, behind.size()));
+  fpdu.undecided = undecided;
   handler.fpdu(fpdu);
   piece.drop_front(size);
   return true;
@@ -356,12 +356,12 @@ void Framing::feed_octets(Piece& piece, FpduHandler& handler) {
 }
 
 void Framing::complete(FrameRef last, Position end, FpduHandler& handler) {
-  bool good = false;
+  const bool cut = partial_.cut;
   if (partial_.verify) {
     const std::uint32_t crc = wire::load_le32(buffer_.data() + partial_.need - wire::fpdu_crc_octets);
     // Whether markers right before the length word and right before the CRC field belong to what is covered is read
     // both ways; any reading that agrees proves the octets good.
-    good = crc == partial_.crc || crc == partial_.crc_plain || (partial_.tail && crc == partial_.crc_tail);
+    const bool good = crc == partial_.crc || crc == partial_.crc_plain || (partial_.tail && crc == partial_.crc_tail);
     judge_crc(good, partial_.first, handler);
   }
   Fpdu fpdu;
@@ -371,8 +371,8 @@ void Framing::complete(FrameRef last, Position end, FpduHandler& handler) {
   fpdu.last = last;
   fpdu.ulpdu_length = wire::load_be16(buffer_.data());
   const Bytes behind = Bytes(buffer_).subspan(wire::fpdu_length_octets);
-  if (good || markers_known_)  // else markers may stand in it
-    fpdu.ulpdu = behind.first(std::min<std::size_t>(fpdu.ulpdu_length, behind.size()));
+  fpdu.ulpdu = behind.first(std::min<std::size_t>(fpdu.ulpdu_length, behind.size()));
+  fpdu.undecided = cut && !markers_known_;
   partial_ = {};
   handler.fpdu(fpdu);
   if (buffer_.capacity() > buffer_kept) buffer_ = std::vector<std::uint8_t>();

@@ -18,6 +18,8 @@ struct Fpdu {
   FrameRef last;       ///< frame of the last octet
   Bytes ulpdu;         ///< as captured: a prefix without holes
   std::uint32_t ulpdu_length = 0;
+  /// Markers may stand in it, and no CRC says otherwise: no octet is surely what it seems to be.
+  bool undecided = false;
 };
 
 class FpduHandler {

@@ -50,7 +50,7 @@ void Messages::fpdu(Side side, const Fpdu& fpdu) {
   }
   Half& half = of(side);
   ++half.fpdus;
-  if (fpdu.ulpdu.size() < 2) {
+  if (fpdu.undecided || fpdu.ulpdu.size() < 2) {
     unreadable(side, fpdu);
     return;
   }
@@ -94,7 +94,7 @@ bool Messages::swallow_set_up(Side side, const Fpdu& fpdu, const wire::DdpContro
   return true;
 }
 
-/// The length is known and nothing else: the capture ends before the control octets.
+/// The length is known and nothing else: the capture ends before the control octets, or what they are is undecided.
 void Messages::unreadable(Side side, const Fpdu& fpdu) {
   Half& half = of(side);
   if (half.assembling) {
