@@ -67,8 +67,8 @@ Transaction& enter_exchange(const Witness& witness, const trace::Send& event, Tr
   return call;
 }
 
-/// A Reply that was delivered before its Call (held back behind a hole, or in wrong order in the file) is not without a
-/// Call: this is the first thing heard of its requester since.
+/// A Reply or RDMA_ERROR that was delivered before its Call (held back behind a hole, or in wrong order in the file) is
+/// not without a Call: this is the first thing heard of its requester since.
 bool answered_before(const Witness& witness, const trace::Send& event, std::uint32_t xid) {
   Connection& connection = witness.connection;
   const auto early = std::find_if(connection.cases.begin(), connection.cases.end(), [&](const Case& waited) {
@@ -87,8 +87,11 @@ bool answered_before(const Witness& witness, const trace::Send& event, std::uint
   SideState& responder = connection.of(other(event.side));
   const bool skewed = connection.order_lost();
   if (!skewed && responder.last_event.number < event.frame.number) return false;
+  const auto answers = [](const RecentSend& send) {
+    return send.reply() || send.htype == static_cast<std::uint32_t>(wire::Proc::error);  // of version 2 as well
+  };
   return responder.sends.newest([&](const RecentSend& send) {
-    if (!send.reply() || send.xid != xid || send.exchange.generation != 0) return false;
+    if (!answers(send) || send.xid != xid || send.exchange.generation != 0) return false;
     if (send.frame.number > event.frame.number) return true;
     // What its receiver has acknowledged it had before it sent the Call.
     const bool heard = connection.acknowledgements_in_order() && send.ordinal <= responder.acknowledged;
