@@ -27,12 +27,6 @@ using wire::Proc;
 
 // --- Calls
 
-/// Neither its procedure nor what the client agrees to with it is known: cut, or pulled later by RDMA Read.
-void not_read(Connection& connection, const Transaction& call) {
-  BackChannel& channel = connection.back_channel;
-  if (channel.agreed.number == 0 && channel.not_read == 0) channel.not_read = call.call.number;
-}
-
 /// What RFC 8166 section 4.5.2 counts among the broken headers although it can be decoded: RDMA_NOMSG whose lists hold
 /// no message, and another XID than that of the RPC message.
 [[nodiscard]] bool has_to_be_refused(const Turn& turn) {
@@ -120,7 +114,7 @@ void take_call(const Turn& turn) {
   if (turn.event.invalidated && !guessed) {
     judge_misplaced_invalidation(turn, turn.event, call.xid, "a Call", turn.send);
   }
-  if (!reverse && !call.procedure) not_read(connection, call);
+  if (!reverse && !call.procedure) connection.back_channel.could_not_read(call.call);
   if (reverse && !guessed) judge_reverse_call(turn, turn.event, call);
   judge_call_form(turn, turn.event, call);
   if (call.lists_known && call.copies == 1) judge_call_lists(turn, turn.event, turn.header, call);

@@ -132,6 +132,13 @@ void take_earlier(const Witness& witness, const trace::Send& event, const Decode
                                 event.frame.number));
 }
 
+/// The client's upper layer may agree to reverse Calls in it.
+void note_unread_call(const Turn& turn) {
+  const Transaction* call = turn.connection.find(turn.send.exchange);
+  const bool read = call != nullptr && call->procedure;
+  if (turn.side() == Side::active && !read) turn.connection.back_channel.could_not_read(turn.event.frame);
+}
+
 MessageSeen::Kind take_decoded(const Turn& turn) {
   const wire::HeaderType type = turn.type();
   judge_repeated_type(turn);
@@ -154,6 +161,7 @@ MessageSeen::Kind take_decoded(const Turn& turn) {
     case wire::HeaderType::call_middle:
     case wire::HeaderType::call_inline:
       take_call(turn);
+      note_unread_call(turn);
       return MessageSeen::Kind::call;
     case wire::HeaderType::reply_external:
     case wire::HeaderType::reply_middle:
@@ -252,6 +260,8 @@ bool take(const Witness& witness, const trace::Send& event, RecentSend& send, Me
     take_other_version(turn);
   } else if (!decoded) {
     judge_undecodable(turn, decoded.error());
+    const bool cut = decoded.error().fault == wire::Fault::truncated;
+    if (cut && event.side == Side::active) connection.back_channel.could_not_read(event.frame);
   } else {
     kind = take_decoded(turn);
   }

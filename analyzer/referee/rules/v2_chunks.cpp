@@ -302,8 +302,9 @@ void judge_reply_form_v2(const Turn& turn, const Transaction& call, const Piece&
       piece.continued ? Severity::note : Severity::error);
 }
 
-/// The client may have agreed to reverse Calls by its upper layer.
-[[nodiscard]] bool upper_layer_speaks_nfs4(const Connection& connection) {
+/// The client's upper layer may have agreed to reverse Calls.
+[[nodiscard]] bool may_have_agreed(const Connection& connection) {
+  if (connection.back_channel.not_read != 0) return true;
   return std::any_of(connection.procedures.begin(), connection.procedures.end(), [](const auto& entry) {
     return std::get<0>(entry.first) == wire::nfs_program && std::get<1>(entry.first) == 4;
   });
@@ -376,7 +377,7 @@ void judge_reverse_form(const Turn& turn, const Transaction& call, bool continue
   if (!exceeded && (!any_chunks || level >= with_chunks)) return;
   if (any_chunks && continued && level < in_pieces) return;  // its first piece has been accused of it
   static constexpr const char* forms[] = {"", "a simple Call", "a Call in pieces", "a Call with chunks"};
-  const bool agreed = level == 0 && upper_layer_speaks_nfs4(turn.connection);
+  const bool agreed = level == 0 && may_have_agreed(turn.connection);
   std::string what =
       fmt::format("The server sent {} although the client's Reverse-Direction Support is {} ({}).",
                   exceeded ? forms[needed] : "a Call with a Reply chunk", level, wire::reverse_level_name(level));

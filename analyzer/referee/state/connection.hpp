@@ -82,6 +82,10 @@ struct BackChannel {
   FrameRef agreed;             ///< first CREATE_SESSION or BIND_CONN_TO_SESSION; number 0: none seen
   std::uint64_t not_read = 0;  ///< a Call of the client that was not read to its end: its frame
   bool nfs4 = false;           ///< the client speaks NFSv4 here
+  /// Neither its procedure nor what the client agrees to with it is known: cut, or pulled later by RDMA Read.
+  void could_not_read(FrameRef call) noexcept {
+    if (agreed.number == 0 && not_read == 0) not_read = call.number;
+  }
 };
 
 /// An RDMA Write into a Reply chunk of which more packets are to be kept; `left` 0: none.

@@ -38,12 +38,13 @@ void note_back_channel(Connection& connection, const Transaction& call, wire::By
   if (call.procedure && std::get<0>(*call.procedure) == wire::nfs_program && std::get<1>(*call.procedure) == 4) {
     channel.nfs4 = true;
   }
+  if (channel.not_read == call.call.number) channel.not_read = 0;  // what could not be read of it before, may be now
   switch (consent_of(message, wire_length)) {
     case Consent::given:
       channel.agreed = call.call;
       break;
     case Consent::not_read:
-      if (channel.not_read == 0) channel.not_read = call.call.number;
+      channel.could_not_read(call.call);
       break;
     case Consent::none:
       break;
@@ -172,8 +173,6 @@ void note_all_pieces(Connection& connection, Transaction& call, wire::Bytes mess
     note_procedure(connection, call, message, wire_length);
     return;
   }
-  // What could not be read of its first piece may stand in the others.
-  if (connection.back_channel.not_read == call.call.number) connection.back_channel.not_read = 0;
   note_arguments(connection, call, procedure_of(connection, call), message, wire_length);
 }
 
