@@ -207,6 +207,7 @@ struct Connection {
   };
 
   void pass(Side sender, const Captured& packet);
+  void pass_in_turn(Side sender, const EarlyPackets::Held& held);
   [[nodiscard]] bool come(Side sender, const wire::IbHeader& header) const noexcept;
   // For ProvenOrder; directions are by sender.
   [[nodiscard]] const EarlyPackets& early(int direction) const noexcept {

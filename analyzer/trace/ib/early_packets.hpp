@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <list>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -47,6 +48,9 @@ class EarlyPackets {
   }
   /// There is one.
   [[nodiscard]] FrameRef first_request() const noexcept { return requests_.front().ref; }
+  [[nodiscard]] std::optional<FrameRef> next_request() const noexcept {
+    return requests_.empty() ? std::nullopt : std::optional(requests_.front().ref);
+  }
   /// The oldest request among them, past the answers in front of it.
   [[nodiscard]] Held take_first_request() {
     const auto at =

@@ -32,7 +32,7 @@ void Stream::request(const Arrival& a) {
     }
     shared_.say_reordered(side_, a.ref);
     accept(a, at);
-    drain();
+    drain(acknowledged_);
     held_.waiting_since(a.ref.time);
   } else if (at > expected_) {
     hold(a, at);
@@ -93,8 +93,10 @@ void Stream::hold(const Arrival& a, Sequence at) {
   }
 }
 
-void Stream::drain() {
+/// What is in front of `proven` has arrived at the other side: that does not wait for its turn.
+void Stream::drain(Sequence proven) {
   while (!held_.empty() && held_.first() <= expected_) {
+    if (held_.first() >= proven && held_.first_ref().number > turn_ends_) return;
     const Sequence at = held_.first();
     const HeldPacket p = held_.take_first();
     if (at == expected_) {
@@ -113,7 +115,7 @@ void Stream::pass_holes(Sequence upto, bool proven, FrameRef ref) {
     if (held_.first() > expected_) {
       lose(held_.first() - expected_, proven, behind.number > ref.number ? behind : ref);
     }
-    drain();
+    drain(upto);
   }
 }
 
@@ -184,7 +186,7 @@ void Stream::response(const Arrival& a) {
   if (h.op.kind != IbKind::read_response) return;
   if (beyond && expected_ == at + 1) lost_read_ = true;
   answers_.answer(a, at);
-  drain();
+  drain(acknowledged_);
 }
 
 /// Everything before `end` has arrived at the other side.
@@ -194,7 +196,7 @@ void Stream::acknowledge(Sequence end, FrameRef ref) {
     // A READ of unknown span may reach as far.
     const bool in_read = open_read_ && end - open_read_->at <= read_span(open_read_->length, 256);
     if (end > expected_ && !in_read) lose(end - expected_, true, ref);
-    drain();
+    drain(end);
     held_.waiting_since(ref.time);
   }
   if (end <= acknowledged_) return;
@@ -377,7 +379,7 @@ void Stream::settle_read(std::uint32_t span) {
   answers_.known_span(open_read_->at, span);
   if (expected_ == open_read_->at + 1) expected_ = open_read_->at + span;
   open_read_.reset();
-  drain();
+  drain(acknowledged_);
 }
 
 /// Where it ends is known: what stood between it and the request behind it is missing.

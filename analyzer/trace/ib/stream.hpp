@@ -33,6 +33,11 @@ class Stream {
   }
   void request(const Arrival& a);
   void response(const Arrival& a);
+  /// What is held and stands behind this frame in the file does not overtake it, unless an answer shows that it did:
+  /// the other side's next request, which waits as well. Nothing: nothing waits.
+  void stay_behind(std::optional<FrameRef> next) noexcept { turn_ends_ = next ? next->number : no_end; }
+  /// What is not behind that any more goes out.
+  void go_on() { drain(acknowledged_); }
   /// A request to disconnect: requests that are missing do not come any more. What was held behind them goes out.
   void close(FrameRef ref);
   /// The end of the capture or of the epoch: whatever is held goes out.
@@ -72,7 +77,7 @@ class Stream {
   [[nodiscard]] bool changed_places(const Arrival& a, Sequence at) const noexcept;
   void accept(const Arrival& a, Sequence at);
   void hold(const Arrival& a, Sequence at);
-  void drain();
+  void drain(Sequence proven);
   void pass_holes(Sequence upto, bool proven, FrameRef ref);
   void lose(std::uint64_t count, bool proven, FrameRef ref);
   void acknowledge(Sequence end, FrameRef ref);
@@ -88,8 +93,11 @@ class Stream {
   void settle_read(std::uint32_t span);
   void correct_guess(std::uint32_t span, FrameRef ref);
 
+  static constexpr std::uint64_t no_end = UINT64_MAX;
+
   Shared& shared_;
   Side side_;
+  std::uint64_t turn_ends_ = no_end;  ///< the frame of stay_behind()
   Operations operations_;
   ReadAnswers answers_;
   SentHistory history_;

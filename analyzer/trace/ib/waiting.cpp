@@ -77,7 +77,16 @@ bool Connection::front_given_up(int direction, FrameRef now) {
 void Connection::release(int direction) {
   const Side sender = static_cast<Side>(direction);
   const EarlyPackets::Held held = early_[index(sender)].take_first();
+  pass_in_turn(sender, held);
+}
+
+/// What its peer sent behind the next request that waits in this direction, and of which nothing else is known, stays
+/// behind that.
+void Connection::pass_in_turn(Side sender, const EarlyPackets::Held& held) {
+  Stream& asked = streams[index(other(sender))];
+  asked.stay_behind(early_[index(sender)].next_request());
   pass(sender, held.captured());
+  asked.go_on();
 }
 
 void Connection::release_proven(FrameRef now) {
@@ -88,7 +97,7 @@ void Connection::release_proven(FrameRef now) {
     const Side sender =
         sent_before(early_[0].first_request(), early_[1].first_request()) ? Side::active : Side::passive;
     const EarlyPackets::Held held = early_[index(sender)].take_first_request();
-    pass(sender, held.captured());
+    pass_in_turn(sender, held);
     shared.say_shuffled(sender, held.ref);
     ProvenOrder::release_proven(*this, now);
     released = true;
