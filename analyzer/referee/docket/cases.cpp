@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "referee/docket/cases.hpp"
 
+#include "trace/proven_order.hpp"
 #include "trace/spans.hpp"
 
 #include <algorithm>
@@ -101,6 +102,24 @@ void heard_of(const Witness& witness, Side side, std::optional<std::uint32_t> xi
   if (second) witness.unchecked(RuleId::duplicate_reply, "its Call may be the one behind it in the capture");
 }
 
+namespace {
+
+/// The owner of the memory answered long before it sent this.
+[[nodiscard]] bool answered_before(const Case::Use& use, FrameRef sent) {
+  return use.answered.number != 0 && use.answered.number < sent.number &&
+         trace::passed(use.answered.time, sent.time, trace::ProvenOrder::neighbours);
+}
+
+}  // namespace
+
+void use_answered(Connection& connection, Side owner, std::uint64_t op, FrameRef response) {
+  for (Case& waited : connection.cases) {
+    Case::Use* use = waited.use();
+    if (use == nullptr || waited.accused == owner || use->writing || use->op != op) continue;
+    if (use->answered.number == 0) use->answered = response;
+  }
+}
+
 void cancel_accesses_of(const Witness& witness, const Transaction& call) {
   Connection& connection = witness.connection;
   if (connection.cases.empty()) return;
@@ -117,7 +136,7 @@ void cancel_accesses_of(const Witness& witness, const Transaction& call) {
       if (hit.verdict != MemoryMap::Hit::Verdict::inside || !(hit.exposure->owner == call.id)) return false;
     } else if (!memory.knows(use->handle)) {
       return false;
-    } else if (waited.order == Case::Order::open && !connection.order_lost()) {
+    } else if (answered_before(*use, call.call) || (waited.order == Case::Order::open && !connection.order_lost())) {
       before.push_back(waited);
       return true;
     }
@@ -125,9 +144,9 @@ void cancel_accesses_of(const Witness& witness, const Transaction& call) {
     cancelled = misuse ? waited.rule : RuleId::rdma_before_call;
     return true;
   });
-  // The requester sent something else in between.
+  // The requester sent something else in between, be it the answer.
   for (Case& waited : before) {
-    waited.order = Case::Order::of_file;
+    waited.order = answered_before(*waited.use(), call.call) ? Case::Order::proven : Case::Order::of_file;
     waited.settle(witness, waited, true);
   }
   if (cancelled) witness.unchecked(*cancelled, order_unknown);

@@ -12,6 +12,7 @@
 #include "referee/rules/checks.hpp"
 #include "referee/rules/symptoms.hpp"
 #include "referee/rules/v2_turn.hpp"
+#include "trace/spans.hpp"
 #include "wire/rpc_numbers.hpp"
 
 namespace rpcrdma::referee {
@@ -101,6 +102,15 @@ void takes_back(Connection& connection, const Transaction& call) {
   if (connection.last_answer.number == call.reply.number) connection.last_answer = connection.answer_before;
 }
 
+/// A DREQ has no number among the packets: where the capture lost some of this side's not long before, the last Reply
+/// may be another, together with its acknowledgement.
+[[nodiscard]] bool last_may_be_missing(const Connection& connection, const SideState& responder) {
+  constexpr TimeNs lately = 10'000'000'000;
+  const auto& closed = connection.facts.closed;
+  return connection.facts.transport != trace::Transport::iwarp && closed && closed->how == Closed::How::disconnect &&
+         responder.newest_gap.number != 0 && !trace::passed(responder.newest_gap.time, closed->frame.time, lately);
+}
+
 [[nodiscard]] OpenCall open_call_of(const Connection& connection, const Transaction& call) {
   OpenCall open;
   open.connection = connection.id();
@@ -134,7 +144,7 @@ void takes_back(Connection& connection, const Transaction& call) {
   const bool gap_since = responder.gaps != call.responder_gaps || responder.newest_lack().number > call.call.number;
   const bool lacking = gap_since || call.perhaps_answered.number != 0 || responder.reply_missing.number != 0 ||
                        connection.facts.one_way || with_hole || responder.unread.number > call.call.number ||
-                       end_unseen;
+                       end_unseen || last_may_be_missing(connection, responder);
   if (lacking || !any_call) {
     const bool perhaps_offer = !lacking && call.may_be_offer();
     open.waits = perhaps_offer ? OpenCall::Waits::perhaps_no_call : OpenCall::Waits::perhaps;

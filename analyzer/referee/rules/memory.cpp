@@ -496,6 +496,7 @@ void judge_read_response(const Witness& witness, const trace::ReadResponse& even
     if (call != nullptr) call->pulled_to(event.frame, read->length);
   }
   if (connection.unjudged()) return;
+  use_answered(connection, event.side, event.op, event.frame);
   connection.of(event.side).memory.touch(event.handle, event.offset, event.length, false, false);
   if (!event.octets.empty()) keep_pulled(witness, event);
   if (connection.offers.empty()) return;
@@ -521,9 +522,9 @@ const Row rows::rdma_before_call{
         "registered yet, and what is read may not be the call's data.",
     .evidence =
         "The operation uses a handle and a range that a later Call names and none before did, and the requester sent "
-        "something else between the two, so that the order of the file is the order on the wire. Where nothing lies "
-        "between, two capture points or adapters may have changed the order, and it is not decided; neither across a "
-        "gap.",
+        "something else between the two, or answered the Read long before, so that the order of the file is the order "
+        "on the wire. Where nothing lies between, two capture points or adapters may have changed the order, and it is "
+        "not decided; neither across a gap.",
     .next =
         "Responder: rpcrdma:svcrdma_decode_rseg and svcrdma_decode_wseg against svcrdma_wc_read and svcrdma_wc_write. "
         "Make sure that one capture point saw both directions."};
@@ -553,6 +554,7 @@ void judge_early_access(const Witness& witness, const Transaction& call) {
   })) {
     // Not a stray handle: the Call that names it was on its way, behind something that this requester sent before.
     op->rule = RuleId::rdma_before_call;
+    connection.of(call.requester).memory.touch(op->handle, op->offset, op->length, !op->writing, op->writing);
     Finding& finding = witness.context.book.at(op->finding);
     if (finding.occurrences > 1) continue;
     finding.rule = RuleId::rdma_before_call;

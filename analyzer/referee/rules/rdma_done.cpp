@@ -201,10 +201,12 @@ void judge_done_without_offer(const Witness& witness, const DoneSeen& event) {
   Connection& connection = witness.connection;
   const Offer* theirs = newest_offer(connection, other(event.side), event.xid);
   const bool called = theirs != nullptr && possible_long_call(connection, event.side, event.xid) && theirs->undecidable;
+  const bool waited = theirs != nullptr && (theirs->done.number == 0 || theirs->done.number > event.frame.number);
+  const bool called_itself = connection.find(event.side, event.xid) != nullptr;
   if (theirs != nullptr && (called || !connection.whole())) {
     // It ends an offer of the other side that is not in the capture, or was taken for a Call.
     witness.unchecked(RuleId::done_wrong_sender, "frames are missing: what it ends may be another offer");
-  } else if (theirs != nullptr && (theirs->done.number == 0 || theirs->done.number > event.frame.number)) {
+  } else if (theirs != nullptr && (waited || !called_itself)) {
     say_of_done(witness, event,
                 {RuleId::done_wrong_sender, theirs->frame, Severity::error,
                  fmt::format("The {} sent RDMA_DONE for XID {:#010x}, whose Read chunk it offered itself (frame {}): "

@@ -302,12 +302,19 @@ void judge_reply_form_v2(const Turn& turn, const Transaction& call, const Piece&
       piece.continued ? Severity::note : Severity::error);
 }
 
-/// The client's upper layer may have agreed to reverse Calls.
-[[nodiscard]] bool may_have_agreed(const Connection& connection) {
-  if (connection.back_channel.not_read != 0) return true;
-  return std::any_of(connection.procedures.begin(), connection.procedures.end(), [](const auto& entry) {
-    return std::get<0>(entry.first) == wire::nfs_program && std::get<1>(entry.first) == 4;
-  });
+/// What the client's upper layer has said of reverse Calls.
+enum class UpperLayer : std::uint8_t {
+  nothing,
+  nothing_of_a_session,  ///< though NFSv4 is spoken
+  not_read,              ///< in a Call that was cut, or is not pulled yet
+  agreed
+};
+
+[[nodiscard]] UpperLayer upper_layer(const Connection& connection) {
+  const BackChannel& channel = connection.back_channel;
+  if (channel.agreed.number != 0) return UpperLayer::agreed;
+  if (channel.not_read != 0) return UpperLayer::not_read;
+  return channel.nfs4 ? UpperLayer::nothing_of_a_session : UpperLayer::nothing;
 }
 
 }  // namespace
@@ -352,8 +359,10 @@ const Row rows::v2_reverse_level_exceeded{
         "Beyond that level it has no resources for them.",
     .evidence =
         "The form of the server's Call, its pieces and chunks, against the client's Reverse-Direction Support. Not "
-        "decided when the start of the connection is missing; with another sign of readiness, level 0 is a warning. So "
-        "is a Reply chunk without other chunks: the draft excludes data chunks, and whether it is one is open.",
+        "decided when the start of the connection is missing. At level 0 it is a note where the client's upper layer "
+        "has agreed to be called, or a Call that could not be read may have, and a warning where it speaks NFSv4. A "
+        "Reply chunk without other chunks is a warning, too: the draft excludes data chunks, and whether it is one is "
+        "open.",
     .next = "Compare the property in the client's RDMA2_CONNPROP messages with the server's choice of form."};
 
 void judge_reverse_form(const Turn& turn, const Transaction& call, bool continued) {
@@ -377,7 +386,6 @@ void judge_reverse_form(const Turn& turn, const Transaction& call, bool continue
   if (!exceeded && (!any_chunks || level >= with_chunks)) return;
   if (any_chunks && continued && level < in_pieces) return;  // its first piece has been accused of it
   static constexpr const char* forms[] = {"", "a simple Call", "a Call in pieces", "a Call with chunks"};
-  const bool agreed = level == 0 && may_have_agreed(turn.connection);
   std::string what =
       fmt::format("The server sent {} although the client's Reverse-Direction Support is {} ({}).",
                   exceeded ? forms[needed] : "a Call with a Reply chunk", level, wire::reverse_level_name(level));
@@ -387,12 +395,18 @@ void judge_reverse_form(const Turn& turn, const Transaction& call, bool continue
     return;
   }
   // What the client's upper layer agreed to may be missing.
-  turn.say_when_heard(RuleId::v2_reverse_level_exceeded, client.final, std::move(what),
-                      agreed ? Severity::warning : Severity::error);
-  if (agreed) {
+  const auto said_of_form = [&](Severity severity) {
+    turn.say_when_heard(RuleId::v2_reverse_level_exceeded, client.final, std::move(what), severity);
+  };
+  const UpperLayer said = upper_layer(turn.connection);
+  if (said == UpperLayer::not_read || said == UpperLayer::nothing_of_a_session) {
     turn.unchecked(RuleId::reverse_before_ready, "the client's upper layer may have agreed to reverse calls");
+  }
+  if (said != UpperLayer::nothing) {
+    said_of_form(said == UpperLayer::nothing_of_a_session ? Severity::warning : Severity::note);
     return;
   }
+  said_of_form(Severity::error);
   turn.say_when_heard(
       RuleId::reverse_before_ready, client.final,
       "The server called back although neither the client's properties nor its upper layer said that it takes "

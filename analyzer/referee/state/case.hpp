@@ -41,6 +41,7 @@ struct Case {
     std::uint64_t length = 0;
     std::uint64_t op = 0;
     bool writing = false;
+    FrameRef answered = {};  ///< first response of the owner to the Read: it had come by then
   };
   /// No message has named the handle.
   struct UnknownMemory : Use {};
