@@ -173,7 +173,8 @@ constexpr std::uint64_t furthest = INT32_MAX - 1;
 void settle_limit(const Witness& witness, const Case& waited, bool proven) {
   const Case::LimitTooFar& limit = *waited.is<Case::LimitTooFar>();
   Credits& bound = witness.connection.v2.of(other(waited.accused)).credits;
-  if (near_what_came(limit.value, limit.taken, bound.sent)) {
+  const std::uint32_t sent = witness.connection.order_lost() ? bound.sent : limit.sent;
+  if (near_what_came(limit.value, limit.taken, sent)) {
     bound.base = Credits::Base::zero;
     return;
   }
@@ -202,9 +203,10 @@ void settle_limit(const Witness& witness, const Case& waited, bool proven) {
     bound.counted = Credits::Counted::from_received;
   }
   if (by_sent || by_received) return true;
-  const bool started_elsewhere =
-      std::max(from_taken, from_sent) < 0 && std::max(from_taken, from_sent) > a_little_below;
-  if (started_elsewhere && bound.heard) return false;  // earlier ones were counts from 0
+  const bool a_little = std::max(from_taken, from_sent) < 0 && std::max(from_taken, from_sent) > a_little_below;
+  const bool below_zero = std::max({value, bound.sent, own.sent}) == value && ahead(value, 0) < 0;
+  if (a_little && bound.heard && !below_zero) return false;  // earlier ones were counts from 0, and this is one
+  const bool started_elsewhere = a_little && !bound.heard;
   bound.base = Credits::Base::in_doubt;
   std::string what =
       fmt::format("The {} lets its peer send up to message number {}; by then it had sent {} and its peer {}. {}",
@@ -215,7 +217,7 @@ void settle_limit(const Witness& witness, const Case& waited, bool proven) {
                 .accused = event.side,
                 .frame = event.frame,
                 .severity = started_elsewhere ? Severity::warning : Severity::error,
-                .about = Case::LimitTooFar{value, bound.least_taken, std::move(what)},
+                .about = Case::LimitTooFar{value, bound.least_taken, bound.sent, std::move(what)},
                 .settle = settle_limit});
   return true;
 }

@@ -84,6 +84,7 @@ struct Case {
   struct LimitTooFar {
     std::uint32_t value = 0;
     std::uint32_t taken = 0;  ///< messages of its peer that it had answered
+    std::uint32_t sent = 0;   ///< and those that had been sent
     std::string what;
   };
   struct StrayError {};
