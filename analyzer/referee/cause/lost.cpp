@@ -432,11 +432,13 @@ void judge_still_open(const Witness& witness, FrameRef last, FrameRef newest_req
   const SideState& server = connection.of(Side::passive);
   const bool succeeded = newest_request.number > connection.request_frame.number &&
                          newest_request.number > std::max(client.last_repeat.number, server.last_repeat.number);
-  // TCP repeats itself for minutes: that it does is enough.
+  // TCP repeats itself for minutes: that it does is enough. No adapter tries more often than seven times: who has done
+  // so for as long as counts, and has heard nothing since, has given up.
   constexpr TimeNs quiet_for = 2'000'000'000;
   const SideState& stuck = client.repeats >= server.repeats ? client : server;
-  const bool quiet =
-      last.time - stuck.last_repeat.time > quiet_for || connection.facts.transport == trace::Transport::iwarp;
+  const bool quiet = last.time - stuck.last_repeat.time > quiet_for ||
+                     connection.facts.transport == trace::Transport::iwarp ||
+                     repeats_in_vain(connection, client.repeats >= server.repeats ? Side::active : Side::passive);
   if (retries_exhausted(connection, succeeded ? newest_request : FrameRef{}) && (succeeded || quiet)) {
     judge_live_chunks(witness, succeeded ? judge_lost(witness, newest_request, NoticedBy::successor)
                                          : judge_lost(witness, last, NoticedBy::capture_end));

@@ -135,6 +135,11 @@ std::string next_step(const Assessment& a) {
     case Owes::nobody:
       return a.nothing_done != nullptr ? where_nothing_is_done(a.nothing_done->newest) : "";
     case Owes::unknown:
+      if (a.failing == nullptr && !a.hanging.empty() && a.hanging.front().unacknowledged.number != 0) {
+        return "What arrives on the way from one to the other: ping with large packets that must not be fragmented, "
+               "the "
+               "MTU of both ports and of each switch; then a capture at the other end, and the Receives posted there.";
+      }
       if (a.failing != nullptr && a.failing->unheard != 0) {
         return "Whether everything comes through from one to the other: a capture at either end, ping and rping both "
                "ways, firewalls, routes; or what took the server so long. (--explain cm-rejected)";

@@ -94,6 +94,28 @@ Attempt& new_attempt(Mount& mount, Attempt&& attempt) {
   return call.answers == 1 && refused_for_good(connection, call.reply);
 }
 
+/// The newest copy of this Send, or of something in front of it, which its sender repeats to the end and nobody
+/// acknowledges: it has not arrived. Number 0: nothing shows that.
+[[nodiscard]] FrameRef sent_in_vain(const Connection& connection, Side sender, FrameRef send, std::uint64_t ordinal) {
+  const SideState& state = connection.of(sender);
+  const auto& sent = state.liveness;
+  const auto& heard = connection.of(other(sender)).liveness;
+  if (connection.over() || !sent || !heard || ordinal <= state.acknowledged || send.number > sent->last_copy.number) {
+    return {};
+  }
+  // Whoever acknowledges nothing at all, and yet is heard, may do so where the capture does not show it.
+  const bool shown = state.acknowledged != 0 || heard->heard.number < sent->first_repeat.number;
+  return shown && repeats_count(sent->copies, sent->first_copy, sent->last_copy) ? sent->last_copy : FrameRef{};
+}
+
+[[nodiscard]] FrameRef answered_in_vain(const Connection& connection, const Transaction& call) {
+  if (call.answers != 1) return {};
+  const Side responder = other(call.requester);
+  const RecentSend* reply = connection.of(responder).sends.newest(
+      [&](const RecentSend& send) { return send.frame.number == call.reply.number; });
+  return reply != nullptr ? sent_in_vain(connection, responder, call.reply, reply->ordinal) : FrameRef{};
+}
+
 /// It had been counted as answered.
 void takes_back(Connection& connection, const Transaction& call) {
   if (call.requester != Side::active) return;
@@ -105,7 +127,7 @@ void takes_back(Connection& connection, const Transaction& call) {
 /// A DREQ has no number among the packets: where the capture lost some of this side's not long before, the last Reply
 /// may be another, together with its acknowledgement.
 [[nodiscard]] bool last_may_be_missing(const Connection& connection, const SideState& responder) {
-  constexpr TimeNs lately = 10'000'000'000;
+  constexpr TimeNs lately = 5'000'000'000;
   const auto& closed = connection.facts.closed;
   return connection.facts.transport != trace::Transport::iwarp && closed && closed->how == Closed::How::disconnect &&
          responder.newest_gap.number != 0 && !trace::passed(responder.newest_gap.time, closed->frame.time, lately);
@@ -120,7 +142,9 @@ void takes_back(Connection& connection, const Transaction& call) {
   open.frame = call.call;
   if (connection.over() && connection.facts.closed) open.ended = connection.facts.closed->frame;
   const bool in_vain = answer_refused(connection, call);
-  open.answer = in_vain ? call.reply : call.refused_answer;
+  open.unacknowledged = answered_in_vain(connection, call);
+  open.answer = in_vain || open.unacknowledged.number != 0 ? call.reply : call.refused_answer;
+  if (call.answers == 0) open.unacknowledged = sent_in_vain(connection, call.requester, call.call, call.call_ordinal);
   if (in_vain || refused_for_good(connection, call.call)) open.refused = connection.facts.closed->frame;
   const bool read = call.procedure.has_value() || !call.operation.empty();
   if (call.malformed()) {
@@ -367,7 +391,7 @@ void Mounts::keeps_open_calls(Connection& connection) {
   std::vector<OpenCall>& calls = connection.over() ? mount.lost_calls : mount.open_calls;
   const std::size_t before = calls.size();
   for (const auto& [key, call] : connection.transactions) {
-    const bool refused = answer_refused(connection, call);
+    const bool refused = answer_refused(connection, call) || answered_in_vain(connection, call).number != 0;
     if (refused) takes_back(connection, call);
     if ((call.answers != 0 && !refused) || call.settled_elsewhere() || without_reply(call)) continue;
     if (call.malformed() && !refusal_awaited(connection, call)) continue;  // perhaps a Reply, or dropped by rule

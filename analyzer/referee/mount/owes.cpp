@@ -101,8 +101,8 @@ namespace {
   // Lost with its connection: there nobody can answer it any more, and where the client is connected now it has not
   // been sent.
   if (call.ended.number != 0) return alive_or_unknown(owed_by(mount, call));
-  // Refused, it never came to who has to answer it.
-  if (call.refused.number != 0) return Owes::unknown;
+  // Refused, or repeated in vain, it never came to who has to answer it, or its answer to who waits for that.
+  if (call.refused.number != 0 || call.unacknowledged.number != 0) return Owes::unknown;
   return call.delivered || heard_since(mount, responder, call.frame) ? alive(responder) : Owes::unknown;
 }
 

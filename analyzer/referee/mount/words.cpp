@@ -219,8 +219,12 @@ using State = MountFacts::State;
       return " The server or the path to it is down.";
     case Owes::client_unreachable:
       return " The client or the path to it is down.";
-    case Owes::nobody:
     case Owes::unknown:
+      if (a.failing != nullptr || a.hanging.empty() || a.hanging.front().unacknowledged.number == 0) return "";
+      return a.hanging.front().answer.number != 0
+                 ? " It was answered, and the answer, sent again and again, does not arrive."
+                 : " It was sent again and again, and does not arrive; both machines are alive.";
+    case Owes::nobody:
       return "";
   }
   return "";

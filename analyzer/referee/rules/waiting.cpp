@@ -68,7 +68,13 @@ void tell_hanging(const MountWitness& witness, const Mount& mount, const std::ve
   if (oldest.frame.number != oldest.first.number) {
     symptom.what += fmt::format("; it was sent again (frame {})", oldest.frame.number);
   }
-  if (oldest.answer.number != 0) {
+  if (oldest.unacknowledged.number != 0) {
+    symptom.what +=
+        oldest.answer.number != 0
+            ? fmt::format("; what came as its answer (frame {}) was sent again to frame {} and never acknowledged",
+                          oldest.answer.number, oldest.unacknowledged.number)
+            : fmt::format("; it was sent again to frame {} and never acknowledged", oldest.unacknowledged.number);
+  } else if (oldest.answer.number != 0) {
     symptom.what += fmt::format("; what came as its answer (frame {}) was refused", oldest.answer.number);
   } else if (oldest.refused.number != 0) {
     symptom.what += fmt::format("; it was refused (frame {})", oldest.refused.number);

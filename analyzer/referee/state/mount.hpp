@@ -69,8 +69,10 @@ struct OpenCall {
     in_part_perhaps,    ///< whether it could is not known
     for_want_of_credit  ///< only a part of it, as its responder lets nothing more be sent
   } sent = Sent::whole;
-  FrameRef refused;    ///< what refused it, or its answer, and ended the connection; number 0: it was not
-  FrameRef answer;     ///< the Reply that was refused, here or to an earlier copy; number 0: none
+  FrameRef refused;  ///< what refused it, or its answer, and ended the connection; number 0: it was not
+  FrameRef answer;   ///< the Reply that was refused, here or to an earlier copy, or is `unacknowledged`; number 0: none
+  FrameRef
+      unacknowledged;  ///< newest copy of it, or of its answer, that is repeated to the end in vain; number 0: none
   FrameRef no_credit;  ///< version 2: since then its responder may send nothing, to the end; number 0: not so
   FrameRef pulling;    ///< RDMA Read of its chunks that waits for its answer; number 0: none
 
