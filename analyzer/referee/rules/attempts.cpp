@@ -131,8 +131,19 @@ class Told {
   std::optional<Symptom> symptom_;
 };
 
+constexpr std::string_view one_direction = "only one direction is in the capture: the answer need not be";
+
+/// Nothing of the server is in the capture, be it alive.
+[[nodiscard]] bool answer_may_be_missing(const Assessment& assessment) noexcept {
+  return assessment.doubt == Assessment::Doubt::one_direction;
+}
+
 void judge_series(const MountWitness& witness, const AttemptSeries& series, const Assessment& assessment) {
   const bool over = series.ended_by.number != 0;
+  if (answer_may_be_missing(assessment) && series.unanswered == series.attempts) {
+    for (const ConnectionId id : series.connections) witness.unchecked(RuleId::reconnect_loop, id, one_direction);
+    return;
+  }
   Symptom symptom;
   symptom.frames = {series.first, series.last, series.last_answer, series.ended_by};
   symptom.connections = series.connections;
@@ -214,6 +225,10 @@ void judge_single_attempts(const MountWitness& witness, const Mount& mount, cons
       const FrameRef until = attempt.left.number != 0 ? attempt.left : moved_on ? *through : assessment.end;
       const bool old = until.time - attempt.first.time >= witness.context.options.wait;
       if (attempt.copies < repeats_that_count && !old) continue;
+      if (answer_may_be_missing(assessment)) {
+        if (attempt.connection != 0) witness.unchecked(RuleId::connect_unanswered, attempt.connection, one_direction);
+        continue;
+      }
       unanswered.add(attempt, {attempt.first, attempt.last}, severity, [&] {
         return fmt::format(
             "The {} got no answer in {:.1f} s ({}){}.", attempt.connection != 0 ? "MPA Request" : "attempt to connect",
@@ -289,7 +304,7 @@ void judge_attempts(const MountWitness& witness, const Mount& mount, const Asses
   judge_sent_away(witness, assessment);
   const CameThrough came_through(mount);
   for (const Attempt& attempt : mount.attempts) {
-    if (came_through.behind(attempt)) {
+    if (came_through.behind(attempt) || (answer_may_be_missing(assessment) && attempt.waits())) {
       singles.fold(attempt.first, std::max(attempt.last.number, attempt.answer.number));
     }
   }
