@@ -276,6 +276,7 @@ struct Liveness : EventBase {
   FrameRef first_copy;         ///< first transmission, or first known, of what is sent again
   FrameRef first_repeat;       ///< oldest repeat of it: who is silent since then is not there
   FrameRef last_copy;          ///< newest repeat of it
+  FrameRef denied;             ///< newest frame in which the other side says that it lacks just that; number 0: none
   std::uint64_t copies = 0;    ///< repeats since the acknowledgement last moved, `first_copy` not counted; 0: none
   std::uint64_t amount = 0;    ///< packets (requests and READ responses), octets (TCP) that this side sent, as seen
   std::uint64_t missing = 0;   ///< those the capture lacks

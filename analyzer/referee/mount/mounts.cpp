@@ -103,9 +103,12 @@ Attempt& new_attempt(Mount& mount, Attempt&& attempt) {
   if (connection.over() || !sent || !heard || ordinal <= state.acknowledged || send.number > sent->last_copy.number) {
     return {};
   }
-  // Whoever acknowledges nothing at all, and yet is heard, may do so where the capture does not show it.
-  const bool shown = state.acknowledged != 0 || heard->heard.number < sent->first_repeat.number;
-  return shown && repeats_count(sent->copies, sent->first_copy, sent->last_copy) ? sent->last_copy : FrameRef{};
+  // Its acknowledgements may be missing from the capture: it says itself that it lacks it, or nothing at all any more.
+  const bool silent = heard->heard.number < sent->first_repeat.number;
+  const bool denied = sent->denied.number > sent->first_repeat.number &&
+                      heard->heard.number <= std::max(sent->denied.number, sent->last_copy.number);
+  return (silent || denied) && repeats_count(sent->copies, sent->first_copy, sent->last_copy) ? sent->last_copy
+                                                                                              : FrameRef{};
 }
 
 [[nodiscard]] FrameRef answered_in_vain(const Connection& connection, const Transaction& call) {

@@ -262,6 +262,8 @@ void Stream::refusal(const Arrival& a, Sequence at) {
   constexpr std::size_t lately = 4;
   if (naks_.size() >= lately) naks_.pop_back();
   naks_.insert(naks_.begin(), {h.psn, h.msn, h.syndrome, false, a.ref});
+  denied_ = a.ref;
+  denied_at_ = at;
 
   Refusal r;
   shared_.fill(r, other(side_), a.ref);
@@ -399,6 +401,7 @@ void Stream::tell(Liveness& event) const noexcept {
     event.unacknowledged = held->ref;
   }
   copies_.tell(event, acknowledged_);
+  if (denied_at_ == acknowledged_) event.denied = denied_;
 }
 
 void Stream::close(FrameRef ref) {

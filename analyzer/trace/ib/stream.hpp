@@ -111,7 +111,9 @@ class Stream {
   std::optional<Sent> open_read_;     ///< newest READ whose span is not known, for want of the path MTU
   std::optional<Sent> guessed_read_;  ///< newest READ whose span is known by the request behind it only
   unsigned strangers_ = 0;
-  std::vector<Nak> naks_;  ///< lately, newest first
+  std::vector<Nak> naks_;   ///< lately, newest first
+  FrameRef denied_;         ///< newest NAK
+  Sequence denied_at_ = 0;  ///< and what it names
   Repeats repeats_;
   Sequence lost_to_ = 0;  ///< behind the newest hole
   FrameRef started_by_;   ///< an acknowledgement that stood before any request; number 0: none

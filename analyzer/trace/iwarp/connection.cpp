@@ -490,6 +490,7 @@ void Connection::tell_liveness(FrameRef frame) {
       e.amount = h.order.next() - h.origin - h.passed_over;
       e.unacknowledged = h.order.oldest_beyond(h.acknowledged);
       h.copies.tell(e, h.acknowledged);
+      e.denied = half(1 - direction).heard;  // each segment acknowledges, and that one no more
     }
     context_.sink.on(e);
   }
