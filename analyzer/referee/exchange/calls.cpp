@@ -11,7 +11,6 @@
 #include "referee/state/lifetime.hpp"
 #include "referee/state/mount.hpp"
 #include "referee/state/nfs_watch.hpp"
-#include "trace/proven_order.hpp"
 #include "trace/spans.hpp"
 #include "wire/crc32c.hpp"
 #include "wire/rpc.hpp"
@@ -87,7 +86,7 @@ bool answered_before(const Witness& witness, const trace::Send& event, std::uint
   // Where nobody is accused of it, it is remembered among the newest. Mostly nothing behind the Call has come yet.
   SideState& responder = connection.of(other(event.side));
   const bool skewed = connection.order_lost();
-  // Where packets are missing nobody is accused, and two neighbours may have changed places.
+  // Where packets are missing nobody is accused: the Call may have stood further in front, or this be its repetition.
   const bool lossy = !connection.whole();
   if (!skewed && !lossy && responder.last_event.number < event.frame.number) return false;
   const auto answers = [](const RecentSend& send) {
@@ -96,10 +95,10 @@ bool answered_before(const Witness& witness, const trace::Send& event, std::uint
   return responder.sends.newest([&](const RecentSend& send) {
     if (!answers(send) || send.xid != xid || send.exchange.generation != 0) return false;
     if (send.frame.number > event.frame.number) return true;
-    if (lossy && !trace::passed(send.frame.time, event.frame.time, trace::ProvenOrder::neighbours)) return true;
+    if (trace::passed(send.frame.time, event.frame.time, trace::two_taps_apart)) return false;
     // What its receiver has acknowledged it had before it sent the Call.
     const bool heard = connection.acknowledgements_in_order() && send.ordinal <= responder.acknowledged;
-    return skewed && !heard && !trace::passed(send.frame.time, event.frame.time, trace::two_taps_apart);
+    return lossy || (skewed && !heard);
   }) != nullptr;
 }
 
