@@ -273,10 +273,14 @@ struct Liveness : EventBase {
   /// Oldest packet that the other side has not acknowledged; number 0: none. A READ until its last response, an
   /// unanswered REQ or REP, any TCP octet. Where too much is under way to be remembered: the oldest that is.
   FrameRef unacknowledged;
-  FrameRef first_copy;         ///< first transmission, or first known, of what is sent again
-  FrameRef first_repeat;       ///< oldest repeat of it: who is silent since then is not there
-  FrameRef last_copy;          ///< newest repeat of it
-  FrameRef denied;             ///< newest frame in which the other side says that it lacks just that; number 0: none
+  FrameRef first_copy;    ///< first transmission, or first known, of what is sent again
+  FrameRef first_repeat;  ///< oldest repeat of it: who is silent since then is not there
+  FrameRef last_copy;     ///< newest repeat of it
+  FrameRef denied;        ///< newest frame in which the other side says that it has not taken just that; number 0: none
+  enum class Denial : std::uint8_t {
+    lacks,      ///< it asks for it: NAK, any segment of TCP
+    not_ready,  ///< it came, and there was no Receive: RNR NAK
+  } denial = Denial::lacks;
   std::uint64_t copies = 0;    ///< repeats since the acknowledgement last moved, `first_copy` not counted; 0: none
   std::uint64_t amount = 0;    ///< packets (requests and READ responses), octets (TCP) that this side sent, as seen
   std::uint64_t missing = 0;   ///< those the capture lacks

@@ -104,6 +104,14 @@ void heard_of(const Witness& witness, Side side, std::optional<std::uint32_t> xi
 
 namespace {
 
+/// Nothing shows that this Call stands in the wrong place of the file: no answer to it stands in front of it, either.
+[[nodiscard]] bool in_its_place(const Connection& connection, const Transaction& call) {
+  return !connection.order_lost() && connection.acknowledgements_in_order() &&
+         std::none_of(connection.cases.begin(), connection.cases.end(), [&](const Case& waited) {
+           return waited.answer() != nullptr && waited.xid == call.xid && waited.accused == other(call.requester);
+         });
+}
+
 /// The owner of the memory answered long before it sent this.
 [[nodiscard]] bool answered_before(const Case::Use& use, FrameRef sent) {
   return use.answered.number != 0 && use.answered.number < sent.number &&
@@ -124,6 +132,7 @@ void cancel_accesses_of(const Witness& witness, const Transaction& call) {
   Connection& connection = witness.connection;
   if (connection.cases.empty()) return;
   MemoryMap& memory = connection.of(call.requester).memory;
+  const bool in_place = in_its_place(connection, call);
   std::optional<RuleId> cancelled;
   std::vector<Case> before;
   std::erase_if(connection.cases, [&](const Case& waited) {
@@ -136,7 +145,8 @@ void cancel_accesses_of(const Witness& witness, const Transaction& call) {
       if (hit.verdict != MemoryMap::Hit::Verdict::inside || !(hit.exposure->owner == call.id)) return false;
     } else if (!memory.knows(use->handle)) {
       return false;
-    } else if (answered_before(*use, call.call) || (waited.order == Case::Order::open && !connection.order_lost())) {
+    } else if ((in_place && answered_before(*use, call.call)) ||
+               (waited.order == Case::Order::open && !connection.order_lost())) {
       before.push_back(waited);
       return true;
     }
@@ -146,7 +156,7 @@ void cancel_accesses_of(const Witness& witness, const Transaction& call) {
   });
   // The requester sent something else in between, be it the answer.
   for (Case& waited : before) {
-    waited.order = answered_before(*waited.use(), call.call) ? Case::Order::proven : Case::Order::of_file;
+    waited.order = in_place && answered_before(*waited.use(), call.call) ? Case::Order::proven : Case::Order::of_file;
     waited.settle(witness, waited, true);
   }
   if (cancelled) witness.unchecked(*cancelled, order_unknown);

@@ -94,29 +94,31 @@ Attempt& new_attempt(Mount& mount, Attempt&& attempt) {
   return call.answers == 1 && refused_for_good(connection, call.reply);
 }
 
-/// The newest copy of this Send, or of something in front of it, which its sender repeats to the end and nobody
-/// acknowledges: it has not arrived. Number 0: nothing shows that.
-[[nodiscard]] FrameRef sent_in_vain(const Connection& connection, Side sender, FrameRef send, std::uint64_t ordinal) {
+/// Its sender repeats this Send, or something in front of it, to the end, and nobody takes it.
+[[nodiscard]] OpenCall::Vain sent_in_vain(const Connection& connection, Side sender, FrameRef send,
+                                          std::uint64_t ordinal) {
   const SideState& state = connection.of(sender);
   const auto& sent = state.liveness;
   const auto& heard = connection.of(other(sender)).liveness;
-  if (connection.over() || !sent || !heard || ordinal <= state.acknowledged || send.number > sent->last_copy.number) {
-    return {};
+  if (connection.over() || !sent || !heard || ordinal <= state.acknowledged || send.number > sent->last_copy.number ||
+      !repeats_count(sent->copies, sent->first_copy, sent->last_copy)) {
+    return OpenCall::Vain::no;
   }
   // Its acknowledgements may be missing from the capture: it says itself that it lacks it, or nothing at all any more.
-  const bool silent = heard->heard.number < sent->first_repeat.number;
+  if (heard->heard.number < sent->first_repeat.number) return OpenCall::Vain::lost;
   const bool denied = sent->denied.number > sent->first_repeat.number &&
                       heard->heard.number <= std::max(sent->denied.number, sent->last_copy.number);
-  return (silent || denied) && repeats_count(sent->copies, sent->first_copy, sent->last_copy) ? sent->last_copy
-                                                                                              : FrameRef{};
+  if (!denied) return OpenCall::Vain::no;
+  return sent->denial == trace::Liveness::Denial::not_ready ? OpenCall::Vain::no_receive : OpenCall::Vain::lost;
 }
 
-[[nodiscard]] FrameRef answered_in_vain(const Connection& connection, const Transaction& call) {
-  if (call.answers != 1) return {};
+[[nodiscard]] OpenCall::Vain answered_in_vain(const Connection& connection, const Transaction& call) {
+  if (call.answers != 1) return OpenCall::Vain::no;
   const Side responder = other(call.requester);
   const RecentSend* reply = connection.of(responder).sends.newest(
       [&](const RecentSend& send) { return send.frame.number == call.reply.number; });
-  return reply != nullptr ? sent_in_vain(connection, responder, call.reply, reply->ordinal) : FrameRef{};
+  if (reply == nullptr) return OpenCall::Vain::no;
+  return sent_in_vain(connection, responder, call.reply, reply->ordinal);
 }
 
 /// It had been counted as answered.
@@ -144,11 +146,17 @@ void takes_back(Connection& connection, const Transaction& call) {
   open.first = call.first_copy.number != 0 ? call.first_copy : call.call;
   open.frame = call.call;
   if (connection.over() && connection.facts.closed) open.ended = connection.facts.closed->frame;
-  const bool in_vain = answer_refused(connection, call);
-  open.unacknowledged = answered_in_vain(connection, call);
-  open.answer = in_vain || open.unacknowledged.number != 0 ? call.reply : call.refused_answer;
-  if (call.answers == 0) open.unacknowledged = sent_in_vain(connection, call.requester, call.call, call.call_ordinal);
-  if (in_vain || refused_for_good(connection, call.call)) open.refused = connection.facts.closed->frame;
+  const bool answered = call.answers != 0;
+  open.vain = answered ? answered_in_vain(connection, call)
+                       : sent_in_vain(connection, call.requester, call.call, call.call_ordinal);
+  if (open.vain != OpenCall::Vain::no) {
+    const Side sender = answered ? other(call.requester) : call.requester;
+    open.newest_copy = connection.of(sender).liveness->last_copy;
+  }
+  const bool refused_last = answer_refused(connection, call);
+  const bool not_taken = refused_last || (answered && open.vain != OpenCall::Vain::no);
+  open.answer = not_taken ? call.reply : call.refused_answer;
+  if (refused_last || refused_for_good(connection, call.call)) open.refused = connection.facts.closed->frame;
   const bool read = call.procedure.has_value() || !call.operation.empty();
   if (call.malformed()) {
     open.operation = "broken call";
@@ -394,7 +402,7 @@ void Mounts::keeps_open_calls(Connection& connection) {
   std::vector<OpenCall>& calls = connection.over() ? mount.lost_calls : mount.open_calls;
   const std::size_t before = calls.size();
   for (const auto& [key, call] : connection.transactions) {
-    const bool refused = answer_refused(connection, call) || answered_in_vain(connection, call).number != 0;
+    const bool refused = answer_refused(connection, call) || answered_in_vain(connection, call) != OpenCall::Vain::no;
     if (refused) takes_back(connection, call);
     if ((call.answers != 0 && !refused) || call.settled_elsewhere() || without_reply(call)) continue;
     if (call.malformed() && !refusal_awaited(connection, call)) continue;  // perhaps a Reply, or dropped by rule

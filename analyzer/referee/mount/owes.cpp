@@ -101,8 +101,10 @@ namespace {
   // Lost with its connection: there nobody can answer it any more, and where the client is connected now it has not
   // been sent.
   if (call.ended.number != 0) return alive_or_unknown(owed_by(mount, call));
-  // Refused, or repeated in vain, it never came to who has to answer it, or its answer to who waits for that.
-  if (call.refused.number != 0 || call.unacknowledged.number != 0) return Owes::unknown;
+  // Refused, or repeated in vain, it never came to who has to answer it, or its answer to who waits for that. Who has
+  // no Receive for it has to post one.
+  if (call.refused.number != 0 || call.vain == OpenCall::Vain::lost) return Owes::unknown;
+  if (call.vain == OpenCall::Vain::no_receive) return alive(call.answer.number != 0 ? call.requester : responder);
   return call.delivered || heard_since(mount, responder, call.frame) ? alive(responder) : Owes::unknown;
 }
 

@@ -194,6 +194,10 @@ using State = MountFacts::State;
   if (a.state == State::down && a.failing == nullptr && a.hanging.empty() && !a.silence) return "";
   if (a.owes == Owes::server || a.owes == Owes::client) {
     if (const std::string_view why = why_blocked(a); !why.empty()) return why;
+    if (a.failing == nullptr && !a.hanging.empty() && a.hanging.front().vain == OpenCall::Vain::no_receive) {
+      return a.owes == Owes::server ? " The server's machine is alive, and has no Receive posted for it."
+                                    : " It was answered; the client's machine is alive, and has no Receive posted.";
+    }
   }
   switch (a.owes) {
     case Owes::server:
@@ -220,7 +224,7 @@ using State = MountFacts::State;
     case Owes::client_unreachable:
       return " The client or the path to it is down.";
     case Owes::unknown:
-      if (a.failing != nullptr || a.hanging.empty() || a.hanging.front().unacknowledged.number == 0) return "";
+      if (a.failing != nullptr || a.hanging.empty() || a.hanging.front().vain != OpenCall::Vain::lost) return "";
       return a.hanging.front().answer.number != 0
                  ? " It was answered, and the answer, sent again and again, does not arrive."
                  : " It was sent again and again, and does not arrive; both machines are alive.";

@@ -68,12 +68,12 @@ void tell_hanging(const MountWitness& witness, const Mount& mount, const std::ve
   if (oldest.frame.number != oldest.first.number) {
     symptom.what += fmt::format("; it was sent again (frame {})", oldest.frame.number);
   }
-  if (oldest.unacknowledged.number != 0) {
+  if (oldest.vain != OpenCall::Vain::no) {
     symptom.what +=
         oldest.answer.number != 0
             ? fmt::format("; what came as its answer (frame {}) was sent again to frame {} and never acknowledged",
-                          oldest.answer.number, oldest.unacknowledged.number)
-            : fmt::format("; it was sent again to frame {} and never acknowledged", oldest.unacknowledged.number);
+                          oldest.answer.number, oldest.newest_copy.number)
+            : fmt::format("; it was sent again to frame {} and never acknowledged", oldest.newest_copy.number);
   } else if (oldest.answer.number != 0) {
     symptom.what += fmt::format("; what came as its answer (frame {}) was refused", oldest.answer.number);
   } else if (oldest.refused.number != 0) {

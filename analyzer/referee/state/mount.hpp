@@ -70,11 +70,16 @@ struct OpenCall {
     for_want_of_credit  ///< only a part of it, as its responder lets nothing more be sent
   } sent = Sent::whole;
   FrameRef refused;  ///< what refused it, or its answer, and ended the connection; number 0: it was not
-  FrameRef answer;   ///< the Reply that was refused, here or to an earlier copy, or is `unacknowledged`; number 0: none
-  FrameRef
-      unacknowledged;  ///< newest copy of it, or of its answer, that is repeated to the end in vain; number 0: none
-  FrameRef no_credit;  ///< version 2: since then its responder may send nothing, to the end; number 0: not so
-  FrameRef pulling;    ///< RDMA Read of its chunks that waits for its answer; number 0: none
+  FrameRef answer;   ///< the Reply that was refused, here or to an earlier copy, or is sent in vain; number 0: none
+  /// It, or its answer, is sent again to the end of the capture and never taken.
+  enum class Vain : std::uint8_t {
+    no,
+    lost,       ///< on its way, or nobody is there
+    no_receive  ///< it arrives, and its receiver is not ready
+  } vain = Vain::no;
+  FrameRef newest_copy;  ///< of what is sent in vain
+  FrameRef no_credit;    ///< version 2: since then its responder may send nothing, to the end; number 0: not so
+  FrameRef pulling;      ///< RDMA Read of its chunks that waits for its answer; number 0: none
 
   [[nodiscard]] bool surely_waits() const noexcept { return waits == Waits::surely; }
   /// In a sentence.

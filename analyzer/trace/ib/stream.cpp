@@ -264,6 +264,7 @@ void Stream::refusal(const Arrival& a, Sequence at) {
   naks_.insert(naks_.begin(), {h.psn, h.msn, h.syndrome, false, a.ref});
   denied_ = a.ref;
   denied_at_ = at;
+  denial_ = wire::aeth_type(h.syndrome) == AethType::rnr_nak ? Liveness::Denial::not_ready : Liveness::Denial::lacks;
 
   Refusal r;
   shared_.fill(r, other(side_), a.ref);
@@ -401,7 +402,10 @@ void Stream::tell(Liveness& event) const noexcept {
     event.unacknowledged = held->ref;
   }
   copies_.tell(event, acknowledged_);
-  if (denied_at_ == acknowledged_) event.denied = denied_;
+  if (denied_at_ == acknowledged_) {
+    event.denied = denied_;
+    event.denial = denial_;
+  }
 }
 
 void Stream::close(FrameRef ref) {

@@ -111,8 +111,9 @@ class Stream {
   std::optional<Sent> open_read_;     ///< newest READ whose span is not known, for want of the path MTU
   std::optional<Sent> guessed_read_;  ///< newest READ whose span is known by the request behind it only
   unsigned strangers_ = 0;
-  std::vector<Nak> naks_;   ///< lately, newest first
-  FrameRef denied_;         ///< newest NAK
+  std::vector<Nak> naks_;  ///< lately, newest first
+  FrameRef denied_;        ///< newest NAK
+  Liveness::Denial denial_ = Liveness::Denial::lacks;
   Sequence denied_at_ = 0;  ///< and what it names
   Repeats repeats_;
   Sequence lost_to_ = 0;  ///< behind the newest hole
