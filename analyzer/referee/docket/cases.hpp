@@ -18,9 +18,9 @@ enum class Heard : std::uint8_t { perhaps_call, answer };
 /// A message of this side had that XID, whatever it was, or, where the capture cut that off, some XID: an answer to it
 /// that stands in front of it may have been sent behind it.
 void heard_of(const Witness& witness, Side side, std::optional<std::uint32_t> xid, Heard what);
-/// Forgets what was held back about operations on memory that this Call offers: it may have been sent before them.
 /// A Read was answered by the owner of the memory.
 void use_answered(Connection& connection, Side owner, std::uint64_t op, FrameRef response);
+/// Forgets what was held back about operations on memory that this Call offers: it may have been sent before them.
 void cancel_accesses_of(const Witness& witness, const Transaction& call);
 /// Likewise the Reads of a requester that stand in front of the Reply that offers what they read. True: there are some.
 [[nodiscard]] bool cancel_reads_of_offered(const Witness& witness, Side requester);

@@ -136,9 +136,8 @@ std::string next_step(const Assessment& a) {
       return a.nothing_done != nullptr ? where_nothing_is_done(a.nothing_done->newest) : "";
     case Owes::unknown:
       if (a.failing == nullptr && !a.hanging.empty() && a.hanging.front().vain == OpenCall::Vain::lost) {
-        return "What arrives on the way from one to the other: ping with large packets that must not be fragmented, "
-               "the "
-               "MTU of both ports and of each switch; then a capture at the other end, and the Receives posted there.";
+        return "What of it arrives: ping both ways with large packets that must not be fragmented, the MTU of both "
+               "ports and of each switch; then a capture at the other end.";
       }
       if (a.failing != nullptr && a.failing->unheard != 0) {
         return "Whether everything comes through from one to the other: a capture at either end, ping and rping both "

@@ -132,7 +132,7 @@ void takes_back(Connection& connection, const Transaction& call) {
 /// A DREQ has no number among the packets: where the capture lost some of this side's not long before, the last Reply
 /// may be another, together with its acknowledgement.
 [[nodiscard]] bool last_may_be_missing(const Connection& connection, const SideState& responder) {
-  constexpr TimeNs lately = 5'000'000'000;
+  constexpr TimeNs lately = 5'000'000'000;  // as long a wait as counts for one, unless --wait says otherwise
   const auto& closed = connection.facts.closed;
   return connection.facts.transport != trace::Transport::iwarp && closed && closed->how == Closed::How::disconnect &&
          responder.newest_gap.number != 0 && !trace::passed(responder.newest_gap.time, closed->frame.time, lately);

@@ -46,12 +46,11 @@ class EarlyPackets {
     if (is_request(first.header.op.kind)) requests_.pop_front();
     return first;
   }
-  /// There is one.
-  [[nodiscard]] FrameRef first_request() const noexcept { return requests_.front().ref; }
+  /// The oldest request among them.
   [[nodiscard]] std::optional<FrameRef> next_request() const noexcept {
     return requests_.empty() ? std::nullopt : std::optional(requests_.front().ref);
   }
-  /// The oldest request among them, past the answers in front of it.
+  /// That, past the answers in front of it. There is one.
   [[nodiscard]] Held take_first_request() {
     const auto at =
         std::find_if(held_.begin(), held_.end(), [](const Held& h) { return is_request(h.header.op.kind); });

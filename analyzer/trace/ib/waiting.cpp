@@ -95,7 +95,7 @@ void Connection::release_proven(FrameRef now) {
   // nobody knows: as they are stamped, and then as they stand.
   while (awaited_waits(0) && awaited_waits(1)) {
     const Side sender =
-        sent_before(early_[0].first_request(), early_[1].first_request()) ? Side::active : Side::passive;
+        sent_before(*early_[0].next_request(), *early_[1].next_request()) ? Side::active : Side::passive;
     const EarlyPackets::Held held = early_[index(sender)].take_first_request();
     pass_in_turn(sender, held);
     shared.say_shuffled(sender, held.ref);
