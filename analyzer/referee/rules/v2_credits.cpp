@@ -173,7 +173,12 @@ constexpr std::uint64_t furthest = INT32_MAX - 1;
 void settle_limit(const Witness& witness, const Case& waited, bool proven) {
   const Case::LimitTooFar& limit = *waited.is<Case::LimitTooFar>();
   Credits& bound = witness.connection.v2.of(other(waited.accused)).credits;
-  const std::uint32_t sent = witness.connection.order_lost() ? bound.sent : limit.sent;
+  // Those that stand in front of it in the file were only delivered late.
+  std::uint32_t sent = limit.sent;
+  for (const RecentSend& each : witness.connection.of(other(waited.accused)).sends) {
+    if (each.ordinal > limit.ordinal && each.frame.number < waited.frame.number) ++sent;
+  }
+  if (witness.connection.order_lost()) sent = bound.sent;
   if (near_what_came(limit.value, limit.taken, sent)) {
     bound.base = Credits::Base::zero;
     return;
@@ -217,7 +222,8 @@ void settle_limit(const Witness& witness, const Case& waited, bool proven) {
                 .accused = event.side,
                 .frame = event.frame,
                 .severity = started_elsewhere ? Severity::warning : Severity::error,
-                .about = Case::LimitTooFar{value, bound.least_taken, bound.sent, std::move(what)},
+                .about = Case::LimitTooFar{value, bound.least_taken, bound.sent, connection.of(other(event.side)).sent,
+                                           std::move(what)},
                 .settle = settle_limit});
   return true;
 }

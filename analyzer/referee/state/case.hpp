@@ -83,8 +83,9 @@ struct Case {
   /// A limit that is too far from what was sent, as far as that was known.
   struct LimitTooFar {
     std::uint32_t value = 0;
-    std::uint32_t taken = 0;  ///< messages of its peer that it had answered
-    std::uint32_t sent = 0;   ///< and those that had been sent
+    std::uint32_t taken = 0;    ///< messages of its peer that it had answered
+    std::uint32_t sent = 0;     ///< and those that had been sent
+    std::uint64_t ordinal = 0;  ///< of the newest of these
     std::string what;
   };
   struct StrayError {};
