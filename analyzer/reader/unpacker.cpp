@@ -7,6 +7,8 @@
 
 #include <algorithm>
 
+#include "wire/vector_registers.hpp"
+
 namespace rpcrdma::reader {
 namespace {
 
@@ -29,6 +31,7 @@ class Gzip final : public Unpacker {
     stream_.next_out = to;
     stream_.avail_out = out;
     const int said = ::isal_inflate(&stream_);
+    wire::clear_upper_vectors();
     moved.in = in - stream_.avail_in;
     moved.out = out - stream_.avail_out;
     if (said < 0) {

@@ -6,6 +6,8 @@
 
 #include <isa-l/crc.h>
 
+#include "wire/vector_registers.hpp"
+
 namespace rpcrdma::wire {
 
 std::uint32_t crc32c(Bytes octets, std::uint32_t before) noexcept {
@@ -17,6 +19,7 @@ std::uint32_t crc32c(Bytes octets, std::uint32_t before) noexcept {
     state = crc32_iscsi(const_cast<unsigned char*>(octets.data()), static_cast<int>(n), state);  // NOLINT
     octets = octets.subspan(n);
   }
+  clear_upper_vectors();
   return ~state;
 }
 
