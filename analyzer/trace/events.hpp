@@ -281,6 +281,9 @@ struct Liveness : EventBase {
     lacks,      ///< it asks for it: NAK, any segment of TCP
     not_ready,  ///< it came, and there was no Receive: RNR NAK
   } denial = Denial::lacks;
+  /// Newest frame in which the other side acknowledges more of what this side sent before its first packet in the
+  /// capture; number 0: none, or the acknowledgements do not tell.
+  FrameRef before_capture;
   std::uint64_t copies = 0;    ///< repeats since the acknowledgement last moved, `first_copy` not counted; 0: none
   std::uint64_t amount = 0;    ///< packets (requests and READ responses), octets (TCP) that this side sent, as seen
   std::uint64_t missing = 0;   ///< those the capture lacks

@@ -177,9 +177,13 @@ void takes_back(Connection& connection, const Transaction& call) {
   const bool end_unseen = closed && closed->how == Closed::How::superseded;
   // Held back behind a hole of its own side, it was taken after a gap that lies behind it had been noticed.
   const bool gap_since = responder.gaps != call.responder_gaps || responder.newest_lack().number > call.call.number;
-  const bool lacking = gap_since || call.perhaps_answered.number != 0 || responder.reply_missing.number != 0 ||
-                       connection.facts.one_way || with_hole || responder.unread.number > call.call.number ||
-                       end_unseen || last_may_be_missing(connection, responder);
+  // The requester's acknowledgements show answers in front of the capture, perhaps to this Call: of two taps one is
+  // late.
+  const bool before_capture = responder.liveness && responder.liveness->before_capture.number > call.call.number;
+  const bool lacking = gap_since || before_capture || call.perhaps_answered.number != 0 ||
+                       responder.reply_missing.number != 0 || connection.facts.one_way || with_hole ||
+                       responder.unread.number > call.call.number || end_unseen ||
+                       last_may_be_missing(connection, responder);
   if (lacking || !any_call) {
     const bool perhaps_offer = !lacking && call.may_be_offer();
     open.waits = perhaps_offer ? OpenCall::Waits::perhaps_no_call : OpenCall::Waits::perhaps;

@@ -121,6 +121,7 @@ void Connection::tell_liveness(FrameRef frame) {
     networks[i].tell(e.networks);
     if (legs[i] != nullptr) legs[i]->networks.tell(e.networks);
     streams[i].tell(e);
+    if (handshake()) e.before_capture = {};  // what is that old belongs to an earlier use of the queue pair
     if (const FrameRef waits = unanswered_handshake(side); waits.number != 0) {
       e.unacknowledged = waits;
       if (handshake_copies[i].count != 0) {

@@ -12,7 +12,7 @@ using wire::IbKind;
 using wire::IbPart;
 
 void Stream::synchronise(std::uint32_t psn) noexcept {
-  expected_ = acknowledged_ = sequence_origin + psn;
+  expected_ = acknowledged_ = first_seen_ = sequence_origin + psn;
   synchronised_ = true;
 }
 
@@ -37,7 +37,8 @@ void Stream::request(const Arrival& a) {
   } else if (at > expected_) {
     hold(a, at);
   } else if (first && changed_places(a, at)) {
-    expected_ = at;
+    expected_ = first_seen_ = at;
+    unseen_in_ = {};
     accept(a, at);
     report_acknowledged(a.ref);
   } else {
@@ -173,6 +174,7 @@ void Stream::response(const Arrival& a) {
     refusal(a, at);
     return;
   }
+  if (ack && at < first_seen_) acknowledge_unseen(at + 1, a.ref);
   if (open_read_ || guessed_read_) end_read(a, at);
   const bool next_is_held = !held_.empty() && held_.first() <= at;
   if (lost_read_ && at == expected_ && !next_is_held && h.op.kind == IbKind::read_response &&
@@ -202,6 +204,13 @@ void Stream::acknowledge(Sequence end, FrameRef ref) {
   if (end <= acknowledged_) return;
   acknowledged_ = end;
   report_acknowledged(ref);
+}
+
+/// The same, and the capture begins behind `end`.
+void Stream::acknowledge_unseen(Sequence end, FrameRef ref) noexcept {
+  if (end <= acknowledged_unseen_) return;
+  acknowledged_unseen_ = end;
+  unseen_in_ = ref;
 }
 
 void Stream::report_acknowledged(FrameRef ref) {
@@ -401,6 +410,7 @@ void Stream::tell(Liveness& event) const noexcept {
   } else if (const HeldPacket* held = held_.oldest_from(acknowledged_)) {
     event.unacknowledged = held->ref;
   }
+  event.before_capture = unseen_in_;
   copies_.tell(event, acknowledged_);
   if (denied_at_ == acknowledged_) {
     event.denied = denied_;

@@ -81,6 +81,7 @@ class Stream {
   void pass_holes(Sequence upto, bool proven, FrameRef ref);
   void lose(std::uint64_t count, bool proven, FrameRef ref);
   void acknowledge(Sequence end, FrameRef ref);
+  void acknowledge_unseen(Sequence end, FrameRef ref) noexcept;
   void report_acknowledged(FrameRef ref);
   void refusal(const Arrival& a, Sequence at);
   /// What stands at `at`, as far as that is known.
@@ -116,8 +117,11 @@ class Stream {
   Liveness::Denial denial_ = Liveness::Denial::lacks;
   Sequence denied_at_ = 0;  ///< and what it names
   Repeats repeats_;
-  Sequence lost_to_ = 0;  ///< behind the newest hole
-  FrameRef started_by_;   ///< an acknowledgement that stood before any request; number 0: none
+  Sequence lost_to_ = 0;                   ///< behind the newest hole
+  Sequence first_seen_ = sequence_origin;  ///< where the stream began
+  Sequence acknowledged_unseen_ = 0;       ///< in front of it
+  FrameRef unseen_in_;                     ///< what acknowledges that
+  FrameRef started_by_;                    ///< an acknowledgement that stood before any request; number 0: none
   Copies copies_;
   std::uint64_t retried_frame_ = 0;  ///< newest frame that makes the requester send again, or was sent again
   std::uint64_t asked_frame_ = 0;    ///< newest one that makes it

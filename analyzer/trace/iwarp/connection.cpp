@@ -171,8 +171,17 @@ void Connection::keep_alive(Half& h, const Half& peer, const TcpSegment& segment
   if (probe) h.copies.ask(h.acknowledged, peer.heard, segment.ref);
 }
 
+void Connection::acknowledge_unseen(Half& sender, const TcpSegment& segment) noexcept {
+  UnseenAcknowledged& unseen = sender.unseen;
+  const std::uint32_t more = unseen.to ? segment.acknowledgement - *unseen.to : 0;
+  if (more >= far_away || (unseen.to && more == 0)) return;
+  if (unseen.to) unseen.advanced = segment.ref;
+  unseen.to = segment.acknowledgement;
+}
+
 void Connection::acknowledge(Half& sender, const TcpSegment& segment) {
   if (!sender.order.started()) {
+    acknowledge_unseen(sender, segment);
     if (!sender.first_acknowledged) sender.first_acknowledged = segment.acknowledgement;
     // One octet may be a FIN, and that of a side of which there is nothing else is no answer to miss.
     const std::uint32_t said = sender.promised ? segment.acknowledgement - *sender.promised : 0;
@@ -180,6 +189,7 @@ void Connection::acknowledge(Half& sender, const TcpSegment& segment) {
     start_at(sender, *sender.promised);  // the capture lacks what was sent first
   }
   const Position at = sender.order.unwrap(segment.acknowledgement);
+  if (at <= sender.origin) acknowledge_unseen(sender, segment);
   if (at <= sender.acknowledged || distance(sender.order.next(), at) > far_away) return;
   sender.acknowledged = at;
   close_holes(sender, segment.ref, false);
@@ -489,6 +499,7 @@ void Connection::tell_liveness(FrameRef frame) {
     if (h.order.started()) {
       e.amount = h.order.next() - h.origin - h.passed_over;
       e.unacknowledged = h.order.oldest_beyond(h.acknowledged);
+      if (h.unseen.to && h.order.unwrap(*h.unseen.to) <= h.origin) e.before_capture = h.unseen.advanced;
       h.copies.tell(e, h.acknowledged);
       e.denied = half(1 - direction).heard;  // each segment acknowledges, and that one no more
     }

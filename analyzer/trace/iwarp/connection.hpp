@@ -102,6 +102,11 @@ class Connection {
     Position position = 0;
     FrameRef frame;
   };
+  /// What the peer acknowledges in front of the first octet that the capture has.
+  struct UnseenAcknowledged {
+    std::optional<std::uint32_t> to;
+    FrameRef advanced;  ///< number 0: there was one acknowledgement only
+  };
   struct Half final : FpduHandler {
     Half(Connection& c, int d)
         : owner(c),
@@ -142,6 +147,7 @@ class Connection {
     std::uint64_t payload = 0;
     std::list<EarlyGap> early_gaps;
     std::optional<std::uint32_t> first_acknowledged;  // before anything of it was seen
+    UnseenAcknowledged unseen;
     std::optional<Position> fin;
     Position fin_acknowledges = 0;
     FrameRef fin_frame;
@@ -176,6 +182,7 @@ class Connection {
   [[nodiscard]] bool awaited_waits(int direction) const;
   void release(int direction);
   void acknowledge(Half& sender, const TcpSegment& segment);
+  static void acknowledge_unseen(Half& sender, const TcpSegment& segment) noexcept;
   void tell_acknowledged(Half& h);
   void keep_alive(Half& h, const Half& peer, const TcpSegment& segment);
   void payload(Half& h, const TcpSegment& segment, std::uint32_t sequence);

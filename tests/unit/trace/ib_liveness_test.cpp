@@ -93,7 +93,57 @@ TEST_F(IbLiveness, ANakIsHeard) {
   p.call(first_psn);
   p.server_acks(first_psn, 0x20);
   p.call(first_psn);
-  EXPECT_THAT(told(), ElementsAre("C heard #8 unacknowledged #4 copies 2 #4-#8 seen 1", "S heard #7 seen 0"));
+  EXPECT_THAT(told(), ElementsAre("C heard #8 unacknowledged #4 copies 2 #4-#8 seen 1 denied #7 not ready",
+                                  "S heard #7 seen 0"));
+}
+
+TEST_F(IbLiveness, ANakThatAsksForWhatIsNext) {
+  open();
+  p.call(first_psn);
+  p.call(first_psn + 1);
+  p.server_acks(first_psn + 1, 0x60);
+  EXPECT_THAT(told(), ElementsAre("C heard #5 unacknowledged #5 seen 2 denied #6", "S heard #6 seen 0"));
+}
+
+TEST_F(IbLiveness, ANakOfWhatCameMeanwhile) {
+  open();
+  p.call(first_psn);
+  p.call(first_psn + 1);
+  p.server_acks(first_psn, 0x60);
+  p.step = long_enough;
+  p.call(first_psn);
+  p.server_acks(first_psn);
+  EXPECT_THAT(told(), ElementsAre("C heard #7 unacknowledged #5 seen 2", "S heard #8 seen 0"));
+}
+
+// Of two taps the client's is late: the Reply stands in front of the capture, what acknowledges it behind its Call.
+TEST_F(IbLiveness, AcknowledgedAndInFrontOfTheCapture) {
+  p.call(first_psn);
+  p.client_acks(Peers::server_psn);
+  p.call(first_psn + 1);
+  p.reply(Peers::server_psn + 1);
+  p.client_acks(Peers::server_psn + 1);
+  p.step = long_enough;
+  p.call(first_psn + 2);
+  p.server_acks(first_psn + 2);
+  EXPECT_THAT(told(), ElementsAre("C heard #6 seen 3", "S heard #7 seen 1 before #2"));
+}
+
+TEST_F(IbLiveness, TheFirstTwoChangedPlaces) {
+  p.client_acks(Peers::server_psn);
+  p.step = 1000;
+  p.reply(Peers::server_psn);
+  p.call(first_psn);
+  p.server_acks(first_psn);
+  EXPECT_THAT(told(), ElementsAre("C heard #3 seen 1", "S heard #4 seen 1"));
+}
+
+TEST_F(IbLiveness, NothingIsInFrontOfWhatBeginsInTheCapture) {
+  open();
+  p.client_acks(Peers::server_psn - 1);
+  p.call(first_psn);
+  p.server_acks(first_psn);
+  EXPECT_THAT(told(), ElementsAre("C heard #5 seen 1", "S heard #6 seen 0"));
 }
 
 TEST_F(IbLiveness, CapturedTwiceIsNotSentAgain) {

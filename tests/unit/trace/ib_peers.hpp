@@ -93,7 +93,7 @@ class Recorder : public trace::EventSink {
   }
   void on(const trace::Liveness& e) override {
     told_before.push_back(lines.size());
-    liveness.push_back(told(e));
+    liveness.push_back(told_with_denial(e));
   }
   void on(const trace::Quality& e) override {
     static constexpr const char* kind[] = {

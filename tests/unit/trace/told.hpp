@@ -29,7 +29,15 @@ inline std::string told(const trace::Liveness& e) {
   s += fmt::format(" seen {}", e.amount);
   if (e.missing != 0 || e.places != 0) s += fmt::format(" missing {} in {}", e.missing, e.places);
   if (e.window_closed) s += " closed";
+  if (e.before_capture.number != 0) s += fmt::format(" before #{}", e.before_capture.number);
   return s;
+}
+
+/// Of InfiniBand: a NAK. TCP says it with any segment.
+inline std::string told_with_denial(const trace::Liveness& e) {
+  if (e.denied.number == 0) return told(e);
+  const bool lacks = e.denial == trace::Liveness::Denial::lacks;
+  return told(e) + fmt::format(" denied #{}{}", e.denied.number, lacks ? "" : " not ready");
 }
 
 }  // namespace rpcrdma::test

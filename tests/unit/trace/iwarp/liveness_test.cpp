@@ -9,7 +9,9 @@ namespace rpcrdma::iwarp_test {
 namespace {
 
 using testing::ElementsAre;
+using testing::HasSubstr;
 using testing::IsEmpty;
+using testing::Not;
 using testing::StartsWith;
 
 constexpr trace::TimeNs retransmission_timeout = 1'000'000'000;
@@ -290,6 +292,33 @@ TEST_F(IwarpLiveness, AHoleIsOnePlaceHoweverItIsAcknowledged) {
 
 TEST_F(IwarpLiveness, NotForWhatIsNoIwarp) {
   EXPECT_THAT(run(Story{{true, pattern(3000, 1)}, {false, pattern(3000, 2)}}).liveness, IsEmpty());
+}
+
+// Of two taps the client's is late: the Reply stands in front of the capture, what acknowledges it behind its Call.
+TEST_F(IwarpLiveness, AcknowledgedAndInFrontOfTheCapture) {
+  for (std::uint32_t i = 2; i < 6; ++i) {
+    story_.push_back({true, client_.fpdu(send_ulpdu(i, 0, true, rpc_call(i)))});
+    story_.push_back({false, server_.fpdu(send_ulpdu(i, 0, true, rpc_reply(i)))});
+  }
+  const auto all = segments();
+  std::vector<Segment> s(all.begin() + 5, all.end());
+  s[1] = bare(all[6]);
+  EXPECT_THAT(run(s).liveness.at(1), HasSubstr(" before #2"));
+  s.erase(s.begin() + 1);  // the next Call acknowledges it
+  EXPECT_THAT(run(s).liveness.at(1), HasSubstr(" before #2"));
+  s.erase(s.begin());  // and where it comes first, it tells nothing
+  EXPECT_THAT(run(s).liveness.at(1), Not(HasSubstr(" before ")));
+}
+
+TEST_F(IwarpLiveness, WhatIsAcknowledgedComesBehindThat) {
+  for (std::uint32_t i = 2; i < 6; ++i) {
+    story_.push_back({true, client_.fpdu(send_ulpdu(i, 0, true, rpc_call(i)))});
+    story_.push_back({false, server_.fpdu(send_ulpdu(i, 0, true, rpc_reply(i)))});
+  }
+  const auto all = segments();
+  std::vector<Segment> s(all.begin() + 5, all.end());
+  s.insert(s.begin() + 1, bare(all[6]));
+  EXPECT_THAT(run(s).liveness.at(1), Not(HasSubstr(" before ")));
 }
 
 }  // namespace
