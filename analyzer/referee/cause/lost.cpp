@@ -439,7 +439,9 @@ void judge_still_open(const Witness& witness, FrameRef last, FrameRef newest_req
   const bool quiet = last.time - stuck.last_repeat.time > quiet_for ||
                      connection.facts.transport == trace::Transport::iwarp ||
                      repeats_in_vain(connection, client.repeats >= server.repeats ? Side::active : Side::passive);
-  if (retries_exhausted(connection, succeeded ? newest_request : FrameRef{}) && (succeeded || quiet)) {
+  // Repeats that are acknowledged, each of them, prove nothing.
+  const bool silent = succeeded || (quiet && (silence_of(connection, last) || proven_cause(witness, last) != nullptr));
+  if (silent && retries_exhausted(connection, succeeded ? newest_request : FrameRef{})) {
     judge_live_chunks(witness, succeeded ? judge_lost(witness, newest_request, NoticedBy::successor)
                                          : judge_lost(witness, last, NoticedBy::capture_end));
     return;
