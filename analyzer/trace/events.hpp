@@ -284,11 +284,11 @@ struct Liveness : EventBase {
   /// Newest frame in which the other side acknowledges more of what this side sent before its first packet in the
   /// capture; number 0: none, or the acknowledgements do not tell.
   FrameRef before_capture;
-  std::uint64_t copies = 0;    ///< repeats since the acknowledgement last moved, `first_copy` not counted; 0: none
-  std::uint64_t amount = 0;    ///< packets (requests and READ responses), octets (TCP) that this side sent, as seen
-  std::uint64_t missing = 0;   ///< those the capture lacks
-  std::uint64_t places = 0;    ///< in so many gaps
-  bool window_closed = false;  ///< TCP: this side's newest segment says that it can take nothing
+  std::uint64_t copies = 0;   ///< repeats since the acknowledgement last moved, `first_copy` not counted; 0: none
+  std::uint64_t amount = 0;   ///< packets (requests and READ responses), octets (TCP) that this side sent, as seen
+  std::uint64_t missing = 0;  ///< those the capture lacks
+  std::uint64_t places = 0;   ///< in so many gaps
+  FrameRef window_closed;     ///< TCP: since this segment this side says that it can take nothing; number 0: it can
   /// In which networks its packets were seen, where those have a name: "VLAN 10", "VLAN 10, VXLAN 5001".
   std::vector<std::string> networks;
 };

@@ -105,6 +105,9 @@ namespace {
   if (blocked(a) == Blocked::never_whole) {
     return "On the server: what holds back the rest of its Call; its log, rpcrdma tracepoints.";
   }
+  if (blocked(a) == Blocked::answer_without_window) {
+    return "On the server: what does not read from its socket or adapter; its log, and the adapter's statistics.";
+  }
   if (blocked(a) != Blocked::no) {
     return "On the server: its handling of RDMA2_GRANT, and its pool of Receives (--explain v2-credit-starved).";
   }
@@ -124,6 +127,9 @@ std::string next_step(const Assessment& a) {
     case Owes::server:
       return where_on_the_server(a);
     case Owes::client:
+      if (blocked(a) == Blocked::answer_without_window) {
+        return "On the client: what does not read from its socket or adapter; its log, and the adapter's statistics.";
+      }
       if (blocked(a) != Blocked::no && blocked(a) != Blocked::never_whole) {
         return "On the client: its handling of RDMA2_GRANT, and its pool of Receives (--explain v2-credit-starved).";
       }

@@ -67,11 +67,13 @@ void take_calls(Assessment& a, const Mount& mount, TimeNs wait) {
   const auto consider = [&](OpenCall call, FrameRef until) {
     call.waited = until.time - call.first.time;
     if (call.waited < wait) return;
-    // Its responder had that long to answer it, or is only now without credit.
+    // Its responder had that long to answer it, or is only now without credit, or room.
     constexpr TimeNs drought = 2'000'000'000;
-    const bool could = trace::passed(call.first.time, call.no_credit.time, wait) ||
-                       trace::elapsed(call.no_credit.time, until.time) <= drought;
-    if (call.no_credit.number != 0 && could) call.no_credit = {};
+    for (FrameRef* const since : {&call.no_credit, &call.no_window}) {
+      const bool could =
+          trace::passed(call.first.time, since->time, wait) || trace::elapsed(since->time, until.time) <= drought;
+      if (since->number != 0 && could) *since = {};
+    }
     if (!call.surely_waits()) {
       if (!may_matter(mount, call)) return;
       ++a.hidden;

@@ -190,6 +190,8 @@ void takes_back(Connection& connection, const Transaction& call) {
   }
   open.pulling = read_in_flight(connection, call);
   open.sent = sent_of(connection, call);
+  const auto& requester_is = connection.of(call.requester).liveness;
+  if (requester_is && !connection.over()) open.no_window = requester_is->window_closed;
   open.no_credit = connection.v2.of(other(call.requester)).credits.dry_to_the_end;
   return open;
 }

@@ -13,6 +13,10 @@ namespace rpcrdma::referee {
 namespace {
 
 /// The side that could move; nothing: which of them is not known.
+[[nodiscard]] bool unanswerable(const OpenCall& call) noexcept {
+  return call.no_credit.number != 0 || call.no_window.number != 0;
+}
+
 [[nodiscard]] std::optional<Side> mover(const OpenCall& call) noexcept {
   switch (call.sent) {
     case OpenCall::Sent::in_part:
@@ -24,7 +28,7 @@ namespace {
     case OpenCall::Sent::whole:
       break;
   }
-  return call.no_credit.number != 0 ? call.requester : other(call.requester);
+  return unanswerable(call) ? call.requester : other(call.requester);
 }
 
 /// Its requester closed the connection in good order, before it had waited for longer than the server has needed for
@@ -96,7 +100,7 @@ namespace {
 [[nodiscard]] Owes owes_for(const Mount& mount, const OpenCall& call) {
   const Side responder = other(call.requester);
   // Nobody can answer what was not sent whole, nor anything before the requester grants.
-  if (call.sent != OpenCall::Sent::whole || call.no_credit.number != 0) return alive_or_unknown(mover(call));
+  if (call.sent != OpenCall::Sent::whole || unanswerable(call)) return alive_or_unknown(mover(call));
   if (call.pulling.number != 0 && heard_since(mount, Side::active, call.pulling)) return Owes::client;
   // Lost with its connection: there nobody can answer it any more, and where the client is connected now it has not
   // been sent.
@@ -140,6 +144,7 @@ Blocked blocked(const Assessment& a) noexcept {
   const OpenCall& oldest = a.hanging.front();
   if (oldest.sent == OpenCall::Sent::in_part) return Blocked::never_whole;
   if (oldest.sent == OpenCall::Sent::for_want_of_credit) return Blocked::rest_without_credit;
+  if (oldest.no_window.number != 0) return Blocked::answer_without_window;
   return oldest.no_credit.number != 0 ? Blocked::answer_without_credit : Blocked::no;
 }
 

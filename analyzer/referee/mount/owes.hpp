@@ -12,7 +12,13 @@ namespace rpcrdma::referee {
 [[nodiscard]] Owes owes_of(const Assessment& a, const Mount& mount, TimeNs wait);
 
 /// Why the oldest Call that waits cannot be answered, where that is known: no service is to blame for it.
-enum class Blocked : std::uint8_t { no, never_whole, rest_without_credit, answer_without_credit };
+enum class Blocked : std::uint8_t {
+  no,
+  never_whole,
+  rest_without_credit,
+  answer_without_credit,
+  answer_without_window,  ///< of TCP
+};
 [[nodiscard]] Blocked blocked(const Assessment& a) noexcept;
 
 }  // namespace rpcrdma::referee

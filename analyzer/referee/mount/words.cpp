@@ -182,6 +182,9 @@ using State = MountFacts::State;
     case Blocked::answer_without_credit:
       return server ? " The server grants nothing, so the client may not send the answer."
                     : " The client grants nothing, so the server may not send the answer.";
+    case Blocked::answer_without_window:
+      return server ? " The server's TCP takes nothing (its window is closed), so the client cannot send the answer."
+                    : " The client's TCP takes nothing (its window is closed), so the server cannot send the answer.";
     case Blocked::no:
       break;
   }

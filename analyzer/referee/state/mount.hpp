@@ -79,6 +79,7 @@ struct OpenCall {
   } vain = Vain::no;
   FrameRef newest_copy;  ///< of what is sent in vain
   FrameRef no_credit;    ///< version 2: since then its responder may send nothing, to the end; number 0: not so
+  FrameRef no_window;    ///< iWARP: since then its requester's TCP takes nothing, to the end; number 0: not so
   FrameRef pulling;      ///< RDMA Read of its chunks that waits for its answer; number 0: none
 
   [[nodiscard]] bool surely_waits() const noexcept { return waits == Waits::surely; }

@@ -139,7 +139,11 @@ void Connection::take(Half& h, const TcpSegment& segment) {
     reset(h, segment.ref);
     return;
   }
-  h.window_closed = segment.window == 0;
+  if (segment.window != 0) {
+    h.window_closed = {};
+  } else if (h.window_closed.number == 0) {
+    h.window_closed = segment.ref;
+  }
   const std::uint32_t sequence = segment.sequence + ((segment.flags & TcpSegment::syn) != 0 ? 1U : 0U);
   if (segment.wire_length > 0 && !over_) payload(h, segment, sequence);
   if (segment.wire_length == 0) keep_alive(h, peer, segment);
@@ -271,7 +275,7 @@ void Connection::payload(Half& h, const TcpSegment& segment, std::uint32_t seque
       // One octet that nobody has acknowledged is more than a question, unless it asks whether the window has opened.
       if (piece.end() <= h.acknowledged) {
         h.copies.ask(h.acknowledged, half(1 - h.direction).heard, segment.ref);
-      } else if (!half(1 - h.direction).window_closed) {
+      } else if (half(1 - h.direction).window_closed.number == 0) {
         repeat(h, start, segment.ref);
       }
       return;

@@ -135,7 +135,7 @@ class Connection {
     FrameRef heard;                          // the newest one
     NetworksSeen networks;
     std::optional<BareAcknowledgement> bare;
-    bool window_closed = false;
+    FrameRef window_closed;  // since when; number 0: it is open
     Copies copies;
     std::uint64_t missing = 0;  // octets, in so many places
     std::uint64_t places = 0;

@@ -28,7 +28,7 @@ inline std::string told(const trace::Liveness& e) {
     s += fmt::format(" copies {} #{}-#{}", e.copies, e.first_copy.number, e.last_copy.number);
   s += fmt::format(" seen {}", e.amount);
   if (e.missing != 0 || e.places != 0) s += fmt::format(" missing {} in {}", e.missing, e.places);
-  if (e.window_closed) s += " closed";
+  if (e.window_closed.number != 0) s += fmt::format(" closed #{}", e.window_closed.number);
   if (e.before_capture.number != 0) s += fmt::format(" before #{}", e.before_capture.number);
   return s;
 }

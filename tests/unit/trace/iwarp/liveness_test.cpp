@@ -187,12 +187,12 @@ TEST_F(IwarpLiveness, AClosedWindow) {
   }
   auto got = run(s).liveness;
   EXPECT_EQ(got.at(0), "C heard #12 unacknowledged #8 seen " + std::to_string(client_.length() + 1));
-  EXPECT_THAT(got.at(1), testing::AllOf(StartsWith("S heard #13 "), testing::EndsWith(" closed")));
+  EXPECT_THAT(got.at(1), testing::AllOf(StartsWith("S heard #13 "), testing::EndsWith(" closed #7")));
   // With the window open the same octet, again and again, is data that nobody acknowledges.
   for (Segment& each : s) each.window = 500;
   got = run(s).liveness;
   EXPECT_THAT(got.at(0), StartsWith("C heard #12 unacknowledged #8 copies 2 #8-#12 "));
-  EXPECT_THAT(got.at(1), testing::Not(testing::EndsWith(" closed")));
+  EXPECT_THAT(got.at(1), testing::Not(testing::EndsWith(" closed #7")));
 }
 
 TEST_F(IwarpLiveness, ToldBeforeTheFirstClose) {
