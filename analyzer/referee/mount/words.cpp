@@ -402,7 +402,7 @@ using State = MountFacts::State;
           begin, a.doubted.number);
     case Assessment::Doubt::message_unread:
       return fmt::format(
-          "{}whether {} may stand in a message in pieces that could not be read to its end (frame {}).", begin,
+          "{}whether {} may stand in a message that could not be read to its end (frame {}).", begin,
           a.unread_copy != nullptr
               ? fmt::format("the COPY {:#010x} (frame {}) was completed", a.unread_copy->xid,
                             a.unread_copy->call.number)

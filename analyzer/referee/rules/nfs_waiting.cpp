@@ -99,7 +99,7 @@ namespace {
 }  // namespace
 
 void judge_callbacks(const MountWitness& witness, const Assessment& assessment) {
-  constexpr std::string_view unread = "a message in pieces could not be read to its end";
+  constexpr std::string_view unread = "a message could not be read to its end";
   if (assessment.unread_copy != nullptr) {
     witness.unchecked(RuleId::callback_awaited, assessment.unread_copy->connection, unread);
   }

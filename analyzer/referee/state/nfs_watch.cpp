@@ -395,6 +395,7 @@ void watch_call(Connection& connection, Transaction& call, wire::Bytes message, 
     }
     call.watched = call.watched || watches(step.operation, callback);
   }
+  if (!steps.whole() && message.size() < wire_length) watch_unread(connection, call.call);
 }
 
 void watch_unread(Connection& connection, FrameRef frame) {
@@ -411,7 +412,10 @@ bool reads_to_the_end(Connection& connection, wire::Bytes message, std::size_t w
 }
 
 void watch_answered(Connection& connection, Transaction& call) {
-  if (connection.mount != nullptr) take_introduction(connection, call);
+  if (connection.mount == nullptr) return;
+  take_introduction(connection, call);
+  // A Long Call of which the capture has not what was read, or one that was cut before it says what it asks for.
+  if (!call.procedure) watch_unread(connection, call.call);
 }
 
 void watch_orphan(Connection& connection, FrameRef reply) {

@@ -121,7 +121,7 @@ struct NfsWatch {
   std::optional<std::uint64_t> verifier;        ///< of the newest that was confirmed
   Outcomes outcomes;
   FrameRef newest_callback;
-  FrameRef unread;                       ///< newest message in pieces that could not be read to its end; number 0: none
+  FrameRef unread;                       ///< newest message that could not be read to its end; number 0: none
   StepsRead* read = nullptr;             ///< whoever has the mounts owns it
   std::uint64_t connections_opened = 0;  ///< SEQUENCE and others behind the second one may speak of a restart
 };

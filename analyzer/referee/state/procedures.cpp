@@ -78,13 +78,21 @@ void note_context(Transaction& call, wire::Bytes message, std::size_t wire_lengt
                                                            Procedure& procedure, wire::Bytes message,
                                                            std::size_t wire_length, bool callback) {
   const auto decoded = wire::decode_rpc_call(message, wire_length);
-  if (!decoded || decoded->body > message.size()) return std::nullopt;
+  if (!decoded || decoded->body > message.size()) {
+    watch_unread(connection, call.call);
+    return std::nullopt;
+  }
   call.protection = protection_assumed(*decoded);
+  if (call.protection == wire::Protection::integrity) watch_call(connection, call, message, wire_length);
+  if (call.protection == wire::Protection::privacy) watch_unread(connection, call.call);
   if (call.protection != wire::Protection::none) return std::nullopt;
   wire::Compound& compound = connection.newest_compound;
   if (!wire::decode_compound(message.subspan(decoded->body), wire_length - decoded->body, callback, compound)) {
+    watch_unread(connection, call.call);
     return std::nullopt;
   }
+  const bool cut = message.size() < wire_length && compound.operations.size() < compound.count;
+  if (cut) watch_unread(connection, call.call);
   const bool watched = std::any_of(compound.operations.begin(), compound.operations.end(),
                                    [&](std::uint32_t operation) { return watches(operation, callback); });
   if (watched || callback) watch_call(connection, call, message, wire_length);

@@ -2,6 +2,7 @@
 #include "trace/iwarp/alignment.hpp"
 
 #include <algorithm>
+#include <cstring>
 
 #include "wire/crc32c.hpp"
 #include "wire/ddp.hpp"
@@ -116,12 +117,41 @@ bool markers_agree(const Window& window, Position from, Position end, const wire
 
 }  // namespace
 
+namespace {
+
+/// DV and RV are 1, the reserved bits 0, the opcode below 8: says no to nearly everything.
+[[nodiscard]] bool control_plausible(std::uint8_t ddp, std::uint8_t rdmap) noexcept {
+  return (ddp & 0x3FU) == 0x01U && (rdmap & 0xF8U) == 0x40U;
+}
+
+/// The same of eight in a row, the first of them at `ddp`: is any of them? Nine octets are there.
+[[nodiscard]] bool any_control_plausible(const std::uint8_t* ddp) noexcept {
+  constexpr std::uint64_t each = 0x0101010101010101U;
+  std::uint64_t first = 0;
+  std::uint64_t second = 0;
+  std::memcpy(&first, ddp, sizeof first);
+  std::memcpy(&second, ddp + 1, sizeof second);
+  const std::uint64_t differs =
+      ((first & (0x3FU * each)) ^ (0x01U * each)) | ((second & (0xF8U * each)) ^ (0x40U * each));
+  return ((differs - each) & ~differs & (0x80U * each)) != 0;  // one of its octets is zero
+}
+
+}  // namespace
+
 std::size_t first_plausible(Bytes octets) noexcept {
   if (octets.size() < 4) return octets.size();
-  for (std::size_t i = 0; i < octets.size() - 3; ++i) {
-    // DV and RV are 1, the reserved bits 0, the opcode below 8: says no to nearly everything.
-    if ((octets[i + 2] & 0x3FU) != 0x01U || (octets[i + 3] & 0xF8U) != 0x40U) continue;
-    if (head_plausible(octets.data() + i)) return i;
+  constexpr std::size_t in_a_row = 8;
+  const std::size_t end = octets.size() - 3;
+  std::size_t i = 0;
+  while (i < end) {
+    const std::size_t next = std::min(end, i + in_a_row);
+    if (next - i == in_a_row && !any_control_plausible(octets.data() + i + 2)) {
+      i = next;
+      continue;
+    }
+    for (; i < next; ++i) {
+      if (control_plausible(octets[i + 2], octets[i + 3]) && head_plausible(octets.data() + i)) return i;
+    }
   }
   return octets.size();
 }
