@@ -51,7 +51,7 @@ const Row rows::callback_awaited{
         "A COPY answered as asynchronous with a stateid, and no CB_OFFLOAD with that stateid on any connection of the "
         "mount within --wait. A poll by OFFLOAD_STATUS that says it is complete, or OFFLOAD_CANCEL, ends the wait, and "
         "so does a restart of the server. Not "
-        "decided when frames of the server are missing since.",
+        "decided when frames of the server are missing since, or a message since could not be read to its end.",
     .next =
         "Server: is the copy still going on (nfsd's stacks, its disks)? Can it call back: backchannel-down says more. "
         "Client: nfs4_cb_offload in the nfs4 tracepoints."};
@@ -70,7 +70,8 @@ const Row rows::recall_unanswered{
         "CB_RECALL or CB_LAYOUTRECALL, and neither DELEGRETURN or LAYOUTRETURN nor an error reply that excuses it "
         "within --wait; one that came later is named with it. A recall that the return had overtaken is none, nor is "
         "one that was never acknowledged, or that the server forgot in a restart. Not "
-        "decided when frames of the client are missing since, or the Call of a Reply since, or where nothing but the "
+        "decided when frames of the client are missing since, or the Call of a Reply since, or a message since could "
+        "not be read to its end (encrypted, cut, or a Long Call without what was read of it), or where nothing but the "
         "callbacks tells who is the client and none of its own Calls is in the capture.",
     .next =
         "Client: what holds the file: nfs4_cb_recall and nfs4_delegreturn in the nfs4 tracepoints; dirty data that "

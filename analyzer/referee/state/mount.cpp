@@ -22,6 +22,11 @@ constexpr std::size_t connections_looked_at = 17;
   return before.reduced != now.reduced && same_procedure;
 }
 
+/// The same, of two that the capture cut.
+[[nodiscard]] bool as_long(const Transaction& before, const Transaction& now) noexcept {
+  return !before.payload && !now.payload && before.wire_length == now.wire_length;
+}
+
 [[nodiscard]] Transaction* open_elsewhere(Connection& connection, const Transaction& call) {
   const auto& alive = connection.mount->alive;
   if (alive.size() < 2 || connection.facts.messages.calls > calls_sent_again) return nullptr;
@@ -32,6 +37,7 @@ constexpr std::size_t connections_looked_at = 17;
     if (same == nullptr || same->settled_elsewhere()) continue;
     const bool refused = same->answers == 1 && at->second->refused(same->reply);
     if (same->answers != 0 && !refused) continue;
+    if (as_long(*same, call)) return same;
     if (!same->payload || !call.payload) continue;
     if (same_request(same->likeness(), call.likeness())) return same;
   }
