@@ -21,6 +21,7 @@ struct IbTransport::Impl {
       unplaced.kind = Quality::Kind::unplaced;
       sink.on(unplaced);
     }
+    if (header && header->opcode == wire::congestion_notification) flows.notified(p, *header);
     if (!header || header->op.kind == wire::IbKind::other) return;
     if (header->op.service == wire::IbService::rc) {
       flows.packet(p, *header);

@@ -68,6 +68,8 @@ struct IbHeader {
 
 /// The opcode of what goes to a CM queue pair.
 inline constexpr std::uint8_t ud_send_only = 0x64;
+/// BTH opcode of a CNP (RoCEv2): who received packets of this queue pair tells its sender that they met congestion.
+inline constexpr std::uint8_t congestion_notification = 0x81;
 
 /// Decodes one packet from its BTH on; `wire_length` reaches to the end of the ICRC.
 /// Fault::invalid: shorter on the wire than its headers, pad and ICRC. Fault::truncated: the capture ends inside the

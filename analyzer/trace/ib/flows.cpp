@@ -82,6 +82,12 @@ void Flows::copy(const IbPacket& packet, const wire::IbHeader& header) {
   leg->connection->shared.repeated(leg->sender, packet.ref, Repeated::Kind::capture_duplicate);
 }
 
+void Flows::notified(const IbPacket& packet, const wire::IbHeader& header) {
+  const Leg* leg = find({packet.source, packet.destination, header.destination_qp});
+  if (leg == nullptr || leg->connection == nullptr || !leg->connection->announced) return;
+  leg->connection->heard[index(leg->sender)] = packet.ref;
+}
+
 Connection& Flows::open(Transport transport, const Address& client, const Address& server, FrameRef first) {
   if (connections_.size() >= options_.room(max_connections) && !finishing_) make_room(first);
   rest_closed(first);

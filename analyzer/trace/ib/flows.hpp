@@ -26,6 +26,8 @@ class Flows {
   void packet(const IbPacket& packet, const wire::IbHeader& header);
   /// A packet that was here before, by another way to the capture.
   void copy(const IbPacket& packet, const wire::IbHeader& header);
+  /// What its sender got of this connection met congestion: it is there.
+  void notified(const IbPacket& packet, const wire::IbHeader& header);
   void finish(FrameRef last);
 
   // For the handshake

@@ -146,6 +146,17 @@ TEST_F(IbLiveness, NothingIsInFrontOfWhatBeginsInTheCapture) {
   EXPECT_THAT(told(), ElementsAre("C heard #5 seen 1", "S heard #6 seen 0"));
 }
 
+// Who tells of congestion received something, and is there.
+TEST_F(IbLiveness, ACongestionNotificationIsHeard) {
+  open();
+  p.call(first_psn);
+  p.step = long_enough;
+  p.call(first_psn);
+  p.from_server(ib_packet(wire::congestion_notification, Peers::client_qpn, 0, filled(16), {}));
+  p.call(first_psn);
+  EXPECT_THAT(told(), ElementsAre("C heard #7 unacknowledged #4 copies 2 #4-#7 seen 1", "S heard #6 seen 0"));
+}
+
 TEST_F(IbLiveness, CapturedTwiceIsNotSentAgain) {
   open();
   p.call(first_psn);
