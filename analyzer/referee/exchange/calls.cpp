@@ -70,13 +70,16 @@ Transaction& enter_exchange(const Witness& witness, const trace::Send& event, Tr
 /// A Reply or RDMA_ERROR that was delivered before its Call (held back behind a hole, or in wrong order in the file) is
 /// not without a Call: this is the first thing heard of its requester since.
 bool answered_before(const Witness& witness, const trace::Send& event, std::uint32_t xid) {
+  constexpr TimeNs displaced_within = 1'000'000;
   Connection& connection = witness.connection;
   const auto early = std::find_if(connection.cases.begin(), connection.cases.end(), [&](const Case& waited) {
     const Case::Answering* answer = waited.answer();
     if (answer == nullptr || waited.xid != xid || waited.accused != other(event.side)) return false;
     // Nobody knows an XID that no Call has had yet: what proves that the answer had arrived stands in the wrong place.
     if (answer->call.number == 0) return true;
-    return answer->received.number == 0 || event.frame.number < answer->received.number;
+    if (answer->received.number == 0 || event.frame.number < answer->received.number) return true;
+    // So does it where answers are known to stand in front of what they answer.
+    return connection.order_lost() && !trace::passed(waited.frame.time, event.frame.time, displaced_within);
   });
   if (early != connection.cases.end()) {
     if (early->frame.number < event.frame.number) lose_order(witness, Connection::FileOrder::skewed);

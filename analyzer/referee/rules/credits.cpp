@@ -227,7 +227,9 @@ void credit_call(const Witness& witness, const trace::Send& event, const Transac
   }
   // Delivered late (its direction was held back behind a hole): how many were outstanding when it was sent is not
   // known.
-  if (ledger.last_reply.number > sent.number) send.credits = RecentSend::Credits::uncertain;
+  // The same where what it had sent before stands behind it: one of both has changed places, with others perhaps.
+  const bool displaced = connection.of(event.side).last_event.number > event.frame.number;
+  if (ledger.last_reply.number > sent.number || displaced) send.credits = RecentSend::Credits::uncertain;
   const RuleId limit_rule =
       event.side == Side::active ? RuleId::credit_limit_exceeded : RuleId::reverse_credit_exceeded;
   if (connection.version2()) return;
@@ -320,10 +322,13 @@ void credit_answer(const Witness& witness, const trace::Send& event, Side reques
   ledger.answered = true;
   ledger.last_reply = event.frame;
   // An answer that stands earlier in the file than an accused Call was only delivered late: the Call was counted twice.
+  // One that stands behind what was sent after it has changed places, and how far is not known.
+  const bool displaced = event.sent_by().number < event.frame.number;
   for (Case& waited : connection.cases) {
     auto* calls = std::get_if<Case::CallsAboveGrant>(&waited.about);
-    if (calls != nullptr && waited.accused == requester && calls->excess > 0 &&
-        (event.last.number < waited.frame.number || event.last.time < waited.frame.time)) {
+    if (calls == nullptr || waited.accused != requester || calls->excess == 0) continue;
+    const bool perhaps_before = displaced && !trace::passed(waited.frame.time, event.frame.time, exchanged_within);
+    if (event.last.number < waited.frame.number || event.last.time < waited.frame.time || perhaps_before) {
       --calls->excess;
     }
   }
