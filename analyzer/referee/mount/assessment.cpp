@@ -121,6 +121,12 @@ void take_calls(Assessment& a, const Mount& mount, TimeNs wait) {
   return std::all_of(mount.lives.begin(), mount.lives.end(), [](const Life& each) { return each.forward == 0; });
 }
 
+/// Of two taps one may be a little ahead of the other.
+[[nodiscard]] bool may_follow(FrameRef unread, FrameRef promise) noexcept {
+  constexpr TimeNs ahead = 1'000'000;
+  return unread.number != 0 && !trace::passed(unread.time, promise.time, ahead);
+}
+
 /// What NFS itself lets the mount wait for.
 void take_nfs(Assessment& a, const Mount& mount, TimeNs wait) {
   a.newest_callback = mount.nfs.newest_callback;
@@ -128,7 +134,7 @@ void take_nfs(Assessment& a, const Mount& mount, TimeNs wait) {
     if (copy.ended.number != 0 || a.end.time - copy.reply.time < wait) continue;
     if (end_may_be_lost(mount, copy.reply) || mount.nfs.may_be_forgotten(copy.reply, copy.connection)) {
       ++a.hidden;
-    } else if (later(mount.nfs.unread, copy.reply)) {
+    } else if (may_follow(mount.nfs.unread, copy.reply)) {
       a.unread_copy = &copy;
     } else {
       a.copies.push_back(&copy);
@@ -144,7 +150,7 @@ void take_nfs(Assessment& a, const Mount& mount, TimeNs wait) {
                         returned_elsewhere(mount, recall);
     if (over) {
       if (!end_may_be_lost(mount, recall.callback)) a.late_recalls.push_back(&recall);
-    } else if (later(mount.nfs.unread, recall.callback)) {
+    } else if (may_follow(mount.nfs.unread, recall.callback)) {
       a.unread_recall = &recall;
     } else if (!unseen) {
       a.recalls.push_back(&recall);

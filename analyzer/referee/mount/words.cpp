@@ -401,13 +401,12 @@ using State = MountFacts::State;
           "read it.",
           begin, a.doubted.number);
     case Assessment::Doubt::message_unread:
-      return fmt::format(
-          "{}whether {} may stand in a message that could not be read to its end (frame {}).", begin,
-          a.unread_copy != nullptr
-              ? fmt::format("the COPY {:#010x} (frame {}) was completed", a.unread_copy->xid,
-                            a.unread_copy->call.number)
-              : fmt::format("what the server recalled (frame {}) was returned", a.unread_recall->callback.number),
-          mount.nfs.unread.number);
+      return fmt::format("{}whether {} may stand in a message that could not be read to its end (frame {}).", begin,
+                         a.unread_copy != nullptr ? fmt::format("the COPY {:#010x} (frame {}) was completed",
+                                                                a.unread_copy->xid, a.unread_copy->call.number)
+                                                  : fmt::format("what the server recalled (frame {}) was returned",
+                                                                a.unread_recall->callback.number),
+                         mount.nfs.unread.number);
     case Assessment::Doubt::answer_missing:
       return fmt::format("{}whether the server took the connection stands in frames that the capture lacks.", begin);
     case Assessment::Doubt::purpose_cut:
