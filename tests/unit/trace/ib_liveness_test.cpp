@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "ib_peers.hpp"
+#include "wire/ib.hpp"
 
 namespace rpcrdma::test {
 namespace {
