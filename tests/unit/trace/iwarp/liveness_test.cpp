@@ -26,6 +26,14 @@ class IwarpLiveness : public testing::Test {
               {false, server_.fpdu(send_ulpdu(1, 0, true, rpc_reply(1)))}};
   }
   [[nodiscard]] std::vector<Segment> segments() const { return segments_of(story_); }
+  /// With four more Calls and their Replies.
+  [[nodiscard]] std::vector<Segment> longer() {
+    for (std::uint32_t i = 2; i < 6; ++i) {
+      story_.push_back({true, client_.fpdu(send_ulpdu(i, 0, true, rpc_call(i)))});
+      story_.push_back({false, server_.fpdu(send_ulpdu(i, 0, true, rpc_reply(i)))});
+    }
+    return segments();
+  }
   [[nodiscard]] std::vector<Segment> until(std::size_t frame) const {
     auto s = segments();
     s.resize(frame);
@@ -296,11 +304,7 @@ TEST_F(IwarpLiveness, NotForWhatIsNoIwarp) {
 
 // Of two taps the client's is late: the Reply stands in front of the capture, what acknowledges it behind its Call.
 TEST_F(IwarpLiveness, AcknowledgedAndInFrontOfTheCapture) {
-  for (std::uint32_t i = 2; i < 6; ++i) {
-    story_.push_back({true, client_.fpdu(send_ulpdu(i, 0, true, rpc_call(i)))});
-    story_.push_back({false, server_.fpdu(send_ulpdu(i, 0, true, rpc_reply(i)))});
-  }
-  const auto all = segments();
+  const auto all = longer();
   std::vector<Segment> s(all.begin() + 5, all.end());
   s[1] = bare(all[6]);
   EXPECT_THAT(run(s).liveness.at(1), HasSubstr(" before #2"));
@@ -311,11 +315,7 @@ TEST_F(IwarpLiveness, AcknowledgedAndInFrontOfTheCapture) {
 }
 
 TEST_F(IwarpLiveness, WhatIsAcknowledgedComesBehindThat) {
-  for (std::uint32_t i = 2; i < 6; ++i) {
-    story_.push_back({true, client_.fpdu(send_ulpdu(i, 0, true, rpc_call(i)))});
-    story_.push_back({false, server_.fpdu(send_ulpdu(i, 0, true, rpc_reply(i)))});
-  }
-  const auto all = segments();
+  const auto all = longer();
   std::vector<Segment> s(all.begin() + 5, all.end());
   s.insert(s.begin() + 1, bare(all[6]));
   EXPECT_THAT(run(s).liveness.at(1), Not(HasSubstr(" before ")));
