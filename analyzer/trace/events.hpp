@@ -26,6 +26,9 @@ enum class Transport : std::uint8_t { rocev2, rocev1, infiniband, iwarp };
 
 /// The clocks of two taps may be: what one of them shows comes up to so much later than what the other one does.
 inline constexpr TimeNs two_taps_apart = 200'000'000;
+/// Packets that stand so near to each other may have changed places: on their way into the file (the queues of an
+/// adapter, two taps whose clocks all but agree). Those further apart have not.
+inline constexpr TimeNs change_of_places = 1'000'000;
 
 /// The active side opened the connection: it is the client. The passive side is the server.
 enum class Side : std::uint8_t { active, passive };

@@ -17,8 +17,6 @@ namespace rpcrdma::trace {
 struct ProvenOrder {
   /// What does not come until then is missing.
   static constexpr TimeNs patience = two_taps_apart;
-  /// Where what follows it has come: longer than packets need that only changed places.
-  static constexpr TimeNs neighbours = 1'000'000;
 
   /// What waits itself is not missing: the other direction is given up first.
   template <class Connection>

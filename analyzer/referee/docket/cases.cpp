@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "referee/docket/cases.hpp"
 
-#include "trace/proven_order.hpp"
 #include "trace/spans.hpp"
 
 #include <algorithm>
@@ -115,7 +114,7 @@ namespace {
 /// The owner of the memory answered long before it sent this.
 [[nodiscard]] bool answered_before(const Case::Use& use, FrameRef sent) {
   return use.answered.number != 0 && use.answered.number < sent.number &&
-         trace::passed(use.answered.time, sent.time, trace::ProvenOrder::neighbours);
+         trace::passed(use.answered.time, sent.time, trace::change_of_places);
 }
 
 }  // namespace

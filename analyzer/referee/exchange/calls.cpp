@@ -70,7 +70,6 @@ Transaction& enter_exchange(const Witness& witness, const trace::Send& event, Tr
 /// A Reply or RDMA_ERROR that was delivered before its Call (held back behind a hole, or in wrong order in the file) is
 /// not without a Call: this is the first thing heard of its requester since.
 bool answered_before(const Witness& witness, const trace::Send& event, std::uint32_t xid) {
-  constexpr TimeNs displaced_within = 1'000'000;
   Connection& connection = witness.connection;
   const auto early = std::find_if(connection.cases.begin(), connection.cases.end(), [&](const Case& waited) {
     const Case::Answering* answer = waited.answer();
@@ -79,7 +78,7 @@ bool answered_before(const Witness& witness, const trace::Send& event, std::uint
     if (answer->call.number == 0) return true;
     if (answer->received.number == 0 || event.frame.number < answer->received.number) return true;
     // So does it where answers are known to stand in front of what they answer.
-    return connection.order_lost() && !trace::passed(waited.frame.time, event.frame.time, displaced_within);
+    return connection.order_lost() && !trace::passed(waited.frame.time, event.frame.time, trace::change_of_places);
   });
   if (early != connection.cases.end()) {
     if (early->frame.number < event.frame.number) lose_order(witness, Connection::FileOrder::skewed);

@@ -20,8 +20,6 @@ constexpr TimeNs stall_time = 1'000'000'000;
 constexpr std::size_t most_grants = 512;
 /// An adapter acknowledges what its host takes a little later.
 constexpr TimeNs taken_within = 100'000;
-/// Neighbours in the file that are further apart were not exchanged by the queues of an adapter.
-constexpr TimeNs exchanged_within = 1'000'000;
 
 /// Calls above the grant without a pause are one finding, with all their frames.
 void settle_calls(const Witness& witness, const Case& waited, bool proven) {
@@ -92,7 +90,7 @@ void forget_grants_before(Ledger& ledger, FrameRef now, bool in_order) {
     const FrameRef& received = ledger.grants[i].acknowledged;
     if (received.number == 0) continue;
     const bool neighbours = !in_order && received.number + 1 >= now.number;
-    if (trace::passed(received.time, now.time, neighbours ? exchanged_within : taken_within)) newest = i;
+    if (trace::passed(received.time, now.time, neighbours ? trace::change_of_places : taken_within)) newest = i;
   }
   if (newest == 0) return;
   ledger.grants.erase(ledger.grants.begin(), ledger.grants.begin() + static_cast<std::ptrdiff_t>(newest));
@@ -327,7 +325,8 @@ void credit_answer(const Witness& witness, const trace::Send& event, Side reques
   for (Case& waited : connection.cases) {
     auto* calls = std::get_if<Case::CallsAboveGrant>(&waited.about);
     if (calls == nullptr || waited.accused != requester || calls->excess == 0) continue;
-    const bool perhaps_before = displaced && !trace::passed(waited.frame.time, event.frame.time, exchanged_within);
+    const bool perhaps_before =
+        displaced && !trace::passed(waited.frame.time, event.frame.time, trace::change_of_places);
     if (event.last.number < waited.frame.number || event.last.time < waited.frame.time || perhaps_before) {
       --calls->excess;
     }

@@ -135,9 +135,9 @@ namespace {
 /// One answer just behind RDMA_DONE may have changed places with it on its way into the file; of two packets the second
 /// cannot have, nor one that comes much later.
 [[nodiscard]] bool certainly_behind_done(const Offer& offer, FrameRef answer) noexcept {
-  constexpr TimeNs change_of_places = 1'000'000;
   const FrameRef first = offer.first_behind_done;
-  return (first.number != 0 && first.number != answer.number) || answer.time - offer.done.time > change_of_places;
+  return (first.number != 0 && first.number != answer.number) ||
+         answer.time - offer.done.time > trace::change_of_places;
 }
 
 }  // namespace

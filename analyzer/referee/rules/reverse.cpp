@@ -35,14 +35,11 @@ const Row rows::reverse_before_ready{
 
 namespace {
 
-/// Two taps, or two queues of one: so near to each other the order of the two directions is not certain.
-constexpr TimeNs order_unsure = 1'000'000;
-
 void settle_early_call(const Witness& witness, const Case& waited, bool proven) {
   Connection& connection = witness.connection;
   const FrameRef agreed = connection.back_channel.agreed;
   if (agreed.number != 0 && agreed.number < waited.frame.number) return;  // it was only delivered late
-  if (agreed.number != 0 && agreed.time - waited.frame.time < order_unsure) {
+  if (agreed.number != 0 && agreed.time - waited.frame.time < trace::change_of_places) {
     witness.unchecked(RuleId::reverse_before_ready,
                       "the client agreed at the same moment: which came first is not certain");
     return;

@@ -49,7 +49,7 @@ void Stream::request(const Arrival& a) {
 /// The capture begins with the answer to this request, right in front of it: of two that changed places the first.
 bool Stream::changed_places(const Arrival& a, Sequence at) const noexcept {
   return started_by_.number != 0 && at + 1 == expected_ && acknowledged_ == expected_ && held_.empty() &&
-         !passed(started_by_.time, a.ref.time, ProvenOrder::neighbours);
+         !passed(started_by_.time, a.ref.time, change_of_places);
 }
 
 void Stream::accept(const Arrival& a, Sequence at) {
@@ -143,8 +143,7 @@ bool Stream::not_yet_asked(const wire::IbHeader& header, bool from_start) const 
 }
 
 bool Stream::overtaken(std::uint32_t psn, TimeNs now) const noexcept {
-  return !held_.empty() && held_.last() >= unwrap(expected_, psn) &&
-         passed(held_.since(), now, ProvenOrder::neighbours);
+  return !held_.empty() && held_.last() >= unwrap(expected_, psn) && passed(held_.since(), now, change_of_places);
 }
 
 bool Stream::far_off(std::uint32_t psn) const noexcept {

@@ -12,7 +12,7 @@ namespace {
 /// Queues of an adapter that are read in turn: frames change places in the file, with the stamps that they have. More
 /// than that is a clock that was set.
 [[nodiscard]] bool stamped_before(FrameRef a, FrameRef b) noexcept {
-  return a.time != 0 && b.time != 0 && a.time < b.time && !passed(a.time, b.time, ProvenOrder::neighbours);
+  return a.time != 0 && b.time != 0 && a.time < b.time && !passed(a.time, b.time, change_of_places);
 }
 
 [[nodiscard]] bool sent_before(FrameRef a, FrameRef b) noexcept {
@@ -68,7 +68,7 @@ bool Connection::front_given_up(int direction, FrameRef now) {
   if (asked.overtaken(early(direction).front().header.psn, now.time)) return true;
   // Its peer answered something that was sent behind this, and so behind what this answers.
   const bool answered_beyond = !awaited_waits(direction) && awaited_waits(1 - direction);
-  if (answered_beyond && passed(early(direction).front().ref.time, now.time, ProvenOrder::neighbours)) return true;
+  if (answered_beyond && passed(early(direction).front().ref.time, now.time, change_of_places)) return true;
   if (!ProvenOrder::waited_long(*this, direction, now)) return false;
   waited_in_vain_[index(sender)] = !asked.requests_seen();
   return true;

@@ -55,7 +55,7 @@ namespace {
 
 /// What is missing there has not only changed places with what follows it.
 [[nodiscard]] bool overtaken(const Hole& hole, FrameRef now) noexcept {
-  return passed(hole.since.time, now.time, ProvenOrder::neighbours);
+  return passed(hole.since.time, now.time, change_of_places);
 }
 
 }  // namespace

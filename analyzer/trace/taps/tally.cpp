@@ -25,10 +25,9 @@ Pair::Pair(const TapPair& pair, const std::vector<TapClock>& clocks)
 }
 
 Pair::Times Pair::ran(std::size_t input) const noexcept {
-  constexpr TimeNs queues = 1'000'000;
   const TapClock& clock = clocks_[input == pair_.input ? 1 : 0];
   if (!clock.first || !clock.last) return {1, 0};
-  const TimeNs around = plus(plus(slack_, queues), pair_.one_way);
+  const TimeNs around = plus(plus(slack_, change_of_places), pair_.one_way);
   return {minus(clock.corrected_first(), around), plus(clock.corrected_last(), around)};
 }
 
