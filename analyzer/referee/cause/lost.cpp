@@ -251,6 +251,18 @@ struct Silence {
   return Silence{stuck, Silence::Of::keep_alives, state.liveness->first_repeat, state.liveness->last_copy};
 }
 
+/// What proves why it is over: a cause before silence, which only follows from it.
+struct EndProof {
+  const Suspect* cause = nullptr;
+  std::optional<Silence> silence;
+  [[nodiscard]] bool any() const noexcept { return cause != nullptr || silence; }
+};
+
+[[nodiscard]] EndProof end_proof(const Witness& witness, FrameRef noticed) {
+  if (const Suspect* cause = proven_cause(witness, noticed)) return {cause, {}};
+  return {nullptr, silence_of(witness.connection, noticed)};
+}
+
 [[nodiscard]] std::string in_vain_text(const Connection& connection, const Silence& silence) {
   const SideState& state = connection.of(silence.stuck);
   const Side silent = other(silence.stuck);
@@ -299,17 +311,17 @@ void lost_unseen(const Witness& witness, FrameRef noticed) {
 }
 
 /// What ended it: the frame in which it was noticed, or the last of its own.
-FrameRef judge_lost(const Witness& witness, FrameRef noticed, NoticedBy by) {
+FrameRef judge_lost(const Witness& witness, FrameRef noticed, NoticedBy by, const EndProof& proof) {
   Connection& connection = witness.connection;
   if (connection.over()) return noticed;
   connection.stage = Connection::Stage::over;
   FrameRef until = by == NoticedBy::capture_end ? connection.last_frame : noticed;
   bool unseen = false;
-  if (const Suspect* suspect = proven_cause(witness, noticed)) {
-    close_with(witness, Closed{Closed::How::superseded, noticed, {}, {}}, *suspect);
-  } else if (const std::optional<Silence> silence = silence_of(connection, noticed)) {
-    if (by == NoticedBy::capture_end) until = silence->last;
-    lost_in_silence(witness, *silence, noticed, by);
+  if (proof.cause != nullptr) {
+    close_with(witness, Closed{Closed::How::superseded, noticed, {}, {}}, *proof.cause);
+  } else if (proof.silence) {
+    if (by == NoticedBy::capture_end) until = proof.silence->last;
+    lost_in_silence(witness, *proof.silence, noticed, by);
   } else {
     lost_unseen(witness, noticed);
     // Nobody saw it end: what was due may stand where the capture lacks frames, and how long it was waited for is not
@@ -380,7 +392,7 @@ void judge_close(const Witness& witness, const trace::Disconnect& event) {
   using How = trace::Disconnect::How;
   if (connection.over()) return;
   if (event.how == How::superseded) {
-    judge_lost(witness, event.frame, NoticedBy::successor);
+    judge_lost(witness, event.frame, NoticedBy::successor, end_proof(witness, event.frame));
     return;
   }
   const Side by = event.how == How::reply ? other(event.side) : event.side;
@@ -395,7 +407,7 @@ void judge_close(const Witness& witness, const trace::Disconnect& event) {
   const bool exhausted = (event.how == How::request && connection.of(by).repeats >= 5) ||
                          (event.how == How::reset && repeats_in_vain(connection, by));
   if (cause == nullptr && exhausted) {
-    judge_lost(witness, event.frame, NoticedBy::close);
+    judge_lost(witness, event.frame, NoticedBy::close, end_proof(witness, event.frame));
     return;
   }
   if (left && (event.how == How::fin || event.side == *left)) {
@@ -439,15 +451,16 @@ void judge_still_open(const Witness& witness, FrameRef last, FrameRef newest_req
   const bool quiet = last.time - stuck.last_repeat.time > quiet_for ||
                      connection.facts.transport == trace::Transport::iwarp ||
                      repeats_in_vain(connection, client.repeats >= server.repeats ? Side::active : Side::passive);
-  // Repeats that are acknowledged, each of them, prove nothing.
-  const bool silent = succeeded || (quiet && (silence_of(connection, last) || proven_cause(witness, last) != nullptr));
-  if (silent && retries_exhausted(connection, succeeded ? newest_request : FrameRef{})) {
-    judge_live_chunks(witness, succeeded ? judge_lost(witness, newest_request, NoticedBy::successor)
-                                         : judge_lost(witness, last, NoticedBy::capture_end));
+  if (succeeded && retries_exhausted(connection, newest_request)) {
+    const EndProof proof = end_proof(witness, newest_request);
+    judge_live_chunks(witness, judge_lost(witness, newest_request, NoticedBy::successor, proof));
     return;
   }
-  if (ended_by_refusal(connection)) {
-    judge_live_chunks(witness, judge_lost(witness, last, NoticedBy::capture_end));
+  const EndProof proof = end_proof(witness, last);
+  // Repeats that are acknowledged, each of them, prove nothing.
+  const bool silent = !succeeded && quiet && proof.any() && retries_exhausted(connection, {});
+  if (silent || ended_by_refusal(connection)) {
+    judge_live_chunks(witness, judge_lost(witness, last, NoticedBy::capture_end, proof));
     return;
   }
   if (end_if_leaving(witness)) return;
