@@ -11,13 +11,17 @@ Share::Share(const trace::Options& tracing, const referee::Options& judging) : j
   judge_.follow(transports_->now());
 }
 
-referee::Share Share::finish(trace::FrameRef last_frame, trace::FrameRef last, trace::FrameRef first) {
+referee::Trunks Share::finish_connections(trace::FrameRef last_frame, trace::FrameRef last) {
   transports_->finish_infiniband(last_frame);
   transports_->finish_iwarp(last_frame);
-  std::vector<trace::Moment> numbered = transports_->numbered();
+  numbered_ = transports_->numbered();
   transports_.reset();  // the report takes room, too
-  referee::Share share = judge_.finish_share(last, first);
-  share.numbered = std::move(numbered);
+  return judge_.finish_connections(last);
+}
+
+referee::Share Share::finish(trace::FrameRef last, trace::FrameRef first, const referee::Trunks& trunks) {
+  referee::Share share = judge_.finish_share(last, first, trunks);
+  share.numbered = std::move(numbered_);
   return share;
 }
 

@@ -6,6 +6,7 @@
 #include <optional>
 #include <vector>
 
+#include "referee/mount/trunks.hpp"
 #include "referee/referee.hpp"
 #include "referee/shares.hpp"
 #include "trace/transports.hpp"
@@ -38,11 +39,14 @@ class Share {
   /// TCP segments that carried RDMA.
   [[nodiscard]] std::uint64_t rdma_segments() const noexcept { return rdma_segments_; }
   [[nodiscard]] std::vector<trace::Service> services() const { return transports_->services(); }
-  [[nodiscard]] referee::Share finish(trace::FrameRef last_frame, trace::FrameRef last, trace::FrameRef first);
+  /// First this, of each share; then the other, with what all of them said.
+  [[nodiscard]] referee::Trunks finish_connections(trace::FrameRef last_frame, trace::FrameRef last);
+  [[nodiscard]] referee::Share finish(trace::FrameRef last, trace::FrameRef first, const referee::Trunks& trunks);
 
  private:
   referee::Referee judge_;
   std::optional<trace::Transports> transports_;  ///< until they are finished
+  std::vector<trace::Moment> numbered_;          ///< behind that
   std::uint64_t rdma_segments_ = 0;
 };
 

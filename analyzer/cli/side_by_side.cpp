@@ -396,11 +396,16 @@ Judged judge_side_by_side(Inputs& inputs, Progress& progress, trace::Options tra
     const auto known = shares.back()->services();
     services.insert(services.end(), known.begin(), known.end());
   }
-  std::vector<referee::Share> finished(shares.size());
+  std::vector<referee::Trunks> trunks(shares.size());
   share_out(threads, shares.size(), [&](std::size_t i) {
     for (const trace::Service& service : services) shares[i]->take(Serves{service, front.last()});
-    finished[i] = shares[i]->finish(front.last(), inputs.last(), inputs.first());
+    trunks[i] = shares[i]->finish_connections(front.last(), inputs.last());
   });
+  referee::Trunks all;
+  for (referee::Trunks& each : trunks) all.join(std::move(each));
+  std::vector<referee::Share> finished(shares.size());
+  share_out(threads, shares.size(),
+            [&](std::size_t i) { finished[i] = shares[i]->finish(inputs.last(), inputs.first(), all); });
   if (finished.empty()) finished.emplace_back();
   return {referee::put_together(std::move(finished)), front.finish()};
 }

@@ -16,6 +16,7 @@
 #include "referee/mount/account.hpp"
 #include "referee/mount/lives.hpp"
 #include "referee/mount/mounts.hpp"
+#include "referee/mount/trunks.hpp"
 #include "referee/rules/checks.hpp"
 #include "referee/rules/peers.hpp"
 #include "referee/shares.hpp"
@@ -533,12 +534,13 @@ void Referee::tell() {
 void Referee::follow(const trace::Moment& now) { impl_->book.follow(now); }
 
 Report Referee::finish(FrameRef last, FrameRef first) {
+  const Trunks trunks = finish_connections(last);
   std::vector<Share> all;
-  all.push_back(finish_share(last, first));
+  all.push_back(finish_share(last, first, trunks));
   return put_together(std::move(all));
 }
 
-Share Referee::finish_share(FrameRef last, FrameRef first) {
+Trunks Referee::finish_connections(FrameRef last) {
   Impl& impl = *impl_;
   using Step = trace::Moment::Step;
   impl.book.follow(impl.now);
@@ -557,10 +559,14 @@ Share Referee::finish_share(FrameRef last, FrameRef first) {
   impl.connections.clear();
   impl.cached = nullptr;
   impl.peers = {};
+  return impl.mounts.trunks();
+}
 
+Share Referee::finish_share(FrameRef last, FrameRef first, const Trunks& trunks) {
+  Impl& impl = *impl_;
   Share share;
   if (impl.mounts.any_attempt()) impl.any_rpcrdma = true;
-  share.mounts = impl.mounts.finish({impl.context}, first, last, impl.now);
+  share.mounts = impl.mounts.finish({impl.context}, first, last, trunks, impl.now);
   share.mounts_known = impl.mounts.known();
   impl.book.conclude_all();
   share.connections = impl.finished.take();

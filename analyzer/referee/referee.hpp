@@ -17,6 +17,7 @@ namespace rpcrdma::referee {
 class Listener;
 class Observer;
 struct Share;
+class Trunks;
 
 class Referee final : public trace::EventSink {
  public:
@@ -59,8 +60,9 @@ class Referee final : public trace::EventSink {
   // Of several, which have a share of a capture's connections each (referee/shares.hpp)
   /// What says when events happen. Outlives the referee.
   void follow(const trace::Moment& now);
-  /// Instead of finish().
-  [[nodiscard]] Share finish_share(FrameRef last, FrameRef first);
+  /// Instead of finish(): first this, of each, which judges connections; then the other, with what all of them said.
+  [[nodiscard]] Trunks finish_connections(FrameRef last);
+  [[nodiscard]] Share finish_share(FrameRef last, FrameRef first, const Trunks& trunks);
 
   /// The findings so far, by number from 0; later ones are appended, and those here may still get evidence and another
   /// severity. Without a listener only.

@@ -20,7 +20,7 @@ struct Host {
   std::uint16_t lid = 0;
   std::uint64_t guid = 0;
 
-  /// Host number `n` (1 or 2) of the network of a story: 192.0.2.n, 2001:db8::n, LID n. Where many stories share a
+  /// Host number `n` (1 to 4) of the network of a story: 192.0.2.n, 2001:db8::n, LID n. Where many stories share a
   /// file, each from the second on has a network of its own: 198.18.0.0 + 4 story + n.
   [[nodiscard]] static Host number(std::uint8_t n, unsigned story = 0);
   [[nodiscard]] Octets gid(Link link) const;         ///< 16 octets

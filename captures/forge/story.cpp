@@ -213,11 +213,11 @@ const Story::Done& Story::operation(const std::string& name) {
   throw Mistake("no operation belongs to '" + name + "'");
 }
 
-Stage Story::stage(unsigned number) {
+Stage Story::stage(unsigned number, std::uint8_t server) {
   return {film_,
           network_,
           Host::number(client_host, number_),
-          Host::number(server_host, number_),
+          Host::number(server, number_),
           number,
           number_,
           life_,
@@ -244,11 +244,13 @@ void Story::connect(const Step& step, Words& words) {
   h.ready_data = from_hex(words.get<std::string>("ready_data", ""));
   h.reject = words.maybe<std::uint32_t>("reject");
   const auto again = words.get<bool>("same_ports", false);
+  const std::uint8_t host = words.get<bool>("second_address", false) ? server_second : server_host;
 
   life_ = again ? life_ + 1 : 0;
   if (!again) connection_ = static_cast<unsigned>(lines_.size());
   Line fresh;
-  fresh.wire = fabric_.iwarp ? make_iwarp_connection(stage(connection_)) : make_ib_connection(stage(connection_));
+  const Stage here = stage(connection_, host);
+  fresh.wire = fabric_.iwarp ? make_iwarp_connection(here) : make_ib_connection(here);
   fresh.wire->spoil = step.spoiled;
   fresh.client_credits = client.credits;
   fresh.server_credits = server.credits;
@@ -272,7 +274,7 @@ void Story::attempt(const Step& step, Words& words) {
   h.attempts = words.get<unsigned>("copies", 1);
   h.every = nanoseconds(words.get<double>("every", 1));
   if (h.attempts == 0) throw Mistake("an attempt is made at least once");
-  const Stage here = stage(apart + attempts_++);
+  const Stage here = stage(apart + attempts_++, server_host);
   (fabric_.iwarp ? make_iwarp_connection(here) : make_ib_connection(here))->knock(h, answer->second);
   if (words.get<bool>("answer_first", false)) film_.swap_last();
 }

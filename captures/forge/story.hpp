@@ -132,7 +132,7 @@ class Story {
   void acknowledge(const Step& step, Side by);
 
   /// `number`: of the connection.
-  [[nodiscard]] Stage stage(unsigned number);
+  [[nodiscard]] Stage stage(unsigned number, std::uint8_t server);
   [[nodiscard]] Line& line();
   [[nodiscard]] Memory& memory(Side s) { return line().memory.at(s == Side::client ? 0 : 1); }
   [[nodiscard]] const Done& operation(const std::string& name);
@@ -159,6 +159,7 @@ class Story {
 
 inline constexpr std::uint8_t client_host = 2;
 inline constexpr std::uint8_t server_host = 1;
+inline constexpr std::uint8_t server_second = 4;        ///< another address of the server
 inline constexpr const char* noise_part = "noise";      ///< of frames that belong to neither side
 inline constexpr std::uint64_t usual_offset = 0x10000;  ///< of a region whose offset a step does not name
 

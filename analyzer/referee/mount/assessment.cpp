@@ -123,8 +123,7 @@ void take_calls(Assessment& a, const Mount& mount, TimeNs wait) {
 
 /// Of two taps one may be a little ahead of the other.
 [[nodiscard]] bool may_follow(FrameRef unread, FrameRef promise) noexcept {
-  constexpr TimeNs ahead = 1'000'000;
-  return unread.number != 0 && !trace::passed(unread.time, promise.time, ahead);
+  return unread.number != 0 && !trace::passed(unread.time, promise.time, trace::change_of_places);
 }
 
 /// What NFS itself lets the mount wait for.
@@ -132,7 +131,8 @@ void take_nfs(Assessment& a, const Mount& mount, TimeNs wait) {
   a.newest_callback = mount.nfs.newest_callback;
   for (const AsyncCopy& copy : mount.nfs.copies) {
     if (copy.ended.number != 0 || a.end.time - copy.reply.time < wait) continue;
-    if (end_may_be_lost(mount, copy.reply) || mount.nfs.may_be_forgotten(copy.reply, copy.connection)) {
+    if (end_may_be_lost(mount, copy.reply) || mount.nfs.may_be_forgotten(copy.reply, copy.connection) ||
+        copy.perhaps_ended.number != 0) {
       ++a.hidden;
     } else if (may_follow(mount.nfs.unread, copy.reply)) {
       a.unread_copy = &copy;

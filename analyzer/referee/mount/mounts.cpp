@@ -460,14 +460,21 @@ bool Mounts::any_attempt() const noexcept {
   });
 }
 
+Trunks Mounts::trunks() const {
+  Trunks all;
+  for (const auto& [ends, mount] : mounts_) all.add(mount->nfs);
+  return all;
+}
+
 std::vector<Said<MountFacts>> Mounts::finish(const MountWitness& witness, FrameRef first, FrameRef last,
-                                             trace::Moment& now) {
+                                             const Trunks& trunks, trace::Moment& now) {
   std::vector<Mount*> mounts;
   for (const auto& [ends, mount] : mounts_) mounts.push_back(mount.get());
   std::sort(mounts.begin(), mounts.end(), [](const Mount* a, const Mount* b) { return a->id < b->id; });
   std::vector<Said<MountFacts>> facts;
   for (Mount* mount : mounts) {
     now = {trace::Moment::Step::mounts, mount->id};
+    trunks.tell(mount->nfs);
     Assessment assessment = assess(*mount, last, witness.context.options.wait);
     if (first.number != 0) assessment.begin = first;
     const bool guessed = assessment.roles == MountFacts::Roles::guessed;

@@ -14,6 +14,7 @@
 
 #include "referee/docket/symptoms.hpp"
 #include "referee/mount/port_names.hpp"
+#include "referee/mount/trunks.hpp"
 #include "referee/state/connection.hpp"
 #include "referee/state/finished.hpp"
 #include "referee/state/mount.hpp"
@@ -59,10 +60,12 @@ class Mounts {
   /// Nothing more can come of it, and the capture goes on.
   static void forgets(const Connection& connection);
 
+  /// What may end what other mounts wait for. Nothing more comes.
+  [[nodiscard]] Trunks trunks() const;
   /// At the end of the capture: rules of group N, what became of each mount, and the sentence. Mounts by when they
-  /// became known. `now`: is told whose turn it is.
+  /// became known. `trunks`: of all mounts. `now`: is told whose turn it is.
   [[nodiscard]] std::vector<Said<MountFacts>> finish(const MountWitness& witness, FrameRef first, FrameRef last,
-                                                     trace::Moment& now);
+                                                     const Trunks& trunks, trace::Moment& now);
   /// When each became known, also those of which finish() says nothing; by number, from 1.
   [[nodiscard]] const std::vector<trace::Moment>& known() const noexcept { return known_; }
   /// Mounts that are not kept; each request of them counts.

@@ -16,6 +16,7 @@ using wire::StateId;
 [[nodiscard]] bool same_state(const StateId& a, const StateId& b) noexcept { return a.other == b.other; }
 
 void end_copy(NfsWatch& nfs, const StateId& state, FrameRef frame) {
+  nfs.copies_over.add({state, frame});
   for (AsyncCopy& copy : nfs.copies) {
     if (copy.ended.number == 0 && same_state(copy.state, state)) copy.ended = frame;
   }
@@ -44,12 +45,14 @@ void begin_recall(Connection& connection, const Transaction& call, Recall::Of of
   recall.xid = call.xid;
   recall.connection = connection.id();
   // The return may have been on its way already.
-  const bool raced = state && nfs.returned.newest([&](const StateId& given) { return same_state(given, *state); });
+  const bool raced =
+      state && nfs.returned.newest([&](const StateOver& given) { return same_state(given.state, *state); });
   if (raced) recall.ended = call.call;
   nfs.recalls.push_back(recall);
 }
 
 void react(NfsWatch& nfs, FrameRef frame) {
+  keep_later(nfs.channel_made, frame);
   if (nfs.channel.empty()) return;
   FlagEpisode& episode = nfs.channel.back();
   if (episode.cleared.number == 0 && episode.reaction.number == 0) episode.reaction = frame;
@@ -98,6 +101,13 @@ void take_introduction(Connection& connection, Transaction& call) {
   return reply.whole() && reply.status.value_or(0) != 0;
 }
 
+void take_session(NfsWatch& nfs, const wire::SessionId& session) {
+  if (!nfs.sessions.empty() && nfs.sessions.back() == session) return;  // as always but once
+  std::erase(nfs.sessions, session);
+  if (nfs.sessions.size() >= NfsWatch::most_sessions) nfs.sessions.erase(nfs.sessions.begin());
+  nfs.sessions.push_back(session);
+}
+
 /// What an operation of the client asks for.
 void take_step(Connection& connection, Transaction& call, const wire::CallStep& step) {
   NfsWatch& nfs = connection.mount->nfs;
@@ -107,11 +117,16 @@ void take_step(Connection& connection, Transaction& call, const wire::CallStep& 
     case wire::operation::free_stateid:
       if (state == nullptr) break;
       end_recalls(nfs, Recall::Of::delegation, *state, call.call);
-      nfs.returned.add(StateId(*state));
+      nfs.returned.add({*state, call.call});
       break;
     case wire::operation::layoutreturn:
       if (const auto* layouts = std::get_if<wire::Layouts>(&step.arguments)) {
         const bool file = layouts->of == wire::Layouts::Of::file;
+        if (file) {
+          nfs.layouts_returned.add({layouts->state, call.call});
+        } else {
+          keep_later(nfs.all_layouts_returned, call.call);
+        }
         end_recalls(nfs, Recall::Of::layout, file ? std::optional(layouts->state) : std::nullopt, call.call);
       }
       break;
@@ -122,6 +137,9 @@ void take_step(Connection& connection, Transaction& call, const wire::CallStep& 
       if (state != nullptr) call.asked_of = *state;
       break;
     case wire::operation::bind_conn_to_session:
+      if (const auto* bound = std::get_if<wire::BoundConnection>(&step.arguments)) take_session(nfs, bound->session);
+      react(nfs, call.call);
+      break;
     case wire::operation::create_session:
       react(nfs, call.call);
       break;
@@ -147,11 +165,11 @@ void take_callback_step(Connection& connection, const Transaction& call, const w
   // mount.
   const bool returned_here = call.requester == trace::Side::passive;
   switch (step.operation) {
+    case wire::operation::cb_sequence:
+      if (const auto* session = std::get_if<wire::SessionId>(&step.arguments)) take_session(nfs, *session);
+      break;
     case wire::operation::cb_offload:
-      if (const auto* done = std::get_if<wire::OffloadDone>(&step.arguments)) {
-        end_copy(nfs, done->state, call.call);
-        nfs.offloads_done.add(StateId(done->state));
-      }
+      if (const auto* done = std::get_if<wire::OffloadDone>(&step.arguments)) end_copy(nfs, done->state, call.call);
       break;
     case wire::operation::cb_recall:
       if (!returned_here) break;
@@ -254,7 +272,9 @@ void take_copy(Connection& connection, const Transaction& call, const wire::Copi
   copy.reply = frame;
   copy.xid = call.xid;
   copy.connection = connection.id();
-  const bool done = nfs.offloads_done.newest([&](const StateId& state) { return same_state(state, copy.state); });
+  // It may have been done before its Reply came.
+  const bool done = nfs.copies_over.newest(
+      [&](const StateOver& over) { return same_state(over.state, copy.state) && later(over.frame, copy.call); });
   if (done) copy.ended = frame;
   nfs.copies.push_back(copy);
 }
@@ -284,9 +304,8 @@ void take_recall_answer(NfsWatch& nfs, const Transaction& call, std::uint32_t st
   return wire::load_be32(results.data() + at) == 1 && keeps_lease(wire::load_be32(results.data() + at + 4));
 }
 
-/// sr_status_flags of a Reply whose first operation is SEQUENCE, without reading the rest. `results`: from the
-/// COMPOUND's status on.
-[[nodiscard]] std::optional<std::uint32_t> flags_of(wire::Bytes results) noexcept {
+/// Of a Reply whose first operation is SEQUENCE, without reading the rest. `results`: from the COMPOUND's status on.
+[[nodiscard]] std::optional<wire::Sequenced> sequenced(wire::Bytes results) noexcept {
   constexpr std::size_t words_before_tag = 8;
   constexpr std::size_t most_tag = 1024;
   if (results.size() < words_before_tag) return std::nullopt;
@@ -295,13 +314,17 @@ void take_recall_answer(NfsWatch& nfs, const Transaction& call, std::uint32_t st
   const std::size_t at = words_before_tag + (tag + 3) / 4 * 4;
   // number of results, operation, its status, session id, sequence id, three slots, flags
   constexpr std::size_t operation_at = 4;
+  constexpr std::size_t session_at = 12;
   constexpr std::size_t flags_at = 44;
   if (results.size() < at + flags_at + 4) return std::nullopt;
   const std::uint8_t* p = results.data() + at;
   if (wire::load_be32(p + operation_at) != wire::operation::sequence || wire::load_be32(p + operation_at + 4) != 0) {
     return std::nullopt;
   }
-  return wire::load_be32(p + flags_at);
+  wire::Sequenced said;
+  std::copy_n(p + session_at, said.session.octets.size(), said.session.octets.begin());
+  said.flags = wire::load_be32(p + flags_at);
+  return said;
 }
 
 /// Where the results of an accepted Reply with an empty verifier and SUCCESS begin, as most are; 0: it is another.
@@ -314,8 +337,10 @@ void take_recall_answer(NfsWatch& nfs, const Transaction& call, std::uint32_t st
   return plain ? body : 0;
 }
 
-void take_sequence(Connection& connection, std::uint32_t flags, FrameRef frame) {
+void take_sequence(Connection& connection, const wire::Sequenced& said, FrameRef frame) {
   NfsWatch& nfs = connection.mount->nfs;
+  take_session(nfs, said.session);
+  const std::uint32_t flags = said.flags;
   if (flags == 0 && nfs.channel.empty() && nfs.revoked.empty()) return;  // as a healthy server always says
   take_flags(nfs.channel, flags & channel_down, frame, connection.id());
   take_flags(nfs.revoked, flags & state_lost, frame, connection.id());
@@ -336,10 +361,9 @@ void read_results(Connection& connection, Transaction& call, FrameRef frame, wir
       take_status(connection, call, std::string(wire::nfs4_operation_name(step.operation, false)), step.status, false,
                   frame);
     }
-    const auto* sequenced = std::get_if<wire::Sequenced>(&step.result);
-    if (sequenced != nullptr && call.protection == wire::Protection::integrity) {
-      take_sequence(connection, sequenced->flags, frame);
-    }
+    const auto* said = std::get_if<wire::Sequenced>(&step.result);
+    if (said != nullptr && call.protection == wire::Protection::integrity) take_sequence(connection, *said, frame);
+    if (const auto* made = std::get_if<wire::CreatedSession>(&step.result)) take_session(nfs, made->session);
     if (const auto* copied = std::get_if<wire::Copied>(&step.result)) take_copy(connection, call, *copied, frame);
     if (const auto* progress = std::get_if<wire::OffloadProgress>(&step.result)) {
       if (progress->complete && call.asked_of) end_copy(nfs, *call.asked_of, frame);
@@ -477,7 +501,7 @@ void watch_reply(Connection& connection, Transaction& call, FrameRef frame, wire
     return;
   }
   if (!callback) {
-    if (const std::optional<std::uint32_t> flags = flags_of(results)) take_sequence(connection, *flags, frame);
+    if (const std::optional<wire::Sequenced> said = sequenced(results)) take_sequence(connection, *said, frame);
   }
   const bool delayed = !callback && status == 0 && !connection.mount->nfs.delays.empty();
   if (status != 0 || call.watched || callback || delayed) read_results(connection, call, frame, message, wire_length);

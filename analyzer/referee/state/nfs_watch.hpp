@@ -31,7 +31,8 @@ struct AsyncCopy {
   FrameRef reply;
   std::uint32_t xid = 0;
   ConnectionId connection = 0;
-  FrameRef ended;  ///< CB_OFFLOAD, a poll that says so, or OFFLOAD_CANCEL; number 0: still awaited
+  FrameRef ended;          ///< CB_OFFLOAD, a poll that says so, or OFFLOAD_CANCEL; number 0: still awaited
+  FrameRef perhaps_ended;  ///< one of so many that ended since that not all are known; number 0: none
 };
 
 /// State that the server wants back.
@@ -67,6 +68,12 @@ struct DelayRun {
   ConnectionId connection = 0;
 };
 
+/// What nobody waits for any more.
+struct StateOver {
+  wire::StateId state;
+  FrameRef frame;
+};
+
 /// What was read of a message last. Large, and taken anew for each: one for all mounts.
 struct StepsRead {
   wire::CallSteps asked;
@@ -78,6 +85,7 @@ struct NfsWatch {
   static constexpr std::size_t most_recalls = 256;
   static constexpr std::size_t most_episodes = 32;
   static constexpr std::size_t most_errors = 256;
+  static constexpr std::size_t most_sessions = 4;
 
   struct ErrorCount {
     std::uint64_t times = 0;
@@ -96,8 +104,11 @@ struct NfsWatch {
 
   std::vector<AsyncCopy> copies;
   std::vector<Recall> recalls;
-  Recent<wire::StateId, 32> offloads_done;      ///< CB_OFFLOADs of copies whose reply was not seen yet
-  Recent<wire::StateId, 32> returned;           ///< delegations given back, newest
+  Recent<StateOver, most_copies> copies_over;  ///< the newest: their reply may not have been seen yet, or elsewhere
+  Recent<StateOver, most_recalls> returned;    ///< delegations given back, the newest
+  Recent<StateOver, most_recalls> layouts_returned;  ///< those of files, the newest
+  FrameRef all_layouts_returned;                     ///< the newest of those of a file system, or all; number 0: none
+  FrameRef channel_made;                        ///< the newest BIND_CONN_TO_SESSION or CREATE_SESSION; number 0: none
   std::vector<FlagEpisode> channel;             ///< the callback channel is down
   std::vector<FlagEpisode> revoked;             ///< state was taken away
   std::map<std::string, DelayRun> delays;       ///< by operation: while they last
@@ -121,9 +132,10 @@ struct NfsWatch {
   std::optional<std::uint64_t> verifier;        ///< of the newest that was confirmed
   Outcomes outcomes;
   FrameRef newest_callback;
-  FrameRef unread;                       ///< newest message that could not be read to its end; number 0: none
-  StepsRead* read = nullptr;             ///< whoever has the mounts owns it
-  std::uint64_t connections_opened = 0;  ///< SEQUENCE and others behind the second one may speak of a restart
+  FrameRef unread;                        ///< newest message that could not be read to its end; number 0: none
+  std::vector<wire::SessionId> sessions;  ///< that SEQUENCE named, the newest last
+  StepsRead* read = nullptr;              ///< whoever has the mounts owns it
+  std::uint64_t connections_opened = 0;   ///< SEQUENCE and others behind the second one may speak of a restart
 };
 
 /// Does anybody wait for what this operation asks for, or says?

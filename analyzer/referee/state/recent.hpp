@@ -31,6 +31,8 @@ class Recent {
   [[nodiscard]] const T* newest(Predicate wanted) const {
     return found(items_, next_, wanted);
   }
+  /// Some that were there may have been forgotten.
+  [[nodiscard]] bool full() const noexcept { return items_.size() == most; }
   /// Each, in no order.
   [[nodiscard]] auto begin() const noexcept { return items_.begin(); }
   [[nodiscard]] auto end() const noexcept { return items_.end(); }

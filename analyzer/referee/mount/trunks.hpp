@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Session trunking (RFC 8881 section 2.10.5): a client may use one session over several addresses. Each pair of
+// addresses is a mount, and what one of them waits for may come through another: whatever is known at the end.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <map>
+
+#include "trace/events.hpp"
+#include "wire/nfs_steps.hpp"
+
+namespace rpcrdma::referee {
+
+struct NfsWatch;
+
+class Trunks {
+ public:
+  /// What came through one mount.
+  void add(const NfsWatch& mount);
+  /// Those of other mounts.
+  void join(const Trunks& others);
+  /// To one mount, what its sessions show elsewhere. Its own part of it changes nothing.
+  void tell(NfsWatch& mount) const;
+
+ private:
+  using Ended = std::map<std::array<std::uint8_t, 12>, trace::FrameRef>;  ///< by a stateid's `other`
+  // What came through the mounts of one session. Frames with number 0: nothing of it.
+  /// `more`: the mounts keep the newest few; up to this one there may have been others.
+  struct Over {
+    Ended by_state;
+    trace::FrameRef newest;
+    trace::FrameRef more;
+  };
+  struct Word {
+    Over delegations;
+    Over layouts;
+    Over copies;
+    trace::FrameRef all_layouts;
+    trace::FrameRef channel_made;
+    trace::FrameRef unread;
+  };
+  template <class Kept>
+  [[nodiscard]] static Over over(const Kept& kept);
+  [[nodiscard]] static trace::FrameRef end_of(const Over& over, const wire::StateId& state);
+  static void put_together(Over& all, const Over& over);
+  static void put_together(Word& all, const Word& word);
+  static void tell(const Word& word, NfsWatch& mount);
+
+  std::map<std::array<std::uint8_t, 16>, Word> by_session_;
+};
+
+}  // namespace rpcrdma::referee
