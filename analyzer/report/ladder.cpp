@@ -399,11 +399,10 @@ void Ladder::name_procedure(LadderRow& row, const MessageSeen& seen) {
   const wire::Bytes message = send.octets.subspan(row.header);
   const std::size_t length = send.wire_length - row.header;
   const auto call = wire::decode_rpc_call(message, length);
-  if (!call || call->procedure != 1 || call->body > message.size()) return;
+  if (!call || call->procedure != 1) return;
   const bool callback = wire::callback_program(call->program);
   if (!callback && (call->program != wire::nfs_program || call->version != 4)) return;
-  if (wire::protection_of(*call) != wire::Protection::none) return;
-  const auto compound = wire::decode_compound(message.subspan(call->body), length - call->body, callback);
+  const auto compound = wire::decode_compound_of(*call, message, length);
   if (!compound) return;
   std::string names;
   for (const std::uint32_t operation : compound->operations) {

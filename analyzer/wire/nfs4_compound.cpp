@@ -7,6 +7,7 @@
 #include "wire/nfs4_places.hpp"
 #include "wire/nfs4_walker.hpp"
 #include "wire/rpc.hpp"
+#include "wire/rpc_body.hpp"
 
 namespace rpcrdma::wire {
 
@@ -257,11 +258,7 @@ class Numbers {
   CallStep last_;
 };
 
-}  // namespace
-
-tl::expected<void, DecodeError> decode_compound(Bytes arguments, std::size_t wire_length, bool callback,
-                                                Compound& out) {
-  Cursor cursor(arguments, wire_length);
+tl::expected<void, DecodeError> decode_here(Cursor cursor, bool callback, Compound& out) {
   const auto head = nfs4::decode_compound_head(cursor, callback);
   if (!head) return tl::make_unexpected(head.error());
   out.tag.assign(head->tag.begin(), head->tag.end());
@@ -275,9 +272,30 @@ tl::expected<void, DecodeError> decode_compound(Bytes arguments, std::size_t wir
   return {};
 }
 
+}  // namespace
+
+tl::expected<void, DecodeError> decode_compound(Bytes arguments, std::size_t wire_length, bool callback,
+                                                Compound& out) {
+  return decode_here(Cursor(arguments, wire_length), callback, out);
+}
+
 Decoded<Compound> decode_compound(Bytes arguments, std::size_t wire_length, bool callback) {
   Compound compound;
   const auto decoded = decode_compound(arguments, wire_length, callback, compound);
+  if (!decoded) return tl::make_unexpected(decoded.error());
+  return compound;
+}
+
+tl::expected<void, DecodeError> decode_compound_of(const RpcCall& call, Bytes message, std::size_t wire_length,
+                                                   Compound& out) {
+  const auto cursor = open_body(message, wire_length, call.body, protection_of(call));
+  if (!cursor) return tl::make_unexpected(cursor.error());
+  return decode_here(*cursor, callback_program(call.program), out);
+}
+
+Decoded<Compound> decode_compound_of(const RpcCall& call, Bytes message, std::size_t wire_length) {
+  Compound compound;
+  const auto decoded = decode_compound_of(call, message, wire_length, compound);
   if (!decoded) return tl::make_unexpected(decoded.error());
   return compound;
 }

@@ -16,7 +16,8 @@ namespace rpcrdma::wire {
 [[nodiscard]] inline Decoded<Cursor> open_body(Bytes message, std::size_t wire_length, std::size_t at,
                                                std::optional<Protection> protection) noexcept {
   Cursor cursor(message, wire_length);
-  static_cast<void>(cursor.take(at, "header"));
+  const auto header = cursor.take(at, "header");
+  if (!header) return tl::make_unexpected(header.error());
   if (protection == Protection::none) return cursor;
   if (protection != Protection::integrity) {
     return tl::make_unexpected(DecodeError{Fault::unsupported, "RPCSEC_GSS", at});

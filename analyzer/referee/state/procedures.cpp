@@ -18,10 +18,9 @@ enum class Consent : std::uint8_t { none, given, not_read };
 
 [[nodiscard]] Consent consent_of(wire::Bytes message, std::size_t wire_length) {
   const auto rpc = wire::decode_rpc_call(message, wire_length);
-  if (!rpc || rpc->body > message.size()) return Consent::not_read;
+  if (!rpc) return Consent::not_read;
   if (rpc->program != wire::nfs_program || rpc->version != 4 || rpc->procedure == 0) return Consent::none;
-  if (wire::protection_of(*rpc) != wire::Protection::none) return Consent::not_read;
-  const auto compound = wire::decode_compound(message.subspan(rpc->body), wire_length - rpc->body, false);
+  const auto compound = wire::decode_compound_of(*rpc, message, wire_length);
   if (!compound) return Consent::not_read;
   if (!compound->back_channel) return Consent::not_read;
   if (*compound->back_channel) return Consent::given;
@@ -78,16 +77,13 @@ void note_context(Transaction& call, wire::Bytes message, std::size_t wire_lengt
                                                            Procedure& procedure, wire::Bytes message,
                                                            std::size_t wire_length, bool callback) {
   const auto decoded = wire::decode_rpc_call(message, wire_length);
-  if (!decoded || decoded->body > message.size()) {
+  if (!decoded) {
     watch_unread(connection, call.call);
     return std::nullopt;
   }
   call.protection = protection_assumed(*decoded);
-  if (call.protection == wire::Protection::integrity) watch_call(connection, call, message, wire_length);
-  if (call.protection == wire::Protection::privacy) watch_unread(connection, call.call);
-  if (call.protection != wire::Protection::none) return std::nullopt;
   wire::Compound& compound = connection.newest_compound;
-  if (!wire::decode_compound(message.subspan(decoded->body), wire_length - decoded->body, callback, compound)) {
+  if (!wire::decode_compound_of(*decoded, message, wire_length, compound)) {
     watch_unread(connection, call.call);
     return std::nullopt;
   }
@@ -151,9 +147,8 @@ void note_arguments(Connection& connection, Transaction& call, Procedure* proced
 /// What a COMPOUND is called whose end has not come.
 [[nodiscard]] std::optional<std::uint32_t> leading_so_far(Connection& connection, wire::Bytes piece, bool callback) {
   const auto decoded = wire::decode_rpc_call(piece, piece.size());
-  if (!decoded || decoded->body > piece.size() || wire::protection_of(*decoded) != wire::Protection::none) return {};
   wire::Compound& compound = connection.newest_compound;
-  if (!wire::decode_compound(piece.subspan(decoded->body), piece.size() - decoded->body, callback, compound)) return {};
+  if (!decoded || !wire::decode_compound_of(*decoded, piece, piece.size(), compound)) return {};
   return wire::leading_operation(compound.operations, compound.count, callback);
 }
 
