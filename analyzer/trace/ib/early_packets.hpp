@@ -36,14 +36,14 @@ class EarlyPackets {
     Held& held = held_.back();
     held.header.payload = Bytes(held.octets).subspan(offset(c.octets, c.header.payload), c.header.payload.size());
     octets_ += c.octets.size();
-    if (is_request(c.header.op.kind)) requests_.push_back({c.header.psn, c.ref});
+    if (is_request(c.header.op.kind)) wait({c.header.psn, c.ref});
     return true;
   }
   [[nodiscard]] Held take_first() {
     Held first = std::move(held_.front());
     held_.pop_front();
     octets_ -= first.octets.size();
-    if (is_request(first.header.op.kind)) requests_.pop_front();
+    if (is_request(first.header.op.kind)) forget_first();
     return first;
   }
   /// The oldest request among them.
@@ -57,25 +57,35 @@ class EarlyPackets {
     Held first = std::move(*at);
     held_.erase(at);
     octets_ -= first.octets.size();
-    requests_.pop_front();
+    forget_first();
     return first;
   }
   /// A request up to this PSN is among what waits: it is not missing, only not taken yet.
   [[nodiscard]] bool request_up_to(std::uint32_t psn) const noexcept {
-    return !requests_.empty() && psn_distance(requests_.front().psn, psn) >= 0;
+    return !lowest_.empty() && psn_distance(lowest_.front().psn, psn) >= 0;
   }
 
  private:
+  struct Request {
+    std::uint32_t psn = 0;
+    FrameRef ref;
+  };
+  void wait(Request request) {
+    requests_.push_back(request);
+    while (!lowest_.empty() && psn_distance(lowest_.back().psn, request.psn) <= 0) lowest_.pop_back();
+    lowest_.push_back(request);
+  }
+  void forget_first() {
+    if (lowest_.front().ref.number == requests_.front().ref.number) lowest_.pop_front();
+    requests_.pop_front();
+  }
   [[nodiscard]] static std::size_t offset(Bytes whole, Bytes part) noexcept {
     return part.empty() ? 0 : static_cast<std::size_t>(part.data() - whole.data());
   }
 
   std::list<Held> held_;
-  struct Request {
-    std::uint32_t psn = 0;
-    FrameRef ref;
-  };
-  std::list<Request> requests_;  ///< those among them, in the order in which they were sent
+  std::list<Request> requests_;  ///< those among them, in the order in which they stand in the capture
+  std::list<Request> lowest_;    ///< of these each than which none behind it has a lower PSN
   std::size_t octets_ = 0;
 };
 

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <tuple>
 
+#include "trace/spans.hpp"
 #include "wire/ddp.hpp"
 
 namespace rpcrdma::trace::iwarp {
@@ -132,7 +133,9 @@ void Connection::take(Half& h, const TcpSegment& segment) {
   const bool sent_before =
       h.bare && segment.wire_length > 0 && peer.order.unwrap(segment.acknowledgement) < h.bare->position;
   if (!sent_before) tell_acknowledged(h);
-  if (ends) tell_acknowledged(peer);
+  // What it might have changed places with would have come by now.
+  const bool in_its_place = peer.bare && passed(peer.bare->frame.time, segment.ref.time, change_of_places);
+  if (ends || in_its_place) tell_acknowledged(peer);
   if ((segment.flags & TcpSegment::ack) != 0) acknowledge(peer, segment);
   if (ends || (segment.wire_length > 0 && !sent_before)) tell_acknowledged(h);
   if ((segment.flags & TcpSegment::rst) != 0) {

@@ -256,6 +256,24 @@ TEST_F(IbTwoTapsOpen, ARequestStoredLateAsItWasStamped) {
   }
 }
 
+// The acknowledgement of a Reply, which stands behind the one after it: that it waits itself shows when it has come.
+TEST_F(IbTwoTapsOpen, ARequestStoredBehindALaterOneAndItsAnswerInFrontOfBoth) {
+  p.step = 10'000;
+  p.client_acks(replies_begin);
+  p.call(calls_begin);
+  p.call(calls_begin + 1);
+  p.server_acks(calls_begin + 1);
+  p.reply(replies_begin + 1);
+  p.client_acks(replies_begin + 1);
+  p.reply(replies_begin);
+  EXPECT_EQ(p.sink.facts.size(), 4U);
+  p.step = 1'000'000'000;
+  p.call(calls_begin + 2);
+  EXPECT_EQ(count(p.sink.lines, "gap"), 0U);
+  EXPECT_EQ(count(p.sink.lines, "repeated"), 0U);
+  EXPECT_EQ(count(p.sink.lines, "acknowledges 2"), 2U);
+}
+
 // Stored behind its acknowledgement and behind one of its own side, and stamped before that: the two changed places.
 TEST_F(IbTwoTapsOpen, ARequestBehindAnAnswerOfItsSideThatWasSentLater) {
   for (const bool earlier : {true, false}) {
