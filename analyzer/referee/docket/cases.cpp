@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "referee/docket/cases.hpp"
 
-#include "trace/spans.hpp"
-
 #include <algorithm>
 #include <utility>
 #include <vector>
+
+#include "trace/spans.hpp"
 
 namespace rpcrdma::referee {
 
@@ -127,17 +127,36 @@ void use_answered(Connection& connection, Side owner, std::uint64_t op, FrameRef
   }
 }
 
-void cancel_accesses_of(const Witness& witness, const Transaction& call) {
+namespace {
+
+/// A Call whose lists cannot be trusted, and that is only late, may be what the use was for.
+[[nodiscard]] bool may_be_for(const Connection& connection, const Transaction& call, const Case& waited, Lists lists) {
+  if (trace::passed(waited.frame.time, call.call.time, trace::two_taps_apart)) return false;
+  if (lists == Lists::cut) return true;
+  const Doubtful* names = connection.of(call.requester).doubtful.newest([&](const Doubtful& message) {
+    return message.frame.number == call.call.number;
+  });
+  return names != nullptr && names->may_name(waited.use()->handle);
+}
+
+}  // namespace
+
+void cancel_accesses_of(const Witness& witness, const Transaction& call, Lists lists) {
   Connection& connection = witness.connection;
   if (connection.cases.empty()) return;
   MemoryMap& memory = connection.of(call.requester).memory;
   const bool in_place = in_its_place(connection, call);
   std::optional<RuleId> cancelled;
+  std::optional<RuleId> unread;
   std::vector<Case> before;
   std::erase_if(connection.cases, [&](const Case& waited) {
     const Case::Use* use = waited.use();
     if (waited.accused == call.requester || use == nullptr) return false;
-    if (!call.lists_known) return true;  // cut: what it offers is not known
+    if (!call.lists_known) {
+      if (!may_be_for(connection, call, waited, lists)) return false;
+      unread = waited.rule;
+      return true;
+    }
     const bool misuse = waited.is<Case::Misuse>() != nullptr;
     if (misuse) {
       const MemoryMap::Hit hit = memory.find(use->handle, use->offset, use->length, use->writing);
@@ -159,6 +178,8 @@ void cancel_accesses_of(const Witness& witness, const Transaction& call) {
     waited.settle(witness, waited, true);
   }
   if (cancelled) witness.unchecked(*cancelled, order_unknown);
+  if (unread)
+    witness.unchecked(*unread, "the Call behind it may have offered the memory: its chunk lists are not known");
 }
 
 bool cancel_reads_of_offered(const Witness& witness, Side requester) {

@@ -21,7 +21,9 @@ void heard_of(const Witness& witness, Side side, std::optional<std::uint32_t> xi
 /// A Read was answered by the owner of the memory.
 void use_answered(Connection& connection, Side owner, std::uint64_t op, FrameRef response);
 /// Forgets what was held back about operations on memory that this Call offers: it may have been sent before them.
-void cancel_accesses_of(const Witness& witness, const Transaction& call);
+/// `lists`: of its message.
+enum class Lists : std::uint8_t { whole, cut };
+void cancel_accesses_of(const Witness& witness, const Transaction& call, Lists lists);
 /// Likewise the Reads of a requester that stand in front of the Reply that offers what they read. True: there are some.
 [[nodiscard]] bool cancel_reads_of_offered(const Witness& witness, Side requester);
 /// `side` has received what the other one sent, up to the Send with this ordinal: a Call that comes behind is not the

@@ -107,7 +107,7 @@ void take_call(const Turn& turn) {
   turn.send.exchange = call.id;
   credit_call(turn, turn.event, call, turn.send);
   if (turn.has_payload()) note_procedure(connection, call, turn.payload(), turn.behind());
-  cancel_accesses_of(turn, call);
+  cancel_accesses_of(turn, call, turn.lists_complete() ? Lists::whole : Lists::cut);
   judge_early_access(turn, call);
   judge_offered_memory(turn, turn.event, call);
   const bool guessed = turn.reading.guessed;
@@ -148,6 +148,12 @@ void take_no_message(const Turn& turn) {
   credit_refusal(connection, turn.event, requester, grant_of(turn));
 }
 
+/// It looks like a Reply that offers itself to be read, and may be a Long Call.
+void doubt_offered(const Turn& turn) {
+  const bool nothing_else = turn.lists_complete() && turn.header.writes.empty() && !turn.header.reply;
+  doubt_memory(turn.connection, turn.event, {}, nothing_else ? Lends::to_be_read : Lends::what_it_names);
+}
+
 /// Its Call is nowhere.
 void take_orphan(const Turn& turn) {
   Connection& connection = turn.connection;
@@ -171,7 +177,7 @@ void take_orphan(const Turn& turn) {
     return;
   }
   if (reading.inferred) {
-    doubt_memory(connection, turn.event, {});  // a Long Call, after all?
+    doubt_offered(turn);
     turn.unchecked(RuleId::reply_without_call, "the message that it answers looked like an offered Reply");
     return;
   }
@@ -195,7 +201,7 @@ void take_second_reply(const Turn& turn, const Transaction& call) {
   if (!offered && judge_answer_to_done(turn, turn.event, turn.xid())) return;
   if (reading.guessed) connection.distrust(kept_finished, Doubt::direction);  // or a Call of its own with that XID
   judge_duplicate(turn, turn.event, call);
-  if (reading.inferred) doubt_memory(connection, turn.event, {});
+  if (reading.inferred) doubt_offered(turn);
   if (offered) turn.send.exchange = judge_offer(turn, turn.event, turn.header, &call, requester, reading.inferred);
 }
 
@@ -242,7 +248,7 @@ void take_answer(const Turn& turn, Transaction& call) {
                     : Transaction::Answer::plain;
   judge_invalidation(turn, turn.event, call, turn.send);
   // If it is a Long Call all the same, what it names is there to be used, and the open Call goes on.
-  if (reading.inferred) doubt_memory(connection, turn.event, {});
+  if (reading.inferred) doubt_offered(turn);
   const bool judged = turn.lists_known() && !reading.inferred;
   if (judged) look_at_lists(turn, call);
   // A responder may have tried the Reply chunk first: what it left there is no reply.

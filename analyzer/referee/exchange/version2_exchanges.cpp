@@ -200,7 +200,7 @@ void take_call(const Turn& turn) {
   turn.send.exchange = call->id;
   const wire::Bytes payload = turn.payload();
   if (piece.first && piece.known && !payload.empty()) note_procedure(connection, *call, payload, turn.behind());
-  cancel_accesses_of(turn, *call);
+  cancel_accesses_of(turn, *call, Lists::cut);
   judge_early_access(turn, *call);
   judge_offered_memory(turn, turn.event, *call);
   if (piece.continued && call->copies == 1) keep_piece(turn, piece, call->call_body);

@@ -297,7 +297,9 @@ struct Excuse {
   // A Call that offered the handle since says what it is worth.
   const bool offered_since =
       exposure != nullptr && doubtful != nullptr && exposure->exposed.number > doubtful->frame.number;
-  if (doubtful != nullptr && !offered_since) {
+  const bool only_to_read = access.writing && doubtful != nullptr && doubtful->to_be_read && exposure != nullptr &&
+                            exposure->exposed.number == doubtful->frame.number;
+  if (doubtful != nullptr && !offered_since && !only_to_read) {
     return Excuse{JudgedOp::State::misled,
                   fmt::format("what the {} exposes in frame {} cannot be told from its header", name(owner),
                               doubtful->frame.number),

@@ -47,6 +47,7 @@ void doubt_memory(Connection& connection, const trace::Send& event, HeldFinding 
   const wire::Bytes lists = event.octets.subspan(fixed_words);
   kept.octets.assign(lists.begin(),
                      lists.begin() + static_cast<std::ptrdiff_t>(std::min(lists.size(), Doubtful::kept)));
+  kept.to_be_read = lends == Lends::to_be_read;
   kept.more = lends == Lends::anything || lists.size() > Doubtful::kept || event.octets.size() < event.wire_length;
   kept.finding = std::move(finding);
   if (settled != nullptr) {

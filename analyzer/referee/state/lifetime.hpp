@@ -15,7 +15,8 @@ inline constexpr std::size_t kept_finished = 256;
 /// Enters the Call's chunks into its requester's memory map. False: not all of them, a bound is met.
 [[nodiscard]] bool expose(Connection& connection, const Transaction& call, FrameRef frame);
 /// What memory a message may lend: that of the handles among its words, or any, where nobody knows its layout.
-enum class Lends : std::uint8_t { what_it_names, anything };
+/// What it names is to be read where it is a Call and a Reply alike.
+enum class Lends : std::uint8_t { to_be_read, what_it_names, anything };
 /// What this message exposes is not known: whoever acts on what it seems to name may do so.
 void doubt_memory(Connection& connection, const trace::Send& event, HeldFinding finding,
                   Lends lends = Lends::what_it_names);

@@ -36,6 +36,7 @@ struct Doubtful {
   FrameRef frame;
   std::vector<std::uint8_t> octets;  ///< the first of its header, at most `kept`
   bool more = false;                 ///< what lies behind them is not kept
+  bool to_be_read = false;           ///< whatever it is, nobody may write into the memory that it names
   std::uint32_t xid = 0;
   bool settled = false;  ///< refused by RDMA_ERROR, or read after all: nobody acts on what it seems to name
   HeldFinding finding;   ///< what is wrong with it, if that was found
@@ -76,6 +77,11 @@ struct RecentSend {
   std::uint64_t unanswered = 0;  ///< Ledger::unanswered of its sender when it was sent
   [[nodiscard]] bool call() const noexcept { return direction == Direction::call; }
   [[nodiscard]] bool reply() const noexcept { return direction == Direction::reply; }
+  /// Of its sender; nullopt: what cannot be decoded is neither.
+  [[nodiscard]] std::optional<Role> role() const noexcept {
+    if (call()) return Role::requester;
+    return reply() ? std::optional(Role::responder) : std::nullopt;
+  }
   HeldFinding size_finding;  ///< the threshold finding, when it is over
   HeldFinding invalidate_finding;
   std::uint64_t in_flight = 0;  ///< Calls: outstanding including this one
