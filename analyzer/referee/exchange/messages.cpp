@@ -41,11 +41,10 @@ void enter_malformed(const Witness& witness, const trace::Send& event, const wir
   constexpr std::uint32_t least_answered = 28;  // RFC 8166 section 4.5: what is shorter is dropped silently
   if (Transaction* theirs = connection.open_call(other(event.side), fixed.xid)) {
     theirs->broken_reply = event.frame;  // to be dropped silently
-    // Where a version is settled, and for one that does not exist, it has been said that this is another.
-    if (fixed.version == 2 && connection.diary.settled.version == 0) {
-      judge_reply_version(witness, event, fixed.version, *theirs);
-    }
-    if (calls_possible(connection, event.side)) theirs->answer = Transaction::Answer::inferred;
+    const bool perhaps_call = calls_possible(connection, event.side);
+    const bool says_reply = fixed.version == 2 && wire::is_reply(wire::HeaderType{fixed.proc});
+    if (says_reply || !perhaps_call) judge_reply_version(witness, event, fixed.version, *theirs);
+    if (perhaps_call) theirs->answer = Transaction::Answer::inferred;
     return;
   }
   if (Transaction* mine = connection.open_call(event.side, fixed.xid)) {

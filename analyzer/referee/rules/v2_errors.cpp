@@ -48,26 +48,27 @@ void settle_stray_error(const Witness& witness, const Case& waited, bool proven)
   }) != nullptr;
   if (answers_something) return;  // which was delivered late
   const bool to_error = waited.rule == RuleId::error_to_error;
-  witness.conclude(
-      waited,
-      {.frames = {waited.frame, waited.evidence},
-       .by = waited.accused,
-       .xid = waited.xid,
-       .at_most = waited.at_most(proven),
-       .what = to_error ? fmt::format("The {} answered an error (frame {}) with an error.", name(waited.accused),
-                                      waited.evidence.number)
-                        : fmt::format("The {}'s RDMA2_ERROR has XID {:#010x}, which no message of its peer had: "
-                                      "nobody learns what was refused.",
-                                      name(waited.accused), waited.xid)});
-  if (to_error) return;
-  witness.say(RuleId::reply_without_call,
-              {.frames = {waited.frame},
-               .by = waited.accused,
-               .as = Role::responder,
-               .xid = waited.xid,
-               .at_most = waited.at_most(proven),
-               .what = fmt::format("The {} answered XID {:#010x}, with which nothing was sent to it.",
-                                   name(waited.accused), waited.xid)});
+  const std::string nothing = fmt::format("The {}'s RDMA2_ERROR has XID {:#010x}, with which nothing was sent to it.",
+                                          name(waited.accused), waited.xid);
+  witness.conclude(waited, {.frames = {waited.frame, waited.evidence},
+                            .by = waited.accused,
+                            .as = when(waited.rule == RuleId::reply_without_call, Role::responder),
+                            .xid = waited.xid,
+                            .at_most = waited.at_most(proven),
+                            .what = to_error ? fmt::format("The {} answered an error (frame {}) with an error.",
+                                                           name(waited.accused), waited.evidence.number)
+                                    : waited.rule == RuleId::reply_without_call
+                                        ? nothing
+                                        : fmt::format("The {}'s RDMA2_ERROR has XID {:#010x}, which no message of its "
+                                                      "peer had: nobody learns that the one in frame {} was refused.",
+                                                      name(waited.accused), waited.xid, waited.evidence.number)});
+  if (waited.rule != RuleId::error_fields) return;
+  witness.say(RuleId::reply_without_call, {.frames = {waited.frame},
+                                           .by = waited.accused,
+                                           .as = Role::responder,
+                                           .xid = waited.xid,
+                                           .at_most = waited.at_most(proven),
+                                           .what = nothing});
 }
 
 void stray_later(const Turn& turn, RuleId rule, FrameRef evidence) {
@@ -80,17 +81,33 @@ void stray_later(const Turn& turn, RuleId rule, FrameRef evidence) {
              .settle = settle_stray_error});
 }
 
+/// What has to be refused, and was not, but by this error of another XID; number 0: nothing.
+[[nodiscard]] FrameRef meant_by(const Turn& error) {
+  const auto& due = error.state().due;
+  const auto owed =
+      std::find_if(due.begin(), due.end(), [&](const Due& d) { return d.side == other(error.side()) && d.owed; });
+  if (owed != due.end()) return owed->frame;
+  const auto& types = error.theirs().odd_types;
+  const auto odd = std::find_if(types.begin(), types.end(),
+                                [&](const OddType& type) { return type.refused.number == error.event.frame.number; });
+  return odd != types.end() ? odd->frame : FrameRef{};
+}
+
 /// The error answers nothing that the other side has sent.
 void judge_stray(const Turn& turn) {
   if (!all_seen(turn.connection)) {
-    turn.unchecked(RuleId::error_fields, "the message that the error refuses may be missing from the capture");
+    turn.unchecked(RuleId::reply_without_call, "the message that the error refuses may be missing from the capture");
     return;
   }
   const RecentSend* error = turn.connection.of(other(turn.side())).sends.newest([&](const RecentSend& s) {
     return s.version == 2 && s.htype == error_type && s.xid == turn.xid();
   });
-  stray_later(turn, error != nullptr ? RuleId::error_to_error : RuleId::error_fields,
-              error != nullptr ? error->frame : FrameRef{});
+  if (error != nullptr) {
+    stray_later(turn, RuleId::error_to_error, error->frame);
+    return;
+  }
+  const FrameRef meant = meant_by(turn);
+  stray_later(turn, meant.number != 0 ? RuleId::error_fields : RuleId::reply_without_call, meant);
 }
 
 void judge_fields(const Turn& turn, const RecentSend& refused) {
@@ -315,6 +332,7 @@ bool judge_other_version(const Turn& turn, const Transaction* answered) {
     }
   }
   if (answered != nullptr) {
+    if (fixed.version > 2) judge_version(turn, turn.event, fixed);
     judge_reply_version(turn, turn.event, fixed.version, *answered);
     return true;
   }

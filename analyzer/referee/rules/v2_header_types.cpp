@@ -89,13 +89,17 @@ void judge_repeated_type(const Turn& turn) {
     const bool told = one_of_several && type.again == type.may_be;
     type.again |= bit;
     if (told || type.again != type.may_be) continue;  // it may be another one that was refused
-    turn.say(RuleId::v2_htype_repeated, {turn.event.frame, type.refused, type.frame},
-             one_of_several
-                 ? fmt::format("The {} has sent every header type again of which its peer had refused one (frame {}); "
-                               "the last is {}.",
-                               name(turn.side()), type.refused.number, htype)
-                 : fmt::format("The {} sent header type {} again after its peer had refused it (frame {}).",
-                               name(turn.side()), htype, type.refused.number));
+    turn.say(RuleId::v2_htype_repeated,
+             {.frames = {turn.event.frame, type.refused, type.frame},
+              .by = turn.side(),
+              .as = Role::requester,
+              .xid = turn.xid(),
+              .what = one_of_several
+                          ? fmt::format("The {} has sent every header type again of which its peer had refused one "
+                                        "(frame {}); the last is {}.",
+                                        name(turn.side()), type.refused.number, htype)
+                          : fmt::format("The {} sent header type {} again after its peer had refused it (frame {}).",
+                                        name(turn.side()), htype, type.refused.number)});
     return;
   }
 }

@@ -198,14 +198,15 @@ void settle_size(const Witness& witness, const Case& waited, bool proven) {
   if (disordered) return;
   // Only properties that the capture lacks may have promised more room, and none come behind the last ones.
   const bool all_announced = theirs.final.number != 0;
+  RecentSend* send =
+      connection.of(waited.accused).sends.newest([&](const RecentSend& s) { return s.ordinal == size.ordinal; });
   HeldFinding finding =
       witness.conclude(waited, {.frames = {waited.frame, mine.final, theirs.final},
                                 .by = waited.accused,
+                                .as = send != nullptr ? send->role() : std::nullopt,
                                 .xid = waited.xid,
                                 .at_most = waited.at_most(proven || all_announced),
                                 .what = size_message(connection, waited.accused, size.length, bound)});
-  RecentSend* send =
-      connection.of(waited.accused).sends.newest([&](const RecentSend& s) { return s.ordinal == size.ordinal; });
   if (send != nullptr && !send->size_finding) send->size_finding = std::move(finding);
 }
 
@@ -267,6 +268,7 @@ void judge_refused_part(const Witness& witness, const trace::Send& event, Recent
   send.size_finding = witness.say(RuleId::inline_threshold_exceeded,
                                   {.frames = {event.frame},
                                    .by = event.side,
+                                   .as = send.role(),
                                    .xid = when(send.xid != 0, send.xid),
                                    .what = size_message(connection, event.side, event.wire_length, bound,
                                                         send.extent == RecentSend::Extent::partial)});
@@ -456,12 +458,14 @@ Refused refuse_properties(const Turn& refusal, bool owed_to_another) {
     if (message.state != Applied::refused) possible.push_back(&message);
   }
   if (!any) return Refused::something_else;
-  const bool others = code != ErrorCode::bad_propval && (owed_to_another || others_refusable(refusal));
-  if (possible.empty()) return others ? Refused::something_else : Refused::properties;
   // The oldest of those that this error has to be about.
   const Applied due = code == ErrorCode::inval_cont ? Applied::late : Applied::bad;
   const auto known = std::find_if(possible.begin(), possible.end(),
                                   [&](const PropertyMessage* message) { return message->state == due; });
+  // Nothing else that is whole stands in a wrong place.
+  const bool of_place = code == ErrorCode::inval_cont && known != possible.end();
+  const bool others = code != ErrorCode::bad_propval && (owed_to_another || (!of_place && others_refusable(refusal)));
+  if (possible.empty()) return others ? Refused::something_else : Refused::properties;
   const bool of_broken = code == ErrorCode::bad_xdr || code == ErrorCode::inval_cont;
   if (owed_to_another && of_broken && known == possible.end()) return Refused::something_else;
   if (!others && code != ErrorCode::system && known != possible.end()) {

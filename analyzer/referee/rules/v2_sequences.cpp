@@ -192,7 +192,7 @@ bool judge_sequence(const Turn& turn) {
       } else {
         allow_refusal(turn, &open);
       }
-      mine.interrupted = SideFacts::Interrupted{open.xid, open.call};
+      mine.interrupted = SideFacts::Interrupted{open.xid, open.call, frame};
       open = {};
     }
   }
@@ -314,6 +314,11 @@ void judge_rpc_start(const Turn& turn, const Piece& piece) {
   if (payload.size() < 4) return;
   const std::uint32_t rpc_xid = wire::load_be32(payload.data());
   if (rpc_xid != turn.xid()) {
+    const auto& interrupted = turn.mine().interrupted;
+    if (interrupted && interrupted->by.number == event.frame.number && interrupted->call == wire::is_call(type)) {
+      turn.unchecked(RuleId::xid_mismatch, "it may be the rest of the message that it broke into");
+      return;
+    }
     if (!turn.connection.trusted()) {  // or the first piece is missing, and something broke into its message
       turn.unchecked(RuleId::xid_mismatch, "whether a piece is the first of its message cannot be told");
       return;

@@ -179,6 +179,7 @@ struct SideFacts {
   struct Interrupted {
     std::uint32_t xid = 0;
     bool call = false;
+    FrameRef by;
   };
   std::optional<Interrupted> interrupted;
   bool pieces_unknown = false;  ///< packets are missing: whether a message is the first piece cannot be told
