@@ -128,6 +128,7 @@ void close_with(const Witness& witness, Closed closed, const Suspect& suspect) {
     witness.say(RuleId::credit_overrun_fatal, {.frames = {suspect.refused, suspect.frame},
                                                .by = suspect.culprit,
                                                .as = Role::requester,
+                                               .xid = suspect.xid,
                                                .what = suspect.message + " The connection ended."});
   }
   if (suspect.finding && suspect.rule == RuleId::credit_grant_unbacked) {

@@ -264,6 +264,7 @@ bool overran_limit(const Witness& witness, const trace::Refusal& refusal, const 
   }
   if (send == nullptr || send->in_flight <= send->limit || !connection.whole()) return false;
   Suspect suspect = suspect_from(refusal, RuleId::credit_overrun_fatal, send->frame, {});
+  suspect.xid = send->known_xid();
   v2::name_overrun(refusal, *send, suspect);
   witness.say(suspect.rule,
               {.frames = {send->frame, refusal.frame}, .by = sender, .xid = send->xid, .what = suspect.message});
@@ -280,6 +281,7 @@ bool no_receive_left(const Witness& witness, const trace::Refusal& refusal, cons
   const bool blames_receiver = refused.named() != nullptr && connection.threshold(other(refusal.side)).has_value();
   if (lacked == Lacked::cannot_tell || (lacked != Lacked::call_above_grant && !blames_receiver)) return false;
   Suspect suspect = suspect_from(refusal, RuleId::credit_overrun_fatal, send.frame, {});
+  suspect.xid = send.known_xid();
   blame(suspect, lacked, refusal, send);
   say_lack(witness, suspect, lacked, refusal, send);
   connection.suspect(std::move(suspect));

@@ -147,12 +147,13 @@ void suspect_early_end(const Witness& witness, const trace::Refusal& refusal, co
                        Suspect& suspect) {
   Offer* offer = find_offer(witness.connection, judged.transaction);
   if (offer != nullptr) offer->refused = refusal.frame;
+  const FrameRef offered = offer != nullptr ? offer->frame : FrameRef{};
   const bool early = offer == nullptr || refusal.frame.time - offer->frame.time < witness.context.options.pull_timeout;
   suspect.culprit = refusal.side;
   suspect.message = fmt::format(
       "The {} refused a Read of memory it had offered (frame {}) before any RDMA_DONE: it took the memory back{}.",
       name(refusal.side), refusal.frame.number, early ? " early" : " after a while, as it may");
-  witness.say(RuleId::offer_invalidated_early, {.frames = {judged.frame, refusal.frame},
+  witness.say(RuleId::offer_invalidated_early, {.frames = {judged.frame, refusal.frame, offered},
                                                 .by = refusal.side,
                                                 .as = Role::responder,
                                                 .xid = Transactions::xid(judged.transaction.key),
@@ -171,12 +172,13 @@ void suspect_registration(const Witness& witness, const trace::Refusal& refusal,
       "(frame {}): its registration does not hold what its message promised.",
       name(other(refusal.side)), judged.writing ? "Write" : "Read", judged.frame.number, name(refusal.side), xid,
       name(refusal.side), refusal.frame.number);
-  witness.say(RuleId::remote_access_error, {.frames = {judged.frame, refusal.frame},
+  const Transaction* call = witness.connection.find(judged.transaction);
+  const FrameRef exposed = call != nullptr ? call->call : FrameRef{};
+  witness.say(RuleId::remote_access_error, {.frames = {judged.frame, refusal.frame, exposed},
                                             .by = refusal.side,
                                             .as = Role::requester,
                                             .xid = xid,
                                             .what = suspect.message});
-  const Transaction* call = witness.connection.find(judged.transaction);
   if (!judged.writing || call == nullptr || refusal.frame.time - call->call.time <= stale_call) return;
   witness.say(RuleId::cancelled_write_hazard,
               {.frames = {judged.frame, call->call, refusal.frame},

@@ -332,12 +332,14 @@ void credit_answer(const Witness& witness, const trace::Send& event, Side reques
     }
   }
   if (!grant) return;
+  const std::uint32_t xid = wire::load_be32(event.octets.data());  // who has read a grant has read that
   if (*grant == 0) {
     witness.say(
         RuleId::credit_grant_zero,
         {.frames = {event.frame},
          .by = event.side,
          .as = Role::responder,
+         .xid = xid,
          .what = fmt::format("The {}'s Reply grants 0 credits; a grant of 0 is not allowed. Linux clients take it as "
                              "1, so one request at a time is all that is left.",
                              name(event.side))});
@@ -347,6 +349,7 @@ void credit_answer(const Witness& witness, const trace::Send& event, Side reques
       witness.say(RuleId::credit_grant_fluctuates,
                   {.frames = {event.frame},
                    .as = Role::responder,
+                   .xid = xid,
                    .what = fmt::format("The {}'s grant changed from {} to {}.", name(event.side), *ledger.granted,
                                        counted(*grant, "credit"))});
     }
@@ -357,6 +360,7 @@ void credit_answer(const Witness& witness, const trace::Send& event, Side reques
           RuleId::credit_grant_above_request,
           {.frames = {event.frame},
            .as = Role::responder,
+           .xid = xid,
            .what = fmt::format("The {} grants {}, the newest Call of the {} asked for {}; the lower number "
                                "binds.",
                                name(event.side), counted(*grant, "credit"), name(requester), *ledger.requested)});

@@ -190,6 +190,7 @@ void judge_rnr(const Witness& witness, const trace::Refusal& refusal, RecentSend
   const bool of_send = refusal.refused == trace::Refusal::Refused::send;
   suspect.refused_ordinal = of_send ? refusal.refused_op : connection.of(suspect.sender).sent + 1;
   suspect.refused = refusal.refused_frame;
+  if (send != nullptr) suspect.xid = send->known_xid();
   suspect.frames = {refusal.refused_frame.number, refusal.frame.number};
   const Lacked lacked = send == nullptr ? Lacked::cannot_tell : what_lacked(witness, refusal, *send);
   if (connection.version2()) {

@@ -111,10 +111,6 @@ HeldFinding say_too_large(const Witness& witness, const trace::Send& event, cons
   const PeerPrivateData& mine = connection.of(event.side).private_data;
   const PeerPrivateData& theirs = connection.of(other(event.side)).private_data;
   const bool negotiated = connection.facts.thresholds.basis == Basis::negotiated;
-  // What cannot be decoded is neither.
-  std::optional<Role> role;
-  if (send.call()) role = Role::requester;
-  if (send.reply()) role = Role::responder;
   const std::string sent =
       fmt::format("The {} sent {}{} octets inline", name(event.side), at_least(send), grouped(event.wire_length));
   const auto silent = [&] {
@@ -125,7 +121,7 @@ HeldFinding say_too_large(const Witness& witness, const trace::Send& event, cons
       negotiated ? RuleId::inline_threshold_exceeded : RuleId::inline_default_exceeded,
       {.frames = {event.frame, mine.frame, theirs.frame},
        .by = event.side,
-       .as = role,
+       .as = send.role(),
        .xid = send.known_xid(),
        // RFC 8166 section 3.3.3 allows knowledge from elsewhere: a warning until it is proven to be too large.
        .at_most = negotiated ? Severity::error : Severity::warning,

@@ -21,7 +21,8 @@ struct Suspect {
   std::vector<std::uint64_t> frames;
   std::string message;
   Closed::How how = Closed::How::nak;
-  FrameRef refused;  ///< the first of `frames`, when it is a Send that was refused
+  FrameRef refused;                  ///< the first of `frames`, when it is a Send that was refused
+  std::optional<std::uint32_t> xid;  ///< of that
   FrameRef frame;
   std::optional<Party> by;
   std::uint64_t refused_ordinal = 0;  ///< RNR: no longer a suspect once this Send of `sender`, which was refused or
