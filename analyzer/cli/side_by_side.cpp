@@ -402,7 +402,7 @@ Judged judge_side_by_side(Inputs& inputs, Progress& progress, trace::Options tra
     trunks[i] = shares[i]->finish_connections(front.last(), inputs.last());
   });
   referee::Trunks all;
-  for (referee::Trunks& each : trunks) all.join(std::move(each));
+  for (const referee::Trunks& each : trunks) all.join(each);
   std::vector<referee::Share> finished(shares.size());
   share_out(threads, shares.size(),
             [&](std::size_t i) { finished[i] = shares[i]->finish(inputs.last(), inputs.first(), all); });

@@ -463,6 +463,7 @@ namespace {
 /// A FIN stands behind all that was sent; DREQ has no place among it.
 [[nodiscard]] bool behind_the_pull(const Connection& connection, const Offer& offer) {
   if (connection.facts.transport == trace::Transport::iwarp) return true;
+  if (connection.order_lost()) return false;  // it may stand there, and have been sent before
   const std::uint64_t last = offer.last_read.number != 0 ? offer.last_read.number : offer.frame.number;
   return connection.of(offer.requester).last_event.number > last;
 }

@@ -60,6 +60,23 @@ class EarlyPackets {
     forget_first();
     return first;
   }
+  /// One stands behind a later one of its own side: by their PSNs they changed places.
+  [[nodiscard]] bool any_displaced() const noexcept {
+    return !lowest_.empty() && lowest_.front().ref.number != requests_.front().ref.number;
+  }
+  /// That one. There is one.
+  [[nodiscard]] Held take_displaced() {
+    const std::uint64_t number = lowest_.front().ref.number;
+    const auto at = std::find_if(held_.begin(), held_.end(), [&](const Held& h) { return h.ref.number == number; });
+    Held displaced = std::move(*at);
+    held_.erase(at);
+    octets_ -= displaced.octets.size();
+    std::list<Request> left = std::exchange(requests_, {});
+    left.remove_if([&](const Request& request) { return request.ref.number == number; });
+    lowest_.clear();
+    for (const Request& request : left) wait(request);
+    return displaced;
+  }
   /// A request up to this PSN is among what waits: it is not missing, only not taken yet.
   [[nodiscard]] bool request_up_to(std::uint32_t psn) const noexcept {
     return !lowest_.empty() && psn_distance(lowest_.front().psn, psn) >= 0;

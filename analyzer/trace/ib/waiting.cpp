@@ -91,12 +91,15 @@ void Connection::pass_in_turn(Side sender, const EarlyPackets::Held& held) {
 
 void Connection::release_proven(FrameRef now) {
   bool released = ProvenOrder::release_proven(*this, now);
-  // Each waits for a request behind the other: an answer changed places with a request of its own side. Of which side,
-  // nobody knows: as they are stamped, and then as they stand.
+  // Each waits for a request behind the other: something changed places. Where PSNs do not tell what, it was an answer
+  // with a request of its own side. Of which side, nobody knows: as they are stamped, and then as they stand.
   while (awaited_waits(0) && awaited_waits(1)) {
-    const Side sender =
-        sent_before(*early_[0].next_request(), *early_[1].next_request()) ? Side::active : Side::passive;
-    const EarlyPackets::Held held = early_[index(sender)].take_first_request();
+    const bool told = early_[0].any_displaced() || early_[1].any_displaced();
+    const bool client =
+        told ? early_[0].any_displaced() : sent_before(*early_[0].next_request(), *early_[1].next_request());
+    const Side sender = client ? Side::active : Side::passive;
+    EarlyPackets& waiting = early_[index(sender)];
+    const EarlyPackets::Held held = told ? waiting.take_displaced() : waiting.take_first_request();
     pass_in_turn(sender, held);
     shared.say_shuffled(sender, held.ref);
     ProvenOrder::release_proven(*this, now);
