@@ -178,8 +178,9 @@ void cancel_accesses_of(const Witness& witness, const Transaction& call, Lists l
     waited.settle(witness, waited, true);
   }
   if (cancelled) witness.unchecked(*cancelled, order_unknown);
-  if (unread)
+  if (unread) {
     witness.unchecked(*unread, "the Call behind it may have offered the memory: its chunk lists are not known");
+  }
 }
 
 bool cancel_reads_of_offered(const Witness& witness, Side requester) {

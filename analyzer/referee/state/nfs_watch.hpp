@@ -133,7 +133,7 @@ struct NfsWatch {
   Outcomes outcomes;
   FrameRef newest_callback;
   FrameRef unread;                        ///< newest message that could not be read to its end; number 0: none
-  std::vector<wire::SessionId> sessions;  ///< that SEQUENCE named, the newest last
+  std::vector<wire::SessionId> sessions;  ///< that are used here, the newest last
   StepsRead* read = nullptr;              ///< whoever has the mounts owns it
   std::uint64_t connections_opened = 0;   ///< SEQUENCE and others behind the second one may speak of a restart
 };

@@ -89,7 +89,7 @@ class EarlyPackets {
   };
   void wait(Request request) {
     requests_.push_back(request);
-    while (!lowest_.empty() && psn_distance(lowest_.back().psn, request.psn) <= 0) lowest_.pop_back();
+    while (!lowest_.empty() && psn_distance(lowest_.back().psn, request.psn) < 0) lowest_.pop_back();
     lowest_.push_back(request);
   }
   void forget_first() {
