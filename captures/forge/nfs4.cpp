@@ -77,7 +77,7 @@ std::uint32_t number(const std::string& name) {
   return found->second;
 }
 
-void session_id(Pen& pen) { pen.u64(0x53455353494F4E00ULL).u64(1); }
+void session_id(Pen& pen, const Procedure& p) { pen.u64(0x53455353494F4E00ULL).u64(1 + p.session); }
 void state_id(Pen& pen, std::uint32_t state = 9) { pen.u32(1).u64(0x1122334455667788ULL).u32(state); }
 void file_handle(Pen& pen) { put_opaque(pen, Pen().u64(0x0100060000000000ULL).u64(129).take()); }
 
@@ -136,7 +136,7 @@ void arguments(Pen& pen, std::vector<Item>& items, const std::string& name, cons
       pen.u32(0);
       break;
     case sequence:
-      session_id(pen);
+      session_id(pen, p);
       pen.u32(1).u32(0).u32(0).u32(0);
       break;
     case create_session:
@@ -147,7 +147,7 @@ void arguments(Pen& pen, std::vector<Item>& items, const std::string& name, cons
       pen.u32(0x40000000).u32(1).u32(0);  // callback program, one flavor: AUTH_NONE
       break;
     case bind_conn_to_session:
-      session_id(pen);
+      session_id(pen, p);
       pen.u32(name == "bind_conn_fore" ? 1 : 7)
           .u32(0);  // FORE, or BACK_OR_BOTH; not in RDMA mode (RFC 8881 section 18.34)
       break;
@@ -208,7 +208,7 @@ void results(Pen& pen, std::vector<Item>& items, const std::string& name, const 
   if (status != 0) return;
   switch (operation) {
     case sequence:
-      session_id(pen);
+      session_id(pen, p);
       pen.u32(1).u32(0).u32(63).u32(63).u32(p.sequence_flags);
       break;
     case access:
@@ -232,13 +232,13 @@ void results(Pen& pen, std::vector<Item>& items, const std::string& name, const 
       pen.u32(0);  // no layout is left
       break;
     case create_session:
-      session_id(pen);
+      session_id(pen, p);
       pen.u32(1).u32(name == "create_session_fore" ? 0 : 2);
       channel(pen, 1 << 20U, 64);
       channel(pen, 4096, 2);
       break;
     case bind_conn_to_session:
-      session_id(pen);
+      session_id(pen, p);
       pen.u32(name == "bind_conn_fore" ? 1 : 3).u32(0);
       break;
     case getattr:
@@ -322,7 +322,7 @@ void callback_call(Pen& pen, const Procedure& p) {
   for (const std::string& name : p.operations) {
     pen.u32(number(name));
     if (number(name) == cb_sequence) {
-      session_id(pen);
+      session_id(pen, p);
       pen.u32(1).u32(0).u32(0).u32(0).u32(0);  // no referring calls
     } else if (number(name) == cb_layoutrecall) {
       pen.u32(1).u32(3).u32(0).u32(1);  // LAYOUT4_NFSV4_1_FILES, LAYOUTIOMODE4_ANY, not changed, LAYOUTRECALL4_FILE
@@ -355,7 +355,7 @@ void callback_reply(Pen& pen, const Procedure& p) {
     const std::uint32_t status = i + 1 == count ? p.nfs_status : 0;
     pen.u32(number(p.operations[i])).u32(status);
     if (number(p.operations[i]) != cb_sequence || status != 0) continue;
-    session_id(pen);
+    session_id(pen, p);
     pen.u32(1).u32(0).u32(1).u32(1);
   }
 }

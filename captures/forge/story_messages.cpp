@@ -203,6 +203,7 @@ void Story::call(const Step& step, Words& words) {
     a.xid = words.has("xid") ? words.need<std::uint32_t>("xid") : next++;
   }
   a.procedure = read_procedure(words, {});
+  a.procedure.session = number_;
   a.procedure.octets = words.get<std::size_t>("octets", a.procedure.octets);
   a.writes = chunks(words, "writes", a.procedure.octets);
   a.reply = one_chunk(words, "reply_chunk", a.procedure.octets + 1024);
@@ -264,6 +265,7 @@ void Story::reply(const Step& step, Words& words) {
     out.header.credit = words.get<std::uint32_t>("credit", reverse ? 2 : line().server_credits);
   }
   Procedure procedure = read_procedure(words, a.procedure);
+  procedure.session = number_;
   procedure.octets = words.get<std::size_t>("octets", procedure.octets);
   const auto status = words.get<std::uint32_t>("status", 0);
   const auto rpc_xid = words.get<std::uint32_t>("rpc_xid", out.header.xid);
