@@ -166,8 +166,8 @@ void judge_done(const Witness& witness, const trace::Send& event, RecentSend& se
 bool judge_answer_to_done(const Witness& witness, const trace::Send& event, std::uint32_t xid);
 /// What was read of an offer: its XID has to be that of the RDMA_NOMSG; its message type may tell that it is a Reply.
 void offer_content(const Witness& witness, Offer& offer, const trace::ReadResponse& event);
-/// What may have been a Long Call turned out to be an offered Reply.
-void prove_reply(Connection& connection, Offer& offer);
+/// What may have been a Long Call turned out to be an offered Reply: it is judged as one.
+void prove_reply(const Witness& witness, Offer& offer);
 void offer_read_answered(const Witness& witness, Offer& offer, FrameRef frame);
 /// Has RDMA_DONE to come? Not where it is forbidden (RFC 8166 section 4.6.2), as after an offer in a form that nothing
 /// allows, and not once a Read of it was refused, which is the end of the connection.
@@ -181,7 +181,9 @@ void offers_at_end(const Witness& witness, FrameRef now, bool capture_end, std::
 void judge_xid_reuse(const Witness& witness, const trace::Send& event, const Transaction& old,
                      const Transaction& fresh);
 /// A Reply that is offered, before its memory counts as exposed.
-void judge_offers_at_once(const Witness& witness, const trace::Send& event, Offer& offer);
+void judge_offers_at_once(const Witness& witness, Offer& offer);
+/// Likewise those that were not known to be Replies then, and are now.
+void judge_shared_offers(const Witness& witness);
 
 // --- transactions.cpp: group I
 /// Is it, as far as its header and its payload tell, that Call once more? Empty: not all of both is in the capture.

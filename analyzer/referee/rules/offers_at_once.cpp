@@ -160,7 +160,33 @@ void settle_shared_offers(const Witness& witness, const Case& waited, bool prove
 
 }  // namespace
 
-void judge_offers_at_once(const Witness& witness, const trace::Send& event, Offer& offer) {
+namespace {
+
+void judge_shared_offer(const Witness& witness, const Offer& offer, const Offer& with, const Offer::Shared& shared) {
+  // It has been seen since: the two may have changed places on their way into the file.
+  const bool behind = with.done.time - offer.frame.time > trace::change_of_places && !witness.connection.order_lost();
+  if (with.done.number != 0 && !behind) {
+    witness.unchecked(RuleId::handle_shared_between_offers,
+                      "whether RDMA_DONE had ended the first offer when the second was made cannot be told");
+    return;
+  }
+  if (with.undecidable) {
+    witness.unchecked(RuleId::handle_shared_between_offers,
+                      "frames of this connection are missing, or its XID was used again before RDMA_DONE");
+    return;
+  }
+  witness.wait({.rule = RuleId::handle_shared_between_offers,
+                .accused = other(offer.requester),
+                .frame = offer.frame,
+                .evidence = with.frame,
+                .xid = offer.xid,
+                .about = Case::SharedMemory{shared.with, shared.handle, shared.octets.begin, shared.octets.length()},
+                .settle = settle_shared_offers});
+}
+
+}  // namespace
+
+void judge_offers_at_once(const Witness& witness, Offer& offer) {
   Connection& connection = witness.connection;
   const bool uncertain = offer.form == Offer::Form::inferred;
   if (connection.offers.empty() || (!uncertain && !done_is_due(witness, offer))) return;
@@ -172,34 +198,29 @@ void judge_offers_at_once(const Witness& witness, const trace::Send& event, Offe
   }
   if (compared > most_offers_compared) {
     witness.unchecked(RuleId::handle_shared_between_offers,
-                      fmt::format("too many Replies name the handles of frame {}", event.frame.number));
+                      fmt::format("too many Replies name the handles of frame {}", offer.frame.number));
   }
   if (found.with == nullptr) return;
   // Which of them a Read is of cannot be told.
   found.with->in_flight_said = true;
   offer.in_flight_said = true;
+  const Offer::Shared shared{found.with->transaction, found.handle, found.octets};
   if (uncertain || found.with->may_be_call()) {
-    witness.unchecked(RuleId::handle_shared_between_offers, "what looks like an offered Reply may be a Long Call");
-    return;
+    offer.shared = shared;
+  } else {
+    judge_shared_offer(witness, offer, *found.with, shared);
   }
-  if (found.with->done.number != 0) {
-    witness.unchecked(RuleId::handle_shared_between_offers,
-                      "whether RDMA_DONE had ended the first offer when the second was made cannot be told");
-    return;
+}
+
+void judge_shared_offers(const Witness& witness) {
+  for (Offer& offer : witness.connection.offers) {
+    if (!offer.shared || offer.may_be_call()) continue;
+    const Offer* with = find_offer(witness.connection, offer.shared->with);
+    if (with == nullptr || with->may_be_call()) continue;
+    const Offer::Shared shared = *offer.shared;
+    offer.shared.reset();
+    if (offer.form == Offer::Form::proper) judge_shared_offer(witness, offer, *with, shared);
   }
-  if (found.with->undecidable) {
-    witness.unchecked(RuleId::handle_shared_between_offers,
-                      "frames of this connection are missing, or its XID was used again before RDMA_DONE");
-    return;
-  }
-  witness.wait(
-      {.rule = RuleId::handle_shared_between_offers,
-       .accused = event.side,
-       .frame = event.frame,
-       .evidence = found.with->frame,
-       .xid = offer.xid,
-       .about = Case::SharedMemory{found.with->transaction, found.handle, found.octets.begin, found.octets.length()},
-       .settle = settle_shared_offers});
 }
 
 }  // namespace rpcrdma::referee

@@ -37,6 +37,16 @@ void drop_offer(Connection& connection, const Offer& offer) {
   }
 }
 
+/// Nothing will tell any more whether it is a Reply.
+void leave_untold(const Witness& witness, const Offer& offer) {
+  if (offer.shared) {
+    witness.unchecked(RuleId::handle_shared_between_offers, "what looks like an offered Reply may be a Long Call");
+  }
+  if (!offer.may_be_call()) return;
+  witness.unchecked(RuleId::read_list_in_reply,
+                    fmt::format("the message in frame {} may be a Long Call", offer.frame.number));
+}
+
 void bound_offers(const Witness& witness) {
   Connection& connection = witness.connection;
   std::size_t finished = 0;
@@ -51,6 +61,7 @@ void bound_offers(const Witness& witness) {
   if (connection.offers.size() > most_offers) {
     witness.unchecked(RuleId::pull_completion_missing,
                       "more responder-provided Read chunks are open than the analyzer keeps");
+    leave_untold(witness, connection.offers.front());
     drop_offer(connection, connection.offers.front());
     connection.offers.pop_front();
   }
@@ -165,7 +176,6 @@ void offer_read_answered(const Witness& witness, Offer& offer, FrameRef frame) {
 }
 
 void offer_content(const Witness& witness, Offer& offer, const trace::ReadResponse& event) {
-  Connection& connection = witness.connection;
   if (offer.done.number != 0 && event.frame.number > offer.done.number && offer.first_behind_done.number == 0) {
     offer.first_behind_done = event.frame;
   }
@@ -179,23 +189,7 @@ void offer_content(const Witness& witness, Offer& offer, const trace::ReadRespon
     judge_xid_by_rdma(witness, offer.frame, other(offer.requester), when(!offer.may_be_call(), Role::responder),
                       offer.xid, xid, event.frame);
   }
-  if (xid == offer.xid && wire::load_be32(event.octets.data() + 4) == 1) prove_reply(connection, offer);
-}
-
-void prove_reply(Connection& connection, Offer& offer) {
-  if (!offer.may_be_call()) return;
-  for (Offer& same : connection.offers) {  // the same octets may be offered a second time
-    if (!same.may_be_call() || !same.answers(offer.requester, offer.xid) || same.segments != offer.segments) continue;
-    same.form = same.form == Offer::Form::inferred ? Offer::Form::proper : Offer::Form::improper;
-  }
-  // What it names is known, and it ends the Call, unless another message seems to have done so before: then that one
-  // was a Long Call.
-  settle_doubtful(connection, other(offer.requester), offer.frame);
-  Transaction* call = connection.find(offer.transaction);
-  if (call != nullptr && call->reply.number == offer.frame.number) {
-    call->answer = Transaction::Answer::plain;
-    retire(connection, *call, offer.frame);
-  }
+  if (xid == offer.xid && wire::load_be32(event.octets.data() + 4) == 1) prove_reply(witness, offer);
 }
 
 const Row rows::read_list_in_reply{
@@ -280,96 +274,103 @@ struct OfferSeen {
   }
 };
 
-void accuse_offer(const Witness& witness, const OfferSeen& seen, RuleId rule, std::string message) {
-  witness.say(rule, {.frames = {seen.event.frame, seen.call_frame()},
-                     .by = seen.responder(),
+[[nodiscard]] FrameRef call_of(Connection& connection, const Offer& offer) {
+  const Transaction* call = connection.find(offer.transaction);
+  return call != nullptr ? call->call : FrameRef{};
+}
+
+void accuse_offer(const Witness& witness, const Offer& offer, RuleId rule, std::string message) {
+  witness.say(rule, {.frames = {offer.frame, call_of(witness.connection, offer)},
+                     .by = other(offer.requester),
                      .as = Role::responder,
-                     .xid = seen.xid(),
+                     .xid = offer.xid,
                      .what = std::move(message)});
 }
 
-void judge_offer_form(const Witness& witness, const OfferSeen& seen) {
+/// The first one of a connection tells what its peers agreed on.
+void agree_by(const Witness& witness, const OfferSeen& seen) {
   Connection& connection = witness.connection;
-  const Profile profile = witness.context.options.profile;
   // One Position too many is wrong in its form; it is an offer all the same.
   const bool offers = seen.nomsg() && wire::has_position_zero(seen.header);
-  if (profile == Profile::automatic && offers && !connection.reliable_reply) {
-    connection.reliable_reply = true;
-    witness.unchecked(RuleId::read_list_in_reply,
-                      fmt::format("the Reply in frame {} offers a Position-Zero Read chunk, which RFC 8166 does not "
-                                  "allow; from there on the connection is judged by the reliable-reply draft "
-                                  "(--profile rfc8166 reports it)",
-                                  seen.event.frame.number));
-  }
-  if (seen.may_be_call) {
-    witness.unchecked(RuleId::read_list_in_reply,
-                      fmt::format("the message in frame {} may be a Long Call", seen.event.frame.number));
-    return;
-  }
+  if (witness.context.options.profile != Profile::automatic || !offers || connection.reliable_reply) return;
+  connection.reliable_reply = true;
+  witness.unchecked(RuleId::read_list_in_reply,
+                    fmt::format("the Reply in frame {} offers a Position-Zero Read chunk, which RFC 8166 does not "
+                                "allow; from there on the connection is judged by the reliable-reply draft "
+                                "(--profile rfc8166 reports it)",
+                                seen.event.frame.number));
+}
+
+void judge_offer_form(const Witness& witness, const Offer& offer) {
+  const Connection& connection = witness.connection;
+  const Profile profile = witness.context.options.profile;
+  const Side responder = other(offer.requester);
   if (profile == Profile::rfc8166) {
-    accuse_offer(
-        witness, seen, RuleId::read_list_in_reply,
-        fmt::format("The {}'s Reply carries a Read list; in a Reply it has to be empty.", name(seen.responder())));
+    accuse_offer(witness, offer, RuleId::read_list_in_reply,
+                 fmt::format("The {}'s Reply carries a Read list; in a Reply it has to be empty.", name(responder)));
     return;
   }
-  if (!seen.proper()) {
+  if (offer.form != Offer::Form::proper) {
     if (!connection.reliable_reply && profile == Profile::automatic && !connection.whole()) {
       witness.unchecked(RuleId::read_list_in_reply,
                         "whether these peers agreed on responder-provided Read chunks before is not in the capture");
       return;
     }
-    accuse_offer(witness, seen, connection.reliable_reply ? RuleId::pull_offer_form : RuleId::read_list_in_reply,
+    accuse_offer(witness, offer, connection.reliable_reply ? RuleId::pull_offer_form : RuleId::read_list_in_reply,
                  fmt::format("The {}'s Reply carries a Read list in a form that nothing allows: a responder-provided "
                              "Read chunk belongs into an RDMA_NOMSG, all of it at Position 0.",
-                             name(seen.responder())));
+                             name(responder)));
     return;
   }
   constexpr std::uint64_t least_denied = 20;  // octets of an RPC Reply that reports AUTH_ERROR: none is shorter
-  if (connection.reliable_reply && seen.length() < least_denied && seen.length() >= wire::rpc_start_octets) {
-    accuse_offer(witness, seen, RuleId::pull_offer_form,
+  if (connection.reliable_reply && offer.length < least_denied && offer.length >= wire::rpc_start_octets) {
+    accuse_offer(witness, offer, RuleId::pull_offer_form,
                  fmt::format("The {}'s Reply offers {} octets to be read; no RPC Reply is shorter than {}.",
-                             name(seen.responder()), seen.length(), least_denied));
+                             name(responder), offer.length, least_denied));
   }
 }
 
-/// Would the Call's Reply chunk have held it? A Call that was answered is not the one that this answers.
-[[nodiscard]] bool reply_chunk_had_room(const Witness& witness, const OfferSeen& seen) {
+/// Would the Call's Reply chunk have held it?
+[[nodiscard]] bool reply_chunk_had_room(const Witness& witness, const Offer& offer) {
   // An XID comes again, and the Call that this answers may be among what is missing.
   if (!witness.connection.trusted()) {
     witness.unchecked(RuleId::pull_offer_unneeded, witness.connection.why_not_whole());
     return false;
   }
-  const Transaction* call = seen.call;
-  if (call == nullptr || call->answered()) return false;
-  if (!call->lists_known) {
+  if (offer.reply_chunk == Offer::Room::unknown) {
     witness.unchecked(RuleId::pull_offer_unneeded, "the chunk lists of the Call are not known");
-    return false;
   }
-  return call->reply_chunk && wire::chunk_length(*call->reply_chunk) >= seen.length();
+  return offer.reply_chunk == Offer::Room::enough;
 }
 
-void judge_offer_needed(const Witness& witness, const OfferSeen& seen) {
+void judge_offer_needed(const Witness& witness, const Offer& offer) {
   const Connection& connection = witness.connection;
-  if (seen.form() != Offer::Form::proper || !connection.reliable_reply) return;
-  const std::string octets = counted(seen.length(), "octet");
-  if (reply_chunk_had_room(witness, seen)) {
-    accuse_offer(witness, seen, RuleId::pull_offer_unneeded,
+  if (offer.form != Offer::Form::proper || !connection.reliable_reply) return;
+  const Side responder = other(offer.requester);
+  const std::string octets = counted(offer.length, "octet");
+  if (reply_chunk_had_room(witness, offer)) {
+    accuse_offer(witness, offer, RuleId::pull_offer_unneeded,
                  fmt::format("The {} offered {} to be read although the Call's Reply chunk had room for them.",
-                             name(seen.responder()), octets));
+                             name(responder), octets));
     return;
   }
-  const std::optional<std::uint32_t> limit = connection.threshold(seen.responder());
-  // Inline it would have the same header, without the Read list.
-  constexpr std::uint64_t read_segment = 24;
-  const std::uint64_t whole = seen.header.length - seen.header.reads.size() * read_segment + seen.length();
-  if (!limit || whole > *limit) return;
+  const std::optional<std::uint32_t> limit = connection.threshold(responder);
+  if (!limit || offer.inline_length > *limit) return;
   witness.say(RuleId::pull_offer_unneeded,
-              {.frames = {seen.event.frame, seen.call_frame()},
+              {.frames = {offer.frame, call_of(witness.connection, offer)},
                .as = Role::responder,
-               .xid = seen.xid(),
+               .xid = offer.xid,
                .at_most = Severity::note,
                .what = fmt::format("The {} offered {} to be read although they fit inline (threshold {}).",
-                                   name(seen.responder()), octets, grouped(*limit))});
+                                   name(responder), octets, grouped(*limit))});
+}
+
+/// A Call that was answered is not the one that it answers.
+[[nodiscard]] Offer::Room room_for(const OfferSeen& seen) {
+  if (seen.call == nullptr || seen.call->answered()) return Offer::Room::none;
+  if (!seen.call->lists_known) return Offer::Room::unknown;
+  const bool enough = seen.call->reply_chunk && wire::chunk_length(*seen.call->reply_chunk) >= seen.length();
+  return enough ? Offer::Room::enough : Offer::Room::none;
 }
 
 /// What is known of it from now on, and whose exchange it is.
@@ -388,6 +389,9 @@ void judge_offer_needed(const Witness& witness, const OfferSeen& seen) {
   offer.form = seen.form();
   for (const wire::ReadSegment& read : seen.header.reads) offer.segments.push_back(read.target);
   offer.length = seen.length();
+  offer.reply_chunk = room_for(seen);
+  constexpr std::uint64_t read_segment = 24;  // octets of it in a Read list
+  offer.inline_length = seen.header.length - seen.header.reads.size() * read_segment + seen.length();
   return offer;
 }
 
@@ -423,10 +427,11 @@ TransactionId judge_offer(const Witness& witness, const trace::Send& event, cons
                           const Transaction* call, Side requester, bool inferred) {
   Connection& connection = witness.connection;
   const OfferSeen seen{event, header, call, requester, inferred || (call != nullptr && call->answer_uncertain())};
-  judge_offer_form(witness, seen);
+  agree_by(witness, seen);
   Offer offer = open_offer(connection, seen);
   const TransactionId exchange = offer.transaction;
-  judge_offers_at_once(witness, event, offer);
+  if (!offer.may_be_call()) judge_offer_form(witness, offer);
+  judge_offers_at_once(witness, offer);
   expose_offered(witness, offer);
   ++connection.facts.pull_completion.offered;
   if (Offer* earlier = oldest_open_offer(connection, requester, offer.xid)) {
@@ -434,12 +439,32 @@ TransactionId judge_offer(const Witness& witness, const trace::Send& event, cons
     earlier->undecidable = true;
     offer.undecidable = true;
   }
-  judge_offer_needed(witness, seen);
+  judge_offer_needed(witness, offer);
   connection.offers.push_back(std::move(offer));
   bound_offers(witness);
   if (cancel_reads_of_offered(witness, requester)) connection.offers.back().undecidable = true;
   settle_early_done(witness);
   return exchange;
+}
+
+void prove_reply(const Witness& witness, Offer& offer) {
+  if (!offer.may_be_call()) return;
+  Connection& connection = witness.connection;
+  for (Offer& same : connection.offers) {  // the same octets may be offered a second time
+    if (!same.may_be_call() || !same.answers(offer.requester, offer.xid) || same.segments != offer.segments) continue;
+    same.form = same.form == Offer::Form::inferred ? Offer::Form::proper : Offer::Form::improper;
+    judge_offer_form(witness, same);
+    judge_offer_needed(witness, same);
+  }
+  judge_shared_offers(witness);
+  // What it names is known, and it ends the Call, unless another message seems to have done so before: then that one
+  // was a Long Call.
+  settle_doubtful(connection, other(offer.requester), offer.frame);
+  Transaction* call = connection.find(offer.transaction);
+  if (call != nullptr && call->reply.number == offer.frame.number) {
+    call->answer = Transaction::Answer::plain;
+    retire(connection, *call, offer.frame);
+  }
 }
 
 void offers_overdue(const Witness& witness, Side requester, FrameRef now) {
@@ -474,6 +499,7 @@ void offers_at_end(const Witness& witness, FrameRef now, bool capture_end, std::
                    bool orderly) {
   Connection& connection = witness.connection;
   for (Offer& offer : connection.offers) {
+    leave_untold(witness, offer);
     if (offer.done.number != 0) continue;
     if (offer.may_be_call() && witness.context.options.profile != Profile::rfc8166) {
       witness.unchecked(RuleId::pull_completion_missing, "what looks like an offered Reply may be a Long Call");

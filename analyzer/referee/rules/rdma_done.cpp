@@ -286,7 +286,7 @@ HeldFinding settle_done(const Witness& witness, const DoneSeen& event) {
   judge_pull_before_done(witness, event, *offer);
   HeldFinding invalidation = judge_done_invalidation(witness, event, *offer);
   // Only a Reply is ended like that, and none other with its XID is open.
-  if (connection.whole() && !offer->undecidable) prove_reply(connection, *offer);
+  if (connection.whole() && !offer->undecidable) prove_reply(witness, *offer);
   offer->done = event.frame;
   ++connection.facts.pull_completion.completed;
   for (const wire::Segment& segment : offer->segments) {

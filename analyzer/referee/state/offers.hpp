@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "referee/facts.hpp"
@@ -31,6 +32,16 @@ struct Offer {
   [[nodiscard]] bool answers(Side asked, std::uint32_t with) const noexcept {
     return xid == with && requester == asked;
   }
+  /// The Reply chunk of the Call that it answers, for all that it offers.
+  enum class Room : std::uint8_t { none, unknown, enough } reply_chunk = Room::none;
+  std::uint64_t inline_length = 0;  ///< octets of the message, had it carried inline what it offers
+  /// Octets that it shares with an earlier offer, until both are known to be Replies.
+  struct Shared {
+    TransactionId with;
+    std::uint32_t handle = 0;
+    Region octets;
+  };
+  std::optional<Shared> shared;
   [[nodiscard]] bool may_be_call() const noexcept { return form == Form::inferred || form == Form::inferred_improper; }
   std::uint64_t reads_outstanding = 0;
   std::uint64_t reads = 0;

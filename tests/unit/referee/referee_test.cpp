@@ -483,6 +483,23 @@ TEST(PullCompletion, ProfilesDecideWhatAnOfferIs) {
   }
 }
 
+TEST(PullCompletion, WhatMayBeACallbackIsJudgedWhenDoneTellsThatItIsNone) {
+  for (const bool ended : {true, false}) {
+    Options options;
+    options.profile = Profile::rfc8166;
+    Story s(options);
+    s.connect()
+        .message(Side::passive, 7, 32, {}, story::rpc_call(7))
+        .message(Side::active, 7, 32, {}, story::rpc_reply(7));
+    s.call(1).call(2).message(Side::passive, 1, 32, read_chunk(0, 0x700, 0x5000, 5000), {}).reply(2);
+    s.read(Side::active, 0x700, 0x5000, 5000);
+    if (ended) s.done(Side::active, 1);
+    const Report report = s.end();
+    EXPECT_EQ(found(report, RuleId::read_list_in_reply).size(), ended ? 1U : 0U);
+    EXPECT_NE(story::unchecked(report, RuleId::read_list_in_reply), ended);
+  }
+}
+
 TEST(PullCompletion, DoneWithoutAnyOfferIsAnErrorOfRfc8166) {
   Story s;
   s.connect().call(1).reply(1).done(Side::active, 9).call(2).reply(2);
