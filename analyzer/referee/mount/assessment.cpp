@@ -131,9 +131,11 @@ void take_nfs(Assessment& a, const Mount& mount, TimeNs wait) {
   a.newest_callback = mount.nfs.newest_callback;
   for (const AsyncCopy& copy : mount.nfs.copies) {
     if (copy.ended.number != 0 || a.end.time - copy.reply.time < wait) continue;
-    if (end_may_be_lost(mount, copy.reply) || mount.nfs.may_be_forgotten(copy.reply, copy.connection) ||
-        copy.perhaps_ended.number != 0) {
+    if (end_may_be_lost(mount, copy.reply) || mount.nfs.may_be_forgotten(copy.reply, copy.connection)) {
       ++a.hidden;
+    } else if (copy.more_ended.number != 0) {
+      ++a.hidden;
+      ++a.more_ended;
     } else if (may_follow(mount.nfs.unread, copy.reply)) {
       a.unread_copy = &copy;
     } else {
@@ -152,6 +154,9 @@ void take_nfs(Assessment& a, const Mount& mount, TimeNs wait) {
       if (!end_may_be_lost(mount, recall.callback)) a.late_recalls.push_back(&recall);
     } else if (may_follow(mount.nfs.unread, recall.callback)) {
       a.unread_recall = &recall;
+    } else if (!unseen && recall.more_ended.number != 0) {
+      ++a.hidden;
+      ++a.more_ended;
     } else if (!unseen) {
       a.recalls.push_back(&recall);
     } else {
@@ -221,6 +226,7 @@ void take_sent_away(Assessment& a, const Mount& mount) {
   });
   if (mount.lives.empty() && only_tcp && a.failing == nullptr) return Assessment::Doubt::only_tcp;
   if (a.hanging.empty() && a.copies.empty() && a.recalls.empty() && a.hidden > 0) {
+    if (a.more_ended == a.hidden) return Assessment::Doubt::more_ended;
     return a.doubtful == a.hidden ? Assessment::Doubt::call_or_offer : Assessment::Doubt::frames_missing;
   }
   return Assessment::Doubt::none;

@@ -13,8 +13,8 @@ Trunks::Over Trunks::over(const Kept& kept) {
   for (const StateOver& each : kept) {
     keep_later(all.by_state[each.state.other], each.frame);
     keep_later(all.newest, each.frame);
+    if (kept.full() && (all.more.number == 0 || later(all.more, each.frame))) all.more = each.frame;
   }
-  if (kept.full()) all.more = all.newest;
   return all;
 }
 
@@ -75,13 +75,13 @@ void Trunks::tell(const Word& word, NfsWatch& mount) {
     } else if (!layout && end.number != 0) {
       recall.ended = recall.callback;  // the return was on its way already
     }
-    if (later(over.more, recall.callback)) keep_later(recall.perhaps_returned, over.more);
+    if (later(over.more, recall.callback)) recall.more_ended = over.more;
   }
   for (AsyncCopy& copy : mount.copies) {
     if (copy.ended.number != 0) continue;
     const FrameRef end = end_of(word.copies, copy.state);
     if (later(end, copy.call)) copy.ended = end;
-    if (later(word.copies.more, copy.call)) keep_later(copy.perhaps_ended, word.copies.more);
+    if (later(word.copies.more, copy.call)) copy.more_ended = word.copies.more;
   }
   for (FlagEpisode& episode : mount.channel) {
     const bool open = episode.cleared.number == 0 && episode.reaction.number == 0;

@@ -26,7 +26,7 @@ class Trunks {
  private:
   using Ended = std::map<std::array<std::uint8_t, 12>, trace::FrameRef>;  ///< by a stateid's `other`
   // What came through the mounts of one session. Frames with number 0: nothing of it.
-  /// `more`: the mounts keep the newest few; up to this one there may have been others.
+  /// `more`: the mounts keep the newest few; in front of this one there may have been others.
   struct Over {
     Ended by_state;
     trace::FrameRef newest;

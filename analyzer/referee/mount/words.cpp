@@ -395,6 +395,11 @@ using State = MountFacts::State;
       }
       return fmt::format("{}{} may have been answered in the frames that the capture lacks.", begin,
                          counted(a.hidden, "call"));
+    case Assessment::Doubt::more_ended:
+      return fmt::format(
+          "{}more was returned, or completed, over other addresses of its session than the analyzer keeps, and what is "
+          "awaited here may be among it.",
+          begin);
     case Assessment::Doubt::call_or_offer:
       return fmt::format(
           "{}the message in frame {} may be a call that waits, or a reply that is offered to be read, and nobody has "

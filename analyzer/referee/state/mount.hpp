@@ -256,6 +256,7 @@ struct Assessment {
     nothing_readable,  ///< of the messages
     only_tcp,          ///< TCP is up, and what went over it was cut before it told what it is
     frames_missing,
+    more_ended,      ///< elsewhere in its session than is kept: what is awaited may be among it
     call_or_offer,   ///< what waits may be a Reply that is offered to be read
     message_unread,  ///< of what came in pieces the end could not be read
     answer_missing,  ///< whether the server took the connection
@@ -300,7 +301,8 @@ struct Assessment {
   const Recall* hidden_recall = nullptr;  ///< the oldest of those that may have been returned unseen
   std::uint64_t hidden_recalls = 0;       ///< of `hidden`
   std::uint64_t hidden = 0;               ///< Calls and others that may have been answered where the capture has gaps
-  std::uint64_t doubtful = 0;             ///< of these: what may be no Call
+  std::uint64_t more_ended = 0;           ///< of these: what may have ended among more than is kept
+  std::uint64_t doubtful = 0;             ///< of `hidden`: what may be no Call
   FrameRef doubted;                       ///< the oldest of those
   /// Silence of one side while the other repeats itself.
   struct Silence {

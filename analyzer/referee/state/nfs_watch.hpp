@@ -31,8 +31,8 @@ struct AsyncCopy {
   FrameRef reply;
   std::uint32_t xid = 0;
   ConnectionId connection = 0;
-  FrameRef ended;          ///< CB_OFFLOAD, a poll that says so, or OFFLOAD_CANCEL; number 0: still awaited
-  FrameRef perhaps_ended;  ///< one of so many that ended since that not all are known; number 0: none
+  FrameRef ended;       ///< CB_OFFLOAD, a poll that says so, or OFFLOAD_CANCEL; number 0: still awaited
+  FrameRef more_ended;  ///< the oldest known of so many that ended since that not all are kept; number 0: none
 };
 
 /// State that the server wants back.
@@ -45,6 +45,7 @@ struct Recall {
   ConnectionId connection = 0;
   FrameRef ended;             ///< returned, or excused by an error; number 0: still awaited
   FrameRef perhaps_returned;  ///< a Reply since, to a Call that the capture lacks; number 0: none
+  FrameRef more_ended;        ///< as of a copy
 };
 
 /// A time in which SEQUENCE replies carry status flags.

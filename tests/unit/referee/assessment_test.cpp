@@ -8,6 +8,7 @@
 
 #include "referee/mount/assessment.hpp"
 #include "referee/mount/series.hpp"
+#include "referee/mount/trunks.hpp"
 #include "referee/mount/words.hpp"
 #include "referee/state/mount.hpp"
 
@@ -51,6 +52,95 @@ TEST(MountInDoubt, IsToldWhatIsMissing) {
     const Assessment assessment = assess(mount, {9, wait - 1}, wait);
     EXPECT_EQ(assessment.doubt, each.doubt);
     EXPECT_EQ(sentence_of(mount, assessment), "What happened to the mount cannot be told: " + each.says);
+  }
+}
+
+struct EndedCase {
+  const char* what;
+  std::size_t before;  ///< states that ended over the other mount of the session, ahead of what is awaited
+  std::size_t behind;
+  bool told;  ///< that what is awaited was not among them
+};
+
+constexpr std::size_t kept = NfsWatch::most_recalls;
+static_assert(NfsWatch::most_copies == kept);
+constexpr EndedCase ended_cases[] = {{"as many as are kept, less one", 0, kept - 1, true},
+                                     {"many ahead, and few behind", 3 * kept, kept - 1, true},
+                                     {"more than are kept", 0, kept + 1, false},
+                                     {"more than are kept, and many ahead", 3 * kept, kept + 1, false}};
+
+[[nodiscard]] wire::StateId state(std::uint8_t which) {
+  wire::StateId id;
+  id.other[0] = which;
+  return id;
+}
+
+/// Two addresses of one session: over one something is awaited, over the other that much of its kind ended.
+struct Trunked {
+  Mount mount;
+  Mount elsewhere;
+  FrameRef awaited;
+  std::uint64_t frame = 10;
+
+  Trunked() {
+    wire::SessionId session;
+    session.octets[0] = 7;
+    for (Mount* each : {&mount, &elsewhere}) each->nfs.sessions.push_back(session);
+    Life life;
+    life.id = 1;
+    life.opened = {1, 0};
+    life.messages = life.readable = life.forward = 1;
+    mount.lives.push_back(life);
+  }
+  template <class Kept>
+  void end(const EndedCase& each, Kept& over) {
+    for (std::size_t i = 0; i < each.before; ++i) over.add({state(2), next()});
+    awaited = next();
+    for (std::size_t i = 0; i < each.behind; ++i) over.add({state(2), next()});
+  }
+  [[nodiscard]] FrameRef next() {
+    ++frame;
+    return {frame, static_cast<TimeNs>(frame)};
+  }
+  [[nodiscard]] Assessment assessed() {
+    Trunks trunks;
+    trunks.add(mount.nfs);
+    trunks.add(elsewhere.nfs);
+    trunks.tell(mount.nfs);
+    constexpr TimeNs wait = 5'000'000'000;
+    return assess(mount, {frame + 1, 2 * wait}, wait);
+  }
+};
+
+constexpr const char* more_than_kept =
+    "What happened to the mount cannot be told: more was returned, or completed, over other addresses of its session "
+    "than the analyzer keeps, and what is awaited here may be among it.";
+
+TEST(MountInDoubt, WhatIsAwaitedMayBeAmongMoreThanIsKept) {
+  for (const EndedCase& each : ended_cases) {
+    for (const Recall::Of of : {Recall::Of::delegation, Recall::Of::layout}) {
+      SCOPED_TRACE(each.what);
+      Trunked trunked;
+      NfsWatch& other = trunked.elsewhere.nfs;
+      trunked.end(each, of == Recall::Of::layout ? other.layouts_returned : other.returned);
+      Recall recall;
+      recall.of = of;
+      recall.state = state(1);
+      recall.callback = recall.answer = trunked.awaited;
+      trunked.mount.nfs.recalls.push_back(recall);
+      const Assessment assessment = trunked.assessed();
+      EXPECT_EQ(assessment.recalls.size(), each.told ? 1U : 0U);
+      EXPECT_EQ(sentence_of(trunked.mount, assessment) == more_than_kept, !each.told);
+    }
+    Trunked trunked;
+    trunked.end(each, trunked.elsewhere.nfs.copies_over);
+    AsyncCopy copy;
+    copy.state = state(1);
+    copy.call = copy.reply = trunked.awaited;
+    trunked.mount.nfs.copies.push_back(copy);
+    const Assessment assessment = trunked.assessed();
+    EXPECT_EQ(assessment.copies.size(), each.told ? 1U : 0U);
+    EXPECT_EQ(sentence_of(trunked.mount, assessment) == more_than_kept, !each.told);
   }
 }
 
