@@ -6,7 +6,6 @@
 #include <optional>
 #include <vector>
 
-#include "referee/mount/trunks.hpp"
 #include "referee/referee.hpp"
 #include "referee/shares.hpp"
 #include "trace/transports.hpp"

@@ -67,7 +67,7 @@ void bound_offers(const Witness& witness) {
   }
 }
 
-/// A requester that lets so much time pass between two messages is idle.
+/// What lies between two messages of a requester counts up to here: it may have slept, and it has worked at both.
 constexpr TimeNs idle_after = 30'000'000'000;
 
 }  // namespace
@@ -472,8 +472,10 @@ void offers_overdue(const Witness& witness, Side requester, FrameRef now) {
   for (Offer& offer : connection.offers) {
     if (offer.requester != requester || offer.overdue || !done_is_due(witness, offer)) continue;
     const TimeNs passed = now.time - offer.counted_to;
-    if (passed > 0 && passed <= idle_after) offer.waited += passed;
-    if (passed > 0) offer.counted_to = now.time;
+    if (passed > 0) {
+      offer.waited += std::min(passed, idle_after);
+      offer.counted_to = now.time;
+    }
     if (offer.waited <= witness.context.options.pull_timeout) continue;
     if (offer.reads != 0 && !offer_pulled(connection, offer)) continue;  // still at it
     judge_missing(witness, offer, now, Severity::warning,
