@@ -28,15 +28,16 @@ struct ProvenOrder {
   template <class Connection>
   static bool release_proven(Connection& connection, FrameRef now) {
     if (connection.early(0).empty() && connection.early(1).empty()) return false;  // asked for each packet
+    const auto may_go = [&](int direction) {
+      return !connection.early(direction).empty() &&
+             (connection.front_come(direction) || connection.front_given_up(direction, now));
+    };
+    const auto first = [&](int direction) { return connection.early(direction).front().ref.number; };
     bool released = false;
-    for (bool any = true; any;) {
-      any = false;
-      for (const int direction : {0, 1}) {
-        if (connection.early(direction).empty()) continue;
-        if (!connection.front_come(direction) && !connection.front_given_up(direction, now)) continue;
-        connection.release(direction);
-        any = released = true;
-      }
+    for (;; released = true) {
+      const bool may[] = {may_go(0), may_go(1)};
+      if (!may[0] && !may[1]) break;
+      connection.release(may[0] && !(may[1] && first(1) < first(0)) ? 0 : 1);  // of two, as they stand in the file
     }
     return released;
   }

@@ -19,7 +19,6 @@ namespace {
 using referee::MessageSeen;
 using referee::OperationSeen;
 
-constexpr std::size_t page_frames = 4096;
 const std::vector<std::uint32_t> no_findings;
 
 [[nodiscard]] std::uint32_t number(trace::FrameRef frame) noexcept { return static_cast<std::uint32_t>(frame.number); }
@@ -62,10 +61,12 @@ struct Journal::Engine final : trace::EventSink, trace::StreamWatch, referee::Ob
   static constexpr std::size_t most_newest_pieces = 4096;  // hostile: nobody leaves so many open
   std::map<PieceKey, std::uint32_t> newest_piece;
   struct Late {
-    std::uint32_t message = none;
+    NoteKind kind = NoteKind::message;
+    std::uint32_t index = none;
     std::uint32_t shown = 0;
   };
-  std::vector<Late> late;  // messages that were told behind their own frame, and in which
+  std::vector<Late> late;    // what was told behind its own frame, as it was told
+  std::size_t in_order = 0;  // of these
   // The unfinished Send of each side: its parts so far.
   std::unordered_map<std::uint64_t, std::vector<std::uint32_t>> open_parts;
 
@@ -121,7 +122,7 @@ struct Journal::Engine final : trace::EventSink, trace::StreamWatch, referee::Ob
     referee.on(e);
   }
   void on(const trace::Repeated& e) override {
-    journal.repeats_.insert_or_assign(number(e.frame), Repeat{e.connection, e.kind});
+    journal.repeats_.insert_or_assign(number(e.frame), Repeat{e.connection, e.side, e.kind});
     referee.on(e);
   }
   void on(const trace::Quality& e) override { referee.on(e); }
@@ -172,17 +173,17 @@ struct Journal::Engine final : trace::EventSink, trace::StreamWatch, referee::Ob
     message.thresholds = facts.thresholds;
     message.octets = place(send.octets, send.wire_length, message.last_frame);
     const std::uint32_t shown = current_or(message.last_frame);
-    give_up_call(connection, seen, shown);
+    give_up_call(connection, seen);
     const auto index = static_cast<std::uint32_t>(journal.messages_.size());
     if (second) join_pieces(message, index);
-    if (shown != message.last_frame) late.push_back({index, shown});
+    if (shown != message.last_frame) late.push_back({NoteKind::message, index, shown});
     journal.messages_.push_back(std::move(message));
     add(shown, NoteKind::message, index);
     settle_parts(send, index);
     const bool piece = journal.messages_[index].piece;
     enter(connection, seen, send, shown, piece);
     if (piece) return;
-    assemble(connection, seen, index, shown,
+    assemble(connection, seen, index,
              !second || !taken.joined ? Pieces::one
              : taken.torn             ? Pieces::torn
                                       : Pieces::joined);
@@ -207,7 +208,7 @@ struct Journal::Engine final : trace::EventSink, trace::StreamWatch, referee::Ob
     if (seen.exchange.id == 0) return;
     if (auto rpc = assemblers[connection.id].operation(seen)) {
       show(connection, seen.exchange.id, message_of(connection, seen.exchange.id, rpc->call), std::move(*rpc),
-           current_or(shown));
+           {shown, seen.frame.time});
     }
   }
 
@@ -252,49 +253,42 @@ struct Journal::Engine final : trace::EventSink, trace::StreamWatch, referee::Ob
     return current != nullptr ? number(current->ref) : otherwise;
   }
 
-  void add(std::uint32_t frame, NoteKind kind, std::uint32_t index) {
-    append(frame, static_cast<std::uint32_t>(journal.notes_.size()));
-    journal.notes_.push_back({kind, index, none});
+  void add(std::uint32_t frame, NoteKind kind, std::uint32_t index) { journal.notes_.add(frame, kind, index); }
+
+  /// The frame that what a note says belongs to.
+  [[nodiscard]] std::uint32_t home_of(const Note& note, std::uint32_t shown) const {
+    if (note.kind == NoteKind::message) return journal.messages_[note.index].last_frame;
+    if (note.kind == NoteKind::payload) return number(journal.payloads_[note.index].home);
+    return shown;
   }
-  void append(std::uint32_t frame, std::uint32_t note) {
-    const std::size_t page = frame / page_frames;
-    if (journal.pages_.size() <= page) journal.pages_.resize(page + 1);
-    if (journal.pages_[page].empty()) journal.pages_[page].assign(page_frames, none);
-    std::uint32_t* link = &journal.pages_[page][frame % page_frames];
-    while (*link != none) link = &journal.notes_[*link].next;
-    *link = note;
-  }
-  /// The note, out of its frame; `none` when it is not there.
-  [[nodiscard]] std::uint32_t take_out(std::uint32_t frame, NoteKind kind, std::uint32_t index) {
-    std::uint32_t* link = &journal.pages_[frame / page_frames][frame % page_frames];
-    for (; *link != none; link = &journal.notes_[*link].next) {
-      Note& note = journal.notes_[*link];
-      if (note.kind == kind && note.index == index) return std::exchange(*link, std::exchange(note.next, none));
-    }
-    return none;
+  /// What had to wait is told in `shown`, each direction for itself: a Reply may come in front of its Call.
+  void in_order_of_frames(std::uint32_t shown) {
+    if (late.size() == in_order) return;
+    in_order = late.size();
+    journal.notes_.sort(shown, [&](const Note& note) { return home_of(note, shown); });
   }
 
-  /// The file is read: a message that had to wait stands in its own frame from now on. What Wireshark's RPC dissector
-  /// was given, and remembers by frame, stays where it was, behind what that frame has of its own.
-  void bring_home(const Late& told) {
-    const std::uint32_t note = take_out(told.shown, NoteKind::message, told.message);
-    if (note == none) return;
-    Message& message = journal.messages_[told.message];
-    append(message.last_frame, note);
-    if (message.payload != none) {
-      Payload& payload = journal.payloads_[message.payload];
-      const wire::Bytes rpc = payload::behind(message.octets.copy, message.header_length);
-      payload.in_send = false;
-      payload.late = true;
-      payload.octets.assign(rpc.begin(), rpc.end());
-      const std::uint32_t given = take_out(told.shown, NoteKind::payload, message.payload);
-      if (given != none) append(told.shown, given);
-      message.payload = none;
+  /// The file is read: what had to wait stands in its own frame from now on.
+  void bring_home() {
+    for (const Late& told : late) {
+      if (told.kind == NoteKind::message) {
+        const Message& message = journal.messages_[told.index];
+        if (journal.notes_.move(told.shown, message.last_frame, told.kind, told.index)) {
+          stands_in_its_frame(message, told.shown);
+        }
+      } else {
+        const Payload& payload = journal.payloads_[told.index];
+        if (journal.notes_.move(told.shown, number(payload.home), told.kind, told.index)) {
+          shown_with_rpc(payload, number(payload.home));
+        }
+      }
     }
+  }
+  void stands_in_its_frame(const Message& message, std::uint32_t shown) {
     Exchange* of = exchange(journal.connections_[message.connection], message.exchange);
     if (of == nullptr) return;
     const auto move = [&](auto& frame) {
-      if (frame == told.shown) frame = message.last_frame;
+      if (frame == shown) frame = message.last_frame;
     };
     if (message.kind == MessageSeen::Kind::call) move(of->call.number);
     if (message.kind == MessageSeen::Kind::done) move(of->done.number);
@@ -403,13 +397,14 @@ struct Journal::Engine final : trace::EventSink, trace::StreamWatch, referee::Ob
   }
 
   /// The Reply is here: what its Call still lacks will not come any more.
-  void give_up_call(Connection& connection, const MessageSeen& seen, std::uint32_t shown) {
+  void give_up_call(Connection& connection, const MessageSeen& seen) {
     const std::uint32_t id = seen.exchange.id;
     const bool answers = seen.kind == MessageSeen::Kind::reply || seen.kind == MessageSeen::Kind::error;
     if (!answers || id == 0) return;
     if (auto rpc = assemblers[connection.id].give_up(id)) {
       const std::uint32_t call = message_of(connection, id, true);
-      show(connection, id, call, std::move(*rpc), shown);
+      const std::uint32_t own = call != none ? journal.messages_[call].last_frame : number(seen.send->last);
+      show(connection, id, call, std::move(*rpc), {own, seen.send->last.time});
     }
   }
 
@@ -418,25 +413,30 @@ struct Journal::Engine final : trace::EventSink, trace::StreamWatch, referee::Ob
     joined,  ///< the message came in pieces, and its Send is not in any frame as a whole
     torn     ///< ... and a piece is missing
   };
-  void assemble(Connection& connection, const MessageSeen& seen, std::uint32_t index, std::uint32_t shown,
-                Pieces pieces) {
+  void assemble(Connection& connection, const MessageSeen& seen, std::uint32_t index, Pieces pieces) {
     auto rpc = assemblers[connection.id].message(seen);
     if (!rpc) return;
     using Placing = payload::RpcMessage::Placing;
     const bool holes = rpc->placing == Placing::whole && seen.send->holes;
     if (pieces == Pieces::torn || holes) rpc->placing = Placing::torn;
-    if (pieces != Pieces::one && rpc->in_send) {
+    // Its Call has its data later, which the capture has in another order: RPC wants the Call first.
+    const Exchange* of = exchange(connection, seen.exchange.id);
+    const bool behind_call = !rpc->call && of != nullptr && of->call_whole.number > seen.send->last.number;
+    if ((pieces != Pieces::one || behind_call) && rpc->in_send) {
       rpc->in_send = false;
       const std::size_t header = seen.header->length;
       rpc->stream.append(payload::behind(seen.send->octets, header),
                          payload::length_behind(seen.send->wire_length, header));
     }
-    show(connection, seen.exchange.id, index, std::move(*rpc), shown);
+    show(connection, seen.exchange.id, index, std::move(*rpc), behind_call ? of->call_whole : seen.send->last);
   }
 
+  /// `home`: of what makes it whole.
   void show(Connection& connection, std::uint32_t id, std::uint32_t message, payload::RpcMessage rpc,
-            std::uint32_t frame) {
+            trace::FrameRef home) {
+    const std::uint32_t frame = current_or(number(home));
     Payload payload;
+    payload.home = home;
     payload.connection = connection.id;
     payload.exchange = id;
     payload.message = message;
@@ -450,20 +450,25 @@ struct Journal::Engine final : trace::EventSink, trace::StreamWatch, referee::Ob
     if (message != none) {
       Message& owner = journal.messages_[message];
       payload.sender = owner.sender;
-      owner.rpc_frame = frame;
-      for (std::uint32_t at = owner.before; at != none; at = journal.messages_[at].before) {
-        journal.messages_[at].rpc_frame = frame;
-      }
+      shown_with_rpc(payload, frame);
       if (rpc.in_send) {
         payload.wire_length = payload::length_behind(owner.octets.wire_length, owner.header_length);
         owner.payload = index;
       }
     }
-    if (const Exchange* known_exchange = exchange(connection, id); known_exchange != nullptr && rpc.call) {
+    if (Exchange* known_exchange = exchange(connection, id); known_exchange != nullptr && rpc.call) {
       payload.time = known_exchange->call.time;
+      known_exchange->call_whole = home;
     }
+    if (frame != number(home)) late.push_back({NoteKind::payload, index, frame});
     journal.payloads_.push_back(std::move(payload));
     add(frame, NoteKind::payload, index);
+  }
+  /// Its message, and the pieces of it, say where the RPC message is shown.
+  void shown_with_rpc(const Payload& payload, std::uint32_t frame) {
+    for (std::uint32_t at = payload.message; at != none; at = journal.messages_[at].before) {
+      journal.messages_[at].rpc_frame = frame;
+    }
   }
 
   void give_up_all(std::uint32_t id) {
@@ -475,7 +480,8 @@ struct Journal::Engine final : trace::EventSink, trace::StreamWatch, referee::Ob
         const std::uint32_t call = message_of(connection->second, waiting, true);
         if (auto rpc = assembler->second.give_up(waiting); rpc && call != none) {
           show(connection->second, waiting, rpc->call ? call : message_of(connection->second, waiting, false),
-               std::move(*rpc), current_or(journal.messages_[call].last_frame));
+               std::move(*rpc),
+               current != nullptr ? current->ref : trace::FrameRef{journal.messages_[call].last_frame, 0});
         }
       }
     }
@@ -498,6 +504,7 @@ void Journal::feed(const trace::Frame& frame) {
     opened_[at] = true;
   }
   engine_->current = nullptr;
+  engine_->in_order_of_frames(number(frame.ref));
   index_findings();
 }
 
@@ -510,7 +517,7 @@ void Journal::finish() {
   for (const auto& [id, assembler] : engine.assemblers) open.push_back(id);
   std::sort(open.begin(), open.end());
   for (const std::uint32_t id : open) engine.give_up_all(id);
-  for (const Engine::Late& told : engine.late) engine.bring_home(told);
+  engine.bring_home();
   referee::Report report = engine.referee.finish(engine.last, engine.first);
   findings_ = report.findings.all();
   mounts_ = std::move(report.mounts);
@@ -543,12 +550,6 @@ void Journal::tell_of(ByFrame& where, std::uint64_t frame, std::uint32_t finding
   where[static_cast<std::uint32_t>(frame)].push_back(finding);
   if (frame >= told_of_.size()) told_of_.resize(static_cast<std::size_t>(frame) + 1);
   told_of_[static_cast<std::size_t>(frame)] = true;
-}
-
-std::uint32_t Journal::first(std::uint32_t frame) const noexcept {
-  const std::size_t page = frame / page_frames;
-  if (page >= pages_.size() || pages_[page].empty()) return none;
-  return pages_[page][frame % page_frames];
 }
 
 const Connection* Journal::connection(std::uint32_t id) const noexcept {

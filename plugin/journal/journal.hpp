@@ -10,6 +10,7 @@
 #include <unordered_set>
 #include <vector>
 
+#include "journal/by_frame.hpp"
 #include "journal/notes.hpp"
 #include "referee/facts.hpp"
 #include "referee/options.hpp"
@@ -45,7 +46,7 @@ class Journal {
   [[nodiscard]] bool mpa_begins(std::uint32_t frame) const noexcept { return mpa_begins_.contains(frame); }
 
   /// First note of a frame, or `none`; the others by Note::next. Indices stay good; references only until feed().
-  [[nodiscard]] std::uint32_t first(std::uint32_t frame) const noexcept;
+  [[nodiscard]] std::uint32_t first(std::uint32_t frame) const noexcept { return notes_.first(frame); }
   [[nodiscard]] const Note& note(std::uint32_t index) const noexcept { return notes_[index]; }
   [[nodiscard]] const Message& message(std::uint32_t index) const noexcept { return messages_[index]; }
   [[nodiscard]] const Payload& payload(std::uint32_t index) const noexcept { return payloads_[index]; }
@@ -75,7 +76,7 @@ class Journal {
   void tell_of(ByFrame& where, std::uint64_t frame, std::uint32_t finding);
 
   std::unique_ptr<Engine> engine_;
-  std::deque<Note> notes_;
+  NotesByFrame notes_;
   std::deque<Message> messages_;
   std::deque<Payload> payloads_;
   std::deque<Operation> operations_;
@@ -83,9 +84,8 @@ class Journal {
   std::deque<Handshake> handshakes_;
   std::unordered_map<std::uint32_t, Connection> connections_;
   std::unordered_map<std::uint32_t, Repeat> repeats_;
-  std::unordered_set<std::uint32_t> mpa_begins_;   // frame numbers
-  std::vector<bool> opened_;                       // by frame number
-  std::vector<std::vector<std::uint32_t>> pages_;  // head note by frame number
+  std::unordered_set<std::uint32_t> mpa_begins_;  // frame numbers
+  std::vector<bool> opened_;                      // by frame number
   ByFrame findings_of_;
   ByFrame evidence_in_;
   std::vector<bool> told_of_;               // by frame number: it stands in one of the two

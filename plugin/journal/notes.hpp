@@ -30,6 +30,7 @@ struct Exchange {
   std::uint32_t xid = 0;
   Side requester = Side::active;
   trace::FrameRef call;
+  trace::FrameRef call_whole;  ///< what its RPC Call became whole with; number 0: it is not
   trace::FrameRef reply;
   trace::FrameRef done;     ///< RDMA_DONE
   std::uint32_t offer = 0;  ///< frame of a Reply that offers itself to be read
@@ -93,8 +94,9 @@ struct Payload {
   bool call = false;
   Side sender = Side::active;
   payload::RpcMessage::Placing placing = payload::RpcMessage::Placing::whole;
-  bool in_send = false;    ///< the message's octets behind its header
-  bool late = false;       ///< the message stands in an earlier frame, and has no chunks to be put back
+  bool in_send = false;  ///< the message's octets behind its header
+  /// Where it became whole. Told in a later one if that had to wait, and only until the file is read.
+  trace::FrameRef home;
   trace::TimeNs time = 0;  ///< when it counts as sent: of a Call whose data were read later, the Call's own time
   std::vector<std::uint8_t> octets;
   std::uint64_t wire_length = 0;
@@ -133,6 +135,7 @@ struct Handshake {
 /// A frame, or something in it, that is there a second time. One for each frame: no note.
 struct Repeat {
   std::uint32_t connection = 0;
+  Side sender = Side::active;
   trace::Repeated::Kind kind = trace::Repeated::Kind::retransmission;
 };
 

@@ -41,18 +41,48 @@ void Assembler::wait(Open& open, const MessageSeen& seen) {
   const wire::Bytes rest = behind_header(seen);
   open.inline_part.assign(rest.begin(), rest.end());
   open.inline_length = length_behind_header(seen);
+  open.needed = without_pads(open);
   open.waiting = true;
   open.for_reply = seen.kind == MessageSeen::Kind::reply;
   open.written = open.for_reply ? Written{seen.header->writes, seen.procedure} : Written{};
+}
+
+/// An item stands behind its length, which is inline where no Read chunk of Position 0 has the message. What a Read
+/// chunk has beyond it is its XDR pad, in a segment of its own perhaps (RFC 8166 section 3.4.5.2).
+std::vector<std::uint32_t> Assembler::without_pads(const Open& open) {
+  std::vector<std::size_t> order(open.reads.size());
+  for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
+  const auto position = [&](std::size_t i) { return open.reads[i].position; };
+  std::stable_sort(order.begin(), order.end(), [&](auto a, auto b) { return position(a) < position(b); });
+  std::vector<std::uint32_t> needed(open.reads.size());
+  for (std::size_t i = 0; i < needed.size(); ++i) needed[i] = open.reads[i].target.length;
+  if (order.empty() || position(order.front()) == 0) return needed;
+  std::uint64_t before = 0;  // octets of the stream that stood in chunks so far
+  for (std::size_t begin = 0, end = 0; begin < order.size(); begin = end) {
+    std::uint64_t length = 0;
+    for (; end < order.size() && position(order[end]) == position(order[begin]); ++end) length += needed[order[end]];
+    const std::uint64_t at = position(order[begin]) - std::min<std::uint64_t>(before, position(order[begin]));
+    before += (length + 3) / 4 * 4;
+    if (at < 4 || at > open.inline_part.size()) continue;
+    const std::uint64_t item = wire::load_be32(open.inline_part.data() + at - 4);
+    if (length % 4 != 0 || item >= length || length - item > 3) continue;
+    std::uint64_t pad = length - item;
+    for (std::size_t i = end; i-- > begin && pad > 0;) {
+      const auto less = static_cast<std::uint32_t>(std::min<std::uint64_t>(pad, needed[order[i]]));
+      needed[order[i]] -= less;
+      pad -= less;
+    }
+  }
+  return needed;
 }
 
 /// Looks only at what was still missing: each segment is walked through once, however many packets it takes.
 bool Assembler::arrived(Open& open) {
   for (; open.here < open.reads.size(); ++open.here, open.here_octets = 0) {
     const wire::Segment& target = open.reads[open.here].target;
-    open.here_octets +=
-        open.pieces.covered(target.handle, target.offset + open.here_octets, target.length - open.here_octets);
-    if (open.here_octets < target.length) return false;
+    const std::uint32_t needed = open.needed[open.here];
+    open.here_octets += open.pieces.covered(target.handle, target.offset + open.here_octets, needed - open.here_octets);
+    if (open.here_octets < needed) return false;
   }
   return true;
 }
@@ -72,10 +102,16 @@ RpcMessage Assembler::pulled(const Open& open) {
   }
   if (!nothing_inline) body.append(open.inline_part, open.inline_length);
 
-  std::vector<wire::ReadSegment> rest;
-  std::copy_if(open.reads.begin(), open.reads.end(), std::back_inserter(rest),
-               [](const wire::ReadSegment& read) { return read.position != 0; });
-  std::stable_sort(rest.begin(), rest.end(), [](const auto& a, const auto& b) { return a.position < b.position; });
+  struct Part {
+    wire::ReadSegment read;
+    std::uint32_t needed;
+  };
+  std::vector<Part> rest;
+  for (std::size_t i = 0; i < open.reads.size(); ++i) {
+    if (open.reads[i].position != 0) rest.push_back({open.reads[i], open.needed[i]});
+  }
+  std::stable_sort(rest.begin(), rest.end(),
+                   [](const auto& a, const auto& b) { return a.read.position < b.read.position; });
   if (rest.empty()) {
     message.stream = std::move(body);
   } else {
@@ -89,11 +125,12 @@ RpcMessage Assembler::pulled(const Open& open) {
       taken += count;
     };
     for (std::size_t i = 0; i < rest.size(); ++i) {
-      const std::uint64_t position = rest[i].position;
+      const std::uint64_t position = rest[i].read.position;
       if (position > out.wire_length) take(std::min(position - out.wire_length, body.wire_length - taken));
-      const wire::Segment& target = rest[i].target;
-      open.pieces.copy(target.handle, target.offset, target.length, out);
-      if (i + 1 == rest.size() || rest[i + 1].position != position) pad(out);
+      const wire::Segment& target = rest[i].read.target;
+      open.pieces.copy(target.handle, target.offset, rest[i].needed, out);
+      out.append_padding(target.length - rest[i].needed);
+      if (i + 1 == rest.size() || rest[i + 1].read.position != position) pad(out);
     }
     take(body.wire_length - taken);
   }
@@ -182,9 +219,7 @@ std::optional<RpcMessage> Assembler::give_up(std::uint32_t exchange) {
   const auto at = open_.find(exchange);
   if (at == open_.end() || !at->second.waiting) return std::nullopt;
   at->second.waiting = false;
-  RpcMessage message = pulled(at->second);
-  if (message.placing == RpcMessage::Placing::whole) message.placing = RpcMessage::Placing::missing;
-  return message;
+  return pulled(at->second);
 }
 
 std::vector<std::uint32_t> Assembler::waiting() const {

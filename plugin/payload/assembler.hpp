@@ -50,6 +50,7 @@ class Assembler {
  private:
   struct Open {
     std::vector<wire::ReadSegment> reads;   ///< that are waited for: the Call's, or those that the Reply offers
+    std::vector<std::uint32_t> needed;      ///< so many octets of each: nobody has to read the pad of an item
     std::size_t here = 0;                   ///< so many of them have come,
     std::uint64_t here_octets = 0;          ///< and so much of the next one
     std::vector<std::uint8_t> inline_part;  ///< what the Send carried behind its header
@@ -63,6 +64,7 @@ class Assembler {
   [[nodiscard]] std::optional<RpcMessage> reply(const referee::MessageSeen& seen);
   Open& enter(std::uint32_t exchange);
   static void wait(Open& open, const referee::MessageSeen& seen);
+  [[nodiscard]] static std::vector<std::uint32_t> without_pads(const Open& open);
   [[nodiscard]] static bool arrived(Open& open);
   [[nodiscard]] static RpcMessage pulled(const Open& open);
   void drop(std::uint32_t exchange);

@@ -31,6 +31,18 @@ using trace::Side;
   return "note";
 }
 
+[[nodiscard]] const char* name(trace::Repeated::Kind kind) {
+  switch (kind) {
+    case trace::Repeated::Kind::retransmission:
+    case trace::Repeated::Kind::handshake:
+      return "sent again";
+    case trace::Repeated::Kind::capture_duplicate:
+    case trace::Repeated::Kind::handshake_copy:
+      break;
+  }
+  return "captured twice";
+}
+
 void generated(proto_item* item) { proto_item_set_generated(item); }
 
 void frame_field(proto_tree* tree, int field, std::uint64_t frame) {
@@ -216,6 +228,31 @@ void draw_message(const Canvas& canvas, const journal::Message& message, tvbuff_
   }
 }
 
+bool draw_repeated_message(const Canvas& canvas, const journal::Repeat& repeat, tvbuff_t* tvb) {
+  constexpr unsigned fixed_words = 16;
+  if (tvb_captured_length(tvb) < fixed_words) return false;
+  const std::uint32_t xid = tvb_get_ntohl(tvb, 0);
+  const std::uint32_t version = tvb_get_ntohl(tvb, 4);
+  const std::uint32_t proc = tvb_get_ntohl(tvb, 12);
+  const std::string_view what = version == 1   ? wire::proc_name(proc)
+                                : version == 2 ? wire::htype_name_v2(proc)
+                                               : std::string_view{};
+  if (what.empty()) return false;
+  begin_info(canvas);
+  col_set_str(canvas.pinfo->cinfo, COL_PROTOCOL, "RPCoRDMA");
+  col_add_fstr(canvas.pinfo->cinfo, COL_INFO, "%s XID 0x%08x", what.data(), xid);
+  proto_tree* tree = root(canvas, tvb, 0, "RPC over RDMA");
+  proto_item* item = canvas.drawn->item;
+  proto_item_append_text(item, ": %s, XID 0x%08x, %s", what.data(), xid, name(repeat.kind));
+  const int header = draw_header(canvas.pinfo, tree, tvb);
+  proto_item_set_len(item, header);
+  generated(proto_tree_add_string(tree, hf.sender, nullptr, 0, 0, name(repeat.sender)));
+  generated(proto_tree_add_uint(tree, hf.connection, nullptr, 0, 0, repeat.connection));
+  if (tvb_captured_length(tvb) <= static_cast<unsigned>(header)) return true;
+  call_data_dissector(tvb_new_subset_remaining(tvb, header), canvas.pinfo, canvas.tree);
+  return true;
+}
+
 void draw_part(const Canvas& canvas, const journal::Part& part, tvbuff_t* tvb) {
   tvbuff_t* where = tvb != nullptr ? tvb : frame_tvb(canvas);
   proto_tree* tree = root(canvas, where, tvb != nullptr ? -1 : 0, "RPC over RDMA: part of a message");
@@ -249,12 +286,9 @@ void draw_payload(const Canvas& canvas, const journal::Payload& payload) {
   if (payload.in_send) return;  // drawn with its message
   if (payload.octets.empty()) return;
   const char* title = payload.call ? "RPC Call with its chunks" : "RPC Reply with its chunks";
-  if (payload.late) title = payload.call ? "RPC Call" : "RPC Reply";
   tvbuff_t* tvb =
       as_source(canvas, frame_tvb(canvas), payload.octets.data(), payload.octets.size(), payload.wire_length, title);
-  proto_tree* tree =
-      root(canvas, tvb, 0,
-           payload.late ? "RPC over RDMA: message of an earlier frame" : "RPC over RDMA: message with its chunks");
+  proto_tree* tree = root(canvas, tvb, 0, "RPC over RDMA: message with its chunks");
   const journal::Exchange* exchange = canvas.drawn->journal->exchange(payload.connection, payload.exchange);
   if (exchange != nullptr) {
     generated(proto_tree_add_uint(tree, hf.xid, nullptr, 0, 0, exchange->xid));
@@ -322,18 +356,6 @@ proto_tree* for_frame(const Canvas& canvas, tvbuff_t* frame, const char* otherwi
 
 proto_tree* for_findings(const Canvas& canvas, tvbuff_t* frame) {
   return for_frame(canvas, frame, "RPC over RDMA: findings");
-}
-
-[[nodiscard]] const char* name(trace::Repeated::Kind kind) {
-  switch (kind) {
-    case trace::Repeated::Kind::retransmission:
-    case trace::Repeated::Kind::handshake:
-      return "sent again";
-    case trace::Repeated::Kind::capture_duplicate:
-    case trace::Repeated::Kind::handshake_copy:
-      break;
-  }
-  return "captured twice";
 }
 
 void draw_finding(const Canvas& canvas, const referee::Finding& finding, tvbuff_t* frame) {

@@ -36,6 +36,9 @@ struct PrivateDataView {
 /// `tvb`: the consumer's private data. Null when they are not all there.
 proto_tree* draw_private_data(const Canvas& canvas, trace::Side sender, const PrivateDataView& data, tvbuff_t* tvb);
 void draw_handshake(const Canvas& canvas, const journal::Handshake& handshake, tvbuff_t* area);
+/// The header of a whole message that was sent, or captured, before: its octets speak for themselves. Its RPC message
+/// is given once, with the first one. False: it is none.
+bool draw_repeated_message(const Canvas& canvas, const journal::Repeat& repeat, tvbuff_t* tvb);
 /// What the frame repeats of an earlier one.
 void draw_repeat(const Canvas& canvas, tvbuff_t* frame);
 void draw_findings(const Canvas& canvas, tvbuff_t* frame);

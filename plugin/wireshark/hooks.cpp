@@ -58,18 +58,10 @@ void draw_payloads_of(const Canvas& canvas, std::uint32_t message) {
     if (c.place >= canvas.drawn->notes || canvas.drawn->done[c.place] != 0) continue;
     if (c.note().kind != NoteKind::payload) continue;
     const journal::Payload& payload = canvas.drawn->journal->payload(c.note().index);
-    if (payload.message != message) continue;
+    const journal::Message& whole = canvas.drawn->journal->message(message);
+    if (payload.message != message || payload.home.number != whole.last_frame) continue;
     canvas.drawn->done[c.place] = 1;
     draw_payload(canvas, payload);
-  }
-}
-
-/// A Call whose data are given up when its Reply comes has to be shown before the Reply.
-void draw_payloads_before(const Canvas& canvas, std::uint32_t place) {
-  for (Cursor c = notes(canvas.drawn); !c.end() && c.place < place; c.next()) {
-    if (canvas.drawn->done[c.place] != 0 || c.note().kind != NoteKind::payload) continue;
-    canvas.drawn->done[c.place] = 1;
-    draw_payload(canvas, canvas.drawn->journal->payload(c.note().index));
   }
 }
 
@@ -102,6 +94,18 @@ void draw_note(const Canvas& canvas, const Cursor& c, tvbuff_t* tvb) {
   return c.place < drawn->notes && drawn->done[c.place] == 0;
 }
 
+/// A Call whose data are given up when its Reply comes has to be shown before the Reply, and so has what had to wait in
+/// front of it.
+void draw_before(const Canvas& canvas, std::uint32_t place) {
+  const journal::Journal& journal = *canvas.drawn->journal;
+  for (Cursor c = notes(canvas.drawn); !c.end() && c.place < place; c.next()) {
+    if (!open_note(canvas.drawn, c)) continue;
+    const bool waited =
+        c.note().kind == NoteKind::message && journal.message(c.note().index).last_frame != canvas.drawn->frame;
+    if (waited || c.note().kind == NoteKind::payload) draw_note(canvas, c, nullptr);
+  }
+}
+
 // --- InfiniBand: one packet a frame
 
 [[nodiscard]] bool in_packet(const journal::Octets& octets, tvbuff_t* tvb) {
@@ -109,6 +113,20 @@ void draw_note(const Canvas& canvas, const Cursor& c, tvbuff_t* tvb) {
   if (octets.captured > length) return false;
   if (octets.in_frame || octets.captured == 0) return true;
   return std::memcmp(octets.copy.data(), tvb_get_ptr(tvb, 0, static_cast<int>(octets.captured)), octets.captured) == 0;
+}
+
+[[nodiscard]] bool whole_send(const struct infinibandinfo& packet) {
+  constexpr std::uint8_t send_only = 0x04, with_immediate = 0x05, with_invalidate = 0x17;  // of RC
+  return packet.opCode == send_only || packet.opCode == with_immediate || packet.opCode == with_invalidate;
+}
+
+[[nodiscard]] bool draw_repeated_send(const Canvas& canvas, tvbuff_t* tvb, const struct infinibandinfo& packet) {
+  const journal::Journal& journal = *canvas.drawn->journal;
+  const journal::Repeat* repeat = journal.repeat(canvas.drawn->frame);
+  if (repeat == nullptr || !whole_send(packet) || journal.connection(repeat->connection) == nullptr) return false;
+  if (tvb_reported_length(tvb) < packet.pad_count) return false;
+  const auto length = static_cast<int>(tvb_reported_length(tvb) - packet.pad_count);
+  return draw_repeated_message(canvas, *repeat, tvb_new_subset_length(tvb, 0, length));
 }
 
 Taken on_infiniband(tvbuff_t* tvb, packet_info* pinfo, proto_tree* tree, void* data) {
@@ -135,7 +153,7 @@ Taken on_infiniband(tvbuff_t* tvb, packet_info* pinfo, proto_tree* tree, void* d
     draw_note(canvas, c, own);
     taken = true;
   }
-  return as_taken(taken);
+  return as_taken(taken || draw_repeated_send(canvas, tvb, *static_cast<const struct infinibandinfo*>(data)));
 }
 
 // --- iWARP: any number of FPDUs a frame; Wireshark has put Sends together
@@ -178,7 +196,7 @@ Taken on_iwarp(tvbuff_t* tvb, packet_info* pinfo, proto_tree* tree, void* data) 
   const Canvas canvas{pinfo, tree, drawn};
   for (Cursor c = notes(drawn); !c.end(); c.next()) {
     if (!open_note(drawn, c) || !fits(drawn, c, tvb, info, frame)) continue;
-    draw_payloads_before(canvas, c.place);
+    draw_before(canvas, c.place);
     draw_note(canvas, c, tvb);
     return as_taken(true);
   }

@@ -18,6 +18,8 @@ dissector_handle_t rpc_handle = nullptr;
 
 /// What a call of the RPC dissector changes, or must not see.
 struct Saved {
+  std::uint32_t frame;
+  unsigned in_error;
   nstime_t time;
   address from;
   address to;
@@ -33,14 +35,17 @@ struct Way {
   std::uint32_t connection;
   bool from_client;
   bool client_calls;
-  std::int64_t time;  ///< of the Call; 0: the frame's
-  bool of_frame;      ///< false: its fate became known in a frame that says something else in the list
+  std::uint32_t frame;  ///< Wireshark's number of the one whose message it is
+  std::int64_t time;    ///< when it counts as sent; 0: the frame's
+  bool of_frame;        ///< false: its fate became known in a frame that says something else in the list
+  bool counted;         ///< false: Wireshark's own statistics are not to hear of it
   Placing placing;
 };
 
 /// RPC joins Call and Reply by conversation. Ours is one for each connection and direction of Calls: ports that no
 /// handshake is needed for, that no later connection uses again, and where the same XID of both sides does not meet.
-/// The frame in which a message is shown need not go the message's way: one address stands for both.
+/// The frame in which a message is shown need not go the message's way: one address stands for both. And where it had
+/// to wait, RPC remembers it by its own frame, in which it is shown once the file is read.
 void enter(packet_info* pinfo, const Way& way) {
   const std::uint32_t base = 0x40000000U + way.connection * 4U + (way.client_calls ? 0U : 2U);
   pinfo->srcport = base + (way.from_client ? 0U : 1U);
@@ -50,6 +55,8 @@ void enter(packet_info* pinfo, const Way& way) {
   pinfo->dst = one;
   pinfo->use_conv_addr_port_endpoints = false;
   pinfo->conv_elements = nullptr;
+  pinfo->num = way.frame;
+  if (!way.counted) pinfo->flags.in_error_pkt = 1;  // as what ICMP quotes: listeners leave it out
   if (way.time != 0) {  // the service time of a Call whose data were read runs from the Call
     pinfo->abs_ts.secs = static_cast<time_t>(way.time / 1'000'000'000);
     pinfo->abs_ts.nsecs = static_cast<int>(way.time % 1'000'000'000);
@@ -63,6 +70,20 @@ void enter(packet_info* pinfo, const Way& way) {
     const journal::Note& note = drawn->journal->note(at);
     if (note.kind == NoteKind::message || note.kind == NoteKind::part || note.kind == NoteKind::operation) return true;
     at = note.next;
+  }
+  return false;
+}
+
+/// A Call that is shown in the frame of its Reply: RPC keeps one record of both, and a listener that sees it twice at
+/// the end of the frame takes it for two Replies.
+[[nodiscard]] bool answered_here(const Drawn* drawn, const journal::Payload& call) {
+  if (!call.call || call.exchange == 0) return false;
+  for (std::uint32_t at = drawn->journal->first(drawn->frame); at != journal::none;) {
+    const journal::Note& note = drawn->journal->note(at);
+    at = note.next;
+    if (note.kind != journal::NoteKind::payload) continue;
+    const journal::Payload& other = drawn->journal->payload(note.index);
+    if (!other.call && other.connection == call.connection && other.exchange == call.exchange) return true;
   }
   return false;
 }
@@ -87,12 +108,15 @@ void call_rpc(const Canvas& canvas, const Way& way, tvbuff_t* tvb) {
     call_data_dissector(tvb, pinfo, canvas.tree);
     return;
   }
-  const Saved saved{pinfo->abs_ts,  pinfo->src,      pinfo->dst,           pinfo->ptype,
-                    pinfo->srcport, pinfo->destport, pinfo->conv_elements, pinfo->use_conv_addr_port_endpoints};
+  const Saved saved{pinfo->num,           pinfo->flags.in_error_pkt,
+                    pinfo->abs_ts,        pinfo->src,
+                    pinfo->dst,           pinfo->ptype,
+                    pinfo->srcport,       pinfo->destport,
+                    pinfo->conv_elements, pinfo->use_conv_addr_port_endpoints};
   const journal::Connection* connection = canvas.drawn->journal->connection(way.connection);
   pinfo->ptype = connection != nullptr && connection->transport == trace::Transport::iwarp ? PT_IWARP_MPA : PT_IBQP;
   enter(pinfo, way);
-  if (way.of_frame) begin_info(canvas);
+  if (way.of_frame && way.counted) begin_info(canvas);
   const auto writable = col_get_writable(pinfo->cinfo, -1);
   if (!way.of_frame) col_set_writable(pinfo->cinfo, -1, FALSE);
   TRY { call_dissector(rpc_handle, tvb, pinfo, canvas.tree); }
@@ -105,6 +129,8 @@ void call_rpc(const Canvas& canvas, const Way& way, tvbuff_t* tvb) {
     }
   }
   FINALLY {
+    pinfo->num = saved.frame;
+    pinfo->flags.in_error_pkt = saved.in_error & 1U;
     pinfo->abs_ts = saved.time;
     pinfo->src = saved.from;
     pinfo->dst = saved.to;
@@ -139,8 +165,17 @@ void give_to_rpc(const Canvas& canvas, const journal::Payload& payload, tvbuff_t
   const bool from_client = payload.sender == trace::Side::active;
   const bool client_calls =
       exchange != nullptr ? exchange->requester == trace::Side::active : payload.call == from_client;
+  const bool counted = !answered_here(canvas.drawn, payload);
+  if (!counted && exchange != nullptr) {  // and its line is not written either
+    begin_info(canvas);
+    col_add_fstr(canvas.pinfo->cinfo, COL_INFO, "RPC Call XID 0x%08x", exchange->xid);
+  }
+  const bool waited = payload.home.number != canvas.drawn->frame;
+  const std::uint32_t frame = waited ? shown_number(payload.home.number) : 0;
+  const std::int64_t time = payload.time == 0 && waited ? payload.home.time : payload.time;
   call_rpc(canvas,
-           {payload.connection, from_client, client_calls, payload.time, carries_rdma(canvas.drawn), payload.placing},
+           {payload.connection, from_client, client_calls, frame != 0 ? frame : canvas.pinfo->num, time,
+            carries_rdma(canvas.drawn), counted, payload.placing},
            tvb);
 }
 
@@ -152,7 +187,9 @@ void give_unjudged_to_rpc(const Canvas& canvas, const journal::Message& message,
   }
   const bool from_client = message.sender == trace::Side::active;
   const bool call = tvb_get_ntohl(tvb, 4) == 0;
-  call_rpc(canvas, {message.connection, from_client, call == from_client, 0, true, Placing::whole}, tvb);
+  call_rpc(canvas,
+           {message.connection, from_client, call == from_client, canvas.pinfo->num, 0, true, true, Placing::whole},
+           tvb);
 }
 
 }  // namespace rpcrdma::plugin

@@ -5,7 +5,8 @@
 An RDMA operation whose FPDU TCP cut in pieces is shown where it ends, so that one pass shows as many as two do, and the RPC message
 that it makes whole has the Info column. Each piece of a version 2 message names the frame that shows its RPC message, and each message
 has the thresholds of its time. Pieces of a message that was given up, or that is not there as a whole, are no part of another. A message
-that had to wait for another is shown in its own frame by the second pass. A Reply behind the close is shown. One that is shown without
+that had to wait for another is shown in its own frame by the second pass, and behind a hole as if nothing was missing. What is there a second time has its header, and its RPC
+message once. A Call is counted once where its Reply stands in the same frame. A Reply behind the close is shown. One that is shown without
 what was written is not said to be cut by the capture. Two messages of
 one frame are told apart in the list. The table of
 connections has what the server grants, whatever callbacks are granted. Of the frames that a read filter leaves, each shows the same as without it.
@@ -43,9 +44,9 @@ class Places:
         if not yes:
             self.wrong.append(what)
 
-    def info(self, path, wanted):
+    def info(self, path, wanted, passes=2):
         """{frame: Info}"""
-        lines = self.shark.run("-2", "-r", path, "-Y", wanted, *INFO).output.splitlines()
+        lines = self.shark.run(*["-2"] * (passes - 1), "-r", path, "-Y", wanted, *INFO).output.splitlines()
         return {int(number): text for number, _, text in (line.strip().partition(" ") for line in lines) if number}
 
     def segments(self):
@@ -112,6 +113,44 @@ class Places:
             self.wants(f"{name}: messages in frames {shown}, the steps are {frames}", all(shown.get(frames[step]) == 1 for step in steps)
                        and set(shown.values()) == {1})
 
+    def behind_a_hole(self, fabric):
+        """What had to wait behind frames that the capture lacks is shown as if they were there."""
+        links, same = ["rpc.reqframe", "rpc.repframe"], ["rpc.xid", "rpc.msgtyp", "nfs.procedure_v3", "nfs.data", "nfs.name", "rpcordma.direction"]
+        part = self.forged("exchange-lost", fabric)
+        with open(os.path.join(HERE, "stories", "exchange-lost.yaml"), encoding="utf-8") as file:
+            story = file.read().replace("    lose: all\n", "")
+        there = os.path.join(self.folder, f"exchange-there-{fabric}.pcap")
+        with open(there + ".yaml", "w", encoding="utf-8") as file:
+            file.write(story)
+        subprocess.run([self.forge, there + ".yaml", "--transport", fabric, "--out", there], check=True)
+        shown = []
+        for path in (there, part):
+            rows, _ = self.shark.rows(path, ["frame.number", *links, *same], passes=2)
+            shown.append(rows)
+        lost = len(shown[0]) - len(shown[1])
+        calls = [int(row["frame.number"][0]) for row in shown[0] if row["rpcordma.direction"] == ["Call"]]
+        hole = calls[1]  # the second exchange is not there
+        mapped = lambda number: str(int(number) - (lost if int(number) > hole else 0))  # noqa: E731
+        whole = [row for row in shown[0] if not hole <= int(row["frame.number"][0]) < hole + lost]
+        other = [row["frame.number"][0] for row, wanted in zip(shown[1], whole)
+                 if any(row[name] != wanted[name] for name in same) or any(row[name] != [mapped(n) for n in wanted[name]] for name in links)]
+        self.wants(f"{part}: frames {other} show something else than in {there}", lost == 4 and len(calls) == 7 and not other)
+
+    def counted_once(self):
+        """A Call that is shown in the frame of its Reply is one for Wireshark's own statistics."""
+        path = self.forged("two-in-a-frame", "rocev2")
+        for passes in (1, 2):
+            table = self.shark.run(*["-2"] * (passes - 1), "-q", "-r", path, "-z", "rpc,srt,100003,3").output
+            rows = [line.split()[2] for line in table.splitlines() if " WRITE " in line]
+            self.wants(f"{path}, pass {passes}: {rows}", rows == ["1"])
+
+    def sent_again(self):
+        """A message that was sent, or captured, before has its header all the same, and its RPC message once."""
+        path = harness.capture("rxe-nfs3-lab-call-lost")
+        rows, _ = self.shark.rows(path, ["frame.number", "rpcordma.xid", "rpcordma.msg_type", "rpc.xid"], passes=2,
+                                  display_filter="rpcordma.repeated and infiniband.bth.opcode == 4")
+        self.wants(f"{path}: {rows}", len(rows) > 5 and all(row["rpcordma.xid"] and row["rpcordma.msg_type"] and not row["rpc.xid"] for row in rows))
+
     def torn(self):
         path = self.forged("packet-lost", "rocev2")
         told = self.info(path, "rpcordma.payload")
@@ -146,9 +185,9 @@ class Places:
         # What the server grants in the story's peers, and two Calls, two Replies
         self.wants(f"{path}: {rows}", len(rows) == 1 and rows[0][6:9] == ["32", "2", "2"])
 
-    def together(self, fabric):
+    def together(self, fabric, passes):
         path = self.forged("two-in-a-frame", fabric)
-        told = [text for text in self.info(path, "rpc").values() if " Call" in text and " Reply" in text.replace("(Reply In", "")]
+        told = [text for text in self.info(path, "rpc", passes).values() if " Call" in text and " Reply" in text.replace("(Reply In", "")]
         self.wants(f"{path}: {told}", len(told) == 1 and re.search(r"Call .*; V3 WRITE Reply", told[0]))
 
     def read_filter(self, name, wanted):
@@ -183,13 +222,18 @@ def main():
         places.thresholds("rocev2")
         places.thresholds("iwarp")
         places.own_frames()
+        places.counted_once()
+        places.sent_again()
+        for fabric in ("rocev2", "rocev1", "infiniband", "iwarp"):
+            places.behind_a_hole(fabric)
         places.torn()
         places.late()
         places.reduced()
         places.lists("rocev2")
         places.credits("rocev2")
-        places.together("rocev2")
-        places.together("iwarp")
+        places.together("rocev2", 1)
+        places.together("iwarp", 1)
+        places.together("iwarp", 2)
         for name in ("rxe-nfs41-basic", "siw-nfs41-basic", "rxe-upeer-credit-overrun-breaks"):
             for wanted in ("rpcordma.direction", "rpcordma.direction or rpcordma.operation", "ip.src == 192.168.77.1"):
                 places.read_filter(name, wanted)

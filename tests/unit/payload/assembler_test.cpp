@@ -74,6 +74,50 @@ TEST(Assembler, ReadChunksGoToTheirPositions) {
   }
 }
 
+// RFC 8166 section 3.4.5.2: a pad may be in the chunk, and nobody has to read it.
+TEST(Assembler, APadNeedNotBeRead) {
+  struct Case {
+    const char* name;
+    std::vector<wire::ReadSegment> reads;
+    std::uint32_t stated;  ///< in front of the first item, 20 octets into the stream
+    bool whole;            ///< with the first 5 octets of each chunk
+  };
+  const Case cases[] = {
+      {"in a segment of its own", {{20, {1, 5, 0}}, {20, {1, 3, 5}}}, 5, true},
+      {"at the end of the last one", {{20, {1, 8, 0}}}, 5, true},
+      {"of both chunks", {{20, {1, 8, 0}}, {36, {1, 8, 0}}}, 5, true},
+      {"of both chunks, the later one first", {{36, {1, 8, 0}}, {20, {1, 5, 0}}, {20, {1, 3, 5}}}, 5, true},
+      {"what is missing is data", {{20, {1, 8, 0}}}, 6, false},
+      {"no pad is so long", {{20, {1, 12, 0}}}, 5, false},
+      {"shorter than what is stated", {{20, {1, 8, 0}}}, 500, false},
+      {"its length would stand in front of the message", {{2, {1, 8, 0}}}, 5, false},
+  };
+  for (const Case& c : cases) {
+    SCOPED_TRACE(c.name);
+    Octets body(40, 0);
+    body[19] = static_cast<std::uint8_t>(c.stated);
+    body[18] = static_cast<std::uint8_t>(c.stated >> 8U);
+    body[27] = 5;  // in front of the second item, which the first one moves 8 octets
+    Assembler a;
+    Sent call(Kind::call, 1, msg, body);
+    for (const auto& read : c.reads) call.read(read.position, read.target);
+    EXPECT_FALSE(a.message(call()));
+    const Octets data = counting(5);
+    auto rpc = a.operation(moved(Op::read_response, 1, {1, 5, 0}, data));
+    EXPECT_EQ(rpc.has_value(), c.whole);
+    if (!rpc) rpc = a.give_up(1);
+    ASSERT_TRUE(rpc);
+    EXPECT_EQ(rpc->placing, c.whole ? Placing::whole : Placing::missing);
+    if (!c.whole) continue;
+    const std::size_t chunks = rpc->stream.octets.size() > 48 ? 2 : 1;
+    EXPECT_EQ(rpc->stream.octets.size(), 40 + 8 * chunks);
+    for (std::size_t i = 0; i < chunks; ++i) {
+      const auto at = rpc->stream.octets.begin() + static_cast<std::ptrdiff_t>(20 + 16 * i);
+      EXPECT_EQ(Octets(at, at + 8), data + Octets(3));
+    }
+  }
+}
+
 TEST(Assembler, ALongCallIsItsPositionZeroChunk) {
   Assembler a;
   Sent call(Kind::call, 1, nomsg, {});

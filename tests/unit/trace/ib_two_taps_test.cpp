@@ -197,6 +197,27 @@ TEST_F(IbTwoTapsOpen, AnsweredBeyondIt) {
   EXPECT_EQ(p.sink.news(), (Lines{"1A #6 gap 1 proven", "1P #7 send 1 length 48 to #7", "1A #8 acknowledges 1"}));
 }
 
+// A request that the capture lacks is given up, and both sides have much to say by then: in the order of the file. The
+// answers to a READ do not stand behind the Reply that its data made possible.
+TEST_F(IbTwoTapsOpen, BothDirectionsGoOnAsTheyStand) {
+  p.step = 20'000;
+  p.call(calls_begin);
+  p.server_acks(calls_begin);
+  p.server_acks(calls_begin + 1);  // of a Call that is missing
+  p.call(calls_begin + 2);
+  p.server_acks(calls_begin + 2);
+  p.server_reads(replies_begin, 1500);
+  p.client_answers(op_response_first, replies_begin, 1024);
+  p.client_answers(op_response_last, replies_begin + 1, 476);
+  p.reply(replies_begin + 2);
+  p.sink.news();
+  p.moment();
+  EXPECT_EQ(p.sink.news(),
+            (Lines{"1A #6 gap 1 proven", "1A #7 send 2 length 64 to #7", "1P #8 acknowledges 2",
+                   "1P #9 read 1 0xbeef+0x10000 length 1500", "1A #10 response 1 0xbeef+0x10000 length 1024",
+                   "1A #11 response 1 0xbeef+0x10400 length 476 last", "1P #12 send 1 length 48 to #12"}));
+}
+
 // What was sent again is in the capture twice, as everything is.
 TEST_F(IbTwoTapsOpen, ARepetitionAndItsCopy) {
   p.call(calls_begin);
