@@ -5,6 +5,7 @@
 
 #include "referee/rules/table.hpp"
 #include "trace/spans.hpp"
+#include "wire/private_data.hpp"
 #include "wireshark/fields.hpp"
 #include "wireshark/hooks.hpp"
 #include "wireshark/tap.hpp"
@@ -127,8 +128,8 @@ void knowledge(const Canvas& canvas, proto_tree* tree, const journal::Message& m
   generated(proto_tree_add_string(tree, hf.direction, nullptr, 0, 0, message_name(message)));
   generated(proto_tree_add_string(tree, hf.sender, nullptr, 0, 0, name(message.sender)));
   thresholds(tree, message.connection, message.thresholds);
+  if (message.granted) generated(proto_tree_add_uint(tree, hf.granted, nullptr, 0, 0, *message.granted));
   if (message.exchange != 0) {
-    if (message.granted) generated(proto_tree_add_uint(tree, hf.granted, nullptr, 0, 0, *message.granted));
     generated(
         proto_tree_add_uint(tree, hf.outstanding, nullptr, 0, 0, static_cast<std::uint32_t>(message.outstanding)));
   }
@@ -325,6 +326,43 @@ proto_tree* draw_private_data(const Canvas& canvas, Side sender, const PrivateDa
   return tree;
 }
 
+namespace {
+
+/// None, or one that says nothing (RFC 8797 sections 5.1 and 5.2): of an unknown version, or without its end.
+proto_tree* draw_no_private_data(const Canvas& canvas, const journal::Handshake& handshake, tvbuff_t* tvb) {
+  const unsigned captured = tvb_captured_length(tvb);
+  const wire::Bytes octets(captured == 0 ? nullptr : tvb_get_ptr(tvb, 0, static_cast<int>(captured)), captured);
+  const wire::PrivateDataSearch search =
+      wire::find_private_data(octets, static_cast<std::size_t>(handshake.area.wire_length));
+  const std::uint32_t* hit = nullptr;
+  const char* what = "None of RFC 8797: inline thresholds of 1024 octets, no remote invalidation";
+  if (search.cut_by_capture) {
+    what = "Not captured as a whole: what was announced is not known";
+  } else if (search.unknown_version_offset) {
+    hit = &*search.unknown_version_offset;
+    what =
+        "Of a version that is not known: as if there was none, inline thresholds of 1024 octets, no remote "
+        "invalidation";
+  } else if (search.truncated_offset) {
+    hit = &*search.truncated_offset;
+    what =
+        "Its end is missing on the wire: as if there was none, inline thresholds of 1024 octets, no remote "
+        "invalidation";
+  }
+  const auto at = static_cast<int>(hit != nullptr ? *hit : 0);
+  const int left = static_cast<int>(captured) - at;
+  proto_tree* tree = private_data_tree(canvas, handshake.sender, tvb, at, hit == nullptr ? 0 : left < 8 ? left : 8);
+  if (hit != nullptr) {
+    proto_tree_add_item(tree, hf.cm_format_id, tvb, at, 4, ENC_BIG_ENDIAN);
+    if (left > 4) proto_tree_add_item(tree, hf.cm_version, tvb, at + 4, 1, ENC_BIG_ENDIAN);
+    generated(proto_tree_add_uint(tree, hf.cm_offset, nullptr, 0, 0, *hit));
+  }
+  generated(proto_tree_add_string(tree, hf.cm_absent, nullptr, 0, 0, what));
+  return tree;
+}
+
+}  // namespace
+
 void draw_handshake(const Canvas& canvas, const journal::Handshake& handshake, tvbuff_t* area) {
   tvbuff_t* tvb = area != nullptr ? area : of_journal(canvas, handshake.area, "Private data");
   proto_tree* tree = nullptr;
@@ -334,11 +372,7 @@ void draw_handshake(const Canvas& canvas, const journal::Handshake& handshake, t
                                known.receive_size};
     tree = draw_private_data(canvas, handshake.sender, data, tvb);
   } else {
-    tree = private_data_tree(canvas, handshake.sender, tvb, 0, 0);
-    const bool whole = handshake.area.captured >= handshake.area.wire_length;
-    generated(proto_tree_add_string(tree, hf.cm_absent, nullptr, 0, 0,
-                                    whole ? "None of RFC 8797: inline thresholds of 1024 octets, no remote invalidation"
-                                          : "Not captured as a whole: what was announced is not known"));
+    tree = draw_no_private_data(canvas, handshake, tvb);
   }
   const journal::Connection* connection = canvas.drawn->journal->connection(handshake.connection);
   if (tree != nullptr && connection != nullptr) thresholds(tree, connection->id, connection->thresholds);

@@ -114,14 +114,21 @@ stat_tap_table_item table_fields[columns] = {{TABLE_ITEM_UINT, TAP_ALIGN_RIGHT, 
                                              {TABLE_ITEM_UINT, TAP_ALIGN_RIGHT, "Errors", "%6u"},
                                              {TABLE_ITEM_FLOAT, TAP_ALIGN_RIGHT, "Octets read", "%14.0f"},
                                              {TABLE_ITEM_FLOAT, TAP_ALIGN_RIGHT, "Octets written", "%14.0f"},
-                                             {TABLE_ITEM_FLOAT, TAP_ALIGN_RIGHT, "Average ms", "%10.3f"},
-                                             {TABLE_ITEM_FLOAT, TAP_ALIGN_RIGHT, "Longest ms", "%10.3f"}};
+                                             {TABLE_ITEM_STRING, TAP_ALIGN_RIGHT, "Average ms", "%10s"},
+                                             {TABLE_ITEM_STRING, TAP_ALIGN_RIGHT, "Longest ms", "%10s"}};
 
 InitResult table_init(stat_tap_table_ui* ui) { return open_table(ui, "NFS/RDMA connections"); }
 
 void set_number(const stat_tap_table* table, unsigned row, unsigned column, const std::optional<std::uint32_t>& value) {
   char buffer[16] = "?";
   if (value) g_snprintf(buffer, sizeof buffer, "%u", *value);
+  set_text(table, row, column, buffer);
+}
+
+/// As wide as the column: Wireshark sorts texts.
+void set_milliseconds(const stat_tap_table* table, unsigned row, unsigned column, double value) {
+  char buffer[32];
+  g_snprintf(buffer, sizeof buffer, "%10.3f", value);
   set_text(table, row, column, buffer);
 }
 
@@ -137,7 +144,8 @@ void count(const stat_tap_table* table, unsigned row, unsigned column) {
 /// Callbacks have credits of their own (RFC 8167 section 4.1).
 [[nodiscard]] bool clients_call(const TapItem& item) {
   const std::uint32_t id = item.message->exchange;
-  if (item.facts == nullptr || id == 0 || id > item.facts->exchanges.size()) return false;
+  if (id == 0) return item.message->kind == MessageSeen::Kind::reply && item.message->sender == trace::Side::passive;
+  if (item.facts == nullptr || id > item.facts->exchanges.size()) return false;
   return item.facts->exchanges[id - 1].requester == trace::Side::active;
 }
 
@@ -159,12 +167,14 @@ void table_message(const stat_tap_table* table, unsigned row, const TapItem& ite
       break;
   }
   if (item.took_ms < 0) return;
-  stat_tap_table_item_type* average = stat_tap_get_field_data(table, row, col_average);
-  stat_tap_table_item_type* longest = stat_tap_get_field_data(table, row, col_longest);
-  // The number of answers with a Call is kept beside the average.
-  const double n = ++average->user_data.uint_value;
-  average->value.float_value += (item.took_ms - average->value.float_value) / n;
-  if (item.took_ms > longest->value.float_value) longest->value.float_value = item.took_ms;
+  // Numbers are kept beside the texts: how many answers have a Call, their average, and the longest.
+  const double n = ++stat_tap_get_field_data(table, row, col_replies)->user_data.uint_value;
+  double& average = stat_tap_get_field_data(table, row, col_average)->user_data.float_value;
+  double& longest = stat_tap_get_field_data(table, row, col_longest)->user_data.float_value;
+  average += (item.took_ms - average) / n;
+  if (item.took_ms > longest) longest = item.took_ms;
+  set_milliseconds(table, row, col_average, average);
+  set_milliseconds(table, row, col_longest, longest);
 }
 
 void table_operation(const stat_tap_table* table, unsigned row, const journal::Operation& operation) {
@@ -206,8 +216,8 @@ void free_cell(stat_tap_table* table, unsigned row, unsigned column, stat_tap_ta
                                                    number(0),
                                                    decimal(0),
                                                    decimal(0),
-                                                   decimal(0),
-                                                   decimal(0)};
+                                                   text("?"),
+                                                   text("?")};
   stat_tap_init_table_row(table, end, columns, items);
   if (end == 0) {
     stat_tap_get_field_data(table, 0, col_connection)->user_data.ptr_value =

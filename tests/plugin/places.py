@@ -6,7 +6,7 @@ An RDMA operation whose FPDU TCP cut in pieces is shown where it ends, so that o
 that it makes whole has the Info column. Each piece of a version 2 message names the frame that shows its RPC message, and each message
 has the thresholds of its time. Pieces of a message that was given up, or that is not there as a whole, are no part of another. A message
 that had to wait for another is shown in its own frame by the second pass, and behind a hole as if nothing was missing. What is there a second time has its header, and its RPC
-message once. A Call is counted once where its Reply stands in the same frame. A Reply behind the close is shown. One that is shown without
+message once. Private data of another version, or cut short, are not said to be absent. A Call is counted once where its Reply stands in the same frame. A Reply behind the close is shown. One that is shown without
 what was written is not said to be cut by the capture. Two messages of
 one frame are told apart in the list. The table of
 connections has what the server grants, whatever callbacks are granted. Of the frames that a read filter leaves, each shows the same as without it.
@@ -151,6 +151,17 @@ class Places:
                                   display_filter="rpcordma.repeated and infiniband.bth.opcode == 4")
         self.wants(f"{path}: {rows}", len(rows) > 5 and all(row["rpcordma.xid"] and row["rpcordma.msg_type"] and not row["rpc.xid"] for row in rows))
 
+    def private_data(self, fabric):
+        """What says nothing is not shown as if it was not there."""
+        for name, words, version in (("private-data-unknown-version", "not known", True), ("private-data-truncated", "end is missing", False),
+                                     ("private-data-absent", "None of", None)):
+            path = os.path.join(self.folder, f"{name}-{fabric}.pcap")
+            subprocess.run([self.forge, os.path.join(forging.SCENARIOS, name + ".yaml"), "--transport", fabric, "--out", path], check=True)
+            rows, _ = self.shark.rows(path, ["rpcordma.cm.absent", "rpcordma.cm.format_id", "rpcordma.cm.version"], display_filter="rpcordma.cm.absent", passes=2)
+            told = [row for row in rows if words in row["rpcordma.cm.absent"][0]]
+            self.wants(f"{path}: {rows}", told and all(bool(row["rpcordma.cm.format_id"]) == (version is not None) for row in told)
+                       and (not version or all(row["rpcordma.cm.version"] for row in told)))
+
     def torn(self):
         path = self.forged("packet-lost", "rocev2")
         told = self.info(path, "rpcordma.payload")
@@ -222,6 +233,8 @@ def main():
         places.thresholds("rocev2")
         places.thresholds("iwarp")
         places.own_frames()
+        for fabric in ("rocev2", "iwarp"):
+            places.private_data(fabric)
         places.counted_once()
         places.sent_again()
         for fabric in ("rocev2", "rocev1", "infiniband", "iwarp"):

@@ -54,6 +54,9 @@ void observe_message(const Witness& witness, const trace::Send& event, MessageSe
       if (answer && call->answers == 1) seen.times = times_of(*call, event);
     }
   }
+  // Where its Call is not in the capture, what it grants is known all the same.
+  const bool orphan = exchange.generation == 0 && kind == MessageSeen::Kind::reply;
+  if (orphan) seen.granted = connection.ledger(other(event.side)).granted;
   witness.context.observer->message(connection.facts, seen);
 }
 
