@@ -143,6 +143,13 @@ struct Send : EventBase {
   std::uint64_t sequence = 0;  ///< position in this side's request order: unwrapped PSN, or TCP stream offset
 };
 
+/// InfiniBand: a Send of one packet has come, and waits for others: Send, or Repeated, comes later. For who shows
+/// frames as they come.
+struct HeldSend : EventBase {
+  Bytes octets;                   ///< as captured
+  std::uint32_t wire_length = 0;  ///< octets of the message on the wire, without pad and ICRC
+};
+
 /// A packet (FPDU) of a Send that is not its last one: the Send itself follows.
 struct SendPart : EventBase {
   std::uint64_t ordinal = 0;  ///< that of the Send
@@ -327,6 +334,7 @@ class EventSink {
   virtual void on(const TcpAttempt&) {}
   virtual void on(const Liveness&) {}
   virtual void on(const NfsOverTcp&) {}
+  virtual void on(const HeldSend&) {}
 
  protected:
   EventSink() = default;

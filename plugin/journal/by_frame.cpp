@@ -36,15 +36,19 @@ void NotesByFrame::append(std::uint32_t frame, std::uint32_t note) {
   *link = note;
 }
 
-bool NotesByFrame::move(std::uint32_t from, std::uint32_t to, NoteKind kind, std::uint32_t index) {
-  if (first(from) == none) return false;
-  for (std::uint32_t* link = &head(from); *link != none; link = &notes_[*link].next) {
+std::uint32_t NotesByFrame::take_out(std::uint32_t frame, NoteKind kind, std::uint32_t index) {
+  if (first(frame) == none) return none;
+  for (std::uint32_t* link = &head(frame); *link != none; link = &notes_[*link].next) {
     Note& note = notes_[*link];
-    if (note.kind != kind || note.index != index) continue;
-    append(to, std::exchange(*link, std::exchange(note.next, none)));
-    return true;
+    if (note.kind == kind && note.index == index) return std::exchange(*link, std::exchange(note.next, none));
   }
-  return false;
+  return none;
+}
+
+bool NotesByFrame::move(std::uint32_t from, std::uint32_t to, NoteKind kind, std::uint32_t index) {
+  const std::uint32_t note = take_out(from, kind, index);
+  if (note != none) append(to, note);
+  return note != none;
 }
 
 }  // namespace rpcrdma::journal

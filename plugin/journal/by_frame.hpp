@@ -20,6 +20,7 @@ class NotesByFrame {
   void add(std::uint32_t frame, NoteKind kind, std::uint32_t index);
   /// Out of one frame, behind those of another. False: the first one does not have it.
   bool move(std::uint32_t from, std::uint32_t to, NoteKind kind, std::uint32_t index);
+  void remove(std::uint32_t frame, NoteKind kind, std::uint32_t index) { (void)take_out(frame, kind, index); }
   /// Those of a frame by what `key` says of each; what is equal stays as it is.
   template <class Key>
   void sort(std::uint32_t frame, Key key) {
@@ -37,6 +38,8 @@ class NotesByFrame {
 
  private:
   void append(std::uint32_t frame, std::uint32_t note);
+  /// `none`: the frame does not have it.
+  [[nodiscard]] std::uint32_t take_out(std::uint32_t frame, NoteKind kind, std::uint32_t index);
   [[nodiscard]] std::uint32_t& head(std::uint32_t frame) noexcept;
 
   std::deque<Note> notes_;

@@ -3,9 +3,11 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <tuple>
 #include <utility>
 
+#include "journal/early.hpp"
 #include "journal/version2.hpp"
 #include "payload/assembler.hpp"
 #include "referee/referee.hpp"
@@ -67,6 +69,7 @@ struct Journal::Engine final : trace::EventSink, trace::StreamWatch, referee::Ob
   };
   std::vector<Late> late;    // what was told behind its own frame, as it was told
   std::size_t in_order = 0;  // of these
+  EarlyMessages early;
   // The unfinished Send of each side: its parts so far.
   std::unordered_map<std::uint64_t, std::vector<std::uint32_t>> open_parts;
 
@@ -112,6 +115,7 @@ struct Journal::Engine final : trace::EventSink, trace::StreamWatch, referee::Ob
     journal.parts_.push_back(part);
     add(number(e.frame), NoteKind::part, index);
   }
+  void on(const trace::HeldSend& e) override { show_early(e); }
   void on(const trace::Write& e) override { referee.on(e); }
   void on(const trace::ReadRequest& e) override { referee.on(e); }
   void on(const trace::ReadResponse& e) override { referee.on(e); }
@@ -172,18 +176,23 @@ struct Journal::Engine final : trace::EventSink, trace::StreamWatch, referee::Ob
     message.granted = seen.granted;
     message.thresholds = facts.thresholds;
     message.octets = place(send.octets, send.wire_length, message.last_frame);
-    const std::uint32_t shown = current_or(message.last_frame);
     give_up_call(connection, seen);
-    const auto index = static_cast<std::uint32_t>(journal.messages_.size());
-    if (second) join_pieces(message, index);
-    if (shown != message.last_frame) late.push_back({NoteKind::message, index, shown});
-    journal.messages_.push_back(std::move(message));
-    add(shown, NoteKind::message, index);
+    const std::uint32_t there = taken_early(message);
+    const std::uint32_t shown = there != none ? message.last_frame : current_or(message.last_frame);
+    const auto index = there != none ? there : static_cast<std::uint32_t>(journal.messages_.size());
+    if (there != none) {
+      journal.messages_[there] = std::move(message);
+    } else {
+      if (second) join_pieces(message, index);
+      if (shown != message.last_frame) late.push_back({NoteKind::message, index, shown});
+      journal.messages_.push_back(std::move(message));
+      add(shown, NoteKind::message, index);
+    }
     settle_parts(send, index);
     const bool piece = journal.messages_[index].piece;
     enter(connection, seen, send, shown, piece);
     if (piece) return;
-    assemble(connection, seen, index,
+    assemble(connection, seen, index, shown,
              !second || !taken.joined ? Pieces::one
              : taken.torn             ? Pieces::torn
                                       : Pieces::joined);
@@ -209,6 +218,58 @@ struct Journal::Engine final : trace::EventSink, trace::StreamWatch, referee::Ob
     if (auto rpc = assemblers[connection.id].operation(seen)) {
       show(connection, seen.exchange.id, message_of(connection, seen.exchange.id, rpc->call), std::move(*rpc),
            {shown, seen.frame.time});
+    }
+  }
+
+  // --- what waits
+  void show_early(const trace::HeldSend& e) {
+    const auto of = journal.connections_.find(e.connection);
+    if (current == nullptr || current->ref.number != e.frame.number || of == journal.connections_.end()) return;
+    std::optional<EarlyMessages::Read> read = early.read(e);
+    if (!read) return;
+    Message& message = read->message;
+    message.thresholds = of->second.thresholds;
+    message.octets = place(e.octets, e.wire_length, message.last_frame);
+    // RPC wants a Call before its Reply.
+    const bool given = read->whole && (read->call || early.call_given(of->second, message));
+    if (given && read->call) early.give_call(e.connection, e.side, message.xid);
+    const auto index = static_cast<std::uint32_t>(journal.messages_.size());
+    early.shown(message.last_frame, index);
+    add(message.last_frame, NoteKind::message, index);
+    journal.messages_.push_back(std::move(message));
+    if (given) give_early(e, index, read->call);
+  }
+  void give_early(const trace::HeldSend& e, std::uint32_t index, bool call) {
+    Message& owner = journal.messages_[index];
+    Payload payload;
+    payload.connection = e.connection;
+    payload.message = index;
+    payload.call = call;
+    payload.sender = e.side;
+    payload.in_send = true;
+    payload.home = e.frame;
+    payload.wire_length = payload::length_behind(e.wire_length, owner.header_length);
+    owner.payload = static_cast<std::uint32_t>(journal.payloads_.size());
+    owner.rpc_frame = number(e.frame);
+    journal.payloads_.push_back(std::move(payload));
+    add(number(e.frame), NoteKind::payload, owner.payload);
+  }
+  /// The message, if it was shown early: it keeps its place, and what was given to RPC.
+  [[nodiscard]] std::uint32_t taken_early(Message& message) {
+    if (message.first_frame != message.last_frame) return none;
+    const std::uint32_t index = early.take(message.last_frame);
+    if (index == none) return none;
+    Message& shown = journal.messages_[index];
+    message.octets = std::move(shown.octets);
+    message.payload = shown.payload;
+    message.rpc_frame = shown.rpc_frame;
+    return index;
+  }
+  /// What was not told as a message after all.
+  void take_back_early() {
+    for (const auto& [frame, index] : early.left()) {
+      journal.notes_.remove(frame, NoteKind::message, index);
+      journal.notes_.remove(frame, NoteKind::payload, journal.messages_[index].payload);
     }
   }
 
@@ -277,9 +338,13 @@ struct Journal::Engine final : trace::EventSink, trace::StreamWatch, referee::Ob
           stands_in_its_frame(message, told.shown);
         }
       } else {
-        const Payload& payload = journal.payloads_[told.index];
+        Payload& payload = journal.payloads_[told.index];
         if (journal.notes_.move(told.shown, number(payload.home), told.kind, told.index)) {
           shown_with_rpc(payload, number(payload.home));
+        }
+        if (payload.in_send) {  // it stands with its message again
+          payload.octets = {};
+          journal.messages_[payload.message].payload = told.index;
         }
       }
     }
@@ -315,16 +380,6 @@ struct Journal::Engine final : trace::EventSink, trace::StreamWatch, referee::Ob
     }
     placed.copy.assign(octets.begin(), octets.end());
     return placed;
-  }
-
-  static void take_header(const wire::HeaderV1& header, Message& message) {
-    message.header_length = static_cast<std::uint32_t>(header.length);
-    message.read_segments = static_cast<std::uint32_t>(header.reads.size());
-    message.write_chunks = static_cast<std::uint32_t>(header.writes.size());
-    message.reply_chunk = header.reply.has_value();
-    for (const wire::ReadSegment& read : header.reads) message.read_octets += read.target.length;
-    for (const auto& chunk : header.writes) message.write_octets += wire::chunk_length(chunk);
-    if (header.reply) message.reply_octets = wire::chunk_length(*header.reply);
   }
 
   Connection& known(const referee::ConnectionFacts& facts) {
@@ -413,7 +468,8 @@ struct Journal::Engine final : trace::EventSink, trace::StreamWatch, referee::Ob
     joined,  ///< the message came in pieces, and its Send is not in any frame as a whole
     torn     ///< ... and a piece is missing
   };
-  void assemble(Connection& connection, const MessageSeen& seen, std::uint32_t index, Pieces pieces) {
+  void assemble(Connection& connection, const MessageSeen& seen, std::uint32_t index, std::uint32_t shown,
+                Pieces pieces) {
     auto rpc = assemblers[connection.id].message(seen);
     if (!rpc) return;
     using Placing = payload::RpcMessage::Placing;
@@ -422,8 +478,10 @@ struct Journal::Engine final : trace::EventSink, trace::StreamWatch, referee::Ob
     // Its Call has its data later, which the capture has in another order: RPC wants the Call first.
     const Exchange* of = exchange(connection, seen.exchange.id);
     const bool behind_call = !rpc->call && of != nullptr && of->call_whole.number > seen.send->last.number;
-    if ((pieces != Pieces::one || behind_call) && rpc->in_send) {
-      rpc->in_send = false;
+    const bool elsewhere = pieces != Pieces::one || behind_call;
+    const bool apart = current_or(shown) != shown && journal.messages_[index].payload == none;  // it was shown early
+    if (rpc->in_send && (elsewhere || apart)) {
+      rpc->in_send = !elsewhere;
       const std::size_t header = seen.header->length;
       rpc->stream.append(payload::behind(seen.send->octets, header),
                          payload::length_behind(seen.send->wire_length, header));
@@ -435,6 +493,13 @@ struct Journal::Engine final : trace::EventSink, trace::StreamWatch, referee::Ob
   void show(Connection& connection, std::uint32_t id, std::uint32_t message, payload::RpcMessage rpc,
             trace::FrameRef home) {
     const std::uint32_t frame = current_or(number(home));
+    if (message != none && journal.messages_[message].payload != none) {
+      Payload& given = journal.payloads_[journal.messages_[message].payload];
+      given.exchange = id;
+      given.placing = rpc.placing;
+      if (Exchange* of = exchange(connection, id); of != nullptr && rpc.call) of->call_whole = given.home;
+      return;
+    }
     Payload payload;
     payload.home = home;
     payload.connection = connection.id;
@@ -452,8 +517,8 @@ struct Journal::Engine final : trace::EventSink, trace::StreamWatch, referee::Ob
       payload.sender = owner.sender;
       shown_with_rpc(payload, frame);
       if (rpc.in_send) {
+        if (payload.octets.empty()) owner.payload = index;
         payload.wire_length = payload::length_behind(owner.octets.wire_length, owner.header_length);
-        owner.payload = index;
       }
     }
     if (Exchange* known_exchange = exchange(connection, id); known_exchange != nullptr && rpc.call) {
@@ -518,6 +583,7 @@ void Journal::finish() {
   std::sort(open.begin(), open.end());
   for (const std::uint32_t id : open) engine.give_up_all(id);
   engine.bring_home();
+  engine.take_back_early();
   referee::Report report = engine.referee.finish(engine.last, engine.first);
   findings_ = report.findings.all();
   mounts_ = std::move(report.mounts);

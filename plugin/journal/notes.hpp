@@ -94,7 +94,7 @@ struct Payload {
   bool call = false;
   Side sender = Side::active;
   payload::RpcMessage::Placing placing = payload::RpcMessage::Placing::whole;
-  bool in_send = false;  ///< the message's octets behind its header
+  bool in_send = false;  ///< the message's octets behind its header; a copy, as long as it is told apart from that
   /// Where it became whole. Told in a later one if that had to wait, and only until the file is read.
   trace::FrameRef home;
   trace::TimeNs time = 0;  ///< when it counts as sent: of a Call whose data were read later, the Call's own time

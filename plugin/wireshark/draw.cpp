@@ -284,7 +284,7 @@ void draw_operation(const Canvas& canvas, const journal::Operation& operation, t
 }
 
 void draw_payload(const Canvas& canvas, const journal::Payload& payload) {
-  if (payload.in_send) return;  // drawn with its message
+  if (payload.in_send && payload.octets.empty()) return;  // drawn with its message
   if (payload.octets.empty()) return;
   const char* title = payload.call ? "RPC Call with its chunks" : "RPC Reply with its chunks";
   tvbuff_t* tvb =

@@ -58,6 +58,14 @@ struct Shared {
     q.kind = kind;
     sink.on(q);
   }
+  void waits(Side side, FrameRef frame, const wire::IbHeader& header) const {
+    if (header.op.kind != wire::IbKind::send || header.op.part != wire::IbPart::only) return;
+    HeldSend held;
+    fill(held, side, frame);
+    held.octets = header.payload;
+    held.wire_length = static_cast<std::uint32_t>(header.payload_length);
+    sink.on(held);
+  }
   void repeated(Side side, FrameRef frame, Repeated::Kind kind) const {
     Repeated r;
     fill(r, side, frame);

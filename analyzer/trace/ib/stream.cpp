@@ -86,6 +86,7 @@ void Stream::hold(const Arrival& a, Sequence at) {
     if (!twice) copies_.add(at, acknowledged_, same->ref, a.ref);
     return;
   }
+  shared_.waits(side_, a.ref, a.header);
   const bool full = held_.over_bound();
   if (full) shared_.say_limit(side_, a.ref);
   if (full || passed(held_.since(), a.ref.time, patience)) {

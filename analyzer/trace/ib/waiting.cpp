@@ -27,6 +27,7 @@ void Connection::deliver(Side sender, const Captured& packet) {
   EarlyPackets& early = early_[index(sender)];
   if (!early.empty() || !come(sender, packet.header)) {
     if (early.hold(packet)) {
+      shared.waits(sender, packet.ref, packet.header);
       release_proven(packet.ref);
       return;
     }

@@ -164,7 +164,8 @@ TEST(Journal, ASendOfSeveralPacketsIsCopied) {
   EXPECT_EQ(file.journal.part(file.journal.note(file.journal.first(5)).index).message, file.journal.note(at).index);
 }
 
-TEST(Journal, AMessageThatHadToWaitStandsInItsOwnFrameAtTheEnd) {
+// Of one packet, and behind a hole: its octets tell, and RPC is given what nothing has to be put back into.
+TEST(Journal, AMessageThatWaitsIsShownAtOnce) {
   File file;
   file.handshake();
   const Octets call = call_header(no_lists) + rpc_call(1);
@@ -172,25 +173,51 @@ TEST(Journal, AMessageThatHadToWaitStandsInItsOwnFrameAtTheEnd) {
   file.server(op_send_only, {}, call_header(no_lists) + rpc_reply());
   const std::uint32_t missing = file.client_psn++;
   file.client(op_send_only, {}, call);
-  EXPECT_EQ(file.notes(6), std::vector<NoteKind>{});
+  const std::vector<NoteKind> both{NoteKind::message, NoteKind::payload};
+  ASSERT_EQ(file.notes(6), both);
+  const std::uint32_t index = file.journal.note(file.journal.first(6)).index;
+  EXPECT_EQ(file.journal.message(index).kind, referee::MessageSeen::Kind::call);
+  EXPECT_EQ(file.journal.message(index).exchange, 0U);
+  EXPECT_TRUE(file.journal.message(index).octets.in_frame);
   const Octets acknowledgement = ib_packet(op_acknowledge, client_qpn, missing + 1, aeth(0x1f));
+  for (int i = 0; i < 3; ++i) file.put(false, acknowledgement);
+  EXPECT_EQ(file.notes(6), both);
+  EXPECT_EQ(file.notes(8), std::vector<NoteKind>{});
+  EXPECT_NE(file.journal.message(index).exchange, 0U);
+  EXPECT_EQ(file.payload(6)->exchange, file.journal.message(index).exchange);
+  file.journal.finish();
+  EXPECT_EQ(file.notes(6), both);
+}
+
+TEST(Journal, AMessageThatHadToWaitStandsInItsOwnFrameAtTheEnd) {
+  File file;
+  file.handshake();
+  const Octets call = call_header(no_lists) + rpc_call(1);
+  file.client(op_send_only, {}, call);
+  file.server(op_send_only, {}, call_header(no_lists) + rpc_reply());
+  const std::uint32_t missing = file.client_psn++;
+  const Octets later = call_header(no_lists) + rpc_call(1) + filled(1500, 7);
+  file.client(op_send_first, {}, Octets(later.begin(), later.begin() + 1024));
+  file.client(op_send_last, {}, Octets(later.begin() + 1024, later.end()));
+  EXPECT_EQ(file.notes(7), std::vector<NoteKind>{});
+  const Octets acknowledgement = ib_packet(op_acknowledge, client_qpn, missing + 2, aeth(0x1f));
   for (int i = 0; i < 3; ++i) file.put(false, acknowledgement);
   constexpr std::uint32_t told = 8;  // what may only have changed places is waited for
   EXPECT_EQ(file.notes(told), (std::vector<NoteKind>{NoteKind::message, NoteKind::payload}));
   file.journal.finish();
-  ASSERT_EQ(file.notes(6), (std::vector<NoteKind>{NoteKind::message, NoteKind::payload}));
+  ASSERT_EQ(file.notes(7), (std::vector<NoteKind>{NoteKind::message, NoteKind::payload}));
   EXPECT_EQ(file.notes(told), std::vector<NoteKind>{});
-  const Message& message = file.journal.message(file.journal.note(file.journal.first(6)).index);
-  EXPECT_EQ(message.octets.copy, call);
-  EXPECT_EQ(message.rpc_frame, 6U);
+  const Message& message = file.journal.message(file.journal.note(file.journal.first(7)).index);
+  EXPECT_EQ(message.octets.copy, later);
+  EXPECT_EQ(message.rpc_frame, 7U);
   const Exchange* exchange = file.journal.exchange(message.connection, message.exchange);
   ASSERT_NE(exchange, nullptr);
-  EXPECT_EQ(exchange->call.number, 6U);
-  const Payload* rpc = file.payload(6);
+  EXPECT_EQ(exchange->call.number, 7U);
+  const Payload* rpc = file.payload(7);
   ASSERT_NE(rpc, nullptr);
   EXPECT_EQ(&file.journal.payload(message.payload), rpc);
   EXPECT_TRUE(rpc->in_send);
-  EXPECT_EQ(rpc->home.number, 6U);
+  EXPECT_EQ(rpc->home.number, 7U);
 }
 
 TEST(Journal, FramesAreTakenOnceAndInOrder) {

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "journal/early.hpp"
+
+#include <algorithm>
+
+#include "payload/pieces.hpp"
+#include "wire/rpc.hpp"
+
+namespace rpcrdma::journal {
+
+namespace {
+
+using Kind = referee::MessageSeen::Kind;
+
+[[nodiscard]] bool returns_data(const wire::HeaderV1& header) {
+  return std::any_of(header.writes.begin(), header.writes.end(),
+                     [](const wire::WriteChunk& chunk) { return wire::chunk_length(chunk) != 0; });
+}
+
+/// RDMA_NOMSG, by who offers what. An offered Reply and a Long Call of the server look alike: neither.
+[[nodiscard]] Kind without_message(const wire::HeaderV1& header, Side sender) {
+  if (sender == Side::active) return header.reads.empty() ? Kind::other : Kind::call;
+  return header.reads.empty() && header.reply ? Kind::reply : Kind::other;
+}
+
+}  // namespace
+
+void take_header(const wire::HeaderV1& header, Message& message) {
+  message.header_length = static_cast<std::uint32_t>(header.length);
+  message.read_segments = static_cast<std::uint32_t>(header.reads.size());
+  message.write_chunks = static_cast<std::uint32_t>(header.writes.size());
+  message.reply_chunk = header.reply.has_value();
+  for (const wire::ReadSegment& read : header.reads) message.read_octets += read.target.length;
+  for (const auto& chunk : header.writes) message.write_octets += wire::chunk_length(chunk);
+  if (header.reply) message.reply_octets = wire::chunk_length(*header.reply);
+}
+
+std::optional<EarlyMessages::Read> EarlyMessages::read(const trace::HeldSend& held) {
+  const auto frame = static_cast<std::uint32_t>(held.frame.number);
+  if (shown_.size() >= most || shown_.count(frame) != 0) return std::nullopt;
+  if (!wire::decode_header_v1(held.octets, held.wire_length, scratch_)) return std::nullopt;
+  const wire::FixedWords& fixed = scratch_.fixed;
+  if (fixed.version != 1) return std::nullopt;
+  Read read;
+  Message& message = read.message;
+  message.connection = held.connection;
+  message.sender = held.side;
+  message.first_frame = message.last_frame = frame;
+  message.xid = fixed.xid;
+  message.version = fixed.version;
+  message.credit = fixed.credit;
+  message.proc = fixed.proc;
+  take_header(scratch_, message);
+  switch (static_cast<wire::Proc>(fixed.proc)) {
+    case wire::Proc::msg: {
+      const wire::Bytes rpc = payload::behind(held.octets, scratch_.length);
+      if (rpc.size() < 8 || wire::load_be32(rpc.data()) != fixed.xid || wire::load_be32(rpc.data() + 4) > 1) break;
+      read.call = wire::load_be32(rpc.data() + 4) == 0;
+      message.kind = read.call ? Kind::call : Kind::reply;
+      read.whole = scratch_.reads.empty() && (read.call || !returns_data(scratch_));
+      break;
+    }
+    case wire::Proc::nomsg:
+      message.kind = without_message(scratch_, held.side);
+      break;
+    case wire::Proc::done:
+      message.kind = Kind::done;
+      break;
+    case wire::Proc::error:
+      message.kind = Kind::error;
+      break;
+    case wire::Proc::msgp:
+      break;
+  }
+  return read;
+}
+
+std::uint32_t EarlyMessages::take(std::uint32_t frame) {
+  const auto at = shown_.find(frame);
+  if (at == shown_.end()) return none;
+  const std::uint32_t message = at->second;
+  shown_.erase(at);
+  return message;
+}
+
+bool EarlyMessages::call_given(const Connection& connection, const Message& reply) const {
+  constexpr std::size_t far = 256;
+  const Side requester = trace::other(reply.sender);
+  if (calls_.count({connection.id, requester, reply.xid}) != 0) return true;
+  const std::vector<Exchange>& all = connection.exchanges;
+  return std::any_of(all.rbegin(), all.rbegin() + static_cast<std::ptrdiff_t>(std::min(all.size(), far)),
+                     [&](const Exchange& of) {
+                       return of.xid == reply.xid && of.requester == requester && of.call_whole.number != 0;
+                     });
+}
+
+}  // namespace rpcrdma::journal
