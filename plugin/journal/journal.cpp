@@ -587,9 +587,7 @@ void Journal::finish() {
   referee::Report report = engine.referee.finish(engine.last, engine.first);
   findings_ = report.findings.all();
   mounts_ = std::move(report.mounts);
-  findings_of_.clear();
-  evidence_in_.clear();
-  told_of_.clear();
+  by_frame_.clear();
   indexed_ = 0;
   index_findings();
   mpa_begins_.clear();
@@ -600,22 +598,11 @@ void Journal::index_findings() {
   const std::size_t all = finished_ ? findings_.size() : engine_->referee.findings();
   proven_.clear();
   for (; indexed_ < all; ++indexed_) {
-    const referee::Finding& finding = finished_ ? findings_[indexed_] : engine_->referee.finding(indexed_);
-    if (finding.frames.empty()) continue;
     const auto index = static_cast<std::uint32_t>(indexed_);
-    const std::uint64_t primary = finding.frames.front();
-    tell_of(findings_of_, primary, index);
-    for (const std::uint64_t frame : finding.frames) {
-      if (frame != primary) tell_of(evidence_in_, frame, index);
-    }
-    if (!finished_ && primary < last_frame_) proven_.push_back(index);
+    const referee::Finding& each = finding(index);
+    by_frame_.add(each, index);
+    if (!finished_ && !each.frames.empty() && each.frames.front() < last_frame_) proven_.push_back(index);
   }
-}
-
-void Journal::tell_of(ByFrame& where, std::uint64_t frame, std::uint32_t finding) {
-  where[static_cast<std::uint32_t>(frame)].push_back(finding);
-  if (frame >= told_of_.size()) told_of_.resize(static_cast<std::size_t>(frame) + 1);
-  told_of_[static_cast<std::size_t>(frame)] = true;
 }
 
 const Connection* Journal::connection(std::uint32_t id) const noexcept {
@@ -629,21 +616,9 @@ const Exchange* Journal::exchange(std::uint32_t connection_id, std::uint32_t exc
   return &known->exchanges[exchange - 1];
 }
 
-const std::vector<std::uint32_t>& Journal::findings_of(std::uint32_t frame) const noexcept {
-  if (frame >= told_of_.size() || !told_of_[frame]) return no_findings;
-  const auto at = findings_of_.find(frame);
-  return at == findings_of_.end() ? no_findings : at->second;
-}
-
 const Repeat* Journal::repeat(std::uint32_t frame) const noexcept {
   const auto at = repeats_.find(frame);
   return at == repeats_.end() ? nullptr : &at->second;
-}
-
-const std::vector<std::uint32_t>& Journal::evidence_in(std::uint32_t frame) const noexcept {
-  if (frame >= told_of_.size() || !told_of_[frame]) return no_findings;
-  const auto at = evidence_in_.find(frame);
-  return at == evidence_in_.end() ? no_findings : at->second;
 }
 
 const std::vector<std::uint32_t>& Journal::proven_in(std::uint32_t frame) const noexcept {

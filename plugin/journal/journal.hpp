@@ -10,8 +10,9 @@
 #include <unordered_set>
 #include <vector>
 
-#include "journal/by_frame.hpp"
+#include "journal/findings_by_frame.hpp"
 #include "journal/notes.hpp"
+#include "journal/notes_by_frame.hpp"
 #include "referee/facts.hpp"
 #include "referee/options.hpp"
 #include "trace/frame.hpp"
@@ -58,9 +59,13 @@ class Journal {
   [[nodiscard]] const Connection* connection(std::uint32_t id) const noexcept;
   [[nodiscard]] const Exchange* exchange(std::uint32_t connection, std::uint32_t exchange) const noexcept;
   /// Findings whose primary frame this is: indices into findings().
-  [[nodiscard]] const std::vector<std::uint32_t>& findings_of(std::uint32_t frame) const noexcept;
+  [[nodiscard]] const std::vector<std::uint32_t>& findings_of(std::uint32_t frame) const noexcept {
+    return by_frame_.of(frame);
+  }
   /// Findings that this frame is evidence of, beside their primary one.
-  [[nodiscard]] const std::vector<std::uint32_t>& evidence_in(std::uint32_t frame) const noexcept;
+  [[nodiscard]] const std::vector<std::uint32_t>& evidence_in(std::uint32_t frame) const noexcept {
+    return by_frame_.evidence_in(frame);
+  }
   /// Findings of earlier frames that this frame proved. Only while the file is read for the first time.
   [[nodiscard]] const std::vector<std::uint32_t>& proven_in(std::uint32_t frame) const noexcept;
   /// False for what is said of other users of RDMA, and of captures without RPC-over-RDMA.
@@ -71,9 +76,7 @@ class Journal {
 
  private:
   struct Engine;
-  using ByFrame = std::unordered_map<std::uint32_t, std::vector<std::uint32_t>>;
   void index_findings();
-  void tell_of(ByFrame& where, std::uint64_t frame, std::uint32_t finding);
 
   std::unique_ptr<Engine> engine_;
   NotesByFrame notes_;
@@ -86,9 +89,7 @@ class Journal {
   std::unordered_map<std::uint32_t, Repeat> repeats_;
   std::unordered_set<std::uint32_t> mpa_begins_;  // frame numbers
   std::vector<bool> opened_;                      // by frame number
-  ByFrame findings_of_;
-  ByFrame evidence_in_;
-  std::vector<bool> told_of_;               // by frame number: it stands in one of the two
+  FindingsByFrame by_frame_;
   std::vector<std::uint32_t> proven_;       // by last_frame_
   std::vector<referee::Finding> findings_;  // after finish()
   std::vector<referee::MountFacts> mounts_;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "journal/by_frame.hpp"
+#include "journal/notes_by_frame.hpp"
 
 #include <utility>
 
