@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "journal/early.hpp"
+#include "journal/exchanges.hpp"
 #include "journal/version2.hpp"
 #include "payload/assembler.hpp"
 #include "referee/referee.hpp"
@@ -335,7 +336,7 @@ struct Journal::Engine final : trace::EventSink, trace::StreamWatch, referee::Ob
       if (told.kind == NoteKind::message) {
         const Message& message = journal.messages_[told.index];
         if (journal.notes_.move(told.shown, message.last_frame, told.kind, told.index)) {
-          stands_in_its_frame(message, told.shown);
+          stands_in_its_frame(journal.connections_[message.connection], message, told.shown);
         }
       } else {
         Payload& payload = journal.payloads_[told.index];
@@ -348,19 +349,6 @@ struct Journal::Engine final : trace::EventSink, trace::StreamWatch, referee::Ob
         }
       }
     }
-  }
-  void stands_in_its_frame(const Message& message, std::uint32_t shown) {
-    Exchange* of = exchange(journal.connections_[message.connection], message.exchange);
-    if (of == nullptr) return;
-    const auto move = [&](auto& frame) {
-      if (frame == shown) frame = message.last_frame;
-    };
-    if (message.kind == MessageSeen::Kind::call) move(of->call.number);
-    if (message.kind == MessageSeen::Kind::done) move(of->done.number);
-    if (message.kind != MessageSeen::Kind::reply && message.kind != MessageSeen::Kind::error) return;
-    if (message.piece) return;
-    move(of->reply.number);
-    move(of->offer);
   }
 
   /// Where octets of an event are: in the frame that is being looked at, if they lie there in one piece.
@@ -404,42 +392,9 @@ struct Journal::Engine final : trace::EventSink, trace::StreamWatch, referee::Ob
     open_parts.erase(open);
   }
 
-  static Exchange* exchange(Connection& connection, std::uint32_t id) {
-    return id == 0 || id > connection.exchanges.size() ? nullptr : &connection.exchanges[id - 1];
-  }
-
-  /// `piece`: more of the message is to come. A Reply ends the exchange with its last one.
-  static void enter(Connection& connection, const MessageSeen& seen, const trace::Send& send, std::uint32_t shown,
-                    bool piece) {
-    const std::uint32_t id = seen.exchange.id;
-    if (id == 0) return;
-    if (connection.exchanges.size() < id) connection.exchanges.resize(id);
-    Exchange& exchange = connection.exchanges[id - 1];
-    exchange.xid = seen.exchange.xid;
-    exchange.requester = seen.exchange.requester;
-    const trace::FrameRef at{shown, send.last.time};
-    switch (seen.kind) {
-      case MessageSeen::Kind::call:
-        if (exchange.call.number == 0) exchange.call = {shown, send.frame.time};
-        break;
-      case MessageSeen::Kind::reply:
-        if (exchange.reply.number == 0 && !piece) exchange.reply = at;
-        if (seen.header != nullptr && !seen.header->reads.empty()) exchange.offer = shown;
-        break;
-      case MessageSeen::Kind::error:
-        if (exchange.reply.number == 0) exchange.reply = at;
-        break;
-      case MessageSeen::Kind::done:
-        exchange.done = at;
-        break;
-      case MessageSeen::Kind::other:
-        break;
-    }
-  }
-
   /// The newest message of that kind of an exchange.
   [[nodiscard]] std::uint32_t message_of(Connection& connection, std::uint32_t id, bool call) {
-    const Exchange* known_exchange = exchange(connection, id);
+    const Exchange* known_exchange = find_exchange(connection, id);
     if (known_exchange == nullptr) return none;
     const auto frame = number(call ? known_exchange->call : known_exchange->reply);
     for (std::uint32_t at = journal.first(frame); at != none; at = journal.notes_[at].next) {
@@ -476,7 +431,7 @@ struct Journal::Engine final : trace::EventSink, trace::StreamWatch, referee::Ob
     const bool holes = rpc->placing == Placing::whole && seen.send->holes;
     if (pieces == Pieces::torn || holes) rpc->placing = Placing::torn;
     // Its Call has its data later, which the capture has in another order: RPC wants the Call first.
-    const Exchange* of = exchange(connection, seen.exchange.id);
+    const Exchange* of = find_exchange(connection, seen.exchange.id);
     const bool behind_call = !rpc->call && of != nullptr && of->call_whole.number > seen.send->last.number;
     const bool elsewhere = pieces != Pieces::one || behind_call;
     const bool apart = current_or(shown) != shown && journal.messages_[index].payload == none;  // it was shown early
@@ -497,7 +452,7 @@ struct Journal::Engine final : trace::EventSink, trace::StreamWatch, referee::Ob
       Payload& given = journal.payloads_[journal.messages_[message].payload];
       given.exchange = id;
       given.placing = rpc.placing;
-      if (Exchange* of = exchange(connection, id); of != nullptr && rpc.call) of->call_whole = given.home;
+      if (Exchange* of = find_exchange(connection, id); of != nullptr && rpc.call) of->call_whole = given.home;
       return;
     }
     Payload payload;
@@ -521,7 +476,7 @@ struct Journal::Engine final : trace::EventSink, trace::StreamWatch, referee::Ob
         payload.wire_length = payload::length_behind(owner.octets.wire_length, owner.header_length);
       }
     }
-    if (Exchange* known_exchange = exchange(connection, id); known_exchange != nullptr && rpc.call) {
+    if (Exchange* known_exchange = find_exchange(connection, id); known_exchange != nullptr && rpc.call) {
       payload.time = known_exchange->call.time;
       known_exchange->call_whole = home;
     }
