@@ -54,6 +54,7 @@ void bound_offers(const Witness& witness) {
   while (finished > kept_finished_offers) {
     const auto oldest = std::find_if(connection.offers.begin(), connection.offers.end(),
                                      [](const Offer& offer) { return offer.done.number != 0; });
+    leave_untold(witness, *oldest);
     drop_offer(connection, *oldest);
     connection.offers.erase(oldest);
     --finished;
@@ -274,13 +275,8 @@ struct OfferSeen {
   }
 };
 
-[[nodiscard]] FrameRef call_of(Connection& connection, const Offer& offer) {
-  const Transaction* call = connection.find(offer.transaction);
-  return call != nullptr ? call->call : FrameRef{};
-}
-
 void accuse_offer(const Witness& witness, const Offer& offer, RuleId rule, std::string message) {
-  witness.say(rule, {.frames = {offer.frame, call_of(witness.connection, offer)},
+  witness.say(rule, {.frames = {offer.frame, offer.call},
                      .by = other(offer.requester),
                      .as = Role::responder,
                      .xid = offer.xid,
@@ -357,7 +353,7 @@ void judge_offer_needed(const Witness& witness, const Offer& offer) {
   const std::optional<std::uint32_t> limit = connection.threshold(responder);
   if (!limit || offer.inline_length > *limit) return;
   witness.say(RuleId::pull_offer_unneeded,
-              {.frames = {offer.frame, call_of(witness.connection, offer)},
+              {.frames = {offer.frame, offer.call},
                .as = Role::responder,
                .xid = offer.xid,
                .at_most = Severity::note,
@@ -385,6 +381,7 @@ void judge_offer_needed(const Witness& witness, const Offer& offer) {
   offer.xid = seen.xid();
   offer.requester = seen.requester;
   offer.frame = seen.event.frame;
+  offer.call = seen.call_frame();
   offer.counted_to = seen.event.frame.time;
   offer.form = seen.form();
   for (const wire::ReadSegment& read : seen.header.reads) offer.segments.push_back(read.target);

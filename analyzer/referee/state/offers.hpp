@@ -19,6 +19,7 @@ struct Offer {
   std::uint32_t xid = 0;
   Side requester = Side::active;
   FrameRef frame;
+  FrameRef call;  ///< with its XID; number 0: none was seen
   std::vector<wire::Segment> segments;
   std::uint64_t length = 0;
   enum class Form : std::uint8_t {
