@@ -133,7 +133,7 @@ void take_nfs(Assessment& a, const Mount& mount, TimeNs wait) {
     if (copy.ended.number != 0 || a.end.time - copy.reply.time < wait) continue;
     if (end_may_be_lost(mount, copy.reply) || mount.nfs.may_be_forgotten(copy.reply, copy.connection)) {
       ++a.hidden;
-    } else if (copy.more_ended.number != 0) {
+    } else if (copy.elsewhere == Elsewhere::more_than_kept) {
       ++a.hidden;
       ++a.more_ended;
     } else if (may_follow(mount.nfs.unread, copy.reply)) {
@@ -154,7 +154,7 @@ void take_nfs(Assessment& a, const Mount& mount, TimeNs wait) {
       if (!end_may_be_lost(mount, recall.callback)) a.late_recalls.push_back(&recall);
     } else if (may_follow(mount.nfs.unread, recall.callback)) {
       a.unread_recall = &recall;
-    } else if (!unseen && recall.more_ended.number != 0) {
+    } else if (!unseen && recall.elsewhere == Elsewhere::more_than_kept) {
       ++a.hidden;
       ++a.more_ended;
     } else if (!unseen) {

@@ -7,14 +7,41 @@
 
 namespace rpcrdma::referee {
 
+void Trunks::More::keep(FrameRef oldest_kept) {
+  if (oldest_kept.number == newest_.number) return;
+  if (later(oldest_kept, newest_)) std::swap(oldest_kept, newest_);
+  keep_later(second_, oldest_kept);
+}
+
+void Trunks::More::keep(const More& others) {
+  keep(others.newest_);
+  keep(others.second_);
+}
+
+FrameRef Trunks::More::newest_but(const More& own) const noexcept {
+  return newest_.number == own.newest_.number ? second_ : newest_;
+}
+
+template <class Kept>
+Trunks::More Trunks::more(const Kept& kept) {
+  More more;
+  if (!kept.full()) return more;
+  FrameRef oldest;
+  for (const StateOver& each : kept) {
+    if (oldest.number == 0 || later(oldest, each.frame)) oldest = each.frame;
+  }
+  more.keep(oldest);
+  return more;
+}
+
 template <class Kept>
 Trunks::Over Trunks::over(const Kept& kept) {
   Over all;
   for (const StateOver& each : kept) {
     keep_later(all.by_state[each.state.other], each.frame);
     keep_later(all.newest, each.frame);
-    if (kept.full() && (all.more.number == 0 || later(all.more, each.frame))) all.more = each.frame;
   }
+  all.more = more(kept);
   return all;
 }
 
@@ -44,7 +71,7 @@ void Trunks::join(const Trunks& others) {
 void Trunks::put_together(Over& all, const Over& over) {
   for (const auto& [state, frame] : over.by_state) keep_later(all.by_state[state], frame);
   keep_later(all.newest, over.newest);
-  keep_later(all.more, over.more);
+  all.more.keep(over.more);
 }
 
 void Trunks::put_together(Word& all, const Word& word) {
@@ -64,6 +91,9 @@ void Trunks::tell(NfsWatch& mount) const {
 }
 
 void Trunks::tell(const Word& word, NfsWatch& mount) {
+  const More own_delegations = more(mount.returned);
+  const More own_layouts = more(mount.layouts_returned);
+  const More own_copies = more(mount.copies_over);
   for (Recall& recall : mount.recalls) {
     if (recall.ended.number != 0) continue;
     const bool layout = recall.of == Recall::Of::layout;
@@ -75,13 +105,15 @@ void Trunks::tell(const Word& word, NfsWatch& mount) {
     } else if (!layout && end.number != 0) {
       recall.ended = recall.callback;  // the return was on its way already
     }
-    if (later(over.more, recall.callback)) recall.more_ended = over.more;
+    const FrameRef more_ended = over.more.newest_but(layout ? own_layouts : own_delegations);
+    if (later(more_ended, recall.callback)) recall.elsewhere = Elsewhere::more_than_kept;
   }
   for (AsyncCopy& copy : mount.copies) {
     if (copy.ended.number != 0) continue;
     const FrameRef end = end_of(word.copies, copy.state);
     if (later(end, copy.call)) copy.ended = end;
-    if (later(word.copies.more, copy.call)) copy.more_ended = word.copies.more;
+    const FrameRef more_ended = word.copies.more.newest_but(own_copies);
+    if (later(more_ended, copy.call)) copy.elsewhere = Elsewhere::more_than_kept;
   }
   for (FlagEpisode& episode : mount.channel) {
     const bool open = episode.cleared.number == 0 && episode.reaction.number == 0;

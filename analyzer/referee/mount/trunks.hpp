@@ -26,11 +26,22 @@ class Trunks {
  private:
   using Ended = std::map<std::array<std::uint8_t, 12>, trace::FrameRef>;  ///< by a stateid's `other`
   // What came through the mounts of one session. Frames with number 0: nothing of it.
-  /// `more`: the mounts keep the newest few; in front of this one there may have been others.
+  /// A mount keeps the newest few of what ended: the oldest that one keeps of so many that there may have been others
+  /// in front of it. What a mount waits for is not among its own: that was noticed when it came. So the newest two.
+  class More {
+   public:
+    void keep(trace::FrameRef oldest_kept);
+    void keep(const More& others);
+    [[nodiscard]] trace::FrameRef newest_but(const More& own) const noexcept;
+
+   private:
+    trace::FrameRef newest_;
+    trace::FrameRef second_;
+  };
   struct Over {
     Ended by_state;
     trace::FrameRef newest;
-    trace::FrameRef more;
+    More more;
   };
   struct Word {
     Over delegations;
@@ -40,6 +51,8 @@ class Trunks {
     trace::FrameRef channel_made;
     trace::FrameRef unread;
   };
+  template <class Kept>
+  [[nodiscard]] static More more(const Kept& kept);
   template <class Kept>
   [[nodiscard]] static Over over(const Kept& kept);
   [[nodiscard]] static trace::FrameRef end_of(const Over& over, const wire::StateId& state);

@@ -24,6 +24,12 @@ namespace rpcrdma::referee {
 struct Connection;
 struct Transaction;
 
+/// What ended over other addresses of a session since something is awaited.
+enum class Elsewhere : std::uint8_t {
+  all_kept,        ///< is known
+  more_than_kept,  ///< is so much that what is awaited may be among what was forgotten
+};
+
 /// A COPY that the server does behind the reply.
 struct AsyncCopy {
   wire::StateId state;
@@ -31,8 +37,8 @@ struct AsyncCopy {
   FrameRef reply;
   std::uint32_t xid = 0;
   ConnectionId connection = 0;
-  FrameRef ended;       ///< CB_OFFLOAD, a poll that says so, or OFFLOAD_CANCEL; number 0: still awaited
-  FrameRef more_ended;  ///< the oldest known of so many that ended since that not all are kept; number 0: none
+  FrameRef ended;  ///< CB_OFFLOAD, a poll that says so, or OFFLOAD_CANCEL; number 0: still awaited
+  Elsewhere elsewhere = Elsewhere::all_kept;
 };
 
 /// State that the server wants back.
@@ -45,7 +51,7 @@ struct Recall {
   ConnectionId connection = 0;
   FrameRef ended;             ///< returned, or excused by an error; number 0: still awaited
   FrameRef perhaps_returned;  ///< a Reply since, to a Call that the capture lacks; number 0: none
-  FrameRef more_ended;        ///< as of a copy
+  Elsewhere elsewhere = Elsewhere::all_kept;
 };
 
 /// A time in which SEQUENCE replies carry status flags.

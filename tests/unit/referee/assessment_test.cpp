@@ -59,15 +59,20 @@ struct EndedCase {
   const char* what;
   std::size_t before;  ///< states that ended over the other mount of the session, ahead of what is awaited
   std::size_t behind;
-  bool told;  ///< that what is awaited was not among them
+  std::size_t here;  ///< behind it, over the mount itself
+  bool told;         ///< that what is awaited was not among them
 };
 
 constexpr std::size_t kept = NfsWatch::most_recalls;
 static_assert(NfsWatch::most_copies == kept);
-constexpr EndedCase ended_cases[] = {{"as many as are kept, less one", 0, kept - 1, true},
-                                     {"many ahead, and few behind", 3 * kept, kept - 1, true},
-                                     {"more than are kept", 0, kept + 1, false},
-                                     {"more than are kept, and many ahead", 3 * kept, kept + 1, false}};
+constexpr EndedCase ended_cases[] = {{"as many as are kept, less one", 0, kept - 1, 0, true},
+                                     {"many ahead, and few behind", 3 * kept, kept - 1, 0, true},
+                                     {"more than are kept", 0, kept + 1, 0, false},
+                                     {"more than are kept, and many ahead", 3 * kept, kept + 1, 0, false},
+                                     {"more than are kept here, where it would have been seen", 0, 0, kept + 1, true},
+                                     {"the same, and a few elsewhere", 0, kept - 1, kept + 1, true},
+                                     {"the same, and many ahead elsewhere", 3 * kept, 0, kept + 1, true},
+                                     {"more than are kept everywhere", 0, kept + 1, kept + 1, false}};
 
 [[nodiscard]] wire::StateId state(std::uint8_t which) {
   wire::StateId id;
@@ -75,7 +80,7 @@ constexpr EndedCase ended_cases[] = {{"as many as are kept, less one", 0, kept -
   return id;
 }
 
-/// Two addresses of one session: over one something is awaited, over the other that much of its kind ended.
+/// Two addresses of one session: over one something is awaited, over both so much of its kind ended.
 struct Trunked {
   Mount mount;
   Mount elsewhere;
@@ -93,10 +98,11 @@ struct Trunked {
     mount.lives.push_back(life);
   }
   template <class Kept>
-  void end(const EndedCase& each, Kept& over) {
-    for (std::size_t i = 0; i < each.before; ++i) over.add({state(2), next()});
+  void end(const EndedCase& each, Kept NfsWatch::*over) {
+    for (std::size_t i = 0; i < each.before; ++i) (elsewhere.nfs.*over).add({state(2), next()});
     awaited = next();
-    for (std::size_t i = 0; i < each.behind; ++i) over.add({state(2), next()});
+    for (std::size_t i = 0; i < each.behind; ++i) (elsewhere.nfs.*over).add({state(2), next()});
+    for (std::size_t i = 0; i < each.here; ++i) (mount.nfs.*over).add({state(2), next()});
   }
   [[nodiscard]] FrameRef next() {
     ++frame;
@@ -121,8 +127,7 @@ TEST(MountInDoubt, WhatIsAwaitedMayBeAmongMoreThanIsKept) {
     for (const Recall::Of of : {Recall::Of::delegation, Recall::Of::layout}) {
       SCOPED_TRACE(each.what);
       Trunked trunked;
-      NfsWatch& other = trunked.elsewhere.nfs;
-      trunked.end(each, of == Recall::Of::layout ? other.layouts_returned : other.returned);
+      trunked.end(each, of == Recall::Of::layout ? &NfsWatch::layouts_returned : &NfsWatch::returned);
       Recall recall;
       recall.of = of;
       recall.state = state(1);
@@ -133,7 +138,7 @@ TEST(MountInDoubt, WhatIsAwaitedMayBeAmongMoreThanIsKept) {
       EXPECT_EQ(sentence_of(trunked.mount, assessment) == more_than_kept, !each.told);
     }
     Trunked trunked;
-    trunked.end(each, trunked.elsewhere.nfs.copies_over);
+    trunked.end(each, &NfsWatch::copies_over);
     AsyncCopy copy;
     copy.state = state(1);
     copy.call = copy.reply = trunked.awaited;
