@@ -25,16 +25,6 @@ using Kind = referee::MessageSeen::Kind;
 
 }  // namespace
 
-void take_header(const wire::HeaderV1& header, Message& message) {
-  message.header_length = static_cast<std::uint32_t>(header.length);
-  message.read_segments = static_cast<std::uint32_t>(header.reads.size());
-  message.write_chunks = static_cast<std::uint32_t>(header.writes.size());
-  message.reply_chunk = header.reply.has_value();
-  for (const wire::ReadSegment& read : header.reads) message.read_octets += read.target.length;
-  for (const auto& chunk : header.writes) message.write_octets += wire::chunk_length(chunk);
-  if (header.reply) message.reply_octets = wire::chunk_length(*header.reply);
-}
-
 std::optional<EarlyMessages::Read> EarlyMessages::read(const trace::HeldSend& held) {
   const auto frame = static_cast<std::uint32_t>(held.frame.number);
   if (shown_.size() >= most || shown_.count(frame) != 0) return std::nullopt;
@@ -46,11 +36,7 @@ std::optional<EarlyMessages::Read> EarlyMessages::read(const trace::HeldSend& he
   message.connection = held.connection;
   message.sender = held.side;
   message.first_frame = message.last_frame = frame;
-  message.xid = fixed.xid;
-  message.version = fixed.version;
-  message.credit = fixed.credit;
-  message.proc = fixed.proc;
-  take_header(scratch_, message);
+  take_header(held.octets, &scratch_, message);
   switch (static_cast<wire::Proc>(fixed.proc)) {
     case wire::Proc::msg: {
       const wire::Bytes rpc = payload::behind(held.octets, scratch_.length);
@@ -75,11 +61,17 @@ std::optional<EarlyMessages::Read> EarlyMessages::read(const trace::HeldSend& he
   return read;
 }
 
-std::uint32_t EarlyMessages::take(std::uint32_t frame) {
-  const auto at = shown_.find(frame);
+void EarlyMessages::give_call(const Message& call) {
+  calls_.insert_or_assign({call.connection, call.sender, call.xid}, call.last_frame);
+}
+
+std::uint32_t EarlyMessages::take(const Message& told) {
+  const auto at = shown_.find(told.last_frame);
   if (at == shown_.end()) return none;
   const std::uint32_t message = at->second;
   shown_.erase(at);
+  const auto call = calls_.find({told.connection, told.sender, told.xid});
+  if (call != calls_.end() && call->second == told.last_frame) calls_.erase(call);  // its exchange knows it from now on
   return message;
 }
 

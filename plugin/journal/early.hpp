@@ -4,8 +4,8 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
-#include <set>
 #include <tuple>
 #include <unordered_map>
 
@@ -27,25 +27,21 @@ class EarlyMessages {
   /// Nothing: it was read before, has no header of version 1, or too many wait.
   [[nodiscard]] std::optional<Read> read(const trace::HeldSend& held);
   void shown(std::uint32_t frame, std::uint32_t message) { shown_.emplace(frame, message); }
-  /// The message that was shown early in this frame, which is told now; `none`: there is none.
-  [[nodiscard]] std::uint32_t take(std::uint32_t frame);
+  /// RPC was given this Call, which was shown early.
+  void give_call(const Message& call);
+  /// The message that was shown early in the frame of this one, which is told now; `none`: there is none.
+  [[nodiscard]] std::uint32_t take(const Message& told);
   /// Those that were not told, by frame.
   [[nodiscard]] const std::unordered_map<std::uint32_t, std::uint32_t>& left() const noexcept { return shown_; }
 
-  /// RPC was given this Call early.
-  void give_call(std::uint32_t connection, Side requester, std::uint32_t xid) {
-    calls_.insert({connection, requester, xid});
-  }
   /// RPC knows the Call that this Reply of `connection` answers.
   [[nodiscard]] bool call_given(const Connection& connection, const Message& reply) const;
 
  private:
+  using CallKey = std::tuple<std::uint32_t, Side, std::uint32_t>;  ///< connection, requester, XID
   std::unordered_map<std::uint32_t, std::uint32_t> shown_;
-  std::set<std::tuple<std::uint32_t, Side, std::uint32_t>> calls_;
+  std::map<CallKey, std::uint32_t> calls_;  ///< that RPC was given and that still wait: the frame of the newest
   wire::HeaderV1 scratch_;
 };
-
-/// What a header says of a message.
-void take_header(const wire::HeaderV1& header, Message& message);
 
 }  // namespace rpcrdma::journal

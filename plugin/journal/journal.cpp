@@ -164,14 +164,8 @@ struct Journal::Engine final : trace::EventSink, trace::StreamWatch, referee::Ob
     message.exchange = seen.exchange.id;
     message.first_frame = std::min(number(send.frame), number(send.last));  // packets may come out of order
     message.last_frame = number(send.last);
-    message.xid = send.octets.size() >= 4 ? wire::load_be32(send.octets.data()) : 0;
-    if (send.octets.size() >= 16) {
-      message.version = wire::load_be32(send.octets.data() + 4);
-      message.credit = wire::load_be32(send.octets.data() + 8);
-      message.proc = wire::load_be32(send.octets.data() + 12);
-    }
+    take_header(send.octets, seen.header, message);
     message.operation = seen.operation;
-    if (seen.header != nullptr) take_header(*seen.header, message);
     message.invalidated = send.invalidated;
     message.outstanding = seen.outstanding;
     message.granted = seen.granted;
@@ -233,32 +227,21 @@ struct Journal::Engine final : trace::EventSink, trace::StreamWatch, referee::Ob
     message.octets = place(e.octets, e.wire_length, message.last_frame);
     // RPC wants a Call before its Reply.
     const bool given = read->whole && (read->call || early.call_given(of->second, message));
-    if (given && read->call) early.give_call(e.connection, e.side, message.xid);
+    if (given && read->call) early.give_call(message);
     const auto index = static_cast<std::uint32_t>(journal.messages_.size());
     early.shown(message.last_frame, index);
     add(message.last_frame, NoteKind::message, index);
     journal.messages_.push_back(std::move(message));
-    if (given) give_early(e, index, read->call);
-  }
-  void give_early(const trace::HeldSend& e, std::uint32_t index, bool call) {
-    Message& owner = journal.messages_[index];
-    Payload payload;
-    payload.connection = e.connection;
-    payload.message = index;
-    payload.call = call;
-    payload.sender = e.side;
-    payload.in_send = true;
-    payload.home = e.frame;
-    payload.wire_length = payload::length_behind(e.wire_length, owner.header_length);
-    owner.payload = static_cast<std::uint32_t>(journal.payloads_.size());
-    owner.rpc_frame = number(e.frame);
-    journal.payloads_.push_back(std::move(payload));
-    add(number(e.frame), NoteKind::payload, owner.payload);
+    if (!given) return;
+    payload::RpcMessage rpc;
+    rpc.call = read->call;
+    rpc.in_send = true;
+    show(of->second, 0, index, std::move(rpc), e.frame);  // which exchange it belongs to is known when it is told
   }
   /// The message, if it was shown early: it keeps its place, and what was given to RPC.
   [[nodiscard]] std::uint32_t taken_early(Message& message) {
     if (message.first_frame != message.last_frame) return none;
-    const std::uint32_t index = early.take(message.last_frame);
+    const std::uint32_t index = early.take(message);
     if (index == none) return none;
     Message& shown = journal.messages_[index];
     message.octets = std::move(shown.octets);
@@ -343,7 +326,8 @@ struct Journal::Engine final : trace::EventSink, trace::StreamWatch, referee::Ob
         if (journal.notes_.move(told.shown, number(payload.home), told.kind, told.index)) {
           shown_with_rpc(payload, number(payload.home));
         }
-        if (payload.in_send) {  // it stands with its message again
+        if (payload.stands == Stands::copied) {
+          payload.stands = Stands::with_message;
           payload.octets = {};
           journal.messages_[payload.message].payload = told.index;
         }
@@ -462,17 +446,17 @@ struct Journal::Engine final : trace::EventSink, trace::StreamWatch, referee::Ob
     payload.message = message;
     payload.call = rpc.call;
     payload.placing = rpc.placing;
-    payload.in_send = rpc.in_send;
     payload.octets = std::move(rpc.stream.octets);
     payload.octets.shrink_to_fit();
     payload.wire_length = rpc.stream.wire_length;
+    if (rpc.in_send) payload.stands = payload.octets.empty() ? Stands::with_message : Stands::copied;
     const auto index = static_cast<std::uint32_t>(journal.payloads_.size());
     if (message != none) {
       Message& owner = journal.messages_[message];
       payload.sender = owner.sender;
       shown_with_rpc(payload, frame);
       if (rpc.in_send) {
-        if (payload.octets.empty()) owner.payload = index;
+        if (payload.stands == Stands::with_message) owner.payload = index;
         payload.wire_length = payload::length_behind(owner.octets.wire_length, owner.header_length);
       }
     }

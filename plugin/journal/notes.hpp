@@ -10,6 +10,8 @@
 
 #include "payload/assembler.hpp"
 #include "referee/observer.hpp"
+#include "wire/bytes.hpp"
+#include "wire/rpcrdma.hpp"
 
 namespace rpcrdma::journal {
 
@@ -79,12 +81,22 @@ struct Message {
   Octets octets;
 };
 
+/// What its first words say, as far as they are there; and its lists. `header` may be null: it was not decoded.
+void take_header(wire::Bytes octets, const wire::HeaderV1* header, Message& message);
+
 /// Does the message, an error, or a Reply, whole or its last piece, answer a Call that is known?
 [[nodiscard]] inline bool answers(const Message& message, const Exchange* exchange) noexcept {
   const bool reply = message.kind == referee::MessageSeen::Kind::reply && !message.piece;
   const bool answer = reply || message.kind == referee::MessageSeen::Kind::error;
   return answer && exchange != nullptr && exchange->call.number != 0 && exchange->reply.number != 0;
 }
+
+/// Where the octets of an RPC message are.
+enum class Stands : std::uint8_t {
+  with_message,  ///< behind the header of the message, with which it is drawn
+  copied,        ///< the same, in a copy: it is told apart from the message until the file is read
+  put_together   ///< out of chunks or pieces
+};
 
 /// An RPC message that is given to Wireshark's dissectors in this frame.
 struct Payload {
@@ -94,11 +106,11 @@ struct Payload {
   bool call = false;
   Side sender = Side::active;
   payload::RpcMessage::Placing placing = payload::RpcMessage::Placing::whole;
-  bool in_send = false;  ///< the message's octets behind its header; a copy, as long as it is told apart from that
+  Stands stands = Stands::put_together;
   /// Where it became whole. Told in a later one if that had to wait, and only until the file is read.
   trace::FrameRef home;
   trace::TimeNs time = 0;  ///< when it counts as sent: of a Call whose data were read later, the Call's own time
-  std::vector<std::uint8_t> octets;
+  std::vector<std::uint8_t> octets;  ///< empty where it stands with its message
   std::uint64_t wire_length = 0;
 };
 

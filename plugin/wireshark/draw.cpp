@@ -105,23 +105,24 @@ tvbuff_t* of_journal(const Canvas& canvas, const journal::Octets& octets, const 
   return as_source(canvas, frame, octets.copy.data(), octets.copy.size(), octets.wire_length, title);
 }
 
-void message_columns(const Canvas& canvas, const journal::Message& message, tvbuff_t* tvb) {
+/// By what the header itself says; empty: it says nothing that is known.
+[[nodiscard]] std::string_view type_name(std::uint32_t version, std::uint32_t type) {
+  return version == 1 ? wire::proc_name(type) : version == 2 ? wire::htype_name_v2(type) : std::string_view{};
+}
+
+void message_columns(const Canvas& canvas, const char* what, const char* direction, std::uint32_t xid) {
   begin_info(canvas);
   col_set_str(canvas.pinfo->cinfo, COL_PROTOCOL, "RPCoRDMA");
-  const char* what = message_name(message);
-  if (tvb_captured_length(tvb) >= 16 && tvb_get_ntohl(tvb, 4) == 1) {
-    const std::string_view proc = wire::proc_name(tvb_get_ntohl(tvb, 12));
-    if (!proc.empty()) what = proc.data();
-  }
-  if (message.version == 2) {
-    const std::string_view type = wire::htype_name_v2(message.proc);
-    col_add_fstr(canvas.pinfo->cinfo, COL_INFO, "%s XID 0x%08x", type.empty() ? what : type.data(), message.xid);
-    return;
-  }
-  const char* direction = message.kind == MessageSeen::Kind::call    ? " Call"
+  col_add_fstr(canvas.pinfo->cinfo, COL_INFO, "%s%s XID 0x%08x", what, direction, xid);
+}
+
+void message_columns(const Canvas& canvas, const journal::Message& message) {
+  const std::string_view type = type_name(message.version, message.proc);
+  const char* direction = message.version == 2                       ? ""  // its types say it
+                          : message.kind == MessageSeen::Kind::call  ? " Call"
                           : message.kind == MessageSeen::Kind::reply ? " Reply"
                                                                      : "";
-  col_add_fstr(canvas.pinfo->cinfo, COL_INFO, "%s%s XID 0x%08x", what, direction, message.xid);
+  message_columns(canvas, type.empty() ? message_name(message) : type.data(), direction, message.xid);
 }
 
 void knowledge(const Canvas& canvas, proto_tree* tree, const journal::Message& message) {
@@ -205,7 +206,7 @@ constexpr int without_chunks = 28;  // octets of a header of version 1: four wor
 
 void draw_message(const Canvas& canvas, const journal::Message& message, tvbuff_t* tvb) {
   if (tvb == nullptr) tvb = of_journal(canvas, message.octets, "RDMA Send");
-  message_columns(canvas, message, tvb);
+  message_columns(canvas, message);
   proto_tree* tree = root(canvas, tvb, 0, "RPC over RDMA");
   proto_item* item = canvas.drawn->item;
   proto_item_append_text(item, ": %s, XID 0x%08x", message_name(message), message.xid);
@@ -233,15 +234,9 @@ bool draw_repeated_message(const Canvas& canvas, const journal::Repeat& repeat, 
   constexpr unsigned fixed_words = 16;
   if (tvb_captured_length(tvb) < fixed_words) return false;
   const std::uint32_t xid = tvb_get_ntohl(tvb, 0);
-  const std::uint32_t version = tvb_get_ntohl(tvb, 4);
-  const std::uint32_t proc = tvb_get_ntohl(tvb, 12);
-  const std::string_view what = version == 1   ? wire::proc_name(proc)
-                                : version == 2 ? wire::htype_name_v2(proc)
-                                               : std::string_view{};
+  const std::string_view what = type_name(tvb_get_ntohl(tvb, 4), tvb_get_ntohl(tvb, 12));
   if (what.empty()) return false;
-  begin_info(canvas);
-  col_set_str(canvas.pinfo->cinfo, COL_PROTOCOL, "RPCoRDMA");
-  col_add_fstr(canvas.pinfo->cinfo, COL_INFO, "%s XID 0x%08x", what.data(), xid);
+  message_columns(canvas, what.data(), "", xid);
   proto_tree* tree = root(canvas, tvb, 0, "RPC over RDMA");
   proto_item* item = canvas.drawn->item;
   proto_item_append_text(item, ": %s, XID 0x%08x, %s", what.data(), xid, name(repeat.kind));
@@ -284,8 +279,7 @@ void draw_operation(const Canvas& canvas, const journal::Operation& operation, t
 }
 
 void draw_payload(const Canvas& canvas, const journal::Payload& payload) {
-  if (payload.in_send && payload.octets.empty()) return;  // drawn with its message
-  if (payload.octets.empty()) return;
+  if (payload.stands == journal::Stands::with_message || payload.octets.empty()) return;
   const char* title = payload.call ? "RPC Call with its chunks" : "RPC Reply with its chunks";
   tvbuff_t* tvb =
       as_source(canvas, frame_tvb(canvas), payload.octets.data(), payload.octets.size(), payload.wire_length, title);

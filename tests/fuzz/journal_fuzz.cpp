@@ -45,7 +45,7 @@ void check_frame(const journal::Journal& kept, std::uint32_t frame, std::size_t 
       }
       case journal::NoteKind::payload: {
         const journal::Payload& payload = kept.payload(note.index);
-        require(payload.octets.size() <= payload.wire_length || payload.in_send);
+        require(payload.octets.size() <= payload.wire_length);
         require(payload.message == journal::none || kept.message(payload.message).connection == payload.connection);
         require(payload.octets.size() <= most);
         break;

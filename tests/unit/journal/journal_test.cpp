@@ -16,6 +16,7 @@ using journal::Message;
 using journal::none;
 using journal::NoteKind;
 using journal::Payload;
+using journal::Stands;
 
 constexpr std::uint32_t client_qpn = 0x11;
 constexpr std::uint32_t server_qpn = 0x22;
@@ -76,6 +77,14 @@ class File {
     put(true, ib_packet(opcode, server_qpn, psn, opcode == op_response_middle ? Octets{} : aeth(0x1f), payload));
   }
 
+  /// One Call that is answered; the next one is missing.
+  void lose_a_call();
+  /// As often as it takes to believe that what is missing will not come any more.
+  void acknowledge() {
+    const Octets acknowledgement = ib_packet(op_acknowledge, client_qpn, client_psn - 1, aeth(0x1f));
+    for (int i = 0; i < 3; ++i) put(false, acknowledgement);
+  }
+
   [[nodiscard]] std::vector<NoteKind> notes(std::uint32_t frame) const {
     std::vector<NoteKind> kinds;
     for (std::uint32_t at = journal.first(frame); at != none; at = journal.note(at).next)
@@ -101,6 +110,12 @@ class File {
 }
 [[nodiscard]] Octets rpc_reply() { return be32(xid) + be32(1) + filled(16, 0); }
 const Octets no_lists = filled(12, 0);
+
+void File::lose_a_call() {
+  client(op_send_only, {}, call_header(no_lists) + rpc_call(1));
+  server(op_send_only, {}, call_header(no_lists) + rpc_reply());
+  ++client_psn;
+}
 
 TEST(Journal, KeepsHandshakeMessagesAndThresholds) {
   File file;
@@ -168,19 +183,15 @@ TEST(Journal, ASendOfSeveralPacketsIsCopied) {
 TEST(Journal, AMessageThatWaitsIsShownAtOnce) {
   File file;
   file.handshake();
-  const Octets call = call_header(no_lists) + rpc_call(1);
-  file.client(op_send_only, {}, call);
-  file.server(op_send_only, {}, call_header(no_lists) + rpc_reply());
-  const std::uint32_t missing = file.client_psn++;
-  file.client(op_send_only, {}, call);
+  file.lose_a_call();
+  file.client(op_send_only, {}, call_header(no_lists) + rpc_call(1));
   const std::vector<NoteKind> both{NoteKind::message, NoteKind::payload};
   ASSERT_EQ(file.notes(6), both);
   const std::uint32_t index = file.journal.note(file.journal.first(6)).index;
   EXPECT_EQ(file.journal.message(index).kind, referee::MessageSeen::Kind::call);
   EXPECT_EQ(file.journal.message(index).exchange, 0U);
   EXPECT_TRUE(file.journal.message(index).octets.in_frame);
-  const Octets acknowledgement = ib_packet(op_acknowledge, client_qpn, missing + 1, aeth(0x1f));
-  for (int i = 0; i < 3; ++i) file.put(false, acknowledgement);
+  file.acknowledge();
   EXPECT_EQ(file.notes(6), both);
   EXPECT_EQ(file.notes(8), std::vector<NoteKind>{});
   EXPECT_NE(file.journal.message(index).exchange, 0U);
@@ -192,16 +203,12 @@ TEST(Journal, AMessageThatWaitsIsShownAtOnce) {
 TEST(Journal, AMessageThatHadToWaitStandsInItsOwnFrameAtTheEnd) {
   File file;
   file.handshake();
-  const Octets call = call_header(no_lists) + rpc_call(1);
-  file.client(op_send_only, {}, call);
-  file.server(op_send_only, {}, call_header(no_lists) + rpc_reply());
-  const std::uint32_t missing = file.client_psn++;
+  file.lose_a_call();
   const Octets later = call_header(no_lists) + rpc_call(1) + filled(1500, 7);
   file.client(op_send_first, {}, Octets(later.begin(), later.begin() + 1024));
   file.client(op_send_last, {}, Octets(later.begin() + 1024, later.end()));
   EXPECT_EQ(file.notes(7), std::vector<NoteKind>{});
-  const Octets acknowledgement = ib_packet(op_acknowledge, client_qpn, missing + 2, aeth(0x1f));
-  for (int i = 0; i < 3; ++i) file.put(false, acknowledgement);
+  file.acknowledge();
   constexpr std::uint32_t told = 8;  // what may only have changed places is waited for
   EXPECT_EQ(file.notes(told), (std::vector<NoteKind>{NoteKind::message, NoteKind::payload}));
   file.journal.finish();
@@ -216,7 +223,7 @@ TEST(Journal, AMessageThatHadToWaitStandsInItsOwnFrameAtTheEnd) {
   const Payload* rpc = file.payload(7);
   ASSERT_NE(rpc, nullptr);
   EXPECT_EQ(&file.journal.payload(message.payload), rpc);
-  EXPECT_TRUE(rpc->in_send);
+  EXPECT_EQ(rpc->stands, Stands::with_message);
   EXPECT_EQ(rpc->home.number, 7U);
 }
 
