@@ -2,6 +2,7 @@
 #include "referee/referee.hpp"
 
 #include <algorithm>
+#include <deque>
 #include <string>
 #include <unordered_map>
 #include <utility>
@@ -31,6 +32,7 @@ namespace rpcrdma::referee {
 namespace {
 
 constexpr std::size_t kept_closed = 64;
+constexpr std::size_t kept_rejected = 1024;
 
 }  // namespace
 
@@ -48,7 +50,8 @@ struct Referee::Impl {
   Listener* listener;
   RegionRoom regions{options.share ? RegionRoom::most_of_share : RegionRoom::most};
   std::unordered_map<ConnectionId, std::unique_ptr<Connection>> connections;
-  std::vector<ConnectionId> closed_order;  // oldest first: their state is dropped, their facts are kept
+  // Oldest first: their state is dropped, their facts are kept.
+  std::deque<ConnectionId> closed_order, rejected_order;
   Finished finished;
   Peers peers;
   Mounts mounts{book, options.share};
@@ -131,6 +134,7 @@ struct Referee::Impl {
     keep_unheard(connection);
     mounts.keeps_open_calls(connection);
     connection.transactions.clear();
+    if (connection.mount != nullptr) connection.mount->calling.erase(connection.id());
     connection.finished.clear();
     for (SideState& side : connection.sides) {
       side.memory.clear();
@@ -139,12 +143,15 @@ struct Referee::Impl {
       side.doubtful = {};
     }
     connection.suspects.clear();
-    closed_order.push_back(connection.id());
-    if (closed_order.size() > kept_closed) {
-      const ConnectionId oldest = closed_order.front();
-      closed_order.erase(closed_order.begin());
-      drop(oldest);
-    }
+    keep_newest(closed_order, kept_closed, connection);
+  }
+
+  void keep_newest(std::deque<ConnectionId>& order, std::size_t most, const Connection& newest) {
+    order.push_back(newest.id());
+    if (order.size() <= most) return;
+    const Connection* oldest = find(order.front());
+    order.pop_front();
+    if (oldest != nullptr && oldest->stage == newest.stage) drop(oldest->id());
   }
 
   void drop(ConnectionId id) {
@@ -335,6 +342,8 @@ void Referee::on(const trace::ConnectReject& event) {
     }
     judge_stray_private_data(impl_->on(*connection), event.side, event.private_data, event.frame);
   }
+  // Who is turned away may try again for days.
+  if (connection->rejected()) impl_->keep_newest(impl_->rejected_order, kept_rejected, *connection);
 }
 
 void Referee::on(const trace::RequestReceipt& event) {

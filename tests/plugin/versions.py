@@ -44,7 +44,7 @@ class Shown:
                    "rpcordma.finding_of": about.split(",") if about else []}
             self.findings.update(tshark.findings_of_row(row, wanted, passes))
             self.kinds.update(filter(None, direction.split(",")))
-            if cm[CM.index("version")]:
+            if all(cm):  # of another version, or cut, less of it is shown
                 self.private.append((int(frame), *(int(TRUTH.get(v, v), 0) for v in cm)))
             if broken or "Dissector bug" in expert:
                 self.broken.append(int(frame))

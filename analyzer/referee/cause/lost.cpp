@@ -61,7 +61,7 @@ constexpr std::uint64_t under_way = 2;
 [[nodiscard]] bool leaves_in_the_middle(const Connection& connection, Side by) {
   return by == Side::passive ||
          std::any_of(connection.transactions.begin(), connection.transactions.end(), [&](const auto& entry) {
-           return entry.second.requester == by && entry.second.answers == 0 && !entry.second.malformed();
+           return entry.second.requester == by && entry.second.surely_open() && !entry.second.malformed();
          });
 }
 

@@ -75,8 +75,8 @@ namespace {
   const auto in = [&](const wire::WriteChunk& chunk) { return std::any_of(chunk.begin(), chunk.end(), holds); };
   std::size_t looked_at = 0;
   for (const auto& [key, call] : connection.transactions) {
+    if (call.requester != owner || !call.surely_open()) continue;  // of others no more are kept than are looked at here
     if (++looked_at > most_looked_at) return false;
-    if (call.requester != owner || call.answers != 0) continue;
     if (use.writing) {
       if (std::any_of(call.writes.begin(), call.writes.end(), in) || (call.reply_chunk && in(*call.reply_chunk))) {
         return true;

@@ -27,11 +27,11 @@ void refuse_call(const Witness& witness, const trace::Send& event, std::optional
     remember_finished(connection, call.id);
   } else {
     credit_answer(witness, event, call.requester, grant);
-    connection.ledger(call.requester).end_one();
+    end_outstanding(connection, call);
     if (call.answers == 0) call.ended_by = Transaction::EndedBy::error;
     finish_answer(witness, event, call);
   }
-  retire(connection, call, event.frame);
+  if (call.answered()) retire(connection, call, event.frame);
   complete_one(connection);
 }
 

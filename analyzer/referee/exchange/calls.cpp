@@ -24,22 +24,24 @@ constexpr std::size_t most_open = 65536;
 
 }  // namespace
 
+constexpr std::string_view no_room = "more memory is exposed than the analyzer keeps";
+
 void expose_chunks(const Witness& witness, const Transaction& call, FrameRef frame) {
-  if (!expose(witness.connection, call, frame)) {
-    witness.unchecked(RuleId::rdma_unknown_handle, "more memory is exposed than the analyzer keeps");
-  }
+  if (!expose(witness.connection, call, frame)) witness.unchecked(RuleId::rdma_unknown_handle, no_room);
 }
 
 Transaction& enter_exchange(const Witness& witness, const trace::Send& event, Transaction&& fresh) {
   Connection& connection = witness.connection;
   const std::uint64_t key = Transactions::key(event.side, fresh.xid);
   Transaction* old = connection.find(event.side, fresh.xid);
-  const bool open = old != nullptr && !old->answered() && !old->answer_dropped();
+  const bool open = old != nullptr && !old->answered() && !old->answer_dropped() &&
+                    old->awaits != Transaction::Awaits::perhaps_nothing;
   if (open && !old->malformed() && !fresh.malformed()) {
     judge_repeated_call(witness, event, *old, fresh);
     ++old->copies;
+    old->awaits = Transaction::Awaits::answer;
     fresh.id = old->id;
-    expose_chunks(witness, fresh, event.frame);
+    if (!expose_copy(connection, *old, fresh, event.frame)) witness.unchecked(RuleId::rdma_unknown_handle, no_room);
     return *old;
   }
   if (old != nullptr) {
@@ -60,6 +62,7 @@ Transaction& enter_exchange(const Witness& witness, const trace::Send& event, Tr
   fresh.completed_before = connection.completed;
   Transaction& call = connection.transactions.enter(key, std::move(fresh));
   if (connection.mount != nullptr) {
+    if (connection.transactions.size() == 1) connection.mount->calling[connection.id()] = &connection;
     take_up_wait(connection, call);
     if (const auto before = take_up_unheard(connection, call)) judge_sent_again(witness, call, *before);
   }
@@ -109,8 +112,7 @@ void end_unseen(Connection& connection, Transaction& call) {
   call.answer = Transaction::Answer::inferred;
   count_unseen_wait(connection, call);
   watch_unseen_reply(connection, call);
-  Ledger& ledger = connection.ledger(call.requester);
-  ledger.end_one();
+  end_outstanding(connection, call);
   remember_finished(connection, call.id);
 }
 

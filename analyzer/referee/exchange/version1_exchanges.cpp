@@ -211,7 +211,7 @@ void take_second_reply(const Turn& turn, const Transaction& call) {
 void drop_answer(const Turn& turn, Transaction& call) {
   Connection& connection = turn.connection;
   credit_answer(turn, turn.event, call.requester, grant_of(turn), Granted::perhaps);
-  if (call.answer != Transaction::Answer::dropped) connection.ledger(call.requester).end_one();
+  if (call.answer != Transaction::Answer::dropped) end_outstanding(connection, call);
   call.answer = Transaction::Answer::dropped;
   retire(connection, call, turn.event.frame);
 }
@@ -258,7 +258,7 @@ void take_answer(const Turn& turn, Transaction& call) {
     judge_offer(turn, turn.event, turn.header, &call, call.requester, reading.inferred);
   }
   credit_answer(turn, turn.event, call.requester, grant_of(turn));
-  connection.ledger(call.requester).end_one();
+  end_outstanding(connection, call);
   finish_answer(turn, turn.event, call);
   if (call.answered() && !reading.inferred) retire(connection, call, turn.event.frame);
   complete_one(connection);

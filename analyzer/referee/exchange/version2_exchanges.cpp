@@ -87,7 +87,8 @@ void take_middle(const Turn& turn, const Piece& piece) {
     remember_transaction(turn, old->id);  // an interrupted message goes on, or a piece of it was not seen
     return;
   }
-  if (old != nullptr && !old->answered()) {
+  const bool open = old != nullptr && !old->answered() && old->awaits != Transaction::Awaits::perhaps_nothing;
+  if (open) {
     // Sent again, or another Call: which of the two, only its last piece would tell.
     turn.unchecked(RuleId::xid_duplicate_outstanding, "a Call in pieces has the XID of an unanswered one");
     remember_transaction(turn, old->id);
@@ -115,8 +116,7 @@ void note_outstanding(Ledger& ledger) {
 
 void finish(const Turn& turn, Transaction& call) {
   Connection& connection = turn.connection;
-  Ledger& ledger = connection.ledger(call.requester);
-  ledger.end_one();
+  end_outstanding(connection, call);
   Credits& credits = connection.v2.of(call.requester).credits;
   const auto taken = static_cast<std::uint32_t>(call.call_ordinal);
   if (static_cast<std::int32_t>(taken - credits.least_taken) > 0) credits.least_taken = taken;

@@ -12,6 +12,7 @@
 #include "referee/rules/checks.hpp"
 #include "referee/rules/symptoms.hpp"
 #include "referee/rules/v2_turn.hpp"
+#include "referee/state/lifetime.hpp"
 #include "trace/spans.hpp"
 #include "wire/rpc_numbers.hpp"
 
@@ -175,15 +176,11 @@ void takes_back(Connection& connection, const Transaction& call) {
   // The same endpoints began anew, and what lies between is not in the capture.
   const auto& closed = connection.facts.closed;
   const bool end_unseen = closed && closed->how == Closed::How::superseded;
-  // Held back behind a hole of its own side, it was taken after a gap that lies behind it had been noticed.
-  const bool gap_since = responder.gaps != call.responder_gaps || responder.newest_lack().number > call.call.number;
   // The requester's acknowledgements show answers in front of the capture, perhaps to this Call: of two taps one is
   // late.
   const bool before_capture = responder.liveness && responder.liveness->before_capture.number > call.call.number;
-  const bool lacking = gap_since || before_capture || call.perhaps_answered.number != 0 ||
-                       responder.reply_missing.number != 0 || connection.facts.one_way || with_hole ||
-                       responder.unread.number > call.call.number || end_unseen ||
-                       last_may_be_missing(connection, responder);
+  const bool lacking = answer_may_be_unseen(connection, call) || before_capture || connection.facts.one_way ||
+                       with_hole || end_unseen || last_may_be_missing(connection, responder);
   if (lacking || !any_call) {
     const bool perhaps_offer = !lacking && call.may_be_offer();
     open.waits = perhaps_offer ? OpenCall::Waits::perhaps_no_call : OpenCall::Waits::perhaps;
@@ -251,9 +248,14 @@ void Mounts::rename(const trace::Endpoint& client, const trace::Endpoint& server
 }
 
 void Mounts::join(Connection& connection, Mount* mount) {
-  if (connection.mount != nullptr) connection.mount->alive.erase(connection.id());
+  if (connection.mount != nullptr) {
+    connection.mount->alive.erase(connection.id());
+    connection.mount->calling.erase(connection.id());
+  }
   connection.mount = mount;
-  if (mount != nullptr) mount->alive[connection.id()] = &connection;
+  if (mount == nullptr) return;
+  mount->alive[connection.id()] = &connection;
+  if (!connection.transactions.empty()) mount->calling[connection.id()] = &connection;
 }
 
 void Mounts::requests(Connection& connection, Attempt::Port port) {
@@ -423,6 +425,7 @@ void Mounts::ends(const Connection& connection, bool reported) {
   if (connection.mount == nullptr) return;
   Mount& mount = *connection.mount;
   mount.alive.erase(connection.id());
+  mount.calling.erase(connection.id());
   Attempt* attempt = mount.attempt_of(connection.id());
   if (!reported) {
     if (attempt != nullptr) attempt->outcome = Outcome::other;

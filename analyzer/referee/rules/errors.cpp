@@ -516,7 +516,8 @@ void judge_missing_errors(const Witness& witness, FrameRef now, bool capture_end
   std::vector<const Transaction*> open;
   for (const auto& [key, call] : witness.connection.transactions) {
     const bool chunked_callback = call.requester == Side::passive && call.lists_known && has_chunks(call);
-    if (call.answers == 0 && (call.refusal != Transaction::Refusal::not_due || chunked_callback)) open.push_back(&call);
+    if (call.surely_open() && (call.refusal != Transaction::Refusal::not_due || chunked_callback))
+      open.push_back(&call);
   }
   std::sort(open.begin(), open.end(),
             [](const Transaction* a, const Transaction* b) { return a->call.number < b->call.number; });

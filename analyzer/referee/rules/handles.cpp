@@ -39,7 +39,7 @@ struct Shared {
   const std::uint64_t room = std::numeric_limits<std::uint64_t>::max() - segment.offset;
   const std::uint64_t end = segment.offset + std::min<std::uint64_t>(segment.length, room);
   compared += memory.each_near(segment.handle, segment.offset, end, [&](const Exposure& exposure) {
-    if (shared.with != nullptr || !exposure.live || exposure.owner == call.id) return;
+    if (shared.with != nullptr || exposure.standing != Standing::live || exposure.owner == call.id) return;
     if (exposure.access == Access::offer || (!writable && exposure.access != Access::write)) return;
     const Region octets = exposure.meeting(segment.offset, end);
     if (octets.length() != 0) shared = {&exposure, octets};
@@ -76,6 +76,7 @@ namespace {
 void settle_shared_memory(const Witness& witness, const Case& waited, bool proven) {
   const Transaction* first = witness.connection.find(waited.is<Case::SharedMemory>()->first);
   if (first == nullptr) return;                                                  // over, and forgotten
+  if (first->awaits == Transaction::Awaits::perhaps_nothing) return;             // or over, and not seen
   if (first->answers != 0 && first->reply.number < waited.frame.number) return;  // only delivered late
   const TimeNs age = waited.frame.time - first->call.time;
   const bool stale = age > stale_call;
@@ -182,7 +183,7 @@ void judge_live_chunks(const Witness& witness, FrameRef close) {
   std::uint64_t octets = 0;
   const Transaction* oldest = nullptr;
   for (const auto& [key, call] : connection.transactions) {
-    if (call.answers != 0) continue;
+    if (!call.surely_open()) continue;
     std::uint64_t sum = 0;
     each_segment(call, [&](const wire::Segment& segment, bool /*writable*/) { sum += segment.length; });
     if (sum == 0) continue;

@@ -108,7 +108,9 @@ void keep_pulled(const Witness& witness, const trace::ReadResponse& event) {
   TransactionId owner;
   const std::uint64_t behind = event.offset + 1 != 0 ? event.offset + 1 : event.offset;  // held at the end
   connection.of(event.side).memory.each_near(event.handle, event.offset, behind, [&](const Exposure& exposure) {
-    if (!exposure.live || exposure.access != Access::read || exposure.around(event.offset).length() == 0) return;
+    if (exposure.standing != Standing::live || exposure.access != Access::read ||
+        exposure.around(event.offset).length() == 0)
+      return;
     ++holders;
     owner = exposure.owner;
   });

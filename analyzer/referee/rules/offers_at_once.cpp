@@ -131,7 +131,7 @@ struct SharedOctets {
   compared += memory.each_near(segment.handle, segment.offset, end, [&](const Exposure& exposure) {
     if (shared.with != nullptr || compared > most_offers_compared) return;
     if (exposure.access != Access::offer || exposure.owner == offer.transaction) return;
-    if (!exposure.live && exposure.retired.number < offer.frame.number) return;
+    if (exposure.standing == Standing::over && exposure.retired.number < offer.frame.number) return;
     if (exposure.registration == Exposure::Registration::invalidated &&
         exposure.invalidated.number < offer.frame.number) {
       return;

@@ -364,6 +364,11 @@ void judge_orphan(const Witness& witness, const trace::Send& event, Side request
     witness.unchecked(RuleId::reply_without_call, "traffic of an early draft of version 2 is not judged");
     return;
   }
+  if (connection.perhaps_open == Connection::PerhapsOpen::newest) {
+    witness.unchecked(RuleId::reply_without_call,
+                      "more Calls are without the answers that the capture lacks than are kept");
+    return;
+  }
   if (possible_answered_call(connection, requester, xid)) {
     witness.unchecked(RuleId::reply_without_call, "its Call may be the Long Call that looks like an offered Reply");
     return;
@@ -418,7 +423,7 @@ void judge_open_calls(const Witness& witness, FrameRef now, bool closed, bool cl
   v2::judge_end(witness, now);
   std::vector<const Transaction*> open;
   for (const auto& [key, call] : connection.transactions) {
-    if (call.answers != 0) continue;
+    if (!call.surely_open()) continue;
     // The Call that it would answer may be missing.
     const bool alone = connection.facts.one_way || call.completed_before < connection.trusted_from;
     if (alone && call.may_be_offer()) {

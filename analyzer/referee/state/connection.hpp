@@ -177,11 +177,13 @@ struct Connection {
   std::uint64_t implausible = 0;
   std::uint64_t weakly_plausible = 0;
   std::uint64_t messages = 0;
-  std::uint64_t messages_read = 0;      ///< those whose header and direction could be read
-  std::uint64_t messages_cut = 0;       ///< those that the capture cut before that
-  std::uint64_t completed = 0;          ///< transactions answered
-  std::uint64_t trusted_from = 0;       ///< `completed` count from which "never seen" proves something again
-  std::uint64_t untrusted_since = 0;    ///< `completed` count at the newest gap
+  std::uint64_t messages_read = 0;    ///< those whose header and direction could be read
+  std::uint64_t messages_cut = 0;     ///< those that the capture cut before that
+  std::uint64_t completed = 0;        ///< transactions answered
+  std::uint64_t trusted_from = 0;     ///< `completed` count from which "never seen" proves something again
+  std::uint64_t untrusted_since = 0;  ///< `completed` count at the newest gap
+  /// Of the Calls whose answers may be what the capture lacks, all are known, or only the newest.
+  enum class PerhapsOpen : std::uint8_t { all, newest } perhaps_open = PerhapsOpen::all;
   Doubt doubt = Doubt::frames_missing;  ///< why, while it is not trusted
   std::uint32_t generation = 0;
   std::array<Cost, 2> long_calls;  ///< by requester

@@ -2,11 +2,17 @@
 #include "referee/state/lifetime.hpp"
 
 #include <algorithm>
+#include <cstddef>
+#include <cstdint>
 #include <utility>
+#include <vector>
 
 namespace rpcrdma::referee {
 
 namespace {
+
+/// Of a connection. A lossy capture may hold any number of them.
+constexpr std::size_t most_perhaps_open = 256;
 
 template <class Visit>
 void each_remembered_segment(const Transaction& call, Visit visit) {
@@ -16,6 +22,35 @@ void each_remembered_segment(const Transaction& call, Visit visit) {
   }
   if (call.reply_chunk) {
     for (const wire::Segment& segment : *call.reply_chunk) visit(segment, Access::write);
+  }
+}
+
+template <class Visit>
+void each_handle(const Transaction& call, Visit visit) {
+  each_remembered_segment(call, [&](const wire::Segment& segment, Access) { visit(segment.handle); });
+  for (const std::uint32_t handle : call.handles_of_copies) visit(handle);
+}
+
+/// Its answer may have been missed. What it exposed may be exposed anew for another.
+void doubt_open(Connection& connection, Transaction& call) {
+  call.awaits = Transaction::Awaits::perhaps_nothing;
+  MemoryMap& memory = connection.of(call.requester).memory;
+  each_handle(call, [&](std::uint32_t handle) { memory.doubt(call.id, handle); });
+}
+
+/// Only the newest of those whose answers may have been missed are kept.
+void bound_perhaps_open(Connection& connection) {
+  std::vector<std::pair<std::uint64_t, std::uint64_t>> all;  // frame, key
+  for (const auto& [key, call] : connection.transactions) {
+    if (call.answers == 0 && !call.surely_open()) all.emplace_back(call.call.number, key);
+  }
+  if (all.size() <= most_perhaps_open) return;
+  connection.perhaps_open = Connection::PerhapsOpen::newest;
+  const auto kept = all.begin() + static_cast<std::ptrdiff_t>(all.size() - most_perhaps_open);
+  std::nth_element(all.begin(), kept, all.end());
+  for (auto each = all.begin(); each != kept; ++each) {
+    forget(connection, *connection.transactions.find(each->second));
+    connection.transactions.erase(each->second);
   }
 }
 
@@ -68,15 +103,24 @@ void settle_doubtful(Connection& connection, Side sender, FrameRef frame) {
   if (message != nullptr) message->settled = true;
 }
 
+bool expose_copy(Connection& connection, Transaction& call, const Transaction& copy, FrameRef frame) {
+  each_remembered_segment(copy, [&](const wire::Segment& segment, Access) {
+    if (connection.of(call.requester).memory.of(call.id, segment.handle, Access::read) == nullptr &&
+        connection.of(call.requester).memory.of(call.id, segment.handle, Access::write) == nullptr) {
+      call.handles_of_copies.push_back(segment.handle);
+    }
+  });
+  return expose(connection, copy, frame);
+}
+
 void retire(Connection& connection, const Transaction& call, FrameRef by) {
   MemoryMap& memory = connection.of(call.requester).memory;
-  each_remembered_segment(call,
-                          [&](const wire::Segment& segment, Access) { memory.retire(call.id, segment.handle, by); });
+  each_handle(call, [&](std::uint32_t handle) { memory.retire(call.id, handle, by); });
 }
 
 void forget(Connection& connection, const Transaction& call) {
   MemoryMap& memory = connection.of(call.requester).memory;
-  each_remembered_segment(call, [&](const wire::Segment& segment, Access) { memory.forget(call.id, segment.handle); });
+  each_handle(call, [&](std::uint32_t handle) { memory.forget(call.id, handle); });
 }
 
 void remember_finished(Connection& connection, TransactionId id) {
@@ -91,21 +135,31 @@ void remember_finished(Connection& connection, TransactionId id) {
   }
 }
 
+bool answer_may_be_unseen(const Connection& connection, const Transaction& call) {
+  const SideState& responder = connection.of(other(call.requester));
+  // Held back behind a hole of its own side, a Call is taken after a gap that lies behind it had been noticed.
+  return responder.gaps != call.responder_gaps || responder.newest_lack().number > call.call.number ||
+         responder.unread.number > call.call.number || responder.reply_missing.number != 0 ||
+         call.perhaps_answered.number != 0;
+}
+
+void end_outstanding(Connection& connection, const Transaction& call) noexcept {
+  if (call.awaits == Transaction::Awaits::answer) connection.ledger(call.requester).end_one();
+}
+
 void complete_one(Connection& connection) {
   ++connection.completed;
   if (connection.completed != connection.trusted_from) return;
   for (Ledger& ledger : connection.credits) ledger.recount();
-  for (auto at = connection.transactions.begin(); at != connection.transactions.end();) {
-    const Transaction& call = at->second;
+  for (auto& [key, call] : connection.transactions) {
     if (call.answers == 0 && call.completed_before <= connection.untrusted_since) {
-      forget(connection, call);
-      at = connection.transactions.erase(at);
-      continue;
+      call.awaits = Transaction::Awaits::uncounted_answer;
+      if (answer_may_be_unseen(connection, call)) doubt_open(connection, call);
     }
-    const bool open = call.answers < call.copies && !call.answer_dropped();
-    if (open) connection.ledger(call.requester).outstanding += call.copies - call.answers;
-    ++at;
+    const bool counts = call.awaits == Transaction::Awaits::answer && !call.malformed() && !call.answer_dropped();
+    if (counts && !call.answered()) connection.ledger(call.requester).outstanding += call.copies - call.answers;
   }
+  bound_perhaps_open(connection);
 }
 
 }  // namespace rpcrdma::referee

@@ -30,8 +30,14 @@ void forget(Connection& connection, const Transaction& call);
 
 /// Keeps an answered transaction for a while; the oldest one goes.
 void remember_finished(Connection& connection, TransactionId id);
-/// Counts a completed transaction. When trust returns after a gap, what was open at the gap is forgotten: it was
-/// resolved unseen.
+/// Counts a completed transaction. When trust returns, what was open at the gap counts as outstanding no more: it may
+/// have been resolved unseen. Its answer is still known if it comes.
 void complete_one(Connection& connection);
+/// A message of the Call's responder that may have been its answer is missing, or was not read.
+[[nodiscard]] bool answer_may_be_unseen(const Connection& connection, const Transaction& call);
+/// The Call does not count as outstanding any more, if it did.
+void end_outstanding(Connection& connection, const Transaction& call) noexcept;
+/// The same Call once more, with these chunks.
+[[nodiscard]] bool expose_copy(Connection& connection, Transaction& call, const Transaction& copy, FrameRef frame);
 
 }  // namespace rpcrdma::referee

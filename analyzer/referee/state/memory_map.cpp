@@ -154,9 +154,15 @@ void MemoryMap::share(std::uint32_t handle) {
 
 void MemoryMap::retire(TransactionId owner, std::uint32_t handle, FrameRef by) {
   each_of(owner, handle, [&](Exposures::iterator at) {
-    if (!at->second.live) return;
-    at->second.live = false;
+    if (at->second.standing == Standing::over) return;
+    at->second.standing = Standing::over;
     at->second.retired = by;
+  });
+}
+
+void MemoryMap::doubt(TransactionId owner, std::uint32_t handle) {
+  each_of(owner, handle, [&](Exposures::iterator at) {
+    if (at->second.standing == Standing::live) at->second.standing = Standing::perhaps_over;
   });
 }
 
@@ -208,13 +214,18 @@ MemoryMap::Hit MemoryMap::find(std::uint32_t handle, std::uint64_t offset, std::
   };
 
   Exposure* inside = nullptr;
+  Exposure* perhaps_inside = nullptr;
   Exposure* other_kind = nullptr;
   Exposure* over = nullptr;
   const auto look = [&](Exposure& exposure) {
     const Region around = exposure.around(offset);
     if (inside != nullptr || around.length() == 0 || end > around.end || wraps) return;
-    if (exposure.live) {
+    if (exposure.standing == Standing::live) {
       (right_kind(exposure, writing) ? inside : other_kind) = &exposure;
+      return;
+    }
+    if (exposure.standing == Standing::perhaps_over) {
+      if (right_kind(exposure, writing)) perhaps_inside = &exposure;
       return;
     }
     const bool newer = over == nullptr || exposure.exposed.number > over->exposed.number;
@@ -227,6 +238,7 @@ MemoryMap::Hit MemoryMap::find(std::uint32_t handle, std::uint64_t offset, std::
   } else {
     look(*first);
   }
+  if (inside == nullptr) inside = perhaps_inside;
   if (inside != nullptr) return hit(Verdict::inside, inside);
   if (other_kind != nullptr) return hit(Verdict::wrong_kind, other_kind);
   if (over != nullptr) return hit(Verdict::retired, over);
@@ -235,7 +247,7 @@ MemoryMap::Hit MemoryMap::find(std::uint32_t handle, std::uint64_t offset, std::
   for (auto at = exposures_.lower_bound(first_of(handle)); under(at, handle); ++at) {
     Exposure& exposure = at->second;
     if (near_any == nullptr || exposure.exposed.number > near_any->exposed.number) near_any = &exposure;
-    if (!exposure.live) continue;
+    if (exposure.standing == Standing::over) continue;
     if (near_live == nullptr || (exposure.around(offset).length() != 0 && near_live->around(offset).length() == 0)) {
       near_live = &exposure;
     }
@@ -252,12 +264,14 @@ void MemoryMap::touch(std::uint32_t handle, std::uint64_t offset, std::uint64_t 
   };
   if (Shared* shared = shared_of(handle)) {
     for (const Shared::Part& part : shared->parts) {
-      if (offset < part.bounds.end && end > part.bounds.begin && part.exposure->live) add(*part.exposure);
+      if (offset < part.bounds.end && end > part.bounds.begin && part.exposure->standing == Standing::live) {
+        add(*part.exposure);
+      }
     }
     return;
   }
   Exposure* const only = oldest(handle);
-  if (only != nullptr && (only->live || only->regions() == 1)) add(*only);
+  if (only != nullptr && (only->standing == Standing::live || only->regions() == 1)) add(*only);
 }
 
 }  // namespace rpcrdma::referee

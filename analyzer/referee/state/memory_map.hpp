@@ -37,6 +37,13 @@ struct Region {
   [[nodiscard]] std::uint64_t length() const noexcept { return end - begin; }
 };
 
+/// May its memory still be touched?
+enum class Standing : std::uint8_t {
+  live,
+  perhaps_over,  ///< what ends it may be what the capture lacks
+  over           ///< the Reply (or RDMA_DONE) has been sent
+};
+
 /// All that one transaction exposed under one handle for one kind of access.
 class Exposure {
  public:
@@ -47,9 +54,9 @@ class Exposure {
   const Access access;
   const TransactionId owner;
   const FrameRef exposed;  ///< the message that named it first
-  bool live = true;        ///< false: the Reply (or RDMA_DONE) has been sent
-  FrameRef retired;        ///< by which message
-  FrameRef invalidated;    ///< the Send With Invalidate that named its handle since; number 0: none
+  Standing standing = Standing::live;
+  FrameRef retired;      ///< by which message
+  FrameRef invalidated;  ///< the Send With Invalidate that named its handle since; number 0: none
   /// What its handle stood for then, be that offered anew by now.
   enum class Registration : std::uint8_t { valid, invalidated } registration = Registration::valid;
   Coverage touched;    ///< octets written, or read and answered
@@ -132,6 +139,8 @@ class MemoryMap {
   bool expose(const wire::Segment& segment, Access access, TransactionId owner, FrameRef frame);
   /// The transaction's regions may no longer be touched.
   void retire(TransactionId owner, std::uint32_t handle, FrameRef by);
+  /// They may have been retired unseen: what is exposed under this handle later goes first.
+  void doubt(TransactionId owner, std::uint32_t handle);
   void forget(TransactionId owner, std::uint32_t handle);
   /// The other side invalidated the handle: holds until a message offers it again (number 0).
   void invalidate(std::uint32_t handle, FrameRef by);
@@ -139,7 +148,7 @@ class MemoryMap {
 
   struct Hit {
     enum class Verdict : std::uint8_t {
-      inside,         ///< live, right kind, in bounds (the union of adjacent segments of one transaction counts)
+      inside,  ///< live, or perhaps, right kind, in bounds (the union of adjacent segments of one transaction counts)
       wrong_kind,     ///< live and in bounds, but exposed for the other direction
       outside,        ///< the handle is live, the octets are not exposed
       retired,        ///< in bounds of memory whose transaction is over

@@ -27,21 +27,31 @@ constexpr std::size_t connections_looked_at = 17;
   return !before.payload && !now.payload && before.wire_length == now.wire_length;
 }
 
-[[nodiscard]] Transaction* open_elsewhere(Connection& connection, const Transaction& call) {
-  const auto& alive = connection.mount->alive;
-  if (alive.size() < 2 || connection.facts.messages.calls > calls_sent_again) return nullptr;
+enum class Look : std::uint8_t { on, no_more };
+/// The other connections of the mount that have Calls, the newest first.
+template <class Visit>
+void each_beside(const Connection& connection, Visit visit) {
+  const auto& calling = connection.mount->calling;
   std::size_t looked_at = 0;
-  for (auto at = alive.rbegin(); at != alive.rend() && looked_at < connections_looked_at; ++at, ++looked_at) {
-    if (at->second == &connection) continue;
-    Transaction* same = at->second->find(call.requester, call.xid);
-    if (same == nullptr || same->settled_elsewhere()) continue;
-    const bool refused = same->answers == 1 && at->second->refused(same->reply);
-    if (same->answers != 0 && !refused) continue;
-    if (as_long(*same, call)) return same;
-    if (!same->payload || !call.payload) continue;
-    if (same_request(same->likeness(), call.likeness())) return same;
+  for (auto at = calling.rbegin(); at != calling.rend() && looked_at < connections_looked_at; ++at, ++looked_at) {
+    if (at->second != &connection && visit(*at->second) == Look::no_more) return;
   }
-  return nullptr;
+}
+
+[[nodiscard]] Transaction* open_elsewhere(Connection& connection, const Transaction& call) {
+  if (connection.facts.messages.calls > calls_sent_again) return nullptr;
+  Transaction* found = nullptr;
+  each_beside(connection, [&](Connection& beside) {
+    Transaction* same = beside.find(call.requester, call.xid);
+    if (same == nullptr || same->settled_elsewhere()) return Look::on;
+    const bool refused = same->answers == 1 && beside.refused(same->reply);
+    if (same->answers != 0 && !refused) return Look::on;
+    const bool read = same->payload && call.payload;
+    if (!as_long(*same, call) && !(read && same_request(same->likeness(), call.likeness()))) return Look::on;
+    found = same;
+    return Look::no_more;
+  });
+  return found;
 }
 
 }  // namespace
@@ -123,16 +133,15 @@ bool may_be_repetition(const Connection& connection, const Transaction& call) {
   if (call.first_copy.number != 0 || call.unheard_copy.number != 0) return true;
   if (connection.mount == nullptr) return false;
   if (first_copy_may_be_missing(connection)) return true;
-  const auto& alive = connection.mount->alive;
-  std::size_t looked_at = 0;
-  for (auto at = alive.rbegin(); at != alive.rend() && looked_at < connections_looked_at; ++at, ++looked_at) {
-    if (at->second == &connection) continue;
-    const Transaction* same = at->second->find(call.requester, call.xid);
-    if (same == nullptr || same->call.number > call.call.number) continue;
-    if (same->answers != 0 && !unacknowledged_answer(*at->second, *same)) continue;
-    if (!same->payload || !call.payload || same_request(same->likeness(), call.likeness())) return true;
-  }
-  return false;
+  bool found = false;
+  each_beside(connection, [&](const Connection& beside) {
+    const Transaction* same = beside.find(call.requester, call.xid);
+    if (same == nullptr || same->call.number > call.call.number) return Look::on;
+    if (same->answers != 0 && !unacknowledged_answer(beside, *same)) return Look::on;
+    found = !same->payload || !call.payload || same_request(same->likeness(), call.likeness());
+    return found ? Look::no_more : Look::on;
+  });
+  return found;
 }
 
 CallTimes times_of(const Transaction& call, const trace::Send& answer) noexcept {
@@ -164,12 +173,11 @@ void settle_copy(Connection& connection, const Transaction& call) {
   const auto is_it = [&](std::uint32_t xid, Side requester, FrameRef frame) {
     return xid == call.xid && requester == call.requester && frame.number == call.sent_again.number;
   };
-  std::size_t looked_at = 0;
-  for (auto at = mount.alive.rbegin(); at != mount.alive.rend() && looked_at < connections_looked_at;
-       ++at, ++looked_at) {
-    Transaction* copy = at->second != &connection ? at->second->find(call.requester, call.xid) : nullptr;
+  each_beside(connection, [&](Connection& beside) {
+    Transaction* copy = beside.find(call.requester, call.xid);
     if (copy != nullptr && is_it(copy->xid, copy->requester, copy->call)) copy->answered_as = call.call;
-  }
+    return Look::on;
+  });
   std::erase_if(mount.lost_calls, [&](const OpenCall& lost) { return is_it(lost.xid, lost.requester, lost.frame); });
 }
 
@@ -227,16 +235,14 @@ namespace {
 
 /// A copy of the Call is open on another connection: it was sent here before that, which the capture lacks.
 void answer_elsewhere(Connection& connection, Side requester, std::uint32_t xid, FrameRef reply) {
-  std::size_t looked_at = 0;
-  auto& alive = connection.mount->alive;
-  for (auto at = alive.rbegin(); at != alive.rend() && looked_at < connections_looked_at; ++at, ++looked_at) {
-    Transaction* copy = at->second != &connection ? at->second->find(requester, xid) : nullptr;
-    if (copy == nullptr || copy->answers != 0 || copy->settled_elsewhere()) continue;
-    if (at->second->facts.opened.number < connection.facts.opened.number) continue;
+  each_beside(connection, [&](Connection& beside) {
+    Transaction* copy = beside.find(requester, xid);
+    if (copy == nullptr || copy->answers != 0 || copy->settled_elsewhere()) return Look::on;
+    if (beside.facts.opened.number < connection.facts.opened.number) return Look::on;
     copy->answered_as = reply;
     if (requester == Side::active) ++connection.mount->waits.answered;
-    return;
-  }
+    return Look::no_more;
+  });
 }
 
 }  // namespace

@@ -181,6 +181,7 @@ struct Mount {
   std::vector<ConnectionId> connections;                ///< all of the report
   MountFacts::Roles told = MountFacts::Roles::guessed;  ///< by one of them
   std::map<ConnectionId, Connection*> alive;            ///< that may still be seen
+  std::map<ConnectionId, Connection*> calling;          ///< those of them of which Calls are remembered
   LongWaits waits;
   NfsWatch nfs;
   OperationClocks clocks;

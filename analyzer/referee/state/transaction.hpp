@@ -77,6 +77,7 @@ struct Transaction {
   std::vector<wire::ReadSegment> reads;
   std::vector<wire::WriteChunk> writes;
   std::optional<wire::WriteChunk> reply_chunk;
+  std::vector<std::uint32_t> handles_of_copies;  ///< of memory that it named when it was sent again
   std::optional<ProcedureId> procedure;
   std::optional<wire::StateId> asked_of;       ///< the copy that an OFFLOAD_STATUS asks about
   std::optional<wire::Protection> protection;  ///< RPCSEC_GSS; not known until the Call has been read
@@ -105,6 +106,13 @@ struct Transaction {
   enum class EndedBy : std::uint8_t { reply, error } ended_by = EndedBy::reply;
   /// What its first Reply came to (Outcomes).
   enum class Outcome : std::uint8_t { unread, told } outcome = Outcome::unread;
+  /// Behind a doubt about the past, once trust has returned.
+  enum class Awaits : std::uint8_t {
+    answer,
+    uncounted_answer,  ///< it counts against no credits: whether all answers in front of the doubt were seen is not
+                       ///< known
+    perhaps_nothing    ///< its answer may be what the capture lacks
+  } awaits = Awaits::answer;
   std::uint64_t completed_before = 0;  ///< transactions completed on the connection when the Call came
   std::uint64_t responder_gaps = 0;    ///< gaps of the responder's direction when the Call came
   FrameRef pulled;                     ///< newest answer to a READ of its Position-Zero Read chunk
@@ -128,6 +136,8 @@ struct Transaction {
   }
   /// Each time that it was sent has got its answer.
   [[nodiscard]] bool answered() const noexcept { return answers >= copies; }
+  /// It has no answer, and none can be missing.
+  [[nodiscard]] bool surely_open() const noexcept { return answers == 0 && awaits != Awaits::perhaps_nothing; }
   [[nodiscard]] Likeness likeness() const {
     return {payload ? std::optional(payload->hash) : std::nullopt, !reads.empty(), procedure};
   }

@@ -75,6 +75,8 @@ class Transactions {
 
   [[nodiscard]] std::size_t size() const noexcept { return by_key_.size(); }
   [[nodiscard]] bool empty() const noexcept { return by_key_.empty(); }
+  [[nodiscard]] ByKey::iterator begin() noexcept { return by_key_.begin(); }
+  [[nodiscard]] ByKey::iterator end() noexcept { return by_key_.end(); }
   [[nodiscard]] ByKey::const_iterator begin() const noexcept { return by_key_.begin(); }
   [[nodiscard]] ByKey::const_iterator end() const noexcept { return by_key_.end(); }
 

@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// What was open when the capture lost something, and is still known when it is trusted again.
+#include <gtest/gtest.h>
+
+#include "story.hpp"
+
+namespace rpcrdma::referee::story {
+namespace {
+
+constexpr std::uint32_t slow = 7;
+constexpr std::uint32_t buffer = 0x100;
+constexpr std::uint32_t many = 300;  // more than it takes to be trusted again, and than are remembered
+
+[[nodiscard]] Chunks to_write(std::uint32_t handle) {
+  Chunks chunks;
+  chunks.writes = {{{handle, 3000, 0x10000}}};
+  return chunks;
+}
+
+Story& exchanges(Story& s, std::uint32_t count, std::uint32_t from = 1000) {
+  for (std::uint32_t xid = from; xid < from + count; ++xid) s.call(xid).reply(xid);
+  return s;
+}
+
+enum class Doubted { by_a_gap_of_the_client, by_a_gap_of_the_server, by_the_beginning };
+constexpr Doubted doubts[] = {Doubted::by_a_gap_of_the_client, Doubted::by_a_gap_of_the_server,
+                              Doubted::by_the_beginning};
+
+/// A Call that waits, behind it a doubt, and enough behind that.
+void begin(Story& s, Doubted doubted, std::uint32_t count = many) {
+  if (doubted == Doubted::by_the_beginning) {
+    s.adopt();
+  } else {
+    s.connect();
+  }
+  s.call(slow, to_write(buffer));
+  if (doubted != Doubted::by_the_beginning) {
+    s.gap(doubted == Doubted::by_a_gap_of_the_client ? Side::active : Side::passive);
+  }
+  exchanges(s, count);
+}
+
+TEST(OpenAtADoubt, AnAnswerThatComesAtLastIsNoStranger) {
+  for (const Doubted doubted : doubts) {
+    SCOPED_TRACE(static_cast<int>(doubted));
+    Story s;
+    begin(s, doubted);
+    s.write(Side::passive, buffer, 0x10000, 3000).reply(slow, to_write(buffer));
+    exchanges(s, 3, 9000);
+    s.close(Side::active);
+    const Report report = s.end();
+    EXPECT_EQ(above_note(report), 0U);
+    EXPECT_FALSE(unchecked(report, RuleId::reply_without_call));
+  }
+}
+
+TEST(OpenAtADoubt, ACallHangsWhereItsAnswerCannotBeMissing) {
+  for (const Doubted doubted : doubts) {
+    SCOPED_TRACE(static_cast<int>(doubted));
+    Story s;
+    begin(s, doubted);
+    s.wait(10'000'000'000).acknowledge(Side::passive);
+    const Report report = s.end();
+    const bool may_be_missing = doubted == Doubted::by_a_gap_of_the_server;
+    EXPECT_EQ(found(report, RuleId::call_hangs).size(), may_be_missing ? 0U : 1U);
+    ASSERT_EQ(report.mounts.size(), 1U);
+    EXPECT_EQ(report.mounts[0].state, may_be_missing ? MountFacts::State::unknown : MountFacts::State::waiting);
+  }
+}
+
+// What it exposed may have been taken back: who offers the same memory again is not accused, and what is written there
+// belongs to the newer Call.
+TEST(OpenAtADoubt, ItsMemoryMayBeOfferedAnew) {
+  for (const bool gap : {false, true}) {
+    Story s;
+    s.connect().call(slow, to_write(buffer));
+    if (gap) s.gap(Side::passive);
+    exchanges(s, many);
+    s.call(8, to_write(buffer)).write(Side::passive, buffer, 0x10000, 3000).reply(8, to_write(buffer)).call(9).reply(9);
+    s.close(Side::active);
+    const Report report = s.end();
+    EXPECT_EQ(found(report, RuleId::handle_reused_live).size(), gap ? 0U : 1U);
+    EXPECT_EQ(found(report, RuleId::write_bytes_missing).size(), 0U);
+  }
+}
+
+// A broken Call takes no credit, and one of before the doubt is not known to.
+TEST(OpenAtADoubt, CreditsAreCountedFromThereOn) {
+  Story s;
+  s.connect().call(1).reply(1, {}, 4).gap(Side::active).call(slow);
+  s.send(Side::active, words({8, 1, 32, 0, 0, 2, 0, 0}));
+  for (std::uint32_t xid = 1000; xid < 1000 + many; ++xid) s.call(xid, {}, 4).reply(xid, {}, 4);
+  s.send(Side::passive, words({8, 1, 4, 4, 2}));
+  for (const std::uint32_t xid : {11U, 12U, 13U, 14U}) s.call(xid, {}, 4);
+  for (const std::uint32_t xid : {11U, 12U, 13U, 14U}) s.reply(xid, {}, 4);
+  EXPECT_EQ(found(s.end(), RuleId::credit_limit_exceeded).size(), 0U);
+}
+
+// Of those whose answers may be missing the newest are known; of the others nobody is accused.
+TEST(OpenAtADoubt, OnlySoManyAreKept) {
+  for (const std::uint32_t lost : {200U, 400U}) {
+    Story s;
+    s.connect().call(1).reply(1, {}, 500);
+    for (std::uint32_t xid = 2000; xid < 2000 + lost; ++xid) s.call(xid, {}, 500);
+    s.gap(Side::passive);
+    for (std::uint32_t xid = 5000; xid < 7000; ++xid) s.call(xid, {}, 500).reply(xid, {}, 500);
+    s.reply(2000, {}, 500).call(9000, {}, 500).reply(9000, {}, 500).close(Side::active);
+    const Report report = s.end();
+    EXPECT_EQ(above_note(report), 0U);
+    EXPECT_EQ(unchecked(report, RuleId::reply_without_call), lost > 256);
+  }
+}
+
+// Each time that a Call was sent it is owed an answer: an error ends one of them.
+TEST(ACallSentTwice, ItsMemoryIsLentUntilBothAreAnswered) {
+  const Octets refusal = words({slow, 1, 32, 4, 2});
+  Story s;
+  s.connect().call(1).reply(1).call(slow, to_write(buffer)).call(slow, to_write(buffer));
+  s.send(Side::passive, refusal).write(Side::passive, buffer, 0x10000, 3000).reply(slow, to_write(buffer));
+  exchanges(s, 3).close(Side::active);
+  const Report report = s.end();
+  EXPECT_EQ(found(report, RuleId::rdma_write_after_reply).size(), 0U);
+  EXPECT_EQ(found(report, RuleId::rdma_unknown_handle).size(), 0U);
+}
+
+TEST(ACallSentTwice, TheMemoryOfEitherIsTakenBack) {
+  for (const std::uint32_t handle : {buffer, buffer + 1}) {
+    Story s;
+    s.connect().call(1).reply(1).call(slow, to_write(buffer)).call(slow, to_write(buffer + 1));
+    s.reply(slow).reply(slow).call(2).reply(2).write(Side::passive, handle, 0x10000, 100);
+    exchanges(s, 3).close(Side::active);
+    EXPECT_EQ(found(s.end(), RuleId::rdma_write_after_reply).size(), 1U) << handle;
+  }
+}
+
+}  // namespace
+}  // namespace rpcrdma::referee::story
