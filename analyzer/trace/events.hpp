@@ -279,7 +279,8 @@ struct TcpAttempt : EventBase {
 /// repeated itself in vain. What comes behind a close is not in it, the frame of the close is. `frame` is that frame,
 /// or the last one of the capture.
 struct Liveness : EventBase {
-  FrameRef heard;  ///< newest frame of this side, bare acknowledgements and CM messages as well; number 0: none
+  FrameRef heard;          ///< newest frame of this side, bare acknowledgements and CM messages as well; number 0: none
+  FrameRef acknowledging;  ///< newest one that acknowledges something, as each segment of TCP does; number 0: none
   /// Oldest packet that the other side has not acknowledged; number 0: none. A READ until its last response, an
   /// unanswered REQ or REP, any TCP octet. Where too much is under way to be remembered: the oldest that is.
   FrameRef unacknowledged;

@@ -19,8 +19,6 @@ using iwarp::Connection;
 using iwarp::Ends;
 using iwarp::OrdinaryTcp;
 
-/// Octets that all connections together may hold back.
-constexpr std::size_t held_limit = 256U << 20U;
 /// Connections, undecided streams, and connections that ended but may still be repeated.
 constexpr std::size_t open_limit = 8192;
 constexpr std::size_t pending_limit = 1024;
@@ -62,7 +60,7 @@ struct IwarpTransport::Impl {
       : options(o),
         numbers(n),
         sink(s),
-        budget(o.room(held_limit)),
+        budget(o.room(Budget::usual)),
         attempts(options, sink),
         context{options, numbers, sink, budget, attempts},
         ordinary(plain) {}
@@ -178,7 +176,7 @@ struct IwarpTransport::Impl {
     if (known != nullptr && known->second.connection->foreign(direction, segment)) {
       ends = known->first;
       Connection& connection = *known->second.connection;
-      before.keep(ends, connection.said(segment.ref));
+      before.keep(ends, connection.said(segment.ref), direction, segment);
       connection.supersede(direction, segment.ref);
       count_plain(known->second);
       erase(ends);
@@ -234,7 +232,7 @@ struct IwarpTransport::Impl {
   const Options& options;
   ConnectionNumbers& numbers;
   EventSink& sink;
-  iwarp::Budget budget;
+  Budget budget;
   iwarp::Attempts attempts;
   iwarp::Context context;
   iwarp::PlainNfs plain;

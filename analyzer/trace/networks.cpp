@@ -90,8 +90,12 @@ Networks::Placed Networks::placed(const Address& source, const Address& destinat
   }
   way->directions = static_cast<std::uint8_t>(way->directions | direction);
   if (opening != 0) {
-    pair.openings[pair.next_opening] = {opening, way->number};
-    pair.next_opening = (pair.next_opening + 1) % most_openings;
+    if (pair.openings.size() < most_openings) {
+      pair.openings.push_back({opening, way->number});
+    } else {
+      pair.openings[pair.next_opening] = {opening, way->number};
+      pair.next_opening = (pair.next_opening + 1) % most_openings;
+    }
   }
   return {way->number, way->name};
 }

@@ -41,8 +41,8 @@ class Networks {
     return opened.content == Content::tcp && (opened.tcp.flags & TcpSegment::syn) != 0;
   }
   static constexpr std::size_t most_pairs = 65536;
-  static constexpr std::size_t most_ways = 8;  // of one pair: further ones are the first network, without a name
-  static constexpr std::size_t most_openings = 4;
+  static constexpr std::size_t most_ways = 8;       // of one pair: further ones are the first network, without a name
+  static constexpr std::size_t most_openings = 64;  // that come before the copy of the first: nconnect, a boot
   static constexpr std::size_t most_names = 65536;  // further networks have none
 
   /// A VLAN or key.
@@ -62,8 +62,8 @@ class Networks {
   };
   struct Pair {
     std::vector<Way> ways;
-    std::array<Opening, most_openings> openings;  ///< the last ones
-    std::size_t next_opening = 0;
+    std::vector<Opening> openings;  ///< the last ones
+    std::size_t next_opening = 0;   ///< the oldest of them, once there are so many
     std::uint8_t last_number = 0;
 
     [[nodiscard]] std::uint8_t number_of_new(std::uint8_t direction, std::uint64_t opening) noexcept;

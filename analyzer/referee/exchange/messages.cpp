@@ -299,7 +299,8 @@ void remember(Incoming& message) {
   }
   observe_message(message, event, message.kind, message.readable, message.send.exchange);
   const bool cut = event.octets.size() < event.wire_length;
-  if (cut && (message.send.direction == Direction::unknown || message.send.guessed)) {
+  const bool header_cut = message.connection.version2() && message.readable.version2 == nullptr;
+  if (cut && (message.send.direction == Direction::unknown || message.send.guessed || header_cut)) {
     sender.unread = event.frame;
     ++connection.messages_cut;
     for (Offer& offer : connection.offers) offer.undecidable = true;  // it may be the offer, or what ends one

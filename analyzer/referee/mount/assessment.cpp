@@ -144,14 +144,21 @@ void take_nfs(Assessment& a, const Mount& mount, TimeNs wait) {
   }
   for (const Recall& recall : mount.nfs.recalls) {
     const bool over = recall.ended.number != 0;
-    const FrameRef until = over ? recall.ended : a.end;
+    // Where its connection was closed, and the client has had none since, it could not be given back.
+    const Life* life = over ? nullptr : life_with(mount, recall.connection);
+    const bool cut_off = life != nullptr && life->closed && connected_since(mount, life->closed->frame) == nullptr;
+    const FrameRef until = over ? recall.ended : cut_off ? life->closed->frame : a.end;
     if (trace::elapsed(recall.callback.time, until.time) < wait) continue;
     if (!over && never_came(mount, recall)) continue;  // what is felt is that the callback gets no answer
     const bool unseen = end_may_be_lost(mount, recall.callback) || recall.perhaps_returned.number != 0 ||
                         mount.nfs.may_be_forgotten(recall.callback, recall.connection) ||
                         returned_elsewhere(mount, recall);
     if (over) {
-      if (!end_may_be_lost(mount, recall.callback)) a.late_recalls.push_back(&recall);
+      if (end_may_be_lost(mount, recall.callback)) {
+        a.perhaps_late = &recall;
+      } else {
+        a.late_recalls.push_back(&recall);
+      }
     } else if (may_follow(mount.nfs.unread, recall.callback)) {
       a.unread_recall = &recall;
     } else if (!unseen && recall.elsewhere == Elsewhere::more_than_kept) {

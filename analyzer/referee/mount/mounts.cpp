@@ -105,8 +105,11 @@ Attempt& new_attempt(Mount& mount, Attempt&& attempt) {
       !repeats_count(sent->copies, sent->first_copy, sent->last_copy)) {
     return OpenCall::Vain::no;
   }
-  // Its acknowledgements may be missing from the capture: it says itself that it lacks it, or nothing at all any more.
-  if (heard->heard.number < sent->first_repeat.number) return OpenCall::Vain::lost;
+  // Its acknowledgements may be missing from the capture: it says itself that it lacks it, or nothing new any more.
+  const bool repeats_itself = heard->heard.number == heard->last_copy.number &&
+                              heard->first_copy.number < sent->first_repeat.number &&
+                              heard->acknowledging.number < sent->first_repeat.number;
+  if (repeats_itself || heard->heard.number < sent->first_repeat.number) return OpenCall::Vain::lost;
   const bool denied = sent->denied.number > sent->first_repeat.number &&
                       heard->heard.number <= std::max(sent->denied.number, sent->last_copy.number);
   if (!denied) return OpenCall::Vain::no;
@@ -165,6 +168,7 @@ void takes_back(Connection& connection, const Transaction& call) {
     open.operation = operation_name(call);
   }
   open.likeness = call.likeness();
+  open.wire_length = call.wire_length;
   open.delivered = connection.of(call.requester).acknowledged >= call.call_ordinal;
   const SideState& responder = connection.of(other(call.requester));
   // A Call with a hole in it is read when the hole is given up; its Reply may have come before.
@@ -408,13 +412,17 @@ void Mounts::keeps_open_calls(Connection& connection) {
   if (connection.mount == nullptr) return;
   Mount& mount = *connection.mount;
   std::vector<OpenCall>& calls = connection.over() ? mount.lost_calls : mount.open_calls;
-  const std::size_t before = calls.size();
+  std::size_t before = calls.size();
   for (const auto& [key, call] : connection.transactions) {
     const bool refused = answer_refused(connection, call) || answered_in_vain(connection, call) != OpenCall::Vain::no;
     if (refused) takes_back(connection, call);
     if ((call.answers != 0 && !refused) || call.settled_elsewhere() || without_reply(call)) continue;
     if (call.malformed() && !refusal_awaited(connection, call)) continue;  // perhaps a Reply, or dropped by rule
-    if (calls.size() >= Mount::most_lost_calls) break;
+    if (calls.size() >= Mount::most_lost_calls) {                          // the oldest have been given up long since
+      constexpr std::size_t some = Mount::most_lost_calls / 4;
+      calls.erase(calls.begin(), calls.begin() + some);
+      before -= std::min(before, some);
+    }
     calls.push_back(open_call_of(connection, call));
   }
   std::sort(calls.begin() + static_cast<std::ptrdiff_t>(before), calls.end(),

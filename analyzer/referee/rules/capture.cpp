@@ -16,7 +16,7 @@ namespace rpcrdma::referee {
 namespace {
 
 /// How many transactions have to come whole after a gap until "never seen" proves something again: twice what can be
-/// outstanding, so that every XID that was open at the gap has been resolved (U2).
+/// outstanding, so that what was open in the missing frames has been resolved (U2). What was seen open is kept.
 [[nodiscard]] std::uint64_t recovery(const Connection& connection) noexcept {
   std::uint64_t most = 64;
   for (const Ledger& ledger : connection.credits) most = std::max<std::uint64_t>(most, std::min(ledger.limit(), 4096U));

@@ -12,6 +12,7 @@
 #include "referee/rules/checks.hpp"
 #include "referee/rules/long_messages.hpp"
 #include "referee/rules/rows.hpp"
+#include "referee/state/lifetime.hpp"
 
 namespace rpcrdma::referee {
 
@@ -222,24 +223,23 @@ void mark_guilty(Connection& connection, const Case& waited, HeldFinding finding
                      range(use.offset, use.length), use.handle);
 }
 
-[[nodiscard]] std::string unknown_memory_text(Side side, const Case::Use& use, RuleId rule) {
-  const std::string_view owner = name(other(side));
-  if (rule != RuleId::rdma_by_requester) {
-    return use_text(side, use) + fmt::format(", which no message of the {} on this connection ever named.", owner);
-  }
+[[nodiscard]] std::string unknown_memory_text(const Connection& of, Side side, const Case::Use& use, RuleId rule) {
+  const std::string_view owner = name(other(side)), when = of.completed > kept_finished ? "lately" : "ever";
   return use_text(side, use) +
-         fmt::format(", although the {} has not offered any memory: only responders read and write.", owner);
+         (rule == RuleId::rdma_by_requester
+              ? fmt::format(", although the {} has not offered any memory: only responders read and write.", owner)
+              : fmt::format(", which no message of the {} on this connection {} named.", owner, when));
 }
 
 void settle_unknown_memory(const Witness& witness, const Case& waited, bool proven) {
   const Case::Use& use = *waited.use();
   Connection& connection = witness.connection;
-  const bool by_requester = waited.rule == RuleId::rdma_by_requester;
-  HeldFinding finding = witness.conclude(waited, {.frames = {waited.frame},
-                                                  .by = waited.accused,
-                                                  .as = when(by_requester, Role::requester),
-                                                  .at_most = waited.at_most(proven),
-                                                  .what = unknown_memory_text(waited.accused, use, waited.rule)});
+  HeldFinding finding =
+      witness.conclude(waited, {.frames = {waited.frame},
+                                .by = waited.accused,
+                                .as = when(waited.rule == RuleId::rdma_by_requester, Role::requester),
+                                .at_most = waited.at_most(proven),
+                                .what = unknown_memory_text(connection, waited.accused, use, waited.rule)});
   connection.of(waited.accused).unknown_ops = true;
   mark_guilty(connection, waited, std::move(finding));
 }
@@ -438,7 +438,7 @@ void grow(const Witness& witness, JudgedOp& judged, const trace::Write& event) {
   if (judged.state != JudgedOp::State::guilty || !judged.finding || !unknown) return;
   Finding& finding = witness.context.book.at(judged.finding);
   if (finding.rule != judged.rule || finding.occurrences > 1) return;
-  witness.reword(finding, unknown_memory_text(event.side, use_of(judged), judged.rule));
+  witness.reword(finding, unknown_memory_text(witness.connection, event.side, use_of(judged), judged.rule));
 }
 
 }  // namespace

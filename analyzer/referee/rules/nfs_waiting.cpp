@@ -107,6 +107,10 @@ void judge_callbacks(const MountWitness& witness, const Assessment& assessment) 
   if (assessment.unread_recall != nullptr) {
     witness.unchecked(RuleId::recall_unanswered, assessment.unread_recall->connection, unread);
   }
+  if (assessment.perhaps_late != nullptr) {
+    witness.unchecked(RuleId::recall_unanswered, assessment.perhaps_late->connection,
+                      "whether it was given back late is not known: frames are missing since the recall");
+  }
   if (assessment.hidden_recall != nullptr) {
     witness.unchecked(RuleId::recall_unanswered, assessment.hidden_recall->connection,
                       "the return may be in frames that the capture lacks");
@@ -270,27 +274,26 @@ const Row rows::server_asks_to_wait{
         "with something: a recall, its grace period, a file that comes back from a slow store.",
     .evidence =
         "Three or more such answers to one operation without a success in between; a warning when that lasted for "
-        "--wait, "
-        "or still does at the end.",
+        "--wait, or still does at the end. A grace period that ends is a note: that is how a server starts.",
     .next =
         "What the server waits for: a recall that is outstanding (recall-unanswered), its grace period "
         "(/proc/fs/nfsd/nfsv4gracetime), the state of its file system."};
 
 void judge_delays(const MountWitness& witness, const Mount& mount, const Assessment& assessment) {
   constexpr std::uint64_t enough = 3;
-  const bool version_3 = std::any_of(mount.nfs.errors.begin(), mount.nfs.errors.end(),
-                                     [](const auto& entry) { return std::get<2>(entry.first); });
-  const auto judge = [&](const std::string& operation, const DelayRun& run) {
+  constexpr TimeNs asks_again = 60'000'000'000;  // clients wait for fifteen seconds at most
+  const auto judge = [&](const NfsWatch::DelayKey& key, const DelayRun& run) {
     if (run.times < enough) return;
+    const auto& [operation, version_3] = key;
     const bool gap = run.over.number == 0 && gap_behind(mount, run.last);
     if (gap)
       witness.unchecked(RuleId::server_asks_to_wait, run.connection, "the capture lacks what the server said next");
-    // Who closed the mount has given up.
-    const bool lasts = run.over.number == 0 && !gap && assessment.state != MountFacts::State::closed;
-    const FrameRef until = run.over.number != 0 ? run.over : run.last;
+    // Who closed the mount has given up, or who does not ask any more.
+    const bool gone =
+        assessment.state == MountFacts::State::closed || trace::passed(run.last.time, assessment.end.time, asks_again);
+    const bool lasts = run.over.number == 0 && !gap && !gone;
     // A grace period that ends is how a server starts.
-    const bool long_enough =
-        run.status != wire::nfs4err_grace && until.time - run.first.time >= witness.context.options.wait;
+    const bool long_enough = run.status != wire::nfs4err_grace && run.lasted() >= witness.context.options.wait;
     Symptom symptom;
     symptom.frames = {run.first, run.last, run.over};
     symptom.connections = {run.connection};
@@ -311,11 +314,11 @@ void judge_delays(const MountWitness& witness, const Mount& mount, const Assessm
     symptom.what += '.';
     witness.say(RuleId::server_asks_to_wait, std::move(symptom));
   };
-  for (const auto& [operation, run] : mount.nfs.delays_over) {
-    const auto current = mount.nfs.delays.find(operation);
-    if (current == mount.nfs.delays.end() || current->second.times < enough) judge(operation, run);
+  for (const auto& [key, run] : mount.nfs.delays_over) {
+    const auto current = mount.nfs.delays.find(key);
+    if (current == mount.nfs.delays.end() || current->second.times < enough) judge(key, run);
   }
-  for (const auto& [operation, run] : mount.nfs.delays) judge(operation, run);
+  for (const auto& [key, run] : mount.nfs.delays) judge(key, run);
 }
 
 const Row rows::nothing_served{

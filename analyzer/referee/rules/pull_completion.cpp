@@ -65,6 +65,7 @@ void bound_offers(const Witness& witness) {
     leave_untold(witness, connection.offers.front());
     drop_offer(connection, connection.offers.front());
     connection.offers.pop_front();
+    connection.distrust(kept_finished, Doubt::bound);  // it may still be pulled
   }
 }
 

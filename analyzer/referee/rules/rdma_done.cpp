@@ -45,7 +45,7 @@ void judge_behind_done(const Witness& witness, const trace::Send& event, std::ui
 void judge_done(const Witness& witness, const trace::Send& event, RecentSend& send) {
   Connection& connection = witness.connection;
   const std::uint32_t xid = send.xid;
-  connection.dones.add({xid, event.side, event.frame});
+  connection.dones.add({xid, event.side, event.frame, connection.generation});
   judge_behind_done(witness, event, xid);
   if (newest_offer(connection, event.side, xid) == nullptr && connection.cases.size() < most_cases) {
     // Its offer may still be held back behind a hole in the other direction: wait for what the peer sends next.
@@ -335,6 +335,8 @@ bool judge_answer_to_done(const Witness& witness, const trace::Send& event, std:
   const Connection::Done* done =
       connection.dones.newest([&](const Connection::Done& d) { return d.xid == xid && d.side == other(event.side); });
   if (done == nullptr) return false;
+  const Transaction* call = connection.find(other(event.side), xid);
+  if (call != nullptr && call->id.generation > done->generation) return false;  // it is about that one
   if (possible_answered_call(connection, other(event.side), xid)) return false;
   // A Call with the same XID may be missing in between: that shows only when its sender goes on.
   witness.wait({.rule = RuleId::done_answered,

@@ -126,7 +126,11 @@ void judge_returned_lengths(const Witness& witness, const trace::Send& event, co
   };
   for (const wire::WriteChunk& chunk : header.writes) add(chunk);
   if (header.reply) add(*header.reply);
-  if (!known || seen >= returned) return;
+  if (!known) {
+    witness.unchecked(RuleId::write_bytes_missing, "the octets were written in more pieces than the analyzer keeps");
+    return;
+  }
+  if (seen >= returned) return;
   witness.say(
       RuleId::write_bytes_missing,
       {.frames = {event.frame, call.call},

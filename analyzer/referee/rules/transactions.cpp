@@ -10,6 +10,7 @@
 #include "referee/rules/checks.hpp"
 #include "referee/rules/rows.hpp"
 #include "referee/rules/v2_turn.hpp"
+#include "referee/state/lifetime.hpp"
 #include "referee/state/mount.hpp"
 #include "referee/state/possible_calls.hpp"
 
@@ -430,6 +431,10 @@ void judge_open_calls(const Witness& witness, FrameRef now, bool closed, bool cl
       witness.unchecked(RuleId::call_unanswered,
                         fmt::format("whether the message in frame {} is a Long Call or an offered Reply cannot be told",
                                     call.call.number));
+      continue;
+    }
+    if (answer_may_be_unseen(connection, call)) {
+      witness.unchecked(RuleId::call_unanswered, "the answer may be what the capture lacks");
       continue;
     }
     open.push_back(&call);

@@ -404,7 +404,7 @@ const Row rows::v2_inval_cont_missing{
         "packets are missing.",
     .next = "See what the receiver made of the pieces; it may have joined parts of two messages."};
 
-void judge_dues(const Witness& witness, FrameRef now) {
+void judge_dues(const Witness& witness) {
   Connection& connection = witness.connection;
   for (const Due& due : connection.v2.due) {
     if (!due.owed) continue;
@@ -414,17 +414,18 @@ void judge_dues(const Witness& witness, FrameRef now) {
       continue;
     }
     const bool arrived = connection.of(due.side).acknowledged >= due.ordinal;
-    if (!arrived || due.peer_messages < messages_enough || now.time - due.frame.time < patience) {
+    const FrameRef until = connection.of(other(due.side)).last_event;
+    if (!arrived || due.peer_messages < messages_enough || until.time - due.frame.time < patience) {
       witness.unchecked(rule, "the connection, or the capture, ended before a refusal was due");
       continue;
     }
-    witness.say(rule, {.frames = {due.frame, now},
+    witness.say(rule, {.frames = {due.frame, until},
                        .by = other(due.side),
                        .xid = due.xid,
                        .what = fmt::format(
                            "The {} went on for {:.1f} s after the {} in frame {} and never sent RDMA2_ERROR for "
                            "it.",
-                           name(other(due.side)), static_cast<double>(now.time - due.frame.time) / 1e9,
+                           name(other(due.side)), static_cast<double>(until.time - due.frame.time) / 1e9,
                            due.continuation ? "broken sequence" : "broken message", due.frame.number)});
   }
   connection.v2.due.clear();
@@ -512,7 +513,7 @@ void judge_end(const Witness& witness, FrameRef now) {
   if (connection.v2.version != State::Version::two) return;
   watch_starvation(witness, now, true);
   judge_missing_final(witness, now);
-  judge_dues(witness, now);
+  judge_dues(witness);
 }
 
 }  // namespace rpcrdma::referee::v2

@@ -123,6 +123,7 @@ struct Connection {
     std::uint32_t xid = 0;
     Side side = Side::active;
     FrameRef frame;
+    std::uint32_t generation = 0;  ///< of the newest Call in front of it
   };
   Recent<Done, 64> dones;
   ErrorDiary diary;

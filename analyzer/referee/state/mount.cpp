@@ -22,6 +22,13 @@ constexpr std::size_t connections_looked_at = 17;
   return before.reduced != now.reduced && same_procedure;
 }
 
+/// Where the capture has not both of them: as far as it tells.
+[[nodiscard]] bool perhaps_same_request(const Likeness& before, std::uint32_t length, const Transaction& now) {
+  if (before.payload && now.payload) return same_request(before, now.likeness());
+  if (before.procedure && now.procedure) return before.procedure == now.procedure;
+  return before.reduced != !now.reads.empty() || length == now.wire_length;
+}
+
 /// The same, of two that the capture cut.
 [[nodiscard]] bool as_long(const Transaction& before, const Transaction& now) noexcept {
   return !before.payload && !now.payload && before.wire_length == now.wire_length;
@@ -65,8 +72,8 @@ void take_up_wait(Connection& connection, Transaction& call) {
     return;
   }
   const auto same = [&](const OpenCall& lost) {
-    if (lost.xid != call.xid || lost.requester != call.requester) return false;
-    return !lost.likeness.payload || !call.payload || same_request(lost.likeness, call.likeness());
+    return lost.xid == call.xid && lost.requester == call.requester &&
+           perhaps_same_request(lost.likeness, lost.wire_length, call);
   };
   const auto lost = std::find_if(mount.lost_calls.begin(), mount.lost_calls.end(), same);
   if (lost == mount.lost_calls.end()) return;
@@ -88,18 +95,19 @@ void keep_unheard(const Connection& connection) {
   if (connection.mount == nullptr) return;
   std::vector<Unheard>& unheard = connection.mount->unheard;
   for (const auto& [key, call] : connection.transactions) {
-    if (unheard.size() >= Mount::most_unheard) return;
     if (call.requester != Side::active) continue;
     if (call.answers != 0 && !unacknowledged_answer(connection, call)) continue;
-    unheard.push_back({call.xid, call.call, call.reply});
+    if (unheard.size() >= Mount::most_unheard) unheard.erase(unheard.begin());
+    unheard.push_back({call.xid, call.call, call.reply, call.likeness(), call.wire_length});
   }
 }
 
 std::optional<Unheard> take_up_unheard(Connection& connection, Transaction& call) {
   std::vector<Unheard>& unheard = connection.mount->unheard;
   if (call.requester != Side::active) return std::nullopt;
-  const auto before =
-      std::find_if(unheard.begin(), unheard.end(), [&](const Unheard& lost) { return lost.xid == call.xid; });
+  const auto before = std::find_if(unheard.begin(), unheard.end(), [&](const Unheard& lost) {
+    return lost.xid == call.xid && perhaps_same_request(lost.likeness, lost.wire_length, call);
+  });
   if (before == unheard.end()) return std::nullopt;
   const Unheard found = *before;
   call.unheard_copy = found.call;

@@ -54,8 +54,9 @@ struct OpenCall {
   FrameRef ended;         ///< end of that connection; number 0: it is open
   std::string operation;  ///< empty: its procedure was not read
   Likeness likeness;
-  TimeNs waited = 0;       ///< to the end, or to that of its connection when nobody tried again
-  bool delivered = false;  ///< acknowledged by the responder's adapter
+  std::uint32_t wire_length = 0;  ///< of its Send
+  TimeNs waited = 0;              ///< to the end, or to that of its connection when nobody tried again
+  bool delivered = false;         ///< acknowledged by the responder's adapter
   /// Does it wait for an answer?
   enum class Waits : std::uint8_t {
     surely,
@@ -94,6 +95,8 @@ struct Unheard {
   std::uint32_t xid = 0;
   FrameRef call;
   FrameRef answer;  ///< which nobody acknowledged; number 0: there was none
+  Likeness likeness;
+  std::uint32_t wire_length = 0;
 };
 
 /// What is left of a connection when it, or the capture, is over.
@@ -299,6 +302,7 @@ struct Assessment {
   /// The newest connections, since the newest Reply, if the server ended the newest of all before anything was called,
   /// and those before it; the oldest first.
   std::vector<const Life*> sent_away;
+  const Recall* perhaps_late = nullptr;   ///< given back, and perhaps late: frames are missing
   const Recall* hidden_recall = nullptr;  ///< the oldest of those that may have been returned unseen
   std::uint64_t hidden_recalls = 0;       ///< of `hidden`
   std::uint64_t hidden = 0;               ///< Calls and others that may have been answered where the capture has gaps

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "referee/state/mount.hpp"
+#include "trace/spans.hpp"
 #include "wire/nfs_status.hpp"
 
 namespace rpcrdma::referee {
@@ -33,10 +34,14 @@ void begin_recall(Connection& connection, const Transaction& call, Recall::Of of
   NfsWatch& nfs = connection.mount->nfs;
   if (call.call.number < nfs.forgotten_before.number) return;  // read late, behind a hole
   if (nfs.recalls.size() >= NfsWatch::most_recalls) {
-    const auto ended = std::find_if(nfs.recalls.begin(), nfs.recalls.end(),
-                                    [](const Recall& recall) { return recall.ended.number != 0; });
-    if (ended == nfs.recalls.end()) return;
-    nfs.recalls.erase(ended);
+    // Of what is over, what was over soonest: a long wait is told at the end.
+    const auto wait = [](const Recall& recall) {
+      return recall.ended.number != 0 ? trace::elapsed(recall.callback.time, recall.ended.time) : INT64_MAX;
+    };
+    const auto shortest = std::min_element(nfs.recalls.begin(), nfs.recalls.end(),
+                                           [&](const Recall& a, const Recall& b) { return wait(a) < wait(b); });
+    if (shortest->ended.number == 0) return;
+    nfs.recalls.erase(shortest);
   }
   Recall recall;
   recall.of = of;
@@ -229,20 +234,21 @@ void take_status(Connection& connection, const Transaction& call, const std::str
   NfsWatch& nfs = connection.mount->nfs;
   const bool later =
       version_3 ? status == wire::nfs3err_jukebox : status == wire::nfs4err_delay || status == wire::nfs4err_grace;
-  const auto run = nfs.delays.find(operation);
+  const NfsWatch::DelayKey key_of_run{operation, version_3};
+  const auto run = nfs.delays.find(key_of_run);
   const bool going_on = run != nfs.delays.end() && run->second.over.number == 0;
   if (!later && going_on) {  // another answer, be it an error
     constexpr std::uint64_t worth_keeping = 3;
     run->second.over = frame;
-    const auto before = nfs.delays_over.find(operation);
-    const bool worse = before == nfs.delays_over.end() || before->second.times < run->second.times;
+    const auto before = nfs.delays_over.find(key_of_run);
+    const bool worse = before == nfs.delays_over.end() || before->second.lasted() < run->second.lasted();
     const bool room = before != nfs.delays_over.end() || nfs.delays_over.size() < NfsWatch::most_errors;
-    if (run->second.times >= worth_keeping && worse && room) nfs.delays_over[operation] = run->second;
+    if (run->second.times >= worth_keeping && worse && room) nfs.delays_over[key_of_run] = run->second;
     nfs.delays.erase(run);
   }
   if (status == 0) return;
   if (later && (going_on || nfs.delays.size() < NfsWatch::most_errors)) {
-    DelayRun& delay = nfs.delays[operation];
+    DelayRun& delay = nfs.delays[key_of_run];
     if (delay.times++ == 0) {
       delay.status = status;
       delay.first = frame;
@@ -264,8 +270,14 @@ void take_status(Connection& connection, const Transaction& call, const std::str
 
 void take_copy(Connection& connection, const Transaction& call, const wire::Copied& copied, FrameRef frame) {
   NfsWatch& nfs = connection.mount->nfs;
-  if (copied.synchronous || !copied.callback || nfs.copies.size() >= NfsWatch::most_copies) return;
+  if (copied.synchronous || !copied.callback) return;
   if (frame.number < nfs.forgotten_before.number) return;  // read late, behind a hole
+  if (nfs.copies.size() >= NfsWatch::most_copies) {
+    const auto ended = std::find_if(nfs.copies.begin(), nfs.copies.end(),
+                                    [](const AsyncCopy& copy) { return copy.ended.number != 0; });
+    if (ended == nfs.copies.end()) return;
+    nfs.copies.erase(ended);
+  }
   AsyncCopy copy;
   copy.state = *copied.callback;
   copy.call = call.call;

@@ -10,6 +10,7 @@
 #include <optional>
 #include <string>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 #include "referee/facts.hpp"
@@ -73,6 +74,8 @@ struct DelayRun {
   FrameRef last;
   FrameRef over;  ///< the success that ended it; number 0: it lasts
   ConnectionId connection = 0;
+
+  [[nodiscard]] TimeNs lasted() const noexcept { return (over.number != 0 ? over : last).time - first.time; }
 };
 
 /// What nobody waits for any more.
@@ -115,11 +118,12 @@ struct NfsWatch {
   Recent<StateOver, most_recalls> returned;    ///< delegations given back, the newest
   Recent<StateOver, most_recalls> layouts_returned;  ///< those of files, the newest
   FrameRef all_layouts_returned;                     ///< the newest of those of a file system, or all; number 0: none
-  FrameRef channel_made;                        ///< the newest BIND_CONN_TO_SESSION or CREATE_SESSION; number 0: none
-  std::vector<FlagEpisode> channel;             ///< the callback channel is down
-  std::vector<FlagEpisode> revoked;             ///< state was taken away
-  std::map<std::string, DelayRun> delays;       ///< by operation: while they last
-  std::map<std::string, DelayRun> delays_over;  ///< by operation: the worst of those that are over
+  FrameRef channel_made;                          ///< the newest BIND_CONN_TO_SESSION or CREATE_SESSION; number 0: none
+  std::vector<FlagEpisode> channel;               ///< the callback channel is down
+  std::vector<FlagEpisode> revoked;               ///< state was taken away
+  using DelayKey = std::pair<std::string, bool>;  ///< the operation, and whether it is one of NFSv3
+  std::map<DelayKey, DelayRun> delays;            ///< while they last
+  std::map<DelayKey, DelayRun> delays_over;       ///< the longest of those that are over
   std::map<ErrorKey, ErrorCount> errors;
   Restart restart;
   /// Of what the server had promised, or asked for, before that connection nobody knows any more; number 0: there is

@@ -12,11 +12,12 @@ namespace rpcrdma::trace::ib {
 
 using wire::IbKind;
 
-Connection::Connection(EventSink& sink, Transport t, const Address& client, const Address& server)
-    : shared{sink},
+Connection::Connection(EventSink& sink, Budget& budget, Transport t, const Address& client, const Address& server)
+    : shared{sink, budget},
       streams{Stream(shared, Side::active), Stream(shared, Side::passive)},
       transport(t),
-      addresses{client, server} {}
+      addresses{client, server},
+      early_{EarlyPackets(budget), EarlyPackets(budget)} {}
 
 /// Makes leg 0 that of the active side.
 void Connection::choose_roles() {
@@ -115,6 +116,7 @@ void Connection::tell_liveness(FrameRef frame) {
     Liveness e;
     shared.fill(e, side, frame);
     e.heard = heard[i];
+    e.acknowledging = acknowledging[i];
     e.amount = shared.packets[i].seen;
     e.missing = shared.packets[i].missing;
     e.places = shared.packets[i].places;

@@ -99,7 +99,7 @@ struct CommKey {
 };
 
 struct Connection {
-  Connection(EventSink& sink, Transport t, const Address& client, const Address& server);
+  Connection(EventSink& sink, Budget& budget, Transport t, const Address& client, const Address& server);
   Connection(const Connection&) = delete;
   Connection& operator=(const Connection&) = delete;
 
@@ -148,6 +148,7 @@ struct Connection {
     FrameRef last;
   };
   std::array<FrameRef, 2> heard{};                    ///< newest frame, by sender
+  std::array<FrameRef, 2> acknowledging{};            ///< newest one that answers requests, by sender
   std::array<NetworksSeen, 2> networks;               ///< of handshake messages, by sender
   std::array<bool, 2> received{};                     ///< an MRA says so of this side's REQ or REP
   std::array<HandshakeCopies, 2> handshake_copies{};  ///< by sender

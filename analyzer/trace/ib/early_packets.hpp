@@ -27,11 +27,17 @@ class EarlyPackets {
     [[nodiscard]] Captured captured() const noexcept { return {ref, octets, wire_length, crc_bad, header}; }
   };
 
+  explicit EarlyPackets(Budget& budget) noexcept : budget_(budget) {}
+  ~EarlyPackets() { budget_.give(octets_); }
+  EarlyPackets(const EarlyPackets&) = delete;
+  EarlyPackets& operator=(const EarlyPackets&) = delete;
+
   [[nodiscard]] bool empty() const noexcept { return held_.empty(); }
   [[nodiscard]] const Held& front() const noexcept { return held_.front(); }
   /// Keeps a copy. False: there is no room.
   [[nodiscard]] bool hold(const Captured& c) {
     if (held_.size() >= HeldPackets::max_packets || octets_ + c.octets.size() > HeldPackets::max_octets) return false;
+    if (!budget_.take(c.octets.size())) return false;
     held_.push_back({c.ref, c.header, {c.octets.begin(), c.octets.end()}, c.wire_length, c.crc_bad});
     Held& held = held_.back();
     held.header.payload = Bytes(held.octets).subspan(offset(c.octets, c.header.payload), c.header.payload.size());
@@ -42,7 +48,7 @@ class EarlyPackets {
   [[nodiscard]] Held take_first() {
     Held first = std::move(held_.front());
     held_.pop_front();
-    octets_ -= first.octets.size();
+    give(first.octets.size());
     if (is_request(first.header.op.kind)) forget_first();
     return first;
   }
@@ -56,7 +62,7 @@ class EarlyPackets {
         std::find_if(held_.begin(), held_.end(), [](const Held& h) { return is_request(h.header.op.kind); });
     Held first = std::move(*at);
     held_.erase(at);
-    octets_ -= first.octets.size();
+    give(first.octets.size());
     forget_first();
     return first;
   }
@@ -70,7 +76,7 @@ class EarlyPackets {
     const auto at = std::find_if(held_.begin(), held_.end(), [&](const Held& h) { return h.ref.number == number; });
     Held displaced = std::move(*at);
     held_.erase(at);
-    octets_ -= displaced.octets.size();
+    give(displaced.octets.size());
     std::list<Request> left = std::exchange(requests_, {});
     left.remove_if([&](const Request& request) { return request.ref.number == number; });
     lowest_.clear();
@@ -83,6 +89,10 @@ class EarlyPackets {
   }
 
  private:
+  void give(std::size_t octets) noexcept {
+    octets_ -= octets;
+    budget_.give(octets);
+  }
   struct Request {
     std::uint32_t psn = 0;
     FrameRef ref;
@@ -103,6 +113,7 @@ class EarlyPackets {
   std::list<Held> held_;
   std::list<Request> requests_;  ///< those among them, in the order in which they stand in the capture
   std::list<Request> lowest_;    ///< of these each than which none behind it has a lower PSN
+  Budget& budget_;
   std::size_t octets_ = 0;
 };
 

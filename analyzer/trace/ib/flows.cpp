@@ -91,7 +91,7 @@ void Flows::notified(const IbPacket& packet, const wire::IbHeader& header) {
 Connection& Flows::open(Transport transport, const Address& client, const Address& server, FrameRef first) {
   if (connections_.size() >= options_.room(max_connections) && !finishing_) make_room(first);
   rest_closed(first);
-  connections_.push_back(std::make_unique<Connection>(sink_, transport, client, server));
+  connections_.push_back(std::make_unique<Connection>(sink_, budget_, transport, client, server));
   Connection& c = *connections_.back();
   c.place = std::prev(connections_.end());
   c.first = first;

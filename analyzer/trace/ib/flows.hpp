@@ -21,7 +21,7 @@ class Flows {
   static constexpr std::size_t max_orphans = 1024;
 
   Flows(const Options& options, ConnectionNumbers& numbers, EventSink& sink)
-      : options_(options), numbers_(numbers), sink_(sink) {}
+      : options_(options), numbers_(numbers), sink_(sink), budget_(options.room(Budget::usual)) {}
 
   void packet(const IbPacket& packet, const wire::IbHeader& header);
   /// A packet that was here before, by another way to the capture.
@@ -85,6 +85,7 @@ class Flows {
   const Options& options_;
   ConnectionNumbers& numbers_;
   EventSink& sink_;
+  Budget budget_;  ///< outlives the connections
   std::map<FlowKey, std::unique_ptr<Leg>> legs_;
   std::array<Leg*, 256> cache_{};  ///< legs used lately
   ConnectionList connections_;

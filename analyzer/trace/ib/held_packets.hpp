@@ -26,6 +26,11 @@ class HeldPackets {
   static constexpr std::size_t max_packets = 2048;
   static constexpr std::size_t max_octets = std::size_t{8} << 20U;
 
+  explicit HeldPackets(Budget& budget) noexcept : budget_(budget) {}
+  ~HeldPackets() { budget_.give(octets_ - unpaid_); }
+  HeldPackets(const HeldPackets&) = delete;
+  HeldPackets& operator=(const HeldPackets&) = delete;
+
   [[nodiscard]] bool empty() const noexcept { return packets_.empty(); }
   [[nodiscard]] Sequence first() const noexcept { return packets_.begin()->first; }
   [[nodiscard]] FrameRef first_ref() const noexcept { return packets_.begin()->second.ref; }
@@ -36,7 +41,9 @@ class HeldPackets {
   [[nodiscard]] Sequence last() const noexcept { return packets_.rbegin()->first; }
   [[nodiscard]] TimeNs since() const noexcept { return since_; }
   void waiting_since(TimeNs t) noexcept { since_ = t; }
-  [[nodiscard]] bool over_bound() const noexcept { return packets_.size() > max_packets || octets_ > max_octets; }
+  [[nodiscard]] bool over_bound() const noexcept {
+    return packets_.size() > max_packets || octets_ > max_octets || unpaid_ != 0;
+  }
 
   /// The one already held at this position, or nullptr after keeping a copy of the new one.
   [[nodiscard]] const HeldPacket* hold(Sequence at, const Arrival& a) {
@@ -51,6 +58,7 @@ class HeldPackets {
     p.octets.assign(a.header.payload.begin(), a.header.payload.end());
     p.header.payload = p.octets;
     octets_ += p.octets.size();
+    if (!budget_.take(p.octets.size())) unpaid_ += p.octets.size();
     return nullptr;
   }
   [[nodiscard]] HeldPacket take_first() {
@@ -58,6 +66,9 @@ class HeldPackets {
     HeldPacket p = std::move(it->second);
     p.header.payload = p.octets;
     octets_ -= p.octets.size();
+    const std::size_t unpaid = std::min(unpaid_, p.octets.size());
+    unpaid_ -= unpaid;
+    budget_.give(p.octets.size() - unpaid);
     frames_.erase(p.ref.number);
     packets_.erase(it);
     return p;
@@ -74,7 +85,9 @@ class HeldPackets {
  private:
   std::map<Sequence, HeldPacket> packets_;
   std::map<std::uint64_t, TimeNs> frames_;  ///< theirs, by number
+  Budget& budget_;
   std::size_t octets_ = 0;
+  std::size_t unpaid_ = 0;  ///< of these: the budget had no room, and some have to go
   TimeNs since_ = 0;
 };
 

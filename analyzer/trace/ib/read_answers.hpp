@@ -19,7 +19,7 @@ class ReadAnswers {
   /// A response that is missing so long, while others come, will not come.
   static constexpr TimeNs patience = 1 * second;
 
-  ReadAnswers(Shared& shared, Side requester) : shared_(shared), requester_(requester) {}
+  ReadAnswers(Shared& shared, Side requester) : shared_(shared), requester_(requester), held_(shared.budget) {}
 
   /// A READ Request, in PSN order. `span` 0: the path MTU is not known yet.
   void asked(Sequence at, std::uint32_t span, std::uint64_t op, const wire::IbHeader& h, FrameRef ref);

@@ -7,6 +7,7 @@
 #include <cstring>
 #include <utility>
 
+#include "trace/budget.hpp"
 #include "trace/events.hpp"
 #include "trace/ib/psn.hpp"
 #include "trace/proven_order.hpp"
@@ -31,6 +32,7 @@ inline constexpr TimeNs duplicate_window = 300 * microsecond;
 /// Same for both directions of a connection.
 struct Shared {
   EventSink& sink;
+  Budget& budget;  ///< of what is held back
   ConnectionId id = 0;
   std::uint32_t mtu = 0;  ///< path MTU in octets; 0: not yet known
   std::array<bool, 2> reordered_said{};

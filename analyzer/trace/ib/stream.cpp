@@ -265,6 +265,7 @@ void Stream::refusal(const Arrival& a, Sequence at) {
     return same && (final(h) || (!nak.answered && close_together(nak.ref.time, a.ref.time)));
   });
   if (copy) {
+    if (denied_at_ == at) denied_ = a.ref;
     shared_.repeated(other(side_), a.ref, Repeated::Kind::capture_duplicate);
     return;
   }

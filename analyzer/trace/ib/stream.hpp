@@ -25,7 +25,11 @@ class Stream {
   static constexpr TimeNs patience = 5 * second;
 
   Stream(Shared& shared, Side requester)
-      : shared_(shared), side_(requester), operations_(shared, requester), answers_(shared, requester) {}
+      : shared_(shared),
+        side_(requester),
+        operations_(shared, requester),
+        answers_(shared, requester),
+        held_(shared.budget) {}
 
   /// The PSN of the first request, when it is known before the first packet.
   void start_at(std::uint32_t psn) noexcept {

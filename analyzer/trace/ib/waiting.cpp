@@ -15,6 +15,11 @@ namespace {
   return a.time != 0 && b.time != 0 && a.time < b.time && !passed(a.time, b.time, change_of_places);
 }
 
+[[nodiscard]] bool acknowledges(wire::IbKind kind) noexcept {
+  using Kind = wire::IbKind;
+  return kind == Kind::acknowledge || kind == Kind::read_response || kind == Kind::atomic_acknowledge;
+}
+
 [[nodiscard]] bool sent_before(FrameRef a, FrameRef b) noexcept {
   return stamped_before(a, b) || (a.number < b.number && !stamped_before(b, a));
 }
@@ -24,6 +29,7 @@ namespace {
 void Connection::deliver(Side sender, const Captured& packet) {
   last_used = packet.ref;
   const FrameRef before = std::exchange(heard[index(sender)], packet.ref);
+  if (acknowledges(packet.header.op.kind)) acknowledging[index(sender)] = packet.ref;
   EarlyPackets& early = early_[index(sender)];
   if (!early.empty() || !come(sender, packet.header)) {
     if (early.hold(packet)) {

@@ -102,7 +102,8 @@ bool Connection::foreign(int direction, const TcpSegment& segment) noexcept {
 }
 
 EpochBefore Connection::said(FrameRef now) const noexcept {
-  EpochBefore all{{}, now};
+  EpochBefore all;
+  all.ended = now;
   for (std::size_t i = 0; i < 2; ++i) {
     const Half& h = halves_[i];
     const Half& peer = halves_[1 - i];
@@ -139,7 +140,7 @@ void Connection::take(Half& h, const TcpSegment& segment) {
   if ((segment.flags & TcpSegment::ack) != 0) acknowledge(peer, segment);
   if (ends || (segment.wire_length > 0 && !sent_before)) tell_acknowledged(h);
   if ((segment.flags & TcpSegment::rst) != 0) {
-    reset(h, segment.ref);
+    if (may_reset(h, segment)) reset(h, segment.ref);
     return;
   }
   if (segment.window != 0) {
@@ -391,6 +392,17 @@ void Connection::skip(Half& h, std::uint64_t count, bool proven, FrameRef frame)
   if (kept != Framing::Kept::all) limit(h, frame);
 }
 
+/// Its receiver passes over one whose number is far from what it expects (RFC 9293 section 3.10.7.4).
+bool Connection::may_reset(const Half& h, const TcpSegment& segment) noexcept {
+  if (!h.order.started()) return true;
+  const Position at = h.order.unwrap(segment.sequence);
+  const auto near = [&](Position expected) {
+    const std::int64_t off = distance(expected, at);
+    return off <= window_ahead && off >= -window_behind;
+  };
+  return near(h.end_seen()) || near(h.acknowledged);
+}
+
 void Connection::reset(Half& h, FrameRef frame) {
   if (over_) return;
   for (Half& each : halves_) close_holes(each, frame, true);
@@ -498,7 +510,7 @@ void Connection::tell_liveness(FrameRef frame) {
     e.connection = id_;
     e.side = side(direction);
     e.frame = frame;
-    e.heard = h.heard;
+    e.heard = e.acknowledging = h.heard;
     e.window_closed = h.window_closed;
     h.networks.tell(e.networks);
     e.missing = h.missing;

@@ -9,6 +9,7 @@
 #include <optional>
 #include <vector>
 
+#include "trace/budget.hpp"
 #include "trace/copies.hpp"
 #include "trace/iwarp/attempts.hpp"
 #include "trace/iwarp/early.hpp"
@@ -200,6 +201,7 @@ class Connection {
   void skip(Half& h, std::uint64_t count, bool proven, FrameRef frame);
   bool make_way(Half& h, FrameRef now);
   void limit(Half& h, FrameRef frame);
+  [[nodiscard]] static bool may_reset(const Half& h, const TcpSegment& segment) noexcept;
   void reset(Half& h, FrameRef frame);
   void repeat(Half& h, Position start, FrameRef again);
   void note_missing(Half& h, Position from, std::uint64_t count);

@@ -9,6 +9,7 @@
 #include <iterator>
 #include <vector>
 
+#include "trace/budget.hpp"
 #include "trace/iwarp/piece.hpp"
 #include "trace/packet.hpp"
 

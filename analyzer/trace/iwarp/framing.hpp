@@ -4,6 +4,7 @@
 
 #include <vector>
 
+#include "trace/budget.hpp"
 #include "trace/iwarp/alignment.hpp"
 #include "trace/iwarp/piece.hpp"
 #include "trace/iwarp/window.hpp"

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "trace/budget.hpp"
 #include "trace/iwarp/connection.hpp"
 #include "trace/iwarp/plain_nfs.hpp"
 

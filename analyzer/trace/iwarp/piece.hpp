@@ -45,19 +45,4 @@ struct Piece {
   }
 };
 
-/// Octets that all streams of one trace may hold back together.
-class Budget {
- public:
-  explicit Budget(std::size_t limit) noexcept : left_(limit) {}
-  [[nodiscard]] bool take(std::size_t octets) noexcept {
-    if (octets > left_) return false;
-    left_ -= octets;
-    return true;
-  }
-  void give(std::size_t octets) noexcept { left_ += octets; }
-
- private:
-  std::size_t left_;
-};
-
 }  // namespace rpcrdma::trace::iwarp

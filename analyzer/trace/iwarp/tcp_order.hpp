@@ -7,6 +7,7 @@
 #include <optional>
 #include <vector>
 
+#include "trace/budget.hpp"
 #include "trace/iwarp/piece.hpp"
 
 namespace rpcrdma::trace::iwarp {

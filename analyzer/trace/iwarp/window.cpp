@@ -37,6 +37,10 @@ bool Window::append(const Piece& piece) {
 }
 
 bool Window::append_hole(Position start, std::uint64_t count, FrameRef ref, std::uint64_t turn) {
+  if (!entries_.empty() && entries_.back().hole && entries_.back().start + entries_.back().wire_length == start) {
+    entries_.back().wire_length += count;
+    return true;
+  }
   if (entries_.size() >= pieces_limit) return false;
   Entry entry;
   entry.start = start;

@@ -6,6 +6,7 @@
 #include <optional>
 #include <vector>
 
+#include "trace/budget.hpp"
 #include "trace/iwarp/piece.hpp"
 #include "wire/mpa.hpp"
 

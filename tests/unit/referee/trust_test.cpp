@@ -111,6 +111,49 @@ TEST(OpenAtADoubt, OnlySoManyAreKept) {
   }
 }
 
+// What is asked of open Calls does not depend on how many were answered in front of them.
+TEST(BehindManyCalls, ARefusedWriteIsKnownToBeMeantForTheOpenOne) {
+  for (const std::uint32_t count : {3U, many}) {
+    Story s;
+    s.connect();
+    exchanges(s, count);
+    s.call(0xFFFF'FFFF, to_write(buffer)).write(Side::passive, buffer + 1, 0x10000, 3000);
+    s.refuse(Side::active, trace::Refusal::Kind::remote_access, trace::Refusal::Refused::write, s.op)
+        .close(Side::active);
+    const std::vector<Finding> said = found(s.end(), RuleId::rdma_unknown_handle);
+    ASSERT_EQ(said.size(), 1U) << count;
+    EXPECT_EQ(said.front().severity, Severity::error) << count;
+  }
+}
+
+TEST(BehindManyCalls, WhatIsRememberedIsWhatIsSaid) {
+  for (const std::uint32_t count : {3U, many}) {
+    Story s;
+    s.connect().call(slow, to_write(buffer)).write(Side::passive, buffer, 0x10000, 3000).reply(slow, to_write(buffer));
+    exchanges(s, count);
+    s.write(Side::passive, buffer, 0x10000, 100);
+    exchanges(s, 3, 9000).close(Side::active);
+    const Report report = s.end();
+    EXPECT_EQ(found(report, RuleId::rdma_write_after_reply).size(), count == many ? 0U : 1U);
+    const std::vector<Finding> unknown = found(report, RuleId::rdma_unknown_handle);
+    EXPECT_EQ(unknown.size(), count == many ? 1U : 0U);
+    for (const Finding& each : unknown) EXPECT_EQ(each.message.find("ever named"), std::string::npos) << each.message;
+  }
+}
+
+TEST(ManyWrites, MoreThanAreKeptApartLeaveItUnchecked) {
+  for (const std::uint32_t pieces : {250U, 300U}) {
+    Story s;
+    s.connect().call(1).reply(1).call(slow, to_write(buffer));
+    for (std::uint32_t i = 0; i < pieces; ++i) s.write(Side::passive, buffer, 0x10000 + i * 10, 5);
+    s.reply(slow, to_write(buffer));
+    exchanges(s, 3).close(Side::active);
+    const Report report = s.end();
+    EXPECT_EQ(found(report, RuleId::write_bytes_missing).size(), pieces == 250 ? 1U : 0U);
+    EXPECT_EQ(unchecked(report, RuleId::write_bytes_missing), pieces != 250);
+  }
+}
+
 // Each time that a Call was sent it is owed an answer: an error ends one of them.
 TEST(ACallSentTwice, ItsMemoryIsLentUntilBothAreAnswered) {
   const Octets refusal = words({slow, 1, 32, 4, 2});

@@ -106,6 +106,17 @@ TEST_F(IbLiveness, ANakThatAsksForWhatIsNext) {
   EXPECT_THAT(told(), ElementsAre("C heard #5 unacknowledged #5 seen 2 denied #6", "S heard #6 seen 0"));
 }
 
+// A second mirror's copy of it is no other sign of life.
+TEST_F(IbLiveness, ANakThatIsInTheCaptureTwice) {
+  open();
+  p.call(first_psn);
+  p.call(first_psn + 1);
+  p.server_acks(first_psn + 1, 0x60);
+  p.step = 1'000;
+  p.server_acks(first_psn + 1, 0x60);
+  EXPECT_THAT(told(), ElementsAre("C heard #5 unacknowledged #5 seen 2 denied #7", "S heard #7 seen 0"));
+}
+
 TEST_F(IbLiveness, ANakOfWhatCameMeanwhile) {
   open();
   p.call(first_psn);

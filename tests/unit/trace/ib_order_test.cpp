@@ -6,6 +6,9 @@
 #include <algorithm>
 
 #include "ib_peers.hpp"
+#include "trace/budget.hpp"
+#include "trace/ib/early_packets.hpp"
+#include "trace/ib/held_packets.hpp"
 #include "trace/ib/psn.hpp"
 
 namespace rpcrdma::test {
@@ -133,6 +136,32 @@ TEST(IbPsn, Distance) {
   EXPECT_EQ(trace::ib::read_span(1024, 1024), 1U);
   EXPECT_EQ(trace::ib::read_span(1025, 1024), 2U);
   EXPECT_EQ(trace::ib::read_span(0xFFFFFFFF, 256), 0x1000000U);
+}
+
+// What many connections hold back has one bound, and comes back to it.
+TEST(HeldPackets, ShareABudget) {
+  trace::Budget budget(100);
+  const Octets payload(64);
+  wire::IbHeader header;
+  header.payload = payload;
+  {
+    trace::ib::HeldPackets first(budget);
+    trace::ib::HeldPackets second(budget);
+    trace::ib::EarlyPackets early(budget);
+    EXPECT_EQ(first.hold(1, {{1, 1}, header, {}}), nullptr);
+    EXPECT_FALSE(first.over_bound());
+    EXPECT_EQ(second.hold(1, {{2, 2}, header, {}}), nullptr);
+    EXPECT_TRUE(second.over_bound());  // it has to let something go
+    EXPECT_FALSE(early.hold({{3, 3}, payload, 64, false, header}));
+    (void)first.take_first();
+    EXPECT_TRUE(early.hold({{3, 3}, payload, 64, false, header}));
+    (void)second.take_first();
+    EXPECT_FALSE(second.over_bound());
+    EXPECT_FALSE(budget.take(37));
+    EXPECT_TRUE(budget.take(36));
+    budget.give(36);
+  }
+  EXPECT_TRUE(budget.take(100));
 }
 
 }  // namespace

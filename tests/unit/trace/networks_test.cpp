@@ -63,6 +63,15 @@ TEST(Networks, WhichOfThem) {
       {"the same packets in both", {{10, true, syn, 100, 0}, {20, true, syn, 100, 0}, {20, true, data, 101, 0}}},
       {"the same packets in both networks, mirrored with a tag more",
        {{10, true, syn, 100, 0}, {20, true, syn, 900, 1}, {30, true, syn, 900, 1}, {30, false, answer, 7, 1}}},
+      {"mirrored with a tag, and the first copy behind six openings",
+       {{0, true, syn, 100, 0},
+        {0, true, syn, 101, 0},
+        {0, true, syn, 102, 0},
+        {0, true, syn, 103, 0},
+        {0, true, syn, 104, 0},
+        {0, true, syn, 105, 0},
+        {10, true, syn, 100, 0},
+        {10, true, syn, 105, 0}}},
       {"one that begins in the middle", {{10, true, syn, 100, 0}, {20, true, data, 900, 0}, {20, true, syn, 901, 0}}},
   };
   for (const auto& c : cases) {

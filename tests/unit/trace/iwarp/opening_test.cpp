@@ -163,6 +163,36 @@ TEST(IwarpEnd, Reset) {
   EXPECT_EQ(got.count("Disconnect"), 1U);
 }
 
+// Its receiver passes over one that is far from what it expects, and goes on.
+TEST(IwarpEnd, AResetFarFromTheWindowIsNone) {
+  for (const std::uint32_t off : {0U, 1U << 20U, 0x3000'0000U, 0x9000'0000U}) {
+    auto segments = segments_of(full_story({}));
+    Segment reset = segments[9];
+    reset.octets.clear();
+    reset.wire_length = 0;
+    reset.flags = 0x04;
+    reset.sequence += off;
+    segments.insert(segments.begin() + 10, reset);
+    const Recorder got = run(segments);
+    EXPECT_EQ(got.text().find(" reset") != std::string::npos, off <= 1U << 20U) << off;
+  }
+}
+
+// The numbers of the next one begin in the midst of those of the last.
+TEST(IwarpEnd, NewEpochWithinTheNumbersOfTheOneBefore) {
+  const auto first = segments_of(full_story({}));
+  for (const std::uint32_t off : {1U, 100U, 700U, 3000U}) {
+    auto both = first;
+    const auto second =
+        segments_of(full_story({}), {.client_isn = first[0].sequence + off, .server_isn = first[1].sequence + off});
+    both.insert(both.end(), second.begin(), second.end());
+    const Recorder got = run(both);
+    EXPECT_EQ(got.count("Request"), 2U) << off;
+    EXPECT_EQ(got.count("Send"), 20U) << off;
+    EXPECT_EQ(got.count("Gap"), 0U) << off;
+  }
+}
+
 TEST(IwarpEnd, NewEpochOfTheSamePorts) {
   auto first = segments_of(full_story({}));
   first.resize(first.size() - 3);
