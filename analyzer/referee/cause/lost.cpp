@@ -9,6 +9,7 @@
 #include "referee/cause/causes.hpp"
 #include "referee/docket/counted.hpp"
 #include "referee/rules/rows.hpp"
+#include "referee/state/lifetime.hpp"
 
 namespace rpcrdma::referee {
 
@@ -166,7 +167,8 @@ const Row rows::connection_lost{
         "Traffic stopped, was refused or was reset, and nobody said goodbye. Outstanding RPCs are lost and the client "
         "has to reconnect; if it happens again and again the mount crawls or hangs.",
     .evidence =
-        "Unanswered retries, a fatal refusal, a reset. A new connection of the same peers without a close before it is "
+        "Unanswered retries, a fatal refusal, a reset by who had Calls to answer. A new connection of the same peers "
+        "without a close before it is "
         "a note: the close may be missing. The end of the capture proves nothing, and across a gap nobody is blamed.",
     .next =
         "dmesg and rpcrdma:xprtrdma_disconnect, xprtrdma_wc_receive, xprtrdma_wc_send on the client, "
@@ -386,6 +388,28 @@ void end_as(const Witness& witness, Closed closed, Side side, FrameRef now, cons
   judge_open_calls(witness, now, true, side == Side::active);
 }
 
+/// Who resets the connection does not answer any more what was asked of it there.
+void judge_reset(const Witness& witness, Side by, FrameRef frame) {
+  Connection& connection = witness.connection;
+  std::uint64_t calls = 0;
+  const Transaction* oldest = nullptr;
+  for (const auto& [key, call] : connection.transactions) {
+    const bool open = call.requester == other(by) && call.surely_open() && !call.malformed();
+    // Of two taps one may be ahead: an answer right in front of the reset would stand behind it.
+    const bool waited = trace::passed(call.call.time, frame.time, trace::two_taps_apart);
+    if (!open || !waited || answer_may_be_unseen(connection, call)) continue;
+    ++calls;
+    if (oldest == nullptr || call.call.number < oldest->call.number) oldest = &call;
+  }
+  if (oldest == nullptr) return;
+  witness.say(RuleId::connection_lost,
+              {.frames = {frame, oldest->call},
+               .xid = oldest->xid,
+               .what = fmt::format("The {} reset the connection (frame {}) with {} of the {} "
+                                   "unanswered.",
+                                   name(by), frame.number, counted(calls, "Call"), name(other(by)))});
+}
+
 }  // namespace
 
 void judge_close(const Witness& witness, const trace::Disconnect& event) {
@@ -421,6 +445,7 @@ void judge_close(const Witness& witness, const trace::Disconnect& event) {
                                   .what = fmt::format("The {} closed the connection in good order.", name(by))});
   }
   const Closed::How how = event.how == How::reset ? Closed::How::reset : Closed::How::disconnect;
+  if (cause == nullptr && event.how == How::reset) judge_reset(witness, by, event.frame);
   end_as(witness, closed_by(connection, how, by, event.frame), by, event.frame, cause);
 }
 

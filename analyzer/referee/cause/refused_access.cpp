@@ -123,8 +123,14 @@ void suspect_initiator(const Witness& witness, const trace::Refusal& refusal, co
   suspect.rule = judged.rule;
   suspect.proven = true;
   suspect.culprit = other(refusal.side);
-  suspect.message = fmt::format("{} The {} refused it (frame {}).", witness.context.book.at(judged.finding).message,
-                                name(refusal.side), refusal.frame.number);
+  const Finding& finding = witness.context.book.at(judged.finding);
+  const auto& frames = finding.frames;
+  // Of very many only the first are told one by one.
+  const bool told = std::find(frames.begin(), frames.end(), judged.frame.number) != frames.end();
+  suspect.message = told ? finding.message
+                         : fmt::format("The {} did in frame {} what {} is about, as often before.",
+                                       name(other(refusal.side)), judged.frame.number, rule(judged.rule).name);
+  suspect.message += fmt::format(" The {} refused it (frame {}).", name(refusal.side), refusal.frame.number);
 }
 
 /// It did what a broken message of the owner says.

@@ -85,8 +85,8 @@ const Row rows::rdma_unknown_handle{
         "Every handle has to come from the chunk lists of a live message. One that was never offered is a stale or "
         "corrupted value: the adapter refuses the access and the connection is lost.",
     .evidence =
-        "No segment of any outstanding message carries the handle. A note only while the capture has not yet seen a "
-        "full call and reply; not decided across a gap.",
+        "No segment of any message that is remembered carries the handle. A note where a message that offered it may "
+        "stand behind what was captured last; not decided across a gap.",
     .next =
         "Compare the handle with rpcrdma:svcrdma_decode_rseg or svcrdma_decode_wseg on the server, and with "
         "rpcrdma:xprtrdma_mr_fastreg on the client. A value with swapped octets points at byte order."};

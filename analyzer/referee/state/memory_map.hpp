@@ -40,7 +40,7 @@ struct Region {
 /// May its memory still be touched?
 enum class Standing : std::uint8_t {
   live,
-  perhaps_over,  ///< what ends it may be what the capture lacks
+  perhaps_over,  ///< what ends it may be what the capture lacks: it counts as live where nothing newer does
   over           ///< the Reply (or RDMA_DONE) has been sent
 };
 
@@ -148,7 +148,7 @@ class MemoryMap {
 
   struct Hit {
     enum class Verdict : std::uint8_t {
-      inside,  ///< live, or perhaps, right kind, in bounds (the union of adjacent segments of one transaction counts)
+      inside,         ///< live, right kind, in bounds (the union of adjacent segments of one transaction counts)
       wrong_kind,     ///< live and in bounds, but exposed for the other direction
       outside,        ///< the handle is live, the octets are not exposed
       retired,        ///< in bounds of memory whose transaction is over

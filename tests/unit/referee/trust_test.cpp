@@ -141,6 +141,26 @@ TEST(BehindManyCalls, WhatIsRememberedIsWhatIsSaid) {
   }
 }
 
+// Of very many findings of a rule the first are told one by one; the cause is about the one that was refused.
+TEST(BehindManyFindings, TheCauseIsNotAnotherOperation) {
+  for (const std::uint32_t count : {10U, 250U}) {
+    Story s;
+    s.connect().call(1).reply(1);
+    for (std::uint32_t i = 0; i < count; ++i) {
+      s.write(Side::passive, buffer, 0x10000, 1000 + i);
+      exchanges(s, 1, 100 + i);
+    }
+    s.write(Side::passive, buffer, 0x10000, 5555);
+    s.refuse(Side::active, trace::Refusal::Kind::remote_access, trace::Refusal::Refused::write, s.op)
+        .close(Side::active);
+    const Report report = s.end();
+    ASSERT_EQ(report.connections.size(), 1U);
+    const std::optional<Closed> closed = report.connections.at(0).closed;
+    ASSERT_TRUE(closed && closed->cause) << count;
+    EXPECT_EQ(closed->cause->message.find(" 1,"), std::string::npos) << closed->cause->message;
+  }
+}
+
 TEST(ManyWrites, MoreThanAreKeptApartLeaveItUnchecked) {
   for (const std::uint32_t pieces : {250U, 300U}) {
     Story s;
