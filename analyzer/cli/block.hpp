@@ -55,7 +55,7 @@ struct Part {
   template <class What>
   Part(const What& shown, trace::Opener::Task to_do) : what(shown), task(to_do) {}
 
-  std::variant<trace::IbPacket, trace::TcpSegment, trace::UndeliveredSegment, Serves, OfCapture> what;
+  std::variant<trace::IbPacket, trace::TcpSegment, trace::Undelivered, Serves, OfCapture> what;
   trace::Opener::Task task;
 };
 
@@ -77,7 +77,7 @@ class Block {
         share.take(*packet, part.task);
       } else if (const auto* segment = std::get_if<trace::TcpSegment>(&part.what)) {
         share.take(*segment, part.task);
-      } else if (const auto* undelivered = std::get_if<trace::UndeliveredSegment>(&part.what)) {
+      } else if (const auto* undelivered = std::get_if<trace::Undelivered>(&part.what)) {
         share.take(*undelivered);
       } else if (const auto* serves = std::get_if<Serves>(&part.what)) {
         share.take(*serves);

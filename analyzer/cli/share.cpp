@@ -11,7 +11,7 @@ Share::Share(const trace::Options& tracing, const referee::Options& judging) : j
   judge_.follow(transports_->now());
 }
 
-referee::Trunks Share::finish_connections(trace::FrameRef last_frame, trace::FrameRef last) {
+referee::AcrossMounts Share::finish_connections(trace::FrameRef last_frame, trace::FrameRef last) {
   transports_->finish_infiniband(last_frame);
   transports_->finish_iwarp(last_frame);
   numbered_ = transports_->numbered();
@@ -19,8 +19,8 @@ referee::Trunks Share::finish_connections(trace::FrameRef last_frame, trace::Fra
   return judge_.finish_connections(last);
 }
 
-referee::Share Share::finish(trace::FrameRef last, trace::FrameRef first, const referee::Trunks& trunks) {
-  referee::Share share = judge_.finish_share(last, first, trunks);
+referee::Share Share::finish(trace::FrameRef last, trace::FrameRef first, const referee::AcrossMounts& across) {
+  referee::Share share = judge_.finish_share(last, first, across);
   share.numbered = std::move(numbered_);
   return share;
 }

@@ -30,7 +30,7 @@ class Share {
   void take(const trace::TcpSegment& segment, trace::Opener::Task task) {
     if (transports_->take(segment, task)) ++rdma_segments_;
   }
-  void take(const trace::UndeliveredSegment& segment) { transports_->take(segment); }
+  void take(const trace::Undelivered& segment) { transports_->take(segment); }
   void take(const Serves& serves) { transports_->serves(serves.service, serves.frame); }
   /// The time of this frame lies before its predecessor's.
   void of_capture(trace::Quality::Kind kind, trace::FrameRef frame) { transports_->of_capture(kind, frame); }
@@ -39,8 +39,8 @@ class Share {
   [[nodiscard]] std::uint64_t rdma_segments() const noexcept { return rdma_segments_; }
   [[nodiscard]] std::vector<trace::Service> services() const { return transports_->services(); }
   /// First this, of each share; then the other, with what all of them said.
-  [[nodiscard]] referee::Trunks finish_connections(trace::FrameRef last_frame, trace::FrameRef last);
-  [[nodiscard]] referee::Share finish(trace::FrameRef last, trace::FrameRef first, const referee::Trunks& trunks);
+  [[nodiscard]] referee::AcrossMounts finish_connections(trace::FrameRef last_frame, trace::FrameRef last);
+  [[nodiscard]] referee::Share finish(trace::FrameRef last, trace::FrameRef first, const referee::AcrossMounts& across);
 
  private:
   referee::Referee judge_;

@@ -70,6 +70,9 @@ class Front {
   [[nodiscard]] const Inputs& inputs() const noexcept { return inputs_; }
   [[nodiscard]] trace::FrameRef last() const noexcept { return opener_.last(); }
 
+  void tell_sighted(referee::Presence& presence) const {
+    for (const auto& [address, frame] : opener_.sightings().newest()) presence.note(address.text(), frame);
+  }
   [[nodiscard]] trace::Statistics finish() {
     opener_.finish();
     for (const auto& share : all_) {
@@ -393,16 +396,17 @@ Judged judge_side_by_side(Inputs& inputs, Progress& progress, trace::Options tra
   for (std::size_t i = 0; i < trace::Shares::count; ++i) {
     if (front.at(i) == nullptr) continue;
     shares.push_back(front.at(i));
-    const auto known = shares.back()->services();
-    services.insert(services.end(), known.begin(), known.end());
+    const auto of_share = shares.back()->services();
+    services.insert(services.end(), of_share.begin(), of_share.end());
   }
-  std::vector<referee::Trunks> trunks(shares.size());
+  std::vector<referee::AcrossMounts> known(shares.size());
   share_out(threads, shares.size(), [&](std::size_t i) {
     for (const trace::Service& service : services) shares[i]->take(Serves{service, front.last()});
-    trunks[i] = shares[i]->finish_connections(front.last(), inputs.last());
+    known[i] = shares[i]->finish_connections(front.last(), inputs.last());
   });
-  referee::Trunks all;
-  for (const referee::Trunks& each : trunks) all.join(each);
+  referee::AcrossMounts all;
+  for (const referee::AcrossMounts& each : known) all.join(each);
+  front.tell_sighted(all.presence);
   std::vector<referee::Share> finished(shares.size());
   share_out(threads, shares.size(),
             [&](std::size_t i) { finished[i] = shares[i]->finish(inputs.last(), inputs.first(), all); });

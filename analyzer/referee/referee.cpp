@@ -350,6 +350,12 @@ void Referee::on(const trace::RequestReceipt& event) {
   if (Connection* connection = impl_->seen(event, true)) impl_->mounts.acknowledges(*connection, event.frame);
 }
 
+void Referee::on(const trace::RequestUndelivered& event) {
+  if (Connection* connection = impl_->find(event.connection)) impl_->mounts.unreachable(*connection, event.frame);
+}
+
+void Referee::on(const trace::Sighted& event) { impl_->mounts.sees(event.address, event.frame); }
+
 void Referee::on(const trace::ConnectReady& event) {
   Connection* connection = impl_->find(event.connection);
   if (connection == nullptr) return;
@@ -522,7 +528,10 @@ void Referee::on(const trace::NfsOverTcp& event) { impl_->mounts.without_rdma(ev
 
 void Referee::on(const trace::Liveness& event) {
   Connection* connection = impl_->find(event.connection);
-  if (connection != nullptr) connection->keep(event);
+  if (connection == nullptr) return;
+  connection->keep(event);
+  const trace::Endpoint& end = event.side == Side::active ? connection->facts.client : connection->facts.server;
+  impl_->mounts.sees(end.address, event.heard);
 }
 
 void Referee::on(const trace::Quality& event) {
@@ -543,13 +552,13 @@ void Referee::tell() {
 void Referee::follow(const trace::Moment& now) { impl_->book.follow(now); }
 
 Report Referee::finish(FrameRef last, FrameRef first) {
-  const Trunks trunks = finish_connections(last);
+  const AcrossMounts across = finish_connections(last);
   std::vector<Share> all;
-  all.push_back(finish_share(last, first, trunks));
+  all.push_back(finish_share(last, first, across));
   return put_together(std::move(all));
 }
 
-Trunks Referee::finish_connections(FrameRef last) {
+AcrossMounts Referee::finish_connections(FrameRef last) {
   Impl& impl = *impl_;
   using Step = trace::Moment::Step;
   impl.book.follow(impl.now);
@@ -568,14 +577,14 @@ Trunks Referee::finish_connections(FrameRef last) {
   impl.connections.clear();
   impl.cached = nullptr;
   impl.peers = {};
-  return impl.mounts.trunks();
+  return impl.mounts.across();
 }
 
-Share Referee::finish_share(FrameRef last, FrameRef first, const Trunks& trunks) {
+Share Referee::finish_share(FrameRef last, FrameRef first, const AcrossMounts& across) {
   Impl& impl = *impl_;
   Share share;
   if (impl.mounts.any_attempt()) impl.any_rpcrdma = true;
-  share.mounts = impl.mounts.finish({impl.context}, first, last, trunks, impl.now);
+  share.mounts = impl.mounts.finish({impl.context}, first, last, across, impl.now);
   share.mounts_known = impl.mounts.known();
   impl.book.conclude_all();
   share.connections = impl.finished.take();

@@ -17,7 +17,7 @@ namespace rpcrdma::referee {
 class Listener;
 class Observer;
 struct Share;
-class Trunks;
+struct AcrossMounts;
 
 class Referee final : public trace::EventSink {
  public:
@@ -32,6 +32,8 @@ class Referee final : public trace::EventSink {
   void on(const trace::ConnectReply&) override;
   void on(const trace::ConnectReject&) override;
   void on(const trace::RequestReceipt&) override;
+  void on(const trace::RequestUndelivered&) override;
+  void on(const trace::Sighted&) override;
   void on(const trace::ConnectReady&) override;
   void on(const trace::Adopted&) override;
   void on(const trace::Disconnect&) override;
@@ -61,8 +63,8 @@ class Referee final : public trace::EventSink {
   /// What says when events happen. Outlives the referee.
   void follow(const trace::Moment& now);
   /// Instead of finish(): first this, of each, which judges connections; then the other, with what all of them said.
-  [[nodiscard]] Trunks finish_connections(FrameRef last);
-  [[nodiscard]] Share finish_share(FrameRef last, FrameRef first, const Trunks& trunks);
+  [[nodiscard]] AcrossMounts finish_connections(FrameRef last);
+  [[nodiscard]] Share finish_share(FrameRef last, FrameRef first, const AcrossMounts& across);
 
   /// The findings so far, by number from 0; later ones are appended, and those here may still get evidence and another
   /// severity. Without a listener only.

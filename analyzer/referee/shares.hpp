@@ -8,7 +8,7 @@
 
 #include "referee/docket/findings.hpp"
 #include "referee/facts.hpp"
-#include "referee/mount/trunks.hpp"  // what shares tell each other before that
+#include "referee/mount/across.hpp"  // what shares tell each other before that
 #include "referee/state/turned_away.hpp"
 #include "trace/moment.hpp"
 

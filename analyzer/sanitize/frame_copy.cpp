@@ -225,15 +225,15 @@ void FrameCopy::discovery(const Layer& icmp) {
 /// ICMP quotes the beginning of what it is about.
 void FrameCopy::undelivered() {
   constexpr std::size_t icmp_header = 8;
-  constexpr std::size_t quoted_tcp = 8;
+  constexpr std::size_t quoted_start = 8;  // of TCP; all of UDP
   if (layers_.size() == 0) return;
   const PassedLayer& last = *(layers_.end() - 1);
   if (last.kind != Kind::icmp || last.layer.octets.size() <= icmp_header) return;
   const Bytes quoted = last.layer.octets.subspan(icmp_header);
   const bool v4 = quoted[0] >> 4U == 4;
   const std::size_t header = ip_header(quoted);
-  if (quoted.size() < header + quoted_tcp || header < 20 || !inside(quoted.data(), header + quoted_tcp)) return;
-  restore(quoted.data(), header + quoted_tcp);
+  if (quoted.size() < header + quoted_start || header < 20 || !inside(quoted.data(), header + quoted_start)) return;
+  restore(quoted.data(), header + quoted_start);
   std::uint8_t* const to = copy(quoted.data());
   for (std::size_t i = 0; i < 2; ++i) {
     if (v4) {
@@ -243,6 +243,20 @@ void FrameCopy::undelivered() {
     }
   }
   if (v4) correct_internet(to + 10, internet_difference(quoted.first(header), {to, header}));
+  if (opened_.undelivered.what == trace::Undelivered::What::request) {
+    const std::size_t at = header + quoted_start;
+    message_of_cm(quoted.subspan(at), quoted.size() - at);
+  }
+}
+
+/// From the BTH on, and all of it that is quoted or captured.
+void FrameCopy::message_of_cm(Bytes packet, std::size_t wire_length) {
+  const auto header = wire::decode_ib(packet, wire_length);
+  if (!header || header->payload.empty()) return;
+  restore(packet.data(), wire::bth_octets + header->op.extended);
+  Draft draft(header->payload);
+  draft_cm(draft, pseudonyms_);
+  std::copy(draft.octets().begin(), draft.octets().end(), copy(header->payload.data()));
 }
 
 void FrameCopy::infiniband() {

@@ -39,6 +39,7 @@ class FrameCopy {
   void clear_payload();
   void discovery(const wire::Layer& icmp);
   void undelivered();
+  void message_of_cm(wire::Bytes packet, std::size_t wire_length);
   void infiniband();
   void tcp();
   void markers(const Places::InStream& at);

@@ -48,6 +48,8 @@ class Messages final : public trace::StreamWatch, public trace::EventSink, publi
   void on(const trace::ConnectReply& e) override { sink_->on(e); }
   void on(const trace::ConnectReject& e) override { sink_->on(e); }
   void on(const trace::RequestReceipt& e) override { sink_->on(e); }
+  void on(const trace::RequestUndelivered& e) override { sink_->on(e); }
+  void on(const trace::Sighted& e) override { sink_->on(e); }
   void on(const trace::ConnectReady& e) override { sink_->on(e); }
   void on(const trace::Adopted& e) override { sink_->on(e); }
   void on(const trace::Disconnect& e) override { sink_->on(e); }

@@ -108,6 +108,10 @@ struct ConnectReject : EventBase {
 /// answer.
 struct RequestReceipt : EventBase {};
 
+/// ICMP about the REQ (RoCEv2): nobody there takes it. Who says so need not be the server. Only the first one, and only
+/// in front of the answer; the REQ may be repeated, and answered after all.
+struct RequestUndelivered : EventBase {};
+
 /// RTU, or the first data of the active side in front of which none stands; the RTU may come behind it all the same.
 struct ConnectReady : EventBase {
   bool message_seen = false;  ///< an RTU was captured (IB)
@@ -312,6 +316,12 @@ struct NfsOverTcp : EventBase {  // frame: the first of them
   std::uint64_t frames = 0;  ///< that carry octets of such connections, either way
 };
 
+/// Somebody is there: newest frame over IP that is not RoCE. Told once an address, from finish(), before what is told
+/// of it. connection is 0.
+struct Sighted : EventBase {
+  std::string address;
+};
+
 class EventSink {
  public:
   virtual ~EventSink() = default;
@@ -319,6 +329,8 @@ class EventSink {
   virtual void on(const ConnectReply&) = 0;
   virtual void on(const ConnectReject&) = 0;
   virtual void on(const RequestReceipt&) = 0;
+  virtual void on(const RequestUndelivered&) = 0;
+  virtual void on(const Sighted&) = 0;
   virtual void on(const ConnectReady&) = 0;
   virtual void on(const Adopted&) = 0;
   virtual void on(const Disconnect&) = 0;

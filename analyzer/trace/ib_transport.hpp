@@ -19,6 +19,8 @@ class IbTransport {
   void packet(const IbPacket& packet);
   /// The same packet again, by another way to the capture.
   void copy(const IbPacket& packet);
+  /// A REQ that nobody took.
+  void undelivered(const Undelivered& request);
   void finish(FrameRef last);
 
  private:

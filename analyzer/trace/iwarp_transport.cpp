@@ -251,7 +251,7 @@ IwarpTransport::~IwarpTransport() = default;
 
 bool IwarpTransport::segment(const TcpSegment& segment) { return impl_->segment(segment); }
 bool IwarpTransport::copy(const TcpSegment& segment) { return impl_->copy(segment); }
-void IwarpTransport::undelivered(const UndeliveredSegment& segment) { impl_->attempts.undelivered(segment); }
+void IwarpTransport::undelivered(const Undelivered& segment) { impl_->attempts.undelivered(segment); }
 std::vector<Service> IwarpTransport::services() const {
   const std::set<Service>& seen = impl_->attempts.seen_to_serve();
   return {seen.begin(), seen.end()};

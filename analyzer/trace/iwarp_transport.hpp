@@ -22,7 +22,7 @@ class IwarpTransport {
   /// The same segment again, by another way to the capture.
   bool copy(const TcpSegment& segment);
   /// ICMP says that a segment reached nobody: it may be an attempt to connect.
-  void undelivered(const UndeliveredSegment& segment);
+  void undelivered(const Undelivered& segment);
   /// Which addresses and ports speak MPA, as was seen here; and that another one does.
   [[nodiscard]] std::vector<Service> services() const;
   void serves(const Service& service);

@@ -9,6 +9,7 @@
 #include "trace/link/fragments.hpp"
 #include "trace/link/open_frame.hpp"
 #include "trace/networks.hpp"
+#include "trace/sightings.hpp"
 #include "trace/trace.hpp"
 #include "trace/two_ways.hpp"
 
@@ -42,15 +43,18 @@ class Opener {
         if (shown) return Task::nothing;
         return two_ways_.copy(opened_.ib) ? Task::copy : Task::take;
       case Content::tcp:
+        sightings_.note(opened_.tcp.source, last_);
         if (shown) return Task::nothing;
         return two_ways_.copy(opened_.tcp) ? Task::copy : Task::take;
       case Content::undelivered:
+        see_sender();
         return Task::take;
       case Content::nothing:
       case Content::tunnel:
       case Content::unknown_link:
         break;
     }
+    see_sender();
     count_closed();
     return Task::nothing;
   }
@@ -67,6 +71,8 @@ class Opener {
   /// The capture is over.
   void finish();
   [[nodiscard]] const Statistics& statistics() const noexcept { return statistics_; }
+  /// Who sent something that is not RoCE.
+  [[nodiscard]] const Sightings& sightings() const noexcept { return sightings_; }
 
  private:
   /// How far a frame's time may lie before its predecessor's without a word. A capture over several queues or
@@ -80,6 +86,9 @@ class Opener {
     return before == 0 || frame.time >= before ||
            static_cast<std::uint64_t>(before) - static_cast<std::uint64_t>(frame.time) <= time_slack;
   }
+  void see_sender() {
+    if (opened_.sender.kind != Address::Kind::none) sightings_.note(opened_.sender, last_);
+  }
   void count_closed();
   void count_not_opened(NotOpened what, std::uint64_t frames = 1);
 
@@ -87,6 +96,7 @@ class Opener {
   Fragments fragments_;
   Networks networks_;
   TwoWays two_ways_;
+  Sightings sightings_;
   Statistics statistics_;
   FrameRef last_;
   TimeNs last_time_ = 0;

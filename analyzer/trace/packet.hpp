@@ -91,14 +91,21 @@ struct TcpSegment {
   std::uint32_t wire_length = 0;         ///< payload octets on the wire
 };
 
-/// A TCP segment that ICMP reports as undeliverable: its source is whom the report goes to.
-struct UndeliveredSegment {
+/// A packet that ICMP reports as undeliverable: its source is whom the report goes to.
+struct Undelivered {
   FrameRef ref;  ///< of the report
   Address source;
   Address destination;
+  enum class What : std::uint8_t {
+    segment,  ///< of TCP
+    request   ///< a REQ over RoCEv2
+  } what = What::segment;
+  // Of a segment
   std::uint16_t source_port = 0;
   std::uint16_t destination_port = 0;
   std::uint32_t sequence = 0;
+  // Of a REQ
+  std::uint32_t communication_id = 0;
 };
 
 /// Where connections over TCP are taken.

@@ -33,9 +33,7 @@ class Shares {
     return between(packet.source, packet.destination);
   }
   [[nodiscard]] std::size_t of(const TcpSegment& segment) { return between(segment.source, segment.destination); }
-  [[nodiscard]] std::size_t of(const UndeliveredSegment& segment) {
-    return between(segment.source, segment.destination);
-  }
+  [[nodiscard]] std::size_t of(const Undelivered& segment) { return between(segment.source, segment.destination); }
 
   /// Where somebody speaks MPA as this segment shows, for the first time: what the other shares cannot see.
   [[nodiscard]] std::optional<Service> service(const TcpSegment& segment) {

@@ -10,7 +10,7 @@
 namespace rpcrdma::trace {
 
 struct Trace::Impl {
-  Impl(Options o, EventSink& sink) : options(std::move(o)), transports(options, sink) {}
+  Impl(Options o, EventSink& told) : sink(told), options(std::move(o)), transports(options, told) {}
 
   bool frame(const Frame& frame) {
     if (!opener.open(frame)) transports.of_capture(Quality::Kind::time_backwards, frame.ref);
@@ -42,11 +42,18 @@ struct Trace::Impl {
 
   void finish() {
     opener.finish();
+    for (const auto& [address, frame] : opener.sightings().newest()) {
+      Sighted sighted;
+      sighted.frame = frame;
+      sighted.address = address.text();
+      sink.on(sighted);
+    }
     transports.finish_infiniband(opener.last());
     if (taps != nullptr) taps->finish();
     transports.finish_iwarp(opener.last());
   }
 
+  EventSink& sink;
   Options options;  // before the transports, which keep a reference
   Opener opener;
   Transports transports;

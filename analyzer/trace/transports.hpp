@@ -40,9 +40,13 @@ class Transports {
     if (segment.payload.size() < segment.wire_length) quality(Quality::Kind::frame_truncated, segment.ref);
     return true;
   }
-  void take(const UndeliveredSegment& segment) {
-    numbers_.at({Moment::Step::frame, segment.ref.number});
-    iwarp_.undelivered(segment);
+  void take(const Undelivered& undelivered) {
+    numbers_.at({Moment::Step::frame, undelivered.ref.number});
+    if (undelivered.what == Undelivered::What::request) {
+      infiniband_.undelivered(undelivered);
+    } else {
+      iwarp_.undelivered(undelivered);
+    }
   }
 
   // The end, in this order

@@ -59,7 +59,10 @@ class IbConnection final : public Connection {
     req.private_data = h.client_data;
     for (unsigned i = 0; i < h.attempts; ++i) {
       if (i > 0) stage_.film.wait(h.every);
-      datagram(Side::client, cm::request(req), "handshake");
+      const Octets sent = datagram(Side::client, cm::request(req), "handshake");
+      if (h.undelivered) {
+        stage_.film.shoot(Side::server, stage_.network.icmp_refusal(stage_.server, stage_.client, sent), "handshake");
+      }
       if (h.receipt) datagram(Side::server, cm::receipt(transaction_, of(Side::client).id), "handshake");
     }
     if (!h.answered) return;
@@ -97,10 +100,11 @@ class IbConnection final : public Connection {
 
   void knock(const Handshake& h, Knock answer) override {
     constexpr std::uint32_t invalid_service_id = 8;  // nobody listens
-    if (answer == Knock::unreachable) throw Mistake("ICMP answers TCP only");
+    if (answer == Knock::unreachable && !stage_.network.over_ip()) throw Mistake("ICMP answers IP only");
     if (answer == Knock::withdrawn) throw Mistake("only TCP is opened before anybody asks for anything");
     Handshake vain = h;
-    vain.answered = answer != Knock::unanswered && answer != Knock::acknowledged;
+    vain.answered = answer == Knock::refused || answer == Knock::accepted;
+    vain.undelivered = answer == Knock::unreachable;
     vain.receipt = answer == Knock::acknowledged;
     vain.ready = false;
     if (answer == Knock::refused) {
@@ -321,19 +325,22 @@ class IbConnection final : public Connection {
     p.aeth = aeth;
     frame(by, ib::encode(p), part);
   }
-  void datagram(Side from, const Octets& mad, const std::string& part) {
+  /// Its frame.
+  Octets datagram(Side from, const Octets& mad, const std::string& part) {
     ib::Packet p;
     p.opcode = ib::ud_send_only;
     p.destination_qp = 1;
     p.source_qp = 1;
     p.psn = datagrams_++;
     p.payload = mad;
-    frame(from, ib::encode(p), part);
+    return frame(from, ib::encode(p), part);
   }
-  void frame(Side from, const Octets& packet, const std::string& part) {
+  Octets frame(Side from, const Octets& packet, const std::string& part) {
     const Host& source = from == Side::client ? stage_.client : stage_.server;
     const Host& target = from == Side::client ? stage_.server : stage_.client;
-    stage_.film.shoot(from, stage_.network.ib_frame(source, target, of(from).udp_source, packet, spoil), part);
+    Octets sent = stage_.network.ib_frame(source, target, of(from).udp_source, packet, spoil);
+    stage_.film.shoot(from, sent, part);
+    return sent;
   }
 
   Stage stage_;

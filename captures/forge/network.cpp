@@ -119,7 +119,19 @@ Octets Network::icmp_refusal(const Host& from, const Host& to, const Octets& ref
          : (static_cast<std::size_t>(refused.at(start + 2)) << 8U) + refused.at(start + 3);
   const Octets quoted = slice(refused, start, length);
   // Destination unreachable. RFC 1812: host administratively prohibited; RFC 4443 section 3.1: by policy
-  Octets message = Pen().u8(v6 ? 1 : 3).u8(v6 ? 1 : 10).u16(0).u32(0).add(quoted).take();
+  return icmp(from, to, Pen().u8(v6 ? 1 : 3).u8(v6 ? 1 : 10).u16(0).u32(0).add(quoted).take());
+}
+
+Octets Network::icmp_echo(const Host& from, const Host& to, Echo what) {
+  const bool v6 = link_ == Link::ipv6;
+  const bool asks = what == Echo::request;
+  constexpr std::uint16_t identifier = 0x4e46;
+  return icmp(from, to,
+              Pen().u8(v6 ? (asks ? 128 : 129) : (asks ? 8 : 0)).u8(0).u16(0).u16(identifier).u16(1).zeros(32).take());
+}
+
+Octets Network::icmp(const Host& from, const Host& to, Octets message) {
+  const bool v6 = link_ == Link::ipv6;
   const std::uint8_t protocol = v6 ? protocol_icmp_v6 : protocol_icmp;
   set16(message, 2, internet_checksum(v6 ? join(pseudo_header(from, to, protocol, message.size()), message) : message));
   return ethernet(from, to, v6 ? type_ipv6 : type_ipv4, ip(from, to, protocol, message));

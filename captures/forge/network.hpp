@@ -43,17 +43,21 @@ class Network {
  public:
   explicit Network(Link link) : link_(link) {}
   [[nodiscard]] Link link() const noexcept { return link_; }
+  [[nodiscard]] bool over_ip() const noexcept { return link_ != Link::rocev1 && link_ != Link::infiniband; }
 
   /// An InfiniBand transport packet (BTH to the pad octets) to a frame with ICRC. `spoil` makes the ICRC wrong.
   [[nodiscard]] Octets ib_frame(const Host& from, const Host& to, std::uint16_t udp_source, const Octets& packet,
                                 bool spoil);
   [[nodiscard]] Octets tcp_frame(const Host& from, const Host& to, const TcpHeader& header, const Octets& payload);
-  /// ICMP, ICMPv6: "administratively prohibited", about an IP packet in `refused`, a frame of this network.
+  /// ICMP, ICMPv6: "administratively prohibited", about an IP packet in `refused`, a frame of this network over IP.
   [[nodiscard]] Octets icmp_refusal(const Host& from, const Host& to, const Octets& refused);
+  enum class Echo : std::uint8_t { request, reply };
+  [[nodiscard]] Octets icmp_echo(const Host& from, const Host& to, Echo what);
   /// What belongs to no mount: `from` asks who has the address of `to`. On InfiniBand ARP travels by IPoIB (RFC 4391).
   [[nodiscard]] Octets arp_frame(const Host& from, const Host& to);
 
  private:
+  [[nodiscard]] Octets icmp(const Host& from, const Host& to, Octets message);
   [[nodiscard]] Octets ethernet(const Host& from, const Host& to, std::uint16_t type, const Octets& payload) const;
   [[nodiscard]] Octets ip(const Host& from, const Host& to, std::uint8_t protocol, const Octets& payload);
   [[nodiscard]] Octets pseudo_header(const Host& from, const Host& to, std::uint8_t protocol, std::size_t length) const;

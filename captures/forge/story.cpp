@@ -124,6 +124,7 @@ void Story::play(const Step& step) {
       {"keep-alive", {&Story::keep_alive, "by"}},
       {"window", {&Story::window, "octets"}},
       {"noise", {&Story::noise, "frames"}},
+      {"ping", {&Story::ping, "times"}},
       {"nfs-over-tcp", {&Story::nfs_over_tcp, "frames"}},
   };
   film_.step = step.label;

@@ -107,6 +107,7 @@ class Story {
   void keep_alive(const Step& step, Words& words);
   void window(const Step& step, Words& words);
   void noise(const Step& step, Words& words);
+  void ping(const Step& step, Words& words);
   void nfs_over_tcp(const Step& step, Words& words);
   // story_messages.cpp
   void call(const Step& step, Words& words);

@@ -58,6 +58,23 @@ void Story::noise(const Step& /*step*/, Words& words) {
   }
 }
 
+void Story::ping(const Step& /*step*/, Words& words) {
+  if (network_.link() == Link::infiniband) throw Mistake("ping needs an Ethernet");
+  const Side by = words.side("by").value_or(Side::client);
+  const auto times = words.get<unsigned>("times", 1);
+  const std::int64_t every = nanoseconds(words.get<double>("every", 1));
+  const auto answered = words.get<bool>("answer", true);
+  const Host client = Host::number(client_host, number_);
+  const Host server = Host::number(server_host, number_);
+  const Host& asking = by == Side::client ? client : server;
+  const Host& asked = by == Side::client ? server : client;
+  for (unsigned i = 0; i < times; ++i) {
+    if (i > 0) film_.wait(every);
+    film_.shoot(by, network_.icmp_echo(asking, asked, Network::Echo::request), noise_part);
+    if (answered) film_.shoot(other(by), network_.icmp_echo(asked, asking, Network::Echo::reply), noise_part);
+  }
+}
+
 /// Records of RFC 5531 section 11, Calls and Replies in turn, each in a segment of its own that acknowledges the one
 /// before.
 void Story::nfs_over_tcp(const Step& /*step*/, Words& words) {

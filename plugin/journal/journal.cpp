@@ -93,6 +93,8 @@ struct Journal::Engine final : trace::EventSink, trace::StreamWatch, referee::Ob
   }
   void on(const trace::ConnectReject& e) override { referee.on(e); }
   void on(const trace::RequestReceipt& e) override { referee.on(e); }
+  void on(const trace::RequestUndelivered& e) override { referee.on(e); }
+  void on(const trace::Sighted& e) override { referee.on(e); }
   void on(const trace::ConnectReady& e) override { referee.on(e); }
   void on(const trace::Adopted& e) override { referee.on(e); }
   void on(const trace::Disconnect& e) override {

@@ -15,7 +15,6 @@ MISTAKES = {
     "a message too small for its header": "title: x\nsteps:\n  - connect\n  - call: {size: 20}\n",
     "data before a connection": "title: x\nsteps:\n  - call\n",
     "an attempt that gets what does not exist": "title: x\nsteps:\n  - attempt: perhaps\n",
-    "ICMP on InfiniBand": "title: x\nsteps:\n  - attempt: unreachable\n",
     "TCP on InfiniBand": "title: x\nsteps:\n  - attempt: withdrawn\n",
     "keep-alive on InfiniBand": "title: x\nsteps:\n  - connect\n  - keep-alive\n",
     "an operation fails that was not asked for": "title: x\nsteps:\n  - connect\n  - call: {nfs4: read}\n"

@@ -29,6 +29,8 @@ class Promises final : public trace::EventSink {
   void on(const trace::ConnectReply& e) override { known(e); }
   void on(const trace::ConnectReject& e) override { require(known(e).told); }
   void on(const trace::RequestReceipt& e) override { known(e); }  // the connection only begins
+  void on(const trace::RequestUndelivered& e) override { known(e); }
+  void on(const trace::Sighted&) override {}
   void on(const trace::ConnectReady& e) override { known(e); }
   void on(const trace::Adopted& e) override { opens(e); }
   void on(const trace::Disconnect& e) override { require(known(e).told); }

@@ -25,6 +25,8 @@ class Judge final : public trace::EventSink {
   void on(const trace::ConnectReply& e) override { known(e); }
   void on(const trace::ConnectReject& e) override { ends(e); }
   void on(const trace::RequestReceipt&) override { require(false); }  // of CM
+  void on(const trace::RequestUndelivered&) override { require(false); }
+  void on(const trace::Sighted&) override {}
   void on(const trace::ConnectReady& e) override { known(e); }
   void on(const trace::Disconnect& e) override { ends(e); }
   void on(const trace::SendPart& e) override { known(e); }

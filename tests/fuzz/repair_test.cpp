@@ -32,6 +32,8 @@ struct Told final : trace::EventSink {
   void on(const trace::ConnectReply&) override {}
   void on(const trace::ConnectReject&) override {}
   void on(const trace::RequestReceipt&) override {}
+  void on(const trace::RequestUndelivered&) override {}
+  void on(const trace::Sighted&) override {}
   void on(const trace::ConnectReady&) override {}
   void on(const trace::Adopted&) override {}
   void on(const trace::Disconnect&) override {}

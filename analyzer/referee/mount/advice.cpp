@@ -91,7 +91,7 @@ namespace {
 [[nodiscard]] std::string where_on_the_server(const Assessment& a) {
   if (a.failing != nullptr && a.failing->unreachable == a.failing->attempts) {
     return "ping the server; who sent the ICMP message says whether a router, a firewall or the server itself "
-           "refuses.";
+           "refuses; on the server rdma link show.";
   }
   if (a.failing == nullptr && a.hanging.empty() && !a.copies.empty()) {
     return "On the server: is the copy still going on (stacks of nfsd), and does its callback channel work; on the "
@@ -148,6 +148,10 @@ std::string next_step(const Assessment& a) {
       if (a.failing != nullptr && a.failing->unheard != 0) {
         return "Whether everything comes through from one to the other: a capture at either end, ping and rping both "
                "ways, firewalls, routes; or what took the server so long. (--explain cm-rejected)";
+      }
+      if (a.failing != nullptr && a.failing->unanswered == a.failing->attempts && a.silence && !a.silence->gone()) {
+        return "What keeps the request from being answered where the machine is alive: rdma link show on the server, "
+               "cat /proc/fs/nfsd/portlist, firewalls on the way and on both ends.";
       }
       if (a.lost == nullptr) return "";
       if (a.lost->closed->cause) return what_brought_it_down(a);

@@ -30,7 +30,9 @@ void take_silence(Assessment& a, const Mount& mount) {
     if (!repeats_count(copies, first, last)) return;
     if (later(heard[index(silent)], repeat)) return;
     if (a.silence && !later(last, a.silence->last_copy)) return;
-    a.silence = Assessment::Silence{silent, first, last, copies, heard[index(silent)]};
+    const FrameRef present = mount.present[index(silent)];
+    a.silence = Assessment::Silence{
+        silent, first, last, copies, heard[index(silent)], later(present, repeat) ? present : FrameRef{}};
   };
   for (const Life& life : mount.lives) {
     if (life.orderly) continue;

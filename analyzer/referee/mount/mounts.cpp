@@ -303,7 +303,7 @@ void Mounts::adopts(Connection& connection) {
 void Mounts::repeats_request(const Connection& connection, FrameRef frame) {
   if (connection.mount == nullptr) return;
   Attempt* attempt = connection.mount->attempt_of(connection.id());
-  if (attempt == nullptr || attempt->outcome != Outcome::open) return;
+  if (attempt == nullptr || !attempt->undecided()) return;
   ++attempt->copies;
   attempt->last = frame;
 }
@@ -315,10 +315,19 @@ void Mounts::acknowledges(Connection& connection, FrameRef frame) {
   if (attempt != nullptr && attempt->waits()) attempt->receipt = frame;
 }
 
+void Mounts::unreachable(Connection& connection, FrameRef frame) {
+  connection.undelivered = frame;
+  if (connection.mount == nullptr) return;
+  Attempt* attempt = connection.mount->attempt_of(connection.id());
+  if (attempt == nullptr || !attempt->waits()) return;
+  attempt->outcome = Outcome::unreachable;
+  attempt->answer = frame;
+}
+
 void Mounts::establishes(const Connection& connection, FrameRef frame) {
   if (connection.mount == nullptr) return;
   Attempt* attempt = connection.mount->attempt_of(connection.id());
-  if (attempt == nullptr || attempt->outcome != Outcome::open) return;
+  if (attempt == nullptr || !attempt->undecided()) return;
   attempt->outcome = Outcome::established;
   attempt->answer = frame;
 }
@@ -340,11 +349,12 @@ void Mounts::rejects(const Connection& connection, FrameRef frame, Attempt::Outc
   if (connection.mount == nullptr) return;
   Attempt* attempt = connection.mount->attempt_of(connection.id());
   if (attempt == nullptr) return;
-  attempt->outcome = outcome;
   if (outcome == Outcome::given_up) {  // it is the client's own, and answers nothing
+    if (attempt->outcome != Outcome::unreachable) attempt->outcome = outcome;
     attempt->last = frame;
     return;
   }
+  attempt->outcome = outcome;
   attempt->answer = frame;
   if (reason && *reason != 0) attempt->reason = reason;  // iWARP has none, and a capture may be cut before it
 }
@@ -471,21 +481,22 @@ bool Mounts::any_attempt() const noexcept {
   });
 }
 
-Trunks Mounts::trunks() const {
-  Trunks all;
-  for (const auto& [ends, mount] : mounts_) all.add(mount->nfs);
+AcrossMounts Mounts::across() const {
+  AcrossMounts all{{}, presence_};
+  for (const auto& [ends, mount] : mounts_) all.trunks.add(mount->nfs);
   return all;
 }
 
 std::vector<Said<MountFacts>> Mounts::finish(const MountWitness& witness, FrameRef first, FrameRef last,
-                                             const Trunks& trunks, trace::Moment& now) {
+                                             const AcrossMounts& across, trace::Moment& now) {
   std::vector<Mount*> mounts;
   for (const auto& [ends, mount] : mounts_) mounts.push_back(mount.get());
   std::sort(mounts.begin(), mounts.end(), [](const Mount* a, const Mount* b) { return a->id < b->id; });
   std::vector<Said<MountFacts>> facts;
   for (Mount* mount : mounts) {
     now = {trace::Moment::Step::mounts, mount->id};
-    trunks.tell(mount->nfs);
+    across.trunks.tell(mount->nfs);
+    mount->present = {across.presence.newest(mount->client), across.presence.newest(mount->server)};
     Assessment assessment = assess(*mount, last, witness.context.options.wait);
     if (first.number != 0) assessment.begin = first;
     const bool guessed = assessment.roles == MountFacts::Roles::guessed;

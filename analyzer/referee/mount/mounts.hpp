@@ -13,8 +13,8 @@
 #include <vector>
 
 #include "referee/docket/symptoms.hpp"
+#include "referee/mount/across.hpp"
 #include "referee/mount/port_names.hpp"
-#include "referee/mount/trunks.hpp"
 #include "referee/state/connection.hpp"
 #include "referee/state/finished.hpp"
 #include "referee/state/mount.hpp"
@@ -42,6 +42,8 @@ class Mounts {
   void repeats_request(const Connection& connection, FrameRef frame);
   /// MRA: the server has the request, and has not decided.
   static void acknowledges(Connection& connection, FrameRef frame);
+  /// ICMP about the request.
+  static void unreachable(Connection& connection, FrameRef frame);
   void establishes(const Connection& connection, FrameRef frame);
   /// A REJ or an MPA Reply, or, without a reason, the end of TCP.
   void rejects(const Connection& connection, FrameRef frame, Attempt::Outcome outcome,
@@ -60,12 +62,14 @@ class Mounts {
   /// Nothing more can come of it, and the capture goes on.
   static void forgets(const Connection& connection);
 
-  /// What may end what other mounts wait for. Nothing more comes.
-  [[nodiscard]] Trunks trunks() const;
+  /// This frame came from that address, whatever it was.
+  void sees(const std::string& address, FrameRef frame) { presence_.note(address, frame); }
+  /// What other mounts have to know. Nothing more comes.
+  [[nodiscard]] AcrossMounts across() const;
   /// At the end of the capture: rules of group N, what became of each mount, and the sentence. Mounts by when they
-  /// became known. `trunks`: of all mounts. `now`: is told whose turn it is.
+  /// became known. `across`: of all mounts. `now`: is told whose turn it is.
   [[nodiscard]] std::vector<Said<MountFacts>> finish(const MountWitness& witness, FrameRef first, FrameRef last,
-                                                     const Trunks& trunks, trace::Moment& now);
+                                                     const AcrossMounts& across, trace::Moment& now);
   /// When each became known, also those of which finish() says nothing; by number, from 1.
   [[nodiscard]] const std::vector<trace::Moment>& known() const noexcept { return known_; }
   /// Mounts that are not kept; each request of them counts.
@@ -87,6 +91,7 @@ class Mounts {
   std::vector<trace::Moment> known_;
   std::map<Key, std::unique_ptr<Mount>> mounts_;
   StepsRead steps_read_;
+  Presence presence_;
 };
 
 }  // namespace rpcrdma::referee

@@ -130,7 +130,7 @@ Owes owes_of(const Assessment& a, const Mount& mount, TimeNs wait) {
   }
   if (const auto owes = owes_by_answers(a)) return *owes;
   if (a.roles == Roles::guessed || (a.newest != nullptr && a.newest->roles == Roles::guessed)) return Owes::unknown;
-  if (a.silence) return gone(a.silence->side);
+  if (a.silence && a.silence->gone()) return gone(a.silence->side);
   if (a.sent_away.size() >= attempts_of_a_loop) return Owes::server;
   if (const auto owes = owes_an_answer(a, mount, wait)) return *owes;
   if (!a.hanging.empty()) return owes_for(mount, a.hanging.front());

@@ -244,9 +244,12 @@ using State = MountFacts::State;
 
 [[nodiscard]] std::string silence_text(const Assessment& a) {
   if (!a.silence) return "";
-  const std::string_view who = a.silence->side == Side::active ? "client" : "server";
-  if (a.silence->heard.number == 0) return fmt::format("; nothing has come from the {}", who);
-  return fmt::format("; nothing has come from the {} since frame {}", who, a.silence->heard.number);
+  const Assessment::Silence& silence = *a.silence;
+  std::string text = fmt::format("; nothing{} has come from the {}", silence.gone() ? "" : " of this mount",
+                                 silence.side == Side::active ? "client" : "server");
+  if (silence.heard.number != 0) text += fmt::format(" since frame {}", silence.heard.number);
+  if (!silence.gone()) text += fmt::format(", though its machine is alive (frame {})", silence.elsewhere.number);
+  return text;
 }
 
 /// A hang without an open Call.
@@ -372,7 +375,11 @@ using State = MountFacts::State;
   const std::string where = series.first.number == series.last.number
                                 ? fmt::format("frame {}", series.first.number)
                                 : fmt::format("from frame {} to {}", series.first.number, series.last.number);
-  return fmt::format("No mount: {}, {}.", attempts_text(series), where).append(who_moves(a));
+  const std::string alive =
+      a.silence && !a.silence->gone()
+          ? fmt::format("; the {}'s machine is alive (frame {})", name(a.silence->side), a.silence->elsewhere.number)
+          : "";
+  return fmt::format("No mount: {}, {}{}.", attempts_text(series), where, alive).append(who_moves(a));
 }
 
 [[nodiscard]] std::string cannot_be_told(const Mount& mount, const Assessment& a) {

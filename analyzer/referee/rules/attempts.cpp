@@ -187,7 +187,7 @@ void judge_sent_away(const MountWitness& witness, const Assessment& assessment) 
 
 /// The findings about REJs and REQs tell of these.
 [[nodiscard]] bool told_elsewhere(const Attempt& attempt, const Assessment& assessment) {
-  if (attempt.transport != trace::Transport::iwarp) return true;
+  if (attempt.transport != trace::Transport::iwarp && attempt.outcome != Outcome::unreachable) return true;
   return std::any_of(assessment.series.begin(), assessment.series.end(), [&](const AttemptSeries& series) {
     return series.attempts >= attempts_of_a_loop && attempt.first.number >= series.first.number &&
            attempt.first.number <= series.last.number;
@@ -217,7 +217,8 @@ void judge_single_attempts(const MountWitness& witness, const Mount& mount, cons
         const std::uint16_t port = attempt.server_port.value_or(0);
         return attempt.outcome == Outcome::refused
                    ? fmt::format("The server refused the connection: nobody listens on TCP port {}.", port)
-                   : fmt::format("The attempt to connect to TCP port {} was answered with ICMP unreachable.", port);
+                   : fmt::format("The attempt to connect to {}port {} was answered with ICMP unreachable.",
+                                 attempt.transport == trace::Transport::iwarp ? "TCP " : "", port);
       });
     } else if (attempt.waits() && !nobody_waits(attempt, mount)) {
       // Who has a connection waits for that answer no longer, unless it goes on asking.
@@ -269,12 +270,16 @@ const Row rows::connect_refused{
     .title = "An attempt to connect was refused",
     .explanation =
         "The machine answered, but nobody takes connections on that port: the NFS service does not run, or not with "
-        "RDMA. An ICMP answer says that the machine or the port cannot be reached.",
-    .evidence = "A RST in answer to the SYN, or ICMP unreachable. A RST on an established connection is a close.",
+        "RDMA. An ICMP answer says that the machine or the port cannot be reached: about a CM REQ over RoCEv2 mostly "
+        "that "
+        "nobody there takes RoCE.",
+    .evidence =
+        "A RST in answer to the SYN, or ICMP unreachable in answer to a SYN or a CM REQ. A RST on an established "
+        "connection is a close.",
     .next =
         "Server: cat /proc/fs/nfsd/portlist has to show 'rdma 20049' (rdma=y in the [nfsd] section of "
         "/etc/nfs.conf); siw or another iWARP device has to be there before nfsd starts. Where the answer was ICMP: "
-        "who sent it, the server, a router or a firewall."};
+        "who sent it, the server, a router or a firewall; from the server itself, over RoCE: rdma link show there."};
 
 const Row rows::reconnect_loop{
     .group = 'N',

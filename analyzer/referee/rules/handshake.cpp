@@ -187,6 +187,7 @@ namespace {
 HeldFinding judge_give_up(const Witness& witness, const trace::ConnectReject& event) {
   Connection& connection = witness.connection;
   note_reject(connection, {Closed::How::unanswered, event.frame, {}, {}});
+  if (connection.undelivered.number != 0) return {};  // connect-refused says so
   const std::string then =
       fmt::format("; then it gave up (REJ, reason {}: {})", event.reason, wire::reject_reason_text(event.reason));
   return witness.say(RuleId::cm_unanswered, {.frames = {connection.request_frame, event.frame},
@@ -298,6 +299,10 @@ HeldFinding judge_unanswered_request(const Witness& witness, FrameRef last) {
     if (long_since && connection.gaps() == 0) {
       connection.facts.closed = Closed{Closed::How::unanswered, connection.request_frame, {}, {}};
     }
+    return {};
+  }
+  if (connection.undelivered.number != 0) {  // connect-refused says so
+    connection.facts.closed = Closed{Closed::How::unanswered, connection.request_frame, {}, {}};
     return {};
   }
   if (connection.handshake_repeats < 2 && waited <= unanswered_after) return {};

@@ -61,6 +61,8 @@ struct Attempt {
   }
   /// The server repeats what it accepted it with, and no REJ of either side says that it has waited in vain.
   [[nodiscard]] bool unconfirmed_in_silence() const noexcept { return outcome == Outcome::unheard && !reason; }
+  /// The other end of the connection that may come of it has not said yes or no.
+  [[nodiscard]] bool undecided() const noexcept { return outcome == Outcome::open || outcome == Outcome::unreachable; }
   /// Nobody has answered so far.
   [[nodiscard]] bool waits() const noexcept {
     return outcome == Outcome::open || outcome == Outcome::accepted || outcome == Outcome::given_up;

@@ -168,7 +168,8 @@ struct Connection {
     std::uint64_t times = 0;
   } accepted_again;
   FrameRef request_frame;
-  FrameRef receipt;  ///< MRA of the server, in front of its answer
+  FrameRef receipt;      ///< MRA of the server, in front of its answer
+  FrameRef undelivered;  ///< ICMP about the request, in front of its answer
   FrameRef reply_frame;
   FrameRef ready_by_data;  ///< the client's first data, without an RTU so far; number 0: there was one, or none is due
   FrameRef last_frame;

@@ -189,6 +189,8 @@ struct Mount {
   NfsWatch nfs;
   OperationClocks clocks;
   std::optional<MountFacts::NfsOverTcp> nfs_over_tcp;
+  /// At the end, by side: newest frame of its address, also of other connections or without RDMA; number 0: none.
+  std::array<FrameRef, 2> present;
 
   /// Whoever asks for a connection is the client.
   [[nodiscard]] MountFacts::Roles roles() const noexcept {
@@ -315,7 +317,10 @@ struct Assessment {
     FrameRef first_copy;  ///< of what is repeated to it
     FrameRef last_copy;
     std::uint64_t copies = 0;
-    FrameRef heard;  ///< its newest frame; number 0: none
+    FrameRef heard;      ///< its newest frame; number 0: none
+    FrameRef elsewhere;  ///< behind the first repeat, from its address: another connection, a ping; number 0: nothing
+
+    [[nodiscard]] bool gone() const noexcept { return elsewhere.number == 0; }
   };
   std::optional<Silence> silence;
 };

@@ -55,6 +55,10 @@ void Connection::announce(ConnectionNumbers& numbers) {
     receipt->connection = shared.id;
     shared.sink.on(*receipt);
   }
+  if (undelivered) {
+    undelivered->connection = shared.id;
+    shared.sink.on(*undelivered);
+  }
   if (reply) emit_reply();
   if (ready_message) {
     ready_message->connection = shared.id;

@@ -121,6 +121,7 @@ struct Connection {
   std::optional<ConnectReply> reply;
   SavedArea reply_area;
   std::optional<RequestReceipt> receipt;
+  std::optional<RequestUndelivered> undelivered;
   std::optional<ConnectReady> ready_message;
   SavedArea ready_area;
   struct RepeatedMessage {

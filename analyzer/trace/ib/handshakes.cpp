@@ -272,6 +272,14 @@ void Handshakes::other_message(const IbPacket& packet, const CmMessage& m) {
   if (c->announced) sink_.on(*c->receipt);
 }
 
+/// The client repeats its REQ all the same, and the first report says it.
+void Handshakes::undelivered(const Undelivered& request) {
+  Connection* c = flows_.by_comm({request.source, request.destination, request.communication_id});
+  if (c == nullptr || !c->request || c->reply || c->rejected || c->undelivered) return;
+  c->shared.fill(c->undelivered.emplace(), Side::passive, request.ref);
+  if (c->announced) sink_.on(*c->undelivered);
+}
+
 void Handshakes::disconnect(const IbPacket& packet, const CmMessage& m) {
   Connection* c = find(packet, m);
   if (c == nullptr && m.remote_qpn) {

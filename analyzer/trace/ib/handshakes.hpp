@@ -17,6 +17,8 @@ class Handshakes {
       : flows_(flows), numbers_(numbers), sink_(sink) {}
 
   void message(const IbPacket& packet, const wire::CmMessage& m);
+  /// ICMP about a REQ.
+  void undelivered(const Undelivered& request);
 
  private:
   void request(const IbPacket& packet, const wire::CmMessage& m);

@@ -98,7 +98,7 @@ void Attempts::goes_on(const TcpSegment& segment) {
   tell(TcpAttempt::Step::unreadable, seen, a->request);
 }
 
-void Attempts::undelivered(const UndeliveredSegment& segment) {
+void Attempts::undelivered(const Undelivered& segment) {
   Seen seen;
   seen.what = Seen::What::unreachable;
   seen.flow = {{segment.source, segment.source_port}, {segment.destination, segment.destination_port}};

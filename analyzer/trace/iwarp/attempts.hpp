@@ -32,7 +32,7 @@ class Attempts {
   void segment(const TcpSegment& segment);
   /// Any other segment of a connection that is not known to speak MPA.
   void goes_on(const TcpSegment& segment);
-  void undelivered(const UndeliveredSegment& segment);
+  void undelivered(const Undelivered& segment);
   /// Octets of an undecided stream that are not in the capture.
   void cut(const TcpSegment& segment);
   /// This address and port speak MPA: from now on, and before, SYNs to it are attempts.

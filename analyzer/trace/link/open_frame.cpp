@@ -6,6 +6,7 @@
 #include <limits>
 #include <optional>
 
+#include "wire/cm.hpp"
 #include "wire/cooked.hpp"
 #include "wire/erf.hpp"
 #include "wire/erspan.hpp"
@@ -14,6 +15,7 @@
 #include "wire/geneve.hpp"
 #include "wire/gre.hpp"
 #include "wire/grh.hpp"
+#include "wire/ib.hpp"
 #include "wire/icmp.hpp"
 #include "wire/ip_fragment.hpp"
 #include "wire/ipv4.hpp"
@@ -108,16 +110,46 @@ Content ib(Opened& out, Transport transport, wire::Bytes network, const Layer& p
   return Content::infiniband;
 }
 
+/// Neighbour discovery (RFC 4861): like ARP, a switch answers it in a machine's place.
+template <Address::Kind kind>
+bool answers_for_others(const Layer& icmp) noexcept {
+  constexpr std::uint8_t router_solicitation = 133;
+  constexpr std::uint8_t redirect = 137;
+  if (kind == Address::Kind::ipv4) return false;
+  return icmp.octets.empty() || (icmp.octets[0] >= router_solicitation && icmp.octets[0] <= redirect);
+}
+
+/// The communication ID of a REQ over RoCEv2; nullopt: something else is quoted, or less of it.
+std::optional<std::uint32_t> quoted_request(const wire::Undelivered& quoted) noexcept {
+  if (quoted.protocol != wire::ip_protocol::udp) return std::nullopt;
+  const auto udp = wire::decode_udp(quoted.payload);
+  if (!udp || udp->destination_port != wire::rocev2_port) return std::nullopt;
+  const auto ib = wire::decode_ib(udp->payload.octets, udp->payload.wire_length);
+  if (!ib || ib->op.service != wire::IbService::ud || ib->destination_qp != wire::cm_queue_pair) return std::nullopt;
+  const auto message = wire::decode_cm(ib->payload, ib->payload_length);
+  return message && message->kind == wire::CmKind::req ? message->local_id : std::nullopt;
+}
+
 template <Address::Kind kind, std::size_t size>
-Content undelivered(Opened& out, const Layer& icmp) noexcept {
+[[gnu::noinline]] Content undelivered(Opened& out, const Layer& icmp) noexcept {
   const auto quoted =
       kind == Address::Kind::ipv4 ? wire::decode_icmp_unreachable(icmp) : wire::decode_icmpv6_unreachable(icmp);
   if (!quoted) return Content::nothing;
+  if (quoted->protocol == wire::ip_protocol::tcp) {
+    const auto tcp = wire::decode_quoted_tcp(quoted->payload);
+    if (!tcp) return Content::nothing;
+    out.undelivered.what = Undelivered::What::segment;
+    out.undelivered.source_port = tcp->source_port;
+    out.undelivered.destination_port = tcp->destination_port;
+    out.undelivered.sequence = tcp->sequence;
+  } else if (const auto id = quoted_request(*quoted)) {
+    out.undelivered.what = Undelivered::What::request;
+    out.undelivered.communication_id = *id;
+  } else {
+    return Content::nothing;
+  }
   set(out.undelivered.source, kind, quoted->source, size);
   set(out.undelivered.destination, kind, quoted->destination, size);
-  out.undelivered.source_port = quoted->source_port;
-  out.undelivered.destination_port = quoted->destination_port;
-  out.undelivered.sequence = quoted->sequence;
   return Content::undelivered;
 }
 
@@ -239,7 +271,10 @@ Content upper(Walk& walk, const Layer& network, const wire::IpPacket& ip) noexce
     }
     const auto udp = wire::decode_udp(in);
     if (!udp) return Content::nothing;
-    if (udp->destination_port != wire::rocev2_port) return datagram(walk, udp->destination_port, udp->payload);
+    if (udp->destination_port != wire::rocev2_port) {
+      set(out.sender, kind, ip.source, size);
+      return datagram(walk, udp->destination_port, udp->payload);
+    }
     set(out.ib.source, kind, ip.source, size);
     set(out.ib.destination, kind, ip.destination, size);
     return ib(out, Transport::rocev2, head(network, ip.header_size + wire::udp_header_size), udp->payload);
@@ -262,9 +297,10 @@ Content upper(Walk& walk, const Layer& network, const wire::IpPacket& ip) noexce
     return Content::tcp;
   }
   constexpr std::uint8_t icmp = kind == Address::Kind::ipv4 ? wire::ip_protocol::icmp : wire::ip_protocol::icmpv6;
-  if (ip.protocol == icmp) walk.pass(PassedLayer::Kind::icmp, ip.payload);
-  if (ip.protocol == icmp) return undelivered<kind, size>(out, ip.payload);
-  return other_protocol(walk, ip);
+  if (ip.protocol != icmp) return other_protocol(walk, ip);
+  walk.pass(PassedLayer::Kind::icmp, ip.payload);
+  if (!answers_for_others<kind>(ip.payload)) set(out.sender, kind, ip.source, size);
+  return undelivered<kind, size>(out, ip.payload);
 }
 
 /// A packet that is longer than the frame that carried it was cut before it came to whoever captured it. Behind the cut
@@ -529,6 +565,7 @@ void open_frame(const Frame& frame, Opened& out, Fragments* fragments, PassedLay
   }
   out.frame_cut = layer.cut();
   out.not_opened = {};
+  out.sender.kind = Address::Kind::none;
   out.network.clear();
   if (fragments != nullptr) fragments->start(frame.ref);
   if (passed != nullptr) passed->clear();

@@ -19,7 +19,7 @@ enum class Content : std::uint8_t {
   nothing,       ///< no RDMA and no TCP, or not enough of it captured to tell
   infiniband,    ///< `ib` is filled
   tcp,           ///< `tcp` is filled
-  undelivered,   ///< `undelivered` is filled: ICMP about a TCP segment
+  undelivered,   ///< `undelivered` is filled: ICMP about a TCP segment or a REQ
   tunnel,        ///< another packet inside a packet, which is not opened: `not_opened` says what
   unknown_link,  ///< a link type, or a link inside ERF, that is not opened
 };
@@ -32,12 +32,14 @@ inline constexpr int max_encapsulations = 8;
 /// `Fragments`.
 struct Opened {
   Content content = Content::nothing;
+  /// Where nothing else is filled: which machine sent the frame, as far as IP tells; kind none: it does not.
+  Address sender;
   bool frame_cut = false;  ///< the capture holds fewer octets of the frame than were on the wire
   NetworkPath network;
   NotOpened not_opened;  ///< where the way through the frame ended, when RDMA may lie behind it
   IbPacket ib;
   TcpSegment tcp;
-  UndeliveredSegment undelivered;
+  Undelivered undelivered;
 };
 
 /// A header that was passed on the way through a frame.
@@ -66,7 +68,7 @@ class PassedLayers {
   std::size_t size_ = 0;
 };
 
-/// Opens link and network layers, mirror and overlay headers down to a BTH, a TCP header or what ICMP quotes of one;
+/// Opens link and network layers, mirror and overlay headers down to a BTH, a TCP header or what ICMP quotes of them;
 /// anything else is passed by at the first field that tells. Never fails: a header that is cut off, broken or of an
 /// unknown form makes the frame hold nothing.
 /// `fragments`: of a packet in pieces the frame with the piece that lacked holds all of it, the others nothing.

@@ -66,6 +66,26 @@ TEST_F(IbHandshake, AnMraOfTheServerIsAReceiptOnceAndInFrontOfItsAnswer) {
                                   "1P #4 reply 10.0.0.1:20049/0x22"}));
 }
 
+TEST_F(IbHandshake, IcmpAboutTheRequestCountsOnceAndInFrontOfItsAnswer) {
+  p.undelivered(p.client_cm.local_id);  // of a request that is not in the capture
+  p.req();
+  p.undelivered(p.client_cm.local_id + 1);
+  p.undelivered(p.client_cm.local_id);
+  p.req();
+  p.undelivered(p.client_cm.local_id);
+  p.rep();
+  EXPECT_EQ(p.sink.news(), (Lines{"1A #2 request 10.0.0.2:40000/0x11 10.0.0.1:20049/-", "1P #4 undelivered",
+                                  "1P #7 reply 10.0.0.1:20049/0x22", "1A #5 repeated handshake"}));
+}
+
+TEST_F(IbHandshake, IcmpBehindTheAnswerSaysNothing) {
+  p.req();
+  p.rep();
+  p.sink.news();
+  p.undelivered(p.client_cm.local_id);
+  EXPECT_EQ(p.sink.news(), Lines{});
+}
+
 TEST_F(IbHandshake, Reject) {
   p.req();
   CmFields f = p.server_cm;

@@ -41,6 +41,8 @@ class Recorder : public trace::EventSink {
   }
   void on(const trace::ConnectReject& e) override { say(e, "reject {}", e.reason); }
   void on(const trace::RequestReceipt& e) override { say(e, "receipt"); }
+  void on(const trace::RequestUndelivered& e) override { say(e, "undelivered"); }
+  void on(const trace::Sighted&) override {}
   void on(const trace::ConnectReady& e) override { say(e, "ready{}", e.message_seen ? "" : " by data"); }
   void on(const trace::Adopted& e) override {
     adopted.push_back(e);
@@ -188,6 +190,16 @@ class Peers {
     p.octets = wire::Bytes(octets).first(std::min(octets.size(), snap));
     p.wire_length = static_cast<std::uint32_t>(octets.size());
     transport.packet(p);
+  }
+  /// ICMP about the client's REQ.
+  void undelivered(std::uint32_t communication_id) {
+    trace::Undelivered u;
+    u.ref = {++frame, time += step};
+    u.source = client;
+    u.destination = server;
+    u.what = trace::Undelivered::What::request;
+    u.communication_id = communication_id;
+    transport.undelivered(u);
   }
   void from_client(const Octets& octets) { put_on_wire(client, server, octets); }
   void from_server(const Octets& octets) { put_on_wire(server, client, octets); }

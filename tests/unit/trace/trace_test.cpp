@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <limits>
+#include <string>
 #include <vector>
 
 #include "../wire/packets.hpp"
@@ -20,6 +21,11 @@ class QualitySink : public EventSink {
   void on(const ConnectReply&) override {}
   void on(const ConnectReject&) override {}
   void on(const RequestReceipt&) override {}
+  void on(const RequestUndelivered&) override {}
+  void on(const Sighted& e) override {
+    EXPECT_EQ(e.connection, 0U);
+    sighted.push_back(e.address + " " + std::to_string(e.frame.number));
+  }
   void on(const ConnectReady&) override {}
   void on(const Adopted&) override {}
   void on(const Disconnect&) override {}
@@ -43,6 +49,7 @@ class QualitySink : public EventSink {
     }
   }
 
+  std::vector<std::string> sighted;
   std::vector<std::uint64_t> truncated;
   std::vector<std::uint64_t> backwards;
 };
@@ -99,6 +106,19 @@ TEST(Trace, OrdinaryTcpIsNotRdma) {
   EXPECT_EQ(f.trace.statistics().rdma_frames, 0U);
   EXPECT_EQ(f.trace.statistics().truncated_frames, 1U);
   EXPECT_TRUE(f.sink.truncated.empty());
+}
+
+TEST(Trace, SaysAtTheEndWhoIsThere) {
+  Feeder f;
+  const Octets echo = hex("0000 0000 4e46 0001");
+  f.feed(ethernet(0x0800, ipv4(1, echo)));
+  f.feed(ethernet(0x86DD, ipv6(17, udp(filled(64), 53))));
+  f.feed(ethernet(0x0800, ipv4(6, tcp(filled(8)))));
+  f.feed(ethernet(0x0806, filled(46)));
+  f.feed(roce());  // of a connection, which says it itself
+  EXPECT_TRUE(f.sink.sighted.empty());
+  f.trace.finish();
+  EXPECT_EQ(f.sink.sighted, (std::vector<std::string>{"fd77::2 2", "192.168.77.2 3"}));
 }
 
 TEST(Trace, CutRdmaFramesAreNamed) {
