@@ -81,8 +81,8 @@ bool callback_security(Walker& w) {
     switch (flavor) {
       case 0:  // AUTH_NONE
         return true;
-      case 1:  // AUTH_SYS: the gids have the shape of a bitmap, an array of words
-        return w.shape("wowwb");
+      case 1:  // AUTH_SYS: stamp, machine, user, group, groups
+        return w.shape("popp") && w.each([&w] { return w.shape("p"); });
       case flavor_gss:
         return w.shape("woo");
       default:
@@ -264,7 +264,7 @@ bool step_over_arguments(Walker& w, std::uint32_t operation) {
     case 61:  // COPY_NOTIFY
       return w.shape("i") && step_over_network_location(w);
     case 64:  // LAYOUTERROR
-      return w.shape("ddi") && w.array(id_octets + 8);
+      return w.shape("ddi") && w.each([&w] { return w.shape("iww"); });
     default:
       return false;
   }

@@ -22,7 +22,16 @@ Procedure read_procedure(Words& words, const Procedure& usual) {
     }
   }
   const YAML::Node callback = words.node("callback");
-  if (callback.IsDefined()) p = Procedure::callback({"cb_sequence", callback.as<std::string>()});
+  if (callback.IsDefined()) {
+    std::vector<std::string> operations{"cb_sequence"};
+    const auto add = [&](const YAML::Node& name) { operations.push_back(name.as<std::string>()); };
+    if (callback.IsSequence()) {
+      for (const YAML::Node& name : callback) add(name);
+    } else {
+      add(callback);
+    }
+    p = Procedure::callback(operations);
+  }
   if (const auto service = words.maybe<std::string>("gss")) {
     static const std::map<std::string, Procedure::Gss> services{{"none", Procedure::Gss::none},
                                                                 {"integrity", Procedure::Gss::integrity},

@@ -68,16 +68,26 @@ const Row rows::recall_unanswered{
         "the file get DELAY until the lease runs out.",
     .evidence =
         "CB_RECALL or CB_LAYOUTRECALL, and neither DELEGRETURN or LAYOUTRETURN nor an error reply that excuses it "
-        "within --wait; one that came later is named with it. A recall that the return had overtaken is none, nor is "
-        "one that was never acknowledged, or that the server forgot in a restart. Not "
+        "within --wait; one that came later is named with it. A recall that the return had overtaken, or crosses, is "
+        "none, "
+        "nor is one that was never acknowledged, or that the server forgot in a restart. Not "
         "decided when frames of the client are missing since, or the Call of a Reply since, or a message since could "
-        "not be read to its end (encrypted, cut, or a Long Call without what was read of it), or where nothing but the "
+        "not be read to its end (encrypted, cut, more than 64 operations, data of which it is not known whether they "
+        "stand there, or a Long Call without what was read of it), or where nothing but the "
         "callbacks tells who is the client and none of its own Calls is in the capture.",
     .next =
         "Client: what holds the file: nfs4_cb_recall and nfs4_delegreturn in the nfs4 tracepoints; dirty data that "
         "has to be written first."};
 
 namespace {
+
+/// What the client said to it, in front of "did not return it".
+[[nodiscard]] std::string answered_text(const Recall& recall) {
+  if (recall.answer.number == 0) return "";
+  return fmt::format("{} (frame {}) and ",
+                     recall.answered == Recall::Answered::later ? "asked for more time" : "agreed",
+                     recall.answer.number);
+}
 
 /// Who wanted the file has waited, and waits no longer.
 [[nodiscard]] Symptom returned_late(const std::vector<const Recall*>& recalls) {
@@ -141,11 +151,9 @@ void judge_callbacks(const MountWitness& witness, const Assessment& assessment) 
     symptom.owes = Owes::client;
     symptom.xid = oldest.xid;
     symptom.times = assessment.recalls.size();
-    symptom.what =
-        fmt::format("The server recalled a {} (frame {}); the client {}did not return it in {:.1f} s.",
-                    layout ? "layout" : "delegation", oldest.callback.number,
-                    oldest.answer.number != 0 ? fmt::format("agreed (frame {}) and ", oldest.answer.number) : "",
-                    seconds(assessment.end.time - oldest.callback.time));
+    symptom.what = fmt::format("The server recalled a {} (frame {}); the client {}did not return it in {:.1f} s.",
+                               layout ? "layout" : "delegation", oldest.callback.number, answered_text(oldest),
+                               seconds(assessment.end.time - oldest.callback.time));
     witness.say(RuleId::recall_unanswered, std::move(symptom));
   } else if (!assessment.late_recalls.empty()) {
     witness.say(RuleId::recall_unanswered, returned_late(assessment.late_recalls));

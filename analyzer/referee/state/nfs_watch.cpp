@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "referee/state/connection.hpp"
 #include "referee/state/mount.hpp"
 #include "trace/spans.hpp"
 #include "wire/nfs_status.hpp"
@@ -30,7 +31,31 @@ void end_recalls(NfsWatch& nfs, Recall::Of of, const std::optional<StateId>& sta
   }
 }
 
-void begin_recall(Connection& connection, const Transaction& call, Recall::Of of, std::optional<StateId> state) {
+/// The client waits for the answer to this Call.
+[[nodiscard]] bool waits_for_answer(const Mount& mount, FrameRef call) {
+  return std::any_of(mount.calling.begin(), mount.calling.end(), [&](const auto& each) {
+    const auto& transactions = each.second->transactions;
+    return std::any_of(transactions.begin(), transactions.end(), [&](const auto& entry) {
+      return entry.second.call.number == call.number && entry.second.answers == 0;
+    });
+  });
+}
+
+/// The return was on its way already. A delegation is gone with it; of a layout a part may be given back at any time,
+/// so that only counts while its answer is awaited.
+[[nodiscard]] bool crosses_its_return(const Mount& mount, const Recall& recall) {
+  const NfsWatch& nfs = mount.nfs;
+  const auto same = [&](const StateOver& given) { return recall.state && same_state(given.state, *recall.state); };
+  if (recall.of == Recall::Of::delegation) return nfs.returned.newest(same) != nullptr;
+  const StateOver* file = nfs.layouts_returned.newest(same);
+  FrameRef given = file != nullptr ? file->frame : FrameRef{};
+  keep_later(given, nfs.all_layouts_returned);
+  return given.number != 0 && waits_for_answer(mount, given);
+}
+
+/// `place`: which operation of its CB_COMPOUND it is, from 0.
+void begin_recall(Connection& connection, const Transaction& call, std::size_t place, Recall::Of of,
+                  std::optional<StateId> state) {
   NfsWatch& nfs = connection.mount->nfs;
   if (call.call.number < nfs.forgotten_before.number) return;  // read late, behind a hole
   if (nfs.recalls.size() >= NfsWatch::most_recalls) {
@@ -49,10 +74,8 @@ void begin_recall(Connection& connection, const Transaction& call, Recall::Of of
   recall.callback = call.call;
   recall.xid = call.xid;
   recall.connection = connection.id();
-  // The return may have been on its way already.
-  const bool raced =
-      state && nfs.returned.newest([&](const StateOver& given) { return same_state(given.state, *state); });
-  if (raced) recall.ended = call.call;
+  recall.place = place;
+  if (crosses_its_return(*connection.mount, recall)) recall.ended = call.call;
   nfs.recalls.push_back(recall);
 }
 
@@ -164,7 +187,9 @@ void take_step(Connection& connection, Transaction& call, const wire::CallStep& 
 }
 
 /// What the server's callback says or wants.
-void take_callback_step(Connection& connection, const Transaction& call, const wire::CallStep& step) {
+/// `place`: which operation of the CB_COMPOUND it is, from 0.
+void take_callback_step(Connection& connection, const Transaction& call, const wire::CallStep& step,
+                        std::size_t place) {
   NfsWatch& nfs = connection.mount->nfs;
   // A server of NFSv4.0 connects to its client to call it. What the client returns goes the other way: in another
   // mount.
@@ -179,14 +204,14 @@ void take_callback_step(Connection& connection, const Transaction& call, const w
     case wire::operation::cb_recall:
       if (!returned_here) break;
       if (const auto* state = std::get_if<StateId>(&step.arguments)) {
-        begin_recall(connection, call, Recall::Of::delegation, *state);
+        begin_recall(connection, call, place, Recall::Of::delegation, *state);
       }
       break;
     case wire::operation::cb_layoutrecall:
       if (!returned_here) break;
       if (const auto* layouts = std::get_if<wire::Layouts>(&step.arguments)) {
         const bool file = layouts->of == wire::Layouts::Of::file;
-        begin_recall(connection, call, Recall::Of::layout, file ? std::optional(layouts->state) : std::nullopt);
+        begin_recall(connection, call, place, Recall::Of::layout, file ? std::optional(layouts->state) : std::nullopt);
       }
       break;
     default:
@@ -291,11 +316,15 @@ void take_copy(Connection& connection, const Transaction& call, const wire::Copi
   nfs.copies.push_back(copy);
 }
 
-/// The client's answer to a recall: an error that says it has nothing to give back ends it.
-void take_recall_answer(NfsWatch& nfs, const Transaction& call, std::uint32_t status, FrameRef frame) {
+/// The client's answer to each recall of a CB_COMPOUND: an error that says it has nothing to give back ends it, and so
+/// does one in front of it, with which it did not come to the recall.
+void take_recall_answer(NfsWatch& nfs, const Transaction& call, const wire::ReplySteps& reply, FrameRef frame) {
   for (Recall& recall : nfs.recalls) {
     if (recall.callback.number != call.call.number) continue;
+    const std::uint32_t status =
+        recall.place < reply.steps.size() ? reply.steps[recall.place].status : reply.status.value_or(0);
     recall.answer = frame;
+    recall.answered = status == wire::nfs4err_delay ? Recall::Answered::later : Recall::Answered::agreed;
     if (status != 0 && status != wire::nfs4err_delay && recall.ended.number == 0) recall.ended = frame;
   }
 }
@@ -386,7 +415,7 @@ void read_results(Connection& connection, Transaction& call, FrameRef frame, wir
   }
   if (!reply.status) return;
   if (callback) {
-    take_recall_answer(nfs, call, *reply.status, frame);
+    take_recall_answer(nfs, call, reply, frame);
   } else if (call.protection == wire::Protection::integrity && call.requester == trace::Side::active) {
     const bool lease = reply.steps.size() == 1 && keeps_lease(reply.steps.begin()->operation);
     take_outcome(nfs, call, denial(*reply.status, version == 3), lease, {frame, connection.id()});
@@ -423,15 +452,16 @@ void watch_call(Connection& connection, Transaction& call, wire::Bytes message, 
   if (callback) connection.mount->nfs.newest_callback = call.call;
   wire::CallSteps& steps = connection.mount->nfs.read->asked;
   wire::read_call_steps(message, wire_length, nullptr, steps);
-  for (const wire::CallStep& step : steps.steps) {
+  for (std::size_t place = 0; place < steps.steps.size(); ++place) {
+    const wire::CallStep& step = steps.steps[place];
     if (callback) {
-      take_callback_step(connection, call, step);
+      take_callback_step(connection, call, step, place);
     } else {
       take_step(connection, call, step);
     }
     call.watched = call.watched || watches(step.operation, callback);
   }
-  if (!steps.whole() && message.size() < wire_length) watch_unread(connection, call.call);
+  if (!steps.whole()) watch_unread(connection, call.call);
 }
 
 void watch_unread(Connection& connection, FrameRef frame) {

@@ -47,7 +47,13 @@ struct Recall {
   enum class Of : std::uint8_t { delegation, layout } of = Of::delegation;
   std::optional<wire::StateId> state;  ///< nothing: all of a file system, or all
   FrameRef callback;
-  FrameRef answer;  ///< the client's reply to it
+  std::size_t place = 0;  ///< which operation of its CB_COMPOUND
+  FrameRef answer;        ///< the client's reply to it
+  /// What that says, where it is not refused.
+  enum class Answered : std::uint8_t {
+    agreed,
+    later  ///< NFS4ERR_DELAY
+  } answered = Answered::agreed;
   std::uint32_t xid = 0;
   ConnectionId connection = 0;
   FrameRef ended;             ///< returned, or excused by an error; number 0: still awaited

@@ -87,8 +87,8 @@ void note_context(Transaction& call, wire::Bytes message, std::size_t wire_lengt
     watch_unread(connection, call.call);
     return std::nullopt;
   }
-  const bool cut = message.size() < wire_length && compound.operations.size() < compound.count;
-  if (cut) watch_unread(connection, call.call);
+  // Cut by the capture, or data of which it is not known whether they stand here, or more operations than are kept.
+  if (compound.operations.size() < compound.count) watch_unread(connection, call.call);
   const bool watched = std::any_of(compound.operations.begin(), compound.operations.end(),
                                    [&](std::uint32_t operation) { return watches(operation, callback); });
   if (watched || callback) watch_call(connection, call, message, wire_length);

@@ -14,20 +14,20 @@ namespace {
 
 }  // namespace
 
-Fragments::Answer Fragments::take(const wire::IpFragment& fragment) noexcept {
+Fragments::Answer Fragments::take(const wire::IpFragment& fragment, std::uint64_t network) noexcept {
   try {
-    return keep(fragment);
+    return keep(fragment, network);
   } catch (const std::bad_alloc&) {
     return {};
   }
 }
 
-Fragments::Answer Fragments::keep(const wire::IpFragment& fragment) {
+Fragments::Answer Fragments::keep(const wire::IpFragment& fragment, std::uint64_t network) {
   const std::size_t address = fragment.ipv6 ? 16 : 4;
-  Key key{{fragment.ipv6, {}, {}}, fragment.protocol, fragment.identification};
+  Key key{{network, fragment.ipv6, {}, {}}, fragment.protocol, fragment.identification};
   std::memcpy(key.path.source.data(), fragment.source, address);
   std::memcpy(key.path.destination.data(), fragment.destination, address);
-  if (habits_.size() >= most_paths && !habits_.contains(key.path)) return {};
+  if (habits_.size() >= most_paths && !habits_.contains(key.path)) habits_.clear();
   Habit& habit = habits_[key.path];
   const bool first = fragment.offset == 0;
   if (!first) habit.alone = 0;

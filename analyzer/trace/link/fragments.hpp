@@ -35,7 +35,8 @@ class Fragments {
     frame_ = frame;
     used_ = 0;
   }
-  [[nodiscard]] Answer take(const wire::IpFragment& fragment) noexcept;
+  /// `network`: the VLANs and tunnels that lead to it. The same addresses and numbers elsewhere are another packet.
+  [[nodiscard]] Answer take(const wire::IpFragment& fragment, std::uint64_t network = 0) noexcept;
   /// Something of this frame's was put together: it does not stand in the frame.
   [[nodiscard]] bool joined_any() const noexcept { return used_ != 0; }
   /// How many fragments were given up, by the protocol of their packets; and those that wait still.
@@ -45,14 +46,15 @@ class Fragments {
   static constexpr std::size_t most_waiting = 64;   // at once, so at most 4 MiB
   static constexpr std::size_t most_finished = 64;  // kept for their copies
   static constexpr std::size_t most_pieces = 128;   // of one packet
-  static constexpr std::size_t most_paths = 256;
+  static constexpr std::size_t most_paths = 1024;  // then their habits are learnt anew
   static constexpr std::size_t most_wholes = 16;  // in one frame: one within the other
-  static constexpr std::uint32_t most_alone = 4;
+  static constexpr std::uint32_t most_alone = 32;
   /// So long a packet may be on its way in pieces; the number that ties them together comes again soon.
   static constexpr TimeNs longest_wait = 50'000'000;
 
   // clang-tidy 14 takes the comparison's hidden 0 for a pointer.
   struct Path {
+    std::uint64_t network = 0;
     bool ipv6 = false;
     std::array<std::uint8_t, 16> source{};
     std::array<std::uint8_t, 16> destination{};
@@ -87,7 +89,7 @@ class Fragments {
     std::uint32_t alone = 0;  ///< so many first fragments wait, and no other was ever seen: the capture lacks those
   };
 
-  [[nodiscard]] Answer keep(const wire::IpFragment& fragment);
+  [[nodiscard]] Answer keep(const wire::IpFragment& fragment, std::uint64_t network);
   [[nodiscard]] std::map<Key, Packet>::iterator begin(const Key& key);
   [[nodiscard]] static bool add(Packet& packet, const wire::IpFragment& fragment);
   [[nodiscard]] static bool whole(const Packet& packet) noexcept;

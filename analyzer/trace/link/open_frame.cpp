@@ -17,6 +17,7 @@
 #include "wire/grh.hpp"
 #include "wire/ib.hpp"
 #include "wire/icmp.hpp"
+#include "wire/icrc.hpp"
 #include "wire/ip_fragment.hpp"
 #include "wire/ipv4.hpp"
 #include "wire/ipv6.hpp"
@@ -62,6 +63,7 @@ struct Walk {
   Fragments* fragments;
   PassedLayers* passed;
   std::optional<wire::EtherPayload> next;  ///< what the encapsulation that was opened last holds
+  std::optional<std::uint8_t> joined;      ///< something was put together out of fragments of this protocol
   int depth = 0;
   std::uint16_t way = 0;
   bool shortened = false;  ///< a switch says that it cut what is inside
@@ -340,9 +342,10 @@ Content fragment_alone(Walk& walk, const Layer& in, wire::Decoded<wire::IpPacket
   const bool v4 = (in.octets[0] >> 4U) == 4;
   const auto piece = v4 ? wire::decode_ipv4_fragment(in) : wire::decode_ipv6_fragment(in);
   if (!piece) return fragment_alone(walk, in, ip);
-  const Fragments::Answer answer = walk.fragments->take(*piece);
+  const Fragments::Answer answer = walk.fragments->take(*piece, walk.out.network.id() ^ walk.way);
   if (answer.taken == Fragments::Taken::no) return fragment_alone(walk, in, ip);
   if (answer.taken == Fragments::Taken::held) return Content::nothing;
+  walk.joined = piece->protocol;
   const Layer whole{answer.packet, answer.packet.size()};
   auto joined = v4 ? wire::decode_ipv4(whole) : wire::decode_ipv6(whole);
   if (!joined) return Content::nothing;
@@ -494,6 +497,17 @@ void cut_by_mirror(Walk& walk) noexcept {
   }
 }
 
+/// The numbers of fragments come again, and a piece may be missing: of two packets one was made. An ICRC that an
+/// adapter fills in later is zero.
+[[gnu::noinline]] void check_joined(Walk& walk) noexcept {
+  const IbPacket& packet = walk.out.ib;
+  if (walk.out.content != Content::infiniband || packet.octets.size() != packet.wire_length) return;
+  if (packet.octets.size() < bth_size + wire::icrc_size) return;
+  const bool filled_in = wire::load_be32(packet.octets.data() + packet.octets.size() - wire::icrc_size) != 0;
+  if (!filled_in || wire::icrc_matches(icrc_layout(packet), packet.network, packet.octets)) return;
+  walk.out.content = unopened(walk, {NotOpened::By::fragment, *walk.joined}, Content::nothing);
+}
+
 Content erf(Walk& walk, const Layer& in) noexcept {
   const auto record = wire::decode_erf(in);
   if (!record) return Content::nothing;
@@ -576,6 +590,9 @@ void open_frame(const Frame& frame, Opened& out, Fragments* fragments, PassedLay
     walk.next.reset();
     out.content = ether_payload(walk, ether);
     if (walk.shortened) cut_by_mirror(walk);
+  }
+  if (walk.joined) [[unlikely]] {
+    check_joined(walk);
   }
   if (out.content == Content::infiniband) {
     out.ib.ref = frame.ref;

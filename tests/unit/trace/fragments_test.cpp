@@ -32,11 +32,11 @@ Octets slice(const Octets& whole, std::size_t begin, std::size_t size) {
 
 class Joining {
  public:
-  Fragments::Answer take(const Octets& packet, trace::TimeNs time = 1) {
+  Fragments::Answer take(const Octets& packet, trace::TimeNs time = 1, std::uint64_t network = 0) {
     const auto fragment = wire::decode_ipv4_fragment({packet, packet.size()});
     EXPECT_TRUE(fragment);
     fragments.start({++frame_, time});
-    return fragment ? fragments.take(*fragment) : Fragments::Answer{};
+    return fragment ? fragments.take(*fragment, network) : Fragments::Answer{};
   }
   Fragments fragments;
 
@@ -165,10 +165,44 @@ TEST(Fragments, ExtremeTimes) {
 /// "udp port 4789" as a capture filter.
 TEST(Fragments, WhereOnlyFirstOnesCome) {
   Joining joining;
-  for (std::uint8_t i = 0; i < 4; ++i) EXPECT_EQ(joining.take(piece(0, true, filled(32), i)).taken, Taken::held);
-  EXPECT_EQ(joining.take(piece(0, true, filled(32), 9)).taken, Taken::no);
+  for (std::uint8_t i = 0; i < 32; ++i) EXPECT_EQ(joining.take(piece(0, true, filled(32), i)).taken, Taken::held);
+  EXPECT_EQ(joining.take(piece(0, true, filled(32), 99)).taken, Taken::no);
   EXPECT_EQ(joining.take(piece(32, false, filled(8), 200)).taken, Taken::held) << "there are others";
-  EXPECT_EQ(joining.take(piece(0, true, filled(32), 10)).taken, Taken::held);
+  EXPECT_EQ(joining.take(piece(0, true, filled(32), 100)).taken, Taken::held);
+}
+
+/// Several queues, or several ways: the others of all of them come behind.
+TEST(Fragments, ManyFirstOnesInARow) {
+  Joining joining;
+  constexpr std::uint8_t row = 30;
+  for (std::uint8_t i = 0; i < row; ++i) EXPECT_EQ(joining.take(piece(0, true, filled(32), i)).taken, Taken::held);
+  for (std::uint8_t i = 0; i < row; ++i) EXPECT_EQ(joining.take(piece(32, false, filled(8), i)).taken, Taken::whole);
+  EXPECT_TRUE(joining.fragments.not_joined().empty());
+}
+
+/// Names from the Internet, in fragments: thousands of addresses once each.
+TEST(Fragments, ManyAddresses) {
+  Joining joining;
+  const auto from = [](unsigned n, Octets packet) {
+    packet[13] = static_cast<std::uint8_t>(n >> 8U);
+    packet[14] = static_cast<std::uint8_t>(n);
+    return packet;
+  };
+  for (unsigned n = 0; n < 5000; ++n) {
+    EXPECT_EQ(joining.take(from(n, piece(0, true, filled(32)))).taken, Taken::held) << n;
+    EXPECT_EQ(joining.take(from(n, piece(32, false, filled(8)))).taken, Taken::whole) << n;
+  }
+}
+
+TEST(Fragments, NetworksWithTheSameAddressesAndNumbers) {
+  Joining joining;
+  EXPECT_EQ(joining.take(piece(0, true, filled(32, 5)), 1, 5).taken, Taken::held);
+  EXPECT_EQ(joining.take(piece(0, true, filled(32, 6)), 1, 6).taken, Taken::held);
+  const auto sixth = joining.take(piece(32, false, filled(8)), 1, 6);
+  ASSERT_EQ(sixth.taken, Taken::whole);
+  EXPECT_EQ(Octets(sixth.packet.begin() + 20, sixth.packet.begin() + 52), filled(32, 6));
+  EXPECT_EQ(joining.take(piece(32, false, filled(8)), 1, 5).taken, Taken::whole);
+  EXPECT_TRUE(joining.fragments.not_joined().empty());
 }
 
 TEST(Fragments, OneThatTheCaptureCutIsOpenedAsItIs) {

@@ -373,6 +373,45 @@ TEST(OpenFrame, WhoSentWhatIsNoRdma) {
   }
 }
 
+// RFC 4963: numbers of fragments come again while a piece of an older packet waits.
+TEST(OpenFrame, OfTwoPacketsNoneIsMade) {
+  const auto packet = [](std::uint8_t fill) {
+    Octets whole = bth_packet(100);
+    std::fill(whole.begin() + 12, whole.end() - 4, fill);
+    Octets network = ipv4(17, udp(whole));
+    network[6] = 0;  // it may be cut up
+    const auto crc = wire::icrc(wire::IcrcLayout::rocev2_ipv4, wire::Bytes(network).first(28),
+                                wire::Bytes(whole).first(whole.size() - 4));
+    for (unsigned i = 0; i < 4; ++i) whole[whole.size() - 4 + i] = static_cast<std::uint8_t>(crc.value_or(0) >> 8U * i);
+    return udp(whole);
+  };
+  const auto piece = [](const Octets& of, std::size_t offset, std::size_t size, bool more) {
+    const auto from = of.begin() + static_cast<std::ptrdiff_t>(offset);
+    Octets out = ipv4(17, {from, from + static_cast<std::ptrdiff_t>(size)});
+    out[6] = static_cast<std::uint8_t>(more ? 0x20 : 0);
+    out[7] = static_cast<std::uint8_t>(offset / 8);
+    return ethernet(0x0800, out);
+  };
+  const Octets one = packet(1);
+  const Octets another = packet(2);
+  constexpr std::size_t cut = 64;
+  const struct {
+    const char* name;
+    const Octets& end;
+    Content content;
+  } cases[] = {{"its own", one, Content::infiniband}, {"another's", another, Content::nothing}};
+  for (const auto& c : cases) {
+    Fragments fragments;
+    Opened o;
+    for (const Octets& frame : {piece(one, 0, cut, true), piece(c.end, cut, c.end.size() - cut, false)}) {
+      open_frame(frame_of(LinkType::ethernet, frame), o, &fragments);
+    }
+    EXPECT_EQ(o.content, c.content) << c.name;
+    EXPECT_EQ(o.not_opened.by, c.content == Content::nothing ? NotOpened::By::fragment : NotOpened::By::nothing)
+        << c.name;
+  }
+}
+
 // The UDP header says how long the packet was whose beginning it is.
 TEST(OpenFrame, FirstFragmentIsATruncatedFrame) {
   const Octets whole = udp(bth_packet(1000));
