@@ -63,11 +63,18 @@ struct Sums {
   return found != of.end() && found->is_string() ? found->get<std::string>() : std::string();
 }
 
-[[nodiscard]] std::string_view worst(ExitStatus status, const Json& totals) {
+/// What keeps the mount from working, where no finding is worse; empty: nothing does.
+[[nodiscard]] std::string broken_state(const Json& verdict) {
+  std::string state = word(verdict, "state");
+  return state == "waiting" || state == "down" || state == "never-up" ? state : std::string();
+}
+
+[[nodiscard]] std::string worst(ExitStatus status, const Sums& sums) {
   if (status == ExitStatus::trouble) return "trouble";
-  if (number(totals, "errors") != 0) return "error";
-  if (number(totals, "warnings") != 0) return "warning";
-  return status == ExitStatus::nothing ? "nothing" : "clean";
+  if (number(sums.totals, "errors") != 0) return "error";
+  if (number(sums.totals, "warnings") != 0) return "warning";
+  if (std::string state = broken_state(sums.verdict); !state.empty()) return state;
+  return status == ExitStatus::nothing ? "nothing" : "clean";  // notes are for healthy ones as well
 }
 
 /// Suites without their frame, each with the capture's name in front of its own.
@@ -150,8 +157,8 @@ std::string CaptureRows::text(const std::string& path, ExitStatus status, std::s
   if (sentence.empty()) {
     sentence = status == ExitStatus::trouble ? "it could not be read" : "nothing of RPC-over-RDMA that can be judged";
   }
-  return fmt::format("{:<8} {}: {}, {}. {}\n", worst(status, sums.totals), report::printable(path),
-                     counted("errors", "error"), counted("warnings", "warning"), sentence);
+  return fmt::format("{:<8} {}: {}, {}. {}\n", worst(status, sums), report::printable(path), counted("errors", "error"),
+                     counted("warnings", "warning"), sentence);
 }
 
 std::string CaptureRows::ndjson(const std::string& path, ExitStatus status, std::string_view said) {

@@ -3,13 +3,13 @@
 
 #include <unistd.h>
 
-#include <algorithm>
 #include <cerrno>
-#include <iterator>
 #include <string>
 #include <system_error>
 
 #include <fmt/format.h>
+
+#include "report/layout.hpp"
 
 namespace rpcrdma::cli {
 
@@ -31,12 +31,8 @@ Printed print_out(std::string_view text) {
 bool print(std::string_view text) { return print_out(text) != Printed::failed; }
 
 void complain(std::string_view line) noexcept {
-  std::string whole = "rpcrdma-analyzer: ";
   // Names of files may hold anything; the line stays one line.
-  std::replace_copy_if(
-      line.begin(), line.end(), std::back_inserter(whole),
-      [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; }, '?');
-  whole += '\n';
+  const std::string whole = "rpcrdma-analyzer: " + report::printable(line) + '\n';
   [[maybe_unused]] const auto ignored = ::write(STDERR_FILENO, whole.data(), whole.size());
 }
 

@@ -11,6 +11,8 @@
 
 #include <fmt/format.h>
 
+#include "report/layout.hpp"
+
 namespace rpcrdma::cli {
 namespace {
 
@@ -49,11 +51,11 @@ bool Progress::time_to_show() noexcept {
 }
 
 void Progress::show(std::string_view name, std::uint64_t frames, std::optional<double> part) {
-  std::string line = part ? fmt::format("{:3.0f} %  {} frames  {}", std::clamp(*part, 0.0, 1.0) * 100, frames, name)
-                          : fmt::format("{} frames  {}", frames, name);
+  const std::string clean = report::printable(name);
+  std::string line = part ? fmt::format("{:3.0f} %  {} frames  {}", std::clamp(*part, 0.0, 1.0) * 100, frames, clean)
+                          : fmt::format("{} frames  {}", frames, clean);
   line.resize(std::min(line.size(), columns() - 1));
-  std::replace_if(
-      line.begin(), line.end(), [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; }, '?');
+  while (!line.empty() && static_cast<unsigned char>(line.back()) >= 0x80) line.pop_back();  // perhaps in the middle
   put(fmt::format("\r{}\x1b[K", line));
   shown_ = true;
 }

@@ -5,6 +5,8 @@
 #include <numeric>
 #include <vector>
 
+#include "report/fold.hpp"
+
 namespace rpcrdma::cli {
 namespace {
 
@@ -30,7 +32,7 @@ bool shows(const Options& options, referee::RuleId rule) {
 
 bool shows(const Options& options, const referee::Finding& finding) {
   return finding.severity >= options.least && shows(options, finding.rule) &&
-         shows_connection(options, finding.connection);
+         (!options.connection || report::concerns(finding, *options.connection));
 }
 
 bool shows(const Options& options, const referee::Unchecked& unchecked) {

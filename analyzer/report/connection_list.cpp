@@ -99,10 +99,19 @@ std::string outcomes(const AttemptsInARow& series) {
   const auto refused = static_cast<std::uint64_t>(
       std::count_if(series.members.begin(), series.members.end(),
                     [](const ConnectionFacts* c) { return c->closed && c->closed->how == How::refused; }));
-  const std::uint64_t unanswered = series.members.size() - refused;
-  if (unanswered == 0) return "all refused";
-  if (refused == 0) return "none answered";
-  return fmt::format("{} refused, {} not answered", grouped(refused), grouped(unanswered));
+  const auto under_way = static_cast<std::uint64_t>(
+      std::count_if(series.members.begin(), series.members.end(), [](const ConnectionFacts* c) { return !c->closed; }));
+  const std::uint64_t unanswered = series.members.size() - refused - under_way;
+  if (unanswered + under_way == 0) return "all refused";
+  if (refused + under_way == 0) return "none answered";
+  std::string out;
+  const auto add = [&](std::uint64_t count, std::string_view what) {
+    if (count != 0) out += fmt::format("{}{} {}", out.empty() ? "" : ", ", grouped(count), what);
+  };
+  add(refused, "refused");
+  add(unanswered, "not answered");
+  add(under_way, "under way");
+  return out;
 }
 
 void series_line(Page& page, const AttemptsInARow& series, Epoch epoch) {

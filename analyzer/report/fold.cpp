@@ -77,6 +77,11 @@ std::vector<trace::ConnectionId> connections_of(const Finding& finding) {
   return out;
 }
 
+bool concerns(const Finding& finding, trace::ConnectionId connection) {
+  const auto& all = finding.connections;
+  return finding.connection == connection || std::find(all.begin(), all.end(), connection) != all.end();
+}
+
 std::uint64_t Fold::times() const {
   std::uint64_t sum = first->occurrences;
   for (const Finding* other : others) sum += other->occurrences;

@@ -32,5 +32,7 @@ struct Fold {
 
 /// The connections of a finding, ascending; empty: it is about the capture as a whole.
 [[nodiscard]] std::vector<trace::ConnectionId> connections_of(const referee::Finding& finding);
+/// Is it one of them?
+[[nodiscard]] bool concerns(const referee::Finding& finding, trace::ConnectionId connection);
 
 }  // namespace rpcrdma::report

@@ -258,6 +258,7 @@ static void put(JsonText to, const referee::MountFacts& mount) {
       .add("id", mount.id)
       .add("client", mount.client)
       .add("server", mount.server)
+      .add("roles", mount.roles == referee::MountFacts::Roles::known ? "known" : "guessed")
       .add("connections", mount.connections)
       .object("attempts",
               [&](Object& attempts) {

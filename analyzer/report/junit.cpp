@@ -262,7 +262,9 @@ void junit(const Run& run, const JunitView& view, const Write& write) {
   Book book{run.report.findings, {}};
   for (const std::size_t place : by_place(run.report.findings)) {
     const referee::Finding finding = run.report.findings.at(place);
-    book.judged[{finding.connection, finding.rule}].findings.push_back(place);
+    std::vector<trace::ConnectionId> connections = connections_of(finding);
+    if (connections.empty()) connections.push_back(0);
+    for (const trace::ConnectionId id : connections) book.judged[{id, finding.rule}].findings.push_back(place);
   }
   for (const referee::Unchecked& unchecked : run.report.unchecked) {
     book.judged[{unchecked.connection, unchecked.rule}].unchecked = unchecked.reason;

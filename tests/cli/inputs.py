@@ -195,7 +195,7 @@ class Unreadable(Folder):
         self.assertIn("folder: there is no capture below it", got.errors)
 
     def test_a_name_with_a_line_end_stays_one_line(self):
-        self.alone(os.path.join(self.folder.name, "a\nb"), "a?b")
+        self.alone(os.path.join(self.folder.name, "a\nb"), "a\\x0ab")
 
     def test_among_several_the_others_are_analysed(self):
         missing = os.path.join(self.folder.name, "missing")

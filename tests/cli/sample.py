@@ -149,6 +149,9 @@ class Options(Captures):
     def test_each(self):
         lines = printed("--each", self.healthy, self.faulty, status=1).splitlines()
         self.assertEqual([path in line for path, line in zip((self.healthy, self.faulty), lines)], [True, True])
+        # No rule is broken, and still the mount is none.
+        path, _ = self.forged([scenario("call-lost-by-close")], "rocev2", "lost.pcap")
+        self.assertTrue(printed("--each", path).startswith("down "))
 
     def test_resume(self):
         arguments = ("--each", "--format", "ndjson", self.healthy)
@@ -236,6 +239,15 @@ class Options(Captures):
 
     def test_connection(self):
         self.assertEqual([c["id"] for c in document("--connection", "2", harness.capture(MOUNTS))["connections"]], [2])
+        # What several connections show together is a finding of each.
+        path, _ = self.forged([scenario("symptom-reconnect-loop-after-work")], "rocev2", "loop.pcap")
+        for connection, found in (("1", False), ("2", True), ("3", True), ("4", True)):
+            report = document("--connection", connection, path, status=1 if found else 0)
+            self.assertEqual("reconnect-loop" in rules(report), found, connection)
+            suites = tree.fromstring(printed("--format", "junit", path, status=1).encode())
+            failed = [case.find("failure") is not None for suite in suites if suite.get("name") == "connection " + connection
+                      for case in suite if case.get("name") == "reconnect-loop"]
+            self.assertEqual(any(failed), found, connection)
 
     def test_fail_on(self):
         for word, healthy, faulty in (("note", 1, 1), ("warning", 0, 1), ("error", 0, 1), ("never", 0, 0)):
