@@ -15,17 +15,16 @@
 #include "referee/exchange/observation.hpp"
 #include "referee/message/queue.hpp"
 #include "referee/mount/account.hpp"
+#include "referee/mount/across.hpp"
 #include "referee/mount/lives.hpp"
 #include "referee/mount/mounts.hpp"
-#include "referee/mount/trunks.hpp"
 #include "referee/rules/checks.hpp"
 #include "referee/rules/peers.hpp"
 #include "referee/shares.hpp"
 #include "referee/state/connection.hpp"
 #include "referee/state/finished.hpp"
-#include "referee/state/procedures.hpp"
+#include "referee/state/sums.hpp"
 #include "wire/cm.hpp"
-#include "wire/rpc.hpp"
 
 namespace rpcrdma::referee {
 
@@ -182,23 +181,7 @@ struct Referee::Impl {
     if ((connection.messages_read > 0 && !facts.one_way) || connection.rejected()) judged = true;
     performance_at_end(on(connection));
     if (connection.ready_by_data.number != 0) judge_missing_ready(on(connection), connection.ready_by_data);
-    const Ledger& ledger = connection.credits[0];
-    facts.credits.requested = ledger.requested;
-    facts.credits.granted = ledger.granted;
-    facts.credits.outstanding_peak = ledger.peak;
-    facts.credits.stalls = ledger.stalls;
-    LatencyHistogram all;
-    all.add(connection.other_latency);
-    for (const auto& [id, procedure] : connection.procedures) {
-      const auto& [program, version, number] = id;
-      LatencyHistogram both;
-      both.add(procedure.latency);
-      both.add(procedure.reverse);
-      all.add(procedure.latency);
-      facts.procedures.push_back({program, version, number, wire::procedure_name(program, version, number),
-                                  procedure.calls, both.facts(), operations_of(procedure, program)});
-    }
-    facts.latency = all.facts();
+    sum_up(connection);
     if (listener != nullptr) {
       listener->connection(facts);
       book.conclude(facts.id, true);
@@ -583,6 +566,7 @@ AcrossMounts Referee::finish_connections(FrameRef last) {
 Share Referee::finish_share(FrameRef last, FrameRef first, const AcrossMounts& across) {
   Impl& impl = *impl_;
   Share share;
+  impl.mounts.leave_out_strangers(impl.options.service_ports, across.services);
   if (impl.mounts.any_attempt()) impl.any_rpcrdma = true;
   share.mounts = impl.mounts.finish({impl.context}, first, last, across, impl.now);
   share.mounts_known = impl.mounts.known();

@@ -457,6 +457,7 @@ void Mounts::ends(const Connection& connection, bool reported) {
     attempt->outcome = Outcome::unheard;
   }
   mount.connections.push_back(connection.id());
+  if (connection.facts.server.port) services_.add(mount.server, *connection.facts.server.port);
   if (connection.roles_known()) mount.told = MountFacts::Roles::known;
   if (mount.lives.size() >= Mount::most_lives) {
     mount.lives.pop_front();
@@ -473,6 +474,18 @@ void Mounts::forgets(const Connection& connection) {
   if (connection.mount != nullptr && connection.mount->alive.empty()) connection.mount->clocks.rest();
 }
 
+void Mounts::leave_out_strangers(const std::vector<std::uint16_t>& service_ports, const Services& services) {
+  for (const auto& [ends, mount] : mounts_) {
+    for (Attempt& attempt : mount->attempts) {
+      const bool to_a_port = attempt.transport == trace::Transport::iwarp && attempt.server_port.has_value();
+      if (!to_a_port || attempt.connection != 0) continue;
+      const std::uint16_t port = *attempt.server_port;
+      const bool usual = std::find(service_ports.begin(), service_ports.end(), port) != service_ports.end();
+      if (!usual && !services.holds(mount->server, port)) attempt.outcome = Outcome::other;
+    }
+  }
+}
+
 bool Mounts::any_attempt() const noexcept {
   return std::any_of(mounts_.begin(), mounts_.end(), [](const auto& entry) {
     const Mount& mount = *entry.second;
@@ -482,7 +495,7 @@ bool Mounts::any_attempt() const noexcept {
 }
 
 AcrossMounts Mounts::across() const {
-  AcrossMounts all{{}, presence_};
+  AcrossMounts all{{}, presence_, services_};
   for (const auto& [ends, mount] : mounts_) all.trunks.add(mount->nfs);
   return all;
 }

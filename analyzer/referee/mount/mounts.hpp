@@ -74,6 +74,9 @@ class Mounts {
   [[nodiscard]] const std::vector<trace::Moment>& known() const noexcept { return known_; }
   /// Mounts that are not kept; each request of them counts.
   [[nodiscard]] const TurnedAway& turned_away() const noexcept { return turned_away_; }
+  /// Others use iWARP as well: attempts to reach one of those, at no service port, are none to mount. First of all at
+  /// the end.
+  void leave_out_strangers(const std::vector<std::uint16_t>& service_ports, const Services& services);
   /// Is there a mount of which nothing but failed attempts is known?
   [[nodiscard]] bool any_attempt() const noexcept;
 
@@ -92,6 +95,7 @@ class Mounts {
   std::map<Key, std::unique_ptr<Mount>> mounts_;
   StepsRead steps_read_;
   Presence presence_;
+  Services services_;
 };
 
 }  // namespace rpcrdma::referee

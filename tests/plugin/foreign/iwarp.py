@@ -4,7 +4,7 @@ means NFS over RDMA, whatever comes next."""
 import struct
 
 from foreign.capture import Foreign
-from foreign.network import Tcp, quoted, tcp, udp
+from foreign.network import ACK, RESET, SYN, Tcp, quoted, tcp, udp
 
 REQUEST, REPLY = b"MPA ID Req Frame", b"MPA ID Rep Frame"
 MARKERS, CRC, REJECTED = 0x80, 0x40, 0x20
@@ -50,12 +50,19 @@ def within_others(private):
             quoted(tcp(5000, asked, client=40001), 3, 13)]
 
 
+def refused(port, client):
+    return [tcp(port, client=client, sequence=1000, acknowledged=0, flags=SYN),
+            tcp(port, back=True, client=client, sequence=0, acknowledged=1001, flags=RESET | ACK)]
+
+
 CAPTURES = {
     "MPA with the private data of others": Foreign("iwarp_mpa", begun(b"NVMe" + b"\0" * 28, b"\x11" * 512).ask(*SENDS, *IN_PIECES)
                                                    .answer(*SENDS).close()),
     "MPA revision 2": Foreign("iwarp_mpa", begun(ENHANCED + b"peer", ENHANCED, revision=2).ask(SENDS[0]).answer(READ)
                               .ask(tagged(2, b"\6" * 100)).close()),
     "MPA refused": Foreign("iwarp_mpa", Tcp(5000).ask(mpa(REQUEST, b"let me in")).answer(mpa(REPLY, b"no", REJECTED)).close()),
+    "MPA refused, and then TCP": Foreign("iwarp_mpa", [*Tcp(5000).ask(mpa(REQUEST, b"let me in")).answer(mpa(REPLY, b"no", REJECTED)).close(),
+                                                       *refused(5000, 40001), *refused(5000, 40002)]),
     "MPA of an unknown revision": Foreign("tcp", begun(b"9", b"9", revision=9).ask(*SENDS).close()),
     "MPA that never ends": Foreign("tcp", Tcp(5000).ask(mpa(REQUEST, b"short", says=512)).answer(mpa(REPLY, says=0xFFFF)).close()),
     "MPA with the wrong checksums": Foreign("iwarp_mpa", begun(flags=CRC).ask(*SENDS).close()),
