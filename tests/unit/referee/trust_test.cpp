@@ -87,10 +87,14 @@ TEST(OpenAtADoubt, ItsMemoryMayBeOfferedAnew) {
 // A broken Call takes no credit, and one of before the doubt is not known to.
 TEST(OpenAtADoubt, CreditsAreCountedFromThereOn) {
   Story s;
-  s.connect().call(1).reply(1, {}, 4).gap(Side::active).call(slow);
+  s.connect();
+  for (const std::uint32_t xid : {1U, 2U, 3U}) s.call(xid, {}, 4).reply(xid, {}, 4);
+  s.call(slow, {}, 4).gap(Side::passive);
+  for (const std::uint32_t xid : {4U, 5U, 6U}) s.call(xid, {}, 4).reply(xid, {}, 4);
   s.send(Side::active, words({8, 1, 32, 0, 0, 2, 0, 0}));
   for (std::uint32_t xid = 1000; xid < 1000 + many; ++xid) s.call(xid, {}, 4).reply(xid, {}, 4);
   s.send(Side::passive, words({8, 1, 4, 4, 2}));
+  for (const std::uint32_t xid : {7U, 9U}) s.call(xid, {}, 4).reply(xid, {}, 4);
   for (const std::uint32_t xid : {11U, 12U, 13U, 14U}) s.call(xid, {}, 4);
   for (const std::uint32_t xid : {11U, 12U, 13U, 14U}) s.reply(xid, {}, 4);
   EXPECT_EQ(found(s.end(), RuleId::credit_limit_exceeded).size(), 0U);
@@ -145,12 +149,13 @@ TEST(BehindManyCalls, WhatIsRememberedIsWhatIsSaid) {
 TEST(BehindManyFindings, TheCauseIsNotAnotherOperation) {
   for (const std::uint32_t count : {10U, 250U}) {
     Story s;
-    s.connect().call(1).reply(1);
+    s.connect().call(1).reply(1).call(slow, to_write(buffer)).reply(slow, to_write(buffer));
     for (std::uint32_t i = 0; i < count; ++i) {
       s.write(Side::passive, buffer, 0x10000, 1000 + i);
       exchanges(s, 1, 100 + i);
     }
-    s.write(Side::passive, buffer, 0x10000, 5555);
+    s.write(Side::passive, buffer, 0x10000, 2999);
+    const std::uint64_t last = s.frame;
     s.refuse(Side::active, trace::Refusal::Kind::remote_access, trace::Refusal::Refused::write, s.op)
         .close(Side::active);
     const Report report = s.end();
@@ -158,6 +163,7 @@ TEST(BehindManyFindings, TheCauseIsNotAnotherOperation) {
     const std::optional<Closed> closed = report.connections.at(0).closed;
     ASSERT_TRUE(closed && closed->cause) << count;
     EXPECT_EQ(closed->cause->message.find(" 1,"), std::string::npos) << closed->cause->message;
+    EXPECT_EQ(closed->cause->frames.front(), last) << closed->cause->message;
   }
 }
 
