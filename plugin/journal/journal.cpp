@@ -499,7 +499,7 @@ Journal::Journal(Options options) : engine_(std::make_unique<Engine>(*this, std:
 Journal::~Journal() = default;
 
 void Journal::feed(const trace::Frame& frame) {
-  if (finished_ || frame.ref.number <= last_frame_) return;
+  if (finished() || frame.ref.number <= last_frame_) return;
   last_frame_ = frame.ref.number;
   engine_->current = &frame;
   if (engine_->first.number == 0) engine_->first = frame.ref;
@@ -515,8 +515,7 @@ void Journal::feed(const trace::Frame& frame) {
 }
 
 void Journal::finish() {
-  if (finished_) return;
-  finished_ = true;
+  if (finished()) return;
   Engine& engine = *engine_;
   engine.trace.finish();
   std::vector<std::uint32_t> open;
@@ -530,19 +529,19 @@ void Journal::finish() {
   mounts_ = std::move(report.mounts);
   by_frame_.clear();
   indexed_ = 0;
-  index_findings();
   mpa_begins_.clear();
   engine_.reset();
+  index_findings();
 }
 
 void Journal::index_findings() {
-  const std::size_t all = finished_ ? findings_.size() : engine_->referee.findings();
+  const std::size_t all = finished() ? findings_.size() : engine_->referee.findings();
   proven_.clear();
   for (; indexed_ < all; ++indexed_) {
     const auto index = static_cast<std::uint32_t>(indexed_);
     const referee::Finding& each = finding(index);
     by_frame_.add(each, index);
-    if (!finished_ && !each.frames.empty() && each.frames.front() < last_frame_) proven_.push_back(index);
+    if (!finished() && !each.frames.empty() && each.frames.front() < last_frame_) proven_.push_back(index);
   }
 }
 
@@ -576,7 +575,7 @@ bool Journal::concerns(const referee::Finding& finding) const noexcept {
 }
 
 const referee::Finding& Journal::finding(std::uint32_t index) const noexcept {
-  return finished_ ? findings_[index] : engine_->referee.finding(index);
+  return finished() ? findings_[index] : engine_->referee.finding(index);
 }
 
 }  // namespace rpcrdma::journal

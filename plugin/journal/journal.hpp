@@ -37,7 +37,7 @@ class Journal {
   void feed(const trace::Frame& frame);
   /// The end of the file: what was held back is settled.
   void finish();
-  [[nodiscard]] bool finished() const noexcept { return finished_; }
+  [[nodiscard]] bool finished() const noexcept { return engine_ == nullptr; }
 
   /// False: no packet of InfiniBand or TCP was found in it, by a link or a tunnel that the trace does not open.
   [[nodiscard]] bool opened(std::uint32_t frame) const noexcept { return frame < opened_.size() && opened_[frame]; }
@@ -78,7 +78,7 @@ class Journal {
   struct Engine;
   void index_findings();
 
-  std::unique_ptr<Engine> engine_;
+  std::unique_ptr<Engine> engine_;  // until finish()
   NotesByFrame notes_;
   std::deque<Message> messages_;
   std::deque<Payload> payloads_;
@@ -95,7 +95,6 @@ class Journal {
   std::vector<referee::MountFacts> mounts_;
   std::size_t indexed_ = 0;
   std::uint64_t last_frame_ = 0;
-  bool finished_ = false;
 };
 
 }  // namespace rpcrdma::journal

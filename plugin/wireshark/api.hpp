@@ -15,6 +15,7 @@
 #include <epan/expert.h>
 #include <epan/export_object.h>
 #include <epan/follow.h>
+#include <epan/plugin_if.h>
 #include <epan/prefs.h>
 #include <epan/proto_data.h>
 #include <epan/stat_tap_ui.h>

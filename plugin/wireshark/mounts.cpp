@@ -61,24 +61,33 @@ tap_packet_status mounts_packet(void* data, packet_info*, epan_dissect_t*, const
   return TAP_PACKET_REDRAW;
 }
 
-// --- tshark's text: at the end, in one pass as well
+// --- text
+
+void print(const MountFacts& mount) {
+  std::printf("%u  client %s, server %s: %s; %" PRIu64 " attempt%s, %" PRIu64 " established, %" PRIu64
+              " refused, %" PRIu64 " unanswered\n   %s\n",
+              mount.id, mount.client.c_str(), mount.server.c_str(), name(mount.state).data(), mount.attempts.made,
+              mount.attempts.made == 1 ? "" : "s", mount.attempts.established, mount.attempts.refused,
+              mount.attempts.unanswered, mount.sentence.c_str());
+  if (!mount.next.empty()) std::printf("   %s\n", mount.next.c_str());
+}
 
 void print_mounts(void*) {
-  end_of_pass();
+  // tshark asks for it once, at its end, which it does not announce in one pass; the window by the clock, while frames
+  // come.
+  if (!in_window()) end_of_pass();
   const journal::Journal* journal = finished_journal();
   std::printf("\nNFS over RDMA mounts:\n");
-  if (given_back() || journal == nullptr || journal->mounts().empty()) {
-    std::printf(given_back() ? "not looked at: everything is left to Wireshark's own dissector\n" : "none\n");
-    return;
+  const char* nothing = given_back()                ? "not looked at: everything is left to Wireshark's own dissector\n"
+                        : journal == nullptr        ? "not known: not all frames have been looked at\n"
+                        : journal->mounts().empty() ? "none\n"
+                                                    : nullptr;
+  if (nothing != nullptr) {
+    std::printf("%s", nothing);
+  } else {
+    for (const MountFacts& mount : journal->mounts()) print(mount);
   }
-  for (const MountFacts& mount : journal->mounts()) {
-    std::printf("%u  client %s, server %s: %s; %" PRIu64 " attempt%s, %" PRIu64 " established, %" PRIu64
-                " refused, %" PRIu64 " unanswered\n   %s\n",
-                mount.id, mount.client.c_str(), mount.server.c_str(), name(mount.state).data(), mount.attempts.made,
-                mount.attempts.made == 1 ? "" : "s", mount.attempts.established, mount.attempts.refused,
-                mount.attempts.unanswered, mount.sentence.c_str());
-    if (!mount.next.empty()) std::printf("   %s\n", mount.next.c_str());
-  }
+  std::fflush(stdout);  // the window goes on
 }
 
 tap_packet_status no_packet(void*, packet_info*, epan_dissect_t*, const void*, tap_flags_t) {

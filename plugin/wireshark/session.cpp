@@ -12,7 +12,34 @@ namespace rpcrdma::plugin {
 
 namespace {
 
-std::unique_ptr<journal::Journal> open_journal;
+/// How the frames of the open file come.
+enum class Stage : std::uint8_t {
+  none,       ///< no file is open, or its journal was given up
+  reading,    ///< for the first time: Wireshark says when that is over
+  rereading,  ///< once more, all of them in order, because a preference has changed for example: nobody says the end
+  read
+};
+Stage stage = Stage::none;
+std::unique_ptr<journal::Journal> open_journal;  ///< null in Stage::none
+
+/// What the window says of its file. Nobody answers in tshark and sharkd: they dissect nothing anew.
+struct WindowsFile {
+  enum class State : std::uint8_t { no_window, comes, here } state = State::no_window;
+  std::uint32_t frames = 0;  ///< by now
+};
+
+void* take_state(capture_file* file, void* into) {
+  const auto state = file->state == FILE_READ_DONE ? WindowsFile::State::here : WindowsFile::State::comes;
+  *static_cast<WindowsFile*>(into) = {state, file->count};
+  return into;
+}
+
+[[nodiscard]] WindowsFile windows_file() {
+  WindowsFile file;
+  plugin_if_get_capture_file(take_state, &file);
+  return file;
+}
+std::uint32_t to_reread = 0;  ///< in Stage::rereading: so many frames
 
 /// With a read filter (-2 -R) Wireshark gives the number of a frame that it leaves out to the next one as well. The
 /// journal counts them all.
@@ -35,7 +62,7 @@ void guarded(Action action) noexcept {
   try {
     action();
   } catch (...) {
-    open_journal.reset();
+    close_session();
     g_warning("rpcrdma: out of memory; this file is shown without the referee");
   }
 }
@@ -105,7 +132,7 @@ void count_frame(const packet_info* pinfo) {
   return behind == shifts.begin() ? number : number + std::prev(behind)->left_out;
 }
 
-void feed(packet_info* pinfo, std::uint32_t number) {
+void feed(packet_info* pinfo) {
   if (pinfo->data_src == nullptr || pinfo->rec->rec_type != REC_TYPE_PACKET) return;
   auto* source = static_cast<struct data_source*>(pinfo->data_src->data);
   tvbuff_t* tvb = get_data_source_tvb(source);
@@ -113,7 +140,7 @@ void feed(packet_info* pinfo, std::uint32_t number) {
   const std::uint8_t* octets = captured == 0 ? nullptr : tvb_get_ptr(tvb, 0, static_cast<int>(captured));
   const auto link = link_type(pinfo);
   trace::Frame frame;
-  frame.ref.number = number;
+  frame.ref.number = as_counted(pinfo->num);
   frame.ref.time = trace::time_of(pinfo->abs_ts.secs, pinfo->abs_ts.nsecs);
   frame.link = link.value_or(static_cast<trace::LinkType>(UINT32_MAX));
   frame.octets = wire::Bytes(octets, captured);
@@ -124,20 +151,40 @@ void feed(packet_info* pinfo, std::uint32_t number) {
   guarded([&] { open_journal->feed(frame); });
 }
 
+/// A frame that may be new.
+void take(packet_info* pinfo) {
+  if (frame_numbers.newest == 0) {
+    const WindowsFile file = windows_file();
+    if (file.state == WindowsFile::State::here) stage = Stage::rereading;
+    to_reread = file.frames;
+  }
+  // Wireshark leaves out what its user ignores, perhaps the last one: then the end is where it comes back to one.
+  if (stage == Stage::rereading && pinfo->num <= frame_numbers.newest) return end_of_pass();
+  guarded([&] { count_frame(pinfo); });
+  if (stage != Stage::none) feed(pinfo);
+  if (stage == Stage::rereading && pinfo->num >= to_reread) end_of_pass();
+}
+
 }  // namespace
 
 void open_session() noexcept {
   frame_numbers = {};
+  stage = Stage::reading;
   guarded([] { open_journal = std::make_unique<journal::Journal>(options()); });
 }
-void close_session() noexcept { open_journal.reset(); }
+void close_session() noexcept {
+  stage = Stage::none;
+  open_journal.reset();
+}
 void end_of_pass() noexcept {
-  if (open_journal) guarded([] { open_journal->finish(); });
+  if (stage == Stage::none) return;
+  stage = Stage::read;
+  guarded([] { open_journal->finish(); });
 }
 
-const journal::Journal* finished_journal() {
-  return open_journal && open_journal->finished() ? open_journal.get() : nullptr;
-}
+bool in_window() { return windows_file().state != WindowsFile::State::no_window; }
+
+const journal::Journal* finished_journal() { return stage == Stage::read ? open_journal.get() : nullptr; }
 
 std::uint32_t shown_number(std::uint64_t frame) {
   const std::vector<FrameNumbers::Shift>& shifts = frame_numbers.shifts;
@@ -149,14 +196,12 @@ std::uint32_t shown_number(std::uint64_t frame) {
 }
 
 Drawn* look(packet_info* pinfo) {
-  if (!open_journal) return nullptr;
+  if (stage == Stage::none) return nullptr;
   auto* drawn = static_cast<Drawn*>(p_get_proto_data(pinfo->pool, pinfo, proto_rpcrdma, drawn_key));
   if (drawn != nullptr) return drawn;
-  if (!open_journal->finished()) guarded([&] { count_frame(pinfo); });
-  if (!open_journal) return nullptr;
+  if (stage != Stage::read) take(pinfo);
+  if (stage == Stage::none) return nullptr;
   const std::uint32_t number = as_counted(pinfo->num);
-  feed(pinfo, number);
-  if (!open_journal) return nullptr;
   drawn = static_cast<Drawn*>(wmem_alloc0(pinfo->pool, sizeof(Drawn)));
   drawn->journal = open_journal.get();
   drawn->frame = number;

@@ -24,6 +24,9 @@ void open_session() noexcept;
 void close_session() noexcept;
 void end_of_pass() noexcept;  ///< all frames have been seen once
 
+/// Wireshark's window, and not tshark or sharkd.
+[[nodiscard]] bool in_window();
+
 /// The journal once all frames have been seen; null until then.
 [[nodiscard]] const journal::Journal* finished_journal();
 
