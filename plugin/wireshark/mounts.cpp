@@ -128,7 +128,7 @@ void register_mounts() {
 }
 
 void queue_mounts(const Canvas& canvas) {
-  if (canvas.pinfo->num == 1 && have_tap_listener(mounts_tap)) tap_queue_packet(mounts_tap, canvas.pinfo, canvas.drawn);
+  if (have_tap_listener(mounts_tap)) tap_queue_packet(mounts_tap, canvas.pinfo, canvas.drawn);
 }
 
 }  // namespace rpcrdma::plugin

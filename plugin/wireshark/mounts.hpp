@@ -7,7 +7,7 @@
 namespace rpcrdma::plugin {
 
 void register_mounts();
-/// Of the first frame: the table is filled when it passes.
+/// In each frame: the table is filled with the first that passes its filter.
 void queue_mounts(const Canvas& canvas);
 
 }  // namespace rpcrdma::plugin

@@ -92,6 +92,9 @@ def statistics(ours, _, analyzer):
             if tree.get(key, 0) != count:
                 yield f"{name}: -z rpcrdma,tree counts {tree.get(key, 0)} of {key}, the analyzer {count}"
         yield from connections_table(ours, name, path, run)
+        tables = [ours.run("-2", "-q", "-r", path, "-z", "rpcrdma,table-of-mounts" + of).output.splitlines()[4:] for of in ("", ",rpcordma.xid")]
+        if tables[0] != tables[1] or not any(mount["sentence"] in line for mount in run.document["mounts"] for line in tables[1]):
+            yield f"{name}: -z rpcrdma,table-of-mounts,rpcordma.xid shows {tables[1]}, and without a filter {tables[0]}"
         mounts = ours.run("-q", "-r", path, "-z", "rpcrdma,mounts").output  # one pass will do
         for mount in run.document["mounts"]:
             attempts = ", ".join(f"{mount['attempts'][k]} {w}" for k, w in ATTEMPTS)
