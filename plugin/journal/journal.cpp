@@ -111,6 +111,7 @@ struct Journal::Engine final : trace::EventSink, trace::StreamWatch, referee::Ob
     part.connection = e.connection;
     part.sender = e.side;
     part.ordinal = e.ordinal;
+    part.frame = number(e.frame);
     const auto index = static_cast<std::uint32_t>(journal.parts_.size());
     std::vector<std::uint32_t>& open = open_parts[side_key(e.connection, e.side)];
     if (!open.empty() && journal.parts_[open.front()].ordinal != e.ordinal) open.clear();
@@ -212,6 +213,7 @@ struct Journal::Engine final : trace::EventSink, trace::StreamWatch, referee::Ob
     add(shown, NoteKind::operation, index);
     journal.operations_.push_back(operation);
     if (seen.exchange.id == 0) return;
+    journal.needed_.operation(connection.id, seen.exchange.id, shown);
     if (auto rpc = assemblers[connection.id].operation(seen)) {
       show(connection, seen.exchange.id, message_of(connection, seen.exchange.id, rpc->call), std::move(*rpc),
            {shown, seen.frame.time});
@@ -373,7 +375,11 @@ struct Journal::Engine final : trace::EventSink, trace::StreamWatch, referee::Ob
     const auto open = open_parts.find(side_key(send.connection, send.side));
     if (open == open_parts.end()) return;
     for (const std::uint32_t index : open->second) {
-      if (journal.parts_[index].ordinal == send.ordinal) journal.parts_[index].message = message;
+      Part& part = journal.parts_[index];
+      if (part.ordinal != send.ordinal) continue;
+      part.message = message;
+      const std::uint32_t own = journal.messages_[message].last_frame;
+      journal.needed_.add({current_or(own), own}, part.frame);
     }
     open_parts.erase(open);
   }
@@ -466,9 +472,21 @@ struct Journal::Engine final : trace::EventSink, trace::StreamWatch, referee::Ob
       payload.time = known_exchange->call.time;
       known_exchange->call_whole = home;
     }
+    if (!rpc.in_send) needs_parts(payload, frame);
     if (frame != number(home)) late.push_back({NoteKind::payload, index, frame});
     journal.payloads_.push_back(std::move(payload));
     add(frame, NoteKind::payload, index);
+  }
+  /// Put together of its message, its pieces, and RDMA where the Call says.
+  void needs_parts(const Payload& payload, std::uint32_t told) {
+    const NeededFrames::Shown shown{told, number(payload.home)};
+    if (const Exchange* of = journal.exchange(payload.connection, payload.exchange)) {
+      journal.needed_.add(shown, number(of->call));
+    }
+    for (std::uint32_t at = payload.message; at != none; at = journal.messages_[at].before) {
+      journal.needed_.add(shown, journal.messages_[at].last_frame);
+    }
+    journal.needed_.put_together(payload.connection, payload.exchange, shown);
   }
   /// Its message, and the pieces of it, say where the RPC message is shown.
   void shown_with_rpc(const Payload& payload, std::uint32_t frame) {
@@ -530,6 +548,7 @@ void Journal::finish() {
   by_frame_.clear();
   indexed_ = 0;
   mpa_begins_.clear();
+  needed_.settle();
   engine_.reset();
   index_findings();
 }

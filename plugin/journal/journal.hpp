@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "journal/findings_by_frame.hpp"
+#include "journal/needed_frames.hpp"
 #include "journal/notes.hpp"
 #include "journal/notes_by_frame.hpp"
 #include "referee/facts.hpp"
@@ -54,6 +55,10 @@ class Journal {
   [[nodiscard]] const Operation& operation(std::uint32_t index) const noexcept { return operations_[index]; }
   [[nodiscard]] const Part& part(std::uint32_t index) const noexcept { return parts_[index]; }
   [[nodiscard]] const Handshake& handshake(std::uint32_t index) const noexcept { return handshakes_[index]; }
+  /// Earlier frames that hold a part of what this one shows.
+  [[nodiscard]] const std::vector<std::uint32_t>& needed_by(std::uint32_t frame) const noexcept {
+    return needed_.of(frame);
+  }
   /// Null: it holds nothing that stood in an earlier frame.
   [[nodiscard]] const Repeat* repeat(std::uint32_t frame) const noexcept;
   [[nodiscard]] const Connection* connection(std::uint32_t id) const noexcept;
@@ -89,6 +94,7 @@ class Journal {
   std::unordered_map<std::uint32_t, Repeat> repeats_;
   std::unordered_set<std::uint32_t> mpa_begins_;  // frame numbers
   std::vector<bool> opened_;                      // by frame number
+  NeededFrames needed_;
   FindingsByFrame by_frame_;
   std::vector<std::uint32_t> proven_;       // by last_frame_
   std::vector<referee::Finding> findings_;  // after finish()

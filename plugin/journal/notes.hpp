@@ -133,6 +133,7 @@ struct Part {
   std::uint32_t connection = 0;
   Side sender = Side::active;
   std::uint64_t ordinal = 0;
+  std::uint32_t frame = 0;
   std::uint32_t message = none;  ///< once it is complete
 };
 

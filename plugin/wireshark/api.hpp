@@ -33,11 +33,23 @@ extern "C" {
 }
 #pragma GCC diagnostic pop
 
+#include <cstdint>
 #include <type_traits>
 
 namespace rpcrdma::plugin {
 
 /// What dissectors, flags and switches are: gboolean until Wireshark 4.0, bool since 4.2.
 using Taken = std::invoke_result_t<heur_dissector_t, tvbuff_t*, packet_info*, proto_tree*, void*>;
+
+/// Whoever saves the packet's frame saves this one with it. Wireshark is told the packet, or in later versions its
+/// frame.
+template <class Told>
+void needs_frame(void (*mark)(Told*, std::uint32_t), packet_info* pinfo, std::uint32_t frame) {
+  if constexpr (std::is_same_v<Told, packet_info>) {
+    mark(pinfo, frame);
+  } else {
+    mark(pinfo->fd, frame);
+  }
+}
 
 }  // namespace rpcrdma::plugin

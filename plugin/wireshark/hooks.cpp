@@ -304,6 +304,15 @@ void draw_unsettled_mpa(const Canvas& canvas, tvbuff_t* frame) {
   return !left_out(journal, connection);
 }
 
+/// What only some packets are saved for must not lack the others that it is made of.
+void mark_needed(const Canvas& canvas) {
+  const std::vector<std::uint32_t>& needed = canvas.drawn->journal->needed_by(canvas.drawn->frame);
+  for (std::size_t i = 0; i < needed.size(); ++i) {
+    const std::uint32_t frame = shown_number(needed[i]);
+    if (frame != 0) needs_frame(mark_frame_as_depended_upon, canvas.pinfo, frame);
+  }
+}
+
 int on_frame_end(tvbuff_t* tvb, packet_info* pinfo, proto_tree* tree, void*) {
   if (given_back() || !proto_is_protocol_enabled(find_protocol_by_id(proto_rpcordma))) return 0;
   Drawn* drawn = look(pinfo);
@@ -312,6 +321,7 @@ int on_frame_end(tvbuff_t* tvb, packet_info* pinfo, proto_tree* tree, void*) {
   for (Cursor c = notes(drawn); !c.end(); c.next()) {
     if (open_note(drawn, c) && wanted(drawn, c)) draw_note(canvas, c, nullptr);
   }
+  mark_needed(canvas);
   draw_unsettled_mpa(canvas, tvb);
   draw_repeat(canvas, tvb);
   draw_findings(canvas, tvb);

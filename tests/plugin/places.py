@@ -9,7 +9,8 @@ that had to wait for another is shown in its own frame by the second pass, and b
 message once. Private data of another version, or cut short, are not said to be absent. A Call is counted once where its Reply stands in the same frame. A Reply behind the close is shown. One that is shown without
 what was written is not said to be cut by the capture. Two messages of
 one frame are told apart in the list. The table of
-connections has what the server grants, whatever callbacks are granted. Of the frames that a read filter leaves, each shows the same as without it.
+connections has what the server grants, whatever callbacks are granted. Who saves the frame of an RPC message has saved those that it is
+put together of. Of the frames that a read filter leaves, each shows the same as without it.
 """
 import argparse
 import json
@@ -201,6 +202,21 @@ class Places:
         told = [text for text in self.info(path, "rpc", passes).values() if " Call" in text and " Reply" in text.replace("(Reply In", "")]
         self.wants(f"{path}: {told}", len(told) == 1 and re.search(r"Call .*; V3 WRITE Reply", told[0]))
 
+    def saved(self, name, wanted):
+        """With the displayed frames go those of which their RPC messages are put together."""
+        path, out = harness.capture(name), os.path.join(self.folder, "saved")
+        os.makedirs(out, exist_ok=True)
+        os.chmod(out, 0o777)  # for root, tshark runs as nobody
+        shown, _ = self.shark.rows(path, ["rpc.xid"], display_filter=wanted, passes=2)
+        xids = {xid for row in shown for xid in row["rpc.xid"]}
+        every, _ = self.shark.rows(path, ["frame.number", "frame.time_epoch", "rpcordma.xid", "rpcordma.operation", "rpcordma.message_in"], passes=2)
+        parts = {row["frame.time_epoch"][0]: row["frame.number"][0] for row in every if row["rpcordma.operation"] and xids & set(row["rpcordma.xid"])}
+        self.shark.run("-2", "-r", path, "-Y", wanted, "-w", os.path.join(out, name))
+        rows, _ = self.shark.rows(os.path.join(out, name), ["frame.time_epoch"])
+        there = {row["frame.time_epoch"][0] for row in rows}
+        lacks = [frame for time, frame in parts.items() if time not in there]
+        self.wants(f"{name} -Y '{wanted}': {len(rows)} frames are saved, and not {lacks[:9]}", not lacks and len(parts) > 10 and len(rows) < len(every))
+
     def read_filter(self, name, wanted):
         """Wireshark gives the number of a frame that a read filter leaves out to the next one as well."""
         links = ["rpcordma.call_in", "rpcordma.reply_in", "rpcordma.rpc_in", "rpcordma.finding_of", "rpcordma.evidence_in"]
@@ -244,6 +260,9 @@ def main():
         places.reduced()
         places.lists("rocev2")
         places.credits("rocev2")
+        places.saved("rxe-nfs3-big-rw", "nfs.procedure_v3 == 6")
+        places.saved("rxe-nfs3-big-rw", "nfs.procedure_v3 == 7")
+        places.saved("siw-nfs41-big-rw", "nfs.opcode == 25 or nfs.opcode == 38")
         places.together("rocev2", 1)
         places.together("iwarp", 1)
         places.together("iwarp", 2)
