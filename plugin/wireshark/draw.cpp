@@ -51,12 +51,16 @@ void frame_field(proto_tree* tree, int field, std::uint64_t frame) {
   if (shown != 0) generated(proto_tree_add_uint(tree, field, nullptr, 0, 0, shown));
 }
 
+proto_tree* newest(const Canvas& canvas, proto_item* item, int kind) {
+  Drawn* drawn = canvas.drawn;
+  drawn->item = item;
+  drawn->tree = drawn->trees[drawn->place] = proto_item_add_subtree(item, kind);
+  return drawn->tree;
+}
+
 proto_tree* root(const Canvas& canvas, tvbuff_t* tvb, int length, const char* text) {
   proto_item* item = proto_tree_add_protocol_format(canvas.tree, proto_rpcordma, tvb, 0, length, "%s", text);
-  proto_tree* tree = proto_item_add_subtree(item, ett.message);
-  canvas.drawn->item = item;
-  canvas.drawn->tree = tree;
-  return tree;
+  return newest(canvas, item, ett.message);
 }
 
 void thresholds(proto_tree* tree, std::uint32_t connection, const referee::Thresholds& known) {
@@ -299,9 +303,7 @@ namespace {
 proto_tree* private_data_tree(const Canvas& canvas, Side sender, tvbuff_t* tvb, int at, int length) {
   proto_item* item = proto_tree_add_protocol_format(canvas.tree, proto_rpcordma, tvb, at, length,
                                                     "RPC over RDMA: private data of the %s", name(sender));
-  canvas.drawn->item = item;
-  canvas.drawn->tree = proto_item_add_subtree(item, ett.private_data);
-  return canvas.drawn->tree;
+  return newest(canvas, item, ett.private_data);
 }
 
 }  // namespace
@@ -382,12 +384,61 @@ proto_tree* for_frame(const Canvas& canvas, tvbuff_t* frame, const char* otherwi
   return canvas.drawn->tree;
 }
 
-proto_tree* for_findings(const Canvas& canvas, tvbuff_t* frame) {
-  return for_frame(canvas, frame, "RPC over RDMA: findings");
+/// What a note is about, and who sent it.
+struct About {
+  std::uint32_t connection;
+  const std::uint32_t* xid;  ///< null: no exchange
+  Side sender;
+};
+[[nodiscard]] About about(const journal::Journal& journal, const journal::Note& note) {
+  const auto of_exchange = [&](const auto& what) {
+    const journal::Exchange* exchange = journal.exchange(what.connection, what.exchange);
+    return About{what.connection, exchange != nullptr ? &exchange->xid : nullptr, what.sender};
+  };
+  switch (note.kind) {
+    case journal::NoteKind::message: {
+      const journal::Message& message = journal.message(note.index);
+      return {message.connection, &message.xid, message.sender};
+    }
+    case journal::NoteKind::payload:
+      return of_exchange(journal.payload(note.index));
+    case journal::NoteKind::operation:
+      return of_exchange(journal.operation(note.index));
+    case journal::NoteKind::part:
+      return {journal.part(note.index).connection, nullptr, journal.part(note.index).sender};
+    case journal::NoteKind::handshake:
+      break;
+  }
+  return {journal.handshake(note.index).connection, nullptr, journal.handshake(note.index).sender};
+}
+
+/// 0: it is about something else.
+[[nodiscard]] unsigned likeness(const About& note, const referee::Finding& finding) {
+  if (note.connection != finding.connection) return 0;
+  const bool by_sender =
+      !finding.violator || (*finding.violator == referee::Party::client) == (note.sender == Side::active);
+  const bool same_xid = finding.xid && note.xid != nullptr && *note.xid == *finding.xid;
+  return 1U + (by_sender ? 1U : 0U) + (same_xid ? 2U : 0U);
+}
+
+/// Several messages may share a frame: a finding stands at the one that it is about, the newest that fits.
+proto_tree* for_finding(const Canvas& canvas, const referee::Finding& finding, tvbuff_t* frame) {
+  const Drawn* drawn = canvas.drawn;
+  proto_tree* best = nullptr;
+  unsigned best_likeness = 1;
+  std::uint32_t at = drawn->journal->first(drawn->frame);
+  for (std::uint32_t place = 0; place < drawn->notes; ++place, at = drawn->journal->note(at).next) {
+    if (drawn->trees[place] == nullptr) continue;
+    const unsigned fits = likeness(about(*drawn->journal, drawn->journal->note(at)), finding);
+    if (fits < best_likeness) continue;
+    best = drawn->trees[place];
+    best_likeness = fits;
+  }
+  return best != nullptr ? best : for_frame(canvas, frame, "RPC over RDMA: findings");
 }
 
 void draw_finding(const Canvas& canvas, const referee::Finding& finding, tvbuff_t* frame) {
-  proto_tree* tree = for_findings(canvas, frame);
+  proto_tree* tree = for_finding(canvas, finding, frame);
   const referee::Rule& rule = referee::rule(finding.rule);
   proto_item* item = proto_tree_add_string(tree, hf.finding, nullptr, 0, 0, rule.name.data());
   generated(item);
@@ -403,7 +454,7 @@ void draw_finding(const Canvas& canvas, const referee::Finding& finding, tvbuff_
 }
 
 void draw_evidence(const Canvas& canvas, const referee::Finding& finding, tvbuff_t* frame) {
-  proto_tree* tree = for_findings(canvas, frame);
+  proto_tree* tree = for_finding(canvas, finding, frame);
   generated(proto_tree_add_string(tree, hf.evidence, nullptr, 0, 0, referee::rule(finding.rule).name.data()));
   frame_field(tree, hf.finding_of, finding.frames.front());
 }

@@ -52,6 +52,11 @@ struct Cursor {
 
 [[nodiscard]] Cursor notes(const Drawn* drawn) { return {drawn->journal, drawn->journal->first(drawn->frame)}; }
 
+void begin_note(const Canvas& canvas, const Cursor& c) {
+  canvas.drawn->done[c.place] = 1;
+  canvas.drawn->place = c.place;
+}
+
 /// What became whole with a message of this frame: right behind it.
 void draw_payloads_of(const Canvas& canvas, std::uint32_t message) {
   for (Cursor c = notes(canvas.drawn); !c.end(); c.next()) {
@@ -60,7 +65,7 @@ void draw_payloads_of(const Canvas& canvas, std::uint32_t message) {
     const journal::Payload& payload = canvas.drawn->journal->payload(c.note().index);
     const journal::Message& whole = canvas.drawn->journal->message(message);
     if (payload.message != message || payload.home.number != whole.last_frame) continue;
-    canvas.drawn->done[c.place] = 1;
+    begin_note(canvas, c);
     draw_payload(canvas, payload);
   }
 }
@@ -68,7 +73,7 @@ void draw_payloads_of(const Canvas& canvas, std::uint32_t message) {
 void draw_note(const Canvas& canvas, const Cursor& c, tvbuff_t* tvb) {
   const journal::Journal& journal = *canvas.drawn->journal;
   const std::uint32_t index = c.note().index;
-  canvas.drawn->done[c.place] = 1;
+  begin_note(canvas, c);
   switch (c.note().kind) {
     case NoteKind::message:
       draw_message(canvas, journal.message(index), tvb);
@@ -88,6 +93,7 @@ void draw_note(const Canvas& canvas, const Cursor& c, tvbuff_t* tvb) {
       draw_handshake(canvas, journal.handshake(index), tvb);
       break;
   }
+  canvas.drawn->place = canvas.drawn->notes;
 }
 
 [[nodiscard]] bool open_note(const Drawn* drawn, const Cursor& c) {

@@ -208,7 +208,9 @@ Drawn* look(packet_info* pinfo) {
   for (std::uint32_t at = open_journal->first(number); at != journal::none; at = open_journal->note(at).next) {
     ++drawn->notes;
   }
+  drawn->place = drawn->notes;
   drawn->done = static_cast<std::uint8_t*>(wmem_alloc0(pinfo->pool, drawn->notes + 1U));
+  drawn->trees = static_cast<proto_tree**>(wmem_alloc0(pinfo->pool, (drawn->notes + 1U) * sizeof(proto_tree*)));
   p_add_proto_data(pinfo->pool, pinfo, proto_rpcrdma, drawn_key, drawn);
   return drawn;
 }

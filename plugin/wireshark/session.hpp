@@ -14,7 +14,9 @@ struct Drawn {
   std::uint32_t frame = 0;       ///< as the file counts it, and the journal
   std::uint32_t notes = 0;       ///< how many the frame has
   std::uint8_t* done = nullptr;  ///< one for each note, in the order of the list
-  proto_item* item = nullptr;    ///< newest item of ours, for findings
+  proto_tree** trees = nullptr;  ///< likewise: where it is drawn, if Wireshark wants a tree
+  std::uint32_t place = 0;       ///< of the note that is being drawn; `notes`: of none
+  proto_item* item = nullptr;    ///< newest item of ours
   proto_tree* tree = nullptr;
   bool judged = false;  ///< the frame's findings are drawn
   bool told = false;    ///< what the Info column says is of a message that is over

@@ -16,6 +16,7 @@ import argparse
 import json
 import os
 import re
+import struct
 import subprocess
 import sys
 import tempfile
@@ -24,6 +25,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(
 import alone  # noqa: E402
 import analyzer as harness  # noqa: E402
 import forge as forging  # noqa: E402
+import pcapfile  # noqa: E402
 import tshark  # noqa: E402
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -217,6 +219,33 @@ class Places:
         lacks = [frame for time, frame in parts.items() if time not in there]
         self.wants(f"{name} -Y '{wanted}': {len(rows)} frames are saved, and not {lacks[:9]}", not lacks and len(parts) > 10 and len(rows) < len(every))
 
+    def shared(self, passes):
+        """Messages that share a TCP segment: each finding stands at its own."""
+        path = self.joined(self.forged("several-in-a-segment", "iwarp"), (12, 14, 16), (18, 20, 21, 23))
+        tree = self.shark.run(*["-2"] * (passes - 1), "-r", path, "-Y", "rpcordma.xid == 0x20000003", "-V").output
+        at_fault = [part.split("\n")[0] for part in tree.split("\nRPC over RDMA: ") if "[Finding: xdr-malformed]" in part]
+        self.wants(f"{path}, {passes}: xdr-malformed stands at {at_fault}", len(at_fault) == 1 and "0x20000003" in at_fault[0])
+
+    def joined(self, path, *groups):
+        """The capture with the TCP segments of each group as one, in the place of its first; the acknowledgements between them are gone."""
+        header, records = pcapfile.read(path)
+        gone = set()
+        for group in groups:
+            gone |= set(range(group[0] + 1, group[-1] + 1))
+            first = bytearray(records[group[0] - 1][16:])
+            for frame in group[1:]:
+                octets = records[frame - 1][16:]
+                first += octets[self.behind_tcp(octets):14 + int.from_bytes(octets[16:18], "big")]
+            first[16:18] = (len(first) - 14).to_bytes(2, "big")
+            records[group[0] - 1] = records[group[0] - 1][:8] + struct.pack("<II", len(first), len(first)) + first
+        pcapfile.write(path, header, [record for at, record in enumerate(records, 1) if at not in gone])
+        return path
+
+    @staticmethod
+    def behind_tcp(octets):
+        tcp = 14 + 4 * (octets[14] & 15)
+        return tcp + 4 * (octets[tcp + 12] >> 4)
+
     def read_filter(self, name, wanted):
         """Wireshark gives the number of a frame that a read filter leaves out to the next one as well."""
         links = ["rpcordma.call_in", "rpcordma.reply_in", "rpcordma.rpc_in", "rpcordma.finding_of", "rpcordma.evidence_in"]
@@ -263,6 +292,8 @@ def main():
         places.saved("rxe-nfs3-big-rw", "nfs.procedure_v3 == 6")
         places.saved("rxe-nfs3-big-rw", "nfs.procedure_v3 == 7")
         places.saved("siw-nfs41-big-rw", "nfs.opcode == 25 or nfs.opcode == 38")
+        places.shared(1)
+        places.shared(2)
         places.together("rocev2", 1)
         places.together("iwarp", 1)
         places.together("iwarp", 2)
