@@ -49,6 +49,8 @@ int draw_header_v2(proto_tree* tree, tvbuff_t* tvb);
 
 /// The next message of a frame is told behind the one before it.
 void begin_info(const Canvas& canvas);
+/// What it says of this one is complete.
+void end_info(const Canvas& canvas);
 
 /// Gives an RPC message to Wireshark's dissectors.
 void give_to_rpc(const Canvas& canvas, const journal::Payload& payload, tvbuff_t* tvb);

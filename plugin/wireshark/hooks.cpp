@@ -78,6 +78,7 @@ void draw_note(const Canvas& canvas, const Cursor& c, tvbuff_t* tvb) {
     case NoteKind::message:
       draw_message(canvas, journal.message(index), tvb);
       draw_payloads_of(canvas, index);
+      end_info(canvas);
       break;
     case NoteKind::part:
       draw_part(canvas, journal.part(index), tvb);

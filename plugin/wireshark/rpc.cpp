@@ -142,9 +142,7 @@ void call_rpc(const Canvas& canvas, const Way& way, tvbuff_t* tvb) {
     if (!way.of_frame) col_set_writable(pinfo->cinfo, -1, writable);
   }
   ENDTRY;
-  if (!way.of_frame) return;
-  col_set_fence(pinfo->cinfo, COL_INFO);
-  canvas.drawn->told = true;
+  if (way.of_frame) end_info(canvas);
 }
 
 }  // namespace
@@ -154,6 +152,12 @@ void begin_info(const Canvas& canvas) {
   canvas.drawn->told = false;
   col_clear(canvas.pinfo->cinfo, COL_INFO);  // only what stands behind the fence
   col_append_str(canvas.pinfo->cinfo, COL_INFO, "; ");
+  col_set_fence(canvas.pinfo->cinfo, COL_INFO);
+}
+
+void end_info(const Canvas& canvas) {
+  if (canvas.drawn->told) return;
+  canvas.drawn->told = true;
   col_set_fence(canvas.pinfo->cinfo, COL_INFO);
 }
 

@@ -9,7 +9,8 @@ that had to wait for another is shown in its own frame by the second pass, and b
 message once. Private data of another version, or cut short, are not said to be absent. A Call is counted once where its Reply stands in the same frame. A Reply behind the close is shown. One that is shown without
 what was written is not said to be cut by the capture. Two messages of
 one frame are told apart in the list. The table of
-connections has what the server grants, whatever callbacks are granted. Who saves the frame of an RPC message has saved those that it is
+connections has what the server grants, whatever callbacks are granted. Of several messages of one TCP segment the list
+names each, and a finding stands at its own. Who saves the frame of an RPC message has saved those that it is
 put together of. Of the frames that a read filter leaves, each shows the same as without it.
 """
 import argparse
@@ -220,8 +221,11 @@ class Places:
         self.wants(f"{name} -Y '{wanted}': {len(rows)} frames are saved, and not {lacks[:9]}", not lacks and len(parts) > 10 and len(rows) < len(every))
 
     def shared(self, passes):
-        """Messages that share a TCP segment: each finding stands at its own."""
+        """Messages that share a TCP segment: each finding stands at its own, and the list names them all."""
         path = self.joined(self.forged("several-in-a-segment", "iwarp"), (12, 14, 16), (18, 20, 21, 23))
+        texts = list(self.info(path, "rpcordma.xid == 0x20000003", passes).values())
+        self.wants(f"{path}, {passes}: {texts}", len(texts) == 2 and re.search(r"READ Call.*; RDMA_MSG XID 0x20000003; .*GETATTR Call", texts[0])
+                   and re.match(r"RDMA_ERROR XID 0x20000003; .*READ Reply.*; .*GETATTR Reply", texts[1]))
         tree = self.shark.run(*["-2"] * (passes - 1), "-r", path, "-Y", "rpcordma.xid == 0x20000003", "-V").output
         at_fault = [part.split("\n")[0] for part in tree.split("\nRPC over RDMA: ") if "[Finding: xdr-malformed]" in part]
         self.wants(f"{path}, {passes}: xdr-malformed stands at {at_fault}", len(at_fault) == 1 and "0x20000003" in at_fault[0])
