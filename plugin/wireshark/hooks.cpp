@@ -27,6 +27,7 @@ struct Hook {
 };
 Hook infiniband;
 Hook iwarp;
+Hook managed;  ///< private data in InfiniBand's connection management
 
 /// The trace has found no packet in this frame, Wireshark has: then it is the built-in's.
 [[nodiscard]] bool not_ours(const Drawn* drawn) { return drawn == nullptr || !drawn->journal->opened(drawn->frame); }
@@ -288,6 +289,13 @@ void draw_unsettled_mpa(const Canvas& canvas, tvbuff_t* frame) {
 
 // --- the frames, and the parts of them, that no hook sees
 
+[[nodiscard]] bool is_iwarp(const journal::Journal& journal, std::uint32_t connection) {
+  const journal::Connection* known = journal.connection(connection);
+  return known != nullptr && known->transport == trace::Transport::iwarp;
+}
+
+[[nodiscard]] bool off(const Hook& hook) { return hook.entry != nullptr && !hook.entry->enabled; }
+
 [[nodiscard]] bool wanted(const Drawn* drawn, const Cursor& c) {
   const journal::Journal& journal = *drawn->journal;
   std::uint32_t connection = 0;
@@ -306,6 +314,7 @@ void draw_unsettled_mpa(const Canvas& canvas, tvbuff_t* frame) {
       break;
     case NoteKind::handshake:
       connection = journal.handshake(c.note().index).connection;
+      if (!is_iwarp(journal, connection) && off(managed)) return false;
       break;
   }
   return !left_out(journal, connection);
@@ -362,10 +371,7 @@ void keep_if_builtin(const char*, heur_dtbl_entry_t* entry, void* found) {
 }  // namespace
 
 bool left_out(const journal::Journal& journal, std::uint32_t connection) {
-  const journal::Connection* known = journal.connection(connection);
-  if (known == nullptr) return false;
-  const Hook& hook = known->transport == trace::Transport::iwarp ? iwarp : infiniband;
-  return hook.entry != nullptr && !hook.entry->enabled;
+  return journal.connection(connection) != nullptr && off(is_iwarp(journal, connection) ? iwarp : infiniband);
 }
 
 void install_hooks(bool builtin_protocol) {
@@ -376,6 +382,7 @@ void install_hooks(bool builtin_protocol) {
   if (cm) {
     heur_dissector_add("infiniband.mad.cm.private", on_private_data, "RPC-over-RDMA private data in InfiniBand CM",
                        "rpcrdma_cm", proto_rpcordma, HEURISTIC_ENABLE);
+    managed.entry = find_heur_dissector_by_unique_short_name("rpcrdma_cm");
   }
   if (!builtin_protocol || !ib || !tcp || !cm) {
     g_message("rpcrdma: this Wireshark is not as expected:%s%s%s%s; the plugin registers what it needs itself",

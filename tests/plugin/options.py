@@ -62,6 +62,10 @@ def disable(ours, stock, _):
                 yield f"{transport}: stock tshark shows messages in spite of {' '.join(options)}: the test is wrong"
         if messages(ours, "--disable-heuristic", f"rpcrdma_{other}") != whole:
             yield f"{transport}: --disable-heuristic rpcrdma_{other} changes what is shown"
+        private = [ours.rows(path, ["frame.number"], *options, display_filter="rpcordma.cm.version", passes=2)[0]
+                   for options in ([], ["--disable-heuristic", "rpcrdma_cm"])]
+        if not private[0] or private[1] != (private[0] if transport == "iwarp" else []):
+            yield f"{transport}: of private data in {private[0]} --disable-heuristic rpcrdma_cm leaves {private[1]}"
         protocols, _ = ours.rows(path, ["frame.protocols"], display_filter="rpcordma.xid")
         if not any("rpcordma" in v for r in protocols for v in r["frame.protocols"]):
             yield f"{transport}: rpcordma is not among frame.protocols"
