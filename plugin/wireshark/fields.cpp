@@ -228,6 +228,7 @@ void register_rules() {
       if (s > static_cast<std::size_t>(rules[i].severity)) continue;  // never more than the rule says
       ei_register_info info{&rule_items[i].ids[s],
                             {abbrev, expert_group(rules[i].group), expert_severity(severity), title, EXPFILL}};
+      info.eiinfo.hf_info.hfinfo.blurb = title;
       infos.push_back(info);
       ++rule_items[i].registered;
     }

@@ -1,6 +1,7 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""fields.py --plugin SO [--write]: docs/guide/fields.md lists every field of rpcordma, as `tshark -G fields` does."""
+"""fields.py --plugin SO [--write]: docs/guide/fields.md lists every field of rpcordma, as `tshark -G fields` does. The fields of the rules
+say what they are about."""
 import argparse
 import os
 import subprocess
@@ -42,6 +43,8 @@ def page(shark):
     command = [word for word in shark.command("-G", "fields") if word != "-n"]  # -G has to stand first
     for line in subprocess.run(command, capture_output=True, text=True, check=True, stdin=subprocess.DEVNULL).stdout.splitlines():
         words = line.split("\t")
+        if words[0] == "F" and words[2].startswith("rpcordma.finding.") and not words[-1]:
+            raise SystemExit(f"{words[2]} has no description")
         if words[0] == "F" and words[2].startswith("rpcordma.") and not words[2].startswith("rpcordma.finding."):
             fields.append((words[2], words[3], words[1], words[7].replace("|", "\\|") if len(words) > 7 else ""))
     rooms = {title: [] for title in ROOMS}
