@@ -282,6 +282,20 @@ void draw_operation(const Canvas& canvas, const journal::Operation& operation, t
   if (exchange->offer == 0) frame_field(tree, hf.offered_in, exchange->call.number);
 }
 
+namespace {
+
+/// The XID stands there.
+[[nodiscard]] bool has_message(const Drawn* drawn, std::uint32_t message) {
+  for (std::uint32_t at = drawn->journal->first(drawn->frame); at != journal::none;) {
+    const journal::Note& note = drawn->journal->note(at);
+    if (note.kind == journal::NoteKind::message && note.index == message) return true;
+    at = note.next;
+  }
+  return false;
+}
+
+}  // namespace
+
 void draw_payload(const Canvas& canvas, const journal::Payload& payload) {
   if (payload.stands == journal::Stands::with_message || payload.octets.empty()) return;
   const char* title = payload.call ? "RPC Call with its chunks" : "RPC Reply with its chunks";
@@ -290,7 +304,9 @@ void draw_payload(const Canvas& canvas, const journal::Payload& payload) {
   proto_tree* tree = root(canvas, tvb, 0, "RPC over RDMA: message with its chunks");
   const journal::Exchange* exchange = canvas.drawn->journal->exchange(payload.connection, payload.exchange);
   if (exchange != nullptr) {
-    generated(proto_tree_add_uint(tree, hf.xid, nullptr, 0, 0, exchange->xid));
+    if (!has_message(canvas.drawn, payload.message)) {
+      generated(proto_tree_add_uint(tree, hf.xid, nullptr, 0, 0, exchange->xid));
+    }
     exchange_links(tree, exchange, canvas.drawn->frame);
   }
   generated(proto_tree_add_uint(tree, hf.connection, nullptr, 0, 0, payload.connection));
@@ -478,6 +494,7 @@ void draw_findings(const Canvas& canvas, tvbuff_t* frame) {
   Drawn* drawn = canvas.drawn;
   if (drawn->judged) return;
   drawn->judged = true;
+  canvas.pinfo->current_proto = "RPCoRDMA";  // whose expert items they are, and not the post-dissector's
   const journal::Journal& journal = *drawn->journal;
   const auto& here = journal.findings_of(drawn->frame);
   for (std::size_t i = 0; i < here.size(); ++i) {

@@ -71,6 +71,12 @@ def disable(ours, stock, _):
             yield f"{transport}: rpcordma is not among frame.protocols"
 
 
+def experts(ours, *_):
+    said = ours.run("-2", "-q", "-r", harness.capture("rxe-upeer-done-late"), "-z", "expert").output
+    if " RPCoRDMA " not in said or " RPCRDMA " in said:
+        yield f"-z expert: findings are not of the protocol RPCoRDMA: {said}"
+
+
 def tree_counts(output):
     """Node -> count, of a statistics tree."""
     found = {}
@@ -198,7 +204,7 @@ def preferences(ours, _, analyzer):
             yield f"{' '.join(preference)}: {dict(shown)}, the analyzer with {' '.join(option)} {dict(said)}; {done.errors[-200:]}"
 
 
-TESTS = {f.__name__: f for f in (engine, disable, statistics, listings, packet_list, preferences)}
+TESTS = {f.__name__: f for f in (engine, disable, experts, statistics, listings, packet_list, preferences)}
 
 
 def main():

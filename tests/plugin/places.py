@@ -205,6 +205,12 @@ class Places:
         told = [text for text in self.info(path, "rpc", passes).values() if " Call" in text and " Reply" in text.replace("(Reply In", "")]
         self.wants(f"{path}: {told}", len(told) == 1 and re.search(r"Call .*; V3 WRITE Reply", told[0]))
 
+    def one_xid(self, name):
+        """A message and what its chunks make of it have one XID."""
+        rows, _ = self.shark.rows(harness.capture(name), ["frame.number", "rpcordma.xid"], display_filter="nfs.data and rpc.msgtyp == 1", passes=2)
+        twice = [row for row in rows if len(row["rpcordma.xid"]) != 1]
+        self.wants(f"{name}: {twice} of {len(rows)}", len(rows) > 2 and not twice)
+
     def saved(self, name, wanted):
         """With the displayed frames go those of which their RPC messages are put together."""
         path, out = harness.capture(name), os.path.join(self.folder, "saved")
@@ -293,6 +299,7 @@ def main():
         places.reduced()
         places.lists("rocev2")
         places.credits("rocev2")
+        places.one_xid("rxe-nfs3-big-rw")
         places.saved("rxe-nfs3-big-rw", "nfs.procedure_v3 == 6")
         places.saved("rxe-nfs3-big-rw", "nfs.procedure_v3 == 7")
         places.saved("siw-nfs41-big-rw", "nfs.opcode == 25 or nfs.opcode == 38")
