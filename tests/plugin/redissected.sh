@@ -24,11 +24,13 @@ comes() {
 }
 ignore_frame() { xdotool windowfocus "$window" mousemove 300 160 click 1; sleep 1; xdotool key ctrl+d; }
 
-echo "a file, and its frames anew"
+echo "a file, its frames anew, and the file anew"
 start_wireshark /dev/null "$(basename "$capture")" -r "$capture" -z rpcrdma,mounts </dev/null
 comes "$sentence" 1
 ignore_frame
 comes "$sentence" 2
+xdotool key ctrl+r
+comes "$sentence" 3
 end_wireshark
 
 echo "frames that come slowly"

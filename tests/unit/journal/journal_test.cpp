@@ -159,6 +159,7 @@ TEST(Journal, ACallWithReadChunksIsShownWhenItIsWhole) {
             body + filled(1024, 1) + filled(1024, 2) + filled(1024, 3) + filled(1024, 4) + filled(904, 5));
   EXPECT_EQ(call->time, 1'700'000'000'004'000'000);  // that of the Call
   EXPECT_EQ(file.journal.message(call->message).rpc_frame, 10U);
+  EXPECT_EQ(file.journal.needed_by(10), (std::vector<std::uint32_t>{4, 5, 6, 7, 8, 9}));
 }
 
 TEST(Journal, ASendOfSeveralPacketsIsCopied) {
@@ -176,6 +177,7 @@ TEST(Journal, ASendOfSeveralPacketsIsCopied) {
   EXPECT_FALSE(message.octets.in_frame);
   EXPECT_EQ(message.octets.copy, whole);
   EXPECT_EQ(message.first_frame, 4U);
+  EXPECT_EQ(file.journal.needed_by(6), (std::vector<std::uint32_t>{4, 5}));
   EXPECT_EQ(file.journal.part(file.journal.note(file.journal.first(5)).index).message, file.journal.note(at).index);
 }
 
@@ -217,6 +219,8 @@ TEST(Journal, AMessageThatHadToWaitStandsInItsOwnFrameAtTheEnd) {
   const Message& message = file.journal.message(file.journal.note(file.journal.first(7)).index);
   EXPECT_EQ(message.octets.copy, later);
   EXPECT_EQ(message.rpc_frame, 7U);
+  EXPECT_EQ(file.journal.needed_by(7), std::vector<std::uint32_t>{6});
+  EXPECT_EQ(file.journal.needed_by(told), std::vector<std::uint32_t>{6});
   const Exchange* exchange = file.journal.exchange(message.connection, message.exchange);
   ASSERT_NE(exchange, nullptr);
   EXPECT_EQ(exchange->call.number, 7U);
