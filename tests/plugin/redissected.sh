@@ -17,7 +17,6 @@ comes() {
     [ "$(grep -cF -- "$1" "$screen_folder/said" || true)" -lt "$2" ] || return 0
     sleep 0.2
   done
-  import -window root "${RPCRDMA_PICTURE:-/dev/null}" 2>/dev/null || true
   cat "$screen_folder/said"
   echo "not printed $2 times: $1"
   exit 1
@@ -44,7 +43,8 @@ chmod 755 "$screen_folder"
 ) &
 start_wireshark /dev/null frames -k -i "$screen_folder/frames" -z rpcrdma,mounts </dev/null
 comes "not known" 1
-sleep 10
+comes "Capture stopped" 1
+sleep 2
 ignore_frame
 comes "$sentence" 1
 end_wireshark
