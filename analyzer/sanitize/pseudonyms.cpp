@@ -50,6 +50,21 @@ bool of_everybody(std::uint32_t address) noexcept {
   return first == 0 || first == 127 || (first >= 224 && first < 240) || address == 0xFFFFFFFF;
 }
 
+using Mac = std::array<std::uint8_t, 6>;
+
+/// Of IPv6: it ends in the end of the address that is looked for.
+bool neighbour_group(const Mac& group) noexcept { return group[0] == 0x33 && group[1] == 0x33 && group[2] == 0xFF; }
+
+/// Groups of IP, and of bridges, of Cisco's, of clocks. Any other is one machine's own: clusters put their address
+/// there.
+bool of_everybody(const Mac& group) noexcept {
+  constexpr std::array<std::array<std::uint8_t, 3>, 4> prefixes{
+      {{0x01, 0x00, 0x5E}, {0x01, 0x80, 0xC2}, {0x01, 0x00, 0x0C}, {0x01, 0x1B, 0x19}}};
+  if (group[0] == 0x33 && group[1] == 0x33) return !neighbour_group(group);
+  return std::any_of(prefixes.begin(), prefixes.end(),
+                     [&](const auto& prefix) { return std::equal(prefix.begin(), prefix.end(), group.begin()); });
+}
+
 bool taken(std::uint32_t address) noexcept {
   if (of_everybody(address) || address >> 28U == 0xF || address >> 24U == 10) return true;
   return std::any_of(private_ranges.begin(), private_ranges.end(),
@@ -143,7 +158,10 @@ void Pseudonyms::ipv6(std::uint8_t* address) {
   constexpr std::size_t solicited = 13;  // ff02::1:ff and the end of the address that is looked for
   static constexpr std::array<std::uint8_t, solicited> prefix{0xFF, 2, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0xFF};
   const bool neighbour = std::equal(prefix.begin(), prefix.end(), address);
-  if (address[0] == 0xFF && !neighbour) return;
+  // A group that somebody chose may have the prefix of a network in it (RFC 3306, RFC 3956).
+  const bool group = address[0] == 0xFF;
+  const bool chosen = group && (address[1] & 0xF0U) != 0;
+  if (group && !chosen && !neighbour) return;
   std::array<std::uint8_t, 16> from{};
   std::copy_n(address, from.size(), from.begin());
   const auto [at, fresh] = ipv6_.try_emplace(from);
@@ -153,8 +171,12 @@ void Pseudonyms::ipv6(std::uint8_t* address) {
     const bool link_local = from[0] == 0xFE && (from[1] & 0xC0U) == 0x80;
     if (neighbour) {
       std::copy(prefix.begin(), prefix.end(), to.begin());
+    } else if (group) {
+      std::copy_n(from.begin(), 2, to.begin());
     } else if (link_local) {
-      std::copy_n(from.begin(), 8, to.begin());
+      std::fill_n(to.begin(), 8, std::uint8_t{0});
+      to[0] = 0xFE;
+      to[1] = 0x80;
     } else {
       to[0] = 0xFD;
     }
@@ -169,18 +191,15 @@ void Pseudonyms::mac(std::uint8_t* address) {
   std::copy_n(address, from.size(), from.begin());
   if (all_of(from, 0) || all_of(from, 0xFF)) return;
   const bool group = (from[0] & 1U) != 0;
-  // Groups of IPv4 and of bridges are everybody's; those of IPv6 may end in the end of an address.
-  if (group && !(from[0] == 0x33 && from[1] == 0x33)) return;
+  if (group && of_everybody(from)) return;
   const auto [at, fresh] = macs_.try_emplace(from);
   if (fresh) {
-    fill(Of::mac, from, at->second);
-    if (group) {
-      const bool neighbour = from[2] == 0xFF;
-      at->second[0] = at->second[1] = 0x33;
-      if (!neighbour) at->second = from;
-      if (neighbour) at->second[2] = 0xFF;
-    } else {
-      at->second[0] = static_cast<std::uint8_t>((at->second[0] & 0xFCU) | 0x02U);  // locally administered
+    std::array<std::uint8_t, 6>& to = at->second;
+    fill(Of::mac, from, to);
+    if (neighbour_group(from)) {
+      std::copy_n(from.begin(), 3, to.begin());
+    } else {  // locally administered
+      to[0] = static_cast<std::uint8_t>((to[0] & 0xFCU) | (group ? 0x03U : 0x02U));
     }
   }
   std::copy(at->second.begin(), at->second.end(), address);
