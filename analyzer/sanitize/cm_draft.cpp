@@ -28,6 +28,7 @@ void draft_ip(Draft& draft, std::size_t at, bool v4, Pseudonyms& pseudonyms) {
   const auto address = draft.keep(body + at, gid_octets);
   if (address.size() < gid_octets) return;
   if (v4) {
+    std::fill_n(address.begin(), 12, std::uint8_t{0});
     pseudonyms.ipv4(address.data() + 12);
   } else {
     pseudonyms.ipv6(address.data());

@@ -112,6 +112,9 @@ void Messages::handshake(const trace::StreamPart& frame) {
 }
 
 void Messages::fpdu(const trace::StreamPart& fpdu) {
+  // RFC 5040: what a Read Request is; what a Terminate repeats of a message's headers, at most.
+  constexpr std::size_t read_request = 28;
+  constexpr std::size_t terminate = 4 + 2 + 18 + 28;
   places_.fpdu(fpdu, false);
   at_hand_ = {};
   const std::array<std::uint8_t, wire::fpdu_length_octets> length{static_cast<std::uint8_t>(fpdu.length >> 8U),
@@ -122,15 +125,10 @@ void Messages::fpdu(const trace::StreamPart& fpdu) {
   const auto header = static_cast<std::uint32_t>(std::min(control.header_length(), fpdu.octets.size()));
   const auto size = static_cast<std::uint32_t>(fpdu.octets.size());
   const Spot body = places_.stream(fpdu, wire::fpdu_length_octets, size);
-  switch (control.rdmap()) {
-    case wire::RdmapOpcode::read_request:
-    case wire::RdmapOpcode::terminate:
-      places_.put(body, 0, fpdu.octets.first(std::min<std::size_t>(fpdu.octets.size(), header + 64)));
-      break;
-    default:
-      places_.put(body, 0, fpdu.octets.first(header));
-      break;
-  }
+  std::size_t understood = header;
+  if (control.rdmap() == wire::RdmapOpcode::read_request) understood += read_request;
+  if (control.rdmap() == wire::RdmapOpcode::terminate) understood += terminate;
+  places_.put(body, 0, fpdu.octets.first(std::min(understood, fpdu.octets.size())));
   at_hand_ = places_.stream(fpdu, static_cast<std::uint32_t>(wire::fpdu_length_octets) + header, size - header);
   if (!control.send() || header < wire::ddp_untagged_length) return;
   const auto decoded = wire::decode_ddp_header(fpdu.octets, fpdu.octets.size());
