@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "sanitize/copied_frame.hpp"
 #include "sanitize/places.hpp"
 #include "sanitize/pseudonyms.hpp"
 #include "trace/frame.hpp"
@@ -30,14 +31,6 @@ class FrameCopy {
     std::vector<std::uint8_t> after;
   };
 
-  [[nodiscard]] std::uint8_t* copy(const std::uint8_t* original) noexcept;
-  [[nodiscard]] bool inside(const std::uint8_t* original, std::size_t size) const noexcept;
-  void zero_from(const std::uint8_t* original) noexcept;
-  void restore(const std::uint8_t* original, std::size_t size) noexcept;
-  void replace_addresses();
-  void replace_arp(const wire::Layer& ethernet);
-  void clear_payload();
-  void discovery(const wire::Layer& icmp);
   void undelivered();
   void message_of_cm(wire::Bytes packet, std::size_t wire_length);
   void infiniband();
@@ -47,6 +40,7 @@ class FrameCopy {
   void crc(const Places::InStream& at);
   void invariant_crc();
   void internet_checksums();
+  [[nodiscard]] std::uint32_t of_addresses(wire::Bytes ip) noexcept;
 
   const Places& places_;
   Pseudonyms& pseudonyms_;
@@ -54,7 +48,7 @@ class FrameCopy {
   trace::PassedLayers layers_;
   trace::Fragments fragments_;
   trace::Frame frame_;
-  std::vector<std::uint8_t> octets_;
+  CopiedFrame out_;
   std::map<std::pair<std::uint64_t, std::uint64_t>, Straddling> straddling_;
 };
 

@@ -10,6 +10,7 @@ import concurrent.futures
 import json
 import os
 import random
+import struct
 import sys
 
 sys.dont_write_bytecode = True
@@ -19,6 +20,7 @@ import alone  # noqa: E402
 import analyzer as harness  # noqa: E402
 import disclosure  # noqa: E402
 import forge as forging  # noqa: E402
+import hidden_places  # noqa: E402
 import links  # noqa: E402
 import pcapfile  # noqa: E402
 import pcapngfile as ng  # noqa: E402
@@ -206,6 +208,24 @@ class Sanitize(Folder):
         # ARP tells the same of the same addresses.
         self.assertEqual(out[3][28:32], out[0][26:30])
         self.assertEqual(out[3][22:28], out[3][:6])
+
+    def test_nothing_is_hidden_in_a_header(self):
+        """In which field it may stand; the copy is read with the same result, and what is a checksum stays right."""
+        wrong = []
+        for link, frames in hidden_places.FRAMES.items():
+            capture, copy = self.path("x.pcap"), self.path("copy.pcapng")
+            pcapfile.write(capture, struct.pack("<IHHiIII", 0xA1B2C3D4, 2, 4, 0, 0, 65535, link),
+                           [struct.pack("<IIII", 1, i, len(octets), len(octets)) + octets for i, (_, octets, _) in enumerate(frames)])
+            run = self.sanitized(capture, copy, "--sanitize-key", self.key)
+            self.assertNotEqual(run.status, 2, run.errors)
+            out = [p["octets"] for p in ng.packets_of(contents(copy))]
+            self.assertEqual([len(o) for o in out], [len(octets) for _, octets, _ in frames])
+            for (name, before, hidden), after in zip(frames, out):
+                wrong += [name for what in hidden if what not in before or what in after]
+                if before[12:14] == b"\x08\0" and link == 1 and hidden_places.summed(before[14:34 + (before[14] % 16 - 5) * 4]) == 0:
+                    wrong += [name + ": checksum"] * (hidden_places.summed(after[14:34 + (after[14] % 16 - 5) * 4]) != 0)
+            os.unlink(copy)
+        self.assertEqual(wrong, [])
 
     def good_or_none(self, capture, name):
         """A copy of what could be read, or an error and none."""

@@ -36,8 +36,8 @@ namespace rpcrdma::trace {
 namespace {
 
 using wire::Layer;
+using Kind = PassedLayer::Kind;
 
-constexpr std::size_t bth_size = 12;
 /// The longest trailer that a switch puts behind what it mirrors: a time stamp of 16 octets and a frame check sequence.
 constexpr std::size_t mirror_trailer = 20;
 /// UDP and BTH, or TCP, without which a packet has no place among others.
@@ -50,20 +50,16 @@ constexpr unsigned nvgre_flow = 8;
 
 /// The way through a frame.
 struct Walk {
-  Walk(Opened& opened, Fragments* pieces, PassedLayers* layers) noexcept
-      : out(opened), fragments(pieces), passed(layers) {}
-
-  void pass(PassedLayer::Kind kind, const Layer& layer) noexcept {
+  void pass(Kind kind, const Layer& layer) noexcept {
     if (passed != nullptr) [[unlikely]] {
       passed->add(kind, layer);
     }
   }
-
   Opened& out;
   Fragments* fragments;
   PassedLayers* passed;
-  std::optional<wire::EtherPayload> next;  ///< what the encapsulation that was opened last holds
-  std::optional<std::uint8_t> joined;      ///< something was put together out of fragments of this protocol
+  std::optional<wire::EtherPayload> next{};  ///< what the encapsulation that was opened last holds
+  std::optional<std::uint8_t> joined{};      ///< something was put together out of fragments of this protocol
   int depth = 0;
   std::uint16_t way = 0;
   bool shortened = false;  ///< a switch says that it cut what is inside
@@ -104,7 +100,7 @@ wire::Bytes head(const Layer& from, std::size_t size) noexcept {
 }
 
 Content ib(Opened& out, Transport transport, wire::Bytes network, const Layer& packet) noexcept {
-  if (packet.wire_length < bth_size) return Content::nothing;
+  if (packet.wire_length < wire::bth_octets) return Content::nothing;
   out.ib.transport = transport;
   out.ib.network = network;
   out.ib.octets = packet.octets;
@@ -166,7 +162,7 @@ Content unopened(Walk& walk, NotOpened what, Content content = Content::tunnel) 
   if (walk.depth == max_encapsulations) return unopened(walk, {NotOpened::By::too_deep, max_encapsulations});
   if (inside->key != 0) walk.out.network.add(kind_of_key(what, inside->type), inside->key);
   if (inside->type == wire::ether_type::bridged) {
-    walk.pass(PassedLayer::Kind::ethernet, inside->payload);
+    walk.pass(Kind::ethernet, inside->payload);
     const auto ether = wire::decode_ethernet(inside->payload);
     if (!ether) return Content::nothing;
     if (inside->vlans != 0) add_vlans(walk.out.network, inside->vlans);
@@ -180,20 +176,27 @@ Content unopened(Walk& walk, NotOpened what, Content content = Content::tunnel) 
   return Content::nothing;
 }
 
+/// Likewise, where the encapsulation has a header of its own: `in`.
+[[gnu::noinline]] Content enter(Walk& walk, NotOpened what, Kind kind, const Layer& in,
+                                const wire::Decoded<wire::EtherPayload>& inside) noexcept {
+  if (walk.passed != nullptr) walk.passed->add(kind, in, inside);
+  return enter(walk, what, inside);
+}
+
 [[gnu::noinline]] Content datagram(Walk& walk, std::uint16_t port, const Layer& payload) noexcept {
   const NotOpened what{NotOpened::By::udp_port, port};
   switch (port) {
     case wire::vxlan_port:
     case wire::vxlan_port_old:
     case wire::vxlan_gpe_port:
-      return enter(walk, what, wire::decode_vxlan(payload));
+      return enter(walk, what, Kind::vxlan, payload, wire::decode_vxlan(payload));
     case wire::geneve_port:
-      return enter(walk, what, wire::decode_geneve(payload));
+      return enter(walk, what, Kind::geneve, payload, wire::decode_geneve(payload));
     case wire::mpls_port:
-      return enter(walk, what, wire::decode_mpls(payload));
+      return enter(walk, what, Kind::mpls, payload, wire::decode_mpls(payload));
     case wire::tzsp_port:
       walk.out.network.clear();
-      return enter(walk, what, wire::decode_tzsp(payload));
+      return enter(walk, what, Kind::tzsp, payload, wire::decode_tzsp(payload));
     default:
       return Content::nothing;
   }
@@ -203,16 +206,17 @@ Content erspan(Walk& walk, const wire::GreHeader& gre) noexcept {
   walk.out.network.clear();
   const NotOpened what{NotOpened::By::ether_type, gre.type};
   const auto mirrored = wire::decode_erspan(gre.type, gre.sequenced, gre.payload);
-  if (!mirrored) return enter(walk, what, tl::make_unexpected(mirrored.error()));
+  const auto inside = mirrored.map([](const wire::ErspanHeader& header) { return header.inside; });
+  if (walk.passed != nullptr) walk.passed->add(Kind::erspan, gre.payload, inside);
+  if (!mirrored) return enter(walk, what, inside);
   walk.shortened = walk.shortened || mirrored->truncated;
   if (mirrored->raw_ip) return enter(walk, what, wire::decode_raw_ip(mirrored->inside.payload));
   return enter(walk, what, mirrored->inside);
 }
 
 Content gre(Walk& walk, const Layer& in) noexcept {
-  constexpr std::uint16_t keep_alive = 0;
   const NotOpened what{NotOpened::By::ip_protocol, wire::ip_protocol::gre};
-  walk.pass(PassedLayer::Kind::gre, in);
+  walk.pass(Kind::gre, in);
   const auto gre = wire::decode_gre(in);
   if (!gre) return enter(walk, what, tl::make_unexpected(gre.error()));
   switch (gre->type) {
@@ -221,11 +225,12 @@ Content gre(Walk& walk, const Layer& in) noexcept {
       return erspan(walk, *gre);
     case wire::ether_type::nvidia_mirror:
       walk.out.network.clear();
-      return enter(walk, {NotOpened::By::ether_type, gre->type}, wire::decode_nvidia_mirror(gre->payload));
+      return enter(walk, {NotOpened::By::ether_type, gre->type}, Kind::nvidia_mirror, gre->payload,
+                   wire::decode_nvidia_mirror(gre->payload));
     case wire::ether_type::mpls:
     case wire::ether_type::mpls_multicast:
-      return enter(walk, what, wire::decode_mpls(gre->payload));
-    case keep_alive:
+      return enter(walk, what, Kind::mpls, gre->payload, wire::decode_mpls(gre->payload));
+    case 0:  // keep-alive
       return Content::nothing;
     case wire::ether_type::bridged:
       return enter(walk, what, wire::EtherPayload{gre->type, gre->payload, gre->key >> nvgre_flow});
@@ -245,7 +250,7 @@ Content gre(Walk& walk, const Layer& in) noexcept {
     case wire::ip_protocol::ipv6_inside:
       return enter(walk, what, wire::EtherPayload{wire::ether_type::ipv6, ip.payload});
     case wire::ip_protocol::mpls_inside:
-      return enter(walk, what, wire::decode_mpls(ip.payload));
+      return enter(walk, what, Kind::mpls, ip.payload, wire::decode_mpls(ip.payload));
     case wire::ip_protocol::icmp:
     case wire::ip_protocol::icmpv6:
     case wire::ip_protocol::no_next:
@@ -266,7 +271,7 @@ template <Address::Kind kind, std::size_t size>
 Content upper(Walk& walk, const Layer& network, const wire::IpPacket& ip) noexcept {
   Opened& out = walk.out;
   if (ip.protocol == wire::ip_protocol::udp) {
-    walk.pass(PassedLayer::Kind::udp, ip.payload);
+    walk.pass(Kind::udp, ip.payload);
     Layer in = ip.payload;
     if (walk.udp_knows && in.octets.size() >= 6) {
       in.wire_length = std::max<std::size_t>(in.wire_length, wire::load_be16(in.octets.data() + 4));
@@ -282,7 +287,7 @@ Content upper(Walk& walk, const Layer& network, const wire::IpPacket& ip) noexce
     return ib(out, Transport::rocev2, head(network, ip.header_size + wire::udp_header_size), udp->payload);
   }
   if (ip.protocol == wire::ip_protocol::tcp) {
-    walk.pass(PassedLayer::Kind::tcp, ip.payload);
+    walk.pass(Kind::tcp, ip.payload);
     const auto tcp = wire::decode_tcp(ip.payload);
     if (!tcp) return Content::nothing;
     set(out.tcp.source, kind, ip.source, size);
@@ -300,7 +305,7 @@ Content upper(Walk& walk, const Layer& network, const wire::IpPacket& ip) noexce
   }
   constexpr std::uint8_t icmp = kind == Address::Kind::ipv4 ? wire::ip_protocol::icmp : wire::ip_protocol::icmpv6;
   if (ip.protocol != icmp) return other_protocol(walk, ip);
-  walk.pass(PassedLayer::Kind::icmp, ip.payload);
+  walk.pass(Kind::icmp, ip.payload);
   if (!answers_for_others<kind>(ip.payload)) set(out.sender, kind, ip.source, size);
   return undelivered<kind, size>(out, ip.payload);
 }
@@ -354,7 +359,7 @@ Content fragment_alone(Walk& walk, const Layer& in, wire::Decoded<wire::IpPacket
 }
 
 Content ipv4(Walk& walk, const Layer& in) noexcept {
-  walk.pass(PassedLayer::Kind::ipv4, in);
+  walk.pass(Kind::ipv4, in);
   auto ip = wire::decode_ipv4(in);
   if (!ip || ip->first_fragment) [[unlikely]] {
     return fragment(walk, in, ip);
@@ -363,7 +368,7 @@ Content ipv4(Walk& walk, const Layer& in) noexcept {
 }
 
 Content ipv6(Walk& walk, const Layer& in) noexcept {
-  walk.pass(PassedLayer::Kind::ipv6, in);
+  walk.pass(Kind::ipv6, in);
   auto ip = wire::decode_ipv6(in);
   if (!ip || ip->first_fragment) [[unlikely]] {
     return fragment(walk, in, ip);
@@ -378,11 +383,11 @@ void set_gids(Opened& out, const wire::Grh& grh) noexcept {
 
 Content roce(Walk& walk, const Layer& in) noexcept {
   Opened& out = walk.out;
-  walk.pass(PassedLayer::Kind::grh, in);
+  walk.pass(Kind::grh, in);
   auto grh = wire::decode_grh(in);
   if (!grh) return Content::nothing;
   if (wire::grh_size + grh->payload.wire_length > in.wire_length) [[unlikely]] {
-    cut_before_capture(walk, in, wire::grh_size, bth_size, grh->payload);
+    cut_before_capture(walk, in, wire::grh_size, wire::bth_octets, grh->payload);
   }
   set_gids(out, *grh);
   return ib(out, Transport::rocev1, head(in, wire::grh_size), grh->payload);
@@ -390,7 +395,7 @@ Content roce(Walk& walk, const Layer& in) noexcept {
 
 Content infiniband(Walk& walk, const Layer& in) noexcept {
   Opened& out = walk.out;
-  walk.pass(PassedLayer::Kind::lrh, in);
+  walk.pass(Kind::lrh, in);
   const auto lrh = wire::decode_lrh(in);
   if (!lrh) return Content::nothing;
   if (!lrh->global) {
@@ -398,7 +403,7 @@ Content infiniband(Walk& walk, const Layer& in) noexcept {
     set(out.ib.destination, Address::Kind::lid, lrh->destination, 2);
     return ib(out, Transport::infiniband, head(in, wire::lrh_size), lrh->payload);
   }
-  walk.pass(PassedLayer::Kind::grh, lrh->payload);
+  walk.pass(Kind::grh, lrh->payload);
   const auto grh = wire::decode_grh(lrh->payload);
   if (!grh) return Content::nothing;
   set_gids(out, *grh);
@@ -413,12 +418,13 @@ Content infiniband(Walk& walk, const Layer& in) noexcept {
 Content no_ether_type(Walk& walk, const wire::EtherPayload& ether) noexcept {
   const auto tagged = wire::decode_dsa(ether.payload);
   if (tagged && wire::frame_likeness(*tagged) == wire::Likeness::by_packet) {
-    return enter(walk, {NotOpened::By::ether_type, ether.type}, *tagged);
+    return enter(walk, {NotOpened::By::ether_type, ether.type}, Kind::switch_tag, ether.payload, tagged);
   }
   if (ether.type >= wire::least_ether_type) {
     return unopened(walk, {NotOpened::By::ether_type, ether.type}, Content::nothing);
   }
   const auto snap = wire::decode_llc(ether.type, ether.payload);
+  if (walk.passed != nullptr) walk.passed->add(Kind::llc, ether.payload, snap);
   if (!snap) return Content::nothing;
   return enter(walk, {NotOpened::By::ether_type, snap->type}, *snap);
 }
@@ -426,27 +432,30 @@ Content no_ether_type(Walk& walk, const wire::EtherPayload& ether) noexcept {
 /// All but the few EtherTypes that RDMA uses.
 [[gnu::noinline]] Content other_ether_type(Walk& walk, const wire::EtherPayload& ether) noexcept {
   const NotOpened what{NotOpened::By::ether_type, ether.type};
+  const auto in = [&](Kind kind, const wire::Decoded<wire::EtherPayload>& inside) noexcept {
+    return enter(walk, what, kind, ether.payload, inside);
+  };
   switch (ether.type) {
     case wire::ether_type::bridged:
       return enter(walk, what, wire::EtherPayload{ether.type, ether.payload});
     case wire::ether_type::mpls:
     case wire::ether_type::mpls_multicast:
-      return enter(walk, what, wire::decode_mpls(ether.payload));
+      return in(Kind::mpls, wire::decode_mpls(ether.payload));
     case wire::ether_type::pppoe_session:
-      return enter(walk, what, wire::decode_pppoe(ether.payload));
+      return in(Kind::pppoe, wire::decode_pppoe(ether.payload));
     case wire::ether_type::cisco_metadata:
-      return enter(walk, what, wire::decode_cisco_metadata(ether.payload));
+      return in(Kind::cisco_metadata, wire::decode_cisco_metadata(ether.payload));
     case wire::ether_type::fabricpath:
-      return enter(walk, what, wire::decode_fabricpath(ether.payload));
+      return in(Kind::switch_tag, wire::decode_fabricpath(ether.payload));
     case wire::ether_type::vn_tag:
-      return enter(walk, what, wire::decode_vn_tag(ether.payload));
+      return in(Kind::switch_tag, wire::decode_vn_tag(ether.payload));
     case wire::ether_type::backbone:
-      return enter(walk, what, wire::decode_backbone(ether.payload));
+      return in(Kind::switch_tag, wire::decode_backbone(ether.payload));
     case wire::ether_type::ethertype_dsa:
-      return enter(walk, what, wire::decode_ethertype_dsa(ether.payload));
+      return in(Kind::switch_tag, wire::decode_ethertype_dsa(ether.payload));
     case wire::ether_type::nvidia_mirror:
       walk.out.network.clear();
-      return enter(walk, what, wire::decode_nvidia_mirror(ether.payload));
+      return in(Kind::nvidia_mirror, wire::decode_nvidia_mirror(ether.payload));
     case wire::ether_type::arp:
     case 0x0842:  // Wake-on-LAN
     case 0x8035:  // RARP
@@ -490,7 +499,7 @@ Content ether_payload(Walk& walk, const wire::Decoded<wire::EtherPayload>& ether
 void cut_by_mirror(Walk& walk) noexcept {
   Opened& out = walk.out;
   out.frame_cut = true;
-  constexpr std::size_t acknowledgement = bth_size + 8;
+  constexpr std::size_t acknowledgement = wire::bth_octets + 8;
   const bool whole = out.ib.octets.size() >= out.ib.wire_length && out.ib.octets.size() > acknowledgement;
   if (out.content == Content::infiniband && whole) {
     out.content = unopened(walk, {NotOpened::By::shortened, 0}, Content::nothing);
@@ -514,7 +523,7 @@ Content erf(Walk& walk, const Layer& in) noexcept {
   walk.out.frame_cut = walk.out.frame_cut || record->frame.cut();
   switch (record->kind) {
     case wire::ErfRecord::Kind::ethernet:
-      walk.pass(PassedLayer::Kind::ethernet, record->frame);
+      walk.pass(Kind::ethernet, record->frame);
       return ether_payload(walk, wire::decode_ethernet(record->frame));
     case wire::ErfRecord::Kind::infiniband:
       return infiniband(walk, record->frame);
@@ -533,13 +542,13 @@ Content erf(Walk& walk, const Layer& in) noexcept {
 Content link(Walk& walk, LinkType type, const Layer& in) noexcept {
   switch (type) {
     case LinkType::ethernet:
-      walk.pass(PassedLayer::Kind::ethernet, in);
+      walk.pass(Kind::ethernet, in);
       return ether_payload(walk, wire::decode_ethernet(in));
     case LinkType::linux_sll:
-      walk.pass(PassedLayer::Kind::cooked, in);
+      walk.pass(Kind::cooked, in);
       return ether_payload(walk, wire::decode_cooked(in));
     case LinkType::linux_sll2:
-      walk.pass(PassedLayer::Kind::cooked2, in);
+      walk.pass(Kind::cooked2, in);
       return ether_payload(walk, wire::decode_cooked2(in));
     case LinkType::null_loopback:
     case LinkType::loop:
@@ -556,14 +565,14 @@ Content link(Walk& walk, LinkType type, const Layer& in) noexcept {
       return erf(walk, in);
     case LinkType::dsa:
     case LinkType::dsa_brcm:
-      walk.pass(PassedLayer::Kind::ethernet, in);
+      walk.pass(Kind::ethernet, in);
       return ether_payload(walk, wire::decode_tagged_by_switch(in));
     case LinkType::edsa:
-      walk.pass(PassedLayer::Kind::ethernet, in);
+      walk.pass(Kind::ethernet, in);
       return ether_payload(walk, wire::decode_tagged_with_type(in));
     case LinkType::dsa_brcm_prepend:
       if (in.octets.size() < wire::prepended_tag_size) return Content::nothing;
-      walk.pass(PassedLayer::Kind::ethernet, in.after(wire::prepended_tag_size));
+      walk.pass(Kind::ethernet, in.after(wire::prepended_tag_size));
       return ether_payload(walk, wire::decode_ethernet(in.after(wire::prepended_tag_size)));
   }
   return Content::unknown_link;

@@ -11,6 +11,7 @@
 #include "trace/link/network_path.hpp"
 #include "trace/not_opened.hpp"
 #include "trace/packet.hpp"
+#include "wire/ethernet.hpp"
 #include "wire/layer.hpp"
 
 namespace rpcrdma::trace {
@@ -44,15 +45,39 @@ struct Opened {
 
 /// A header that was passed on the way through a frame.
 struct PassedLayer {
-  enum class Kind : std::uint8_t { ethernet, cooked, cooked2, ipv4, ipv6, lrh, grh, udp, tcp, icmp, gre };
+  enum class Kind : std::uint8_t {
+    ethernet,
+    cooked,
+    cooked2,
+    ipv4,
+    ipv6,
+    lrh,
+    grh,
+    udp,
+    tcp,
+    icmp,
+    gre,
+    // Encapsulations, from behind the port or the EtherType that announces them
+    vxlan,
+    geneve,
+    mpls,
+    tzsp,
+    erspan,
+    nvidia_mirror,
+    pppoe,
+    cisco_metadata,
+    switch_tag,  ///< any other, of a fixed length
+    llc,
+  };
   Kind kind = Kind::ethernet;
-  wire::Layer layer;  ///< from its first octet on; points into the frame, or into `Fragments`
+  wire::Layer layer;          ///< from its first octet on; points into the frame, or into `Fragments`
+  std::size_t inside_at = 0;  ///< of an encapsulation: where the packet inside begins; 0: it was not opened
 };
 
 /// From the outermost on.
 class PassedLayers {
  public:
-  /// Three a packet, and one more for each packet inside a packet.
+  /// Four a packet: link, encapsulation, network, transport.
   static constexpr std::size_t most = 40;
 
   [[nodiscard]] const PassedLayer* begin() const noexcept { return layers_.data(); }
@@ -61,6 +86,12 @@ class PassedLayers {
   void clear() noexcept { size_ = 0; }
   void add(PassedLayer::Kind kind, const wire::Layer& layer) noexcept {
     if (size_ < most) layers_[size_++] = {kind, layer};
+  }
+  /// An encapsulation, or one of a form that is not opened. What uses its number for something else is none.
+  void add(PassedLayer::Kind kind, const wire::Layer& layer, const wire::Decoded<wire::EtherPayload>& inside) noexcept {
+    if (size_ == most || (!inside && inside.error().fault != wire::Fault::unsupported)) return;
+    const auto at = inside ? inside->payload.octets.data() - layer.octets.data() : 0;
+    layers_[size_++] = {kind, layer, static_cast<std::size_t>(at)};
   }
 
  private:
