@@ -22,7 +22,7 @@ using trace::PassedLayer;
 using wire::Bytes;
 using Kind = PassedLayer::Kind;
 
-constexpr std::size_t mac_octets = 6;
+constexpr std::size_t mac_size = 6;
 
 class Headers {
  public:
@@ -151,13 +151,13 @@ class Headers {
   }
 
   void mac(Bytes octets, std::size_t at) {
-    if (const auto address = frame_.whole(octets, at, mac_octets); !address.empty()) pseudonyms_.mac(address.data());
+    if (const auto address = frame_.whole(octets, at, mac_size); !address.empty()) pseudonyms_.mac(address.data());
   }
 
   void ethernet(Bytes octets, bool outermost) {
     constexpr std::size_t type_at = 12;
     constexpr std::size_t switch_tag = 4;
-    for (std::size_t i = 0; i < 2; ++i) mac(octets, i * mac_octets);
+    for (std::size_t i = 0; i < 2; ++i) mac(octets, i * mac_size);
     std::size_t at = type_at;
     if (outermost && link_ == trace::LinkType::edsa) {
       frame_.keep(octets, at, 8);
@@ -179,14 +179,14 @@ class Headers {
     frame_.keep(octets, 0, 8);
     for (const std::size_t at : {8U, 18U}) {
       mac(octets, at);
-      pseudonyms_.ipv4(frame_.whole(octets, at + mac_octets, 4).data());
+      pseudonyms_.ipv4(frame_.whole(octets, at + mac_size, 4).data());
     }
   }
 
   /// Of other links than Ethernet a part at most fits in.
   void cooked_address(Bytes octets, std::size_t length_at, std::size_t at) {
     const std::size_t low = length_at == 4 ? 5 : length_at;  // two octets, or one
-    if (low < octets.size() && octets[low] == mac_octets) mac(octets, at);
+    if (low < octets.size() && octets[low] == mac_size) mac(octets, at);
   }
 
   void grh(Bytes octets) {
