@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "cli/sanitizing.hpp"
 
+#include <fcntl.h>
 #include <sys/random.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
-#include <fstream>
-#include <iterator>
 #include <string_view>
 #include <system_error>
 #include <utility>
@@ -18,6 +19,7 @@
 #include "cli/inputs.hpp"
 #include "cli/judging.hpp"
 #include "cli/selection.hpp"
+#include "reader/source.hpp"
 #include "report/version.hpp"
 #include "sanitize/frame_copy.hpp"
 
@@ -31,6 +33,32 @@ constexpr std::size_t kLongestKey = std::size_t{1} << 20U;
   return tl::unexpected(fmt::format("--sanitize: {}", why));
 }
 
+/// A file or a pipe: of others nobody knows that they end, or that they say the same another time.
+[[nodiscard]] tl::expected<sanitize::Key, std::string> key_in(const std::string& path) {
+  const auto no_key = [&](std::string_view why) {
+    return tl::unexpected(fmt::format("--sanitize-key: {}: {}", path, why));
+  };
+  const auto unreadable = [&] { return no_key(std::generic_category().message(errno)); };
+  const reader::Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY));
+  struct stat kind {};
+  if (!file || ::fstat(file.get(), &kind) != 0) return unreadable();
+  if (S_ISDIR(kind.st_mode)) return no_key("is a folder");
+  if (!S_ISREG(kind.st_mode) && !S_ISFIFO(kind.st_mode)) return no_key("is no file");
+  sanitize::Key key(kLongestKey + 1);
+  std::size_t size = 0;
+  while (size < key.size()) {
+    const ssize_t got = ::read(file.get(), key.data() + size, key.size() - size);
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) return unreadable();
+    if (got == 0) break;
+    size += static_cast<std::size_t>(got);
+  }
+  if (size == 0) return no_key("is empty");
+  if (size > kLongestKey) return no_key(fmt::format("is no key: it has more than {} octets", kLongestKey));
+  key.resize(size);
+  return key;
+}
+
 [[nodiscard]] tl::expected<sanitize::Key, std::string> key_of(const Options& options) {
   if (options.sanitize_key.empty()) {
     sanitize::Key key(kRandomKey);
@@ -39,13 +67,7 @@ constexpr std::size_t kLongestKey = std::size_t{1} << 20U;
     }
     return key;
   }
-  std::ifstream file(options.sanitize_key, std::ios::binary);
-  sanitize::Key key{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
-  if (!file) return tl::unexpected(fmt::format("--sanitize-key: {}: cannot be read", options.sanitize_key));
-  if (key.empty()) return tl::unexpected(fmt::format("--sanitize-key: {}: is empty", options.sanitize_key));
-  if (key.size() > kLongestKey)
-    return tl::unexpected(fmt::format("--sanitize-key: {}: is no key", options.sanitize_key));
-  return key;
+  return key_in(options.sanitize_key);
 }
 
 /// Letters that addresses are written with.

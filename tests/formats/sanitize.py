@@ -11,6 +11,7 @@ import json
 import os
 import random
 import struct
+import subprocess
 import sys
 
 sys.dont_write_bytecode = True
@@ -149,6 +150,15 @@ class Sanitize(Folder):
             copies.append(contents(self.path(name)))
         self.assertNotEqual(*copies)
 
+    def test_a_key_from_a_pipe(self):
+        """As <(gpg -d key) gives it."""
+        capture, copies = harness.capture("rxe-nfs41-basic"), []
+        for name, given in (("a", self.key), ("b", f"<(cat {self.key})")):
+            command = f"exec {GIVEN.analyzer} --sanitize {self.path(name)} --sanitize-key {given} {capture} > /dev/null"
+            self.assertEqual(subprocess.run(["bash", "-c", command], check=False).returncode, 0)
+            copies.append(contents(self.path(name)))
+        self.assertEqual(*copies)
+
     def test_one_key_over_several_captures(self):
         """The same machine has the same name in both: the second is the first again, some time later."""
         capture = harness.capture("rxe-nfs41-basic")
@@ -279,9 +289,15 @@ class Sanitize(Folder):
         empty = self.path("empty")
         with open(empty, "wb"):
             pass
+        huge = self.path("huge")
+        with open(huge, "wb") as handle:
+            handle.truncate(1 << 42)
         for options, said in ((("--sanitize", ""), "needs the name"), (("--sanitize", capture), "is an input"), (("--sanitize-key", self.key), "goes with --sanitize"),
                               (("--sanitize", self.path("o"), "--sanitize-key", empty), "is empty"),
-                              (("--sanitize", self.path("o"), "--sanitize-key", self.path("none")), "cannot be read"),
+                              (("--sanitize", self.path("o"), "--sanitize-key", self.path("none")), "No such file"),
+                              (("--sanitize", self.path("o"), "--sanitize-key", self.folder), f"--sanitize-key: {self.folder}: is a folder"),
+                              (("--sanitize", self.path("o"), "--sanitize-key", "/dev/zero"), "--sanitize-key: /dev/zero: is no file"),
+                              (("--sanitize", self.path("o"), "--sanitize-key", huge), f"--sanitize-key: {huge}: is no key"),
                               (("--sanitize", self.path("o"), "--annotate", self.path("o")), "name the same file"),
                               (("--sanitize", self.path("o"), "--merge", capture), "exclude each other")):
             run = harness.run(GIVEN.analyzer, *options, capture)
