@@ -5,16 +5,19 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <filesystem>
 #include <fstream>
+#include <iterator>
 #include <system_error>
 #include <utility>
 
 #include <fmt/format.h>
 
 #include "cli/output.hpp"
+#include "cli/own_capture.hpp"
 #include "reader/source.hpp"
 
 namespace rpcrdma::cli {
@@ -69,6 +72,12 @@ struct Target {
       return fmt::format("{}: {} is an input, and inputs are left as they are", target.option, target.path);
     }
   }
+  for (const Target& read : {Target{"--sanitize-key", options.sanitize_key}, Target{"--resume", options.resume}}) {
+    const auto other = read.path.empty() ? std::nullopt : at(read.path);
+    if (other && S_ISREG(other->st_mode) && is_one_file(*other, *there)) {
+      return fmt::format("{}: {} is read for {}, and left as it is", target.option, target.path, read.option);
+    }
+  }
   return {};
 }
 
@@ -91,6 +100,19 @@ struct Target {
   return {};
 }
 
+/// With comments on nothing a copy of pcapng is the capture itself.
+[[nodiscard]] bool holds_an_input(const std::string& path, const Options& options) {
+  const auto there = at(path);
+  return std::any_of(options.captures.begin(), options.captures.end(), [&](const std::string& capture) {
+    const auto input = at(capture);
+    if (!there || !input || !S_ISREG(input->st_mode) || input->st_size != there->st_size) return false;
+    std::ifstream one(path, std::ios::binary);
+    std::ifstream other(capture, std::ios::binary);
+    return one && other &&
+           std::equal(std::istreambuf_iterator<char>(one), {}, std::istreambuf_iterator<char>(other), {});
+  });
+}
+
 /// A copy is made from a second reading.
 [[nodiscard]] std::string refused_copy(const Target& target, const Options& options) {
   for (const std::string& capture : options.captures) {
@@ -105,7 +127,15 @@ struct Target {
   if (is_standard_output(target.path)) {
     return fmt::format("{}: {} is standard output, where the report goes", target.option, target.path);
   }
-  return over_an_input(target, options);
+  if (std::string why = over_an_input(target, options); !why.empty()) return why;
+  // As with a page: what stands behind the option may be the first of the captures.
+  std::error_code unknown;
+  if (at(target.path) && std::filesystem::file_size(target.path, unknown) != 0 && !is_own_capture(target.path) &&
+      !holds_an_input(target.path, options)) {
+    return fmt::format("{}: {} is there, and nothing in it says that this program wrote it; it is left as it is",
+                       target.option, target.path);
+  }
+  return {};
 }
 
 }  // namespace

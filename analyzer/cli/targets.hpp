@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The files that a run writes beside standard output (--html, --annotate): where they must not be, and the page.
+// The files that a run writes beside standard output (--html, --annotate, --sanitize): where they must not be, and the
+// page.
 #pragma once
 
 #include <optional>
@@ -13,8 +14,8 @@
 
 namespace rpcrdma::cli {
 
-/// Why one of them must not be written where it is to be: over an input, over the other, over a file of another kind.
-/// One line for a person; empty: they may.
+/// Why one of them must not be written where it is to be: over what is read, over each other, over a file of another
+/// kind. One line for a person; empty: they may.
 [[nodiscard]] std::string refused_target(const Options& options);
 
 /// The page of --html. A file appears when it is complete, or not at all; a device or a pipe is written to as it is.

@@ -354,8 +354,11 @@ class Target(unittest.TestCase):
 
     def test_what_was_there_is_replaced_whole_and_keeps_its_mode(self):
         out, link = os.path.join(self.folder, "out.pcapng"), os.path.join(self.folder, "link")
-        with open(out, "wb") as file:
-            file.write(bytes(100_000))
+        with open(self.input + "ng", "wb") as file:
+            file.write(ng.section() + ng.interface() + b"".join(ng.packet(p["octets"]) for p in ng.packets_of(contents(self.input))))
+        harness.run(ANALYZER, "--annotate", out, self.input + "ng")
+        os.remove(self.input + "ng")
+        self.assertNotIn(b"rpcrdma-analyzer", contents(out)[:100], "the section is the input's: the comments tell")
         os.chmod(out, 0o640)
         os.symlink("out.pcapng", link)
         run = harness.run(ANALYZER, "--annotate", link, self.input)
@@ -364,6 +367,16 @@ class Target(unittest.TestCase):
         self.assertEqual(stat.S_IMODE(os.stat(out).st_mode), 0o640)
         self.assertEqual(len(ng.packets(contents(out))), 11)
         self.assertEqual(sorted(os.listdir(self.folder)), ["in.pcap", "link", "out.pcapng"])
+
+    def test_a_copy_without_comments_is_replaced_as_well(self):
+        """It is the capture itself."""
+        packets = ng.packets_of(contents(harness.capture("rxe-nfs3-basic")))
+        clean, out = os.path.join(self.folder, "clean"), os.path.join(self.folder, "out.pcapng")
+        with open(clean, "wb") as file:
+            file.write(ng.section() + ng.interface() + b"".join(ng.packet(p["octets"]) for p in packets))
+        for _ in range(2):
+            self.assertEqual(harness.run(ANALYZER, "--severity", "error", "--annotate", out, clean).status, 0)
+            self.assertEqual(contents(out), contents(clean))
 
     def test_every_format_goes_with_it(self):
         for how in ("text", "json", "ndjson", "csv", "junit"):

@@ -132,7 +132,7 @@ class Sanitize(Folder):
         """The report would be another one: no file, and one that was there stays as it was."""
         capture, copy = self.path("x.pcap"), self.path("copy.pcapng")
         forging.Reel(GIVEN.forge, [NOT_COPIED], "rocev2", capture)
-        for before in (None, b"what was there"):
+        for before in (None, ng.section(options=ng.option(4, b"rpcrdma-analyzer 1.0"))):
             if before is not None:
                 with open(copy, "wb") as handle:
                     handle.write(before)
@@ -304,6 +304,29 @@ class Sanitize(Folder):
             self.assertEqual(run.status, 2, options)
             self.assertIn(said, run.errors)
             self.assertFalse(os.path.exists(self.path("o")), options)
+
+    def test_only_what_it_wrote_is_replaced(self):
+        capture, there, key_file = harness.capture("rxe-nfs41-basic"), self.path("there"), self.key
+        before = contents(harness.capture("rxe-nfs3-basic"))
+        foreign = ng.section(options=ng.option(4, b"Dumpcap (Wireshark) 4.0")) + ng.interface() + ng.packet(bytes(60))
+        for option in ("--sanitize", "--annotate"):
+            for data in (before, b"notes", foreign, foreign[:40]):
+                with open(there, "wb") as handle:
+                    handle.write(data)
+                run = harness.run(GIVEN.analyzer, option, there, capture)
+                self.assertEqual((run.status, run.document), (2, None), option)
+                self.assertIn(f"{option}: {there} is there, and nothing in it says that this program wrote it", run.errors)
+                self.assertEqual(contents(there), data)
+            os.unlink(there)
+            with open(there, "wb"):
+                pass
+            for _ in range(2):  # over nothing, and over its own
+                self.assertEqual(harness.run(GIVEN.analyzer, option, there, capture).status, 0)
+            more = ["--sanitize", self.path("o")] if option == "--annotate" else []
+            run = harness.run(GIVEN.analyzer, option, key_file, "--sanitize-key", key_file, *more, capture)
+            self.assertEqual(run.status, 2)
+            self.assertIn(f"{option}: {key_file} is read for --sanitize-key", run.errors)
+        self.assertEqual(contents(key_file), b"one")
 
     def test_standard_input(self):
         with open(harness.capture("rxe-nfs41-basic"), "rb") as handle:
