@@ -8,6 +8,7 @@
 #include <fstream>
 #include <string_view>
 #include <system_error>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -42,41 +43,51 @@ constexpr std::array<std::array<unsigned char, 4>, 5> kBeginnings{{{0xD4, 0xC3, 
   return std::find(kBeginnings.begin(), kBeginnings.end(), begin) != kBeginnings.end();
 }
 
-[[nodiscard]] tl::expected<std::vector<std::string>, std::string> captures_below(const std::string& folder) {
-  std::vector<std::string> found;
-  std::error_code error;
-  fs::recursive_directory_iterator at(folder, error);
-  const auto failed = [&] { return tl::unexpected(fmt::format("{}: {}", folder, error.message())); };
-  if (error) return failed();
-  for (; at != fs::recursive_directory_iterator(); at.increment(error)) {
-    const fs::path& path = at->path();
-    const std::string name = path.filename().string();
-    std::error_code unknown;
-    if (name.starts_with('.')) {
-      at.disable_recursion_pending();
-    } else if (at->is_regular_file(unknown) && (named_like_a_capture(name) || begins_like_a_capture(path))) {
-      found.push_back(path.string());
+/// What is below one folder that was named.
+[[nodiscard]] Below below(const std::string& named) {
+  Below out;
+  std::vector<std::string> folders{named};
+  while (!folders.empty()) {
+    const std::string folder = std::move(folders.back());
+    folders.pop_back();
+    std::error_code error;
+    fs::directory_iterator at(folder, error);
+    for (; !error && at != fs::directory_iterator(); at.increment(error)) {
+      const fs::path& path = at->path();
+      const std::string name = path.filename().string();
+      std::error_code unknown;
+      if (name.starts_with('.')) continue;
+      if (at->is_directory(unknown)) {
+        if (!at->is_symlink(unknown)) folders.push_back(path.string());
+      } else if (at->is_regular_file(unknown) && (named_like_a_capture(name) || begins_like_a_capture(path))) {
+        out.captures.push_back(path.string());
+      }
     }
+    if (!error) continue;
+    out.captures.push_back(folder);
+    if (out.trouble.empty()) out.trouble = fmt::format("{}: {}", folder, error.message());
   }
-  if (error) return failed();
-  if (found.empty()) return tl::unexpected(fmt::format("{}: there is no capture below it", folder));
-  std::sort(found.begin(), found.end());
-  return found;
+  if (out.captures.empty()) {
+    out.captures.push_back(named);
+    out.trouble = fmt::format("{}: there is no capture below it", named);
+  }
+  std::sort(out.captures.begin(), out.captures.end());
+  return out;
 }
 
 }  // namespace
 
-tl::expected<std::vector<std::string>, std::string> with_captures_below(const std::vector<std::string>& paths) {
-  std::vector<std::string> out;
+Below with_captures_below(const std::vector<std::string>& paths) {
+  Below out;
   for (const std::string& path : paths) {
     std::error_code unknown;
     if (!fs::is_directory(path, unknown)) {
-      out.push_back(path);
+      out.captures.push_back(path);
       continue;
     }
-    auto found = captures_below(path);
-    if (!found) return tl::unexpected(std::move(found).error());
-    out.insert(out.end(), found->begin(), found->end());
+    Below found = below(path);
+    out.captures.insert(out.captures.end(), found.captures.begin(), found.captures.end());
+    if (out.trouble.empty()) out.trouble = std::move(found.trouble);
   }
   return out;
 }

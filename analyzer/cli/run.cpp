@@ -361,13 +361,14 @@ ExitStatus run(const Options& options) {
   const bool color = in_color(options.color);
   switch (options.action) {
     case Action::analyse: {
-      auto captures = with_captures_below(options.captures);
-      if (!captures) {
-        complain(captures.error());
+      Below below = with_captures_below(options.captures);
+      // With --each a folder without captures is a trace that cannot be read, and the others are judged.
+      if (!below.trouble.empty() && !options.each) {
+        complain(below.trouble);
         return ExitStatus::trouble;
       }
       Options all = options;
-      all.captures = std::move(*captures);
+      all.captures = std::move(below.captures);
       return all.each ? batch(all, analyse) : analyse(all);
     }
     case Action::list_rules:

@@ -145,7 +145,7 @@ tl::expected<void, std::string> Source::prepare() {
     return tl::unexpected(reason(errno));
   }
   if (S_ISDIR(status.st_mode)) {
-    return tl::unexpected(std::string("a directory, not a capture file"));
+    return tl::unexpected(std::string("a folder in which there is no capture"));
   }
   // A regular file that is handed over as standard input may stand anywhere; only from its start is it what was meant.
   if (S_ISREG(status.st_mode) && ::lseek(fd_.get(), 0, SEEK_CUR) == 0) {

@@ -66,9 +66,27 @@ class Batch(unittest.TestCase):
         whole = harness.run(GIVEN.analyzer, self.captures)
         self.assertEqual([i["path"] for i in whole.document["inputs"]], expected)
         os.mkdir(os.path.join(self.folder, "empty"))
-        nothing = self.each(os.path.join(self.folder, "empty"))
+        nothing = harness.run(GIVEN.analyzer, os.path.join(self.folder, "empty"), as_json=False)
         self.assertEqual((nothing.status, nothing.output), (2, ""))
-        self.assertIn("no capture below it", nothing.errors)
+        self.assertIn("empty: there is no capture below it", nothing.errors)
+
+    def test_a_folder_that_holds_nothing_or_is_closed_does_not_stop_the_others(self):
+        closed, empty = os.path.join(self.captures, "b", "closed"), os.path.join(self.folder, "empty")
+        os.mkdir(empty)
+        os.mkdir(closed)
+        wanted = [(closed, 2) if path == "closed" else (path, code) for path, code in
+                  ((self.order[0], 1), (self.order[1], 0), ("closed", 2), (self.order[2], 0), (empty, 2), (self.order[2], 0))]
+        os.chmod(self.folder, 0o755)
+        os.chmod(closed, 0)
+        done = subprocess.run([GIVEN.analyzer, "--each", "--format", "ndjson", self.captures, empty, self.order[2]], capture_output=True, text=True,
+                              user=65534 if os.geteuid() == 0 else None, check=False)
+        os.chmod(closed, 0o700)
+        rows = [json.loads(line) for line in done.stdout.splitlines()]
+        self.assertEqual([(r["path"], r["exit"]) for r in rows if r["type"] == "capture"], wanted)
+        self.assertEqual(done.returncode, 2)
+        self.assertIn(f"{closed}: Permission denied\n", done.stderr)
+        self.assertIn(f"{empty}: a folder in which there is no capture\n", done.stderr)
+        self.assertEqual(done.stderr.count("\n"), 2)
 
     def test_what_is_said_is_what_is_said_of_each_alone(self):
         run, rows = self.rows(self.captures)
