@@ -17,10 +17,6 @@ namespace {
 
 using Json = nlohmann::json;
 
-[[nodiscard]] std::string as_json(std::string_view value) {
-  return Json(value).dump(-1, ' ', false, Json::error_handler_t::replace);
-}
-
 void each_line(std::string_view text, const std::function<void(std::string_view line)>& visit) {
   while (!text.empty()) {
     const std::size_t end = std::min(text.find('\n'), text.size());
@@ -96,6 +92,10 @@ struct Sums {
 
 }  // namespace
 
+std::string name_in_rows(std::string_view path) {
+  return Json(path).dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
 std::string CaptureRows::opening(bool held, bool torn) {
   any_ = held;
   switch (format_) {
@@ -163,7 +163,7 @@ std::string CaptureRows::text(const std::string& path, ExitStatus status, std::s
 
 std::string CaptureRows::ndjson(const std::string& path, ExitStatus status, std::string_view said) {
   std::string out;
-  const std::string name = as_json(path);
+  const std::string name = name_in_rows(path);
   each_line(said, [&](std::string_view line) {
     if (!line.starts_with('{')) return;
     // The first line is the run's, and there is one run.

@@ -11,6 +11,9 @@
 
 namespace rpcrdma::cli {
 
+/// A path as a string of JSON; what is no UTF-8 in it becomes replacement characters.
+[[nodiscard]] std::string name_in_rows(std::string_view path);
+
 class CaptureRows {
  public:
   explicit CaptureRows(const Options& options)

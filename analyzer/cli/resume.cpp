@@ -9,6 +9,8 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "cli/capture_rows.hpp"
+
 namespace rpcrdma::cli {
 
 tl::expected<Held, std::string> held_in(const std::string& path) {
@@ -30,7 +32,7 @@ tl::expected<Held, std::string> held_in(const std::string& path) {
     const auto exit = row.find("exit");
     if (name == row.end() || !name->is_string() || exit == row.end() || !exit->is_number_unsigned()) continue;
     const auto status = exit->get<std::uint64_t>();
-    if (status <= 3) out.captures[name->get<std::string>()] = static_cast<ExitStatus>(status);
+    if (status <= 3) out.captures[name_in_rows(name->get<std::string>())] = static_cast<ExitStatus>(status);
   }
   return out;
 }

@@ -12,7 +12,7 @@
 namespace rpcrdma::cli {
 
 struct Held {
-  std::map<std::string, ExitStatus> captures;  ///< by path, as it was named
+  std::map<std::string, ExitStatus> captures;  ///< by name_in_rows() of the path as it was named
   bool torn = false;                           ///< the file's last line has no end
 };
 

@@ -209,6 +209,15 @@ class Batch(unittest.TestCase):
             self.assertEqual([r["type"] for r in rows].count("report"), 1)
         self.assertEqual(self.each("--format", "ndjson", "--resume", self.captures, self.captures).status, 2)
 
+    def test_resume_knows_a_name_of_any_octets(self):
+        out, path = os.path.join(self.folder, "out.ndjson"), os.path.join(os.fsencode(self.folder), b"n\xff\"\n.pcap")
+        shutil.copy(self.order[0], path)
+        for _ in range(2):
+            with open(out, "ab") as handle:
+                subprocess.run([GIVEN.analyzer, "--each", "--format", "ndjson", "--resume", out, path], stdout=handle, check=False)
+        with open(out, encoding="utf-8") as handle:
+            self.assertEqual(sum('"type":"capture"' in line for line in handle), 1)
+
     def test_killed(self):
         """What was written so far is whole captures, and a second run does the rest."""
         out = os.path.join(self.folder, "out.ndjson")
