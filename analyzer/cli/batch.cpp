@@ -35,6 +35,9 @@ using File = std::unique_ptr<std::FILE, int (*)(std::FILE*)>;
 
 [[nodiscard]] File temporary() { return {std::tmpfile(), &std::fclose}; }
 
+/// The status of a process that had no memory left: another time it may have.
+constexpr int kGaveUp = 4;
+
 struct Job {
   std::size_t capture = 0;
   pid_t process = -1;
@@ -65,6 +68,7 @@ struct Job {
     status = analyse(options);
   } catch (const std::bad_alloc&) {
     complain(fmt::format("{}: out of memory", options.captures.front()));
+    std::_Exit(kGaveUp);
   } catch (const std::exception& error) {
     complain(error.what());
   }
@@ -105,15 +109,15 @@ class Batch {
         complain(held.error());
         return ExitStatus::trouble;
       }
-      for (const auto& [path, exit] : held->captures) worst_ = worse(worst_, exit);
+      for (const auto& [path, exit] : *held) worst_ = worse(worst_, exit);
       held_ = std::move(*held);
     }
     const std::size_t at_once = threads(options_);
     const std::size_t window = 4 * at_once;
-    put(rows_.opening(!held_.captures.empty(), held_.torn));
+    put(rows_.opening(!held_.empty()));
     for (std::size_t next = 0; (next < options_.captures.size() || !jobs_.empty()) && !unread_;) {
       while (next < options_.captures.size() && running_ < at_once && jobs_.size() < window) {
-        if (!held_.captures.contains(name_in_rows(options_.captures[next]))) start(next);
+        if (!held_.contains(name_in_rows(options_.captures[next]))) start(next);
         ++next;
       }
       if (jobs_.empty()) continue;
@@ -161,18 +165,22 @@ class Batch {
 
   void tell(const Job& job) {
     const std::string& path = options_.captures[job.capture];
-    ExitStatus status = ExitStatus::trouble;
-    if (job.process > 0 && WIFEXITED(job.status) && WEXITSTATUS(job.status) <= 3) {
-      status = static_cast<ExitStatus>(WEXITSTATUS(job.status));
-    } else if (job.process > 0) {
-      complain(fmt::format("{}: its analysis was ended by signal {}", path, WTERMSIG(job.status)));
-    }
-    worst_ = worse(worst_, status);
     if (job.errors) {
       const std::string said = contents(job.errors.get());
       [[maybe_unused]] const auto ignored = ::write(STDERR_FILENO, said.data(), said.size());
     }
-    put(rows_.of(path, status, job.output ? contents(job.output.get()) : std::string()));
+    const bool ended = job.process > 0 && WIFEXITED(job.status) && WEXITSTATUS(job.status) < kGaveUp;
+    if (!ended) {
+      if (job.process > 0 && WIFSIGNALED(job.status)) {
+        complain(fmt::format("{}: its analysis was ended by signal {}", path, WTERMSIG(job.status)));
+      }
+      worst_ = worse(worst_, ExitStatus::trouble);
+      put(rows_.broken_off(path));
+      return;
+    }
+    const auto status = static_cast<ExitStatus>(WEXITSTATUS(job.status));
+    worst_ = worse(worst_, status);
+    put(rows_.of(path, status, contents(job.output.get())));
   }
 
   void put(std::string_view text) {

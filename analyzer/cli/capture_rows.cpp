@@ -96,18 +96,22 @@ std::string name_in_rows(std::string_view path) {
   return Json(path).dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
-std::string CaptureRows::opening(bool held, bool torn) {
+std::string CaptureRows::opening(bool held) {
   any_ = held;
   switch (format_) {
     case Format::json:
       return "[\n";
     case Format::junit:
       return fmt::format("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites name=\"{}\">\n", report::tool_name);
-    case Format::ndjson:
-      return torn ? "\n" : "";
     default:
       return {};
   }
+}
+
+std::string CaptureRows::broken_off(const std::string& path) {
+  if (format_ == Format::ndjson) return {};
+  if (format_ != Format::text || statistics_) return of(path, ExitStatus::trouble, {});
+  return fmt::format("{:<8} {}: its analysis was broken off\n", "trouble", report::printable(path));
 }
 
 std::string CaptureRows::closing() const {

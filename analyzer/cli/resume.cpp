@@ -23,16 +23,28 @@ tl::expected<Held, std::string> held_in(const std::string& path) {
   }
   constexpr std::string_view last_row = R"("type":"capture")";
   std::string line;
+  std::uint64_t end = 0;    // of the line
+  std::uint64_t whole = 0;  // what stands before it belongs to captures that were finished
+  bool more = false;        // there is something behind it
   while (std::getline(file, line)) {
-    out.torn = file.eof();
-    if (out.torn || line.find(last_row) == std::string::npos) continue;
+    end += line.size() + 1;
+    more = more || !line.empty();
+    if (file.eof() || line.find(last_row) == std::string::npos) continue;
     const auto row = nlohmann::json::parse(line, nullptr, false);
     if (!row.is_object() || row.value("type", "") != "capture") continue;
     const auto name = row.find("path");
     const auto exit = row.find("exit");
     if (name == row.end() || !name->is_string() || exit == row.end() || !exit->is_number_unsigned()) continue;
     const auto status = exit->get<std::uint64_t>();
-    if (status <= 3) out.captures[name_in_rows(name->get<std::string>())] = static_cast<ExitStatus>(status);
+    if (status > 3) continue;
+    out[name_in_rows(name->get<std::string>())] = static_cast<ExitStatus>(status);
+    whole = end;
+    more = false;
+  }
+  if (more) {
+    return tl::unexpected(fmt::format(
+        "--resume: {}: a run was broken off, and what stands behind octet {} would be there twice: truncate -s {}",
+        path, whole, whole));
   }
   return out;
 }

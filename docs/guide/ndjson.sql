@@ -6,6 +6,8 @@
 CREATE TABLE IF NOT EXISTS line (capture TEXT, o TEXT);
 CREATE TEMP TABLE loaded (o TEXT);
 .import /dev/stdin loaded
+-- Of a run that was broken off the last line may be torn.
+DELETE FROM loaded WHERE NOT json_valid(o);
 -- With --each every line names its capture. Else the lines that name the files come last; several files are one trace.
 INSERT INTO line
   SELECT coalesce(o ->> 'capture', (SELECT o ->> 'path' FROM loaded WHERE o ->> 'type' = 'input' LIMIT 1) ||

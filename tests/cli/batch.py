@@ -189,25 +189,54 @@ class Batch(unittest.TestCase):
         self.assertEqual(run(), 1)  # what is held counts
         with open(out, "rb") as handle:
             self.assertEqual(handle.read(), whole)
-        # Killed in the middle of a row, and of a capture
+        # Killed in the middle of a row, and of a capture: what would be there twice goes first
         lines = whole.splitlines(keepends=True)
         first = next(i for i, line in enumerate(lines) if b'"type":"capture"' in line)
-        for cut in (b"".join(lines[:first + 1]), b"".join(lines[:first + 3]), b"".join(lines[:first + 3]) + lines[first + 3][:40]):
+        good = sum(map(len, lines[:first + 1]))
+        for size, cut in ((good, whole[:good]), (good, b"".join(lines[:first + 3])), (good, b"".join(lines[:first + 3]) + lines[first + 3][:40]),
+                          (good, whole[:good + 1]), (0, whole[:60]), (0, lines[0]), (0, lines[first].rstrip())):
             with open(out, "wb") as handle:
                 handle.write(cut)
+            if len(cut) != size:
+                self.assertEqual(run(), 2)
+                said = self.each(*arguments)
+                self.assertEqual((said.status, said.output), (2, ""))
+                self.assertIn(f"--resume: {out}: a run was broken off, and what stands behind octet {size} would be there twice: truncate -s {size}\n",
+                              said.errors)
+                with open(out, "rb") as handle:
+                    self.assertEqual(handle.read(), cut)
+                os.truncate(out, size)
             self.assertEqual(run(), 1)
             with open(out, "rb") as handle:
-                again = handle.read()
-            self.assertTrue(again.startswith(cut))
-            rows = []
-            for line in again.splitlines():
-                try:
-                    rows.append(json.loads(line))
-                except ValueError:
-                    self.assertEqual(line, lines[first + 3][:40])  # the torn one stands alone
-            self.assertEqual([r["path"] for r in rows if r["type"] == "capture"], self.order)
-            self.assertEqual([r["type"] for r in rows].count("report"), 1)
+                self.assertEqual(handle.read(), whole)
         self.assertEqual(self.each("--format", "ndjson", "--resume", self.captures, self.captures).status, 2)
+
+    def test_a_capture_whose_process_was_killed_is_not_done(self):
+        out, pipe = os.path.join(self.folder, "out.ndjson"), os.path.join(self.folder, "pipe.pcap")
+        said = {}
+        for form in ("text", "ndjson", "json"):
+            os.mkfifo(pipe)
+            with open(out, "wb") as handle:
+                command = [GIVEN.analyzer, "--each", "-j", "1", "--format", form, self.order[0], pipe, self.order[2]]
+                process = subprocess.Popen(command, stdout=handle, stderr=subprocess.PIPE)
+            writer = os.open(pipe, os.O_WRONLY)  # when somebody reads it
+            with open(f"/proc/{process.pid}/task/{process.pid}/children", encoding="utf-8") as handle:
+                for child in handle.read().split():
+                    os.kill(int(child), signal.SIGKILL)
+            errors = process.communicate(timeout=60)[1]
+            os.close(writer)
+            os.remove(pipe)
+            self.assertEqual((process.returncode, errors), (2, f"rpcrdma-analyzer: {pipe}: its analysis was ended by signal 9\n".encode()))
+            with open(out, encoding="utf-8") as handle:
+                said[form] = handle.read()
+            if form == "ndjson":
+                shutil.copy(out, out + ".kept")
+        self.assertIn(f"trouble  {pipe}: its analysis was broken off\n", said["text"])
+        self.assertEqual([d["inputs"][0]["path"] for d in json.loads(said["json"])], [self.order[0], self.order[2]])
+        self.assertNotIn(pipe, said["ndjson"])
+        shutil.copy(self.order[1], pipe)
+        _, rows = self.rows("--resume", out + ".kept", self.order[0], pipe, self.order[2])
+        self.assertEqual([(r["path"], r["exit"]) for r in rows if r["type"] == "capture"], [(pipe, 0)])
 
     def test_resume_knows_a_name_of_any_octets(self):
         out, path = os.path.join(self.folder, "out.ndjson"), os.path.join(os.fsencode(self.folder), b"n\xff\"\n.pcap")
@@ -233,7 +262,11 @@ class Batch(unittest.TestCase):
         process.send_signal(signal.SIGKILL)
         process.wait()
         with open(out, "ab") as handle:
-            subprocess.run([GIVEN.analyzer, "--each", "--format", "ndjson", "--resume", out, *names], stdout=handle, check=False)
+            again = [GIVEN.analyzer, "--each", "--format", "ndjson", "--resume", out, *names]
+            refused = subprocess.run(again, stdout=handle, stderr=subprocess.PIPE, check=False)
+            if refused.returncode == 2:
+                os.truncate(out, int(refused.stderr.split()[-1]))
+                subprocess.run(again, stdout=handle, check=False)
         with open(out, encoding="utf-8") as handle:
             done = [json.loads(line)["path"] for line in handle if '"type":"capture"' in line]
         self.assertEqual(done, names)

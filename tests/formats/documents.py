@@ -152,6 +152,13 @@ class Database(Folder):
         self.assertEqual({row.split("|")[0] for row in procedures} <= set(counts), True)
         self.assertTrue(calls)
 
+    def test_half_a_line_is_passed_over(self):
+        """What a run that was broken off leaves at the end."""
+        whole = self.printed("ndjson", harness.capture("rxe-upeer-over-client-threshold-breaks"), status=1).encode()
+        lines = whole.splitlines(True)
+        query = "SELECT count(*) FROM findings"
+        self.assertEqual(self.load(whole + lines[-1][:40], query), [str(sum(b'"type":"finding"' in line for line in lines))])
+
     def test_what_was_cut_off_has_no_name(self):
         whole = self.printed("ndjson", harness.capture("rxe-upeer-over-client-threshold-breaks"), status=1)
         lines = [line for line in whole.splitlines(True) if '"type":"input"' not in line]
