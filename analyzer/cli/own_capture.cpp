@@ -14,7 +14,6 @@
 namespace rpcrdma::cli {
 namespace {
 
-using reader::Block;
 using reader::load32;
 using reader::padded;
 
@@ -52,14 +51,14 @@ bool is_own_capture(const std::string& path) {
   bool big_endian = false;
   std::array<std::uint8_t, packet_options> head{};
   for (std::uint64_t at = 0; read_at(file, at, std::span(head).first(12));) {
-    const bool section = load32(head.data(), false) == static_cast<std::uint32_t>(Block::section);
+    const bool section = load32(head.data(), false) == static_cast<std::uint32_t>(reader::Block::section);
     if (at == 0 && !section) return false;
     if (section) big_endian = load32(head.data() + 8, true) == reader::kByteOrderMagic;
-    const auto type = static_cast<Block>(load32(head.data(), big_endian));
+    const auto type = static_cast<reader::Block>(load32(head.data(), big_endian));
     const std::uint64_t length = load32(head.data() + 4, big_endian);
     if (length < 12 || length % 4 != 0) return false;
     std::uint64_t options = section ? section_options : length;
-    if (type == Block::enhanced_packet || type == Block::packet) {
+    if (type == reader::Block::enhanced_packet || type == reader::Block::packet) {
       if (!read_at(file, at, head)) return false;
       options = packet_options + padded(load32(head.data() + 20, big_endian));
     }
