@@ -159,7 +159,7 @@ std::string CaptureRows::text(const std::string& path, ExitStatus status, std::s
   };
   std::string sentence = word(sums.verdict, "sentence");
   if (sentence.empty()) {
-    sentence = status == ExitStatus::trouble ? "it could not be read" : "nothing of RPC-over-RDMA that can be judged";
+    sentence = status == ExitStatus::trouble ? "It could not be read." : "Nothing of RPC-over-RDMA can be judged.";
   }
   return fmt::format("{:<8} {}: {}, {}. {}\n", worst(status, sums), report::printable(path), counted("errors", "error"),
                      counted("warnings", "warning"), sentence);

@@ -195,7 +195,10 @@ std::vector<report::Input> Inputs::report() const {
     } else {
       shown.format = "unreadable";
       shown.opened = report::Input::Opened::no;
-      shown.damaged = report::Input::Damaged{0, input.unreadable, false};
+      std::string_view why = input.unreadable;
+      const std::string whose = fmt::format("{}: ", name(input));
+      if (why.starts_with(whose)) why.remove_prefix(whose.size());
+      shown.damaged = report::Input::Damaged{0, std::string(why), false};
     }
     out.push_back(std::move(shown));
   }

@@ -164,6 +164,10 @@ class Batch(unittest.TestCase):
         self.assertEqual(len(run.errors.splitlines()), 4)
         for form in FORMATS:
             self.assertEqual(self.each("--format", form, self.captures, missing).status, 2)
+        said = self.each("--format", "text", missing).output
+        self.assertEqual(said, f"trouble  {missing}: 0 errors, 0 warnings. It could not be read.\n")
+        document = json.loads(self.each("--format", "json", missing).output)[0]
+        self.assertEqual(document["inputs"][0]["damaged"]["reason"], "No such file or directory")
 
     def test_the_worst_status(self):
         nothing = self.write("nothing.pcap", open(self.order[-1], "rb").read()[:24])
