@@ -37,6 +37,19 @@ std::size_t understood(const wire::IbOpcode& op) noexcept {
   }
 }
 
+/// Whether such packets are met at all on links that carry NFS: else something else may use the port.
+bool in_use(const wire::IbHeader& header) noexcept {
+  if (header.op.kind != wire::IbKind::other) return true;
+  switch (header.op.service) {
+    case wire::IbService::rc:
+    case wire::IbService::uc:
+    case wire::IbService::xrc:
+      return true;
+    default:
+      return header.opcode == wire::congestion_notification;
+  }
+}
+
 /// Where a checksum stands that covers all of the layer; nullopt: there is none.
 std::optional<std::size_t> checksum_at(const PassedLayer& layer) noexcept {
   const Bytes octets = layer.layer.octets;
@@ -96,6 +109,10 @@ void FrameCopy::infiniband() {
     // Cut in its headers, or something else: then the octets by which that is known.
     const bool cut = header.error().fault == wire::Fault::truncated && !packet.empty();
     out_.keep(packet, 0, cut ? wire::bth_octets + understood(wire::ib_opcode(packet[0])) : 2);
+    return;
+  }
+  if (!in_use(*header)) {
+    out_.keep(packet, 0, 2);
     return;
   }
   out_.keep(packet, 0, wire::bth_octets + understood(header->op));

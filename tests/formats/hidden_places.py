@@ -99,6 +99,7 @@ ETHERNET = [
     *((f"port {port} of something else", over4(17, udp(port, b"PaSsWoRd" * 4)), [b"PaSs", b"WoRd"])
       for port in (4789, 8472, 4790, 6081, 6635, 37008)),
     ("port 4791 of something else", over4(17, udp(4791, TEXT * 5)), [TEXT]),
+    ("port 4791 of something else, of a version that could be", over4(17, udp(4791, b"PpSsWoRd" * 4)), [b"SsWo"]),
     ("atomic operands", over4(17, udp(4791, b"\x13\0\xff\xff\0\0\0\7\0\0\0\1" + bytes(12) + TEXT * 2 + TEXT[:4] + bytes(4))), [TEXT]),
     ("LLC", ether(38, b"\x42\x42\3" + TEXT * 6), [TEXT]),
     ("SNAP", ether(40, b"\xaa\xaa\3\0\0\x0c\x20\0" + TEXT * 6), [TEXT]),

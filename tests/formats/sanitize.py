@@ -177,8 +177,10 @@ class Sanitize(Folder):
         secret = b"secret of this house"
         _, records = pcapfile.read(harness.capture("rxe-nfs41-basic"))
         ticks = [int.from_bytes(r[:4], "little") * 10 ** 6 + int.from_bytes(r[4:8], "little") for r in records]
-        data = ng.section(options=ng.option(1, secret) + ng.option(2, secret) + ng.option(0, b""))
-        data += ng.interface(options=ng.option(2, secret) + ng.option(11, b"\0" + secret) + ng.option(0, b""))
+        data = ng.section(options=b"".join(ng.option(code, secret) for code in (1, 2, 3, 4)) + ng.option(0, b""))
+        data += ng.interface(options=b"".join(ng.option(code, secret) for code in (1, 2, 3, 12, 15, 2988)) + ng.option(4, secret[:8]) +
+                             ng.option(6, secret[:6]) + ng.option(11, b"\0" + secret) + ng.option(0, b""))
+        data += ng.block(ng.STATISTICS, bytes(12) + ng.option(1, secret) + ng.option(0, b""))
         data += ng.block(ng.NAMES, b"\1\0" + bytes([5 + len(secret), 0, 192, 168, 1, 1]) + ng.padded(secret + bytes(1)) + bytes(4)) + ng.block(10, b"KSLT\x14\0\0\0" + secret)
         for tick, record in zip(ticks, records):
             data += ng.packet(record[16:], tick, options=ng.option(1, secret) + ng.option(0, b""))
@@ -189,6 +191,11 @@ class Sanitize(Folder):
         run = self.sanitized(capture, copy)
         self.assertEqual(run.status, 0, run.errors)
         self.assertNotIn(secret, contents(copy))
+        # Nothing else is there that could say something: what an interface says of itself is how its times are counted.
+        blocks = ng.blocks(contents(copy))
+        self.assertEqual({kind for kind, _, _ in blocks}, {ng.SECTION, ng.INTERFACE, ng.PACKET})
+        self.assertLessEqual({code for kind, order, b in blocks if kind == ng.INTERFACE for code, _ in ng.options(b[16:-4], order)}, {0, 9, 13, 14})
+        self.assertEqual({len(b) - 32 - len(ng.padded(bytes(int.from_bytes(b[20:24], "little")))) for kind, _, b in blocks if kind == ng.PACKET}, {0})
         self.assertEqual([len(p["octets"]) for p in ng.packets_of(contents(copy)) if p["octets"]], [len(r) - 16 for r in records])
 
     def test_what_is_no_rdma_keeps_its_headers(self):
