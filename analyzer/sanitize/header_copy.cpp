@@ -48,6 +48,8 @@ class Headers {
   void layer(const PassedLayer& layer, const PassedLayer* outside, bool proven) {
     const Bytes octets = layer.layer.octets;
     if (octets.empty() || !frame_.holds(octets.data(), octets.size())) return;
+    // Cisco's number is its own: a header that is cut is to be taken for one again.
+    if (layer.form == PassedLayer::Form::broken && layer.kind != Kind::cisco_metadata) return;
     switch (layer.kind) {
       case Kind::ethernet:
         ethernet(octets, outside == nullptr);
@@ -108,7 +110,7 @@ class Headers {
         break;
       case Kind::cisco_metadata:
         frame_.keep(octets, 0, 2);
-        if (octets.size() >= 2) types(octets, 2 + octets[1] * std::size_t{4});
+        if (layer.form == PassedLayer::Form::known) types(octets, 2 + octets[1] * std::size_t{4});
         break;
       case Kind::switch_tag:
         frame_.keep(octets, 0, layer.inside_at);
@@ -215,7 +217,7 @@ class Headers {
     constexpr std::size_t fixed = 8;
     constexpr std::size_t option = 4;
     const Bytes octets = layer.layer.octets;
-    if (layer.inside_at == 0) {  // of another version, or no packet
+    if (layer.form == PassedLayer::Form::unopened) {  // of another version, or no packet
       frame_.keep_bits(octets, 0, 0xC0U);
       frame_.keep_bits(octets, 1, 0x80U);
       return;
@@ -275,7 +277,7 @@ class Headers {
   void erspan(const PassedLayer& layer, bool proven) {
     constexpr std::size_t third = 12;
     const Bytes octets = layer.layer.octets;
-    if (layer.inside_at == 0 && !octets.empty() && octets[0] >> 4U != 2) return;  // type I has no header
+    if (layer.form == PassedLayer::Form::known && layer.inside_at == 0) return;  // type I has no header
     if (proven) {
       frame_.keep(octets, 0, std::min(layer.inside_at, third));
       return;

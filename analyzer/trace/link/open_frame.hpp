@@ -69,9 +69,15 @@ struct PassedLayer {
     switch_tag,  ///< any other, of a fixed length
     llc,
   };
+  enum class Form : std::uint8_t {
+    known,     ///< of an encapsulation: the packet inside begins at `inside_at`
+    unopened,  ///< an encapsulation of a kind that is not opened
+    broken,    ///< none, or only its beginning: something else may use its number
+  };
   Kind kind = Kind::ethernet;
-  wire::Layer layer;          ///< from its first octet on; points into the frame, or into `Fragments`
-  std::size_t inside_at = 0;  ///< of an encapsulation: where the packet inside begins; 0: it was not opened
+  wire::Layer layer;  ///< from its first octet on; points into the frame, or into `Fragments`
+  std::size_t inside_at = 0;
+  Form form = Form::known;
 };
 
 /// From the outermost on.
@@ -87,11 +93,15 @@ class PassedLayers {
   void add(PassedLayer::Kind kind, const wire::Layer& layer) noexcept {
     if (size_ < most) layers_[size_++] = {kind, layer};
   }
-  /// An encapsulation, or one of a form that is not opened. What uses its number for something else is none.
+  /// An encapsulation.
   void add(PassedLayer::Kind kind, const wire::Layer& layer, const wire::Decoded<wire::EtherPayload>& inside) noexcept {
-    if (size_ == most || (!inside && inside.error().fault != wire::Fault::unsupported)) return;
+    using Form = PassedLayer::Form;
+    if (size_ == most) return;
     const auto at = inside ? inside->payload.octets.data() - layer.octets.data() : 0;
-    layers_[size_++] = {kind, layer, static_cast<std::size_t>(at)};
+    const Form form = inside                                             ? Form::known
+                      : inside.error().fault == wire::Fault::unsupported ? Form::unopened
+                                                                         : Form::broken;
+    layers_[size_++] = {kind, layer, static_cast<std::size_t>(at), form};
   }
 
  private:
