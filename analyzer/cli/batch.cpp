@@ -109,15 +109,21 @@ class Batch {
         complain(held.error());
         return ExitStatus::trouble;
       }
-      for (const auto& [path, exit] : *held) worst_ = worse(worst_, exit);
+      for (const auto& [path, exit] : held->captures) worst_ = worse(worst_, exit);
       held_ = std::move(*held);
+      if (held_.broken_behind) {
+        complain(
+            fmt::format("--resume: {}: a run was broken off; its rows behind octet {} are said again, and count twice. "
+                        "In front of a run: truncate -s {}",
+                        options_.resume, *held_.broken_behind, *held_.broken_behind));
+      }
     }
     const std::size_t at_once = threads(options_);
     const std::size_t window = 4 * at_once;
-    put(rows_.opening(!held_.empty()));
+    put(rows_.opening(!held_.captures.empty(), held_.torn));
     for (std::size_t next = 0; (next < options_.captures.size() || !jobs_.empty()) && !unread_;) {
       while (next < options_.captures.size() && running_ < at_once && jobs_.size() < window) {
-        if (!held_.contains(name_in_rows(options_.captures[next]))) start(next);
+        if (!held_.captures.contains(name_in_rows(options_.captures[next]))) start(next);
         ++next;
       }
       if (jobs_.empty()) continue;

@@ -96,13 +96,15 @@ std::string name_in_rows(std::string_view path) {
   return Json(path).dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
-std::string CaptureRows::opening(bool held) {
+std::string CaptureRows::opening(bool held, bool torn) {
   any_ = held;
   switch (format_) {
     case Format::json:
       return "[\n";
     case Format::junit:
       return fmt::format("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites name=\"{}\">\n", report::tool_name);
+    case Format::ndjson:
+      return torn ? "\n" : "";
     default:
       return {};
   }

@@ -19,8 +19,8 @@ class CaptureRows {
   explicit CaptureRows(const Options& options)
       : format_(options.format), statistics_(options.statistics), any_(false) {}
 
-  /// `held`: an earlier run's rows stand in front of it.
-  [[nodiscard]] std::string opening(bool held);
+  /// `held`: an earlier run's rows stand in front of it; `torn`: without a line end.
+  [[nodiscard]] std::string opening(bool held, bool torn);
   /// `said`: of this capture alone, in the format of the run; ndjson where that is text.
   [[nodiscard]] std::string of(const std::string& path, ExitStatus status, std::string_view said);
   /// Of a capture whose analysis did not come to its end. For --resume there are no rows of it.

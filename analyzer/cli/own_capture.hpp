@@ -1,13 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Captures that this program wrote (--annotate, --sanitize).
+// What kind of capture a file is that is to be replaced.
 #pragma once
 
+#include <cstdint>
 #include <string>
 
 namespace rpcrdma::cli {
 
-/// A pcapng file whose section says so or, where that is a copy of somebody's, one of whose packets has a comment of
-/// ours. Of a long file no more is read than it takes.
-[[nodiscard]] bool is_own_capture(const std::string& path);
+enum class CaptureThere : std::uint8_t {
+  none,    ///< nothing, or no pcapng
+  pcapng,  ///< somebody's, or a copy of it with comments on its packets (--annotate)
+  own      ///< its section says that this program wrote it
+};
+[[nodiscard]] CaptureThere capture_there(const std::string& path);
 
 }  // namespace rpcrdma::cli

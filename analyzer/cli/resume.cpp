@@ -29,7 +29,8 @@ tl::expected<Held, std::string> held_in(const std::string& path) {
   while (std::getline(file, line)) {
     end += line.size() + 1;
     more = more || !line.empty();
-    if (file.eof() || line.find(last_row) == std::string::npos) continue;
+    out.torn = file.eof();
+    if (out.torn || line.find(last_row) == std::string::npos) continue;
     const auto row = nlohmann::json::parse(line, nullptr, false);
     if (!row.is_object() || row.value("type", "") != "capture") continue;
     const auto name = row.find("path");
@@ -37,15 +38,11 @@ tl::expected<Held, std::string> held_in(const std::string& path) {
     if (name == row.end() || !name->is_string() || exit == row.end() || !exit->is_number_unsigned()) continue;
     const auto status = exit->get<std::uint64_t>();
     if (status > 3) continue;
-    out[name_in_rows(name->get<std::string>())] = static_cast<ExitStatus>(status);
+    out.captures[name_in_rows(name->get<std::string>())] = static_cast<ExitStatus>(status);
     whole = end;
     more = false;
   }
-  if (more) {
-    return tl::unexpected(fmt::format(
-        "--resume: {}: a run was broken off, and what stands behind octet {} would be there twice: truncate -s {}",
-        path, whole, whole));
-  }
+  if (more) out.broken_behind = whole;
   return out;
 }
 

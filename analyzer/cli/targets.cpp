@@ -5,12 +5,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <filesystem>
 #include <fstream>
-#include <iterator>
 #include <system_error>
 #include <utility>
 
@@ -100,19 +98,6 @@ struct Target {
   return {};
 }
 
-/// With comments on nothing a copy of pcapng is the capture itself.
-[[nodiscard]] bool holds_an_input(const std::string& path, const Options& options) {
-  const auto there = at(path);
-  return std::any_of(options.captures.begin(), options.captures.end(), [&](const std::string& capture) {
-    const auto input = at(capture);
-    if (!there || !input || !S_ISREG(input->st_mode) || input->st_size != there->st_size) return false;
-    std::ifstream one(path, std::ios::binary);
-    std::ifstream other(capture, std::ios::binary);
-    return one && other &&
-           std::equal(std::istreambuf_iterator<char>(one), {}, std::istreambuf_iterator<char>(other), {});
-  });
-}
-
 /// A copy is made from a second reading.
 [[nodiscard]] std::string refused_copy(const Target& target, const Options& options) {
   for (const std::string& capture : options.captures) {
@@ -128,14 +113,15 @@ struct Target {
     return fmt::format("{}: {} is standard output, where the report goes", target.option, target.path);
   }
   if (std::string why = over_an_input(target, options); !why.empty()) return why;
-  // As with a page: what stands behind the option may be the first of the captures.
+  // As with a page: what stands behind the option may be the first of the captures. Of a copy with comments on nothing
+  // only that it is pcapng tells.
   std::error_code unknown;
-  if (at(target.path) && std::filesystem::file_size(target.path, unknown) != 0 && !is_own_capture(target.path) &&
-      !holds_an_input(target.path, options)) {
-    return fmt::format("{}: {} is there, and nothing in it says that this program wrote it; it is left as it is",
-                       target.option, target.path);
-  }
-  return {};
+  const bool empty = !at(target.path) || std::filesystem::file_size(target.path, unknown) == 0;
+  const CaptureThere there = empty ? CaptureThere::own : capture_there(target.path);
+  const bool with_comments = target.path == options.annotate && there == CaptureThere::pcapng;
+  if (there == CaptureThere::own || with_comments) return {};
+  return fmt::format("{}: {} is there, and nothing in it says that this program wrote it; it is left as it is",
+                     target.option, target.path);
 }
 
 }  // namespace

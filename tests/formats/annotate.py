@@ -369,7 +369,7 @@ class Target(unittest.TestCase):
         self.assertEqual(sorted(os.listdir(self.folder)), ["in.pcap", "link", "out.pcapng"])
 
     def test_a_copy_without_comments_is_replaced_as_well(self):
-        """It is the capture itself."""
+        """It is somebody's capture itself."""
         packets = ng.packets_of(contents(harness.capture("rxe-nfs3-basic")))
         clean, out = os.path.join(self.folder, "clean"), os.path.join(self.folder, "out.pcapng")
         with open(clean, "wb") as file:
@@ -377,6 +377,17 @@ class Target(unittest.TestCase):
         for _ in range(2):
             self.assertEqual(harness.run(ANALYZER, "--severity", "error", "--annotate", out, clean).status, 0)
             self.assertEqual(contents(out), contents(clean))
+        self.assertEqual(harness.run(ANALYZER, "--annotate", out, self.input).status, 1)
+        self.assertIn(b"rpcrdma-analyzer", contents(out))
+
+    def test_what_is_no_copy_stays(self):
+        """An option whose file was forgotten takes the capture behind it for its own."""
+        other = os.path.join(self.folder, "other.pcap")
+        for octets in (contents(harness.capture("rxe-nfs3-basic")), b"notes\n"):
+            with open(other, "wb") as file:
+                file.write(octets)
+            self.refused(other, "left as it is")
+            self.assertEqual(contents(other), octets)
 
     def test_every_format_goes_with_it(self):
         for how in ("text", "json", "ndjson", "csv", "junit"):

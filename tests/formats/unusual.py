@@ -57,8 +57,6 @@ class Folder(unittest.TestCase):
 
     def annotated(self, data, status=1, *options):
         """-> (run, octets of the annotated file)"""
-        if os.path.exists(self.out):
-            os.remove(self.out)
         run = harness.run(ANALYZER, *options, "--annotate", self.out, self.write(data))
         self.assertEqual(run.status, status, run.errors)
         return run, contents(self.out)

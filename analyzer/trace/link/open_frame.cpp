@@ -511,7 +511,7 @@ void cut_by_mirror(Walk& walk) noexcept {
 [[gnu::noinline]] void check_joined(Walk& walk) noexcept {
   const IbPacket& packet = walk.out.ib;
   if (walk.out.content != Content::infiniband || packet.octets.size() != packet.wire_length) return;
-  if (packet.octets.size() < bth_size + wire::icrc_size) return;
+  if (packet.octets.size() < wire::bth_octets + wire::icrc_size) return;
   const bool filled_in = wire::load_be32(packet.octets.data() + packet.octets.size() - wire::icrc_size) != 0;
   if (!filled_in || wire::icrc_matches(icrc_layout(packet), packet.network, packet.octets)) return;
   walk.out.content = unopened(walk, {NotOpened::By::fragment, *walk.joined}, Content::nothing);
