@@ -92,9 +92,15 @@ class IwarpConnection final : public Connection {
       case Knock::unreachable:
         stage_.film.shoot(Side::server, stage_.network.icmp_refusal(stage_.server, stage_.client, request), part);
         break;
-      case Knock::accepted:
-        segment(Side::server, syn | ack, {}, part);
+      case Knock::accepted: {
+        const std::uint32_t own = of(Side::server).sequence;
+        for (unsigned i = 0; i < h.replies; ++i) {
+          if (i > 0) stage_.film.wait(h.every);
+          of(Side::server).sequence = own;
+          segment(Side::server, syn | ack, {}, part);
+        }
         break;
+      }
       case Knock::withdrawn:
         segment(Side::server, syn | ack, {}, part);
         segment(Side::client, ack, {}, part);

@@ -274,6 +274,7 @@ void Story::attempt(const Step& step, Words& words) {
   Handshake h = handshake_of(client, server, words.get<std::uint16_t>("port", scenario_.settings.port));
   h.attempts = words.get<unsigned>("copies", 1);
   h.every = nanoseconds(words.get<double>("every", 1));
+  h.replies = words.get<unsigned>("replies", 1);
   if (h.attempts == 0) throw Mistake("an attempt is made at least once");
   const Stage here = stage(apart + attempts_++, server_host);
   (fabric_.iwarp ? make_iwarp_connection(here) : make_ib_connection(here))->knock(h, answer->second);

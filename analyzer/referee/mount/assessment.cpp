@@ -23,6 +23,7 @@ void take_silence(Assessment& a, const Mount& mount) {
     for (const std::size_t side : {0U, 1U}) keep_later(heard[side], life.heard[side]);
   }
   for (const Attempt& attempt : mount.attempts) {
+    keep_later(heard[index(Side::active)], attempt.last);
     keep_later(heard[index(Side::passive)], attempt.answer);
     keep_later(heard[index(Side::passive)], attempt.receipt);
   }
@@ -45,6 +46,10 @@ void take_silence(Assessment& a, const Mount& mount) {
   for (const Attempt& attempt : mount.attempts) {
     if (attempt.waits() && attempt.outcome != Outcome::accepted) {
       consider(Side::passive, attempt.first, attempt.first, attempt.last, attempt.copies);
+    }
+    const Attempt::Acceptance& acceptance = attempt.acceptance;
+    if (attempt.outcome == Outcome::unheard && acceptance.copies != 0) {
+      consider(Side::active, acceptance.first, acceptance.first_repeat, acceptance.last, acceptance.copies);
     }
   }
   const bool no_answer = a.failing != nullptr && a.failing->unanswered == a.failing->attempts;

@@ -364,6 +364,24 @@ void Mounts::said(const Connection& connection, HeldFinding finding) {
   if (Attempt* attempt = connection.mount->attempt_of(connection.id())) attempt->single = std::move(finding);
 }
 
+namespace {
+
+/// TCP's answer to the SYN, or the SYN behind it.
+void comes_again(Attempt& attempt, const trace::TcpAttempt& event) {
+  ++attempt.copies;
+  if (event.side == Side::active) {
+    attempt.last = event.frame;
+  } else {
+    Attempt::Acceptance& acceptance = attempt.acceptance;
+    attempt.answer = event.frame;
+    if (acceptance.copies++ == 0) acceptance.first_repeat = event.frame;
+    acceptance.last = event.frame;
+  }
+  if (repeats_count(attempt.copies, attempt.first, event.frame)) attempt.outcome = Outcome::unheard;
+}
+
+}  // namespace
+
 void Mounts::attempts(const trace::TcpAttempt& event) {
   using Step = trace::TcpAttempt::Step;
   Mount* mount = between(event.client, event.server);
@@ -391,8 +409,14 @@ void Mounts::attempts(const trace::TcpAttempt& event) {
       attempt->last = event.frame;
       break;
     case Step::accepted:
-      if (attempt->outcome == Outcome::open) attempt->outcome = Outcome::accepted;
+      if (attempt->outcome == Outcome::open || attempt->outcome == Outcome::unheard) {
+        attempt->outcome = Outcome::accepted;
+      }
       attempt->answer = event.frame;
+      attempt->acceptance = {event.frame, {}, {}, 0};
+      break;
+    case Step::unheard:
+      comes_again(*attempt, event);
       break;
     case Step::refused:
       attempt->outcome = Outcome::refused;

@@ -220,6 +220,15 @@ void judge_single_attempts(const MountWitness& witness, const Mount& mount, cons
                    : fmt::format("The attempt to connect to {}port {} was answered with ICMP unreachable.",
                                  attempt.transport == trace::Transport::iwarp ? "TCP " : "", port);
       });
+    } else if (attempt.outcome == Outcome::unheard && attempt.connection == 0) {
+      unanswered.add(attempt, {attempt.first, attempt.acceptance.first, attempt.answer}, severity, [&] {
+        return fmt::format(
+            "The server took the TCP connection (frame {}), and in {:.1f} s its answer, or what confirms it, "
+            "did not come through ({}).",
+            attempt.acceptance.first.number,
+            seconds(trace::elapsed(attempt.acceptance.first.time, std::max(attempt.last.time, attempt.answer.time))),
+            counted(attempt.copies, "repetition"));
+      });
     } else if (attempt.waits() && !nobody_waits(attempt, mount)) {
       // Who has a connection waits for that answer no longer, unless it goes on asking.
       const bool moved_on = through && through->number > attempt.last.number;
@@ -257,7 +266,9 @@ const Row rows::connect_unanswered{
         "The client asked for a connection by TCP or MPA, perhaps several times, and heard nothing: the machine is "
         "down, the path is broken, or a firewall drops what it does not like. On InfiniBand cm-unanswered says so.",
     .evidence =
-        "A SYN to the service port, or an MPA Request, that was repeated at least twice or for as long as --wait says. "
+        "A SYN to the service port, or an MPA Request, that was repeated at least twice or for as long as --wait says; "
+        "or "
+        "the answer to a SYN, which the client did not confirm. "
         "Not decided when only one direction was captured.",
     .next = "ping; a firewall rule for TCP port 20049; whether rpc.nfsd listens: cat /proc/fs/nfsd/portlist."};
 

@@ -37,7 +37,14 @@ struct Attempt {
   std::uint64_t copies = 0;  ///< repeats of it
   FrameRef receipt;          ///< MRA: the server has the request, and has not decided; number 0: none
   FrameRef answer;           ///< what decided it, or the newest sign of the server
-  FrameRef left;             ///< given up on iWARP: where the client ended TCP
+  /// iWARP: the server's answer to the SYN, which the client has not confirmed so far.
+  struct Acceptance {
+    FrameRef first;
+    FrameRef first_repeat;  ///< number 0: it was not repeated
+    FrameRef last;
+    std::uint64_t copies = 0;
+  } acceptance;
+  FrameRef left;  ///< given up on iWARP: where the client ended TCP
   enum class Outcome : std::uint8_t {
     open,         ///< no answer yet
     accepted,     ///< TCP is up, and nothing more
@@ -45,7 +52,7 @@ struct Attempt {
     rejected,     ///< REJ, MPA Reply with the reject flag
     declined,     ///< a REJ of the client: it does not take what it asked for
     unconfirmed,  ///< a REJ of the server that had accepted, and waited for the client's RTU in vain
-    unheard,      ///< the server's REP, or what confirms it, did not come to the other, as a REJ or repeats show
+    unheard,      ///< the server's REP or SYN, or what confirms it, did not come to the other, as a REJ or repeats show
     given_up,     ///< a REJ of the client that waited for an answer in vain
     refused,      ///< RST in answer to the SYN
     unreachable,  ///< ICMP

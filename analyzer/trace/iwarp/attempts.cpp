@@ -2,6 +2,7 @@
 #include "trace/iwarp/attempts.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "trace/iwarp/piece.hpp"
 #include "trace/proven_order.hpp"
@@ -92,6 +93,8 @@ void Attempts::goes_on(const TcpSegment& segment) {
     tell(TcpAttempt::Step::accepted, seen, a->request);
     return;
   }
+  a->newest_answer = 0;
+  if (std::exchange(a->unheard, false)) tell(TcpAttempt::Step::accepted, seen, a->request);
   const std::uint32_t more = a->had ? segment.acknowledgement - *a->had : 0;  // one may be a FIN
   if (a->state != Attempt::State::accepted || more <= 1 || more > far_away) return;
   a->state = Attempt::State::unreadable;
@@ -200,11 +203,13 @@ void Attempts::take_syn(const Seen& seen) {
     case Attempt::State::open:
       tell(TcpAttempt::Step::repeated, seen, a->request);
       return;
-    case Attempt::State::accepted:
+    case Attempt::State::accepted:  // its answer was lost behind the capture: there will be another
+      tell_unheard(*a, seen);
+      return;
     case Attempt::State::streaming:
     case Attempt::State::unreadable:
     case Attempt::State::withdrawn:
-      return;  // its answer was lost behind the capture: there will be another
+      return;
     case Attempt::State::refused:
       if (!passed(a->refused, seen.frame.time, ProvenOrder::patience)) {
         a->copy = seen;
@@ -239,10 +244,20 @@ void Attempts::take_answer(const Seen& seen) {
     a = &begin(lost);
     a->request = {};
   } else if (a->state != Attempt::State::open) {
+    if (a->state == Attempt::State::accepted && !twice(a->newest_answer, seen.frame.time)) tell_unheard(*a, seen);
     return;
   }
   a->state = Attempt::State::accepted;
+  a->newest_answer = seen.frame.time;
   tell(TcpAttempt::Step::accepted, seen, a->request);
+}
+
+/// Where the client has confirmed an answer, a copy that comes late says nothing.
+void Attempts::tell_unheard(Attempt& attempt, const Seen& seen) {
+  if (attempt.newest_answer == 0) return;
+  if (seen.what == Seen::What::answer) attempt.newest_answer = seen.frame.time;
+  attempt.unheard = true;
+  tell(TcpAttempt::Step::unheard, seen, attempt.request);
 }
 
 void Attempts::refuse(Attempt& attempt, const Seen& seen) {
@@ -298,8 +313,9 @@ Attempts::Attempt& Attempts::begin(const Seen& seen) {
 
 void Attempts::tell(TcpAttempt::Step step, const Seen& seen, FrameRef request) {
   TcpAttempt e;
-  const bool by_client =
-      step == TcpAttempt::Step::request || step == TcpAttempt::Step::repeated || step == TcpAttempt::Step::withdrawn;
+  const bool by_client = step == TcpAttempt::Step::request || step == TcpAttempt::Step::repeated ||
+                         step == TcpAttempt::Step::withdrawn ||
+                         (step == TcpAttempt::Step::unheard && seen.what == Seen::What::syn);
   e.side = by_client ? Side::active : Side::passive;
   e.frame = seen.frame;
   e.step = step;

@@ -76,6 +76,8 @@ class Attempts {
     TimeNs newest = 0;  ///< of its SYNs
     TimeNs newest_report = 0;
     TimeNs refused = 0;
+    TimeNs newest_answer = 0;  ///< of the server's, until the client has confirmed one; 0: it has, or there is none
+    bool unheard = false;      ///< and that was told
     std::optional<Seen> copy;  ///< right behind its refusal: refused with it, unless it gets an answer of its own
     bool reported = false;
     std::optional<std::uint32_t> had;  ///< what the client acknowledged first, where the capture lacks the server's SYN
@@ -89,6 +91,7 @@ class Attempts {
   void take_syn(const Seen& seen);
   void take_answer(const Seen& seen);
   void take_report(const Seen& seen);
+  void tell_unheard(Attempt& attempt, const Seen& seen);
   void refuse(Attempt& attempt, const Seen& seen);
   void refuse_early(Attempt& attempt);
   [[nodiscard]] Attempt* find(const Flow& flow);

@@ -14,8 +14,8 @@ inline std::string told(const trace::Endpoint& e) { return fmt::format("{}:{}", 
 
 /// "#2 C repeated 192.0.2.2:50000 > 192.0.2.1:20049 of #1".
 inline std::string told(const trace::TcpAttempt& e) {
-  static constexpr const char* step[] = {"request",     "repeated",   "accepted", "refused",
-                                         "unreachable", "unreadable", "withdrawn"};
+  static constexpr const char* step[] = {"request", "repeated",    "accepted",   "unheard",
+                                         "refused", "unreachable", "unreadable", "withdrawn"};
   return fmt::format("#{} {} {} {} > {} of #{}", e.frame.number, e.side == trace::Side::active ? 'C' : 'S',
                      step[static_cast<std::size_t>(e.step)], told(e.client), told(e.server), e.request.number);
 }

@@ -45,6 +45,24 @@ TEST(TcpAttempts, EachStep) {
               ElementsAre("#1 C request" + there + "of #1", "#2 S refused" + there + "of #1"));
 }
 
+// Behind its answer the SYN comes again, or the answer does: one of the two does not come through.
+TEST(TcpAttempts, WhatIsNotConfirmedIsUnheard) {
+  const Segment again =
+      bare_segment(false, flags_syn_ack, 500'000, 1001, 1'000'000);  // one millisecond: captured twice
+  const Segment confirms = bare_segment(true, 0x10, 1001, 500'001);
+  EXPECT_THAT(
+      run({asks(), accepts(), accepts(), asks(), again}).attempts,
+      ElementsAre("#1 C request" + there + "of #1", "#2 S accepted" + there + "of #1", "#3 S unheard" + there + "of #1",
+                  "#4 C unheard" + there + "of #1", "#5 S unheard" + there + "of #1"));
+  EXPECT_THAT(run({asks(), accepts(), again}).attempts,
+              ElementsAre("#1 C request" + there + "of #1", "#2 S accepted" + there + "of #1"));
+  EXPECT_THAT(run({asks(), accepts(), accepts(), confirms, accepts(), asks()}).attempts,
+              ElementsAre("#1 C request" + there + "of #1", "#2 S accepted" + there + "of #1",
+                          "#3 S unheard" + there + "of #1", "#4 C accepted" + there + "of #1"));
+  EXPECT_THAT(run({asks(), accepts(), confirms, accepts()}).attempts,
+              ElementsAre("#1 C request" + there + "of #1", "#2 S accepted" + there + "of #1"));
+}
+
 TEST(TcpAttempts, ASynThatIsCapturedTwiceIsOne) {
   EXPECT_EQ(run({asks(), asks(1000, 4'000'000), accepts()}).attempts,
             (std::vector<std::string>{"#1 C request" + there + "of #1", "#3 S accepted" + there + "of #1"}));
