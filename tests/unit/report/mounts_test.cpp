@@ -81,9 +81,9 @@ TEST(Mounts, JsonHasTheWordsOfTheContract) {
       EXPECT_EQ(doc["verdict"],
                 (MountJson{{"state", state_word}, {"mount", 1}, {"sentence", "The sentence stands on top."}}));
       const MountJson& mount = doc["mounts"][0];
-      EXPECT_THAT(keys_of(mount),
-                  testing::ElementsAre("id", "client", "server", "roles", "connections", "attempts", "state", "since", "owes",
-                                       "waiting", "longest_wait", "operations", "nfs_over_tcp", "sentence", "next"));
+      EXPECT_THAT(keys_of(mount), testing::ElementsAre("id", "client", "server", "roles", "connections", "attempts",
+                                                       "state", "since", "owes", "waiting", "longest_wait",
+                                                       "operations", "nfs_over_tcp", "sentence", "next"));
       EXPECT_EQ(mount["state"], state_word);
       EXPECT_EQ(mount["owes"], owes_word);
     }
