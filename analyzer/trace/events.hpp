@@ -264,12 +264,12 @@ struct Quality : EventBase {
 /// address and port turn out to speak MPA, what went there before is told then: late, with its own frames.
 struct TcpAttempt : EventBase {
   enum class Step : std::uint8_t {
-    request,      ///< SYN; after `refused` the same SYN is a new attempt
-    repeated,     ///< the same SYN again, with no answer of the server between
-    accepted,     ///< SYN and ACK, the first, or where the capture lacks it what the client says behind it
-    unheard,      ///< behind that the SYN comes again, or its answer, and the client has not confirmed it; when it does,
-                  ///< `accepted` is told again
-    refused,      ///< RST in answer to the SYN
+    request,   ///< SYN; after `refused` the same SYN is a new attempt
+    repeated,  ///< the same SYN again, with no answer of the server between
+    accepted,  ///< SYN and ACK, the first, or where the capture lacks it what the client says behind it
+    unheard,   ///< behind that the SYN comes again, or its answer, and the client has not confirmed it; when it does,
+               ///< `accepted` is told again
+    refused,   ///< RST in answer to the SYN
     unreachable,  ///< ICMP: nobody there to take it. The SYN may be repeated
     unreadable,   ///< the server sent octets, and the capture lacks them, or cut them before it could be told what they
                   ///< are

@@ -6,6 +6,7 @@
 #include <bit>
 #include <compare>
 #include <cstdint>
+#include <cstring>
 #include <string>
 #include <vector>
 
@@ -39,6 +40,13 @@ struct Address {
     return a.kind != b.kind ? a.kind <=> b.kind : a.network <=> b.network;
   }
   [[nodiscard]] std::string text() const;  ///< as Wireshark prints it; a LID as "lid 5"
+  /// `from`: as many octets as an address of that kind has. On network 0.
+  void assign(Kind of, const std::uint8_t* from) noexcept {
+    octets.fill(0);
+    std::memcpy(octets.data(), from, of == Kind::ipv4 ? 4U : of == Kind::lid ? 2U : 16U);
+    kind = of;
+    network = 0;
+  }
 };
 
 /// One InfiniBand transport packet, from the BTH on.

@@ -46,8 +46,8 @@ class Fragments {
   static constexpr std::size_t most_waiting = 64;   // at once, so at most 4 MiB
   static constexpr std::size_t most_finished = 64;  // kept for their copies
   static constexpr std::size_t most_pieces = 128;   // of one packet
-  static constexpr std::size_t most_paths = 1024;  // then their habits are learnt anew
-  static constexpr std::size_t most_wholes = 16;  // in one frame: one within the other
+  static constexpr std::size_t most_paths = 1024;   // then their habits are learnt anew
+  static constexpr std::size_t most_wholes = 16;    // in one frame: one within the other
   static constexpr std::uint32_t most_alone = 32;
   /// So long a packet may be on its way in pieces; the number that ties them together comes again soon.
   static constexpr TimeNs longest_wait = 50'000'000;

@@ -2,11 +2,10 @@
 #include "trace/link/open_frame.hpp"
 
 #include <algorithm>
-#include <cstring>
 #include <limits>
 #include <optional>
 
-#include "wire/cm.hpp"
+#include "trace/link/icmp_report.hpp"
 #include "wire/cooked.hpp"
 #include "wire/erf.hpp"
 #include "wire/erspan.hpp"
@@ -16,7 +15,6 @@
 #include "wire/gre.hpp"
 #include "wire/grh.hpp"
 #include "wire/ib.hpp"
-#include "wire/icmp.hpp"
 #include "wire/icrc.hpp"
 #include "wire/ip_fragment.hpp"
 #include "wire/ipv4.hpp"
@@ -66,13 +64,6 @@ struct Walk {
   bool udp_knows = false;  ///< IP may tell of less than was sent: a first fragment, or rewritten by a mirror
 };
 
-void set(Address& address, Address::Kind kind, const std::uint8_t* octets, std::size_t size) noexcept {
-  address.octets.fill(0);
-  std::memcpy(address.octets.data(), octets, size);
-  address.kind = kind;
-  address.network = 0;
-}
-
 [[gnu::noinline]] void add_vlans(NetworkPath& to, std::uint64_t vlans) noexcept {
   constexpr std::uint64_t mask = (std::uint64_t{1} << wire::vlan_bits) - 1;
   for (unsigned left = wire::max_vlan_tags * wire::vlan_bits; left != 0;) {
@@ -106,49 +97,6 @@ Content ib(Opened& out, Transport transport, wire::Bytes network, const Layer& p
   out.ib.octets = packet.octets;
   out.ib.wire_length = narrow(packet.wire_length);
   return Content::infiniband;
-}
-
-/// Neighbour discovery (RFC 4861): like ARP, a switch answers it in a machine's place.
-template <Address::Kind kind>
-bool answers_for_others(const Layer& icmp) noexcept {
-  constexpr std::uint8_t router_solicitation = 133;
-  constexpr std::uint8_t redirect = 137;
-  if (kind == Address::Kind::ipv4) return false;
-  return icmp.octets.empty() || (icmp.octets[0] >= router_solicitation && icmp.octets[0] <= redirect);
-}
-
-/// The communication ID of a REQ over RoCEv2; nullopt: something else is quoted, or less of it.
-std::optional<std::uint32_t> quoted_request(const wire::Undelivered& quoted) noexcept {
-  if (quoted.protocol != wire::ip_protocol::udp) return std::nullopt;
-  const auto udp = wire::decode_udp(quoted.payload);
-  if (!udp || udp->destination_port != wire::rocev2_port) return std::nullopt;
-  const auto ib = wire::decode_ib(udp->payload.octets, udp->payload.wire_length);
-  if (!ib || ib->op.service != wire::IbService::ud || ib->destination_qp != wire::cm_queue_pair) return std::nullopt;
-  const auto message = wire::decode_cm(ib->payload, ib->payload_length);
-  return message && message->kind == wire::CmKind::req ? message->local_id : std::nullopt;
-}
-
-template <Address::Kind kind, std::size_t size>
-[[gnu::noinline]] Content undelivered(Opened& out, const Layer& icmp) noexcept {
-  const auto quoted =
-      kind == Address::Kind::ipv4 ? wire::decode_icmp_unreachable(icmp) : wire::decode_icmpv6_unreachable(icmp);
-  if (!quoted) return Content::nothing;
-  if (quoted->protocol == wire::ip_protocol::tcp) {
-    const auto tcp = wire::decode_quoted_tcp(quoted->payload);
-    if (!tcp) return Content::nothing;
-    out.undelivered.what = Undelivered::What::segment;
-    out.undelivered.source_port = tcp->source_port;
-    out.undelivered.destination_port = tcp->destination_port;
-    out.undelivered.sequence = tcp->sequence;
-  } else if (const auto id = quoted_request(*quoted)) {
-    out.undelivered.what = Undelivered::What::request;
-    out.undelivered.communication_id = *id;
-  } else {
-    return Content::nothing;
-  }
-  set(out.undelivered.source, kind, quoted->source, size);
-  set(out.undelivered.destination, kind, quoted->destination, size);
-  return Content::undelivered;
 }
 
 Content unopened(Walk& walk, NotOpened what, Content content = Content::tunnel) noexcept {
@@ -279,19 +227,19 @@ Content upper(Walk& walk, const Layer& network, const wire::IpPacket& ip) noexce
     const auto udp = wire::decode_udp(in);
     if (!udp) return Content::nothing;
     if (udp->destination_port != wire::rocev2_port) {
-      set(out.sender, kind, ip.source, size);
+      out.sender.assign(kind, ip.source);
       return datagram(walk, udp->destination_port, udp->payload);
     }
-    set(out.ib.source, kind, ip.source, size);
-    set(out.ib.destination, kind, ip.destination, size);
+    out.ib.source.assign(kind, ip.source);
+    out.ib.destination.assign(kind, ip.destination);
     return ib(out, Transport::rocev2, head(network, ip.header_size + wire::udp_header_size), udp->payload);
   }
   if (ip.protocol == wire::ip_protocol::tcp) {
     walk.pass(Kind::tcp, ip.payload);
     const auto tcp = wire::decode_tcp(ip.payload);
     if (!tcp) return Content::nothing;
-    set(out.tcp.source, kind, ip.source, size);
-    set(out.tcp.destination, kind, ip.destination, size);
+    out.tcp.source.assign(kind, ip.source);
+    out.tcp.destination.assign(kind, ip.destination);
     out.tcp.source_port = tcp->source_port;
     out.tcp.destination_port = tcp->destination_port;
     out.tcp.sequence = tcp->sequence;
@@ -306,8 +254,8 @@ Content upper(Walk& walk, const Layer& network, const wire::IpPacket& ip) noexce
   constexpr std::uint8_t icmp = kind == Address::Kind::ipv4 ? wire::ip_protocol::icmp : wire::ip_protocol::icmpv6;
   if (ip.protocol != icmp) return other_protocol(walk, ip);
   walk.pass(Kind::icmp, ip.payload);
-  if (!answers_for_others<kind>(ip.payload)) set(out.sender, kind, ip.source, size);
-  return undelivered<kind, size>(out, ip.payload);
+  if (!answers_for_others(kind, ip.payload)) out.sender.assign(kind, ip.source);
+  return read_report(kind, ip.payload, out.undelivered) ? Content::undelivered : Content::nothing;
 }
 
 /// A packet that is longer than the frame that carried it was cut before it came to whoever captured it. Behind the cut
@@ -377,8 +325,8 @@ Content ipv6(Walk& walk, const Layer& in) noexcept {
 }
 
 void set_gids(Opened& out, const wire::Grh& grh) noexcept {
-  set(out.ib.source, Address::Kind::gid, grh.source, 16);
-  set(out.ib.destination, Address::Kind::gid, grh.destination, 16);
+  out.ib.source.assign(Address::Kind::gid, grh.source);
+  out.ib.destination.assign(Address::Kind::gid, grh.destination);
 }
 
 Content roce(Walk& walk, const Layer& in) noexcept {
@@ -399,8 +347,8 @@ Content infiniband(Walk& walk, const Layer& in) noexcept {
   const auto lrh = wire::decode_lrh(in);
   if (!lrh) return Content::nothing;
   if (!lrh->global) {
-    set(out.ib.source, Address::Kind::lid, lrh->source, 2);
-    set(out.ib.destination, Address::Kind::lid, lrh->destination, 2);
+    out.ib.source.assign(Address::Kind::lid, lrh->source);
+    out.ib.destination.assign(Address::Kind::lid, lrh->destination);
     return ib(out, Transport::infiniband, head(in, wire::lrh_size), lrh->payload);
   }
   walk.pass(Kind::grh, lrh->payload);
