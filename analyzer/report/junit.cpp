@@ -224,6 +224,12 @@ void judge(Suite& suite, const referee::Rule& rule, const Judged* judged, const 
   return suite;
 }
 
+[[nodiscard]] std::set<trace::ConnectionId> suites_of_their_own(const Run& run) {
+  std::set<trace::ConnectionId> ids;
+  for (const referee::ConnectionFacts& connection : run.report.connections) ids.insert(connection.id);
+  return ids;
+}
+
 [[nodiscard]] Suite suite_of_the_capture(const Run& run, const Book& book, const JunitView& view, Suite::Holds holds) {
   Suite suite("capture", holds);
   std::set<std::string> taken;
@@ -242,8 +248,7 @@ void judge(Suite& suite, const referee::Rule& rule, const Judged* judged, const 
   } else if (!run.report.judged) {
     suite.skipped("judged", "too little of any connection is in it");
   }
-  std::set<trace::ConnectionId> own_suite;
-  for (const referee::ConnectionFacts& connection : run.report.connections) own_suite.insert(connection.id);
+  const std::set<trace::ConnectionId> own_suite = suites_of_their_own(run);
   // What several connections without a suite were found to do is one testcase.
   std::map<referee::RuleId, Judged> rest;
   for (const auto& [key, judged] : book.judged) {
@@ -260,10 +265,12 @@ void judge(Suite& suite, const referee::Rule& rule, const Judged* judged, const 
 
 void junit(const Run& run, const JunitView& view, const Write& write) {
   Book book{run.report.findings, {}};
+  const std::set<trace::ConnectionId> with_suite = suites_of_their_own(run);
   for (const std::size_t place : by_place(run.report.findings)) {
     const referee::Finding finding = run.report.findings.at(place);
     std::vector<trace::ConnectionId> connections = connections_of(finding);
-    if (connections.empty()) connections.push_back(0);
+    std::erase_if(connections, [&](trace::ConnectionId id) { return !with_suite.contains(id); });
+    if (connections.empty()) connections.push_back(finding.connection);
     for (const trace::ConnectionId id : connections) book.judged[{id, finding.rule}].findings.push_back(place);
   }
   for (const referee::Unchecked& unchecked : run.report.unchecked) {

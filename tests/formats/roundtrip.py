@@ -153,7 +153,8 @@ def junit(text, document, options):
     ids = {c["id"] for c in document["connections"]}
     judged = collections.defaultdict(list)
     for finding in document["findings"]:
-        judged[finding["connection"] if finding["connection"] in ids else None, finding["rule"]].append(finding)
+        for connection in ids.intersection(finding["connections"]) or {None}:
+            judged[connection, finding["rule"]].append(finding)
     for key, findings in judged.items():
         case = said.get(key)
         outcome = "failure" if any(failing(f, options) for f in findings) else "system-out"

@@ -301,7 +301,7 @@ TEST(Refused, WithOneLineThatSaysWhatAndWhy) {
 
 TEST(Refused, WhatIsNoReadableFile) {
   const Folder folder;
-  EXPECT_THAT(read_all(folder.path()).error, HasSubstr("directory"));
+  EXPECT_THAT(read_all(folder.path()).error, HasSubstr("folder"));
   EXPECT_THAT(read_all(folder.path() + "/missing").error, HasSubstr("No such file"));
   EXPECT_NE(read_all("").error, "");
   const std::string secret = folder.write("secret", pcap({}, packets()).octets);
