@@ -281,6 +281,7 @@ void Mounts::requests(Connection& connection, Attempt::Port port) {
   attempt.port = port;
   if (attempt.first.number == 0) attempt.first = facts.opened;
   attempt.last = connection.request_frame;
+  attempt.copies = 0;
   attempt.outcome = Outcome::open;  // TCP took it: what counts now is what the other end says to the request
 }
 

@@ -31,26 +31,16 @@ void end_recalls(NfsWatch& nfs, Recall::Of of, const std::optional<StateId>& sta
   }
 }
 
-/// The client waits for the answer to this Call.
-[[nodiscard]] bool waits_for_answer(const Mount& mount, FrameRef call) {
-  return std::any_of(mount.calling.begin(), mount.calling.end(), [&](const auto& each) {
-    const auto& transactions = each.second->transactions;
-    return std::any_of(transactions.begin(), transactions.end(), [&](const auto& entry) {
-      return entry.second.call.number == call.number && entry.second.answers == 0;
-    });
-  });
-}
-
 /// The return was on its way already. A delegation is gone with it; of a layout a part may be given back at any time,
 /// so that only counts while its answer is awaited.
-[[nodiscard]] bool crosses_its_return(const Mount& mount, const Recall& recall) {
-  const NfsWatch& nfs = mount.nfs;
+[[nodiscard]] bool crosses_its_return(const NfsWatch& nfs, const Recall& recall) {
   const auto same = [&](const StateOver& given) { return recall.state && same_state(given.state, *recall.state); };
   if (recall.of == Recall::Of::delegation) return nfs.returned.newest(same) != nullptr;
   const StateOver* file = nfs.layouts_returned.newest(same);
   FrameRef given = file != nullptr ? file->frame : FrameRef{};
   keep_later(given, nfs.all_layouts_returned);
-  return given.number != 0 && waits_for_answer(mount, given);
+  return std::any_of(nfs.layouts_returning.begin(), nfs.layouts_returning.end(),
+                     [&](FrameRef call) { return call.number == given.number; });
 }
 
 /// `place`: which operation of its CB_COMPOUND it is, from 0.
@@ -75,7 +65,7 @@ void begin_recall(Connection& connection, const Transaction& call, std::size_t p
   recall.xid = call.xid;
   recall.connection = connection.id();
   recall.place = place;
-  if (crosses_its_return(*connection.mount, recall)) recall.ended = call.call;
+  if (crosses_its_return(nfs, recall)) recall.ended = call.call;
   nfs.recalls.push_back(recall);
 }
 
@@ -156,6 +146,8 @@ void take_step(Connection& connection, Transaction& call, const wire::CallStep& 
           keep_later(nfs.all_layouts_returned, call.call);
         }
         end_recalls(nfs, Recall::Of::layout, file ? std::optional(layouts->state) : std::nullopt, call.call);
+        nfs.layouts_returning.push_back(call.call);
+        if (nfs.layouts_returning.size() > NfsWatch::most_returning) nfs.layouts_returning.pop_front();
       }
       break;
     case wire::operation::offload_cancel:
@@ -480,6 +472,8 @@ bool reads_to_the_end(Connection& connection, wire::Bytes message, std::size_t w
 void watch_answered(Connection& connection, Transaction& call) {
   if (connection.mount == nullptr) return;
   take_introduction(connection, call);
+  std::erase_if(connection.mount->nfs.layouts_returning,
+                [&](FrameRef returning) { return returning.number == call.call.number; });
   // A Long Call of which the capture has not what was read, or one that was cut before it says what it asks for.
   if (!call.procedure) watch_unread(connection, call.call);
 }

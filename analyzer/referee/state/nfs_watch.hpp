@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <map>
 #include <memory>
 #include <optional>
@@ -102,6 +103,7 @@ struct NfsWatch {
   static constexpr std::size_t most_episodes = 32;
   static constexpr std::size_t most_errors = 256;
   static constexpr std::size_t most_sessions = 4;
+  static constexpr std::size_t most_returning = 64;
 
   struct ErrorCount {
     std::uint64_t times = 0;
@@ -124,6 +126,7 @@ struct NfsWatch {
   Recent<StateOver, most_recalls> returned;    ///< delegations given back, the newest
   Recent<StateOver, most_recalls> layouts_returned;  ///< those of files, the newest
   FrameRef all_layouts_returned;                     ///< the newest of those of a file system, or all; number 0: none
+  std::deque<FrameRef> layouts_returning;            ///< LAYOUTRETURNs that are not answered, the newest
   FrameRef channel_made;                          ///< the newest BIND_CONN_TO_SESSION or CREATE_SESSION; number 0: none
   std::vector<FlagEpisode> channel;               ///< the callback channel is down
   std::vector<FlagEpisode> revoked;               ///< state was taken away
