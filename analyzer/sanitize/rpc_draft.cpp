@@ -208,7 +208,7 @@ std::optional<wire::Asked> draft_call(Draft& draft, std::size_t at, std::size_t 
   Words words(draft, at);
   for (int i = 0; i < 6; ++i) static_cast<void>(words.keep());
   wire::CallSteps steps;
-  wire::read_call_steps(message, wire_length, nullptr, steps);
+  wire::read_call_steps(message, wire_length, {}, steps);
   if (!draft_auth(draft, words, pseudonyms, false) || !draft_auth(draft, words, pseudonyms, true)) return steps.asked;
   const auto call = wire::decode_rpc_call(message, wire_length);
   if (!call) return steps.asked;
@@ -217,7 +217,7 @@ std::optional<wire::Asked> draft_call(Draft& draft, std::size_t at, std::size_t 
   if (!wrapped) wire::list_call_items(message, wire_length, chunks, items);
   NfsDraft nfs(draft, at, call->body, pseudonyms);
   const bool listed = !wrapped && (items.end == wire::WalkEnd::whole || items.end == wire::WalkEnd::truncated);
-  wire::walk_call(message, wire_length, listed ? &items : nullptr, nfs);
+  wire::walk_call(message, wire_length, listed ? wire::DataPlaces(&items) : wire::DataPlaces(), nfs);
   if (wrapped && steps.asked && steps.asked->protection) {
     draft_wrapping(draft, at + call->body, *steps.asked->protection, pseudonyms);
   }
@@ -253,7 +253,7 @@ void draft_reply(Draft& draft, std::size_t at, std::size_t wire_length, const st
   }
   NfsDraft nfs(draft, at, reply->body, pseudonyms);
   const bool listed = !wrapped && (items.end == wire::WalkEnd::whole || items.end == wire::WalkEnd::truncated);
-  wire::walk_reply(message, wire_length, *asked, listed ? &items : nullptr, nfs);
+  wire::walk_reply(message, wire_length, *asked, listed ? wire::DataPlaces(&items) : wire::DataPlaces(), nfs);
   if (wrapped && asked->protection) draft_wrapping(draft, at + reply->body, *asked->protection, pseudonyms);
 }
 

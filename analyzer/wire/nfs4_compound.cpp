@@ -197,20 +197,20 @@ Decoded<CompoundHead> decode_compound_head(Cursor& cursor, bool callback) {
 }
 
 template <class Steps>
-void read_steps(const Cursor& cursor, const CompoundHead& head, const NfsItems* listed, ItemWatch* watch, Wanted wanted,
-                Steps& steps, std::optional<DecodeError>& stopped) {
+void read_steps(const Cursor& cursor, const CompoundHead& head, const DataPlaces& known, ItemWatch* watch,
+                Wanted wanted, Steps& steps, std::optional<DecodeError>& stopped) {
   if (head.minor_version > 2) {
     steps.clear();
     stopped = DecodeError{Fault::unsupported, "minor version", cursor.offset()};
     return;
   }
-  read_with_places(listed, cursor.captured_left() != cursor.wire_left(), watch,
+  read_with_places(known, cursor.captured_left() != cursor.wire_left(), watch,
                    [&](Places& places) { return walk(cursor, head, places, wanted, steps, stopped); });
 }
 
-void read_operations(const Cursor& cursor, const CompoundHead& head, const NfsItems* listed, ItemWatch* watch,
+void read_operations(const Cursor& cursor, const CompoundHead& head, const DataPlaces& places, ItemWatch* watch,
                      CallSteps& out) {
-  read_steps(cursor, head, listed, watch, Wanted::all, out.steps, out.stopped);
+  read_steps(cursor, head, places, watch, Wanted::all, out.steps, out.stopped);
 }
 
 }  // namespace nfs4
@@ -258,7 +258,7 @@ class Numbers {
   CallStep last_;
 };
 
-tl::expected<void, DecodeError> decode_here(Cursor cursor, bool callback, Compound& out) {
+tl::expected<void, DecodeError> decode_here(Cursor cursor, bool callback, const DataPlaces& places, Compound& out) {
   const auto head = nfs4::decode_compound_head(cursor, callback);
   if (!head) return tl::make_unexpected(head.error());
   out.tag.assign(head->tag.begin(), head->tag.end());
@@ -267,7 +267,7 @@ tl::expected<void, DecodeError> decode_here(Cursor cursor, bool callback, Compou
   Numbers numbers(out, callback);
   numbers.clear();
   std::optional<DecodeError> stopped;
-  nfs4::read_steps(cursor, *head, nullptr, nullptr, nfs4::Wanted::back_channel, numbers, stopped);
+  nfs4::read_steps(cursor, *head, places, nullptr, nfs4::Wanted::back_channel, numbers, stopped);
   numbers.settle();
   return {};
 }
@@ -276,7 +276,7 @@ tl::expected<void, DecodeError> decode_here(Cursor cursor, bool callback, Compou
 
 tl::expected<void, DecodeError> decode_compound(Bytes arguments, std::size_t wire_length, bool callback,
                                                 Compound& out) {
-  return decode_here(Cursor(arguments, wire_length), callback, out);
+  return decode_here(Cursor(arguments, wire_length), callback, {}, out);
 }
 
 Decoded<Compound> decode_compound(Bytes arguments, std::size_t wire_length, bool callback) {
@@ -287,15 +287,16 @@ Decoded<Compound> decode_compound(Bytes arguments, std::size_t wire_length, bool
 }
 
 tl::expected<void, DecodeError> decode_compound_of(const RpcCall& call, Bytes message, std::size_t wire_length,
-                                                   Compound& out) {
-  const auto cursor = open_body(message, wire_length, call.body, protection_of(call));
+                                                   const DataPlaces& places, Compound& out) {
+  const auto protection = protection_of(call);
+  const auto cursor = open_body(message, wire_length, call.body, protection);
   if (!cursor) return tl::make_unexpected(cursor.error());
-  return decode_here(*cursor, callback_program(call.program), out);
+  return decode_here(*cursor, callback_program(call.program), places_under(protection, places), out);
 }
 
 Decoded<Compound> decode_compound_of(const RpcCall& call, Bytes message, std::size_t wire_length) {
   Compound compound;
-  const auto decoded = decode_compound_of(call, message, wire_length, compound);
+  const auto decoded = decode_compound_of(call, message, wire_length, {}, compound);
   if (!decoded) return tl::make_unexpected(decoded.error());
   return compound;
 }

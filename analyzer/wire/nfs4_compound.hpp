@@ -3,7 +3,7 @@
 #pragma once
 
 #include "wire/bytes.hpp"
-#include "wire/nfs_items.hpp"
+#include "wire/data_places.hpp"
 #include "wire/nfs_steps.hpp"
 
 namespace rpcrdma::wire::nfs4 {
@@ -24,7 +24,7 @@ struct CompoundHead {
 [[nodiscard]] Decoded<CompoundHead> decode_compound_head(Cursor& cursor, bool callback);
 
 /// The operations behind it: fills in `steps` and `stopped`.
-void read_operations(const Cursor& cursor, const CompoundHead& head, const NfsItems* listed, ItemWatch* watch,
+void read_operations(const Cursor& cursor, const CompoundHead& head, const DataPlaces& places, ItemWatch* watch,
                      CallSteps& out);
 
 }  // namespace rpcrdma::wire::nfs4

@@ -3,6 +3,7 @@
 // folder.
 #pragma once
 
+#include "wire/data_places.hpp"
 #include "wire/nfs4_walker.hpp"
 #include "wire/nfs_items.hpp"
 
@@ -59,20 +60,37 @@ class AsListed final : public Places {
   std::size_t next_ = 0;
 };
 
-/// Reads a compound with what is known of its items. `read` walks with the Places that it is given and says whether the
-/// operations end where the message ends; each time it replaces what it read before. `watch`: null, or is told of all.
+/// Where a Call's Read chunks say that they are. A chunk in front of an item, where none began, says that something was
+/// misread.
+class AtPositions final : public Places {
+ public:
+  explicit AtPositions(ChunksOfCall chunks) noexcept : chunks_(chunks) {}
+
+ protected:
+  [[nodiscard]] Whereabouts look(const Encounter& item) noexcept override {
+    if (next_ == chunks_.size() || chunks_[next_].position > item.position) return Whereabouts::in_place;
+    return chunks_[next_++].position == item.position ? Whereabouts::moved : Whereabouts::unknown;
+  }
+
+ private:
+  ChunksOfCall chunks_;
+  std::size_t next_ = 0;
+};
+
+/// Reads a compound with what is known of its items. `read_once` walks with the Places that it is given and says
+/// whether the operations end where the message ends; each time it replaces what it read before. `watch`: null, or is
+/// told of all.
 template <class Read>
-void read_with_places(const NfsItems* listed, bool cut, ItemWatch* watch, Read&& read_once) {
+void read_with_places(const DataPlaces& known, bool cut, ItemWatch* watch, Read&& read_once) {
   const auto read = [&](Places& places) {
     places.watch = watch;
     if (watch != nullptr) watch->restart();
     return read_once(places);
   };
-  if (listed != nullptr) {
-    AsListed places(*listed);
-    static_cast<void>(read(places));
-    return;
-  }
+  const auto settled = [&](Places&& places) { static_cast<void>(read(places)); };
+  if (std::holds_alternative<NothingMoved>(known)) return settled(AllAlike(Whereabouts::in_place));
+  if (const auto* chunks = std::get_if<ChunksOfCall>(&known)) return settled(AtPositions(*chunks));
+  if (const auto* listed = std::get_if<ItemsListed>(&known)) return settled(AsListed(**listed));
   AllAlike unknown(Whereabouts::unknown);
   static_cast<void>(read(unknown));
   if (!unknown.lost() || cut) return;

@@ -214,7 +214,8 @@ void ReplySteps::clear() noexcept {
   stopped.reset();
 }
 
-void read_call_steps(Bytes message, std::size_t wire_length, const NfsItems* listed, CallSteps& out, ItemWatch* watch) {
+void read_call_steps(Bytes message, std::size_t wire_length, const DataPlaces& places, CallSteps& out,
+                     ItemWatch* watch) {
   out.clear();
   wire_length = std::max(wire_length, message.size());
   out.asked = asked_by(message);
@@ -242,9 +243,7 @@ void read_call_steps(Bytes message, std::size_t wire_length, const NfsItems* lis
   }
   out.minor_version = head->minor_version;
   out.announced = head->count;
-  // Nothing was moved out of what integrity protects; that walk does not know its place.
-  const bool plain = out.asked->protection == Protection::none;
-  nfs4::read_operations(*cursor, *head, plain ? listed : nullptr, watch, out);
+  nfs4::read_operations(*cursor, *head, places_under(out.asked->protection, places), watch, out);
   if (watch == nullptr) return;
   // Tag, minor version, a callback's identifier, how many operations
   const std::size_t tag_at = static_cast<std::size_t>(head->tag.data() - message.data());
@@ -253,7 +252,7 @@ void read_call_steps(Bytes message, std::size_t wire_length, const NfsItems* lis
   watch->passed({PassedItem::Form::bitmap, tag_at + padded, cursor->offset() - tag_at - padded});
 }
 
-void read_reply_steps(Bytes message, std::size_t wire_length, const Asked& asked, const NfsItems* listed,
+void read_reply_steps(Bytes message, std::size_t wire_length, const Asked& asked, const DataPlaces& places,
                       ReplySteps& out, ItemWatch* watch) {
   out.clear();
   wire_length = std::max(wire_length, message.size());
@@ -281,9 +280,8 @@ void read_reply_steps(Bytes message, std::size_t wire_length, const Asked& asked
     return;
   }
   const bool callback = form == Form::callback_compound;
-  nfs4::read_with_places(protection == Protection::none ? listed : nullptr,
-                         cursor->captured_left() != cursor->wire_left(), watch,
-                         [&](Places& places) { return ResultWalk(*cursor, callback, places, out).run(); });
+  nfs4::read_with_places(places_under(protection, places), cursor->captured_left() != cursor->wire_left(), watch,
+                         [&](Places& at) { return ResultWalk(*cursor, callback, at, out).run(); });
 }
 
 std::optional<std::uint32_t> leading_operation(std::span<const std::uint32_t> operations, std::uint32_t announced,

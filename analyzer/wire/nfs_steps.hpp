@@ -18,8 +18,8 @@
 #include <string>
 #include <variant>
 
+#include "wire/data_places.hpp"
 #include "wire/item_watch.hpp"
-#include "wire/nfs_items.hpp"
 #include "wire/rpc.hpp"
 
 namespace rpcrdma::wire {
@@ -156,10 +156,8 @@ struct CallSteps {
   void clear() noexcept;
 };
 
-/// `listed`: what list_call_items found in this message, so that moved items are known; nullptr where that was not
-/// asked. Then data that may have been moved end the reading, unless only one of here and gone makes the operations end
-/// where the message ends. `watch`: null, or is told where everything in the arguments stands.
-void read_call_steps(Bytes message, std::size_t wire_length, const NfsItems* listed, CallSteps& out,
+/// `places`: what is known of where its data stand. `watch`: null, or is told where everything in the arguments stands.
+void read_call_steps(Bytes message, std::size_t wire_length, const DataPlaces& places, CallSteps& out,
                      ItemWatch* watch = nullptr);
 
 /// SEQUENCE (RFC 8881 section 18.46)
@@ -205,9 +203,8 @@ struct ReplySteps {
   void clear() noexcept;
 };
 
-/// The Reply to a Call of this procedure. `listed`: what list_reply_items found in this message, or nullptr, as for
-/// read_call_steps.
-void read_reply_steps(Bytes message, std::size_t wire_length, const Asked& asked, const NfsItems* listed,
+/// The Reply to a Call of this procedure. `places`: as for read_call_steps; not ChunksOfCall.
+void read_reply_steps(Bytes message, std::size_t wire_length, const Asked& asked, const DataPlaces& places,
                       ReplySteps& out, ItemWatch* watch = nullptr);
 
 /// Which operation a COMPOUND or CB_COMPOUND is about: the first that is none of those that only lead to it (SEQUENCE,

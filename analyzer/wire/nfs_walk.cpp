@@ -226,11 +226,11 @@ bool old_version(const Asked& asked) noexcept {
 
 /// What stands behind the RPC header; nothing where it is protected.
 template <class Read>
-void walk_old(Bytes message, std::size_t wire_length, std::size_t body, const NfsItems* listed, ItemWatch& watch,
+void walk_old(Bytes message, std::size_t wire_length, std::size_t body, const DataPlaces& known, ItemWatch& watch,
               Read&& read) {
   Cursor cursor(message, wire_length);
   if (!cursor.take(body, "header")) return;
-  nfs4::read_with_places(listed, cursor.captured_left() != cursor.wire_left(), &watch, [&](nfs4::Places& places) {
+  nfs4::read_with_places(known, cursor.captured_left() != cursor.wire_left(), &watch, [&](nfs4::Places& places) {
     Walker walker(cursor, places);
     return read(walker) && walker.at_end();
   });
@@ -238,32 +238,33 @@ void walk_old(Bytes message, std::size_t wire_length, std::size_t body, const Nf
 
 }  // namespace
 
-void walk_call(Bytes message, std::size_t wire_length, const NfsItems* listed, ItemWatch& watch) {
+void walk_call(Bytes message, std::size_t wire_length, const DataPlaces& places, ItemWatch& watch) {
   wire_length = std::max(wire_length, message.size());
   const auto call = decode_rpc_call(message, wire_length);
   if (!call) return;
   if (!old_version({call->program, call->version, call->procedure, {}})) {
     CallSteps steps;
-    read_call_steps(message, wire_length, listed, steps, &watch);
+    read_call_steps(message, wire_length, places, steps, &watch);
     return;
   }
   if (protection_of(*call) != Protection::none) return;
-  walk_old(message, wire_length, call->body, listed, watch, [&](Walker& w) {
+  walk_old(message, wire_length, call->body, places, watch, [&](Walker& w) {
     return call->version == 3 ? arguments_v3(w, call->procedure) : arguments_v2(w, call->procedure);
   });
 }
 
-void walk_reply(Bytes message, std::size_t wire_length, const Asked& asked, const NfsItems* listed, ItemWatch& watch) {
+void walk_reply(Bytes message, std::size_t wire_length, const Asked& asked, const DataPlaces& places,
+                ItemWatch& watch) {
   wire_length = std::max(wire_length, message.size());
   if (!old_version(asked)) {
     ReplySteps steps;
-    read_reply_steps(message, wire_length, asked, listed, steps, &watch);
+    read_reply_steps(message, wire_length, asked, places, steps, &watch);
     return;
   }
   const auto reply = decode_rpc_reply(message, wire_length);
   if (!reply || !reply->succeeded()) return;
   if (reply->flavor == flavor_gss && asked.protection != Protection::none) return;
-  walk_old(message, wire_length, reply->body, listed, watch, [&](Walker& w) {
+  walk_old(message, wire_length, reply->body, places, watch, [&](Walker& w) {
     return asked.version == 3 ? results_v3(w, asked.procedure) : results_v2(w, asked.procedure);
   });
 }

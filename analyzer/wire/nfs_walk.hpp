@@ -8,9 +8,9 @@
 
 namespace rpcrdma::wire {
 
-/// `message` begins with the XID; items may have been moved into chunks. `listed`: as for read_call_steps().
-void walk_call(Bytes message, std::size_t wire_length, const NfsItems* listed, ItemWatch& watch);
+/// `message` begins with the XID; items may have been moved into chunks. `places`: as for read_call_steps().
+void walk_call(Bytes message, std::size_t wire_length, const DataPlaces& places, ItemWatch& watch);
 /// The Reply to a Call of this procedure.
-void walk_reply(Bytes message, std::size_t wire_length, const Asked& asked, const NfsItems* listed, ItemWatch& watch);
+void walk_reply(Bytes message, std::size_t wire_length, const Asked& asked, const DataPlaces& places, ItemWatch& watch);
 
 }  // namespace rpcrdma::wire

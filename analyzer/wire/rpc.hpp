@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "wire/bytes.hpp"
+#include "wire/data_places.hpp"
 #include "wire/rpc_numbers.hpp"
 
 namespace rpcrdma::wire {
@@ -83,9 +84,11 @@ struct Compound {
                                                               Compound& out);
 [[nodiscard]] Decoded<Compound> decode_compound(Bytes arguments, std::size_t wire_length, bool callback);
 /// That of a Call, in a message that begins with its XID: of NFS or of its callback program. Under RPCSEC_GSS with
-/// integrity as well; with privacy it is not supported. `out` as above.
+/// integrity as well; with privacy it is not supported. `places`: what is known of where its data stand. `out` as
+/// above.
 [[nodiscard]] tl::expected<void, DecodeError> decode_compound_of(const RpcCall& call, Bytes message,
-                                                                 std::size_t wire_length, Compound& out);
+                                                                 std::size_t wire_length, const DataPlaces& places,
+                                                                 Compound& out);
 [[nodiscard]] Decoded<Compound> decode_compound_of(const RpcCall& call, Bytes message, std::size_t wire_length);
 
 /// OP_ILLEGAL and OP_CB_ILLEGAL (RFC 8881 section 18.52): the one operation with a name that no small number has.

@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "wire/bytes.hpp"
+#include "wire/data_places.hpp"
 #include "wire/nfs_steps.hpp"
 #include "wire/rpc.hpp"
 
@@ -32,6 +33,13 @@ namespace rpcrdma::wire {
   const auto skipped = inside.take(at + 8, "sequence number");
   if (!skipped) return tl::make_unexpected(cursor.missing(4, "sequence number"));
   return inside;
+}
+
+/// What holds of them there. Nothing may be moved out of what integrity protects (RFC 8166 section 8.2.2.3), and no
+/// list of chunks knows its places.
+[[nodiscard]] inline DataPlaces places_under(std::optional<Protection> protection, const DataPlaces& places) noexcept {
+  const bool hold = protection == Protection::none || std::holds_alternative<NothingMoved>(places);
+  return hold ? places : DataPlaces();
 }
 
 }  // namespace rpcrdma::wire

@@ -84,9 +84,9 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
 
   wire::CallSteps call;
   wire::CallSteps call_beginning;
-  wire::read_call_steps(input.octets, input.wire_length, nullptr, call);
+  wire::read_call_steps(input.octets, input.wire_length, {}, call);
   check(call, input);
-  wire::read_call_steps(half, input.wire_length, nullptr, call_beginning);
+  wire::read_call_steps(half, input.wire_length, {}, call_beginning);
   check_beginning(call_beginning, call);
   require(wire::leading_name(call).empty() == !call.asked);
   wire::NfsItems listed;
@@ -96,9 +96,9 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
 
   wire::ReplySteps reply;
   wire::ReplySteps reply_beginning;
-  wire::read_reply_steps(input.octets, input.wire_length, asked, nullptr, reply);
+  wire::read_reply_steps(input.octets, input.wire_length, asked, {}, reply);
   check(reply, input);
-  wire::read_reply_steps(half, input.wire_length, asked, nullptr, reply_beginning);
+  wire::read_reply_steps(half, input.wire_length, asked, {}, reply_beginning);
   check_beginning(reply_beginning, reply);
   check_statuses(reply_beginning, reply);
   const std::array<std::uint64_t, 2> lengths{data[0], 4096};

@@ -29,7 +29,7 @@ void refuse_call(const Witness& witness, const trace::Send& event, std::optional
     credit_answer(witness, event, call.requester, grant);
     end_outstanding(connection, call);
     if (call.answers == 0) call.ended_by = Transaction::EndedBy::error;
-    finish_answer(witness, event, call);
+    finish_answer(witness, event, call, nullptr);
   }
   if (call.answered()) retire(connection, call, event.frame);
   complete_one(connection);
@@ -54,7 +54,8 @@ void answer_nothing_open(const Witness& witness, const trace::Send& event, std::
 }
 
 /// Looks at what came by RDMA Read (a Long Call) or went by RDMA Write (a Long Reply), when the Reply comes.
-void look_at_heads(const Witness& witness, Transaction& call, FrameRef reply, Side responder) {
+void look_at_heads(const Witness& witness, Transaction& call, FrameRef reply, Side responder,
+                   const std::vector<wire::WriteChunk>* writes) {
   Connection& connection = witness.connection;
   const wire::Bytes asked = call.call_body.octets();
   if (asked.size() >= 8) {
@@ -71,7 +72,7 @@ void look_at_heads(const Witness& witness, Transaction& call, FrameRef reply, Si
     judge_xid_by_rdma(witness, reply, responder, Role::responder, call.xid, wire::load_be32(answer.data()), call.call,
                       &call);
     if (wire::load_be32(answer.data()) == call.xid) {
-      watch_reply(connection, call, reply, answer, answer.size());
+      watch_reply(connection, call, reply, answer, answer.size(), writes);
       judge_direction_by_rdma(witness, reply, call, Role::responder, wire::load_be32(answer.data() + 4), call.call);
     }
   }
@@ -81,7 +82,8 @@ void look_at_heads(const Witness& witness, Transaction& call, FrameRef reply, Si
 
 }  // namespace
 
-void finish_answer(const Witness& witness, const trace::Send& event, Transaction& call) {
+void finish_answer(const Witness& witness, const trace::Send& event, Transaction& call,
+                   const std::vector<wire::WriteChunk>* writes) {
   if (std::exchange(call.says_call, Transaction::SaysCall::yes) == Transaction::SaysCall::cut) {
     witness.connection.ledger(call.requester).one_was_a_call();
   }
@@ -91,7 +93,7 @@ void finish_answer(const Witness& witness, const trace::Send& event, Transaction
   if (first) {
     call.reply = event.frame;
     const TimeNs took = event.last.time - call.call.time;
-    look_at_heads(witness, call, event.frame, event.side);
+    look_at_heads(witness, call, event.frame, event.side, writes);
     watch_answered(connection, call);
     count_wait(connection, call, event, witness.context.options.wait);
     const auto procedure = call.procedure ? connection.procedures.find(*call.procedure) : connection.procedures.end();

@@ -6,8 +6,10 @@
 
 namespace rpcrdma::referee {
 
-/// A Call got an answer: times, what its chunks have shown, and how long it is remembered.
-void finish_answer(const Witness& witness, const trace::Send& event, Transaction& call);
+/// A Call got an answer: times, what its chunks have shown, and how long it is remembered. `writes`: the Write list of
+/// a Reply; nullptr: it is none, or that is not known.
+void finish_answer(const Witness& witness, const trace::Send& event, Transaction& call,
+                   const std::vector<wire::WriteChunk>* writes);
 
 /// RDMA_ERROR (RFC 8166 section 4.5), whole.
 void take_error(const Witness& witness, const trace::Send& event, const wire::HeaderV1& header, RecentSend& send);

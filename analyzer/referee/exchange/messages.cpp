@@ -108,6 +108,7 @@ void count_late_message(const Witness& witness, const trace::Send& event, wire::
       kind = MessageSeen::Kind::call;
       ++(active ? counts.calls : counts.reverse_calls);
       Transaction late;
+      late.reads = header.reads;
       if (event.octets.size() > header.length) {
         note_procedure(connection, late, event.octets.subspan(header.length), event.wire_length - header.length);
       }

@@ -223,7 +223,9 @@ void look_at_message(const Turn& turn, Transaction& call) {
   judge_msgp_answer(turn, turn.event, call);
   if (!turn.reading.rpc || !turn.has_payload()) return;
   judge_rpc_status(turn, turn.event.frame, turn.side(), turn.payload(), turn.behind(), call);
-  if (call.answers == 0) watch_reply(turn.connection, call, turn.event.frame, turn.payload(), turn.behind());
+  if (call.answers == 0) {
+    watch_reply(turn.connection, call, turn.event.frame, turn.payload(), turn.behind(), &turn.header.writes);
+  }
 }
 
 /// What its lists say, against those of its Call.
@@ -259,7 +261,7 @@ void take_answer(const Turn& turn, Transaction& call) {
   }
   credit_answer(turn, turn.event, call.requester, grant_of(turn));
   end_outstanding(connection, call);
-  finish_answer(turn, turn.event, call);
+  finish_answer(turn, turn.event, call, turn.lists_complete() ? &turn.header.writes : nullptr);
   if (call.answered() && !reading.inferred) retire(connection, call, turn.event.frame);
   complete_one(connection);
 }

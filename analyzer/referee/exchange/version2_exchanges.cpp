@@ -120,7 +120,7 @@ void finish(const Turn& turn, Transaction& call) {
   Credits& credits = connection.v2.of(call.requester).credits;
   const auto taken = static_cast<std::uint32_t>(call.call_ordinal);
   if (static_cast<std::int32_t>(taken - credits.least_taken) > 0) credits.least_taken = taken;
-  finish_answer(turn, turn.event, call);
+  finish_answer(turn, turn.event, call, &turn.header.lists.writes);
   if (call.answered()) retire(connection, call, turn.event.frame);
   complete_one(connection);
 }
@@ -134,7 +134,8 @@ void watch_pieces_of_call(const Turn& turn, const Piece& piece, Transaction& cal
   }
   const auto length = static_cast<std::size_t>(piece.payload);
   note_all_pieces(turn.connection, call, body, length);
-  if (body.size() < length && !reads_to_the_end(turn.connection, body, length)) {
+  if (body.size() < length &&
+      !reads_to_the_end(turn.connection, body, length, argument_places(turn.connection, call))) {
     watch_unread(turn.connection, turn.event.frame);
   }
 }
@@ -145,7 +146,8 @@ void watch_pieces_of_reply(const Turn& turn, const Piece& piece, Transaction& ca
   const wire::Bytes body = call.reply_body.octets();
   const bool followed = piece.continued && piece.known && call.copies == 1;
   if (followed) {
-    watch_reply(turn.connection, call, turn.event.frame, body, static_cast<std::size_t>(piece.payload));
+    watch_reply(turn.connection, call, turn.event.frame, body, static_cast<std::size_t>(piece.payload),
+                &turn.header.lists.writes);
   }
   const bool matters = call.watched || call.requester == Side::passive;
   if (matters && (!followed || body.size() < piece.payload)) watch_unread(turn.connection, turn.event.frame);
@@ -243,7 +245,7 @@ void take_reply(const Turn& turn) {
     if (piece.known && !turn.payload().empty()) {
       judge_rpc_status(turn, turn.event.frame, turn.event.side, turn.payload(), turn.behind(), *call);
       if (call->answers == 0 && !middle) {
-        watch_reply(connection, *call, turn.event.frame, turn.payload(), turn.behind());
+        watch_reply(connection, *call, turn.event.frame, turn.payload(), turn.behind(), &turn.header.lists.writes);
       }
     }
   }

@@ -380,15 +380,30 @@ void take_sequence(Connection& connection, const wire::Sequenced& said, FrameRef
   if ((flags & wire::seq4_restart_reclaim_needed) != 0) take_restart(nfs, 0, frame, connection);
 }
 
+/// Where a Reply's data stand, as its Write list says; of protected results nothing may be moved.
+[[nodiscard]] wire::DataPlaces result_places(Connection& connection, const ProcedureId& asked, wire::Bytes message,
+                                             std::size_t wire_length, const std::vector<wire::WriteChunk>* writes) {
+  if (writes == nullptr) return {};
+  ChunkScratch& scratch = connection.scratch;
+  scratch.lengths.clear();
+  for (const wire::WriteChunk& chunk : *writes) scratch.lengths.push_back(wire::chunk_length(chunk));
+  if (std::all_of(scratch.lengths.begin(), scratch.lengths.end(), [](std::uint64_t length) { return length == 0; })) {
+    return wire::NothingMoved();
+  }
+  const auto [program, version, procedure] = asked;
+  wire::list_reply_items(message, wire_length, program, version, procedure, scratch.lengths, scratch.items);
+  return wire::ItemsListed(&scratch.items);
+}
+
 void read_results(Connection& connection, Transaction& call, FrameRef frame, wire::Bytes message,
-                  std::size_t wire_length) {
+                  std::size_t wire_length, const std::vector<wire::WriteChunk>* writes) {
   const auto [program, version, procedure] = *call.procedure;
   const bool callback = wire::callback_program(program);
   NfsWatch& nfs = connection.mount->nfs;
   wire::ReplySteps& reply = nfs.read->reply;
   wire::read_reply_steps(message, wire_length,
-                         {program, version, procedure, call.protection.value_or(wire::Protection::none)}, nullptr,
-                         reply);
+                         {program, version, procedure, call.protection.value_or(wire::Protection::none)},
+                         result_places(connection, *call.procedure, message, wire_length, writes), reply);
   for (const wire::ReplyStep& step : reply.steps) {
     if (!callback) {
       take_status(connection, call, std::string(wire::nfs4_operation_name(step.operation, false)), step.status, false,
@@ -437,13 +452,14 @@ bool watches(std::uint32_t operation, bool callback) noexcept {
   }
 }
 
-void watch_call(Connection& connection, Transaction& call, wire::Bytes message, std::size_t wire_length) {
+void watch_call(Connection& connection, Transaction& call, wire::Bytes message, std::size_t wire_length,
+                const wire::DataPlaces& places) {
   if (connection.mount == nullptr || !call.procedure) return;
   const auto [program, version, procedure] = *call.procedure;
   const bool callback = wire::callback_program(program);
   if (callback) connection.mount->nfs.newest_callback = call.call;
   wire::CallSteps& steps = connection.mount->nfs.read->asked;
-  wire::read_call_steps(message, wire_length, nullptr, steps);
+  wire::read_call_steps(message, wire_length, places, steps);
   for (std::size_t place = 0; place < steps.steps.size(); ++place) {
     const wire::CallStep& step = steps.steps[place];
     if (callback) {
@@ -462,10 +478,11 @@ void watch_unread(Connection& connection, FrameRef frame) {
   keep_later(unread, frame);
 }
 
-bool reads_to_the_end(Connection& connection, wire::Bytes message, std::size_t wire_length) {
+bool reads_to_the_end(Connection& connection, wire::Bytes message, std::size_t wire_length,
+                      const wire::DataPlaces& places) {
   if (connection.mount == nullptr) return true;
   wire::CallSteps& steps = connection.mount->nfs.read->asked;
-  wire::read_call_steps(message, wire_length, nullptr, steps);
+  wire::read_call_steps(message, wire_length, places, steps);
   return steps.whole();
 }
 
@@ -495,7 +512,7 @@ void watch_unseen_reply(Connection& connection, Transaction& call) {
 }
 
 void watch_reply(Connection& connection, Transaction& call, FrameRef frame, wire::Bytes message,
-                 std::size_t wire_length) {
+                 std::size_t wire_length, const std::vector<wire::WriteChunk>* writes) {
   if (connection.mount == nullptr || !call.procedure) return;
   const auto [program, version, procedure] = *call.procedure;
   const bool of_client = call.requester == trace::Side::active;
@@ -523,7 +540,7 @@ void watch_reply(Connection& connection, Transaction& call, FrameRef frame, wire
   const bool protects = call.protection == wire::Protection::integrity;
   if (body + 4 > message.size()) return;
   if (protects) {
-    read_results(connection, call, frame, message, wire_length);
+    read_results(connection, call, frame, message, wire_length, writes);
     return;
   }
   const wire::Bytes results = message.subspan(body);
@@ -540,7 +557,8 @@ void watch_reply(Connection& connection, Transaction& call, FrameRef frame, wire
     if (const std::optional<wire::Sequenced> said = sequenced(results)) take_sequence(connection, *said, frame);
   }
   const bool delayed = !callback && status == 0 && !connection.mount->nfs.delays.empty();
-  if (status != 0 || call.watched || callback || delayed) read_results(connection, call, frame, message, wire_length);
+  if (status != 0 || call.watched || callback || delayed)
+    read_results(connection, call, frame, message, wire_length, writes);
 }
 
 }  // namespace rpcrdma::referee

@@ -160,12 +160,14 @@ struct NfsWatch {
 
 /// Does anybody wait for what this operation asks for, or says?
 [[nodiscard]] bool watches(std::uint32_t operation, bool callback) noexcept;
-/// What matters of a Call or callback. `message` begins with the XID.
-void watch_call(Connection& connection, Transaction& call, wire::Bytes message, std::size_t wire_length);
+/// What matters of a Call or callback. `message` begins with the XID; `places`: where its data stand.
+void watch_call(Connection& connection, Transaction& call, wire::Bytes message, std::size_t wire_length,
+                const wire::DataPlaces& places);
 /// A Call or Reply of that frame could not be read to its end: it may have been what somebody waits for.
 void watch_unread(Connection& connection, FrameRef frame);
 /// Can all that a Call asks for be read from so much of it?
-[[nodiscard]] bool reads_to_the_end(Connection& connection, wire::Bytes message, std::size_t wire_length);
+[[nodiscard]] bool reads_to_the_end(Connection& connection, wire::Bytes message, std::size_t wire_length,
+                                    const wire::DataPlaces& places);
 /// A Reply to a Call of the client that is not in the capture: that may have returned what was recalled since.
 void watch_orphan(Connection& connection, FrameRef reply);
 /// The Call was answered, and how is not known: a recall may have been excused.
@@ -173,7 +175,8 @@ void watch_unseen_reply(Connection& connection, Transaction& call);
 /// The Call has got its first answer, which did not refuse what it asked for as far as that was read (watch_reply).
 void watch_answered(Connection& connection, Transaction& call);
 /// What matters of its first Reply.
+/// `writes`: its Write list; nullptr: not known.
 void watch_reply(Connection& connection, Transaction& call, FrameRef frame, wire::Bytes message,
-                 std::size_t wire_length);
+                 std::size_t wire_length, const std::vector<wire::WriteChunk>* writes);
 
 }  // namespace rpcrdma::referee

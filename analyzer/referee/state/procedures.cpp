@@ -14,15 +14,32 @@ namespace rpcrdma::referee {
 
 namespace {
 
+[[nodiscard]] bool compounds(const ProcedureId& procedure) noexcept {
+  const auto [program, version, number] = procedure;
+  return number == 1 && ((program == wire::nfs_program && version == 4) || wire::callback_program(program));
+}
+
+/// A Call's RPC header, and its COMPOUND, as far as they could be read.
+struct CallRead {
+  wire::Decoded<wire::RpcCall> rpc;
+  const wire::Compound* compound = nullptr;  ///< nullptr: it has none, or that cannot be read
+};
+
+[[nodiscard]] CallRead read_call(Connection& connection, const Transaction& call, wire::Bytes message,
+                                 std::size_t wire_length) {
+  CallRead read{wire::decode_rpc_call(message, wire_length), nullptr};
+  if (!read.rpc || !compounds(*call.procedure)) return read;
+  wire::Compound& compound = connection.newest_compound;
+  const wire::DataPlaces places = argument_places(connection, call);
+  if (wire::decode_compound_of(*read.rpc, message, wire_length, places, compound)) read.compound = &compound;
+  return read;
+}
+
 enum class Consent : std::uint8_t { none, given, not_read };
 
-[[nodiscard]] Consent consent_of(wire::Bytes message, std::size_t wire_length) {
-  const auto rpc = wire::decode_rpc_call(message, wire_length);
-  if (!rpc) return Consent::not_read;
-  if (rpc->program != wire::nfs_program || rpc->version != 4 || rpc->procedure == 0) return Consent::none;
-  const auto compound = wire::decode_compound_of(*rpc, message, wire_length);
-  if (!compound) return Consent::not_read;
-  if (!compound->back_channel) return Consent::not_read;
+/// Of a procedure of NFSv4 that is not NULL.
+[[nodiscard]] Consent consent_of(const wire::Compound* compound) {
+  if (compound == nullptr || !compound->back_channel) return Consent::not_read;
   if (*compound->back_channel) return Consent::given;
   // Both stand alone in their compound, but for CREATE_SESSION, which may be anywhere behind SEQUENCE (RFC 8881
   // sections 18.34 and 18.36).
@@ -31,14 +48,14 @@ enum class Consent : std::uint8_t { none, given, not_read };
   return read ? Consent::none : Consent::not_read;
 }
 
-void note_back_channel(Connection& connection, const Transaction& call, wire::Bytes message, std::size_t wire_length) {
+void note_back_channel(Connection& connection, const Transaction& call, const CallRead& read) {
   BackChannel& channel = connection.back_channel;
   if (call.requester != Side::active || channel.agreed.number != 0) return;
-  if (call.procedure && std::get<0>(*call.procedure) == wire::nfs_program && std::get<1>(*call.procedure) == 4) {
-    channel.nfs4 = true;
-  }
+  const auto [program, version, number] = *call.procedure;
+  const bool nfs4 = program == wire::nfs_program && version == 4;
+  channel.nfs4 = channel.nfs4 || nfs4;
   if (channel.not_read == call.call.number) channel.not_read = 0;  // what could not be read of it before, may be now
-  switch (consent_of(message, wire_length)) {
+  switch (nfs4 && number != 0 ? consent_of(read.compound) : Consent::none) {
     case Consent::given:
       channel.agreed = call.call;
       break;
@@ -56,42 +73,21 @@ void note_back_channel(Connection& connection, const Transaction& call, wire::By
 }
 
 /// RPCSEC_GSS around a procedure of NFSv3. Where its service cannot be read, no result of it can.
-void note_protection(Transaction& call, wire::Bytes message, std::size_t wire_length) {
+void note_protection(Transaction& call, const CallRead& read, wire::Bytes message) {
   constexpr std::size_t flavor_at = 24;
   if (message.size() < flavor_at + 4 || wire::load_be32(message.data() + flavor_at) != wire::flavor_gss) return;
-  const auto decoded = wire::decode_rpc_call(message, wire_length);
-  call.protection = decoded ? protection_assumed(*decoded) : wire::Protection::privacy;
+  call.protection = read.rpc ? protection_assumed(*read.rpc) : wire::Protection::privacy;
 }
 
 /// Who has no context yet asks for one with NULL (RFC 2203 section 5.2.2).
-void note_context(Transaction& call, wire::Bytes message, std::size_t wire_length) {
-  const auto decoded = wire::decode_rpc_call(message, wire_length);
-  if (!decoded) return;
-  const bool asks = decoded->gss_procedure == wire::gss_procedure::init ||
-                    decoded->gss_procedure == wire::gss_procedure::continue_init;
+void note_context(Transaction& call, const CallRead& read) {
+  if (!read.rpc) return;
+  const bool asks = read.rpc->gss_procedure == wire::gss_procedure::init ||
+                    read.rpc->gss_procedure == wire::gss_procedure::continue_init;
   if (asks) call.introduces = Transaction::Introduces::user;
 }
 
-/// Of a COMPOUND; the operation that gives it its name, where it could be read.
-[[nodiscard]] std::optional<std::uint32_t> note_operations(Connection& connection, Transaction& call,
-                                                           Procedure& procedure, wire::Bytes message,
-                                                           std::size_t wire_length, bool callback) {
-  const auto decoded = wire::decode_rpc_call(message, wire_length);
-  if (!decoded) {
-    watch_unread(connection, call.call);
-    return std::nullopt;
-  }
-  call.protection = protection_assumed(*decoded);
-  wire::Compound& compound = connection.newest_compound;
-  if (!wire::decode_compound_of(*decoded, message, wire_length, compound)) {
-    watch_unread(connection, call.call);
-    return std::nullopt;
-  }
-  // Cut by the capture, or data of which it is not known whether they stand here, or more operations than are kept.
-  if (compound.operations.size() < compound.count) watch_unread(connection, call.call);
-  const bool watched = std::any_of(compound.operations.begin(), compound.operations.end(),
-                                   [&](std::uint32_t operation) { return watches(operation, callback); });
-  if (watched || callback) watch_call(connection, call, message, wire_length);
+void count_operations(Procedure& procedure, const wire::Compound& compound) {
   std::vector<std::uint64_t>& counts = procedure.operations;
   if (counts.empty()) counts.resize(Procedure::most_operations);
   for (const std::uint32_t operation : compound.operations) {
@@ -99,7 +95,28 @@ void note_context(Transaction& call, wire::Bytes message, std::size_t wire_lengt
     if (operation != 0 && operation < counts.size()) ++counts[operation];
     if (operation == wire::nfs4_illegal_operation) ++counts[0];
   }
-  return wire::leading_operation(compound.operations, compound.count, callback);
+}
+
+[[nodiscard]] bool of_callback(const Transaction& call) noexcept {
+  return wire::callback_program(std::get<0>(*call.procedure));
+}
+
+/// Of a COMPOUND: which operations, and what somebody waits for.
+void note_operations(Connection& connection, Transaction& call, const CallRead& read, Procedure& procedure,
+                     wire::Bytes message, std::size_t wire_length) {
+  if (read.rpc) call.protection = protection_assumed(*read.rpc);
+  if (read.compound == nullptr) {
+    watch_unread(connection, call.call);
+    return;
+  }
+  const wire::Compound& compound = *read.compound;
+  // Cut by the capture, or data of which it is not known whether they stand here, or more operations than are kept.
+  if (compound.operations.size() < compound.count) watch_unread(connection, call.call);
+  const bool callback = of_callback(call);
+  const bool watched = std::any_of(compound.operations.begin(), compound.operations.end(),
+                                   [&](std::uint32_t operation) { return watches(operation, callback); });
+  if (watched || callback) watch_call(connection, call, message, wire_length, argument_places(connection, call));
+  count_operations(procedure, compound);
 }
 
 /// False: it has been read before, or cannot be.
@@ -120,39 +137,37 @@ void note_context(Transaction& call, wire::Bytes message, std::size_t wire_lengt
   return &connection.procedures[*call.procedure];
 }
 
-[[nodiscard]] bool compounds(const ProcedureId& procedure) noexcept {
-  const auto [program, version, number] = procedure;
-  return number == 1 && ((program == wire::nfs_program && version == 4) || wire::callback_program(program));
-}
-
-void give_name(Transaction& call, std::optional<std::uint32_t> leading) {
+void give_name(Transaction& call, const wire::Compound* compound) {
   const auto [program, version, number] = *call.procedure;
-  call.operation = leading ? wire::nfs4_operation_name(*leading, wire::callback_program(program))
-                           : wire::bare_procedure_name(program, version, number);
+  const bool callback = wire::callback_program(program);
+  const auto leading =
+      compound == nullptr ? std::nullopt : wire::leading_operation(compound->operations, compound->count, callback);
+  call.operation =
+      leading ? wire::nfs4_operation_name(*leading, callback) : wire::bare_procedure_name(program, version, number);
 }
 
 /// What the message says beside its procedure.
 void note_arguments(Connection& connection, Transaction& call, Procedure* procedure, wire::Bytes message,
                     std::size_t wire_length) {
-  note_back_channel(connection, call, message, wire_length);
+  const CallRead read = read_call(connection, call, message, wire_length);
+  note_back_channel(connection, call, read);
   const auto [program, version, number] = *call.procedure;
-  if (program == wire::nfs_program && version == 3) note_protection(call, message, wire_length);
-  if (number == 0) note_context(call, message, wire_length);
+  if (program == wire::nfs_program && version == 3) note_protection(call, read, message);
+  if (number == 0) note_context(call, read);
   if (procedure == nullptr) return;
-  give_name(call, compounds(*call.procedure) ? note_operations(connection, call, *procedure, message, wire_length,
-                                                               wire::callback_program(program))
-                                             : std::nullopt);
-}
-
-/// What a COMPOUND is called whose end has not come.
-[[nodiscard]] std::optional<std::uint32_t> leading_so_far(Connection& connection, wire::Bytes piece, bool callback) {
-  const auto decoded = wire::decode_rpc_call(piece, piece.size());
-  wire::Compound& compound = connection.newest_compound;
-  if (!decoded || !wire::decode_compound_of(*decoded, piece, piece.size(), compound)) return {};
-  return wire::leading_operation(compound.operations, compound.count, callback);
+  if (compounds(*call.procedure)) note_operations(connection, call, read, *procedure, message, wire_length);
+  give_name(call, read.compound);
 }
 
 }  // namespace
+
+wire::DataPlaces argument_places(Connection& connection, const Transaction& call) {
+  if (!call.all_lists() || call.ill_formed()) return {};
+  if (!call.arguments_moved()) return wire::NothingMoved();
+  std::vector<wire::ReadChunk>& chunks = connection.scratch.reads;
+  wire::collect_read_chunks(call.reads, chunks);
+  return wire::ChunksOfCall(chunks);
+}
 
 void note_procedure(Connection& connection, Transaction& call, wire::Bytes message, std::size_t wire_length) {
   if (!read_procedure(call, message)) return;
@@ -163,12 +178,12 @@ void note_procedure(Connection& connection, Transaction& call, wire::Bytes messa
 
 void note_first_piece(Connection& connection, Transaction& call, wire::Bytes piece) {
   if (!read_procedure(call, piece)) return;
-  note_back_channel(connection, call, piece, piece.size());
+  const CallRead read = read_call(connection, call, piece, piece.size());
+  note_back_channel(connection, call, read);
   Procedure* procedure = procedure_of(connection, call);
   if (procedure == nullptr) return;
   ++procedure->calls;
-  const bool callback = wire::callback_program(std::get<0>(*call.procedure));
-  give_name(call, compounds(*call.procedure) ? leading_so_far(connection, piece, callback) : std::nullopt);
+  give_name(call, read.compound);
 }
 
 void note_all_pieces(Connection& connection, Transaction& call, wire::Bytes message, std::size_t wire_length) {

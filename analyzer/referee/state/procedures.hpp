@@ -8,6 +8,7 @@
 
 #include "referee/state/connection.hpp"
 #include "wire/bytes.hpp"
+#include "wire/data_places.hpp"
 
 namespace rpcrdma::referee {
 
@@ -19,6 +20,9 @@ void note_procedure(Connection& connection, Transaction& call, wire::Bytes messa
 void note_first_piece(Connection& connection, Transaction& call, wire::Bytes piece);
 /// `message`: all pieces together, as far as kept.
 void note_all_pieces(Connection& connection, Transaction& call, wire::Bytes message, std::size_t wire_length);
+
+/// Where its arguments stand, as its Read list says. Until the connection is asked again.
+[[nodiscard]] wire::DataPlaces argument_places(Connection& connection, const Transaction& call);
 
 /// What its COMPOUNDs did, for the report.
 [[nodiscard]] std::vector<ProcedureFacts::Operation> operations_of(const Procedure& procedure, std::uint32_t program);

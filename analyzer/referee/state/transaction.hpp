@@ -166,11 +166,12 @@ struct Transaction {
     return body.size() < type_at + 4 || wire::load_be32(body.data() + type_at) != 0;
   }
   [[nodiscard]] bool asks_context() const noexcept { return introduces == Introduces::user; }
-  /// Arguments or results may have been moved.
-  [[nodiscard]] bool items() const noexcept {
-    return !writes.empty() ||
-           std::any_of(reads.begin(), reads.end(), [](const wire::ReadSegment& read) { return read.position != 0; });
+  /// Some of its arguments are in Read chunks.
+  [[nodiscard]] bool arguments_moved() const noexcept {
+    return std::any_of(reads.begin(), reads.end(), [](const wire::ReadSegment& read) { return read.position != 0; });
   }
+  /// Arguments or results may have been moved.
+  [[nodiscard]] bool items() const noexcept { return !writes.empty() || arguments_moved(); }
 };
 
 }  // namespace rpcrdma::referee

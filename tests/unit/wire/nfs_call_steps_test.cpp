@@ -36,9 +36,9 @@ Encoder call_of(std::uint32_t minor, bool callback, const std::vector<Operation>
   return call;
 }
 
-CallSteps read_call(const Octets& octets, std::size_t wire_length, const NfsItems* listed = nullptr) {
+CallSteps read_call(const Octets& octets, std::size_t wire_length, const DataPlaces& places = {}) {
   CallSteps steps;
-  read_call_steps(octets, wire_length, listed, steps);
+  read_call_steps(octets, wire_length, places, steps);
   return steps;
 }
 CallSteps read_call(const Encoder& call) { return read_call(call.octets(), call.size()); }
@@ -334,7 +334,7 @@ TEST(CallSteps, AsManyAsAreKept) {
 
 TEST(CallSteps, ClearForgetsTheCallBefore) {
   CallSteps steps = read_call(call_of(2, true, {cb_sequence_call, {15, join({handle(), state(), words({28, 0, 1})})}}));
-  read_call_steps({}, 0, nullptr, steps);
+  read_call_steps({}, 0, {}, steps);
   EXPECT_FALSE(steps.asked);
   EXPECT_FALSE(steps.minor_version);
   EXPECT_EQ(steps.announced, 0U);
@@ -361,6 +361,55 @@ WriteCall write_call(bool moved) {
   return {octets, static_cast<std::uint32_t>(position)};
 }
 
+/// One WRITE that was moved and one that was not, in either order, a DELEGRETURN behind them.
+struct TwoWrites {
+  Encoder call;
+  std::uint32_t position = 0;
+};
+TwoWrites two_writes(bool first_moved) {
+  TwoWrites made;
+  Encoder& call = made.call;
+  call = join({call_header(compound_asked), Encoder().text(""), words({1, 5})});
+  call.word(53).append(sequence_call.arguments.octets()).word(22).append(handle().octets());
+  for (const bool moved : {first_moved, !first_moved}) {
+    call.word(38).append(state().octets()).words({0, 0, 2, 8});
+    if (moved) {
+      made.position = static_cast<std::uint32_t>(call.size());
+    } else {
+      call.words({0x5A5A5A5A, 0x5A5A5A5A});
+    }
+  }
+  call.word(8).append(state().octets());
+  return made;
+}
+
+TEST(MovedArguments, OneHereAndOneGone) {
+  for (const bool first_moved : {false, true}) {
+    const TwoWrites made = two_writes(first_moved);
+    const Octets& octets = made.call.octets();
+    const std::vector<ReadChunk> chunks{{made.position, 8, 1}};
+    const CallSteps read = read_call(octets, octets.size(), ChunksOfCall(chunks));
+    EXPECT_TRUE(read.whole()) << first_moved;
+    EXPECT_THAT(all_told(read.steps),
+                ElementsAre("53 " + std::string(session_told), "22", "38", "38", "8 " + std::string(state_told)));
+    // Without the chunks nobody knows which of them is gone.
+    EXPECT_FALSE(read_call(octets, octets.size()).whole()) << first_moved;
+    // A chunk where nothing begins: something is misread.
+    const std::vector<ReadChunk> between{{made.position - 4, 8, 1}};
+    const CallSteps misread = read_call(octets, octets.size(), ChunksOfCall(between));
+    ASSERT_TRUE(misread.stopped) << first_moved;
+    EXPECT_EQ(misread.stopped->fault, Fault::unsupported);
+  }
+}
+
+TEST(MovedArguments, NothingMoved) {
+  const WriteCall here = write_call(false);
+  EXPECT_TRUE(read_call(here.octets, here.octets.size(), NothingMoved()).whole());
+  // The data that it announces are not there.
+  const WriteCall gone = write_call(true);
+  EXPECT_FALSE(read_call(gone.octets, gone.octets.size(), NothingMoved()).whole());
+}
+
 TEST(MovedArguments, AsAWalkWithTheChunksFoundThem) {
   const std::string returned = "8 " + std::string(state_told);
   for (const bool moved : {false, true}) {
@@ -370,8 +419,8 @@ TEST(MovedArguments, AsAWalkWithTheChunksFoundThem) {
     if (moved) chunks.push_back({call.position, 5, 1});
     list_call_items(call.octets, call.octets.size(), chunks, listed);
     ASSERT_EQ(listed.items.size(), 1U);
-    for (const NfsItems* items : {static_cast<const NfsItems*>(&listed), static_cast<const NfsItems*>(nullptr)}) {
-      const CallSteps read = read_call(call.octets, call.octets.size(), items);
+    for (const DataPlaces& places : {DataPlaces(&listed), DataPlaces(ChunksOfCall(chunks)), DataPlaces()}) {
+      const CallSteps read = read_call(call.octets, call.octets.size(), places);
       EXPECT_TRUE(read.whole()) << moved;
       EXPECT_THAT(all_told(read.steps), ElementsAre("53 " + std::string(session_told), "22", "38", returned));
       EXPECT_EQ(leading_name(read), "WRITE");

@@ -38,9 +38,9 @@ Encoder reply_of(const std::vector<Answer>& answers) {
 }
 
 ReplySteps read_reply(const Octets& octets, std::size_t wire_length, const Asked& asked = compound_asked,
-                      const NfsItems* listed = nullptr) {
+                      const DataPlaces& places = {}) {
   ReplySteps steps;
-  read_reply_steps(octets, wire_length, asked, listed, steps);
+  read_reply_steps(octets, wire_length, asked, places, steps);
   return steps;
 }
 ReplySteps read_reply(const Encoder& reply, const Asked& asked = compound_asked) {
@@ -299,8 +299,8 @@ TEST(MovedResults, BehindThemReadingGoesOn) {
     NfsItems listed;
     const std::vector<std::uint64_t> lengths(moved ? 1 : 0, 4096);
     list_reply_items(octets, octets.size(), 100003, 4, 1, lengths, listed);
-    for (const NfsItems* items : {static_cast<const NfsItems*>(&listed), static_cast<const NfsItems*>(nullptr)}) {
-      const ReplySteps read = read_reply(octets, octets.size(), compound_asked, items);
+    for (const DataPlaces& places : {DataPlaces(&listed), DataPlaces()}) {
+      const ReplySteps read = read_reply(octets, octets.size(), compound_asked, places);
       EXPECT_TRUE(read.whole()) << moved;
       EXPECT_THAT(all_told(read.steps), ElementsAre("53=0 " + std::string(session_told) + " flags 0", "25=0", "9=0"));
     }
