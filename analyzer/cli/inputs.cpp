@@ -20,8 +20,7 @@ Inputs::Inputs(std::vector<std::string> paths, bool merge, std::string standard_
 void Inputs::open(Input& input) {
   const bool kept = input.path == "-" && !standard_input_.empty();
   const std::size_t at_once = merge_ ? inputs_.size() : 1;
-  auto capture = kept ? reader::Capture::open(standard_input_, "standard input", at_once)
-                      : reader::Capture::open(input.path, {}, at_once);
+  auto capture = kept ? reader::Capture::open(standard_input_, at_once) : reader::Capture::open(input.path, at_once);
   if (capture) {
     input.capture = std::move(*capture);
   } else {
@@ -195,10 +194,7 @@ std::vector<report::Input> Inputs::report() const {
     } else {
       shown.format = "unreadable";
       shown.opened = report::Input::Opened::no;
-      std::string_view why = input.unreadable;
-      const std::string whose = fmt::format("{}: ", name(input));
-      if (why.starts_with(whose)) why.remove_prefix(whose.size());
-      shown.damaged = report::Input::Damaged{0, std::string(why), false};
+      shown.damaged = report::Input::Damaged{0, input.unreadable, false};
     }
     out.push_back(std::move(shown));
   }
@@ -214,7 +210,7 @@ std::vector<std::string> Inputs::complaints() const {
   std::vector<std::string> out;
   for (const Input& input : inputs_) {
     if (!input.unreadable.empty()) {
-      out.push_back(input.unreadable);
+      out.push_back(fmt::format("{}: {}", name(input), input.unreadable));
     } else if (input.facts.damaged) {
       const reader::Damage& damaged = *input.facts.damaged;
       out.push_back(fmt::format("{}: damaged at octet {}: {}; analysed {} ({} frames)", name(input), damaged.offset,

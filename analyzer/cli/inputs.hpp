@@ -90,6 +90,7 @@ class Inputs {
 
   /// For people.
   [[nodiscard]] static std::string_view name(const Input& input) noexcept {
+    if (input.path.empty()) return "a file";
     return input.path == "-" ? std::string_view("standard input") : std::string_view(input.path);
   }
   void open(Input& input);

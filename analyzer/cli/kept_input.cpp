@@ -12,12 +12,11 @@ namespace rpcrdma::cli {
 
 tl::expected<std::unique_ptr<reader::Source>, std::string> keep_standard_input(const Options& options) {
   if (std::find(options.captures.begin(), options.captures.end(), "-") == options.captures.end()) return nullptr;
+  const auto refusal = [](const std::string& why) { return tl::unexpected(fmt::format("standard input: {}", why)); };
   auto source = reader::Source::open("-");
-  if (!source) return tl::unexpected(std::move(source).error());
-  if (auto kept = reader::keep_capture(**source); !kept) return tl::unexpected(std::move(kept).error());
-  if (const std::string& why = (*source)->not_kept(); !why.empty()) {
-    return tl::unexpected(fmt::format("{}: {}", (*source)->name(), why));
-  }
+  if (!source) return refusal(source.error());
+  if (const auto kept = reader::keep_capture(**source); !kept) return refusal(kept.error());
+  if (const std::string& why = (*source)->not_kept(); !why.empty()) return refusal(why);
   return std::move(*source);
 }
 

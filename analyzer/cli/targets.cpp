@@ -14,8 +14,8 @@
 
 #include <fmt/format.h>
 
+#include "cli/capture_there.hpp"
 #include "cli/output.hpp"
-#include "cli/own_capture.hpp"
 #include "reader/source.hpp"
 
 namespace rpcrdma::cli {

@@ -128,9 +128,7 @@ class FileCapture final : public Capture {
     facts_.snap_length = backend_->snap_length() < no_limit ? backend_->snap_length() : 0;
   }
 
-  [[nodiscard]] tl::unexpected<std::string> refusal(const std::string& why) const {
-    return tl::unexpected(fmt::format("{}: {}", source_->name(), why));
-  }
+  [[nodiscard]] tl::unexpected<std::string> refusal(const std::string& why) const { return tl::unexpected(why); }
 
   enum class Way : std::uint8_t { direct, library };  ///< of the backend
 
@@ -179,14 +177,14 @@ class FileCapture final : public Capture {
     const bool pcapng = content_ == Content::pcapng;
     const bool packed = source_->compression() != Content::other;
     if (pcapng || packed) {
-      auto again = Source::open(source_->reopen_path(), source_->name());
+      auto again = Source::open(source_->reopen_path());
       if (!again) {
         return tl::unexpected(std::move(again).error());
       }
       survey_ = survey(**again, pcapng, stop);
     }
     if (packed && (survey_.parts > 1 || survey_.shortage)) {
-      auto again = Source::open(source_->reopen_path(), source_->name());
+      auto again = Source::open(source_->reopen_path());
       if (!again) {
         return tl::unexpected(std::move(again).error());
       }
@@ -345,7 +343,7 @@ class FileCapture final : public Capture {
 tl::expected<void, std::string> keep_capture(Source& source) {
   const Content content = content_of(source.head());
   if (is_hopeless(content) || !compression_name(content).empty()) {
-    return tl::unexpected(fmt::format("{}: {}", source.name(), why_no_capture(source)));
+    return tl::unexpected(why_no_capture(source));
   }
   // Of what only libwiretap may know, no more is kept than it takes to find out: there may be no end to it.
   constexpr std::uint64_t enough = std::uint64_t{1} << 20U;
@@ -354,15 +352,15 @@ tl::expected<void, std::string> keep_capture(Source& source) {
       return begun;
     }
     if (auto opened = open_with_wiretap(source, content); !opened) {
-      return tl::unexpected(fmt::format("{}: {}", source.name(), opened.error()));
+      return tl::unexpected(std::move(opened).error());
     }
   }
   return source.keep();
 }
 
-tl::expected<std::unique_ptr<Capture>, std::string> Capture::open(const std::string& path, const std::string& shown,
-                                                                  std::size_t at_once, Ways ways) {
-  auto source = Source::open(path, shown, at_once);
+tl::expected<std::unique_ptr<Capture>, std::string> Capture::open(const std::string& path, std::size_t at_once,
+                                                                  Ways ways) {
+  auto source = Source::open(path, at_once);
   if (!source) {
     return tl::unexpected(std::move(source).error());
   }

@@ -68,10 +68,9 @@ enum class Ways : std::uint8_t {
 /// One open capture. Chosen by content: ordinary files without a library, then libpcap, then libwiretap.
 class Capture {
  public:
-  /// "-" is standard input. The error is one line for a person, without the program's name. `shown`: the name for
-  /// people, where it is not the path. `at_once`: of how many that are read at the same time this is one.
+  /// "-" is standard input. The error says why to a person, and not of which file. `at_once`: of how many that are read
+  /// at the same time this is one.
   [[nodiscard]] static tl::expected<std::unique_ptr<Capture>, std::string> open(const std::string& path,
-                                                                                const std::string& shown = {},
                                                                                 std::size_t at_once = 1,
                                                                                 Ways ways = Ways::all);
   virtual ~Capture() = default;
@@ -98,7 +97,8 @@ class Capture {
   bool packet_ = false;  ///< asked for each frame
 };
 
-/// Keeps a pipe for several readings, if what comes out of it is a capture. The error is one line for a person.
+/// Keeps a pipe for several readings, if what comes out of it is a capture. The error is as that of
+/// Capture::open().
 [[nodiscard]] tl::expected<void, std::string> keep_capture(Source& source);
 
 }  // namespace rpcrdma::reader

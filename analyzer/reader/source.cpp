@@ -117,24 +117,22 @@ Descriptor::~Descriptor() {
   }
 }
 
-tl::expected<std::unique_ptr<Source>, std::string> Source::open(const std::string& path, const std::string& shown,
-                                                                std::size_t at_once) {
+tl::expected<std::unique_ptr<Source>, std::string> Source::open(const std::string& path, std::size_t at_once) {
   const bool standard_input = path == "-";
-  const std::string name = standard_input ? "standard input" : shown.empty() ? path : shown;
   if (path.empty()) {
-    return tl::unexpected(std::string("the name of a capture file is empty"));
+    return tl::unexpected(std::string("the name of the file is empty"));
   }
   Descriptor fd(standard_input ? ::fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3)
                                : ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY));
   if (!fd) {
-    return tl::unexpected(fmt::format("{}: {}", name, reason(errno)));
+    return tl::unexpected(reason(errno));
   }
   if (standard_input && ::isatty(STDIN_FILENO) == 1) {
-    return tl::unexpected(std::string("standard input: a terminal, not a capture"));
+    return tl::unexpected(std::string("a terminal, not a capture"));
   }
-  std::unique_ptr<Source> source(new Source(name, std::move(fd), part_of(at_once)));
+  std::unique_ptr<Source> source(new Source(std::move(fd), part_of(at_once)));
   if (auto ready = source->prepare(); !ready) {
-    return tl::unexpected(fmt::format("{}: {}", name, ready.error()));
+    return tl::unexpected(std::move(ready).error());
   }
   return source;
 }
@@ -310,7 +308,7 @@ std::optional<double> Source::position() const noexcept {
 tl::expected<void, std::string> Source::again(Descriptor file, std::uint64_t length) {
   // The last piece may have fitted in part.
   if (::ftruncate(file.get(), static_cast<off_t>(length)) != 0) {
-    return tl::unexpected(fmt::format("{}: {}", name_, reason(errno)));
+    return tl::unexpected(reason(errno));
   }
   fd_ = std::move(file);
   size_ = length;
@@ -320,7 +318,7 @@ tl::expected<void, std::string> Source::again(Descriptor file, std::uint64_t len
 
 tl::expected<void, std::string> Source::rewind() {
   if (::lseek(fd_.get(), 0, SEEK_SET) < 0) {
-    return tl::unexpected(fmt::format("{}: {}", name_, reason(errno)));
+    return tl::unexpected(reason(errno));
   }
   peeking_ = true;
   peeked_ = {};
@@ -332,7 +330,7 @@ tl::expected<void, std::string> Source::rewind() {
   unpacker_.reset();
   shortage_.reset();
   if (auto peeked = peek(); !peeked) {
-    return tl::unexpected(fmt::format("{}: {}", name_, peeked.error()));
+    return tl::unexpected(std::move(peeked).error());
   }
   return {};
 }
@@ -345,14 +343,14 @@ tl::expected<void, std::string> Source::keep(std::uint64_t most) {
   const std::string folder = temporary_folder();
   Descriptor file = going_on ? std::move(fd_) : temporary_file(folder);
   if (!file) {
-    return tl::unexpected(fmt::format("{}: no temporary file in {}: {}", name_, folder, reason(errno)));
+    return tl::unexpected(fmt::format("no temporary file in {}: {}", folder, reason(errno)));
   }
   if (!going_on) {
     pipe_ = std::move(fd_);
   }
   std::uint64_t total = going_on ? *size_ : 0;
   if (::lseek(file.get(), static_cast<off_t>(total), SEEK_SET) < 0) {
-    return tl::unexpected(fmt::format("{}: {}", name_, reason(errno)));
+    return tl::unexpected(reason(errno));
   }
   Room room(file.get(), folder);
   PcapngWatch blocks;  // what comes behind a block that leads nowhere, nobody can read
@@ -369,7 +367,7 @@ tl::expected<void, std::string> Source::keep(std::uint64_t most) {
     const auto wanted = static_cast<std::size_t>(std::min<std::uint64_t>(block.size(), most - total));
     const ssize_t got = read_some(pipe_.get(), block.data(), wanted);
     if (got < 0) {
-      return tl::unexpected(fmt::format("{}: {}", name_, reason(errno)));
+      return tl::unexpected(reason(errno));
     }
     more = got != 0 && put(wire::Bytes(block).first(static_cast<std::size_t>(got)));
   }
@@ -383,7 +381,7 @@ tl::expected<void, std::string> Source::keep_unpacked() {
   const std::string folder = temporary_folder();
   Descriptor file = temporary_file(folder);
   if (!file) {
-    return tl::unexpected(fmt::format("{}: no temporary file in {}: {}", name_, folder, reason(errno)));
+    return tl::unexpected(fmt::format("no temporary file in {}: {}", folder, reason(errno)));
   }
   Room room(file.get(), folder);
   std::vector<std::uint8_t> block(kPart);
@@ -392,7 +390,7 @@ tl::expected<void, std::string> Source::keep_unpacked() {
   for (;;) {
     const ssize_t got = read(block.data(), block.size());
     if (got < 0) {
-      return tl::unexpected(fmt::format("{}: {}", name_, reason(errno)));
+      return tl::unexpected(reason(errno));
     }
     if (got == 0) {
       break;

@@ -48,14 +48,11 @@ struct Shortage {
 /// The octets of a capture; compression is taken off on the way.
 class Source {
  public:
-  /// "-" is standard input. The error is one line for a person. `shown`: the name for people, where it is not the path.
-  /// `at_once`: how many share the room for buffers.
+  /// "-" is standard input. The error says why to a person, and not of which file. `at_once`: how many share the room
+  /// for buffers.
   [[nodiscard]] static tl::expected<std::unique_ptr<Source>, std::string> open(const std::string& path,
-                                                                               const std::string& shown = {},
                                                                                std::size_t at_once = 1);
 
-  /// For messages: the path, or "standard input".
-  [[nodiscard]] const std::string& name() const noexcept { return name_; }
   /// The first octets, as many as there are of them.
   [[nodiscard]] wire::Bytes head() const noexcept { return wire::Bytes(head_).first(head_length_); }
   /// What is taken off; Content::other: nothing.
@@ -75,7 +72,7 @@ class Source {
   [[nodiscard]] bool placed() const noexcept { return size_ && !unpacker_ && not_kept_.empty(); }
   /// Beside read(), and by several threads at once. Fewer than asked: the file ends there. -1 with errno on failure.
   [[nodiscard]] ssize_t read_at(std::uint64_t offset, std::uint8_t* to, std::size_t length) const noexcept;
-  /// Of what is reopenable: read() begins at the start again. The error is one line for a person.
+  /// Of what is reopenable: read() begins at the start again. The error is as that of open().
   [[nodiscard]] tl::expected<void, std::string> rewind();
   /// 0..1 of the file as it is.
   [[nodiscard]] std::optional<double> position() const noexcept;
@@ -98,8 +95,7 @@ class Source {
   [[nodiscard]] std::string reopen_path() const;
 
  private:
-  Source(std::string name, Descriptor fd, std::size_t part) noexcept
-      : name_(std::move(name)), part_(part), fd_(std::move(fd)) {}
+  Source(Descriptor fd, std::size_t part) noexcept : part_(part), fd_(std::move(fd)) {}
   [[nodiscard]] tl::expected<void, std::string> prepare();
   [[nodiscard]] tl::expected<void, std::string> peek();
   [[nodiscard]] tl::expected<void, std::string> fill_head();
@@ -109,7 +105,6 @@ class Source {
   [[nodiscard]] ssize_t read_on(std::uint8_t* to, std::size_t length);
   void end(std::string_view reason);
 
-  std::string name_;
   std::size_t part_;
   Descriptor fd_;
   Descriptor pipe_;  ///< of what fd_ keeps the beginning

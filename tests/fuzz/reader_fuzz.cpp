@@ -49,7 +49,7 @@ class Memory {
 Reading read(wire::Bytes octets) {
   const Memory file(octets);
   Reading out;
-  const auto capture = reader::Capture::open(file.path(), "input");
+  const auto capture = reader::Capture::open(file.path());
   if (!capture) {
     require(!capture.error().empty() && capture.error().find('\n') == std::string::npos);
     return out;

@@ -38,7 +38,7 @@ Recording recorded(const forge::Film& film, const forge::Transport& transport) {
 
 Recording read(const std::string& path, End end) {
   auto capture = rpcrdma::reader::Capture::open(path);
-  if (!capture) throw std::runtime_error(capture.error());
+  if (!capture) throw std::runtime_error(path + ": " + capture.error());
   Recording recording;
   while (const Frame* frame = (*capture)->next()) {
     if ((*capture)->packet()) recording.add({frame->octets.begin(), frame->octets.end()}, *frame);

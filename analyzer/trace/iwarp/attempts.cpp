@@ -2,7 +2,6 @@
 #include "trace/iwarp/attempts.hpp"
 
 #include <algorithm>
-#include <utility>
 
 #include "trace/iwarp/piece.hpp"
 #include "trace/proven_order.hpp"
@@ -67,7 +66,7 @@ void Attempts::segment(const TcpSegment& segment) {
 /// said nothing, whatever the capture lacks.
 void Attempts::take_back(const Flow& flow, const TcpSegment& segment) {
   Attempt* a = find(flow);
-  if (a == nullptr || a->state != Attempt::State::accepted || a->request.number == 0) return;
+  if (a == nullptr || !a->connected() || a->request.number == 0) return;
   if (a->octets != 0 || segment.wire_length != 0 || segment.sequence != a->number + 1) return;
   a->state = Attempt::State::withdrawn;
   Seen seen;
@@ -93,8 +92,8 @@ void Attempts::goes_on(const TcpSegment& segment) {
     tell(TcpAttempt::Step::accepted, seen, a->request);
     return;
   }
-  a->newest_answer = 0;
-  if (std::exchange(a->unheard, false)) tell(TcpAttempt::Step::accepted, seen, a->request);
+  if (a->state == Attempt::State::unheard) tell(TcpAttempt::Step::accepted, seen, a->request);
+  if (a->unconfirmed()) a->state = Attempt::State::accepted;
   const std::uint32_t more = a->had ? segment.acknowledgement - *a->had : 0;  // one may be a FIN
   if (a->state != Attempt::State::accepted || more <= 1 || more > far_away) return;
   a->state = Attempt::State::unreadable;
@@ -117,7 +116,7 @@ void Attempts::cut(const TcpSegment& segment) {
   seen.flow = {{segment.destination, segment.destination_port}, source};
   seen.frame = segment.ref;
   Attempt* a = find(seen.flow);
-  if (a == nullptr || (a->state != Attempt::State::open && a->state != Attempt::State::accepted)) return;
+  if (a == nullptr || (a->state != Attempt::State::open && !a->connected())) return;
   a->state = Attempt::State::unreadable;
   tell(TcpAttempt::Step::unreadable, seen, a->request);
 }
@@ -203,9 +202,11 @@ void Attempts::take_syn(const Seen& seen) {
     case Attempt::State::open:
       tell(TcpAttempt::Step::repeated, seen, a->request);
       return;
-    case Attempt::State::accepted:  // its answer was lost behind the capture: there will be another
+    case Attempt::State::answered:  // that was lost behind the capture: there will be another
+    case Attempt::State::unheard:
       tell_unheard(*a, seen);
       return;
+    case Attempt::State::accepted:  // a copy that comes late says nothing
     case Attempt::State::streaming:
     case Attempt::State::unreadable:
     case Attempt::State::withdrawn:
@@ -244,19 +245,17 @@ void Attempts::take_answer(const Seen& seen) {
     a = &begin(lost);
     a->request = {};
   } else if (a->state != Attempt::State::open) {
-    if (a->state == Attempt::State::accepted && !twice(a->newest_answer, seen.frame.time)) tell_unheard(*a, seen);
+    if (a->unconfirmed() && !twice(a->newest_answer, seen.frame.time)) tell_unheard(*a, seen);
     return;
   }
-  a->state = Attempt::State::accepted;
+  a->state = Attempt::State::answered;
   a->newest_answer = seen.frame.time;
   tell(TcpAttempt::Step::accepted, seen, a->request);
 }
 
-/// Where the client has confirmed an answer, a copy that comes late says nothing.
 void Attempts::tell_unheard(Attempt& attempt, const Seen& seen) {
-  if (attempt.newest_answer == 0) return;
   if (seen.what == Seen::What::answer) attempt.newest_answer = seen.frame.time;
-  attempt.unheard = true;
+  attempt.state = Attempt::State::unheard;
   tell(TcpAttempt::Step::unheard, seen, attempt.request);
 }
 

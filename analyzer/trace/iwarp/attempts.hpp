@@ -64,7 +64,9 @@ class Attempts {
   struct Attempt {
     enum class State : std::uint8_t {
       open,
-      accepted,
+      answered,  ///< by the server's SYN; the client has not confirmed that
+      unheard,   ///< the same, and one of the two has said its part again
+      accepted,  ///< the client speaks behind its SYN
       refused,
       streaming,   ///< MPA is spoken
       unreadable,  ///< what came on it was cut
@@ -76,12 +78,15 @@ class Attempts {
     TimeNs newest = 0;  ///< of its SYNs
     TimeNs newest_report = 0;
     TimeNs refused = 0;
-    TimeNs newest_answer = 0;  ///< of the server's, until the client has confirmed one; 0: it has, or there is none
-    bool unheard = false;      ///< and that was told
+    TimeNs newest_answer = 0;  ///< of the server's SYNs
     std::optional<Seen> copy;  ///< right behind its refusal: refused with it, unless it gets an answer of its own
     bool reported = false;
     std::optional<std::uint32_t> had;  ///< what the client acknowledged first, where the capture lacks the server's SYN
     std::list<Flow>::iterator place;
+
+    [[nodiscard]] bool unconfirmed() const noexcept { return state == State::answered || state == State::unheard; }
+    /// Over TCP; what is spoken there is not known.
+    [[nodiscard]] bool connected() const noexcept { return unconfirmed() || state == State::accepted; }
   };
 
   [[nodiscard]] bool service(const Service& server) const;

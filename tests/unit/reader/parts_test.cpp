@@ -35,7 +35,7 @@ class PartsTest : public ::testing::Test {
     file.write(reinterpret_cast<const char*>(octets.data()), static_cast<std::streamsize>(octets.size()));
   }
   [[nodiscard]] std::unique_ptr<Source> open() const {
-    auto source = Source::open(path_, {}, many_open);
+    auto source = Source::open(path_, many_open);
     EXPECT_TRUE(source) << (source ? "" : source.error());
     EXPECT_EQ((*source)->part(), part);
     return std::move(*source);
@@ -127,7 +127,7 @@ TEST_F(PartsTest, WhatIsCompressedIsReadByOneAfterTheOther) {
   const Octets compressed = gzip(octets_);
   std::ofstream(packed, std::ios::binary)
       .write(reinterpret_cast<const char*>(compressed.data()), static_cast<std::streamsize>(compressed.size()));
-  auto source = Source::open(packed, {}, many_open);
+  auto source = Source::open(packed, many_open);
   std::filesystem::remove(packed);
   ASSERT_TRUE(source) << source.error();
   Parts parts(**source);
@@ -146,7 +146,7 @@ TEST(UsedUp, BeforeTheFrameThatNeedsTheNextPart) {
   const Octets octets = pcap({}, packets).octets;
   std::ofstream(path, std::ios::binary)
       .write(reinterpret_cast<const char*>(octets.data()), static_cast<std::streamsize>(octets.size()));
-  auto capture = Capture::open(path, {}, many_open);
+  auto capture = Capture::open(path, many_open);
   ASSERT_TRUE(capture) << capture.error();
   std::vector<bool> used_up;
   for (std::size_t i = 0; i < packets.size(); ++i) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "cli/own_capture.hpp"
+#include "cli/capture_there.hpp"
 
 #include <array>
 #include <fstream>
