@@ -17,7 +17,7 @@ namespace {
 using reader::load32;
 using reader::padded;
 
-constexpr std::uint16_t application = 4;
+constexpr std::uint16_t application_option = 4;
 constexpr std::uint64_t longest_options = std::uint64_t{1} << 20U;
 
 [[nodiscard]] bool written_by_us(wire::Bytes options, bool big_endian) {
@@ -27,7 +27,7 @@ constexpr std::uint64_t longest_options = std::uint64_t{1} << 20U;
     const std::size_t length = reader::load16(options.data() + 2, big_endian);
     if (code == 0 || padded(head + length) > options.size()) return false;
     const std::string_view value(reinterpret_cast<const char*>(options.data()) + head, length);
-    if (code == application && value.starts_with(report::tool_name)) return true;
+    if (code == application_option && value.starts_with(report::tool_name)) return true;
     options = options.subspan(padded(head + length));
   }
   return false;

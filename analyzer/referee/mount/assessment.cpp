@@ -136,9 +136,9 @@ void take_calls(Assessment& a, const Mount& mount, TimeNs wait) {
 /// What NFS itself lets the mount wait for.
 void take_nfs(Assessment& a, const Mount& mount, TimeNs wait) {
   a.newest_callback = mount.nfs.newest_callback;
-  for (const AsyncCopy& copy : mount.nfs.copies) {
+  for (const AsyncCopy& copy : mount.nfs.promises.copies) {
     if (copy.ended.number != 0 || a.end.time - copy.reply.time < wait) continue;
-    if (end_may_be_lost(mount, copy.reply) || mount.nfs.may_be_forgotten(copy.reply, copy.connection)) {
+    if (end_may_be_lost(mount, copy.reply) || mount.nfs.promises.may_be_forgotten(copy.reply, copy.connection)) {
       ++a.hidden;
     } else if (copy.elsewhere == Elsewhere::more_than_kept) {
       ++a.hidden;
@@ -149,7 +149,7 @@ void take_nfs(Assessment& a, const Mount& mount, TimeNs wait) {
       a.copies.push_back(&copy);
     }
   }
-  for (const Recall& recall : mount.nfs.recalls) {
+  for (const Recall& recall : mount.nfs.promises.recalls) {
     const bool over = recall.ended.number != 0;
     // Where its connection was closed, and the client has had none since, it could not be given back.
     const Life* life = over ? nullptr : life_with(mount, recall.connection);
@@ -158,7 +158,7 @@ void take_nfs(Assessment& a, const Mount& mount, TimeNs wait) {
     if (trace::elapsed(recall.callback.time, until.time) < wait) continue;
     if (!over && never_came(mount, recall)) continue;  // what is felt is that the callback gets no answer
     const bool unseen = end_may_be_lost(mount, recall.callback) || recall.perhaps_returned.number != 0 ||
-                        mount.nfs.may_be_forgotten(recall.callback, recall.connection) ||
+                        mount.nfs.promises.may_be_forgotten(recall.callback, recall.connection) ||
                         returned_elsewhere(mount, recall);
     if (over) {
       if (end_may_be_lost(mount, recall.callback)) {

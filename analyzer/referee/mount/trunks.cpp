@@ -53,10 +53,10 @@ FrameRef Trunks::end_of(const Over& over, const wire::StateId& state) {
 void Trunks::add(const NfsWatch& mount) {
   if (mount.sessions.empty()) return;
   Word word;
-  word.delegations = over(mount.returned);
-  word.layouts = over(mount.layouts_returned);
-  word.copies = over(mount.copies_over);
-  word.all_layouts = mount.all_layouts_returned;
+  word.delegations = over(mount.promises.returned);
+  word.layouts = over(mount.promises.layouts_returned);
+  word.copies = over(mount.promises.copies_over);
+  word.all_layouts = mount.promises.all_layouts_returned;
   word.channel_made = mount.channel_made;
   word.unread = mount.unread;
   for (const wire::SessionId& session : mount.sessions) {
@@ -91,10 +91,10 @@ void Trunks::tell(NfsWatch& mount) const {
 }
 
 void Trunks::tell(const Word& word, NfsWatch& mount) {
-  const More own_delegations = more(mount.returned);
-  const More own_layouts = more(mount.layouts_returned);
-  const More own_copies = more(mount.copies_over);
-  for (Recall& recall : mount.recalls) {
+  const More own_delegations = more(mount.promises.returned);
+  const More own_layouts = more(mount.promises.layouts_returned);
+  const More own_copies = more(mount.promises.copies_over);
+  for (Recall& recall : mount.promises.recalls) {
     if (recall.ended.number != 0) continue;
     const bool layout = recall.of == Recall::Of::layout;
     const Over& over = layout ? word.layouts : word.delegations;
@@ -108,7 +108,7 @@ void Trunks::tell(const Word& word, NfsWatch& mount) {
     const FrameRef more_ended = over.more.newest_but(layout ? own_layouts : own_delegations);
     if (later(more_ended, recall.callback)) recall.elsewhere = Elsewhere::more_than_kept;
   }
-  for (AsyncCopy& copy : mount.copies) {
+  for (AsyncCopy& copy : mount.promises.copies) {
     if (copy.ended.number != 0) continue;
     const FrameRef end = end_of(word.copies, copy.state);
     if (later(end, copy.call)) copy.ended = end;

@@ -6,7 +6,7 @@
 
 #include "referee/state/connection.hpp"
 #include "referee/state/mount.hpp"
-#include "trace/spans.hpp"
+#include "wire/nfs_reply_start.hpp"
 #include "wire/nfs_status.hpp"
 
 namespace rpcrdma::referee {
@@ -15,82 +15,11 @@ namespace {
 
 using wire::StateId;
 
-[[nodiscard]] bool same_state(const StateId& a, const StateId& b) noexcept { return a.other == b.other; }
-
-void end_copy(NfsWatch& nfs, const StateId& state, FrameRef frame) {
-  nfs.copies_over.add({state, frame});
-  for (AsyncCopy& copy : nfs.copies) {
-    if (copy.ended.number == 0 && same_state(copy.state, state)) copy.ended = frame;
-  }
-}
-
-void end_recalls(NfsWatch& nfs, Recall::Of of, const std::optional<StateId>& state, FrameRef frame) {
-  for (Recall& recall : nfs.recalls) {
-    const bool meant = !state || !recall.state || same_state(*recall.state, *state);
-    if (recall.of == of && recall.ended.number == 0 && meant) recall.ended = frame;
-  }
-}
-
-/// The return was on its way already. A delegation is gone with it; of a layout a part may be given back at any time,
-/// so that only counts while its answer is awaited.
-[[nodiscard]] bool crosses_its_return(const NfsWatch& nfs, const Recall& recall) {
-  const auto same = [&](const StateOver& given) { return recall.state && same_state(given.state, *recall.state); };
-  if (recall.of == Recall::Of::delegation) return nfs.returned.newest(same) != nullptr;
-  const StateOver* file = nfs.layouts_returned.newest(same);
-  FrameRef given = file != nullptr ? file->frame : FrameRef{};
-  keep_later(given, nfs.all_layouts_returned);
-  return std::any_of(nfs.layouts_returning.begin(), nfs.layouts_returning.end(),
-                     [&](FrameRef call) { return call.number == given.number; });
-}
-
-/// `place`: which operation of its CB_COMPOUND it is, from 0.
-void begin_recall(Connection& connection, const Transaction& call, std::size_t place, Recall::Of of,
-                  std::optional<StateId> state) {
-  NfsWatch& nfs = connection.mount->nfs;
-  if (call.call.number < nfs.forgotten_before.number) return;  // read late, behind a hole
-  if (nfs.recalls.size() >= NfsWatch::most_recalls) {
-    // Of what is over, what was over soonest: a long wait is told at the end.
-    const auto wait = [](const Recall& recall) {
-      return recall.ended.number != 0 ? trace::elapsed(recall.callback.time, recall.ended.time) : INT64_MAX;
-    };
-    const auto shortest = std::min_element(nfs.recalls.begin(), nfs.recalls.end(),
-                                           [&](const Recall& a, const Recall& b) { return wait(a) < wait(b); });
-    if (shortest->ended.number == 0) return;
-    nfs.recalls.erase(shortest);
-  }
-  Recall recall;
-  recall.of = of;
-  recall.state = state;
-  recall.callback = call.call;
-  recall.xid = call.xid;
-  recall.connection = connection.id();
-  recall.place = place;
-  if (crosses_its_return(nfs, recall)) recall.ended = call.call;
-  nfs.recalls.push_back(recall);
-}
-
 void react(NfsWatch& nfs, FrameRef frame) {
   keep_later(nfs.channel_made, frame);
   if (nfs.channel.empty()) return;
   FlagEpisode& episode = nfs.channel.back();
   if (episode.cleared.number == 0 && episode.reaction.number == 0) episode.reaction = frame;
-}
-
-/// A server that has lost its state knows nothing of what it had promised, or asked for, before this connection; a
-/// client that makes itself known anew has none of it, and waits for none of it, any more.
-void forget_promises(NfsWatch& nfs, const Connection& on) {
-  const FrameRef opened = on.facts.opened;
-  // Whether a connection whose beginning is not in the capture is a new one is not known.
-  if (!on.facts.handshake_seen) {
-    if (later(opened, nfs.perhaps_forgotten.before)) nfs.perhaps_forgotten = {opened, on.id()};
-    return;
-  }
-  keep_later(nfs.forgotten_before, opened);
-  std::erase_if(nfs.copies,
-                [&](const AsyncCopy& copy) { return copy.ended.number == 0 && copy.reply.number < opened.number; });
-  std::erase_if(nfs.recalls, [&](const Recall& recall) {
-    return recall.ended.number == 0 && recall.callback.number < opened.number;
-  });
 }
 
 /// The server agrees with how the client makes itself known.
@@ -103,7 +32,7 @@ void take_introduction(Connection& connection, Transaction& call) {
     nfs.verifier = nfs.asked_verifier;
     if (!anew) return;
   }
-  forget_promises(nfs, connection);
+  nfs.promises.forget(connection.facts);
 }
 
 [[nodiscard]] std::uint32_t introducing_operation(Transaction::Introduces how) noexcept {
@@ -133,25 +62,15 @@ void take_step(Connection& connection, Transaction& call, const wire::CallStep& 
   switch (step.operation) {
     case wire::operation::delegreturn:
     case wire::operation::free_stateid:
-      if (state == nullptr) break;
-      end_recalls(nfs, Recall::Of::delegation, *state, call.call);
-      nfs.returned.add({*state, call.call});
+      if (state != nullptr) nfs.promises.give_back_delegation(*state, call.call);
       break;
     case wire::operation::layoutreturn:
       if (const auto* layouts = std::get_if<wire::Layouts>(&step.arguments)) {
-        const bool file = layouts->of == wire::Layouts::Of::file;
-        if (file) {
-          nfs.layouts_returned.add({layouts->state, call.call});
-        } else {
-          keep_later(nfs.all_layouts_returned, call.call);
-        }
-        end_recalls(nfs, Recall::Of::layout, file ? std::optional(layouts->state) : std::nullopt, call.call);
-        nfs.layouts_returning.push_back(call.call);
-        if (nfs.layouts_returning.size() > NfsWatch::most_returning) nfs.layouts_returning.pop_front();
+        nfs.promises.give_back_layouts(*layouts, call.call);
       }
       break;
     case wire::operation::offload_cancel:
-      if (state != nullptr) end_copy(nfs, *state, call.call);
+      if (state != nullptr) nfs.promises.end_copy(*state, call.call);
       break;
     case wire::operation::offload_status:
       if (state != nullptr) call.asked_of = *state;
@@ -178,6 +97,18 @@ void take_step(Connection& connection, Transaction& call, const wire::CallStep& 
   }
 }
 
+[[nodiscard]] Recall recall_of(const Connection& connection, const Transaction& call, std::size_t place, Recall::Of of,
+                               const std::optional<StateId>& state) {
+  Recall recall;
+  recall.of = of;
+  recall.state = state;
+  recall.callback = call.call;
+  recall.xid = call.xid;
+  recall.connection = connection.id();
+  recall.place = place;
+  return recall;
+}
+
 /// What the server's callback says or wants.
 /// `place`: which operation of the CB_COMPOUND it is, from 0.
 void take_callback_step(Connection& connection, const Transaction& call, const wire::CallStep& step,
@@ -191,19 +122,22 @@ void take_callback_step(Connection& connection, const Transaction& call, const w
       if (const auto* session = std::get_if<wire::SessionId>(&step.arguments)) take_session(nfs, *session);
       break;
     case wire::operation::cb_offload:
-      if (const auto* done = std::get_if<wire::OffloadDone>(&step.arguments)) end_copy(nfs, done->state, call.call);
+      if (const auto* done = std::get_if<wire::OffloadDone>(&step.arguments)) {
+        nfs.promises.end_copy(done->state, call.call);
+      }
       break;
     case wire::operation::cb_recall:
       if (!returned_here) break;
       if (const auto* state = std::get_if<StateId>(&step.arguments)) {
-        begin_recall(connection, call, place, Recall::Of::delegation, *state);
+        nfs.promises.begin_recall(recall_of(connection, call, place, Recall::Of::delegation, *state));
       }
       break;
     case wire::operation::cb_layoutrecall:
       if (!returned_here) break;
       if (const auto* layouts = std::get_if<wire::Layouts>(&step.arguments)) {
         const bool file = layouts->of == wire::Layouts::Of::file;
-        begin_recall(connection, call, place, Recall::Of::layout, file ? std::optional(layouts->state) : std::nullopt);
+        const auto state = file ? std::optional(layouts->state) : std::nullopt;
+        nfs.promises.begin_recall(recall_of(connection, call, place, Recall::Of::layout, state));
       }
       break;
     default:
@@ -236,7 +170,7 @@ void take_flags(std::vector<FlagEpisode>& episodes, std::uint32_t flags, FrameRe
 
 void take_restart(NfsWatch& nfs, std::uint32_t status, FrameRef frame, const Connection& on) {
   const ConnectionId connection = on.id();
-  forget_promises(nfs, on);
+  nfs.promises.forget(on.facts);
   NfsWatch::Restart& restart = nfs.restart;
   if (restart.replies++ == 0) {
     restart.status = status;
@@ -286,39 +220,14 @@ void take_status(Connection& connection, const Transaction& call, const std::str
 }
 
 void take_copy(Connection& connection, const Transaction& call, const wire::Copied& copied, FrameRef frame) {
-  NfsWatch& nfs = connection.mount->nfs;
   if (copied.synchronous || !copied.callback) return;
-  if (frame.number < nfs.forgotten_before.number) return;  // read late, behind a hole
-  if (nfs.copies.size() >= NfsWatch::most_copies) {
-    const auto ended = std::find_if(nfs.copies.begin(), nfs.copies.end(),
-                                    [](const AsyncCopy& copy) { return copy.ended.number != 0; });
-    if (ended == nfs.copies.end()) return;
-    nfs.copies.erase(ended);
-  }
   AsyncCopy copy;
   copy.state = *copied.callback;
   copy.call = call.call;
   copy.reply = frame;
   copy.xid = call.xid;
   copy.connection = connection.id();
-  // It may have been done before its Reply came.
-  const bool done = nfs.copies_over.newest(
-      [&](const StateOver& over) { return same_state(over.state, copy.state) && later(over.frame, copy.call); });
-  if (done) copy.ended = frame;
-  nfs.copies.push_back(copy);
-}
-
-/// The client's answer to each recall of a CB_COMPOUND: an error that says it has nothing to give back ends it, and so
-/// does one in front of it, with which it did not come to the recall.
-void take_recall_answer(NfsWatch& nfs, const Transaction& call, const wire::ReplySteps& reply, FrameRef frame) {
-  for (Recall& recall : nfs.recalls) {
-    if (recall.callback.number != call.call.number) continue;
-    const std::uint32_t status =
-        recall.place < reply.steps.size() ? reply.steps[recall.place].status : reply.status.value_or(0);
-    recall.answer = frame;
-    recall.answered = status == wire::nfs4err_delay ? Recall::Answered::later : Recall::Answered::agreed;
-    if (status != 0 && status != wire::nfs4err_delay && recall.ended.number == 0) recall.ended = frame;
-  }
+  connection.mount->nfs.promises.begin_copy(copy);
 }
 
 [[nodiscard]] Denial denial(std::uint32_t status, bool version_3) noexcept {
@@ -327,47 +236,6 @@ void take_recall_answer(NfsWatch& nfs, const Transaction& call, const wire::Repl
 
 [[nodiscard]] bool keeps_lease(std::uint32_t operation) noexcept {
   return operation == wire::operation::sequence || operation == wire::operation::renew;
-}
-
-/// The COMPOUND has no other result. `results`: from its status on.
-[[nodiscard]] bool lease_alone(wire::Bytes results) noexcept {
-  if (results.size() < 8) return false;
-  const std::size_t at = 8 + (std::size_t{wire::load_be32(results.data() + 4)} + 3) / 4 * 4;
-  if (at > results.size() || results.size() - at < 8) return false;
-  return wire::load_be32(results.data() + at) == 1 && keeps_lease(wire::load_be32(results.data() + at + 4));
-}
-
-/// Of a Reply whose first operation is SEQUENCE, without reading the rest. `results`: from the COMPOUND's status on.
-[[nodiscard]] std::optional<wire::Sequenced> sequenced(wire::Bytes results) noexcept {
-  constexpr std::size_t words_before_tag = 8;
-  constexpr std::size_t most_tag = 1024;
-  if (results.size() < words_before_tag) return std::nullopt;
-  const std::size_t tag = wire::load_be32(results.data() + 4);
-  if (tag > most_tag) return std::nullopt;
-  const std::size_t at = words_before_tag + (tag + 3) / 4 * 4;
-  // number of results, operation, its status, session id, sequence id, three slots, flags
-  constexpr std::size_t operation_at = 4;
-  constexpr std::size_t session_at = 12;
-  constexpr std::size_t flags_at = 44;
-  if (results.size() < at + flags_at + 4) return std::nullopt;
-  const std::uint8_t* p = results.data() + at;
-  if (wire::load_be32(p + operation_at) != wire::operation::sequence || wire::load_be32(p + operation_at + 4) != 0) {
-    return std::nullopt;
-  }
-  wire::Sequenced said;
-  std::copy_n(p + session_at, said.session.octets.size(), said.session.octets.begin());
-  said.flags = wire::load_be32(p + flags_at);
-  return said;
-}
-
-/// Where the results of an accepted Reply with an empty verifier and SUCCESS begin, as most are; 0: it is another.
-[[nodiscard]] std::size_t plain_results(wire::Bytes message) noexcept {
-  constexpr std::size_t body = 24;  // XID, REPLY, MSG_ACCEPTED, flavor, length, SUCCESS
-  if (message.size() < body) return 0;
-  const std::uint8_t* p = message.data();
-  const bool plain = wire::load_be32(p + 4) == 1 && wire::load_be32(p + 8) == 0 && wire::load_be32(p + 16) == 0 &&
-                     wire::load_be32(p + 20) == 0;
-  return plain ? body : 0;
 }
 
 void take_sequence(Connection& connection, const wire::Sequenced& said, FrameRef frame) {
@@ -414,7 +282,7 @@ void read_results(Connection& connection, Transaction& call, FrameRef frame, wir
     if (const auto* made = std::get_if<wire::CreatedSession>(&step.result)) take_session(nfs, made->session);
     if (const auto* copied = std::get_if<wire::Copied>(&step.result)) take_copy(connection, call, *copied, frame);
     if (const auto* progress = std::get_if<wire::OffloadProgress>(&step.result)) {
-      if (progress->complete && call.asked_of) end_copy(nfs, *call.asked_of, frame);
+      if (progress->complete && call.asked_of) nfs.promises.end_copy(*call.asked_of, frame);
     }
   }
   if (call.introduces != Transaction::Introduces::nobody && introduction_refused(call.introduces, reply)) {
@@ -422,7 +290,7 @@ void read_results(Connection& connection, Transaction& call, FrameRef frame, wir
   }
   if (!reply.status) return;
   if (callback) {
-    take_recall_answer(nfs, call, reply, frame);
+    nfs.promises.answer_recalls(call.call, reply, frame);
   } else if (call.protection == wire::Protection::integrity && call.requester == trace::Side::active) {
     const bool lease = reply.steps.size() == 1 && keeps_lease(reply.steps.begin()->operation);
     take_outcome(nfs, call, denial(*reply.status, version == 3), lease, {frame, connection.id()});
@@ -489,26 +357,19 @@ bool reads_to_the_end(Connection& connection, wire::Bytes message, std::size_t w
 void watch_answered(Connection& connection, Transaction& call) {
   if (connection.mount == nullptr) return;
   take_introduction(connection, call);
-  std::erase_if(connection.mount->nfs.layouts_returning,
-                [&](FrameRef returning) { return returning.number == call.call.number; });
+  connection.mount->nfs.promises.layouts_answered(call.call);
   // A Long Call of which the capture has not what was read, or one that was cut before it says what it asks for.
   if (!call.procedure) watch_unread(connection, call.call);
 }
 
 void watch_orphan(Connection& connection, FrameRef reply) {
-  if (connection.mount == nullptr) return;
-  for (Recall& recall : connection.mount->nfs.recalls) {
-    const bool before = recall.callback.number < reply.number;
-    if (before && recall.perhaps_returned.number == 0) recall.perhaps_returned = reply;
-  }
+  if (connection.mount != nullptr) connection.mount->nfs.promises.perhaps_given_back(reply);
 }
 
 void watch_unseen_reply(Connection& connection, Transaction& call) {
   if (connection.mount == nullptr) return;
   watch_answered(connection, call);
-  std::erase_if(connection.mount->nfs.recalls, [&](const Recall& recall) {
-    return recall.callback.number == call.call.number && recall.ended.number == 0;
-  });
+  connection.mount->nfs.promises.recalls_answered_unseen(call.call);
 }
 
 void watch_reply(Connection& connection, Transaction& call, FrameRef frame, wire::Bytes message,
@@ -516,7 +377,7 @@ void watch_reply(Connection& connection, Transaction& call, FrameRef frame, wire
   if (connection.mount == nullptr || !call.procedure) return;
   const auto [program, version, procedure] = *call.procedure;
   const bool of_client = call.requester == trace::Side::active;
-  std::size_t body = plain_results(message);
+  std::size_t body = wire::plain_results(message);
   if (body == 0) {
     const auto rpc = wire::decode_rpc_reply(message, wire_length);
     if (!rpc) return;
@@ -546,7 +407,8 @@ void watch_reply(Connection& connection, Transaction& call, FrameRef frame, wire
   const wire::Bytes results = message.subspan(body);
   const std::uint32_t status = wire::load_be32(results.data());
   if (!callback && of_client) {
-    const bool lease = version == 4 && lease_alone(results);
+    const auto alone = version == 4 ? wire::only_operation(results) : std::nullopt;
+    const bool lease = alone && keeps_lease(*alone);
     take_outcome(connection.mount->nfs, call, denial(status, version == 3), lease, {frame, connection.id()});
   }
   if (version == 3 && !callback) {
@@ -554,7 +416,7 @@ void watch_reply(Connection& connection, Transaction& call, FrameRef frame, wire
     return;
   }
   if (!callback) {
-    if (const std::optional<wire::Sequenced> said = sequenced(results)) take_sequence(connection, *said, frame);
+    if (const auto said = wire::leading_sequence(results)) take_sequence(connection, *said, frame);
   }
   const bool delayed = !callback && status == 0 && !connection.mount->nfs.delays.empty();
   if (status != 0 || call.watched || callback || delayed)

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// What NFS lets a mount wait for: copies, recalls, the callback channel, lost state, delays. Counts and remembers;
-// bounded. The operations are those of RFC 8881, RFC 7862 and RFC 1813.
+// What NFS lets a mount wait for, read out of its messages: what was promised, the callback channel, lost state,
+// delays. Counts and remembers; bounded. The operations are those of RFC 8881, RFC 7862 and RFC 1813.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
-#include <deque>
 #include <map>
 #include <memory>
 #include <optional>
@@ -16,7 +15,7 @@
 
 #include "referee/facts.hpp"
 #include "referee/state/outcomes.hpp"
-#include "referee/state/recent.hpp"
+#include "referee/state/promises.hpp"
 #include "trace/events.hpp"
 #include "wire/bytes.hpp"
 #include "wire/nfs_steps.hpp"
@@ -25,42 +24,6 @@ namespace rpcrdma::referee {
 
 struct Connection;
 struct Transaction;
-
-/// What ended over other addresses of a session since something is awaited.
-enum class Elsewhere : std::uint8_t {
-  all_kept,        ///< is known
-  more_than_kept,  ///< is so much that what is awaited may be among what was forgotten
-};
-
-/// A COPY that the server does behind the reply.
-struct AsyncCopy {
-  wire::StateId state;
-  FrameRef call;
-  FrameRef reply;
-  std::uint32_t xid = 0;
-  ConnectionId connection = 0;
-  FrameRef ended;  ///< CB_OFFLOAD, a poll that says so, or OFFLOAD_CANCEL; number 0: still awaited
-  Elsewhere elsewhere = Elsewhere::all_kept;
-};
-
-/// State that the server wants back.
-struct Recall {
-  enum class Of : std::uint8_t { delegation, layout } of = Of::delegation;
-  std::optional<wire::StateId> state;  ///< nothing: all of a file system, or all
-  FrameRef callback;
-  std::size_t place = 0;  ///< which operation of its CB_COMPOUND
-  FrameRef answer;        ///< the client's reply to it
-  /// What that says, where it is not refused.
-  enum class Answered : std::uint8_t {
-    agreed,
-    later  ///< NFS4ERR_DELAY
-  } answered = Answered::agreed;
-  std::uint32_t xid = 0;
-  ConnectionId connection = 0;
-  FrameRef ended;             ///< returned, or excused by an error; number 0: still awaited
-  FrameRef perhaps_returned;  ///< a Reply since, to a Call that the capture lacks; number 0: none
-  Elsewhere elsewhere = Elsewhere::all_kept;
-};
 
 /// A time in which SEQUENCE replies carry status flags.
 struct FlagEpisode {
@@ -85,12 +48,6 @@ struct DelayRun {
   [[nodiscard]] TimeNs lasted() const noexcept { return (over.number != 0 ? over : last).time - first.time; }
 };
 
-/// What nobody waits for any more.
-struct StateOver {
-  wire::StateId state;
-  FrameRef frame;
-};
-
 /// What was read of a message last. Large, and taken anew for each: one for all mounts.
 struct StepsRead {
   wire::CallSteps asked;
@@ -98,12 +55,9 @@ struct StepsRead {
 };
 
 struct NfsWatch {
-  static constexpr std::size_t most_copies = 256;
-  static constexpr std::size_t most_recalls = 256;
   static constexpr std::size_t most_episodes = 32;
   static constexpr std::size_t most_errors = 256;
   static constexpr std::size_t most_sessions = 4;
-  static constexpr std::size_t most_returning = 64;
 
   struct ErrorCount {
     std::uint64_t times = 0;
@@ -120,13 +74,7 @@ struct NfsWatch {
     ConnectionId connection = 0;
   };
 
-  std::vector<AsyncCopy> copies;
-  std::vector<Recall> recalls;
-  Recent<StateOver, most_copies> copies_over;  ///< the newest: their reply may not have been seen yet, or elsewhere
-  Recent<StateOver, most_recalls> returned;    ///< delegations given back, the newest
-  Recent<StateOver, most_recalls> layouts_returned;  ///< those of files, the newest
-  FrameRef all_layouts_returned;                     ///< the newest of those of a file system, or all; number 0: none
-  std::deque<FrameRef> layouts_returning;            ///< LAYOUTRETURNs that are not answered, the newest
+  Promises promises;
   FrameRef channel_made;                          ///< the newest BIND_CONN_TO_SESSION or CREATE_SESSION; number 0: none
   std::vector<FlagEpisode> channel;               ///< the callback channel is down
   std::vector<FlagEpisode> revoked;               ///< state was taken away
@@ -135,18 +83,6 @@ struct NfsWatch {
   std::map<DelayKey, DelayRun> delays_over;       ///< the longest of those that are over
   std::map<ErrorKey, ErrorCount> errors;
   Restart restart;
-  /// Of what the server had promised, or asked for, before that connection nobody knows any more; number 0: there is
-  /// none.
-  FrameRef forgotten_before;
-  /// The same, but that this connection is a new one, the capture does not show.
-  struct PerhapsForgotten {
-    FrameRef before;
-    ConnectionId on = 0;
-  };
-  PerhapsForgotten perhaps_forgotten;
-  [[nodiscard]] bool may_be_forgotten(FrameRef promise, ConnectionId connection) const noexcept {
-    return promise.number < perhaps_forgotten.before.number && connection != perhaps_forgotten.on;
-  }
   /// NFSv4.0: a client that begins anew confirms another verifier; one that only names its callbacks anew, the same.
   std::optional<std::uint64_t> asked_verifier;  ///< of the newest SETCLIENTID
   std::optional<std::uint64_t> verifier;        ///< of the newest that was confirmed

@@ -293,7 +293,7 @@ TEST(Refused, WithOneLineThatSaysWhatAndWhy) {
         Refusal{"one-octet", {0xd4}, "not a capture"}, Refusal{"header", {0xd4, 0xc3, 0xb2, 0xa1, 2}, "header"}}) {
     const std::string path = folder.write(refusal.what, refusal.octets);
     const Reading got = read_all(path);
-    EXPECT_THAT(got.error, testing::StartsWith(path + ": ")) << refusal.what;
+    EXPECT_THAT(got.error, Not(HasSubstr(path))) << refusal.what << ": whoever shows it names the file";
     EXPECT_THAT(got.error, HasSubstr(refusal.says)) << refusal.what;
     EXPECT_THAT(got.error, Not(HasSubstr("\n"))) << refusal.what;
   }

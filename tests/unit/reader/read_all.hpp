@@ -46,7 +46,7 @@ inline Reading read_all(const std::string& path, Ways ways = Ways::all) {
   const __lsan::ScopedDisabler libwiretap_loses_a_buffer_of_some_damaged_blocks;
 #endif
   Reading out;
-  auto capture = Capture::open(path, {}, 1, ways);
+  auto capture = Capture::open(path, 1, ways);
   if (!capture) {
     out.error = capture.error();
     return out;

@@ -63,8 +63,8 @@ struct EndedCase {
   bool told;         ///< that what is awaited was not among them
 };
 
-constexpr std::size_t kept = NfsWatch::most_recalls;
-static_assert(NfsWatch::most_copies == kept);
+constexpr std::size_t kept = Promises::most_recalls;
+static_assert(Promises::most_copies == kept);
 constexpr EndedCase ended_cases[] = {{"as many as are kept, less one", 0, kept - 1, 0, true},
                                      {"many ahead, and few behind", 3 * kept, kept - 1, 0, true},
                                      {"more than are kept", 0, kept + 1, 0, false},
@@ -98,11 +98,11 @@ struct Trunked {
     mount.lives.push_back(life);
   }
   template <class Kept>
-  void end(const EndedCase& each, Kept NfsWatch::*over) {
-    for (std::size_t i = 0; i < each.before; ++i) (elsewhere.nfs.*over).add({state(2), next()});
+  void end(const EndedCase& each, Kept Promises::*over) {
+    for (std::size_t i = 0; i < each.before; ++i) (elsewhere.nfs.promises.*over).add({state(2), next()});
     awaited = next();
-    for (std::size_t i = 0; i < each.behind; ++i) (elsewhere.nfs.*over).add({state(2), next()});
-    for (std::size_t i = 0; i < each.here; ++i) (mount.nfs.*over).add({state(2), next()});
+    for (std::size_t i = 0; i < each.behind; ++i) (elsewhere.nfs.promises.*over).add({state(2), next()});
+    for (std::size_t i = 0; i < each.here; ++i) (mount.nfs.promises.*over).add({state(2), next()});
   }
   [[nodiscard]] FrameRef next() {
     ++frame;
@@ -127,22 +127,22 @@ TEST(MountInDoubt, WhatIsAwaitedMayBeAmongMoreThanIsKept) {
     for (const Recall::Of of : {Recall::Of::delegation, Recall::Of::layout}) {
       SCOPED_TRACE(each.what);
       Trunked trunked;
-      trunked.end(each, of == Recall::Of::layout ? &NfsWatch::layouts_returned : &NfsWatch::returned);
+      trunked.end(each, of == Recall::Of::layout ? &Promises::layouts_returned : &Promises::returned);
       Recall recall;
       recall.of = of;
       recall.state = state(1);
       recall.callback = recall.answer = trunked.awaited;
-      trunked.mount.nfs.recalls.push_back(recall);
+      trunked.mount.nfs.promises.recalls.push_back(recall);
       const Assessment assessment = trunked.assessed();
       EXPECT_EQ(assessment.recalls.size(), each.told ? 1U : 0U);
       EXPECT_EQ(sentence_of(trunked.mount, assessment) == more_than_kept, !each.told);
     }
     Trunked trunked;
-    trunked.end(each, &NfsWatch::copies_over);
+    trunked.end(each, &Promises::copies_over);
     AsyncCopy copy;
     copy.state = state(1);
     copy.call = copy.reply = trunked.awaited;
-    trunked.mount.nfs.copies.push_back(copy);
+    trunked.mount.nfs.promises.copies.push_back(copy);
     const Assessment assessment = trunked.assessed();
     EXPECT_EQ(assessment.copies.size(), each.told ? 1U : 0U);
     EXPECT_EQ(sentence_of(trunked.mount, assessment) == more_than_kept, !each.told);

@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "referee/state/promises.hpp"
+
+#include <algorithm>
+
+#include "trace/spans.hpp"
+#include "wire/nfs_status.hpp"
+
+namespace rpcrdma::referee {
+
+namespace {
+
+using wire::StateId;
+
+[[nodiscard]] bool same_state(const StateId& a, const StateId& b) noexcept { return a.other == b.other; }
+
+void end_recalls(std::vector<Recall>& recalls, Recall::Of of, const std::optional<StateId>& state, FrameRef frame) {
+  for (Recall& recall : recalls) {
+    const bool meant = !state || !recall.state || same_state(*recall.state, *state);
+    if (recall.of == of && recall.ended.number == 0 && meant) recall.ended = frame;
+  }
+}
+
+/// The return was on its way already. A delegation is gone with it; of a layout a part may be given back at any time,
+/// so that only counts while its answer is awaited.
+[[nodiscard]] bool crosses_its_return(const Promises& promises, const Recall& recall) {
+  const auto same = [&](const StateOver& given) { return recall.state && same_state(given.state, *recall.state); };
+  if (recall.of == Recall::Of::delegation) return promises.returned.newest(same) != nullptr;
+  const StateOver* file = promises.layouts_returned.newest(same);
+  FrameRef given = file != nullptr ? file->frame : FrameRef{};
+  keep_later(given, promises.all_layouts_returned);
+  return std::any_of(promises.layouts_returning.begin(), promises.layouts_returning.end(),
+                     [&](FrameRef call) { return call.number == given.number; });
+}
+
+}  // namespace
+
+void Promises::forget(const ConnectionFacts& on) {
+  const FrameRef opened = on.opened;
+  // Whether a connection whose beginning is not in the capture is a new one is not known.
+  if (!on.handshake_seen) {
+    if (later(opened, perhaps_forgotten.before)) perhaps_forgotten = {opened, on.id};
+    return;
+  }
+  keep_later(forgotten_before, opened);
+  std::erase_if(copies,
+                [&](const AsyncCopy& copy) { return copy.ended.number == 0 && copy.reply.number < opened.number; });
+  std::erase_if(recalls, [&](const Recall& recall) {
+    return recall.ended.number == 0 && recall.callback.number < opened.number;
+  });
+}
+
+void Promises::end_copy(const StateId& state, FrameRef frame) {
+  copies_over.add({state, frame});
+  for (AsyncCopy& copy : copies) {
+    if (copy.ended.number == 0 && same_state(copy.state, state)) copy.ended = frame;
+  }
+}
+
+void Promises::begin_copy(AsyncCopy copy) {
+  if (copy.reply.number < forgotten_before.number) return;  // read late, behind a hole
+  if (copies.size() >= most_copies) {
+    const auto ended =
+        std::find_if(copies.begin(), copies.end(), [](const AsyncCopy& other) { return other.ended.number != 0; });
+    if (ended == copies.end()) return;
+    copies.erase(ended);
+  }
+  // It may have been done before its Reply came.
+  const bool done = copies_over.newest([&](const StateOver& over) {
+    return same_state(over.state, copy.state) && later(over.frame, copy.call);
+  }) != nullptr;
+  if (done) copy.ended = copy.reply;
+  copies.push_back(copy);
+}
+
+void Promises::begin_recall(Recall recall) {
+  if (recall.callback.number < forgotten_before.number) return;  // read late, behind a hole
+  if (recalls.size() >= most_recalls) {
+    // Of what is over, what was over soonest: a long wait is told at the end.
+    const auto wait = [](const Recall& each) {
+      return each.ended.number != 0 ? trace::elapsed(each.callback.time, each.ended.time) : INT64_MAX;
+    };
+    const auto shortest = std::min_element(recalls.begin(), recalls.end(),
+                                           [&](const Recall& a, const Recall& b) { return wait(a) < wait(b); });
+    if (shortest->ended.number == 0) return;
+    recalls.erase(shortest);
+  }
+  if (crosses_its_return(*this, recall)) recall.ended = recall.callback;
+  recalls.push_back(recall);
+}
+
+void Promises::give_back_delegation(const StateId& state, FrameRef call) {
+  end_recalls(recalls, Recall::Of::delegation, state, call);
+  returned.add({state, call});
+}
+
+void Promises::give_back_layouts(const wire::Layouts& layouts, FrameRef call) {
+  const bool file = layouts.of == wire::Layouts::Of::file;
+  if (file) {
+    layouts_returned.add({layouts.state, call});
+  } else {
+    keep_later(all_layouts_returned, call);
+  }
+  end_recalls(recalls, Recall::Of::layout, file ? std::optional(layouts.state) : std::nullopt, call);
+  layouts_returning.push_back(call);
+  if (layouts_returning.size() > most_returning) layouts_returning.pop_front();
+}
+
+void Promises::layouts_answered(FrameRef call) {
+  std::erase_if(layouts_returning, [&](FrameRef returning) { return returning.number == call.number; });
+}
+
+void Promises::answer_recalls(FrameRef callback, const wire::ReplySteps& reply, FrameRef frame) {
+  for (Recall& recall : recalls) {
+    if (recall.callback.number != callback.number) continue;
+    const std::uint32_t status =
+        recall.place < reply.steps.size() ? reply.steps[recall.place].status : reply.status.value_or(0);
+    recall.answer = frame;
+    recall.answered = status == wire::nfs4err_delay ? Recall::Answered::later : Recall::Answered::agreed;
+    if (status != 0 && status != wire::nfs4err_delay && recall.ended.number == 0) recall.ended = frame;
+  }
+}
+
+void Promises::recalls_answered_unseen(FrameRef callback) {
+  std::erase_if(recalls, [&](const Recall& recall) {
+    return recall.callback.number == callback.number && recall.ended.number == 0;
+  });
+}
+
+void Promises::perhaps_given_back(FrameRef reply) {
+  for (Recall& recall : recalls) {
+    const bool before = recall.callback.number < reply.number;
+    if (before && recall.perhaps_returned.number == 0) recall.perhaps_returned = reply;
+  }
+}
+
+}  // namespace rpcrdma::referee

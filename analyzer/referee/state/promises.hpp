@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// What the two ends of a mount owe each other behind their Replies: the end of a copy (RFC 7862 section 15.2), state
+// that the server wants back (RFC 8881 sections 10.4 and 12.5.5). Counts and remembers; bounded.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <optional>
+#include <vector>
+
+#include "referee/facts.hpp"
+#include "referee/state/recent.hpp"
+#include "trace/events.hpp"
+#include "wire/nfs_steps.hpp"
+
+namespace rpcrdma::referee {
+
+/// What ended over other addresses of a session since something is awaited.
+enum class Elsewhere : std::uint8_t {
+  all_kept,        ///< is known
+  more_than_kept,  ///< is so much that what is awaited may be among what was forgotten
+};
+
+/// A COPY that the server does behind the reply.
+struct AsyncCopy {
+  wire::StateId state;
+  FrameRef call;
+  FrameRef reply;
+  std::uint32_t xid = 0;
+  ConnectionId connection = 0;
+  FrameRef ended;  ///< CB_OFFLOAD, a poll that says so, or OFFLOAD_CANCEL; number 0: still awaited
+  Elsewhere elsewhere = Elsewhere::all_kept;
+};
+
+/// State that the server wants back.
+struct Recall {
+  enum class Of : std::uint8_t { delegation, layout } of = Of::delegation;
+  std::optional<wire::StateId> state;  ///< nothing: all of a file system, or all
+  FrameRef callback;
+  std::size_t place = 0;  ///< which operation of its CB_COMPOUND, from 0
+  FrameRef answer;        ///< the client's reply to it
+  /// What that says, where it is not refused.
+  enum class Answered : std::uint8_t {
+    agreed,
+    later  ///< NFS4ERR_DELAY
+  } answered = Answered::agreed;
+  std::uint32_t xid = 0;
+  ConnectionId connection = 0;
+  FrameRef ended;             ///< returned, or excused by an error; number 0: still awaited
+  FrameRef perhaps_returned;  ///< a Reply since, to a Call that the capture lacks; number 0: none
+  Elsewhere elsewhere = Elsewhere::all_kept;
+};
+
+/// What nobody waits for any more.
+struct StateOver {
+  wire::StateId state;
+  FrameRef frame;
+};
+
+struct Promises {
+  static constexpr std::size_t most_copies = 256;
+  static constexpr std::size_t most_recalls = 256;
+  static constexpr std::size_t most_returning = 64;
+
+  std::vector<AsyncCopy> copies;
+  std::vector<Recall> recalls;
+  Recent<StateOver, most_copies> copies_over;  ///< the newest: their reply may not have been seen yet, or elsewhere
+  Recent<StateOver, most_recalls> returned;    ///< delegations given back, the newest
+  Recent<StateOver, most_recalls> layouts_returned;  ///< those of files, the newest
+  FrameRef all_layouts_returned;                     ///< the newest of those of a file system, or all; number 0: none
+  std::deque<FrameRef> layouts_returning;            ///< LAYOUTRETURNs that are not answered, the newest
+  /// Of what the server had promised, or asked for, before that connection nobody knows any more; number 0: there is
+  /// none.
+  FrameRef forgotten_before;
+  /// The same, but that this connection is a new one, the capture does not show.
+  struct PerhapsForgotten {
+    FrameRef before;
+    ConnectionId on = 0;
+  };
+  PerhapsForgotten perhaps_forgotten;
+
+  /// A server that has lost its state knows nothing of what it had promised, or asked for, before this connection; a
+  /// client that makes itself known anew has none of it, and waits for none of it, any more.
+  void forget(const ConnectionFacts& on);
+  [[nodiscard]] bool may_be_forgotten(FrameRef promise, ConnectionId connection) const noexcept {
+    return promise.number < perhaps_forgotten.before.number && connection != perhaps_forgotten.on;
+  }
+
+  /// It is done, or nobody waits for it.
+  void end_copy(const wire::StateId& state, FrameRef frame);
+  void begin_copy(AsyncCopy copy);
+
+  void begin_recall(Recall recall);
+  /// DELEGRETURN, FREE_STATEID
+  void give_back_delegation(const wire::StateId& state, FrameRef call);
+  /// LAYOUTRETURN
+  void give_back_layouts(const wire::Layouts& layouts, FrameRef call);
+  void layouts_answered(FrameRef call);
+  /// The client's answer to each recall of a CB_COMPOUND: an error that says it has nothing to give back ends it, and
+  /// so does one in front of it, with which it did not come to the recall.
+  void answer_recalls(FrameRef callback, const wire::ReplySteps& reply, FrameRef frame);
+  /// It was answered, and how is not known: its recalls may have been excused.
+  void recalls_answered_unseen(FrameRef callback);
+  /// A Reply to a Call of the client that is not in the capture: that may have returned what was recalled since.
+  void perhaps_given_back(FrameRef reply);
+};
+
+}  // namespace rpcrdma::referee
