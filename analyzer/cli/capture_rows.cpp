@@ -73,18 +73,26 @@ struct Sums {
   return status == ExitStatus::nothing ? "nothing" : "clean";  // notes are for healthy ones as well
 }
 
-/// Suites without their frame, each with the capture's name in front of its own.
+/// With `added` behind the first `mark`, where there is one.
+[[nodiscard]] std::string with(std::string_view line, std::string_view mark, std::string_view added) {
+  const std::size_t at = line.find(mark);
+  if (at == std::string_view::npos) return std::string(line);
+  const std::size_t behind = at + mark.size();
+  return fmt::format("{}{}{}", line.substr(0, behind), added, line.substr(behind));
+}
+
+/// Suites without their frame, each with the capture's name in front of its own. What reads them tells tests apart by
+/// class and name, and takes a full stop for the end of a package.
 [[nodiscard]] std::string suites(const std::string& path, std::string_view said) {
-  constexpr std::string_view name = "<testsuite name=\"";
+  const std::string name = report::xml(path);
+  std::string package = name;
+  std::replace(package.begin(), package.end(), '.', '_');
+  const std::string class_of_all = fmt::format("classname=\"{}.", report::tool_name);
   std::string out;
   each_line(said, [&](std::string_view line) {
     if (line.starts_with("<?xml") || line.starts_with("<testsuites") || line.starts_with("</testsuites")) return;
-    const std::size_t at = line.find(name);
-    if (at == std::string_view::npos) {
-      out += line;
-    } else {
-      out += fmt::format("{}{}{}: {}", line.substr(0, at), name, report::xml(path), line.substr(at + name.size()));
-    }
+    const std::string named = with(line, "<testsuite name=\"", name + ": ");
+    out += named == line ? with(line, class_of_all, package + ".") : named;
     out += '\n';
   });
   return out;

@@ -122,6 +122,8 @@ class Batch(unittest.TestCase):
         names = [suite.get("name") for suite in root]
         self.assertEqual({name.split(": ")[0] for name in names}, set(self.order))
         self.assertEqual(len(names), len(set(names)))
+        tests = [(case.get("classname"), case.get("name")) for suite in root for case in suite.findall("testcase")]
+        self.assertEqual(len(tests), len(set(tests)))
         statistics = self.each("--statistics", self.captures).output
         self.assertIn(["error", "credit-initial-exceeded", "1"], [line.split() for line in statistics.splitlines()])
         self.assertEqual([path in statistics for path in self.order], [True] * 3)
