@@ -291,7 +291,7 @@ struct Liveness : EventBase {
   /// unanswered REQ or REP, any TCP octet. Where too much is under way to be remembered: the oldest that is.
   FrameRef unacknowledged;
   FrameRef first_copy;    ///< first transmission, or first known, of what is sent again
-  FrameRef first_repeat;  ///< oldest repeat of it: who is silent since then is not there
+  FrameRef first_repeat;  ///< oldest repeat of it
   FrameRef last_copy;     ///< newest repeat of it
   FrameRef denied;        ///< newest frame in which the other side says that it has not taken just that; number 0: none
   enum class Denial : std::uint8_t {
@@ -301,7 +301,13 @@ struct Liveness : EventBase {
   /// Newest frame in which the other side acknowledges more of what this side sent before its first packet in the
   /// capture; number 0: none, or the acknowledgements do not tell.
   FrameRef before_capture;
-  std::uint64_t copies = 0;   ///< repeats since the acknowledgement last moved, `first_copy` not counted; 0: none
+  std::uint64_t copies = 0;  ///< repeats since the acknowledgement last moved, `first_copy` not counted; 0: none
+  /// Those since the other side was heard last. Who is silent since the first repeat is not there.
+  struct Unheard {
+    FrameRef first;         ///< transmission
+    FrameRef first_repeat;  ///< of that; the newest is `last_copy`
+    std::uint64_t copies = 0;
+  } unheard;
   std::uint64_t amount = 0;   ///< packets (requests and READ responses), octets (TCP) that this side sent, as seen
   std::uint64_t missing = 0;  ///< those the capture lacks
   std::uint64_t places = 0;   ///< in so many gaps

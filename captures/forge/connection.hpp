@@ -86,6 +86,8 @@ class Connection {
   virtual void respond(Op read, const Octets& data) = 0;
   /// `by` acknowledges everything the other side has sent.
   virtual void acknowledge(Side by) = 0;
+  /// The same, of what was sent before `op`, by who has said so before.
+  virtual void acknowledge_before(Side by, Op op) = 0;
   /// The receiver of `op` refuses it: NAK, or Terminate.
   virtual void refuse(Op op, Refusal refusal) = 0;
   /// iWARP: a Terminate that belongs to no operation. Mistake elsewhere.

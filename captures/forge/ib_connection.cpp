@@ -206,6 +206,11 @@ class IbConnection final : public Connection {
     answer(by, (peer.psn + psn_mask) & psn_mask, aeth(ib::ack_no_credits, peer.messages), "ack");
   }
 
+  void acknowledge_before(Side by, Op op) override {
+    const Sent& sent = sent_.at(op);
+    answer(by, (sent.first_psn + psn_mask) & psn_mask, aeth(ib::ack_no_credits, sent.msn - 1), "ack");
+  }
+
   void refuse(Op op, Refusal refusal) override {
     const Sent& sent = sent_.at(op);
     std::uint8_t syndrome = ib::nak_remote_access;

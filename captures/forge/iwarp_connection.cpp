@@ -186,6 +186,8 @@ class IwarpConnection final : public Connection {
     segment(by, ack, {}, "ack");
   }
 
+  void acknowledge_before(Side by, Op /*op*/) override { segment(by, ack, {}, "ack"); }
+
   void refuse(Op op, Refusal refusal) override {
     const Sent& sent = sent_.at(op);
     mpa::Terminate t;

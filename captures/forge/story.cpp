@@ -148,7 +148,13 @@ void Story::play(const Step& step) {
   } else if (step.verb == "wait" || step.verb == "clock") {
     film_.wait(nanoseconds(words.need<double>("seconds")));
   } else if (step.verb == "acknowledge") {
-    line().wire->acknowledge(words.side("by").value_or(Side::client));
+    const Side by = words.side("by").value_or(Side::client);
+    const auto before = words.get<std::string>("before", "");
+    if (before.empty()) {
+      line().wire->acknowledge(by);
+    } else {
+      line().wire->acknowledge_before(by, operation(before).op);
+    }
   } else if (step.verb == "reset") {
     line().wire->reset(words.side("by").value_or(Side::client));
   } else if (step.verb == "ready") {

@@ -143,8 +143,10 @@ void close_with(const Witness& witness, Closed closed, const Suspect& suspect) {
   constexpr TimeNs span = 1'000'000'000;
   const auto& sent = connection.of(side).liveness;
   const auto& silent = connection.of(other(side)).liveness;
-  return sent && silent && sent->copies >= copies && sent->last_copy.time - sent->first_copy.time >= span &&
-         silent->heard.number < sent->first_repeat.number;
+  if (!sent || !silent) return false;
+  const trace::Liveness::Unheard& unheard = sent->unheard;
+  return unheard.copies >= copies && sent->last_copy.time - unheard.first.time >= span &&
+         silent->heard.number < unheard.first_repeat.number;
 }
 
 /// What proves why it ends. Not what a gap may have hidden.
@@ -251,7 +253,7 @@ struct Silence {
     return Silence{stuck, Silence::Of::packets, state.first_repeat, state.last_repeat};
   }
   if (!repeats_in_vain(connection, stuck)) return std::nullopt;
-  return Silence{stuck, Silence::Of::keep_alives, state.liveness->first_repeat, state.liveness->last_copy};
+  return Silence{stuck, Silence::Of::keep_alives, state.liveness->unheard.first_repeat, state.liveness->last_copy};
 }
 
 /// What proves why it is over: a cause before silence, which only follows from it.
@@ -272,7 +274,7 @@ struct EndProof {
   if (silence.of == Silence::Of::keep_alives) {
     return fmt::format(
         "The {} asked {} times whether the {} is still there (frames {} to {}) and got no answer: path or peer failed.",
-        name(silence.stuck), grouped(state.liveness->copies + 1), name(silent), silence.first.number,
+        name(silence.stuck), grouped(state.liveness->unheard.copies + 1), name(silent), silence.first.number,
         silence.last.number);
   }
   return fmt::format(

@@ -39,8 +39,9 @@ void take_silence(Assessment& a, const Mount& mount) {
     if (life.orderly) continue;
     for (const Side side : {Side::active, Side::passive}) {
       const auto& sent = life.liveness[index(side)];
-      if (sent && sent->copies > 0)
-        consider(other(side), sent->first_copy, sent->first_repeat, sent->last_copy, sent->copies);
+      if (!sent || sent->unheard.copies == 0) continue;
+      const trace::Liveness::Unheard& unheard = sent->unheard;
+      consider(other(side), unheard.first, unheard.first_repeat, sent->last_copy, unheard.copies);
     }
   }
   for (const Attempt& attempt : mount.attempts) {

@@ -109,7 +109,10 @@ Attempt& new_attempt(Mount& mount, Attempt&& attempt) {
   const bool repeats_itself = heard->heard.number == heard->last_copy.number &&
                               heard->first_copy.number < sent->first_repeat.number &&
                               heard->acknowledging.number < sent->first_repeat.number;
-  if (repeats_itself || heard->heard.number < sent->first_repeat.number) return OpenCall::Vain::lost;
+  const trace::Liveness::Unheard& unheard = sent->unheard;
+  const bool silent = repeats_count(unheard.copies, unheard.first, sent->last_copy) &&
+                      heard->heard.number < unheard.first_repeat.number;
+  if (repeats_itself || silent) return OpenCall::Vain::lost;
   const bool denied = sent->denied.number > sent->first_repeat.number &&
                       heard->heard.number <= std::max(sent->denied.number, sent->last_copy.number);
   if (!denied) return OpenCall::Vain::no;

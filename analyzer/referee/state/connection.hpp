@@ -210,6 +210,7 @@ struct Connection {
     if (std::none_of(cases.begin(), cases.end(), more)) of.episode_finding.reset();
   }
   void keep(const trace::Liveness& told) {
+    of(told.side).repeats_unheard(told);
     std::optional<trace::Liveness>& kept = of(told.side).liveness;
     kept = told;
     kept->networks.clear();  // they are the connection's

@@ -119,7 +119,7 @@ void Connection::tell_liveness(FrameRef frame) {
     const std::size_t i = index(side);
     Liveness e;
     shared.fill(e, side, frame);
-    e.heard = heard[i];
+    e.heard = shared.heard[i];
     e.acknowledging = acknowledging[i];
     e.amount = shared.packets[i].seen;
     e.missing = shared.packets[i].missing;
@@ -134,6 +134,7 @@ void Connection::tell_liveness(FrameRef frame) {
         e.first_copy = e.first_repeat = waits;
         e.last_copy = handshake_copies[i].last;
         e.copies = handshake_copies[i].count;
+        e.unheard = {waits, waits, e.copies};
       }
     }
     shared.sink.on(e);
@@ -194,7 +195,7 @@ void Connection::replay() {
   const std::vector<WaitingPacket>& of_client = waiting[index(Side::active)];
   const bool used_before = reply && !of_client.empty() && of_client.front().ref.number < reply->frame.number;
   if (used_before) shared.say_late(Side::passive, reply->frame);
-  const std::array<FrameRef, 2> newest = heard;                     // handshake messages were not held back
+  const std::array<FrameRef, 2> newest = shared.heard;              // handshake messages were not held back
   std::vector<Farewell> farewells = std::exchange(farewells_, {});  // behind all of this
   std::array<std::size_t, 2> at{};
   while (at[0] < waiting[0].size() || at[1] < waiting[1].size()) {
@@ -207,7 +208,7 @@ void Connection::replay() {
       deliver(legs[i]->sender, {p.ref, p.octets, p.wire_length, p.crc_bad, *h});
   }
   for (std::size_t i = 0; i < 2; ++i)
-    if (newest[i].number > heard[i].number) heard[i] = newest[i];
+    if (newest[i].number > shared.heard[i].number) shared.heard[i] = newest[i];
   farewells_ = std::move(farewells);
   tell_farewells(false);
 }

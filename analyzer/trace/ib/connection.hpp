@@ -148,7 +148,6 @@ struct Connection {
     std::uint64_t count = 0;
     FrameRef last;
   };
-  std::array<FrameRef, 2> heard{};                    ///< newest frame, by sender
   std::array<FrameRef, 2> acknowledging{};            ///< newest one that answers requests, by sender
   std::array<NetworksSeen, 2> networks;               ///< of handshake messages, by sender
   std::array<bool, 2> received{};                     ///< an MRA says so of this side's REQ or REP
@@ -180,7 +179,7 @@ struct Connection {
   void tell_liveness(FrameRef frame);
   /// A CM message of this side came.
   void hears(Side sender, const IbPacket& packet) {
-    heard[index(sender)] = packet.ref;
+    shared.heard[index(sender)] = packet.ref;
     networks[index(sender)].add(packet.seen_in);
   }
   /// A CM message that was seen before.

@@ -45,6 +45,7 @@ struct Shared {
     std::uint64_t places = 0;   ///< in so many gaps
   };
   std::array<Count, 2> packets{};
+  std::array<FrameRef, 2> heard{};         ///< newest frame, by sender, CM as well
   std::array<FrameRef, 2> overtaken_in{};  ///< the request at hand of this side, by one that it sent later
 
   template <class Event>

@@ -83,7 +83,7 @@ void Stream::hold(const Arrival& a, Sequence at) {
     const bool twice =
         same->mark == a.mark && close_together(same->ref.time, a.ref.time) && retried_frame_ < same->ref.number;
     shared_.repeated(side_, a.ref, twice ? Repeated::Kind::capture_duplicate : Repeated::Kind::retransmission);
-    if (!twice) copies_.add(at, acknowledged_, same->ref, a.ref);
+    if (!twice) copies_.add(at, acknowledged_, shared_.heard[index(other(side_))], same->ref, a.ref);
     return;
   }
   shared_.waits(side_, a.ref, a.header);
@@ -342,7 +342,7 @@ void Stream::repeated(const Arrival& a, Sequence at) {
   } else {
     retried_frame_ = a.ref.number;
     answers_.retried(a.ref);
-    copies_.add(at, acknowledged_, sent != nullptr ? sent->ref : FrameRef{}, a.ref);
+    copies_.add(at, acknowledged_, shared_.heard[index(other(side_))], sent != nullptr ? sent->ref : FrameRef{}, a.ref);
   }
   shared_.repeated(side_, a.ref, kind);
 }

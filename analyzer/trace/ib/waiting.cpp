@@ -28,7 +28,7 @@ namespace {
 
 void Connection::deliver(Side sender, const Captured& packet) {
   last_used = packet.ref;
-  const FrameRef before = std::exchange(heard[index(sender)], packet.ref);
+  const FrameRef before = std::exchange(shared.heard[index(sender)], packet.ref);
   if (acknowledges(packet.header.op.kind)) acknowledging[index(sender)] = packet.ref;
   EarlyPackets& early = early_[index(sender)];
   if (!early.empty() || !come(sender, packet.header)) {

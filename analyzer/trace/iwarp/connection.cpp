@@ -491,7 +491,7 @@ void Connection::close_half(Half& h) {
 }
 
 void Connection::repeat(Half& h, Position start, FrameRef again) {
-  h.copies.add(start, h.acknowledged, h.order.oldest_beyond(start), again);
+  h.copies.add(start, h.acknowledged, half(1 - h.direction).heard, h.order.oldest_beyond(start), again);
 }
 
 /// Octets that follow on others are missing in the same place.
