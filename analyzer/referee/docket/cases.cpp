@@ -281,6 +281,9 @@ void settle_all_cases(const Witness& witness, std::optional<Side> complete, bool
     // All of the file is here: what only was late would have come.
     const bool overtaken = waited.order == Case::Order::open && !connection.order_lost();
     const bool proven = overtaken || complete == other(waited.accused);
+    if (!proven && waited.answer() != nullptr) {
+      keep_later(connection.of(other(waited.accused)).end_missing, waited.frame);
+    }
     const bool may_be_offered = witness.context.options.profile != Profile::rfc8166;
     if (!proven && (call_missing(waited, all) || (may_be_offered && offer_missing(waited, all)))) {
       leave_unproven(witness, waited);

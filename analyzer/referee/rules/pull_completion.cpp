@@ -484,13 +484,14 @@ void offers_overdue(const Witness& witness, Side requester, FrameRef now) {
 
 namespace {
 
-/// Something else of the requester was seen behind its last Read of the offer: there, or before, RDMA_DONE would be.
-/// A FIN stands behind all that was sent; DREQ has no place among it.
+/// Something else of the requester was seen behind its last Read of the offer: there, or before, RDMA_DONE would be,
+/// unless what it said last is missing. A FIN stands behind all that was sent; DREQ has no place among it.
 [[nodiscard]] bool behind_the_pull(const Connection& connection, const Offer& offer) {
   if (connection.facts.transport == trace::Transport::iwarp) return true;
   if (connection.order_lost()) return false;  // it may stand there, and have been sent before
   const std::uint64_t last = offer.last_read.number != 0 ? offer.last_read.number : offer.frame.number;
-  return connection.of(offer.requester).last_event.number > last;
+  const SideState& requester = connection.of(offer.requester);
+  return requester.last_event.number > last && requester.end_missing.number <= last;
 }
 
 }  // namespace

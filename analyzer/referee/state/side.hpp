@@ -102,6 +102,7 @@ struct SideState {
   FrameRef newest_gap;     ///< where the newest of them was noticed
   FrameRef unseen_asked;   ///< newest answer of the other side to what it may have sent where nothing is seen of it
   FrameRef reply_missing;  ///< shows that the other side had a Reply which the capture lacks; number 0: nothing does
+  FrameRef end_missing;    ///< newest answer to what this side may have said last and the capture lacks; number 0: none
   FrameRef last_event;     ///< newest frame of this side that was delivered
   FrameRef first_event;
   std::optional<std::uint64_t> lists_unknown;  ///< key of its newest Call whose chunk lists the capture does not show
