@@ -75,6 +75,7 @@ void take_calls(Assessment& a, const Mount& mount, TimeNs wait) {
   const auto consider = [&](OpenCall call, FrameRef until) {
     call.waited = until.time - call.first.time;
     if (call.waited < wait) return;
+    if (call.fetching.read.number != 0 && trace::elapsed(call.fetching.read.time, until.time) < wait) return;
     // Its responder had that long to answer it, or is only now without credit, or room.
     constexpr TimeNs drought = 2'000'000'000;
     for (FrameRef* const since : {&call.no_credit, &call.no_window}) {

@@ -163,6 +163,7 @@ void takes_back(Connection& connection, const Transaction& call) {
   const bool refused_last = answer_refused(connection, call);
   const bool not_taken = refused_last || (answered && open.vain != OpenCall::Vain::no);
   open.answer = not_taken ? call.reply : call.refused_answer;
+  if (call.fetching.number != 0) open.fetching = {call.reply, call.fetching};
   if (refused_last || refused_for_good(connection, call.call)) open.refused = connection.facts.closed->frame;
   const bool read = call.procedure.has_value() || !call.operation.empty();
   if (call.malformed()) {
@@ -452,9 +453,10 @@ void Mounts::keeps_open_calls(Connection& connection) {
   std::vector<OpenCall>& calls = connection.over() ? mount.lost_calls : mount.open_calls;
   std::size_t before = calls.size();
   for (const auto& [key, call] : connection.transactions) {
-    const bool refused = answer_refused(connection, call) || answered_in_vain(connection, call) != OpenCall::Vain::no;
-    if (refused) takes_back(connection, call);
-    if ((call.answers != 0 && !refused) || call.settled_elsewhere() || without_reply(call)) continue;
+    const bool without_it = call.fetching.number != 0 || answer_refused(connection, call) ||
+                            answered_in_vain(connection, call) != OpenCall::Vain::no;
+    if (call.answers != 0 && without_it) takes_back(connection, call);
+    if ((call.answers != 0 && !without_it) || call.settled_elsewhere() || without_reply(call)) continue;
     if (call.malformed() && !refusal_awaited(connection, call)) continue;  // perhaps a Reply, or dropped by rule
     if (calls.size() >= Mount::most_lost_calls) {                          // the oldest have been given up long since
       constexpr std::size_t some = Mount::most_lost_calls / 4;

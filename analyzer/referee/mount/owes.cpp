@@ -108,6 +108,10 @@ namespace {
   // Refused, or repeated in vain, it never came to who has to answer it, or its answer to who waits for that. Who has
   // no Receive for it has to post one.
   if (call.refused.number != 0 || call.vain == OpenCall::Vain::lost) return Owes::unknown;
+  // An adapter answers a Read by itself.
+  if (call.fetching.read.number != 0) {
+    return heard_since(mount, responder, call.fetching.read) ? alive(responder) : Owes::unknown;
+  }
   if (call.vain == OpenCall::Vain::no_receive) return alive(call.answer.number != 0 ? call.requester : responder);
   return call.delivered || heard_since(mount, responder, call.frame) ? alive(responder) : Owes::unknown;
 }

@@ -238,8 +238,13 @@ using State = MountFacts::State;
 }
 
 [[nodiscard]] std::string call_text(const OpenCall& call) {
-  return fmt::format("{} {:#010x} (frame {}) has waited {:.1f} s", call.called(), call.xid, call.first.number,
-                     seconds(call.waited));
+  std::string text = fmt::format("{} {:#010x} (frame {}) has waited {:.1f} s", call.called(), call.xid,
+                                 call.first.number, seconds(call.waited));
+  if (call.fetching.read.number != 0) {
+    text += fmt::format(": its Reply is offered to be read (frame {}), and the Read of that (frame {}) gets no answer",
+                        call.fetching.reply.number, call.fetching.read.number);
+  }
+  return text;
 }
 
 [[nodiscard]] std::string silence_text(const Assessment& a) {

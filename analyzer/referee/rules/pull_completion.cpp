@@ -506,6 +506,10 @@ void offers_at_end(const Witness& witness, FrameRef now, bool capture_end, std::
       witness.unchecked(RuleId::pull_completion_missing, "what looks like an offered Reply may be a Long Call");
       continue;
     }
+    if (offer.reads_outstanding != 0 && !orderly) {
+      Transaction* call = connection.find(offer.transaction);
+      if (call != nullptr && call->reply.number == offer.frame.number) call->fetching = offer.last_read;
+    }
     if (offer.reads_outstanding != 0 && done_is_due(witness, offer)) {
       // RDMA_DONE comes behind the answer, or behind the refusal, of every Read.
       witness.unchecked(RuleId::pull_completion_missing, "a Read of the offered memory has no answer in the capture");

@@ -74,6 +74,10 @@ void tell_hanging(const MountWitness& witness, const Mount& mount, const std::ve
             ? fmt::format("; what came as its answer (frame {}) was sent again to frame {} and never acknowledged",
                           oldest.answer.number, oldest.newest_copy.number)
             : fmt::format("; it was sent again to frame {} and never acknowledged", oldest.newest_copy.number);
+  } else if (oldest.fetching.read.number != 0) {
+    symptom.what +=
+        fmt::format("; its Reply is offered to be read (frame {}), and the Read of that (frame {}) gets no answer",
+                    oldest.fetching.reply.number, oldest.fetching.read.number);
   } else if (oldest.answer.number != 0) {
     symptom.what += fmt::format("; what came as its answer (frame {}) was refused", oldest.answer.number);
   } else if (oldest.refused.number != 0) {

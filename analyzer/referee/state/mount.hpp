@@ -82,6 +82,11 @@ struct OpenCall {
   FrameRef no_credit;    ///< version 2: since then its responder may send nothing, to the end; number 0: not so
   FrameRef no_window;    ///< iWARP: since then its requester's TCP takes nothing, to the end; number 0: not so
   FrameRef pulling;      ///< RDMA Read of its chunks that waits for its answer; number 0: none
+  /// Its Reply is offered to be read, and the requester's Read of that has no answer.
+  struct Fetching {
+    FrameRef reply;  ///< number 0: not so
+    FrameRef read;
+  } fetching;
 
   [[nodiscard]] bool surely_waits() const noexcept { return waits == Waits::surely; }
   /// In a sentence.

@@ -120,6 +120,7 @@ struct Transaction {
   FrameRef first_pushed;               ///< first packet of RDMA Write into its memory
   std::uint64_t moved = 0;             ///< octets, both ways
   FrameRef reply_written;              ///< first packet of RDMA Write into its Reply chunk
+  FrameRef fetching;  ///< newest Read of its offered Reply, which has no answer to the end; number 0: none
   // The beginning of a payload that travels by RDMA (Position-Zero Read chunk, Reply chunk) or in pieces
   MessageBody call_body;
   MessageBody reply_body;
