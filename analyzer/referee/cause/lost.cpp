@@ -214,7 +214,7 @@ enum class NoticedBy : std::uint8_t {
       successor.time - std::max(client.last_repeat.time, server.last_repeat.time) <= reconnects_within) {
     return true;
   }
-  if (connection.facts.transport == trace::Transport::iwarp) {
+  if (connection.facts.transport == trace::Transport::iwarp || connection.stage == Connection::Stage::leaving) {
     return repeats_in_vain(connection, Side::active) || repeats_in_vain(connection, Side::passive);
   }
   return rounds >= 7;
@@ -359,7 +359,7 @@ FrameRef judge_lost(const Witness& witness, FrameRef noticed, NoticedBy by, cons
   return !goes_on && may_have_ended(connection, refused);
 }
 
-/// Whose FIN stands behind what it repeated in vain.
+/// Whose FIN, or DREQ, stands behind what it repeated in vain.
 [[nodiscard]] std::optional<Side> leaver(const Connection& connection) {
   if (connection.stage != Connection::Stage::leaving) return std::nullopt;
   const FrameRef client = connection.of(Side::active).farewell;
@@ -425,11 +425,6 @@ void judge_close(const Witness& witness, const trace::Disconnect& event) {
   const Side by = event.how == How::reply ? other(event.side) : event.side;
   const std::optional<Side> left = leaver(connection);
   const Suspect* cause = proven_cause(witness, event.frame);
-  // A FIN may still be answered, and all that it follows.
-  if (cause == nullptr && event.how == How::fin && !left && repeats_in_vain(connection, by)) {
-    connection.stage = Connection::Stage::leaving;
-    return;
-  }
   // Who gives up says so, to nobody.
   const bool exhausted = (event.how == How::request && connection.of(by).repeats >= 5) ||
                          (event.how == How::reset && repeats_in_vain(connection, by));
@@ -437,7 +432,13 @@ void judge_close(const Witness& witness, const trace::Disconnect& event) {
     judge_lost(witness, event.frame, NoticedBy::close, end_proof(witness, event.frame));
     return;
   }
-  if (left && (event.how == How::fin || event.side == *left)) {
+  // A FIN may still be answered, and all that it follows; a DREQ may be.
+  const bool leaves = event.how == How::fin || event.how == How::request;
+  if (cause == nullptr && leaves && !left && repeats_in_vain(connection, by)) {
+    connection.stage = Connection::Stage::leaving;
+    return;
+  }
+  if (left && (event.how != How::reset || event.side == *left)) {
     end_as(witness, closed_by(connection, Closed::How::disconnect, *left, connection.of(*left).farewell), *left,
            event.frame, cause);
     return;
@@ -453,7 +454,7 @@ void judge_close(const Witness& witness, const trace::Disconnect& event) {
 
 namespace {
 
-/// It ended with the FIN that nobody answered. True when there was one.
+/// It ended with the FIN, or DREQ, that nobody answered. True when there was one.
 bool end_if_leaving(const Witness& witness) {
   const std::optional<Side> left = leaver(witness.connection);
   if (!left) return false;

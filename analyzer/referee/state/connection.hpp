@@ -144,7 +144,7 @@ struct Connection {
   std::vector<Suspect> suspects;
   enum class Stage : std::uint8_t {
     open,
-    leaving,  ///< a FIN behind what was repeated in vain: the end, once the other side is heard again
+    leaving,  ///< a FIN or DREQ behind what was repeated in vain: the end, once the other side is heard again
     rejected,
     over  ///< closed: nothing that follows is judged
   } stage = Stage::open;
