@@ -275,6 +275,7 @@ void Referee::on(const trace::ConnectRequest& event) {
   impl_->peers.connects(impl_->on(*connection), event.frame);
   impl_->mounts.names(event, impl_->finished);
   impl_->mounts.requests(*connection, unusual ? Attempt::Port::unusual : Attempt::Port::usual);
+  for (const trace::Disconnect& end : Mounts::left_behind(*connection)) on(end);
   impl_->tell_handshake(*connection, event);
 }
 

@@ -504,6 +504,19 @@ void Mounts::forgets(const Connection& connection) {
   if (connection.mount != nullptr && connection.mount->alive.empty()) connection.mount->clocks.rest();
 }
 
+std::vector<trace::Disconnect> Mounts::left_behind(const Connection& begun) {
+  std::vector<trace::Disconnect> ends;
+  if (begun.mount == nullptr) return ends;
+  for (const auto& [id, connection] : begun.mount->alive) {
+    if (!connection->left_unanswered()) continue;
+    trace::Disconnect& end = ends.emplace_back();
+    end.connection = id;
+    end.frame = begun.request_frame;
+    end.how = trace::Disconnect::How::superseded;
+  }
+  return ends;
+}
+
 void Mounts::leave_out_strangers(const std::vector<std::uint16_t>& service_ports, const Services& services) {
   for (const auto& [ends, mount] : mounts_) {
     for (Attempt& attempt : mount->attempts) {

@@ -37,6 +37,9 @@ class Mounts {
   void names(const trace::ConnectRequest& request, Finished& finished);
   /// REQ or MPA Request.
   void requests(Connection& connection, Attempt::Port port);
+  /// Who connects again waits no more for an answer to its farewells, or its server for those of its own: how these
+  /// connections end.
+  [[nodiscard]] static std::vector<trace::Disconnect> left_behind(const Connection& begun);
   /// Its handshake is not in the capture.
   void adopts(Connection& connection);
   void repeats_request(const Connection& connection, FrameRef frame);

@@ -220,6 +220,10 @@ struct Connection {
       }
     }
   }
+  /// TCP repeats its FIN, and is answered when the path is there again. Nobody repeats a DREQ for long.
+  [[nodiscard]] bool left_unanswered() const noexcept {
+    return stage == Stage::leaving && facts.transport != trace::Transport::iwarp;
+  }
   [[nodiscard]] bool request_seen() const noexcept { return request_frame.number != 0; }
   [[nodiscard]] bool reply_seen() const noexcept { return reply_frame.number != 0; }  ///< REP, MPA Reply
   /// The request has got no answer, and nothing else shows that there was one.
