@@ -90,10 +90,12 @@ struct Shared {
     reordered_said[index(side)] = true;
     quality(side, frame, Quality::Kind::reordered);
   }
+  /// One tap may be behind the other. Where each side is behind the other, frames changed places one by one.
   void say_late(Side side, FrameRef frame) {
     if (late[index(side)]) return;
     late[index(side)] = true;
     quality(side, frame, Quality::Kind::late);
+    if (late[index(other(side))]) say_shuffled(side, frame);
   }
   void say_shuffled(Side side, FrameRef frame) {
     if (std::exchange(shuffled_said, true)) return;
