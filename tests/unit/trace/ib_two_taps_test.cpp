@@ -315,5 +315,28 @@ TEST_F(IbTwoTapsOpen, ARequestBehindAnAnswerOfItsSideThatWasSentLater) {
   }
 }
 
+// One tap is behind the other, as long as only one side is. Of both sides it is true only where frames change places.
+TEST_F(IbTwoTapsOpen, EachSideBehindTheOther) {
+  for (const bool both : {false, true}) {
+    Peers p;
+    p.step = 10'000;
+    p.set_up_fields();
+    p.handshake();
+    p.server_acks(calls_begin);
+    p.call(calls_begin);
+    if (both) {
+      p.client_acks(replies_begin);
+      p.reply(replies_begin);
+    } else {
+      p.reply(replies_begin);
+      p.client_acks(replies_begin);
+    }
+    p.server_acks(calls_begin + 1);
+    p.call(calls_begin + 1);
+    EXPECT_EQ(count(p.sink.lines, "quality late"), both ? 2U : 1U);
+    EXPECT_EQ(count(p.sink.lines, "quality shuffled"), both ? 1U : 0U);
+  }
+}
+
 }  // namespace
 }  // namespace rpcrdma::test
