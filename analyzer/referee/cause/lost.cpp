@@ -30,9 +30,15 @@ constexpr std::uint64_t under_way = 2;
   return heard != nullptr && heard->frame.number > suspect.frame.number;
 }
 
+/// Whose queue pair is in the error state sends nothing again. That the new attempt was acknowledged may be in frames
+/// that the capture lacks.
+[[nodiscard]] bool tried_again(const Connection& connection, const Suspect& suspect) {
+  return connection.of(suspect.sender).last_repeat.number > suspect.frame.number;
+}
+
 /// Work that went on was not ended by it. What a refused Send caused is over once that Send is acknowledged.
 [[nodiscard]] bool may_have_ended(const Connection& connection, const Suspect& suspect) {
-  if (suspect.refused_ordinal != 0) return !went_on(connection, suspect);
+  if (suspect.refused_ordinal != 0) return !went_on(connection, suspect) && !tried_again(connection, suspect);
   return connection.completed <= suspect.completed + under_way;
 }
 
