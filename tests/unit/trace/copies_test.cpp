@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Repeats in vain, and which of them the other side has not been heard since.
+#include "trace/copies.hpp"
+
+#include <optional>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+namespace rpcrdma::trace {
+namespace {
+
+struct Repeat {
+  std::uint64_t at = 0;     ///< what is sent again
+  std::uint64_t frame = 0;  ///< in which
+  std::uint64_t heard = 0;  ///< newest frame of the other side
+};
+
+struct Case {
+  const char* what;
+  std::uint64_t first = 0;  ///< transmission; 0: not known
+  std::vector<Repeat> repeats;
+  std::uint64_t copies = 0;
+  std::uint64_t unheard = 0;
+  std::uint64_t unheard_first = 0;
+  std::uint64_t unheard_repeat = 0;
+};
+
+TEST(Copies, SinceTheOtherSideWasHeard) {
+  const std::vector<Case> cases{
+      {"never since the first", 10, {{5, 20, 9}, {5, 30, 9}, {5, 40, 9}}, 3, 3, 10, 20},
+      {"between the first and its repeat: it has not come yet", 10, {{5, 20, 15}, {5, 30, 15}}, 2, 2, 10, 20},
+      {"behind the first repeat", 10, {{5, 20, 9}, {5, 30, 25}, {5, 40, 25}, {5, 50, 25}}, 4, 2, 30, 40},
+      {"behind each", 10, {{5, 20, 9}, {5, 30, 25}, {5, 40, 35}}, 3, 0, 40, 0},
+      {"the first is not known", 0, {{5, 20, 9}, {5, 30, 9}, {5, 40, 9}}, 2, 2, 20, 30},
+      {"what follows it counts with it", 10, {{5, 20, 9}, {6, 21, 9}, {5, 30, 9}}, 2, 2, 10, 20},
+      {"something older is sent again: that counts", 10, {{5, 20, 9}, {5, 30, 9}, {4, 40, 9}}, 1, 1, 10, 40},
+  };
+  for (const Case& c : cases) {
+    SCOPED_TRACE(c.what);
+    Copies copies;
+    for (const Repeat& repeat : c.repeats) copies.add(repeat.at, 4, {repeat.heard, 0}, {c.first, 0}, {repeat.frame, 0});
+    Liveness told;
+    copies.tell(told, 4);
+    EXPECT_EQ(told.copies, c.copies);
+    EXPECT_EQ(told.last_copy.number, c.repeats.back().frame);
+    EXPECT_EQ(told.unheard.copies, c.unheard);
+    EXPECT_EQ(told.unheard.first.number, c.unheard_first);
+    EXPECT_EQ(told.unheard.first_repeat.number, c.unheard_repeat);
+  }
+}
+
+TEST(Copies, AnAcknowledgementThatMovesEndsThem) {
+  Copies copies;
+  copies.add(5, 4, {9, 0}, {10, 0}, {20, 0});
+  Liveness told;
+  copies.tell(told, 5);
+  EXPECT_EQ(told.copies, 0U);
+  EXPECT_EQ(told.unheard.copies, 0U);
+}
+
+TEST(Copies, QuestionsBeginAnewBehindAnAnswer) {
+  Copies copies;
+  for (const std::uint64_t frame : {20U, 30U, 40U}) copies.ask(4, {9, 0}, {frame, 0});
+  Liveness told;
+  copies.tell(told, 4);
+  EXPECT_EQ(told.copies, 2U);
+  EXPECT_EQ(told.unheard.copies, 2U);
+  copies.ask(4, {45, 0}, {50, 0});
+  copies.ask(4, {45, 0}, {60, 0});
+  Liveness later;
+  copies.tell(later, 4);
+  EXPECT_EQ(later.copies, 1U);
+  EXPECT_EQ(later.first_copy.number, 50U);
+  EXPECT_EQ(later.unheard.first_repeat.number, 60U);
+}
+
+}  // namespace
+}  // namespace rpcrdma::trace
