@@ -68,7 +68,8 @@ void take_silence(Assessment& a, const Mount& mount) {
     const Life* life = life_with(mount, call.connection);
     return (life == nullptr || !life->orderly) && !worked_after(mount, call.ended, nullptr);
   }
-  return call.waited < sent_again_after;
+  // Where nothing of its own connection is missing, that is all the same: it may just as well hang.
+  return call.waits == OpenCall::Waits::perhaps_beside || call.waited < sent_again_after;
 }
 
 void take_calls(Assessment& a, const Mount& mount, TimeNs wait) {

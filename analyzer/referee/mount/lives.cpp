@@ -67,6 +67,26 @@ bool worked_after(const Mount& mount, FrameRef frame, const Life* but) {
                      [&](const Life& life) { return &life != but && later(life.last_reply, frame); });
 }
 
+void doubt_answers(Mount& mount, TimeNs wait) {
+  const bool sampled = std::any_of(mount.lives.begin(), mount.lives.end(), [](const Life& l) { return l.sampled(); });
+  const auto may_be_missing = [&](const OpenCall& call) {
+    if (!call.surely_waits() || call.quiet_since.number == 0) return false;
+    // By then it had waited for long.
+    if (trace::passed(call.first.time, call.quiet_since.time, wait)) return false;
+    return sampled || later(call.lack_beside, call.quiet_since);
+  };
+  for (OpenCall& call : mount.open_calls) {
+    if (may_be_missing(call)) call.waits = OpenCall::Waits::perhaps_beside;
+  }
+  for (OpenCall& call : mount.lost_calls) {
+    if (!may_be_missing(call)) continue;
+    call.waits = OpenCall::Waits::perhaps_beside;
+    const auto of = std::find_if(mount.lives.begin(), mount.lives.end(),
+                                 [&](const Life& life) { return life.id == call.connection; });
+    if (of != mount.lives.end() && call.requester == Side::active) --of->open_calls;
+  }
+}
+
 bool end_may_be_lost(const Mount& mount, FrameRef begun) {
   return gap_behind(mount, begun) ||
          std::any_of(mount.lives.begin(), mount.lives.end(), [](const Life& life) { return life.one_way; });

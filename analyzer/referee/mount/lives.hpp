@@ -22,6 +22,9 @@ namespace rpcrdma::referee {
 /// The connection that ended last with Calls of the client open, if nothing has carried a Reply since: they are still
 /// outstanding, also where the newest connection was closed in good order. null: there is none.
 [[nodiscard]] const Life* left_calls_open(const Mount& mount);
+/// Whose answers may be missing, as other connections show, or a sample. Once, when all lives are known. `wait`: the
+/// shortest that counts.
+void doubt_answers(Mount& mount, TimeNs wait);
 /// What would have ended a wait that began there may stand where nobody captured it.
 [[nodiscard]] bool end_may_be_lost(const Mount& mount, FrameRef begun);
 /// The capture shows all that was ever asked on these connections.

@@ -145,6 +145,38 @@ void takes_back(Connection& connection, const Transaction& call) {
          responder.newest_gap.number != 0 && !trace::passed(responder.newest_gap.time, closed->frame.time, lately);
 }
 
+/// Newest gap in the other connections of its mount: one tap sees them all.
+[[nodiscard]] FrameRef lack_beside(const Connection& connection) {
+  FrameRef newest;
+  for (const Life& life : connection.mount->lives) {
+    for (const FrameRef lack : life.newest_lack) keep_later(newest, lack);
+  }
+  for (const auto& [id, beside] : connection.mount->alive) {
+    if (beside == &connection) continue;
+    for (const SideState& side : beside->sides) keep_later(newest, side.newest_lack());
+  }
+  return newest;
+}
+
+/// It, or something in front of it, was sent again and again, and never acknowledged: nobody had it.
+[[nodiscard]] bool never_taken(const Connection& connection, const Transaction& call) {
+  const SideState& requester = connection.of(call.requester);
+  const auto& sent = requester.liveness;
+  return sent && call.call_ordinal > requester.acknowledged && call.call.number <= sent->last_copy.number &&
+         repeats_count(sent->copies, sent->first_copy, sent->last_copy);
+}
+
+/// The newest frame of its responder that has a place in its stream, or the Call itself: what would stand between is
+/// known to be missing, or was not sent.
+[[nodiscard]] FrameRef whole_until(const Connection& connection, const Transaction& call) {
+  const SideState& responder = connection.of(other(call.requester));
+  FrameRef until = call.call;
+  keep_later(until, responder.last_event);
+  const bool each_has = connection.facts.transport == trace::Transport::iwarp;
+  if (each_has && responder.liveness) keep_later(until, responder.liveness->heard);
+  return until;
+}
+
 [[nodiscard]] OpenCall open_call_of(const Connection& connection, const Transaction& call) {
   OpenCall open;
   open.connection = connection.id();
@@ -193,6 +225,8 @@ void takes_back(Connection& connection, const Transaction& call) {
     const bool perhaps_offer = !lacking && call.may_be_offer();
     open.waits = perhaps_offer ? OpenCall::Waits::perhaps_no_call : OpenCall::Waits::perhaps;
   }
+  const bool never_answered = open.answer.number != 0 || open.refused.number != 0 || never_taken(connection, call);
+  if (!never_answered) open.quiet_since = whole_until(connection, call);
   open.pulling = read_in_flight(connection, call);
   open.sent = sent_of(connection, call);
   const auto& requester_is = connection.of(call.requester).liveness;
@@ -452,6 +486,7 @@ void Mounts::keeps_open_calls(Connection& connection) {
   Mount& mount = *connection.mount;
   std::vector<OpenCall>& calls = connection.over() ? mount.lost_calls : mount.open_calls;
   std::size_t before = calls.size();
+  const FrameRef beside = lack_beside(connection);
   for (const auto& [key, call] : connection.transactions) {
     const bool without_it = call.fetching.number != 0 || answer_refused(connection, call) ||
                             answered_in_vain(connection, call) != OpenCall::Vain::no;
@@ -464,6 +499,7 @@ void Mounts::keeps_open_calls(Connection& connection) {
       before -= std::min(before, some);
     }
     calls.push_back(open_call_of(connection, call));
+    calls.back().lack_beside = beside;
   }
   std::sort(calls.begin() + static_cast<std::ptrdiff_t>(before), calls.end(),
             [](const OpenCall& a, const OpenCall& b) { return a.first.number < b.first.number; });
@@ -553,6 +589,7 @@ std::vector<Said<MountFacts>> Mounts::finish(const MountWitness& witness, FrameR
     now = {trace::Moment::Step::mounts, mount->id};
     across.trunks.tell(mount->nfs);
     mount->present = {across.presence.newest(mount->client), across.presence.newest(mount->server)};
+    doubt_answers(*mount, witness.context.options.wait);
     Assessment assessment = assess(*mount, last, witness.context.options.wait);
     if (first.number != 0) assessment.begin = first;
     const bool guessed = assessment.roles == MountFacts::Roles::guessed;

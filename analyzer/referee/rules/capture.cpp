@@ -366,21 +366,15 @@ const Row rows::capture_sampled{
     .next = "Capture on the host (tcpdump with ibdump, or on the Ethernet device), or with a mirror that keeps up."};
 
 void judge_sampling(const MountWitness& witness, const Mount& mount) {
-  constexpr std::uint64_t places = 20;
-  constexpr std::uint64_t share = 20;  // one in twenty
   Symptom symptom;
   std::uint64_t missing = 0;
   std::uint64_t all = 0;
   for (const Life& life : mount.lives) {
-    const auto& client = life.liveness[index(Side::active)];
-    const auto& server = life.liveness[index(Side::passive)];
-    if (!client || !server) continue;
-    const auto sampled = [&](const trace::Liveness& side) {
-      return side.places > 0 && side.missing > (side.amount + side.missing) / share;
-    };
-    if (!sampled(*client) || !sampled(*server) || client->places + server->places <= places) continue;
-    missing += client->missing + server->missing;
-    all += client->missing + server->missing + client->amount + server->amount;
+    if (!life.sampled()) continue;
+    for (const auto& side : life.liveness) {
+      missing += side->missing;
+      all += side->missing + side->amount;
+    }
     if (symptom.frames.empty()) symptom.frames = {life.opened};
     if (symptom.connections.size() < Mount::most_connections_named) symptom.connections.push_back(life.id);
     ++symptom.times;

@@ -137,6 +137,21 @@ namespace {
 
 }  // namespace
 
+bool Life::sampled() const noexcept {
+  constexpr std::uint64_t most_places = 20;
+  constexpr std::uint64_t share = 20;  // one in twenty
+  const auto all_over = [](const std::optional<trace::Liveness>& side) {
+    return side && side->places > 0 && side->missing > (side->amount + side->missing) / share;
+  };
+  return all_over(liveness[0]) && all_over(liveness[1]) && liveness[0]->places + liveness[1]->places > most_places;
+}
+
+bool gap_behind(const Mount& mount, FrameRef frame) noexcept {
+  return std::any_of(mount.lives.begin(), mount.lives.end(), [&](const Life& life) {
+    return life.sampled() || std::max(life.newest_lack[0].number, life.newest_lack[1].number) > frame.number;
+  });
+}
+
 bool may_be_repetition(const Connection& connection, const Transaction& call) {
   if (call.first_copy.number != 0 || call.unheard_copy.number != 0) return true;
   if (connection.mount == nullptr) return false;

@@ -61,6 +61,7 @@ struct OpenCall {
   enum class Waits : std::uint8_t {
     surely,
     perhaps,         ///< its answer may be what the capture lacks
+    perhaps_beside,  ///< likewise: nothing is known to be missing of its connection, and much of others or all over
     perhaps_no_call  ///< it may as well be a Reply that is offered to be read
   } waits = Waits::surely;
   /// Version 2: has all of it been sent?
@@ -87,6 +88,9 @@ struct OpenCall {
     FrameRef reply;  ///< number 0: not so
     FrameRef read;
   } fetching;
+  /// Up to here nothing of its responder is missing; number 0: whatever is, it has no answer.
+  FrameRef quiet_since;
+  FrameRef lack_beside;  ///< newest gap in another connection of the mount, until its own ended; number 0: none
 
   [[nodiscard]] bool surely_waits() const noexcept { return waits == Waits::surely; }
   /// In a sentence.
@@ -141,6 +145,8 @@ struct Life {
     const bool unused = messages == 0 && cut == 0;
     return established() && ended && unused && !one_way && newest_lack[0].number == 0 && newest_lack[1].number == 0;
   }
+  /// Packets are missing all over both directions.
+  [[nodiscard]] bool sampled() const noexcept;
   std::array<FrameRef, 2> heard;        ///< newest frame of each side
   std::array<FrameRef, 2> newest_lack;  ///< of each side's direction
   std::array<std::optional<trace::Liveness>, 2> liveness;
@@ -220,13 +226,9 @@ struct Mount {
   }
 };
 
-/// Something that was sent behind `frame` is not in the capture: what would have ended a wait, or the Call that shows
-/// what a Reply is about.
-[[nodiscard]] inline bool gap_behind(const Mount& mount, FrameRef frame) noexcept {
-  return std::any_of(mount.lives.begin(), mount.lives.end(), [&](const Life& life) {
-    return std::max(life.newest_lack[0].number, life.newest_lack[1].number) > frame.number;
-  });
-}
+/// Something that was sent behind `frame` is not in the capture, or may not be, as of a sample nothing proves that it
+/// is whole: what would have ended a wait, or the Call that shows what a Reply is about.
+[[nodiscard]] bool gap_behind(const Mount& mount, FrameRef frame) noexcept;
 
 /// `answer`: the first one.
 [[nodiscard]] CallTimes times_of(const Transaction& call, const trace::Send& answer) noexcept;
