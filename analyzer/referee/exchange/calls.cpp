@@ -98,7 +98,8 @@ bool answered_before(const Witness& witness, const trace::Send& event, std::uint
     return send.reply() || send.htype == static_cast<std::uint32_t>(wire::Proc::error);  // of version 2 as well
   };
   return responder.sends.newest([&](const RecentSend& send) {
-    if (!answers(send) || send.xid != xid || send.exchange.generation != 0) return false;
+    const bool taken = send.exchange.generation != 0 && send.answers == RecentSend::Answers::open_call;
+    if (!answers(send) || send.xid != xid || taken) return false;
     if (send.frame.number > event.frame.number) return true;
     if (trace::passed(send.frame.time, event.frame.time, trace::two_taps_apart)) return false;
     // What its receiver has acknowledged it had before it sent the Call.

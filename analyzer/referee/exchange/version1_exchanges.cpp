@@ -192,6 +192,7 @@ void take_second_reply(const Turn& turn, const Transaction& call) {
   Connection& connection = turn.connection;
   const Side requester = call.requester;
   const Reading& reading = turn.reading;
+  turn.send.answers = RecentSend::Answers::answered_call;
   ++connection.ledger(turn.side()).unanswered;
   // Who did not ask drops it, unless this is the answer, and what looked like an offered one was a Long Call.
   const bool answers = possible_long_call(connection, turn.side(), turn.xid()) && !reading.guessed;

@@ -86,7 +86,9 @@ struct RecentSend {
   HeldFinding invalidate_finding;
   std::uint64_t in_flight = 0;  ///< Calls: outstanding including this one
   std::uint64_t limit = 0;
-  TransactionId exchange;     ///< generation 0: none is known
+  TransactionId exchange;  ///< generation 0: none is known
+  /// Of a Reply: its Call had been answered. Perhaps it has another one, which has not come yet.
+  enum class Answers : std::uint8_t { open_call, answered_call } answers = Answers::open_call;
   std::uint32_t version = 0;  ///< rdma_vers; 0: not decoded
   std::uint32_t htype = 0;    ///< rdma_proc or rdma_htype
 };
