@@ -86,17 +86,21 @@ void Connection::emit_reply() {
   shared.sink.on(*reply);
 }
 
-void Connection::repeated_message(Side side, FrameRef ref) {
+FrameRef Connection::hears(Side sender, const IbPacket& packet, wire::CmKind kind) {
+  shared.heard[index(sender)] = packet.ref;
+  networks[index(sender)].add(packet.seen_in);
+  const auto number = static_cast<std::size_t>(kind) - static_cast<std::size_t>(wire::CmKind::req);
+  if (number >= message_kinds) return {};
+  return std::exchange(newest_message[index(sender)][number], packet.ref);
+}
+
+void Connection::repeated_message(Side side, FrameRef ref, FrameRef before) {
   constexpr std::size_t plenty = 64;
-  Repeated::Kind kind = Repeated::Kind::handshake;
-  if (const FrameRef waits = unanswered_handshake(side); waits.number != 0) {
-    HandshakeCopies& copies = handshake_copies[index(side)];
-    if (close_together((copies.count == 0 ? waits : copies.last).time, ref.time)) {
-      kind = Repeated::Kind::handshake_copy;
-    } else {
-      ++copies.count;
-      copies.last = ref;
-    }
+  const bool copied = before.number != 0 && close_together(before.time, ref.time);
+  const Repeated::Kind kind = copied ? Repeated::Kind::handshake_copy : Repeated::Kind::handshake;
+  if (!copied && unanswered_handshake(side).number != 0) {
+    ++handshake_copies[index(side)].count;
+    handshake_copies[index(side)].last = ref;
   }
   if (announced) {
     shared.repeated(side, ref, kind);

@@ -21,6 +21,7 @@
 #include "trace/packet.hpp"
 #include "trace/proven_order.hpp"
 #include "trace/spans.hpp"
+#include "wire/cm.hpp"
 
 namespace rpcrdma::trace::ib {
 
@@ -148,10 +149,12 @@ struct Connection {
     std::uint64_t count = 0;
     FrameRef last;
   };
-  std::array<FrameRef, 2> acknowledging{};            ///< newest one that answers requests, by sender
-  std::array<NetworksSeen, 2> networks;               ///< of handshake messages, by sender
-  std::array<bool, 2> received{};                     ///< an MRA says so of this side's REQ or REP
-  std::array<HandshakeCopies, 2> handshake_copies{};  ///< by sender
+  std::array<FrameRef, 2> acknowledging{};                              ///< newest one that answers requests, by sender
+  std::array<NetworksSeen, 2> networks;                                 ///< of handshake messages, by sender
+  std::array<bool, 2> received{};                                       ///< an MRA says so of this side's REQ or REP
+  std::array<HandshakeCopies, 2> handshake_copies{};                    ///< by sender
+  static constexpr std::size_t message_kinds = 7;                       ///< of a connection: REQ to DREP
+  std::array<std::array<FrameRef, message_kinds>, 2> newest_message{};  ///< by sender and kind
   bool liveness_told = false;
 
   [[nodiscard]] bool handshake() const noexcept { return request.has_value() || reply.has_value(); }
@@ -177,13 +180,10 @@ struct Connection {
   void emit_reply();
   /// Both sides as they are, once: before the connection ends.
   void tell_liveness(FrameRef frame);
-  /// A CM message of this side came.
-  void hears(Side sender, const IbPacket& packet) {
-    shared.heard[index(sender)] = packet.ref;
-    networks[index(sender)].add(packet.seen_in);
-  }
-  /// A CM message that was seen before.
-  void repeated_message(Side side, FrameRef ref);
+  /// A CM message of this side came. Returns the one before of the same kind; number 0: there was none.
+  FrameRef hears(Side sender, const IbPacket& packet, wire::CmKind kind);
+  /// A CM message that was seen before, `before` the newest time.
+  void repeated_message(Side side, FrameRef ref, FrameRef before);
   /// What has waited in legs that came after the announcement.
   void replay();
   void deliver(Side sender, const Captured& packet);

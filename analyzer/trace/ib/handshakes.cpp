@@ -116,8 +116,7 @@ void Handshakes::request(const IbPacket& packet, const CmMessage& m) {
     const bool same = c->request && c->transaction == m.transaction && agree(m.starting_psn, c->request_psn) &&
                       agree(m.local_qpn, c->qpns[index(Side::active)]);
     if (same) {
-      c->hears(Side::active, packet);
-      c->repeated_message(Side::active, packet.ref);
+      c->repeated_message(Side::active, packet.ref, c->hears(Side::active, packet, m.kind));
       return;
     }
   }
@@ -128,7 +127,7 @@ void Handshakes::request(const IbPacket& packet, const CmMessage& m) {
   // First, for an older epoch may get its number only now.
   if (m.local_qpn) flows_.attach(c, Side::passive, {packet.destination, packet.source, *m.local_qpn}, packet.ref);
   if (answered == nullptr) c.shared.id = numbers_.next();
-  c.hears(Side::active, packet);
+  c.hears(Side::active, packet, m.kind);
   flows_.set_comm(c, Side::active, key);
   c.roles_known = true;
   c.transaction = m.transaction;
@@ -165,8 +164,7 @@ void Handshakes::reply(const IbPacket& packet, const CmMessage& m) {
   if (c != nullptr && c->reply) {
     const auto& known = c->comm[index(Side::passive)];
     if (known && *known == sender_key(packet, *m.local_id)) {
-      c->hears(Side::passive, packet);
-      c->repeated_message(Side::passive, packet.ref);
+      c->repeated_message(Side::passive, packet.ref, c->hears(Side::passive, packet, m.kind));
       return;
     }
     if (c->announced) c = nullptr;  // another epoch, whose REQ is not in the capture
@@ -177,7 +175,7 @@ void Handshakes::reply(const IbPacket& packet, const CmMessage& m) {
     c->roles_known = true;
     flows_.set_comm(*c, Side::active, receiver_key(packet, *m.remote_id));
   }
-  c->hears(Side::passive, packet);
+  c->hears(Side::passive, packet, m.kind);
   flows_.set_comm(*c, Side::passive, sender_key(packet, *m.local_id));
   c->qpns[index(Side::passive)] = m.local_qpn;
   if (m.starting_psn) c->streams[index(Side::active)].start_at(*m.starting_psn);
@@ -201,9 +199,9 @@ void Handshakes::reply(const IbPacket& packet, const CmMessage& m) {
 void Handshakes::ready(const IbPacket& packet, const CmMessage& m) {
   Connection* c = find(packet, m);
   if (c == nullptr) return;
-  c->hears(Side::active, packet);
+  const FrameRef before = c->hears(Side::active, packet, m.kind);
   // Data may have told it already, when the RTU comes late; a second RTU is a repetition.
-  if (c->ready && c->ready_message) return c->repeated_message(Side::active, packet.ref);
+  if (c->ready && c->ready_message) return c->repeated_message(Side::active, packet.ref, before);
   c->ready = true;
   ConnectReady& r = c->ready_message.emplace();
   c->shared.fill(r, Side::active, packet.ref);
@@ -243,9 +241,9 @@ void Handshakes::refuse_early(Connection& c, const CommKey& client) {
 void Handshakes::refuse(Connection& c, Side side, const IbPacket& packet, std::uint16_t reason,
                         const PrivateDataArea& private_data) {
   flows_.announce(c);  // no data belongs to it
-  c.hears(side, packet);
+  const FrameRef before = c.hears(side, packet, CmKind::rej);
   if (c.rejected) {
-    c.repeated_message(side, packet.ref);
+    c.repeated_message(side, packet.ref, before);
     return;
   }
   c.rejected = true;
@@ -264,7 +262,7 @@ void Handshakes::other_message(const IbPacket& packet, const CmMessage& m) {
   Connection* c = find(packet, m);
   if (c == nullptr) return;
   const Side side = side_of(*c, packet, m);
-  c->hears(side, packet);
+  c->hears(side, packet, m.kind);
   if (m.kind != CmKind::mra) return;
   c->received[index(other(side))] = true;
   if (side == Side::active || !c->request || c->reply || c->rejected || c->receipt) return;
@@ -297,10 +295,10 @@ void Handshakes::disconnect(const IbPacket& packet, const CmMessage& m) {
   // Found by its queue pair: from now on also by its communication IDs, for the DREP.
   if (!c->comm[index(side)]) flows_.set_comm(*c, side, sender_key(packet, *m.local_id));
 
-  c->hears(side, packet);
+  const FrameRef before = c->hears(side, packet, m.kind);
   bool& seen = (m.kind == CmKind::dreq ? c->dreq_seen : c->drep_seen)[index(side)];
   if (seen) {
-    c->repeated_message(side, packet.ref);
+    c->repeated_message(side, packet.ref, before);
     return;
   }
   seen = true;
