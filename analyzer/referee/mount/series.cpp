@@ -55,7 +55,10 @@ void add_attempt(AttemptSeries& series, const Attempt& attempt) {
     series.ended_by = attempt.first;
     return;
   }
-  if (series.attempts++ == 0) series.first = attempt.first;
+  if (series.attempts++ == 0) {
+    series.first = attempt.first;
+    series.foremost = attempt.foremost();
+  }
   series.newest = attempt.first;
   series.last = attempt.last;
   if (attempt.answered_no()) keep_later(series.last_answer, attempt.answer);

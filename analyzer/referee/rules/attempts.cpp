@@ -314,14 +314,14 @@ void judge_attempts(const MountWitness& witness, const Mount& mount, const Asses
   Singles singles(witness.context.book, mount);
   for (const AttemptSeries& series : assessment.series) {
     if (series.attempts < attempts_of_a_loop) continue;
-    singles.fold(series.first, std::max(series.last.number, series.last_answer.number));
+    singles.fold(series.foremost, std::max(series.last.number, series.last_answer.number));
     judge_series(witness, series, assessment);
   }
   judge_sent_away(witness, assessment);
   const CameThrough came_through(mount);
   for (const Attempt& attempt : mount.attempts) {
     if (came_through.behind(attempt) || (answer_may_be_missing(assessment) && attempt.waits())) {
-      singles.fold(attempt.first, std::max(attempt.last.number, attempt.answer.number));
+      singles.fold(attempt.foremost(), std::max(attempt.last.number, attempt.answer.number));
     }
   }
   judge_single_attempts(witness, mount, assessment, came_through);

@@ -66,6 +66,10 @@ struct Attempt {
     return outcome == Outcome::rejected || outcome == Outcome::declined || outcome == Outcome::unconfirmed ||
            outcome == Outcome::unheard || outcome == Outcome::refused || outcome == Outcome::unreachable;
   }
+  /// Of two taps one may be late: then its answer stands in front of it.
+  [[nodiscard]] FrameRef foremost() const noexcept {
+    return answered_no() && answer.number != 0 && answer.number < first.number ? answer : first;
+  }
   /// The server repeats what it accepted it with, and no REJ of either side says that it has waited in vain.
   [[nodiscard]] bool unconfirmed_in_silence() const noexcept { return outcome == Outcome::unheard && !reason; }
   /// The other end of the connection that may come of it has not said yes or no.

@@ -34,6 +34,7 @@ struct AttemptSeries {
   std::uint64_t acknowledged = 0;  ///< of the unanswered ones: the server has the request (MRA), and has not decided
   FrameRef receipt;                ///< of the newest attempt, if it is one of these; number 0: it is not
   FrameRef first;
+  FrameRef foremost;                    ///< the same, or the answer to it that stands in front
   FrameRef newest;                      ///< with which the newest attempt began
   FrameRef last;                        ///< of the newest attempt
   FrameRef last_answer;                 ///< number 0: none of them was answered
