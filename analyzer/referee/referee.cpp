@@ -242,7 +242,7 @@ struct Referee::Impl {
       mounts.said(connection, judge_unconfirmed_reply(on(connection)));
       return;
     }
-    if (connection.rpcrdma()) judge_still_open(on(connection), last, peers.newest_request(connection));
+    if (connection.rpcrdma()) judge_still_open(on(connection), last, peers.next_request(connection));
   }
 };
 

@@ -41,7 +41,8 @@ class Consequences {
 
 // --- lost.cpp
 void judge_close(const Witness& witness, const trace::Disconnect& event);
-/// The capture ends, and it does not show that the connection did. `newest_request`: between the same ends.
-void judge_still_open(const Witness& witness, FrameRef last, FrameRef newest_request);
+/// The capture ends, and it does not show that the connection did. `successor`: the first request behind it
+/// between the same ends; number 0: none.
+void judge_still_open(const Witness& witness, FrameRef last, FrameRef successor);
 
 }  // namespace rpcrdma::referee

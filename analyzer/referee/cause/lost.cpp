@@ -331,7 +331,8 @@ FrameRef judge_lost(const Witness& witness, FrameRef noticed, NoticedBy by, cons
   if (proof.cause != nullptr) {
     close_with(witness, Closed{Closed::How::superseded, noticed, {}, {}}, *proof.cause);
   } else if (proof.silence) {
-    if (by == NoticedBy::capture_end) until = proof.silence->last;
+    // What shows that it was over is the end of something of its own.
+    if (by != NoticedBy::close) until = proof.silence->last;
     lost_in_silence(witness, *proof.silence, noticed, by);
   } else {
     lost_unseen(witness, noticed);
@@ -473,12 +474,11 @@ bool end_if_leaving(const Witness& witness) {
 
 }  // namespace
 
-void judge_still_open(const Witness& witness, FrameRef last, FrameRef newest_request) {
+void judge_still_open(const Witness& witness, FrameRef last, FrameRef successor) {
   Connection& connection = witness.connection;
   const SideState& client = connection.of(Side::active);
   const SideState& server = connection.of(Side::passive);
-  const bool succeeded = newest_request.number > connection.request_frame.number &&
-                         newest_request.number > std::max(client.last_repeat.number, server.last_repeat.number);
+  const bool succeeded = successor.number != 0;
   // TCP repeats itself for minutes: that it does is enough. No adapter tries more often than seven times: who has done
   // so for as long as counts, and has heard nothing since, has given up.
   constexpr TimeNs quiet_for = 2'000'000'000;
@@ -486,9 +486,9 @@ void judge_still_open(const Witness& witness, FrameRef last, FrameRef newest_req
   const bool quiet = last.time - stuck.last_repeat.time > quiet_for ||
                      connection.facts.transport == trace::Transport::iwarp ||
                      repeats_in_vain(connection, client.repeats >= server.repeats ? Side::active : Side::passive);
-  if (succeeded && retries_exhausted(connection, newest_request)) {
-    const EndProof proof = end_proof(witness, newest_request);
-    judge_live_chunks(witness, judge_lost(witness, newest_request, NoticedBy::successor, proof));
+  if (succeeded && retries_exhausted(connection, successor)) {
+    const EndProof proof = end_proof(witness, successor);
+    judge_live_chunks(witness, judge_lost(witness, successor, NoticedBy::successor, proof));
     return;
   }
   const EndProof proof = end_proof(witness, last);

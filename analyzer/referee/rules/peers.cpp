@@ -56,7 +56,7 @@ FrameRef Peers::newest_portless(const Connection& connection) const {
 void Peers::connects(const Witness& witness, FrameRef request) {
   Connection& connection = witness.connection;
   Pair& pair = of(connection);
-  pair.newest_request = request;
+  pair.requests.add(FrameRef(request));
   const trace::Endpoint& server = connection.facts.server;
   const bool by_gid = connection.facts.transport == trace::Transport::rocev1 ||
                       connection.facts.transport == trace::Transport::infiniband;
@@ -71,9 +71,16 @@ void Peers::connects(const Witness& witness, FrameRef request) {
   pair.stale.reset();
 }
 
-FrameRef Peers::newest_request(const Connection& connection) const {
+FrameRef Peers::next_request(const Connection& connection) const {
   const auto pair = pairs_.find(key(connection));
-  return pair != pairs_.end() ? pair->second.newest_request : FrameRef{};
+  if (pair == pairs_.end()) return {};
+  FrameRef since = connection.request_frame;
+  for (const SideState& side : connection.sides) keep_later(since, side.last_repeat);
+  FrameRef next;
+  for (const FrameRef request : pair->second.requests) {
+    if (later(request, since) && (next.number == 0 || later(next, request))) next = request;
+  }
+  return next;
 }
 
 const Row rows::version_negotiation_loop{

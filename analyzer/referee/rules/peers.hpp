@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "referee/rules/checks.hpp"
+#include "referee/state/recent.hpp"
 
 namespace rpcrdma::referee {
 
@@ -22,8 +23,9 @@ class Peers {
   void refused_as_stale(const Connection& connection, HeldFinding finding) {
     of(connection).stale = std::move(finding);
   }
-  /// The newest request of this client to this server; number 0: none.
-  [[nodiscard]] FrameRef newest_request(const Connection& connection) const;
+  /// The first request of this client to this server behind that of the connection and whatever was repeated on it, as
+  /// far as they are kept; number 0: none.
+  [[nodiscard]] FrameRef next_request(const Connection& connection) const;
 
   /// Does the client probe version 2 although it was refused on the connection before (and ended there)?
   void judge_version_refusal(const Witness& witness, FrameRef now);
@@ -39,7 +41,7 @@ class Peers {
     std::optional<PrivateData> client;
     std::optional<PrivateData> server;
     FrameRef handshake;
-    FrameRef newest_request;
+    Recent<FrameRef, 64> requests;
     HeldFinding stale;  ///< the finding about a refusal as stale, until the client tries again
     struct Refused {
       FrameRef by;  ///< ERR_VERS; number 0: none
