@@ -45,7 +45,8 @@ const Row rows::call_hangs{
         "A Call without an answer for as long as --wait says (5 s), to the end of the capture, or of the newest "
         "connection that carried it. A copy on a later connection does not begin a new wait, and a Reply that was "
         "refused is no answer. Not decided when frames "
-        "of the responder are missing since the Call, or when only one direction was captured.",
+        "of the responder, or of another connection of the mount, are missing since the Call, when the capture is a "
+        "sample, or when only one direction was captured.",
     .next =
         "When the server owes: its nfsd threads (cat /proc/fs/nfsd/threads, /proc/PID/stack), its disks, its log. When "
         "it cannot be reached: ping, rdma link show, the switch. Client: cat /proc/self/mountstats, rpcdebug or "
