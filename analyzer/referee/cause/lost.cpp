@@ -362,7 +362,9 @@ FrameRef judge_lost(const Witness& witness, FrameRef noticed, NoticedBy by, cons
   const auto& retries = connection.of(other(refused.sender)).depths.rnr_retry;
   if (!retries || *retries != 0) return false;
   const SideState& sender = connection.of(refused.sender);
-  const bool goes_on = std::max(sender.last_repeat.number, sender.last_event.number) > refused.frame.number;
+  // The refusal may stand in front of what it refuses, which is not the first thing behind it.
+  const std::uint64_t known = std::max(refused.frame.number, refused.refused.number);
+  const bool goes_on = std::max(sender.last_repeat.number, sender.last_event.number) > known;
   return !goes_on && may_have_ended(connection, refused);
 }
 
