@@ -148,12 +148,25 @@ bool partial_send_too_large(const Witness& witness, const trace::Refusal& refusa
   return judged != nullptr && judged->state == JudgedOp::State::inside;
 }
 
+/// Version 2, also where no answer to it was seen: how much its receiver takes was never read, or was read too late to
+/// judge it.
+[[nodiscard]] bool may_be_too_large(const Connection& connection, const trace::Refusal& refusal,
+                                    const RecentSend& send) {
+  const bool version2 = connection.version2() || send.version == 2;
+  if (!version2 || send.wire_length <= default_threshold) return false;
+  const v2::Announced& receiver = connection.v2.of(refusal.side).announced;
+  const bool announced = receiver.final.number != 0 && receiver.unsure == 0;
+  const auto limit = connection.threshold(other(refusal.side));
+  return !announced || !limit || send.wire_length > *limit || !v2::all_seen(connection) || connection.order_lost();
+}
+
 void refused_unexplained(const Witness& witness, const trace::Refusal& refusal, RuleId rule, std::string message,
                          std::optional<Side> culprit, const RecentSend* send) {
   Connection& connection = witness.connection;
   // A verdict needs the threshold: without it the size may be the cause (U1), and with gaps anything may be (U2).
   const bool sized = connection.threshold(other(refusal.side)).has_value() && send != nullptr &&
-                     send->extent != RecentSend::Extent::holes && send->credits_known();
+                     send->extent != RecentSend::Extent::holes && send->credits_known() &&
+                     !may_be_too_large(connection, refusal, *send);
   const bool decided = connection.trusted() && (sized || refused_rightful_access(connection, refusal));
   const std::optional<Side> named = decided ? culprit : std::optional<Side>();
   const FrameRef refused = send != nullptr ? send->frame : refusal.refused_frame;
@@ -191,16 +204,6 @@ const Row rows::iwarp_terminate{
         "svcrdma_qp_error for the status."};
 
 namespace {
-
-/// Version 2: how much its receiver takes was never read, or was read too late to judge it.
-[[nodiscard]] bool may_be_too_large(const Connection& connection, const trace::Refusal& refusal,
-                                    const RecentSend& send) {
-  if (!connection.version2() || send.wire_length <= default_threshold) return false;
-  const v2::Announced& receiver = connection.v2.of(refusal.side).announced;
-  const bool announced = receiver.final.number != 0 && receiver.unsure == 0;
-  const auto limit = connection.threshold(other(refusal.side));
-  return !announced || !limit || send.wire_length > *limit || !v2::all_seen(connection) || connection.order_lost();
-}
 
 /// Version 2: the limit was kept, and the size as well: who gave the limit has no Receive behind it.
 bool kept_but_unbacked(const Witness& witness, const trace::Refusal& refusal, const RecentSend& send) {
@@ -460,13 +463,7 @@ void judge_refusal(const Witness& witness, const trace::Refusal& refusal) {
   if (send != nullptr && judge_refused_size(witness, refusal, *send)) return;
   if (send == nullptr && partial_send_too_large(witness, refusal)) return;
   if (explained_by_invalidation(witness, refusal, send)) return;
-  const bool own_failure = refusal.kind == Kind::remote_operational;
-  if (send != nullptr && may_be_too_large(connection, refusal, *send)) {
-    witness.unchecked(own_failure ? RuleId::nak_remote_op : RuleId::nak_invalid_request,
-                      "whether the refused message was too large is not known");
-    return;
-  }
-  if (own_failure) {
+  if (refusal.kind == Kind::remote_operational) {
     refused_unexplained(witness, refusal, RuleId::nak_remote_op,
                         fmt::format("The {}'s adapter failed (NAK, remote operational error).", name(refusal.side)),
                         refusal.side, send);

@@ -52,8 +52,8 @@ TEST(PropertyOfVersion2, OneIsNotMany) {
   EXPECT_NE(hits.front().message.find("has 1 octet of data"), std::string::npos) << hits.front().message;
 }
 
-// How much the receiver takes was never announced: the rule that is not checked is the one of the NAK.
-TEST(RefusedMessageOfVersion2, LeavesTheRuleOfItsNakUnchecked) {
+// How much the receiver takes was never announced: the NAK ends the connection, and nobody is to blame for it.
+TEST(RefusedMessageOfVersion2, BlamesNobodyWhereItMayBeTooLarge) {
   using Kind = trace::Refusal::Kind;
   for (const bool own_failure : {false, true}) {
     Story s;
@@ -65,8 +65,12 @@ TEST(RefusedMessageOfVersion2, LeavesTheRuleOfItsNakUnchecked) {
         .refuse(Side::passive, own_failure ? Kind::remote_operational : Kind::invalid_request,
                 trace::Refusal::Refused::send, 2);
     const Report report = s.end();
-    EXPECT_EQ(unchecked(report, RuleId::nak_remote_op), own_failure);
-    EXPECT_EQ(unchecked(report, RuleId::nak_invalid_request), !own_failure);
+    const std::vector<Finding> hits = found(report, own_failure ? RuleId::nak_remote_op : RuleId::nak_invalid_request);
+    ASSERT_EQ(hits.size(), 1U);
+    EXPECT_EQ(hits.front().severity, Severity::warning);
+    EXPECT_FALSE(hits.front().violator);
+    ASSERT_TRUE(report.connections.at(0).closed);
+    EXPECT_EQ(report.connections.at(0).closed->how, Closed::How::nak);
   }
 }
 
