@@ -136,4 +136,14 @@ Decoded<IbHeader> decode_ib(Bytes octets, std::size_t wire_length) noexcept {
   return decoded;
 }
 
+std::uint64_t rnr_wait(std::uint8_t timer) noexcept {
+  constexpr std::uint64_t unit = 10'000;
+  constexpr std::array<std::uint16_t, 32> units{0,    1,    2,    3,    4,    6,     8,     12,    16,    24,   32,
+                                                48,   64,   96,   128,  192,  256,   384,   512,   768,   1024, 1536,
+                                                2048, 3072, 4096, 6144, 8192, 12288, 16384, 24576, 32768, 49152};
+  constexpr std::uint64_t longest = 65536;  // code 0
+  const std::uint64_t count = units[timer & 0x1FU];
+  return unit * (count == 0 ? longest : count);
+}
+
 }  // namespace rpcrdma::wire

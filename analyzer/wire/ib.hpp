@@ -85,6 +85,9 @@ enum class AethType : std::uint8_t { ack, rnr_nak, reserved, nak };
 /// The lower five bits: credit code of an ACK, timer code of an RNR NAK, error code of a NAK.
 [[nodiscard]] constexpr std::uint8_t aeth_value(std::uint8_t syndrome) noexcept { return syndrome & 0x1FU; }
 
+/// Nanoseconds that a requester has to wait behind an RNR NAK with this timer code before it sends again.
+[[nodiscard]] std::uint64_t rnr_wait(std::uint8_t timer) noexcept;
+
 inline constexpr std::uint8_t nak_psn_sequence = 0;
 inline constexpr std::uint8_t nak_invalid_request = 1;
 inline constexpr std::uint8_t nak_remote_access = 2;

@@ -2,6 +2,7 @@
 // The READ Requests of one side and the responses of the other, which carry PSNs of the requester's space.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <utility>
 #include <vector>
@@ -25,7 +26,7 @@ class ReadAnswers {
   void asked(Sequence at, std::uint32_t span, std::uint64_t op, const wire::IbHeader& h, FrameRef ref);
   void answer(const Arrival& a, Sequence at);
   /// The requester was asked again or refused: equal responses close together are then sent again.
-  void retried(FrameRef ref) noexcept { retried_frame_ = ref.number; }
+  void retried(FrameRef ref) noexcept { retried_frame_ = std::max(retried_frame_, ref.number); }
   /// The requester sent something new although responses are missing: it need not wait for those of other READs, but
   /// what it says now may rest on them. The missing ones are given up; should they come, they are delivered late.
   void requester_went_on(FrameRef ref) {

@@ -20,7 +20,7 @@ void Stream::request(const Arrival& a) {
   const wire::IbHeader& h = a.header;
   const bool first = !requests_seen_;
   requests_seen_ = true;
-  for (Nak& nak : naks_) nak.answered = nak.answered || h.psn == nak.psn;
+  if (not_ready_.number != 0) wait_over(a.ref);
   learn_mtu(a);
   if (!synchronised_) synchronise(h.psn);
   const Sequence at = unwrap(expected_, h.psn);
@@ -54,6 +54,7 @@ bool Stream::changed_places(const Arrival& a, Sequence at) const noexcept {
 
 void Stream::accept(const Arrival& a, Sequence at) {
   const wire::IbHeader& h = a.header;
+  answers_nak(a);
   lost_read_ = false;
   if (h.op.kind == IbKind::send && wire::begins(h.op.part)) answers_.requester_went_on(a.ref);
 
@@ -83,9 +84,12 @@ void Stream::hold(const Arrival& a, Sequence at) {
     const bool twice =
         same->mark == a.mark && close_together(same->ref.time, a.ref.time) && retried_frame_ < same->ref.number;
     shared_.repeated(side_, a.ref, twice ? Repeated::Kind::capture_duplicate : Repeated::Kind::retransmission);
-    if (!twice) copies_.add(at, acknowledged_, shared_.heard[index(other(side_))], same->ref, a.ref);
+    if (twice) return;
+    answers_nak(a);
+    copies_.add(at, acknowledged_, shared_.heard[index(other(side_))], same->ref, a.ref);
     return;
   }
+  answers_nak(a);
   shared_.waits(side_, a.ref, a.header);
   const bool full = held_.over_bound();
   if (full) shared_.say_limit(side_, a.ref);
@@ -279,13 +283,34 @@ void Stream::refusal(const Arrival& a, Sequence at) {
   Refusal r;
   shared_.fill(r, other(side_), a.ref);
   r.kind = refusal_kind(h.syndrome);
-  if (r.kind == Refusal::Kind::rnr || r.kind == Refusal::Kind::nak_sequence) {
-    retried_frame_ = asked_frame_ = a.ref.number;
-    answers_.retried(a.ref);
+  if (r.kind == Refusal::Kind::nak_sequence) asked_again(a.ref);
+  if (r.kind == Refusal::Kind::rnr) {
+    not_ready_ = a.ref;
+    wait_ = static_cast<TimeNs>(wire::rnr_wait(wire::aeth_value(h.syndrome)));
   }
 
   name_refused(r, at);
   shared_.sink.on(r);
+}
+
+/// What comes before the time of the RNR NAK has passed is not sent again. A clock that stands tells nothing.
+void Stream::wait_over(FrameRef now) noexcept {
+  const TimeNs since = elapsed(not_ready_.time, now.time);
+  if (since == 0 || since >= wait_) asked_again(not_ready_);
+}
+
+void Stream::asked_again(FrameRef frame) noexcept {
+  if (frame.number == not_ready_.number) not_ready_ = {};
+  asked_frame_ = std::max(asked_frame_, frame.number);
+  retried_frame_ = std::max(retried_frame_, frame.number);
+  answers_.retried(frame);
+}
+
+void Stream::answers_nak(const Arrival& request) noexcept {
+  for (Nak& nak : naks_) {
+    const bool later = nak.ref.number < request.ref.number;  // what was held may be older
+    nak.answered = nak.answered || (later && request.header.psn == nak.psn);
+  }
 }
 
 void Stream::name_refused(Refusal& r, Sequence at) {
@@ -342,6 +367,7 @@ void Stream::repeated(const Arrival& a, Sequence at) {
   } else {
     retried_frame_ = a.ref.number;
     answers_.retried(a.ref);
+    answers_nak(a);
     copies_.add(at, acknowledged_, shared_.heard[index(other(side_))], sent != nullptr ? sent->ref : FrameRef{}, a.ref);
   }
   shared_.repeated(side_, a.ref, kind);

@@ -88,6 +88,11 @@ class Stream {
   void acknowledge_unseen(Sequence end, FrameRef ref) noexcept;
   void report_acknowledged(FrameRef ref);
   void refusal(const Arrival& a, Sequence at);
+  void wait_over(FrameRef now) noexcept;
+  /// By `frame` the requester sends again.
+  void asked_again(FrameRef frame) noexcept;
+  /// `request` is no copy of the capture.
+  void answers_nak(const Arrival& request) noexcept;
   /// What stands at `at`, as far as that is known.
   void name_refused(Refusal& r, Sequence at);
   void repeated(const Arrival& a, Sequence at);
@@ -129,6 +134,8 @@ class Stream {
   Copies copies_;
   std::uint64_t retried_frame_ = 0;  ///< newest frame that makes the requester send again, or was sent again
   std::uint64_t asked_frame_ = 0;    ///< newest one that makes it
+  FrameRef not_ready_;               ///< RNR NAK behind which it has to wait; number 0: none
+  TimeNs wait_ = 0;                  ///< so long
 };
 
 }  // namespace rpcrdma::trace::ib

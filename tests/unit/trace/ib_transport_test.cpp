@@ -296,6 +296,8 @@ TEST_F(IbFlow, WhatWaitsBehindAHoleComesOutBeforeTheClose) {
   EXPECT_EQ(p.sink.news(), (Lines{"1A #5 gap 1", "1A #4 send 1 length 64 to #4", "1A #5 disconnect request"}));
 }
 
+constexpr trace::TimeNs rnr_time = 640'000;  // timer code 12
+
 // A refusal seen by two taps, with a packet that was under way between the two copies.
 TEST_F(IbFlow, RefusalTwiceInTheCapture) {
   p.step = 10'000;
@@ -307,9 +309,28 @@ TEST_F(IbFlow, RefusalTwiceInTheCapture) {
   p.server_acks(c0 + 1, 0x2C);
   EXPECT_EQ(p.sink.news(), (Lines{"1P #6 acknowledges 1", "1P #6 refuses rnr: send 2 of #5 length 64",
                                   "1A #7 send 3 length 64 to #7", "1P #8 repeated duplicate"}));
+  p.time += rnr_time;
   p.call(c0 + 1);
   p.server_acks(c0 + 1, 0x2C);  // and this one refuses the second try
   EXPECT_EQ(p.sink.news(), (Lines{"1A #9 repeated retransmission", "1P #10 refuses rnr: send 2 of #5 length 64"}));
+}
+
+// What it refuses is not sent again before its time has passed.
+TEST_F(IbFlow, RnrNakBehindTheCopyOfWhatItRefuses) {
+  p.step = 10'000;
+  p.call(c0);
+  p.sink.news();
+  p.server_acks(c0, 0x2C);
+  p.call(c0);
+  p.server_acks(c0, 0x2C);
+  EXPECT_EQ(p.sink.news(), (Lines{"1P #5 refuses rnr: send 1 of #4 length 64", "1A #6 repeated duplicate",
+                                  "1P #7 repeated duplicate"}));
+  p.call(c0 + 1);
+  p.call(c0);
+  p.server_acks(c0, 0x21);  // 10 us
+  p.call(c0);
+  EXPECT_EQ(p.sink.news(), (Lines{"1A #8 send 2 length 64 to #8", "1A #9 repeated duplicate",
+                                  "1P #10 refuses rnr: send 1 of #4 length 64", "1A #11 repeated retransmission"}));
 }
 
 TEST_F(IbFlow, AcknowledgementBeforeTheHoleProvesNothing) {
@@ -461,8 +482,10 @@ TEST_F(IbFlow, RnrGoBackN) {
   p.call(c0 + 1);
   p.server_acks(c0, 0x2C);
   p.server_acks(c0, 0x2C);  // the capture has it twice
+  p.time += rnr_time;
   p.call(c0);
   p.server_acks(c0, 0x2C);  // and the receiver is still not ready
+  p.time += rnr_time;
   p.call(c0);
   p.call(c0 + 1);
   p.server_acks(c0 + 1);

@@ -172,6 +172,13 @@ TEST(Ib, Syndromes) {
   EXPECT_EQ(wire::aeth_type(0xE3), wire::AethType::nak);  // bit 7 is reserved
 }
 
+TEST(Ib, TimeBehindAnRnrNak) {
+  EXPECT_EQ(wire::rnr_wait(0), 655'360'000U);
+  EXPECT_EQ(wire::rnr_wait(1), 10'000U);
+  EXPECT_EQ(wire::rnr_wait(14), 1'280'000U);
+  EXPECT_EQ(wire::rnr_wait(31), 491'520'000U);
+}
+
 TEST(Ib, PathMtu) {
   const std::uint32_t octets[] = {0, 256, 512, 1024, 2048, 4096, 0};
   for (std::uint8_t code = 0; code < 7; ++code) EXPECT_EQ(wire::mtu_octets(code), octets[code]);
