@@ -431,6 +431,14 @@ void Referee::on(const trace::Write& event) {
   impl_->tell_operation(*connection, OperationSeen::Kind::write, event, event.octets, event.side);
 }
 
+void Referee::on(const trace::Atomic& event) {
+  Connection* connection = impl_->seen(event, true);
+  if (connection == nullptr || connection->over() || !connection->rpcrdma()) return;
+  impl_->queue.written(impl_->on(*connection), event.side, event.handle);
+  impl_->after(*connection, event);
+  judge_atomic(impl_->on(*connection), event);
+}
+
 void Referee::on(const trace::ReadRequest& event) {
   Connection* connection = impl_->seen(event, true);
   if (connection == nullptr) return;

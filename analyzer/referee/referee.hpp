@@ -41,6 +41,7 @@ class Referee final : public trace::EventSink {
   void on(const trace::SendPart&) override {}
   void on(const trace::Write&) override;
   void on(const trace::ReadRequest&) override;
+  void on(const trace::Atomic&) override;
   void on(const trace::ReadResponse&) override;
   void on(const trace::Refusal&) override;
   void on(const trace::Acknowledged&) override;

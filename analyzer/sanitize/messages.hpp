@@ -66,6 +66,7 @@ class Messages final : public trace::StreamWatch, public trace::EventSink, publi
   void on(const trace::TcpAttempt& e) override { sink_->on(e); }
   void on(const trace::Liveness& e) override { sink_->on(e); }
   void on(const trace::NfsOverTcp& e) override { sink_->on(e); }
+  void on(const trace::Atomic& e) override { sink_->on(e); }
 
   void handshake(const referee::ConnectionFacts& connection, trace::Side sender, trace::FrameRef frame) override;
   void message(const referee::ConnectionFacts& connection, const referee::MessageSeen& seen) override;

@@ -193,6 +193,13 @@ struct ReadResponse : EventBase {
   bool last = false;  ///< the whole request has been answered
 };
 
+/// InfiniBand: an atomic operation on eight octets of the *other* side's memory, which RPC-over-RDMA never uses.
+struct Atomic : EventBase {
+  std::uint64_t op = 0;
+  std::uint32_t handle = 0;
+  std::uint64_t offset = 0;
+};
+
 /// NAK, RNR NAK or Terminate sent by `side` about something the other side sent.
 struct Refusal : EventBase {
   enum class Kind : std::uint8_t {
@@ -204,9 +211,9 @@ struct Refusal : EventBase {
     nak_other,
     terminate,  ///< iWARP
   } kind = Kind::nak_other;
-  enum class Refused : std::uint8_t { unknown, send, write, read, nothing } refused = Refused::unknown;
-  FrameRef refused_frame;        ///< frame of the refused packet (number 0: not known)
-  std::uint64_t refused_op = 0;  ///< op of the Write or ReadRequest, ordinal of the Send (also if it never completed)
+  enum class Refused : std::uint8_t { unknown, send, write, read, atomic, nothing } refused = Refused::unknown;
+  FrameRef refused_frame;            ///< frame of the refused packet (number 0: not known)
+  std::uint64_t refused_op = 0;      ///< op of what is no Send, ordinal of the Send (also if it never completed)
   std::uint32_t refused_length = 0;  ///< octets of the refused Send as far as seen
   // Terminate, as it stands on the wire; siw packs layer and type the other way round (see linux-behaviour 8.2)
   std::uint8_t layer = 0;
@@ -251,11 +258,11 @@ struct Quality : EventBase {
     late,             ///< packets of this side stand in the file behind what its peer answered to them
     shuffled,         ///< that, and answers of some side changed places with its own requests
     time_backwards,
-    immediate_or_atomic,  ///< an opcode that RPC-over-RDMA never uses (rule unexpected-opcode)
-    limit_reached,        ///< an explicit bound on state was met; what it held is no longer judged
-    mpa_bad,              ///< MPA stream lost its FPDU alignment, or a header that cannot be
-    mpa_cut,              ///< the snap length took a length word or an MPA key: where the next FPDU begins is not known
-    unplaced,             ///< an InfiniBand packet whose own header was cut: whose it is, is not known
+    immediate,      ///< data that RPC-over-RDMA never uses (rule unexpected-opcode)
+    limit_reached,  ///< an explicit bound on state was met; what it held is no longer judged
+    mpa_bad,        ///< MPA stream lost its FPDU alignment, or a header that cannot be
+    mpa_cut,        ///< the snap length took a length word or an MPA key: where the next FPDU begins is not known
+    unplaced,       ///< an InfiniBand packet whose own header was cut: whose it is, is not known
   } kind = Kind::frame_truncated;
 };
 
@@ -356,6 +363,7 @@ class EventSink {
   virtual void on(const Liveness&) {}
   virtual void on(const NfsOverTcp&) {}
   virtual void on(const HeldSend&) {}
+  virtual void on(const Atomic&) {}
 
  protected:
   EventSink() = default;

@@ -137,6 +137,7 @@ struct Journal::Engine final : trace::EventSink, trace::StreamWatch, referee::Ob
   void on(const trace::TcpAttempt& e) override { as_sink().on(e); }
   void on(const trace::Liveness& e) override { as_sink().on(e); }
   void on(const trace::NfsOverTcp& e) override { as_sink().on(e); }
+  void on(const trace::Atomic& e) override { as_sink().on(e); }
   /// The referee need not listen to all that it is told.
   [[nodiscard]] trace::EventSink& as_sink() noexcept { return referee; }
 

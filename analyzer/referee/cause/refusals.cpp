@@ -413,6 +413,8 @@ struct InvalidRequest {
       return {"an RDMA Read", "one too many at once, or an operation that it does not support"};
     case Refused::write:
       return {"an RDMA Write", "one that is not as long as it says, or an operation that it does not support"};
+    case Refused::atomic:
+      return {"an atomic operation", "RPC-over-RDMA has none, and it need not support them"};
     case Refused::unknown:
     case Refused::nothing:
       break;

@@ -92,8 +92,8 @@ namespace {
 /// The operation that the refusal names, or else the newest that stands accused.
 [[nodiscard]] JudgedOp* refused_operation(SideState& initiator, const trace::Refusal& refusal) {
   using Refused = trace::Refusal::Refused;
-  if (refusal.refused_op != 0 && (refusal.refused == Refused::write || refusal.refused == Refused::read)) {
-    const bool writing = refusal.refused == Refused::write;
+  const bool writing = refusal.refused == Refused::write || refusal.refused == Refused::atomic;
+  if (refusal.refused_op != 0 && (writing || refusal.refused == Refused::read)) {
     JudgedOp* named =
         initiator.ops.newest([&](const JudgedOp& op) { return op.op == refusal.refused_op && op.writing == writing; });
     if (named != nullptr) return named;

@@ -234,8 +234,8 @@ void judge_quality(Context& context, Connection* connection, const trace::Qualit
                       "begin is not known for a while",
                       event.frame.number));
       break;
-    case Kind::immediate_or_atomic:
-      if (connection != nullptr) judge_opcode(Witness{context, *connection}, event);
+    case Kind::immediate:
+      if (connection != nullptr) judge_immediate(Witness{context, *connection}, event);
       break;
   }
 }

@@ -114,12 +114,17 @@ void judge_reply_items(const Witness& witness, const trace::Send& event, const w
 // --- memory.cpp: group F
 void judge_write(const Witness& witness, const trace::Write& event);
 void judge_read(const Witness& witness, const trace::ReadRequest& event);
+/// It changes eight octets, and so needs what a Write needs.
+void judge_atomic_access(const Witness& witness, const trace::Atomic& event);
 void judge_read_response(const Witness& witness, const trace::ReadResponse& event);
 void judge_returned_lengths(const Witness& witness, const trace::Send& event, const wire::HeaderV1& header,
                             Transaction& call);
 /// A Call names memory that its responder was accused of not knowing.
 void judge_early_access(const Witness& witness, const Transaction& call);
-void judge_opcode(const Witness& witness, const trace::Quality& event);
+
+// --- opcodes.cpp: group F, what is never used
+void judge_immediate(const Witness& witness, const trace::Quality& event);
+void judge_atomic(const Witness& witness, const trace::Atomic& event);
 
 // --- reads.cpp: group F, how many Reads at once, and whether all was read
 void read_asked(const Witness& witness, const trace::ReadRequest& event);

@@ -106,8 +106,8 @@ const Row rows::rdma_access_mode{
         "and the connection is lost.",
     .evidence =
         "An RDMA Write inside a Read chunk, or an RDMA Read inside a Write or Reply chunk, of a live call, where no "
-        "chunk of the right kind covers the same range under the same handle. Not decided across a gap or when the "
-        "Call's lists were cut.",
+        "chunk of the right kind covers the same range under the same handle. An atomic operation counts as a Write. "
+        "Not decided across a gap or when the Call's lists were cut.",
     .next =
         "Responder: rpcrdma:svcrdma_decode_rseg and svcrdma_decode_wseg against the handle of the operation. "
         "Requester: the direction in rpcrdma:xprtrdma_mr_map; adapter counter resp_remote_access_errors (mlx5)."};
@@ -476,6 +476,16 @@ void judge_write(const Witness& witness, const trace::Write& event) {
   connection.of(owner).memory.touch(event.handle, event.offset, event.length, false, true);
 }
 
+void judge_atomic_access(const Witness& witness, const trace::Atomic& event) {
+  if (witness.connection.unjudged()) return;
+  constexpr std::uint64_t octets = 8;
+  MemoryMap::Hit hit;
+  JudgedOp& judged =
+      judge_access(witness, {event.side, event.frame, event.op, event.handle, event.offset, octets, true, {}}, hit);
+  // Who lets a chunk be written promises no more than that: its owner may refuse it.
+  if (judged.state == JudgedOp::State::inside) judged.state = JudgedOp::State::undecided;
+}
+
 void judge_read(const Witness& witness, const trace::ReadRequest& event) {
   Connection& connection = witness.connection;
   read_asked(witness, event);
@@ -566,35 +576,6 @@ void judge_early_access(const Witness& witness, const Transaction& call) {
                                 fmt::format(" before the Call that offers it (frame {}) was sent.", call.call.number));
     witness.context.book.evidence(op->finding, call.call);
   }
-}
-
-const Row rows::unexpected_opcode{
-    .group = 'F',
-    .severity = Severity::warning,
-    .versions = Versions::both,
-    .repetition = Repetition::few,
-    .source = "RFC 8166 section 3.1 (derived); version 2 draft section 4 (derived)",
-    .who = "sender",
-    .title = "An RDMA opcode that RPC-over-RDMA never uses",
-    .explanation =
-        "The protocol is made of Sends, with or without invalidation, and of RDMA Reads and Writes. Immediate data and "
-        "atomic operations have no meaning in it: an immediate value takes a Receive or is dropped, an atomic "
-        "operation changes memory that nobody exposed for it.",
-    .evidence =
-        "An InfiniBand opcode with immediate data, or an atomic one, on a connection known to carry RPC-over-RDMA. "
-        "Connections that carry something else are not judged.",
-    .next =
-        "Find out whether another protocol shares the queue pair; otherwise look at the work requests the sender posts "
-        "(IB_WR_SEND_WITH_IMM, IB_WR_RDMA_WRITE_WITH_IMM, IB_WR_ATOMIC_*)."};
-
-void judge_opcode(const Witness& witness, const trace::Quality& event) {
-  Connection& connection = witness.connection;
-  if (!connection.rpcrdma()) return;  // another protocol's business
-  witness.say(RuleId::unexpected_opcode,
-              {.frames = {event.frame},
-               .by = event.side,
-               .what = fmt::format("The {} used immediate data or an atomic operation; RPC-over-RDMA has neither.",
-                                   name(event.side))});
 }
 
 }  // namespace rpcrdma::referee

@@ -155,17 +155,23 @@ HeldFinding say_lack(const Witness& witness, const Suspect& suspect, Lacked lack
 
 namespace {
 
+/// What takes no Receive; empty: a Send, or it is not known.
+[[nodiscard]] std::string_view takes_none(trace::Refusal::Refused refused) noexcept {
+  using Refused = trace::Refusal::Refused;
+  if (refused == Refused::read) return "RDMA Read";
+  if (refused == Refused::write) return "RDMA Write";
+  return refused == Refused::atomic ? "atomic operation" : "";
+}
+
 /// Nobody's, as far as it shows.
 void not_ready(const Witness& witness, const trace::Refusal& refusal, Suspect& suspect) {
-  using Refused = trace::Refusal::Refused;
   suspect.rule = RuleId::rnr_nak_seen;
   std::string what;
-  if (refusal.refused == Refused::read || refusal.refused == Refused::write) {
+  if (const std::string_view refused = takes_none(refusal.refused); !refused.empty()) {
     suspect.message = fmt::format(
-        "The {} was not ready for an RDMA {} (frame {}) and answered with an RNR NAK (frame {}). That takes no Receive "
+        "The {} was not ready for an {} (frame {}) and answered with an RNR NAK (frame {}). That takes no Receive "
         "and no credit: it is the adapter or its memory that was not ready.",
-        name(refusal.side), refusal.refused == Refused::read ? "Read" : "Write", refusal.refused_frame.number,
-        refusal.frame.number);
+        name(refusal.side), refused, refusal.refused_frame.number, refusal.frame.number);
     what = suspect.message;
   } else {
     suspect.message =

@@ -27,8 +27,7 @@ Issued Operations::deliver(const Arrival& a, Sequence at) {
       issued = read(a, at);
       break;
     case IbKind::atomic_request:
-      issued.kind = Issued::Kind::atomic;
-      shared_.quality(side_, a.ref, Quality::Kind::immediate_or_atomic);
+      issued = atomic(a);
       break;
     case IbKind::read_response:
     case IbKind::acknowledge:
@@ -36,7 +35,7 @@ Issued Operations::deliver(const Arrival& a, Sequence at) {
     case IbKind::other:
       break;
   }
-  if (h.op.immediate) shared_.quality(side_, a.ref, Quality::Kind::immediate_or_atomic);
+  if (h.op.immediate) shared_.quality(side_, a.ref, Quality::Kind::immediate);
   hole_ = 0;
   return issued;
 }
@@ -173,6 +172,16 @@ Issued Operations::read(const Arrival& a, Sequence at) {
   r.sequence = at;
   shared_.sink.on(r);
   return {Issued::Kind::read, r.op, a.header.dma_length};
+}
+
+Issued Operations::atomic(const Arrival& a) {
+  Atomic event;
+  shared_.fill(event, side_, a.ref);
+  event.op = ++ops_;
+  event.handle = a.header.key;
+  event.offset = a.header.address;
+  shared_.sink.on(event);
+  return {Issued::Kind::atomic, event.op, 0};
 }
 
 }  // namespace rpcrdma::trace::ib

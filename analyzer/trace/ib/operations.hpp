@@ -35,6 +35,7 @@ class Operations {
   Issued send(const Arrival& a, Sequence at);
   Issued write(const Arrival& a, Sequence at);
   Issued read(const Arrival& a, Sequence at);
+  Issued atomic(const Arrival& a);
   void begin_send(const Arrival& a, Sequence at);
   void append(const Arrival& a);
   void emit_send(FrameRef last);

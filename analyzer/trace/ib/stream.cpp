@@ -329,6 +329,8 @@ void Stream::name_refused(Refusal& r, Sequence at) {
         r.refused = Refusal::Refused::read;
         break;
       case Issued::Kind::atomic:
+        r.refused = Refusal::Refused::atomic;
+        break;
       case Issued::Kind::unknown:
         break;
     }

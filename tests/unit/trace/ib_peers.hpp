@@ -81,9 +81,10 @@ class Recorder : public trace::EventSink {
     say(e, "{}", what);
     fact(e, fmt::format("{} {}", what, digest(e.octets)));
   }
+  void on(const trace::Atomic& e) override { say(e, "atomic {} {:#x}+{:#x}", e.op, e.handle, e.offset); }
   void on(const trace::Refusal& e) override {
     static constexpr const char* kind[] = {"sequence", "rnr", "invalid", "access", "operational", "other", "terminate"};
-    static constexpr const char* what[] = {"unknown", "send", "write", "read", "nothing"};
+    static constexpr const char* what[] = {"unknown", "send", "write", "read", "atomic", "nothing"};
     say(e, "refuses {}: {} {} of #{} length {}", kind[static_cast<std::size_t>(e.kind)],
         what[static_cast<std::size_t>(e.refused)], e.refused_op, e.refused_frame.number, e.refused_length);
   }
@@ -98,9 +99,8 @@ class Recorder : public trace::EventSink {
     liveness.push_back(told_with_denial(e));
   }
   void on(const trace::Quality& e) override {
-    static constexpr const char* kind[] = {
-        "truncated",           "checksum", "reordered", "late",    "shuffled", "backwards",
-        "immediate or atomic", "limit",    "mpa",       "mpa cut", "unplaced"};
+    static constexpr const char* kind[] = {"truncated", "checksum", "reordered", "late",    "shuffled", "backwards",
+                                           "immediate", "limit",    "mpa",       "mpa cut", "unplaced"};
     say(e, "quality {}", kind[static_cast<std::size_t>(e.kind)]);
   }
 

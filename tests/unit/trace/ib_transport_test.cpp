@@ -555,8 +555,8 @@ TEST_F(IbFlow, ImmediateAndAtomic) {
   client(0x05, c0, be32(1), 8, 1);
   client(0x13, c0 + 1, filled(28), 0, 1);
   client(op_send_only, c0 + 2, {}, 8, 1);
-  EXPECT_EQ(p.sink.news(), (Lines{"1A #4 send 1 length 8 to #4", "1A #4 quality immediate or atomic",
-                                  "1A #5 quality immediate or atomic", "1A #6 send 2 length 8 to #6"}));
+  EXPECT_EQ(p.sink.news(), (Lines{"1A #4 send 1 length 8 to #4", "1A #4 quality immediate",
+                                  "1A #5 atomic 1 0x10203+0x0", "1A #6 send 2 length 8 to #6"}));
 }
 
 TEST_F(IbFlow, OtherServicesAreQuietlyIgnored) {
