@@ -343,7 +343,7 @@ void Referee::on(const trace::Sighted& event) { impl_->mounts.sees(event.address
 void Referee::on(const trace::ConnectReady& event) {
   Connection* connection = impl_->find(event.connection);
   if (connection == nullptr) return;
-  impl_->seen(event, event.message_seen && !connection->ready_seen);  // a late one has no place among packets
+  impl_->seen(event, false);  // it has no place among packets: what was sent in front of it may be missing
   impl_->hear(event);
   connection->ready_seen = true;
   if (!connection->rpcrdma()) return;
