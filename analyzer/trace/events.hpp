@@ -262,6 +262,7 @@ struct Quality : EventBase {
     limit_reached,  ///< an explicit bound on state was met; what it held is no longer judged
     mpa_bad,        ///< MPA stream lost its FPDU alignment, or a header that cannot be
     mpa_cut,        ///< the snap length took a length word or an MPA key: where the next FPDU begins is not known
+    resent,         ///< lost in front of the capture, and sent again: it stands behind what this side sent later
     unplaced,       ///< an InfiniBand packet whose own header was cut: whose it is, is not known
   } kind = Kind::frame_truncated;
 };

@@ -198,6 +198,9 @@ void judge_quality(Context& context, Connection* connection, const trace::Qualit
           "Packets stand in the file in another order than they were sent; they were sorted by "
           "sequence number.");
       break;
+    case Kind::resent:
+      if (connection != nullptr) lose_order(Witness{context, *connection}, order_shown_by(event.kind));
+      break;
     case Kind::time_backwards:
       say(RuleId::capture_time_backwards,
           "The clock of the capture jumps backwards; times and latencies are unreliable.");

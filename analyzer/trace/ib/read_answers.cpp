@@ -70,13 +70,14 @@ void ReadAnswers::answer(const Arrival& a, Sequence at) {
     return;
   }
   if (at == floor_) {
-    if (!held_.empty()) shared_.say_reordered(other(requester_), a.ref);
+    if (!held_.empty()) shared_.say_filled(other(requester_), a.ref, held_.foremost(), retried_frame_);
     deliver(a, at, *read);
     advance(at + 1, *read);
     drain();
     return;
   }
-  if (!held_.empty() && at < held_.last()) shared_.say_reordered(other(requester_), a.ref);
+  if (!held_.empty() && at < held_.last())
+    shared_.say_filled(other(requester_), a.ref, held_.foremost(), retried_frame_);
   if (const HeldPacket* same = held_.hold(at, a)) {
     const bool twice =
         same->mark == a.mark && close_together(same->ref.time, a.ref.time) && retried_frame_ < same->ref.number;

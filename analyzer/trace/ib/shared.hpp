@@ -36,6 +36,7 @@ struct Shared {
   ConnectionId id = 0;
   std::uint32_t mtu = 0;  ///< path MTU in octets; 0: not yet known
   std::array<bool, 2> reordered_said{};
+  std::array<bool, 2> resent_said{};
   std::array<bool, 2> late{};  ///< packets of this side stand behind what its peer answered to them
   std::array<bool, 2> limit_said{};
   bool shuffled_said = false;
@@ -89,6 +90,13 @@ struct Shared {
     if (reordered_said[index(side)]) return;
     reordered_said[index(side)] = true;
     quality(side, frame, Quality::Kind::reordered);
+  }
+  /// A hole is being filled, and that tells of the order in the file. `held`: the packet behind it that came first.
+  /// `asked_again`: the newest frame since which all is sent again.
+  void say_filled(Side side, FrameRef frame, FrameRef held, std::uint64_t asked_again) {
+    if (held.number >= asked_again) return say_reordered(side, frame);
+    if (std::exchange(resent_said[index(side)], true)) return;
+    quality(side, frame, Quality::Kind::resent);
   }
   /// One tap may be behind the other. Where each side is behind the other, frames changed places one by one.
   void say_late(Side side, FrameRef frame) {

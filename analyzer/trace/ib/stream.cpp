@@ -30,7 +30,7 @@ void Stream::request(const Arrival& a) {
       accept(a, at);
       return;
     }
-    shared_.say_reordered(side_, a.ref);
+    shared_.say_filled(side_, a.ref, held_.foremost(), retried_frame_);
     accept(a, at);
     drain(acknowledged_);
     held_.waiting_since(a.ref.time);
@@ -79,7 +79,7 @@ void Stream::accept(const Arrival& a, Sequence at) {
 }
 
 void Stream::hold(const Arrival& a, Sequence at) {
-  if (!held_.empty() && at < held_.last()) shared_.say_reordered(side_, a.ref);
+  if (!held_.empty() && at < held_.last()) shared_.say_filled(side_, a.ref, held_.foremost(), retried_frame_);
   if (const HeldPacket* same = held_.hold(at, a)) {
     const bool twice =
         same->mark == a.mark && close_together(same->ref.time, a.ref.time) && retried_frame_ < same->ref.number;

@@ -100,7 +100,7 @@ class Recorder : public trace::EventSink {
   }
   void on(const trace::Quality& e) override {
     static constexpr const char* kind[] = {"truncated", "checksum", "reordered", "late",    "shuffled", "backwards",
-                                           "immediate", "limit",    "mpa",       "mpa cut", "unplaced"};
+                                           "immediate", "limit",    "mpa",       "mpa cut", "resent",   "unplaced"};
     say(e, "quality {}", kind[static_cast<std::size_t>(e.kind)]);
   }
 

@@ -198,7 +198,7 @@ TEST_F(IbFlow, ResumedReadIsARepetition) {
   EXPECT_EQ(
       p.sink.news(),
       (Lines{"1P #4 read 1 0xbeef+0x10000 length 4096", "1A #5 response 1 0xbeef+0x10000 length 1024",
-             "1P #8 repeated retransmission", "1A #9 quality reordered", "1A #9 response 1 0xbeef+0x10400 length 1024",
+             "1P #8 repeated retransmission", "1A #9 quality resent", "1A #9 response 1 0xbeef+0x10400 length 1024",
              "1A #6 response 1 0xbeef+0x10800 length 1024", "1A #7 response 1 0xbeef+0x10c00 length 1024 last",
              "1A #10 repeated retransmission", "1A #11 repeated retransmission", "1P #12 send 1 length 48 to #12"}));
 }
@@ -340,7 +340,7 @@ TEST_F(IbFlow, AcknowledgementBeforeTheHoleProvesNothing) {
   EXPECT_EQ(p.sink.news(), (Lines{"1A #4 send 1 length 64 to #4", "1P #6 acknowledges 1"}));
   p.server_acks(c0 + 1, 0x60);  // NAK: c0 + 1 is missing there, too
   p.call(c0 + 1);
-  EXPECT_EQ(p.sink.news(), (Lines{"1P #7 refuses sequence: unknown 0 of #0 length 0", "1A #8 quality reordered",
+  EXPECT_EQ(p.sink.news(), (Lines{"1P #7 refuses sequence: unknown 0 of #0 length 0", "1A #8 quality resent",
                                   "1A #8 send 2 length 64 to #8", "1A #5 send 3 length 64 to #5"}));
 }
 
