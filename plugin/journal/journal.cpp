@@ -71,8 +71,7 @@ struct Journal::Engine final : trace::EventSink, trace::StreamWatch, referee::Ob
   std::vector<Late> late;    // what was told behind its own frame, as it was told
   std::size_t in_order = 0;  // of these
   EarlyMessages early;
-  // The unfinished Send of each side: its parts so far.
-  std::unordered_map<std::uint64_t, std::vector<std::uint32_t>> open_parts;
+  std::unordered_map<std::uint64_t, std::vector<std::uint32_t>> open_parts;  // of each side's unfinished Send
 
   // --- what the trace takes for MPA before it is sure of the stream
   void handshake(const trace::StreamPart& frame) override { journal.mpa_begins_.insert(number(frame.first)); }

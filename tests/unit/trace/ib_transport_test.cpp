@@ -315,24 +315,6 @@ TEST_F(IbFlow, RefusalTwiceInTheCapture) {
   EXPECT_EQ(p.sink.news(), (Lines{"1A #9 repeated retransmission", "1P #10 refuses rnr: send 2 of #5 length 64"}));
 }
 
-// What it refuses is not sent again before its time has passed.
-TEST_F(IbFlow, RnrNakBehindTheCopyOfWhatItRefuses) {
-  p.step = 10'000;
-  p.call(c0);
-  p.sink.news();
-  p.server_acks(c0, 0x2C);
-  p.call(c0);
-  p.server_acks(c0, 0x2C);
-  EXPECT_EQ(p.sink.news(), (Lines{"1P #5 refuses rnr: send 1 of #4 length 64", "1A #6 repeated duplicate",
-                                  "1P #7 repeated duplicate"}));
-  p.call(c0 + 1);
-  p.call(c0);
-  p.server_acks(c0, 0x21);  // 10 us
-  p.call(c0);
-  EXPECT_EQ(p.sink.news(), (Lines{"1A #8 send 2 length 64 to #8", "1A #9 repeated duplicate",
-                                  "1P #10 refuses rnr: send 1 of #4 length 64", "1A #11 repeated retransmission"}));
-}
-
 TEST_F(IbFlow, AcknowledgementBeforeTheHoleProvesNothing) {
   p.call(c0);
   p.call(c0 + 2);

@@ -232,6 +232,24 @@ TEST_F(IbTwoTapsOpen, ARepetitionAndItsCopy) {
   EXPECT_EQ(p.sink.news(), (Lines{"1A #7 repeated retransmission"}));
 }
 
+// What an RNR NAK refuses is not sent again before its time has passed.
+TEST_F(IbTwoTapsOpen, RnrNakBehindTheCopyOfWhatItRefuses) {
+  p.step = 10'000;
+  p.call(calls_begin);
+  p.sink.news();
+  p.server_acks(calls_begin, 0x2C);
+  p.call(calls_begin);
+  p.server_acks(calls_begin, 0x2C);
+  EXPECT_EQ(p.sink.news(), (Lines{"1P #5 refuses rnr: send 1 of #4 length 64", "1A #6 repeated duplicate",
+                                  "1P #7 repeated duplicate"}));
+  p.call(calls_begin + 1);
+  p.call(calls_begin);
+  p.server_acks(calls_begin, 0x21);  // 10 us
+  p.call(calls_begin);
+  EXPECT_EQ(p.sink.news(), (Lines{"1A #8 send 2 length 64 to #8", "1A #9 repeated duplicate",
+                                  "1P #10 refuses rnr: send 1 of #4 length 64", "1A #11 repeated retransmission"}));
+}
+
 // The client's acknowledgement changed places with its Call: each side waits for what stands behind the other's answer.
 TEST_F(IbTwoTapsOpen, AnAnswerInFrontOfARequestOfItsSide) {
   p.step = 100'000;
