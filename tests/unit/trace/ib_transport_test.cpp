@@ -535,10 +535,12 @@ TEST_F(IbFlow, RefusalOfTheUnseen) {
 
 TEST_F(IbFlow, ImmediateAndAtomic) {
   client(0x05, c0, be32(1), 8, 1);
-  client(0x13, c0 + 1, filled(28), 0, 1);
+  Octets atomic = reth(0x10000, 0xBEEF, 0);
+  atomic.resize(28);
+  client(0x13, c0 + 1, atomic, 0, 1);
   client(op_send_only, c0 + 2, {}, 8, 1);
   EXPECT_EQ(p.sink.news(), (Lines{"1A #4 send 1 length 8 to #4", "1A #4 quality immediate",
-                                  "1A #5 atomic 1 0x10203+0x0", "1A #6 send 2 length 8 to #6"}));
+                                  "1A #5 atomic 1 0xbeef+0x10000", "1A #6 send 2 length 8 to #6"}));
 }
 
 TEST_F(IbFlow, OtherServicesAreQuietlyIgnored) {
