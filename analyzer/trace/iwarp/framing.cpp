@@ -34,9 +34,52 @@ bool more_markers(Bytes fpdu, std::uint64_t first, std::uint64_t end) noexcept {
   return true;
 }
 
+/// The first word at `from` or behind it, in octets from the length word, that is what a marker there would say; the
+/// size of `fpdu` when there is none. With a marker in front of the length word the next one may count from that.
+std::size_t like_a_marker(Bytes fpdu, std::size_t from) noexcept {
+  constexpr auto last = static_cast<std::size_t>(wire::Markers::interval - wire::Markers::octets);
+  for (std::size_t at = from; at <= last && at + wire::Markers::octets <= fpdu.size(); at += wire::Markers::octets) {
+    const std::uint32_t value = wire::load_be32(fpdu.data() + at);
+    if (value == at || (at == last && value == wire::Markers::interval)) return at;
+  }
+  return fpdu.size();
+}
+
+/// Where markers stand in an FPDU of so many `plain` octets besides, which begins at `start`: its CRC agrees when they
+/// are no part of them. That CRC covers what is a marker in any case, so it cannot tell one place from another.
+std::optional<wire::Markers> markers_by_crc(Bytes fpdu, std::size_t plain, Position start) noexcept {
+  constexpr auto marker = static_cast<std::size_t>(wire::Markers::octets);
+  std::optional<wire::Markers> only;
+  for (std::size_t at = like_a_marker(fpdu, marker); at < plain; at = like_a_marker(fpdu, at + marker)) {
+    const wire::Markers seen{true, (start + at) % wire::Markers::interval};
+    const Position ulpdu_end = seen.after(start, plain - wire::fpdu_crc_octets);
+    const auto covered = static_cast<std::size_t>(ulpdu_end - start);
+    // One right before the CRC field may be covered, or not.
+    const std::size_t field = covered + static_cast<std::size_t>(seen.inside(ulpdu_end));
+    if (field + wire::fpdu_crc_octets > fpdu.size() || !more_markers(fpdu, at, field)) continue;
+    const std::uint32_t crc = wire::load_le32(fpdu.data() + field);
+    if (crc != wire::crc32c(fpdu.first(covered)) && crc != wire::crc32c(fpdu.first(field))) continue;
+    if (only) return std::nullopt;
+    only = seen;
+  }
+  return only;
+}
+
 }  // namespace
 
-bool Framing::verifying() const noexcept { return crc_ != Crc::unused && (check_all_ || verified_ < verify_first); }
+bool Framing::verifying() const noexcept {
+  return crc_ != Crc::unused && (check_all_ || !markers_known_ || verified_ < verify_first);
+}
+
+bool Framing::in_doubt(bool crc_good, Bytes fpdu) const noexcept {
+  if (crc_good || markers_known_) return false;
+  return crc_ == Crc::used || like_a_marker(fpdu, wire::Markers::octets) < fpdu.size();
+}
+
+/// Where CRCs are used, one that does not agree says more than a plausible head behind it.
+void Framing::count_plain(std::uint32_t octets, bool undecided) noexcept {
+  plain_run_ = undecided && crc_ == Crc::used ? 0 : plain_run_ + octets;
+}
 
 void Framing::judge_crc(bool good, FrameRef frame, FpduHandler& handler) {
   ++verified_;
@@ -204,7 +247,6 @@ bool Framing::look_for_markers(const Piece& piece) noexcept {
     markers_known_ = true;
     return true;
   }
-  plain_run_ += size;
   auto head_at = [&](std::uint64_t end) { return octets.subspan(static_cast<std::size_t>(end)); };
   // Only where the next FPDU should be and is not: file data may well hold what looks like a marker.
   if (size + 4 > piece.wire_length || (size + 4 <= octets.size() && head_possible(head_at(size)))) return true;
@@ -248,7 +290,7 @@ bool Framing::in_place(Piece& piece, FpduHandler& handler) {
   if (piece.octets.size() >= size && (verifying() || !possible)) {
     const std::uint32_t covered = size - static_cast<std::uint32_t>(wire::fpdu_crc_octets);
     crc_good = wire::crc32c(piece.octets.first(covered)) == wire::load_le32(piece.octets.data() + covered);
-    undecided = possible && !crc_good && !markers_known_ && crc_ == Crc::used;
+    undecided = possible && in_doubt(crc_good, piece.octets.first(size));
     if (possible && !undecided) judge_crc(crc_good, piece.ref, handler);
   }
   if (!possible) {
@@ -269,6 +311,7 @@ bool Framing::in_place(Piece& piece, FpduHandler& handler) {
   const Bytes behind = piece.octets.subspan(wire::fpdu_length_octets);
   fpdu.ulpdu = behind.first(std::min<std::size_t>(length, behind.size()));
   fpdu.undecided = undecided;
+  count_plain(size, undecided);
   handler.fpdu(fpdu);
   piece.drop_front(size);
   return true;
@@ -351,18 +394,46 @@ void Framing::feed_octets(Piece& piece, FpduHandler& handler) {
       lose(piece.start, Lost::broken, frame, handler);
       return;
     }
+    if (plain_run_ > wire::Markers::interval) markers_known_ = true;
   }
-  if (partial_.have == partial_.need) complete(frame, piece.start, handler);
+  if (partial_.have != partial_.need) return;
+  find_markers_inside(piece);
+  complete(frame, piece.start, handler);
+}
+
+/// An FPDU in pieces was read as if there were no markers, and its CRC says that this was wrong. If it agrees when
+/// there are, they are taken out, and what they took the place of is taken from `rest`.
+void Framing::find_markers_inside(Piece& rest) {
+  if (markers_known_ || !partial_.verify) return;
+  const std::size_t plain = buffer_.size();
+  if (partial_.crc == wire::load_le32(buffer_.data() + plain - wire::fpdu_crc_octets)) return;
+  const std::size_t most = (plain / (wire::Markers::interval - wire::Markers::octets) + 1) * wire::Markers::octets;
+  const Bytes behind = rest.octets.first(std::min(rest.octets.size(), most));
+  buffer_.insert(buffer_.end(), behind.begin(), behind.end());
+  const auto seen = markers_by_crc(buffer_, plain, partial_.start);
+  if (seen) {
+    markers_ = *seen;
+    markers_known_ = true;
+    rest.drop_front(markers_.after(partial_.start, plain) - partial_.start - plain);
+    std::size_t kept = 0;
+    for (std::size_t at = 0; at < buffer_.size(); ++at) {
+      if (markers_.inside(partial_.start + at) == 0) buffer_[kept++] = buffer_[at];
+    }
+  }
+  buffer_.resize(plain);
+  if (seen) partial_.crc = wire::load_le32(buffer_.data() + plain - wire::fpdu_crc_octets);
 }
 
 void Framing::complete(FrameRef last, Position end, FpduHandler& handler) {
-  const bool cut = partial_.cut;
-  if (partial_.verify) {
+  bool undecided = partial_.cut && !markers_known_;
+  if (!partial_.cut) {
     const std::uint32_t crc = wire::load_le32(buffer_.data() + partial_.need - wire::fpdu_crc_octets);
     // Whether markers right before the length word and right before the CRC field belong to what is covered is read
     // both ways; any reading that agrees proves the octets good.
-    const bool good = crc == partial_.crc || crc == partial_.crc_plain || (partial_.tail && crc == partial_.crc_tail);
-    judge_crc(good, partial_.first, handler);
+    const bool good = partial_.verify &&
+                      (crc == partial_.crc || crc == partial_.crc_plain || (partial_.tail && crc == partial_.crc_tail));
+    undecided = in_doubt(good, buffer_);
+    if (partial_.verify && !undecided) judge_crc(good, partial_.first, handler);
   }
   Fpdu fpdu;
   fpdu.start = partial_.start;
@@ -372,7 +443,8 @@ void Framing::complete(FrameRef last, Position end, FpduHandler& handler) {
   fpdu.ulpdu_length = wire::load_be16(buffer_.data());
   const Bytes behind = Bytes(buffer_).subspan(wire::fpdu_length_octets);
   fpdu.ulpdu = behind.first(std::min<std::size_t>(fpdu.ulpdu_length, behind.size()));
-  fpdu.undecided = cut && !markers_known_;
+  fpdu.undecided = undecided;
+  count_plain(partial_.need, undecided);
   partial_ = {};
   handler.fpdu(fpdu);
   if (buffer_.capacity() > buffer_kept) buffer_ = std::vector<std::uint8_t>();

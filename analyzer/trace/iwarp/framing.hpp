@@ -118,11 +118,15 @@ class Framing {
   void feed(Piece& piece, FpduHandler& handler);
   void feed_marker(Piece& piece);
   void feed_octets(Piece& piece, FpduHandler& handler);
+  void find_markers_inside(Piece& rest);
   void missing(Position start, std::uint64_t count, FrameRef frame, FpduHandler& handler);
   void complete(FrameRef last, Position end, FpduHandler& handler);
   void lose(Position from, Lost why, FrameRef frame, FpduHandler& handler);
   void judge_crc(bool good, FrameRef frame, FpduHandler& handler);
   [[nodiscard]] bool verifying() const noexcept;
+  /// Of an FPDU that is here whole: a marker may stand in it.
+  [[nodiscard]] bool in_doubt(bool crc_good, Bytes fpdu) const noexcept;
+  void count_plain(std::uint32_t octets, bool undecided) noexcept;
   Kept keep(const Piece& piece);
   Kept keep_hole(const Piece& hole, std::uint64_t count);
   void make_room();

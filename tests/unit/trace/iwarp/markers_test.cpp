@@ -84,6 +84,46 @@ TEST(IwarpMarkers, OfAnFpduWithoutItsLastPieceNothingIsRead) {
   }
 }
 
+// The same where nothing is missing, but no FPDU is whole in a segment: what is read is what was sent, or nothing.
+TEST(IwarpMarkers, InsideOfAnFpduInPieces) {
+  TcpOptions tcp;
+  tcp.syn = false;
+  for (const bool markers : {true, false}) {
+    for (const bool crc : {true, false}) {
+      for (const std::size_t before : {20U, 400U, 444U, 484U}) {
+        Direction client;
+        Direction server;
+        client.markers = markers;
+        client.crc = crc;
+        (void)client.raw(pattern(20, 0));
+        (void)client.fpdu(send_ulpdu(9, 0, true, pattern(before, 1)));
+        Story story;
+        for (std::uint32_t msn = 10; msn <= 14; ++msn) {
+          story.push_back({true, client.fpdu(send_ulpdu(msn, 0, true, rpc_call(msn)))});
+          story.push_back({false, server.fpdu(send_ulpdu(msn, 0, true, rpc_reply(msn)))});
+        }
+        const auto whole = segments_of(story, tcp);
+        for (std::size_t size = 5; size < whole[0].octets.size(); ++size) {
+          const Recorder got = run(cut_into(whole, size));
+          SCOPED_TRACE(std::string(markers ? "markers" : "no markers") + (crc ? ", CRC" : "") + ", behind " +
+                       std::to_string(before) + ", in pieces of " + std::to_string(size) + "\n" + got.text());
+          std::size_t calls_seen = 0;
+          for (const SeenSend& send : got.sends) {
+            if (send.side != trace::Side::active || send.holes) continue;
+            ++calls_seen;
+            bool one = false;
+            for (std::uint32_t msn = 10; msn <= 14; ++msn) one = one || send.octets == rpc_call(msn);
+            EXPECT_TRUE(one) << "a Send of " << send.wire_length;
+          }
+          EXPECT_GE(calls_seen, crc && !markers ? 5U : 3U);
+          if (!markers) EXPECT_EQ(got.count("Quality"), 0U);
+          if (testing::Test::HasFailure()) return;
+        }
+      }
+    }
+  }
+}
+
 /// Short Calls, as a client makes them at first, behind the MPA frames.
 Story short_calls(const StoryOptions& options) {
   Direction client;
