@@ -406,7 +406,7 @@ void Referee::on(const trace::Send& event) {
   impl_->credits_in_doubt(*connection, event);  // behind a later frame of its own direction: a hole was filled
   if (!impl_->queue.send(impl_->on(*connection), event)) return;
   if (connection->v2.refusal.number != 0) impl_->peers.judge_version_refusal(impl_->on(*connection), event.frame);
-  if (before == 0 && connection->messages == 1) {
+  if (before == 0 && connection->messages != 0) {
     impl_->book.reconsider(connection->id());
     if (connection->facts.version == 1) impl_->peers.speaks_version_1(impl_->on(*connection));
     if (!connection->facts.handshake_seen) judge_missing_start(impl_->on(*connection), event.frame);

@@ -121,7 +121,16 @@ void count_late_message(const Witness& witness, const trace::Send& event, wire::
   observe_message(witness, event, kind, {&header, nullptr}, {});
 }
 
-[[nodiscard]] bool accept_as_rpcrdma(const Witness& witness, const trace::Send& event) {
+/// As far as the capture has it, a message of version 1 in good form. One that is not may be of something else.
+[[nodiscard]] bool well_formed(const trace::Send& event, wire::HeaderV1& scratch) {
+  const auto decoded = wire::decode_header_v1(event.octets, event.wire_length, scratch);
+  const bool readable = decoded || decoded.error().fault == wire::Fault::truncated;
+  return readable && scratch.fixed.version == 1;
+}
+
+/// Whether the connection carries RPC-over-RDMA, as far as this message tells. A first one that may well be of it waits
+/// for another to say so.
+[[nodiscard]] bool accept_as_rpcrdma(const Witness& witness, const trace::Send& event, wire::HeaderV1& scratch) {
   Connection& connection = witness.connection;
   using Kind = Connection::Kind;
   if (connection.kind == Kind::other) return false;
@@ -137,6 +146,7 @@ void count_late_message(const Witness& witness, const trace::Send& event, wire::
         connection.kind = Kind::rpcrdma;
         return true;
       }
+      if (well_formed(event, scratch)) connection.unproven = std::make_unique<KeptMessage>(event);
       return false;
     case wire::Plausible::no:
       break;
@@ -150,6 +160,7 @@ void count_late_message(const Witness& witness, const trace::Send& event, wire::
   ++connection.facts.sends_unrecognised;
   if (connection.implausible >= judge_other_after && connection.messages == 0) {
     connection.kind = Kind::other;
+    connection.unproven.reset();
     judge_other_protocol(witness, event.frame);
     return false;
   }
@@ -320,9 +331,13 @@ void take_message(const Witness& witness, const trace::Send& event, wire::Header
     if (connection.rpcrdma()) count_late_message(witness, event, scratch);
     return;
   }
-  if (!accept_as_rpcrdma(witness, event)) {
+  if (!accept_as_rpcrdma(witness, event, scratch)) {
     ++connection.passed_over;
     return;
+  }
+  if (const auto first = std::move(connection.unproven)) {
+    --connection.passed_over;
+    take_message(witness, first->event, scratch, LongForm::not_asked);
   }
   if (connection.passed_over != 0 && connection.messages == 0) {
     connection.distrust(kept_finished, Doubt::unrecognised);

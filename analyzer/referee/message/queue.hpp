@@ -17,6 +17,7 @@
 
 #include "referee/message/direction.hpp"
 #include "referee/state/connection.hpp"
+#include "referee/state/kept_message.hpp"
 #include "trace/events.hpp"
 #include "wire/rpcrdma.hpp"
 
@@ -46,17 +47,10 @@ class MessageQueue {
   void release_all(const Witness& witness);
 
  private:
-  struct Kept {
-    trace::Send event;
-    std::vector<std::uint8_t> octets;
+  struct Kept : KeptMessage {
     std::vector<std::uint32_t> handles;  ///< sorted; those that it names: asked for with each operation
 
-    Kept(const Kept&) = delete;
-    Kept& operator=(const Kept&) = delete;
-    ~Kept() = default;
-    explicit Kept(const trace::Send& sent) : event(sent), octets(sent.octets.begin(), sent.octets.end()) {
-      event.octets = octets;
-    }
+    using KeptMessage::KeptMessage;
     [[nodiscard]] bool names(std::uint32_t handle) const {
       return std::binary_search(handles.begin(), handles.end(), handle);
     }

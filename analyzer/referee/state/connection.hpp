@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <deque>
 #include <map>
+#include <memory>
 #include <optional>
 #include <set>
 #include <string>
@@ -20,6 +21,7 @@
 #include "referee/state/attempt.hpp"
 #include "referee/state/case.hpp"
 #include "referee/state/doubt.hpp"
+#include "referee/state/kept_message.hpp"
 #include "referee/state/latency.hpp"
 #include "referee/state/ledger.hpp"
 #include "referee/state/memory_map.hpp"
@@ -173,9 +175,10 @@ struct Connection {
   FrameRef reply_frame;
   FrameRef ready_by_data;  ///< the client's first data, without an RTU so far; number 0: there was one, or none is due
   FrameRef last_frame;
-  FrameRef last_answer;           ///< newest first Reply to a Call of the client
-  FrameRef answer_before;         ///< the one before it
-  std::uint64_t passed_over = 0;  ///< Sends that came before it could be told what this connection carries
+  FrameRef last_answer;                   ///< newest first Reply to a Call of the client
+  FrameRef answer_before;                 ///< the one before it
+  std::uint64_t passed_over = 0;          ///< Sends that came before it could be told what this connection carries
+  std::unique_ptr<KeptMessage> unproven;  ///< of these the one that looks like RPC-over-RDMA: the next one may say so
   std::uint64_t implausible = 0;
   std::uint64_t weakly_plausible = 0;
   std::uint64_t messages = 0;

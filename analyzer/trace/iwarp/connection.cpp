@@ -304,15 +304,18 @@ void Connection::deliver(Half& h, Piece piece) {
   Framing::Kept kept = h.framing.push(piece, live(), h);
   if (kept == Framing::Kept::none && make_way(h, piece.ref)) kept = h.framing.push(piece, live(), h);
   if (kept != Framing::Kept::all) limit(h, piece.ref);
-  // Where its FPDUs lie may never be found: what this one says is not in the capture.
-  const bool lost = h.framing.state() == Framing::State::search || h.framing.state() == Framing::State::silent;
-  if (lost && piece.octets.size() < piece.wire_length) h.mpa_cut(piece.ref);
+  const auto lost = [&h] {
+    return h.framing.state() == Framing::State::search || h.framing.state() == Framing::State::silent;
+  };
+  const bool lost_before = lost();
   // Behind a hole much may have waited: it must not pile up again.
   while (live() && !h.framing.window().empty() && h.framing.state() != Framing::State::start) {
     (void)align(h, false);
-    if (!h.framing.ready()) return;
+    if (!h.framing.ready()) break;
     while (h.framing.ready()) h.framing.drain_one(h);
   }
+  // Where its FPDUs lie may never be found: what this one says is not in the capture.
+  if (lost_before && lost() && piece.octets.size() < piece.wire_length) h.mpa_cut(piece.ref);
 }
 
 void Connection::deliver_ready(Half& h) {
