@@ -505,6 +505,22 @@ void Mounts::keeps_open_calls(Connection& connection) {
             [](const OpenCall& a, const OpenCall& b) { return a.first.number < b.first.number; });
 }
 
+namespace {
+
+/// A connection that is in no report came of it.
+void leave(Attempt& attempt, const Connection& connection) {
+  const bool told = connection.kind == Connection::Kind::other || connection.facts.sends_unrecognised != 0;
+  if (told || connection.request_seen()) {
+    attempt.outcome = Outcome::other;
+    return;
+  }
+  // Its SYN went to a service, and the capture has too little of what followed to say any more.
+  attempt.connection = 0;
+  attempt.outcome = Outcome::unreadable;
+}
+
+}  // namespace
+
 void Mounts::ends(const Connection& connection, bool reported) {
   if (connection.mount == nullptr) return;
   Mount& mount = *connection.mount;
@@ -512,7 +528,7 @@ void Mounts::ends(const Connection& connection, bool reported) {
   mount.calling.erase(connection.id());
   Attempt* attempt = mount.attempt_of(connection.id());
   if (!reported) {
-    if (attempt != nullptr) attempt->outcome = Outcome::other;
+    if (attempt != nullptr) leave(*attempt, connection);
     if (cut_before_its_purpose(connection)) keep_later(mount.unrecognised, connection.facts.opened);
     const auto of_it = [&](const OpenCall& call) { return call.connection == connection.id(); };
     std::erase_if(mount.lost_calls, of_it);
