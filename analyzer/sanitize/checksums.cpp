@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "sanitize/checksums.hpp"
 
-#include "wire/crc32c.hpp"
-
 namespace rpcrdma::sanitize {
 namespace {
 
@@ -33,11 +31,6 @@ void correct_internet(std::uint8_t* checksum, std::uint32_t difference) noexcept
   if ((corrected == 0 && old == 0xFFFF) || (corrected == 0xFFFF && old == 0)) return;
   checksum[0] = static_cast<std::uint8_t>(corrected >> 8U);
   checksum[1] = static_cast<std::uint8_t>(corrected);
-}
-
-void correct_crc32c(std::uint8_t* crc, wire::Bytes before, wire::Bytes after) noexcept {
-  const std::uint32_t difference = wire::crc32c(before) ^ wire::crc32c(after);
-  for (unsigned i = 0; i < 4; ++i) crc[i] = static_cast<std::uint8_t>(crc[i] ^ (difference >> (8U * i)));
 }
 
 }  // namespace rpcrdma::sanitize

@@ -15,8 +15,5 @@ namespace rpcrdma::sanitize {
 [[nodiscard]] std::uint32_t internet_difference(wire::Bytes before, wire::Bytes after) noexcept;
 /// Corrects the two octets of a checksum.
 void correct_internet(std::uint8_t* checksum, std::uint32_t difference) noexcept;
-/// Corrects four octets of CRC-32C, least significant first, of `before` when it becomes `after`. What stands in front
-/// of them and is covered as well does not matter.
-void correct_crc32c(std::uint8_t* crc, wire::Bytes before, wire::Bytes after) noexcept;
 
 }  // namespace rpcrdma::sanitize

@@ -2,7 +2,6 @@
 #include "sanitize/frame_copy.hpp"
 
 #include <algorithm>
-#include <array>
 #include <optional>
 
 #include "sanitize/checksums.hpp"
@@ -20,8 +19,6 @@ namespace {
 using trace::PassedLayer;
 using wire::Bytes;
 using Kind = PassedLayer::Kind;
-
-constexpr std::size_t most_straddling = 4096;
 
 /// Octets of the extended headers of which it is understood what they are: not the operands of atomic operations.
 std::size_t understood(const wire::IbOpcode& op) noexcept {
@@ -172,47 +169,15 @@ void FrameCopy::last_fpdu(const Places::InStream& at) {
 
 void FrameCopy::crc(const Places::InStream& at) {
   const Bytes payload = opened_.tcp.payload;
-  if (payload.empty()) return;
-  const Bytes now(out_.at(payload.data()), payload.size());
   const std::uint64_t end = at.position + payload.size();
   for (const FpduAt& fpdu : places_.fpdus(at.stream, at.position, end)) {
-    if (fpdu.opening || fpdu.end <= at.position || fpdu.end - fpdu.start <= wire::fpdu_crc_octets) continue;
-    const auto covered = static_cast<std::size_t>(fpdu.end - fpdu.start - wire::fpdu_crc_octets);
-    const std::uint64_t crc_at = fpdu.end - wire::fpdu_crc_octets;
-    if (fpdu.start >= at.position && fpdu.end <= end) {
-      const auto from = static_cast<std::size_t>(fpdu.start - at.position);
-      out_.keep(payload.data() + (crc_at - at.position), wire::fpdu_crc_octets);
-      correct_crc32c(out_.at(payload.data() + (crc_at - at.position)), payload.subspan(from, covered),
-                     now.subspan(from, covered));
-      continue;
-    }
-    if (straddling_.size() > most_straddling) straddling_.erase(straddling_.begin());
-    const auto [found, fresh] = straddling_.try_emplace({at.stream, fpdu.start});
-    Straddling& whole = found->second;
-    if (fresh) {
-      whole.before.resize(covered);
-      whole.after.resize(covered);
-    }
-    const std::uint64_t from = std::max(at.position, fpdu.start);
-    const std::uint64_t to = std::min(end, crc_at);
-    if (from < to) {
-      const auto in_frame = static_cast<std::size_t>(from - at.position);
-      const auto in_fpdu = static_cast<std::size_t>(from - fpdu.start);
-      const auto count = static_cast<std::size_t>(to - from);
-      std::copy_n(payload.begin() + static_cast<std::ptrdiff_t>(in_frame), count,
-                  whole.before.begin() + static_cast<std::ptrdiff_t>(in_fpdu));
-      std::copy_n(now.begin() + static_cast<std::ptrdiff_t>(in_frame), count,
-                  whole.after.begin() + static_cast<std::ptrdiff_t>(in_fpdu));
-    }
-    if (end <= crc_at) continue;
+    if (fpdu.opening) continue;
     // Its octets, or those of them that are in this frame
-    std::array<std::uint8_t, wire::fpdu_crc_octets> difference{};
-    correct_crc32c(difference.data(), whole.before, whole.after);
-    for (std::uint64_t i = 0; i < difference.size(); ++i) {
-      const std::uint64_t position = crc_at + i;
+    for (std::uint64_t i = 0; i < wire::fpdu_crc_octets; ++i) {
+      const std::uint64_t position = fpdu.crc_at() + i;
       if (position < at.position || position >= end) continue;
       const std::uint8_t* const original = payload.data() + (position - at.position);
-      *out_.at(original) = static_cast<std::uint8_t>(*original ^ difference[i]);
+      *out_.at(original) = static_cast<std::uint8_t>(*original ^ (fpdu.crc_flip >> (8U * i)));
     }
   }
 }
@@ -223,7 +188,8 @@ void FrameCopy::tcp() {
   Places::InStream at;
   if (!places_.in_stream(frame_.ref.number, at)) return;
   places_.fill(frame_, opened_, {out_.at(payload.data()), payload.size()});
-  out_.keep(payload.data(), trace::iwarp::plain_nfs_head(payload));
+  const bool of_rdma = !places_.fpdus(at.stream, at.position, at.position + payload.size()).empty();
+  if (!of_rdma) out_.keep(payload.data(), trace::iwarp::plain_nfs_head(payload));
   markers(at);
   last_fpdu(at);
   crc(at);

@@ -4,9 +4,6 @@
 #pragma once
 
 #include <cstdint>
-#include <map>
-#include <utility>
-#include <vector>
 
 #include "sanitize/copied_frame.hpp"
 #include "sanitize/places.hpp"
@@ -25,12 +22,6 @@ class FrameCopy {
   [[nodiscard]] wire::Bytes of(const trace::Frame& frame);
 
  private:
-  /// An FPDU that lies in several frames, as it was and as it is to be.
-  struct Straddling {
-    std::vector<std::uint8_t> before;
-    std::vector<std::uint8_t> after;
-  };
-
   void undelivered();
   void message_of_cm(wire::Bytes packet, std::size_t wire_length);
   void infiniband();
@@ -49,7 +40,6 @@ class FrameCopy {
   trace::Fragments fragments_;
   trace::Frame frame_;
   CopiedFrame out_;
-  std::map<std::pair<std::uint64_t, std::uint64_t>, Straddling> straddling_;
 };
 
 }  // namespace rpcrdma::sanitize

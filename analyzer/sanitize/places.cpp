@@ -6,6 +6,8 @@
 #include <optional>
 #include <string_view>
 
+#include "wire/crc32c.hpp"
+
 namespace rpcrdma::sanitize {
 namespace {
 
@@ -24,6 +26,35 @@ std::optional<wire::IbHeader> connected(const trace::Opened& opened) {
   const auto header = wire::decode_ib(opened.ib.octets, opened.ib.wire_length);
   if (!header || header->op.service != wire::IbService::rc) return std::nullopt;
   return *header;
+}
+
+/// Octets that follow each other from there on but for markers, run by run. Answers where they end.
+template <class Run>
+std::uint64_t between_markers(const wire::Markers& markers, std::uint64_t at, wire::Bytes octets, Run&& run) {
+  while (!octets.empty()) {
+    at += markers.inside(at);
+    const auto count = static_cast<std::size_t>(std::min<std::uint64_t>(octets.size(), markers.until_next(at)));
+    run(at, octets.first(count));
+    octets = octets.subspan(count);
+    at += count;
+  }
+  return at;
+}
+
+/// What the octets in front of its CRC make to it, in the original. Markers are the same in the copy, and left out.
+std::uint32_t original_crc(const FpduAt& fpdu, const trace::StreamPart& part) {
+  const std::array<std::uint8_t, wire::fpdu_length_octets> length{static_cast<std::uint8_t>(part.length >> 8U),
+                                                                  static_cast<std::uint8_t>(part.length)};
+  std::vector<std::uint8_t> octets(static_cast<std::size_t>(fpdu.crc_at() - fpdu.start), 0);
+  std::uint64_t at = fpdu.start;
+  for (const wire::Bytes known : {wire::Bytes(length), part.octets, part.pad}) {
+    at = between_markers(fpdu.markers, at, known, [&](std::uint64_t to, wire::Bytes run) {
+      const auto from = std::min<std::size_t>(to - fpdu.start, octets.size());
+      std::copy_n(run.begin(), std::min(run.size(), octets.size() - from),
+                  octets.begin() + static_cast<std::ptrdiff_t>(from));
+    });
+  }
+  return wire::crc32c(octets);
 }
 
 }  // namespace
@@ -101,7 +132,8 @@ void Places::fpdu(const trace::StreamPart& part, bool opening) {
   if (spot.in != Spot::In::stream) return;
   Stream& of = streams_[spot.which];
   const std::uint64_t length = part.end - part.start;
-  of.fpdus.push_back({spot.start, spot.start + length, spot.markers, opening});
+  FpduAt& fpdu = of.fpdus.emplace_back(FpduAt{spot.start, spot.start + length, spot.markers, opening, 0});
+  if (!opening) fpdu.crc_flip = original_crc(fpdu, part);
   of.longest_fpdu = std::max(of.longest_fpdu, length);
 }
 
@@ -124,14 +156,8 @@ void Places::put(const Spot& spot, std::uint32_t offset, wire::Bytes octets) {
     return;
   }
   Stream& of = streams_[spot.which];
-  std::uint64_t at = spot.markers.after(spot.start, spot.skip + offset);
-  while (!octets.empty()) {
-    at += spot.markers.inside(at);
-    const auto run = static_cast<std::size_t>(std::min<std::uint64_t>(octets.size(), spot.markers.until_next(at)));
-    write(of, at, octets.first(run));
-    octets = octets.subspan(run);
-    at += run;
-  }
+  between_markers(spot.markers, spot.markers.after(spot.start, spot.skip + offset), octets,
+                  [&](std::uint64_t at, wire::Bytes run) { write(of, at, run); });
 }
 
 void Places::settle() {
@@ -140,32 +166,43 @@ void Places::settle() {
                      [](const Write& a, const Write& b) { return a.at < b.at; });
     std::stable_sort(stream.fpdus.begin(), stream.fpdus.end(),
                      [](const FpduAt& a, const FpduAt& b) { return a.start < b.start; });
+    std::vector<std::uint8_t> copy;
+    for (FpduAt& fpdu : stream.fpdus) {
+      if (fpdu.opening) continue;
+      copy.assign(static_cast<std::size_t>(fpdu.crc_at() - fpdu.start), 0);
+      write_out(stream, fpdu.start, copy);
+      fpdu.crc_flip ^= wire::crc32c(copy);
+    }
   }
+}
+
+void Places::write_out(const Write& write, std::uint64_t base, std::span<std::uint8_t> to) const {
+  const std::uint64_t from = std::max(write.at, base);
+  const std::uint64_t end = std::min(write.at + write.length, base + to.size());
+  if (from >= end) return;
+  std::copy_n(store_.begin() + static_cast<std::ptrdiff_t>(write.kept + (from - write.at)), end - from,
+              to.begin() + static_cast<std::ptrdiff_t>(from - base));
+}
+
+void Places::write_out(const Stream& stream, std::uint64_t position, std::span<std::uint8_t> to) const {
+  const std::uint64_t first = position > stream.longest ? position - stream.longest : 0;
+  auto at = std::lower_bound(stream.writes.begin(), stream.writes.end(), first,
+                             [](const Write& write, std::uint64_t from) { return write.at < from; });
+  for (; at != stream.writes.end() && at->at < position + to.size(); ++at) write_out(*at, position, to);
 }
 
 void Places::fill(const trace::Frame& frame, const trace::Opened& opened, std::span<std::uint8_t> to) const {
   const Row* of = row(frame.ref.number);
   if (of == nullptr) return;
-  const auto apply = [&](const Write& write, std::uint64_t base) {
-    const std::uint64_t from = std::max(write.at, base);
-    const std::uint64_t end = std::min(write.at + write.length, base + to.size());
-    if (from >= end) return;
-    std::copy_n(store_.begin() + static_cast<std::ptrdiff_t>(write.kept + (from - write.at)), end - from,
-                to.begin() + static_cast<std::ptrdiff_t>(from - base));
-  };
   if (!of->segment) {
     if (opened.content != trace::Content::infiniband) return;
     const auto found = packets_.find(of->which);
     if (found == packets_.end()) return;
-    for (const Write& write : found->second) apply(write, 0);
+    for (const Write& write : found->second) write_out(write, 0, to);
     return;
   }
   if (opened.content != trace::Content::tcp) return;
-  const Stream& stream = streams_[of->which];
-  const std::uint64_t first = of->position > stream.longest ? of->position - stream.longest : 0;
-  auto at = std::lower_bound(stream.writes.begin(), stream.writes.end(), first,
-                             [](const Write& write, std::uint64_t position) { return write.at < position; });
-  for (; at != stream.writes.end() && at->at < of->position + to.size(); ++at) apply(*at, of->position);
+  write_out(streams_[of->which], of->position, to);
 }
 
 bool Places::in_stream(std::uint64_t frame, InStream& out) const {

@@ -36,7 +36,11 @@ struct FpduAt {
   std::uint64_t start = 0;
   std::uint64_t end = 0;
   wire::Markers markers;
-  bool opening = false;  ///< the MPA frame, which has no CRC
+  bool opening = false;        ///< the MPA frame, which has no CRC
+  std::uint32_t crc_flip = 0;  ///< what the copy makes to its CRC, in whatever frames and order it lies
+
+  /// Where its CRC stands.
+  [[nodiscard]] std::uint64_t crc_at() const noexcept { return end - wire::fpdu_crc_octets; }
 };
 
 /// Octets to write, somewhere.
@@ -93,6 +97,9 @@ class Places {
   [[nodiscard]] const Row* row(std::uint64_t frame) const;
   [[nodiscard]] static std::uint64_t identity(const trace::IbPacket& packet, const wire::IbHeader& header);
   void write(Stream& stream, std::uint64_t at, wire::Bytes octets);
+  void write_out(const Write& write, std::uint64_t base, std::span<std::uint8_t> to) const;
+  /// What was put into the octets from there on, `to` being zero so far.
+  void write_out(const Stream& stream, std::uint64_t position, std::span<std::uint8_t> to) const;
   [[nodiscard]] std::size_t keep(wire::Bytes octets);
 
   std::vector<Row> rows_;  ///< by frame

@@ -20,6 +20,7 @@ struct StreamPart {
   wire::Markers markers;     ///< where they stand in this direction
   wire::Bytes octets;        ///< as captured, without markers; valid only during the call
   std::uint32_t length = 0;  ///< of these on the wire
+  wire::Bytes pad;           ///< an FPDU: between these and its CRC, as captured
 };
 
 class StreamWatch {

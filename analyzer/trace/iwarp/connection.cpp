@@ -56,7 +56,8 @@ void Connection::Half::fpdu(const Fpdu& fpdu) {
     owner.tell_lost_tail(owner.half(1 - direction), fpdu.first);
   }
   if (StreamWatch* watch = owner.context_.options.streams; watch != nullptr) [[unlikely]] {
-    watch->fpdu({fpdu.start, fpdu.end, fpdu.first, fpdu.last, framing.markers(), fpdu.ulpdu, fpdu.ulpdu_length});
+    watch->fpdu({fpdu.start, fpdu.end, fpdu.first, fpdu.last, framing.markers(), fpdu.ulpdu, fpdu.ulpdu_length,
+                 fpdu.pad});
   }
   owner.messages_->fpdu(owner.side(direction), fpdu);
 }

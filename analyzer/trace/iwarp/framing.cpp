@@ -65,6 +65,17 @@ std::optional<wire::Markers> markers_by_crc(Bytes fpdu, std::size_t plain, Posit
   return only;
 }
 
+/// What is known of the octets from its length word on.
+void give_octets(Fpdu& fpdu, Bytes octets) noexcept {
+  fpdu.ulpdu_length = wire::load_be16(octets.data());
+  const Bytes behind = octets.subspan(wire::fpdu_length_octets);
+  fpdu.ulpdu = behind.first(std::min<std::size_t>(fpdu.ulpdu_length, behind.size()));
+  const std::size_t pad = wire::fpdu_size(static_cast<std::uint16_t>(fpdu.ulpdu_length)) - wire::fpdu_crc_octets -
+                          wire::fpdu_length_octets - fpdu.ulpdu_length;
+  const Bytes rest = behind.subspan(fpdu.ulpdu.size());
+  fpdu.pad = rest.first(std::min(pad, rest.size()));
+}
+
 }  // namespace
 
 bool Framing::verifying() const noexcept {
@@ -307,9 +318,7 @@ bool Framing::in_place(Piece& piece, FpduHandler& handler) {
   fpdu.start = piece.start;
   fpdu.end = piece.start + size;
   fpdu.first = fpdu.last = piece.ref;
-  fpdu.ulpdu_length = length;
-  const Bytes behind = piece.octets.subspan(wire::fpdu_length_octets);
-  fpdu.ulpdu = behind.first(std::min<std::size_t>(length, behind.size()));
+  give_octets(fpdu, piece.octets);
   fpdu.undecided = undecided;
   count_plain(size, undecided);
   handler.fpdu(fpdu);
@@ -440,9 +449,7 @@ void Framing::complete(FrameRef last, Position end, FpduHandler& handler) {
   fpdu.end = end;
   fpdu.first = partial_.first;
   fpdu.last = last;
-  fpdu.ulpdu_length = wire::load_be16(buffer_.data());
-  const Bytes behind = Bytes(buffer_).subspan(wire::fpdu_length_octets);
-  fpdu.ulpdu = behind.first(std::min<std::size_t>(fpdu.ulpdu_length, behind.size()));
+  give_octets(fpdu, buffer_);
   fpdu.undecided = undecided;
   count_plain(partial_.need, undecided);
   partial_ = {};

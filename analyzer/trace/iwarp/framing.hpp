@@ -19,6 +19,7 @@ struct Fpdu {
   FrameRef last;       ///< frame of the last octet
   Bytes ulpdu;         ///< as captured: a prefix without holes
   std::uint32_t ulpdu_length = 0;
+  Bytes pad;  ///< between the ULPDU and the CRC, as captured
   /// Markers may stand in it, and no CRC says otherwise: no octet is surely what it seems to be.
   bool undecided = false;
 };

@@ -139,7 +139,8 @@ void Connection::take_handshake(Half& h, std::size_t length) {
   const Position end = window.begin() + length;
   taken->end = end;
   if (StreamWatch* watch = context_.options.streams; watch != nullptr) [[unlikely]] {
-    watch->handshake({window.begin(), end, taken->frame, {}, {}, taken->octets, static_cast<std::uint32_t>(length)});
+    watch->handshake(
+        {window.begin(), end, taken->frame, {}, {}, taken->octets, static_cast<std::uint32_t>(length), {}});
   }
   if (const auto frame = wire::decode_mpa_frame(taken->octets, length)) {
     taken->parsed = *frame;
