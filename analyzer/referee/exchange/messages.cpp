@@ -88,7 +88,7 @@ void count_proc(ConnectionFacts::Messages& counts, Proc proc) {
 /// After the close: counted, never judged.
 void count_late_message(const Witness& witness, const trace::Send& event, wire::HeaderV1& header) {
   Connection& connection = witness.connection;
-  if (v2::count_late(connection, event)) {
+  if (v2::count_late(witness, event)) {
     observe_message(witness, event, MessageSeen::Kind::other, {}, {});
     return;
   }
@@ -115,7 +115,7 @@ void count_late_message(const Witness& witness, const trace::Send& event, wire::
     } else if (reading.direction == Direction::reply) {
       kind = MessageSeen::Kind::reply;
       ++(active ? counts.reverse_replies : counts.replies);
-      if (header.reads.empty()) end_wait_behind_close(connection, other(event.side), header.fixed.xid, event.frame);
+      if (header.reads.empty()) judge_answer_behind_close(witness, other(event.side), header.fixed.xid, event.frame);
     }
   }
   observe_message(witness, event, kind, {&header, nullptr}, {});

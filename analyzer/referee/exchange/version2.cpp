@@ -270,7 +270,8 @@ bool take(const Witness& witness, const trace::Send& event, RecentSend& send, Me
   return true;
 }
 
-bool count_late(Connection& connection, const trace::Send& event) {
+bool count_late(const Witness& witness, const trace::Send& event) {
+  Connection& connection = witness.connection;
   const auto fixed = wire::decode_fixed_words(event.octets, event.wire_length);
   if (!fixed || fixed->version != 2 || connection.v2.version != Version::two) return false;
   ++connection.messages;
@@ -278,7 +279,7 @@ bool count_late(Connection& connection, const trace::Send& event) {
   if (wire::known_htype(fixed->proc)) {
     const auto type = static_cast<wire::HeaderType>(fixed->proc);
     const bool reply = wire::is_reply(type) && !wire::is_middle(type);
-    if (reply) end_wait_behind_close(connection, other(event.side), fixed->xid, event.frame);
+    if (reply) judge_answer_behind_close(witness, other(event.side), fixed->xid, event.frame);
   }
   return true;
 }

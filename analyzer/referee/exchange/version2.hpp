@@ -11,5 +11,5 @@ namespace rpcrdma::referee::v2 {
 [[nodiscard]] bool take(const Witness& witness, const trace::Send& event, RecentSend& send, MessageSeen::Kind& kind,
                         const wire::HeaderV2*& readable);
 /// After the close: counted only. True when it is of version 2.
-[[nodiscard]] bool count_late(Connection& connection, const trace::Send& event);
+[[nodiscard]] bool count_late(const Witness& witness, const trace::Send& event);
 }  // namespace rpcrdma::referee::v2

@@ -208,6 +208,8 @@ void judge_error_later(const Witness& witness, const trace::Send& event, std::ui
 /// An answer for which no Call is open.
 void judge_orphan(const Witness& witness, const trace::Send& event, Side requester, std::uint32_t xid);
 void judge_open_calls(const Witness& witness, FrameRef now, bool closed, bool closed_by_client);
+/// A Reply behind the end of its connection: was its Call not open then, after all?
+void judge_answer_behind_close(const Witness& witness, Side requester, std::uint32_t xid, FrameRef reply);
 
 // --- reverse.cpp: group J
 /// A Call of the server. Held back: the client's consent may still be on its way here.

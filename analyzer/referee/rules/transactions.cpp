@@ -419,6 +419,24 @@ const Row rows::call_lost_by_close{.group = 'I',
                                        "Look at why the connection ended (its cause in this report), and at "
                                        "connect_count in the xprt line of /proc/self/mountstats."};
 
+namespace {
+
+[[nodiscard]] HeldFinding say_lost_by_close(const Witness& witness, const LeftOpen& left) {
+  const auto& calls = left.calls;
+  const bool of_client = std::all_of(calls.begin(), calls.end(),
+                                     [](const LeftOpen::Call& call) { return call.requester == Side::active; });
+  if (left.by_client && of_client) return {};  // whoever asked chose to leave
+  return witness.say(
+      RuleId::call_lost_by_close,
+      {.frames = {left.end, calls.front().frame},
+       .xid = calls.front().xid,
+       .what = fmt::format("{} Call{} pending when the connection ended; the requester has to send {} again on a new "
+                           "one.",
+                           calls.size(), calls.size() == 1 ? " was" : "s were", calls.size() == 1 ? "it" : "them")});
+}
+
+}  // namespace
+
 void judge_open_calls(const Witness& witness, FrameRef now, bool closed, bool closed_by_client) {
   Connection& connection = witness.connection;
   v2::judge_end(witness, now);
@@ -448,8 +466,9 @@ void judge_open_calls(const Witness& witness, FrameRef now, bool closed, bool cl
   const FrameRef until = over_before ? end->frame : now;
   connection.facts.waiting = {open.size(), open.front()->call, until};
   std::size_t named = 0;
+  LeftOpen left{{}, {}, now, closed_by_client};
   for (const Transaction* call : open) {
-    witness.say(
+    HeldFinding unanswered = witness.say(
         RuleId::call_unanswered,
         {.frames = {call->call, until},
          .xid = call->xid,
@@ -457,17 +476,33 @@ void judge_open_calls(const Witness& witness, FrameRef now, bool closed, bool cl
          .what = fmt::format("The {}'s Call with XID {:#010x} has no Reply {} ({:.1f} s later).", name(call->requester),
                              call->xid, closed ? "when the connection ends" : "at the end of the capture",
                              static_cast<double>(std::max<TimeNs>(until.time - call->call.time, 0)) / 1e9)});
+    left.calls.push_back({call->requester, call->xid, call->call, std::move(unanswered)});
   }
   if (!closed) return;
-  const auto client_calls = static_cast<std::size_t>(
-      std::count_if(open.begin(), open.end(), [](const Transaction* call) { return call->requester == Side::active; }));
-  if (closed_by_client && client_calls == open.size()) return;  // whoever asked chose to leave
-  witness.say(RuleId::call_lost_by_close,
-              {.frames = {now, open.front()->call},
-               .xid = open.front()->xid,
-               .what = fmt::format(
-                   "{} Call{} pending when the connection ended; the requester has to send {} again on a new one.",
-                   open.size(), open.size() == 1 ? " was" : "s were", open.size() == 1 ? "it" : "them")});
+  left.lost = say_lost_by_close(witness, left);
+  if (may_cross_with_close(connection)) connection.left_open = std::move(left);
+}
+
+void judge_answer_behind_close(const Witness& witness, Side requester, std::uint32_t xid, FrameRef reply) {
+  Connection& connection = witness.connection;
+  if (!end_wait_behind_close(connection, requester, xid, reply)) return;
+  LeftOpen& left = connection.left_open;
+  const auto call = std::find_if(left.calls.begin(), left.calls.end(), [&](const LeftOpen::Call& open) {
+    return open.requester == requester && open.xid == xid;
+  });
+  if (call == left.calls.end()) return;
+  FindingBook& book = witness.context.book;
+  if (call->unanswered) book.withdraw(call->unanswered);
+  if (left.lost) book.withdraw(left.lost);
+  left.lost.reset();
+  left.calls.erase(call);
+  Waiting& waiting = connection.facts.waiting;
+  if (left.calls.empty()) {
+    waiting = {};
+    return;
+  }
+  waiting = {left.calls.size(), left.calls.front().frame, waiting.until};
+  left.lost = say_lost_by_close(witness, left);
 }
 
 const Row rows::error_retried_same_xid{

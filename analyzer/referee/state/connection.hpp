@@ -110,6 +110,21 @@ struct AboutAnswer {
   std::uint64_t responder_gaps = 0;  ///< until then
 };
 
+/// Calls that were open when the connection was closed, and what was said of them: an answer may have crossed with the
+/// DREQ.
+struct LeftOpen {
+  struct Call {
+    Side requester = Side::active;
+    std::uint32_t xid = 0;
+    FrameRef frame;
+    HeldFinding unanswered;
+  };
+  std::vector<Call> calls;  ///< the oldest first
+  HeldFinding lost;         ///< said of all of them
+  FrameRef end;
+  bool by_client = false;  ///< it closed the connection
+};
+
 struct Mount;
 
 struct Connection {
@@ -133,6 +148,7 @@ struct Connection {
   std::vector<Case> cases;
   static constexpr std::size_t most_about_answers = 256;
   std::vector<AboutAnswer> about_answers;  ///< may still be withdrawn
+  LeftOpen left_open;
   /// What was concluded from the order in the file, and nothing else.
   struct ByFileOrder {
     HeldFinding finding;

@@ -286,20 +286,24 @@ void end_wait(Connection& connection, Side requester, std::uint32_t xid, FrameRe
   });
 }
 
-void end_wait_behind_close(Connection& connection, Side requester, std::uint32_t xid, FrameRef reply) {
-  constexpr TimeNs on_its_way = 1'000'000'000;
+bool may_cross_with_close(const Connection& connection) noexcept {
   const auto& closed = connection.facts.closed;
-  const bool may_cross = closed && closed->how == Closed::How::disconnect &&
-                         connection.facts.transport != trace::Transport::iwarp &&
-                         trace::elapsed(closed->frame.time, reply.time) <= on_its_way;
-  if (connection.mount == nullptr || !may_cross) return;
+  return closed && closed->how == Closed::How::disconnect && connection.facts.transport != trace::Transport::iwarp;
+}
+
+bool end_wait_behind_close(Connection& connection, Side requester, std::uint32_t xid, FrameRef reply) {
+  constexpr TimeNs on_its_way = 1'000'000'000;
+  if (!may_cross_with_close(connection)) return false;
+  if (trace::elapsed(connection.facts.closed->frame.time, reply.time) > on_its_way) return false;
+  if (connection.mount == nullptr) return true;
   const auto answered = std::erase_if(connection.mount->lost_calls, [&](const OpenCall& call) {
     return call.xid == xid && call.requester == requester && call.connection == connection.id();
   });
-  if (answered == 0 || requester != Side::active) return;
+  if (answered == 0 || requester != Side::active) return true;
   ++connection.mount->waits.answered;
   count_done(connection.mount->nfs);
   connection.last_answer = reply;
+  return true;
 }
 
 std::string operation_name(const Transaction& call) {

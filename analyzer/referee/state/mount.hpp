@@ -252,8 +252,10 @@ void keep_unheard(const Connection& connection);
 /// copy is not in the capture.
 void end_wait(Connection& connection, trace::Side requester, std::uint32_t xid, FrameRef reply);
 /// A Reply that stands behind the DREQ of its own connection. The two have no order on the wire: they crossed, or
-/// stand in the file the other way round.
-void end_wait_behind_close(Connection& connection, trace::Side requester, std::uint32_t xid, FrameRef reply);
+/// stand in the file the other way round. False: it came too late for that, and ends no wait.
+bool end_wait_behind_close(Connection& connection, trace::Side requester, std::uint32_t xid, FrameRef reply);
+/// It was closed in such a way that an answer may do so.
+[[nodiscard]] bool may_cross_with_close(const Connection& connection) noexcept;
 /// A Call of a client whose answer stands in front of it: how long it waited is not known.
 void count_unseen_wait(Connection& connection, const Transaction& call);
 /// What `reply` brought was no answer: how long it was waited for is nobody's longest wait.
