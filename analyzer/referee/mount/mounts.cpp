@@ -90,6 +90,17 @@ Attempt& new_attempt(Mount& mount, Attempt&& attempt) {
   });
 }
 
+/// Its responder ended the connection because of something that had come, and what that was is not told or not in the
+/// capture: it may be this Call.
+[[nodiscard]] bool may_be_refused(const Connection& connection, const Transaction& call) {
+  const auto& closed = connection.facts.closed;
+  if (!connection.over() || !closed || call.answers != 0) return false;
+  return std::any_of(connection.suspects.begin(), connection.suspects.end(), [&](const Suspect& suspect) {
+    const bool names_nothing = suspect.frames.size() == 1 && suspect.frames.front() == suspect.frame.number;
+    return names_nothing && suspect.frame.number == closed->frame.number && suspect.by == party(other(call.requester));
+  });
+}
+
 /// What came as its answer was refused by who had asked, who will ask again.
 [[nodiscard]] bool answer_refused(const Connection& connection, const Transaction& call) {
   return call.answers == 1 && refused_for_good(connection, call.reply);
@@ -197,6 +208,7 @@ void takes_back(Connection& connection, const Transaction& call) {
   open.answer = not_taken ? call.reply : call.refused_answer;
   if (call.fetching.number != 0) open.fetching = {call.reply, call.fetching};
   if (refused_last || refused_for_good(connection, call.call)) open.refused = connection.facts.closed->frame;
+  if (may_be_refused(connection, call)) open.perhaps_refused = connection.facts.closed->frame;
   const bool read = call.procedure.has_value() || !call.operation.empty();
   if (call.malformed()) {
     open.operation = "broken call";

@@ -40,15 +40,15 @@ namespace {
 }
 
 /// Who has to move for this Call, whose connection is over. Acknowledged, it had come to its responder. Not where the
-/// requester's own fault ended the connection, or what refused the Call itself; nor what could have been sent again
-/// since, and was not.
+/// requester's own fault ended the connection, or what refused the Call itself, or may have; nor what could have been
+/// sent again since, and was not.
 [[nodiscard]] std::optional<Side> owed_by(const Mount& mount, const OpenCall& call) {
   const Life* life = life_with(mount, call.connection);
   const std::optional<Side> fault = life != nullptr ? life->fault : std::nullopt;
   if (!call.delivered || connected_since(mount, call.ended) != nullptr) return std::nullopt;
   if (life != nullptr && left_unawaited(mount, call, *life)) return std::nullopt;
   if (fault == call.requester) return call.pulling.number != 0 ? fault : std::nullopt;
-  if (!fault && call.refused.number != 0) return std::nullopt;
+  if (!fault && (call.refused.number != 0 || call.perhaps_refused.number != 0)) return std::nullopt;
   return other(call.requester);
 }
 

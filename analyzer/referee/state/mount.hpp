@@ -72,8 +72,9 @@ struct OpenCall {
     in_part_perhaps,    ///< whether it could is not known
     for_want_of_credit  ///< only a part of it, as its responder lets nothing more be sent
   } sent = Sent::whole;
-  FrameRef refused;  ///< what refused it, or its answer, and ended the connection; number 0: it was not
-  FrameRef answer;   ///< the Reply that was refused, here or to an earlier copy, or is sent in vain; number 0: none
+  FrameRef refused;          ///< what refused it, or its answer, and ended the connection; number 0: it was not
+  FrameRef perhaps_refused;  ///< what ended the connection, and may be meant for it
+  FrameRef answer;  ///< the Reply that was refused, here or to an earlier copy, or is sent in vain; number 0: none
   /// It, or its answer, is sent again to the end of the capture and never taken.
   enum class Vain : std::uint8_t {
     no,
