@@ -134,8 +134,9 @@ void Messages::fpdu(const trace::StreamPart& fpdu) {
   const auto decoded = wire::decode_ddp_header(fpdu.octets, fpdu.octets.size());
   if (!decoded || at_hand_.in != Spot::In::stream) return;
   auto& waiting = sending_[at_hand_.which];
+  if (!waiting.empty() && waiting.back().offset >= fpdu.offset) waiting.clear();  // of the same ports before
   if (waiting.size() >= most_pieces) waiting.erase(waiting.begin());
-  waiting.push_back({decoded->msn, {decoded->message_offset, at_hand_.length, at_hand_, 0}});
+  waiting.push_back({fpdu.offset, decoded->msn, {decoded->message_offset, at_hand_.length, at_hand_, 0}});
 }
 
 Messages::Pieces Messages::pieces_of(const trace::Send& e) {
@@ -146,12 +147,16 @@ Messages::Pieces Messages::pieces_of(const trace::Send& e) {
   if (parts != parts_.end()) parts_.erase(parts);
   if (places_.packet(e.frame.number).in == Spot::In::nothing) {
     const auto waiting = sending_.find(at_hand_.which);
-    if (waiting == sending_.end() || waiting->second.empty()) return out;
-    const std::uint32_t number = waiting->second.front().number;
-    for (const FpduOfSend& fpdu : waiting->second) {
-      if (fpdu.number == number) out.push_back(fpdu.piece);
+    if (waiting == sending_.end()) return out;
+    // Not of each FPDU a Send comes: a connection may be made ready with one, or what it says is undecided.
+    std::vector<FpduOfSend>& fpdus = waiting->second;
+    auto at = fpdus.begin();
+    while (at != fpdus.end() && at->offset < e.sequence) ++at;
+    if (at != fpdus.end() && at->offset == e.sequence) {
+      const std::uint32_t number = at->number;
+      for (; at != fpdus.end() && at->number == number; ++at) out.push_back(at->piece);
     }
-    std::erase_if(waiting->second, [number](const FpduOfSend& fpdu) { return fpdu.number == number; });
+    fpdus.erase(fpdus.begin(), at);
     return out;
   }
   frames.push_back(e.last.number != 0 ? e.last.number : e.frame.number);

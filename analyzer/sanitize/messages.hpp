@@ -141,6 +141,7 @@ class Messages final : public trace::StreamWatch, public trace::EventSink, publi
   // iWARP: the FPDU that the trace is at, and Sends whose end has not come, by stream and number
   Spot at_hand_;
   struct FpduOfSend {
+    std::uint64_t offset = 0;
     std::uint32_t number = 0;
     Piece piece;
   };

@@ -21,6 +21,7 @@ struct StreamPart {
   wire::Bytes octets;        ///< as captured, without markers; valid only during the call
   std::uint32_t length = 0;  ///< of these on the wire
   wire::Bytes pad;           ///< an FPDU: between these and its CRC, as captured
+  std::uint64_t offset = 0;  ///< an FPDU: where it begins, as events count (Send::sequence)
 };
 
 class StreamWatch {

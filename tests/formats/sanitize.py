@@ -158,6 +158,18 @@ class Sanitize(Folder):
         self.each(changed, whole=False)
         self.assertGreater(cut, 50)
 
+    def test_captures_that_begin_late(self):
+        """Markers or none, and where they stand, is found out in the copy as it was in the original."""
+        late = []
+        for transport in (t for t in forging.transports(GIVEN.forge) if forging.family(t) == "iwarp"):
+            capture = self.path(transport + ".pcap")
+            forging.Reel(GIVEN.forge, [os.path.join(forging.SCENARIOS, "healthy-nfs41.yaml")], transport, capture)
+            header, records = pcapfile.read(capture)
+            for first in range(1, len(records), 3):
+                late.append(self.path(f"{transport}-{first}.pcap"))
+                pcapfile.write(late[-1], header, records[first:])
+        self.each(late, whole=False)
+
     def test_what_cannot_be_told_is_not_written(self):
         """The report would be another one: no file, and one that was there stays as it was."""
         capture, copy = self.path("x.pcap"), self.path("copy.pcapng")

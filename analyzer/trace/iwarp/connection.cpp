@@ -57,7 +57,7 @@ void Connection::Half::fpdu(const Fpdu& fpdu) {
   }
   if (StreamWatch* watch = owner.context_.options.streams; watch != nullptr) [[unlikely]] {
     watch->fpdu({fpdu.start, fpdu.end, fpdu.first, fpdu.last, framing.markers(), fpdu.ulpdu, fpdu.ulpdu_length,
-                 fpdu.pad});
+                 fpdu.pad, fpdu.start - origin});
   }
   owner.messages_->fpdu(owner.side(direction), fpdu);
 }

@@ -140,7 +140,7 @@ void Connection::take_handshake(Half& h, std::size_t length) {
   taken->end = end;
   if (StreamWatch* watch = context_.options.streams; watch != nullptr) [[unlikely]] {
     watch->handshake(
-        {window.begin(), end, taken->frame, {}, {}, taken->octets, static_cast<std::uint32_t>(length), {}});
+        {window.begin(), end, taken->frame, {}, {}, taken->octets, static_cast<std::uint32_t>(length), {}, 0});
   }
   if (const auto frame = wire::decode_mpa_frame(taken->octets, length)) {
     taken->parsed = *frame;
