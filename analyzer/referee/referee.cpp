@@ -506,7 +506,7 @@ void Referee::on(const trace::Gap& event) {
 void Referee::on(const trace::Repeated& event) {
   Connection* connection = impl_->find(event.connection);
   if (connection == nullptr || connection->kind == Connection::Kind::other) return;
-  if (event.side == trace::Side::active && !connection->reply_seen() && connection->messages == 0 &&
+  if (event.side == trace::Side::active && !event.rest && !connection->reply_seen() && connection->messages == 0 &&
       event.kind != trace::Repeated::Kind::capture_duplicate && event.kind != trace::Repeated::Kind::handshake_copy) {
     impl_->mounts.repeats_request(*connection, event.frame);
   }

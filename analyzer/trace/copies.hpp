@@ -13,17 +13,18 @@ namespace rpcrdma::trace {
 class Copies {
  public:
   /// What begins at `at` was sent again in frame `again`; `first`: its first transmission, number 0 when not known.
-  void add(std::uint64_t at, std::uint64_t acknowledged, FrameRef heard, FrameRef first, FrameRef again) noexcept {
+  /// False: it is the rest of what was sent again before it.
+  bool add(std::uint64_t at, std::uint64_t acknowledged, FrameRef heard, FrameRef first, FrameRef again) noexcept {
     const bool goes_on = first_.number != 0 && acknowledged == acknowledged_ && at >= at_;
-    if (goes_on && at != at_) return;
     if (goes_on) {
-      count(heard, again);
-      return;
+      if (at == at_) count(heard, again);
+      return at == at_;
     }
     const bool known = first.number != 0 && first.number != again.number;
     begin(at, acknowledged, known ? first : again);
     first_repeat_ = again;
     if (known) count({}, again);
+    return true;
   }
   /// A question that needs an answer and carries nothing: a keep-alive.
   void ask(std::uint64_t acknowledged, FrameRef heard, FrameRef again) noexcept {

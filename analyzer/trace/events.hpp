@@ -247,6 +247,7 @@ struct Repeated : EventBase {
     handshake,          ///< a CM message sent again
     handshake_copy,     ///< a CM message that the capture holds twice
   } kind = Kind::retransmission;
+  bool rest = false;  ///< of what an earlier frame began to send again, over iWARP: no repetition of its own
 };
 
 /// Anything about the capture's quality that belongs to no message. connection is 0 where no connection is meant.

@@ -257,6 +257,7 @@ void Connection::payload(Half& h, const TcpSegment& segment, std::uint32_t seque
 
   const Position start = piece.start;
   auto kind = Repeated::Kind::retransmission;
+  bool rest = false;
   switch (h.order.arrive(piece, segment.acknowledgement, segment.ip_identification)) {
     case Arrival::next:
       if (piece.start != start) repeat(h, start, segment.ref);
@@ -285,7 +286,7 @@ void Connection::payload(Half& h, const TcpSegment& segment, std::uint32_t seque
       }
       return;
     case Arrival::retransmission:
-      repeat(h, start, segment.ref);
+      rest = !repeat(h, start, segment.ref);
       break;
     case Arrival::capture_duplicate:
       kind = Repeated::Kind::capture_duplicate;
@@ -294,6 +295,7 @@ void Connection::payload(Half& h, const TcpSegment& segment, std::uint32_t seque
   if (!live()) return;
   Repeated repeated;
   repeated.kind = kind;
+  repeated.rest = rest;
   repeated.connection = id_;
   repeated.side = side(h.direction);
   repeated.frame = segment.ref;
@@ -494,8 +496,9 @@ void Connection::close_half(Half& h) {
   over_ = halves_[0].closed && halves_[1].closed;
 }
 
-void Connection::repeat(Half& h, Position start, FrameRef again) {
-  h.copies.add(start, h.acknowledged, half(1 - h.direction).heard, h.order.oldest_beyond(start), again);
+/// False: no more than the rest of what is sent again.
+bool Connection::repeat(Half& h, Position start, FrameRef again) {
+  return h.copies.add(start, h.acknowledged, half(1 - h.direction).heard, h.order.oldest_beyond(start), again);
 }
 
 /// Octets that follow on others are missing in the same place.

@@ -203,7 +203,7 @@ class Connection {
   void limit(Half& h, FrameRef frame);
   [[nodiscard]] static bool may_reset(const Half& h, const TcpSegment& segment) noexcept;
   void reset(Half& h, FrameRef frame);
-  void repeat(Half& h, Position start, FrameRef again);
+  bool repeat(Half& h, Position start, FrameRef again);
   void note_missing(Half& h, Position from, std::uint64_t count);
   void tell_liveness(FrameRef frame);
 

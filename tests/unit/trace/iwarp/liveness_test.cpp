@@ -133,6 +133,16 @@ TEST_F(IwarpLiveness, AnMpaRequestThatNobodyAnswers) {
   EXPECT_THAT(run(s).liveness, ElementsAre("C heard #6 unacknowledged #4 copies 2 #4-#6 seen 20", "S heard #2 seen 0"));
 }
 
+TEST_F(IwarpLiveness, AnMpaRequestThatIsSentAgainInTwoSegmentsIsSentAgainOnce) {
+  auto s = until(4);
+  const auto pieces = cut_at({again(s[3])}, 0, 8);
+  s.insert(s.end(), pieces.begin(), pieces.end());
+  const Recorder got = run(s);
+  EXPECT_THAT(got.only({"Repeated"}),
+              ElementsAre("Repeated C retransmission", "Repeated C retransmission of the rest"));
+  EXPECT_THAT(got.liveness, ElementsAre("C heard #6 unacknowledged #4 copies 1 #4-#5 seen 20", "S heard #2 seen 0"));
+}
+
 TEST_F(IwarpLiveness, AnMpaRequestThatAMirrorShowsLaterIsNotSentAgain) {
   auto s = until(4);
   s.push_back(again(s[3], 300'000));

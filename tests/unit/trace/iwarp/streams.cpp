@@ -416,8 +416,9 @@ void Recorder::on(const trace::Gap& e) {
   gap_octets += e.count;
 }
 void Recorder::on(const trace::Repeated& e) {
-  add(e, fmt::format("Repeated {} {}", side_letter(e.side),
-                     e.kind == trace::Repeated::Kind::capture_duplicate ? "duplicate" : "retransmission"));
+  add(e, fmt::format("Repeated {} {}{}", side_letter(e.side),
+                     e.kind == trace::Repeated::Kind::capture_duplicate ? "duplicate" : "retransmission",
+                     e.rest ? " of the rest" : ""));
 }
 void Recorder::on(const trace::Quality& e) {
   static constexpr const char* kinds[] = {"frame_truncated", "checksum_bad",   "reordered", "late",
