@@ -148,7 +148,8 @@ struct SideState {
   /// Nor is a stale acknowledgement an event, and it is a sign of life.
   void repeats_unheard(const trace::Liveness& told) noexcept {
     const trace::Liveness::Unheard& unheard = told.unheard;
-    if (first_repeat.number == 0 || unheard.first_repeat.number <= first_repeat.number) return;
+    const bool heard_between = unheard.copies != told.copies;
+    if (!heard_between || first_repeat.number == 0 || unheard.first_repeat.number <= first_repeat.number) return;
     repeats = unheard.copies;
     first_repeat = unheard.first_repeat;
     last_repeat = told.last_copy;
