@@ -16,8 +16,8 @@
 #include "referee/message/queue.hpp"
 #include "referee/mount/account.hpp"
 #include "referee/mount/across.hpp"
-#include "referee/mount/lives.hpp"
 #include "referee/mount/mounts.hpp"
+#include "referee/mount/open_calls.hpp"
 #include "referee/rules/checks.hpp"
 #include "referee/rules/peers.hpp"
 #include "referee/shares.hpp"
@@ -131,7 +131,7 @@ struct Referee::Impl {
     // One side is silent because nobody captured it: what it was asked is not waited for.
     connection.notice_one_way();
     keep_unheard(connection);
-    mounts.keeps_open_calls(connection);
+    keep_open_calls(connection);
     connection.transactions.clear();
     if (connection.mount != nullptr) connection.mount->calling.erase(connection.id());
     connection.finished.clear();
@@ -222,7 +222,7 @@ struct Referee::Impl {
     queue.release_all(on(connection));
     connection.notice_one_way();  // with one direction only nothing that needs both can be judged
     judge_end(connection, last);
-    if (connection.messages > 0 && !connection.transactions.empty()) mounts.keeps_open_calls(connection);
+    if (connection.messages > 0 && !connection.transactions.empty()) keep_open_calls(connection);
   }
 
   void judge_end(Connection& connection, FrameRef last) {

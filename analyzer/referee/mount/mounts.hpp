@@ -58,8 +58,6 @@ class Mounts {
   void attempts(const trace::TcpAttempt& event);
   void without_rdma(const trace::NfsOverTcp& event);
 
-  /// The connection is over, or the capture: the Calls that wait. To be called before they are forgotten.
-  void keeps_open_calls(Connection& connection);
   /// Nothing more will be heard of the connection.
   void ends(const Connection& connection, bool reported);
   /// Nothing more can come of it, and the capture goes on.

@@ -1,0 +1,252 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "referee/mount/open_calls.hpp"
+
+#include <algorithm>
+#include <tuple>
+#include <vector>
+
+#include "referee/mount/lives.hpp"
+#include "referee/rules/checks.hpp"
+#include "referee/rules/v2_turn.hpp"
+#include "referee/state/lifetime.hpp"
+#include "referee/state/mount.hpp"
+#include "trace/spans.hpp"
+#include "wire/rpc_numbers.hpp"
+
+namespace rpcrdma::referee {
+
+namespace {
+
+/// The newest Read of the Call's own chunks, if it waits for its answer.
+[[nodiscard]] FrameRef read_in_flight(const Connection& connection, const Transaction& call) {
+  if (call.requester != Side::active) return {};
+  const SideState& server = connection.of(Side::passive);
+  const JudgedOp* its = server.ops.newest([&](const JudgedOp& op) { return !op.writing && op.transaction == call.id; });
+  if (its == nullptr) return {};
+  const std::vector<ReadsInFlight::Read>& open = server.reads.open;  // in the order of their numbers
+  const bool waits = std::binary_search(open.begin(), open.end(), ReadsInFlight::Read{its->op, {}},
+                                        [](const auto& a, const auto& b) { return a.op < b.op; });
+  return waits ? its->frame : FrameRef{};
+}
+
+/// The messages of NLM are answered by messages of their own, in the other direction.
+[[nodiscard]] bool without_reply(const Transaction& call) {
+  constexpr std::uint32_t test_msg = 6;
+  constexpr std::uint32_t granted_res = 15;
+  if (!call.procedure) return false;
+  const auto [program, version, procedure] = *call.procedure;
+  return program == wire::nlm_program && procedure >= test_msg && procedure <= granted_res;
+}
+
+/// Its header is broken, and still it was a Call, which its responder has to refuse: who made it waits for that.
+[[nodiscard]] bool refusal_awaited(const Connection& connection, const Transaction& call) {
+  return call.requester == Side::active && call.refusal == Transaction::Refusal::due &&
+         connection.find(Side::passive, call.xid) == nullptr;
+}
+
+/// Of a Call whose pieces are all in the capture, as far as they were sent.
+[[nodiscard]] OpenCall::Sent sent_of(const Connection& connection, const Transaction& call) {
+  // What could not be read may have been its last piece.
+  if (!call.v2.incomplete || connection.of(call.requester).unread.number > call.call.number) {
+    return OpenCall::Sent::whole;
+  }
+  const v2::Credits& credits = connection.v2.of(call.requester).credits;
+  if (credits.dry_to_the_end.number != 0) return OpenCall::Sent::for_want_of_credit;
+  if (!v2::all_seen(connection) || credits.base != v2::Credits::Base::zero) return OpenCall::Sent::in_part_perhaps;
+  // Until the peer is heard, the limit is one message.
+  return credits.heard ? OpenCall::Sent::in_part : OpenCall::Sent::for_want_of_credit;
+}
+
+/// The Send that begins in this frame was refused, and that ended the connection: its receiver never had it.
+[[nodiscard]] bool refused_for_good(const Connection& connection, FrameRef send) {
+  const auto& closed = connection.facts.closed;
+  if (!connection.over() || !closed || send.number == 0) return false;
+  return std::any_of(connection.suspects.begin(), connection.suspects.end(), [&](const Suspect& suspect) {
+    return suspect.refused.number == send.number && suspect.frame.number == closed->frame.number;
+  });
+}
+
+/// Its responder ended the connection because of something that had come, and what that was is not told or not in the
+/// capture: it may be this Call.
+[[nodiscard]] bool may_be_refused(const Connection& connection, const Transaction& call) {
+  const auto& closed = connection.facts.closed;
+  if (!connection.over() || !closed || call.answers != 0) return false;
+  return std::any_of(connection.suspects.begin(), connection.suspects.end(), [&](const Suspect& suspect) {
+    const bool names_nothing = suspect.frames.size() == 1 && suspect.frames.front() == suspect.frame.number;
+    return names_nothing && suspect.frame.number == closed->frame.number && suspect.by == party(other(call.requester));
+  });
+}
+
+/// What came as its answer was refused by who had asked, who will ask again.
+[[nodiscard]] bool answer_refused(const Connection& connection, const Transaction& call) {
+  return call.answers == 1 && refused_for_good(connection, call.reply);
+}
+
+/// Its sender repeats this Send, or something in front of it, to the end, and nobody takes it.
+[[nodiscard]] OpenCall::Vain sent_in_vain(const Connection& connection, Side sender, FrameRef send,
+                                          std::uint64_t ordinal) {
+  const SideState& state = connection.of(sender);
+  const auto& sent = state.liveness;
+  const auto& heard = connection.of(other(sender)).liveness;
+  if (connection.over() || !sent || !heard || ordinal <= state.acknowledged || send.number > sent->last_copy.number ||
+      !repeats_count(sent->copies, sent->first_copy, sent->last_copy)) {
+    return OpenCall::Vain::no;
+  }
+  // Its acknowledgements may be missing from the capture: it says itself that it lacks it, or nothing new any more.
+  const bool repeats_itself = heard->heard.number == heard->last_copy.number &&
+                              heard->first_copy.number < sent->first_repeat.number &&
+                              heard->acknowledging.number < sent->first_repeat.number;
+  const trace::Liveness::Unheard& unheard = sent->unheard;
+  const bool silent = repeats_count(unheard.copies, unheard.first, sent->last_copy) &&
+                      heard->heard.number < unheard.first_repeat.number;
+  if (repeats_itself || silent) return OpenCall::Vain::lost;
+  const bool denied = sent->denied.number > sent->first_repeat.number &&
+                      heard->heard.number <= std::max(sent->denied.number, sent->last_copy.number);
+  if (!denied) return OpenCall::Vain::no;
+  return sent->denial == trace::Liveness::Denial::not_ready ? OpenCall::Vain::no_receive : OpenCall::Vain::lost;
+}
+
+[[nodiscard]] OpenCall::Vain answered_in_vain(const Connection& connection, const Transaction& call) {
+  if (call.answers != 1) return OpenCall::Vain::no;
+  const Side responder = other(call.requester);
+  const RecentSend* reply = connection.of(responder).sends.newest(
+      [&](const RecentSend& send) { return send.frame.number == call.reply.number; });
+  if (reply == nullptr) return OpenCall::Vain::no;
+  return sent_in_vain(connection, responder, call.reply, reply->ordinal);
+}
+
+/// It had been counted as answered.
+void takes_back(Connection& connection, const Transaction& call) {
+  if (call.requester != Side::active) return;
+  --connection.mount->waits.answered;
+  forget_worst(connection.mount->waits, call.reply);
+  if (connection.last_answer.number == call.reply.number) connection.last_answer = connection.answer_before;
+}
+
+/// A DREQ has no number among the packets: where the capture lost some of this side's not long before, the last Reply
+/// may be another, together with its acknowledgement.
+[[nodiscard]] bool last_may_be_missing(const Connection& connection, const SideState& responder) {
+  constexpr TimeNs lately = 5'000'000'000;  // as long a wait as counts for one, unless --wait says otherwise
+  const auto& closed = connection.facts.closed;
+  return connection.facts.transport != trace::Transport::iwarp && closed && closed->how == Closed::How::disconnect &&
+         responder.newest_gap.number != 0 && !trace::passed(responder.newest_gap.time, closed->frame.time, lately);
+}
+
+/// Newest gap in the other connections of its mount: one tap sees them all.
+[[nodiscard]] FrameRef lack_beside(const Connection& connection) {
+  FrameRef newest;
+  for (const Life& life : connection.mount->lives) {
+    for (const FrameRef lack : life.newest_lack) keep_later(newest, lack);
+  }
+  for (const auto& [id, beside] : connection.mount->alive) {
+    if (beside == &connection) continue;
+    for (const SideState& side : beside->sides) keep_later(newest, side.newest_lack());
+  }
+  return newest;
+}
+
+/// It, or something in front of it, was sent again and again, and never acknowledged: nobody had it.
+[[nodiscard]] bool never_taken(const Connection& connection, const Transaction& call) {
+  const SideState& requester = connection.of(call.requester);
+  const auto& sent = requester.liveness;
+  return sent && call.call_ordinal > requester.acknowledged && call.call.number <= sent->last_copy.number &&
+         repeats_count(sent->copies, sent->first_copy, sent->last_copy);
+}
+
+/// The newest frame of its responder that has a place in its stream, or the Call itself: what would stand between is
+/// known to be missing, or was not sent.
+[[nodiscard]] FrameRef whole_until(const Connection& connection, const Transaction& call) {
+  const SideState& responder = connection.of(other(call.requester));
+  FrameRef until = call.call;
+  keep_later(until, responder.last_event);
+  const bool each_has = connection.facts.transport == trace::Transport::iwarp;
+  if (each_has && responder.liveness) keep_later(until, responder.liveness->heard);
+  return until;
+}
+
+[[nodiscard]] OpenCall open_call_of(const Connection& connection, const Transaction& call) {
+  OpenCall open;
+  open.connection = connection.id();
+  open.xid = call.xid;
+  open.requester = call.requester;
+  open.first = call.first_copy.number != 0 ? call.first_copy : call.call;
+  open.frame = call.call;
+  if (connection.over() && connection.facts.closed) open.ended = connection.facts.closed->frame;
+  const bool answered = call.answers != 0;
+  open.vain = answered ? answered_in_vain(connection, call)
+                       : sent_in_vain(connection, call.requester, call.call, call.call_ordinal);
+  if (open.vain != OpenCall::Vain::no) {
+    const Side sender = answered ? other(call.requester) : call.requester;
+    open.newest_copy = connection.of(sender).liveness->last_copy;
+  }
+  const bool refused_last = answer_refused(connection, call);
+  const bool not_taken = refused_last || (answered && open.vain != OpenCall::Vain::no);
+  open.answer = not_taken ? call.reply : call.refused_answer;
+  if (call.fetching.number != 0) open.fetching = {call.reply, call.fetching};
+  if (refused_last || refused_for_good(connection, call.call)) open.refused = connection.facts.closed->frame;
+  if (may_be_refused(connection, call)) open.perhaps_refused = connection.facts.closed->frame;
+  const bool read = call.procedure.has_value() || !call.operation.empty();
+  if (call.malformed()) {
+    open.operation = "broken call";
+  } else if (read) {
+    open.operation = operation_name(call);
+  }
+  open.likeness = call.likeness();
+  open.wire_length = call.wire_length;
+  open.delivered = connection.of(call.requester).acknowledged >= call.call_ordinal;
+  const SideState& responder = connection.of(other(call.requester));
+  // A Call with a hole in it is read when the hole is given up; its Reply may have come before.
+  const bool with_hole = !call.payload && connection.of(call.requester).newest_lack().number >= call.call.number;
+  // What was cut before it says whether it is a Call, and what may be a Reply that offers itself to be read.
+  const bool refused = refusal_awaited(connection, call) && connection.whole();
+  const bool asked = call.lists_known && call.requester == Side::active && !call.may_be_offer();
+  const bool any_call = call.procedure || asked || refused;
+  // The same endpoints began anew, and what lies between is not in the capture.
+  const auto& closed = connection.facts.closed;
+  const bool end_unseen = closed && closed->how == Closed::How::superseded;
+  // The requester's acknowledgements show answers in front of the capture, perhaps to this Call: of two taps one is
+  // late.
+  const bool before_capture = responder.liveness && responder.liveness->before_capture.number > call.call.number;
+  const bool lacking = answer_may_be_unseen(connection, call) || before_capture || connection.facts.one_way ||
+                       with_hole || end_unseen || last_may_be_missing(connection, responder);
+  if (lacking || !any_call) {
+    const bool perhaps_offer = !lacking && call.may_be_offer();
+    open.waits = perhaps_offer ? OpenCall::Waits::perhaps_no_call : OpenCall::Waits::perhaps;
+  }
+  const bool never_answered = open.answer.number != 0 || open.refused.number != 0 || never_taken(connection, call);
+  if (!never_answered) open.quiet_since = whole_until(connection, call);
+  open.pulling = read_in_flight(connection, call);
+  open.sent = sent_of(connection, call);
+  const auto& requester_is = connection.of(call.requester).liveness;
+  if (requester_is && !connection.over()) open.no_window = requester_is->window_closed;
+  open.no_credit = connection.v2.of(other(call.requester)).credits.dry_to_the_end;
+  return open;
+}
+
+}  // namespace
+
+void keep_open_calls(Connection& connection) {
+  if (connection.mount == nullptr) return;
+  Mount& mount = *connection.mount;
+  std::vector<OpenCall>& calls = connection.over() ? mount.lost_calls : mount.open_calls;
+  std::size_t before = calls.size();
+  const FrameRef beside = lack_beside(connection);
+  for (const auto& [key, call] : connection.transactions) {
+    const bool without_it = call.fetching.number != 0 || answer_refused(connection, call) ||
+                            answered_in_vain(connection, call) != OpenCall::Vain::no;
+    if (call.answers != 0 && without_it) takes_back(connection, call);
+    if ((call.answers != 0 && !without_it) || call.settled_elsewhere() || without_reply(call)) continue;
+    if (call.malformed() && !refusal_awaited(connection, call)) continue;  // perhaps a Reply, or dropped by rule
+    if (calls.size() >= Mount::most_lost_calls) {                          // the oldest have been given up long since
+      constexpr std::size_t some = Mount::most_lost_calls / 4;
+      calls.erase(calls.begin(), calls.begin() + some);
+      before -= std::min(before, some);
+    }
+    calls.push_back(open_call_of(connection, call));
+    calls.back().lack_beside = beside;
+  }
+  std::sort(calls.begin() + static_cast<std::ptrdiff_t>(before), calls.end(),
+            [](const OpenCall& a, const OpenCall& b) { return a.first.number < b.first.number; });
+}
+
+}  // namespace rpcrdma::referee
