@@ -32,6 +32,8 @@ GIVEN = None
 FRAME = ("link", "length")
 # A copy of this story would be judged otherwise.
 NOT_COPIED = os.path.join(os.path.dirname(os.path.abspath(__file__)), "not_copied.yaml")
+# And of this one: what a snap length has left of an MPA key is not kept.
+CUT_IN_THE_KEY = "symptom-cut-in-the-mpa-key.yaml"
 
 
 def contents(path):
@@ -139,6 +141,10 @@ class Sanitize(Folder):
         reels = []
         for transport in forging.transports(GIVEN.forge):
             paths = [p for p, s in forging.scenarios().items() if forging.plays_on(s, transport)]
+            for path in [p for p in paths if os.path.basename(p) == CUT_IN_THE_KEY]:
+                paths.remove(path)
+                alone = forging.Reel(GIVEN.forge, [path], transport, self.path("cut.pcap"))
+                self.assertIn("differs from that of the original", self.sanitized(alone.capture, self.path("cut.pcapng")).errors)
             reel = forging.Reel(GIVEN.forge, paths, transport, self.path(transport + ".pcap"))
             self.assertGreater(len(reel.stories), 400, transport)
             reels.append(reel.capture)
