@@ -10,6 +10,7 @@
 #include "referee/docket/counted.hpp"
 #include "referee/rules/rows.hpp"
 #include "referee/state/lifetime.hpp"
+#include "referee/state/mount.hpp"
 
 namespace rpcrdma::referee {
 
@@ -445,6 +446,7 @@ void judge_close(const Witness& witness, const trace::Disconnect& event) {
   const bool leaves = event.how == How::fin || event.how == How::request;
   if (cause == nullptr && leaves && !left && repeats_in_vain(connection, by)) {
     connection.stage = Connection::Stage::leaving;
+    if (connection.mount != nullptr) connection.mount->left_unanswered = true;
     return;
   }
   if (left && (event.how != How::reset || event.side == *left)) {

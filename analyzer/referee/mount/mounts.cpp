@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <tuple>
+#include <utility>
 
 #include "referee/mount/account.hpp"
 #include "referee/mount/assessment.hpp"
@@ -340,7 +341,7 @@ void Mounts::forgets(const Connection& connection) {
 
 std::vector<trace::Disconnect> Mounts::left_behind(const Connection& begun) {
   std::vector<trace::Disconnect> ends;
-  if (begun.mount == nullptr) return ends;
+  if (begun.mount == nullptr || !std::exchange(begun.mount->left_unanswered, false)) return ends;
   for (const auto& [id, connection] : begun.mount->alive) {
     if (!connection->left_unanswered()) continue;
     trace::Disconnect& end = ends.emplace_back();

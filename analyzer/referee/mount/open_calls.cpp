@@ -132,19 +132,6 @@ void takes_back(Connection& connection, const Transaction& call) {
          responder.newest_gap.number != 0 && !trace::passed(responder.newest_gap.time, closed->frame.time, lately);
 }
 
-/// Newest gap in the other connections of its mount: one tap sees them all.
-[[nodiscard]] FrameRef lack_beside(const Connection& connection) {
-  FrameRef newest;
-  for (const Life& life : connection.mount->lives) {
-    for (const FrameRef lack : life.newest_lack) keep_later(newest, lack);
-  }
-  for (const auto& [id, beside] : connection.mount->alive) {
-    if (beside == &connection) continue;
-    for (const SideState& side : beside->sides) keep_later(newest, side.newest_lack());
-  }
-  return newest;
-}
-
 /// It, or something in front of it, was sent again and again, and never acknowledged: nobody had it.
 [[nodiscard]] bool never_taken(const Connection& connection, const Transaction& call) {
   const SideState& requester = connection.of(call.requester);
@@ -230,7 +217,7 @@ void keep_open_calls(Connection& connection) {
   Mount& mount = *connection.mount;
   std::vector<OpenCall>& calls = connection.over() ? mount.lost_calls : mount.open_calls;
   std::size_t before = calls.size();
-  const FrameRef beside = lack_beside(connection);
+  const FrameRef beside = mount.gaps.beside(connection.id());
   for (const auto& [key, call] : connection.transactions) {
     const bool without_it = call.fetching.number != 0 || answer_refused(connection, call) ||
                             answered_in_vain(connection, call) != OpenCall::Vain::no;

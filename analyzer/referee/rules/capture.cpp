@@ -112,6 +112,7 @@ void judge_gap(const Witness& witness, const trace::Gap& event) {
   ++state.gaps;
   state.gap_amount += event.count;
   state.newest_gap = event.frame;
+  if (connection.mount != nullptr) connection.mount->gaps.note(connection.id(), event.frame);
   connection.distrust(recovery(connection), doubt_of(event.kind));
   for (SideState& side : connection.sides) side.reads.clear();
   for (Ledger& ledger : connection.credits) ledger.full_since = {};

@@ -110,6 +110,25 @@ struct Unheard {
   std::uint32_t wire_length = 0;
 };
 
+/// The newest gap of all connections, and of those beside that one: one tap sees them all.
+class NewestGaps {
+ public:
+  void note(ConnectionId connection, FrameRef frame) noexcept {
+    if (connection != of_) beside_ = newest_;
+    of_ = connection;
+    newest_ = frame;
+  }
+  /// Number 0: none.
+  [[nodiscard]] FrameRef beside(ConnectionId connection) const noexcept {
+    return connection == of_ ? beside_ : newest_;
+  }
+
+ private:
+  ConnectionId of_ = 0;
+  FrameRef newest_;
+  FrameRef beside_;
+};
+
 /// What is left of a connection when it, or the capture, is over.
 struct Life {
   ConnectionId id = 0;
@@ -193,6 +212,9 @@ struct Mount {
   std::vector<Unheard> unheard;       ///< of connections that are over
   std::list<Life> lives;              ///< by end
   std::uint64_t forgotten_lives = 0;
+  NewestGaps gaps;
+  /// Some of its connections may have been left with a DREQ that got no answer.
+  bool left_unanswered = false;
   FrameRef unrecognised;  ///< newest request for a connection of which the capture cut what it is for; number 0: none
   std::vector<ConnectionId> connections;                ///< all of the report
   MountFacts::Roles told = MountFacts::Roles::guessed;  ///< by one of them
