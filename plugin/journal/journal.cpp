@@ -9,8 +9,9 @@
 
 #include "journal/early.hpp"
 #include "journal/exchanges.hpp"
+#include "journal/late.hpp"
+#include "journal/payloads.hpp"
 #include "journal/version2.hpp"
-#include "payload/assembler.hpp"
 #include "referee/referee.hpp"
 #include "referee/rules/table.hpp"
 #include "trace/trace.hpp"
@@ -24,14 +25,15 @@ using referee::OperationSeen;
 
 const std::vector<std::uint32_t> no_findings;
 
-[[nodiscard]] std::uint32_t number(trace::FrameRef frame) noexcept { return static_cast<std::uint32_t>(frame.number); }
-
 }  // namespace
 
 /// Between trace and referee, and behind the referee: it hears both.
 struct Journal::Engine final : trace::EventSink, trace::StreamWatch, referee::Observer {
   Engine(Journal& j, Options options)
-      : journal(j), referee(std::move(options.referee), this), trace(watched(std::move(options.trace)), *this) {}
+      : journal(j),
+        record(j.record_),
+        referee(std::move(options.referee), this),
+        trace(watched(std::move(options.trace)), *this) {}
 
   [[nodiscard]] trace::Options watched(trace::Options options) noexcept {
     options.streams = this;
@@ -39,13 +41,14 @@ struct Journal::Engine final : trace::EventSink, trace::StreamWatch, referee::Ob
   }
 
   Journal& journal;
+  Record& record;
   referee::Referee referee;
   trace::Trace trace;
-  const trace::Frame* current = nullptr;  // null at the end of the file
   trace::FrameRef first;
   trace::FrameRef last;
   Version2 version2;
-  std::unordered_map<std::uint32_t, payload::Assembler> assemblers;
+  Late late;
+  Payloads payloads{record, late};
   struct Area {
     trace::ConnectionId connection = 0;
     trace::PrivateDataArea area;
@@ -63,13 +66,6 @@ struct Journal::Engine final : trace::EventSink, trace::StreamWatch, referee::Ob
   using PieceKey = std::tuple<std::uint32_t, Side, MessageSeen::Kind, std::uint32_t>;
   static constexpr std::size_t most_newest_pieces = 4096;  // hostile: nobody leaves so many open
   std::map<PieceKey, std::uint32_t> newest_piece;
-  struct Late {
-    NoteKind kind = NoteKind::message;
-    std::uint32_t index = none;
-    std::uint32_t shown = 0;
-  };
-  std::vector<Late> late;    // what was told behind its own frame, as it was told
-  std::size_t in_order = 0;  // of these
   EarlyMessages early;
   std::unordered_map<std::uint64_t, std::vector<std::uint32_t>> open_parts;  // of each side's unfinished Send
 
@@ -98,24 +94,24 @@ struct Journal::Engine final : trace::EventSink, trace::StreamWatch, referee::Ob
   void on(const trace::Adopted& e) override { referee.on(e); }
   void on(const trace::Disconnect& e) override {
     referee.on(e);
-    give_up_all(e.connection);
+    payloads.give_up(e.connection);
     version2.close(e.connection);
   }
   void on(const trace::Send& e) override { referee.on(e); }
   void on(const trace::SendPart& e) override {
     referee.on(e);
-    const auto known = journal.connections_.find(e.connection);
-    if (known == journal.connections_.end() || !known->second.rpcrdma) return;
+    const auto known = record.connections.find(e.connection);
+    if (known == record.connections.end() || !known->second.rpcrdma) return;
     Part part;
     part.connection = e.connection;
     part.sender = e.side;
     part.ordinal = e.ordinal;
     part.frame = number(e.frame);
-    const auto index = static_cast<std::uint32_t>(journal.parts_.size());
+    const auto index = static_cast<std::uint32_t>(record.parts.size());
     std::vector<std::uint32_t>& open = open_parts[side_key(e.connection, e.side)];
-    if (!open.empty() && journal.parts_[open.front()].ordinal != e.ordinal) open.clear();
+    if (!open.empty() && record.parts[open.front()].ordinal != e.ordinal) open.clear();
     open.push_back(index);
-    journal.parts_.push_back(part);
+    record.parts.push_back(part);
     add(number(e.frame), NoteKind::part, index);
   }
   void on(const trace::HeldSend& e) override { show_early(e); }
@@ -129,7 +125,7 @@ struct Journal::Engine final : trace::EventSink, trace::StreamWatch, referee::Ob
     referee.on(e);
   }
   void on(const trace::Repeated& e) override {
-    journal.repeats_.insert_or_assign(number(e.frame), Repeat{e.connection, e.side, e.kind});
+    record.repeats.insert_or_assign(number(e.frame), Repeat{e.connection, e.side, e.kind});
     referee.on(e);
   }
   void on(const trace::Quality& e) override { referee.on(e); }
@@ -148,8 +144,8 @@ struct Journal::Engine final : trace::EventSink, trace::StreamWatch, referee::Ob
     note.sender = sender;
     note.private_data = sender == Side::active ? facts.private_data_client : facts.private_data_server;
     if (area.connection == facts.id) note.area = place(area.area.octets, area.area.wire_length, number(frame));
-    add(number(frame), NoteKind::handshake, static_cast<std::uint32_t>(journal.handshakes_.size()));
-    journal.handshakes_.push_back(std::move(note));
+    add(number(frame), NoteKind::handshake, static_cast<std::uint32_t>(record.handshakes.size()));
+    record.handshakes.push_back(std::move(note));
   }
 
   void message(const referee::ConnectionFacts& facts, const MessageSeen& as_told) override {
@@ -174,26 +170,27 @@ struct Journal::Engine final : trace::EventSink, trace::StreamWatch, referee::Ob
     message.granted = seen.granted;
     message.thresholds = facts.thresholds;
     message.octets = place(send.octets, send.wire_length, message.last_frame);
-    give_up_call(connection, seen);
+    payloads.give_up_call(connection, seen);
     const std::uint32_t there = taken_early(message);
-    const std::uint32_t shown = there != none ? message.last_frame : current_or(message.last_frame);
-    const auto index = there != none ? there : static_cast<std::uint32_t>(journal.messages_.size());
+    const std::uint32_t own = message.last_frame;
+    const std::uint32_t shown = there != none ? own : late.shown_in(own);
+    const auto index = there != none ? there : static_cast<std::uint32_t>(record.messages.size());
     if (there != none) {
-      journal.messages_[there] = std::move(message);
+      record.messages[there] = std::move(message);
     } else {
       if (second) join_pieces(message, index);
-      if (shown != message.last_frame) late.push_back({NoteKind::message, index, shown});
-      journal.messages_.push_back(std::move(message));
-      add(shown, NoteKind::message, index);
+      record.messages.push_back(std::move(message));
+      late.add(record, NoteKind::message, index, shown, own);
     }
     settle_parts(send, index);
-    const bool piece = journal.messages_[index].piece;
+    const bool piece = record.messages[index].piece;
     enter(connection, seen, send, shown, piece);
     if (piece) return;
-    assemble(connection, seen, index, shown,
-             !second || !taken.joined ? Pieces::one
-             : taken.torn             ? Pieces::torn
-                                      : Pieces::joined);
+    using Pieces = Payloads::Pieces;
+    payloads.message(connection, seen, index, shown,
+                     !second || !taken.joined ? Pieces::one
+                     : taken.torn             ? Pieces::torn
+                                              : Pieces::joined);
   }
 
   void operation(const referee::ConnectionFacts& facts, const OperationSeen& seen) override {
@@ -207,23 +204,21 @@ struct Journal::Engine final : trace::EventSink, trace::StreamWatch, referee::Ob
     operation.handle = seen.handle;
     operation.offset = seen.offset;
     operation.length = operation.total = seen.length;
-    const auto index = static_cast<std::uint32_t>(journal.operations_.size());
+    const auto index = static_cast<std::uint32_t>(record.operations.size());
     join(operation, seen, index);
     const std::uint32_t shown = shown_in(connection, seen);
     add(shown, NoteKind::operation, index);
-    journal.operations_.push_back(operation);
+    record.operations.push_back(operation);
     if (seen.exchange.id == 0) return;
-    journal.needed_.operation(connection.id, seen.exchange.id, shown);
-    if (auto rpc = assemblers[connection.id].operation(seen)) {
-      show(connection, seen.exchange.id, message_of(connection, seen.exchange.id, rpc->call), std::move(*rpc),
-           {shown, seen.frame.time});
-    }
+    record.needed.operation(connection.id, seen.exchange.id, shown);
+    payloads.operation(connection, seen, shown);
   }
 
   // --- what waits
   void show_early(const trace::HeldSend& e) {
-    const auto of = journal.connections_.find(e.connection);
-    if (current == nullptr || current->ref.number != e.frame.number || of == journal.connections_.end()) return;
+    const auto of = record.connections.find(e.connection);
+    if (late.current() == nullptr || late.current()->ref.number != e.frame.number || of == record.connections.end())
+      return;
     std::optional<EarlyMessages::Read> read = early.read(e);
     if (!read) return;
     Message& message = read->message;
@@ -232,22 +227,18 @@ struct Journal::Engine final : trace::EventSink, trace::StreamWatch, referee::Ob
     // RPC wants a Call before its Reply.
     const bool given = read->whole && (read->call || early.call_given(of->second, message));
     if (given && read->call) early.give_call(message);
-    const auto index = static_cast<std::uint32_t>(journal.messages_.size());
+    const auto index = static_cast<std::uint32_t>(record.messages.size());
     early.shown(message.last_frame, index);
     add(message.last_frame, NoteKind::message, index);
-    journal.messages_.push_back(std::move(message));
-    if (!given) return;
-    payload::RpcMessage rpc;
-    rpc.call = read->call;
-    rpc.in_send = true;
-    show(of->second, 0, index, std::move(rpc), e.frame);  // which exchange it belongs to is known when it is told
+    record.messages.push_back(std::move(message));
+    if (given) payloads.early(of->second, index, read->call, e.frame);
   }
   /// The message, if it was shown early: it keeps its place, and what was given to RPC.
   [[nodiscard]] std::uint32_t taken_early(Message& message) {
     if (message.first_frame != message.last_frame) return none;
     const std::uint32_t index = early.take(message);
     if (index == none) return none;
-    Message& shown = journal.messages_[index];
+    Message& shown = record.messages[index];
     message.octets = std::move(shown.octets);
     message.payload = shown.payload;
     message.rpc_frame = shown.rpc_frame;
@@ -256,8 +247,8 @@ struct Journal::Engine final : trace::EventSink, trace::StreamWatch, referee::Ob
   /// What was not told as a message after all.
   void take_back_early() {
     for (const auto& [frame, index] : early.left()) {
-      journal.notes_.remove(frame, NoteKind::message, index);
-      journal.notes_.remove(frame, NoteKind::payload, journal.messages_[index].payload);
+      record.notes.remove(frame, NoteKind::message, index);
+      record.notes.remove(frame, NoteKind::payload, record.messages[index].payload);
     }
   }
 
@@ -287,7 +278,7 @@ struct Journal::Engine final : trace::EventSink, trace::StreamWatch, referee::Ob
     if (seen.kind == OperationSeen::Kind::read_request) return;
     Running& running = running_operations[side_key(operation.connection, seen.side)];
     if (running.first != none && running.op == seen.op && running.kind == seen.kind) {
-      Operation& first = journal.operations_[running.first];
+      Operation& first = record.operations[running.first];
       operation.starts = false;
       first.packets += 1;
       first.total += seen.length;
@@ -298,43 +289,18 @@ struct Journal::Engine final : trace::EventSink, trace::StreamWatch, referee::Ob
   [[nodiscard]] static std::uint64_t side_key(std::uint32_t connection, Side side) noexcept {
     return (static_cast<std::uint64_t>(connection) << 1U) | static_cast<std::uint64_t>(side);
   }
-  [[nodiscard]] std::uint32_t current_or(std::uint32_t otherwise) const noexcept {
-    return current != nullptr ? number(current->ref) : otherwise;
-  }
+  void add(std::uint32_t frame, NoteKind kind, std::uint32_t index) { record.notes.add(frame, kind, index); }
 
-  void add(std::uint32_t frame, NoteKind kind, std::uint32_t index) { journal.notes_.add(frame, kind, index); }
-
-  /// The frame that what a note says belongs to.
-  [[nodiscard]] std::uint32_t home_of(const Note& note, std::uint32_t shown) const {
-    if (note.kind == NoteKind::message) return journal.messages_[note.index].last_frame;
-    if (note.kind == NoteKind::payload) return number(journal.payloads_[note.index].home);
-    return shown;
-  }
-  /// What had to wait is told in `shown`, each direction for itself: a Reply may come in front of its Call.
-  void in_order_of_frames(std::uint32_t shown) {
-    if (late.size() == in_order) return;
-    in_order = late.size();
-    journal.notes_.sort(shown, [&](const Note& note) { return home_of(note, shown); });
-  }
-
-  /// The file is read: what had to wait stands in its own frame from now on.
+  /// The file is read.
   void bring_home() {
-    for (const Late& told : late) {
-      if (told.kind == NoteKind::message) {
-        const Message& message = journal.messages_[told.index];
-        if (journal.notes_.move(told.shown, message.last_frame, told.kind, told.index)) {
-          stands_in_its_frame(journal.connections_[message.connection], message, told.shown);
-        }
-      } else {
-        Payload& payload = journal.payloads_[told.index];
-        if (journal.notes_.move(told.shown, number(payload.home), told.kind, told.index)) {
-          shown_with_rpc(payload, number(payload.home));
-        }
-        if (payload.stands == Stands::copied) {
-          payload.stands = Stands::with_message;
-          payload.octets = {};
-          journal.messages_[payload.message].payload = told.index;
-        }
+    for (const Late::Told& told : late.all()) {
+      if (told.kind == NoteKind::payload) {
+        payloads.bring_home(told.index, told.shown);
+        continue;
+      }
+      const Message& message = record.messages[told.index];
+      if (record.notes.move(told.shown, message.last_frame, told.kind, told.index)) {
+        stands_in_its_frame(record.connections[message.connection], message, told.shown);
       }
     }
   }
@@ -344,6 +310,7 @@ struct Journal::Engine final : trace::EventSink, trace::StreamWatch, referee::Ob
     Octets placed;
     placed.captured = static_cast<std::uint32_t>(octets.size());
     placed.wire_length = wire_length;
+    const trace::Frame* current = late.current();
     if (current != nullptr && frame == number(current->ref) && !octets.empty()) {
       const std::uint8_t* begin = current->octets.data();
       const std::uint8_t* end = begin + current->octets.size();
@@ -359,7 +326,7 @@ struct Journal::Engine final : trace::EventSink, trace::StreamWatch, referee::Ob
   }
 
   Connection& known(const referee::ConnectionFacts& facts) {
-    Connection& connection = journal.connections_[facts.id];
+    Connection& connection = record.connections[facts.id];
     if (connection.id == 0 || connection.client.address != facts.client.address) {  // the roles may have been unknown
       connection.client = facts.client;
       connection.server = facts.server;
@@ -375,141 +342,13 @@ struct Journal::Engine final : trace::EventSink, trace::StreamWatch, referee::Ob
     const auto open = open_parts.find(side_key(send.connection, send.side));
     if (open == open_parts.end()) return;
     for (const std::uint32_t index : open->second) {
-      Part& part = journal.parts_[index];
+      Part& part = record.parts[index];
       if (part.ordinal != send.ordinal) continue;
       part.message = message;
-      const std::uint32_t own = journal.messages_[message].last_frame;
-      journal.needed_.add({current_or(own), own}, part.frame);
+      const std::uint32_t own = record.messages[message].last_frame;
+      record.needed.add({late.shown_in(own), own}, part.frame);
     }
     open_parts.erase(open);
-  }
-
-  /// The newest message of that kind of an exchange.
-  [[nodiscard]] std::uint32_t message_of(Connection& connection, std::uint32_t id, bool call) {
-    const Exchange* known_exchange = find_exchange(connection, id);
-    if (known_exchange == nullptr) return none;
-    const auto frame = number(call ? known_exchange->call : known_exchange->reply);
-    for (std::uint32_t at = journal.first(frame); at != none; at = journal.notes_[at].next) {
-      const Note& note = journal.notes_[at];
-      if (note.kind != NoteKind::message) continue;
-      const Message& message = journal.messages_[note.index];
-      if (message.connection == connection.id && message.exchange == id) return note.index;
-    }
-    return none;
-  }
-
-  /// The Reply is here: what its Call still lacks will not come any more.
-  void give_up_call(Connection& connection, const MessageSeen& seen) {
-    const std::uint32_t id = seen.exchange.id;
-    const bool answers = seen.kind == MessageSeen::Kind::reply || seen.kind == MessageSeen::Kind::error;
-    if (!answers || id == 0) return;
-    if (auto rpc = assemblers[connection.id].give_up(id)) {
-      const std::uint32_t call = message_of(connection, id, true);
-      const std::uint32_t own = call != none ? journal.messages_[call].last_frame : number(seen.send->last);
-      show(connection, id, call, std::move(*rpc), {own, seen.send->last.time});
-    }
-  }
-
-  enum class Pieces : std::uint8_t {
-    one,
-    joined,  ///< the message came in pieces, and its Send is not in any frame as a whole
-    torn     ///< ... and a piece is missing
-  };
-  void assemble(Connection& connection, const MessageSeen& seen, std::uint32_t index, std::uint32_t shown,
-                Pieces pieces) {
-    auto rpc = assemblers[connection.id].message(seen);
-    if (!rpc) return;
-    using Placing = payload::RpcMessage::Placing;
-    const bool holes = rpc->placing == Placing::whole && seen.send->holes;
-    if (pieces == Pieces::torn || holes) rpc->placing = Placing::torn;
-    // Its Call has its data later, which the capture has in another order: RPC wants the Call first.
-    const Exchange* of = find_exchange(connection, seen.exchange.id);
-    const bool behind_call = !rpc->call && of != nullptr && of->call_whole.number > seen.send->last.number;
-    const bool elsewhere = pieces != Pieces::one || behind_call;
-    const bool apart = current_or(shown) != shown && journal.messages_[index].payload == none;  // it was shown early
-    if (rpc->in_send && (elsewhere || apart)) {
-      rpc->in_send = !elsewhere;
-      const std::size_t header = seen.header->length;
-      rpc->stream.append(payload::behind(seen.send->octets, header),
-                         payload::length_behind(seen.send->wire_length, header));
-    }
-    show(connection, seen.exchange.id, index, std::move(*rpc), behind_call ? of->call_whole : seen.send->last);
-  }
-
-  /// `home`: of what makes it whole.
-  void show(Connection& connection, std::uint32_t id, std::uint32_t message, payload::RpcMessage rpc,
-            trace::FrameRef home) {
-    const std::uint32_t frame = current_or(number(home));
-    if (message != none && journal.messages_[message].payload != none) {
-      Payload& given = journal.payloads_[journal.messages_[message].payload];
-      given.exchange = id;
-      given.placing = rpc.placing;
-      if (Exchange* of = find_exchange(connection, id); of != nullptr && rpc.call) of->call_whole = given.home;
-      return;
-    }
-    Payload payload;
-    payload.home = home;
-    payload.connection = connection.id;
-    payload.exchange = id;
-    payload.message = message;
-    payload.call = rpc.call;
-    payload.placing = rpc.placing;
-    payload.octets = std::move(rpc.stream.octets);
-    payload.octets.shrink_to_fit();
-    payload.wire_length = rpc.stream.wire_length;
-    if (rpc.in_send) payload.stands = payload.octets.empty() ? Stands::with_message : Stands::copied;
-    const auto index = static_cast<std::uint32_t>(journal.payloads_.size());
-    if (message != none) {
-      Message& owner = journal.messages_[message];
-      payload.sender = owner.sender;
-      shown_with_rpc(payload, frame);
-      if (rpc.in_send) {
-        if (payload.stands == Stands::with_message) owner.payload = index;
-        payload.wire_length = payload::length_behind(owner.octets.wire_length, owner.header_length);
-      }
-    }
-    if (Exchange* known_exchange = find_exchange(connection, id); known_exchange != nullptr && rpc.call) {
-      payload.time = known_exchange->call.time;
-      known_exchange->call_whole = home;
-    }
-    if (!rpc.in_send) needs_parts(payload, frame);
-    if (frame != number(home)) late.push_back({NoteKind::payload, index, frame});
-    journal.payloads_.push_back(std::move(payload));
-    add(frame, NoteKind::payload, index);
-  }
-  /// Put together of its message, its pieces, and RDMA where the Call says.
-  void needs_parts(const Payload& payload, std::uint32_t told) {
-    const NeededFrames::Shown shown{told, number(payload.home)};
-    if (const Exchange* of = journal.exchange(payload.connection, payload.exchange)) {
-      journal.needed_.add(shown, number(of->call));
-    }
-    for (std::uint32_t at = payload.message; at != none; at = journal.messages_[at].before) {
-      journal.needed_.add(shown, journal.messages_[at].last_frame);
-    }
-    journal.needed_.put_together(payload.connection, payload.exchange, shown);
-  }
-  /// Its message, and the pieces of it, say where the RPC message is shown.
-  void shown_with_rpc(const Payload& payload, std::uint32_t frame) {
-    for (std::uint32_t at = payload.message; at != none; at = journal.messages_[at].before) {
-      journal.messages_[at].rpc_frame = frame;
-    }
-  }
-
-  void give_up_all(std::uint32_t id) {
-    const auto assembler = assemblers.find(id);
-    if (assembler == assemblers.end()) return;
-    const auto connection = journal.connections_.find(id);
-    if (connection != journal.connections_.end()) {
-      for (const std::uint32_t waiting : assembler->second.waiting()) {
-        const std::uint32_t call = message_of(connection->second, waiting, true);
-        if (auto rpc = assembler->second.give_up(waiting); rpc && call != none) {
-          show(connection->second, waiting, rpc->call ? call : message_of(connection->second, waiting, false),
-               std::move(*rpc),
-               current != nullptr ? current->ref : trace::FrameRef{journal.messages_[call].last_frame, 0});
-        }
-      }
-    }
-    assemblers.erase(assembler);
   }
 };
 
@@ -519,7 +358,7 @@ Journal::~Journal() = default;
 void Journal::feed(const trace::Frame& frame) {
   if (finished() || frame.ref.number <= last_frame_) return;
   last_frame_ = frame.ref.number;
-  engine_->current = &frame;
+  engine_->late.reads(&frame);
   if (engine_->first.number == 0) engine_->first = frame.ref;
   engine_->last = frame.ref;
   const bool opened = engine_->trace.frame(frame);
@@ -527,8 +366,8 @@ void Journal::feed(const trace::Frame& frame) {
     if (at >= opened_.size()) opened_.resize(at + std::size_t{1});
     opened_[at] = true;
   }
-  engine_->current = nullptr;
-  engine_->in_order_of_frames(number(frame.ref));
+  engine_->late.reads(nullptr);
+  engine_->late.in_order_of_frames(record_, number(frame.ref));
   index_findings();
 }
 
@@ -536,10 +375,7 @@ void Journal::finish() {
   if (finished()) return;
   Engine& engine = *engine_;
   engine.trace.finish();
-  std::vector<std::uint32_t> open;
-  for (const auto& [id, assembler] : engine.assemblers) open.push_back(id);
-  std::sort(open.begin(), open.end());
-  for (const std::uint32_t id : open) engine.give_up_all(id);
+  engine.payloads.give_up_all();
   engine.bring_home();
   engine.take_back_early();
   referee::Report report = engine.referee.finish(engine.last, engine.first);
@@ -548,7 +384,7 @@ void Journal::finish() {
   by_frame_.clear();
   indexed_ = 0;
   mpa_begins_.clear();
-  needed_.settle();
+  record_.needed.settle();
   engine_.reset();
   index_findings();
 }
@@ -564,20 +400,9 @@ void Journal::index_findings() {
   }
 }
 
-const Connection* Journal::connection(std::uint32_t id) const noexcept {
-  const auto at = connections_.find(id);
-  return at == connections_.end() ? nullptr : &at->second;
-}
-
-const Exchange* Journal::exchange(std::uint32_t connection_id, std::uint32_t exchange) const noexcept {
-  const Connection* known = connection(connection_id);
-  if (known == nullptr || exchange == 0 || exchange > known->exchanges.size()) return nullptr;
-  return &known->exchanges[exchange - 1];
-}
-
 const Repeat* Journal::repeat(std::uint32_t frame) const noexcept {
-  const auto at = repeats_.find(frame);
-  return at == repeats_.end() ? nullptr : &at->second;
+  const auto at = record_.repeats.find(frame);
+  return at == record_.repeats.end() ? nullptr : &at->second;
 }
 
 const std::vector<std::uint32_t>& Journal::proven_in(std::uint32_t frame) const noexcept {
@@ -588,9 +413,9 @@ bool Journal::concerns(const referee::Finding& finding) const noexcept {
   // A mount that never came up has no message; what befell it is told all the same.
   const referee::Rule& rule = referee::rule(finding.rule);
   if (rule.group == 'N' && rule.severity != referee::Severity::note) return true;
-  if (connections_.empty()) return false;
+  if (record_.connections.empty()) return false;
   return finding.connection == 0 || finding.rule == referee::RuleId::not_rpcrdma ||
-         connections_.count(finding.connection) != 0;
+         record_.connections.count(finding.connection) != 0;
 }
 
 const referee::Finding& Journal::finding(std::uint32_t index) const noexcept {

@@ -3,17 +3,13 @@
 #pragma once
 
 #include <cstdint>
-#include <deque>
 #include <memory>
 #include <string>
-#include <unordered_map>
 #include <unordered_set>
 #include <vector>
 
 #include "journal/findings_by_frame.hpp"
-#include "journal/needed_frames.hpp"
-#include "journal/notes.hpp"
-#include "journal/notes_by_frame.hpp"
+#include "journal/record.hpp"
 #include "referee/facts.hpp"
 #include "referee/options.hpp"
 #include "trace/frame.hpp"
@@ -48,21 +44,23 @@ class Journal {
   [[nodiscard]] bool mpa_begins(std::uint32_t frame) const noexcept { return mpa_begins_.contains(frame); }
 
   /// First note of a frame, or `none`; the others by Note::next. Indices stay good; references only until feed().
-  [[nodiscard]] std::uint32_t first(std::uint32_t frame) const noexcept { return notes_.first(frame); }
-  [[nodiscard]] const Note& note(std::uint32_t index) const noexcept { return notes_[index]; }
-  [[nodiscard]] const Message& message(std::uint32_t index) const noexcept { return messages_[index]; }
-  [[nodiscard]] const Payload& payload(std::uint32_t index) const noexcept { return payloads_[index]; }
-  [[nodiscard]] const Operation& operation(std::uint32_t index) const noexcept { return operations_[index]; }
-  [[nodiscard]] const Part& part(std::uint32_t index) const noexcept { return parts_[index]; }
-  [[nodiscard]] const Handshake& handshake(std::uint32_t index) const noexcept { return handshakes_[index]; }
+  [[nodiscard]] std::uint32_t first(std::uint32_t frame) const noexcept { return record_.notes.first(frame); }
+  [[nodiscard]] const Note& note(std::uint32_t index) const noexcept { return record_.notes[index]; }
+  [[nodiscard]] const Message& message(std::uint32_t index) const noexcept { return record_.messages[index]; }
+  [[nodiscard]] const Payload& payload(std::uint32_t index) const noexcept { return record_.payloads[index]; }
+  [[nodiscard]] const Operation& operation(std::uint32_t index) const noexcept { return record_.operations[index]; }
+  [[nodiscard]] const Part& part(std::uint32_t index) const noexcept { return record_.parts[index]; }
+  [[nodiscard]] const Handshake& handshake(std::uint32_t index) const noexcept { return record_.handshakes[index]; }
   /// Earlier frames that hold a part of what this one shows.
   [[nodiscard]] const std::vector<std::uint32_t>& needed_by(std::uint32_t frame) const noexcept {
-    return needed_.of(frame);
+    return record_.needed.of(frame);
   }
   /// Null: it holds nothing that stood in an earlier frame.
   [[nodiscard]] const Repeat* repeat(std::uint32_t frame) const noexcept;
-  [[nodiscard]] const Connection* connection(std::uint32_t id) const noexcept;
-  [[nodiscard]] const Exchange* exchange(std::uint32_t connection, std::uint32_t exchange) const noexcept;
+  [[nodiscard]] const Connection* connection(std::uint32_t id) const noexcept { return record_.connection(id); }
+  [[nodiscard]] const Exchange* exchange(std::uint32_t connection, std::uint32_t exchange) const noexcept {
+    return record_.exchange(connection, exchange);
+  }
   /// Findings whose primary frame this is: indices into findings().
   [[nodiscard]] const std::vector<std::uint32_t>& findings_of(std::uint32_t frame) const noexcept {
     return by_frame_.of(frame);
@@ -84,17 +82,9 @@ class Journal {
   void index_findings();
 
   std::unique_ptr<Engine> engine_;  // until finish()
-  NotesByFrame notes_;
-  std::deque<Message> messages_;
-  std::deque<Payload> payloads_;
-  std::deque<Operation> operations_;
-  std::deque<Part> parts_;
-  std::deque<Handshake> handshakes_;
-  std::unordered_map<std::uint32_t, Connection> connections_;
-  std::unordered_map<std::uint32_t, Repeat> repeats_;
+  Record record_;
   std::unordered_set<std::uint32_t> mpa_begins_;  // frame numbers
   std::vector<bool> opened_;                      // by frame number
-  NeededFrames needed_;
   FindingsByFrame by_frame_;
   std::vector<std::uint32_t> proven_;       // by last_frame_
   std::vector<referee::Finding> findings_;  // after finish()
