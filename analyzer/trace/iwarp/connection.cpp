@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// TCP of one connection: order, acknowledgements, holes, the end. How a connection is opened: opening.cpp. What has
-// to wait: waiting.cpp.
+// TCP of one connection: order, acknowledgements, holes. How a connection is opened: opening.cpp. What has to wait:
+// waiting.cpp. How it ends: ending.cpp.
 #include "trace/iwarp/connection.hpp"
 
 #include <algorithm>
-#include <tuple>
 
 #include "trace/spans.hpp"
 #include "wire/ddp.hpp"
@@ -14,8 +13,6 @@ namespace {
 
 /// So many in a row that are far away are another connection's.
 constexpr int far_limit = 16;
-/// For a new epoch without SYN: the old one's octets would hardly lie outside of these.
-constexpr std::int64_t window_behind = 4 << 20;
 /// After so long without a word the ports may belong to another connection, whose beginning is not in the capture.
 constexpr TimeNs reused_after = 60'000'000'000;
 /// With only one direction in the capture nobody says what was received: a retransmission comes soon or not at all.
@@ -164,12 +161,6 @@ void Connection::take(Half& h, const TcpSegment& segment) {
   const bool idle =
       live() && halves_[0].framing.direct() && halves_[1].framing.direct() && !halves_[0].fin && !halves_[1].fin;
   if (!idle) advance(segment.ref, false);
-}
-
-/// Nothing else of this side is there. What its peer acknowledged meanwhile it has sent.
-void Connection::start_before_fin(Half& h, std::uint32_t fin) {
-  const std::uint32_t said = h.first_acknowledged ? fin - *h.first_acknowledged : 0;
-  start_at(h, said < far_away ? fin - said : fin);
 }
 
 /// One octet back, and none of it: the peer has to answer at once (RFC 9293 section 3.8.4).
@@ -398,104 +389,6 @@ void Connection::skip(Half& h, std::uint64_t count, bool proven, FrameRef frame)
   if (kept != Framing::Kept::all) limit(h, frame);
 }
 
-/// Its receiver passes over one whose number is far from what it expects (RFC 9293 section 3.10.7.4).
-bool Connection::may_reset(const Half& h, const TcpSegment& segment) noexcept {
-  if (!h.order.started()) return true;
-  const Position at = h.order.unwrap(segment.sequence);
-  const auto near = [&](Position expected) {
-    const std::int64_t off = distance(expected, at);
-    return off <= window_ahead && off >= -window_behind;
-  };
-  return near(h.end_seen()) || near(h.acknowledged);
-}
-
-void Connection::reset(Half& h, FrameRef frame) {
-  if (over_) return;
-  for (Half& each : halves_) close_holes(each, frame, true);
-  advance(frame, true);
-  over_ = true;
-  tell_liveness(frame);
-  if (live() && !h.closed && !rejected_) {
-    Disconnect e;
-    e.connection = id_;
-    e.side = side(h.direction);
-    e.frame = frame;
-    e.how = Disconnect::How::reset;
-    context_.sink.on(e);
-  }
-  h.closed = true;
-  for (Half& each : halves_) each.framing.silence();
-}
-
-void Connection::finish(FrameRef last) {
-  ProvenOrder::release_all(*this, {});
-  if (status_ == Status::given_up) return;
-  for (Half& each : halves_) tell_acknowledged(each);
-  for (Half& each : halves_) close_holes(each, last, true);
-  advance(last, true);
-  tell_liveness(last);
-}
-
-void Connection::supersede(int direction, FrameRef frame) {
-  finish(frame);
-  if (!live() || rejected_ || halves_[0].closed || halves_[1].closed) return;
-  Disconnect e;
-  e.connection = id_;
-  e.side = side(direction);
-  e.frame = frame;
-  e.how = Disconnect::How::superseded;
-  context_.sink.on(e);
-}
-
-/// What a side has acknowledged beyond the newest octet of the capture is missing, and nothing behind it will show so.
-/// Only said, not skipped: it may still stand later in the file.
-void Connection::tell_lost_tail(Half& h, FrameRef frame) {
-  if (!live() || h.tail_told || !h.order.started() || h.order.hole() || h.acknowledged <= h.order.next() + 1) return;
-  h.tail_told = true;
-  note_missing(h, h.order.next(), h.acknowledged - h.order.next());
-  messages_->gap(side(h.direction), h.acknowledged - h.order.next(), true, frame);
-}
-
-/// Did the second of the two directions close first? What acknowledges a FIN was sent after it had come.
-bool Connection::fins_exchanged() const noexcept {
-  const auto [one, another] = std::tie(halves_[0], halves_[1]);
-  if (!one.fin || !another.fin) return false;
-  if (one.fin_acknowledges > *another.fin) return true;
-  return another.fin_acknowledges <= *one.fin && another.fin_frame.number < one.fin_frame.number;
-}
-
-/// The peer's FIN acknowledges one octet more than there were, and an FPDU has no single octet: this side's FIN, which
-/// the capture lacks. Known once all that the peer said before is.
-void Connection::find_missing_fin(Half& h) const {
-  const Half& peer = half(1 - h.direction);
-  const bool peer_ended = peer.fin && peer.order.next() >= *peer.fin;
-  if (h.fin || !h.seen || !peer_ended || !h.order.started() || peer.fin_acknowledges != h.end_seen() + 1) return;
-  h.fin = h.end_seen();
-  h.fin_frame = peer.fin_frame;
-}
-
-/// FIN, once everything before it was delivered.
-void Connection::close_half(Half& h) {
-  if (!h.fin || h.closed || h.order.next() < *h.fin) return;
-  tell_lost_tail(half(1 - h.direction), h.fin_frame);
-  tell_liveness(h.fin_frame);
-  if (live() && !rejected_) {
-    Disconnect e;
-    e.connection = id_;
-    e.side = side(h.direction);
-    e.frame = h.fin_frame;
-    e.how = Disconnect::How::fin;
-    context_.sink.on(e);
-  }
-  // What it repeats may still come through, and the FIN behind it.
-  Liveness now;
-  h.copies.tell(now, h.acknowledged);
-  if (now.copies != 0) liveness_told_ = false;
-  h.closed = true;
-  h.framing.silence();
-  over_ = halves_[0].closed && halves_[1].closed;
-}
-
 /// False: no more than the rest of what is sent again.
 bool Connection::repeat(Half& h, Position start, FrameRef again) {
   return h.copies.add(start, h.acknowledged, half(1 - h.direction).heard, h.order.oldest_beyond(start), again);
@@ -506,31 +399,6 @@ void Connection::note_missing(Half& h, Position from, std::uint64_t count) {
   h.missing += count;
   if (h.missing_to != from) ++h.places;
   h.missing_to = from + count;
-}
-
-void Connection::tell_liveness(FrameRef frame) {
-  if (!live() || liveness_told_) return;
-  liveness_told_ = true;
-  for (const int direction : {active_, 1 - active_}) {
-    const Half& h = half(direction);
-    Liveness e;
-    e.connection = id_;
-    e.side = side(direction);
-    e.frame = frame;
-    e.heard = e.acknowledging = h.heard;
-    e.window_closed = h.window_closed;
-    h.networks.tell(e.networks);
-    e.missing = h.missing;
-    e.places = h.places;
-    if (h.order.started()) {
-      e.amount = h.order.next() - h.origin - h.passed_over;
-      e.unacknowledged = h.order.oldest_beyond(h.acknowledged);
-      if (h.unseen.to && h.order.unwrap(*h.unseen.to) <= h.origin) e.before_capture = h.unseen.advanced;
-      h.copies.tell(e, h.acknowledged);
-      e.denied = half(1 - direction).heard;  // each segment acknowledges, and that one no more
-    }
-    context_.sink.on(e);
-  }
 }
 
 void Connection::keep_gap(Half& h, const EarlyGap& gap) {

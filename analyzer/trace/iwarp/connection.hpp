@@ -80,6 +80,8 @@ class Connection {
 
   /// What lies further ahead is nothing that this connection has sent.
   static constexpr std::int64_t window_ahead = 64 << 20;
+  /// For a new epoch without SYN: the old one's octets would hardly lie further back.
+  static constexpr std::int64_t window_behind = 4 << 20;
 
   struct Handshake {
     std::vector<std::uint8_t> octets;
