@@ -2,9 +2,7 @@
 #include "referee/referee.hpp"
 
 #include <algorithm>
-#include <deque>
 #include <string>
-#include <unordered_map>
 #include <utility>
 
 #include "referee/cause/causes.hpp"
@@ -21,19 +19,12 @@
 #include "referee/rules/checks.hpp"
 #include "referee/rules/peers.hpp"
 #include "referee/shares.hpp"
-#include "referee/state/connection.hpp"
+#include "referee/state/connection_table.hpp"
 #include "referee/state/finished.hpp"
 #include "referee/state/sums.hpp"
 #include "wire/cm.hpp"
 
 namespace rpcrdma::referee {
-
-namespace {
-
-constexpr std::size_t kept_closed = 64;
-constexpr std::size_t kept_rejected = 1024;
-
-}  // namespace
 
 struct Referee::Impl {
   Impl(Options o, Observer* watcher, Listener* hears)
@@ -47,10 +38,8 @@ struct Referee::Impl {
   BodyStore bodies;  // outlives the connections
   Context context;
   Listener* listener;
-  RegionRoom regions{options.share ? RegionRoom::most_of_share : RegionRoom::most};
-  std::unordered_map<ConnectionId, std::unique_ptr<Connection>> connections;
-  // Oldest first: their state is dropped, their facts are kept.
-  std::deque<ConnectionId> closed_order, rejected_order;
+  ConnectionTable connections{options.share ? ConnectionTable::Room{most_of_share, RegionRoom::most_of_share}
+                                            : ConnectionTable::Room{most_connections, RegionRoom::most}};
   Finished finished;
   Peers peers;
   Mounts mounts{book, options.share};
@@ -59,33 +48,8 @@ struct Referee::Impl {
   std::uint64_t rdma_messages = 0;
   bool any_rpcrdma = false;
   bool judged = false;
-  TurnedAway turned_away{options.share ? most_of_share : most_connections, 0, {}};
-  Connection* cached = nullptr;
 
   [[nodiscard]] Witness on(Connection& connection) { return {context, connection}; }
-
-  [[nodiscard]] Connection* find(ConnectionId id) {
-    if (cached != nullptr && cached->facts.id == id) return cached;
-    const auto at = connections.find(id);
-    if (at == connections.end()) return nullptr;
-    cached = at->second.get();
-    return cached;
-  }
-
-  Connection* open(const trace::EventBase& event) {
-    const ConnectionId id = event.connection;
-    if (connections.size() >= turned_away.room) {
-      turned_away.add(event.frame);
-      return nullptr;
-    }
-    auto connection = std::make_unique<Connection>();
-    connection->facts.id = id;
-    for (SideState& side : connection->sides) side.memory.share_room(regions);
-    Connection* raw = connection.get();
-    connections[id] = std::move(connection);
-    cached = raw;
-    return raw;
-  }
 
   [[nodiscard]] bool service_port(const Connection& connection) const {
     const auto& port = connection.facts.server.port;
@@ -95,7 +59,7 @@ struct Referee::Impl {
 
   /// Everything common to what one side did: who is alive, and what may be settled now.
   Connection* seen(const trace::EventBase& event, bool in_order) {
-    Connection* connection = find(event.connection);
+    Connection* connection = connections.find(event.connection);
     if (connection == nullptr) return nullptr;
     SideState& state = connection->of(event.side);
     ++state.events;
@@ -142,24 +106,16 @@ struct Referee::Impl {
       side.doubtful = {};
     }
     connection.suspects.clear();
-    keep_newest(closed_order, kept_closed, connection);
+    make_room(connection);
   }
 
-  void keep_newest(std::deque<ConnectionId>& order, std::size_t most, const Connection& newest) {
-    order.push_back(newest.id());
-    if (order.size() <= most) return;
-    const Connection* oldest = find(order.front());
-    order.pop_front();
-    if (oldest != nullptr && oldest->stage == newest.stage) drop(oldest->id());
-  }
-
-  void drop(ConnectionId id) {
-    const auto at = connections.find(id);
-    if (at == connections.end()) return;
-    finish_connection(*at->second);
-    Mounts::forgets(*at->second);
-    if (cached == at->second.get()) cached = nullptr;
-    connections.erase(at);
+  /// This one is over: the state of an older one is dropped for it, its facts are kept.
+  void make_room(const Connection& over) {
+    Connection* oldest = connections.keep_newest(over);
+    if (oldest == nullptr) return;
+    finish_connection(*oldest);
+    Mounts::forgets(*oldest);
+    connections.drop(oldest->id());
   }
 
   [[nodiscard]] static bool reported(const Connection& connection) {
@@ -194,8 +150,8 @@ struct Referee::Impl {
 
   /// Whatever comes, this connection will be in the report.
   [[nodiscard]] bool certain(ConnectionId id) const {
-    const auto at = connections.find(id);
-    return at != connections.end() && (at->second->messages > 0 || at->second->rejected()) && reported(*at->second);
+    const Connection* connection = connections.find(id);
+    return connection != nullptr && (connection->messages > 0 || connection->rejected()) && reported(*connection);
   }
 
   void tell_handshake(const Connection& connection, const trace::EventBase& event) {
@@ -251,7 +207,7 @@ Referee::Referee(Options options, Observer* observer, Listener* listener)
 Referee::~Referee() = default;
 
 void Referee::on(const trace::ConnectRequest& event) {
-  Connection* connection = impl_->open(event);
+  Connection* connection = impl_->connections.open(event);
   if (connection == nullptr) return;
   impl_->hear(event);
   ConnectionFacts& facts = connection->facts;
@@ -327,7 +283,7 @@ void Referee::on(const trace::ConnectReject& event) {
     judge_stray_private_data(impl_->on(*connection), event.side, event.private_data, event.frame);
   }
   // Who is turned away may try again for days.
-  if (connection->rejected()) impl_->keep_newest(impl_->rejected_order, kept_rejected, *connection);
+  if (connection->rejected()) impl_->make_room(*connection);
 }
 
 void Referee::on(const trace::RequestReceipt& event) {
@@ -335,13 +291,14 @@ void Referee::on(const trace::RequestReceipt& event) {
 }
 
 void Referee::on(const trace::RequestUndelivered& event) {
-  if (Connection* connection = impl_->find(event.connection)) impl_->mounts.unreachable(*connection, event.frame);
+  if (Connection* connection = impl_->connections.find(event.connection))
+    impl_->mounts.unreachable(*connection, event.frame);
 }
 
 void Referee::on(const trace::Sighted& event) { impl_->mounts.sees(event.address, event.frame); }
 
 void Referee::on(const trace::ConnectReady& event) {
-  Connection* connection = impl_->find(event.connection);
+  Connection* connection = impl_->connections.find(event.connection);
   if (connection == nullptr) return;
   impl_->seen(event, false);  // it has no place among packets: what was sent in front of it may be missing
   impl_->hear(event);
@@ -353,14 +310,14 @@ void Referee::on(const trace::ConnectReady& event) {
 }
 
 void Referee::on(const trace::Adopted& event) {
-  Connection* connection = impl_->open(event);
+  Connection* connection = impl_->connections.open(event);
   if (connection == nullptr) return;
   begin_in_the_middle(*connection, event);
   impl_->mounts.adopts(*connection);
 }
 
 void Referee::on(const trace::Disconnect& event) {
-  Connection* connection = impl_->find(event.connection);
+  Connection* connection = impl_->connections.find(event.connection);
   if (connection == nullptr) return;
   if (event.how != trace::Disconnect::How::superseded) {  // that one is of its successor
     impl_->hear(event);
@@ -496,7 +453,7 @@ void Referee::on(const trace::Acknowledged& event) {
 }
 
 void Referee::on(const trace::Gap& event) {
-  Connection* connection = impl_->find(event.connection);
+  Connection* connection = impl_->connections.find(event.connection);
   if (connection == nullptr || connection->over() || connection->kind == Connection::Kind::other) return;
   impl_->hear(event);
   impl_->queue.disturbed(impl_->on(*connection));
@@ -504,7 +461,7 @@ void Referee::on(const trace::Gap& event) {
 }
 
 void Referee::on(const trace::Repeated& event) {
-  Connection* connection = impl_->find(event.connection);
+  Connection* connection = impl_->connections.find(event.connection);
   if (connection == nullptr || connection->kind == Connection::Kind::other) return;
   if (event.side == trace::Side::active && !event.rest && !connection->reply_seen() && connection->messages == 0 &&
       event.kind != trace::Repeated::Kind::capture_duplicate && event.kind != trace::Repeated::Kind::handshake_copy) {
@@ -519,7 +476,7 @@ void Referee::on(const trace::TcpAttempt& event) { impl_->mounts.attempts(event)
 void Referee::on(const trace::NfsOverTcp& event) { impl_->mounts.without_rdma(event); }
 
 void Referee::on(const trace::Liveness& event) {
-  Connection* connection = impl_->find(event.connection);
+  Connection* connection = impl_->connections.find(event.connection);
   if (connection == nullptr) return;
   connection->keep(event);
   const trace::Endpoint& end = event.side == Side::active ? connection->facts.client : connection->facts.server;
@@ -527,7 +484,7 @@ void Referee::on(const trace::Liveness& event) {
 }
 
 void Referee::on(const trace::Quality& event) {
-  Connection* connection = event.connection == 0 ? nullptr : impl_->find(event.connection);
+  Connection* connection = event.connection == 0 ? nullptr : impl_->connections.find(event.connection);
   if (connection != nullptr && connection->kind == Connection::Kind::other) return;
   judge_quality(impl_->context, connection, event);
 }
@@ -554,20 +511,16 @@ AcrossMounts Referee::finish_connections(FrameRef last) {
   Impl& impl = *impl_;
   using Step = trace::Moment::Step;
   impl.book.follow(impl.now);
-  std::vector<ConnectionId> ids;
-  ids.reserve(impl.connections.size());
-  for (const auto& [id, connection] : impl.connections) ids.push_back(id);
-  std::sort(ids.begin(), ids.end());
+  const std::vector<ConnectionId> ids = impl.connections.ids();
   for (const ConnectionId id : ids) {
     impl.now = {Step::connections_over, id};
-    impl.end_of_capture(*impl.connections[id], last);
+    impl.end_of_capture(*impl.connections.find(id), last);
   }
   for (const ConnectionId id : ids) {
     impl.now = {Step::connections_facts, id};
-    impl.finish_connection(*impl.connections[id]);
+    impl.finish_connection(*impl.connections.find(id));
   }
-  impl.connections.clear();
-  impl.cached = nullptr;
+  impl.connections.drop_all();
   impl.peers = {};
   return impl.mounts.across();
 }
@@ -588,8 +541,8 @@ Share Referee::finish_share(FrameRef last, FrameRef first, const AcrossMounts& a
   share.unchecked = impl.book.take_unchecked();
   std::erase_if(share.unchecked, [&](const Said<Unchecked>& said) { return !known(said.what.connection); });
   share.told = impl.book.breaches();
-  share.connections_turned_away = impl.turned_away;
-  share.regions_turned_away = impl.regions.turned_away();
+  share.connections_turned_away = impl.connections.turned_away();
+  share.regions_turned_away = impl.connections.regions_turned_away();
   share.mounts_turned_away = impl.mounts.turned_away();
   share.rdma_messages = impl.rdma_messages;
   share.any_rpcrdma = impl.any_rpcrdma;
