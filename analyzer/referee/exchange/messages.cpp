@@ -322,23 +322,9 @@ void remember(Incoming& message) {
   sender.sends.add(std::move(message.send));
 }
 
-}  // namespace
-
-void take_message(const Witness& witness, const trace::Send& event, wire::HeaderV1& scratch, LongForm form) {
+/// Of a connection that carries RPC-over-RDMA.
+void take_recognised(const Witness& witness, const trace::Send& event, wire::HeaderV1& scratch, LongForm form) {
   Connection& connection = witness.connection;
-  if (event.wire_length == 0 && connection.messages == 0) return;  // makes a connection ready, over iWARP
-  if (connection.over()) {
-    if (connection.rpcrdma()) count_late_message(witness, event, scratch);
-    return;
-  }
-  if (!accept_as_rpcrdma(witness, event, scratch)) {
-    ++connection.passed_over;
-    return;
-  }
-  if (const auto first = std::move(connection.unproven)) {
-    --connection.passed_over;
-    take_message(witness, first->event, scratch, LongForm::not_asked);
-  }
   if (connection.passed_over != 0 && connection.messages == 0) {
     connection.distrust(kept_finished, Doubt::unrecognised);
     witness.unchecked(RuleId::xdr_malformed,
@@ -355,6 +341,26 @@ void take_message(const Witness& witness, const trace::Send& event, wire::Header
   message.send.unanswered = connection.ledger(event.side).unanswered;
   take_incoming(message);
   remember(message);
+}
+
+}  // namespace
+
+void take_message(const Witness& witness, const trace::Send& event, wire::HeaderV1& scratch, LongForm form) {
+  Connection& connection = witness.connection;
+  if (event.wire_length == 0 && connection.messages == 0) return;  // makes a connection ready, over iWARP
+  if (connection.over()) {
+    if (connection.rpcrdma()) count_late_message(witness, event, scratch);
+    return;
+  }
+  if (!accept_as_rpcrdma(witness, event, scratch)) {
+    ++connection.passed_over;
+    return;
+  }
+  if (const auto first = std::move(connection.unproven)) {
+    --connection.passed_over;
+    take_recognised(witness, first->event, scratch, LongForm::not_asked);
+  }
+  take_recognised(witness, event, scratch, form);
 }
 
 }  // namespace rpcrdma::referee

@@ -82,16 +82,20 @@ namespace {
   return call.answers == 1 && refused_for_good(connection, call.reply);
 }
 
+/// It, or something in front of it, is sent again and again, and no acknowledgement of it is in the capture.
+[[nodiscard]] bool repeated_unacknowledged(const SideState& sender, FrameRef send, std::uint64_t ordinal) {
+  const auto& sent = sender.liveness;
+  return sent && ordinal > sender.acknowledged && send.number <= sent->last_copy.number &&
+         repeats_count(sent->copies, sent->first_copy, sent->last_copy);
+}
+
 /// Its sender repeats this Send, or something in front of it, to the end, and nobody takes it.
 [[nodiscard]] OpenCall::Vain sent_in_vain(const Connection& connection, Side sender, FrameRef send,
                                           std::uint64_t ordinal) {
   const SideState& state = connection.of(sender);
   const auto& sent = state.liveness;
   const auto& heard = connection.of(other(sender)).liveness;
-  if (connection.over() || !sent || !heard || ordinal <= state.acknowledged || send.number > sent->last_copy.number ||
-      !repeats_count(sent->copies, sent->first_copy, sent->last_copy)) {
-    return OpenCall::Vain::no;
-  }
+  if (connection.over() || !heard || !repeated_unacknowledged(state, send, ordinal)) return OpenCall::Vain::no;
   // Its acknowledgements may be missing from the capture: it says itself that it lacks it, or nothing new any more.
   const bool repeats_itself = heard->heard.number == heard->last_copy.number &&
                               heard->first_copy.number < sent->first_repeat.number &&
@@ -130,14 +134,6 @@ void takes_back(Connection& connection, const Transaction& call) {
   const auto& closed = connection.facts.closed;
   return connection.facts.transport != trace::Transport::iwarp && closed && closed->how == Closed::How::disconnect &&
          responder.newest_gap.number != 0 && !trace::passed(responder.newest_gap.time, closed->frame.time, lately);
-}
-
-/// It, or something in front of it, was sent again and again, and never acknowledged: nobody had it.
-[[nodiscard]] bool never_taken(const Connection& connection, const Transaction& call) {
-  const SideState& requester = connection.of(call.requester);
-  const auto& sent = requester.liveness;
-  return sent && call.call_ordinal > requester.acknowledged && call.call.number <= sent->last_copy.number &&
-         repeats_count(sent->copies, sent->first_copy, sent->last_copy);
 }
 
 /// The newest frame of its responder that has a place in its stream, or the Call itself: what would stand between is
@@ -200,7 +196,8 @@ void takes_back(Connection& connection, const Transaction& call) {
     const bool perhaps_offer = !lacking && call.may_be_offer();
     open.waits = perhaps_offer ? OpenCall::Waits::perhaps_no_call : OpenCall::Waits::perhaps;
   }
-  const bool never_answered = open.answer.number != 0 || open.refused.number != 0 || never_taken(connection, call);
+  const bool never_taken = repeated_unacknowledged(connection.of(call.requester), call.call, call.call_ordinal);
+  const bool never_answered = open.answer.number != 0 || open.refused.number != 0 || never_taken;
   if (!never_answered) open.quiet_since = whole_until(connection, call);
   open.pulling = read_in_flight(connection, call);
   open.sent = sent_of(connection, call);
