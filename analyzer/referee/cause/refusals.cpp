@@ -143,7 +143,7 @@ bool partial_send_too_large(const Witness& witness, const trace::Refusal& refusa
   const bool writing = refusal.refused == Refused::write;
   if ((!writing && refusal.refused != Refused::read) || refusal.refused_op == 0) return false;
   const JudgedOp* judged = connection.of(other(refusal.side)).ops.newest([&](const JudgedOp& op) {
-    return op.op == refusal.refused_op && op.writing == writing;
+    return op.op == refusal.refused_op && writes(op.verb) == writing;
   });
   return judged != nullptr && judged->state == JudgedOp::State::inside;
 }

@@ -77,7 +77,7 @@ namespace {
   for (const auto& [key, call] : connection.transactions) {
     if (call.requester != owner || !call.surely_open()) continue;  // of others no more are kept than are looked at here
     if (++looked_at > most_looked_at) return false;
-    if (use.writing) {
+    if (writes(use.verb)) {
       if (std::any_of(call.writes.begin(), call.writes.end(), in) || (call.reply_chunk && in(*call.reply_chunk))) {
         return true;
       }
@@ -94,8 +94,8 @@ namespace {
   using Refused = trace::Refusal::Refused;
   const bool writing = refusal.refused == Refused::write || refusal.refused == Refused::atomic;
   if (refusal.refused_op != 0 && (writing || refusal.refused == Refused::read)) {
-    JudgedOp* named =
-        initiator.ops.newest([&](const JudgedOp& op) { return op.op == refusal.refused_op && op.writing == writing; });
+    JudgedOp* named = initiator.ops.newest(
+        [&](const JudgedOp& op) { return op.op == refusal.refused_op && writes(op.verb) == writing; });
     if (named != nullptr) return named;
   }
   if (refusal.refused == Refused::send) return nullptr;
@@ -176,7 +176,7 @@ void suspect_registration(const Witness& witness, const trace::Refusal& refusal,
   suspect.message = fmt::format(
       "The {}'s RDMA {} (frame {}) stays inside the memory that the {} exposed for XID {:#010x}, yet the {} refused it "
       "(frame {}): its registration does not hold what its message promised.",
-      name(other(refusal.side)), judged.writing ? "Write" : "Read", judged.frame.number, name(refusal.side), xid,
+      name(other(refusal.side)), writes(judged.verb) ? "Write" : "Read", judged.frame.number, name(refusal.side), xid,
       name(refusal.side), refusal.frame.number);
   const Transaction* call = witness.connection.find(judged.transaction);
   const FrameRef exposed = call != nullptr ? call->call : FrameRef{};
@@ -185,7 +185,7 @@ void suspect_registration(const Witness& witness, const trace::Refusal& refusal,
                                             .as = Role::requester,
                                             .xid = xid,
                                             .what = suspect.message});
-  if (!judged.writing || call == nullptr || refusal.frame.time - call->call.time <= stale_call) return;
+  if (!writes(judged.verb) || call == nullptr || refusal.frame.time - call->call.time <= stale_call) return;
   witness.say(RuleId::cancelled_write_hazard,
               {.frames = {judged.frame, call->call, refusal.frame},
                .by = refusal.side,

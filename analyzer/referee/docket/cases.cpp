@@ -21,7 +21,7 @@ namespace {
 
 [[nodiscard]] bool reads_unknown_memory(const Case& waited) {
   const auto* use = waited.is<Case::UnknownMemory>();
-  return use != nullptr && !use->writing;
+  return use != nullptr && !writes(use->verb);
 }
 
 [[nodiscard]] bool done(const Case& waited) { return waited.is<Case::Done>() != nullptr; }
@@ -122,7 +122,7 @@ namespace {
 void use_answered(Connection& connection, Side owner, std::uint64_t op, FrameRef response) {
   for (Case& waited : connection.cases) {
     Case::Use* use = waited.use();
-    if (use == nullptr || waited.accused == owner || use->writing || use->op != op) continue;
+    if (use == nullptr || waited.accused == owner || writes(use->verb) || use->op != op) continue;
     if (use->answered.number == 0) use->answered = response;
   }
 }
@@ -159,7 +159,7 @@ void cancel_accesses_of(const Witness& witness, const Transaction& call, Lists l
     }
     const bool misuse = waited.is<Case::Misuse>() != nullptr;
     if (misuse) {
-      const MemoryMap::Hit hit = memory.find(use->handle, use->offset, use->length, use->writing);
+      const MemoryMap::Hit hit = memory.find(use->handle, use->offset, use->length, writes(use->verb));
       if (hit.verdict != MemoryMap::Hit::Verdict::inside || !(hit.exposure->owner == call.id)) return false;
     } else if (!memory.knows(use->handle)) {
       return false;
@@ -168,7 +168,7 @@ void cancel_accesses_of(const Witness& witness, const Transaction& call, Lists l
       before.push_back(waited);
       return true;
     }
-    memory.touch(use->handle, use->offset, use->length, !use->writing, use->writing);
+    memory.touch(use->handle, use->offset, use->length, !writes(use->verb), writes(use->verb));
     cancelled = misuse ? waited.rule : RuleId::rdma_before_call;
     return true;
   });

@@ -21,7 +21,8 @@ namespace {
 [[nodiscard]] FrameRef read_in_flight(const Connection& connection, const Transaction& call) {
   if (call.requester != Side::active) return {};
   const SideState& server = connection.of(Side::passive);
-  const JudgedOp* its = server.ops.newest([&](const JudgedOp& op) { return !op.writing && op.transaction == call.id; });
+  const JudgedOp* its =
+      server.ops.newest([&](const JudgedOp& op) { return !writes(op.verb) && op.transaction == call.id; });
   if (its == nullptr) return {};
   const std::vector<ReadsInFlight::Read>& open = server.reads.open;  // in the order of their numbers
   const bool waits = std::binary_search(open.begin(), open.end(), ReadsInFlight::Read{its->op, {}},

@@ -29,7 +29,7 @@ struct RdmaAccess {
   std::uint32_t handle;
   std::uint64_t offset;
   std::uint64_t length;
-  bool writing;
+  RdmaVerb verb;
   FrameRef start;  ///< of the operation, when `frame` is a later packet of it
 };
 
@@ -208,7 +208,7 @@ namespace {
 
 void mark_guilty(Connection& connection, const Case& waited, HeldFinding finding) {
   JudgedOp* judged = connection.of(waited.accused).ops.newest([&](const JudgedOp& op) {
-    return op.op == waited.use()->op && op.writing == waited.use()->writing;
+    return op.op == waited.use()->op && writes(op.verb) == writes(waited.use()->verb);
   });
   if (judged == nullptr) return;
   judged->state = JudgedOp::State::guilty;
@@ -216,11 +216,12 @@ void mark_guilty(Connection& connection, const Case& waited, HeldFinding finding
   judged->finding = std::move(finding);
 }
 
-[[nodiscard]] Case::Use use_of(const JudgedOp& op) { return {op.handle, op.offset, op.length, op.op, op.writing}; }
+[[nodiscard]] Case::Use use_of(const JudgedOp& op) { return {op.handle, op.offset, op.length, op.op, op.verb}; }
 
 [[nodiscard]] std::string use_text(Side side, const Case::Use& use) {
-  return fmt::format("The {} {} {} of handle {:#010x}", name(side), use.writing ? "wrote" : "read",
-                     range(use.offset, use.length), use.handle);
+  return fmt::format("The {} {} {} of handle {:#010x}{}", name(side), writes(use.verb) ? "wrote" : "read",
+                     range(use.offset, use.length), use.handle,
+                     use.verb == RdmaVerb::atomic ? " by an atomic operation" : "");
 }
 
 [[nodiscard]] std::string unknown_memory_text(const Connection& of, Side side, const Case::Use& use, RuleId rule) {
@@ -297,7 +298,7 @@ struct Excuse {
   // A Call that offered the handle since says what it is worth.
   const bool offered_since =
       exposure != nullptr && doubtful != nullptr && exposure->exposed.number > doubtful->frame.number;
-  const bool only_to_read = access.writing && doubtful != nullptr && doubtful->to_be_read && exposure != nullptr &&
+  const bool only_to_read = writes(access.verb) && doubtful != nullptr && doubtful->to_be_read && exposure != nullptr &&
                             exposure->exposed.number == doubtful->frame.number;
   if (doubtful != nullptr && !offered_since && !only_to_read) {
     return Excuse{JudgedOp::State::misled,
@@ -340,10 +341,10 @@ struct Offence {
   }
   if (hit.verdict == Verdict::wrong_kind) {
     return {fmt::format(", which the {} had exposed to be {} only (frame {}).", name(owner),
-                        access.writing ? "read" : "written", exposure.exposed.number),
+                        writes(access.verb) ? "read" : "written", exposure.exposed.number),
             {}};
   }
-  if (exposure.access == Access::offer && access.writing) {
+  if (exposure.access == Access::offer && writes(access.verb)) {
     return {fmt::format(", which the {} had only offered to be read (frame {}).", name(owner), exposure.exposed.number),
             {}};
   }
@@ -353,7 +354,7 @@ struct Offence {
 }
 
 [[nodiscard]] Case::Use use_of(const RdmaAccess& access) {
-  return {access.handle, access.offset, access.length, access.op, access.writing};
+  return {access.handle, access.offset, access.length, access.op, access.verb};
 }
 
 /// Held back: a Call that offers the memory anew may still be on its way here, behind a hole. False: not judged here.
@@ -395,18 +396,18 @@ void judge_misuse(const Witness& witness, const RdmaAccess& access, const Memory
   if (hit.verdict == Verdict::retired && hit.exposure->access != Access::offer) {
     judge_invalidated_before(witness, access, *hit.exposure);
   }
-  accuse_later(witness, broken_by(hit, access.writing), access, *hit.exposure, offence(access, hit));
+  accuse_later(witness, broken_by(hit, writes(access.verb)), access, *hit.exposure, offence(access, hit));
 }
 
 /// Judges one operation against the owner's map and remembers how, for a later refusal.
 JudgedOp& judge_access(const Witness& witness, const RdmaAccess& access, MemoryMap::Hit& hit) {
   Connection& connection = witness.connection;
   const Side owner = other(access.initiator);
-  hit = connection.of(owner).memory.find(access.handle, access.offset, access.length, access.writing);
+  hit = connection.of(owner).memory.find(access.handle, access.offset, access.length, writes(access.verb));
   JudgedOp judged;
   judged.op = access.op;
   judged.frame = access.frame;
-  judged.writing = access.writing;
+  judged.verb = access.verb;
   judged.handle = access.handle;
   judged.offset = access.offset;
   judged.length = access.length;
@@ -417,7 +418,7 @@ JudgedOp& judge_access(const Witness& witness, const RdmaAccess& access, MemoryM
   if (hit.verdict == MemoryMap::Hit::Verdict::inside) {
     if (!judge_invalidated_before(witness, access, *hit.exposure)) judged.state = JudgedOp::State::inside;
   } else if (std::optional<Excuse> excuse = excuse_of(connection, owner, access, hit)) {
-    witness.unchecked(broken_by(hit, access.writing), excuse->why);
+    witness.unchecked(broken_by(hit, writes(access.verb)), excuse->why);
     judged.state = excuse->state;
     judged.finding = std::move(excuse->finding);
   } else {
@@ -432,7 +433,7 @@ void grow(const Witness& witness, JudgedOp& judged, const trace::Write& event) {
   judged.length += event.length;
   for (Case& waited : witness.connection.cases) {
     Case::Use* use = waited.accused == event.side ? waited.use() : nullptr;
-    if (use != nullptr && use->op == event.op && use->writing) use->length = judged.length;
+    if (use != nullptr && use->op == event.op && writes(use->verb)) use->length = judged.length;
   }
   const bool unknown = judged.rule == RuleId::rdma_by_requester || judged.rule == RuleId::rdma_unknown_handle;
   if (judged.state != JudgedOp::State::guilty || !judged.finding || !unknown) return;
@@ -451,7 +452,8 @@ void judge_write(const Witness& witness, const trace::Write& event) {
     const std::uint64_t length = std::max<std::uint64_t>(event.announced, event.length);
     if (length == 0) return;  // touches no memory
     MemoryMap::Hit hit;
-    judge_access(witness, {event.side, event.frame, event.op, event.handle, event.offset, length, true, {}}, hit);
+    judge_access(witness, {event.side, event.frame, event.op, event.handle, event.offset, length, RdmaVerb::write, {}},
+                 hit);
     if (hit.verdict == MemoryMap::Hit::Verdict::inside) {
       keep_written(witness, hit.exposure->owner, event);
       if (Transaction* call = connection.find(hit.exposure->owner)) call->pushed(event.frame, length);
@@ -465,7 +467,8 @@ void judge_write(const Witness& witness, const trace::Write& event) {
         // The Write as a whole is the offence: its first frame stands in front.
         MemoryMap::Hit again;
         judge_access(witness,
-                     {event.side, event.frame, event.op, event.handle, event.offset, event.length, true, judged->frame},
+                     {event.side, event.frame, event.op, event.handle, event.offset, event.length, RdmaVerb::write,
+                      judged->frame},
                      again);
       }
     } else if (judged != nullptr) {
@@ -480,8 +483,8 @@ void judge_atomic_access(const Witness& witness, const trace::Atomic& event) {
   if (witness.connection.unjudged()) return;
   constexpr std::uint64_t octets = 8;
   MemoryMap::Hit hit;
-  JudgedOp& judged =
-      judge_access(witness, {event.side, event.frame, event.op, event.handle, event.offset, octets, true, {}}, hit);
+  JudgedOp& judged = judge_access(
+      witness, {event.side, event.frame, event.op, event.handle, event.offset, octets, RdmaVerb::atomic, {}}, hit);
   // Who lets a chunk be written promises no more than that: its owner may refuse it.
   if (judged.state == JudgedOp::State::inside) judged.state = JudgedOp::State::undecided;
 }
@@ -492,7 +495,7 @@ void judge_read(const Witness& witness, const trace::ReadRequest& event) {
   if (connection.unjudged() || event.length == 0) return;
   MemoryMap::Hit hit;
   const JudgedOp judged = judge_access(
-      witness, {event.side, event.frame, event.op, event.handle, event.offset, event.length, false, {}}, hit);
+      witness, {event.side, event.frame, event.op, event.handle, event.offset, event.length, RdmaVerb::read, {}}, hit);
   connection.of(other(event.side)).memory.touch(event.handle, event.offset, event.length, true, false);
   if (judged.offer && judged.state == JudgedOp::State::inside) {
     if (Offer* offer = find_offer(connection, judged.transaction)) offer_read(*offer, event.frame);
@@ -512,8 +515,9 @@ void judge_read_response(const Witness& witness, const trace::ReadResponse& even
   connection.of(event.side).memory.touch(event.handle, event.offset, event.length, false, false);
   if (!event.octets.empty()) keep_pulled(witness, event);
   if (connection.offers.empty()) return;
-  const JudgedOp* judged =
-      connection.of(other(event.side)).ops.newest([&](const JudgedOp& op) { return op.op == event.op && !op.writing; });
+  const JudgedOp* judged = connection.of(other(event.side)).ops.newest([&](const JudgedOp& op) {
+    return op.op == event.op && !writes(op.verb);
+  });
   if (judged == nullptr || !judged->offer || judged->state != JudgedOp::State::inside) return;
   Offer* offer = find_offer(connection, judged->transaction);
   if (offer == nullptr) return;
@@ -553,7 +557,7 @@ void judge_early_access(const Witness& witness, const Transaction& call) {
     return std::any_of(chunk.begin(), chunk.end(), [&](const wire::Segment& s) { return names(s, op); });
   };
   const auto offered = [&](const JudgedOp& op) {
-    if (!op.writing) {
+    if (!writes(op.verb)) {
       return std::any_of(call.reads.begin(), call.reads.end(),
                          [&](const wire::ReadSegment& read) { return names(read.target, op); });
     }
@@ -566,7 +570,7 @@ void judge_early_access(const Witness& witness, const Transaction& call) {
   })) {
     // Not a stray handle: the Call that names it was on its way, behind something that this requester sent before.
     op->rule = RuleId::rdma_before_call;
-    connection.of(call.requester).memory.touch(op->handle, op->offset, op->length, !op->writing, op->writing);
+    connection.of(call.requester).memory.touch(op->handle, op->offset, op->length, !writes(op->verb), writes(op->verb));
     Finding& finding = witness.context.book.at(op->finding);
     if (finding.occurrences > 1) continue;
     finding.rule = RuleId::rdma_before_call;

@@ -9,6 +9,7 @@
 
 #include "referee/facts.hpp"
 #include "referee/state/memory_map.hpp"
+#include "referee/state/operations.hpp"
 #include "referee/state/side_names.hpp"
 
 namespace rpcrdma::referee {
@@ -40,7 +41,7 @@ struct Case {
     std::uint64_t offset = 0;
     std::uint64_t length = 0;
     std::uint64_t op = 0;
-    bool writing = false;
+    RdmaVerb verb = RdmaVerb::read;
     FrameRef answered = {};  ///< first response of the owner to the Read: it had come by then
   };
   /// No message has named the handle.

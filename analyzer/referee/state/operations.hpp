@@ -12,11 +12,15 @@
 
 namespace rpcrdma::referee {
 
+/// What an operation does with the memory. An atomic one changes it.
+enum class RdmaVerb : std::uint8_t { read, write, atomic };
+[[nodiscard]] constexpr bool writes(RdmaVerb verb) noexcept { return verb != RdmaVerb::read; }
+
 /// How a recent RDMA operation was judged, for telling who is to blame when it is refused.
 struct JudgedOp {
   std::uint64_t op = 0;
   FrameRef frame;
-  bool writing = false;
+  RdmaVerb verb = RdmaVerb::read;
   /// misled: it follows what its owner's doubtful message says.
   enum class State : std::uint8_t { inside, guilty, undecided, misled } state = State::undecided;
   RuleId rule = RuleId::remote_access_error;
