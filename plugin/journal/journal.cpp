@@ -405,6 +405,11 @@ const Repeat* Journal::repeat(std::uint32_t frame) const noexcept {
   return at == record_.repeats.end() ? nullptr : &at->second;
 }
 
+bool Journal::blank(std::uint32_t frame) const noexcept {
+  return first(frame) == none && findings_of(frame).empty() && evidence_in(frame).empty() && proven_in(frame).empty() &&
+         repeat(frame) == nullptr && needed_by(frame).empty() && !mpa_begins(frame);
+}
+
 const std::vector<std::uint32_t>& Journal::proven_in(std::uint32_t frame) const noexcept {
   return frame == last_frame_ ? proven_ : no_findings;
 }

@@ -74,6 +74,8 @@ class Journal {
   /// False for what is said of other users of RDMA, and of captures without RPC-over-RDMA.
   [[nodiscard]] bool concerns(const referee::Finding& finding) const noexcept;
   [[nodiscard]] const referee::Finding& finding(std::uint32_t index) const noexcept;
+  /// There is nothing to show of this frame, as nearly always where there is no RDMA.
+  [[nodiscard]] bool blank(std::uint32_t frame) const noexcept;
   /// What happened to each mount: after finish().
   [[nodiscard]] const std::vector<referee::MountFacts>& mounts() const noexcept { return mounts_; }
 

@@ -331,7 +331,8 @@ void mark_needed(const Canvas& canvas) {
 
 int on_frame_end(tvbuff_t* tvb, packet_info* pinfo, proto_tree* tree, void*) {
   if (given_back() || !proto_is_protocol_enabled(find_protocol_by_id(proto_rpcordma))) return 0;
-  Drawn* drawn = look(pinfo);
+  // (the table of mounts is filled with the first frame that there is, whatever it holds)
+  Drawn* drawn = mounts_shown() ? look(pinfo) : look_for_more(pinfo);
   if (drawn == nullptr) return 0;
   const Canvas canvas{pinfo, tree, drawn};
   for (Cursor c = notes(drawn); !c.end(); c.next()) {

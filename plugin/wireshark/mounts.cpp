@@ -127,8 +127,10 @@ void register_mounts() {
   register_stat_tap_ui(&printed, nullptr);
 }
 
+bool mounts_shown() { return have_tap_listener(mounts_tap); }
+
 void queue_mounts(const Canvas& canvas) {
-  if (have_tap_listener(mounts_tap)) tap_queue_packet(mounts_tap, canvas.pinfo, canvas.drawn);
+  if (mounts_shown()) tap_queue_packet(mounts_tap, canvas.pinfo, canvas.drawn);
 }
 
 }  // namespace rpcrdma::plugin

@@ -7,6 +7,8 @@
 namespace rpcrdma::plugin {
 
 void register_mounts();
+/// Somebody has opened that table.
+[[nodiscard]] bool mounts_shown();
 /// In each frame: the table is filled with the first that passes its filter.
 void queue_mounts(const Canvas& canvas);
 

@@ -195,14 +195,15 @@ std::uint32_t shown_number(std::uint64_t frame) {
   return behind != shifts.end() && number >= behind->from ? 0 : number;
 }
 
-Drawn* look(packet_info* pinfo) {
-  if (stage == Stage::none) return nullptr;
-  auto* drawn = static_cast<Drawn*>(p_get_proto_data(pinfo->pool, pinfo, proto_rpcrdma, drawn_key));
-  if (drawn != nullptr) return drawn;
-  if (stage != Stage::read) take(pinfo);
-  if (stage == Stage::none) return nullptr;
+namespace {
+
+[[nodiscard]] Drawn* drawn_before(packet_info* pinfo) {
+  return static_cast<Drawn*>(p_get_proto_data(pinfo->pool, pinfo, proto_rpcrdma, drawn_key));
+}
+
+[[nodiscard]] Drawn* begin_to_draw(packet_info* pinfo) {
   const std::uint32_t number = as_counted(pinfo->num);
-  drawn = static_cast<Drawn*>(wmem_alloc0(pinfo->pool, sizeof(Drawn)));
+  auto* drawn = static_cast<Drawn*>(wmem_alloc0(pinfo->pool, sizeof(Drawn)));
   drawn->journal = open_journal.get();
   drawn->frame = number;
   for (std::uint32_t at = open_journal->first(number); at != journal::none; at = open_journal->note(at).next) {
@@ -213,6 +214,26 @@ Drawn* look(packet_info* pinfo) {
   drawn->trees = static_cast<proto_tree**>(wmem_alloc0(pinfo->pool, (drawn->notes + 1U) * sizeof(proto_tree*)));
   p_add_proto_data(pinfo->pool, pinfo, proto_rpcrdma, drawn_key, drawn);
   return drawn;
+}
+
+/// False: no journal is open (any more).
+[[nodiscard]] bool taken(packet_info* pinfo) {
+  if (stage != Stage::none && stage != Stage::read) take(pinfo);
+  return stage != Stage::none;
+}
+
+}  // namespace
+
+Drawn* look(packet_info* pinfo) {
+  if (stage == Stage::none) return nullptr;
+  if (Drawn* drawn = drawn_before(pinfo)) return drawn;
+  return taken(pinfo) ? begin_to_draw(pinfo) : nullptr;
+}
+
+Drawn* look_for_more(packet_info* pinfo) {
+  if (stage == Stage::none) return nullptr;
+  if (Drawn* drawn = drawn_before(pinfo)) return drawn;
+  return taken(pinfo) && !open_journal->blank(as_counted(pinfo->num)) ? begin_to_draw(pinfo) : nullptr;
 }
 
 }  // namespace rpcrdma::plugin

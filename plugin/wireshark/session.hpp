@@ -37,5 +37,7 @@ void end_of_pass() noexcept;  ///< all frames have been seen once
 
 /// Feeds the frame to the journal if it is new. Null when the journal cannot be used.
 Drawn* look(packet_info* pinfo);
+/// Likewise, at the end of the frame; null also where nothing is to be drawn, and nothing was.
+[[nodiscard]] Drawn* look_for_more(packet_info* pinfo);
 
 }  // namespace rpcrdma::plugin

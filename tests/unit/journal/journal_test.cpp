@@ -295,6 +295,49 @@ TEST(Journal, OtherUsersOfRdmaLeaveNoNote) {
   }
 }
 
+TEST(Journal, AFrameIsBlankIfNothingIsShownOfIt) {
+  File file;
+  file.handshake();
+  file.server(op_send_only, {}, call_header(no_lists) + rpc_reply());  // answers nothing
+  file.client(op_send_only, {}, call_header(no_lists) + rpc_call(0));
+  file.server(op_send_only, {}, call_header(no_lists) + rpc_reply());
+  --file.client_psn;
+  file.client(op_send_only, {}, call_header(no_lists) + rpc_call(0));  // repeated by the transport
+  const Octets nothing;
+  file.feed(++file.frames, nothing);
+  EXPECT_FALSE(file.journal.blank(7));
+  file.journal.finish();
+  EXPECT_FALSE(file.journal.blank(1));  // a handshake
+  EXPECT_FALSE(file.journal.blank(4));
+  EXPECT_FALSE(file.journal.findings_of(4).empty());
+  EXPECT_FALSE(file.journal.blank(5));
+  ASSERT_NE(file.journal.repeat(7), nullptr);
+  EXPECT_EQ(file.journal.first(7), none);
+  EXPECT_FALSE(file.journal.blank(7));
+  EXPECT_TRUE(file.journal.blank(8));
+}
+
+TEST(Journal, AFrameThatIsEvidenceOrBeginsMpaIsNotBlank) {
+  File evidence;
+  evidence.handshake();
+  evidence.client(op_send_only, {}, call_header(no_lists) + rpc_call(0));
+  evidence.server(op_send_only, {}, call_header(no_lists) + rpc_reply());
+  evidence.server(op_send_only, {}, call_header(no_lists) + rpc_reply());
+  evidence.journal.finish();
+  bool only_evidence = false;
+  for (std::uint32_t frame = 1; frame <= 6; ++frame) {
+    if (evidence.journal.evidence_in(frame).empty()) continue;
+    EXPECT_FALSE(evidence.journal.blank(frame)) << frame;
+    only_evidence = true;
+  }
+  EXPECT_TRUE(only_evidence);
+  File mpa;
+  mpa.tcp(true, 99, 0, 0x02, {});
+  EXPECT_TRUE(mpa.journal.blank(1));
+  mpa.tcp(true, 100, 500, 0x10, hex("4d504120494420526571204672616d65 00 01 0008 f6ab0e18 01000303"));
+  EXPECT_FALSE(mpa.journal.blank(2));
+}
+
 constexpr std::uint8_t syn = 0x02;
 constexpr std::uint8_t ack = 0x10;
 /// "MPA ID Req Frame" or "MPA ID Rep Frame", revision 1, with RFC 8797's private data.
