@@ -306,7 +306,15 @@ void remember(Incoming& message) {
   SideState& sender = connection.of(event.side);
   if (event.invalidated) {
     SideState& owner = connection.of(other(event.side));
-    owner.memory.invalidate(*event.invalidated, event.frame);
+    MemoryMap::Spared spared;
+    if (connection.order_lost()) {
+      // Only what had been acknowledged had come by then: the same handle may have been registered anew since.
+      spared = [&](const Exposure& exposure) {
+        const Transaction* call = connection.find(exposure.owner);
+        return call != nullptr && call->requester != event.side && call->call_ordinal > owner.acknowledged;
+      };
+    }
+    owner.memory.invalidate(*event.invalidated, event.frame, spared);
     owner.invalidated.invalidated(*event.invalidated, event.frame);
   }
   observe_message(message, event, message.kind, message.readable, message.send.exchange);

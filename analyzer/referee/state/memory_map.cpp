@@ -181,8 +181,9 @@ void MemoryMap::forget(TransactionId owner, std::uint32_t handle) {
   });
 }
 
-void MemoryMap::invalidate(std::uint32_t handle, FrameRef by) {
+void MemoryMap::invalidate(std::uint32_t handle, FrameRef by, const Spared& spared) {
   for (auto at = exposures_.lower_bound(first_of(handle)); under(at, handle); ++at) {
+    if (spared && spared(at->second)) continue;
     at->second.invalidated = by;
     if (by.number != 0) at->second.registration = Exposure::Registration::invalidated;
   }

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <optional>
 #include <span>
@@ -142,8 +143,10 @@ class MemoryMap {
   /// They may have been retired unseen: what is exposed under this handle later goes first.
   void doubt(TransactionId owner, std::uint32_t handle);
   void forget(TransactionId owner, std::uint32_t handle);
-  /// The other side invalidated the handle: holds until a message offers it again (number 0).
-  void invalidate(std::uint32_t handle, FrameRef by);
+  /// The other side invalidated the handle: holds until a message offers it again (number 0). `spared`: of exposures
+  /// that may be younger, whatever the file says.
+  using Spared = std::function<bool(const Exposure&)>;
+  void invalidate(std::uint32_t handle, FrameRef by, const Spared& spared = {});
   void clear() noexcept;
 
   struct Hit {

@@ -99,6 +99,24 @@ TEST(HeldBack, AnInvalidatedHandleIsNamedBesideTheReply) {
   EXPECT_EQ(found(report, RuleId::rdma_write_after_reply).size(), 1U);
 }
 
+// Two Calls name it: that the second had come when the Reply to the first invalidated it, an acknowledgement proves, or
+// the order in the file, unless that is known to be another than the wire's.
+TEST(HeldBack, AHandleMayHaveBeenRegisteredAnewBehindTheInvalidation) {
+  for (const bool disorder : {false, true}) {
+    for (const bool acknowledged : {false, true}) {
+      SCOPED_TRACE(testing::Message() << "disorder " << disorder << ", acknowledged " << acknowledged);
+      Story s;
+      s.connect().call(9).reply(9);
+      if (disorder) s.disorder(Side::passive, trace::Quality::Kind::late);
+      s.call(1, to_write()).call(2, to_write());
+      if (acknowledged) s.acknowledge(Side::passive);
+      s.reply(1, to_write(handle, place, 0), 32, handle).write(Side::passive, handle, place, 300);
+      s.reply(2, to_write()).acknowledge(Side::active).call(3).reply(3);
+      EXPECT_EQ(found(s.end(), RuleId::rdma_after_invalidate).size(), disorder && !acknowledged ? 0U : 1U);
+    }
+  }
+}
+
 struct ReuseCase {
   const char* what;
   Chunks second;
