@@ -197,7 +197,11 @@ Trial weigh_chain(const Window& window, Position from, const wire::Markers& mark
       const Position crc_at = markers.after(from, size - wire::fpdu_crc_octets);
       if (window.read(crc_at, octets.size(), markers, octets.data()) == Have::yes) {
         const auto crc = window.crc(from, crc_at);
-        const bool agrees = crc && *crc == wire::load_le32(octets.data());
+        bool agrees = crc && *crc == wire::load_le32(octets.data());
+        // A marker right in front of the CRC field may be covered, or not.
+        if (const std::uint64_t marker = markers.inside(crc_at); crc && !agrees && marker != 0) {
+          agrees = window.crc(from, crc_at + marker) == wire::load_le32(octets.data());
+        }
         if (agrees) trial.weight += crc_agrees;
         // Proven to be in use and not agreeing: an FPDU would have to be damaged just here.
         if (!agrees && crc && expected.crc.has_value() && !markers.used) return trial;
@@ -223,20 +227,22 @@ namespace {
 constexpr std::size_t phases_limit = 4;
 
 /// Where markers may stand when one is inside the FPDU at `from`: it says how far back the FPDU began, and so do those
-/// behind it. What says so by chance (message 12 has its number there, and a credit of 28) is no marker.
-std::vector<wire::Markers> phases_inside(const Window& window, Position from) {
+/// behind it. What says so by chance (message 12 has its number there, and a credit of 28) is no marker. Nothing: one
+/// is seen, and the capture lacks octets where the true one may stand.
+std::optional<std::vector<wire::Markers>> phases_inside(const Window& window, Position from) {
   std::vector<wire::Markers> phases;
-  std::array<std::uint8_t, wire::Markers::interval + 4> copy{};
+  std::array<std::uint8_t, wire::Markers::interval> copy{};
+  if (window.read(from, 2, {}, copy.data()) != Have::yes) return phases;
+  const std::uint32_t size = wire::fpdu_size(wire::load_be16(copy.data()));
+  const std::size_t all = std::min<std::size_t>(std::size_t{size} + 4, copy.size());
   Bytes octets = window.contiguous(from);
-  if (octets.size() < copy.size()) {
-    std::size_t n = copy.size();
+  if (octets.size() < all) {
+    std::size_t n = all;
     while (n > octets.size() && window.read(from, n, {}, copy.data()) != Have::yes) n /= 2;
     if (n > octets.size()) octets = Bytes(copy).first(n);
   }
   if (octets.size() < 4) return phases;
-  const std::uint32_t size = wire::fpdu_size(wire::load_be16(octets.data()));
-  const std::uint64_t reach =
-      std::min<std::uint64_t>({std::uint64_t{size} + 4, wire::Markers::interval, octets.size() - 3});
+  const std::uint64_t reach = std::min<std::uint64_t>(all, octets.size() - 3);
   for (std::uint64_t distance = 4; distance < reach && phases.size() <= phases_limit; distance += 4) {
     const std::uint32_t value = wire::load_be32(octets.data() + distance);
     // The last one counts from a marker in front of the length word.
@@ -245,6 +251,8 @@ std::vector<wire::Markers> phases_inside(const Window& window, Position from) {
       if (markers_agree(window, from, markers.after(from, size), markers)) phases.push_back(markers);
     }
   }
+  const bool cut = octets.size() < std::min<std::size_t>(size, all);
+  if (cut && !phases.empty()) return std::nullopt;
   return phases;
 }
 
@@ -252,12 +260,12 @@ std::vector<wire::Markers> phases_inside(const Window& window, Position from) {
 /// and reading them as such makes more sense. Nothing: that cannot be told here.
 std::optional<wire::Markers> markers_at(const Window& window, Position at, const Expectation& expected) {
   constexpr int compare = 1000;  // far beyond any threshold: follow the chains as far as they go
-  const std::vector<wire::Markers> phases = phases_inside(window, at);
-  if (phases.size() > phases_limit) return std::nullopt;
+  const std::optional<std::vector<wire::Markers>> phases = phases_inside(window, at);
+  if (!phases || phases->size() > phases_limit) return std::nullopt;
   wire::Markers best;
   int most = -1;
   bool alike = false;
-  for (const wire::Markers& phase : phases) {
+  for (const wire::Markers& phase : *phases) {
     const Trial marked = weigh_chain(window, at, phase, expected, compare);
     if (marked.verdict == Trial::Verdict::no || marked.weight < most) continue;
     alike = marked.weight == most;

@@ -122,6 +122,17 @@ bool Framing::open_if_possible(Position position) {
   return true;
 }
 
+void Framing::fpdus_begin_at(std::uint32_t sequence) noexcept {
+  if (state_ != State::framed || markers_known_) return;
+  // A marker is the first thing there, or nowhere.
+  const auto found_behind = static_cast<std::uint32_t>(aligned_at_) - sequence;
+  if (found_behind != 0 && found_behind != wire::Markers::octets) return;
+  markers_known_ = true;
+  if (found_behind == 0) return;
+  markers_ = {true, (aligned_at_ - wire::Markers::octets) % wire::Markers::interval};
+  behind_first_marker_ = aligned_at_;
+}
+
 void Framing::expect_markers(bool expected) noexcept {
   markers_expected_ = expected;
   expectation_told_ = true;
@@ -261,7 +272,8 @@ bool Framing::look_for_markers(const Piece& piece) noexcept {
   auto head_at = [&](std::uint64_t end) { return octets.subspan(static_cast<std::size_t>(end)); };
   // Only where the next FPDU should be and is not: file data may well hold what looks like a marker.
   if (size + 4 > piece.wire_length || (size + 4 <= octets.size() && head_possible(head_at(size)))) return true;
-  const std::uint64_t reach = std::min<std::uint64_t>({size + 4, wire::Markers::interval, octets.size() - 4});
+  const std::uint64_t all = std::min<std::uint64_t>(size + 4, wire::Markers::interval);
+  const std::uint64_t reach = std::min<std::uint64_t>(all, octets.size() - 4);
   for (std::uint64_t distance = 4; distance < reach; distance += 4) {
     if (wire::load_be32(octets.data() + distance) != distance) continue;
     const wire::Markers seen{true, (piece.start + distance) % wire::Markers::interval};
@@ -269,7 +281,8 @@ bool Framing::look_for_markers(const Piece& piece) noexcept {
     const std::uint64_t head = end + seen.inside(piece.start + end);
     const bool ends_well = end == piece.wire_length || (head + 4 <= octets.size() && head_possible(head_at(head)));
     if (!ends_well || !more_markers(octets, distance, end)) continue;
-    if (markers_known_) {  // two that fit, and one is none: a message number, a credit
+    // Two that fit, and one is none: a message number, a credit. Or the true one is what the capture lacks.
+    if (markers_known_ || octets.size() < all) {
       markers_ = {};
       markers_known_ = false;
       return false;
@@ -286,6 +299,7 @@ bool Framing::in_place(Piece& piece, FpduHandler& handler) {
     return true;
   }
   // The head must be readable without looking for markers in it.
+  if (piece.start == behind_first_marker_) return false;
   if (piece.octets.size() < wire::fpdu_length_octets || markers_.inside(piece.start) != 0) return false;
   if (markers_.until_next(piece.start) < 4) return false;
   const std::uint16_t length = wire::load_be16(piece.octets.data());
@@ -333,6 +347,8 @@ void Framing::feed(Piece& piece, FpduHandler& handler) {
     partial_.start = piece.start;
     partial_.first = piece.ref;
     partial_.verify = verifying();
+    constexpr std::array<std::uint8_t, wire::Markers::octets> says_zero{};
+    if (piece.start == behind_first_marker_) partial_.crc = wire::crc32c(says_zero);
     buffer_.clear();
   }
   if (markers_.inside(piece.start) != 0) {

@@ -69,6 +69,8 @@ class Framing {
   void open_at(Position position, bool markers_expected, Crc crc);
   /// The same without the MPA frame, unless what stands there cannot begin an FPDU.
   bool open_if_possible(Position position);
+  /// Where its FPDUs begin at all, in TCP's numbers, as is known only now.
+  void fpdus_begin_at(std::uint32_t sequence) noexcept;
   void begin_search(Position from);
   void silence();
   void set_crc(Crc crc) noexcept { crc_ = crc; }
@@ -141,6 +143,7 @@ class Framing {
   bool expectation_told_ = false;  // by the other side's MPA frame
   bool settled_ = true;            // false: the first octets will tell whether there are markers
   Position opened_at_ = 0;
+  Position behind_first_marker_ = 0;  // an FPDU, and what stood in front of it was not known to be a marker; 0: none
   Position aligned_at_ = 0;
   Crc crc_ = Crc::unknown;
   bool check_all_ = false;

@@ -70,6 +70,7 @@ bool Connection::align(Half& h, bool last) {
 void Connection::note_where_fpdus_begin(Half& h) {
   if (h.handshake || h.fpdus_from) return;
   h.fpdus_from = h.order.started() ? std::optional(static_cast<std::uint32_t>(h.acknowledged)) : h.first_acknowledged;
+  if (h.fpdus_from) h.framing.fpdus_begin_at(*h.fpdus_from);
 }
 
 /// Nothing of what came before them is in the capture.
