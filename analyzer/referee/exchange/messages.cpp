@@ -321,12 +321,15 @@ void remember(Incoming& message) {
   const bool cut = event.octets.size() < event.wire_length;
   const bool header_cut = message.connection.version2() && message.readable.version2 == nullptr;
   if (cut && (message.send.direction == Direction::unknown || message.send.guessed || header_cut)) {
-    sender.unread = event.frame;
+    constexpr std::uint32_t least_call = 44;  // without anything but its chunk lists, of which one is used
+    sender.cannot_be_read(event.frame);
+    if (event.wire_length < least_call) sender.last_words = {};
     ++connection.messages_cut;
     for (Offer& offer : connection.offers) offer.undecidable = true;  // it may be the offer, or what ends one
   } else {
     ++connection.messages_read;
   }
+  connection.of(other(event.side)).last_words = {};
   sender.sends.add(std::move(message.send));
 }
 

@@ -257,7 +257,19 @@ void take_sent_away(Assessment& a, const Mount& mount) {
   return std::nullopt;
 }
 
-[[nodiscard]] State state_of(Assessment& a, const Mount& mount) {
+/// It may be a Call that waits, or that waited when its connection was closed.
+[[nodiscard]] bool last_words_cut(Assessment& a, const Mount& mount, TimeNs wait) {
+  const auto cut = std::find_if(mount.lives.begin(), mount.lives.end(), [&](const Life& life) {
+    if (!life.established() || life.last_words.number == 0) return false;
+    return life.closed ? &life == a.newest : trace::elapsed(life.last_words.time, a.end.time) >= wait;
+  });
+  if (cut == mount.lives.end()) return false;
+  a.doubt = Assessment::Doubt::last_words_cut;
+  a.last_words = cut->last_words;
+  return true;
+}
+
+[[nodiscard]] State state_of(Assessment& a, const Mount& mount, TimeNs wait) {
   if (a.doubt != Assessment::Doubt::none) return State::unknown;
   for (const Life& life : mount.lives) {
     if (life.established() && (a.newest == nullptr || later(life.opened, a.newest->opened))) a.newest = &life;
@@ -303,6 +315,7 @@ void take_sent_away(Assessment& a, const Mount& mount) {
       return State::down;
     }
     if (!elsewhere && tries_again(mount, newest.closed->frame, newest.id)) return State::working;  // under way
+    if (last_words_cut(a, mount, wait)) return State::unknown;
     a.since = newest.closed->frame;
     return State::closed;
   }
@@ -312,6 +325,7 @@ void take_sent_away(Assessment& a, const Mount& mount) {
     a.doubt = Assessment::Doubt::message_unread;
     return State::unknown;
   }
+  if (last_words_cut(a, mount, wait)) return State::unknown;
   return State::working;
 }
 
@@ -342,7 +356,7 @@ Assessment assess(const Mount& mount, FrameRef end, TimeNs wait) {
   take_nothing_done(a, mount, wait);
   take_sent_away(a, mount);
   a.doubt = doubt_of(a, mount);
-  a.state = state_of(a, mount);
+  a.state = state_of(a, mount, wait);
   if (a.state == State::closed) end_waits_with_the_mount(a, wait);
   if (a.state == State::never_up && a.failing != nullptr) a.since = a.failing->first;
   // Attempts that failed before the wait began have nothing to do with it, nor those for another service.

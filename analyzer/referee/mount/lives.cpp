@@ -39,6 +39,7 @@ Life life_of(const Connection& connection) {
   } else if (!connection.rejected() && !taken && connection.of(Side::passive).gaps > 0) {
     life.answer = Life::Answer::missing;
   }
+  life.last_words = connection.of(Side::active).last_words;
   for (const Side side : {Side::active, Side::passive}) {
     const SideState& state = connection.of(side);
     life.newest_lack[index(side)] = state.newest_lack();

@@ -424,6 +424,10 @@ using State = MountFacts::State;
                                                   : fmt::format("what the server recalled (frame {}) was returned",
                                                                 a.unread_recall->callback.number),
                          mount.nfs.unread.number);
+    case Assessment::Doubt::last_words_cut:
+      return fmt::format(
+          "{}what the client sent last (frame {}) was cut, and may be a call: the server has sent nothing since.",
+          begin, a.last_words.number);
     case Assessment::Doubt::answer_missing:
       return fmt::format("{}whether the server took the connection stands in frames that the capture lacks.", begin);
     case Assessment::Doubt::purpose_cut:

@@ -217,7 +217,7 @@ void judge_quality(Context& context, Connection* connection, const trace::Qualit
     case Kind::mpa_bad:
       if (connection != nullptr) {
         connection->distrust(recovery(*connection), Doubt::framing_lost);
-        connection->of(event.side).unread = event.frame;
+        connection->of(event.side).cannot_be_read(event.frame);
       }
       context.book.unchecked(RuleId::capture_gap, id,
                              fmt::format("the FPDU framing of the stream was lost near frame {}", event.frame.number));
@@ -228,7 +228,7 @@ void judge_quality(Context& context, Connection* connection, const trace::Qualit
     case Kind::mpa_cut:
       if (connection != nullptr) {
         connection->distrust(recovery(*connection), Doubt::framing_lost);
-        connection->of(event.side).unread = event.frame;
+        connection->of(event.side).cannot_be_read(event.frame);
         ++connection->messages_cut;
         lose_sight(Witness{context, *connection}, event.side);
       }

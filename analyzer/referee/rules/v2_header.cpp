@@ -81,7 +81,7 @@ void judge_undecodable(const Turn& turn, const wire::DecodeError& error) {
   if (error.fault == wire::Fault::truncated || event.holes) {
     turn.unchecked(RuleId::xdr_malformed, fmt::format("frame {} was cut inside the header", event.frame.number));
     turn.connection.distrust(kept_finished, Doubt::cut_message);
-    turn.connection.of(event.side).unread = event.frame;  // whatever it ends or answers
+    turn.connection.of(event.side).cannot_be_read(event.frame);  // whatever it ends or answers
     turn.mine().lose_track();
     return;
   }

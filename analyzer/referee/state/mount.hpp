@@ -170,6 +170,7 @@ struct Life {
   [[nodiscard]] bool sampled() const noexcept;
   std::array<FrameRef, 2> heard;        ///< newest frame of each side
   std::array<FrameRef, 2> newest_lack;  ///< of each side's direction
+  FrameRef last_words;  ///< message of the client that was cut, and the server has sent none since; number 0: none
   std::array<std::optional<trace::Liveness>, 2> liveness;
 };
 
@@ -298,6 +299,7 @@ struct Assessment {
     more_ended,      ///< elsewhere in its session than is kept: what is awaited may be among it
     call_or_offer,   ///< what waits may be a Reply that is offered to be read
     message_unread,  ///< of what came in pieces the end could not be read
+    last_words_cut,  ///< whether what the client sent last is a Call
     answer_missing,  ///< whether the server took the connection
     purpose_cut,     ///< whether a connection since the mount's own is one of it
     port_missing,    ///< whether the attempts that fail are for the service of this mount
@@ -344,6 +346,7 @@ struct Assessment {
   std::uint64_t more_ended = 0;           ///< of these: what may have ended among more than is kept
   std::uint64_t doubtful = 0;             ///< of `hidden`: what may be no Call
   FrameRef doubted;                       ///< the oldest of those
+  FrameRef last_words;                    ///< of the client, which were cut
   /// Silence of one side while the other repeats itself.
   struct Silence {
     trace::Side side = trace::Side::passive;

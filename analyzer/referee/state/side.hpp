@@ -108,7 +108,9 @@ struct SideState {
   FrameRef last_event;     ///< newest frame of this side that was delivered
   FrameRef first_event;
   std::optional<std::uint64_t> lists_unknown;  ///< key of its newest Call whose chunk lists the capture does not show
-  FrameRef unread;  ///< newest message that the capture cut before it says what it is; number 0: none
+  FrameRef unread;      ///< newest message that the capture cut before it says what it is; number 0: none
+  FrameRef last_words;  ///< the same, if the other side has sent no message since
+  void cannot_be_read(FrameRef message) { unread = last_words = message; }
   std::uint64_t events = 0;
   FrameRef farewell;          ///< its first FIN, RST, DREQ or DREP; number 0: none yet
   std::uint64_t repeats = 0;  ///< rounds of retransmission since the other side last showed a sign of life

@@ -202,5 +202,45 @@ TEST(ACallSentTwice, TheMemoryOfEitherIsTakenBack) {
   }
 }
 
+// A message of the client that was cut before it says what it is may be a Call, and nobody has answered it.
+TEST(LastWords, ThatWereCutMayBeACallThatWaits) {
+  using State = MountFacts::State;
+  struct LastWordsCase {
+    const char* what;
+    std::size_t kept;     ///< of the client's last message
+    std::size_t length;   ///< of it
+    bool replied_behind;  ///< the server has sent something since
+    trace::TimeNs quiet;
+    bool closed;
+    State state;
+  };
+  constexpr trace::TimeNs second = 1'000'000'000;
+  const LastWordsCase cases[] = {
+      {"it has waited", 8, 120, false, 6 * second, false, State::unknown},
+      {"it is whole", 120, 120, false, 6 * second, false, State::waiting},
+      {"it is young", 8, 120, false, 4 * second, false, State::working},
+      {"the server has sent something since", 8, 120, true, 6 * second, false, State::working},
+      {"it is too short for a Call", 8, 16, false, 6 * second, false, State::working},
+      {"the connection was closed behind it", 8, 120, false, 0, true, State::unknown},
+      {"the connection was closed behind an answer", 8, 120, true, 0, true, State::closed},
+  };
+  for (const LastWordsCase& c : cases) {
+    SCOPED_TRACE(c.what);
+    Story s;
+    s.connect().call(1).reply(1).call(2).reply(2);
+    Octets last = header(3, 32, 0, {});
+    const Octets rpc = rpc_call(3);
+    last.insert(last.end(), rpc.begin(), rpc.end());
+    last.resize(c.length);
+    s.cut(Side::active, last, c.kept).acknowledge(Side::passive);
+    if (c.replied_behind) s.reply(3);
+    if (c.closed) s.close(Side::active);
+    s.wait(c.quiet);
+    const Report report = s.end();
+    ASSERT_EQ(report.mounts.size(), 1U);
+    EXPECT_EQ(report.mounts.at(0).state, c.state) << report.mounts.at(0).sentence;
+  }
+}
+
 }  // namespace
 }  // namespace rpcrdma::referee::story
