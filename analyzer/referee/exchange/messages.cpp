@@ -321,7 +321,7 @@ void remember(Incoming& message) {
   const bool cut = event.octets.size() < event.wire_length;
   const bool header_cut = message.connection.version2() && message.readable.version2 == nullptr;
   if (cut && (message.send.direction == Direction::unknown || message.send.guessed || header_cut)) {
-    constexpr std::uint32_t least_call = 44;  // without anything but its chunk lists, of which one is used
+    constexpr std::uint32_t least_call = 44;  // no Call of either version is shorter
     sender.cannot_be_read(event.frame);
     if (event.wire_length < least_call) sender.last_words = {};
     ++connection.messages_cut;
