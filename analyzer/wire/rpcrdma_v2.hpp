@@ -202,6 +202,10 @@ struct HeaderV2 {
   std::size_t length = 0;  ///< octets of the header; payload (or what follows) starts here
 
   [[nodiscard]] HeaderType type() const noexcept { return static_cast<HeaderType>(fixed.proc); }
+  /// Of RDMA2_ERR_VERS: its sender names the versions that it speaks, and that one is not among them.
+  [[nodiscard]] bool range_lacks(std::uint32_t version) const noexcept {
+    return vers_low <= vers_high && (version < vers_low || version > vers_high);
+  }
   void clear() noexcept;  ///< empties without giving memory back
 };
 

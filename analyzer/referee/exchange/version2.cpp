@@ -29,8 +29,8 @@ using wire::Decoded;
 [[nodiscard]] bool refuses_unseen(const Connection& connection, const trace::Send& event, std::uint32_t xid) {
   wire::HeaderV2 error;
   if (event.side != Side::passive || !wire::decode_header_v2(event.octets, event.wire_length, error)) return false;
-  const bool without = error.vers_low <= error.vers_high && (error.vers_low > 2 || error.vers_high < 2);
-  if (error.error != wire::err_vers || !without || connection.find(Side::active, xid) != nullptr) return false;
+  if (error.error != wire::err_vers || !error.range_lacks(2) || connection.find(Side::active, xid) != nullptr)
+    return false;
   return connection.of(Side::active).sends.newest([&](const RecentSend& s) { return s.xid == xid; }) == nullptr;
 }
 

@@ -135,9 +135,7 @@ void judge_range(const Turn& turn, const RecentSend* refused) {
 
 /// From now on its sender knows. (Of version 2 itself: remember_refusal.)
 void note_refused_version(const Turn& turn, const RecentSend& refused) {
-  const wire::HeaderV2& header = turn.header;
-  const bool contains = header.vers_low <= refused.version && refused.version <= header.vers_high;
-  if (refused.version == 2 || header.vers_low > header.vers_high || contains) return;
+  if (refused.version == 2 || !turn.header.range_lacks(refused.version)) return;
   turn.connection.diary.refused[index(other(turn.side()))] = {refused.version, turn.side(), turn.event.frame,
                                                               refused.frame, turn.event.ordinal};
 }
@@ -480,8 +478,11 @@ bool note_refusal(const Turn& turn, bool whole) {
   Connection& connection = turn.connection;
   RecentSend* refused = refused_by(turn);
   const bool unseen = refused == nullptr && turn.state().probe.number == 0;
-  if (!unseen && (refused == nullptr || refused->version != 2)) return false;
-  if (whole && !unseen) judge_range(turn, refused);
+  // Of another XID than the probe, it still says that its sender does not speak version 2.
+  const bool by_range = refused == nullptr && !unseen && whole && turn.header.range_lacks(2);
+  if (!unseen && !by_range && (refused == nullptr || refused->version != 2)) return false;
+  if (by_range) judge_stray(turn);
+  if (whole && refused != nullptr) judge_range(turn, refused);
   if (unseen) {
     turn.state().refused_unseen = turn.xid();
     turn.unchecked(RuleId::reply_without_call,
