@@ -60,8 +60,8 @@ void take_silence(Assessment& a, const Mount& mount) {
 }
 
 /// What may have been answered in the frames that the capture lacks: is it worth a doubt? A Call on a connection that
-/// was closed in good order is not, nor one that the client would have sent again long since, nor what was lost with a
-/// connection, and another has carried a Reply since.
+/// was closed in good order is not, nor one whose sender was heard from so late that it would have sent it again long
+/// since, nor what was lost with a connection, and another has carried a Reply since.
 [[nodiscard]] bool may_matter(const Mount& mount, const OpenCall& call) {
   constexpr TimeNs sent_again_after = 120'000'000'000;
   if (call.ended.number != 0) {
@@ -69,7 +69,10 @@ void take_silence(Assessment& a, const Mount& mount) {
     return (life == nullptr || !life->orderly) && !worked_after(mount, call.ended, nullptr);
   }
   // Where nothing of its own connection is missing, that is all the same: it may just as well hang.
-  return call.waits == OpenCall::Waits::perhaps_beside || call.waited < sent_again_after;
+  if (call.waits == OpenCall::Waits::perhaps_beside) return true;
+  return std::none_of(mount.lives.begin(), mount.lives.end(), [&](const Life& life) {
+    return trace::elapsed(call.first.time, life.heard[index(call.requester)].time) >= sent_again_after;
+  });
 }
 
 void take_calls(Assessment& a, const Mount& mount, TimeNs wait) {

@@ -165,6 +165,7 @@ void Connection::announce_adopted() {
 /// the file. In an epoch whose beginning was seen, an answer to an older PSN tells of a request that the capture lost.
 void Connection::find_start(Side side) {
   constexpr std::int32_t plausible = 1 << 14;
+  if (handshake()) streams[index(side)].opened_here();
   std::optional<std::uint32_t> lowest;
   const auto consider = [&lowest](std::uint32_t psn) {
     const std::int32_t d = lowest ? psn_distance(*lowest, psn) : -1;

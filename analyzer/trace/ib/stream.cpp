@@ -57,6 +57,7 @@ void Stream::accept(const Arrival& a, Sequence at) {
   answers_nak(a);
   lost_read_ = false;
   if (h.op.kind == IbKind::send && wire::begins(h.op.part)) answers_.requester_went_on(a.ref);
+  if (wire::ends(h.op.part)) ++messages_;
 
   ++shared_.packets[index(side_)].seen;
   shared_.overtaken_in[index(side_)] = held_.foremost();  // all that is held comes behind it
@@ -126,6 +127,7 @@ void Stream::pass_holes(Sequence upto, bool proven, FrameRef ref) {
 }
 
 void Stream::lose(std::uint64_t count, bool proven, FrameRef ref) {
+  front_ = Front::settled;  // how many messages were among these is not known
   shared_.gap(side_, ref, count, proven, expected_ == lost_to_);
   operations_.hole(count);
   open_read_.reset();
@@ -188,11 +190,22 @@ void Stream::response(const Arrival& a) {
     ++expected_;
   }
   const bool beyond = at >= expected_;
+  if (ack && front_ == Front::counted && at >= first_seen_ && !beyond) look_in_front(h.msn, a.ref);
   acknowledge(at + 1, a.ref);
   if (h.op.kind != IbKind::read_response) return;
   if (beyond && expected_ == at + 1) lost_read_ = true;
   answers_.answer(a, at);
   drain(acknowledged_);
+}
+
+/// Its receiver has completed more messages than the capture has, where none is missing behind the first of these
+/// (InfiniBand specification, volume 1, section 9.7.5.1.2: MSN). Each was one packet at least.
+void Stream::look_in_front(std::uint32_t acknowledged_messages, FrameRef ref) {
+  constexpr std::int32_t plausible = 1 << 16;
+  const std::int32_t missing = psn_distance(messages_ & wire::psn_mask, acknowledged_messages);
+  if (missing <= 0 || missing > plausible) return;
+  front_ = Front::settled;
+  shared_.gap(side_, ref, static_cast<std::uint64_t>(missing), true, false);
 }
 
 /// Everything before `end` has arrived at the other side.

@@ -35,6 +35,11 @@ class Stream {
   void start_at(std::uint32_t psn) noexcept {
     if (!synchronised_) synchronise(psn);
   }
+  /// The connection was opened in the capture. Where that does not tell the PSN of the first request, acknowledgements
+  /// tell how many there were: they count messages from its opening on.
+  void opened_here() noexcept {
+    if (!synchronised_) front_ = Front::counted;
+  }
   void request(const Arrival& a);
   void response(const Arrival& a);
   /// What is held and stands behind this frame in the file does not overtake it, unless an answer shows that it did:
@@ -84,6 +89,7 @@ class Stream {
   void drain(Sequence proven);
   void pass_holes(Sequence upto, bool proven, FrameRef ref);
   void lose(std::uint64_t count, bool proven, FrameRef ref);
+  void look_in_front(std::uint32_t acknowledged_messages, FrameRef ref);
   void acknowledge(Sequence end, FrameRef ref);
   void acknowledge_unseen(Sequence end, FrameRef ref) noexcept;
   void report_acknowledged(FrameRef ref);
@@ -104,6 +110,12 @@ class Stream {
   void correct_guess(std::uint32_t span, FrameRef ref);
 
   static constexpr std::uint64_t no_end = UINT64_MAX;
+
+  /// What may stand in front of the first request that the capture has.
+  enum class Front : std::uint8_t {
+    settled,  ///< its PSN tells; or the connection is older than the capture; or what is missing was told
+    counted,  ///< acknowledgements tell, as long as nothing is known to be missing behind it
+  };
 
   Shared& shared_;
   Side side_;
@@ -128,9 +140,11 @@ class Stream {
   Repeats repeats_;
   Sequence lost_to_ = 0;                   ///< behind the newest hole
   Sequence first_seen_ = sequence_origin;  ///< where the stream began
-  Sequence acknowledged_unseen_ = 0;       ///< in front of it
-  FrameRef unseen_in_;                     ///< what acknowledges that
-  FrameRef started_by_;                    ///< an acknowledgement that stood before any request; number 0: none
+  Front front_ = Front::settled;
+  std::uint32_t messages_ = 0;        ///< whose last packet was delivered, modulo 2^32
+  Sequence acknowledged_unseen_ = 0;  ///< in front of it
+  FrameRef unseen_in_;                ///< what acknowledges that
+  FrameRef started_by_;               ///< an acknowledgement that stood before any request; number 0: none
   Copies copies_;
   std::uint64_t retried_frame_ = 0;  ///< newest frame that makes the requester send again, or was sent again
   std::uint64_t asked_frame_ = 0;    ///< newest one that makes it

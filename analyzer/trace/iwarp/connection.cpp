@@ -148,7 +148,7 @@ void Connection::take(Half& h, const TcpSegment& segment) {
   }
   const std::uint32_t sequence = segment.sequence + ((segment.flags & TcpSegment::syn) != 0 ? 1U : 0U);
   if (segment.wire_length > 0 && !over_) payload(h, segment, sequence);
-  if (segment.wire_length == 0) keep_alive(h, peer, segment);
+  if (segment.wire_length == 0) without_data(h, peer, segment);
   if ((segment.flags & TcpSegment::fin) != 0 && !h.fin) {
     if (!h.order.started()) start_before_fin(h, sequence + segment.wire_length);
     h.fin = h.order.unwrap(sequence + segment.wire_length);
@@ -163,12 +163,19 @@ void Connection::take(Half& h, const TcpSegment& segment) {
   if (!idle) advance(segment.ref, false);
 }
 
-/// One octet back, and none of it: the peer has to answer at once (RFC 9293 section 3.8.4).
-void Connection::keep_alive(Half& h, const Half& peer, const TcpSegment& segment) {
+void Connection::without_data(Half& h, const Half& peer, const TcpSegment& segment) {
   constexpr std::uint8_t others = TcpSegment::syn | TcpSegment::fin | TcpSegment::rst;
-  if (!h.order.started() || (segment.flags & others) != 0) return;
-  const bool probe = h.order.unwrap(segment.sequence) + 1 == h.order.next();
-  if (probe) h.copies.ask(h.acknowledged, peer.heard, segment.ref);
+  if ((segment.flags & others) != 0) return;
+  if (!h.order.started()) {
+    if (behind_start(h, segment.sequence) == 0) return;
+    start(h, segment, segment.sequence);
+  }
+  const Position at = h.order.unwrap(segment.sequence);
+  // One octet back, and none of it: the peer has to answer at once (RFC 9293 section 3.8.4).
+  if (at + 1 == h.order.next()) h.copies.ask(h.acknowledged, peer.heard, segment.ref);
+  if (at > std::max(h.order.next(), h.sent_to.position) && distance(h.order.next(), at) <= window_ahead) {
+    h.sent_to = {at, segment.ref};
+  }
 }
 
 void Connection::acknowledge_unseen(Half& sender, const TcpSegment& segment) noexcept {
@@ -219,10 +226,14 @@ void Connection::start_at(Half& h, std::uint32_t sequence) {
   if (live()) messages_->origin(side(h.direction), h.origin);
 }
 
-void Connection::start(Half& h, const TcpSegment& segment, std::uint32_t sequence) {
-  // Where it was said to begin: what lies between is missing. One octet may be a keep-alive's.
+/// So far behind where it was said to begin: what lies between is missing. One octet may be a keep-alive's.
+std::uint32_t Connection::behind_start(const Half& h, std::uint32_t sequence) noexcept {
   const std::uint32_t behind = sequence - h.promised.value_or(h.said_next.value_or(sequence));
-  start_at(h, behind > 1 && behind < window_ahead ? sequence - behind : sequence);
+  return behind > 1 && behind < window_ahead ? behind : 0;
+}
+
+void Connection::start(Half& h, const TcpSegment& segment, std::uint32_t sequence) {
+  start_at(h, sequence - behind_start(h, sequence));
   const bool mpa_due = half(1 - h.direction).handshake != nullptr;
   const bool mpa = segment.payload.size() >= 4 && wire::mpa_key(segment.payload) != wire::MpaKey::none;
   if (!mpa_due && !mpa) h.framing.begin_search(h.origin);
@@ -341,13 +352,18 @@ std::optional<Hole> Connection::hole_of(const Half& h) {
   return hole;
 }
 
+/// The last octets are missing: only the receiver's acknowledgement tells, or what their sender says without data (one
+/// octet more may be a FIN).
+std::optional<Hole> Connection::lost_tail(const Half& h, FrameRef now) {
+  if (h.acknowledged > h.order.next() + 1) return Hole{h.order.next(), h.acknowledged - h.order.next(), now};
+  if (h.sent_to.position <= h.order.next() + 1) return std::nullopt;
+  return Hole{h.order.next(), h.sent_to.position - h.order.next(), h.sent_to.frame};
+}
+
 void Connection::look_for_holes(Half& h, FrameRef now, bool all) {
   while (h.order.started()) {
     auto hole = hole_of(h);
-    if (!hole && all && !h.tail_told && h.acknowledged > h.order.next() + 1) {
-      // The last octets are missing: only the receiver's acknowledgement tells (one octet more may be a FIN).
-      hole = Hole{h.order.next(), h.acknowledged - h.order.next(), now};
-    }
+    if (!hole && all && !h.tail_told) hole = lost_tail(h, now);
     if (!hole) return;
     const bool proven = h.acknowledged > hole->start;
     const bool one_way =

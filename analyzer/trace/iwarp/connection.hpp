@@ -105,6 +105,12 @@ class Connection {
     Position position = 0;
     FrameRef frame;
   };
+  /// How far it has sent, as a segment of its own without data says: that carries the number of what comes next (RFC
+  /// 9293 section 3.10.1). Number 0 of `frame`: none did.
+  struct SentTo {
+    Position position = 0;
+    FrameRef frame;  ///< the first one that says so
+  };
   /// What the peer acknowledges in front of the first octet that the capture has.
   struct UnseenAcknowledged {
     std::optional<std::uint32_t> to;
@@ -133,9 +139,10 @@ class Connection {
     Position reach = 0;                      // behind the last octet seen, in whatever order
     std::optional<std::uint32_t> promised;   // its first octet, as the peer has acknowledged it
     std::optional<std::uint32_t> said_next;  // the same, as a segment of its own without data says
-    bool waited_in_vain = false;             // for the first octets of the peer
-    bool seen = false;                       // any segment
-    FrameRef heard;                          // the newest one
+    SentTo sent_to;
+    bool waited_in_vain = false;  // for the first octets of the peer
+    bool seen = false;            // any segment
+    FrameRef heard;               // the newest one
     NetworksSeen networks;
     std::optional<BareAcknowledgement> bare;
     FrameRef window_closed;  // since when; number 0: it is open
@@ -187,9 +194,11 @@ class Connection {
   void acknowledge(Half& sender, const TcpSegment& segment);
   static void acknowledge_unseen(Half& sender, const TcpSegment& segment) noexcept;
   void tell_acknowledged(Half& h);
-  void keep_alive(Half& h, const Half& peer, const TcpSegment& segment);
+  void without_data(Half& h, const Half& peer, const TcpSegment& segment);
+  [[nodiscard]] static std::optional<Hole> lost_tail(const Half& h, FrameRef now);
   void payload(Half& h, const TcpSegment& segment, std::uint32_t sequence);
   void start_at(Half& h, std::uint32_t sequence);
+  [[nodiscard]] static std::uint32_t behind_start(const Half& h, std::uint32_t sequence) noexcept;
   void start(Half& h, const TcpSegment& segment, std::uint32_t sequence);
   void deliver(Half& h, Piece piece);
   void deliver_ready(Half& h);

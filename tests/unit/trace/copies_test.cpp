@@ -59,6 +59,45 @@ TEST(Copies, AnAcknowledgementThatMovesEndsThem) {
   EXPECT_EQ(told.unheard.copies, 0U);
 }
 
+/// Two segments, 5 and 6, of which only the second one goes on being sent again.
+TEST(Copies, WhatIsSentAgainAlone) {
+  constexpr TimeNs second = 1'000'000'000;
+  struct Again {
+    std::uint64_t at;
+    std::uint64_t frame;
+    TimeNs time;
+  };
+  const auto told_by = [](const std::vector<Again>& all) {
+    Copies copies;
+    for (const Again& a : all) copies.add(a.at, 4, {9, 0}, {a.at + 5, 0}, {a.frame, a.time});
+    Liveness told;
+    copies.tell(told, 4);
+    return told;
+  };
+  std::vector<Again> all{{5, 20, 0}, {6, 21, 0}, {6, 22, second}};
+  EXPECT_EQ(told_by(all).first_copy.number, 10U) << "as a probe may be";
+  all.push_back({6, 23, 2 * second});
+  all.push_back({6, 24, 3 * second});
+  const Liveness alone = told_by(all);
+  EXPECT_EQ(alone.first_copy.number, 11U);
+  EXPECT_EQ(alone.first_repeat.number, 21U);
+  EXPECT_EQ(alone.last_copy.number, 24U);
+  EXPECT_EQ(alone.copies, 4U);
+  EXPECT_EQ(alone.unheard.copies, 4U);
+  EXPECT_EQ(alone.unheard.first_repeat.number, 21U);
+  all.push_back({5, 25, 4 * second});
+  EXPECT_EQ(told_by(all).first_copy.number, 10U) << "it has not arrived after all";
+  EXPECT_EQ(told_by(all).copies, 2U);
+  // Each time both, as go-back-N does.
+  all.clear();
+  for (std::uint64_t i = 0; i < 4; ++i) {
+    all.push_back({5, 20 + 2 * i, static_cast<TimeNs>(i) * second});
+    all.push_back({6, 21 + 2 * i, static_cast<TimeNs>(i) * second});
+  }
+  EXPECT_EQ(told_by(all).first_copy.number, 10U);
+  EXPECT_EQ(told_by(all).copies, 4U);
+}
+
 TEST(Copies, QuestionsBeginAnewBehindAnAnswer) {
   Copies copies;
   for (const std::uint64_t frame : {20U, 30U, 40U}) copies.ask(4, {9, 0}, {frame, 0});
