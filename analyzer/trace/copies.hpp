@@ -9,68 +9,88 @@
 namespace rpcrdma::trace {
 
 /// Positions are PSNs or stream octets, unwrapped. Of all that is sent again the lowest counts: the rest follows it.
-/// `heard`: newest frame of the other side.
+/// Not where round after round begins behind it: then it was a copy of something older, of a tap that is late for one,
+/// or it has arrived, and the capture lacks the acknowledgement. `heard`: newest frame of the other side.
 class Copies {
  public:
   /// What begins at `at` was sent again in frame `again`; `first`: its first transmission, number 0 when not known.
   /// False: it is the rest of what was sent again before it.
   bool add(std::uint64_t at, std::uint64_t acknowledged, FrameRef heard, FrameRef first, FrameRef again) noexcept {
-    const bool goes_on = first_.number != 0 && acknowledged == acknowledged_ && at >= at_;
-    if (goes_on) {
-      if (at == at_) count(heard, again);
-      return at == at_;
+    const bool goes_on = lowest_.any() && acknowledged == acknowledged_ && at >= lowest_.at;
+    const bool new_round = at <= newest_;
+    newest_ = at;
+    if (!goes_on) {
+      acknowledged_ = acknowledged;
+      lowest_.begin(at, heard, first, again);
+      without_it_ = {};
+    } else if (at == lowest_.at) {
+      lowest_.count(heard, again);
+      without_it_ = {};
+    } else if (at == without_it_.at && without_it_.any()) {
+      without_it_.count(heard, again);
+    } else if (new_round) {
+      without_it_.begin(at, heard, first, again);
     }
-    const bool known = first.number != 0 && first.number != again.number;
-    begin(at, acknowledged, known ? first : again);
-    first_repeat_ = again;
-    if (known) count({}, again);
-    return true;
+    return at == lowest_.at;
   }
   /// A question that needs an answer and carries nothing: a keep-alive.
   void ask(std::uint64_t acknowledged, FrameRef heard, FrameRef again) noexcept {
-    const bool goes_on = first_.number != 0 && acknowledged == acknowledged_ && at_ == acknowledged &&
-                         heard.number < first_repeat_.number;
+    const bool goes_on = lowest_.any() && acknowledged == acknowledged_ && lowest_.at == acknowledged &&
+                         heard.number < lowest_.first_repeat.number;
     if (goes_on) {
-      count(heard, again);
+      lowest_.count(heard, again);
       return;
     }
-    begin(acknowledged, acknowledged, again);
-    first_repeat_ = again;
+    acknowledged_ = newest_ = acknowledged;
+    lowest_.begin(acknowledged, heard, {}, again);
+    without_it_ = {};
   }
   void tell(Liveness& event, std::uint64_t acknowledged) const noexcept {
-    if (count_ == 0 || acknowledged != acknowledged_) return;
-    event.first_copy = first_;
-    event.first_repeat = first_repeat_;
-    event.last_copy = last_;
-    event.copies = count_;
-    event.unheard = unheard_;
+    // Of two taps each shows the rest of a round by itself, so that it seems to begin once more in its middle.
+    constexpr std::uint64_t enough = 2;
+    const Run& run = without_it_.copies >= enough ? without_it_ : lowest_;
+    if (run.copies == 0 || acknowledged != acknowledged_) return;
+    event.first_copy = run.first;
+    event.first_repeat = run.first_repeat;
+    event.last_copy = run.last;
+    event.copies = run.copies;
+    event.unheard = run.unheard;
   }
 
  private:
-  void begin(std::uint64_t at, std::uint64_t acknowledged, FrameRef first) noexcept {
-    at_ = at;
-    acknowledged_ = acknowledged;
-    first_ = last_ = first;
-    count_ = 0;
-    unheard_ = {first, {}, 0};
-  }
-  void count(FrameRef heard, FrameRef again) noexcept {
-    if (heard.number > last_.number) {
-      unheard_ = {again, {}, 0};
-    } else {
-      if (unheard_.copies++ == 0) unheard_.first_repeat = again;
-    }
-    ++count_;
-    last_ = again;
-  }
+  struct Run {
+    std::uint64_t at = 0;
+    std::uint64_t copies = 0;
+    FrameRef first;  ///< number 0: nothing was sent again
+    FrameRef first_repeat;
+    FrameRef last;
+    Liveness::Unheard unheard;
 
-  std::uint64_t at_ = 0;
+    [[nodiscard]] bool any() const noexcept { return first.number != 0; }
+    void begin(std::uint64_t where, FrameRef heard, FrameRef transmitted, FrameRef again) noexcept {
+      const bool known = transmitted.number != 0 && transmitted.number != again.number;
+      at = where;
+      copies = 0;
+      first = last = known ? transmitted : again;
+      first_repeat = again;
+      unheard = {first, {}, heard, 0};
+      if (known) count({}, again);
+    }
+    void count(FrameRef heard, FrameRef again) noexcept {
+      if (heard.number > last.number) {
+        unheard = {again, {}, heard, 0};
+      } else {
+        if (unheard.copies++ == 0) unheard.first_repeat = again;
+      }
+      ++copies;
+      last = again;
+    }
+  };
+
   std::uint64_t acknowledged_ = 0;
-  std::uint64_t count_ = 0;
-  FrameRef first_;
-  FrameRef first_repeat_;
-  FrameRef last_;
-  Liveness::Unheard unheard_;
+  std::uint64_t newest_ = 0;  ///< what was sent again last
+  Run lowest_;
+  Run without_it_;  ///< what rounds began with since that was sent again
 };
 
 }  // namespace rpcrdma::trace
