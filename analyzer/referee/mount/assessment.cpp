@@ -282,7 +282,9 @@ void take_sent_away(Assessment& a, const Mount& mount) {
   if (over && (broken || attempts_fail) && !worked_after(mount, newest.closed->frame, &newest)) {
     a.since = newest.closed->frame;
     // Closed in good order, and with nothing open, it was not down before somebody wanted it again.
-    if (newest.orderly && newest.open_calls == 0) a.since = a.failing->first;
+    if (newest.orderly && newest.open_calls == newest.behind_close.calls) {
+      a.since = newest.open_calls == 0 ? a.failing->first : newest.behind_close.first;
+    }
     if (newest.closed->by != Party::client || a.since->number == newest.closed->frame.number) a.lost = &newest;
     return State::down;
   }
