@@ -238,8 +238,9 @@ void take_sent_away(Assessment& a, const Mount& mount) {
   }
   if (one_way && !both) return Assessment::Doubt::one_direction;
   if (sends && !readable) return Assessment::Doubt::nothing_readable;
+  // Where nothing has gone over TCP yet the attempt is under way, as it is before the server's SYN.
   const bool only_tcp = std::any_of(mount.attempts.begin(), mount.attempts.end(), [](const Attempt& attempt) {
-    return (attempt.outcome == Outcome::accepted || attempt.outcome == Outcome::unreadable) && attempt.connection == 0;
+    return attempt.outcome == Outcome::unreadable && attempt.connection == 0;
   });
   if (mount.lives.empty() && only_tcp && a.failing == nullptr) return Assessment::Doubt::only_tcp;
   if (a.hanging.empty() && a.copies.empty() && a.recalls.empty() && a.hidden > 0) {

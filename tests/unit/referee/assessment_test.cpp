@@ -29,8 +29,7 @@ TEST(MountInDoubt, IsToldWhatIsMissing) {
   const std::string tcp = "TCP is up, and no MPA Request could be read.";
   const std::string messages = "no RPC message could be read, the capture cut them all.";
   for (const DoubtCase& each :
-       {DoubtCase{"taken a moment ago", Attempt::Outcome::accepted, 0, Doubt::only_tcp, tcp},
-        DoubtCase{"what the server said was cut", Attempt::Outcome::unreadable, 0, Doubt::only_tcp, tcp},
+       {DoubtCase{"what the server said was cut", Attempt::Outcome::unreadable, 0, Doubt::only_tcp, tcp},
         DoubtCase{"messages were cut", {}, 2, Doubt::nothing_readable, messages},
         DoubtCase{"both", Attempt::Outcome::unreadable, 2, Doubt::nothing_readable, messages}}) {
     SCOPED_TRACE(each.what);
@@ -52,6 +51,23 @@ TEST(MountInDoubt, IsToldWhatIsMissing) {
     const Assessment assessment = assess(mount, {9, wait - 1}, wait);
     EXPECT_EQ(assessment.doubt, each.doubt);
     EXPECT_EQ(sentence_of(mount, assessment), "What happened to the mount cannot be told: " + each.says);
+  }
+}
+
+// As a moment before, when only the SYN was there, and a moment later, when the MPA Request is.
+TEST(MountInDoubt, NotWhereTcpWasTakenAMomentAgo) {
+  constexpr TimeNs wait = 5'000'000'000;
+  for (const auto outcome : {Attempt::Outcome::open, Attempt::Outcome::accepted}) {
+    Mount mount;
+    Attempt attempt;
+    attempt.first = attempt.last = {1, 0};
+    attempt.outcome = outcome;
+    mount.attempts.push_back(attempt);
+    const Assessment assessment = assess(mount, {9, wait - 1}, wait);
+    EXPECT_EQ(assessment.doubt, Doubt::none);
+    EXPECT_EQ(assessment.state, MountFacts::State::never_up);
+    EXPECT_EQ(sentence_of(mount, assessment),
+              "No mount: the attempt to connect is still under way when the capture ends.");
   }
 }
 
