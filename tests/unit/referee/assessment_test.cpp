@@ -6,6 +6,7 @@
 
 #include <gtest/gtest.h>
 
+#include "referee/mount/account.hpp"
 #include "referee/mount/assessment.hpp"
 #include "referee/mount/series.hpp"
 #include "referee/mount/trunks.hpp"
@@ -69,6 +70,27 @@ TEST(MountInDoubt, NotWhereTcpWasTakenAMomentAgo) {
     EXPECT_EQ(sentence_of(mount, assessment),
               "No mount: the attempt to connect is still under way when the capture ends.");
   }
+}
+
+TEST(VerdictOfSeveral, BeginsWithTheWorst) {
+  using State = MountFacts::State;
+  std::vector<MountFacts> mounts;
+  for (const State state : {State::waiting, State::working, State::waiting, State::waiting, State::waiting,
+                            State::waiting, State::down, State::waiting}) {
+    MountFacts facts;
+    facts.id = static_cast<std::uint32_t>(mounts.size() + 1);
+    facts.client = "10.0.0." + std::to_string(facts.id);
+    facts.server = "10.0.1.1";
+    facts.state = state;
+    facts.sentence = state == State::down ? "Down." : "Hangs.";
+    mounts.push_back(facts);
+  }
+  const Verdict verdict = verdict_of(mounts, {}, {});
+  EXPECT_EQ(verdict.mount, 7U);
+  EXPECT_EQ(verdict.state, State::down);
+  EXPECT_EQ(verdict.sentence.substr(0, verdict.sentence.find(" No rule")),
+            "10.0.0.7 to 10.0.1.1: Down. 10.0.0.1 to 10.0.1.1: Hangs. 10.0.0.3 to 10.0.1.1: Hangs. "
+            "10.0.0.4 to 10.0.1.1: Hangs. 10.0.0.5 to 10.0.1.1: Hangs. 3 mounts more, 2 of which do not work either.");
 }
 
 struct EndedCase {
