@@ -315,6 +315,7 @@ struct Liveness : EventBase {
   struct Unheard {
     FrameRef first;         ///< transmission
     FrameRef first_repeat;  ///< of that; the newest is `last_copy`
+    FrameRef behind;        ///< newest frame of the other side by then
     std::uint64_t copies = 0;
   } unheard;
   std::uint64_t amount = 0;   ///< packets (requests and READ responses), octets (TCP) that this side sent, as seen

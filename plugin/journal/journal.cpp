@@ -418,9 +418,9 @@ bool Journal::concerns(const referee::Finding& finding) const noexcept {
   // A mount that never came up has no message; what befell it is told all the same.
   const referee::Rule& rule = referee::rule(finding.rule);
   if (rule.group == 'N' && rule.severity != referee::Severity::note) return true;
-  if (record_.connections.empty()) return false;
-  return finding.connection == 0 || finding.rule == referee::RuleId::not_rpcrdma ||
-         record_.connections.count(finding.connection) != 0;
+  // That it is something else concerns who uses it, and not what is shown of RPC-over-RDMA beside it.
+  if (record_.connections.empty() || finding.rule == referee::RuleId::not_rpcrdma) return false;
+  return finding.connection == 0 || record_.connections.count(finding.connection) != 0;
 }
 
 const referee::Finding& Journal::finding(std::uint32_t index) const noexcept {

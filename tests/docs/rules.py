@@ -99,8 +99,9 @@ def page(options, folder, rule, story):
         out += [f"From the scenario [{scenario}](../../captures/scenarios/{scenario}.yaml), played on {transport}:", "", "```",
                 f"build/forge captures/scenarios/{scenario}.yaml --transport {transport} --out {name}.pcap",
                 f"build/rpcrdma-analyzer --ladder {name}.pcap", "```", ""]
-    out += ["## What to look at next", "", wrapped(rule["next"]), "", "In Wireshark with the plugin: "
-            f"`rpcordma.finding == \"{name}\"`.", "", "## Where to read on", "",
+    # The plugin says nothing of what is not RPC-over-RDMA.
+    shown = "nothing." if name == "not-rpcrdma" else f"`rpcordma.finding == \"{name}\"`."
+    out += ["## What to look at next", "", wrapped(rule["next"]), "", f"In Wireshark with the plugin: {shown}", "", "## Where to read on", "",
             f"* [{os.path.basename(rule['lesson'])[:-3]}](../../{rule['lesson']})", "* [all rules](README.md)", ""]
     return "\n".join(line.rstrip() for line in out)
 

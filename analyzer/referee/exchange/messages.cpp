@@ -13,6 +13,7 @@
 #include "referee/exchange/observation.hpp"
 #include "referee/exchange/version1_exchanges.hpp"
 #include "referee/exchange/version2.hpp"
+#include "referee/mount/open_calls.hpp"
 #include "referee/state/lifetime.hpp"
 #include "referee/state/mount.hpp"
 #include "referee/state/procedures.hpp"
@@ -108,10 +109,15 @@ void count_late_message(const Witness& witness, const trace::Send& event, wire::
       kind = MessageSeen::Kind::call;
       ++(active ? counts.calls : counts.reverse_calls);
       Transaction late;
+      late.xid = header.fixed.xid;
+      late.requester = event.side;
+      late.call = event.frame;
+      late.wire_length = event.wire_length;
       late.reads = header.reads;
       if (event.octets.size() > header.length) {
         note_procedure(connection, late, event.octets.subspan(header.length), event.wire_length - header.length);
       }
+      if (!reading.guessed) keep_call_behind_close(connection, late);
     } else if (reading.direction == Direction::reply) {
       kind = MessageSeen::Kind::reply;
       ++(active ? counts.reverse_replies : counts.replies);

@@ -153,7 +153,12 @@ Verdict verdict_of(const std::vector<MountFacts>& mounts, const std::vector<Brea
   const auto worse = [](const MountFacts& a, const MountFacts& b) {
     return std::pair(badness(a.state), a.nothing_done) < std::pair(badness(b.state), b.nothing_done);
   };
-  const MountFacts& worst = *std::max_element(mounts.begin(), mounts.end(), worse);
+  std::vector<const MountFacts*> worst_first;
+  worst_first.reserve(mounts.size());
+  for (const MountFacts& mount : mounts) worst_first.push_back(&mount);
+  std::stable_sort(worst_first.begin(), worst_first.end(),
+                   [&](const MountFacts* a, const MountFacts* b) { return worse(*b, *a); });
+  const MountFacts& worst = *worst_first.front();
   // What is not kept may be worse than all that is.
   verdict.state = beyond.count != 0 && !suffers(worst.state) ? State::unknown : worst.state;
   verdict.mount = worst.id;
@@ -162,7 +167,8 @@ Verdict verdict_of(const std::vector<MountFacts>& mounts, const std::vector<Brea
   std::uint64_t rest = 0;
   std::uint64_t rest_suffers = 0;
   const bool several = mounts.size() > 1;
-  for (const MountFacts& mount : mounts) {
+  for (const MountFacts* each : worst_first) {
+    const MountFacts& mount = *each;
     const bool in_trouble = suffers(mount.state) || mount.nothing_done;
     const bool speaks = !several || in_trouble || (mount.state == State::unknown && mount.id == worst.id);
     if (!speaks || named >= most_named) {

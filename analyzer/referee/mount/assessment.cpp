@@ -241,8 +241,9 @@ void take_sent_away(Assessment& a, const Mount& mount) {
   }
   if (one_way && !both) return Assessment::Doubt::one_direction;
   if (sends && !readable) return Assessment::Doubt::nothing_readable;
+  // Where nothing has gone over TCP yet the attempt is under way, as it is before the server's SYN.
   const bool only_tcp = std::any_of(mount.attempts.begin(), mount.attempts.end(), [](const Attempt& attempt) {
-    return (attempt.outcome == Outcome::accepted || attempt.outcome == Outcome::unreadable) && attempt.connection == 0;
+    return attempt.outcome == Outcome::unreadable && attempt.connection == 0;
   });
   if (mount.lives.empty() && only_tcp && a.failing == nullptr) return Assessment::Doubt::only_tcp;
   if (a.hanging.empty() && a.copies.empty() && a.recalls.empty() && a.hidden > 0) {
@@ -297,7 +298,9 @@ void take_sent_away(Assessment& a, const Mount& mount) {
   if (over && (broken || attempts_fail) && !worked_after(mount, newest.closed->frame, &newest)) {
     a.since = newest.closed->frame;
     // Closed in good order, and with nothing open, it was not down before somebody wanted it again.
-    if (newest.orderly && newest.open_calls == 0) a.since = a.failing->first;
+    if (newest.orderly && newest.open_calls == newest.behind_close.calls) {
+      a.since = newest.open_calls == 0 ? a.failing->first : newest.behind_close.first;
+    }
     if (newest.closed->by != Party::client || a.since->number == newest.closed->frame.number) a.lost = &newest;
     return State::down;
   }

@@ -329,10 +329,13 @@ void Mounts::ends(const Connection& connection, bool reported) {
     ++mount.forgotten_lives;
   }
   mount.lives.push_back(life_of(connection));
-  mount.lives.back().open_calls = static_cast<std::uint64_t>(
-      std::count_if(mount.lost_calls.begin(), mount.lost_calls.end(), [&](const OpenCall& call) {
-        return call.connection == connection.id() && call.requester == Side::active && call.surely_waits();
-      }));
+  Life& life = mount.lives.back();
+  for (const OpenCall& call : mount.lost_calls) {
+    if (call.connection != connection.id() || call.requester != Side::active || !call.surely_waits()) continue;
+    ++life.open_calls;
+    if (call.frame.number <= call.ended.number) continue;
+    if (life.behind_close.calls++ == 0) life.behind_close.first = call.frame;
+  }
 }
 
 void Mounts::forgets(const Connection& connection) {

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 #include "referee/mount/lives.hpp"
@@ -209,6 +210,31 @@ void takes_back(Connection& connection, const Transaction& call) {
 }
 
 }  // namespace
+
+void keep_call_behind_close(Connection& connection, const Transaction& call) {
+  const auto& closed = connection.facts.closed;
+  if (connection.mount == nullptr || !closed || call.requester != Side::active || without_reply(call)) return;
+  const bool left = closed->how == Closed::How::disconnect && closed->by == Party::server;
+  if (!left || call.call.number <= closed->frame.number) return;
+  // What the server says behind its farewell it said before, as it stands in the file too late: perhaps the answer.
+  const bool silent = connection.of(Side::passive).last_event.number <= closed->frame.number;
+  if (!silent || !connection.whole() || connection.order_lost()) return;
+  std::vector<OpenCall>& calls = connection.mount->lost_calls;
+  const bool again = std::any_of(calls.begin(), calls.end(), [&](const OpenCall& lost) {
+    return lost.connection == connection.id() && lost.xid == call.xid && lost.requester == call.requester;
+  });
+  if (again || calls.size() >= Mount::most_lost_calls) return;
+  OpenCall open;
+  open.connection = connection.id();
+  open.xid = call.xid;
+  open.requester = call.requester;
+  open.first = open.frame = call.call;
+  open.ended = closed->frame;
+  if (call.procedure || !call.operation.empty()) open.operation = operation_name(call);
+  open.likeness = call.likeness();
+  open.wire_length = call.wire_length;
+  calls.push_back(std::move(open));
+}
 
 void keep_open_calls(Connection& connection) {
   if (connection.mount == nullptr) return;

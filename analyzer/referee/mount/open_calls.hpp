@@ -5,9 +5,12 @@
 namespace rpcrdma::referee {
 
 struct Connection;
+struct Transaction;
 
 /// The connection is over, or the capture: its mount learns which of its Calls wait. To be called before they are
 /// forgotten.
 void keep_open_calls(Connection& connection);
+/// The client sent it when the server had closed the connection already, and did not know: nobody answers it there.
+void keep_call_behind_close(Connection& connection, const Transaction& call);
 
 }  // namespace rpcrdma::referee

@@ -39,9 +39,15 @@ namespace {
   return trace::elapsed(call.first.time, call.ended.time) < std::max(a_moment, mount.waits.worst_time);
 }
 
+/// Its requester ended the connection because of something that its responder did, which cannot answer since.
+[[nodiscard]] bool ended_by_a_refusal(const Life& life, Side requester) {
+  const bool refusal = life.closed->how == Closed::How::nak || life.closed->how == Closed::How::terminate;
+  return refusal && life.closed->by == party(requester);
+}
+
 /// Who has to move for this Call, whose connection is over. Acknowledged, it had come to its responder. Not where the
-/// requester's own fault ended the connection, or what refused the Call itself, or may have; nor what could have been
-/// sent again since, and was not.
+/// requester's own fault ended the connection, or what refused the Call itself, or may have; nor where the requester
+/// refused something, and whose fault that was is not proven; nor what could have been sent again since, and was not.
 [[nodiscard]] std::optional<Side> owed_by(const Mount& mount, const OpenCall& call) {
   const Life* life = life_with(mount, call.connection);
   const std::optional<Side> fault = life != nullptr ? life->fault : std::nullopt;
@@ -49,6 +55,7 @@ namespace {
   if (life != nullptr && left_unawaited(mount, call, *life)) return std::nullopt;
   if (fault == call.requester) return call.pulling.number != 0 ? fault : std::nullopt;
   if (!fault && (call.refused.number != 0 || call.perhaps_refused.number != 0)) return std::nullopt;
+  if (!fault && life != nullptr && life->closed && ended_by_a_refusal(*life, call.requester)) return std::nullopt;
   return other(call.requester);
 }
 

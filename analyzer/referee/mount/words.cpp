@@ -301,6 +301,18 @@ using State = MountFacts::State;
                      asked ? fmt::format(" {} times", grouped(asked->copies + 1)) : "", name(other(side)));
 }
 
+/// " with 2 calls open, and 1 was sent behind that"
+[[nodiscard]] std::string left_text(const Life& life) {
+  const std::uint64_t behind = life.behind_close.calls;
+  const std::uint64_t open = life.open_calls - std::min(life.open_calls, behind);
+  std::string text = open > 0 ? fmt::format(" with {} open", counted(open, "call")) : "";
+  if (behind > 0) {
+    text += fmt::format(", and {}{} sent behind that", open > 0 ? grouped(behind) : counted(behind, "call"),
+                        behind == 1 ? " was" : " were");
+  }
+  return text;
+}
+
 /// Why the connection ended, short: the rule that was broken, or how it went.
 [[nodiscard]] std::string cause_text(const Life& life) {
   const Closed& closed = *life.closed;
@@ -315,8 +327,7 @@ using State = MountFacts::State;
   const std::string_view by = !closed.by ? "" : *closed.by == Party::client ? "the client" : "the server";
   switch (closed.how) {
     case Closed::How::disconnect:
-      return fmt::format("{}{}", by.empty() ? "it was closed" : fmt::format("{} closed it", by),
-                         life.open_calls > 0 ? fmt::format(" with {} open", counted(life.open_calls, "call")) : "");
+      return fmt::format("{}{}", by.empty() ? "it was closed" : fmt::format("{} closed it", by), left_text(life));
     case Closed::How::reset:
       return by.empty() ? "it was reset" : fmt::format("{} reset it", by);
     case Closed::How::terminate:

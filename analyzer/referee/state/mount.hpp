@@ -143,7 +143,11 @@ struct Life {
   std::uint64_t errors = 0;     ///< RDMA_ERRORs
   /// Of what was sent on it, does the capture have everything?
   enum class Seen : std::uint8_t { whole, in_part } seen = Seen::whole;
-  std::uint64_t open_calls = 0;  ///< when it ended
+  std::uint64_t open_calls = 0;  ///< when it ended, or sent behind that
+  struct Behind {
+    std::uint64_t calls = 0;
+    FrameRef first;
+  } behind_close;  ///< of these, those that were sent behind it
   std::optional<Closed> closed;
   bool orderly = false;                      ///< closed in good order
   std::optional<trace::Side> fault;          ///< whose fault ended it, where that is proven

@@ -147,10 +147,10 @@ struct SideState {
     repeats = 0;
     first_repeat = {};
   }
-  /// Nor is a stale acknowledgement an event, and it is a sign of life.
+  /// Nor is a stale acknowledgement an event, or what stands in the capture once more, and may be a sign of life.
   void repeats_unheard(const trace::Liveness& told) noexcept {
     const trace::Liveness::Unheard& unheard = told.unheard;
-    const bool heard_between = unheard.copies != told.copies;
+    const bool heard_between = unheard.behind.number > first_repeat.number;
     if (!heard_between || first_repeat.number == 0 || unheard.first_repeat.number <= first_repeat.number) return;
     repeats = unheard.copies;
     first_repeat = unheard.first_repeat;

@@ -138,7 +138,7 @@ void Connection::tell_liveness(FrameRef frame) {
         e.first_copy = e.first_repeat = waits;
         e.last_copy = handshake_copies[i].last;
         e.copies = handshake_copies[i].count;
-        e.unheard = {waits, waits, e.copies};
+        e.unheard = {waits, waits, {}, e.copies};
       }
     }
     shared.sink.on(e);

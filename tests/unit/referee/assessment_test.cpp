@@ -6,6 +6,7 @@
 
 #include <gtest/gtest.h>
 
+#include "referee/mount/account.hpp"
 #include "referee/mount/assessment.hpp"
 #include "referee/mount/series.hpp"
 #include "referee/mount/trunks.hpp"
@@ -29,8 +30,7 @@ TEST(MountInDoubt, IsToldWhatIsMissing) {
   const std::string tcp = "TCP is up, and no MPA Request could be read.";
   const std::string messages = "no RPC message could be read, the capture cut them all.";
   for (const DoubtCase& each :
-       {DoubtCase{"taken a moment ago", Attempt::Outcome::accepted, 0, Doubt::only_tcp, tcp},
-        DoubtCase{"what the server said was cut", Attempt::Outcome::unreadable, 0, Doubt::only_tcp, tcp},
+       {DoubtCase{"what the server said was cut", Attempt::Outcome::unreadable, 0, Doubt::only_tcp, tcp},
         DoubtCase{"messages were cut", {}, 2, Doubt::nothing_readable, messages},
         DoubtCase{"both", Attempt::Outcome::unreadable, 2, Doubt::nothing_readable, messages}}) {
     SCOPED_TRACE(each.what);
@@ -53,6 +53,44 @@ TEST(MountInDoubt, IsToldWhatIsMissing) {
     EXPECT_EQ(assessment.doubt, each.doubt);
     EXPECT_EQ(sentence_of(mount, assessment), "What happened to the mount cannot be told: " + each.says);
   }
+}
+
+// As a moment before, when only the SYN was there, and a moment later, when the MPA Request is.
+TEST(MountInDoubt, NotWhereTcpWasTakenAMomentAgo) {
+  constexpr TimeNs wait = 5'000'000'000;
+  for (const auto outcome : {Attempt::Outcome::open, Attempt::Outcome::accepted}) {
+    Mount mount;
+    Attempt attempt;
+    attempt.first = attempt.last = {1, 0};
+    attempt.outcome = outcome;
+    mount.attempts.push_back(attempt);
+    const Assessment assessment = assess(mount, {9, wait - 1}, wait);
+    EXPECT_EQ(assessment.doubt, Doubt::none);
+    EXPECT_EQ(assessment.state, MountFacts::State::never_up);
+    EXPECT_EQ(sentence_of(mount, assessment),
+              "No mount: the attempt to connect is still under way when the capture ends.");
+  }
+}
+
+TEST(VerdictOfSeveral, BeginsWithTheWorst) {
+  using State = MountFacts::State;
+  std::vector<MountFacts> mounts;
+  for (const State state : {State::waiting, State::working, State::waiting, State::waiting, State::waiting,
+                            State::waiting, State::down, State::waiting}) {
+    MountFacts facts;
+    facts.id = static_cast<std::uint32_t>(mounts.size() + 1);
+    facts.client = "10.0.0." + std::to_string(facts.id);
+    facts.server = "10.0.1.1";
+    facts.state = state;
+    facts.sentence = state == State::down ? "Down." : "Hangs.";
+    mounts.push_back(facts);
+  }
+  const Verdict verdict = verdict_of(mounts, {}, {});
+  EXPECT_EQ(verdict.mount, 7U);
+  EXPECT_EQ(verdict.state, State::down);
+  EXPECT_EQ(verdict.sentence.substr(0, verdict.sentence.find(" No rule")),
+            "10.0.0.7 to 10.0.1.1: Down. 10.0.0.1 to 10.0.1.1: Hangs. 10.0.0.3 to 10.0.1.1: Hangs. "
+            "10.0.0.4 to 10.0.1.1: Hangs. 10.0.0.5 to 10.0.1.1: Hangs. 3 mounts more, 2 of which do not work either.");
 }
 
 struct EndedCase {

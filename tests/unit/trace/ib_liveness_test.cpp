@@ -86,6 +86,30 @@ TEST_F(IbLiveness, AnAcknowledgementEndsTheRun) {
   EXPECT_THAT(told(), ElementsAre("C heard #9 unacknowledged #5 copies 1 #5-#9 seen 2", "S heard #8 seen 0"));
 }
 
+// A copy of something older, of a tap that is late: that is not what is sent again.
+TEST_F(IbLiveness, WhatRoundsBeginWithCounts) {
+  open();
+  p.call(first_psn);
+  p.server_acks(first_psn);
+  p.call(first_psn + 1);
+  p.step = long_enough;
+  p.call(first_psn);
+  for (int i = 0; i < 3; ++i) p.call(first_psn + 1);
+  EXPECT_THAT(told(), ElementsAre("C heard #10 unacknowledged #6 copies 2 #6-#10 seen 2", "S heard #5 seen 0"));
+}
+
+// The rest of a round stands there twice, and the next round begins where each does.
+TEST_F(IbLiveness, ARoundThatIsInTheCaptureTwice) {
+  open();
+  p.call(first_psn);
+  p.call(first_psn + 1);
+  p.step = long_enough;
+  for (int i = 0; i < 3; ++i) {
+    for (const std::uint32_t at : {0U, 0U, 1U, 1U}) p.call(first_psn + at);
+  }
+  EXPECT_THAT(told(), ElementsAre("C heard #17 unacknowledged #4 copies 6 #4-#15 seen 2", "S heard #2 seen 0"));
+}
+
 // RNR NAKs are answers, but they acknowledge nothing.
 TEST_F(IbLiveness, ANakIsHeard) {
   open();
