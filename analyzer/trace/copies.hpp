@@ -26,10 +26,12 @@ class Copies {
     } else if (at == lowest_.at) {
       lowest_.count(heard, again);
       without_it_ = {};
-    } else if (at == without_it_.at && without_it_.any()) {
+    } else if (!without_it_.any() || at < without_it_.at) {
+      without_it_.begin(at, heard, first, again);
+    } else if (at == without_it_.at) {
       without_it_.count(heard, again);
     } else if (new_round) {
-      without_it_.begin(at, heard, first, again);
+      without_it_.begin(at, heard, first, again);  // what was there of the round before begins none
     }
     return at == lowest_.at;
   }
@@ -46,8 +48,8 @@ class Copies {
     without_it_ = {};
   }
   void tell(Liveness& event, std::uint64_t acknowledged) const noexcept {
-    // Of two taps each shows the rest of a round by itself, so that it seems to begin once more in its middle.
-    constexpr std::uint64_t enough = 2;
+    // The rest of a round, which each of two taps may show, is no round of its own.
+    constexpr std::uint64_t enough = 3;
     const Run& run = without_it_.copies >= enough ? without_it_ : lowest_;
     if (run.copies == 0 || acknowledged != acknowledged_) return;
     event.first_copy = run.first;
@@ -90,7 +92,7 @@ class Copies {
   std::uint64_t acknowledged_ = 0;
   std::uint64_t newest_ = 0;  ///< what was sent again last
   Run lowest_;
-  Run without_it_;  ///< what rounds began with since that was sent again
+  Run without_it_;  ///< the lowest, or what rounds began with, since that was sent again
 };
 
 }  // namespace rpcrdma::trace

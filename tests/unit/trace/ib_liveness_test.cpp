@@ -95,7 +95,7 @@ TEST_F(IbLiveness, WhatRoundsBeginWithCounts) {
   p.step = long_enough;
   p.call(first_psn);
   for (int i = 0; i < 3; ++i) p.call(first_psn + 1);
-  EXPECT_THAT(told(), ElementsAre("C heard #10 unacknowledged #6 copies 2 #6-#10 seen 2", "S heard #5 seen 0"));
+  EXPECT_THAT(told(), ElementsAre("C heard #10 unacknowledged #6 copies 3 #6-#10 seen 2", "S heard #5 seen 0"));
 }
 
 // The rest of a round stands there twice, and the next round begins where each does.
