@@ -347,7 +347,7 @@ void settle_orphan(const Witness& witness, const Case& waited, bool proven) {
   const auto fixed = wire::decode_fixed_words(event.octets, event.wire_length);
   if (!fixed) return false;
   return connection.of(requester).sends.newest([&](const RecentSend& s) {
-    return s.version != 0 && s.version != fixed->version && s.xid == xid && !s.reply();
+    return s.version && s.version != fixed->version && s.xid == xid && !s.reply();
   }) != nullptr;
 }
 
