@@ -382,6 +382,10 @@ void judge_orphan(const Witness& witness, const trace::Send& event, Side request
     witness.unchecked(RuleId::reply_without_call, "what was sent with that XID could not be read");
     return;
   }
+  if (possible_empty_call(connection, requester, xid)) {
+    witness.unchecked(RuleId::reply_without_call, "what was sent with that XID does not say whether it is a Call");
+    return;
+  }
   witness.wait({.rule = RuleId::reply_without_call,
                 .accused = other(requester),
                 .frame = event.frame,
