@@ -184,7 +184,7 @@ void take_orphan(const Turn& turn) {
   // Its form alone says that it is a Reply: it may be a callback without its message.
   if (!reading.rpc) connection.diary.undirected.add({turn.xid(), turn.side(), turn.event.frame});
   if (judge_answer_to_done(turn, turn.event, turn.xid())) return;
-  judge_orphan(turn, turn.event, requester, turn.xid());
+  judge_orphan(turn, turn.event, requester, turn.xid(), reading.rpc ? AnswerIs::reply : AnswerIs::by_its_form);
 }
 
 /// Its Call has been answered.

@@ -226,7 +226,7 @@ void take_reply(const Turn& turn) {
   if (!piece.first && call == nullptr) return;  // judged with its first piece
   if (call == nullptr || call->answered()) {
     if (call == nullptr) {
-      judge_orphan(turn, turn.event, requester, turn.xid());
+      judge_orphan(turn, turn.event, requester, turn.xid(), AnswerIs::reply);
     } else if (piece.known) {
       judge_duplicate(turn, turn.event, *call);
     } else {

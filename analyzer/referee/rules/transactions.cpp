@@ -359,7 +359,7 @@ void settle_orphan(const Witness& witness, const Case& waited, bool proven) {
 
 }  // namespace
 
-void judge_orphan(const Witness& witness, const trace::Send& event, Side requester, std::uint32_t xid) {
+void judge_orphan(const Witness& witness, const trace::Send& event, Side requester, std::uint32_t xid, AnswerIs is) {
   Connection& connection = witness.connection;
   if (connection.unjudged()) {
     witness.unchecked(RuleId::reply_without_call, "traffic of an early draft of version 2 is not judged");
@@ -386,12 +386,14 @@ void judge_orphan(const Witness& witness, const trace::Send& event, Side request
     witness.unchecked(RuleId::reply_without_call, "what was sent with that XID does not say whether it is a Call");
     return;
   }
-  witness.wait({.rule = RuleId::reply_without_call,
-                .accused = other(requester),
-                .frame = event.frame,
-                .xid = xid,
-                .about = Case::Answer{{{}, event.ordinal}},
-                .settle = settle_orphan});
+  Case waits{.rule = RuleId::reply_without_call,
+             .accused = other(requester),
+             .frame = event.frame,
+             .xid = xid,
+             .about = Case::Answer{{{}, event.ordinal}},
+             .settle = settle_orphan};
+  if (is == AnswerIs::reply) waits.about = Case::HoldsReply{{{}, event.ordinal}};
+  witness.wait(std::move(waits));
 }
 
 const Row rows::call_unanswered{
