@@ -481,8 +481,10 @@ void judge_missing_error(const Witness& witness, const Transaction& call, FrameR
   const SideState& state = connection.of(responder);
   const RuleId rule = rule_of_missing(call);
   if (rule == RuleId::reverse_chunk_refusal_missing && chunks_taken(connection, call)) return;
-  // A message of the server that cannot be decoded may have been meant as a Reply, and then silence is right.
-  if (rule == RuleId::error_missing && call.requester == Side::passive) {
+  // A message of the server that cannot be decoded may have been meant as a Reply, and then silence is right. What was
+  // pulled of one may say that it is a Call.
+  const bool says_call = call.body_length != 0 && !call.may_be_offer();
+  if (rule == RuleId::error_missing && call.requester == Side::passive && !says_call) {
     witness.unchecked(rule, "a message of the server that cannot be read may have been meant as a Reply");
     return;
   }
