@@ -92,7 +92,7 @@ void heard_of(const Witness& witness, Side side, std::optional<std::uint32_t> xi
   std::erase_if(witness.connection.cases, [&](const Case& waited) {
     const Case::Answering* answer = waited.answer();
     if (answer == nullptr || waited.accused != other(side) || waited.xid != xid.value_or(waited.xid)) return false;
-    if (what == Heard::answer && waited.is<Case::ReplyInCall>() != nullptr) return false;
+    if (what == Heard::answer && waited.is<Case::HoldsReply>() != nullptr) return false;
     // Nobody knows an XID that no Call has had yet.
     const bool explained = answer->received.number == 0 || answer->call.number == 0;
     second = second || (explained && waited.rule == RuleId::duplicate_reply);

@@ -44,7 +44,7 @@ void answer_nothing_open(const Witness& witness, const trace::Send& event, std::
   if (call != nullptr && connection.trusted()) {
     judge_duplicate(witness, event, *call);
   } else if (event.side == Side::passive) {
-    judge_orphan(witness, event, requester, xid);
+    judge_orphan(witness, event, requester, xid, AnswerIs::by_its_form);
   } else if (possible_empty_call(connection, requester, xid)) {
     witness.unchecked(RuleId::error_from_requester, "the message that it refuses does not say whether it is a Call");
     witness.unchecked(RuleId::reply_without_call, "a message that was refused does not say whether it is a Call");

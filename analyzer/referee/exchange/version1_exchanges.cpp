@@ -184,7 +184,7 @@ void take_orphan(const Turn& turn) {
   // Its form alone says that it is a Reply: it may be a callback without its message.
   if (!reading.rpc) connection.diary.undirected.add({turn.xid(), turn.side(), turn.event.frame});
   if (judge_answer_to_done(turn, turn.event, turn.xid())) return;
-  judge_orphan(turn, turn.event, requester, turn.xid());
+  judge_orphan(turn, turn.event, requester, turn.xid(), reading.rpc ? AnswerIs::reply : AnswerIs::by_its_form);
 }
 
 /// Its Call has been answered.
@@ -203,7 +203,9 @@ void take_second_reply(const Turn& turn, const Transaction& call) {
   if (reading.guessed) connection.distrust(kept_finished, Doubt::direction);  // or a Call of its own with that XID
   judge_duplicate(turn, turn.event, call);
   if (reading.inferred) doubt_offered(turn);
-  if (offered) turn.send.exchange = judge_offer(turn, turn.event, turn.header, &call, requester, reading.inferred);
+  // A Read list that offers nothing is wrong by itself, if this is no Call.
+  if (!turn.lists_known() || turn.header.reads.empty() || reading.guessed) return;
+  turn.send.exchange = judge_offer(turn, turn.event, turn.header, &call, requester, reading.inferred);
 }
 
 /// A requester must drop RDMA_MSGP (RFC 8166 section 4.6.1), and waits on, unless it asked with RDMA_MSGP itself: that

@@ -59,8 +59,8 @@ enum class Words : std::uint8_t {
     if (sent_version_2(connection, other(event.side), xid)) return Words::version_2;
   } else if (state.probe.number != 0) {
     // Where directions are apart, Calls of version 1 may stand in front of what made their sender speak it.
-    const bool refuses_probe = event.side == Side::passive && connection.diary.settled.version == 0 &&
-                               sent_version_2(connection, Side::active, xid);
+    const bool refuses_probe =
+        event.side == Side::passive && !connection.diary.settled && sent_version_2(connection, Side::active, xid);
     if (refuses_probe || !settled_on_1) return Words::version_2;
   } else if (!settled_on_1 && refuses_unseen(connection, event, xid)) {
     return Words::version_2;

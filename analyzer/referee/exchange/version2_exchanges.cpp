@@ -225,8 +225,9 @@ void take_reply(const Turn& turn) {
   Transaction* call = piece.first ? connection.find(requester, turn.xid()) : connection.find(piece.transaction);
   if (!piece.first && call == nullptr) return;  // judged with its first piece
   if (call == nullptr || call->answered()) {
+    judge_external_reply(turn, nullptr);
     if (call == nullptr) {
-      judge_orphan(turn, turn.event, requester, turn.xid());
+      judge_orphan(turn, turn.event, requester, turn.xid(), AnswerIs::reply);
     } else if (piece.known) {
       judge_duplicate(turn, turn.event, *call);
     } else {

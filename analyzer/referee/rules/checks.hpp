@@ -205,8 +205,13 @@ void judge_reply_version(const Witness& witness, const trace::Send& event, std::
 void judge_duplicate(const Witness& witness, const trace::Send& event, const Transaction& call);
 /// RDMA_ERROR from the client without a reverse Call. Held back for the same reason.
 void judge_error_later(const Witness& witness, const trace::Send& event, std::uint32_t xid);
+/// What an answer is by its own account.
+enum class AnswerIs : std::uint8_t {
+  reply,       ///< its RPC message, or its header type, says so
+  by_its_form  ///< RDMA_ERROR, or a Reply for want of anything else
+};
 /// An answer for which no Call is open.
-void judge_orphan(const Witness& witness, const trace::Send& event, Side requester, std::uint32_t xid);
+void judge_orphan(const Witness& witness, const trace::Send& event, Side requester, std::uint32_t xid, AnswerIs is);
 void judge_open_calls(const Witness& witness, FrameRef now, bool closed, bool closed_by_client);
 /// A Reply behind the end of its connection: was its Call not open then, after all?
 void judge_answer_behind_close(const Witness& witness, Side requester, std::uint32_t xid, FrameRef reply);

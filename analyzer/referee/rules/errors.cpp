@@ -84,19 +84,19 @@ void judge_range(const Witness& witness, const trace::Send& event, const wire::H
     witness.unchecked(RuleId::err_vers_range_invalid, "the refused Call is not known");
     return;
   }
-  const ErrorDiary::Version& settled = connection.diary.settled;
-  const bool answered_before = settled.version == 1 && settled.by == event.side;
+  const std::optional<ErrorDiary::Version>& settled = connection.diary.settled;
+  const bool answered_before = settled && settled->version == 1 && settled->by == event.side;
   if (call->version == 1 && (contradicts(header, 1) || answered_before)) {
     witness.say(
         RuleId::err_vers_unwarranted,
-        {.frames = {event.frame, call_frame, answered_before ? settled.frame : FrameRef{}},
+        {.frames = {event.frame, call_frame, answered_before ? settled->frame : FrameRef{}},
          .by = event.side,
          .as = role,
          .xid = header.fixed.xid,
          .call = call,
          .what = fmt::format("The {} refused a Call of version 1 with ERR_VERS although it speaks version 1{}.",
                              name(event.side),
-                             answered_before ? fmt::format(" (it answered with it in frame {})", settled.frame.number)
+                             answered_before ? fmt::format(" (it answered with it in frame {})", settled->frame.number)
                                              : std::string(" by its own account"))});
   }
 }
@@ -158,31 +158,31 @@ const Row rows::version_changed{
 
 void judge_refused_version(const Witness& witness, const trace::Send& event, const wire::FixedWords& fixed) {
   Connection& connection = witness.connection;
-  const ErrorDiary::Version& refused = connection.diary.refused[index(event.side)];
-  if (refused.version != fixed.version) return;
-  if (!connection.heard(refused.by, refused.ordinal)) {
+  const std::optional<ErrorDiary::Version>& refused = connection.diary.refused[index(event.side)];
+  if (!refused || refused->version != fixed.version) return;
+  if (!connection.heard(refused->by, refused->ordinal)) {
     witness.unchecked(RuleId::version_after_refusal, "the refusal may not have arrived by then");
     return;
   }
   witness.say(RuleId::version_after_refusal,
-              {.frames = {event.frame, refused.frame, refused.call},
+              {.frames = {event.frame, refused->frame, refused->call},
                .by = event.side,
                .as = Role::requester,
                .xid = fixed.xid,
                .what = fmt::format("The {} sent version {} again after it had received the ERR_VERS that refused it "
                                    "(frame {}).",
-                                   name(event.side), fixed.version, refused.frame.number)});
+                                   name(event.side), fixed.version, refused->frame.number)});
 }
 
 void judge_version_constancy(const Witness& witness, const trace::Send& event, const wire::FixedWords& fixed,
                              Direction direction) {
   Connection& connection = witness.connection;
   if (direction != Direction::reply) judge_refused_version(witness, event, fixed);
-  const ErrorDiary::Version& settled = connection.diary.settled;
-  if (settled.version == 0 || settled.version == fixed.version) return;
+  const std::optional<ErrorDiary::Version>& settled = connection.diary.settled;
+  if (!settled || settled->version == fixed.version) return;
   if (fixed.version != 1 && fixed.version != 2) return;  // bad-version says it all
   // What was under way when the Reply came may still have tried the other version.
-  if (event.side != settled.by && !connection.heard(settled.by, settled.ordinal)) {
+  if (event.side != settled->by && !connection.heard(settled->by, settled->ordinal)) {
     witness.unchecked(RuleId::version_changed,
                       "a message of another version may have been sent before the first Reply arrived");
     return;
@@ -190,21 +190,21 @@ void judge_version_constancy(const Witness& witness, const trace::Send& event, c
   const bool reverse = direction == Direction::call && event.side == Side::passive;
   witness.say(
       reverse ? RuleId::reverse_version_mismatch : RuleId::version_changed,
-      {.frames = {event.frame, settled.frame, settled.call},
+      {.frames = {event.frame, settled->frame, settled->call},
        .by = event.side,
        .as = when(direction == Direction::call, Role::requester),
        .xid = fixed.xid,
        .what = reverse ? fmt::format("The server's Call has version {}; the client's Calls settled version {} "
                                      "(frame {}).",
-                                     fixed.version, settled.version, settled.frame.number)
+                                     fixed.version, settled->version, settled->frame.number)
                        : fmt::format("The {} sent version {} on a connection that had settled version {} (frame "
                                      "{}).",
-                                     name(event.side), fixed.version, settled.version, settled.frame.number)});
+                                     name(event.side), fixed.version, settled->version, settled->frame.number)});
 }
 
 void settle_version(Connection& connection, const trace::Send& event, std::uint32_t version, const Transaction& call) {
-  ErrorDiary::Version& settled = connection.diary.settled;
-  if (settled.version != 0 || version != call.version || call.requester != Side::active) return;
+  std::optional<ErrorDiary::Version>& settled = connection.diary.settled;
+  if (settled || version != call.version || call.requester != Side::active) return;
   settled = {version, event.side, event.frame, call.call, event.ordinal};
 }
 
@@ -481,8 +481,10 @@ void judge_missing_error(const Witness& witness, const Transaction& call, FrameR
   const SideState& state = connection.of(responder);
   const RuleId rule = rule_of_missing(call);
   if (rule == RuleId::reverse_chunk_refusal_missing && chunks_taken(connection, call)) return;
-  // A message of the server that cannot be decoded may have been meant as a Reply, and then silence is right.
-  if (rule == RuleId::error_missing && call.requester == Side::passive) {
+  // A message of the server that cannot be decoded may have been meant as a Reply, and then silence is right. What was
+  // pulled of one may say that it is a Call.
+  const bool says_call = call.body_length != 0 && !call.may_be_offer();
+  if (rule == RuleId::error_missing && call.requester == Side::passive && !says_call) {
     witness.unchecked(rule, "a message of the server that cannot be read may have been meant as a Reply");
     return;
   }

@@ -531,7 +531,7 @@ void judge_direction_by_rdma(const Witness& witness, FrameRef frame, const Trans
                   .frame = frame,
                   .evidence = data,
                   .xid = call.xid,
-                  .about = Case::ReplyInCall{{{}, call.call_ordinal}},
+                  .about = Case::HoldsReply{{{}, call.call_ordinal}},
                   .settle = settle_reply_in_call});
     return;
   }

@@ -57,9 +57,10 @@ class Search {
 }
 
 /// The responder has to refuse it (RFC 8166 section 4.5.2), and nobody may answer it. It is still open: the memory is
-/// that of no later Call. What the server offers may be a Reply: that is left to its answer.
+/// that of no later Call. What the server offers may be a Reply, unless it says CALL: that is left to its answer.
 void judge_pulled_xid(const Witness& witness, Transaction& call, std::uint32_t pulled, FrameRef data) {
-  if (call.requester != Side::active || !witness.connection.trusted()) return;
+  const bool perhaps_reply = call.requester == Side::passive && call.may_be_offer();
+  if (perhaps_reply || !witness.connection.trusted()) return;
   judge_xid_by_rdma(witness, call.call, call.requester, Role::requester, call.xid, pulled, data, nullptr);
   call.refusal = Transaction::Refusal::due;
 }

@@ -347,7 +347,7 @@ void settle_orphan(const Witness& witness, const Case& waited, bool proven) {
   const auto fixed = wire::decode_fixed_words(event.octets, event.wire_length);
   if (!fixed) return false;
   return connection.of(requester).sends.newest([&](const RecentSend& s) {
-    return s.version != 0 && s.version != fixed->version && s.xid == xid && !s.reply();
+    return s.version && s.version != fixed->version && s.xid == xid && !s.reply();
   }) != nullptr;
 }
 
@@ -359,7 +359,7 @@ void settle_orphan(const Witness& witness, const Case& waited, bool proven) {
 
 }  // namespace
 
-void judge_orphan(const Witness& witness, const trace::Send& event, Side requester, std::uint32_t xid) {
+void judge_orphan(const Witness& witness, const trace::Send& event, Side requester, std::uint32_t xid, AnswerIs is) {
   Connection& connection = witness.connection;
   if (connection.unjudged()) {
     witness.unchecked(RuleId::reply_without_call, "traffic of an early draft of version 2 is not judged");
@@ -382,12 +382,18 @@ void judge_orphan(const Witness& witness, const trace::Send& event, Side request
     witness.unchecked(RuleId::reply_without_call, "what was sent with that XID could not be read");
     return;
   }
-  witness.wait({.rule = RuleId::reply_without_call,
-                .accused = other(requester),
-                .frame = event.frame,
-                .xid = xid,
-                .about = Case::Answer{{{}, event.ordinal}},
-                .settle = settle_orphan});
+  if (possible_empty_call(connection, requester, xid)) {
+    witness.unchecked(RuleId::reply_without_call, "what was sent with that XID does not say whether it is a Call");
+    return;
+  }
+  Case waits{.rule = RuleId::reply_without_call,
+             .accused = other(requester),
+             .frame = event.frame,
+             .xid = xid,
+             .about = Case::Answer{{{}, event.ordinal}},
+             .settle = settle_orphan};
+  if (is == AnswerIs::reply) waits.about = Case::HoldsReply{{{}, event.ordinal}};
+  witness.wait(std::move(waits));
 }
 
 const Row rows::call_unanswered{

@@ -425,13 +425,16 @@ const Row rows::v2_reply_chunk_missing{
     .evidence = "The word that announces the Reply chunk is 0. Not decided when the header was cut.",
     .next = "See whether the Call provided a Reply chunk, and what the responder made of it."};
 
+void judge_external_reply(const Turn& turn, const Transaction* call) {
+  if (turn.type() != HeaderType::reply_external || turn.header.lists.reply) return;
+  turn.say(
+      RuleId::v2_reply_chunk_missing, {turn.event.frame, call != nullptr ? call->call : FrameRef{}},
+      fmt::format("The {}'s RDMA2_REPLY_EXTERNAL has no Reply chunk: there is no RPC Reply in it.", name(turn.side())));
+}
+
 bool judge_reply_chunks(const Turn& turn, const Transaction& call, const Piece& piece) {
   const FrameRef frame = turn.event.frame;
-  if (turn.type() == HeaderType::reply_external && !turn.header.lists.reply) {
-    turn.say(RuleId::v2_reply_chunk_missing, {frame, call.call},
-             fmt::format("The {}'s RDMA2_REPLY_EXTERNAL has no Reply chunk: there is no RPC Reply in it.",
-                         name(turn.side())));
-  }
+  judge_external_reply(turn, &call);
   if (turn.type() == HeaderType::reply_external && turn.header.lists.reply) {
     judge_body(turn, "Reply", wire::chunk_length(*turn.header.lists.reply));
   }

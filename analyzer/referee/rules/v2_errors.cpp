@@ -28,9 +28,7 @@ constexpr std::uint64_t messages_enough = 2;
 
 RecentSend* refused_by(const Turn& turn) {
   auto& sends = turn.connection.of(other(turn.side())).sends;
-  const auto may_be = [&](const RecentSend& s) {
-    return s.version != 0 && s.xid == turn.xid() && s.htype != error_type;
-  };
+  const auto may_be = [&](const RecentSend& s) { return s.version && s.xid == turn.xid() && s.htype != error_type; };
   // RDMA2_GRANT has the XID 0, and properties may have it too; a bad one is only in these.
   if (turn.header.error == static_cast<std::uint32_t>(ErrorCode::bad_propval)) {
     RecentSend* properties = sends.newest([&](const RecentSend& s) { return may_be(s) && of_connprop(s); });
@@ -44,7 +42,7 @@ namespace {
 void settle_stray_error(const Witness& witness, const Case& waited, bool proven) {
   Connection& connection = witness.connection;
   const bool answers_something = connection.of(other(waited.accused)).sends.newest([&](const RecentSend& s) {
-    return s.version != 0 && s.xid == waited.xid && s.htype != error_type;
+    return s.version && s.xid == waited.xid && s.htype != error_type;
   }) != nullptr;
   if (answers_something) return;  // which was delivered late
   const bool to_error = waited.rule == RuleId::error_to_error;
@@ -119,25 +117,26 @@ void judge_fields(const Turn& turn, const RecentSend& refused) {
   turn.say(RuleId::error_fields, {turn.event.frame, refused.frame},
            fmt::format("The {}'s RDMA2_ERROR says version {}; it has to repeat that of the refused message (frame {}), "
                        "which is {}.",
-                       name(turn.side()), turn.header.fixed.version, refused.frame.number, refused.version));
+                       name(turn.side()), turn.header.fixed.version, refused.frame.number, *refused.version));
 }
 
 void judge_range(const Turn& turn, const RecentSend* refused) {
   const std::uint32_t low = turn.header.vers_low;
   const std::uint32_t high = turn.header.vers_high;
-  const bool contains = refused != nullptr && low <= refused->version && refused->version <= high;
+  const bool contains = refused != nullptr && low <= *refused->version && *refused->version <= high;
   if (low <= high && !contains) return;
   turn.say(RuleId::err_vers_range_invalid, {turn.event.frame, refused != nullptr ? refused->frame : FrameRef{}},
            fmt::format("The {}'s error says that it speaks versions {} to {}{}.", name(turn.side()), low, high,
-                       contains ? fmt::format(", among them {}, which it refuses", refused->version)
+                       contains ? fmt::format(", among them {}, which it refuses", *refused->version)
                                 : std::string(": the lower is above the upper")));
 }
 
 /// From now on its sender knows. (Of version 2 itself: remember_refusal.)
 void note_refused_version(const Turn& turn, const RecentSend& refused) {
-  if (refused.version == 2 || !turn.header.range_lacks(refused.version)) return;
-  turn.connection.diary.refused[index(other(turn.side()))] = {refused.version, turn.side(), turn.event.frame,
-                                                              refused.frame, turn.event.ordinal};
+  const std::uint32_t version = *refused.version;
+  if (version == 2 || !turn.header.range_lacks(version)) return;
+  turn.connection.diary.refused[index(other(turn.side()))] = {version, turn.side(), turn.event.frame, refused.frame,
+                                                              turn.event.ordinal};
 }
 
 }  // namespace

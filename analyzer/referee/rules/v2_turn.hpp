@@ -108,6 +108,8 @@ void keep_piece(const Turn& turn, const Piece& piece, MessageBody& body);
 // --- rules/v2_chunks.cpp
 void judge_call_chunks(const Turn& turn, Transaction& call, const Piece& piece);
 void judge_reverse_form(const Turn& turn, const Transaction& call, bool continued);
+/// RDMA2_REPLY_EXTERNAL has a Reply chunk, whatever it answers. `call`: the open one; null: there is none.
+void judge_external_reply(const Turn& turn, const Transaction* call);
 /// False: the returned chunks are not those of the Call, or too long.
 bool judge_reply_chunks(const Turn& turn, const Transaction& call, const Piece& piece);
 void judge_invalidated(const Turn& turn, const Transaction* call);

@@ -34,8 +34,9 @@ struct Case {
   };
   /// A Reply or RDMA_ERROR for which no Call is open: it may be on its way.
   struct Answer : Answering {};
-  /// Likewise what has the form of a Call, and holds a Reply. It may itself be answered, and that ends no doubt.
-  struct ReplyInCall : Answering {};
+  /// Likewise, and it holds a Reply, be it in the form of a Call. It may itself be answered, or refused, and that ends
+  /// no doubt.
+  struct HoldsReply : Answering {};
   struct Use {
     std::uint32_t handle = 0;
     std::uint64_t offset = 0;
@@ -102,7 +103,7 @@ struct Case {
   FrameRef evidence = {};
   std::uint32_t xid = 0;
   Severity severity = Severity::error;
-  std::variant<CallsAboveGrant, Answer, ReplyInCall, UnknownMemory, Misuse, Done, SharedMemory, SameXid, EarlyCall,
+  std::variant<CallsAboveGrant, Answer, HoldsReply, UnknownMemory, Misuse, Done, SharedMemory, SameXid, EarlyCall,
                SendsAboveLimit, Size, LimitTooFar, StrayError, Said>
       about;
   std::uint64_t heard_by = 0;  ///< a Send of the accused: who has it has heard what this is about
@@ -126,11 +127,11 @@ struct Case {
   }
   /// What answers no Call, in a case about that.
   [[nodiscard]] const Answering* answer() const noexcept {
-    if (const auto* in_call = is<ReplyInCall>()) return in_call;
+    if (const auto* reply = is<HoldsReply>()) return reply;
     return is<Answer>();
   }
   [[nodiscard]] Answering* answer() noexcept {
-    if (auto* in_call = std::get_if<ReplyInCall>(&about)) return in_call;
+    if (auto* reply = std::get_if<HoldsReply>(&about)) return reply;
     return std::get_if<Answer>(&about);
   }
   /// The memory that is used, in a case about that.

@@ -69,14 +69,14 @@ struct ErrorDiary {
   Recent<Sent, 64> undirected;  ///< messages that nobody can tell to be a Call or a Reply, and that may be refused
   /// A version, and the message that settled or refused it.
   struct Version {
-    std::uint32_t version = 0;  ///< 0: none
+    std::uint32_t version = 0;
     Side by = Side::active;
     FrameRef frame;
     FrameRef call;
     std::uint64_t ordinal = 0;  ///< of that message
   };
-  Version settled;                 ///< by the first Call that got a Reply
-  std::array<Version, 2> refused;  ///< newest refusal by ERR_VERS, by requester
+  std::optional<Version> settled;                 ///< by the first Call that got a Reply
+  std::array<std::optional<Version>, 2> refused;  ///< newest refusal by ERR_VERS, by requester
 };
 
 /// Has the client's upper layer agreed to take calls (RFC 8167 section 6)?
@@ -275,7 +275,8 @@ struct Connection {
   [[nodiscard]] bool rpcrdma() const noexcept { return kind == Kind::rpcrdma; }
   /// The first message that was understood is of version 1, and no ERR_VERS has refused it.
   [[nodiscard]] bool settled_on_version_1() const noexcept {
-    return facts.version == 1 && diary.refused[index(Side::active)].version != 1;
+    const std::optional<ErrorDiary::Version>& refused = diary.refused[index(Side::active)];
+    return facts.version == 1 && !(refused && refused->version == 1);
   }
   /// Version 2 was seen, and is not refused: version 1's rules stand back.
   [[nodiscard]] bool version2() const noexcept {

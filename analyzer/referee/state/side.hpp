@@ -89,8 +89,8 @@ struct RecentSend {
   TransactionId exchange;  ///< generation 0: none is known
   /// Of a Reply: its Call had been answered. Perhaps it has another one, which has not come yet.
   enum class Answers : std::uint8_t { open_call, answered_call } answers = Answers::open_call;
-  std::uint32_t version = 0;  ///< rdma_vers; 0: not decoded
-  std::uint32_t htype = 0;    ///< rdma_proc or rdma_htype
+  std::optional<std::uint32_t> version;  ///< rdma_vers; nullopt: not decoded
+  std::uint32_t htype = 0;               ///< rdma_proc or rdma_htype
 };
 
 /// Per side, what the wire has shown.

@@ -220,7 +220,7 @@ TEST_F(Queue, WhatWaitsSettlesNothingUntilItIsTaken) {
 TEST_F(Queue, WhoseCallItMayBeIsNotAccusedOfAnsweringNone) {
   struct {
     const char* what;
-    bool in_call;  ///< what answers no Call has the form of one itself
+    bool reply;  ///< what answers no Call holds a Reply
     Octets octets;
     bool accused;
   } const cases[] = {
@@ -229,14 +229,14 @@ TEST_F(Queue, WhoseCallItMayBeIsNotAccusedOfAnsweringNone) {
       {"an RDMA_ERROR, to what is no Call", false, refusal(5), false},
       {"of another XID", false, call(6), true},
       {"RDMA_DONE", false, rdma_done(5), true},
-      {"a Call, to a Reply in the form of one", true, call(5), false},
-      {"an RDMA_ERROR, to that form", true, refusal(5), true},
-      {"a Reply, to that form", true, reply(5), true},
+      {"a Call, to a Reply", true, call(5), false},
+      {"an RDMA_ERROR, to a Reply", true, refusal(5), true},
+      {"a Reply, to a Reply", true, reply(5), true},
   };
   for (const auto& c : cases) {
     told.clear();
-    if (c.in_call) {
-      accuse(Side::passive, 5, Case::ReplyInCall{});
+    if (c.reply) {
+      accuse(Side::passive, 5, Case::HoldsReply{});
     } else {
       accuse(Side::passive, 5, Case::Answer{});
     }
