@@ -484,6 +484,7 @@ void Referee::on(const trace::Liveness& event) {
 }
 
 void Referee::on(const trace::Quality& event) {
+  if (event.kind == trace::Quality::Kind::time_backwards) impl_->mounts.clock_set_back(event.frame);
   Connection* connection = event.connection == 0 ? nullptr : impl_->connections.find(event.connection);
   if (connection != nullptr && connection->kind == Connection::Kind::other) return;
   judge_quality(impl_->context, connection, event);

@@ -37,11 +37,13 @@ struct AcrossMounts {
   Trunks trunks;
   Presence presence;
   Services services;
+  FrameRef clock_set;  ///< newest frame before which the capture's clock was set back; number 0: it never was
 
   void join(const AcrossMounts& others) {
     trunks.join(others.trunks);
     presence.join(others.presence);
     services.join(others.services);
+    keep_later(clock_set, others.clock_set);
   }
 };
 

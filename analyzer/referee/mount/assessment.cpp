@@ -273,6 +273,26 @@ void take_sent_away(Assessment& a, const Mount& mount) {
   return true;
 }
 
+/// A Call waits, or a side repeats itself unheard, since before the clock was set back: for how long, no time tells.
+[[nodiscard]] bool clock_hides(Assessment& a, const Mount& mount) {
+  if (mount.clock_set.number == 0) return false;
+  const auto before = [&](FrameRef frame) { return frame.number != 0 && frame.number < mount.clock_set.number; };
+  FrameRef since;
+  for (const OpenCall& call : mount.open_calls) {
+    if (before(call.first)) since = call.first;
+  }
+  for (const Life& life : mount.lives) {
+    for (const auto& sent : life.liveness) {
+      const bool unheard = !life.closed && sent && sent->unheard.copies != 0;
+      if (unheard && before(sent->unheard.first)) since = sent->unheard.first;
+    }
+  }
+  if (since.number == 0) return false;
+  a.doubt = Assessment::Doubt::clock_set;
+  a.waits_unknown_since = since;
+  return true;
+}
+
 [[nodiscard]] State state_of(Assessment& a, const Mount& mount, TimeNs wait) {
   if (a.doubt != Assessment::Doubt::none) return State::unknown;
   for (const Life& life : mount.lives) {
@@ -331,7 +351,7 @@ void take_sent_away(Assessment& a, const Mount& mount) {
     a.doubt = Assessment::Doubt::message_unread;
     return State::unknown;
   }
-  if (last_words_cut(a, mount, wait)) return State::unknown;
+  if (last_words_cut(a, mount, wait) || clock_hides(a, mount)) return State::unknown;
   return State::working;
 }
 

@@ -376,7 +376,7 @@ bool Mounts::any_attempt() const noexcept {
 }
 
 AcrossMounts Mounts::across() const {
-  AcrossMounts all{{}, presence_, services_};
+  AcrossMounts all{{}, presence_, services_, clock_set_};
   for (const auto& [ends, mount] : mounts_) all.trunks.add(mount->nfs);
   return all;
 }
@@ -391,6 +391,7 @@ std::vector<Said<MountFacts>> Mounts::finish(const MountWitness& witness, FrameR
     now = {trace::Moment::Step::mounts, mount->id};
     across.trunks.tell(mount->nfs);
     mount->present = {across.presence.newest(mount->client), across.presence.newest(mount->server)};
+    mount->clock_set = across.clock_set;
     doubt_answers(*mount, witness.context.options.wait);
     Assessment assessment = assess(*mount, last, witness.context.options.wait);
     if (first.number != 0) assessment.begin = first;

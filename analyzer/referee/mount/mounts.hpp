@@ -65,6 +65,7 @@ class Mounts {
 
   /// This frame came from that address, whatever it was.
   void sees(const std::string& address, FrameRef frame) { presence_.note(address, frame); }
+  void clock_set_back(FrameRef frame) { keep_later(clock_set_, frame); }
   /// What other mounts have to know. Nothing more comes.
   [[nodiscard]] AcrossMounts across() const;
   /// At the end of the capture: rules of group N, what became of each mount, and the sentence. Mounts by when they
@@ -95,6 +96,7 @@ class Mounts {
   std::vector<trace::Moment> known_;
   std::map<Key, std::unique_ptr<Mount>> mounts_;
   StepsRead steps_read_;
+  FrameRef clock_set_;
   Presence presence_;
   Services services_;
 };

@@ -439,6 +439,11 @@ using State = MountFacts::State;
       return fmt::format(
           "{}what the client sent last (frame {}) was cut, and may be a call: the server has sent nothing since.",
           begin, a.last_words.number);
+    case Assessment::Doubt::clock_set:
+      return fmt::format(
+          "{}since frame {} somebody waits or repeats itself, and for how long is not known: the clock of the capture "
+          "was set back (frame {}).",
+          begin, a.waits_unknown_since.number, mount.clock_set.number);
     case Assessment::Doubt::answer_missing:
       return fmt::format("{}whether the server took the connection stands in frames that the capture lacks.", begin);
     case Assessment::Doubt::purpose_cut:

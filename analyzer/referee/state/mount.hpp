@@ -217,6 +217,7 @@ struct Mount {
   std::vector<Unheard> unheard;       ///< of connections that are over
   std::list<Life> lives;              ///< by end
   std::uint64_t forgotten_lives = 0;
+  FrameRef clock_set;  ///< of the capture: set back before this frame; number 0: never
   NewestGaps gaps;
   /// Some of its connections may have been left with a DREQ that got no answer.
   bool left_unanswered = false;
@@ -304,6 +305,7 @@ struct Assessment {
     call_or_offer,   ///< what waits may be a Reply that is offered to be read
     message_unread,  ///< of what came in pieces the end could not be read
     last_words_cut,  ///< whether what the client sent last is a Call
+    clock_set,       ///< how long somebody waited, or repeated itself
     answer_missing,  ///< whether the server took the connection
     purpose_cut,     ///< whether a connection since the mount's own is one of it
     port_missing,    ///< whether the attempts that fail are for the service of this mount
@@ -351,6 +353,7 @@ struct Assessment {
   std::uint64_t doubtful = 0;             ///< of `hidden`: what may be no Call
   FrameRef doubted;                       ///< the oldest of those
   FrameRef last_words;                    ///< of the client, which were cut
+  FrameRef waits_unknown_since;           ///< with Doubt::clock_set
   /// Silence of one side while the other repeats itself.
   struct Silence {
     trace::Side side = trace::Side::passive;
