@@ -181,6 +181,7 @@ void take_orphan(const Turn& turn) {
     turn.unchecked(RuleId::reply_without_call, "the message that it answers looked like an offered Reply");
     return;
   }
+  if (reading.rpc && turn.lists_known()) judge_stray_reply_chunk(turn, turn.event, turn.header);
   // Its form alone says that it is a Reply: it may be a callback without its message.
   if (!reading.rpc) connection.diary.undirected.add({turn.xid(), turn.side(), turn.event.frame});
   if (judge_answer_to_done(turn, turn.event, turn.xid())) return;
@@ -193,6 +194,8 @@ void take_second_reply(const Turn& turn, const Transaction& call) {
   const Side requester = call.requester;
   const Reading& reading = turn.reading;
   turn.send.answers = RecentSend::Answers::answered_call;
+  const bool says_reply = reading.rpc && !reading.guessed;
+  if (says_reply && turn.lists_known()) judge_stray_reply_chunk(turn, turn.event, turn.header);
   ++connection.ledger(turn.side()).unanswered;
   // Who did not ask drops it, unless this is the answer, and what looked like an offered one was a Long Call.
   const bool answers = possible_long_call(connection, turn.side(), turn.xid()) && !reading.guessed;

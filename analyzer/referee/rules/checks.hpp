@@ -97,6 +97,8 @@ void judge_call_spans(const Witness& witness, const trace::Send& event, Transact
 /// False when they are so different that what is in the chunks cannot be judged.
 bool judge_reply_lists(const Witness& witness, const trace::Send& event, const wire::HeaderV1& header,
                        const Transaction& call);
+/// Of a Reply that has no Call, or whose Call was answered before: it is inline, and says that it is not.
+void judge_stray_reply_chunk(const Witness& witness, const trace::Send& event, const wire::HeaderV1& header);
 
 // --- reduction.cpp: group E, what was moved into the chunks (RFC 8267)
 /// `frame`: the message with the chunk lists. `evidence`: what else brought the Call (its first piece, the newest

@@ -2,6 +2,7 @@
 // Group E: the Write list and the Reply chunk of a Reply, against those of its Call.
 #include <algorithm>
 #include <initializer_list>
+#include <string>
 
 #include <fmt/format.h>
 
@@ -230,6 +231,17 @@ const Row rows::reply_chunk_with_msg{
 
 namespace {
 
+/// Octets that an inline Reply says are in the Reply chunk.
+[[nodiscard]] std::uint64_t claimed_besides(const wire::HeaderV1& header) {
+  const bool is_inline = header.fixed.proc == static_cast<std::uint32_t>(wire::Proc::msg);
+  return is_inline && header.reply ? wire::chunk_length(*header.reply) : 0;
+}
+
+[[nodiscard]] std::string claim(const char* who, std::uint64_t length) {
+  return fmt::format("The {}'s Reply is inline, yet says that {} {} in the Reply chunk.", who, counted(length, "octet"),
+                     length == 1 ? "is" : "are");
+}
+
 void judge_reply_chunk(ReplyLists& lists, const wire::HeaderV1& header, const Transaction& call) {
   if (call.reply_chunk && !header.reply) {
     lists.say(RuleId::reply_chunk_not_returned,
@@ -244,12 +256,8 @@ void judge_reply_chunk(ReplyLists& lists, const wire::HeaderV1& header, const Tr
     return;
   }
   const bool same = judge_chunk(lists, "the Reply chunk", *call.reply_chunk, *header.reply);
-  const std::uint64_t length = wire::chunk_length(*header.reply);
-  if (same && length != 0 && header.fixed.proc == static_cast<std::uint32_t>(wire::Proc::msg)) {
-    lists.say(RuleId::reply_chunk_with_msg,
-              fmt::format("The {}'s Reply is inline, yet says that {} {} in the Reply chunk.", lists.who(),
-                          counted(length, "octet"), length == 1 ? "is" : "are"));
-  }
+  const std::uint64_t length = claimed_besides(header);
+  if (same && length != 0) lists.say(RuleId::reply_chunk_with_msg, claim(lists.who(), length));
 }
 
 }  // namespace
@@ -279,6 +287,16 @@ bool judge_reply_lists(const Witness& witness, const trace::Send& event, const w
   const bool same = judge_write_list(say, header, call);
   judge_reply_chunk(say, header, call);
   return same;
+}
+
+void judge_stray_reply_chunk(const Witness& witness, const trace::Send& event, const wire::HeaderV1& header) {
+  const std::uint64_t length = claimed_besides(header);
+  if (length == 0) return;
+  witness.say(RuleId::reply_chunk_with_msg, {.frames = {event.frame},
+                                             .by = event.side,
+                                             .as = Role::responder,
+                                             .xid = header.fixed.xid,
+                                             .what = claim(name(event.side), length)});
 }
 
 }  // namespace rpcrdma::referee
