@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include "trace/events.hpp"
+#include "trace/spans.hpp"
 
 namespace rpcrdma::trace {
 
@@ -29,7 +30,8 @@ class Copies {
     } else if (!without_it_.any() || at < without_it_.at) {
       without_it_.begin(at, heard, first, again);
     } else if (at == without_it_.at) {
-      without_it_.count(heard, again);
+      // What comes at once is the same round, by another tap.
+      if (passed(without_it_.last.time, again.time, change_of_places)) without_it_.count(heard, again);
     } else if (new_round) {
       without_it_.begin(at, heard, first, again);  // what was there of the round before begins none
     }
