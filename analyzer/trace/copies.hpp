@@ -27,12 +27,10 @@ class Copies {
     } else if (at == lowest_.at) {
       lowest_.count(heard, again);
       without_it_ = {};
-    } else if (!without_it_.any() || at < without_it_.at) {
-      without_it_.begin(at, heard, first, again);
-    } else if (at == without_it_.at) {
+    } else if (without_it_.any() && at == without_it_.at) {
       // What comes at once is the same round, by another tap.
       if (passed(without_it_.last.time, again.time, change_of_places)) without_it_.count(heard, again);
-    } else if (new_round) {
+    } else if (!without_it_.any() || at < without_it_.at || new_round) {
       without_it_.begin(at, heard, first, again);  // what was there of the round before begins none
     }
     return at == lowest_.at;
