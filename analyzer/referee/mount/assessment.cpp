@@ -276,15 +276,15 @@ void take_sent_away(Assessment& a, const Mount& mount) {
 /// A Call waits, or a side repeats itself unheard, since before the clock was set back: for how long, no time tells.
 [[nodiscard]] bool clock_hides(Assessment& a, const Mount& mount) {
   if (mount.clock_set.number == 0) return false;
-  const auto before = [&](FrameRef frame) { return frame.number != 0 && frame.number < mount.clock_set.number; };
   FrameRef since;
-  for (const OpenCall& call : mount.open_calls) {
-    if (before(call.first)) since = call.first;
-  }
+  const auto consider = [&](FrameRef frame) {
+    if (frame.number == 0 || frame.number >= mount.clock_set.number) return;
+    if (since.number == 0 || frame.number < since.number) since = frame;
+  };
+  for (const OpenCall& call : mount.open_calls) consider(call.first);
   for (const Life& life : mount.lives) {
     for (const auto& sent : life.liveness) {
-      const bool unheard = !life.closed && sent && sent->unheard.copies != 0;
-      if (unheard && before(sent->unheard.first)) since = sent->unheard.first;
+      if (!life.closed && sent && sent->unheard.copies != 0) consider(sent->unheard.first);
     }
   }
   if (since.number == 0) return false;
