@@ -328,8 +328,7 @@ void remember(Incoming& message) {
   const bool header_cut = message.connection.version2() && message.readable.version2 == nullptr;
   if (cut && (message.send.direction == Direction::unknown || message.send.guessed || header_cut)) {
     constexpr std::uint32_t least_call = 44;  // no Call of either version is shorter
-    sender.cannot_be_read(event.frame);
-    if (event.wire_length < least_call) sender.last_words = {};
+    sender.cannot_be_read(event.frame, event.wire_length >= least_call);
     ++connection.messages_cut;
     for (Offer& offer : connection.offers) offer.undecidable = true;  // it may be the offer, or what ends one
   } else {

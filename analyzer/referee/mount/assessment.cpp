@@ -2,6 +2,8 @@
 #include "referee/mount/assessment.hpp"
 
 #include <algorithm>
+#include <array>
+#include <limits>
 #include <utility>
 
 #include "referee/mount/lives.hpp"
@@ -62,7 +64,7 @@ void take_silence(Assessment& a, const Mount& mount) {
 /// What may have been answered in the frames that the capture lacks: is it worth a doubt? A Call on a connection that
 /// was closed in good order is not, nor one whose sender was heard from so late that it would have sent it again long
 /// since, nor what was lost with a connection, and another has carried a Reply since.
-[[nodiscard]] bool may_matter(const Mount& mount, const OpenCall& call) {
+[[nodiscard]] bool may_matter(const Mount& mount, const OpenCall& call, const std::array<TimeNs, 2>& heard_until) {
   constexpr TimeNs sent_again_after = 120'000'000'000;
   if (call.ended.number != 0) {
     const Life* life = life_with(mount, call.connection);
@@ -70,12 +72,24 @@ void take_silence(Assessment& a, const Mount& mount) {
   }
   // Where nothing of its own connection is missing, that is all the same: it may just as well hang.
   if (call.waits == OpenCall::Waits::perhaps_beside) return true;
-  return std::none_of(mount.lives.begin(), mount.lives.end(), [&](const Life& life) {
-    return trace::elapsed(call.first.time, life.heard[index(call.requester)].time) >= sent_again_after;
-  });
+  return trace::elapsed(call.first.time, heard_until[index(call.requester)]) < sent_again_after;
+}
+
+/// When each side was last heard from, on any connection of the mount.
+[[nodiscard]] std::array<TimeNs, 2> last_heard(const Mount& mount) {
+  std::array<TimeNs, 2> newest{};
+  newest.fill(std::numeric_limits<TimeNs>::min());
+  for (const Life& life : mount.lives) {
+    for (const Side side : {Side::active, Side::passive}) {
+      const FrameRef& heard = life.heard[index(side)];
+      if (heard.number != 0) newest[index(side)] = std::max(newest[index(side)], heard.time);
+    }
+  }
+  return newest;
 }
 
 void take_calls(Assessment& a, const Mount& mount, TimeNs wait) {
+  const std::array<TimeNs, 2> heard_until = last_heard(mount);
   const auto consider = [&](OpenCall call, FrameRef until) {
     call.waited = until.time - call.first.time;
     if (call.waited < wait) return;
@@ -88,7 +102,7 @@ void take_calls(Assessment& a, const Mount& mount, TimeNs wait) {
       if (since->number != 0 && could) *since = {};
     }
     if (!call.surely_waits()) {
-      if (!may_matter(mount, call)) return;
+      if (!may_matter(mount, call, heard_until)) return;
       ++a.hidden;
       if (call.waits != OpenCall::Waits::perhaps_no_call) return;
       if (a.doubtful++ == 0) a.doubted = call.frame;

@@ -149,7 +149,8 @@ void takes_back(Connection& connection, const Transaction& call) {
   return until;
 }
 
-[[nodiscard]] OpenCall open_call_of(const Connection& connection, const Transaction& call) {
+/// Which Call it is, whatever became of it.
+[[nodiscard]] OpenCall named(const Connection& connection, const Transaction& call) {
   OpenCall open;
   open.connection = connection.id();
   open.xid = call.xid;
@@ -157,6 +158,18 @@ void takes_back(Connection& connection, const Transaction& call) {
   open.first = call.first_copy.number != 0 ? call.first_copy : call.call;
   open.frame = call.call;
   if (connection.over() && connection.facts.closed) open.ended = connection.facts.closed->frame;
+  if (call.malformed()) {
+    open.operation = "broken call";
+  } else if (call.procedure.has_value() || !call.operation.empty()) {
+    open.operation = operation_name(call);
+  }
+  open.likeness = call.likeness();
+  open.wire_length = call.wire_length;
+  return open;
+}
+
+[[nodiscard]] OpenCall open_call_of(const Connection& connection, const Transaction& call) {
+  OpenCall open = named(connection, call);
   const bool answered = call.answers != 0;
   open.vain = answered ? answered_in_vain(connection, call)
                        : sent_in_vain(connection, call.requester, call.call, call.call_ordinal);
@@ -170,14 +183,6 @@ void takes_back(Connection& connection, const Transaction& call) {
   if (call.fetching.number != 0) open.fetching = {call.reply, call.fetching};
   if (refused_last || refused_for_good(connection, call.call)) open.refused = connection.facts.closed->frame;
   if (may_be_refused(connection, call)) open.perhaps_refused = connection.facts.closed->frame;
-  const bool read = call.procedure.has_value() || !call.operation.empty();
-  if (call.malformed()) {
-    open.operation = "broken call";
-  } else if (read) {
-    open.operation = operation_name(call);
-  }
-  open.likeness = call.likeness();
-  open.wire_length = call.wire_length;
   open.delivered = connection.of(call.requester).acknowledged >= call.call_ordinal;
   const SideState& responder = connection.of(other(call.requester));
   // A Call with a hole in it is read when the hole is given up; its Reply may have come before.
@@ -224,16 +229,7 @@ void keep_call_behind_close(Connection& connection, const Transaction& call) {
     return lost.connection == connection.id() && lost.xid == call.xid && lost.requester == call.requester;
   });
   if (again || calls.size() >= Mount::most_lost_calls) return;
-  OpenCall open;
-  open.connection = connection.id();
-  open.xid = call.xid;
-  open.requester = call.requester;
-  open.first = open.frame = call.call;
-  open.ended = closed->frame;
-  if (call.procedure || !call.operation.empty()) open.operation = operation_name(call);
-  open.likeness = call.likeness();
-  open.wire_length = call.wire_length;
-  calls.push_back(std::move(open));
+  calls.push_back(named(connection, call));
 }
 
 void keep_open_calls(Connection& connection) {

@@ -386,14 +386,14 @@ void judge_orphan(const Witness& witness, const trace::Send& event, Side request
     witness.unchecked(RuleId::reply_without_call, "what was sent with that XID does not say whether it is a Call");
     return;
   }
-  Case waits{.rule = RuleId::reply_without_call,
-             .accused = other(requester),
-             .frame = event.frame,
-             .xid = xid,
-             .about = Case::Answer{{{}, event.ordinal}},
-             .settle = settle_orphan};
-  if (is == AnswerIs::reply) waits.about = Case::HoldsReply{{{}, event.ordinal}};
-  witness.wait(std::move(waits));
+  const Case::Answering answer{{}, event.ordinal};
+  witness.wait(Case{
+      .rule = RuleId::reply_without_call,
+      .accused = other(requester),
+      .frame = event.frame,
+      .xid = xid,
+      .about = is == AnswerIs::reply ? Case::Subject{Case::HoldsReply{answer}} : Case::Subject{Case::Answer{answer}},
+      .settle = settle_orphan});
 }
 
 const Row rows::call_unanswered{

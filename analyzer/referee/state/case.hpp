@@ -103,9 +103,9 @@ struct Case {
   FrameRef evidence = {};
   std::uint32_t xid = 0;
   Severity severity = Severity::error;
-  std::variant<CallsAboveGrant, Answer, HoldsReply, UnknownMemory, Misuse, Done, SharedMemory, SameXid, EarlyCall,
-               SendsAboveLimit, Size, LimitTooFar, StrayError, Said>
-      about;
+  using Subject = std::variant<CallsAboveGrant, Answer, HoldsReply, UnknownMemory, Misuse, Done, SharedMemory, SameXid,
+                               EarlyCall, SendsAboveLimit, Size, LimitTooFar, StrayError, Said>;
+  Subject about;
   std::uint64_t heard_by = 0;  ///< a Send of the accused: who has it has heard what this is about
   /// What tells that it was first, of what the accused's peer has sent since.
   enum class Order : std::uint8_t {

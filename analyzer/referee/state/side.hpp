@@ -109,8 +109,11 @@ struct SideState {
   FrameRef first_event;
   std::optional<std::uint64_t> lists_unknown;  ///< key of its newest Call whose chunk lists the capture does not show
   FrameRef unread;      ///< newest message that the capture cut before it says what it is; number 0: none
-  FrameRef last_words;  ///< the same, if the other side has sent no message since
-  void cannot_be_read(FrameRef message) { unread = last_words = message; }
+  FrameRef last_words;  ///< the same, if it may be a Call and the other side has sent no message since
+  void cannot_be_read(FrameRef message, bool perhaps_call = true) {
+    unread = message;
+    last_words = perhaps_call ? message : FrameRef{};
+  }
   std::uint64_t events = 0;
   FrameRef farewell;          ///< its first FIN, RST, DREQ or DREP; number 0: none yet
   std::uint64_t repeats = 0;  ///< rounds of retransmission since the other side last showed a sign of life
