@@ -76,6 +76,8 @@ struct Beyond {
 /// Why Sends cannot be held against the limits; empty: they can.
 [[nodiscard]] std::string_view uncountable(const Connection& connection, const Credits& credits) noexcept {
   if (!all_seen(connection)) return "not everything since the start of the connection is in the capture";
+  // With the limit that it brought.
+  if (connection.v2.version == State::Version::glimpsed) return "an error came first, and nothing told what it refused";
   switch (credits.base) {
     case Credits::Base::zero:
       break;

@@ -20,6 +20,14 @@ namespace {
   return kind == Kind::acknowledge || kind == Kind::read_response || kind == Kind::atomic_acknowledge;
 }
 
+/// Is the request among what this acknowledges? It acknowledges all in front of it, too.
+[[nodiscard]] bool acknowledged_by(const wire::IbHeader& request, const wire::IbHeader& answer) noexcept {
+  if (!is_request(request.op.kind) || is_request(answer.op.kind)) return false;
+  const bool refuses =
+      answer.op.kind == wire::IbKind::acknowledge && wire::aeth_type(answer.syndrome) != wire::AethType::ack;
+  return !refuses && psn_distance(request.psn, answer.psn) >= 0;
+}
+
 [[nodiscard]] bool sent_before(FrameRef a, FrameRef b) noexcept {
   return stamped_before(a, b) || (a.number < b.number && !stamped_before(b, a));
 }
@@ -46,7 +54,9 @@ void Connection::deliver(Side sender, const Captured& packet) {
     if (!farewells_.empty()) tell_farewells(false);
     return;
   }
-  if (come(other(sender), awaiting.front().header)) shared.say_late(sender, packet.ref);
+  const wire::IbHeader& early_answer = awaiting.front().header;
+  const bool answered_before = acknowledged_by(packet.header, early_answer) || come(other(sender), early_answer);
+  if (answered_before) shared.say_late(sender, packet.ref);
   release_proven(packet.ref);
 }
 

@@ -136,6 +136,22 @@ TEST_F(IbTwoTapsOpen, WhatFollowsAnEarlyAnswerIsHeldBackWithIt) {
                                   "1P #6 send 1 length 48 to #6"}));
 }
 
+// One acknowledgement for two packets that stand behind it: the first of them shows already that this side is late, and
+// that the other one may come behind its peer's farewell.
+TEST_F(IbTwoTapsOpen, FarewellAmongWhatOneAcknowledgementAnswers) {
+  p.call(calls_begin);
+  p.server_acks(calls_begin);
+  p.client_acks(replies_begin + 1);
+  p.sink.news();
+  p.reply(replies_begin);
+  EXPECT_EQ(p.sink.news(), (Lines{"1P #7 send 1 length 48 to #7", "1P #7 quality late"}));
+  p.client_dreq();
+  p.reply(replies_begin + 1);
+  p.server_drep();
+  EXPECT_EQ(p.sink.news(), (Lines{"1P #9 send 2 length 48 to #9", "1A #6 acknowledges 2", "1A #8 disconnect request",
+                                  "1P #10 disconnect reply"}));
+}
+
 TEST_F(IbTwoTaps, RejectBeforeItsRequest) {
   CmFields f = p.server_cm;
   f.reason = 8;
