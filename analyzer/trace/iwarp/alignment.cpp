@@ -256,9 +256,17 @@ std::optional<std::vector<wire::Markers>> phases_inside(const Window& window, Po
   return phases;
 }
 
+/// No marker inside the FPDU at `at` that is here says anything else.
+bool told_agrees(const Window& window, Position at, const wire::Markers& told) {
+  std::array<std::uint8_t, 2> length{};
+  if (window.read(at, length.size(), told, length.data()) != Have::yes) return false;
+  return markers_agree(window, at, told.after(at, wire::fpdu_size(wire::load_be16(length.data()))), told);
+}
+
 /// How the FPDU at `at` is to be read while it is not known whether there are markers: without, unless some are seen
 /// and reading them as such makes more sense. Nothing: that cannot be told here.
 std::optional<wire::Markers> markers_at(const Window& window, Position at, const Expectation& expected) {
+  if (expected.told && told_agrees(window, at, *expected.told)) return expected.told;
   constexpr int compare = 1000;  // far beyond any threshold: follow the chains as far as they go
   const std::optional<std::vector<wire::Markers>> phases = phases_inside(window, at);
   if (!phases || phases->size() > phases_limit) return std::nullopt;

@@ -19,6 +19,7 @@ struct Expectation {
   bool markers_known = false;  ///< whether and where
   bool markers_used = false;   ///< the handshake says so, but not where
   wire::Markers markers;
+  std::optional<wire::Markers> told;      ///< not known, but where they have to be, by the handshake
   std::optional<bool> crc;                ///< in use?
   std::optional<std::uint32_t> send_msn;  ///< MSN of the next Send
   std::array<std::uint32_t, 8> stags{};   ///< of the latest tagged segments

@@ -199,8 +199,14 @@ void Connection::acknowledge(Half& sender, const TcpSegment& segment) {
   if (at <= sender.origin) acknowledge_unseen(sender, segment);
   if (at <= sender.acknowledged || distance(sender.order.next(), at) > far_away) return;
   sender.acknowledged = at;
+  Half& peer = half(1 - sender.direction);
+  // It has asked, and says nothing more before it has its answer.
+  const Handshake* const asked = peer.handshake.get();
+  const bool answered = asked != nullptr && asked->request && at > sender.origin &&
+                        segment.sequence == static_cast<std::uint32_t>(asked->end);
+  if (answered) note_where_fpdus_begin(sender);
   close_holes(sender, segment.ref, false);
-  half(1 - sender.direction).bare = BareAcknowledgement{at, segment.ref};
+  peer.bare = BareAcknowledgement{at, segment.ref};
 }
 
 void Connection::tell_acknowledged(Half& h) {

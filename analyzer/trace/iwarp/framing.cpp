@@ -123,6 +123,7 @@ bool Framing::open_if_possible(Position position) {
 }
 
 void Framing::fpdus_begin_at(std::uint32_t sequence) noexcept {
+  begin_ = sequence;
   if (state_ != State::framed || markers_known_) return;
   // A marker is the first thing there, or nowhere.
   const auto found_behind = static_cast<std::uint32_t>(aligned_at_) - sequence;
@@ -141,6 +142,7 @@ void Framing::expect_markers(bool expected) noexcept {
 
 void Framing::begin_search(Position from) {
   state_ = State::search;
+  if (expectation_told_ && !markers_expected_) markers_known_ = true;
   alignment_.restart(from);
 }
 
@@ -221,6 +223,7 @@ bool Framing::align(Expectation expected, const Thresholds& thresholds, bool las
   expected.markers_known = markers_known_;
   expected.markers_used = markers_expected_;
   expected.markers = markers_;
+  if (begin_ && markers_expected_) expected.told = {true, *begin_ % wire::Markers::interval};
   if (crc_ != Crc::unknown) expected.crc = crc_ == Crc::used;
   const auto found = alignment_.look(window_, expected, thresholds, last);
   if (!found) return false;

@@ -2,6 +2,7 @@
 // One direction of an iWARP stream: from octets in order to FPDUs, markers removed.
 #pragma once
 
+#include <optional>
 #include <vector>
 
 #include "trace/budget.hpp"
@@ -143,7 +144,8 @@ class Framing {
   bool expectation_told_ = false;  // by the other side's MPA frame
   bool settled_ = true;            // false: the first octets will tell whether there are markers
   Position opened_at_ = 0;
-  Position behind_first_marker_ = 0;  // an FPDU, and what stood in front of it was not known to be a marker; 0: none
+  std::optional<std::uint32_t> begin_;  // of the FPDUs, in TCP's numbers, where it is known without their MPA frame
+  Position behind_first_marker_ = 0;    // an FPDU, and what stood in front of it was not known to be a marker; 0: none
   Position aligned_at_ = 0;
   Crc crc_ = Crc::unknown;
   bool check_all_ = false;
