@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "referee/state/mount.hpp"
 #include "trace/spans.hpp"
 
 namespace rpcrdma::referee {
@@ -272,8 +273,9 @@ void settle_all_cases(const Witness& witness, std::optional<Side> complete, bool
   }
   for (Case& waited : all) {
     // What its peer said last may be a packet whose header the capture cut: it leaves no gap where nothing follows it.
-    const bool all_placed = witness.context.unplaced.number <= connection.of(other(waited.accused)).last_event.number;
-    waited.orderly = orderly && connection.trusted() && all_placed;
+    const SideState& peer = connection.of(other(waited.accused));
+    const bool all_placed = witness.context.unplaced.number <= peer.last_event.number;
+    waited.orderly = orderly && connection.trusted() && all_placed && !gap_beside(connection, peer.newest_send());
     if (!waited.of_absence() && order_of(connection, waited, waited.frame) == Case::Order::open) {
       witness.unchecked(waited.rule, order_unknown);
       continue;

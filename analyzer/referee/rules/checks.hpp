@@ -163,6 +163,7 @@ struct DoneSeen {
   Side side = Side::active;
   FrameRef frame;
   std::uint32_t xid = 0;
+  std::uint64_t ordinal = 0;  ///< of the Send
   std::optional<std::uint32_t> invalidated;
 };
 /// Once it is certain whether its offer has been seen. The finding about the handle that it invalidates, if there is

@@ -9,6 +9,7 @@
 #include "referee/rules/checks.hpp"
 #include "referee/rules/rows.hpp"
 #include "referee/state/lifetime.hpp"
+#include "referee/state/mount.hpp"
 #include "trace/spans.hpp"
 #include "wire/rpc.hpp"
 
@@ -383,6 +384,7 @@ void judge_offer_needed(const Witness& witness, const Offer& offer) {
   offer.requester = seen.requester;
   offer.frame = seen.event.frame;
   offer.call = seen.call_frame();
+  if (seen.call != nullptr && seen.call->requester == seen.requester) offer.asked = seen.call->call_ordinal;
   offer.counted_to = seen.event.frame.time;
   offer.form = seen.form();
   for (const wire::ReadSegment& read : seen.header.reads) offer.segments.push_back(read.target);
@@ -410,10 +412,12 @@ void settle_early_done(const Witness& witness) {
   Connection& connection = witness.connection;
   Offer& offer = connection.offers.back();
   const auto early = std::find_if(connection.cases.begin(), connection.cases.end(), [&](const Case& waited) {
-    return waited.is<Case::Done>() != nullptr && waited.xid == offer.xid && waited.accused == offer.requester;
+    const auto* done = waited.is<Case::Done>();
+    return done != nullptr && done->ordinal > offer.asked && offer.answers(waited.accused, waited.xid);
   });
   if (early == connection.cases.end()) return;
-  const DoneSeen done{offer.requester, early->frame, offer.xid, early->is<Case::Done>()->invalidated};
+  const Case::Done& about = *early->is<Case::Done>();
+  const DoneSeen done{offer.requester, early->frame, offer.xid, about.ordinal, about.invalidated};
   connection.cases.erase(early);
   offer.undecidable = true;  // which Reads came in between is not certain
   settle_done(witness, done);
@@ -491,7 +495,8 @@ namespace {
   if (connection.order_lost()) return false;  // it may stand there, and have been sent before
   const std::uint64_t last = offer.last_read.number != 0 ? offer.last_read.number : offer.frame.number;
   const SideState& requester = connection.of(offer.requester);
-  return requester.last_event.number > last && requester.end_missing.number <= last;
+  return requester.last_event.number > last && requester.end_missing.number <= last &&
+         !gap_beside(connection, std::max(last, requester.newest_send()));
 }
 
 }  // namespace

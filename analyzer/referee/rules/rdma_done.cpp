@@ -26,7 +26,8 @@ void settle_waiting_done(const Witness& witness, const Case& waited, bool proven
     leave_unproven(witness, waited);  // the first offer of a server that completes pulls so
     return;
   }
-  settle_done(witness, {waited.accused, waited.frame, waited.xid, waited.is<Case::Done>()->invalidated});
+  const Case::Done& done = *waited.is<Case::Done>();
+  settle_done(witness, {waited.accused, waited.frame, waited.xid, done.ordinal, done.invalidated});
 }
 
 void judge_behind_done(const Witness& witness, const trace::Send& event, std::uint32_t xid) {
@@ -53,11 +54,11 @@ void judge_done(const Witness& witness, const trace::Send& event, RecentSend& se
                   .accused = event.side,
                   .frame = event.frame,
                   .xid = xid,
-                  .about = Case::Done{event.invalidated},
+                  .about = Case::Done{event.invalidated, event.ordinal},
                   .settle = settle_waiting_done});
     return;
   }
-  send.invalidate_finding = settle_done(witness, {event.side, event.frame, xid, event.invalidated});
+  send.invalidate_finding = settle_done(witness, {event.side, event.frame, xid, event.ordinal, event.invalidated});
 }
 
 const Row rows::rdma_done_sent{
@@ -206,6 +207,10 @@ void judge_done_without_offer(const Witness& witness, const DoneSeen& event) {
   if (theirs != nullptr && (called || !connection.whole())) {
     // It ends an offer of the other side that is not in the capture, or was taken for a Call.
     witness.unchecked(RuleId::done_wrong_sender, "frames are missing: what it ends may be another offer");
+  } else if (theirs != nullptr && connection.order_lost()) {
+    // Of two messages that may both be a Long Call, or an offered Reply to the other, the first was taken for the Call.
+    witness.unchecked(RuleId::done_wrong_sender,
+                      "the order of the two directions is not that on the wire: which of the two offered is not known");
   } else if (theirs != nullptr && (waited || !called_itself)) {
     say_of_done(witness, event,
                 {RuleId::done_wrong_sender, theirs->frame, Severity::error,
@@ -261,6 +266,7 @@ HeldFinding judge_done_invalidation(const Witness& witness, const DoneSeen& even
 HeldFinding settle_done(const Witness& witness, const DoneSeen& event) {
   Connection& connection = witness.connection;
   Offer* offer = newest_offer(connection, event.side, event.xid);
+  if (offer != nullptr && offer->asked > event.ordinal) offer = nullptr;
   if (judged_by_rfc8166(witness)) judge_forbidden_done(witness, event, offer);
   if (offer == nullptr) {
     judge_done_without_offer(witness, event);

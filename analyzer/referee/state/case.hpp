@@ -57,6 +57,7 @@ struct Case {
   /// RDMA_DONE: its offer may be on its way.
   struct Done {
     std::optional<std::uint32_t> invalidated;  ///< the handle that it invalidates
+    std::uint64_t ordinal = 0;                 ///< of the Send
   };
   /// A Call names memory that another open Call named first.
   struct SharedMemory {

@@ -152,6 +152,11 @@ bool gap_behind(const Mount& mount, FrameRef frame) noexcept {
   });
 }
 
+bool gap_beside(const Connection& connection, std::uint64_t behind) noexcept {
+  if (connection.mount == nullptr || connection.facts.transport == trace::Transport::iwarp) return false;
+  return connection.mount->gaps.beside(connection.id()).number > behind;
+}
+
 bool may_be_repetition(const Connection& connection, const Transaction& call) {
   if (call.first_copy.number != 0 || call.unheard_copy.number != 0) return true;
   if (connection.mount == nullptr) return false;

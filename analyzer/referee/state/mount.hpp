@@ -260,6 +260,10 @@ struct Mount {
 /// is whole: what would have ended a wait, or the Call that shows what a Reply is about.
 [[nodiscard]] bool gap_behind(const Mount& mount, FrameRef frame) noexcept;
 
+/// Another connection of the same mount lacks frames there: one tap sees them all, and what was said last here, with
+/// its acknowledgement, leaves no gap. Over TCP it does.
+[[nodiscard]] bool gap_beside(const Connection& connection, std::uint64_t behind) noexcept;
+
 /// `answer`: the first one.
 [[nodiscard]] CallTimes times_of(const Transaction& call, const trace::Send& answer) noexcept;
 /// By the name that mountstats uses, as far as it was read.

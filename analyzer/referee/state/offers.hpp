@@ -19,7 +19,8 @@ struct Offer {
   std::uint32_t xid = 0;
   Side requester = Side::active;
   FrameRef frame;
-  FrameRef call;  ///< with its XID; number 0: none was seen
+  FrameRef call;            ///< with its XID; number 0: none was seen
+  std::uint64_t asked = 0;  ///< ordinal of that Call: what its sender sent before ends another offer
   std::vector<wire::Segment> segments;
   std::uint64_t length = 0;
   enum class Form : std::uint8_t {

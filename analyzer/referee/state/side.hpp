@@ -141,6 +141,11 @@ struct SideState {
     keep_later(newest, reply_missing);
     return newest;
   }
+  /// Number of its frame; 0: it has sent none.
+  [[nodiscard]] std::uint64_t newest_send() const {
+    const RecentSend* const send = sends.newest([](const RecentSend&) { return true; });
+    return send != nullptr ? send->frame.number : 0;
+  }
   void leaves(FrameRef frame) noexcept {
     if (farewell.number == 0) farewell = frame;
   }
