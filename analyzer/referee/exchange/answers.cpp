@@ -142,6 +142,15 @@ void take_error(const Witness& witness, const trace::Send& event, const wire::He
   connection.diary.errors.add({xid, event.side, event.frame});
 }
 
+void drop_answer(const Witness& witness, const trace::Send& event, std::optional<std::uint32_t> grant,
+                 Transaction& call) {
+  Connection& connection = witness.connection;
+  credit_answer(witness, event, call.requester, grant, Granted::perhaps);
+  if (call.answer != Transaction::Answer::dropped) end_outstanding(connection, call);
+  call.answer = Transaction::Answer::dropped;
+  retire(connection, call, event.frame);
+}
+
 void take_undecodable_error(const Witness& witness, const trace::Send& event, const wire::FixedWords& fixed,
                             const wire::DecodeError& error, RecentSend& send) {
   Connection& connection = witness.connection;
@@ -153,7 +162,13 @@ void take_undecodable_error(const Witness& witness, const trace::Send& event, co
   }
   if (Transaction* call = connection.open_call(other(event.side), fixed.xid)) {
     send.exchange = call->id;
-    refuse_call(witness, event, std::nullopt, *call);
+    // What has to be refused was refused, however badly.
+    const bool refused = unknown_code || call->malformed() || call->refusal != Transaction::Refusal::not_due;
+    if (refused) {
+      refuse_call(witness, event, std::nullopt, *call);
+    } else {
+      drop_answer(witness, event, std::nullopt, *call);
+    }
   } else if (unknown_code && fixed.version == 1) {
     answer_nothing_open(witness, event, fixed.xid);  // whatever the code means, it is a refusal
   }

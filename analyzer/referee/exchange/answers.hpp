@@ -14,6 +14,12 @@ void finish_answer(const Witness& witness, const trace::Send& event, Transaction
 /// RDMA_ERROR (RFC 8166 section 4.5), whole.
 void take_error(const Witness& witness, const trace::Send& event, const wire::HeaderV1& header, RecentSend& send);
 
+/// A requester must drop RDMA_MSGP (RFC 8166 section 4.6.1), unless it asked with RDMA_MSGP itself (that one is of the
+/// time when it was allowed), and an RDMA_ERROR that cannot be decoded; it waits on. Another that takes it goes on as
+/// if it had been answered: nobody is accused of what would be right then.
+void drop_answer(const Witness& witness, const trace::Send& event, std::optional<std::uint32_t> grant,
+                 Transaction& call);
+
 /// An RDMA_ERROR of another code, or cut off by its sender. The receiver drops it, or takes it as an end: for the
 /// credits it is one, to accuse nobody.
 void take_undecodable_error(const Witness& witness, const trace::Send& event, const wire::FixedWords& fixed,

@@ -211,17 +211,6 @@ void take_second_reply(const Turn& turn, const Transaction& call) {
   turn.send.exchange = judge_offer(turn, turn.event, turn.header, &call, requester, reading.inferred);
 }
 
-/// A requester must drop RDMA_MSGP (RFC 8166 section 4.6.1), and waits on, unless it asked with RDMA_MSGP itself: that
-/// one is of the time when it was allowed. Another that takes it goes on as if it had been answered: nobody is accused
-/// of what would be right then.
-void drop_answer(const Turn& turn, Transaction& call) {
-  Connection& connection = turn.connection;
-  credit_answer(turn, turn.event, call.requester, grant_of(turn), Granted::perhaps);
-  if (call.answer != Transaction::Answer::dropped) end_outstanding(connection, call);
-  call.answer = Transaction::Answer::dropped;
-  retire(connection, call, turn.event.frame);
-}
-
 /// What its RPC message and its version say.
 void look_at_message(const Turn& turn, Transaction& call) {
   judge_reply_version(turn, turn.event, turn.header.fixed.version, call);
@@ -300,7 +289,7 @@ void take_reply(const Turn& turn) {
     return;
   }
   const bool of_its_time = call->refusal == Transaction::Refusal::due_for_msgp;
-  if (turn.is(Proc::msgp) && !of_its_time) return drop_answer(turn, *call);
+  if (turn.is(Proc::msgp) && !of_its_time) return drop_answer(turn, turn.event, grant_of(turn), *call);
   take_answer(turn, *call);
 }
 

@@ -35,7 +35,8 @@ const Row rows::capture_gap{
     .title = "The capture lacks packets of this connection",
     .explanation =
         "Packets that the receiver did get are not in the file. From there on nothing is judged that depends on them, "
-        "until every call open at that time is finished.",
+        "until as many calls are over as prove that whatever was open at that time is: twice the credits, and at least "
+        "128.",
     .evidence = "Sequence numbers that were never seen although later ones were acknowledged.",
     .next =
         "tcpdump's 'packets dropped by kernel', a larger buffer (-B), a shorter snap length (-s), the mirror port's "
@@ -79,17 +80,20 @@ void lose_sight(const Witness& witness, Side side) {
 }
 
 void say_gap(const Witness& witness, const trace::Gap& event) {
+  const Connection& connection = witness.connection;
   ConnectionFacts& facts = witness.connection.facts;
   const std::string amount = counted(event.count, facts.transport == trace::Transport::iwarp ? "octet" : "packet");
   switch (event.kind) {
     case trace::Gap::Kind::missing:
       if (witness.connection.of(event.side).events == 0) break;  // the whole direction is missing: that is said instead
       facts.gaps += event.count;
-      witness.say(RuleId::capture_gap,
-                  {.frames = {event.frame},
-                   .what = fmt::format("The capture lacks {} that the {} sent{}. Until every Call that was open is "
-                                       "resolved, what rests on having seen everything is not judged.",
-                                       amount, name(event.side), event.proven ? " and its peer acknowledged" : "")});
+      witness.say(
+          RuleId::capture_gap,
+          {.frames = {event.frame},
+           .what = fmt::format("The capture lacks {} that the {} sent{}. Until {} are over, what rests on having "
+                               "seen everything is not judged.",
+                               amount, name(event.side), event.proven ? " and its peer acknowledged" : "",
+                               counted(connection.trusted_from - connection.completed, "more transaction"))});
       break;
     case trace::Gap::Kind::headless:
       witness.unchecked(

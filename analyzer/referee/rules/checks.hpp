@@ -143,6 +143,8 @@ inline constexpr std::string_view last_packet_of_another =
     "a packet of the message is missing: the last one, which invalidates, may be another message's";
 void judge_invalidation(const Witness& witness, const trace::Send& event, const Transaction& call, RecentSend& send);
 /// Send With Invalidate on anything but a Reply; `what`: "a Call".
+HeldFinding say_misplaced_invalidation(const Witness& witness, Side sender, FrameRef frame, std::uint32_t handle,
+                                       std::uint32_t xid, const char* what);
 void judge_misplaced_invalidation(const Witness& witness, const trace::Send& event, std::uint32_t xid, const char* what,
                                   RecentSend& send);
 

@@ -131,28 +131,34 @@ const Row rows::remote_invalidation_not_reply{
         "RDMA_ERROR messages free nothing: their receiver still needs the registrations it has, and loses one without "
         "knowing.",
     .evidence =
-        "A Send With Invalidate that carries a Call or RDMA_ERROR. A reply of the client to a call of the server is a "
-        "Reply; RDMA_DONE is judged by done-invalidate-rule. Not decided when the capture cut the message before its "
-        "direction, or lacks a packet of it.",
+        "A Send With Invalidate that carries a Call, RDMA_ERROR, or an RDMA_DONE that rdma-done-sent forbids and that "
+        "ends no offer; one that ends an offer is judged by done-invalidate-rule. A reply of the client to a call of "
+        "the server is a Reply. Not decided when the capture cut the message before its direction, or lacks a packet "
+        "of it.",
     .next =
         "Sender: inv_rkey in rpcrdma:svcrdma_post_send (Linux servers send RDMA_ERROR with a plain Send). Receiver: "
         "rpcrdma:xprtrdma_mr_reminv, and work requests that fail with a local protection error afterwards."};
 
-void judge_misplaced_invalidation(const Witness& witness, const trace::Send& event, std::uint32_t xid, const char* what,
-                                  RecentSend& send) {
+HeldFinding say_misplaced_invalidation(const Witness& witness, Side sender, FrameRef frame, std::uint32_t handle,
+                                       std::uint32_t xid, const char* what) {
   Connection& connection = witness.connection;
-  if (!event.invalidated) return;
-  if (event.holes) return witness.unchecked(RuleId::remote_invalidation_not_reply, last_packet_of_another);
   // Which end is the client may be a guess on a connection that began before the capture.
   const bool roles_known = connection.facts.handshake_seen || connection.trusted();
-  send.invalidate_finding =
-      witness.say(RuleId::remote_invalidation_not_reply,
-                  {.frames = {event.frame},
-                   .by = when(roles_known, event.side),
-                   .xid = xid,
-                   .what = fmt::format("The {} sent {} with Send With Invalidate (handle {:#010x}); only Replies may "
-                                       "invalidate.",
-                                       name(event.side), what, *event.invalidated)});
+  return witness.say(
+      RuleId::remote_invalidation_not_reply,
+      {.frames = {frame},
+       .by = when(roles_known, sender),
+       .xid = xid,
+       .what = fmt::format("The {} sent {} with Send With Invalidate (handle {:#010x}); only Replies may "
+                           "invalidate.",
+                           name(sender), what, handle)});
+}
+
+void judge_misplaced_invalidation(const Witness& witness, const trace::Send& event, std::uint32_t xid, const char* what,
+                                  RecentSend& send) {
+  if (!event.invalidated) return;
+  if (event.holes) return witness.unchecked(RuleId::remote_invalidation_not_reply, last_packet_of_another);
+  send.invalidate_finding = say_misplaced_invalidation(witness, event.side, event.frame, *event.invalidated, xid, what);
 }
 
 }  // namespace rpcrdma::referee

@@ -48,17 +48,22 @@ void judge_done(const Witness& witness, const trace::Send& event, RecentSend& se
   const std::uint32_t xid = send.xid;
   connection.dones.add({xid, event.side, event.frame, connection.generation});
   judge_behind_done(witness, event, xid);
+  // The handle stands in the last packet, which is that of another message behind a hole.
+  const std::optional<std::uint32_t> invalidated = event.holes ? std::nullopt : event.invalidated;
+  if (event.holes && event.invalidated) {
+    witness.unchecked(RuleId::remote_invalidation_not_reply, last_packet_of_another);
+  }
   if (newest_offer(connection, event.side, xid) == nullptr && connection.cases.size() < most_cases) {
     // Its offer may still be held back behind a hole in the other direction: wait for what the peer sends next.
     witness.wait({.rule = RuleId::rdma_done_sent,
                   .accused = event.side,
                   .frame = event.frame,
                   .xid = xid,
-                  .about = Case::Done{event.invalidated, event.ordinal},
+                  .about = Case::Done{invalidated, event.ordinal},
                   .settle = settle_waiting_done});
     return;
   }
-  send.invalidate_finding = settle_done(witness, {event.side, event.frame, xid, event.ordinal, event.invalidated});
+  send.invalidate_finding = settle_done(witness, {event.side, event.frame, xid, event.ordinal, invalidated});
 }
 
 const Row rows::rdma_done_sent{
@@ -173,19 +178,20 @@ HeldFinding say_of_done(const Witness& witness, const DoneSeen& event, DoneSaid 
   return profile == Profile::rfc8166 || (profile == Profile::automatic && !witness.connection.reliable_reply);
 }
 
-void judge_forbidden_done(const Witness& witness, const DoneSeen& event, const Offer* offer) {
+/// Whether it is known to be forbidden.
+bool judge_forbidden_done(const Witness& witness, const DoneSeen& event, const Offer* offer) {
   Connection& connection = witness.connection;
   const bool automatic = witness.context.options.profile == Profile::automatic;
   if (automatic && !connection.whole()) {
     witness.unchecked(RuleId::rdma_done_sent, "whether a Read chunk was offered before is not in the capture");
-    return;
+    return false;
   }
   const Transaction* call = connection.find(other(event.side), event.xid);
   if (automatic && offer == nullptr && call != nullptr && call->answer_uncertain() && call->may_be_offer()) {
     witness.unchecked(RuleId::rdma_done_sent,
                       fmt::format("whether the message in frame {} is a Long Call or an offered Reply cannot be told",
                                   call->call.number));
-    return;
+    return false;
   }
   say_of_done(witness, event,
               {RuleId::rdma_done_sent, offer != nullptr ? offer->frame : FrameRef{}, Severity::error,
@@ -195,6 +201,7 @@ void judge_forbidden_done(const Witness& witness, const DoneSeen& event, const O
                                  name(event.side), offer->frame.number)
                    : fmt::format("The {} sent RDMA_DONE, which RFC 8166 forbids; nothing had been offered to be read.",
                                  name(event.side))});
+  return true;
 }
 
 /// Nothing with its XID was offered to its sender.
@@ -252,6 +259,10 @@ HeldFinding judge_done_invalidation(const Witness& witness, const DoneSeen& even
   const bool offered = std::any_of(offer.segments.begin(), offer.segments.end(),
                                    [&](const wire::Segment& s) { return s.handle == *event.invalidated; });
   if (offered && client.value_or(true) && server.value_or(true)) return {};
+  if (!offered && offer.asked == 0 && !witness.connection.whole()) {
+    witness.unchecked(RuleId::done_invalidate_rule, "the offer that it ends may be missing from the capture");
+    return {};
+  }
   return say_of_done(
       witness, event,
       {RuleId::done_invalidate_rule, offer.frame, Severity::error,
@@ -267,10 +278,11 @@ HeldFinding settle_done(const Witness& witness, const DoneSeen& event) {
   Connection& connection = witness.connection;
   Offer* offer = newest_offer(connection, event.side, event.xid);
   if (offer != nullptr && offer->asked > event.ordinal) offer = nullptr;
-  if (judged_by_rfc8166(witness)) judge_forbidden_done(witness, event, offer);
+  const bool forbidden = judged_by_rfc8166(witness) && judge_forbidden_done(witness, event, offer);
   if (offer == nullptr) {
     judge_done_without_offer(witness, event);
-    return {};
+    if (!forbidden || !event.invalidated) return {};
+    return say_misplaced_invalidation(witness, event.side, event.frame, *event.invalidated, event.xid, "RDMA_DONE");
   }
   if (offer->done.number != 0) {
     say_of_done(witness, event,

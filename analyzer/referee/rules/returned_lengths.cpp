@@ -16,12 +16,26 @@ namespace rpcrdma::referee {
 
 namespace {
 
-[[nodiscard]] std::uint64_t written(Connection& connection, const Transaction& call, const wire::Segment& segment,
-                                    bool& known) {
+/// Of what a Reply reports, as far as the Call gave room: what was written beyond is kept nowhere.
+struct Reported {
+  enum class Known : std::uint8_t { yes, not_of_its_call, in_too_many_pieces } known = Known::yes;
+  std::uint64_t octets = 0;
+  std::uint64_t written = 0;
+};
+
+void add_segment(Reported& sum, Connection& connection, const Transaction& call, const wire::Segment& segment) {
   const Exposure* exposure = connection.of(call.requester).memory.of(call.id, segment.handle, Access::write);
-  const bool exposed = exposure != nullptr && exposure->at(segment.offset);
-  if (!exposed || exposure->touched.overflow()) known = false;
-  return exposed ? exposure->touched.within(segment.offset, segment.offset + segment.length) : 0;
+  const auto room = exposure != nullptr ? exposure->at(segment.offset) : std::nullopt;
+  if (!room) {
+    sum.known = Reported::Known::not_of_its_call;
+    return;
+  }
+  if (exposure->touched.overflow() && sum.known == Reported::Known::yes) {
+    sum.known = Reported::Known::in_too_many_pieces;
+  }
+  const std::uint64_t end = segment.offset + std::min<std::uint64_t>(segment.length, room->end - segment.offset);
+  sum.octets += end - segment.offset;
+  sum.written += exposure->touched.within(segment.offset, end);
 }
 
 }  // namespace
@@ -114,33 +128,36 @@ void judge_returned_lengths(const Witness& witness, const trace::Send& event, co
   if (header.writes.empty() && !header.reply) return;
   note_unreported(witness, event, header, call);
   if (!witness.may(RuleId::write_bytes_missing, call)) return;
-  std::uint64_t returned = 0;
-  std::uint64_t seen = 0;
-  bool known = true;
+  Reported sum;
   const auto add = [&](const wire::WriteChunk& chunk) {
     for (const wire::Segment& segment : chunk) {
       if (segment.length == 0 || segment.offset > std::numeric_limits<std::uint64_t>::max() - segment.length) continue;
-      returned += segment.length;
-      seen += written(connection, call, segment, known);
+      add_segment(sum, connection, call, segment);
     }
   };
   for (const wire::WriteChunk& chunk : header.writes) add(chunk);
   if (header.reply) add(*header.reply);
-  if (!known) {
-    witness.unchecked(RuleId::write_bytes_missing, "the octets were written in more pieces than the analyzer keeps");
-    return;
+  switch (sum.known) {
+    case Reported::Known::yes:
+      break;
+    case Reported::Known::not_of_its_call:
+      return witness.unchecked(RuleId::write_bytes_missing,
+                               "the Reply returns a segment that is not among those known of its Call");
+    case Reported::Known::in_too_many_pieces:
+      return witness.unchecked(RuleId::write_bytes_missing,
+                               "the octets were written in more pieces than the analyzer keeps");
   }
-  if (seen >= returned) return;
-  witness.say(
-      RuleId::write_bytes_missing,
-      {.frames = {event.frame, call.call},
-       .by = event.side,
-       .as = Role::responder,
-       .xid = call.xid,
-       .call = &call,
-       .what = fmt::format("The {}'s Reply says that {} {} written into the Call's chunks; RDMA Writes brought "
-                           "only {}.",
-                           name(event.side), counted(returned, "octet"), returned == 1 ? "was" : "were", seen)});
+  if (sum.written >= sum.octets) return;
+  witness.say(RuleId::write_bytes_missing,
+              {.frames = {event.frame, call.call},
+               .by = event.side,
+               .as = Role::responder,
+               .xid = call.xid,
+               .call = &call,
+               .what = fmt::format("The {}'s Reply says that {} {} written into the Call's chunks; RDMA Writes brought "
+                                   "only {}.",
+                                   name(event.side), counted(sum.octets, "octet"), sum.octets == 1 ? "was" : "were",
+                                   grouped(sum.written))});
 }
 
 }  // namespace rpcrdma::referee

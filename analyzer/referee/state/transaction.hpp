@@ -100,7 +100,7 @@ struct Transaction {
     inferred,  ///< see answer_uncertain
     refusal,   ///< RDMA_ERROR ERR_CHUNK to a sound header
     perhaps,   ///< an RDMA2_ERROR that may be about something else with the XID of the Call
-    dropped    ///< RDMA_MSGP, which its requester must not take: none so far
+    dropped    ///< what its requester must not take: none so far
   } answer = Answer::plain;
   /// What ended it: an RDMA_ERROR or RDMA2_ERROR is no Reply, and the mount has no time of one.
   enum class EndedBy : std::uint8_t { reply, error } ended_by = EndedBy::reply;
