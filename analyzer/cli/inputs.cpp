@@ -98,6 +98,8 @@ const trace::Frame* Inputs::next_in_order() {
       if (!order_) straight_ = input.capture.get();
       return frame;
     }
+    const bool up_to_there = input.facts.damaged && !input.facts.damaged->read_on;
+    lost_ = lost_ || !input.unreadable.empty() || up_to_there;
   }
   at_ = inputs_.empty() ? 0 : inputs_.size() - 1;
   started_ = true;
@@ -161,6 +163,7 @@ const trace::Frame* Inputs::next() {
   frame_.ref.number = number;
   frame_.input = static_cast<std::uint16_t>(std::min<std::size_t>(at_, UINT16_MAX));
   if (packet_) {
+    frame_.behind_a_loss = std::exchange(lost_, false);
     last_packet_ = frame_.ref;
     if (first_packet_.number == 0) first_packet_ = frame_.ref;
   }

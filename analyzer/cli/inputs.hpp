@@ -115,6 +115,7 @@ class Inputs {
   };
 
   std::vector<Input> inputs_;
+  bool lost_ = false;  ///< one after the other: some of what stands in front of the next packet could not be read
   std::vector<trace::TapClock> clocks_;  ///< by input; empty: none
   std::optional<trace::TapOrder> order_;
   std::priority_queue<Waiting, std::vector<Waiting>, std::greater<>> waiting_;  ///< of a merge: one of each input

@@ -47,6 +47,9 @@ class Front {
     if (read == nullptr) return false;
     if (progress_.due(read->ref.number)) progress_.show(inputs_.current(), read->ref.number, inputs_.position());
     if (!inputs_.packet()) return true;
+    if (read->behind_a_loss) [[unlikely]] {
+      tell_all(trace::Quality::Kind::input_lost, read->ref, to);
+    }
     const bool in_time = opener_.open(to.kept(*read));
     if (!in_time) to.of_capture(open(0), trace::Quality::Kind::time_backwards, read->ref);
     const trace::Opener::Task task = opener_.task();
@@ -94,6 +97,13 @@ class Front {
     services_.push_back(service);
     for (std::size_t i = 0; i < all_.size(); ++i) {
       if (all_[i] && i != share) to.give(i, service);
+    }
+  }
+
+  template <class To>
+  void tell_all(trace::Quality::Kind kind, trace::FrameRef frame, To& to) {
+    for (std::size_t i = 0; i < all_.size(); ++i) {
+      if (all_[i]) to.of_capture(i, kind, frame);
     }
   }
 

@@ -485,6 +485,14 @@ void Referee::on(const trace::Liveness& event) {
 
 void Referee::on(const trace::Quality& event) {
   if (event.kind == trace::Quality::Kind::time_backwards) impl_->mounts.clock_set_back(event.frame);
+  if (event.kind == trace::Quality::Kind::input_lost) {
+    for (const ConnectionId id : impl_->connections.ids()) {
+      Connection& each = *impl_->connections.find(id);
+      if (each.over() || each.kind == Connection::Kind::other) continue;
+      impl_->queue.disturbed(impl_->on(each));
+      lose_input(impl_->on(each), event.frame);
+    }
+  }
   Connection* connection = event.connection == 0 ? nullptr : impl_->connections.find(event.connection);
   if (connection != nullptr && connection->kind == Connection::Kind::other) return;
   judge_quality(impl_->context, connection, event);

@@ -259,6 +259,7 @@ struct Quality : EventBase {
     late,             ///< packets of this side stand in the file behind what its peer answered to them
     shuffled,         ///< that, and answers of some side changed places with its own requests
     time_backwards,
+    input_lost,     ///< what was captured in front of this frame could not be read: anything may have been sent
     immediate,      ///< data that RPC-over-RDMA never uses (rule unexpected-opcode)
     limit_reached,  ///< an explicit bound on state was met; what it held is no longer judged
     mpa_bad,        ///< MPA stream lost its FPDU alignment, or a header that cannot be

@@ -58,6 +58,7 @@ struct Frame {
   wire::Bytes octets;             ///< as captured, from the link-layer header on; valid only during the call
   std::uint32_t wire_length = 0;  ///< original length; larger than octets.size() when the snap length cut the frame
   std::uint16_t input = 0;        ///< of several captures that were put together, which one holds it
+  bool behind_a_loss = false;     ///< what was captured in front of it could not be read
   std::uint8_t fcs_length = 0;    ///< how many of wire_length are a frame check sequence, at its end; 0: not known
 };
 

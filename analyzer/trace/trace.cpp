@@ -13,6 +13,9 @@ struct Trace::Impl {
   Impl(Options o, EventSink& told) : sink(told), options(std::move(o)), transports(options, told) {}
 
   bool frame(const Frame& frame) {
+    if (frame.behind_a_loss) [[unlikely]] {
+      transports.of_capture(Quality::Kind::input_lost, frame.ref);
+    }
     if (!opener.open(frame)) transports.of_capture(Quality::Kind::time_backwards, frame.ref);
     const Opened& opened = opener.opened();
     const bool shown = taps != nullptr && taps->packet(frame.input, frame.ref, opened);

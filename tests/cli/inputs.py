@@ -205,6 +205,28 @@ class Unreadable(Folder):
             self.assertIn("missing: No such file", got.errors)
             self.assertEqual(got.document["connections"], run(harness.capture(HEALTHY)).document["connections"])
 
+    def test_what_stood_in_a_file_that_cannot_be_read_may_be_the_answer(self):
+        """A ring of three: the Call, a file that cannot be read, and somebody else's packet 30 s later."""
+        head, records = pcapfile.read(harness.capture(HEALTHY))
+        seconds = struct.unpack("<I", records[-1][:4])[0] + 30
+        arp = b"\xff" * 6 + bytes.fromhex("02005e005309") + b"\x08\x06" + bytes(46)
+        later = self.write("later", head + struct.pack("<IIII", seconds, 0, len(arp), len(arp)) + arp)
+        broken = self.write("broken", octets_of(HEALTHY)[:10])
+        cut = self.write("cut", head + struct.pack("<IIII", seconds - 1, 0, 0xFFFFFF, 0xFFFFFF))
+        states = set()
+        for end in range(len(records) - 1, len(records) - 40, -1):
+            first = self.write("first", head + b"".join(records[:end]))
+            if run(first, later).document["verdict"]["state"] != "waiting":
+                continue
+            for between in (broken, cut, os.path.join(self.folder.name, "missing")):
+                got = run(first, between, later)
+                states.add(got.document["verdict"]["state"])
+                self.assertNotIn("call-hangs", [f["rule"] for f in got.document["findings"]])
+                self.assertEqual(without_inputs(run(first, between, later, "-j", "1").document), without_inputs(got.document))
+            self.assertEqual(run(first, later, broken).document["verdict"]["state"], "waiting", "nothing is missing in front")
+            self.assertEqual(run(broken, first, later).document["verdict"]["state"], "waiting", "nor behind")
+        self.assertEqual(states, {"unknown"})
+
     def test_standard_input_is_read_once(self):
         got = piped(octets_of(HEALTHY), "-", "-")
         self.assertEqual(got.status, 2)

@@ -110,19 +110,32 @@ void say_gap(const Witness& witness, const trace::Gap& event) {
 
 }  // namespace
 
-void judge_gap(const Witness& witness, const trace::Gap& event) {
+namespace {
+
+/// Something that `side` sent, and that would be known by `frame`, is not.
+void miss(const Witness& witness, Side side, FrameRef frame, Doubt why) {
   Connection& connection = witness.connection;
-  SideState& state = connection.of(event.side);
+  SideState& state = connection.of(side);
   ++state.gaps;
-  state.gap_amount += event.count;
-  state.newest_gap = event.frame;
-  if (connection.mount != nullptr) connection.mount->gaps.note(connection.id(), event.frame);
-  connection.distrust(recovery(connection), doubt_of(event.kind));
-  for (SideState& side : connection.sides) side.reads.clear();
+  state.newest_gap = frame;
+  if (connection.mount != nullptr) connection.mount->gaps.note(connection.id(), frame);
+  connection.distrust(recovery(connection), why);
+  for (SideState& each : connection.sides) each.reads.clear();
   for (Ledger& ledger : connection.credits) ledger.full_since = {};
-  lose_sight(witness, event.side);
+  lose_sight(witness, side);
   for (Offer& offer : connection.offers) offer.undecidable = true;
+}
+
+}  // namespace
+
+void judge_gap(const Witness& witness, const trace::Gap& event) {
+  miss(witness, event.side, event.frame, doubt_of(event.kind));
+  witness.connection.of(event.side).gap_amount += event.count;
   say_gap(witness, event);
+}
+
+void lose_input(const Witness& witness, FrameRef behind) {
+  for (const Side side : {Side::active, Side::passive}) miss(witness, side, behind, Doubt::input_lost);
 }
 
 const Row rows::frame_truncated{
@@ -225,6 +238,8 @@ void judge_quality(Context& context, Connection* connection, const trace::Qualit
       }
       context.book.unchecked(RuleId::capture_gap, id,
                              fmt::format("the FPDU framing of the stream was lost near frame {}", event.frame.number));
+      break;
+    case Kind::input_lost:  // of all connections: lose_input()
       break;
     case Kind::unplaced:
       context.unplaced = event.frame;

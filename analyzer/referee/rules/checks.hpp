@@ -274,6 +274,8 @@ void judge_missing_start(const Witness& witness, FrameRef frame);
 void judge_one_way(const Witness& witness, Side seen);
 void judge_other_protocol(const Witness& witness, FrameRef frame);
 void judge_gap(const Witness& witness, const trace::Gap& event);
+/// What stands in front of that frame could not be read: either side may have sent anything.
+void lose_input(const Witness& witness, FrameRef behind);
 void judge_quality(Context& context, Connection* connection, const trace::Quality& event);
 void judge_repeat(const Witness& witness, const trace::Repeated& event);
 

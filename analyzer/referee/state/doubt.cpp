@@ -11,6 +11,8 @@ std::string_view text(Doubt doubt) noexcept {
       return "the handshake is not whole in the capture: where the packets of this connection begin is not known";
     case Doubt::frames_missing:
       return "frames of this connection are missing from the capture";
+    case Doubt::input_lost:
+      return "a capture in between could not be read, or not to its end";
     case Doubt::framing_lost:
       return "where the messages of this connection begin and end can no longer be told";
     case Doubt::headless:

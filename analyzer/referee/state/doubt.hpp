@@ -12,6 +12,7 @@ enum class Doubt : std::uint8_t {
   began_before,    ///< the capture begins in the middle of the connection
   cut_handshake,   ///< where the packets of a side begin is not known
   frames_missing,  ///< a gap
+  input_lost,      ///< a file could not be read, or not to its end
   framing_lost,    ///< FPDUs can no longer be told apart
   headless,        ///< FPDUs
   cut_message,     ///< by the capture: what it named is not known

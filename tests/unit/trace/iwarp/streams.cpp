@@ -421,9 +421,9 @@ void Recorder::on(const trace::Repeated& e) {
                      e.rest ? " of the rest" : ""));
 }
 void Recorder::on(const trace::Quality& e) {
-  static constexpr const char* kinds[] = {"frame_truncated", "checksum_bad",   "reordered", "late",
-                                          "shuffled",        "time_backwards", "immediate", "limit_reached",
-                                          "mpa_bad",         "mpa_cut",        "resent",    "unplaced"};
+  static constexpr const char* kinds[] = {"frame_truncated", "checksum_bad", "reordered", "late",          "shuffled",
+                                          "time_backwards",  "input_lost",   "immediate", "limit_reached", "mpa_bad",
+                                          "mpa_cut",         "resent",       "unplaced"};
   add(e, fmt::format("Quality {} {}", side_letter(e.side), kinds[static_cast<int>(e.kind)]));
 }
 
