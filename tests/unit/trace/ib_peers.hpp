@@ -99,8 +99,9 @@ class Recorder : public trace::EventSink {
     liveness.push_back(told_with_denial(e));
   }
   void on(const trace::Quality& e) override {
-    static constexpr const char* kind[] = {"truncated", "checksum", "reordered", "late",    "shuffled", "backwards",
-                                           "immediate", "limit",    "mpa",       "mpa cut", "resent",   "unplaced"};
+    static constexpr const char* kind[] = {"truncated", "checksum",   "reordered", "late",  "shuffled",
+                                           "backwards", "input lost", "immediate", "limit", "mpa",
+                                           "mpa cut",   "resent",     "unplaced"};
     say(e, "quality {}", kind[static_cast<std::size_t>(e.kind)]);
   }
 
