@@ -20,6 +20,7 @@ import pcapfile  # noqa: E402
 
 ANALYZER = None
 HEALTHY = "rxe-nfs3-basic"
+HEALTHY_IWARP = "siw-nfs41-basic"
 FAULTY = "rxe-kpeer-read-too-big-inline"
 
 
@@ -207,7 +208,12 @@ class Unreadable(Folder):
 
     def test_what_stood_in_a_file_that_cannot_be_read_may_be_the_answer(self):
         """A ring of three: the Call, a file that cannot be read, and somebody else's packet 30 s later."""
-        head, records = pcapfile.read(harness.capture(HEALTHY))
+        for name in (HEALTHY, HEALTHY_IWARP):
+            with self.subTest(name):
+                self.broken_ring(name)
+
+    def broken_ring(self, name):
+        head, records = pcapfile.read(harness.capture(name))
         seconds = struct.unpack("<I", records[-1][:4])[0] + 30
         arp = b"\xff" * 6 + bytes.fromhex("02005e005309") + b"\x08\x06" + bytes(46)
         later = self.write("later", head + struct.pack("<IIII", seconds, 0, len(arp), len(arp)) + arp)

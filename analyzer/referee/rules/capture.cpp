@@ -108,10 +108,6 @@ void say_gap(const Witness& witness, const trace::Gap& event) {
   }
 }
 
-}  // namespace
-
-namespace {
-
 /// Something that `side` sent, and that would be known by `frame`, is not.
 void miss(const Witness& witness, Side side, FrameRef frame, Doubt why) {
   Connection& connection = witness.connection;
